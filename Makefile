@@ -1,0 +1,61 @@
+# Everything that a person types. Each target installs what it needs first (.ci/setup), so that a
+# fresh Debian 12 or Ubuntu 24.04 needs no other step. The build itself is CMake with presets.
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+JOBS ?= $(shell nproc)
+# `make run ARGS="open build/main_job.trace.json.gz"` runs something else than the main job.
+ARGS ?=
+# `make test ONLY=zoom` runs the tests whose name matches; LABEL=core those of one label.
+ONLY ?=
+LABEL ?=
+
+app := build/release/bin/pallascope
+sources = $(shell git ls-files '*.h' '*.cpp')
+
+.PHONY: help setup run build test bench images package format format-check lint clean
+
+help: ## say what the targets are
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)$$/\1\t\2/p' $(MAKEFILE_LIST) \
+		| while IFS="$$(printf '\t')" read -r name text; do printf '  make %-13s %s\n' "$$name" "$$text"; done
+
+setup: ## install the packages that are missing (asks first; YES=1 does not)
+	@.ci/setup
+
+run: build ## open the window on the main job; without a display run it and write its pictures
+	@.ci/run-main-job $(app) $(ARGS)
+
+build: setup ## build build/release/bin/pallascope
+	@cmake --preset release
+	@cmake --build --preset release --parallel $(JOBS)
+
+test: setup ## build everything and run all tests
+	@cmake --preset dev
+	@cmake --build --preset dev --parallel $(JOBS)
+	@ctest --preset dev --parallel $(JOBS) $(if $(ONLY),--tests-regex "$(ONLY)") $(if $(LABEL),--label-regex "$(LABEL)")
+
+bench: setup ## build and run the benches
+	@cmake --preset release -DPALLASCOPE_BUILD_BENCH=ON
+	@cmake --build --preset release --parallel $(JOBS)
+	@for bench in build/release/bin/bench_*; do echo "== $$bench"; "$$bench" || exit 1; done
+
+images: build ## make the pictures of README.md and docs/ again
+	@.ci/make-images $(app)
+
+package: build ## make the .deb and the .tar.gz in build/packages
+	@cd build/release && cpack -B ../packages
+
+format: ## lay out all C++ as .clang-format says
+	@.ci/setup lint
+	@clang-format-14 -i $(sources)
+
+format-check: ## fail if `make format` would change something
+	@.ci/setup lint
+	@clang-format-14 --dry-run -Werror $(sources)
+
+lint: format-check ## clang-format and clang-tidy over all C++ (minutes)
+	@cmake --preset dev >/dev/null && cmake --build --preset dev --parallel $(JOBS)
+	@run-clang-tidy-14 -quiet -j $(JOBS) -p build/dev '^$(CURDIR)/(core|kernels|views|app|bench)/'
+
+clean: ## remove the build folder
+	@rm -rf build

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Holds the source tree to the layers of docs/architecture.md.
+
+    check_layers.py ROOT
+
+Prints one line per violation ("file:line: what is wrong") and exits with 1 if there is any:
+  - an include against the table of layers below;
+  - Qt in a folder that has to build without it;
+  - a slow-to-compile library (Eigen, nlohmann-json, simdjson) in a header of those folders;
+  - the name of a chip or a kernel in core/, comments included: core knows neither;
+  - a path that exists on one person's machine only;
+  - a header without `#pragma once`.
+It reads the text only, so it needs no build, and it sees what the linker cannot: headers.
+"""
+
+import pathlib
+import re
+import sys
+
+# Folder -> what it may include besides itself, each with all that those may include. The longest
+# folder that a file lies in counts.
+USES = {
+    "core/base": [],
+    "core/ir": ["core/base"],
+    "core/chip": ["core/base"],
+    "core/cost": ["core/ir", "core/chip"],
+    "core/trace": ["core/base"],
+    "core/machine": ["core/cost", "core/trace"],
+    "core/analysis": ["core/cost", "core/trace"],
+    "core/study": ["core/machine", "core/analysis"],
+    "kernels": ["core/ir"],
+    "views/layout": ["core/analysis"],
+    "views": ["views/layout"],
+    "app": ["core/study", "kernels", "views"],
+}
+# May include anything of the project.
+FREE = ("tests", "bench")
+TOP_FOLDERS = sorted({folder.split("/")[0] for folder in USES} | set(FREE) | {"resources"})
+
+WITHOUT_QT = ("core", "kernels", "views/layout")
+SLOW_LIBRARIES = ("Eigen", "nlohmann", "simdjson")
+
+# Sources in kernels/ that are not a kernel of that name.
+NOT_KERNELS = {"kernel", "kernels", "kernel_list", "registry", "parameter", "parameters"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+# Spelled so that this file does not find itself.
+FOREIGN_PATHS = re.compile(r"(?<![\w.])(?:\.\./)*shared" + r"/|/wor" + r"k/|/hom" + r"e/\w")
+TEXT = {".h", ".cpp", ".py", ".md", ".json", ".txt", ".cmake", ".in", ".desktop", ".svg", ""}
+
+
+def closure(folder):
+    """All folders that `folder` may include, itself among them."""
+    reached, ahead = {folder}, [folder]
+    while ahead:
+        for used in USES[ahead.pop()]:
+            if used not in reached:
+                reached.add(used)
+                ahead.append(used)
+    return reached
+
+
+def layer_of(path):
+    """The folder of USES that a project path lies in, or None."""
+    parts = path.split("/")[:-1]
+    while parts:
+        if "/".join(parts) in USES:
+            return "/".join(parts)
+        parts.pop()
+    return None
+
+
+def lies_in(path, folders):
+    return any(path.startswith(folder + "/") for folder in folders)
+
+
+def foreign_names(root):
+    """Spellings of the chips and kernels that exist, lower case and without underscores."""
+    names = {path.stem for path in (root / "kernels").glob("*.cpp")} - NOT_KERNELS
+    for path in (root / "resources/chips").glob("*.json"):
+        names.add(path.stem)
+        names.add(path.stem.split("_", 1)[-1])  # "v5e" of "tpu_v5e"
+    return sorted(name.replace("_", "").lower() for name in names if name)
+
+
+def check_include(path, bracket, target):
+    """What is wrong with one #include of a file, or None."""
+    if lies_in(path, WITHOUT_QT) and re.match(r"Q[A-Z]|Qt", target):
+        return f"includes <{target}>, but this folder builds without Qt"
+    if lies_in(path, WITHOUT_QT) and path.endswith(".h") and target.split("/")[0] in SLOW_LIBRARIES:
+        return f"includes <{target}> in a header; only .cpp files may"
+    own = layer_of(path)
+    if own is None or bracket == "<":
+        return None
+    if target.split("/")[0] not in TOP_FOLDERS:
+        return f'includes "{target}"; the project\'s own headers are named from the top folder'
+    aim = layer_of(target)
+    if aim is None or aim not in closure(own):
+        return f'includes "{target}", but {own} may only use {", ".join(sorted(closure(own)))}'
+    return None
+
+
+def check_source(path, text, names):
+    """Violations of one C++ file."""
+    if path.endswith(".h") and "#pragma once" not in text:
+        yield 1, "has no #pragma once"
+    for number, line in enumerate(text.splitlines(), 1):
+        include = INCLUDE.match(line)
+        if include:
+            wrong = check_include(path, *include.groups())
+            if wrong:
+                yield number, wrong
+        elif path.startswith("core/"):
+            squeezed = line.replace("_", "").lower()
+            for name in names:
+                if name in squeezed:
+                    yield number, f'says "{name}": core/ knows no chip and no kernel by name'
+
+
+def check_text(text):
+    """Violations of any text file."""
+    for number, line in enumerate(text.splitlines(), 1):
+        foreign = FOREIGN_PATHS.search(line)
+        if foreign:
+            yield number, f'names "{foreign.group()}", which exists on one machine only'
+
+
+def files_of(root):
+    """Project paths of all text files, without build results and Git's own."""
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root).as_posix()
+        if name.startswith(("build/", ".git/", ".cache/")) or not path.is_file():
+            continue
+        if path.suffix in TEXT:
+            yield name, path
+
+
+def violations(root):
+    names = foreign_names(root)
+    for name, path in files_of(root):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        found = list(check_text(text))
+        if path.suffix in (".h", ".cpp"):
+            found += check_source(name, text, names)
+        for number, wrong in sorted(found):
+            yield f"{name}:{number}: {wrong}"
+
+
+def main(arguments):
+    if len(arguments) != 1:
+        print("usage: check_layers.py ROOT", file=sys.stderr)
+        return 2
+    found = list(violations(pathlib.Path(arguments[0]).resolve()))
+    for line in found:
+        print(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
