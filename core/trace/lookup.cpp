@@ -1,0 +1,334 @@
+#include "core/trace/lookup.h"
+
+#include "core/base/check.h"
+#include "core/trace/mark_time.h"
+
+#include <algorithm>
+
+namespace pallascope::trace {
+
+namespace {
+
+std::size_t at(std::int64_t index)
+{
+    return static_cast<std::size_t>(index);
+}
+
+// Rows [0, result) of a sorted column are at or before t.
+std::size_t begunBy(const std::vector<std::int64_t>& column, std::int64_t t)
+{
+    return at(std::upper_bound(column.begin(), column.end(), t) - column.begin());
+}
+
+std::int64_t clamped(const Trace& trace, Picoseconds t)
+{
+    return std::clamp<std::int64_t>(t.value(), 0, trace.end().value());
+}
+
+struct Rows
+{
+    std::size_t first = 0, last = 0;
+};
+
+// Visits of one operand: a contiguous run of rows.
+Rows visitsOf(const Visits& visits, std::int32_t operand)
+{
+    const auto [first, last] =
+        std::equal_range(visits.operand.begin(), visits.operand.end(), operand);
+    return {at(first - visits.operand.begin()), at(last - visits.operand.begin())};
+}
+
+// The visits of an operand whose first step has begun: rows [first, result).
+std::size_t visitsBegun(const Trace& trace, Rows rows, std::int64_t t)
+{
+    const std::vector<std::int32_t>& firstStep = trace.visits().firstStep;
+    const auto begin = firstStep.begin();
+    const auto found =
+        std::partition_point(begin + static_cast<std::ptrdiff_t>(rows.first),
+                             begin + static_cast<std::ptrdiff_t>(rows.last),
+                             [&](std::int32_t step) { return trace.steps().begin[at(step)] <= t; });
+    return at(found - begin);
+}
+
+// The last started visit of a slot and the next one. Stays go round the slots in turn, so the walks
+// are as long as there are slots.
+struct SlotVisits
+{
+    std::int32_t current = kNone, next = kNone;
+};
+
+SlotVisits visitsOfSlot(const Trace& trace, std::int32_t operand, std::int32_t slot, std::int64_t t)
+{
+    const Visits& visits = trace.visits();
+    const Rows rows = visitsOf(visits, operand);
+    const std::size_t begun = visitsBegun(trace, rows, t);
+    SlotVisits result;
+    for (std::size_t row = begun; row > rows.first && result.current == kNone; --row) {
+        if (visits.slot[row - 1] == slot) {
+            result.current = static_cast<std::int32_t>(row - 1);
+        }
+    }
+    for (std::size_t row = begun; row < rows.last && result.next == kNone; ++row) {
+        if (visits.slot[row] == slot) {
+            result.next = static_cast<std::int32_t>(row);
+        }
+    }
+    return result;
+}
+
+// A slot that a copy fills or has filled for `visit`; absent when none has been issued yet.
+std::optional<SlotState> incoming(const Trace& trace, std::int32_t visit, std::int64_t t)
+{
+    if (visit == kNone || trace.visits().copyIn[at(visit)] == kNone) {
+        return std::nullopt;
+    }
+    const std::int32_t copy = trace.visits().copyIn[at(visit)];
+    const Copies& copies = trace.copies();
+    if (copies.issue[at(copy)] > t) {
+        return std::nullopt;
+    }
+    SlotState state;
+    state.block = trace.visits().block[at(visit)];
+    state.visit = visit;
+    state.copy = copy;
+    state.fraction = copyFraction(trace, at(copy), Picoseconds(t));
+    if (copies.end[at(copy)] <= t) {
+        state.phase = SlotPhase::Ready;
+        state.fraction = 0;
+    } else {
+        state.phase = copies.start[at(copy)] <= t ? SlotPhase::Arriving : SlotPhase::Queued;
+    }
+    return state;
+}
+
+// A slot whose stay `visit` has begun, and whose block has arrived.
+SlotState staying(const Trace& trace, std::int32_t visit, std::int64_t t)
+{
+    const Visits& visits = trace.visits();
+    const Steps& steps = trace.steps();
+    const std::size_t row = at(visit);
+    const std::int32_t first = visits.firstStep[row], last = visits.lastStep[row];
+    SlotState state;
+    state.block = visits.block[row];
+    state.visit = visit;
+    state.copy = visits.copyIn[row];
+    if (const std::int32_t out = visits.copyOut[row];
+        out != kNone && trace.copies().issue[at(out)] <= t) {
+        state.copy = out;
+        const bool moving = trace.copies().start[at(out)] <= t;
+        const bool gone = trace.copies().end[at(out)] <= t;
+        state.phase = gone     ? SlotPhase::Free
+                      : moving ? SlotPhase::Leaving
+                               : SlotPhase::LeavingQueued;
+        state.fraction = gone ? 0 : copyFraction(trace, at(out), Picoseconds(t));
+        return state;
+    }
+    if (t >= steps.end[at(last)]) {
+        state.phase = SlotPhase::Free;
+        return state;
+    }
+    const std::int32_t step = std::min(stepAt(trace, Picoseconds(t)), last);
+    state.phase = SlotPhase::InUse;
+    state.stepsInStay = last - first + 1;
+    state.stepsDone = step - first + (t >= steps.bodyEnd[at(step)] ? 1 : 0);
+    state.fraction = static_cast<double>(state.stepsDone) / static_cast<double>(state.stepsInStay);
+    return state;
+}
+
+// Scratch has no blocks: it is used while steps run.
+SlotState scratchState(const Trace& trace, std::int64_t t)
+{
+    SlotState state;
+    const Steps& steps = trace.steps();
+    if (steps.size() != 0 && t >= steps.begin.front()) {
+        state.phase = t < steps.end.back() ? SlotPhase::InUse : SlotPhase::Free;
+    }
+    return state;
+}
+
+// The last row of `agent` that has begun by t, if it can still run: no segment lasts longer than
+// `longest`.
+std::int32_t lastSegment(const Trace& trace, std::int32_t agent, std::int64_t t,
+                         std::int64_t longest)
+{
+    const Segments& segments = trace.segments();
+    for (std::size_t row = begunBy(segments.begin, t); row > 0; --row) {
+        if (segments.begin[row - 1] + longest < t) {
+            return kNone;
+        }
+        if (segments.agent[row - 1] == agent) {
+            return static_cast<std::int32_t>(row - 1);
+        }
+    }
+    return kNone;
+}
+
+} // namespace
+
+std::int32_t stepAt(const Trace& trace, Picoseconds t)
+{
+    const Steps& steps = trace.steps();
+    if (steps.size() == 0) {
+        return kNone;
+    }
+    // Steps of no length share their begin with the next one; the last of them holds t.
+    const std::size_t begun = begunBy(steps.begin, t.value());
+    return static_cast<std::int32_t>(begun == 0 ? 0 : begun - 1);
+}
+
+std::vector<Extent> gridIndices(const Pipeline& pipeline, std::int64_t ordinal)
+{
+    std::vector<Extent> index(pipeline.grid.size());
+    for (std::size_t axis = index.size(); axis > 0; --axis) {
+        const Extent extent = std::max<Extent>(pipeline.grid[axis - 1], 1);
+        index[axis - 1] = ordinal % extent;
+        ordinal /= extent;
+    }
+    return index;
+}
+
+std::vector<Extent> blockIndex(const Operand& operand, std::int64_t block)
+{
+    std::vector<Extent> index(operand.blockCounts.size());
+    for (std::size_t axis = index.size(); axis > 0; --axis) {
+        const Extent count = std::max<Extent>(operand.blockCounts[axis - 1], 1);
+        index[axis - 1] = block % count;
+        block /= count;
+    }
+    return index;
+}
+
+std::string blockName(const Operand& operand, std::int64_t block)
+{
+    std::string name = operand.name;
+    name += indexText(blockIndex(operand, block));
+    return name;
+}
+
+std::string indexText(const std::vector<Extent>& index)
+{
+    return "(" + join(index, ",") + ")";
+}
+
+CopyRange copiesInFlight(const Trace& trace, std::int32_t link, Picoseconds time)
+{
+    const Copies& copies = trace.copies();
+    const std::int64_t t = clamped(trace, time);
+    const std::size_t issued = begunBy(copies.issue, t);
+    CopyRange range{issued, issued};
+    if (trace.info().links.size() == 1) {
+        range.first = std::min(begunBy(copies.end, t), issued);
+        return range;
+    }
+    for (std::size_t row = issued; row > 0; --row) {
+        if (copies.link[row - 1] != link) {
+            continue;
+        }
+        if (copies.end[row - 1] <= t) {
+            break; // and so have all before it on this link
+        }
+        if (range.empty()) {
+            range.last = row;
+        }
+        range.first = row - 1;
+    }
+    return range;
+}
+
+double copyFraction(const Trace& trace, std::size_t copy, Picoseconds t)
+{
+    const std::int64_t start = trace.copies().start[copy], end = trace.copies().end[copy];
+    if (t.value() >= end) {
+        return 1;
+    }
+    if (t.value() <= start) {
+        return 0;
+    }
+    return static_cast<double>(t.value() - start) / static_cast<double>(end - start);
+}
+
+std::int32_t visitAt(const Trace& trace, std::int32_t operand, std::int32_t step)
+{
+    const Visits& visits = trace.visits();
+    const Rows rows = visitsOf(visits, operand);
+    const auto begin = visits.firstStep.begin();
+    const auto found = std::upper_bound(begin + static_cast<std::ptrdiff_t>(rows.first),
+                                        begin + static_cast<std::ptrdiff_t>(rows.last), step);
+    const std::size_t row = at(found - begin);
+    if (row == rows.first || visits.lastStep[row - 1] < step) {
+        return kNone;
+    }
+    return static_cast<std::int32_t>(row - 1);
+}
+
+std::int32_t segmentAt(const Trace& trace, std::int32_t agent, Picoseconds time)
+{
+    const std::int64_t t = clamped(trace, time);
+    std::int64_t longest = 0;
+    for (const SegmentTemplate& segment : trace.info().templates) {
+        longest = std::max(longest, segment.duration.value());
+    }
+    const std::int32_t row = lastSegment(trace, agent, t, longest);
+    if (row == kNone) {
+        return kNone;
+    }
+    const Segments& segments = trace.segments();
+    const std::int64_t duration =
+        trace.info().templates[at(segments.templateId[at(row)])].duration.value();
+    return t < segments.begin[at(row)] + duration ? row : kNone;
+}
+
+std::int32_t waitAt(const Trace& trace, std::int32_t agent, Picoseconds time)
+{
+    const Waits& waits = trace.waits();
+    const std::int64_t t = clamped(trace, time);
+    for (std::size_t row = begunBy(waits.begin, t); row > 0; --row) {
+        if (waits.agent[row - 1]
+            == agent) { // waits of an agent do not overlap: the last one decides
+            return t < waits.end[row - 1] ? static_cast<std::int32_t>(row - 1) : kNone;
+        }
+    }
+    return kNone;
+}
+
+std::int32_t operationAt(const Trace& trace, std::int32_t agent, Picoseconds time)
+{
+    const std::int32_t row = segmentAt(trace, agent, time);
+    if (row == kNone) {
+        return kNone;
+    }
+    const Segments& segments = trace.segments();
+    const SegmentTemplate& segment = trace.info().templates[at(segments.templateId[at(row)])];
+    const std::int64_t since = clamped(trace, time) - segments.begin[at(row)];
+    const auto next =
+        std::partition_point(segment.retire.begin(), segment.retire.end(),
+                             [&](Cycles cycles) { return markTime(segment, cycles) <= since; });
+    if (next == segment.retire.end()) {
+        return kNone;
+    }
+    return segment.operations[at(next - segment.retire.begin())];
+}
+
+SlotState slotStateAt(const Trace& trace, std::int32_t buffer, Picoseconds time)
+{
+    PALLASCOPE_CHECK(buffer >= 0 && at(buffer) < trace.info().buffers.size());
+    const Buffer& place = trace.info().buffers[at(buffer)];
+    const std::int64_t t = clamped(trace, time);
+    if (place.operand == kNone) {
+        return scratchState(trace, t);
+    }
+    const SlotVisits visits = visitsOfSlot(trace, place.operand, place.slot, t);
+    if (const std::optional<SlotState> state = incoming(trace, visits.next, t)) {
+        return *state;
+    }
+    if (visits.current == kNone) {
+        return {};
+    }
+    const std::optional<SlotState> own = incoming(trace, visits.current, t);
+    if (own && own->phase != SlotPhase::Ready) {
+        return *own; // its first step waits for it
+    }
+    return staying(trace, visits.current, t);
+}
+
+} // namespace pallascope::trace

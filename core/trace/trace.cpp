@@ -1,0 +1,29 @@
+#include "core/trace/trace.h"
+
+#include "core/trace/validate.h"
+
+#include <utility>
+
+namespace pallascope::trace {
+
+Result<std::shared_ptr<const Trace>> TraceBuilder::finish() &&
+{
+    if (Status status = validateInfo(info); !status) {
+        return status.error();
+    }
+    if (Status status = validateRows(*this); !status) {
+        return status.error();
+    }
+    // Not make_shared: the constructor is private.
+    const std::shared_ptr<Trace> trace(new Trace());
+    trace->m_info = std::move(info);
+    trace->m_steps = std::move(steps);
+    trace->m_segments = std::move(segments);
+    trace->m_copies = std::move(copies);
+    trace->m_waits = std::move(waits);
+    trace->m_visits = std::move(visits);
+    trace->m_end = end;
+    return std::shared_ptr<const Trace>(trace);
+}
+
+} // namespace pallascope::trace

@@ -1,0 +1,20 @@
+// The rules of a finished trace, as the comments of info.h and trace.h state them. Private to
+// core/trace: TraceBuilder::finish calls both halves, rows only after the info that they refer to.
+#pragma once
+
+#include "core/base/result.h"
+#include "core/trace/trace.h"
+
+namespace pallascope::trace {
+
+// The latest time a trace may hold: every nanosecond up to it is exact in a double, which is what
+// readers of the Chrome half use.
+inline constexpr std::int64_t kMaxTime = ((std::int64_t{1} << 53) - 1) * 1000; // ps
+
+// Blocks of an operand's array; validateInfo has checked that it fits.
+[[nodiscard]] std::int64_t blockTotal(const Operand& operand);
+
+[[nodiscard]] Status validateInfo(const Info& info);
+[[nodiscard]] Status validateRows(const TraceBuilder& rows);
+
+} // namespace pallascope::trace

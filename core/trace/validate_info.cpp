@@ -1,0 +1,337 @@
+#include "core/trace/validate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pallascope::trace {
+
+namespace {
+
+template<class... Args>
+Error broken(fmt::format_string<Args...> text, Args&&... args)
+{
+    return userError(fmt::format(text, std::forward<Args>(args)...));
+}
+
+template<class T>
+bool isIndex(std::int64_t value, const std::vector<T>& list)
+{
+    return value >= 0 && value < static_cast<std::int64_t>(list.size());
+}
+
+template<class T>
+bool isIndexOrNone(std::int64_t value, const std::vector<T>& list)
+{
+    return value == kNone || isIndex(value, list);
+}
+
+// Product of extents of at least `least`, absent when an extent is smaller or the product
+// overflows.
+std::optional<std::int64_t> product(const std::vector<Extent>& extents, Extent least)
+{
+    std::int64_t result = 1;
+    for (const Extent extent : extents) {
+        if (extent < least || __builtin_mul_overflow(result, extent, &result)) {
+            return std::nullopt;
+        }
+    }
+    return result;
+}
+
+Status checkSource(const Info& info, const SourceLine& source, const std::string& where)
+{
+    if (!isIndexOrNone(source.file, info.sources) || source.line < 0) {
+        return broken(
+            "{}: line {} of source file {} cannot be; there are {} source files and lines "
+            "count from 1",
+            where, source.line, source.file, info.sources.size());
+    }
+    return Done{};
+}
+
+Status checkProgram(const Info& info)
+{
+    for (std::size_t i = 0; i < info.operations.size(); ++i) {
+        const Operation& operation = info.operations[i];
+        const bool noListing = info.listing.empty() && operation.listingLine == 0;
+        if (!noListing && !isIndexOrNone(operation.listingLine, info.listing)) {
+            return broken("operations[{}].listingLine is {}, but the listing has {} lines", i,
+                          operation.listingLine, info.listing.size());
+        }
+        if (Status status = checkSource(info, operation.source, fmt::format("operations[{}]", i));
+            !status) {
+            return status;
+        }
+    }
+    for (std::size_t i = 0; i < info.listing.size(); ++i) {
+        if (!isIndexOrNone(info.listing[i].operation, info.operations)) {
+            return broken("listing[{}].operation is {}, but there are {} operations", i,
+                          info.listing[i].operation, info.operations.size());
+        }
+    }
+    for (std::size_t i = 0; i < info.findings.size(); ++i) {
+        const Finding& finding = info.findings[i];
+        if (Status status = checkSource(info, finding.source, fmt::format("findings[{}]", i));
+            !status) {
+            return status;
+        }
+        if (finding.step < kNone || finding.relatedStep.value_or(0) < 0 || finding.count < 1) {
+            return broken("findings[{}] has step {} and count {}; a step is at least 0 (-1: before "
+                          "the run) and a count at least 1",
+                          i, finding.step, finding.count);
+        }
+    }
+    return Done{};
+}
+
+Status checkHardware(const Info& info)
+{
+    for (std::size_t i = 0; i < info.memories.size(); ++i) {
+        const Memory& memory = info.memories[i];
+        if (memory.capacity < Bytes(0) || memory.scopedLimit.value_or(Bytes(0)) < Bytes(0)) {
+            return broken("memories[{}] ({}) has a negative size", i, memory.name);
+        }
+    }
+    for (std::size_t i = 0; i < info.links.size(); ++i) {
+        const Link& link = info.links[i];
+        if (!isIndex(link.from, info.memories) || !isIndex(link.to, info.memories)) {
+            return broken("links[{}] ({}) joins memories {} and {}, but there are {} memories", i,
+                          link.name, link.from, link.to, info.memories.size());
+        }
+        const double rates[] = {link.datasheet.value(), link.achieved.value()};
+        for (const double rate : rates) {
+            if (!std::isfinite(rate) || rate <= 0) {
+                return broken("links[{}] ({}) moves {} B/s, but must move more than 0", i,
+                              link.name, rate);
+            }
+        }
+    }
+    return Done{};
+}
+
+Status checkPipelines(const Info& info)
+{
+    for (std::size_t i = 0; i < info.pipelines.size(); ++i) {
+        const Pipeline& pipeline = info.pipelines[i];
+        const std::optional<std::int64_t> points = product(pipeline.grid, 0);
+        if (!points || *points != pipeline.steps) {
+            return broken("pipelines[{}].steps is {}, but its grid ({}) has {} points", i,
+                          pipeline.steps, join(pipeline.grid, ", "),
+                          points ? std::to_string(*points) : "no sound number of");
+        }
+        if (pipeline.axisNames.size() != pipeline.grid.size()) {
+            return broken("pipelines[{}] names {} axes of a grid of {}", i,
+                          pipeline.axisNames.size(), pipeline.grid.size());
+        }
+        const std::int64_t last = std::int64_t{pipeline.firstOperand} + pipeline.operandCount;
+        if (pipeline.firstOperand < 0 || pipeline.operandCount < 0
+            || last > static_cast<std::int64_t>(info.operands.size())) {
+            return broken("pipelines[{}] has operands {} to {}, but there are {} operands", i,
+                          pipeline.firstOperand, last, info.operands.size());
+        }
+        if (Status status = checkSource(info, pipeline.source, fmt::format("pipelines[{}]", i));
+            !status) {
+            return status;
+        }
+    }
+    return Done{};
+}
+
+Status checkOperandShape(const Info& info, std::size_t i)
+{
+    const Operand& operand = info.operands[i];
+    const std::size_t rank = operand.array.rank();
+    if (operand.block.rank() != rank || operand.blockCounts.size() != rank
+        || operand.gridAxes.size() != rank) {
+        return broken(
+            "operands[{}] ({}): array {}, block {}, blockCounts [{}] and {} gridAxes must "
+            "have one entry per array axis",
+            i, operand.name, toString(operand.array), toString(operand.block),
+            join(operand.blockCounts, ","), operand.gridAxes.size());
+    }
+    if (!product(operand.array.extents(), 0) || !product(operand.block.extents(), 1)
+        || !product(operand.blockCounts, 0)) {
+        return broken("operands[{}] ({}): array {}, block {} or blockCounts [{}] is negative or "
+                      "past 2^63 elements",
+                      i, operand.name, toString(operand.array), toString(operand.block),
+                      join(operand.blockCounts, ","));
+    }
+    const std::size_t gridRank =
+        info.pipelines[static_cast<std::size_t>(operand.pipeline)].grid.size();
+    for (const std::int32_t axis : operand.gridAxes) {
+        if (axis < kNone || axis >= static_cast<std::int64_t>(gridRank)) {
+            return broken("operands[{}] ({}) follows grid axis {} of {}", i, operand.name, axis,
+                          gridRank);
+        }
+    }
+    return Done{};
+}
+
+Status checkOperand(const Info& info, std::size_t i)
+{
+    const Operand& operand = info.operands[i];
+    if (!isIndex(operand.pipeline, info.pipelines)) {
+        return broken("operands[{}] ({}) belongs to pipeline {}, but there are {}", i, operand.name,
+                      operand.pipeline, info.pipelines.size());
+    }
+    if (Status status = checkOperandShape(info, i); !status) {
+        return status;
+    }
+    if (operand.arrayBytes < Bytes(0) || operand.blockBytes < Bytes(0)
+        || operand.slotBytes < Bytes(0)) {
+        return broken("operands[{}] ({}) has a negative size", i, operand.name);
+    }
+    const std::int64_t last = std::int64_t{operand.firstBuffer} + operand.slots;
+    if (operand.slots < 0 || operand.firstBuffer < 0
+        || last > static_cast<std::int64_t>(info.buffers.size())) {
+        return broken("operands[{}] ({}) has its slots in buffers {} to {}, but there are {}", i,
+                      operand.name, operand.firstBuffer, last, info.buffers.size());
+    }
+    for (std::int32_t slot = 0; slot < operand.slots; ++slot) {
+        const std::int32_t row = operand.firstBuffer + slot;
+        const Buffer& buffer = info.buffers[static_cast<std::size_t>(row)];
+        if (buffer.operand != static_cast<std::int64_t>(i) || buffer.slot != slot) {
+            return broken("buffers[{}] must be slot {} of operand {} ({})", row, slot, i,
+                          operand.name);
+        }
+    }
+    return checkSource(info, operand.source, fmt::format("operands[{}]", i));
+}
+
+Status checkBuffers(const Info& info)
+{
+    for (std::size_t i = 0; i < info.buffers.size(); ++i) {
+        const Buffer& buffer = info.buffers[i];
+        if (!isIndexOrNone(buffer.operand, info.operands)
+            || !isIndex(buffer.memory, info.memories)) {
+            return broken("buffers[{}] ({}) names operand {} of {} and memory {} of {}", i,
+                          buffer.name, buffer.operand, info.operands.size(), buffer.memory,
+                          info.memories.size());
+        }
+        if (buffer.address < Bytes(0) || buffer.bytes < Bytes(0) || buffer.slot < 0) {
+            return broken("buffers[{}] ({}) has a negative address, size or slot", i, buffer.name);
+        }
+        if (buffer.operand != kNone
+            && buffer.slot >= info.operands[static_cast<std::size_t>(buffer.operand)].slots) {
+            return broken("buffers[{}] ({}) is slot {} of an operand with fewer slots", i,
+                          buffer.name, buffer.slot);
+        }
+    }
+    return Done{};
+}
+
+Status checkMarks(const Info& info, const SegmentTemplate& segment, std::size_t i)
+{
+    std::vector<std::pair<std::int64_t, std::int64_t>> order; // (unit, offset) -> sorted per unit
+    std::vector<std::size_t> rows(segment.marks.size());
+    for (std::size_t m = 0; m < segment.marks.size(); ++m) {
+        const Mark& mark = segment.marks[m];
+        rows[m] = m;
+        if (!isIndex(mark.unit, info.units) || !isIndexOrNone(mark.operation, info.operations)) {
+            return broken("templates[{}].marks[{}] names unit {} of {} and operation {} of {}", i,
+                          m, mark.unit, info.units.size(), mark.operation, info.operations.size());
+        }
+        if (mark.offset < Cycles(0) || mark.length < Cycles(0) || mark.offset > segment.cycles
+            || mark.length > segment.cycles - mark.offset) {
+            return broken("templates[{}].marks[{}] takes {} cycles from cycle {}, but the segment "
+                          "has {}",
+                          i, m, mark.length.value(), mark.offset.value(), segment.cycles.value());
+        }
+    }
+    std::sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+        const Mark &l = segment.marks[a], &r = segment.marks[b];
+        return std::tie(l.unit, l.offset, l.length, a) < std::tie(r.unit, r.offset, r.length, b);
+    });
+    for (std::size_t n = 1; n < rows.size(); ++n) {
+        const Mark &before = segment.marks[rows[n - 1]], &mark = segment.marks[rows[n]];
+        if (mark.unit == before.unit && mark.offset < before.offset + before.length) {
+            return broken("templates[{}].marks[{}] and [{}] overlap on unit {}", i, rows[n - 1],
+                          rows[n], info.units[static_cast<std::size_t>(mark.unit)].name);
+        }
+    }
+    return Done{};
+}
+
+Status checkFlops(const Info& info, const SegmentTemplate& segment, std::size_t i)
+{
+    for (const auto* flops : {&segment.flopsByUnit, &segment.executedFlopsByUnit}) {
+        if (flops->size() != info.units.size()) {
+            return broken("templates[{}] has FLOPs of {} units, but there are {}", i, flops->size(),
+                          info.units.size());
+        }
+        std::int64_t sum = 0;
+        for (const Flops value : *flops) {
+            if (value < Flops(0) || __builtin_add_overflow(sum, value.value(), &sum)) {
+                return broken("templates[{}] has a negative or overflowing number of FLOPs", i);
+            }
+        }
+    }
+    if (segment.transcendentals < 0) {
+        return broken("templates[{}].transcendentals is {}", i, segment.transcendentals);
+    }
+    return Done{};
+}
+
+Status checkTemplate(const Info& info, std::size_t i)
+{
+    const SegmentTemplate& segment = info.templates[i];
+    if (segment.cycles < Cycles(0) || segment.clock <= Hertz(0) || segment.duration < Picoseconds(0)
+        || segment.duration > Picoseconds(kMaxTime)) {
+        return broken("templates[{}] lasts {} cycles at {} Hz, {} ps; none may be negative", i,
+                      segment.cycles.value(), segment.clock.value(), segment.duration.value());
+    }
+    if (segment.retire.size() != segment.operations.size()) {
+        return broken("templates[{}] has {} retire times for {} operations", i,
+                      segment.retire.size(), segment.operations.size());
+    }
+    Cycles previous;
+    for (std::size_t n = 0; n < segment.operations.size(); ++n) {
+        if (!isIndex(segment.operations[n], info.operations)) {
+            return broken("templates[{}].operations[{}] is {}, but there are {} operations", i, n,
+                          segment.operations[n], info.operations.size());
+        }
+        if (segment.retire[n] < previous || segment.retire[n] > segment.cycles) {
+            return broken("templates[{}].retire[{}] is cycle {}, but must lie between {} and {}", i,
+                          n, segment.retire[n].value(), previous.value(), segment.cycles.value());
+        }
+        previous = segment.retire[n];
+    }
+    if (Status status = checkMarks(info, segment, i); !status) {
+        return status;
+    }
+    return checkFlops(info, segment, i);
+}
+
+} // namespace
+
+std::int64_t blockTotal(const Operand& operand)
+{
+    return *product(operand.blockCounts, 0);
+}
+
+Status validateInfo(const Info& info)
+{
+    for (const auto check : {checkProgram, checkHardware, checkPipelines, checkBuffers}) {
+        if (Status status = check(info); !status) {
+            return status;
+        }
+    }
+    for (std::size_t i = 0; i < info.operands.size(); ++i) {
+        if (Status status = checkOperand(info, i); !status) {
+            return status;
+        }
+    }
+    for (std::size_t i = 0; i < info.templates.size(); ++i) {
+        if (Status status = checkTemplate(info, i); !status) {
+            return status;
+        }
+    }
+    return Done{};
+}
+
+} // namespace pallascope::trace

@@ -1,0 +1,392 @@
+#include "core/trace/validate.h"
+
+#include <fmt/format.h>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pallascope::trace {
+
+namespace {
+
+template<class... Args>
+Error broken(fmt::format_string<Args...> text, Args&&... args)
+{
+    return userError(fmt::format(text, std::forward<Args>(args)...));
+}
+
+std::size_t at(std::int64_t index)
+{
+    return static_cast<std::size_t>(index);
+}
+
+// All columns of a table as long as the first.
+Status sameLength(std::string_view table, std::size_t rows,
+                  std::initializer_list<std::pair<std::string_view, std::size_t>> columns)
+{
+    // Row numbers are int32 in every column that refers to a row.
+    if (rows > static_cast<std::size_t>(INT32_MAX)) {
+        return broken("{} has {} rows, more than a trace can number", table, rows);
+    }
+    for (const auto& [name, size] : columns) {
+        if (size != rows) {
+            return broken("{}.{} has {} rows, but the other columns of {} have {}", table, name,
+                          size, table, rows);
+        }
+    }
+    return Done{};
+}
+
+template<class T>
+Status inRange(const char* name, const std::vector<T>& column, std::int64_t least,
+               std::size_t count)
+{
+    const auto limit = static_cast<std::int64_t>(count);
+    for (std::size_t row = 0; row < column.size(); ++row) {
+        const std::int64_t value = column[row];
+        if (value < least || value >= limit) {
+            return broken("{}[{}] is {}, but must lie between {} and {}", name, row, value, least,
+                          limit - 1);
+        }
+    }
+    return Done{};
+}
+
+Status checkLengths(const TraceBuilder& b)
+{
+    const Steps& s = b.steps;
+    const Segments& g = b.segments;
+    const Copies& c = b.copies;
+    const Waits& w = b.waits;
+    const Visits& v = b.visits;
+    const Status results[] = {sameLength("steps", s.size(),
+                                         {{"pipeline", s.pipeline.size()},
+                                          {"ordinal", s.ordinal.size()},
+                                          {"bodyBegin", s.bodyBegin.size()},
+                                          {"bodyEnd", s.bodyEnd.size()},
+                                          {"end", s.end.size()}}),
+                              sameLength("segments", g.size(),
+                                         {{"templateId", g.templateId.size()},
+                                          {"agent", g.agent.size()},
+                                          {"step", g.step.size()}}),
+                              sameLength("copies", c.size(),
+                                         {{"operand", c.operand.size()},
+                                          {"block", c.block.size()},
+                                          {"slot", c.slot.size()},
+                                          {"out", c.out.size()},
+                                          {"link", c.link.size()},
+                                          {"step", c.step.size()},
+                                          {"bytes", c.bytes.size()},
+                                          {"start", c.start.size()},
+                                          {"end", c.end.size()}}),
+                              sameLength("waits", w.size(),
+                                         {{"copy", w.copy.size()},
+                                          {"agent", w.agent.size()},
+                                          {"step", w.step.size()},
+                                          {"end", w.end.size()}}),
+                              sameLength("visits", v.size(),
+                                         {{"operand", v.operand.size()},
+                                          {"firstStep", v.firstStep.size()},
+                                          {"lastStep", v.lastStep.size()},
+                                          {"slot", v.slot.size()},
+                                          {"copyIn", v.copyIn.size()},
+                                          {"copyOut", v.copyOut.size()}})};
+    for (const Status& result : results) {
+        if (!result) {
+            return result;
+        }
+    }
+    return Done{};
+}
+
+Status checkIndices(const TraceBuilder& b)
+{
+    const Info& info = b.info;
+    const std::size_t steps = b.steps.size();
+    const Status results[] = {
+        inRange("steps.pipeline", b.steps.pipeline, 0, info.pipelines.size()),
+        inRange("segments.templateId", b.segments.templateId, 0, info.templates.size()),
+        inRange("segments.agent", b.segments.agent, 0, info.agents.size()),
+        inRange("segments.step", b.segments.step, kNone, steps),
+        inRange("copies.operand", b.copies.operand, 0, info.operands.size()),
+        inRange("copies.link", b.copies.link, 0, info.links.size()),
+        inRange("copies.step", b.copies.step, kNone, steps),
+        inRange("copies.out", b.copies.out, 0, 2),
+        inRange("waits.copy", b.waits.copy, 0, b.copies.size()),
+        inRange("waits.agent", b.waits.agent, 0, info.agents.size()),
+        inRange("waits.step", b.waits.step, kNone, steps),
+        inRange("visits.operand", b.visits.operand, 0, info.operands.size()),
+        inRange("visits.firstStep", b.visits.firstStep, 0, steps),
+        inRange("visits.lastStep", b.visits.lastStep, 0, steps),
+        inRange("visits.copyIn", b.visits.copyIn, kNone, b.copies.size()),
+        inRange("visits.copyOut", b.visits.copyOut, kNone, b.copies.size())};
+    for (const Status& result : results) {
+        if (!result) {
+            return result;
+        }
+    }
+    return Done{};
+}
+
+Status checkSteps(const TraceBuilder& b)
+{
+    const Steps& s = b.steps;
+    std::vector<std::int64_t> next(b.info.pipelines.size(), 0); // expected ordinal per pipeline
+    for (std::size_t i = 0; i < s.size(); ++i) {
+        if (s.begin[i] < 0 || s.bodyBegin[i] < s.begin[i] || s.bodyEnd[i] < s.bodyBegin[i]
+            || s.end[i] < s.bodyEnd[i] || s.end[i] > b.end.value()) {
+            return broken(
+                "steps row {}: begin {}, bodyBegin {}, bodyEnd {}, end {} must not decrease "
+                "and lie between 0 and the run's end ({} ps)",
+                i, s.begin[i], s.bodyBegin[i], s.bodyEnd[i], s.end[i], b.end.value());
+        }
+        std::int64_t& expected = next[at(s.pipeline[i])];
+        const std::int64_t steps = b.info.pipelines[at(s.pipeline[i])].steps;
+        if (s.ordinal[i] != expected || s.ordinal[i] >= steps) {
+            return broken("steps.ordinal[{}] is {}, but the next of {} steps of its pipeline is {}",
+                          i, s.ordinal[i], steps, expected);
+        }
+        expected = expected + 1 == steps ? 0 : expected + 1; // a pipeline may run again
+        if (i == 0) {
+            continue;
+        }
+        const bool continues = s.pipeline[i] == s.pipeline[i - 1] && s.ordinal[i] != 0;
+        if (s.begin[i] < s.end[i - 1] || (continues && s.begin[i] != s.end[i - 1])) {
+            return broken("steps.begin[{}] is {} ps, but the step before it ends at {} ps", i,
+                          s.begin[i], s.end[i - 1]);
+        }
+    }
+    return Done{};
+}
+
+Status checkSegments(const TraceBuilder& b)
+{
+    const Segments& g = b.segments;
+    std::vector<std::int64_t> free(b.info.agents.size(), 0);
+    std::vector<std::int64_t> durations;
+    for (const SegmentTemplate& segment : b.info.templates) {
+        durations.push_back(segment.duration.value());
+    }
+    std::int64_t previous = 0;
+    for (std::size_t i = 0; i < g.size(); ++i) {
+        const std::int64_t begin = g.begin[i], duration = durations[at(g.templateId[i])];
+        if (begin < previous) {
+            return broken("segments.begin[{}] is {} ps, but rows are sorted by begin and the one "
+                          "before begins at {} ps",
+                          i, begin, previous);
+        }
+        previous = begin;
+        if (duration > b.end.value() || begin > b.end.value() - duration) {
+            return broken("segments row {} ends {} ps after {} ps, past the run's end ({} ps)", i,
+                          duration, begin, b.end.value());
+        }
+        std::int64_t& agentFree = free[at(g.agent[i])];
+        if (begin < agentFree) {
+            return broken("segments.begin[{}] is {} ps, but agent {} is busy until {} ps", i, begin,
+                          g.agent[i], agentFree);
+        }
+        agentFree = begin + duration;
+        if (g.step[i] == kNone) {
+            continue;
+        }
+        const std::size_t step = at(g.step[i]);
+        if (begin < b.steps.begin[step] || agentFree > b.steps.end[step]) {
+            return broken("segments row {} ({} to {} ps) lies outside its step {} ({} to {} ps)", i,
+                          begin, agentFree, step, b.steps.begin[step], b.steps.end[step]);
+        }
+    }
+    return Done{};
+}
+
+// Also finds the blocks and slots that an operand cannot have.
+Status checkCopies(const TraceBuilder& b)
+{
+    const Copies& c = b.copies;
+    std::vector<std::int64_t> free(b.info.links.size(), 0);
+    std::vector<std::int64_t> blocks;
+    for (const Operand& operand : b.info.operands) {
+        blocks.push_back(blockTotal(operand));
+    }
+    std::int64_t previous = 0;
+    for (std::size_t i = 0; i < c.size(); ++i) {
+        const Operand& operand = b.info.operands[at(c.operand[i])];
+        if (c.block[i] < 0 || c.block[i] >= blocks[at(c.operand[i])] || c.slot[i] < 0
+            || c.slot[i] >= operand.slots) {
+            return broken("copies row {}: operand {} has no block {} or no slot {}", i,
+                          operand.name, c.block[i], c.slot[i]);
+        }
+        if (operand.direction == (c.out[i] != 0 ? Direction::In : Direction::Out)) {
+            return broken("copies.out[{}] is {}, against the direction of operand {}", i, c.out[i],
+                          operand.name);
+        }
+        if (c.issue[i] < previous) {
+            return broken(
+                "copies.issue[{}] is {} ps, but rows are in issue order and the one before "
+                "is issued at {} ps",
+                i, c.issue[i], previous);
+        }
+        previous = c.issue[i];
+        const bool timeless = c.start[i] == c.end[i];
+        if (c.start[i] < c.issue[i] || c.end[i] < c.start[i] || c.end[i] > b.end.value()
+            || c.bytes[i] < 0 || (timeless && c.bytes[i] != 0)) {
+            return broken("copies row {}: issue {}, start {}, end {} ps must not decrease and lie "
+                          "within the run ({} ps); {} bytes need more than no time",
+                          i, c.issue[i], c.start[i], c.end[i], b.end.value(), c.bytes[i]);
+        }
+        std::int64_t& linkFree = free[at(c.link[i])];
+        if (c.start[i] < linkFree) {
+            return broken("copies.start[{}] is {} ps, but link {} is busy until {} ps", i,
+                          c.start[i], b.info.links[at(c.link[i])].name, linkFree);
+        }
+        linkFree = c.end[i];
+    }
+    return Done{};
+}
+
+Status checkWaits(const TraceBuilder& b)
+{
+    const Waits& w = b.waits;
+    std::vector<std::int64_t> free(b.info.agents.size(), 0);
+    std::int64_t previous = 0;
+    for (std::size_t i = 0; i < w.size(); ++i) {
+        if (w.begin[i] < previous || w.end[i] < w.begin[i] || w.end[i] > b.end.value()) {
+            return broken(
+                "waits row {} ({} to {} ps) must begin at {} ps or later and lie within the "
+                "run ({} ps)",
+                i, w.begin[i], w.end[i], previous, b.end.value());
+        }
+        previous = w.begin[i];
+        std::int64_t& agentFree = free[at(w.agent[i])];
+        if (w.begin[i] < agentFree) {
+            return broken("waits.begin[{}] is {} ps, but agent {} still waits until {} ps", i,
+                          w.begin[i], w.agent[i], agentFree);
+        }
+        agentFree = w.end[i];
+        const std::size_t copy = at(w.copy[i]);
+        if (w.begin[i] < b.copies.issue[copy] || w.end[i] < b.copies.end[copy]) {
+            return broken(
+                "waits row {} ({} to {} ps) is for copy {}, which is issued at {} and lands "
+                "at {} ps",
+                i, w.begin[i], w.end[i], copy, b.copies.issue[copy], b.copies.end[copy]);
+        }
+    }
+    return Done{};
+}
+
+// An agent computes or waits, never both. Rows of no length cannot conflict and are left out.
+Status checkAgents(const TraceBuilder& b)
+{
+    const Segments& g = b.segments;
+    const Waits& w = b.waits;
+    std::vector<std::int64_t> free(b.info.agents.size(), 0);
+    std::size_t row = 0;
+    const auto overlaps = [&](std::int32_t agent, std::int64_t begin, std::int64_t length) {
+        if (length == 0) {
+            return false;
+        }
+        const bool busy = begin < free[at(agent)];
+        free[at(agent)] = begin + length;
+        return busy;
+    };
+    for (std::size_t i = 0; i <= w.size(); ++i) {
+        const bool last = i == w.size();
+        for (; row < g.size() && (last || g.begin[row] < w.begin[i]); ++row) {
+            const Picoseconds duration = b.info.templates[at(g.templateId[row])].duration;
+            if (overlaps(g.agent[row], g.begin[row], duration.value())) {
+                return broken("segments row {} begins at {} ps while its agent still waits", row,
+                              g.begin[row]);
+            }
+        }
+        if (!last && overlaps(w.agent[i], w.begin[i], w.end[i] - w.begin[i])) {
+            return broken("waits row {} begins at {} ps while its agent still computes", i,
+                          w.begin[i]);
+        }
+    }
+    return Done{};
+}
+
+// The copy of a visit: same operand, block and slot, and the direction asked for.
+Status checkVisitCopy(const TraceBuilder& b, std::size_t i, std::int32_t copy, bool out)
+{
+    const Visits& v = b.visits;
+    const Copies& c = b.copies;
+    const Direction direction = b.info.operands[at(v.operand[i])].direction;
+    const char* const column = out ? "copyOut" : "copyIn";
+    if (copy == kNone) {
+        if (!out && direction == Direction::In) {
+            return broken("visits.copyIn[{}] is none, but operand {} is an input", i,
+                          b.info.operands[at(v.operand[i])].name);
+        }
+        return Done{};
+    }
+    const std::size_t row = at(copy);
+    if (c.operand[row] != v.operand[i] || c.block[row] != v.block[i] || c.slot[row] != v.slot[i]
+        || (c.out[row] != 0) != out) {
+        return broken(
+            "visits.{}[{}] is copy {}, which moves another operand, block or slot, or the "
+            "other way",
+            column, i, copy);
+    }
+    const bool inTime = out ? c.issue[row] >= b.steps.bodyEnd[at(v.lastStep[i])]
+                            : c.end[row] <= b.steps.bodyBegin[at(v.firstStep[i])];
+    if (!inTime) {
+        return broken(
+            "visits.{}[{}] is copy {} ({} to {} ps), which must {} the bodies of its steps", column,
+            i, copy, c.start[row], c.end[row], out ? "follow" : "precede");
+    }
+    return Done{};
+}
+
+Status checkVisits(const TraceBuilder& b)
+{
+    const Visits& v = b.visits;
+    for (std::size_t i = 0; i < v.size(); ++i) {
+        const Operand& operand = b.info.operands[at(v.operand[i])];
+        if (v.lastStep[i] < v.firstStep[i]
+            || b.steps.pipeline[at(v.firstStep[i])] != operand.pipeline) {
+            return broken(
+                "visits row {}: steps {} to {} do not form a stay in the pipeline of operand "
+                "{}",
+                i, v.firstStep[i], v.lastStep[i], operand.name);
+        }
+        if (v.block[i] < 0 || v.block[i] >= blockTotal(operand) || v.slot[i] < 0
+            || v.slot[i] >= operand.slots) {
+            return broken("visits row {}: operand {} has no block {} or no slot {}", i,
+                          operand.name, v.block[i], v.slot[i]);
+        }
+        if (i > 0
+            && (v.operand[i] < v.operand[i - 1]
+                || (v.operand[i] == v.operand[i - 1] && v.firstStep[i] <= v.lastStep[i - 1]))) {
+            return broken("visits row {} must come after the row before it: rows are sorted by "
+                          "(operand, step) and stays do not overlap",
+                          i);
+        }
+        for (const bool out : {false, true}) {
+            Status status = checkVisitCopy(b, i, out ? v.copyOut[i] : v.copyIn[i], out);
+            if (!status) {
+                return status;
+            }
+        }
+    }
+    return Done{};
+}
+
+} // namespace
+
+Status validateRows(const TraceBuilder& rows)
+{
+    if (rows.end < Picoseconds(0) || rows.end > Picoseconds(kMaxTime)) {
+        return broken("the run's end is {} ps, but must lie between 0 and {} ps", rows.end.value(),
+                      kMaxTime);
+    }
+    for (const auto check : {checkLengths, checkIndices, checkSteps, checkSegments, checkCopies,
+                             checkWaits, checkAgents, checkVisits}) {
+        if (Status status = check(rows); !status) {
+            return status;
+        }
+    }
+    return Done{};
+}
+
+} // namespace pallascope::trace
