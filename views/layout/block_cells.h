@@ -1,5 +1,6 @@
-// How one block of an operand's array looks in each state, in the grid view and in its legend. State is
-// never told by hue alone: height, frame and dash tell it too (docs: CONTRIBUTING, drawing rules).
+// How one block of an operand's array looks in each state, in the grid view and in its legend.
+// State is never told by hue alone: height, frame and dash tell it too (docs: CONTRIBUTING, drawing
+// rules).
 #pragma once
 
 #include "core/trace/lookup.h"
@@ -13,8 +14,8 @@ namespace pallascope::layout {
 // The fill alone: cells too small for frames, and pixels of a folded array.
 [[nodiscard]] Color blockFill(const trace::BlockState& state, Role role, bool output);
 
-// Fill, height, dash and frame; `cell` without the gap to its neighbours. `output` blocks in use show
-// by their height how much of the block's stay is done.
+// Fill, height, dash and frame; `cell` without the gap to its neighbours. `output` blocks in use
+// show by their height how much of the block's stay is done.
 void paintBlock(Canvas& canvas, Rect cell, const trace::BlockState& state, Role role, bool output);
 
 } // namespace pallascope::layout

@@ -20,7 +20,7 @@ struct Glyph
 };
 
 constexpr Glyph kGlyphs[] = {
-    // ascending
+// ascending
 #include "views/layout/font_metrics_table.inc"
 };
 

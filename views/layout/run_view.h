@@ -29,7 +29,7 @@ struct RunView
     std::string verdict; // with |strong| parts
     std::vector<analysis::LineTime> lineTimes;
     std::vector<Field> fields;
-    std::int64_t period = 1;    // steps
+    std::int64_t period = 1; // steps
     Picoseconds periodTime;
 };
 
@@ -43,11 +43,11 @@ struct TimeRange
 struct ViewState
 {
     Picoseconds now;
-    TimeRange visible;      // of the time line
+    TimeRange visible; // of the time line
     Target selection, hover;
     bool playing = false;
-    bool stale = false;     // a newer run is on its way
-    std::int64_t firstSourceLine = 0;  // scroll of the source view: first shown line (0: follow)
+    bool stale = false;               // a newer run is on its way
+    std::int64_t firstSourceLine = 0; // scroll of the source view: first shown line (0: follow)
     bool operator==(const ViewState&) const = default;
 };
 

@@ -1,5 +1,6 @@
-// A picture as data: what a view paints, in device-independent pixels, with colours by role. Made by
-// the layouts without Qt; painted by views/scene_painter (QPainter) and svg.h, so that both agree.
+// A picture as data: what a view paints, in device-independent pixels, with colours by role. Made
+// by the layouts without Qt; painted by views/scene_painter (QPainter) and svg.h, so that both
+// agree.
 #pragma once
 
 #include "views/layout/theme.h"
@@ -21,16 +22,31 @@ struct Rect
 {
     double x = 0, y = 0, w = 0, h = 0;
     bool operator==(const Rect&) const = default;
+
     [[nodiscard]] bool contains(double px, double py) const
     {
         return px >= x && px < x + w && py >= y && py < y + h;
     }
+
     [[nodiscard]] double right() const { return x + w; }
+
     [[nodiscard]] double bottom() const { return y + h; }
 };
 
-enum class Weight : std::uint8_t { Regular, Medium, SemiBold, Mono, MonoBold };
-enum class Align : std::uint8_t { Left, Right, Center };
+enum class Weight : std::uint8_t
+{
+    Regular,
+    Medium,
+    SemiBold,
+    Mono,
+    MonoBold
+};
+enum class Align : std::uint8_t
+{
+    Left,
+    Right,
+    Center
+};
 
 struct FillItem // edges rounded to whole pixels by the canvas; never antialiased
 {
@@ -40,7 +56,12 @@ struct FillItem // edges rounded to whole pixels by the canvas; never antialiase
 
 // Hatch tiles have a fixed origin, so that they do not swim. Wait: 45 degrees, 2 px every 6.
 // Undefined: 45 degrees, 1 px every 8.
-enum class Hatch : std::uint8_t { Wait, Undefined, Estimate };
+enum class Hatch : std::uint8_t
+{
+    Wait,
+    Undefined,
+    Estimate
+};
 
 // A square tile of `step` px with one stripe `thickness` px wide at 45 degrees.
 struct HatchTile
@@ -48,6 +69,7 @@ struct HatchTile
     int step = 6, thickness = 2;
     bool rising = true; // from bottom left to top right
 };
+
 [[nodiscard]] HatchTile hatchTile(Hatch hatch);
 
 struct HatchItem
@@ -92,8 +114,8 @@ struct TextItem // one line, vertically centred in rect
     Weight weight = Weight::Regular;
     Color color = Role::Text;
     Align align = Align::Left;
-    bool onFill = false;   // colour is inkOn(color)
-    double angle = 0;      // degrees, about the rect's top left
+    bool onFill = false; // colour is inkOn(color)
+    double angle = 0;    // degrees, about the rect's top left
 };
 
 struct ImageItem // one colour per cell, scaled without smoothing
@@ -110,18 +132,35 @@ struct ClipItem // until the matching pop
     bool pop = false;
 };
 
-using Item = std::variant<FillItem, HatchItem, PolylineItem, PolygonItem, DiscItem, TextItem, ImageItem, ClipItem>;
+using Item = std::variant<FillItem, HatchItem, PolylineItem, PolygonItem, DiscItem, TextItem,
+                          ImageItem, ClipItem>;
 
-enum class TargetKind : std::uint8_t {
-    None, Copy, Step, Segment, Operation, Block, Buffer, Wait, SourceLine, ListingLine, Alternative, Finding, Lane, Time
+enum class TargetKind : std::uint8_t
+{
+    None,
+    Copy,
+    Step,
+    Segment,
+    Operation,
+    Block,
+    Buffer,
+    Wait,
+    SourceLine,
+    ListingLine,
+    Alternative,
+    Finding,
+    Lane,
+    Time
 };
 
 // The thing a place in a picture stands for; the same thing has the same target in every view.
 struct Target
 {
     TargetKind kind = TargetKind::None;
-    std::int64_t a = -1; // row or index; Block: the operand; SourceLine: the file; Time: picoseconds
-    std::int64_t b = -1; // Block: the block number; SourceLine: the line; Operation: row of Segments
+    std::int64_t a =
+        -1; // row or index; Block: the operand; SourceLine: the file; Time: picoseconds
+    std::int64_t b =
+        -1; // Block: the block number; SourceLine: the line; Operation: row of Segments
     bool operator==(const Target&) const = default;
 };
 

@@ -1,4 +1,5 @@
-// Colours by role, light and dark. The only place with colour values (docs/visual rules: CONTRIBUTING).
+// Colours by role, light and dark. The only place with colour values (docs/visual rules:
+// CONTRIBUTING).
 #pragma once
 
 #include <array>
@@ -7,13 +8,48 @@
 
 namespace pallascope::layout {
 
-enum class Theme : std::uint8_t { Light, Dark };
+enum class Theme : std::uint8_t
+{
+    Light,
+    Dark
+};
 
-enum class Role : std::uint8_t {
-    Chrome, View, Panel, Line, Grid, Edge, Text, Text2, Text3, Focus, Select, SelectBackground,
-    Operand1, Operand2, Operand3, Operand4, Operand5, Operand6,
-    Mxu, Vpu, Eup, Scalar, Wait, CopyIn, CopyOut, Hbm, Vmem, Smem, Prologue, Playhead, Poison,
-    Error, Warning, Ok
+enum class Role : std::uint8_t
+{
+    Chrome,
+    View,
+    Panel,
+    Line,
+    Grid,
+    Edge,
+    Text,
+    Text2,
+    Text3,
+    Focus,
+    Select,
+    SelectBackground,
+    Operand1,
+    Operand2,
+    Operand3,
+    Operand4,
+    Operand5,
+    Operand6,
+    Mxu,
+    Vpu,
+    Eup,
+    Scalar,
+    Wait,
+    CopyIn,
+    CopyOut,
+    Hbm,
+    Vmem,
+    Smem,
+    Prologue,
+    Playhead,
+    Poison,
+    Error,
+    Warning,
+    Ok
 };
 
 struct Rgb
@@ -22,8 +58,8 @@ struct Rgb
     auto operator<=>(const Rgb&) const = default;
 };
 
-// A role, or an opaque mix of it over another: share 1 is the role itself. Resolved per theme, so that
-// nothing is blended while painting.
+// A role, or an opaque mix of it over another: share 1 is the role itself. Resolved per theme, so
+// that nothing is blended while painting.
 struct Color
 {
     Role role = Role::Text;
@@ -32,8 +68,16 @@ struct Color
     bool operator==(const Color&) const = default;
 
     constexpr Color() = default;
-    constexpr Color(Role of) : role(of) {} // NOLINT(google-explicit-constructor): a role is a colour
-    constexpr Color(Role of, float part, Role below) : role(of), share(part), over(below) {}
+
+    constexpr Color(Role of)
+        : role(of)
+    {} // NOLINT(google-explicit-constructor): a role is a colour
+
+    constexpr Color(Role of, float part, Role below)
+        : role(of)
+        , share(part)
+        , over(below)
+    {}
 };
 
 [[nodiscard]] constexpr Color mix(Role role, double share, Role over = Role::View)

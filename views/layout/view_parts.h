@@ -1,4 +1,5 @@
-// Small questions and marks that several views share: whose colour, which pipeline, how a size reads.
+// Small questions and marks that several views share: whose colour, which pipeline, how a size
+// reads.
 #pragma once
 
 #include "views/layout/canvas.h"
