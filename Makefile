@@ -43,6 +43,7 @@ images: build ## make the pictures of README.md and docs/ again
 	@.ci/make-images $(app)
 
 package: build ## make the .deb and the .tar.gz in build/packages
+	@.ci/setup package
 	@cd build/release && cpack -B ../packages
 
 format: ## lay out all C++ as .clang-format says
