@@ -75,12 +75,12 @@ def lies_in(path, folders):
 
 
 def foreign_names(root):
-    """Spellings of the chips and kernels that exist, lower case and without underscores."""
+    """Spellings of the chips and kernels that exist, lower case, no underscores, longest first."""
     names = {path.stem for path in (root / "kernels").glob("*.cpp")} - NOT_KERNELS
     for path in (root / "resources/chips").glob("*.json"):
         names.add(path.stem)
         names.add(path.stem.split("_", 1)[-1])  # "v5e" of "tpu_v5e"
-    return sorted(name.replace("_", "").lower() for name in names if name)
+    return sorted({name.replace("_", "").lower() for name in names if name}, key=len, reverse=True)
 
 
 def check_include(path, bracket, target):
@@ -112,9 +112,9 @@ def check_source(path, text, names):
                 yield number, wrong
         elif path.startswith("core/"):
             squeezed = line.replace("_", "").lower()
-            for name in names:
-                if name in squeezed:
-                    yield number, f'says "{name}": core/ knows no chip and no kernel by name'
+            said = next((name for name in names if name in squeezed), None)
+            if said:
+                yield number, f'says "{said}": core/ knows no chip and no kernel by name'
 
 
 def check_text(text):

@@ -67,8 +67,8 @@ class CheckLayers(unittest.TestCase):
     def testANameOfAChipOrKernelInCoreIsFound(self):
         for line in ("// as in softmax", 'const auto name = "tpu_v9x";', "int v9xCores;", "Softmax();"):
             with self.subTest(line=line):
-                found = self.found({"core/cost/a.cpp": f"\n{line}\n"})
-                self.assertTrue(found and found[0].startswith("core/cost/a.cpp:2: says"), found)
+                text = f"\n{line}\n"
+                self.assertOneIn("core/cost/a.cpp:2", "by name", {"core/cost/a.cpp": text})
 
     def testAPathOfOneMachineIsFound(self):
         for path in ("../shar" + "ed/design.md", "shar" + "ed/x.csv", "/hom" + "e/me/x", "/wor" + "k/x"):
