@@ -1,0 +1,15 @@
+// A RunView of the synthetic main job, filled by plain arithmetic: what layouts and widgets are
+// tested with. Independent of core/analysis and core/machine; the alternatives' times are fixed
+// figures.
+#pragma once
+
+#include "views/layout/run_view.h"
+
+namespace pallascope::test {
+
+[[nodiscard]] layout::RunView mainJobView(int block = 512);
+
+// The same around any trace of mainJob(), for tests that change it first.
+[[nodiscard]] layout::RunView runViewOf(std::shared_ptr<const trace::Trace> trace);
+
+} // namespace pallascope::test
