@@ -11,7 +11,7 @@ ONLY ?=
 LABEL ?=
 
 app := build/release/bin/pallascope
-sources = $(shell git ls-files '*.h' '*.cpp')
+sources = $(or $(shell git ls-files '*.h' '*.cpp'),$(error Git lists no C++ here, so nothing would be checked))
 
 .PHONY: help setup run build test bench images package format format-check lint clean
 
