@@ -1,0 +1,58 @@
+// One run from request to finished view: what both faces, the command line and the window, call.
+#pragma once
+
+#include "core/base/result.h"
+#include "views/layout/run_view.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pallascope::app {
+
+struct RunRequest
+{
+    std::string kernel = "matmul";
+    std::map<std::string, std::string> parameters; // only those that differ from the defaults
+    std::string chip = "tpu_v5e";                  // a name or a file
+    bool fullValues = true;
+    bool check = true;                             // only with full values
+    bool operator==(const RunRequest&) const = default;
+};
+
+// Called from the working thread with the share done, 0..1; returning false cancels.
+using Progress = std::function<bool(double)>;
+
+struct FinishedRun
+{
+    RunRequest request;
+    std::shared_ptr<const layout::RunView> view;
+    std::optional<Seconds> wall; // the machine alone; absent for a trace from a file
+};
+
+// What a form needs to know about a kernel's parameter.
+struct ParameterInfo
+{
+    std::string name, type, defaultValue, help; // type: "int", "choice"
+    std::vector<std::string> choices;
+    std::int64_t minimum = 1, maximum = 1;
+};
+
+struct KernelInfo
+{
+    std::string name, help;
+    std::vector<ParameterInfo> parameters;
+};
+
+[[nodiscard]] std::vector<KernelInfo> kernels();
+// {"tpu_v5e", "TPU v5e"}, ...
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> chips();
+
+// Errors: user errors as sentences; a cancelled run is a Limit error with the message "cancelled".
+[[nodiscard]] Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progress = {});
+[[nodiscard]] Result<FinishedRun> openTrace(const std::string& path);
+
+} // namespace pallascope::app

@@ -1,0 +1,157 @@
+// What a run's numbers mean, computed from its trace and chip alone. The JSON names of these fields
+// are stable and documented in docs/report_format.md.
+#pragma once
+
+#include "core/base/result.h"
+#include "core/base/units.h"
+#include "core/trace/lookup.h"
+#include "core/trace/trace.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pallascope::analysis {
+
+struct Traffic // one per operand and direction
+{
+    std::string operand;
+    bool out = false;
+    std::int64_t copies = 0;
+    Bytes bytes;
+    Bytes blockBytes;
+    double refetchFactor = 0; // bytes moved / bytes of the array
+};
+
+struct TimeSplit // sums to the run's time, to the picosecond
+{
+    Picoseconds compute, exposedCopies, stepOverhead, prologue, epilogue;
+
+    [[nodiscard]] Picoseconds total() const
+    {
+        return compute + exposedCopies + stepOverhead + prologue + epilogue;
+    }
+};
+
+struct Roof // a horizontal ceiling: a unit's peak
+{
+    std::string name;        // "bf16 MXU"
+    double flopsPerSecond = 0;
+};
+
+struct Slope // a bandwidth
+{
+    std::string name;        // "HBM"
+    BytesPerSecond datasheet, achieved;
+};
+
+struct Roofline
+{
+    std::optional<Roof> peak; // absent when the program has no FLOPs
+    Slope memory;
+    double ridge = 0; // FLOP/B where memory.datasheet meets the peak
+    // Useful FLOPs of one step / (its longest unit + step overhead): where steps alone would stop it.
+    std::optional<double> stepCeiling;
+};
+
+struct UsedMemory
+{
+    std::string operand; // or the scratch's name
+    Bytes bytes;         // all slots, tile padding included
+    bool scratch = false;
+};
+
+struct Report
+{
+    std::string kernel;
+    std::map<std::string, std::string> parameters;
+    std::string chip;
+    std::vector<Extent> grid;
+    std::int64_t steps = 0;
+    std::int64_t events = 0;
+    Picoseconds time;
+    Cycles cycles;
+    Flops flops;
+    Flops executedFlops; // with tile padding
+    std::vector<std::pair<std::string, Flops>> flopsByUnit; // units with any
+    std::int64_t transcendentals = 0;
+    Bytes hbmRead, hbmWritten;
+    std::vector<Traffic> traffic;
+    double arithmeticIntensity = 0; // FLOP per HBM byte; 0 when nothing moved
+    double flopsPerSecond = 0;
+    double peakFlopsPerSecond = 0;  // datasheet
+    double utilization = 0;         // of the datasheet peak
+    std::string boundBy;            // "memory(HBM)", "compute(MXU)", "step_overhead", "latency"
+    TimeSplit split;
+    std::vector<std::pair<std::string, Picoseconds>> busy; // units and links, longest first
+    std::int64_t stalledSteps = 0;  // steps after the first that waited for a copy
+    Bytes vmemPeak;
+    std::vector<UsedMemory> vmemByOperand;
+    Bytes vmemTemporariesEstimate;
+    Bytes vmemScopedLimit;
+    Bytes vmemCapacity;
+    trace::Check check;
+    Roofline roofline;
+};
+
+// Fails only on a chip file inside the trace that does not parse (a user error naming the trace).
+[[nodiscard]] Result<Report> report(const trace::Trace& trace);
+
+// A run with other parameters, tried to say what would help. Times are the model's.
+struct Alternative
+{
+    std::map<std::string, std::string> changed; // only what differs, e.g. {"bm","1024"}, ...
+    std::string name;                           // "1024-blocks", "3 buffers"
+    bool fits = true;          // in the physical memory
+    bool overScopedLimit = false;
+    Picoseconds time;
+    Bytes vmem;
+    std::string boundBy;
+    double flopsPerSecond = 0;
+    double arithmeticIntensity = 0;
+};
+
+// The alternative with the least time among those that fit both limits, if it beats the run.
+[[nodiscard]] const Alternative* best(const Report& report, const std::vector<Alternative>& alternatives);
+
+// One sentence with numbers: what bounds the run, how near the peak, why, and what turns it.
+// |bars| around what a picture prints strong; plain() removes them.
+[[nodiscard]] std::string verdict(const Report& report, const trace::Info& info,
+                                  const std::vector<Alternative>& alternatives);
+[[nodiscard]] std::string plain(std::string text);
+
+// Run point at t and window point over (t - window, t]: FLOP/B and FLOP/s. Absent while nothing has
+// been computed or moved, or (window) before a whole window has passed.
+struct Point
+{
+    double intensity = 0;
+    double flopsPerSecond = 0;
+};
+[[nodiscard]] std::optional<Point> runPoint(const trace::Index& index, Picoseconds t);
+[[nodiscard]] std::optional<Point> windowPoint(const trace::Index& index, Picoseconds t, Picoseconds window);
+
+// Length of one period of the slowest output in steps (how long its block stays), at least 1; and in
+// time, measured in the middle of the run.
+[[nodiscard]] std::int64_t periodSteps(const trace::Trace& trace);
+[[nodiscard]] Picoseconds periodTime(const trace::Trace& trace);
+
+// Time of the whole run by source line; sums to the run. A segment's time goes to the lines of the
+// operations on its longest unit, in proportion; waits and overhead go to the pipeline's line.
+struct LineTime
+{
+    trace::SourceLine line;
+    Picoseconds time;
+    std::int32_t unit = -1; // the unit most of it is spent on, -1: bookkeeping and waits
+};
+[[nodiscard]] std::vector<LineTime> timeByLine(const trace::Trace& trace);
+
+// The report as JSON text (the object that `run --json` prints), and as the six lines of `run`.
+// wallSeconds is absent for a report from a file.
+[[nodiscard]] std::string toJson(const Report& report, const trace::Info& info, const std::string& verdict,
+                                 std::optional<Seconds> wallSeconds);
+[[nodiscard]] std::string toText(const Report& report, const trace::Info& info,
+                                 const std::vector<Alternative>& alternatives);
+
+} // namespace pallascope::analysis

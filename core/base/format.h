@@ -1,0 +1,27 @@
+// Numbers for people: the same rules in reports, captions, axes and tooltips (docs/glossary.md).
+#pragma once
+
+#include "core/base/units.h"
+
+#include <cstdint>
+#include <string>
+
+namespace pallascope {
+
+// ns below 0.1 µs, µs with 2 decimals below 10 and 1 below 1000, then ms with 2, s with 2: "43 ns",
+// "1.37 µs", "945.1 µs", "2.06 ms".
+[[nodiscard]] std::string timeText(Picoseconds time);
+// Binary, exact when whole, else 3 digits: "512 KiB", "1.81 MiB", "0 B".
+[[nodiscard]] std::string bytesText(Bytes bytes);
+// Thin space (U+2009) every three digits from 10 000: "262 144".
+[[nodiscard]] std::string countText(std::int64_t count);
+// "655 GB/s"; "145.4 TFLOP/s" (GFLOP/s below 0.1 TFLOP/s); "227.6"
+[[nodiscard]] std::string bandwidthText(double bytesPerSecond);
+[[nodiscard]] std::string flopRateText(double flopsPerSecond);
+[[nodiscard]] std::string intensityText(double flopsPerByte);
+// "61 %", "73.8 %"; never "100 %" for anything below 1.
+[[nodiscard]] std::string percentText(double share, int decimals);
+// n significant digits without exponent: 1.60, 14.7, 945.
+[[nodiscard]] std::string significant(double value, int digits);
+
+} // namespace pallascope
