@@ -1,0 +1,49 @@
+// A dense row-major array with its data, shared and copied only when written while shared.
+#pragma once
+
+#include "core/base/dtype.h"
+#include "core/base/shape.h"
+
+#include <cstddef>
+#include <memory>
+
+namespace pallascope {
+
+// Uninitialised bytes that many may read and one may write.
+using SharedBytes = std::shared_ptr<std::byte[]>;
+
+[[nodiscard]] SharedBytes allocateBytes(std::int64_t count);
+
+struct Array
+{
+    DType dtype = DType::F32;
+    Shape shape;
+    SharedBytes data; // null: a shape only
+
+    [[nodiscard]] std::int64_t byteCount() const { return shape.elements() * dtypeBytes(dtype); }
+    // One element as a double; exact for every dtype.
+    [[nodiscard]] double at(std::int64_t element) const;
+
+    template<class T>
+    [[nodiscard]] const T* as() const
+    {
+        return reinterpret_cast<const T*>(data.get());
+    }
+
+    template<class T>
+    [[nodiscard]] T* as()
+    {
+        return reinterpret_cast<T*>(data.get());
+    }
+};
+
+[[nodiscard]] Array makeArray(DType dtype, Shape shape);
+
+// Numbers that look normally distributed, rounded to dtype; the same on every machine, whatever the
+// thread count: element i depends on (seed, i) only. Each is the sum of eight uniform 16-bit numbers,
+// centred and scaled to variance 1 (integers until the last step, so no libm decides a bit); bool
+// arrays get fair coins, int32 arrays numbers from -8 to 8.
+[[nodiscard]] Array normalArray(DType dtype, const Shape& shape, std::uint64_t seed);
+void fillNormal(Array& array, std::uint64_t seed, std::int64_t begin, std::int64_t end);
+
+} // namespace pallascope

@@ -1,0 +1,334 @@
+#include "core/chip/chip.h"
+
+#include "core/base/check.h"
+
+#include <array>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+namespace pallascope::chip {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::pair<std::string_view, UnitKind>, 7> kUnitKinds{{
+    {"matrix", UnitKind::Matrix},
+    {"vector", UnitKind::Vector},
+    {"transcendental", UnitKind::Transcendental},
+    {"crosslane", UnitKind::Crosslane},
+    {"load", UnitKind::Load},
+    {"store", UnitKind::Store},
+    {"scalar", UnitKind::Scalar},
+}};
+
+constexpr std::array<std::string_view, 4> kStatuses{"datasheet", "measured", "derived", "assumed"};
+
+constexpr double kLargest = 1e18; // of any figure: keeps every product of the model inside int64
+
+// Thrown inside this file only; parse() turns it into an Error.
+struct Bad
+{
+    std::string sentence;
+};
+
+// One place of the file, with its JSON pointer for error sentences.
+class Node
+{
+public:
+    Node(const Json& json, std::string pointer) : m_json(json), m_pointer(std::move(pointer)) {}
+
+    [[noreturn]] void fail(const std::string& what) const
+    {
+        std::string value = m_json.dump(-1, ' ', false, Json::error_handler_t::replace);
+        if (value.size() > 60) {
+            value = value.substr(0, 57) + "...";
+        }
+        throw Bad{(m_pointer.empty() ? "the file" : m_pointer) + " is " + value + "; " + what + " is right"};
+    }
+
+    [[nodiscard]] bool has(const std::string& key) const { return m_json.is_object() && m_json.contains(key); }
+
+    [[nodiscard]] Node operator[](const std::string& key) const
+    {
+        if (!m_json.is_object()) {
+            fail("an object");
+        }
+        if (!m_json.contains(key)) {
+            throw Bad{"the key " + m_pointer + "/" + key + " is missing"};
+        }
+        return {m_json.at(key), m_pointer + "/" + key};
+    }
+
+    [[nodiscard]] std::vector<Node> list() const
+    {
+        if (!m_json.is_array()) {
+            fail("a list");
+        }
+        std::vector<Node> nodes;
+        for (std::size_t i = 0; i < m_json.size(); ++i) {
+            nodes.emplace_back(m_json[i], m_pointer + "/" + std::to_string(i));
+        }
+        return nodes;
+    }
+
+    [[nodiscard]] std::string text() const
+    {
+        if (!m_json.is_string()) {
+            fail("a text");
+        }
+        return m_json.get<std::string>();
+    }
+
+    // A figure: {"value": ..., "source": ..., "status": ...}. Checks it whole and gives the value.
+    [[nodiscard]] double figure(double least, const std::string& right) const
+    {
+        const Node value = (*this)["value"];
+        if ((*this)["source"].text().empty()) {
+            (*this)["source"].fail("a text that says where the figure comes from");
+        }
+        const std::string status = (*this)["status"].text();
+        if (std::find(kStatuses.begin(), kStatuses.end(), status) == kStatuses.end()) {
+            (*this)["status"].fail("datasheet, measured, derived or assumed");
+        }
+        if (!value.m_json.is_number()) {
+            value.fail(right);
+        }
+        const auto number = value.m_json.get<double>();
+        if (!std::isfinite(number) || number < least || number > kLargest) {
+            value.fail(right);
+        }
+        return number;
+    }
+
+    [[nodiscard]] double positive(const std::string& unit) const
+    {
+        return figure(1e-300, "a number of " + unit + " above 0 and at most 1e18");
+    }
+
+    [[nodiscard]] double notNegative(const std::string& unit) const
+    {
+        return figure(0.0, "a number of " + unit + " of 0 or more");
+    }
+
+    [[nodiscard]] std::int64_t whole(std::int64_t least, const std::string& unit) const
+    {
+        const std::string right = "a whole number of " + unit + " of " + std::to_string(least) + " or more";
+        const double number = figure(static_cast<double>(least), right);
+        if (number != std::floor(number)) {
+            fail(right);
+        }
+        return static_cast<std::int64_t>(number);
+    }
+
+    [[nodiscard]] const Json& json() const { return m_json; }
+    [[nodiscard]] const std::string& pointer() const { return m_pointer; }
+
+private:
+    const Json& m_json;
+    std::string m_pointer;
+};
+
+Memory parseMemory(const Node& node)
+{
+    Memory memory{.name = node["name"].text(), .scope = node["scope"].text()};
+    if (memory.scope != "chip" && memory.scope != "agent") {
+        node["scope"].fail("\"chip\" or \"agent\"");
+    }
+    memory.bytes = Bytes(node["bytes"].whole(1, "bytes"));
+    if (node.has("granule")) {
+        memory.granule = Bytes(node["granule"].whole(1, "bytes"));
+    }
+    if (node.has("default_limit")) {
+        memory.defaultLimit = Bytes(node["default_limit"].whole(1, "bytes"));
+    }
+    if (node.has("tile")) {
+        for (const Node& extent : node["tile"]["value"].list()) {
+            if (!extent.json().is_number_integer() || extent.json().get<std::int64_t>() < 1) {
+                extent.fail("a whole number of 1 or more");
+            }
+            memory.tile.push_back(extent.json().get<std::int64_t>());
+        }
+    }
+    return memory;
+}
+
+std::int32_t memoryNamed(const std::vector<Memory>& memories, const Node& node)
+{
+    const std::string name = node.text();
+    for (std::size_t i = 0; i < memories.size(); ++i) {
+        if (memories[i].name == name) {
+            return static_cast<std::int32_t>(i);
+        }
+    }
+    node.fail("the name of one of the file's memories");
+}
+
+Link parseLink(const Node& node, const std::vector<Memory>& memories)
+{
+    Link link{.name = node["name"].text(), .from = memoryNamed(memories, node["from"]), .to = memoryNamed(memories, node["to"])};
+    link.datasheet = BytesPerSecond(node["bytes_per_s"].positive("bytes a second"));
+    link.efficiency = node["efficiency"].positive("achieved share");
+    if (link.efficiency > 1.0) {
+        node["efficiency"]["value"].fail("a share above 0 and at most 1");
+    }
+    link.latency = toPicoseconds(Seconds(node["latency_s"].notNegative("seconds")));
+    return link;
+}
+
+void parseMatrix(const Node& node, Unit& unit)
+{
+    unit.rows = node["rows"].whole(1, "rows");
+    unit.columns = node["columns"].whole(1, "columns");
+    unit.rowGranule = node["row_granule"].whole(1, "rows");
+    const Node rates = node["rates"];
+    if (!rates.json().is_object() || rates.json().empty()) {
+        rates.fail("an object with a rate for each dtype");
+    }
+    for (const auto& [name, unused] : rates.json().items()) {
+        const std::optional<DType> dtype = dtypeFromName(name);
+        if (!dtype) {
+            throw Bad{rates.pointer() + " names the dtype \"" + name + "\"; f32, bf16, int32 or bool is right"};
+        }
+        const Node rate = rates[name];
+        unit.matrixRates[*dtype] = {rate["cycles_per_row"].positive("cycles"),
+                                    rate["peak_flops_per_s"].positive("FLOP/s")};
+    }
+}
+
+Unit parseUnit(const Node& node)
+{
+    Unit unit{.name = node["name"].text()};
+    const std::string kind = node["kind"].text();
+    const auto* found = std::find_if(kUnitKinds.begin(), kUnitKinds.end(), [&](const auto& entry) { return entry.first == kind; });
+    if (found == kUnitKinds.end()) {
+        node["kind"].fail("matrix, vector, transcendental, crosslane, load, store or scalar");
+    }
+    unit.kind = found->second;
+    unit.count = node["count"].whole(1, "instances");
+    if (unit.kind == UnitKind::Matrix) {
+        parseMatrix(node, unit);
+        return unit;
+    }
+    unit.cyclesPerRegister = node["cycles_per_register"].positive("cycles");
+    if (unit.kind == UnitKind::Vector) {
+        unit.peakFlopsPerSecond = node["peak_flops_per_s"].positive("FLOP/s");
+    }
+    return unit;
+}
+
+AgentKind parseAgent(const Node& node, const std::vector<Unit>& units)
+{
+    AgentKind agent{.name = node["kind"].text()};
+    agent.count = node["count"].whole(1, "agents");
+    agent.clock = Hertz(node["clock_hz"].whole(1, "Hz"));
+    for (const Node& owned : node["owns"].list()) {
+        const std::string name = owned.text();
+        const auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == name; });
+        if (unit == units.end()) {
+            owned.fail("the name of one of the file's units");
+        }
+        agent.units.push_back(static_cast<std::int32_t>(unit - units.begin()));
+    }
+    return agent;
+}
+
+Chip parseChip(const Node& root)
+{
+    if (root["format"].text() != "pallascope.chip") {
+        root["format"].fail("\"pallascope.chip\"");
+    }
+    if (!root["version"].json().is_number_integer() || root["version"].json() != 1) {
+        root["version"].fail("1");
+    }
+    Chip chip{.name = root["name"].text(), .title = root["title"].text()};
+    if (root.has("aliases")) {
+        for (const Node& alias : root["aliases"].list()) {
+            chip.aliases.push_back(alias.text());
+        }
+    }
+    for (const Node& node : root["memories"].list()) {
+        chip.memories.push_back(parseMemory(node));
+    }
+    for (const Node& node : root["links"].list()) {
+        chip.links.push_back(parseLink(node, chip.memories));
+    }
+    for (const Node& node : root["units"].list()) {
+        chip.units.push_back(parseUnit(node));
+    }
+    for (const Node& node : root["agents"].list()) {
+        chip.agents.push_back(parseAgent(node, chip.units));
+    }
+    if (chip.memories.empty() || chip.links.empty() || chip.units.empty() || chip.agents.empty()) {
+        throw Bad{"memories, links, units and agents must each name one at least"};
+    }
+    const Node constants = root["constants"];
+    chip.stepOverhead = toPicoseconds(Seconds(constants["step_overhead_s"].notNegative("seconds")));
+    chip.registerBytes = Bytes(constants["register_bytes"].whole(1, "bytes"));
+    chip.registers = constants["registers"].whole(1, "registers");
+    return chip;
+}
+
+} // namespace
+
+std::string_view unitKindName(UnitKind kind)
+{
+    for (const auto& [name, candidate] : kUnitKinds) {
+        if (candidate == kind) {
+            return name;
+        }
+    }
+    PALLASCOPE_CHECK(false && "exhaustive");
+}
+
+const Unit* Chip::unitOf(UnitKind kind) const
+{
+    for (const Unit& unit : units) {
+        if (unit.kind == kind) {
+            return &unit;
+        }
+    }
+    return nullptr;
+}
+
+std::int32_t Chip::memoryIndex(std::string_view memory) const
+{
+    for (std::size_t i = 0; i < memories.size(); ++i) {
+        if (memories[i].name == memory) {
+            return static_cast<std::int32_t>(i);
+        }
+    }
+    return -1;
+}
+
+Result<Chip> parse(std::string_view text, std::string_view name)
+{
+    const std::string who = "The chip file " + std::string(name);
+    // nlohmann-json parses recursively: refuse what would overflow its stack before it starts.
+    int depth = 0, deepest = 0;
+    for (const char c : text) {
+        depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
+        deepest = std::max(deepest, depth);
+    }
+    if (deepest > 64) {
+        return userError(who + " is nested " + std::to_string(deepest) + " levels deep; a chip file has at most 64.");
+    }
+    const Json json = Json::parse(text, nullptr, false);
+    if (json.is_discarded()) {
+        return userError(who + (text.empty() ? " is empty" : " is not JSON") + "; `describe` with --json prints a chip file to start from.");
+    }
+    try {
+        Chip chip = parseChip(Node(json, ""));
+        chip.json = json.dump();
+        return chip;
+    } catch (const Bad& bad) {
+        return userError(who + ": " + bad.sentence + ".");
+    } catch (const Json::exception& error) {
+        return userError(who + " cannot be read: " + error.what() + ".");
+    }
+}
+
+std::string pretty(const Chip& chip) { return Json::parse(chip.json).dump(2) + "\n"; }
+
+} // namespace pallascope::chip

@@ -1,0 +1,43 @@
+// What a program occupies on chip before it runs: every slot of every operand and all scratch, tile
+// padding included, at their addresses. The estimate of temporaries stands apart.
+#pragma once
+
+#include "core/base/result.h"
+#include "core/chip/chip.h"
+#include "core/ir/program.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pallascope::cost {
+
+struct BudgetEntry
+{
+    std::string name;
+    bool scratch = false;
+    std::int32_t memory = 0; // index into Chip::memories
+    std::int32_t slots = 1;
+    Bytes slotBytes;
+
+    [[nodiscard]] Bytes total() const { return slotBytes * slots; }
+};
+
+struct Budget
+{
+    std::vector<BudgetEntry> entries; // in the order of their addresses
+    Bytes temporariesEstimate;
+
+    [[nodiscard]] Bytes used(std::int32_t memory) const;
+};
+
+// The memory that blocks and scratch of a space live in, by name: vmem -> "VMEM", smem -> "SMEM".
+[[nodiscard]] Result<std::int32_t> memoryOf(ir::MemorySpace space, const chip::Chip& chip);
+
+// Of one pipeline operation. The error says that the chip lacks a memory.
+[[nodiscard]] Result<Budget> budget(const ir::Program& program, const ir::Operation& pipeline, const chip::Chip& chip);
+
+// Fails (limit error) when the entries exceed the physical memory: one sentence with the bytes of each.
+[[nodiscard]] Status checkCapacity(const Budget& budget, const chip::Chip& chip);
+
+} // namespace pallascope::cost

@@ -1,0 +1,322 @@
+#include "core/cost/segment.h"
+
+#include "core/base/check.h"
+#include "core/cost/tiling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace pallascope::cost {
+
+namespace {
+
+using ir::OpCode;
+using ir::OpKind;
+
+class CostModel
+{
+public:
+    CostModel(const ir::Program& program, const ir::Operation& operation, const chip::Chip& chip)
+        : m_program(program)
+        , m_operation(operation)
+        , m_chip(chip)
+    {
+    }
+
+    [[nodiscard]] Result<OperationCost> run();
+
+private:
+    [[nodiscard]] const ir::Type& operand(std::size_t i) const { return m_program.type(m_operation.operands[i]); }
+    [[nodiscard]] const ir::Type& result() const { return m_program.type(m_operation.results[0]); }
+
+    [[nodiscard]] Error error(const std::string& sentence) const
+    {
+        return userError(m_program.where(m_operation.location) + ": " + sentence);
+    }
+
+    [[nodiscard]] const std::vector<std::int64_t>& tile() const;
+    // Registers that hold a value while it is computed with: elements widened to 32 bits, tiles padded.
+    [[nodiscard]] std::int64_t registers(const Shape& shape) const;
+    // Registers that its packed bytes fill in memory.
+    [[nodiscard]] std::int64_t memoryRegisters(const ir::Type& type) const;
+
+    [[nodiscard]] Status demand(chip::UnitKind kind, std::int64_t registers);
+    [[nodiscard]] Status vectorWork(chip::UnitKind kind, const Shape& shape, bool countsFlops);
+    [[nodiscard]] Status reduction();
+    [[nodiscard]] Status memory();
+    [[nodiscard]] Status dot();
+
+    const ir::Program& m_program;
+    const ir::Operation& m_operation;
+    const chip::Chip& m_chip;
+    OperationCost m_cost;
+};
+
+const std::vector<std::int64_t>& CostModel::tile() const
+{
+    static const std::vector<std::int64_t> kNone;
+    for (const chip::Memory& memory : m_chip.memories) {
+        if (!memory.tile.empty()) {
+            return memory.tile;
+        }
+    }
+    return kNone;
+}
+
+std::int64_t CostModel::registers(const Shape& shape) const
+{
+    const Bytes bytes = paddedBytes(DType::F32, shape, tile());
+    return ceilDiv(bytes.value(), m_chip.registerBytes.value());
+}
+
+std::int64_t CostModel::memoryRegisters(const ir::Type& type) const
+{
+    return ceilDiv(paddedBytes(type.dtype, type.shape, tile()).value(), m_chip.registerBytes.value());
+}
+
+Status CostModel::demand(chip::UnitKind kind, std::int64_t registers)
+{
+    const chip::Unit* unit = m_chip.unitOf(kind);
+    if (unit == nullptr) {
+        return error(std::string(ir::opName(m_operation.code)) + " needs a " + std::string(chip::unitKindName(kind))
+                     + " unit, which " + m_chip.title + " lacks.");
+    }
+    const double cycles = std::ceil(static_cast<double>(registers) * unit->cyclesPerRegister / static_cast<double>(unit->count));
+    m_cost.demands.push_back({static_cast<std::int32_t>(unit - m_chip.units.data()), Cycles(static_cast<std::int64_t>(cycles))});
+    return Done{};
+}
+
+Status CostModel::vectorWork(chip::UnitKind kind, const Shape& shape, bool countsFlops)
+{
+    if (shape.rank() == 0) {
+        return demand(chip::UnitKind::Scalar, 1);
+    }
+    const std::int64_t count = registers(shape);
+    if (Status status = demand(kind, count); !status) {
+        return status;
+    }
+    if (countsFlops) {
+        m_cost.flopsUnit = m_cost.demands.back().unit;
+        m_cost.useful = Flops(shape.elements());
+        m_cost.executed = Flops(padded(shape, tiling(DType::F32, shape, tile())).elements());
+    }
+    return Done{};
+}
+
+Status CostModel::reduction()
+{
+    const Shape& input = operand(0).shape;
+    if (Status status = vectorWork(chip::UnitKind::Vector, input, true); !status || input.rank() == 0) {
+        return status;
+    }
+    const auto& axes = std::get<ir::AxesParams>(m_operation.params).axes;
+    const auto last = static_cast<std::int32_t>(input.rank()) - 1;
+    if (std::find(axes.begin(), axes.end(), last) == axes.end()) {
+        return Done{};
+    }
+    // Across lanes: what is left after the other reduced axes are gone goes through the crosslane unit.
+    std::vector<Extent> kept;
+    for (std::int32_t axis = 0; axis <= last; ++axis) {
+        if (axis == last || std::find(axes.begin(), axes.end(), axis) == axes.end()) {
+            kept.push_back(input[static_cast<std::size_t>(axis)]);
+        }
+    }
+    return demand(chip::UnitKind::Crosslane, registers(Shape(kept)));
+}
+
+Status CostModel::memory()
+{
+    const bool load = m_operation.code == OpCode::Get;
+    if (result().shape.rank() == 0 || *operand(0).space == ir::MemorySpace::Smem) {
+        return demand(chip::UnitKind::Scalar, std::max<std::int64_t>(1, result().shape.elements()));
+    }
+    return demand(load ? chip::UnitKind::Load : chip::UnitKind::Store, memoryRegisters(result()));
+}
+
+Status CostModel::dot()
+{
+    const chip::Unit* unit = m_chip.unitOf(chip::UnitKind::Matrix);
+    if (unit == nullptr) {
+        return error("dot_general needs a matrix unit, which " + m_chip.title + " lacks.");
+    }
+    const DType dtype = dtypeBits(operand(0).dtype) >= dtypeBits(operand(1).dtype) ? operand(0).dtype : operand(1).dtype;
+    const auto rate = unit->matrixRates.find(dtype);
+    if (rate == unit->matrixRates.end()) {
+        std::string taken;
+        for (const auto& [name, unused] : unit->matrixRates) {
+            taken += (taken.empty() ? "" : ", ") + std::string(dtypeName(name));
+        }
+        return error("dot_general of " + std::string(dtypeName(dtype)) + ": the " + unit->name + " of " + m_chip.title
+                     + " takes " + taken + ".");
+    }
+    const auto& dimensions = std::get<ir::DotParams>(m_operation.params);
+    std::int64_t batch = 1, k = 1;
+    for (const std::int32_t axis : dimensions.lhsBatch) {
+        batch *= operand(0).shape[static_cast<std::size_t>(axis)];
+    }
+    for (const std::int32_t axis : dimensions.lhsContracting) {
+        k *= operand(0).shape[static_cast<std::size_t>(axis)];
+    }
+    const std::int64_t m = operand(0).shape.elements() / (batch * k), n = operand(1).shape.elements() / (batch * k);
+    const std::int64_t rowsPushed = batch * alignTo(m, unit->rowGranule) * ceilDiv(k, unit->rows) * ceilDiv(n, unit->columns);
+    const double cycles = std::ceil(static_cast<double>(rowsPushed) * rate->second.cyclesPerRow / static_cast<double>(unit->count));
+    m_cost.demands.push_back({static_cast<std::int32_t>(unit - m_chip.units.data()), Cycles(static_cast<std::int64_t>(cycles))});
+    m_cost.flopsUnit = m_cost.demands.back().unit;
+    m_cost.useful = Flops(2 * batch * m * n * k);
+    m_cost.executed = Flops(2 * rowsPushed * unit->rows * unit->columns);
+    return Done{};
+}
+
+Result<OperationCost> CostModel::run()
+{
+    Status status = Done{};
+    switch (ir::opEntry(m_operation.code).kind) {
+    case OpKind::Elementwise:
+    case OpKind::Comparison:
+        status = vectorWork(chip::UnitKind::Vector, operand(0).shape, true);
+        break;
+    case OpKind::Convert:
+    case OpKind::Select:
+        status = vectorWork(chip::UnitKind::Vector, result().shape, false);
+        break;
+    case OpKind::Transcendental:
+        status = vectorWork(chip::UnitKind::Transcendental, result().shape, false);
+        m_cost.transcendentals = result().shape.rank() == 0 ? 0 : result().shape.elements();
+        break;
+    case OpKind::Reduction:
+        status = reduction();
+        break;
+    case OpKind::Layout:
+        if (m_operation.code == OpCode::Transpose) {
+            status = demand(chip::UnitKind::Crosslane, registers(result().shape));
+        }
+        break;
+    case OpKind::Generate:
+        status = vectorWork(chip::UnitKind::Vector, result().shape, false);
+        break;
+    case OpKind::Memory:
+        status = memory();
+        break;
+    case OpKind::Dot:
+        status = dot();
+        break;
+    case OpKind::Control:
+        PALLASCOPE_CHECK(false && "control operations end a segment");
+    }
+    if (!status) {
+        return status.error();
+    }
+    return std::move(m_cost);
+}
+
+// Places operations on their units. Per unit they keep program order; an operation ends no earlier
+// than what it uses, and no later than leaves room for what follows on its unit, so that the whole
+// fits in the largest sum over units.
+void place(const ir::Program& program, std::span<const ir::Operation* const> operations,
+           const std::vector<OperationCost>& costs, trace::SegmentTemplate& out)
+{
+    std::map<std::int32_t, Cycles> total, free, used;
+    for (const OperationCost& cost : costs) {
+        for (const Demand& demand : cost.demands) {
+            total[demand.unit] += demand.cycles;
+        }
+    }
+    for (const auto& [unit, cycles] : total) {
+        out.cycles = std::max(out.cycles, cycles);
+    }
+    std::map<ir::ValueId, Cycles> ready;
+    Cycles retired;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        Cycles earliest;
+        for (const ir::ValueId operand : operations[i]->operands) {
+            if (!program.value(operand).literal) {
+                earliest = std::max(earliest, ready[operand]);
+            }
+        }
+        Cycles end = earliest;
+        for (const Demand& demand : costs[i].demands) {
+            const Cycles later = total[demand.unit] - used[demand.unit] - demand.cycles;
+            const Cycles last = out.cycles - later;
+            const Cycles unitEnd = std::min(std::max(free[demand.unit] + demand.cycles, earliest), last);
+            out.marks.push_back({demand.unit, operations[i]->id, unitEnd - demand.cycles, demand.cycles});
+            free[demand.unit] = unitEnd;
+            used[demand.unit] += demand.cycles;
+            end = std::max(end, unitEnd);
+        }
+        for (const ir::ValueId result : operations[i]->results) {
+            ready[result] = end;
+        }
+        retired = std::max(retired, end);
+        out.operations.push_back(operations[i]->id);
+        out.retire.push_back(retired);
+    }
+}
+
+} // namespace
+
+Result<OperationCost> operationCost(const ir::Program& program, const ir::Operation& operation, const chip::Chip& chip)
+{
+    return CostModel(program, operation, chip).run();
+}
+
+Result<trace::SegmentTemplate> segmentTemplate(const ir::Program& program,
+                                               std::span<const ir::Operation* const> operations, const chip::Chip& chip)
+{
+    trace::SegmentTemplate result;
+    result.flopsByUnit.assign(chip.units.size(), Flops(0));
+    result.executedFlopsByUnit.assign(chip.units.size(), Flops(0));
+    std::vector<OperationCost> costs;
+    for (const ir::Operation* operation : operations) {
+        Result<OperationCost> cost = operationCost(program, *operation, chip);
+        if (!cost) {
+            return cost.error();
+        }
+        if (cost->flopsUnit >= 0) {
+            result.flopsByUnit[static_cast<std::size_t>(cost->flopsUnit)] += cost->useful;
+            result.executedFlopsByUnit[static_cast<std::size_t>(cost->flopsUnit)] += cost->executed;
+        }
+        result.transcendentals += cost->transcendentals;
+        costs.push_back(std::move(*cost));
+    }
+    place(program, operations, costs, result);
+    result.clock = chip.agents.front().clock;
+    result.duration = toPicoseconds(result.cycles, result.clock);
+    return result;
+}
+
+Bytes temporaries(const ir::Program& program, std::span<const ir::Operation* const> operations, const chip::Chip& chip)
+{
+    std::map<ir::ValueId, std::size_t> lastUse;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        for (const ir::ValueId operand : operations[i]->operands) {
+            lastUse[operand] = i;
+        }
+    }
+    std::map<ir::ValueId, std::int64_t> alive; // bytes of computed values
+    std::int64_t sum = 0, peak = 0;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        const OpKind kind = ir::opEntry(operations[i]->code).kind;
+        const bool computes = kind != OpKind::Memory && kind != OpKind::Layout;
+        std::int64_t dying = 0;
+        for (const ir::ValueId operand : operations[i]->operands) {
+            if (const auto found = alive.find(operand); found != alive.end() && lastUse[operand] == i) {
+                dying += found->second;
+                alive.erase(found);
+            }
+        }
+        std::int64_t born = 0;
+        if (computes && !operations[i]->results.empty()) {
+            const ir::Type& type = program.type(operations[i]->results[0]);
+            born = type.shape.rank() == 0 ? 0 : type.shape.elements() * 4;
+            alive[operations[i]->results[0]] = born;
+        }
+        // A reduction or dot needs its operands until it is done; others overwrite as they go.
+        const bool inPlace = kind != OpKind::Dot && kind != OpKind::Reduction;
+        peak = std::max(peak, sum + born - (inPlace ? std::min(dying, born) : 0));
+        sum += born - dying;
+    }
+    return Bytes(std::max<std::int64_t>(0, peak - chip.registerBytes.value() * chip.registers));
+}
+
+} // namespace pallascope::cost

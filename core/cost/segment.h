@@ -1,0 +1,47 @@
+// What a straight-line stretch of operations costs on one chip's units. An operation demands cycles on
+// units; a segment lasts the largest sum over units; inside it every operation has its place on each
+// unit, in dependency order, never overlapping and never past the end.
+#pragma once
+
+#include "core/base/result.h"
+#include "core/chip/chip.h"
+#include "core/ir/program.h"
+#include "core/trace/info.h"
+
+#include <span>
+#include <vector>
+
+namespace pallascope::cost {
+
+struct Demand
+{
+    std::int32_t unit = 0; // index into Chip::units
+    Cycles cycles;
+};
+
+struct OperationCost
+{
+    std::vector<Demand> demands;
+    std::int32_t flopsUnit = -1; // the unit its FLOPs count for
+    Flops useful;                // from logical shapes: 2*M*N*K per dot, 1 per element otherwise
+    Flops executed;              // with tile padding
+    std::int64_t transcendentals = 0;
+};
+
+// The error (user) says that the chip lacks a unit or dtype, with the operation's place. Scalars
+// (rank 0) run on the scalar unit and count no FLOPs.
+[[nodiscard]] Result<OperationCost> operationCost(const ir::Program& program, const ir::Operation& operation,
+                                                  const chip::Chip& chip);
+
+// The template of a segment: marks, retirement times, FLOPs. Uses the clock of the first agent kind.
+[[nodiscard]] Result<trace::SegmentTemplate> segmentTemplate(const ir::Program& program,
+                                                             std::span<const ir::Operation* const> operations,
+                                                             const chip::Chip& chip);
+
+// Bytes of the values of a segment that are alive at once beyond the register file: an estimate of
+// what the compiler spills to on-chip memory. Loads stream and layout changes are free, so neither
+// counts; an elementwise result takes the place of an operand that dies.
+[[nodiscard]] Bytes temporaries(const ir::Program& program, std::span<const ir::Operation* const> operations,
+                                const chip::Chip& chip);
+
+} // namespace pallascope::cost

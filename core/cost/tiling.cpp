@@ -1,0 +1,42 @@
+#include "core/cost/tiling.h"
+
+#include <algorithm>
+
+namespace pallascope::cost {
+
+std::vector<Extent> tiling(DType dtype, const Shape& shape, const std::vector<std::int64_t>& native)
+{
+    std::vector<Extent> tile(shape.rank(), 1);
+    if (native.size() != 2 || shape.rank() == 0) {
+        return tile;
+    }
+    const Extent rows = native[0], lanes = native[1];
+    const Extent packing = std::max<Extent>(1, 32 / dtypeBits(dtype));
+    if (shape.rank() == 1) {
+        tile[0] = packing * lanes;
+        return tile;
+    }
+    Extent factor = packing;
+    while (factor < std::min(shape[shape.rank() - 2], rows)) {
+        factor *= 2;
+    }
+    tile[shape.rank() - 2] = factor;
+    tile[shape.rank() - 1] = lanes;
+    return tile;
+}
+
+Shape padded(const Shape& shape, const std::vector<Extent>& tile)
+{
+    Shape result = shape;
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+        result[axis] = alignTo(shape[axis], tile[axis]);
+    }
+    return result;
+}
+
+Bytes paddedBytes(DType dtype, const Shape& shape, const std::vector<std::int64_t>& native)
+{
+    return Bytes(padded(shape, tiling(dtype, shape, native)).elements() * dtypeBytes(dtype));
+}
+
+} // namespace pallascope::cost

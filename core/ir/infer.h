@@ -1,0 +1,19 @@
+// The type rule of every operation: shared by the builder (to give results their types) and the
+// verifier (to check them).
+#pragma once
+
+#include "core/base/result.h"
+#include "core/ir/program.h"
+
+#include <vector>
+
+namespace pallascope::ir {
+
+// Types of the results of `operation`, whose operands, params and regions are set. The error is a
+// sentence about the operation without its place; callers add where().
+[[nodiscard]] Result<std::vector<Type>> inferTypes(const Program& program, const Operation& operation);
+
+// The shape that an indexer reads from a ref of shape `ref`: integers drop their axis.
+[[nodiscard]] Shape indexedShape(const IndexerParams& indexer);
+
+} // namespace pallascope::ir

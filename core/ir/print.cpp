@@ -1,0 +1,294 @@
+#include "core/ir/print.h"
+
+#include "core/base/check.h"
+
+#include <map>
+
+#include <fmt/format.h>
+
+namespace pallascope::ir {
+
+namespace {
+
+class Printer
+{
+public:
+    explicit Printer(const Program& program) : m_program(program) {}
+
+    [[nodiscard]] std::vector<PrintedLine> run()
+    {
+        std::string head = m_program.name + "(";
+        for (std::size_t i = 0; i < m_program.arguments.size(); ++i) {
+            const Argument& argument = m_program.arguments[i];
+            head += (i > 0 ? ", " : "") + named(argument.ref) + (argument.kind == ArgumentKind::Output ? " out" : "");
+        }
+        line(head + ") {", -1);
+        body(m_program.body);
+        line("}", -1);
+        return std::move(m_lines);
+    }
+
+private:
+    void line(const std::string& text, std::int32_t operation)
+    {
+        m_lines.push_back({std::string(m_depth * 2, ' ') + text, operation});
+    }
+
+    [[nodiscard]] std::string name(ValueId id);
+    [[nodiscard]] std::string named(ValueId id)
+    {
+        const Type& type = m_program.type(id);
+        const std::string text = toString(type);
+        const bool scalar = type.isScalar();
+        return name(id) + ":" + (scalar ? std::string(jaxprName(type.dtype)) : text);
+    }
+
+    void body(const Region& region);
+    void operation(const Operation& operation);
+    void control(const Operation& operation, const std::string& results);
+    void pipeline(const Operation& operation);
+    [[nodiscard]] std::string names(const std::vector<ValueId>& values, const char* separator);
+    [[nodiscard]] std::string indexed(const Operation& operation);
+    [[nodiscard]] static std::string parameters(const Operation& operation);
+    [[nodiscard]] std::string map(const Region& region);
+
+    const Program& m_program;
+    std::vector<PrintedLine> m_lines;
+    std::map<ValueId, std::string> m_names;
+    std::size_t m_letters = 0;
+    std::size_t m_depth = 0;
+};
+
+// a, b, ..., z, aa, ab, ... in order of first appearance; refs keep their names.
+std::string Printer::name(ValueId id)
+{
+    const Value& value = m_program.value(id);
+    if (value.literal) {
+        const bool whole = value.type.dtype != DType::F32 && value.type.dtype != DType::BF16;
+        return whole ? fmt::format("{:.0f}", *value.literal) : fmt::format("{:#.6g}", *value.literal).substr(0, 3) == "0.0"
+                   ? std::string("0.0")
+                   : fmt::format("{}", *value.literal);
+    }
+    if (!value.name.empty()) {
+        return value.name;
+    }
+    const auto [place, isNew] = m_names.try_emplace(id);
+    if (isNew) {
+        std::size_t n = m_letters++;
+        std::string text(1, static_cast<char>('a' + n % 26));
+        while (n >= 26) {
+            n = n / 26 - 1;
+            text.insert(text.begin(), static_cast<char>('a' + n % 26));
+        }
+        place->second = text;
+    }
+    return place->second;
+}
+
+std::string Printer::names(const std::vector<ValueId>& values, const char* separator)
+{
+    std::string text;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        text += (i > 0 ? separator : "") + name(values[i]);
+    }
+    return text;
+}
+
+std::string Printer::indexed(const Operation& operation)
+{
+    const Type& ref = m_program.type(operation.operands[0]);
+    const auto& entries = std::get<IndexerParams>(operation.params).entries;
+    std::string text = name(operation.operands[0]) + "[";
+    for (std::size_t axis = 0; axis < entries.size(); ++axis) {
+        const IndexEntry& entry = entries[axis];
+        text += axis > 0 ? "," : "";
+        const std::string start = entry.operand >= 0 ? name(operation.operands[static_cast<std::size_t>(entry.operand)])
+                                                     : std::to_string(entry.start);
+        if (!entry.isSlice) {
+            text += start;
+        } else if (entry.operand < 0 && entry.start == 0 && entry.stride == 1 && entry.size == ref.shape[axis]) {
+            text += ":";
+        } else if (entry.operand < 0) {
+            text += start + ":" + std::to_string(entry.start + (entry.size - 1) * entry.stride + 1)
+                    + (entry.stride == 1 ? "" : ":" + std::to_string(entry.stride));
+        } else {
+            text += start + ":" + start + "+" + std::to_string(entry.size * entry.stride)
+                    + (entry.stride == 1 ? "" : ":" + std::to_string(entry.stride));
+        }
+    }
+    return text + "]";
+}
+
+std::string listText(const std::vector<std::int32_t>& numbers)
+{
+    std::string text = "(";
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        text += (i > 0 ? "," : "") + std::to_string(numbers[i]);
+    }
+    return text + ")";
+}
+
+std::string Printer::parameters(const Operation& operation)
+{
+    if (const auto* axis = std::get_if<AxisParams>(&operation.params)) {
+        return "[axis=" + std::to_string(axis->axis) + "]";
+    }
+    if (const auto* axes = std::get_if<AxesParams>(&operation.params)) {
+        return "[axes=" + listText(axes->axes) + "]";
+    }
+    if (const auto* dtype = std::get_if<DTypeParams>(&operation.params)) {
+        return "[new_dtype=" + std::string(jaxprName(dtype->dtype)) + "]";
+    }
+    if (const auto* permutation = std::get_if<PermutationParams>(&operation.params)) {
+        return "[permutation=" + listText(permutation->permutation) + "]";
+    }
+    if (const auto* iota = std::get_if<IotaParams>(&operation.params)) {
+        return "[dimension=" + std::to_string(iota->dimension) + "]";
+    }
+    if (const auto* broadcast = std::get_if<BroadcastParams>(&operation.params)) {
+        return broadcast->dimensions.empty() ? "" : "[broadcast_dimensions=" + listText(broadcast->dimensions) + "]";
+    }
+    if (const auto* dot = std::get_if<DotParams>(&operation.params)) {
+        const bool plain = dot->lhsContracting == std::vector{1} && dot->rhsContracting == std::vector{0} && dot->lhsBatch.empty();
+        return plain ? ""
+                     : "[dimension_numbers=((" + listText(dot->lhsContracting) + "," + listText(dot->rhsContracting) + "),("
+                           + listText(dot->lhsBatch) + "," + listText(dot->rhsBatch) + "))]";
+    }
+    return "";
+}
+
+std::string Printer::map(const Region& region)
+{
+    if (region.operations.empty()) {
+        return "(" + names(region.results, ", ") + ")";
+    }
+    std::string text = "{ ";
+    for (const Operation& operation : region.operations) {
+        text += name(operation.results[0]) + " = " + std::string(opName(operation.code)) + parameters(operation) + " "
+                + names(operation.operands, " ") + "; ";
+    }
+    return text + "(" + names(region.results, ", ") + ") }";
+}
+
+void Printer::pipeline(const Operation& operation)
+{
+    const auto& params = std::get<PipelineParams>(operation.params);
+    std::vector<Extent> grid = params.grid;
+    const std::string origin = params.origin == PipelineOrigin::PallasCall ? " origin=pallas_call" : "";
+    line("pipeline grid=(" + join(grid, ", ") + ") schedule=" + params.schedule + origin + " {", operation.id);
+    ++m_depth;
+    for (std::size_t i = 0; i < params.specs.size(); ++i) {
+        const BlockSpec& spec = params.specs[i];
+        const Type& array = m_program.type(operation.operands[i]);
+        std::string block;
+        for (std::size_t axis = 0; axis < spec.block.size(); ++axis) {
+            block += (axis > 0 ? ", " : "") + (spec.block[axis].squeezed ? "None" : std::to_string(spec.block[axis].size));
+        }
+        const bool isIn = spec.direction == BlockDirection::In;
+        line(fmt::format("{:<3} {:<5} ({}) {}  map {}  buffers {}", isIn ? "in" : "out", spec.name, block,
+                         jaxprName(array.dtype), map(operation.regions[i + 1]), isIn ? spec.inBuffers : spec.outBuffers),
+             -1);
+    }
+    const auto& arguments = operation.regions[0].arguments;
+    for (std::size_t i = params.specs.size(); i < arguments.size(); ++i) {
+        const Type& type = m_program.type(arguments[i]);
+        line("scratch " + name(arguments[i]) + " " + std::string(memorySpaceName(*type.space)) + " "
+                 + std::string(jaxprName(type.dtype)) + toString(type.shape),
+             -1);
+    }
+    --m_depth;
+    body(operation.regions[0]);
+    line("}", -1);
+}
+
+void Printer::control(const Operation& operation, const std::string& results)
+{
+    if (operation.code == OpCode::Pipeline) {
+        pipeline(operation);
+        return;
+    }
+    std::string head = results + std::string(opName(operation.code));
+    if (const auto* scan = std::get_if<ScanParams>(&operation.params)) {
+        head += "[length=" + std::to_string(scan->length) + "]";
+    }
+    head += operation.operands.empty() ? "" : " " + names(operation.operands, " ");
+    // A `when` has an empty false branch: printed as one block.
+    const bool isWhen = operation.code == OpCode::Cond && operation.regions.size() == 2
+                        && operation.regions[0].operations.empty() && operation.results.empty();
+    if (isWhen) {
+        line(head + " {", operation.id);
+        body(operation.regions[1]);
+        line("}", -1);
+        return;
+    }
+    line(head + " {", operation.id);
+    for (std::size_t i = 0; i < operation.regions.size(); ++i) {
+        const Region& region = operation.regions[i];
+        if (i > 0) {
+            line("} {", -1);
+        }
+        if (!region.arguments.empty()) {
+            ++m_depth;
+            line("lambda " + names(region.arguments, " ") + ".", -1);
+            --m_depth;
+        }
+        body(region);
+        if (!region.results.empty()) {
+            ++m_depth;
+            line("in (" + names(region.results, ", ") + ")", -1);
+            --m_depth;
+        }
+    }
+    line("}", -1);
+}
+
+void Printer::operation(const Operation& operation)
+{
+    std::string results;
+    for (const ValueId result : operation.results) {
+        results += (results.empty() ? "" : " ") + named(result);
+    }
+    if (!results.empty()) {
+        results += " = ";
+    }
+    switch (opEntry(operation.code).kind) {
+    case OpKind::Control:
+        control(operation, results);
+        return;
+    case OpKind::Memory:
+        if (operation.code == OpCode::Get) {
+            line(named(operation.results[0]) + " <- " + indexed(operation), operation.id);
+        } else {
+            line(indexed(operation) + " <- " + name(operation.operands[1]), operation.id);
+        }
+        return;
+    default:
+        line(results + std::string(opName(operation.code)) + parameters(operation)
+                 + (operation.operands.empty() ? "" : " ") + names(operation.operands, " "),
+             operation.id);
+    }
+}
+
+void Printer::body(const Region& region)
+{
+    ++m_depth;
+    for (const Operation& op : region.operations) {
+        operation(op);
+    }
+    --m_depth;
+}
+
+} // namespace
+
+std::vector<PrintedLine> print(const Program& program) { return Printer(program).run(); }
+
+std::string printText(const Program& program)
+{
+    std::string text;
+    for (const PrintedLine& line : print(program)) {
+        text += line.text + "\n";
+    }
+    return text;
+}
+
+} // namespace pallascope::ir

@@ -1,0 +1,264 @@
+// A kernel as data: SSA operations on values and refs, with the jaxpr's names and meanings. Programs
+// are immutable once built and verified; everything downstream (cost, machine, views) only reads them.
+#pragma once
+
+#include "core/base/dtype.h"
+#include "core/base/shape.h"
+#include "core/ir/opcodes.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace pallascope::ir {
+
+enum class MemorySpace : std::uint8_t { Any, Hbm, Vmem, Smem };
+
+[[nodiscard]] std::string_view memorySpaceName(MemorySpace space); // "any", "hbm", "vmem", "smem"
+
+// The type of a value (an array; rank 0: a scalar), or of a ref to memory in `space`.
+struct Type
+{
+    DType dtype = DType::F32;
+    Shape shape;
+    std::optional<MemorySpace> space; // set: a ref
+
+    [[nodiscard]] bool isRef() const { return space.has_value(); }
+    [[nodiscard]] bool isScalar() const { return !isRef() && shape.rank() == 0; }
+    bool operator==(const Type&) const = default;
+};
+
+// "f32[512,512]", "i32[]", "Ref<vmem>{bf16[512,512]}"
+[[nodiscard]] std::string toString(const Type& type);
+
+struct ValueId
+{
+    std::int32_t index = -1;
+    auto operator<=>(const ValueId&) const = default;
+};
+
+// A scalar constant; exact for every dtype of 32 bits or fewer.
+using Literal = double;
+
+struct Value
+{
+    Type type;
+    std::optional<Literal> literal; // a literal has no defining operation
+    std::string name;               // of refs: the argument's name; else empty
+    bool operator==(const Value&) const = default;
+};
+
+// Index into Program::locations.
+struct LocationId
+{
+    std::int32_t index = -1;
+    bool operator==(const LocationId&) const = default;
+};
+
+struct Location
+{
+    std::string file; // as the author's tool names it; the text is in Program::sources
+    std::int32_t line = 0;
+    std::string function;
+    bool operator==(const Location&) const = default;
+};
+
+struct Source
+{
+    std::string file;
+    std::string text;
+    bool operator==(const Source&) const = default;
+};
+
+// ---- parameters of operations, one struct per kind ----------------------------------------------
+
+// One axis of a get or swap: an integer (the axis is dropped) or a slice start:start+size*stride:stride.
+// A dynamic start is the operation's operand number `operand`; a static one is `start`.
+struct IndexEntry
+{
+    bool isSlice = true;
+    std::int64_t start = 0;
+    std::int32_t operand = -1;
+    Extent size = 1;
+    std::int64_t stride = 1;
+    bool operator==(const IndexEntry&) const = default;
+};
+
+struct IndexerParams
+{
+    std::vector<IndexEntry> entries; // one per axis of the ref
+    bool operator==(const IndexerParams&) const = default;
+};
+
+// dot_general's dimension_numbers; the result is batch..., lhs free..., rhs free... in dtype.
+struct DotParams
+{
+    std::vector<std::int32_t> lhsContracting, rhsContracting, lhsBatch, rhsBatch;
+    DType dtype = DType::F32;
+    bool operator==(const DotParams&) const = default;
+};
+
+struct AxesParams // reductions, squeeze
+{
+    std::vector<std::int32_t> axes;
+    bool operator==(const AxesParams&) const = default;
+};
+
+struct BroadcastParams // broadcast_in_dim
+{
+    Shape shape;
+    std::vector<std::int32_t> dimensions; // result axis of each operand axis
+    bool operator==(const BroadcastParams&) const = default;
+};
+
+struct ShapeParams // reshape
+{
+    Shape shape;
+    bool operator==(const ShapeParams&) const = default;
+};
+
+struct PermutationParams // transpose
+{
+    std::vector<std::int32_t> permutation;
+    bool operator==(const PermutationParams&) const = default;
+};
+
+struct IotaParams
+{
+    DType dtype = DType::Int32;
+    Shape shape;
+    std::int32_t dimension = 0;
+    bool operator==(const IotaParams&) const = default;
+};
+
+struct DTypeParams // convert_element_type
+{
+    DType dtype = DType::F32;
+    bool operator==(const DTypeParams&) const = default;
+};
+
+struct AxisParams // program_id, num_programs
+{
+    std::int32_t axis = 0;
+    bool operator==(const AxisParams&) const = default;
+};
+
+struct ScanParams // a counted loop: the body's first argument is the counter, 0 to length - 1
+{
+    std::int64_t length = 0;
+    bool operator==(const ScanParams&) const = default;
+};
+
+// How one axis of an operand is cut into blocks.
+struct BlockDim
+{
+    bool squeezed = false; // a block of one element whose axis the ref does not have
+    Extent size = 1;
+    bool operator==(const BlockDim&) const = default;
+};
+
+enum class BlockDirection : std::uint8_t { In, Out, InOut };
+
+// The block spec of one pipeline operand. Its index map is the operation's region 1 + operand number:
+// one int32 argument per grid axis, one int32 result per array axis.
+struct BlockSpec
+{
+    std::string name;
+    std::vector<BlockDim> block;
+    BlockDirection direction = BlockDirection::In;
+    std::int32_t inBuffers = 2;  // used by In and InOut
+    std::int32_t outBuffers = 2; // used by Out and InOut
+    LocationId location;
+    bool operator==(const BlockSpec&) const = default;
+};
+
+enum class PipelineOrigin : std::uint8_t { EmitPipeline, PallasCall };
+
+// The structured software pipeline. Operands: one HBM ref per block spec. Region 0: the body, whose
+// arguments are one block ref per spec and then one ref per scratch; regions 1...: the index maps.
+struct PipelineParams
+{
+    std::vector<Extent> grid;             // empty: one step
+    std::vector<std::string> axisNames;   // for people; one per grid axis
+    std::vector<BlockSpec> specs;         // inputs first, then outputs
+    std::vector<std::string> scratchNames;
+    std::string schedule = "0.12";        // the JAX version whose rules it follows
+    PipelineOrigin origin = PipelineOrigin::EmitPipeline;
+    bool operator==(const PipelineParams&) const = default;
+};
+
+using Params = std::variant<std::monostate, IndexerParams, DotParams, AxesParams, BroadcastParams, ShapeParams,
+                            PermutationParams, IotaParams, DTypeParams, AxisParams, ScanParams, PipelineParams>;
+
+// -------------------------------------------------------------------------------------------------
+
+struct Operation;
+
+// A straight list of operations with arguments and results (the jaxpr's "open jaxpr").
+struct Region
+{
+    std::vector<ValueId> arguments;
+    std::vector<Operation> operations;
+    std::vector<ValueId> results;
+    bool operator==(const Region&) const;
+};
+
+struct Operation
+{
+    OpCode code{};
+    std::vector<ValueId> operands;
+    std::vector<ValueId> results;
+    Params params;
+    std::vector<Region> regions;
+    LocationId location;
+    std::int32_t id = -1; // number in program order, set by the builder; indexes listings and traces
+    bool operator==(const Operation&) const = default;
+};
+
+inline bool Region::operator==(const Region& other) const
+{
+    return arguments == other.arguments && operations == other.operations && results == other.results;
+}
+
+enum class ArgumentKind : std::uint8_t { Input, Output };
+
+struct Argument
+{
+    std::string name;
+    ArgumentKind kind = ArgumentKind::Input;
+    ValueId ref; // the body's argument
+    bool operator==(const Argument&) const = default;
+};
+
+struct Program
+{
+    std::string name;
+    std::vector<Argument> arguments;
+    Region body; // its arguments are refs in HBM
+    std::vector<Value> values;
+    std::vector<Location> locations;
+    std::vector<Source> sources;
+    std::int32_t operationCount = 0;
+    bool operator==(const Program&) const = default;
+
+    [[nodiscard]] const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id.index)]; }
+    [[nodiscard]] const Type& type(ValueId id) const { return value(id).type; }
+    // "kernels/matmul.cpp:42", or "unknown place".
+    [[nodiscard]] std::string where(LocationId location) const;
+};
+
+// Every operation of a region in program order, regions of regions included.
+template<class Function>
+void forEachOperation(const Region& region, Function&& function)
+{
+    for (const Operation& operation : region.operations) {
+        function(operation);
+        for (const Region& inner : operation.regions) {
+            forEachOperation(inner, function);
+        }
+    }
+}
+
+} // namespace pallascope::ir
