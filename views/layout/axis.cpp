@@ -1,0 +1,146 @@
+#include "views/layout/axis.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+namespace pallascope::layout {
+
+namespace {
+
+constexpr std::array<double, 3> kNice = {1, 2, 5};
+constexpr double kSlack = 1e-9; // relative, for products of powers of ten
+
+struct Unit
+{
+    std::string_view name;
+    std::int64_t ps;
+};
+
+constexpr std::array<Unit, 4> kUnits = {
+    {{"ns", 1'000}, {"µs", 1'000'000}, {"ms", 1'000'000'000}, {"s", 1'000'000'000'000}}};
+
+// The largest unit in which the step has at most two decimals and the end at least one digit.
+const Unit& unitFor(std::int64_t step, std::int64_t end)
+{
+    for (std::size_t i = kUnits.size(); i-- > 0;) {
+        if (step * 100 >= kUnits[i].ps && end >= kUnits[i].ps) {
+            return kUnits[i];
+        }
+    }
+    return end >= kUnits[1].ps ? kUnits[1] : kUnits[0];
+}
+
+} // namespace
+
+double niceStep(double least) { return niceAbove(least); }
+
+double niceAbove(double value)
+{
+    const double power = std::pow(10.0, std::floor(std::log10(value)));
+    for (const double nice : kNice) {
+        if (nice * power >= value * (1 - kSlack)) {
+            return nice * power;
+        }
+    }
+    return 10 * power;
+}
+
+double niceBelow(double value)
+{
+    const double power = std::pow(10.0, std::floor(std::log10(value) + kSlack));
+    double best = power;
+    for (const double nice : kNice) {
+        if (nice * power <= value * (1 + kSlack)) {
+            best = nice * power;
+        }
+    }
+    return best;
+}
+
+TimeTicks timeTicks(Picoseconds begin, Picoseconds end, double width, double leastPx)
+{
+    const auto span = static_cast<double>((end - begin).value());
+    const double count = std::max(1.0, width / leastPx);
+    const auto step = std::max<std::int64_t>(1, std::llround(niceStep(std::max(1.0, span / count))));
+    TimeTicks ticks;
+    ticks.step = Picoseconds(step);
+    ticks.unit = unitFor(step, end.value()).name;
+    const std::int64_t below = begin.value() / step * step;
+    for (std::int64_t t = below < begin.value() ? below + step : below; t <= end.value(); t += step) {
+        ticks.at.emplace_back(t);
+    }
+    return ticks;
+}
+
+std::string TimeTicks::label(Picoseconds t) const
+{
+    const auto found = std::find_if(kUnits.begin(), kUnits.end(),
+                                    [this](const Unit& candidate) { return candidate.name == unit; });
+    const auto ps = static_cast<double>(found->ps);
+    const double perTick = static_cast<double>(step.value()) / ps;
+    const int decimals = std::max(0, static_cast<int>(-std::floor(std::log10(perTick) + kSlack)));
+    return fmt::format("{:.{}f}", static_cast<double>(t.value()) / ps, decimals);
+}
+
+std::vector<double> logTicks(double low, double high)
+{
+    std::vector<double> ticks;
+    const int first = static_cast<int>(std::floor(std::log10(low)));
+    const int last = static_cast<int>(std::ceil(std::log10(high)));
+    for (int exponent = first; exponent <= last; ++exponent) {
+        for (const double nice : kNice) {
+            const double value = nice * std::pow(10.0, exponent);
+            if (value >= low * (1 - kSlack) && value <= high * (1 + kSlack)) {
+                ticks.push_back(value);
+            }
+        }
+    }
+    return ticks;
+}
+
+std::vector<double> logTicks(double low, double high, double width, double leastPx)
+{
+    const double pxPerDecade = width / std::max(kSlack, std::log10(high / low));
+    std::vector<double> ticks = logTicks(low, high);
+    if (pxPerDecade * std::log10(2.0) >= leastPx) {
+        return ticks;
+    }
+    const auto every = static_cast<int>(std::max(1.0, std::ceil(leastPx / pxPerDecade)));
+    ticks.erase(std::remove_if(ticks.begin(), ticks.end(),
+                               [&](double tick) {
+                                   const double exponent = std::log10(tick);
+                                   const double whole = std::round(exponent);
+                                   return std::fabs(exponent - whole) > 1e-6
+                                          || static_cast<int>(whole) % every != 0;
+                               }),
+                ticks.end());
+    return ticks;
+}
+
+std::string tickText(double value)
+{
+    if (value >= 1000) {
+        std::string digits = fmt::format("{:.0f}", value);
+        for (std::size_t at = digits.size(); at > 3;) {
+            at -= 3;
+            digits.insert(at, "\u2009");
+        }
+        return digits;
+    }
+    return fmt::format("{:.{}f}", value,
+                       std::max(0, static_cast<int>(-std::floor(std::log10(value) + kSlack))));
+}
+
+double LogScale::at(double value) const
+{
+    return from + std::log(value / low) / std::log(high / low) * (to - from);
+}
+
+double LogScale::valueAt(double px) const { return low * std::pow(high / low, (px - from) / (to - from)); }
+
+} // namespace pallascope::layout

@@ -1,0 +1,195 @@
+#include "views/layout/timeline.h"
+#include "views/layout/view_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pallascope::layout::timeline {
+
+namespace {
+
+constexpr double kPxOfOperations = 400;
+constexpr double kPxOfSteps = 40;
+constexpr double kPxOfPeriods = 6;
+constexpr double kPxOfFold = 4; // least width of a folded bar
+constexpr double kHeadOnly = 12;
+constexpr double kLeastScale = 0.6;
+constexpr double kMostScale = 1.6;
+
+double baseHeight(const Lane& lane, const RunView& run, std::int32_t tallest)
+{
+    if (!lane.used) {
+        return kHeadOnly;
+    }
+    switch (lane.kind) {
+    case LaneKind::CopyIn:
+    case LaneKind::CopyOut:
+        return 26;
+    case LaneKind::Wait:
+        return 18;
+    case LaneKind::Unit:
+        break;
+    }
+    if (lane.unit == tallest) {
+        return 30;
+    }
+    switch (run.trace->info().units[static_cast<std::size_t>(lane.unit)].kind) {
+    case trace::UnitKind::Matrix:
+        return 26;
+    case trace::UnitKind::Vector:
+    case trace::UnitKind::Scalar:
+        return 15;
+    default:
+        return 13;
+    }
+}
+
+bool mayHide(trace::UnitKind kind)
+{
+    return kind == trace::UnitKind::Crosslane || kind == trace::UnitKind::Load
+           || kind == trace::UnitKind::Store;
+}
+
+double sumOf(const std::vector<Lane>& lanes)
+{
+    double sum = 0;
+    for (const Lane& lane : lanes) {
+        sum += lane.h;
+    }
+    return sum;
+}
+
+} // namespace
+
+Zoom zoomOf(const trace::Trace& trace, const TimeAxis& axis)
+{
+    Zoom zoom;
+    const auto steps = static_cast<double>(std::max<std::size_t>(1, trace.steps().size()));
+    const auto visible = static_cast<double>((axis.range.end - axis.range.begin).value());
+    zoom.pxPerStep = static_cast<double>(trace.end().value()) / steps / visible * axis.width;
+    zoom.level = zoom.pxPerStep > kPxOfOperations ? Level::Operations
+                 : zoom.pxPerStep >= kPxOfSteps   ? Level::Steps
+                 : zoom.pxPerStep >= kPxOfPeriods ? Level::Periods
+                                                  : Level::Run;
+    if (zoom.level == Level::Run) {
+        while (static_cast<double>(zoom.stepsPerBar) * zoom.pxPerStep < kPxOfFold
+               && zoom.stepsPerBar < static_cast<std::int64_t>(steps)) {
+            zoom.stepsPerBar *= 2;
+        }
+    }
+    return zoom;
+}
+
+std::int64_t laneNumber(const Lane& lane)
+{
+    switch (lane.kind) {
+    case LaneKind::CopyIn:
+        return 0;
+    case LaneKind::CopyOut:
+        return 1;
+    case LaneKind::Wait:
+        return 2;
+    case LaneKind::Unit:
+        return 3 + lane.unit;
+    }
+    return -1;
+}
+
+Picoseconds busy(const RunView& run, const Lane& lane, Picoseconds t)
+{
+    if (lane.kind == LaneKind::Unit) {
+        return run.index->unitBusy(lane.unit, t);
+    }
+    if (lane.kind == LaneKind::Wait) {
+        return run.index->waiting(t);
+    }
+    Picoseconds sum;
+    for (std::size_t link = 0; link < run.trace->info().links.size(); ++link) {
+        sum += run.index->linkBusy(static_cast<std::int32_t>(link), lane.kind == LaneKind::CopyOut, t);
+    }
+    return sum;
+}
+
+std::int32_t mainUnit(const RunView& run)
+{
+    const auto& units = run.trace->info().units;
+    std::int32_t best = trace::kNone;
+    std::pair<bool, std::int64_t> most = {false, 0};
+    for (std::size_t i = 0; i < units.size(); ++i) {
+        const trace::UnitKind kind = units[i].kind;
+        const bool computes = kind == trace::UnitKind::Matrix || kind == trace::UnitKind::Vector
+                              || kind == trace::UnitKind::Transcendental
+                              || kind == trace::UnitKind::Crosslane;
+        const auto unit = static_cast<std::int32_t>(i);
+        const std::int64_t time = run.index->unitBusy(unit, run.trace->end()).value();
+        const std::pair<bool, std::int64_t> rank = {computes && time > 0, time};
+        if (time > 0 && rank > most) {
+            most = rank;
+            best = unit;
+        }
+    }
+    return best;
+}
+
+std::vector<Lane> lanesOf(const RunView& run, Level level, double height)
+{
+    const trace::Info& info = run.trace->info();
+    const Picoseconds end = run.trace->end();
+    std::vector<Lane> lanes;
+    const auto add = [&](Lane lane) {
+        lane.used = busy(run, lane, end).value() > 0;
+        lanes.push_back(std::move(lane));
+    };
+    if (run.trace->copies().size() > 0) {
+        add({LaneKind::CopyIn, -1, "copy in", Role::CopyIn});
+        add({LaneKind::CopyOut, -1, "copy out", Role::CopyOut});
+    }
+    const std::int32_t tallest = mainUnit(run);
+    const double room = height - kPlotTop - 2;
+    const auto heights = [&] {
+        for (Lane& lane : lanes) {
+            lane.h = baseHeight(lane, run, tallest);
+        }
+        return sumOf(lanes) + kLaneGap * static_cast<double>(lanes.size());
+    };
+    for (std::size_t i = 0; i < info.units.size(); ++i) {
+        const trace::Unit& unit = info.units[i];
+        Lane lane = {LaneKind::Unit, static_cast<std::int32_t>(i), unit.name, parts::unitRole(unit.kind)};
+        const bool moves = unit.kind == trace::UnitKind::Load || unit.kind == trace::UnitKind::Store;
+        const bool hidden = (mayHide(unit.kind) && busy(run, lane, end).value() == 0)
+                            || (moves && level != Level::Operations && lane.unit != tallest);
+        if (!hidden) {
+            add(std::move(lane));
+        }
+    }
+    add({LaneKind::Wait, -1, "wait", Role::Wait});
+    // Loads and stores are the first to go where it gets narrow.
+    constexpr double kNarrow = 0.75;
+    if (heights() * kNarrow > room) {
+        lanes.erase(std::remove_if(lanes.begin(), lanes.end(),
+                                   [&](const Lane& lane) {
+                                       return lane.kind == LaneKind::Unit && lane.unit != tallest
+                                              && (info.units[static_cast<std::size_t>(lane.unit)].kind
+                                                      == trace::UnitKind::Load
+                                                  || info.units[static_cast<std::size_t>(lane.unit)].kind
+                                                         == trace::UnitKind::Store);
+                                   }),
+                    lanes.end());
+        heights();
+    }
+    double fixed = kLaneGap * static_cast<double>(lanes.size());
+    double flexible = 0;
+    for (const Lane& lane : lanes) {
+        (lane.used ? flexible : fixed) += lane.h;
+    }
+    const double scale = std::clamp((room - fixed) / std::max(1.0, flexible), kLeastScale, kMostScale);
+    double y = kPlotTop;
+    for (Lane& lane : lanes) {
+        lane.h = lane.used ? std::floor(lane.h * scale) : lane.h;
+        lane.y = y;
+        y += lane.h + kLaneGap;
+    }
+    return lanes;
+}
+
+} // namespace pallascope::layout::timeline
