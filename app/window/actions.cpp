@@ -1,0 +1,217 @@
+#include "app/window/actions.h"
+
+#include "app/window/docks.h"
+#include "app/window/main_window.h"
+#include "app/window/session.h"
+#include "views/fonts.h"
+#include "views/layout/layouts.h"
+
+#include <QMenu>
+#include <QMenuBar>
+
+namespace pallascope::app {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+using Keys = QList<QKeySequence>;
+
+class Maker
+{
+public:
+    Maker(MainWindow& window, Session& session, Docks& docks, QMenuBar& bar)
+        : m_window(window)
+        , m_session(session)
+        , m_docks(docks)
+        , m_bar(bar)
+    {}
+
+    Actions make()
+    {
+        fileMenu();
+        viewMenu();
+        runMenu();
+        goMenu();
+        helpMenu();
+        return m_actions;
+    }
+
+private:
+    static QString tr(const char* text) { return MainWindow::tr(text); }
+
+    QAction* add(const QString& name, const Keys& keys, std::function<void()> act)
+    {
+        auto* action = new QAction(name, &m_window);
+        action->setShortcuts(keys);
+        QObject::connect(action, &QAction::triggered, &m_window, std::move(act));
+        m_menu->addAction(action);
+        m_actions.all.push_back(action);
+        return action;
+    }
+
+    void step(const QString& name, const Keys& keys, StepUnit unit, int direction)
+    {
+        Session& session = m_session;
+        add(name, keys, [&session, unit, direction] { session.step(unit, direction); });
+    }
+
+    void fileMenu();
+    void exportMenu();
+    void viewMenu();
+    void zoomActions();
+    void runMenu();
+    void goMenu();
+    void helpMenu();
+
+    MainWindow& m_window;
+    Session& m_session;
+    Docks& m_docks;
+    QMenuBar& m_bar;
+    QMenu* m_menu = nullptr;
+    Actions m_actions;
+};
+
+void Maker::fileMenu()
+{
+    MainWindow& window = m_window;
+    m_menu = m_bar.addMenu(tr("&File"));
+    add(tr("&Open trace…"), {QKeySequence::Open}, [&window] { window.askOpen(); });
+    add(tr("&Save trace…"), {QKeySequence::Save}, [&window] { window.askSave(); });
+    exportMenu();
+    m_menu->addSeparator();
+    add(tr("&Quit"), {QKeySequence(Qt::CTRL | Qt::Key_Q)}, [&window] { window.close(); });
+}
+
+void Maker::exportMenu()
+{
+    MainWindow& window = m_window;
+    QMenu* file = m_menu;
+    m_menu = file->addMenu(tr("&Export picture"));
+    add(tr("Export picture of the window…"), {}, [&window] { window.askPicture(u"window"_s); });
+    for (const Dock* dock : m_docks.all()) {
+        add(tr("Export picture of %1…").arg(dock->windowTitle()), {},
+            [&window, name = dock->objectName()] { window.askPicture(name); });
+    }
+    m_menu = file;
+}
+
+void Maker::viewMenu()
+{
+    Session& session = m_session;
+    Docks& docks = m_docks;
+    MainWindow& window = m_window;
+    m_menu = m_bar.addMenu(tr("&View"));
+    int number = 0;
+    for (Dock* dock : docks.all()) {
+        ++number;
+        QAction* toggle = dock->toggleViewAction();
+        m_menu->addAction(toggle);
+        auto* focus = new QAction(tr("Go to %1").arg(dock->windowTitle()), &window);
+        focus->setShortcut(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + number)));
+        QObject::connect(focus, &QAction::triggered, dock, &Dock::takeFocus);
+        window.addAction(focus);
+        m_actions.all.push_back(focus);
+    }
+    m_menu->addSeparator();
+    add(tr("Next dock"), {QKeySequence(Qt::Key_F6)}, [&docks] { docks.focusNext(1); });
+    add(tr("Previous dock"), {QKeySequence(Qt::SHIFT | Qt::Key_F6)},
+        [&docks] { docks.focusNext(-1); });
+    add(tr("Reset layout"), {}, [&docks, &window] { docks.arrange(window.size()); });
+    m_menu->addSeparator();
+    zoomActions();
+    m_menu->addSeparator();
+    m_actions.dark = add(tr("Dark"), {QKeySequence(Qt::CTRL | Qt::Key_L)}, [&session] {
+        const bool dark = session.theme() == layout::Theme::Dark;
+        session.setTheme(dark ? layout::Theme::Light : layout::Theme::Dark);
+    });
+    m_actions.dark->setCheckable(true);
+    QAction* calm = add(tr("Reduce motion"), {}, [&session] {
+        session.playback().setReducedMotion(!session.playback().reducedMotion());
+    });
+    calm->setCheckable(true);
+    add(tr("Command palette…"), {QKeySequence(Qt::CTRL | Qt::Key_K)},
+        [&window] { window.openPalette(); });
+}
+
+void Maker::zoomActions()
+{
+    constexpr double kZoom = 1.5;
+    constexpr double kPan = 0.2; // of the range
+    Session& session = m_session;
+    add(tr("Zoom in"),
+        {QKeySequence(Qt::Key_Plus), QKeySequence(Qt::Key_Equal), QKeySequence(Qt::Key_W)},
+        [&session] { session.zoom(kZoom); });
+    add(tr("Zoom out"), {QKeySequence(Qt::Key_Minus), QKeySequence(Qt::Key_S)},
+        [&session] { session.zoom(1 / kZoom); });
+    add(tr("Frame four steps"), {QKeySequence(Qt::Key_0)},
+        [&session] { session.frame(Session::Frame::Steps); });
+    add(tr("Frame the whole run"),
+        {QKeySequence(Qt::SHIFT | Qt::Key_0), QKeySequence(Qt::Key_ParenRight)},
+        [&session] { session.frame(Session::Frame::Run); });
+    add(tr("Pan earlier"), {QKeySequence(Qt::Key_A)}, [&session] { session.pan(-kPan); });
+    add(tr("Pan later"), {QKeySequence(Qt::Key_D)}, [&session] { session.pan(kPan); });
+}
+
+void Maker::runMenu()
+{
+    Session& session = m_session;
+    m_menu = m_bar.addMenu(tr("&Run"));
+    add(tr("&Run again"), {QKeySequence(Qt::Key_F5)},
+        [&session] { session.start(session.request()); });
+    add(tr("&Check values"), {QKeySequence(Qt::CTRL | Qt::Key_R)},
+        [&session] { session.checkValues(); });
+    m_actions.cancel = add(tr("C&ancel"), {}, [&session] { session.cancel(); });
+    m_actions.cancel->setEnabled(false);
+}
+
+void Maker::goMenu()
+{
+    Session& session = m_session;
+    m_menu = m_bar.addMenu(tr("&Go"));
+    m_actions.play = add(tr("Play or pause"), {QKeySequence(Qt::Key_Space)},
+                         [&session] { session.setPlaying(!session.state().playing); });
+    add(tr("Slower"), {QKeySequence(Qt::Key_BracketLeft)},
+        [&session] { session.playback().setSpeed(session.playback().speed() - 1); });
+    add(tr("Faster"), {QKeySequence(Qt::Key_BracketRight)},
+        [&session] { session.playback().setSpeed(session.playback().speed() + 1); });
+    m_menu->addSeparator();
+    add(tr("First"), {QKeySequence(Qt::Key_Home)}, [&session] { session.home(); });
+    add(tr("Last"), {QKeySequence(Qt::Key_End)}, [&session] { session.end(); });
+    m_menu->addSeparator();
+    const auto keys = [](Qt::KeyboardModifiers modifier, Qt::Key key) {
+        return Keys{QKeySequence(QKeyCombination(modifier, key))};
+    };
+    step(tr("Next step"), keys(Qt::NoModifier, Qt::Key_Right), StepUnit::Step, 1);
+    step(tr("Previous step"), keys(Qt::NoModifier, Qt::Key_Left), StepUnit::Step, -1);
+    step(tr("Next operation"), keys(Qt::ShiftModifier, Qt::Key_Right), StepUnit::Operation, 1);
+    step(tr("Previous operation"), keys(Qt::ShiftModifier, Qt::Key_Left), StepUnit::Operation, -1);
+    step(tr("Next copy"), keys(Qt::ControlModifier, Qt::Key_Right), StepUnit::Copy, 1);
+    step(tr("Previous copy"), keys(Qt::ControlModifier, Qt::Key_Left), StepUnit::Copy, -1);
+    step(tr("Next wait"), keys(Qt::AltModifier, Qt::Key_Right), StepUnit::Wait, 1);
+    step(tr("Previous wait"), keys(Qt::AltModifier, Qt::Key_Left), StepUnit::Wait, -1);
+    m_menu->addSeparator();
+    add(tr("Next finding"), {QKeySequence(Qt::Key_F)}, [&session] { session.nextFinding(1); });
+    add(tr("Previous finding"), {QKeySequence(Qt::SHIFT | Qt::Key_F)},
+        [&session] { session.nextFinding(-1); });
+    add(tr("Go to the selected thing"), {QKeySequence(Qt::Key_Return), QKeySequence(Qt::Key_Enter)},
+        [&session] { session.goTo(session.state().selection); });
+    add(tr("Clear selection, cancel run"), {QKeySequence(Qt::Key_Escape)},
+        [&session] { session.job().running ? session.cancel() : session.select({}); });
+}
+
+void Maker::helpMenu()
+{
+    MainWindow& window = m_window;
+    m_menu = m_bar.addMenu(tr("&Help"));
+    add(tr("&Keys"), {QKeySequence(Qt::Key_F1)}, [&window] { window.showKeys(); });
+    add(tr("&About Pallascope"), {}, [&window] { window.showAbout(); });
+}
+
+} // namespace
+
+Actions makeActions(MainWindow& window, Session& session, Docks& docks, QMenuBar& bar)
+{
+    return Maker(window, session, docks, bar).make();
+}
+
+} // namespace pallascope::app

@@ -1,0 +1,34 @@
+// Every action of the window: its menu, its key, what it does. Menus, shortcuts and the command
+// palette read the same list.
+#pragma once
+
+#include <QAction>
+#include <QKeySequence>
+#include <QList>
+
+#include <functional>
+#include <vector>
+
+class QMenuBar;
+class QWidget;
+
+namespace pallascope::app {
+
+class Docks;
+class Session;
+
+class MainWindow;
+
+struct Actions
+{
+    std::vector<QAction*> all;
+    QAction* play = nullptr;
+    QAction* dark = nullptr;
+    QAction* cancel = nullptr;
+};
+
+// Fills the menu bar; the actions belong to the window.
+[[nodiscard]] Actions makeActions(MainWindow& window, Session& session, Docks& docks,
+                                  QMenuBar& bar);
+
+} // namespace pallascope::app

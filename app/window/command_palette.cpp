@@ -1,0 +1,136 @@
+#include "app/window/command_palette.h"
+
+#include "views/fonts.h"
+
+#include <QKeyEvent>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace pallascope::app {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+constexpr int kWidth = 460;
+constexpr int kHeight = 340;
+constexpr int kTop = 66;
+
+// Every word must occur, in any order.
+bool matches(const QString& name, const QString& words)
+{
+    const QStringList parts = words.split(QLatin1Char(' '), Qt::SkipEmptyParts);
+    return std::all_of(parts.begin(), parts.end(), [&](const QString& part) {
+        return name.contains(part, Qt::CaseInsensitive);
+    });
+}
+
+QString nameOf(const QAction& action)
+{
+    return QString(action.text()).remove(QLatin1Char('&')).remove(u"…"_s);
+}
+
+} // namespace
+
+CommandPalette::CommandPalette(QWidget* parent)
+    : QFrame(parent)
+    , m_line(new QLineEdit(this))
+    , m_list(new QListWidget(this))
+{
+    setFrameShape(QFrame::Box);
+    setAutoFillBackground(true);
+    m_line->setPlaceholderText(tr("Type what to do"));
+    m_line->setFont(views::font(12));
+    m_line->setAccessibleName(tr("Command"));
+    m_line->setFrame(false);
+    m_line->setMinimumHeight(26);
+    m_list->setFont(views::font(12));
+    m_list->setUniformItemSizes(true);
+    m_list->setFrameShape(QFrame::NoFrame);
+    m_list->setFocusPolicy(Qt::NoFocus);
+    auto* box = new QVBoxLayout(this);
+    box->setContentsMargins(8, 8, 8, 8);
+    box->setSpacing(6);
+    box->addWidget(m_line);
+    box->addWidget(m_list);
+    m_line->installEventFilter(this);
+    connect(m_line, &QLineEdit::textChanged, this, &CommandPalette::filter);
+    connect(m_line, &QLineEdit::returnPressed, this, &CommandPalette::run);
+    connect(m_list, &QListWidget::itemClicked, this, &CommandPalette::run);
+    hide();
+}
+
+void CommandPalette::open(const std::vector<QAction*>& actions)
+{
+    m_actions = actions;
+    const int width = std::min(kWidth, parentWidget()->width() - 20);
+    setGeometry((parentWidget()->width() - width) / 2, kTop, width, kHeight);
+    m_line->clear();
+    filter({});
+    show();
+    raise();
+    m_line->setFocus();
+}
+
+void CommandPalette::filter(const QString& words)
+{
+    m_list->clear();
+    for (std::size_t i = 0; i < m_actions.size(); ++i) {
+        const QAction& action = *m_actions[i];
+        const QString name = nameOf(action);
+        if (!action.isEnabled() || !matches(name, words)) {
+            continue;
+        }
+        const QString keys = action.shortcut().toString(QKeySequence::NativeText);
+        auto* item =
+            new QListWidgetItem(keys.isEmpty() ? name : u"%1   %2"_s.arg(name, keys), m_list);
+        item->setData(Qt::UserRole, static_cast<int>(i));
+    }
+    m_list->setCurrentRow(0);
+}
+
+void CommandPalette::run()
+{
+    const QListWidgetItem* item = m_list->currentItem();
+    close();
+    if (item != nullptr) {
+        m_actions[static_cast<std::size_t>(item->data(Qt::UserRole).toInt())]->trigger();
+    }
+}
+
+void CommandPalette::close()
+{
+    m_line->clearFocus();
+    hide();
+}
+
+bool CommandPalette::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_line && event->type() == QEvent::KeyPress) {
+        const auto* key = static_cast<QKeyEvent*>(event);
+        const int row = m_list->currentRow();
+        switch (key->key()) {
+        case Qt::Key_Escape:
+            close();
+            return true;
+        case Qt::Key_Down:
+            m_list->setCurrentRow(std::min(row + 1, m_list->count() - 1));
+            return true;
+        case Qt::Key_Up:
+            m_list->setCurrentRow(std::max(row - 1, 0));
+            return true;
+        default:
+            break;
+        }
+    }
+    if (watched == m_line && event->type() == QEvent::ShortcutOverride) {
+        event->accept(); // Escape, letters and arrows are the line's while it is open
+        return true;
+    }
+    if (watched == m_line && event->type() == QEvent::FocusOut && isVisible()) {
+        hide();
+    }
+    return QFrame::eventFilter(watched, event);
+}
+
+} // namespace pallascope::app

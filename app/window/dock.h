@@ -1,0 +1,86 @@
+// A dock with our head: title, the caption that says in numbers what the view shows now, and a few
+// words to switch between (C++, IR). Moved, floated and closed as any dock: by drag, double click
+// and context menu.
+#pragma once
+
+#include "views/layout/theme.h"
+
+#include <QAbstractButton>
+#include <QDockWidget>
+#include <QStringList>
+
+#include <vector>
+
+namespace pallascope::app {
+
+// One word of a head's switch.
+class HeadButton : public QAbstractButton
+{
+    Q_OBJECT
+
+public:
+    HeadButton(const QString& label, QWidget* parent);
+    void setTheme(layout::Theme theme);
+    [[nodiscard]] QSize sizeHint() const override;
+
+protected:
+    bool event(QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    layout::Theme m_theme = layout::Theme::Light;
+};
+
+class DockHead : public QWidget
+{
+    Q_OBJECT
+
+public:
+    DockHead(const QString& title, QWidget* parent);
+
+    void setTheme(layout::Theme theme);
+    void setCaption(const QString& rich);
+
+    [[nodiscard]] const QString& caption() const { return m_caption; }
+
+    void setSwitch(const QStringList& labels);
+    void setCurrent(int index); // -1: none
+    [[nodiscard]] HeadButton* button(int index) const;
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override;
+
+Q_SIGNALS:
+    void switched(int index);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void placeButtons();
+    [[nodiscard]] int buttonsLeft() const;
+
+    QString m_title, m_caption;
+    layout::Theme m_theme = layout::Theme::Light;
+    std::vector<HeadButton*> m_buttons;
+};
+
+class Dock : public QDockWidget
+{
+    Q_OBJECT
+
+public:
+    Dock(const QString& title, const QString& name, QWidget* content, QWidget* focus,
+         QWidget* parent);
+
+    [[nodiscard]] DockHead* head() const { return m_head; }
+
+    void setTheme(layout::Theme theme);
+    void takeFocus(); // shows, raises and focuses its view
+
+private:
+    DockHead* m_head;
+    QWidget* m_focus;
+};
+
+} // namespace pallascope::app

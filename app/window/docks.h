@@ -1,0 +1,81 @@
+// The docks of the window and where they stand: one table for small and one for large windows.
+#pragma once
+
+#include "app/window/dock.h"
+#include "app/window/kernel_form.h"
+#include "app/window/session.h"
+#include "views/scene_view.h"
+#include "views/source_view.h"
+#include "views/timeline_view.h"
+
+#include <QMainWindow>
+#include <QStackedWidget>
+
+#include <vector>
+
+namespace pallascope::app {
+
+class Docks : public QObject
+{
+    Q_OBJECT
+
+public:
+    Docks(Session& session, QMainWindow& window);
+
+    // Puts every dock where the table for this size of the window has it.
+    void arrange(QSize window);
+    // Again when the size has come under another table, unless the user has moved a dock.
+    void follow(QSize window);
+    void focusNext(int direction);
+    void setTheme(layout::Theme theme);
+
+    [[nodiscard]] const std::vector<Dock*>& all() const
+    {
+        return m_all;
+    } // Ctrl+1 ... in this order
+
+    [[nodiscard]] Dock* dock(const QString& name) const;
+
+    [[nodiscard]] const std::vector<views::SceneView*>& views() const { return m_views; }
+
+    [[nodiscard]] KernelForm* form() const { return m_form; }
+
+    [[nodiscard]] views::TimelineView* timeline() const { return m_timeline; }
+
+    [[nodiscard]] views::SourceView* source() const { return m_source; }
+
+private:
+    enum class Table
+    {
+        None,
+        Compact,
+        Small,
+        Large
+    };
+
+    [[nodiscard]] static Table tableFor(QSize window);
+    Dock* add(const QString& title, const QString& name, QWidget* content, views::SceneView* view);
+    QWidget* makeKernelPanel();
+    void makeSource();
+    void makeTimeline();
+    void showSourcePage(int page);
+    void caption(Dock* dock, views::SceneView* view);
+    void captions();
+    void placeSmall(bool compact);
+    void placeLarge();
+
+    Session& m_session;
+    QMainWindow& m_window;
+    std::vector<Dock*> m_all;
+    std::vector<views::SceneView*> m_views;
+    std::vector<std::pair<Dock*, views::SceneView*>> m_captioned;
+    KernelForm* m_form = nullptr;
+    views::TimelineView* m_timeline = nullptr;
+    views::SourceView* m_source = nullptr;
+    QStackedWidget* m_sourcePages = nullptr;
+    Table m_table = Table::None;
+    bool m_arranging = false;
+    bool m_movedByUser = false;
+};
+
+} // namespace pallascope::app

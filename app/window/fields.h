@@ -1,0 +1,69 @@
+// The fields of the form: a combo box and a number field, 22 px high with a 1 px edge. An error
+// gives them a 2 px frame; the sentence stands below, in the form.
+#pragma once
+
+#include "views/layout/theme.h"
+
+#include <QAbstractSpinBox>
+#include <QComboBox>
+
+namespace pallascope::app {
+
+inline constexpr int kFieldHeight = 22;
+
+struct FieldLook
+{
+    layout::Theme theme = layout::Theme::Light;
+    bool bad = false;
+};
+
+class ChoiceField : public QComboBox
+{
+    Q_OBJECT
+
+public:
+    explicit ChoiceField(QWidget* parent = nullptr);
+    void setLook(FieldLook look);
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+
+private:
+    FieldLook m_look;
+};
+
+// Takes any text: what is wrong with it is said by the run, in place, not by swallowing keys. Up
+// and down go to the next power of two, since sizes and blocks are such; small ranges go by one.
+class NumberField : public QAbstractSpinBox
+{
+    Q_OBJECT
+
+public:
+    NumberField(std::int64_t minimum, std::int64_t maximum, QWidget* parent = nullptr);
+    void setLook(FieldLook look);
+    void setValueText(const QString& text);
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override;
+    void stepBy(int steps) override;
+    QValidator::State validate(QString& input, int& position) const override;
+
+Q_SIGNALS:
+    void committed(const QString& text);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    [[nodiscard]] StepEnabled stepEnabled() const override;
+
+private:
+    void commit();
+
+    FieldLook m_look;
+    std::int64_t m_minimum, m_maximum;
+    QString m_committed;
+};
+
+} // namespace pallascope::app

@@ -1,0 +1,332 @@
+#include "app/window/kernel_form.h"
+
+#include "views/fonts.h"
+#include "views/scene_painter.h"
+
+#include <algorithm>
+#include <set>
+
+namespace pallascope::app {
+namespace {
+
+using namespace Qt::StringLiterals;
+using views::text;
+
+constexpr int kPadding = 12;
+constexpr int kPitch = 24;
+constexpr int kColumnGap = 10;
+constexpr int kGroupGap = 5;
+constexpr int kLabelGap = 8;
+constexpr int kBottom = 7;
+const QString kKernelField = u"kernel"_s;
+const QString kChipField = u"chip"_s;
+
+// Rows of the form: a size beside its block (m, bm), then choices, then numbers, two to a row.
+std::vector<std::vector<ParameterInfo>> rowsOf(const std::vector<ParameterInfo>& parameters)
+{
+    std::vector<std::vector<ParameterInfo>> rows;
+    std::set<std::string> placed;
+    for (const ParameterInfo& parameter : parameters) {
+        const auto block =
+            std::find_if(parameters.begin(), parameters.end(), [&](const ParameterInfo& other) {
+                return other.name == "b" + parameter.name;
+            });
+        if (block != parameters.end()) {
+            rows.push_back({parameter, *block});
+            placed.insert({parameter.name, block->name});
+        }
+    }
+    for (const bool choices : {true, false}) {
+        bool open = false; // the last row has room
+        for (const ParameterInfo& parameter : parameters) {
+            if (placed.contains(parameter.name) || (parameter.type == "choice") != choices) {
+                continue;
+            }
+            if (open) {
+                rows.back().push_back(parameter);
+            } else {
+                rows.push_back({parameter});
+            }
+            open = !open;
+        }
+    }
+    return rows;
+}
+
+QString labelOf(const std::string& parameter)
+{
+    return parameter == "dtype" ? u"type"_s : text(parameter);
+}
+
+} // namespace
+
+KernelForm::KernelForm(QWidget* parent)
+    : QWidget(parent)
+    , m_error(new QLabel(this))
+{
+    m_error->setObjectName(u"error"_s);
+    m_error->setWordWrap(true);
+    m_error->setFont(views::font(11));
+    m_error->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_error->hide();
+    QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    policy.setHeightForWidth(true);
+    setSizePolicy(policy);
+}
+
+void KernelForm::show(const RunRequest& request, const std::vector<layout::Field>& fields)
+{
+    const std::vector<KernelInfo> all = kernels();
+    const auto known = std::find_if(all.begin(), all.end(), [&](const KernelInfo& kernel) {
+        return kernel.name == request.kernel;
+    });
+    std::vector<ParameterInfo> parameters;
+    if (known != all.end()) {
+        parameters = known->parameters;
+    } else {
+        for (const layout::Field& field : fields) {
+            parameters.push_back({field.name, "text", field.value, {}, {}, 1, 1});
+        }
+    }
+    if (request.kernel != m_kernel || m_rows.empty()) {
+        build(request.kernel, parameters, known != all.end());
+    }
+    setValue(kKernelField, text(request.kernel));
+    setValue(kChipField, text(request.chip));
+    for (const ParameterInfo& parameter : parameters) {
+        const auto given = request.parameters.find(parameter.name);
+        setValue(text(parameter.name),
+                 text(given == request.parameters.end() ? parameter.defaultValue : given->second));
+    }
+}
+
+void KernelForm::build(const std::string& kernel, const std::vector<ParameterInfo>& parameters,
+                       bool editable)
+{
+    for (const auto& [name, cell] : m_cells) {
+        cell.label->deleteLater();
+        cell.field->hide();
+        cell.field->deleteLater();
+    }
+    m_cells.clear();
+    m_rows.clear();
+    m_kernel = kernel;
+    std::vector<std::pair<QString, QString>> names;
+    for (const KernelInfo& info : kernels()) {
+        names.emplace_back(text(info.name), text(info.name));
+    }
+    if (!editable) {
+        names.emplace_back(text(kernel), text(kernel));
+    }
+    std::vector<std::pair<QString, QString>> chipNames;
+    for (const auto& [id, name] : chips()) {
+        chipNames.emplace_back(text(id), text(name));
+    }
+    m_rows.push_back({makeChoice(kKernelField, names)});
+    m_rows.push_back({makeChoice(kChipField, chipNames)});
+    for (const auto& row : rowsOf(parameters)) {
+        std::vector<Cell> cells;
+        for (const ParameterInfo& parameter : row) {
+            cells.push_back(makeCell(parameter, editable));
+        }
+        m_rows.push_back(cells);
+    }
+    const QWidget* before = nullptr; // Tab walks the form in reading order
+    for (const auto& row : m_rows) {
+        for (const Cell& cell : row) {
+            m_cells[cell.name] = cell;
+            cell.label->show();
+            cell.field->show();
+            if (before != nullptr) {
+                setTabOrder(const_cast<QWidget*>(before), cell.field);
+            }
+            before = cell.field;
+        }
+    }
+    applyLook();
+    place(width(), true);
+    updateGeometry();
+    Q_EMIT heightChanged();
+}
+
+KernelForm::Cell KernelForm::makeChoice(const QString& name,
+                                        const std::vector<std::pair<QString, QString>>& items)
+{
+    auto* field = new ChoiceField(this);
+    for (const auto& [id, shown] : items) {
+        field->addItem(shown, id);
+    }
+    auto* label = new QLabel(name, this);
+    connect(field, &QComboBox::activated, this, [this, field, name](int index) {
+        const QString id = field->itemData(index).toString();
+        if (name == kKernelField) {
+            Q_EMIT kernelChosen(id);
+        } else if (name == kChipField) {
+            Q_EMIT chipChosen(id);
+        } else {
+            Q_EMIT parameterChosen(name, id);
+        }
+    });
+    return {name, label, field};
+}
+
+KernelForm::Cell KernelForm::makeCell(const ParameterInfo& parameter, bool editable)
+{
+    const QString name = text(parameter.name);
+    Cell cell{name, nullptr, nullptr};
+    if (parameter.type == "choice") {
+        std::vector<std::pair<QString, QString>> items;
+        for (const std::string& choice : parameter.choices) {
+            items.emplace_back(text(choice), text(choice));
+        }
+        cell = makeChoice(name, items);
+        cell.label->setText(labelOf(parameter.name));
+    } else {
+        auto* field = new NumberField(parameter.minimum, parameter.maximum, this);
+        connect(field, &NumberField::committed, this,
+                [this, name](const QString& value) { Q_EMIT parameterChosen(name, value); });
+        cell = {name, new QLabel(labelOf(parameter.name), this), field};
+    }
+    cell.field->setEnabled(editable);
+    cell.field->setAccessibleName(name);
+    cell.field->setAccessibleDescription(text(parameter.help));
+    cell.field->setToolTip(text(parameter.help));
+    return cell;
+}
+
+void KernelForm::setValue(const QString& name, const QString& value)
+{
+    QWidget* widget = field(name);
+    if (auto* choice = qobject_cast<ChoiceField*>(widget)) {
+        int index = choice->findData(value);
+        if (index < 0) { // a chip file, or a value that is not allowed: say what was asked for
+            choice->addItem(value, value);
+            index = choice->count() - 1;
+        }
+        choice->setCurrentIndex(index);
+    } else if (auto* number = qobject_cast<NumberField*>(widget)) {
+        number->setValueText(value);
+    }
+}
+
+void KernelForm::setError(const QString& parameter, const QString& sentence)
+{
+    if (parameter == m_errorParameter && sentence == m_error->text()) {
+        return;
+    }
+    m_errorParameter = parameter;
+    m_error->setText(sentence);
+    m_error->setVisible(!sentence.isEmpty());
+    applyLook();
+    place(width(), true);
+    updateGeometry();
+    Q_EMIT heightChanged();
+}
+
+QString KernelForm::errorText() const
+{
+    return m_error->text();
+}
+
+void KernelForm::setTheme(layout::Theme theme)
+{
+    m_theme = theme;
+    applyLook();
+}
+
+void KernelForm::applyLook()
+{
+    QPalette labels = palette();
+    labels.setColor(QPalette::WindowText,
+                    views::color(layout::Color(layout::Role::Text2), m_theme));
+    for (const auto& [name, cell] : m_cells) {
+        cell.label->setPalette(labels);
+        cell.label->setFont(views::font(11));
+        const FieldLook look{m_theme, !m_error->text().isEmpty() && name == m_errorParameter};
+        if (auto* choice = qobject_cast<ChoiceField*>(cell.field)) {
+            choice->setLook(look);
+        } else if (auto* number = qobject_cast<NumberField*>(cell.field)) {
+            number->setLook(look);
+        }
+    }
+}
+
+QWidget* KernelForm::field(const QString& parameter) const
+{
+    const auto found = m_cells.find(parameter);
+    return found == m_cells.end() ? nullptr : found->second.field;
+}
+
+int KernelForm::heightForWidth(int width) const
+{
+    return place(width, false);
+}
+
+void KernelForm::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    place(width(), true);
+}
+
+int KernelForm::placeRow(const std::vector<Cell>& row, int y, int width, bool apply) const
+{
+    const int inner = width - 2 * kPadding;
+    const bool pair = row.size() > 1;
+    int column = 0;
+    for (const Cell& cell : row) {
+        const int half = (inner - kColumnGap) / 2;
+        const int x = kPadding + column * (half + kColumnGap);
+        const bool wide = &row == &m_rows[0] || &row == &m_rows[1];
+        const int room = wide ? inner : (column == 1 ? inner - half - kColumnGap : half);
+        int label = wide ? 54 : cell.label->sizeHint().width() + kLabelGap;
+        if (!wide) { // labels of a column line up
+            for (const auto& other : m_rows) {
+                const auto at = static_cast<std::size_t>(column);
+                const bool same = other.size() > at && other.size() == row.size() && pair
+                                  && &other != &m_rows[0] && &other != &m_rows[1];
+                const bool number = same && qobject_cast<NumberField*>(other[at].field) != nullptr;
+                if (number == (qobject_cast<NumberField*>(cell.field) != nullptr) && same) {
+                    label = std::max(label, other[at].label->sizeHint().width() + kLabelGap);
+                }
+            }
+        }
+        if (apply) {
+            cell.label->setGeometry(x, y, label, kFieldHeight);
+            cell.field->setGeometry(x + label, y, room - label, kFieldHeight);
+        }
+        ++column;
+    }
+    return y + kPitch;
+}
+
+int KernelForm::place(int width, bool apply) const
+{
+    const auto placeError = [&](int y) {
+        const int inner = width - 2 * kPadding;
+        const int height = m_error->heightForWidth(inner);
+        if (apply) {
+            m_error->setGeometry(kPadding, y, inner, height);
+        }
+        return y + height + 4;
+    };
+    const bool bad = !m_error->text().isEmpty();
+    int y = 0;
+    bool placed = false;
+    for (std::size_t i = 0; i < m_rows.size(); ++i) {
+        y = placeRow(m_rows[i], y, width, apply);
+        const bool here = std::any_of(m_rows[i].begin(), m_rows[i].end(), [&](const Cell& cell) {
+            return cell.name == m_errorParameter;
+        });
+        if (bad && here) {
+            y = placeError(y);
+            placed = true;
+        }
+        y += i == 1 ? kGroupGap : 0;
+    }
+    if (bad && !placed) {
+        y = placeError(y);
+    }
+    return y + kBottom;
+}
+
+} // namespace pallascope::app

@@ -1,0 +1,68 @@
+// The form of the kernel dock: kernel, chip and the kernel's parameters as fields, made from what
+// app::kernels() says. Errors stand in place, under the field they are about.
+#pragma once
+
+#include "app/run_job.h"
+#include "app/window/fields.h"
+
+#include <QLabel>
+#include <QWidget>
+
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace pallascope::app {
+
+class KernelForm : public QWidget
+{
+    Q_OBJECT
+
+public:
+    explicit KernelForm(QWidget* parent = nullptr);
+
+    // `fields`: the parameters of a trace whose kernel this program does not have; shown, not
+    // editable.
+    void show(const RunRequest& request, const std::vector<layout::Field>& fields);
+    void setError(const QString& parameter, const QString& sentence);
+    void setTheme(layout::Theme theme);
+
+    [[nodiscard]] QWidget* field(const QString& parameter) const; // null: none
+    [[nodiscard]] QString errorText() const;
+    [[nodiscard]] int heightForWidth(int width) const override;
+
+Q_SIGNALS:
+    void kernelChosen(const QString& kernel);
+    void chipChosen(const QString& chip);
+    void parameterChosen(const QString& name, const QString& value);
+    void heightChanged();
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    struct Cell
+    {
+        QString name;
+        QLabel* label = nullptr;
+        QWidget* field = nullptr;
+    };
+
+    void build(const std::string& kernel, const std::vector<ParameterInfo>& parameters,
+               bool editable);
+    Cell makeCell(const ParameterInfo& parameter, bool editable);
+    Cell makeChoice(const QString& name, const std::vector<std::pair<QString, QString>>& items);
+    void setValue(const QString& name, const QString& value);
+    int place(int width, bool apply) const;
+    int placeRow(const std::vector<Cell>& row, int y, int width, bool apply) const;
+    void applyLook();
+
+    std::string m_kernel;
+    std::vector<std::vector<Cell>> m_rows; // the first two: kernel, chip
+    std::map<QString, Cell> m_cells;
+    QLabel* m_error;
+    QString m_errorParameter;
+    layout::Theme m_theme = layout::Theme::Light;
+};
+
+} // namespace pallascope::app

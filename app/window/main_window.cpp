@@ -1,0 +1,252 @@
+#include "app/window/main_window.h"
+
+#include "app/window/command_palette.h"
+#include "app/window/docks.h"
+#include "app/window/help.h"
+#include "app/window/run_title.h"
+#include "app/window/transport_bar.h"
+#include "app/window/verdict_strip.h"
+#include "app/window/window_app.h"
+#include "views/fonts.h"
+#include "views/layout/layouts.h"
+#include "views/scene_painter.h"
+#include "views/style.h"
+
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QVBoxLayout>
+
+namespace pallascope::app {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+constexpr QSize kFirstSize(1280, 800);
+constexpr QSize kLeastSize(960, 640);
+constexpr int kMenuHeight = 25;
+
+QString localFile(const QMimeData& data)
+{
+    const QList<QUrl> urls = data.urls();
+    return urls.size() == 1 && urls.first().isLocalFile() ? urls.first().toLocalFile() : QString();
+}
+
+} // namespace
+
+MainWindow::MainWindow(QWidget* parent)
+    : QMainWindow(parent)
+{
+    setWindowTitle(u"Pallascope"_s);
+    setFont(views::font(11));
+    setMinimumSize(kLeastSize);
+    setAcceptDrops(true);
+    setDockNestingEnabled(true);
+    setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+    setContextMenuPolicy(Qt::DefaultContextMenu);
+    m_docks = new Docks(m_session, *this);
+    buildBars();
+    m_palette = new CommandPalette(this);
+    connectSession();
+    applyTheme();
+    resize(kFirstSize);
+    m_docks->arrange(kFirstSize);
+}
+
+MainWindow::~MainWindow() = default;
+
+// Menu, transport and verdict are one block on top; the docks fill the rest.
+void MainWindow::buildBars()
+{
+    auto* block = new QWidget(this);
+    auto* bar = new QMenuBar(block);
+    bar->setFixedHeight(kMenuHeight);
+    bar->setNativeMenuBar(false);
+    m_title = new RunTitle(block);
+    m_menuLine = new QWidget(block);
+    m_menuLine->setFixedHeight(1);
+    m_menuLine->setAutoFillBackground(true);
+    m_transport = new TransportBar(m_session, block);
+    m_strip = new VerdictStrip(m_session, block);
+    auto* first = new QHBoxLayout;
+    first->setContentsMargins(0, 0, 0, 0);
+    first->setSpacing(0);
+    first->addWidget(bar);
+    first->addWidget(m_title, 1);
+    auto* column = new QVBoxLayout(block);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addLayout(first);
+    column->addWidget(m_menuLine);
+    column->addWidget(m_transport);
+    column->addWidget(m_strip);
+    setMenuWidget(block);
+    m_actions = makeActions(*this, m_session, *m_docks, *bar);
+}
+
+std::vector<views::SceneView*> MainWindow::allViews() const
+{
+    std::vector<views::SceneView*> all = m_docks->views();
+    all.push_back(m_transport->overview());
+    all.push_back(m_strip->view());
+    return all;
+}
+
+void MainWindow::connectSession()
+{
+    for (const auto signal : {&Session::nowChanged, &Session::rangeChanged, &Session::hoverChanged,
+                              &Session::selectionChanged, &Session::playingChanged,
+                              &Session::sourceScrolled, &Session::staleChanged}) {
+        connect(&m_session, signal, this, &MainWindow::pushState);
+    }
+    connect(&m_session, &Session::runChanged, this, &MainWindow::pushRun);
+    connect(&m_session, &Session::themeChanged, this, &MainWindow::applyTheme);
+    KernelForm* form = m_docks->form();
+    connect(&m_session, &Session::requestChanged, form, [this, form] {
+        form->show(m_session.request(),
+                   m_session.run() ? m_session.run()->view->fields : std::vector<layout::Field>{});
+    });
+    connect(&m_session, &Session::jobChanged, form, [this, form] {
+        const JobStatus& job = m_session.job();
+        const bool here = !job.running && !job.parameter.isEmpty();
+        form->setError(here ? job.parameter : QString(), here ? job.error : QString());
+        m_actions.cancel->setEnabled(job.running);
+    });
+    connect(form, &KernelForm::kernelChosen, &m_session,
+            [this](const QString& kernel) { m_session.setKernel(kernel.toStdString()); });
+    connect(form, &KernelForm::chipChosen, &m_session,
+            [this](const QString& chip) { m_session.setChip(chip.toStdString()); });
+    connect(form, &KernelForm::parameterChosen, &m_session,
+            [this](const QString& name, const QString& value) {
+                m_session.setParameter(name.toStdString(), value.toStdString());
+            });
+    connect(m_strip->view(), &views::SceneView::clicked, &m_session, &Session::activate);
+    connect(m_strip->view(), &views::SceneView::hovered, &m_session, &Session::setHover);
+}
+
+void MainWindow::pushState()
+{
+    for (views::SceneView* view : allViews()) {
+        view->setState(m_session.state());
+    }
+}
+
+void MainWindow::pushRun()
+{
+    for (views::SceneView* view : allViews()) {
+        view->setRun(m_session.run()->view);
+    }
+    pushState();
+    m_title->setText(views::text(layout::runTitle(*m_session.run()->view)));
+}
+
+void MainWindow::applyTheme()
+{
+    const layout::Theme theme = m_session.theme();
+    setPalette(views::palette(theme));
+    setStyleSheet(views::styleSheet(theme));
+    m_docks->setTheme(theme);
+    m_transport->setTheme(theme);
+    m_transport->overview()->setTheme(theme);
+    m_strip->setTheme(theme);
+    m_strip->view()->setTheme(theme);
+    m_title->setTheme(theme);
+    QPalette line = views::palette(theme);
+    line.setColor(QPalette::Window, views::color(layout::Color(layout::Role::Line), theme));
+    m_menuLine->setPalette(line);
+    m_actions.dark->setChecked(theme == layout::Theme::Dark);
+}
+
+void MainWindow::askOpen()
+{
+    const QString path = QFileDialog::getOpenFileName(
+        this, tr("Open trace"), {}, tr("Traces (*.json *.json.gz);;All files (*)"));
+    if (!path.isEmpty()) {
+        m_session.openTrace(path);
+    }
+}
+
+void MainWindow::askSave()
+{
+    if (!m_session.run()) {
+        return;
+    }
+    const QString name = views::text(m_session.run()->request.kernel) + u".trace.json.gz"_s;
+    const QString path = QFileDialog::getSaveFileName(this, tr("Save trace"), name,
+                                                      tr("Traces (*.trace.json *.trace.json.gz)"));
+    if (!path.isEmpty()) {
+        m_session.saveTrace(path);
+    }
+}
+
+void MainWindow::askPicture(const QString& view)
+{
+    const QString path = QFileDialog::getSaveFileName(this, tr("Export picture"), view + u".png"_s,
+                                                      tr("Pictures (*.png *.svg)"));
+    if (!path.isEmpty()) {
+        savePictureOf(view, path);
+    }
+}
+
+void MainWindow::savePictureOf(const QString& view, const QString& path)
+{
+    if (!m_session.run()) {
+        return;
+    }
+    Status status = Done{};
+    if (view == u"window"_s) {
+        status = saveImage(grab().toImage(), path.toStdString());
+    } else {
+        const QWidget* content = m_docks->dock(view)->widget();
+        const double width = content->width();
+        const layout::Size size{width, content->height() + layout::headerHeight(width)};
+        const auto scene =
+            layout::picture(view.toStdString(), *m_session.run()->view, m_session.state(), size);
+        status = scene ? savePicture(*scene, m_session.theme(), path.toStdString())
+                       : Status(scene.error());
+    }
+    if (!status) {
+        m_session.report(views::text(status.error().message));
+    }
+}
+
+void MainWindow::openPalette()
+{
+    m_palette->open(m_actions.all);
+}
+
+void MainWindow::showKeys()
+{
+    app::showKeys(*this, m_actions.all);
+}
+
+void MainWindow::showAbout()
+{
+    app::showAbout(*this);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event)
+{
+    if (!localFile(*event->mimeData()).isEmpty()) {
+        event->acceptProposedAction();
+    }
+}
+
+void MainWindow::dropEvent(QDropEvent* event)
+{
+    const QString path = localFile(*event->mimeData());
+    if (!path.isEmpty()) {
+        event->acceptProposedAction();
+        m_session.openTrace(path);
+    }
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event)
+{
+    QMainWindow::resizeEvent(event);
+    m_docks->follow(event->size());
+}
+
+} // namespace pallascope::app

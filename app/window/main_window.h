@@ -1,0 +1,72 @@
+// The window: builds bars, docks and menus and connects them to the session. What it shows is the
+// session's, how it looks is the layouts'.
+#pragma once
+
+#include "app/window/actions.h"
+#include "app/window/session.h"
+
+#include <QMainWindow>
+
+namespace pallascope::views {
+class SceneView;
+}
+
+namespace pallascope::app {
+
+class CommandPalette;
+class Docks;
+class RunTitle;
+class TransportBar;
+class VerdictStrip;
+
+class MainWindow : public QMainWindow
+{
+    Q_OBJECT
+
+public:
+    explicit MainWindow(QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    [[nodiscard]] Session& session() { return m_session; }
+
+    [[nodiscard]] Docks& docks() { return *m_docks; }
+
+    [[nodiscard]] TransportBar& transport() { return *m_transport; }
+
+    [[nodiscard]] VerdictStrip& strip() { return *m_strip; }
+
+    [[nodiscard]] CommandPalette& palette() { return *m_palette; }
+
+    void askOpen();
+    void askSave();
+    void askPicture(const QString& view);
+    // PNG or SVG by the name's ending; errors are shown in place.
+    void savePictureOf(const QString& view, const QString& path);
+    void openPalette();
+    void showKeys();
+    void showAbout();
+
+protected:
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void buildBars();
+    void connectSession();
+    void pushState();
+    void pushRun();
+    void applyTheme();
+    [[nodiscard]] std::vector<views::SceneView*> allViews() const;
+
+    Session m_session;
+    Docks* m_docks = nullptr;
+    RunTitle* m_title = nullptr;
+    TransportBar* m_transport = nullptr;
+    VerdictStrip* m_strip = nullptr;
+    CommandPalette* m_palette = nullptr;
+    QWidget* m_menuLine = nullptr;
+    Actions m_actions;
+};
+
+} // namespace pallascope::app

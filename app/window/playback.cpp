@@ -1,0 +1,98 @@
+#include "app/window/playback.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+#include <cmath>
+
+namespace pallascope::app {
+namespace {
+
+constexpr int kFrameMs = 16;
+// After a pause of the whole program (a suspended laptop) playback goes on, it does not leap.
+constexpr double kLongestTickSeconds = 0.25;
+constexpr double kPicosecondsPerMicrosecond = 1e6;
+
+std::vector<Speed> makeSpeeds()
+{
+    const auto label = [](const char* text) {
+        return QCoreApplication::translate("Playback", text);
+    };
+    return {
+        {label("¼ step / s"), 0.25, 0},
+        {label("½ step / s"), 0.5, 0},
+        {label("1 step / 1.5 s"), 1 / 1.5, 0},
+        {label("1 step / s"), 1, 0},
+        {label("2 steps / s"), 2, 0},
+        {label("5 steps / s"), 5, 0},
+        {label("10 steps / s"), 10, 0},
+        {label("30 steps / s"), 30, 0},
+        {label("100 steps / s"), 100, 0},
+        {label("0.1 µs / s"), 0, 0.1 * kPicosecondsPerMicrosecond},
+        {label("0.5 µs / s"), 0, 0.5 * kPicosecondsPerMicrosecond},
+        {label("2 µs / s"), 0, 2 * kPicosecondsPerMicrosecond},
+        {label("10 µs / s"), 0, 10 * kPicosecondsPerMicrosecond},
+        {label("100 µs / s"), 0, 100 * kPicosecondsPerMicrosecond},
+    };
+}
+
+} // namespace
+
+const std::vector<Speed>& speeds()
+{
+    static const std::vector<Speed> kSpeeds = makeSpeeds();
+    return kSpeeds;
+}
+
+Playback::Playback(QObject* parent)
+    : QObject(parent)
+{
+    m_timer.setTimerType(Qt::PreciseTimer);
+    m_timer.setInterval(kFrameMs);
+    connect(&m_timer, &QTimer::timeout, this, &Playback::tick);
+}
+
+void Playback::start()
+{
+    m_owed = 0;
+    m_clock.start();
+    m_timer.start();
+}
+
+void Playback::stop()
+{
+    m_timer.stop();
+}
+
+void Playback::setSpeed(int index)
+{
+    const int last = static_cast<int>(speeds().size()) - 1;
+    const int clamped = std::clamp(index, 0, last);
+    if (clamped != m_speed) {
+        m_speed = clamped;
+        Q_EMIT speedChanged();
+    }
+}
+
+double Playback::picosecondsPerSecond() const
+{
+    const Speed& speed = speeds()[static_cast<std::size_t>(m_speed)];
+    return speed.stepsPerSecond > 0 ? speed.stepsPerSecond * static_cast<double>(m_stepTime.value())
+                                    : speed.picosecondsPerSecond;
+}
+
+void Playback::tick()
+{
+    const double seconds =
+        std::min(kLongestTickSeconds, static_cast<double>(m_clock.nsecsElapsed()) * 1e-9);
+    m_clock.start();
+    m_owed += seconds * picosecondsPerSecond();
+    const double grain = m_reducedMotion ? static_cast<double>(m_stepTime.value()) : 1;
+    const double due = std::floor(m_owed / grain) * grain;
+    if (due >= 1) {
+        m_owed -= due;
+        Q_EMIT advanced(Picoseconds(static_cast<std::int64_t>(due)));
+    }
+}
+
+} // namespace pallascope::app

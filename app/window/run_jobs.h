@@ -1,0 +1,56 @@
+// Long work off the GUI thread: runs, opening and saving traces. One job counts at a time; a newer
+// one cancels the older one, whose result is dropped by its id when it still arrives.
+#pragma once
+
+#include "app/run_job.h"
+
+#include <QObject>
+#include <QThreadPool>
+#include <QTimer>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace pallascope::app {
+
+// What a job yields: a run to show, or nothing (a saved file).
+using JobResult = Result<std::optional<FinishedRun>>;
+using JobBody = std::function<JobResult(const Progress&)>;
+
+class RunJobs : public QObject
+{
+    Q_OBJECT
+
+public:
+    explicit RunJobs(QObject* parent = nullptr);
+    ~RunJobs() override; // cancels and waits: no thread outlives it
+
+    void start(JobBody body);
+    void cancel();
+
+    [[nodiscard]] bool isRunning() const { return m_control != nullptr; }
+
+    [[nodiscard]] double share() const;
+
+Q_SIGNALS:
+    void progressed(); // at most 20 times a second
+    void finished(const pallascope::app::JobResult& result);
+
+private:
+    struct Control // shared with the working thread
+    {
+        std::atomic<bool> cancelled = false;
+        std::atomic<double> share = 0;
+    };
+
+    void deliver(int id, const JobResult& result);
+
+    QThreadPool m_threads;              // destroyed first of all members that its threads use
+    std::shared_ptr<Control> m_control; // of the job that counts; null: none
+    QTimer m_poll;
+    int m_id = 0;
+};
+
+} // namespace pallascope::app

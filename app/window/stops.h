@@ -1,0 +1,42 @@
+// The times a playhead stops at: grid steps, operations, copies, waits. Pure and without Qt; built
+// once per run, then every question is O(log n).
+#pragma once
+
+#include "core/trace/trace.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace pallascope::app {
+
+enum class StepUnit
+{
+    Step,
+    Operation,
+    Copy,
+    Wait
+};
+
+class Stops
+{
+public:
+    explicit Stops(std::shared_ptr<const trace::Trace> trace);
+
+    // The first stop behind t, the last one before it. Beyond the last stop lies the end of the
+    // run, and before the first one its beginning; waits have neither.
+    [[nodiscard]] std::optional<Picoseconds> next(StepUnit unit, Picoseconds t) const;
+    [[nodiscard]] std::optional<Picoseconds> previous(StepUnit unit, Picoseconds t) const;
+
+private:
+    [[nodiscard]] const std::vector<std::int64_t>& column(StepUnit unit) const;
+    [[nodiscard]] std::optional<std::int64_t> nextOperation(std::int64_t t) const;
+    [[nodiscard]] std::optional<std::int64_t> previousOperation(std::int64_t t) const;
+    [[nodiscard]] std::vector<std::int64_t> operationStops(std::size_t segment) const;
+
+    std::shared_ptr<const trace::Trace> m_trace;
+    std::vector<std::int64_t> m_steps, m_copies, m_waits; // sorted, each time once
+};
+
+} // namespace pallascope::app

@@ -1,0 +1,269 @@
+#include "app/window/transport_bar.h"
+
+#include "app/window/fields.h"
+#include "core/base/format.h"
+#include "core/trace/lookup.h"
+#include "views/fonts.h"
+#include "views/scene_painter.h"
+
+#include <QPainter>
+
+#include <cmath>
+
+namespace pallascope::app {
+namespace {
+
+using namespace layout;
+using namespace Qt::StringLiterals;
+using views::color;
+
+constexpr int kHeight = 40;
+constexpr int kPadding = 10;
+constexpr int kTop = 7;
+constexpr int kButtonHeight = 26;
+constexpr int kButtonWidth = 28;
+constexpr int kPlayWidth = 34;
+constexpr int kIcon = 12;
+constexpr int kUnitWidth = 92;
+constexpr int kSpeedWidth = 102;
+constexpr int kLeastStrip = 160;
+// The strip's scene is taller than the bar it draws: playhead and range stick out.
+constexpr int kStripTop = 4;
+constexpr int kStripHeight = 32;
+
+bool isMain(TransportIcon icon)
+{
+    return icon == TransportIcon::Play || icon == TransportIcon::Pause;
+}
+
+void paintIcon(QPainter& p, TransportIcon icon, double x, double y, const QColor& ink)
+{
+    const auto shape = [&](std::initializer_list<QPointF> points) {
+        QPolygonF polygon;
+        for (const QPointF& point : points) {
+            polygon.append(point + QPointF(x, y));
+        }
+        p.drawPolygon(polygon);
+    };
+    const auto bar = [&](double bx, double by, double w, double h) {
+        p.fillRect(QRectF(x + bx, y + by, w, h), ink);
+    };
+    p.setPen(Qt::NoPen);
+    p.setBrush(ink);
+    p.setRenderHint(QPainter::Antialiasing, true);
+    switch (icon) {
+    case TransportIcon::Play:
+        shape({{2, 0}, {12, 6}, {2, 12}});
+        break;
+    case TransportIcon::Pause:
+        bar(2, 0, 4, 12);
+        bar(8, 0, 4, 12);
+        break;
+    case TransportIcon::Home:
+        bar(0, 1, 2, 10);
+        shape({{11, 1}, {4, 6}, {11, 11}});
+        break;
+    case TransportIcon::End:
+        bar(10, 1, 2, 10);
+        shape({{1, 1}, {8, 6}, {1, 11}});
+        break;
+    case TransportIcon::Back:
+        shape({{8, 1}, {1, 6}, {8, 11}});
+        bar(10, 1, 2, 10);
+        break;
+    case TransportIcon::Forward:
+        shape({{4, 1}, {11, 6}, {4, 11}});
+        bar(0, 1, 2, 10);
+        break;
+    }
+}
+
+} // namespace
+
+TransportButton::TransportButton(TransportIcon icon, const QString& name, QWidget* parent)
+    : QAbstractButton(parent)
+    , m_icon(icon)
+{
+    setAccessibleName(name);
+    setFocusPolicy(Qt::TabFocus);
+}
+
+void TransportButton::setIcon(TransportIcon icon)
+{
+    m_icon = icon;
+    update();
+}
+
+void TransportButton::setTheme(Theme theme)
+{
+    m_theme = theme;
+    update();
+}
+
+QSize TransportButton::sizeHint() const
+{
+    return {isMain(m_icon) ? kPlayWidth : kButtonWidth, kButtonHeight};
+}
+
+void TransportButton::paintEvent(QPaintEvent* /*event*/)
+{
+    QPainter painter(this);
+    const bool main = isMain(m_icon);
+    const bool pressed = isDown();
+    Role fill =
+        main ? Role::Focus : (pressed || underMouse() ? Role::SelectBackground : Role::View);
+    painter.fillRect(rect(), color(Color(fill), m_theme));
+    if (!main) {
+        views::paintFrame(painter, QRectF(rect()).adjusted(1, 1, -1, -1), Role::Line, m_theme, 1);
+    }
+    if (hasFocus()) {
+        const Role ring = main ? Role::Text : Role::Focus;
+        views::paintFrame(painter, QRectF(rect()).adjusted(2, 2, -2, -2), ring, m_theme, 2);
+    }
+    Role ink = main ? Role::View : Role::Text;
+    ink = isEnabled() ? ink : Role::Text3;
+    paintIcon(painter, m_icon, (width() - kIcon) / 2.0 - (main ? 1 : 0), kTop,
+              color(Color(ink), m_theme));
+}
+
+TransportBar::TransportBar(Session& session, QWidget* parent)
+    : QWidget(parent)
+    , m_session(session)
+    , m_unit(new ChoiceField(this))
+    , m_speed(new ChoiceField(this))
+    , m_overview(new views::OverviewView(this))
+{
+    setFixedHeight(kHeight);
+    add(TransportIcon::Home, tr("First"), [this] { m_session.home(); });
+    add(TransportIcon::Back, tr("Back"), [this] { m_session.step(unit(), -1); });
+    m_play = add(TransportIcon::Play, tr("Play"),
+                 [this] { m_session.setPlaying(!m_session.state().playing); });
+    add(TransportIcon::Forward, tr("Forward"), [this] { m_session.step(unit(), 1); });
+    add(TransportIcon::End, tr("Last"), [this] { m_session.end(); });
+
+    m_unit->setAccessibleName(tr("What Back and Forward move by"));
+    m_unit->addItem(tr("by step"), static_cast<int>(StepUnit::Step));
+    m_unit->addItem(tr("by operation"), static_cast<int>(StepUnit::Operation));
+    m_unit->addItem(tr("by copy"), static_cast<int>(StepUnit::Copy));
+    m_unit->addItem(tr("by wait"), static_cast<int>(StepUnit::Wait));
+    m_speed->setAccessibleName(tr("Playback speed"));
+    for (const Speed& speed : speeds()) {
+        m_speed->addItem(speed.label);
+    }
+    m_speed->setCurrentIndex(m_session.playback().speed());
+    for (ChoiceField* field : {m_unit, m_speed}) {
+        field->setFixedHeight(kButtonHeight);
+    }
+    connect(m_speed, &QComboBox::activated, this,
+            [this](int index) { m_session.playback().setSpeed(index); });
+    connect(&m_session.playback(), &Playback::speedChanged, this,
+            [this] { m_speed->setCurrentIndex(m_session.playback().speed()); });
+    connect(&m_session, &Session::playingChanged, this, [this] {
+        const bool playing = m_session.state().playing;
+        m_play->setIcon(playing ? TransportIcon::Pause : TransportIcon::Play);
+        m_play->setAccessibleName(playing ? tr("Pause") : tr("Play"));
+    });
+    connect(&m_session, &Session::nowChanged, this, &TransportBar::showPosition);
+    connect(&m_session, &Session::runChanged, this, &TransportBar::showPosition);
+    connect(m_overview, &views::OverviewView::timeChosen, &m_session, &Session::setNow);
+    connect(m_overview, &views::OverviewView::rangeChosen, &m_session, &Session::setVisible);
+}
+
+TransportButton* TransportBar::add(TransportIcon icon, const QString& name,
+                                   std::function<void()> act)
+{
+    auto* button = new TransportButton(icon, name, this);
+    connect(button, &QAbstractButton::clicked, this, std::move(act));
+    m_buttons.push_back(button);
+    return button;
+}
+
+StepUnit TransportBar::unit() const
+{
+    return static_cast<StepUnit>(m_unit->currentData().toInt());
+}
+
+void TransportBar::setTheme(Theme theme)
+{
+    m_theme = theme;
+    for (TransportButton* button : m_buttons) {
+        button->setTheme(theme);
+    }
+    m_unit->setLook({theme, false});
+    m_speed->setLook({theme, false});
+    update();
+}
+
+void TransportBar::showPosition()
+{
+    if (!m_session.run()) {
+        return;
+    }
+    const auto& trace = *m_session.run()->view->trace;
+    const std::int32_t step = trace::stepAt(trace, m_session.state().now);
+    QString position = u"|%1| of %2"_s.arg(views::text(timeText(m_session.state().now)),
+                                           views::text(timeText(trace.end())));
+    if (step != trace::kNone) {
+        position +=
+            tr(" · step |%1| of %2")
+                .arg(views::text(countText(step)),
+                     views::text(countText(static_cast<std::int64_t>(trace.steps().size()))));
+    }
+    if (position != m_position) {
+        m_position = position;
+        setAccessibleDescription(QString(position).remove(QLatin1Char('|')));
+        place();
+        update(m_positionX, 0, width() - m_positionX, height());
+    }
+}
+
+void TransportBar::place()
+{
+    int x = kPadding;
+    for (TransportButton* button : m_buttons) {
+        const QSize size = button->sizeHint();
+        button->setGeometry(x, kTop, size.width(), size.height());
+        x += size.width() + 3;
+    }
+    x += 7;
+    m_unit->setGeometry(x, kTop, kUnitWidth, kButtonHeight);
+    x += kUnitWidth + 6;
+    m_speed->setGeometry(x, kTop, kSpeedWidth, kButtonHeight);
+    x += kSpeedWidth + 18;
+    // The widest position of this run: its own end at its last step, so that the strip keeps its
+    // width.
+    if (m_session.run()) {
+        const auto& trace = *m_session.run()->view->trace;
+        const QString end = views::text(timeText(trace.end()));
+        const QString steps =
+            views::text(countText(static_cast<std::int64_t>(trace.steps().size())));
+        const double wide =
+            views::richWidth(tr("|%1| of %1 · step |%2| of %2").arg(end, steps), 12);
+        m_positionWidth = static_cast<int>(std::ceil(wide)) + 8;
+    }
+    const bool fits = width() - x - m_positionWidth - 24 >= kLeastStrip;
+    const int room = fits ? m_positionWidth + 14 : 0;
+    const int strip = std::max(0, width() - x - room - kPadding);
+    m_overview->setGeometry(x, kStripTop, strip, kStripHeight);
+    m_positionX = fits ? x + strip + 14 : width();
+}
+
+void TransportBar::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    place();
+}
+
+void TransportBar::paintEvent(QPaintEvent* /*event*/)
+{
+    QPainter painter(this);
+    painter.fillRect(rect(), color(Color(Role::Chrome), m_theme));
+    painter.fillRect(0, height() - 1, width(), 1, color(Color(Role::Line), m_theme));
+    if (m_positionX < width()) {
+        const double wide = std::min<double>(views::richWidth(m_position, 12) + 2, m_positionWidth);
+        const QRectF room(width() - kPadding - wide, 0, wide, height() - 1);
+        views::paintRich(painter, room, m_position, 12, m_theme);
+    }
+}
+
+} // namespace pallascope::app

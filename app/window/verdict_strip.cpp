@@ -1,0 +1,179 @@
+#include "app/window/verdict_strip.h"
+
+#include "app/window/dock.h"
+#include "core/base/format.h"
+#include "views/fonts.h"
+#include "views/layout/layouts.h"
+#include "views/scene_painter.h"
+
+#include <QFontMetricsF>
+#include <QPainter>
+
+#include <cmath>
+
+namespace pallascope::app {
+namespace {
+
+using namespace layout;
+using namespace Qt::StringLiterals;
+using views::color;
+
+constexpr int kHeight = 26;
+constexpr int kBar = 4; // coloured left edge
+constexpr int kTextLeft = 14;
+constexpr int kProgress = 2; // px
+constexpr int kProgressAfterMs = 200;
+constexpr int kNoticeMs = 5000;
+constexpr int kLine = 17;
+
+} // namespace
+
+// Paints over the verdict: all of it for an error, its right end for progress and notices.
+class VerdictStrip::Message : public QWidget
+{
+public:
+    using QWidget::QWidget;
+
+    QString text;
+    bool error = false;
+    Theme theme = Theme::Light;
+
+protected:
+    void paintEvent(QPaintEvent* /*event*/) override
+    {
+        QPainter painter(this);
+        painter.fillRect(rect(), color(Color(Role::Panel), theme));
+        painter.setFont(views::font(12));
+        painter.setPen(color(Color(error ? Role::Error : Role::Text2), theme));
+        if (error) {
+            painter.fillRect(0, 0, kBar, height() - 1, color(Color(Role::Error), theme));
+            const int flags = static_cast<int>(Qt::AlignLeft | Qt::AlignVCenter) | Qt::TextWordWrap;
+            painter.drawText(QRect(kTextLeft, 0, width() - 2 * kTextLeft, height() - 1), flags,
+                             text);
+        } else {
+            painter.drawText(rect().adjusted(0, 0, -kTextLeft, -1),
+                             Qt::AlignRight | Qt::AlignVCenter, text);
+        }
+        painter.fillRect(0, height() - 1, width(), 1, color(Color(Role::Line), theme));
+    }
+};
+
+VerdictStrip::VerdictStrip(Session& session, QWidget* parent)
+    : QWidget(parent)
+    , m_session(session)
+    , m_view(new views::SceneView(layoutVerdictStrip, views::SceneView::Use::Fixed, this))
+    , m_message(new Message(this))
+    , m_cancel(new HeadButton(tr("Cancel"), this))
+{
+    setFixedHeight(kHeight);
+    m_message->hide();
+    m_cancel->setCheckable(false);
+    m_cancel->hide();
+    m_delay.setSingleShot(true);
+    m_delay.setInterval(kProgressAfterMs);
+    m_notice.setSingleShot(true);
+    m_notice.setInterval(kNoticeMs);
+    connect(m_cancel, &QAbstractButton::clicked, &m_session, &Session::cancel);
+    connect(&m_delay, &QTimer::timeout, this, &VerdictStrip::follow);
+    connect(&m_notice, &QTimer::timeout, this, [this] {
+        m_noticeText.clear();
+        follow();
+    });
+    connect(&m_session, &Session::jobChanged, this, [this] {
+        const JobStatus& job = m_session.job();
+        if (job.running && !m_delay.isActive() && !m_cancel->isVisible() && job.share == 0) {
+            m_delay.start();
+        }
+        if (!job.notice.isEmpty()) {
+            m_noticeText = job.notice;
+            m_notice.start();
+        }
+        follow();
+    });
+}
+
+QString VerdictStrip::message() const
+{
+    return m_message->isHidden() ? QString() : m_message->text;
+}
+
+void VerdictStrip::setTheme(Theme theme)
+{
+    m_theme = theme;
+    m_message->theme = theme;
+    m_cancel->setTheme(theme);
+    m_message->update();
+    update();
+}
+
+void VerdictStrip::follow()
+{
+    const JobStatus& job = m_session.job();
+    const bool progress = job.running && !m_delay.isActive();
+    m_message->error = !job.running && !job.error.isEmpty();
+    if (m_message->error) {
+        m_message->text = tr("Not run: %1").arg(job.error);
+    } else if (progress) {
+        m_message->text = tr("%1… %2").arg(job.what, views::text(percentText(job.share, 0)));
+    } else {
+        m_message->text = m_noticeText;
+    }
+    m_message->setVisible(!m_message->text.isEmpty());
+    m_cancel->setVisible(progress);
+    place();
+    m_message->update();
+    update();
+}
+
+void VerdictStrip::place()
+{
+    const bool error = m_message->error && !m_message->isHidden();
+    int height = kHeight;
+    if (error) {
+        const QFontMetricsF metrics(views::font(12));
+        const QRectF room(0, 0, std::max(1, width() - 2 * kTextLeft), 1000);
+        const double wrapped =
+            metrics.boundingRect(room, Qt::TextWordWrap, m_message->text).height();
+        const int lines = static_cast<int>(std::ceil(wrapped / metrics.lineSpacing() - 0.01));
+        height = std::max(kHeight, lines * kLine + 9);
+    }
+    setFixedHeight(height);
+    const bool progress = !m_cancel->isHidden();
+    m_view->setGeometry(0, 0, width(), kHeight - (progress ? kProgress : 0));
+    if (error) {
+        m_message->setGeometry(0, 0, width(), height);
+    } else {
+        const double wide =
+            QFontMetricsF(views::font(12)).horizontalAdvance(m_message->text) + 2 * kTextLeft;
+        const QSize button = m_cancel->sizeHint();
+        const int end = progress ? width() - button.width() - kTextLeft : width();
+        const int left = std::max(0, end - static_cast<int>(std::ceil(wide)));
+        m_message->setGeometry(left, 0, width() - left, kHeight - (progress ? kProgress : 0));
+        m_cancel->setGeometry(end, 3, button.width(), button.height());
+        // The text ends before the button.
+        m_message->setGeometry(left, 0, (progress ? end : width()) - left,
+                               kHeight - (progress ? kProgress : 0));
+    }
+    m_cancel->raise();
+}
+
+void VerdictStrip::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    place();
+}
+
+void VerdictStrip::paintEvent(QPaintEvent* /*event*/)
+{
+    QPainter painter(this);
+    painter.fillRect(rect(), color(Color(Role::Panel), m_theme));
+    if (!m_cancel->isHidden()) {
+        const int done = static_cast<int>(std::lround(m_session.job().share * width()));
+        painter.fillRect(0, height() - kProgress, width(), kProgress,
+                         color(Color(Role::Line), m_theme));
+        painter.fillRect(0, height() - kProgress, done, kProgress,
+                         color(Color(Role::Focus), m_theme));
+    }
+}
+
+} // namespace pallascope::app

@@ -1,0 +1,146 @@
+#include "app/window/window_app.h"
+
+#include "app/window/main_window.h"
+#include "views/fonts.h"
+#include "views/layout/layouts.h"
+#include "views/scene_painter.h"
+
+#include <QApplication>
+#include <QImage>
+#include <QSaveFile>
+#include <QStyleFactory>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+namespace pallascope::app {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+constexpr double kMostPixels =
+    16384; // of a side; beyond it QImage cannot allocate on small machines
+
+bool hasDisplay()
+{
+    const auto set = [](const char* name) {
+        const char* value = std::getenv(name);
+        return value != nullptr && *value != '\0';
+    };
+    return set("DISPLAY") || set("WAYLAND_DISPLAY") || set("QT_QPA_PLATFORM");
+}
+
+void dressApplication()
+{
+    QApplication::setApplicationName(u"Pallascope"_s);
+    QApplication::setStyle(QStyleFactory::create(u"Fusion"_s));
+    QApplication::setFont(views::font(11));
+}
+
+// An application for pictures: there is one already in the window and in tests; else it needs no
+// display.
+std::unique_ptr<QApplication> applicationForPictures()
+{
+    if (QCoreApplication::instance() != nullptr) {
+        return nullptr;
+    }
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    static int count = 1;
+    static char name[] = "pallascope";
+    static char* arguments[] = {name, nullptr};
+    auto application = std::make_unique<QApplication>(count, arguments);
+    dressApplication();
+    return application;
+}
+
+Error cannotWrite(const std::string& path, const QString& why)
+{
+    return userError("Cannot write the picture \"" + path + "\": " + why.toStdString() + ".");
+}
+
+Status saveBytes(const QByteArray& bytes, const std::string& path)
+{
+    QSaveFile file(views::text(path));
+    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit()) {
+        return cannotWrite(path, file.errorString());
+    }
+    return Done{};
+}
+
+} // namespace
+
+int runWindow(int argc, char** argv, std::optional<RunRequest> request,
+              std::optional<std::string> traceFile)
+{
+    if (!hasDisplay()) {
+        std::fputs("pallascope: there is no display to open a window on; \"pallascope run matmul\" "
+                   "reports "
+                   "without one.\n",
+                   stderr);
+        return 2;
+    }
+    QApplication application(argc, argv);
+    dressApplication();
+    MainWindow window;
+    window.show();
+    if (traceFile) {
+        window.session().openTrace(views::text(*traceFile));
+    } else {
+        RunRequest first = request.value_or(RunRequest{});
+        if (!request) {
+            first.fullValues = first.check = false; // the main job's times need no numbers
+        }
+        window.session().start(first);
+    }
+    return QApplication::exec();
+}
+
+Status saveWindowPicture(const FinishedRun& run, const layout::ViewState& state, layout::Size size,
+                         layout::Theme theme, const std::string& path)
+{
+    if (!(size.width >= 1 && size.height >= 1 && size.width <= kMostPixels
+          && size.height <= kMostPixels)) {
+        return userError("A picture of the window needs a size from 1x1 to 16384x16384 pixels.");
+    }
+    const auto application = applicationForPictures();
+    MainWindow window;
+    window.setAttribute(Qt::WA_DontShowOnScreen);
+    window.setMinimumSize(1, 1);
+    window.resize(static_cast<int>(size.width), static_cast<int>(size.height));
+    window.session().setTheme(theme);
+    window.show();
+    window.session().adopt(run);
+    window.session().look(state);
+    QCoreApplication::sendPostedEvents();
+    QCoreApplication::processEvents();
+    return saveImage(window.grab().toImage(), path);
+}
+
+Status savePicture(const layout::Scene& scene, layout::Theme theme, const std::string& path)
+{
+    if (path.ends_with(".svg")) {
+        const std::string svg = layout::toSvg(scene, theme);
+        return saveBytes(QByteArray(svg.data(), static_cast<qsizetype>(svg.size())), path);
+    }
+    if (!(scene.width >= 1 && scene.height >= 1 && scene.width <= kMostPixels
+          && scene.height <= kMostPixels)) {
+        return userError("A picture needs a size from 1x1 to 16384x16384 pixels.");
+    }
+    const auto application = applicationForPictures();
+    return saveImage(views::render(scene, theme), path);
+}
+
+Status saveImage(const QImage& image, const std::string& path)
+{
+    QSaveFile file(views::text(path));
+    if (!file.open(QIODevice::WriteOnly)) {
+        return cannotWrite(path, file.errorString());
+    }
+    if (!image.save(&file, "PNG") || !file.commit()) {
+        return cannotWrite(path, file.errorString());
+    }
+    return Done{};
+}
+
+} // namespace pallascope::app

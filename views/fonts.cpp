@@ -1,0 +1,76 @@
+#include "views/fonts.h"
+
+#include "core/base/check.h"
+
+#include <QFontDatabase>
+#include <QStringList>
+
+#include <array>
+
+// The macro declares a function of the global namespace, and a static library's resources are
+// linked only when somebody asks for them.
+static void initialiseResources()
+{
+    Q_INIT_RESOURCE(resources);
+}
+
+namespace pallascope::views {
+namespace {
+
+using layout::Weight;
+using namespace Qt::StringLiterals;
+
+constexpr std::size_t kWeights = 5;
+
+std::array<QString, kWeights> loadFamilies()
+{
+    initialiseResources();
+    const std::array<QString, kWeights> files = {
+        u"PallascopeSans-Regular.otf"_s, u"PallascopeSans-Medium.otf"_s,
+        u"PallascopeSans-SemiBold.otf"_s, u"JetBrainsMono-Regular.ttf"_s,
+        u"JetBrainsMono-Bold.ttf"_s};
+    std::array<QString, kWeights> families;
+    for (std::size_t i = 0; i < kWeights; ++i) {
+        const int id = QFontDatabase::addApplicationFont(u":/fonts/"_s + files[i]);
+        const QStringList names = QFontDatabase::applicationFontFamilies(id);
+        PALLASCOPE_CHECK(!names.isEmpty());
+        families[i] = names.first();
+    }
+    return families;
+}
+
+QFont::Weight qtWeight(Weight weight)
+{
+    switch (weight) {
+    case Weight::Regular:
+    case Weight::Mono:
+        return QFont::Normal;
+    case Weight::Medium:
+        return QFont::Medium;
+    case Weight::SemiBold:
+        return QFont::DemiBold;
+    case Weight::MonoBold:
+        return QFont::Bold;
+    }
+    return QFont::Normal;
+}
+
+} // namespace
+
+QFont font(int pixelSize, Weight weight)
+{
+    static const std::array<QString, kWeights> kFamilies = loadFamilies();
+    QFont result(kFamilies[static_cast<std::size_t>(weight)]);
+    result.setPixelSize(pixelSize);
+    result.setWeight(qtWeight(weight));
+    result.setHintingPreference(QFont::PreferVerticalHinting);
+    result.setStyleStrategy(QFont::NoSubpixelAntialias);
+    return result;
+}
+
+QString text(const std::string& utf8)
+{
+    return QString::fromUtf8(utf8.data(), static_cast<qsizetype>(utf8.size()));
+}
+
+} // namespace pallascope::views

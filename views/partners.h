@@ -1,0 +1,33 @@
+// Which things belong together: hovering one frames its partners in every view (copy, block, slot,
+// the wait it causes, operation, source line).
+#pragma once
+
+#include "views/layout/run_view.h"
+
+#include <vector>
+
+namespace pallascope::views {
+
+class Partners
+{
+public:
+    Partners() = default;
+    // O(log n); nothing for targets that stand for nothing in the run (lanes, the time axis).
+    Partners(const layout::RunView& run, const layout::ViewState& state,
+             const layout::Target& target);
+
+    [[nodiscard]] bool empty() const { return m_targets.empty(); }
+
+    // Whether a place with this target is to be framed.
+    [[nodiscard]] bool contains(const layout::Target& candidate) const;
+
+private:
+    void add(layout::TargetKind kind, std::int64_t a, std::int64_t b = -1);
+    void addCopy(const trace::Trace& trace, std::size_t copy);
+    void addSource(const trace::Trace& trace, std::int32_t operation);
+
+    std::vector<layout::Target> m_targets;
+    std::vector<std::int64_t> m_operations; // any instance of these
+};
+
+} // namespace pallascope::views

@@ -1,0 +1,360 @@
+#include "views/scene_view.h"
+
+#include "views/fonts.h"
+#include "views/layout/layouts.h"
+#include "views/scene_diff.h"
+#include "views/scene_painter.h"
+#include "views/tip.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPaintEvent>
+#include <QPainter>
+
+#include <cmath>
+#include <limits>
+
+namespace pallascope::views {
+namespace {
+
+using namespace layout;
+
+constexpr qint64 kDescribeEveryMs = 500; // screen readers get no more than two captions a second
+constexpr int kFrame = 2;
+
+QRectF toQt(const Rect& rect)
+{
+    return {rect.x, rect.y, rect.w, rect.h};
+}
+
+bool isThing(const Target& target)
+{
+    return target.kind != TargetKind::None && target.kind != TargetKind::Lane
+           && target.kind != TargetKind::Time;
+}
+
+bool isLink(const Target& target)
+{
+    return target.kind == TargetKind::Alternative || target.kind == TargetKind::Finding;
+}
+
+} // namespace
+
+SceneView::SceneView(Layout layout, Use use, QWidget* parent)
+    : QWidget(parent)
+    , m_layout(std::move(layout))
+    , m_use(use)
+    , m_tip(std::make_unique<Tip>(this))
+{
+    setMouseTracking(true);
+    setAttribute(Qt::WA_OpaquePaintEvent);
+    setFocusPolicy(Qt::TabFocus);
+}
+
+SceneView::~SceneView() = default;
+
+void SceneView::setRun(std::shared_ptr<const RunView> run)
+{
+    if (run == m_run) {
+        return;
+    }
+    m_run = std::move(run);
+    m_pointed = {};
+    m_partners = {};
+    m_tip->dismiss();
+    invalidate();
+}
+
+void SceneView::setState(const ViewState& state)
+{
+    if (!(state.hover == m_state.hover)) {
+        const QRegion before = framedRegion();
+        m_state.hover = state.hover;
+        m_partners = m_run ? Partners(*m_run, state, state.hover) : Partners();
+        update(before + framedRegion());
+    }
+    ViewState used = state;
+    if (m_use == Use::Fixed) {
+        used.visible = m_state.visible;
+    }
+    if (used == m_state) {
+        return;
+    }
+    m_state = used;
+    invalidate();
+}
+
+void SceneView::setTheme(Theme theme)
+{
+    m_theme = theme;
+    m_tip->setTheme(theme);
+    update();
+}
+
+void SceneView::setLayoutFunction(Layout layout)
+{
+    m_layout = std::move(layout);
+    invalidate();
+    update();
+}
+
+const Scene& SceneView::scene()
+{
+    refresh();
+    return m_scene;
+}
+
+QStringList SceneView::tipLines() const
+{
+    return m_tip->lines();
+}
+
+Size SceneView::layoutSize() const
+{
+    return {static_cast<double>(width()), static_cast<double>(height())};
+}
+
+void SceneView::invalidate()
+{
+    m_dirty = true;
+    if (m_queued || !isVisible()) {
+        return;
+    }
+    m_queued = true; // many changes before the next frame are one new scene
+    QMetaObject::invokeMethod(
+        this,
+        [this] {
+            m_queued = false;
+            refresh();
+        },
+        Qt::QueuedConnection);
+}
+
+void SceneView::refresh()
+{
+    if (!m_dirty) {
+        return;
+    }
+    m_dirty = false;
+    const std::string caption = m_scene.caption;
+    Scene next;
+    if (m_run) {
+        ViewState state = m_state;
+        state.hover = {}; // hover is painted over the scene, it must not change it
+        next = m_layout(*m_run, state, layoutSize());
+    }
+    next.width = width();
+    next.height = height();
+    update(changed(m_scene, next));
+    const QRegion framed = framedRegion();
+    m_scene = std::move(next);
+    if (m_run && isThing(m_state.hover)) {
+        m_partners = Partners(*m_run, m_state, m_state.hover);
+    }
+    update(framed + framedRegion());
+    if (m_scene.caption != caption) {
+        updateAccessibility();
+    }
+    Q_EMIT sceneChanged();
+}
+
+void SceneView::updateAccessibility()
+{
+    if (m_state.playing && m_sinceDescribed.isValid()
+        && m_sinceDescribed.elapsed() < kDescribeEveryMs) {
+        return;
+    }
+    m_sinceDescribed.start();
+    if (!m_scene.title.empty()) {
+        setAccessibleName(text(m_scene.title));
+    }
+    setAccessibleDescription(text(m_scene.caption).remove(QLatin1Char('|')));
+}
+
+bool SceneView::event(QEvent* event)
+{
+    if (event->type() == QEvent::ShortcutOverride && m_cursorKeys) {
+        switch (static_cast<QKeyEvent*>(event)->key()) {
+        case Qt::Key_Left:
+        case Qt::Key_Right:
+        case Qt::Key_Up:
+        case Qt::Key_Down:
+        case Qt::Key_Return:
+        case Qt::Key_Enter:
+            if (static_cast<QKeyEvent*>(event)->modifiers() == Qt::NoModifier) {
+                event->accept(); // in a focused view the arrows are its own, not the transport's
+            }
+            return true;
+        default:
+            break;
+        }
+    }
+    return QWidget::event(event);
+}
+
+void SceneView::paintEvent(QPaintEvent* event)
+{
+    refresh();
+    QPainter painter(this);
+    painter.fillRect(event->rect(), color(Color(Role::View), m_theme));
+    paint(painter, m_scene, m_theme, event->rect());
+    paintFrames(painter);
+    paintOverlay(painter);
+    if (hasFocus()) {
+        paintFrame(painter, QRectF(rect()).adjusted(kFrame, kFrame, -kFrame, -kFrame), Role::Focus,
+                   m_theme);
+    }
+}
+
+void SceneView::paintFrames(QPainter& painter)
+{
+    if (isThing(m_state.selection)) {
+        for (const Rect& rect : framesOf(m_scene, m_state.selection)) {
+            paintFrame(painter, toQt(rect), Role::Select, m_theme, kFrame);
+        }
+    }
+    if (m_partners.empty()) {
+        return;
+    }
+    for (const Hit& hit : m_scene.hits) {
+        if (m_partners.contains(hit.target)) {
+            paintFrame(painter, toQt(hit.rect), Role::Text, m_theme, kFrame);
+        }
+    }
+}
+
+QRegion SceneView::framedRegion() const
+{
+    QRegion region;
+    for (const Hit& hit : m_scene.hits) {
+        if (m_partners.contains(hit.target) || hit.target == m_state.selection) {
+            region += toQt(hit.rect).toAlignedRect().adjusted(-kFrame, -kFrame, kFrame, kFrame);
+        }
+    }
+    return region;
+}
+
+void SceneView::paintOverlay(QPainter& /*painter*/) {}
+
+void SceneView::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    invalidate();
+}
+
+Target SceneView::targetAt(const QPointF& position)
+{
+    return hitTest(scene(), position.x(), position.y());
+}
+
+void SceneView::mouseMoveEvent(QMouseEvent* event)
+{
+    pointAt(targetAt(event->position()), event->globalPosition().toPoint());
+}
+
+void SceneView::pointAt(const Target& target, const QPoint& globalPosition)
+{
+    if (target == m_pointed) {
+        return;
+    }
+    m_pointed = target;
+    setCursor(isLink(target) ? Qt::PointingHandCursor : Qt::ArrowCursor);
+    Q_EMIT hovered(isThing(target) ? target : Target{});
+    QStringList lines;
+    if (m_run && target.kind != TargetKind::None) {
+        for (const std::string& line : tooltip(*m_run, m_state, target)) {
+            lines.append(text(line).remove(QLatin1Char('|')));
+        }
+    }
+    QRect thing(mapFromGlobal(globalPosition), QSize(1, 1));
+    for (const Rect& rect : framesOf(m_scene, target)) {
+        const QRect frame = toQt(rect).toAlignedRect();
+        thing = frame.contains(mapFromGlobal(globalPosition)) ? frame : thing;
+    }
+    m_tip->ask(lines, QRect(mapToGlobal(thing.topLeft()), thing.size()), globalPosition);
+}
+
+void SceneView::mousePressEvent(QMouseEvent* event)
+{
+    if (event->button() != Qt::LeftButton) {
+        QWidget::mousePressEvent(event);
+        return;
+    }
+    // Arrows belong to the transport again once the user points elsewhere than into a field.
+    if (QWidget* focused = window()->focusWidget(); focused != nullptr && focused != this) {
+        focused->clearFocus();
+    }
+    Q_EMIT clicked(targetAt(event->position()));
+}
+
+void SceneView::mouseDoubleClickEvent(QMouseEvent* event)
+{
+    if (event->button() == Qt::LeftButton) {
+        Q_EMIT doubleClicked(targetAt(event->position()));
+    }
+}
+
+void SceneView::leaveEvent(QEvent* event)
+{
+    QWidget::leaveEvent(event);
+    pointAt({}, QCursor::pos());
+}
+
+void SceneView::focusOutEvent(QFocusEvent* event)
+{
+    QWidget::focusOutEvent(event);
+    pointAt({}, QCursor::pos());
+}
+
+void SceneView::keyPressEvent(QKeyEvent* event)
+{
+    const bool plain = event->modifiers() == Qt::NoModifier && m_cursorKeys;
+    switch (plain ? event->key() : 0) {
+    case Qt::Key_Left:
+        return moveCursor(-1, 0);
+    case Qt::Key_Right:
+        return moveCursor(1, 0);
+    case Qt::Key_Up:
+        return moveCursor(0, -1);
+    case Qt::Key_Down:
+        return moveCursor(0, 1);
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+        Q_EMIT clicked(m_pointed);
+        return;
+    default:
+        QWidget::keyPressEvent(event);
+    }
+}
+
+// To the nearest thing that lies in the direction; sideways distance counts double, so that a row
+// of blocks is walked as a row.
+void SceneView::moveCursor(int dx, int dy)
+{
+    const std::vector<Rect> now = framesOf(scene(), m_pointed);
+    const Rect from = now.empty() ? Rect{} : now.front();
+    const QPointF start = toQt(from).center();
+    const Hit* best = nullptr;
+    double least = std::numeric_limits<double>::max();
+    for (const Hit& hit : m_scene.hits) {
+        if (!isThing(hit.target) || hit.target == m_pointed) {
+            continue;
+        }
+        const QPointF way = toQt(hit.rect).center() - start;
+        const double along = way.x() * dx + way.y() * dy;
+        const double across = std::abs(way.x() * dy) + std::abs(way.y() * dx);
+        const double distance = along + 2 * across;
+        if ((now.empty() || along > 0.5) && distance < least) {
+            least = distance;
+            best = &hit;
+        }
+    }
+    if (best == nullptr) {
+        return;
+    }
+    const QRect rect = toQt(best->rect).toAlignedRect();
+    pointAt(best->target, mapToGlobal(rect.center()));
+    setAccessibleDescription(m_tip->lines().join(u", "));
+}
+
+} // namespace pallascope::views

@@ -1,0 +1,108 @@
+// One view: shows the scene that a layout function makes of (run, state), repaints only what
+// changed, and hit-tests on that same scene. It reads the state and reports what the user points
+// at; it knows no session and no other view.
+#pragma once
+
+#include "views/layout/run_view.h"
+#include "views/layout/scene.h"
+#include "views/partners.h"
+
+#include <QElapsedTimer>
+#include <QWidget>
+
+#include <functional>
+#include <memory>
+
+namespace pallascope::views {
+
+class Tip;
+
+class SceneView : public QWidget
+{
+    Q_OBJECT
+
+public:
+    using Layout = std::function<layout::Scene(const layout::RunView&, const layout::ViewState&,
+                                               layout::Size)>;
+
+    enum class Use
+    {
+        Fixed,  // follows the playhead, not the range of the time line
+        Ranged, // also follows that range
+    };
+
+    SceneView(Layout layout, Use use, QWidget* parent = nullptr);
+    ~SceneView() override;
+
+    void setRun(std::shared_ptr<const layout::RunView> run);
+    void setState(const layout::ViewState& state);
+    void setTheme(layout::Theme theme);
+    void setLayoutFunction(Layout layout);
+
+    // Arrow keys move a cursor between the things of a focused view.
+    void setCursorKeys(bool on) { m_cursorKeys = on; }
+
+    // Up to date with run, state and size.
+    [[nodiscard]] const layout::Scene& scene();
+
+    [[nodiscard]] const std::string& caption() const
+    {
+        return m_scene.caption;
+    } // of the scene shown last
+
+    [[nodiscard]] QStringList tipLines() const;
+
+Q_SIGNALS:
+    void sceneChanged();
+    void hovered(const layout::Target& target);
+    void clicked(const layout::Target& target);
+    void doubleClicked(const layout::Target& target);
+
+protected:
+    bool event(QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
+
+    // Over the scene; the base paints nothing.
+    virtual void paintOverlay(QPainter& painter);
+
+    [[nodiscard]] const std::shared_ptr<const layout::RunView>& run() const { return m_run; }
+
+    [[nodiscard]] const layout::ViewState& state() const { return m_state; }
+
+    [[nodiscard]] layout::Theme theme() const { return m_theme; }
+
+    [[nodiscard]] layout::Size layoutSize() const;
+    [[nodiscard]] layout::Target targetAt(const QPointF& position);
+    void pointAt(const layout::Target& target, const QPoint& globalPosition);
+
+private:
+    void invalidate();
+    void refresh();
+    void updateAccessibility();
+    void paintFrames(QPainter& painter);
+    [[nodiscard]] QRegion framedRegion() const;
+    void moveCursor(int dx, int dy);
+
+    Layout m_layout;
+    Use m_use;
+    bool m_cursorKeys = false;
+    std::shared_ptr<const layout::RunView> m_run;
+    layout::ViewState m_state;
+    layout::Theme m_theme = layout::Theme::Light;
+    layout::Scene m_scene;
+    bool m_dirty = true;
+    bool m_queued = false;
+    Partners m_partners;
+    layout::Target m_pointed; // under the pointer or the cursor
+    std::unique_ptr<Tip> m_tip;
+    QElapsedTimer m_sinceDescribed;
+};
+
+} // namespace pallascope::views

@@ -1,0 +1,35 @@
+// The source and the printed program: a scene view that scrolls by lines. It follows the current
+// line until the reader scrolls, and again once the current line has left the view by playing.
+#pragma once
+
+#include "views/layout/layouts.h"
+#include "views/scene_view.h"
+
+namespace pallascope::views {
+
+class SourceView : public SceneView
+{
+    Q_OBJECT
+
+public:
+    explicit SourceView(QWidget* parent = nullptr);
+
+    void setTab(layout::SourceTab tab);
+
+    [[nodiscard]] layout::SourceTab tab() const { return m_tab; }
+
+Q_SIGNALS:
+    // The line to show first; 0 follows the current line.
+    void scrolled(std::int64_t firstLine);
+
+protected:
+    void wheelEvent(QWheelEvent* event) override;
+
+private:
+    [[nodiscard]] std::int64_t firstShown();
+
+    layout::SourceTab m_tab = layout::SourceTab::Source;
+    double m_notches = 0; // what a touch pad has not yet added up to a line
+};
+
+} // namespace pallascope::views

@@ -1,0 +1,247 @@
+#include "views/timeline_view.h"
+
+#include "core/base/format.h"
+#include "core/trace/lookup.h"
+#include "views/fonts.h"
+#include "views/layout/layouts.h"
+#include "views/scene_painter.h"
+
+#include <QApplication>
+#include <QFontMetricsF>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QWheelEvent>
+
+#include <algorithm>
+#include <cmath>
+
+namespace pallascope::views {
+namespace {
+
+using namespace layout;
+
+constexpr double kRuler = 18;          // px at the top of the scene
+constexpr double kZoomPerNotch = 1.25; // one notch of a wheel
+constexpr double kPixelsPerNotch = 60; // of a touch pad
+constexpr double kAngleOfNotch = 120;  // QWheelEvent's eighths of a degree
+
+// Steps are not equally long, so a stretch of time is measured by where it begins and ends in them.
+double stepPosition(const trace::Trace& trace, Picoseconds t)
+{
+    const std::int32_t step = trace::stepAt(trace, t);
+    if (step == trace::kNone) {
+        return 0;
+    }
+    const auto row = static_cast<std::size_t>(step);
+    const auto begin = trace.steps().begin[row];
+    const auto length = std::max<std::int64_t>(1, trace.steps().end[row] - begin);
+    return step
+           + std::clamp(static_cast<double>(t.value() - begin) / static_cast<double>(length), 0.0,
+                        1.0);
+}
+
+TimeRange ordered(TimeRange range)
+{
+    return range.begin <= range.end ? range : TimeRange{range.end, range.begin};
+}
+
+} // namespace
+
+TimelineView::TimelineView(QWidget* parent)
+    : SceneView(layoutTimeline, Use::Ranged, parent)
+{}
+
+TimeAxis TimelineView::axis() const
+{
+    return timelineAxis(state(), layoutSize());
+}
+
+Picoseconds TimelineView::timeAt(double x) const
+{
+    return std::clamp(axis().toTime(x), Picoseconds(0), run()->trace->end());
+}
+
+void TimelineView::wheelEvent(QWheelEvent* event)
+{
+    if (!run()) {
+        return;
+    }
+    const bool pixels = !event->pixelDelta().isNull();
+    const QPointF notches = pixels ? QPointF(event->pixelDelta()) / kPixelsPerNotch
+                                   : QPointF(event->angleDelta()) / kAngleOfNotch;
+    const bool sideways = std::abs(notches.x()) > std::abs(notches.y());
+    const Picoseconds end = run()->trace->end();
+    if (sideways || event->modifiers().testFlag(Qt::ShiftModifier)) {
+        const double way = sideways ? notches.x() : notches.y();
+        Q_EMIT rangeChosen(panned(axis(), way * kPixelsPerNotch, end));
+    } else if (notches.y() != 0) {
+        Q_EMIT rangeChosen(
+            zoomed(axis(), event->position().x(), std::pow(kZoomPerNotch, notches.y()), end));
+    }
+    event->accept();
+}
+
+void TimelineView::mousePressEvent(QMouseEvent* event)
+{
+    if (event->button() != Qt::LeftButton || !run()) {
+        SceneView::mousePressEvent(event);
+        return;
+    }
+    if (QWidget* focused = window()->focusWidget(); focused != nullptr && focused != this) {
+        focused->clearFocus();
+    }
+    m_pressed = event->position();
+    m_pressedGlobal = event->globalPosition();
+    m_axisAtPress = axis();
+    m_moved = false;
+    if (m_measure) {
+        m_measure.reset();
+        update();
+    }
+    if (event->modifiers().testFlag(Qt::ShiftModifier)) {
+        m_drag = Drag::Measure;
+    } else if (m_pressed.y() < kRuler && m_pressed.x() >= m_axisAtPress.left) {
+        m_drag = Drag::Scrub;
+        Q_EMIT timeChosen(timeAt(m_pressed.x()));
+    } else {
+        m_drag = Drag::Pan;
+    }
+}
+
+void TimelineView::mouseMoveEvent(QMouseEvent* event)
+{
+    if (m_drag == Drag::None || !run()) {
+        SceneView::mouseMoveEvent(event);
+        return;
+    }
+    // Global positions: the view may move under the pointer while a dock is being resized.
+    const QPointF way = event->globalPosition() - m_pressedGlobal;
+    m_moved = m_moved || way.manhattanLength() >= QApplication::startDragDistance() / 2.0;
+    if (!m_moved) {
+        return;
+    }
+    switch (m_drag) {
+    case Drag::Pan:
+        Q_EMIT rangeChosen(panned(m_axisAtPress, way.x(), run()->trace->end()));
+        break;
+    case Drag::Measure:
+        m_measure = TimeRange{timeAt(m_pressed.x()), timeAt(event->position().x())};
+        update();
+        break;
+    case Drag::Scrub:
+        Q_EMIT timeChosen(timeAt(event->position().x()));
+        break;
+    case Drag::None:
+        break;
+    }
+}
+
+void TimelineView::mouseReleaseEvent(QMouseEvent* event)
+{
+    const bool click = m_drag == Drag::Pan && !m_moved;
+    m_drag = Drag::None;
+    if (click) {
+        Q_EMIT clicked(targetAt(event->position()));
+    }
+}
+
+void TimelineView::keyPressEvent(QKeyEvent* event)
+{
+    if (event->key() == Qt::Key_Escape && m_measure) {
+        m_measure.reset();
+        update();
+    }
+    SceneView::keyPressEvent(event);
+}
+
+QString TimelineView::measureText() const
+{
+    if (!m_measure || !run()) {
+        return {};
+    }
+    const TimeRange range = ordered(*m_measure);
+    const double steps =
+        stepPosition(*run()->trace, range.end) - stepPosition(*run()->trace, range.begin);
+    return tr("%1 · %2 steps")
+        .arg(text(timeText(range.end - range.begin)), QString::number(steps, 'f', 2));
+}
+
+void TimelineView::paintOverlay(QPainter& painter)
+{
+    if (!m_measure) {
+        return;
+    }
+    const TimeAxis now = axis();
+    const TimeRange range = ordered(*m_measure);
+    const double left = std::round(std::max(now.left, now.toX(range.begin)));
+    const double right = std::round(std::min(now.left + now.width, now.toX(range.end)));
+    QColor band = color(Color(Role::Select), theme());
+    band.setAlphaF(0.12F);
+    painter.fillRect(QRectF(left, 0, right - left, height()), band);
+    const QColor ink = color(Color(Role::Select), theme());
+    painter.fillRect(QRectF(left, 0, 1, height()), ink);
+    painter.fillRect(QRectF(right, 0, 1, height()), ink);
+    const QString label = measureText();
+    painter.setFont(views::font(11, Weight::Medium));
+    const double wide = QFontMetricsF(painter.font()).horizontalAdvance(label) + 12;
+    const double x =
+        std::clamp((left + right - wide) / 2, now.left, std::max(now.left, width() - wide));
+    const QRectF box(std::round(x), kRuler + 2, wide, 18);
+    painter.fillRect(box, ink);
+    painter.setPen(color(inkOn(Color(Role::Select), theme())));
+    painter.drawText(box, Qt::AlignCenter | Qt::TextSingleLine, label);
+}
+
+OverviewView::OverviewView(QWidget* parent)
+    : SceneView(layoutOverview, Use::Ranged, parent)
+{
+    setFocusPolicy(Qt::NoFocus); // Home, End and the arrows move the playhead everywhere
+}
+
+Picoseconds OverviewView::timeAt(double x) const
+{
+    const double share = std::clamp(x / std::max(1, width()), 0.0, 1.0);
+    return Picoseconds(std::llround(share * static_cast<double>(run()->trace->end().value())));
+}
+
+void OverviewView::choose(double x)
+{
+    if (m_frameFrom) {
+        const TimeRange range = ordered({*m_frameFrom, timeAt(x)});
+        if (range.begin < range.end) {
+            Q_EMIT rangeChosen(range);
+        }
+    } else {
+        Q_EMIT timeChosen(timeAt(x));
+    }
+}
+
+void OverviewView::mousePressEvent(QMouseEvent* event)
+{
+    if (event->button() != Qt::LeftButton || !run()) {
+        return;
+    }
+    m_dragging = true;
+    if (event->modifiers().testFlag(Qt::ShiftModifier)) {
+        m_frameFrom = timeAt(event->position().x());
+    } else {
+        choose(event->position().x());
+    }
+}
+
+void OverviewView::mouseMoveEvent(QMouseEvent* event)
+{
+    if (m_dragging && run()) {
+        choose(event->position().x());
+    } else {
+        SceneView::mouseMoveEvent(event);
+    }
+}
+
+void OverviewView::mouseReleaseEvent(QMouseEvent* /*event*/)
+{
+    m_dragging = false;
+    m_frameFrom.reset();
+}
+
+} // namespace pallascope::views
