@@ -1,0 +1,231 @@
+#include "core/machine/arith/dot.h"
+
+#include "core/base/check.h"
+#include "core/machine/arith/active_kernels.h"
+#include "core/machine/arith/threads.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+namespace pallascope::arith {
+
+namespace {
+
+// Columns of b packed at a time: 8 MiB at most, which a last-level cache holds.
+constexpr std::int64_t kPackedColumns = 4096;
+// Products (of two numbers) below which waking another thread costs more than it saves: about
+// 10 us on one core.
+constexpr std::int64_t kThreadedProducts = 1 << 19;
+// Products below which every thread packs its own columns of b.
+constexpr std::int64_t kSmallProducts = 1 << 23;
+// A task takes at least this many products, so that handing it out stays unnoticeable.
+constexpr std::int64_t kTaskProducts = 1 << 17;
+
+std::int64_t ceilDiv(std::int64_t a, std::int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+// Packed panels of b, kept for the next product of the thread.
+float* packBuffer(std::int64_t count)
+{
+    struct alignas(64) CacheLine
+    {
+        std::array<float, 16> values;
+    };
+
+    thread_local std::vector<CacheLine> buffer;
+    const auto lines = static_cast<std::size_t>(ceilDiv(count, 16));
+    if (buffer.size() < lines) {
+        buffer.clear(); // nothing to copy
+        buffer.resize(lines);
+    }
+    return buffer.front().values.data();
+}
+
+MatrixView viewFrom(const DotOperand& operand, std::int64_t row, std::int64_t column)
+{
+    const std::int64_t offset = row * operand.rowStride + column * operand.columnStride;
+    const auto* bytes = static_cast<const std::byte*>(operand.data);
+    return {bytes + offset * dtypeBytes(operand.dtype), operand.dtype == DType::BF16,
+            operand.rowStride, operand.columnStride};
+}
+
+// One block of columns and of k: all rows of a by a part of b that fits the packing buffer.
+struct Slab
+{
+    std::int64_t rows;
+    std::int64_t columns;
+    std::int64_t depth;
+    DotOperand a; // from its first element on
+    DotOperand b;
+    float* out;
+    std::int64_t outStride;
+    bool accumulate;
+};
+
+struct Range
+{
+    std::int64_t begin;
+    std::int64_t end;
+};
+
+// The part-th of `parts` nearly equal ranges of [0, count).
+Range partOf(std::int64_t count, std::int64_t part, std::int64_t parts)
+{
+    return {count * part / parts, count * (part + 1) / parts};
+}
+
+void packColumns(const Kernels& kernels, const Slab& slab, Range columns, float* packed)
+{
+    kernels.packColumns(viewFrom(slab.b, 0, columns.begin), slab.depth, columns.end - columns.begin,
+                        packed);
+}
+
+void multiplyStrip(const Kernels& kernels, const Slab& slab, Range rows, Range columns,
+                   const float* packed)
+{
+    kernels.multiplyStrip({viewFrom(slab.a, rows.begin, 0), packed, rows.end - rows.begin,
+                           columns.end - columns.begin, slab.depth,
+                           slab.out + rows.begin * slab.outStride + columns.begin, slab.outStride,
+                           slab.accumulate});
+}
+
+// Each part takes its own columns of b, packs them and multiplies all rows of a with them: nothing
+// that one core has written is read by another, which for a small product takes longer than
+// widening the rows of a once per part.
+void multiplyByColumns(const Kernels& kernels, const Slab& slab, std::int64_t parts)
+{
+    const std::int64_t tiles = ceilDiv(slab.columns, kernels.tileColumns);
+    parallelFor(parts, 1, [&](std::int64_t begin, std::int64_t /*end*/) {
+        const Range tileRange = partOf(tiles, begin, parts);
+        const Range columns{tileRange.begin * kernels.tileColumns,
+                            std::min(tileRange.end * kernels.tileColumns, slab.columns)};
+        float* packed =
+            packBuffer((tileRange.end - tileRange.begin) * kernels.tileColumns * slab.depth);
+        packColumns(kernels, slab, columns, packed);
+        multiplyStrip(kernels, slab, {0, slab.rows}, columns, packed);
+    });
+}
+
+// All threads pack b, then all threads multiply strips of rows with it. The strips of one part of
+// the columns follow each other, so that a core finds that part of b in its own cache.
+void multiplyByStrips(const Kernels& kernels, const Slab& slab)
+{
+    const std::int64_t width = kernels.stripColumns;
+    const std::int64_t columnParts = ceilDiv(slab.columns, width);
+    const auto columnsOf = [&](std::int64_t part) {
+        return Range{part * width, std::min((part + 1) * width, slab.columns)};
+    };
+    const std::int64_t tiles = ceilDiv(slab.columns, kernels.tileColumns);
+    float* packed = packBuffer(tiles * kernels.tileColumns * slab.depth);
+    parallelFor(columnParts, 1, [&](std::int64_t part, std::int64_t /*end*/) {
+        packColumns(kernels, slab, columnsOf(part), packed + part * width * slab.depth);
+    });
+
+    const std::int64_t tileProducts = kernels.tileRows * std::min(slab.columns, width) * slab.depth;
+    const std::int64_t stripRows = kernels.tileRows * ceilDiv(kTaskProducts, tileProducts);
+    const std::int64_t strips = ceilDiv(slab.rows, stripRows);
+    parallelFor(columnParts * strips, 1, [&](std::int64_t task, std::int64_t /*end*/) {
+        const std::int64_t part = task / strips;
+        multiplyStrip(kernels, slab, partOf(slab.rows, task % strips, strips), columnsOf(part),
+                      packed + part * width * slab.depth);
+    });
+}
+
+void multiplySlab(const Kernels& kernels, const Slab& slab)
+{
+    const std::int64_t products = slab.rows * slab.columns * slab.depth;
+    if (products < kThreadedProducts) {
+        multiplyByColumns(kernels, slab, 1);
+        return;
+    }
+    const std::int64_t threads = threadCount();
+    if (products < kSmallProducts && slab.columns >= threads * kernels.tileColumns) {
+        multiplyByColumns(kernels, slab, threads);
+        return;
+    }
+    multiplyByStrips(kernels, slab);
+}
+
+template<class Element>
+void fillWithZeros(std::int64_t m, std::int64_t n, Element* out, std::int64_t ldOut)
+{
+    for (std::int64_t i = 0; i < m; ++i) {
+        std::fill_n(out + i * ldOut, n, Element{0});
+    }
+}
+
+void checkSizes(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t ldOut)
+{
+    PALLASCOPE_CHECK(m >= 0 && n >= 0 && k >= 0);
+    PALLASCOPE_CHECK(m <= 1 || ldOut >= n);
+}
+
+} // namespace
+
+void dot(std::int64_t m, std::int64_t n, std::int64_t k, DotOperand a, DotOperand b, float* out,
+         std::int64_t ldOut, bool accumulate)
+{
+    checkSizes(m, n, k, ldOut);
+    PALLASCOPE_CHECK(a.dtype == DType::F32 || a.dtype == DType::BF16);
+    PALLASCOPE_CHECK(b.dtype == DType::F32 || b.dtype == DType::BF16);
+    if (m == 0 || n == 0) {
+        return;
+    }
+    if (k == 0) {
+        if (!accumulate) {
+            fillWithZeros(m, n, out, ldOut);
+        }
+        return;
+    }
+    const Kernels& kernels = activeKernels();
+    for (std::int64_t column = 0; column < n; column += kPackedColumns) {
+        for (std::int64_t depth = 0; depth < k; depth += kernels.maxDepth) {
+            DotOperand aPart = a;
+            DotOperand bPart = b;
+            aPart.data = viewFrom(a, 0, depth).data;
+            bPart.data = viewFrom(b, depth, column).data;
+            multiplySlab(kernels, {m, std::min(kPackedColumns, n - column),
+                                   std::min(kernels.maxDepth, k - depth), aPart, bPart,
+                                   out + column, ldOut, accumulate || depth > 0});
+        }
+    }
+}
+
+void dotInt32(std::int64_t m, std::int64_t n, std::int64_t k, DotOperand a, DotOperand b,
+              std::int32_t* out, std::int64_t ldOut, bool accumulate)
+{
+    checkSizes(m, n, k, ldOut);
+    PALLASCOPE_CHECK(a.dtype == DType::Int32 && b.dtype == DType::Int32);
+    if (!accumulate) {
+        fillWithZeros(m, n, out, ldOut);
+    }
+    if (m == 0 || n == 0 || k == 0) {
+        return;
+    }
+    // Through unsigned numbers, whose overflow is defined.
+    const auto* left = static_cast<const std::int32_t*>(a.data);
+    const auto* right = static_cast<const std::int32_t*>(b.data);
+    const std::int64_t grain = std::max<std::int64_t>(1, kTaskProducts / (n * k));
+    parallelFor(m, grain, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            std::int32_t* row = out + i * ldOut;
+            for (std::int64_t l = 0; l < k; ++l) {
+                const auto factor =
+                    static_cast<std::uint32_t>(left[i * a.rowStride + l * a.columnStride]);
+                const std::int32_t* values = right + l * b.rowStride;
+                for (std::int64_t j = 0; j < n; ++j) {
+                    const auto value = static_cast<std::uint32_t>(values[j * b.columnStride]);
+                    row[j] = static_cast<std::int32_t>(static_cast<std::uint32_t>(row[j])
+                                                       + factor * value);
+                }
+            }
+        }
+    });
+}
+
+} // namespace pallascope::arith

@@ -1,0 +1,46 @@
+// Matrix products of the machine: f32 and bf16 summed in f32, and int32.
+//
+// The bits of a result depend on the operands and on the level of instructions, never on the number
+// of threads: products of one element are added in the order of k, in runs of a fixed length.
+// Infinities and NaN propagate as in the scalar loop.
+#pragma once
+
+#include "core/base/dtype.h"
+
+#include <cstdint>
+
+namespace pallascope::arith {
+
+// A matrix in memory. Strides count elements and may be anything, so a transposed or broadcast
+// operand needs no copy. Fastest where one of the two strides is 1.
+struct DotOperand
+{
+    const void* data;
+    DType dtype;
+    std::int64_t rowStride;
+    std::int64_t columnStride;
+};
+
+// out[m, n] = (accumulate ? out : 0) + a[m, k] * b[k, n], out in rows of ldOut elements. a and b
+// are F32 or BF16, each on its own. out may not overlap them. k = 0 is a sum of nothing.
+void dot(std::int64_t m, std::int64_t n, std::int64_t k, DotOperand a, DotOperand b, float* out,
+         std::int64_t ldOut, bool accumulate);
+
+// The same for int32 operands; sums wrap around.
+void dotInt32(std::int64_t m, std::int64_t n, std::int64_t k, DotOperand a, DotOperand b,
+              std::int32_t* out, std::int64_t ldOut, bool accumulate);
+
+// x86-64-v2 (SSE4.2), v3 (AVX2, FMA) and v4 (AVX-512). The best that the CPU has is the default;
+// setting it is for tests and benches. V2 multiplies and adds with two roundings, V3 and V4 fuse.
+enum class DotLevel : std::uint8_t
+{
+    V2,
+    V3,
+    V4
+};
+
+[[nodiscard]] DotLevel dotLevel();
+[[nodiscard]] bool dotLevelSupported(DotLevel level);
+void setDotLevel(DotLevel level);
+
+} // namespace pallascope::arith

@@ -1,0 +1,22 @@
+// Loops over whole arrays, split over the threads where that pays. Elements are independent, so the
+// result depends neither on the threads nor on the level of instructions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pallascope::arith {
+
+void addF32(const float* a, const float* b, float* out, std::int64_t count); // out may be a or b
+void fillF32(float* out, float value, std::int64_t count);
+
+// Bit for bit bf16ToFloat and floatToBf16 of core/base/dtype.h.
+void bf16ToF32(const std::uint16_t* from, float* to, std::int64_t count);
+void f32ToBf16(const float* from, std::uint16_t* to, std::int64_t count);
+
+// Copies a block of rows between arrays with different row lengths; strides in bytes. The two
+// blocks may not overlap.
+void copyRows(const std::byte* from, std::int64_t fromStride, std::byte* to, std::int64_t toStride,
+              std::int64_t rows, std::int64_t rowBytes);
+
+} // namespace pallascope::arith

@@ -1,0 +1,65 @@
+// The arithmetic that is compiled once per level of x86-64 instructions and chosen at start.
+//
+// Plain data only: the files that include this header are compiled with instructions the CPU may
+// lack, so neither this header nor anything it includes may define an inline function or a template
+// of the standard library. The linker keeps one copy of those, and it could keep the wrong one.
+#pragma once
+
+#include <cstdint>
+
+namespace pallascope::arith {
+
+// A matrix in memory, f32 or bf16, with strides in elements.
+struct MatrixView
+{
+    const void* data;
+    bool isBf16;
+    std::int64_t rowStride;
+    std::int64_t columnStride;
+};
+
+// A strip of whole rows of the output, and what is added to it: a[rows, depth] * b[depth, columns],
+// b packed by packColumns. depth is at most Kernels::maxDepth.
+struct Strip
+{
+    MatrixView a;
+    const float* packedB;
+    std::int64_t rows;
+    std::int64_t columns;
+    std::int64_t depth;
+    float* out;
+    std::int64_t outStride;
+    bool accumulate;
+};
+
+struct Kernels
+{
+    std::int64_t tileRows;     // rows of the register tile
+    std::int64_t tileColumns;  // columns of the register tile and of one packed panel of b
+    std::int64_t stripColumns; // columns of a strip that fit a core's own cache, whole tiles
+    std::int64_t maxDepth;     // products summed in registers before they are added to the output
+
+    // b[depth, columns] to f32 panels of tileColumns, each [depth, tileColumns], padded with zeros.
+    void (*packColumns)(const MatrixView& b, std::int64_t depth, std::int64_t columns,
+                        float* packed);
+    void (*multiplyStrip)(const Strip& strip);
+
+    void (*addF32)(const float* a, const float* b, float* out, std::int64_t count);
+    void (*bf16ToF32)(const std::uint16_t* from, float* to, std::int64_t count);
+    void (*f32ToBf16)(const float* from, std::uint16_t* to, std::int64_t count);
+    void (*fillF32)(float* to, float value, std::int64_t count);
+};
+
+namespace x86v2 {
+extern const Kernels kKernels;
+} // namespace x86v2
+
+namespace x86v3 {
+extern const Kernels kKernels;
+} // namespace x86v3
+
+namespace x86v4 {
+extern const Kernels kKernels;
+} // namespace x86v4
+
+} // namespace pallascope::arith

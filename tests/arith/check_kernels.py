@@ -1,0 +1,29 @@
+"""Checks that the files compiled for newer CPUs define nothing that another file could be linked to.
+
+    check_kernels.py NM LIBRARY
+
+A weak symbol (an inline function, a template of the standard library) is defined in many files and
+the linker keeps any one of them: one from kernels_v4 would crash an older CPU far from here.
+"""
+
+import subprocess
+import sys
+
+
+def main(nm, library):
+    listing = subprocess.run([nm, "--defined-only", "--print-file-name", library],
+                             check=True, capture_output=True, text=True).stdout
+    members, shared = set(), []
+    for line in listing.splitlines():
+        place, kind, name = line.split(maxsplit=2)
+        member = place.split(":")[-2]
+        if member.startswith("kernels_v"):
+            members.add(member)
+            if kind in "WVu":
+                shared.append(f"{member}: {name}")
+    print("\n".join(shared) or f"nothing shared in {', '.join(sorted(members))}")
+    return 0 if members and not shared else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

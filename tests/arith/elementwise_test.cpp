@@ -1,0 +1,170 @@
+#include "core/base/dtype.h"
+#include "core/machine/arith/dot.h"
+#include "core/machine/arith/elementwise.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace pallascope::arith {
+
+namespace {
+
+class Elementwise : public testing::TestWithParam<DotLevel>
+{
+protected:
+    void SetUp() override
+    {
+        if (!dotLevelSupported(GetParam())) {
+            GTEST_SKIP() << "this CPU lacks the level";
+        }
+        setDotLevel(GetParam());
+    }
+
+    void TearDown() override { setDotLevel(m_before); }
+
+private:
+    DotLevel m_before = dotLevel();
+};
+
+std::vector<std::uint32_t> bitsOf(const std::vector<float>& values)
+{
+    std::vector<std::uint32_t> bits(values.size());
+    std::memcpy(bits.data(), values.data(), values.size() * sizeof(float));
+    return bits;
+}
+
+std::vector<float> randomFloats(std::size_t count, std::uint64_t seed)
+{
+    std::mt19937_64 random(seed);
+    std::normal_distribution<float> normal;
+    std::vector<float> values(count);
+    for (float& value : values) {
+        value = normal(random);
+    }
+    return values;
+}
+
+TEST_P(Elementwise, everyBf16WidensAsTheDtypeSays)
+{
+    std::vector<std::uint16_t> from(65536);
+    std::vector<std::uint32_t> expected(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        from[i] = static_cast<std::uint16_t>(i);
+        expected[i] = std::bit_cast<std::uint32_t>(bf16ToFloat(from[i]));
+    }
+    std::vector<float> to(from.size());
+    bf16ToF32(from.data(), to.data(), 65536);
+    EXPECT_EQ(bitsOf(to), expected);
+}
+
+TEST_P(Elementwise, f32NarrowsAsTheDtypeSays)
+{
+    // Around every bf16: itself, its neighbours, the midpoint to the next and its neighbours; for
+    // infinities and NaN these are NaN of all kinds. Then random bits.
+    std::vector<std::uint32_t> bits;
+    for (std::uint32_t high = 0; high < 65536; ++high) {
+        for (const std::uint32_t low : {0U, 1U, 0x7fffU, 0x8000U, 0x8001U, 0xffffU}) {
+            bits.push_back(high << 16U | low);
+        }
+    }
+    std::mt19937 random(1);
+    for (int i = 0; i < 1'000'003; ++i) {
+        bits.push_back(static_cast<std::uint32_t>(random()));
+    }
+    std::vector<float> from(bits.size());
+    std::memcpy(from.data(), bits.data(), bits.size() * sizeof(float));
+    std::vector<std::uint16_t> to(bits.size());
+    f32ToBf16(from.data(), to.data(), static_cast<std::int64_t>(bits.size()));
+    for (std::size_t i = 0; i < bits.size(); ++i) {
+        ASSERT_EQ(to[i], floatToBf16(std::bit_cast<float>(bits[i]))) << "bits " << bits[i];
+    }
+}
+
+TEST_P(Elementwise, additionIsThatOfTheScalarLoopAlsoInPlace)
+{
+    for (const std::size_t count : {0U, 1U, 15U, 33U, 32769U, 200001U}) {
+        const std::vector<float> a = randomFloats(count, 1);
+        const std::vector<float> b = randomFloats(count, 2);
+        std::vector<float> expected(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            expected[i] = a[i] + b[i];
+        }
+        const auto n = static_cast<std::int64_t>(count);
+        std::vector<float> out(count);
+        addF32(a.data(), b.data(), out.data(), n);
+        EXPECT_EQ(out, expected);
+        std::vector<float> overA = a;
+        addF32(overA.data(), b.data(), overA.data(), n);
+        EXPECT_EQ(overA, expected);
+        std::vector<float> overB = b;
+        addF32(a.data(), overB.data(), overB.data(), n);
+        EXPECT_EQ(overB, expected);
+    }
+}
+
+TEST_P(Elementwise, fillingStopsAtTheLastElement)
+{
+    for (const std::size_t count : {0U, 1U, 17U, 32768U, 100003U}) {
+        std::vector<float> out(count + 1, 1.0F);
+        fillF32(out.data(), -2.5F, static_cast<std::int64_t>(count));
+        std::vector<float> expected(count, -2.5F);
+        expected.push_back(1.0F);
+        EXPECT_EQ(out, expected);
+    }
+}
+
+std::string levelName(const testing::TestParamInfo<DotLevel>& level)
+{
+    switch (level.param) {
+    case DotLevel::V2:
+        return "V2";
+    case DotLevel::V3:
+        return "V3";
+    case DotLevel::V4:
+        return "V4";
+    }
+    return "unknown";
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, Elementwise,
+                         testing::Values(DotLevel::V2, DotLevel::V3, DotLevel::V4), levelName);
+
+TEST(CopyRows, movesTheBlockAndNothingAround)
+{
+    struct Case
+    {
+        std::int64_t rows, rowBytes, fromStride, toStride;
+    };
+
+    for (const Case& block :
+         {Case{0, 8, 8, 8}, Case{3, 0, 8, 8}, Case{1, 1, 0, 0}, Case{5, 7, 7, 7}, Case{5, 7, 11, 7},
+          Case{5, 7, 7, 13}, Case{512, 1024, 8192, 1024}, Case{512, 1024, 1024, 1024},
+          Case{3, 300000, 300001, 300002}}) {
+        const auto fromSize = static_cast<std::size_t>(block.rows * block.fromStride + 400000);
+        const auto toSize = static_cast<std::size_t>(block.rows * block.toStride + 400000);
+        std::vector<std::byte> from(fromSize);
+        for (std::size_t i = 0; i < fromSize; ++i) {
+            from[i] = static_cast<std::byte>(i * 7 + i / 251);
+        }
+        std::vector<std::byte> to(toSize, std::byte{0xEE});
+        std::vector<std::byte> expected = to;
+        for (std::int64_t row = 0; row < block.rows; ++row) {
+            for (std::int64_t i = 0; i < block.rowBytes; ++i) {
+                expected[static_cast<std::size_t>(row * block.toStride + i)] =
+                    from[static_cast<std::size_t>(row * block.fromStride + i)];
+            }
+        }
+        copyRows(from.data(), block.fromStride, to.data(), block.toStride, block.rows,
+                 block.rowBytes);
+        EXPECT_TRUE(to == expected) << block.rows << " rows of " << block.rowBytes;
+    }
+}
+
+} // namespace
+
+} // namespace pallascope::arith
