@@ -249,7 +249,7 @@ double Canvas::rich(double x, double y, double w, double h, std::string_view tex
 }
 
 double Canvas::paragraph(double x, double y, double w, std::string_view text, int size,
-                         double lineHeight)
+                         double lineHeight, Color color)
 {
     const auto widthOf = [size](const Run& run) {
         return textWidth(run.text, size, run.strong ? Weight::SemiBold : Weight::Regular);
@@ -265,7 +265,7 @@ double Canvas::paragraph(double x, double y, double w, std::string_view text, in
                                                 elided(run.text, x + w - at, size, weight),
                                                 size,
                                                 weight,
-                                                Role::Text,
+                                                run.strong ? Color(Role::Text) : color,
                                                 Align::Left,
                                                 false,
                                                 0});

@@ -57,7 +57,7 @@ public:
                 Color color = Role::Text2);
     // Wrapped rich text; strong parts SemiBold. Returns the y below it.
     double paragraph(double x, double y, double w, std::string_view text, int size = 12,
-                     double lineHeight = 17);
+                     double lineHeight = 17, Color color = Role::Text);
 
     void hit(double x, double y, double w, double h, Target target);
 

@@ -56,6 +56,11 @@ struct Size
     double width = 0, height = 0;
 };
 
+// "matmul 4096³ bf16 → f32 · 512-blocks · TPU v5e"
+[[nodiscard]] std::string runTitle(const RunView& run);
+// "512-blocks", "512×256×128-blocks"; empty without a grid.
+[[nodiscard]] std::string blocksText(const RunView& run);
+
 // Steps 0 to 3, with a little of step 4: what the time line frames at the first start.
 [[nodiscard]] TimeRange firstFrame(const trace::Trace& trace);
 // The 4 steps around t.

@@ -1,0 +1,158 @@
+// "Other blocks": what the run would take with other parameters, the run itself among them.
+#include "core/base/format.h"
+#include "views/layout/kernel_parts.h"
+#include "views/layout/view_parts.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pallascope::layout {
+
+namespace {
+
+using parts::kPadding;
+
+constexpr double kRow = 18;
+
+TextStyle small(Role role, Align align = Align::Left)
+{
+    return {10, role, Weight::Regular, align};
+}
+
+std::string shortBound(const std::string& boundBy)
+{
+    const std::size_t open = boundBy.find('(');
+    if (boundBy.rfind("compute(", 0) == 0 && boundBy.back() == ')') {
+        return boundBy.substr(open + 1, boundBy.size() - open - 2);
+    }
+    std::string words = boundBy.substr(0, open);
+    if (words == "step_overhead") {
+        return "overhead";
+    }
+    std::replace(words.begin(), words.end(), '_', ' ');
+    return words;
+}
+
+struct Choice
+{
+    std::string name, note;
+    Bytes vmem;
+    Picoseconds time;
+    std::int64_t alternative = -1; // -1: the run itself
+    bool fits = true, over = false;
+};
+
+std::vector<Choice> choices(const RunView& run)
+{
+    std::vector<Choice> rows;
+    const std::string blocks = blocksText(run);
+    rows.push_back({blocks.empty() ? "this run" : blocks, shortBound(run.report.boundBy),
+                    run.report.vmemPeak, run.report.time, -1, true,
+                    run.report.vmemPeak > run.report.vmemScopedLimit});
+    for (std::size_t i = 0; i < run.alternatives.size(); ++i) {
+        const analysis::Alternative& other = run.alternatives[i];
+        rows.push_back({other.name, shortBound(other.boundBy), other.vmem, other.time,
+                        static_cast<std::int64_t>(i), other.fits, other.overScopedLimit});
+    }
+    for (Choice& row : rows) {
+        if (!row.fits) {
+            row.note = "does not fit";
+        } else if (row.over) {
+            row.note = "over limit";
+        }
+    }
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const Choice& a, const Choice& b) { return a.vmem < b.vmem; });
+    return rows;
+}
+
+void paintChoice(Canvas& canvas, const Choice& row, double y, double height, double nameWidth,
+                 bool best)
+{
+    const double x = kPadding;
+    const double w = canvas.width() - 2 * x;
+    const bool current = row.alternative < 0;
+    if (current) {
+        canvas.fill(x - 6, y, w + 12, height, Role::SelectBackground);
+    } else {
+        canvas.hit(x - 6, y, w + 12, height, {TargetKind::Alternative, row.alternative, -1});
+    }
+    const Role ink = !row.fits ? Role::Error : row.over ? Role::Warning : Role::Text;
+    canvas.text(x, y, nameWidth, height, row.name,
+                {11, Role::Text, current ? Weight::SemiBold : Weight::Regular, Align::Left});
+    const double room = w - nameWidth - 8 - 58 - 54;
+    if (textWidth(row.note, 10) <= room) {
+        canvas.text(x + nameWidth + 8, y, room + 1, height, row.note,
+                    small(ink == Role::Text ? Role::Text2 : ink));
+    }
+    canvas.text(x, y, w - 58, height, bytesText(row.vmem),
+                {11, ink, Weight::Regular, Align::Right});
+    canvas.text(x, y, w, height, row.fits ? timeText(row.time) : "–",
+                {11, Role::Text, best ? Weight::SemiBold : Weight::Regular, Align::Right});
+}
+
+constexpr std::string_view kBlocksSuffix = "-blocks";
+
+bool endsWithBlocks(const std::string& name)
+{
+    return name.size() > kBlocksSuffix.size()
+           && name.compare(name.size() - kBlocksSuffix.size(), std::string::npos, kBlocksSuffix)
+                  == 0;
+}
+
+} // namespace
+
+void paintChoices(Canvas& canvas, const RunView& run, double y)
+{
+    std::vector<Choice> rows = choices(run);
+    const double x = kPadding;
+    const double w = canvas.width() - 2 * x;
+    const double height = w > 246 ? 19 : 17;
+    const bool onlyBlocks = std::all_of(rows.begin(), rows.end(),
+                                        [](const Choice& row) { return endsWithBlocks(row.name); });
+    if (onlyBlocks) { // the heading says it once
+        for (Choice& row : rows) {
+            row.name.resize(row.name.size() - kBlocksSuffix.size());
+        }
+    }
+    const auto fit = static_cast<std::size_t>(std::max(0.0, (canvas.height() - y - 20) / height));
+    if (rows.size() < 2 || fit < 2) {
+        return;
+    }
+    canvas.fill(0, y - 4, canvas.width(), 1, Role::Line);
+    canvas.text(x, y, w - 100, kRow, onlyBlocks ? "Other blocks" : "Other choices",
+                {11, Role::Text, Weight::SemiBold, Align::Left});
+    canvas.text(x, y, w - 58, kRow, "VMEM", small(Role::Text3, Align::Right));
+    canvas.text(x, y, w, kRow, "time", small(Role::Text3, Align::Right));
+    y += kRow;
+    const analysis::Alternative* best = analysis::best(run.report, run.alternatives);
+    double nameWidth = 36;
+    for (const Choice& row : rows) {
+        nameWidth = std::max(nameWidth, textWidth(row.name, 11, Weight::SemiBold) + 1);
+    }
+    nameWidth = std::min(nameWidth, w - 58 - 60);
+    // All, or those around the run: what fits stays in order.
+    std::size_t first = 0;
+    const auto self = static_cast<std::size_t>(
+        std::find_if(rows.begin(), rows.end(), [](const Choice& r) { return r.alternative < 0; })
+        - rows.begin());
+    if (self >= fit) {
+        first = self - fit + 1;
+    }
+    for (std::size_t i = first; i < rows.size() && i < first + fit; ++i, y += height) {
+        const bool isBest =
+            best != nullptr && rows[i].alternative >= 0
+            && &run.alternatives[static_cast<std::size_t>(rows[i].alternative)] == best;
+        paintChoice(canvas, rows[i], y, height, nameWidth, isBest);
+    }
+    const trace::Info& info = run.trace->info();
+    const std::string limit = "limit: vmem_limit_bytes, " + bytesText(run.report.vmemScopedLimit)
+                              + " on " + info.chipName;
+    if (y + 18 < canvas.height() && textWidth(limit, 10) <= w) {
+        canvas.text(x, y + 3, w, 14, limit, small(Role::Text3));
+    }
+}
+
+} // namespace pallascope::layout

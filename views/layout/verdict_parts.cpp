@@ -1,0 +1,378 @@
+#include "views/layout/verdict_parts.h"
+
+#include "core/base/format.h"
+#include "views/layout/finding_text.h"
+#include "views/layout/view_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace pallascope::layout {
+
+namespace {
+
+using parts::kPadding;
+
+constexpr double kRow = 18;
+constexpr double kShareWidth = 52;
+
+TextStyle style(int size, Role role, Weight weight = Weight::Regular, Align align = Align::Left)
+{
+    return {size, role, weight, align};
+}
+
+struct SplitPart
+{
+    const char* name;
+    Role role;
+    Picoseconds time;
+};
+
+std::array<SplitPart, 4> splitParts(const RunView& run)
+{
+    const analysis::TimeSplit& split = run.report.split;
+    Role compute = Role::Mxu;
+    // The unit that the run is longest on gives the colour of compute.
+    for (const trace::Unit& unit : run.trace->info().units) {
+        const auto found = std::find_if(run.report.busy.begin(), run.report.busy.end(),
+                                        [&](const auto& busy) { return busy.first == unit.name; });
+        if (found != run.report.busy.end()) {
+            const bool longest =
+                std::all_of(run.report.busy.begin(), run.report.busy.end(), [&](const auto& busy) {
+                    const bool isUnit =
+                        std::any_of(run.trace->info().units.begin(), run.trace->info().units.end(),
+                                    [&](const trace::Unit& other) {
+                                        return other.name == busy.first
+                                               && other.kind != trace::UnitKind::Scalar;
+                                    });
+                    return !isUnit || busy.second <= found->second;
+                });
+            if (longest && unit.kind != trace::UnitKind::Scalar) {
+                compute = parts::unitRole(unit.kind);
+                break;
+            }
+        }
+    }
+    return {{{"compute", compute, split.compute},
+             {"step overhead", Role::Scalar, split.stepOverhead},
+             {"exposed copies", Role::Wait, split.exposedCopies},
+             {"prologue, epilogue", Role::Edge, split.prologue + split.epilogue}}};
+}
+
+void paintPart(Canvas& canvas, Rect rect, Role role)
+{
+    if (role == Role::Wait) {
+        canvas.hatch(rect.x, rect.y, rect.w, rect.h, Role::Wait, mix(Role::Wait, 0.10),
+                     Hatch::Wait);
+        if (rect.w > 4) {
+            canvas.frame(rect.x, rect.y, rect.w, rect.h, Role::Wait);
+        }
+    } else {
+        canvas.fill(rect.x, rect.y, rect.w, rect.h, role);
+    }
+}
+
+void separator(Canvas& canvas, double y)
+{
+    canvas.fill(kPadding, y, canvas.width() - 2 * kPadding, 1, Role::Line);
+}
+
+std::string boundWords(const std::string& boundBy)
+{
+    std::string words = boundBy.substr(0, boundBy.find('('));
+    std::replace(words.begin(), words.end(), '_', '-');
+    return words + "-bound";
+}
+
+// What the alternative needs and what would bound it then; the second part only where it fits.
+std::string helpNote(const RunView& run, const analysis::Alternative& best, double room)
+{
+    std::string note = fmt::format("needs {}", bytesText(best.vmem));
+    if (best.vmem == run.report.vmemScopedLimit) {
+        note += ", exactly the scoped limit";
+    } else if (best.vmem < run.report.vmemScopedLimit) {
+        note += fmt::format(" of {}", bytesText(run.report.vmemScopedLimit));
+    }
+    const std::string whole = fmt::format("{}; {}", note, boundWords(best.boundBy));
+    return textWidth(whole) <= room ? whole : note;
+}
+
+// Links below a finding: its source line and its steps.
+void paintLinks(Canvas& canvas, const RunView& run, const trace::Finding& finding, double x,
+                double y, double right)
+{
+    const trace::Info& info = run.trace->info();
+    const auto link = [&](const std::string& text, Target target) {
+        const double width = textWidth(text, 11);
+        if (x + width > right) {
+            return;
+        }
+        canvas.text(x, y, width + 2, kRow, text, style(11, Role::Focus));
+        canvas.hit(x - 2, y, width + 4, kRow, target);
+        x += width + 14;
+    };
+    if (finding.source.file >= 0
+        && static_cast<std::size_t>(finding.source.file) < info.sources.size()) {
+        link(fmt::format(
+                 "{}:{}",
+                 parts::baseName(info.sources[static_cast<std::size_t>(finding.source.file)].path),
+                 finding.source.line),
+             {TargetKind::SourceLine, finding.source.file, finding.source.line});
+    }
+    const auto stepLink = [&](std::int64_t step) {
+        const std::int32_t row = stepRow(*run.trace, step);
+        if (row != trace::kNone) {
+            link("step " + countText(step), {TargetKind::Step, row, -1});
+        }
+    };
+    if (finding.relatedStep) {
+        stepLink(*finding.relatedStep);
+    }
+    stepLink(finding.step);
+}
+
+double paintFinding(Canvas& canvas, const RunView& run, const trace::Finding& finding, double y)
+{
+    const double x = kPadding + 24;
+    const double w = canvas.width() - x - kPadding;
+    paintSeverity(canvas, kPadding + 2, y + 9, severityOf(finding));
+    const std::string title = findingTitle(finding.kind);
+    const std::string places = findingPlaces(finding);
+    const double titleWidth = textWidth(title, 12, Weight::SemiBold);
+    const bool oneLine = titleWidth + textWidth(places) + 12 <= w;
+    canvas.text(x, y + 5, w, 20, title, style(12, Role::Text, Weight::SemiBold));
+    double at = y + 26;
+    if (oneLine) {
+        canvas.text(x, y + 5, w, 20, places, style(11, Role::Text2, Weight::Regular, Align::Right));
+    } else {
+        canvas.text(x, at - 2, w, 16, places, style(11, Role::Text2));
+        at += 15;
+    }
+    at = canvas.paragraph(x, at, w, finding.message, 11, 16);
+    const bool links = finding.source.line > 0 || finding.step >= 0;
+    if (links) {
+        paintLinks(canvas, run, finding, x, at + 2, x + w);
+        at += 20;
+    }
+    return at + 6;
+}
+
+std::string joinedChecks(const std::vector<std::string>& checks)
+{
+    std::string text;
+    for (const std::string& check : checks) {
+        text += (text.empty() ? "" : " · ") + check;
+    }
+    return text;
+}
+
+} // namespace
+
+double paintTimeSplit(Canvas& canvas, const RunView& run, double y)
+{
+    const double x = kPadding;
+    const double w = canvas.width() - 2 * x;
+    const Picoseconds total = run.report.split.total();
+    const auto pieces = splitParts(run);
+    Picoseconds sum;
+    for (const SplitPart& part : pieces) {
+        const double left = total.value() == 0 ? 0 : std::round(w * ratio(sum, total));
+        sum += part.time;
+        const double right = total.value() == 0 ? 0 : std::round(w * ratio(sum, total));
+        if (right > left) { // a pixel between the parts, where there is one to spare
+            paintPart(canvas, {x + left, y, std::max(1.0, right - left - (right < w ? 1 : 0)), 16},
+                      part.role);
+        }
+    }
+    y += 21;
+    const double timeRight = w - kShareWidth;
+    for (const SplitPart& part : pieces) {
+        paintPart(canvas, {x, y + 5, 9, 9}, part.role);
+        canvas.text(x + 15, y, timeRight - 75, kRow, part.name);
+        canvas.text(x, y, timeRight, kRow, timeText(part.time),
+                    style(11, Role::Text, Weight::Regular, Align::Right));
+        const double share = total.value() == 0 ? 0 : ratio(part.time, total);
+        canvas.text(x, y, w, kRow, percentText(share, 1),
+                    style(11, Role::Text2, Weight::Regular, Align::Right));
+        y += kRow;
+    }
+    canvas.fill(x + w - 116, y + 1, 116, 1, Role::Edge);
+    canvas.text(x + 15, y + 3, timeRight - 75, kRow, "whole run",
+                style(11, Role::Text, Weight::SemiBold));
+    canvas.text(x, y + 3, timeRight, kRow, timeText(total),
+                style(11, Role::Text, Weight::SemiBold, Align::Right));
+    canvas.text(x, y + 3, w, kRow, "100.0 %",
+                style(11, Role::Text2, Weight::Regular, Align::Right));
+    return y + 3 + kRow + 8;
+}
+
+double paintHelp(Canvas& canvas, const RunView& run, double y)
+{
+    const analysis::Alternative* best = analysis::best(run.report, run.alternatives);
+    const double x = kPadding;
+    const double w = canvas.width() - 2 * x;
+    if (best == nullptr) {
+        return y;
+    }
+    separator(canvas, y);
+    canvas.text(x, y + 5, w, kRow, "What would help most", style(11, Role::Text, Weight::SemiBold));
+    y += 5 + kRow + 2;
+    const auto index = static_cast<std::int64_t>(best - run.alternatives.data());
+    const double less = 1 - ratio(best->time, run.report.time);
+    const std::string gain = timeText(best->time) + ", " + percentText(less, 1) + " less";
+    canvas.text(x, y, w - textWidth(gain, 11, Weight::Medium) - 10, kRow, best->name,
+                style(11, Role::Focus, Weight::Medium));
+    canvas.text(x, y, w, kRow, gain, style(11, Role::Text, Weight::Medium, Align::Right));
+    canvas.text(x, y + 16, w, 16, helpNote(run, *best, w), style(11, Role::Text2));
+    canvas.hit(x - 6, y, w + 12, 34, {TargetKind::Alternative, index, -1});
+    return y + 38;
+}
+
+double paintTraffic(Canvas& canvas, const RunView& run, double y)
+{
+    if (run.report.traffic.empty()) {
+        return y;
+    }
+    const double x = kPadding;
+    const double w = canvas.width() - 2 * x;
+    const trace::Info& info = run.trace->info();
+    separator(canvas, y);
+    const auto right = [&](double end, double at, std::string_view text, TextStyle how) {
+        how.align = Align::Right;
+        canvas.text(x, at, end, kRow, text, how);
+    };
+    double bytesWidth = 44;
+    double nameWidth = 24;
+    for (const analysis::Traffic& traffic : run.report.traffic) {
+        bytesWidth = std::max(bytesWidth, textWidth(bytesText(traffic.bytes)) + 10);
+        nameWidth = std::max(nameWidth, textWidth(traffic.operand, 11, Weight::Medium));
+    }
+    nameWidth = std::min(nameWidth, w / 4);
+    const double factor = 50;
+    const std::string memory =
+        info.links.empty() ? "HBM"
+                           : info.memories[static_cast<std::size_t>(info.links.front().from)].name;
+    canvas.text(x, y + 5, w - factor - bytesWidth - 50, kRow, "Bytes over " + memory,
+                style(11, Role::Text, Weight::SemiBold));
+    right(w - factor - bytesWidth, y + 5, "copies", style(10, Role::Text3));
+    right(w - factor, y + 5, "bytes", style(10, Role::Text3));
+    right(w, y + 5, "re-fetch", style(10, Role::Text3));
+    y += 5 + kRow + 2;
+    for (const analysis::Traffic& traffic : run.report.traffic) {
+        const auto found = std::find_if(info.operands.begin(), info.operands.end(),
+                                        [&](const auto& op) { return op.name == traffic.operand; });
+        const auto operand = static_cast<std::int32_t>(found - info.operands.begin());
+        if (found != info.operands.end()) {
+            parts::swatch(canvas, x, y + 5, operand);
+        }
+        const std::string copies = countText(traffic.copies);
+        canvas.text(x + 14, y, nameWidth + 2, kRow, traffic.operand,
+                    style(11, Role::Text, Weight::Medium));
+        const double wordX = x + 14 + nameWidth + 12;
+        const std::string word = traffic.out ? "written" : "read";
+        if (wordX + textWidth(word) + textWidth(copies) + 8 < x + w - factor - bytesWidth) {
+            canvas.text(wordX, y, 60, kRow, word, style(11, Role::Text2));
+        }
+        right(w - factor - bytesWidth, y, copies, style(11, Role::Text));
+        right(w - factor, y, bytesText(traffic.bytes), style(11, Role::Text));
+        right(w, y, significant(traffic.refetchFactor, traffic.refetchFactor < 10 ? 2 : 3) + " ×",
+              style(11, Role::Text));
+        y += kRow;
+    }
+    return y + 8;
+}
+
+double paintFindings(Canvas& canvas, const RunView& run, const ViewState& state, double y,
+                     double bottom)
+{
+    const std::vector<trace::Finding>& findings = run.trace->info().findings;
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+        Canvas scratch(canvas.width(), bottom);
+        const double end = paintFinding(scratch, run, findings[i], y);
+        const Target target = {TargetKind::Finding, static_cast<std::int64_t>(i), -1};
+        const double reserve = i + 1 < findings.size() ? 18 : 0;
+        if (end + reserve > bottom) {
+            const auto left = static_cast<std::int64_t>(findings.size() - i);
+            if (y + 16 <= bottom) {
+                canvas.text(kPadding, y, canvas.width() - 2 * kPadding, 16,
+                            "and " + countText(left)
+                                + (left == 1 ? " more finding" : " more findings"),
+                            style(11, Role::Text2));
+                y += 18;
+            }
+            return y;
+        }
+        if (state.selection == target) {
+            canvas.fill(0, y, canvas.width(), end - y, Role::SelectBackground);
+            canvas.fill(0, y, 3, end - y, Role::Focus);
+        }
+        canvas.hit(0, y, canvas.width(), end - y, target);
+        y = paintFinding(canvas, run, findings[i], y);
+        canvas.fill(0, y, canvas.width(), 1, Role::Line);
+        y += 1;
+    }
+    return y;
+}
+
+double paintChecks(Canvas& canvas, const RunView& run, double y)
+{
+    const trace::Info& info = run.trace->info();
+    const double x = kPadding;
+    const double w = canvas.width() - 2 * x - 18;
+    separator(canvas, y);
+    y += 4;
+    const trace::Check& check = info.check;
+    if (info.findings.empty()) {
+        const std::string title = "No findings";
+        paintSeverity(canvas, x, y + 3, Severity::Ok);
+        canvas.text(x + 18, y, w, kRow, title, style(11, Role::Text, Weight::SemiBold));
+        const double after = textWidth(title, 11, Weight::SemiBold) + 8;
+        const std::string count = fmt::format("{} checks passed", passedChecks(info));
+        if (after + textWidth(count) <= w) {
+            canvas.text(x + 18 + after, y, w - after, kRow, count, style(11, Role::Text2));
+        }
+        const std::string which =
+            info.values == "full"
+                ? fmt::format("{} · {}", joinedChecks(structuralChecks()),
+                              joinedChecks(valueChecks()))
+                : fmt::format("{}. Value checks ({}) need values full.",
+                              joinedChecks(structuralChecks()), joinedChecks(valueChecks()));
+        y = canvas.paragraph(x + 18, y + 19, w, which, 11, 16, Role::Text2) + 4;
+    }
+    if (check.checked) {
+        paintSeverity(canvas, x, y + 2, check.passed ? Severity::Ok : Severity::Error);
+        y = canvas.paragraph(x + 18, y, w,
+                             fmt::format("|The result {} the reference:| largest error {:.1e}, "
+                                         "{:.1e} of the largest value; {}",
+                                         check.passed ? "agrees with" : "differs from",
+                                         check.maxAbsError, check.maxRelError, check.method),
+                             11, 16, Role::Text2)
+            + 4;
+    }
+    return y;
+}
+
+const std::vector<std::string>& structuralChecks()
+{
+    static const std::vector<std::string> kChecks = {
+        "bounds",   "capacity",      "legality",
+        "revisits", "copies",        "semaphores",
+        "races",    "never written", "undefined (per buffer)"};
+    return kChecks;
+}
+
+const std::vector<std::string>& valueChecks()
+{
+    static const std::vector<std::string> kChecks = {"NaN", "Inf", "undefined elements"};
+    return kChecks;
+}
+
+std::size_t passedChecks(const trace::Info& info)
+{
+    return structuralChecks().size() + (info.values == "full" ? valueChecks().size() : 0)
+           + (info.check.checked && info.check.passed ? 1 : 0);
+}
+
+} // namespace pallascope::layout

@@ -1,0 +1,27 @@
+// The sections of the verdict view. Each paints from `y` and returns the y below it, so that
+// painting on a scratch canvas measures it. Used by verdict.cpp alone.
+#pragma once
+
+#include "views/layout/canvas.h"
+#include "views/layout/run_view.h"
+
+namespace pallascope::layout {
+
+// The time split as a bar and a table that sum to the run.
+double paintTimeSplit(Canvas& canvas, const RunView& run, double y);
+// What would help most, as an action with its modelled time; nothing when nothing would.
+double paintHelp(Canvas& canvas, const RunView& run, double y);
+double paintTraffic(Canvas& canvas, const RunView& run, double y);
+// One row per finding down to `bottom`; then how many more there are.
+double paintFindings(Canvas& canvas, const RunView& run, const ViewState& state, double y,
+                     double bottom);
+// No findings: which checks ran, and what the comparison with the reference said.
+double paintChecks(Canvas& canvas, const RunView& run, double y);
+
+// The checks that every run makes, and those that need values full.
+[[nodiscard]] const std::vector<std::string>& structuralChecks();
+[[nodiscard]] const std::vector<std::string>& valueChecks();
+// How many a run without findings has passed, the comparison with the reference among them.
+[[nodiscard]] std::size_t passedChecks(const trace::Info& info);
+
+} // namespace pallascope::layout
