@@ -207,7 +207,10 @@ std::string blockName(const Operand& operand, std::int64_t block)
 
 std::string indexText(const std::vector<Extent>& index)
 {
-    return "(" + join(index, ",") + ")";
+    std::string text(1, '('); // not operator+: g++ 12 warns wrongly about it
+    text += join(index, ",");
+    text += ')';
+    return text;
 }
 
 CopyRange copiesInFlight(const Trace& trace, std::int32_t link, Picoseconds time)

@@ -1,0 +1,207 @@
+// The JSON names of everything in Info, once for both ways: an archive is called with each key and
+// member, in the order of the file. The writer gets const objects, the reader mutable ones.
+#pragma once
+
+#include "core/trace/info.h"
+
+#include <array>
+#include <concepts>
+#include <string_view>
+#include <type_traits>
+
+namespace pallascope::trace {
+
+template<class T, class Of>
+concept MaybeConst = std::same_as<std::remove_const_t<T>, Of>;
+
+// Names of enumerators in files, in the order of their values.
+template<class E>
+inline constexpr std::array<std::string_view, 0> kEnumNames{};
+template<>
+inline constexpr std::array<std::string_view, 7> kEnumNames<UnitKind>{
+    "matrix", "vector", "transcendental", "crosslane", "load", "store", "scalar"};
+template<>
+inline constexpr std::array<std::string_view, 3> kEnumNames<Direction>{"in", "out", "inout"};
+template<>
+inline constexpr std::array<std::string_view, 2> kEnumNames<SegmentKind>{"body", "step_overhead"};
+template<>
+inline constexpr std::array<std::string_view, 2> kEnumNames<FindingClass>{"structural", "value"};
+
+template<class A, MaybeConst<SourceFile> T>
+void describe(A& a, T& file)
+{
+    a("path", file.path);
+    a("text", file.text);
+}
+
+template<class A, MaybeConst<SourceLine> T>
+void describe(A& a, T& line)
+{
+    a("file", line.file);
+    a("line", line.line);
+}
+
+template<class A, MaybeConst<Operation> T>
+void describe(A& a, T& operation)
+{
+    a("name", operation.name);
+    a("label", operation.label);
+    a("listing_line", operation.listingLine);
+    a("source", operation.source);
+}
+
+template<class A, MaybeConst<ListingLine> T>
+void describe(A& a, T& line)
+{
+    a("text", line.text);
+    a("operation", line.operation);
+}
+
+template<class A, MaybeConst<Unit> T>
+void describe(A& a, T& unit)
+{
+    a("name", unit.name);
+    a("kind", unit.kind);
+}
+
+template<class A, MaybeConst<Memory> T>
+void describe(A& a, T& memory)
+{
+    a("name", memory.name);
+    a("capacity_bytes", memory.capacity);
+    a("scoped_limit_bytes", memory.scopedLimit);
+}
+
+template<class A, MaybeConst<Link> T>
+void describe(A& a, T& link)
+{
+    a("name", link.name);
+    a("from", link.from);
+    a("to", link.to);
+    a("datasheet_bytes_per_s", link.datasheet);
+    a("achieved_bytes_per_s", link.achieved);
+}
+
+template<class A, MaybeConst<Pipeline> T>
+void describe(A& a, T& pipeline)
+{
+    a("name", pipeline.name);
+    a("origin", pipeline.origin);
+    a("schedule", pipeline.schedule);
+    a("grid", pipeline.grid);
+    a("axis_names", pipeline.axisNames);
+    a("first_operand", pipeline.firstOperand);
+    a("operand_count", pipeline.operandCount);
+    a("steps", pipeline.steps);
+    a("source", pipeline.source);
+}
+
+template<class A, MaybeConst<Operand> T>
+void describe(A& a, T& operand)
+{
+    a("name", operand.name);
+    a("dtype", operand.dtype);
+    a("direction", operand.direction);
+    a("array", operand.array);
+    a("block", operand.block);
+    a("block_counts", operand.blockCounts);
+    a("grid_axes", operand.gridAxes);
+    a("pipeline", operand.pipeline);
+    a("first_buffer", operand.firstBuffer);
+    a("slots", operand.slots);
+    a("array_bytes", operand.arrayBytes);
+    a("block_bytes", operand.blockBytes);
+    a("slot_bytes", operand.slotBytes);
+    a("source", operand.source);
+}
+
+template<class A, MaybeConst<Buffer> T>
+void describe(A& a, T& buffer)
+{
+    a("name", buffer.name);
+    a("operand", buffer.operand);
+    a("slot", buffer.slot);
+    a("memory", buffer.memory);
+    a("address_bytes", buffer.address);
+    a("bytes", buffer.bytes);
+    a("dtype", buffer.dtype);
+    a("shape", buffer.shape);
+}
+
+template<class A, MaybeConst<Mark> T>
+void describe(A& a, T& mark)
+{
+    a("unit", mark.unit);
+    a("operation", mark.operation);
+    a("offset_cycles", mark.offset);
+    a("length_cycles", mark.length);
+}
+
+template<class A, MaybeConst<SegmentTemplate> T>
+void describe(A& a, T& segment)
+{
+    a("kind", segment.kind);
+    a("cycles", segment.cycles);
+    a("duration_ps", segment.duration);
+    a("clock_hz", segment.clock);
+    a("operations", segment.operations);
+    a("retire_cycles", segment.retire);
+    a("marks", segment.marks);
+    a("flops_by_unit", segment.flopsByUnit);
+    a("executed_flops_by_unit", segment.executedFlopsByUnit);
+    a("transcendentals", segment.transcendentals);
+}
+
+template<class A, MaybeConst<Finding> T>
+void describe(A& a, T& finding)
+{
+    a("kind", finding.kind);
+    a("class", finding.category);
+    a("message", finding.message);
+    a("operand", finding.operand);
+    a("step", finding.step);
+    a("related_step", finding.relatedStep);
+    a("source", finding.source);
+    a("count", finding.count);
+}
+
+template<class A, MaybeConst<Check> T>
+void describe(A& a, T& check)
+{
+    a("checked", check.checked);
+    a("passed", check.passed);
+    a("max_abs_error", check.maxAbsError);
+    a("max_rel_error", check.maxRelError);
+    a("method", check.method);
+}
+
+template<class A, MaybeConst<Info> T>
+void describe(A& a, T& info)
+{
+    a("kernel", info.kernel);
+    a("parameters", info.parameters);
+    a("parameter_order", info.parameterOrder);
+    a("chip", info.chip);
+    a("chip_name", info.chipName);
+    a("chip_json", info.chipJson);
+    a("values", info.values);
+    a("seed", info.seed);
+    a("program", info.program);
+    a("sources", info.sources);
+    a("listing", info.listing);
+    a("operations", info.operations);
+    a("units", info.units);
+    a("memories", info.memories);
+    a("links", info.links);
+    a("agents", info.agents);
+    a("pipelines", info.pipelines);
+    a("operands", info.operands);
+    a("buffers", info.buffers);
+    a("templates", info.templates);
+    a("findings", info.findings);
+    a("check", info.check);
+    a("temporaries_estimate_bytes", info.temporariesEstimate);
+    a("events", info.events);
+}
+
+} // namespace pallascope::trace

@@ -1,0 +1,111 @@
+#include "core/trace/json_out.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace pallascope::trace {
+
+namespace {
+
+// Length of the well-formed UTF-8 sequence that starts here (RFC 3629: shortest form, no
+// surrogates), 0 if there is none.
+std::size_t sequenceLength(std::string_view text)
+{
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const auto tail = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xc0U) == 0x80U; };
+    const unsigned char lead = byte(0);
+    if (lead < 0x80) {
+        return 1;
+    }
+    if (lead >= 0xc2 && lead <= 0xdf && tail(1)) {
+        return 2;
+    }
+    if (lead >= 0xe0 && lead <= 0xef && tail(1) && tail(2)) {
+        const bool overlong = lead == 0xe0 && byte(1) < 0xa0;
+        const bool surrogate = lead == 0xed && byte(1) > 0x9f;
+        return overlong || surrogate ? 0 : 3;
+    }
+    if (lead >= 0xf0 && lead <= 0xf4 && tail(1) && tail(2) && tail(3)) {
+        const bool overlong = lead == 0xf0 && byte(1) < 0x90;
+        const bool beyond = lead == 0xf4 && byte(1) > 0x8f;
+        return overlong || beyond ? 0 : 4;
+    }
+    return 0;
+}
+
+template<class T>
+void append(std::string& buffer, T value)
+{
+    std::array<char, 32> digits{};
+    const std::to_chars_result result =
+        std::to_chars(digits.data(), digits.data() + digits.size(), value);
+    buffer.append(digits.data(), result.ptr);
+}
+
+} // namespace
+
+void JsonOut::integer(std::int64_t value)
+{
+    append(m_buffer, value);
+}
+
+void JsonOut::unsignedInteger(std::uint64_t value)
+{
+    append(m_buffer, value);
+}
+
+void JsonOut::number(double value)
+{
+    if (std::isfinite(value)) {
+        append(m_buffer, value);
+    } else {
+        raw(std::isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"");
+    }
+}
+
+void JsonOut::text(std::string_view text)
+{
+    constexpr std::string_view kHex = "0123456789abcdef";
+    raw('"');
+    while (!text.empty()) {
+        const auto lead = static_cast<unsigned char>(text.front());
+        const std::size_t length = sequenceLength(text);
+        if (length == 0) {
+            raw("\xef\xbf\xbd");
+        } else if (lead == '"' || lead == '\\') {
+            raw('\\');
+            raw(text.front());
+        } else if (lead == '\n') {
+            raw("\\n");
+        } else if (lead < 0x20) {
+            raw("\\u00");
+            raw(kHex[lead >> 4U]);
+            raw(kHex[lead & 15U]);
+        } else {
+            raw(text.substr(0, length));
+        }
+        text.remove_prefix(length == 0 ? 1 : length);
+    }
+    raw('"');
+}
+
+void JsonOut::microseconds(std::int64_t ps)
+{
+    const std::int64_t ns = ps / 1000; // times of a run are never negative
+    integer(ns / 1000);
+    const auto rest = static_cast<int>(ns % 1000);
+    const std::array<char, 4> decimals{'.', static_cast<char>('0' + rest / 100),
+                                       static_cast<char>('0' + rest / 10 % 10),
+                                       static_cast<char>('0' + rest % 10)};
+    raw(std::string_view(decimals.data(), decimals.size()));
+}
+
+bool JsonOut::flush()
+{
+    const bool ok = m_sink.write(m_buffer);
+    m_buffer.clear();
+    return ok;
+}
+
+} // namespace pallascope::trace
