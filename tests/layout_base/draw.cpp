@@ -1,5 +1,6 @@
-// Writes one view of the synthetic main job as SVG, to look at: draw VIEW WIDTH HEIGHT TIME_NS OUT.svg
-// [dark] [zoom FROM_NS TO_NS] [hover-copy ROW]. The size is that of the content, without the head.
+// Writes one view of the synthetic main job as SVG, to look at: draw VIEW WIDTH HEIGHT TIME_NS
+// OUT.svg [dark] [zoom FROM_NS TO_NS] [hover-copy ROW]. The size is that of the content, without
+// the head.
 #include "tests/support/run_view_fixture.h"
 #include "views/layout/layouts.h"
 
@@ -12,14 +13,53 @@
 using namespace pallascope;
 using namespace pallascope::layout;
 
+// TEMPORARY until core/analysis exists.
+namespace pallascope::analysis {
+
+std::optional<Point> runPoint(const trace::Index& index, Picoseconds t)
+{
+    const double flops = index.flops(t), bytes = index.bytes(t);
+    if (t.value() <= 0 || flops <= 0 || bytes <= 0) {
+        return std::nullopt;
+    }
+    return Point{flops / bytes, flops / toSeconds(t).value()};
+}
+
+std::optional<Point> windowPoint(const trace::Index& index, Picoseconds t, Picoseconds window)
+{
+    if (t < window) {
+        return std::nullopt;
+    }
+    const double flops = index.flops(t) - index.flops(t - window),
+                 bytes = index.bytes(t) - index.bytes(t - window);
+    if (flops <= 0 || bytes <= 0) {
+        return std::nullopt;
+    }
+    return Point{flops / bytes, flops / toSeconds(window).value()};
+}
+
+const Alternative* best(const Report& report, const std::vector<Alternative>& alternatives)
+{
+    const Alternative* found = nullptr;
+    for (const Alternative& one : alternatives) {
+        if (one.fits && !one.overScopedLimit && one.time < report.time
+            && (found == nullptr || one.time < found->time)) {
+            found = &one;
+        }
+    }
+    return found;
+}
+
+} // namespace pallascope::analysis
+
 namespace {
 
 Scene draw(const std::string& view, const RunView& run, const ViewState& state, Size size)
 {
     if (view == "timeline") {
-        return withHeader(layoutTimeline(run, state, {size.width, size.height - headerHeight(size.width)}));
+        return withHeader(
+            layoutTimeline(run, state, {size.width, size.height - headerHeight(size.width)}));
     }
-#ifdef PALLASCOPE_ALL_VIEWS
     if (view == "overview") {
         return layoutOverview(run, state, size);
     }
@@ -27,9 +67,9 @@ Scene draw(const std::string& view, const RunView& run, const ViewState& state, 
         return layoutVerdictStrip(run, state, size);
     }
     if (view == "roofline") {
-        return withHeader(layoutRoofline(run, state, {size.width, size.height - headerHeight(size.width)}));
+        return withHeader(
+            layoutRoofline(run, state, {size.width, size.height - headerHeight(size.width)}));
     }
-#endif
     std::cerr << "no view " << view << "\n";
     std::exit(2);
 }
@@ -40,19 +80,22 @@ int main(int argc, char** argv)
 {
     const std::vector<std::string> args(argv + 1, argv + argc);
     if (args.size() < 5) {
-        std::cerr << "draw VIEW WIDTH HEIGHT TIME_NS OUT.svg [dark] [zoom FROM_NS TO_NS] [hover-copy ROW]\n";
+        std::cerr << "draw VIEW WIDTH HEIGHT TIME_NS OUT.svg [dark] [zoom FROM_NS TO_NS] "
+                     "[hover-copy ROW]\n";
         return 2;
     }
     const RunView run = test::mainJobView();
     ViewState state;
     state.now = Picoseconds(std::stoll(args[3]) * 1000);
-    state.visible = state.now.value() < 8'000'000 ? firstFrame(*run.trace) : frameAround(*run.trace, state.now);
+    state.visible =
+        state.now.value() < 8'000'000 ? firstFrame(*run.trace) : frameAround(*run.trace, state.now);
     Theme theme = Theme::Light;
     for (std::size_t i = 5; i < args.size(); ++i) {
         if (args[i] == "dark") {
             theme = Theme::Dark;
         } else if (args[i] == "zoom") {
-            state.visible = {Picoseconds(std::stoll(args[i + 1]) * 1000), Picoseconds(std::stoll(args[i + 2]) * 1000)};
+            state.visible = {Picoseconds(std::stoll(args[i + 1]) * 1000),
+                             Picoseconds(std::stoll(args[i + 2]) * 1000)};
             i += 2;
         } else if (args[i] == "hover-copy") {
             state.hover = {TargetKind::Copy, std::stoll(args[++i]), -1};

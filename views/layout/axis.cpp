@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-
 #include <fmt/format.h>
 
 namespace pallascope::layout {
@@ -37,7 +36,10 @@ const Unit& unitFor(std::int64_t step, std::int64_t end)
 
 } // namespace
 
-double niceStep(double least) { return niceAbove(least); }
+double niceStep(double least)
+{
+    return niceAbove(least);
+}
 
 double niceAbove(double value)
 {
@@ -66,12 +68,14 @@ TimeTicks timeTicks(Picoseconds begin, Picoseconds end, double width, double lea
 {
     const auto span = static_cast<double>((end - begin).value());
     const double count = std::max(1.0, width / leastPx);
-    const auto step = std::max<std::int64_t>(1, std::llround(niceStep(std::max(1.0, span / count))));
+    const auto step =
+        std::max<std::int64_t>(1, std::llround(niceStep(std::max(1.0, span / count))));
     TimeTicks ticks;
     ticks.step = Picoseconds(step);
     ticks.unit = unitFor(step, end.value()).name;
     const std::int64_t below = begin.value() / step * step;
-    for (std::int64_t t = below < begin.value() ? below + step : below; t <= end.value(); t += step) {
+    for (std::int64_t t = below < begin.value() ? below + step : below; t <= end.value();
+         t += step) {
         ticks.at.emplace_back(t);
     }
     return ticks;
@@ -79,8 +83,9 @@ TimeTicks timeTicks(Picoseconds begin, Picoseconds end, double width, double lea
 
 std::string TimeTicks::label(Picoseconds t) const
 {
-    const auto found = std::find_if(kUnits.begin(), kUnits.end(),
-                                    [this](const Unit& candidate) { return candidate.name == unit; });
+    const auto found = std::find_if(kUnits.begin(), kUnits.end(), [this](const Unit& candidate) {
+        return candidate.name == unit;
+    });
     const auto ps = static_cast<double>(found->ps);
     const double perTick = static_cast<double>(step.value()) / ps;
     const int decimals = std::max(0, static_cast<int>(-std::floor(std::log10(perTick) + kSlack)));
@@ -141,6 +146,9 @@ double LogScale::at(double value) const
     return from + std::log(value / low) / std::log(high / low) * (to - from);
 }
 
-double LogScale::valueAt(double px) const { return low * std::pow(high / low, (px - from) / (to - from)); }
+double LogScale::valueAt(double px) const
+{
+    return low * std::pow(high / low, (px - from) / (to - from));
+}
 
 } // namespace pallascope::layout

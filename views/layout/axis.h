@@ -20,7 +20,9 @@ struct TimeTicks
     std::string unit;
     [[nodiscard]] std::string label(Picoseconds t) const;
 };
-[[nodiscard]] TimeTicks timeTicks(Picoseconds begin, Picoseconds end, double width, double leastPx = 90);
+
+[[nodiscard]] TimeTicks timeTicks(Picoseconds begin, Picoseconds end, double width,
+                                  double leastPx = 90);
 
 // All 1, 2, 5 times 10^n in [low, high]; both > 0.
 [[nodiscard]] std::vector<double> logTicks(double low, double high);

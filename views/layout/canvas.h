@@ -62,6 +62,7 @@ public:
     void hit(double x, double y, double w, double h, Target target);
 
     [[nodiscard]] const std::vector<Hit>& hits() const { return m_scene.hits; }
+
     [[nodiscard]] double width() const { return m_scene.width; }
 
     [[nodiscard]] double height() const { return m_scene.height; }

@@ -11,16 +11,24 @@ namespace {
 constexpr double kWide = 900; // from here on, title and caption share a row
 constexpr double kPadding = 10;
 
-void shift(Point& point, double dy) { point.y += dy; }
+void shift(Point& point, double dy)
+{
+    point.y += dy;
+}
 
-void shift(Rect& rect, double dy) { rect.y += dy; }
+void shift(Rect& rect, double dy)
+{
+    rect.y += dy;
+}
 
 struct Shifter
 {
     double dy;
 
     void operator()(PolylineItem& item) const { all(item.points); }
+
     void operator()(PolygonItem& item) const { all(item.points); }
+
     void operator()(DiscItem& item) const { shift(item.center, dy); }
 
     template<class Boxed>
@@ -39,7 +47,10 @@ struct Shifter
 
 } // namespace
 
-double headerHeight(double width) { return width > kWide ? 26 : 42; }
+double headerHeight(double width)
+{
+    return width > kWide ? 26 : 42;
+}
 
 Scene withHeader(const Scene& content)
 {

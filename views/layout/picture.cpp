@@ -18,7 +18,7 @@ Scene sourceAlone(const RunView& run, const ViewState& state, Size size)
 }
 
 constexpr View kViews[] = {
-    {"kernel", layoutBudget},     {"grid", layoutGrid},       {"memory", layoutMemory},
+    {"kernel", layoutBudget},     {"grid", layoutGrid},         {"memory", layoutMemory},
     {"timeline", layoutTimeline}, {"roofline", layoutRoofline}, {"source", sourceAlone},
     {"verdict", layoutVerdict},
 };
@@ -39,14 +39,16 @@ const std::vector<std::string>& pictureNames()
 
 Result<Scene> picture(std::string_view view, const RunView& run, const ViewState& state, Size size)
 {
-    const auto* const found = std::find_if(std::begin(kViews), std::end(kViews),
-                                           [&](const View& candidate) { return candidate.name == view; });
+    const auto* const found =
+        std::find_if(std::begin(kViews), std::end(kViews),
+                     [&](const View& candidate) { return candidate.name == view; });
     if (found == std::end(kViews)) {
         std::string choices;
         for (const std::string& name : pictureNames()) {
             choices += (choices.empty() ? "" : ", ") + name;
         }
-        return userError("There is no view \"" + std::string(view) + "\". The views are " + choices + ".");
+        return userError("There is no view \"" + std::string(view) + "\". The views are " + choices
+                         + ".");
     }
     const double head = headerHeight(size.width);
     return withHeader(found->layout(run, state, {size.width, std::max(1.0, size.height - head)}));

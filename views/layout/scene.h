@@ -157,10 +157,12 @@ enum class TargetKind : std::uint8_t
 struct Target
 {
     TargetKind kind = TargetKind::None;
-    std::int64_t a =
-        -1; // row or index; Block: the operand; SourceLine: the file; Time: picoseconds
-    std::int64_t b =
-        -1; // Block: the block number; SourceLine: the line; Operation: row of Segments
+    // Row or index. Block: the operand; SourceLine: the file; Time: picoseconds, -1 where the
+    // pointer's place says it; Lane: 0 copy in, 1 copy out, 2 waits, 3 + unit.
+    std::int64_t a = -1;
+    // Block: the block number; SourceLine: the line; Operation: row of Segments; Step: the last of
+    // several.
+    std::int64_t b = -1;
     bool operator==(const Target&) const = default;
 };
 

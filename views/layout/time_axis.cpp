@@ -18,7 +18,8 @@ TimeRange clampedRange(double begin, std::int64_t length, Picoseconds end)
 
 } // namespace
 
-// Integers until the difference: a double holds a range's picoseconds, not always an absolute time's.
+// Integers until the difference: a double holds a range's picoseconds, not always an absolute
+// time's.
 double TimeAxis::toX(Picoseconds t) const
 {
     const auto length = static_cast<double>((range.end - range.begin).value());

@@ -13,6 +13,8 @@ namespace timeline {
 
 namespace {
 
+constexpr Color kBand = mix(Role::Prologue, 0.75); // where nothing can overlap
+
 class Painter
 {
 public:
@@ -51,44 +53,66 @@ public:
         frames();
         m_canvas.popClip();
         playhead();
-        return parts::finished(std::move(m_canvas), "Time line", caption(m_run, m_state, m_zoom), m_run,
-                               m_state);
+        return parts::finished(std::move(m_canvas), "Time line", caption(m_run, m_state, m_zoom),
+                               m_run, m_state);
     }
 
 private:
     [[nodiscard]] double right() const { return m_axis.left + m_axis.width; }
+
     [[nodiscard]] double x(std::int64_t t) const { return m_axis.toX(Picoseconds(t)); }
+
     [[nodiscard]] std::int64_t begin() const { return m_axis.range.begin.value(); }
+
     [[nodiscard]] std::int64_t end() const { return m_axis.range.end.value(); }
 
     void timeRuler()
     {
         m_canvas.fill(0, 0, m_size.width, kRuler, Role::Panel);
         m_canvas.fill(0, kRuler - 1, m_size.width, 1, Role::Line);
-        m_canvas.text(10, 0, kHead - 20, kRuler - 1, "busy in view", {10, Role::Text3, Weight::Regular, Align::Right});
+        m_canvas.text(10, 0, kHead - 20, kRuler - 1, "busy in view",
+                      {10, Role::Text3, Weight::Regular, Align::Right});
         m_canvas.hit(m_axis.left, 0, m_axis.width, kRuler, {TargetKind::Time, -1, -1});
+        const Rect flagged = flag();
         const TimeTicks ticks = timeTicks(m_axis.range.begin, m_axis.range.end, m_axis.width);
         bool first = true;
         for (const Picoseconds t : ticks.at) {
             const double px = std::round(m_axis.toX(t));
             m_canvas.fill(px, kRuler - 6, 1, 6, Role::Edge);
             const std::string label = ticks.label(t) + (first ? " " + ticks.unit : "");
-            if (px + 4 + textWidth(label, 10) <= right()) {
-                m_canvas.text(px + 4, 0, textWidth(label, 10) + 2, kRuler - 1, label, {10, Role::Text2});
+            const double labelEnd = px + 4 + textWidth(label, 10);
+            const bool covered = px + 4 < flagged.right() + 2 && labelEnd > flagged.x - 2;
+            if (labelEnd <= right() && !covered) {
+                m_canvas.text(px + 4, 0, labelEnd - px, kRuler - 1, label, {10, Role::Text2});
                 first = false;
             }
         }
     }
 
+    [[nodiscard]] bool playheadInSight() const
+    {
+        return m_state.now >= m_axis.range.begin && m_state.now <= m_axis.range.end;
+    }
+
+    // The playhead's flag with the time; its labels give way to it.
+    [[nodiscard]] Rect flag() const
+    {
+        if (!playheadInSight()) {
+            return {-1, 0, 0, 0};
+        }
+        const double w = std::ceil(textWidth(timeText(m_state.now), 10, Weight::SemiBold)) + 10;
+        const double at = std::round(m_axis.toX(m_state.now)) - std::round(w / 2);
+        return {std::clamp(at, m_axis.left, std::max(m_axis.left, right() - w)), 0, w, 16};
+    }
+
     // Where nothing can overlap: before the first body, after the last.
     void bands()
     {
-        const Color band = mix(Role::Prologue, 0.75);
         const auto fill = [&](std::int64_t from, std::int64_t to) {
             const double x0 = std::max(m_axis.left, x(from));
             const double x1 = std::min(right(), x(to));
             if (x1 - x0 >= 1) {
-                m_canvas.fill(x0, kRuler, x1 - x0, m_bottom - kRuler, band);
+                m_canvas.fill(x0, kRuler, x1 - x0, m_bottom - kRuler, kBand);
             }
         };
         fill(0, m_run.report.split.prologue.value());
@@ -111,27 +135,46 @@ private:
             periodNames();
             break;
         case Level::Run:
-            m_canvas.text(m_axis.left + 4, kRuler, m_axis.width - 8, kStepRuler, foldText(),
-                          {10, Role::Text3});
+            stepNumbers();
             break;
         }
     }
 
-    [[nodiscard]] std::string foldText() const
+    // A number every so many periods; where bars are steps folded, lines through the lanes would be
+    // one more pattern.
+    void stepNumbers()
     {
+        constexpr double kLeast = 80; // px
+        const trace::Steps& steps = m_trace.steps();
         const std::int32_t from = trace::stepAt(m_trace, m_axis.range.begin);
-        const std::int32_t to = trace::stepAt(m_trace, m_axis.range.end);
-        if (from == trace::kNone) {
-            return {};
+        std::int64_t every = std::max<std::int64_t>(1, m_run.period);
+        while (static_cast<double>(every) * m_zoom.pxPerStep < kLeast) {
+            every *= 2;
         }
-        const std::string each =
-            m_zoom.stepsPerBar == 1 ? "a step" : countText(m_zoom.stepsPerBar) + " steps";
-        return countText(to - from + 1) + " steps in view · each bar is " + each + ": height = busy share";
+        bool first = true;
+        double free = m_axis.left;
+        for (std::int64_t step = (from + every - 1) / every * every;
+             from != trace::kNone && step < static_cast<std::int64_t>(steps.size());
+             step += every) {
+            const double px = std::round(x(steps.begin[static_cast<std::size_t>(step)]));
+            if (px >= right()) {
+                break;
+            }
+            if (px < free) {
+                continue;
+            }
+            m_canvas.fill(px, kRuler, 1, 5, Role::Edge);
+            const std::string number = countText(steps.ordinal[static_cast<std::size_t>(step)]);
+            const std::string name = (first ? "step " : "") + number;
+            firstFitting(px + 4, right() - px - 4, kRuler, kStepRuler, {name}, {10, Role::Text2});
+            free = px + textWidth(name, 10) + 12;
+            first = false;
+        }
     }
 
     // The first that fits, else nothing: a name is never cut in mid-word.
-    void firstFitting(double px, double w, double y, double h, const std::vector<std::string>& names,
-                      TextStyle style)
+    void firstFitting(double px, double w, double y, double h,
+                      const std::vector<std::string>& names, TextStyle style)
     {
         for (const std::string& name : names) {
             if (textWidth(name, style.size, style.weight) <= w) {
@@ -146,7 +189,8 @@ private:
         const auto& pipeline =
             m_trace.info().pipelines[static_cast<std::size_t>(m_trace.steps().pipeline[step])];
         const std::string number = countText(m_trace.steps().ordinal[step]);
-        const std::string point = trace::indexText(trace::gridIndices(pipeline, m_trace.steps().ordinal[step]));
+        const std::string point =
+            trace::indexText(trace::gridIndices(pipeline, m_trace.steps().ordinal[step]));
         std::vector<std::string> names = {"step " + number + " " + point, "step " + number, number};
         if (step == 0 && m_run.report.split.prologue.value() > 0) {
             const std::string prologue = "prologue " + timeText(m_run.report.split.prologue);
@@ -171,10 +215,12 @@ private:
             }
             const double from = std::max(line, m_axis.left) + 5;
             const double to = std::min(x(steps.end[step]), right()) - 4;
-            const bool now = static_cast<std::int32_t>(step) == current && m_state.now < m_trace.end();
+            const bool now =
+                static_cast<std::int32_t>(step) == current && m_state.now < m_trace.end();
             if (to - from > 4) {
-                firstFitting(from, to - from, kRuler, kStepRuler, namesOf(step),
-                             {11, now ? Role::Text : Role::Text2, now ? Weight::SemiBold : Weight::Regular});
+                firstFitting(
+                    from, to - from, kRuler, kStepRuler, namesOf(step),
+                    {11, now ? Role::Text : Role::Text2, now ? Weight::SemiBold : Weight::Regular});
                 m_canvas.hit(from - 5, kRuler, to - from + 9, kStepRuler,
                              {TargetKind::Step, static_cast<std::int64_t>(step), -1});
             }
@@ -187,8 +233,9 @@ private:
         const Picoseconds length = m_run.report.split.epilogue;
         const double from = x(m_trace.end().value() - length.value());
         if (length.value() > 0 && from > m_axis.left && from < right()) {
-            firstFitting(from + 5, std::min(right(), x(m_trace.end().value())) - from - 8, kRuler, kStepRuler,
-                         {"epilogue " + timeText(length), "epilogue"}, {11, Role::Text2});
+            firstFitting(from + 5, std::min(right(), x(m_trace.end().value())) - from - 8, kRuler,
+                         kStepRuler, {"epilogue " + timeText(length), "epilogue"},
+                         {11, Role::Text2});
         }
     }
 
@@ -212,13 +259,17 @@ private:
             }
             stepLine(line);
             lastLine = line;
-            const std::size_t last = std::min(steps.size(), step + static_cast<std::size_t>(every)) - 1;
+            const std::size_t last =
+                std::min(steps.size(), step + static_cast<std::size_t>(every)) - 1;
             const double to = std::min(right(), x(steps.end[last]));
             const std::string from = countText(ordinal);
-            const std::string range = last == step ? from : from + "–" + countText(steps.ordinal[last]);
-            firstFitting(line + 4, to - line - 6, kRuler, kStepRuler, {range, from}, {10, Role::Text2});
+            const std::string range =
+                last == step ? from : from + "–" + countText(steps.ordinal[last]);
+            firstFitting(line + 4, to - line - 6, kRuler, kStepRuler, {range, from},
+                         {10, Role::Text2});
             m_canvas.hit(line, kRuler, to - line, kStepRuler,
-                         {TargetKind::Step, static_cast<std::int64_t>(step), static_cast<std::int64_t>(last)});
+                         {TargetKind::Step, static_cast<std::int64_t>(step),
+                          static_cast<std::int64_t>(last)});
         }
     }
 
@@ -232,15 +283,17 @@ private:
         const Picoseconds to = std::clamp(m_axis.range.end, from, m_trace.end());
         const Picoseconds busyTime = busy(m_run, lane, to) - busy(m_run, lane, from);
         const double share = to > from ? ratio(busyTime, to - from) : 0;
-        m_canvas.text(50, lane.y, kHead - 60, lane.h, percentText(share, 0),
-                      {11, busyTime.value() > 0 ? Role::Text2 : Role::Text3, Weight::Regular, Align::Right});
+        m_canvas.text(
+            50, lane.y, kHead - 60, lane.h, percentText(share, 0),
+            {11, busyTime.value() > 0 ? Role::Text2 : Role::Text3, Weight::Regular, Align::Right});
         m_canvas.fill(m_axis.left, lane.y + lane.h + 1, m_axis.width, 1, Role::Grid);
     }
 
     // Both copy lanes are one link with one queue.
     void linkBracket()
     {
-        if (m_lanes.size() < 2 || m_lanes[0].kind != LaneKind::CopyIn || m_lanes[1].kind != LaneKind::CopyOut) {
+        if (m_lanes.size() < 2 || m_lanes[0].kind != LaneKind::CopyIn
+            || m_lanes[1].kind != LaneKind::CopyOut) {
             return;
         }
         const double top = m_lanes[0].y + 4;
@@ -258,11 +311,13 @@ private:
             if (time.value() <= 0) {
                 continue;
             }
-            const double share = static_cast<double>(time.value()) / static_cast<double>(fold.end - fold.begin);
+            const double share =
+                static_cast<double>(time.value()) / static_cast<double>(fold.end - fold.begin);
             const double h = std::max(1.0, std::round(lane.h * std::min(1.0, share)));
             const double w = std::max(1.0, fold.x1 - fold.x0 - 1);
             m_canvas.fill(fold.x0, lane.y + lane.h - h, w, h, lane.role);
-            hit(fold.x0, lane.y, fold.x1 - fold.x0, lane.h, {TargetKind::Step, fold.firstStep, fold.lastStep});
+            hit(fold.x0, lane.y, fold.x1 - fold.x0, lane.h,
+                {TargetKind::Step, fold.firstStep, fold.lastStep});
         }
     }
 
@@ -312,7 +367,8 @@ private:
         const double from = std::max(x0, m_axis.left);
         const double to = std::min(x1, right());
         return std::any_of(bar.labels.begin(), bar.labels.end(), [&](const std::string& text) {
-            return m_canvas.label(from, lane.y, to - from, lane.h, text, fill);
+            return m_canvas.label(from, lane.y, to - from, lane.h, text, fill,
+                                  lane.h >= 13 ? 11 : 10);
         });
     }
 
@@ -326,7 +382,12 @@ private:
         for (const Bar& bar : all) {
             // One pixel between copies, so that a back-to-back queue can be counted.
             const double x1 = std::max(bar.x0 + 1, bar.x1 - 1);
-            const bool moving = bar.begin < m_state.now.value() && m_state.now.value() < bar.end && bar.count == 1;
+            const bool moving =
+                bar.begin < m_state.now.value() && m_state.now.value() < bar.end && bar.count == 1;
+            if (x1 < bar.x1) { // hides the whiskers of those behind it
+                const bool prologue = bar.end <= m_run.report.split.prologue.value();
+                m_canvas.fill(x1, lane.y, 1, lane.h, prologue ? kBand : Color(Role::View));
+            }
             if (moving) {
                 underWay(lane, bar, x1);
             } else {
@@ -335,8 +396,8 @@ private:
         }
     }
 
-    // From issue to start: how long a copy queued. Copies still queued behind the range's end belong
-    // here too.
+    // From issue to start: how long a copy queued. Copies still queued behind the range's end
+    // belong here too.
     void whiskers(const Lane& lane, bool out)
     {
         const trace::Copies& rows = m_trace.copies();
@@ -344,7 +405,8 @@ private:
             std::upper_bound(rows.start.begin(), rows.start.end(), begin()) - rows.start.begin());
         const auto operands = static_cast<double>(m_trace.info().operands.size());
         double budget = 4 * m_axis.width; // never more whiskers than can be told apart
-        for (std::size_t row = first; row < rows.size() && rows.issue[row] < end() && budget > 0; ++row) {
+        for (std::size_t row = first; row < rows.size() && rows.issue[row] < end() && budget > 0;
+             ++row) {
             if ((rows.out[row] != 0) != out || rows.start[row] == rows.issue[row]) {
                 continue;
             }
@@ -373,7 +435,8 @@ private:
         m_canvas.fill(bar.x0, lane.y, now - bar.x0, lane.h, bar.color);
         Bar named = bar;
         if (named.labels.size() > 1) {
-            named.labels.erase(named.labels.begin()); // the block's name alone: the size belongs to all of it
+            named.labels.erase(
+                named.labels.begin()); // the block's name alone: the size belongs to all of it
         }
         if (!label(lane, named, bar.x0, now, bar.color)) {
             label(lane, named, now + 1, x1, tint);
@@ -392,13 +455,15 @@ private:
         }
         m_canvas.hatch(bar.x0, lane.y, w, lane.h, Role::Wait, mix(Role::Wait, 0.10), Hatch::Wait);
         m_canvas.frame(bar.x0, lane.y, w, lane.h, Role::Wait);
-        const double from = std::max(bar.x0, m_axis.left) + 4;
-        const double to = std::min(bar.x1, right()) - 4;
+        const double from = std::max(bar.x0, m_axis.left) + 3;
+        const double to = std::min(bar.x1, right()) - 3;
+        const int size = lane.h >= 14 ? 11 : 10;
         for (const std::string& text : bar.labels) {
-            const double wide = textWidth(text, 11, Weight::Medium) + 8;
-            if (wide <= to - from && lane.h >= 14) {
+            const double wide = std::ceil(textWidth(text, size, Weight::Medium)) + 6;
+            if (wide <= to - from && lane.h >= 12) {
                 m_canvas.fill(from, lane.y + 2, wide, lane.h - 4, Role::View);
-                m_canvas.text(from + 4, lane.y, wide, lane.h, text, {11, Role::Wait, Weight::Medium});
+                m_canvas.text(from + 3, lane.y, wide, lane.h, text,
+                              {size, Role::Wait, Weight::Medium});
                 return;
             }
         }
@@ -424,25 +489,24 @@ private:
         frameAll(m_state.hover, Role::Text);
         for (const Hit& place : std::vector<Hit>(m_canvas.hits())) {
             if (m_state.selection.kind != TargetKind::None && place.target == m_state.selection) {
-                m_canvas.frame(place.rect.x - 1, place.rect.y - 1, place.rect.w + 2, place.rect.h + 2,
-                               Role::Select, 2);
+                m_canvas.frame(place.rect.x - 1, place.rect.y - 1, place.rect.w + 2,
+                               place.rect.h + 2, Role::Select, 2);
             }
         }
     }
 
     void playhead()
     {
-        if (m_state.now < m_axis.range.begin || m_state.now > m_axis.range.end) {
+        if (!playheadInSight()) {
             return;
         }
         const double px = std::min(std::round(m_axis.toX(m_state.now)), right() - 1);
         m_canvas.fill(px - 1, kRuler, 3, m_bottom - kRuler, Role::View);
         m_canvas.fill(px, 0, 1, m_bottom, Role::Playhead);
-        const std::string time = timeText(m_state.now);
-        const double w = std::ceil(textWidth(time, 10, Weight::SemiBold)) + 10;
-        const double flag = std::clamp(std::round(px - w / 2), m_axis.left, std::max(m_axis.left, right() - w));
-        m_canvas.fill(flag, 0, w, 16, Role::Playhead);
-        m_canvas.label(flag, 0, w, 16, time, Role::Playhead, 10, Weight::SemiBold);
+        const Rect r = flag();
+        m_canvas.fill(r.x, r.y, r.w, r.h, Role::Playhead);
+        m_canvas.label(r.x, r.y, r.w, r.h, timeText(m_state.now), Role::Playhead, 10,
+                       Weight::SemiBold);
     }
 
     const RunView& m_run;
@@ -464,8 +528,9 @@ bool sameSource(const trace::Trace& trace, const Target& operation, const Target
         return false;
     }
     const trace::Operation& of = operations[static_cast<std::size_t>(operation.a)];
-    return target.kind == TargetKind::ListingLine ? of.listingLine == target.a
-                                                  : of.source.file == target.a && of.source.line == target.b;
+    return target.kind == TargetKind::ListingLine
+               ? of.listingLine == target.a
+               : of.source.file == target.a && of.source.line == target.b;
 }
 
 } // namespace
@@ -487,7 +552,8 @@ bool belongs(const trace::Trace& trace, const Target& bar, const Target& target)
         return bar.kind == TargetKind::Copy && copies.operand[row(bar.a)] == target.a
                && copies.block[row(bar.a)] == target.b;
     case TargetKind::Operation:
-        return bar.kind == TargetKind::Operation && bar.a == target.a && (target.b < 0 || bar.b == target.b);
+        return bar.kind == TargetKind::Operation && bar.a == target.a
+               && (target.b < 0 || bar.b == target.b);
     case TargetKind::SourceLine:
     case TargetKind::ListingLine:
         return sameSource(trace, bar, target);

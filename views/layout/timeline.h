@@ -9,15 +9,21 @@
 
 namespace pallascope::layout::timeline {
 
-inline constexpr double kHead = 112;       // px left of the plot
-inline constexpr double kRight = 12;       // px right of it
-inline constexpr double kRuler = 18;       // the time ruler
-inline constexpr double kStepRuler = 18;   // the band with the names of the steps
+inline constexpr double kHead = 112;     // px left of the plot
+inline constexpr double kRight = 12;     // px right of it
+inline constexpr double kRuler = 18;     // the time ruler
+inline constexpr double kStepRuler = 18; // the band with the names of the steps
 inline constexpr double kLaneGap = 4;
 inline constexpr double kPlotTop = kRuler + kStepRuler;
 
 // By the mean px of a step: over 400, 40 to 400, 6 to 40, less.
-enum class Level { Operations, Steps, Periods, Run };
+enum class Level
+{
+    Operations,
+    Steps,
+    Periods,
+    Run
+};
 
 struct Zoom
 {
@@ -25,9 +31,16 @@ struct Zoom
     Level level = Level::Steps;
     std::int64_t stepsPerBar = 1; // Level::Run: a power of two
 };
+
 [[nodiscard]] Zoom zoomOf(const trace::Trace& trace, const TimeAxis& axis);
 
-enum class LaneKind { CopyIn, CopyOut, Unit, Wait };
+enum class LaneKind
+{
+    CopyIn,
+    CopyOut,
+    Unit,
+    Wait
+};
 
 struct Lane
 {
@@ -38,6 +51,7 @@ struct Lane
     bool used = true; // busy at all during the run; else only its head is shown
     double y = 0, h = 0;
 };
+
 // Top to bottom, with heights that fill `height` as far as they may grow or shrink.
 [[nodiscard]] std::vector<Lane> lanesOf(const RunView& run, Level level, double height);
 // Target::a of TargetKind::Lane: 0 copy in, 1 copy out, 2 waits, 3 + unit.
@@ -48,15 +62,17 @@ struct Lane
 
 struct Bar
 {
-    double x0 = 0, x1 = 0; // whole px
+    double x0 = 0, x1 = 0;           // whole px
     std::int64_t begin = 0, end = 0; // ps
     Target target;
     Color color;
     std::int64_t count = 1;          // events; > 1: those that share its pixels
     std::vector<std::string> labels; // the longest first; the first that fits is drawn
 };
+
 // At most one bar per pixel, ascending, not overlapping.
-[[nodiscard]] std::vector<Bar> copyBars(const RunView& run, bool out, const TimeAxis& axis, Level level);
+[[nodiscard]] std::vector<Bar> copyBars(const RunView& run, bool out, const TimeAxis& axis,
+                                        Level level);
 [[nodiscard]] std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis& axis,
                                         Level level);
 [[nodiscard]] std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis);
@@ -65,18 +81,20 @@ struct Bar
 struct Fold
 {
     double x0 = 0, x1 = 0;
-    std::int64_t begin = 0, end = 0;       // ps
+    std::int64_t begin = 0, end = 0;          // ps
     std::int64_t firstStep = 0, lastStep = 0; // rows of Steps
 };
-[[nodiscard]] std::vector<Fold> folds(const RunView& run, const TimeAxis& axis, std::int64_t stepsPerBar);
+
+[[nodiscard]] std::vector<Fold> folds(const RunView& run, const TimeAxis& axis,
+                                      std::int64_t stepsPerBar);
 
 [[nodiscard]] std::string caption(const RunView& run, const ViewState& state, const Zoom& zoom);
 
 // The unit that computes longest over the run; load, store and scalar only when nothing else does.
 [[nodiscard]] std::int32_t mainUnit(const RunView& run);
 
-// Whether a bar is the target or belongs to it: a copy and the wait it causes, a block and its copies,
-// a line and its operations.
+// Whether a bar is the target or belongs to it: a copy and the wait it causes, a block and its
+// copies, a line and its operations.
 [[nodiscard]] bool belongs(const trace::Trace& trace, const Target& bar, const Target& target);
 
 } // namespace pallascope::layout::timeline

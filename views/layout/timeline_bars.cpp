@@ -1,5 +1,5 @@
-// Rows of the trace as bars. Binary search for the first visible row, then one step per bar: rows that
-// would share a bar's pixels are jumped over, so that the cost is that of the visible pixels.
+// Rows of the trace as bars. Binary search for the first visible row, then one step per bar: rows
+// that would share a bar's pixels are jumped over, so that the cost is that of the visible pixels.
 #include "core/base/format.h"
 #include "core/trace/mark_time.h"
 #include "views/layout/timeline.h"
@@ -13,7 +13,7 @@ namespace pallascope::layout::timeline {
 
 namespace {
 
-constexpr double kOutside = 4;        // px that bars may reach past the plot, so that frames stay open
+constexpr double kOutside = 4; // px that bars may reach past the plot, so that frames stay open
 constexpr double kLeastLabelled = 20; // px; not measured below
 
 struct Plot
@@ -22,8 +22,7 @@ struct Plot
         : axis(of)
         , begin(of.range.begin.value())
         , end(of.range.end.value())
-    {
-    }
+    {}
 
     [[nodiscard]] double x(std::int64_t t) const
     {
@@ -40,15 +39,18 @@ struct Plot
 
 std::size_t firstAtLeast(const std::vector<std::int64_t>& column, std::int64_t t)
 {
-    return static_cast<std::size_t>(std::lower_bound(column.begin(), column.end(), t) - column.begin());
+    return static_cast<std::size_t>(std::lower_bound(column.begin(), column.end(), t)
+                                    - column.begin());
 }
 
 std::size_t firstAfter(const std::vector<std::int64_t>& column, std::int64_t t)
 {
-    return static_cast<std::size_t>(std::upper_bound(column.begin(), column.end(), t) - column.begin());
+    return static_cast<std::size_t>(std::upper_bound(column.begin(), column.end(), t)
+                                    - column.begin());
 }
 
-// Appends [begin, end) as a bar; false when its pixels are taken by the bar before, which then counts it.
+// Appends [begin, end) as a bar; false when its pixels are taken by the bar before, which then
+// counts it.
 bool append(std::vector<Bar>& bars, const Plot& plot, Bar bar)
 {
     bar.x0 = plot.x(bar.begin);
@@ -68,7 +70,8 @@ bool append(std::vector<Bar>& bars, const Plot& plot, Bar bar)
 
 bool isLabelled(const Bar& bar, Level level)
 {
-    return (level == Level::Steps || level == Level::Operations) && bar.x1 - bar.x0 >= kLeastLabelled;
+    return (level == Level::Steps || level == Level::Operations)
+           && bar.x1 - bar.x0 >= kLeastLabelled;
 }
 
 std::vector<std::string> copyLabels(const trace::Trace& trace, std::size_t copy)
@@ -83,14 +86,16 @@ std::vector<std::string> copyLabels(const trace::Trace& trace, std::size_t copy)
 std::vector<trace::Mark> marksOf(const trace::SegmentTemplate& segment, std::int32_t unit)
 {
     std::vector<trace::Mark> marks;
-    std::copy_if(segment.marks.begin(), segment.marks.end(), std::back_inserter(marks),
-                 [unit](const trace::Mark& mark) { return mark.unit == unit && mark.length.value() > 0; });
+    std::copy_if(
+        segment.marks.begin(), segment.marks.end(), std::back_inserter(marks),
+        [unit](const trace::Mark& mark) { return mark.unit == unit && mark.length.value() > 0; });
     std::sort(marks.begin(), marks.end(),
               [](const trace::Mark& a, const trace::Mark& b) { return a.offset < b.offset; });
     return marks;
 }
 
-std::vector<std::string> operationLabels(const trace::Info& info, std::int32_t operation, Picoseconds time)
+std::vector<std::string> operationLabels(const trace::Info& info, std::int32_t operation,
+                                         Picoseconds time)
 {
     const std::string duration = timeText(time);
     if (operation < 0) {
@@ -112,14 +117,13 @@ struct MarkRun
 class MarkRuns
 {
 public:
-    MarkRuns(const std::vector<trace::Mark>& marks, const trace::SegmentTemplate& segment, double pxPerPs,
-             Level level)
+    MarkRuns(const std::vector<trace::Mark>& marks, const trace::SegmentTemplate& segment,
+             double pxPerPs, Level level)
         : m_marks(marks)
         , m_segment(segment)
         , m_pxPerPs(pxPerPs)
         , m_level(level)
-    {
-    }
+    {}
 
     [[nodiscard]] std::int64_t begin(std::size_t mark) const
     {
@@ -231,7 +235,8 @@ std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis&
                 continue;
             }
             const bool single = !one->mixed && one->operation >= 0;
-            bar.target = single ? Target{TargetKind::Operation, one->operation, static_cast<std::int64_t>(row)}
+            bar.target = single ? Target{TargetKind::Operation, one->operation,
+                                         static_cast<std::int64_t>(row)}
                                 : Target{TargetKind::Segment, static_cast<std::int64_t>(row), -1};
             bar.color = role;
             bar.count = static_cast<std::int64_t>(one->last - one->first);
@@ -273,8 +278,8 @@ std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis)
             const std::string time = timeText(Picoseconds(waits.end[row] - waits.begin[row]));
             const std::int32_t copy = waits.copy[row];
             if (copy != trace::kNone) {
-                bars.back().labels.push_back("for " + copyLabels(*run.trace, static_cast<std::size_t>(copy))[1]
-                                             + " " + time);
+                const std::string name = copyLabels(*run.trace, static_cast<std::size_t>(copy))[1];
+                bars.back().labels = {"for " + name + " " + time, name + " " + time};
             }
             bars.back().labels.push_back(time);
         }
@@ -294,7 +299,9 @@ std::vector<Fold> folds(const RunView& run, const TimeAxis& axis, std::int64_t s
     const std::int64_t first = at == trace::kNone ? 0 : at / stepsPerBar * stepsPerBar;
     // The first bar begins with the run and the last one ends with it: nothing of it is left out.
     const auto beginOf = [&](std::int64_t step) {
-        return step == 0 ? 0 : step >= count ? run.trace->end().value() : steps.begin[static_cast<std::size_t>(step)];
+        return step == 0       ? 0
+               : step >= count ? run.trace->end().value()
+                               : steps.begin[static_cast<std::size_t>(step)];
     };
     for (std::int64_t step = first; step == 0 || step < count;) {
         const std::int64_t begin = beginOf(step);
@@ -304,10 +311,12 @@ std::vector<Fold> folds(const RunView& run, const TimeAxis& axis, std::int64_t s
         std::int64_t next = std::min(std::max<std::int64_t>(1, count), step + stepsPerBar);
         if (next < count && plot.x(beginOf(next)) - plot.x(begin) < kLeastFold) {
             const Picoseconds wide = axis.toTime(plot.x(begin) + kLeastFold);
-            const std::int64_t reached = std::max<std::int64_t>(next, trace::stepAt(*run.trace, wide));
+            const std::int64_t reached =
+                std::max<std::int64_t>(next, trace::stepAt(*run.trace, wide));
             next = std::min(count, (reached + stepsPerBar - 1) / stepsPerBar * stepsPerBar);
         }
-        folds.push_back({plot.x(begin), plot.x(beginOf(next)), begin, beginOf(next), step, next - 1});
+        folds.push_back(
+            {plot.x(begin), plot.x(beginOf(next)), begin, beginOf(next), step, next - 1});
         step = next;
     }
     return folds;

@@ -11,7 +11,10 @@ namespace {
 
 constexpr std::int32_t kAgent = 0; // one agent so far
 
-std::string strong(const std::string& text) { return "|" + text + "|"; }
+std::string strong(const std::string& text)
+{
+    return "|" + text + "|";
+}
 
 std::string copyName(const trace::Trace& trace, std::size_t copy)
 {
@@ -30,11 +33,13 @@ std::string copiesText(const trace::Trace& trace, Picoseconds now)
             continue;
         }
         const bool out = copies.out[flight.first] != 0;
-        const std::string share = strong(percentText(trace::copyFraction(trace, flight.first, now), 0));
-        std::string text = (out ? "write-back of " : "next ") + copyName(trace, flight.first) + " " + share
-                           + (out ? " gone" : " arrived");
+        const std::string share =
+            strong(percentText(trace::copyFraction(trace, flight.first, now), 0));
+        std::string text = (out ? "write-back of " : "next ") + copyName(trace, flight.first) + " "
+                           + share + (out ? " gone" : " arrived");
         if (flight.size() > 1) {
-            text += ", " + strong(countText(static_cast<std::int64_t>(flight.size()) - 1)) + " queued behind it";
+            text += ", " + strong(countText(static_cast<std::int64_t>(flight.size()) - 1))
+                    + " queued behind it";
         }
         return text;
     }
@@ -48,7 +53,8 @@ std::string firstInputs(const trace::Trace& trace, std::int64_t bodyBegin)
     const auto& operands = trace.info().operands;
     std::vector<std::string> names;
     for (std::size_t row = 0; row < copies.size() && copies.end[row] <= bodyBegin; ++row) {
-        const std::string name = strong(operands[static_cast<std::size_t>(copies.operand[row])].name);
+        const std::string name =
+            strong(operands[static_cast<std::size_t>(copies.operand[row])].name);
         if (copies.out[row] == 0 && std::find(names.begin(), names.end(), name) == names.end()) {
             names.push_back(name);
         }
@@ -68,13 +74,15 @@ std::string prologueText(const trace::Trace& trace, Picoseconds now)
     const trace::Steps& steps = trace.steps();
     if (now.value() > 0) {
         const std::string copies = copiesText(trace, now);
-        return "prologue: " + (copies.empty() ? "nothing to compute yet" : copies + ", nothing to overlap yet");
+        return "prologue: "
+               + (copies.empty() ? "nothing to compute yet" : copies + ", nothing to overlap yet");
     }
     const std::int64_t bodyBegin = steps.bodyBegin[0];
     const std::string inputs = firstInputs(trace, bodyBegin);
     std::string text = inputs.empty() ? "the first step begins"
                                       : "prologue: first " + inputs + " arrive in "
-                                            + strong(timeText(Picoseconds(bodyBegin))) + ", nothing to overlap yet";
+                                            + strong(timeText(Picoseconds(bodyBegin)))
+                                            + ", nothing to overlap yet";
     if (steps.size() > 1) {
         const std::int64_t span = steps.bodyBegin.back() - bodyBegin;
         const auto mean = Picoseconds(span / (static_cast<std::int64_t>(steps.size()) - 1));
@@ -102,11 +110,16 @@ std::string stepText(const RunView& run, std::size_t step, Picoseconds now)
     if (wait != trace::kNone) {
         const auto row = static_cast<std::size_t>(wait);
         const std::string left = timeText(Picoseconds(trace.waits().end[row]) - now);
+        // Named only if the copies' part of the sentence names another one.
         const std::int32_t copy = trace.waits().copy[row];
-        return (unit == trace::kNone ? "the core" : trace.info().units[static_cast<std::size_t>(unit)].name)
+        const bool moving = copy != trace::kNone
+                            && trace.copies().start[static_cast<std::size_t>(copy)] <= now.value();
+        return (unit == trace::kNone ? "the core"
+                                     : trace.info().units[static_cast<std::size_t>(unit)].name)
                + strong(" waits " + left) + " more"
-               + (copy == trace::kNone ? ""
-                                       : " for " + copyName(trace, static_cast<std::size_t>(copy)));
+               + (copy == trace::kNone || moving
+                      ? ""
+                      : " for " + copyName(trace, static_cast<std::size_t>(copy)));
     }
     if (segment != trace::kNone) {
         const auto row = static_cast<std::size_t>(segment);
@@ -114,7 +127,8 @@ std::string stepText(const RunView& run, std::size_t step, Picoseconds now)
         const trace::SegmentTemplate& of = trace.info().templates[id];
         if (of.kind == trace::SegmentKind::StepOverhead) {
             const auto done = now - Picoseconds(trace.segments().begin[row]);
-            return "step overhead " + strong(timeText(done)) + " of " + strong(timeText(of.duration));
+            return "step overhead " + strong(timeText(done)) + " of "
+                   + strong(timeText(of.duration));
         }
     }
     return unit == trace::kNone ? "nothing computes" : computeText(run, step, unit, now);
@@ -137,7 +151,10 @@ std::string wholeRunText(const RunView& run)
                 + strong(percentText(share, 1));
     }
     const std::int64_t stalled = run.report.stalledSteps;
-    text += " · " + (stalled == 0 ? "no step waits" : strong(countText(stalled)) + (stalled == 1 ? " step waits" : " steps wait"));
+    text += " · "
+            + (stalled == 0
+                   ? "no step waits"
+                   : strong(countText(stalled)) + (stalled == 1 ? " step waits" : " steps wait"));
     const Picoseconds waited = run.index->waiting(trace.end());
     if (waited.value() > 0) {
         text += " · " + strong(timeText(waited)) + " waited in all";
@@ -157,9 +174,9 @@ std::string caption(const RunView& run, const ViewState& state, const Zoom& zoom
     }
     if (zoom.level == Level::Run) {
         return wholeRunText(run)
-               + (zoom.stepsPerBar > 1
-                      ? " · each bar is " + strong(countText(zoom.stepsPerBar)) + " steps, its height the busy share"
-                      : " · each bar is a step, its height the busy share");
+               + (zoom.stepsPerBar > 1 ? " · each bar is " + strong(countText(zoom.stepsPerBar))
+                                             + " steps, its height the busy share"
+                                       : " · each bar is a step, its height the busy share");
     }
     if (now >= trace.end()) {
         return "end: " + wholeRunText(run);
@@ -170,7 +187,8 @@ std::string caption(const RunView& run, const ViewState& state, const Zoom& zoom
     }
     const std::string copies = copiesText(trace, now);
     if (now >= trace.end() - run.report.split.epilogue && run.report.split.epilogue.value() > 0) {
-        return "epilogue: " + (copies.empty() ? "nothing under way" : copies + ", nothing left to overlap");
+        return "epilogue: "
+               + (copies.empty() ? "nothing under way" : copies + ", nothing left to overlap");
     }
     return "step " + stepName(trace, step) + ": " + stepText(run, row, now) + ", "
            + (copies.empty() ? "no copy under way" : copies);

@@ -105,7 +105,8 @@ Picoseconds busy(const RunView& run, const Lane& lane, Picoseconds t)
     }
     Picoseconds sum;
     for (std::size_t link = 0; link < run.trace->info().links.size(); ++link) {
-        sum += run.index->linkBusy(static_cast<std::int32_t>(link), lane.kind == LaneKind::CopyOut, t);
+        sum +=
+            run.index->linkBusy(static_cast<std::int32_t>(link), lane.kind == LaneKind::CopyOut, t);
     }
     return sum;
 }
@@ -154,8 +155,10 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height)
     };
     for (std::size_t i = 0; i < info.units.size(); ++i) {
         const trace::Unit& unit = info.units[i];
-        Lane lane = {LaneKind::Unit, static_cast<std::int32_t>(i), unit.name, parts::unitRole(unit.kind)};
-        const bool moves = unit.kind == trace::UnitKind::Load || unit.kind == trace::UnitKind::Store;
+        Lane lane = {LaneKind::Unit, static_cast<std::int32_t>(i), unit.name,
+                     parts::unitRole(unit.kind)};
+        const bool moves =
+            unit.kind == trace::UnitKind::Load || unit.kind == trace::UnitKind::Store;
         const bool hidden = (mayHide(unit.kind) && busy(run, lane, end).value() == 0)
                             || (moves && level != Level::Operations && lane.unit != tallest);
         if (!hidden) {
@@ -166,15 +169,16 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height)
     // Loads and stores are the first to go where it gets narrow.
     constexpr double kNarrow = 0.75;
     if (heights() * kNarrow > room) {
-        lanes.erase(std::remove_if(lanes.begin(), lanes.end(),
-                                   [&](const Lane& lane) {
-                                       return lane.kind == LaneKind::Unit && lane.unit != tallest
-                                              && (info.units[static_cast<std::size_t>(lane.unit)].kind
-                                                      == trace::UnitKind::Load
-                                                  || info.units[static_cast<std::size_t>(lane.unit)].kind
-                                                         == trace::UnitKind::Store);
-                                   }),
-                    lanes.end());
+        lanes.erase(
+            std::remove_if(lanes.begin(), lanes.end(),
+                           [&](const Lane& lane) {
+                               return lane.kind == LaneKind::Unit && lane.unit != tallest
+                                      && (info.units[static_cast<std::size_t>(lane.unit)].kind
+                                              == trace::UnitKind::Load
+                                          || info.units[static_cast<std::size_t>(lane.unit)].kind
+                                                 == trace::UnitKind::Store);
+                           }),
+            lanes.end());
         heights();
     }
     double fixed = kLaneGap * static_cast<double>(lanes.size());
@@ -182,7 +186,8 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height)
     for (const Lane& lane : lanes) {
         (lane.used ? flexible : fixed) += lane.h;
     }
-    const double scale = std::clamp((room - fixed) / std::max(1.0, flexible), kLeastScale, kMostScale);
+    const double scale =
+        std::clamp((room - fixed) / std::max(1.0, flexible), kLeastScale, kMostScale);
     double y = kPlotTop;
     for (Lane& lane : lanes) {
         lane.h = lane.used ? std::floor(lane.h * scale) : lane.h;
