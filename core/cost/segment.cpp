@@ -21,13 +21,16 @@ public:
         : m_program(program)
         , m_operation(operation)
         , m_chip(chip)
-    {
-    }
+    {}
 
     [[nodiscard]] Result<OperationCost> run();
 
 private:
-    [[nodiscard]] const ir::Type& operand(std::size_t i) const { return m_program.type(m_operation.operands[i]); }
+    [[nodiscard]] const ir::Type& operand(std::size_t i) const
+    {
+        return m_program.type(m_operation.operands[i]);
+    }
+
     [[nodiscard]] const ir::Type& result() const { return m_program.type(m_operation.results[0]); }
 
     [[nodiscard]] Error error(const std::string& sentence) const
@@ -36,7 +39,8 @@ private:
     }
 
     [[nodiscard]] const std::vector<std::int64_t>& tile() const;
-    // Registers that hold a value while it is computed with: elements widened to 32 bits, tiles padded.
+    // Registers that hold a value while it is computed with: elements widened to 32 bits, tiles
+    // padded.
     [[nodiscard]] std::int64_t registers(const Shape& shape) const;
     // Registers that its packed bytes fill in memory.
     [[nodiscard]] std::int64_t memoryRegisters(const ir::Type& type) const;
@@ -72,18 +76,22 @@ std::int64_t CostModel::registers(const Shape& shape) const
 
 std::int64_t CostModel::memoryRegisters(const ir::Type& type) const
 {
-    return ceilDiv(paddedBytes(type.dtype, type.shape, tile()).value(), m_chip.registerBytes.value());
+    return ceilDiv(paddedBytes(type.dtype, type.shape, tile()).value(),
+                   m_chip.registerBytes.value());
 }
 
 Status CostModel::demand(chip::UnitKind kind, std::int64_t registers)
 {
     const chip::Unit* unit = m_chip.unitOf(kind);
     if (unit == nullptr) {
-        return error(std::string(ir::opName(m_operation.code)) + " needs a " + std::string(chip::unitKindName(kind))
-                     + " unit, which " + m_chip.title + " lacks.");
+        return error(std::string(ir::opName(m_operation.code)) + " needs a "
+                     + std::string(chip::unitKindName(kind)) + " unit, which " + m_chip.title
+                     + " lacks.");
     }
-    const double cycles = std::ceil(static_cast<double>(registers) * unit->cyclesPerRegister / static_cast<double>(unit->count));
-    m_cost.demands.push_back({static_cast<std::int32_t>(unit - m_chip.units.data()), Cycles(static_cast<std::int64_t>(cycles))});
+    const double cycles = std::ceil(static_cast<double>(registers) * unit->cyclesPerRegister
+                                    / static_cast<double>(unit->count));
+    m_cost.demands.push_back({static_cast<std::int32_t>(unit - m_chip.units.data()),
+                              Cycles(static_cast<std::int64_t>(cycles))});
     return Done{};
 }
 
@@ -107,7 +115,8 @@ Status CostModel::vectorWork(chip::UnitKind kind, const Shape& shape, bool count
 Status CostModel::reduction()
 {
     const Shape& input = operand(0).shape;
-    if (Status status = vectorWork(chip::UnitKind::Vector, input, true); !status || input.rank() == 0) {
+    if (Status status = vectorWork(chip::UnitKind::Vector, input, true);
+        !status || input.rank() == 0) {
         return status;
     }
     const auto& axes = std::get<ir::AxesParams>(m_operation.params).axes;
@@ -115,7 +124,8 @@ Status CostModel::reduction()
     if (std::find(axes.begin(), axes.end(), last) == axes.end()) {
         return Done{};
     }
-    // Across lanes: what is left after the other reduced axes are gone goes through the crosslane unit.
+    // Across lanes: what is left after the other reduced axes are gone goes through the crosslane
+    // unit.
     std::vector<Extent> kept;
     for (std::int32_t axis = 0; axis <= last; ++axis) {
         if (axis == last || std::find(axes.begin(), axes.end(), axis) == axes.end()) {
@@ -140,15 +150,17 @@ Status CostModel::dot()
     if (unit == nullptr) {
         return error("dot_general needs a matrix unit, which " + m_chip.title + " lacks.");
     }
-    const DType dtype = dtypeBits(operand(0).dtype) >= dtypeBits(operand(1).dtype) ? operand(0).dtype : operand(1).dtype;
+    const DType dtype = dtypeBits(operand(0).dtype) >= dtypeBits(operand(1).dtype)
+                            ? operand(0).dtype
+                            : operand(1).dtype;
     const auto rate = unit->matrixRates.find(dtype);
     if (rate == unit->matrixRates.end()) {
         std::string taken;
         for (const auto& [name, unused] : unit->matrixRates) {
             taken += (taken.empty() ? "" : ", ") + std::string(dtypeName(name));
         }
-        return error("dot_general of " + std::string(dtypeName(dtype)) + ": the " + unit->name + " of " + m_chip.title
-                     + " takes " + taken + ".");
+        return error("dot_general of " + std::string(dtypeName(dtype)) + ": the " + unit->name
+                     + " of " + m_chip.title + " takes " + taken + ".");
     }
     const auto& dimensions = std::get<ir::DotParams>(m_operation.params);
     std::int64_t batch = 1, k = 1;
@@ -158,10 +170,14 @@ Status CostModel::dot()
     for (const std::int32_t axis : dimensions.lhsContracting) {
         k *= operand(0).shape[static_cast<std::size_t>(axis)];
     }
-    const std::int64_t m = operand(0).shape.elements() / (batch * k), n = operand(1).shape.elements() / (batch * k);
-    const std::int64_t rowsPushed = batch * alignTo(m, unit->rowGranule) * ceilDiv(k, unit->rows) * ceilDiv(n, unit->columns);
-    const double cycles = std::ceil(static_cast<double>(rowsPushed) * rate->second.cyclesPerRow / static_cast<double>(unit->count));
-    m_cost.demands.push_back({static_cast<std::int32_t>(unit - m_chip.units.data()), Cycles(static_cast<std::int64_t>(cycles))});
+    const std::int64_t m = operand(0).shape.elements() / (batch * k),
+                       n = operand(1).shape.elements() / (batch * k);
+    const std::int64_t rowsPushed =
+        batch * alignTo(m, unit->rowGranule) * ceilDiv(k, unit->rows) * ceilDiv(n, unit->columns);
+    const double cycles = std::ceil(static_cast<double>(rowsPushed) * rate->second.cyclesPerRow
+                                    / static_cast<double>(unit->count));
+    m_cost.demands.push_back({static_cast<std::int32_t>(unit - m_chip.units.data()),
+                              Cycles(static_cast<std::int64_t>(cycles))});
     m_cost.flopsUnit = m_cost.demands.back().unit;
     m_cost.useful = Flops(2 * batch * m * n * k);
     m_cost.executed = Flops(2 * rowsPushed * unit->rows * unit->columns);
@@ -214,7 +230,7 @@ Result<OperationCost> CostModel::run()
 // than what it uses, and no later than leaves room for what follows on its unit, so that the whole
 // fits in the largest sum over units.
 void place(const ir::Program& program, std::span<const ir::Operation* const> operations,
-           const std::vector<OperationCost>& costs, trace::SegmentTemplate& out)
+           const std::vector<OperationCost>& costs, SegmentCost& out)
 {
     std::map<std::int32_t, Cycles> total, free, used;
     for (const OperationCost& cost : costs) {
@@ -238,8 +254,10 @@ void place(const ir::Program& program, std::span<const ir::Operation* const> ope
         for (const Demand& demand : costs[i].demands) {
             const Cycles later = total[demand.unit] - used[demand.unit] - demand.cycles;
             const Cycles last = out.cycles - later;
-            const Cycles unitEnd = std::min(std::max(free[demand.unit] + demand.cycles, earliest), last);
-            out.marks.push_back({demand.unit, operations[i]->id, unitEnd - demand.cycles, demand.cycles});
+            const Cycles unitEnd =
+                std::min(std::max(free[demand.unit] + demand.cycles, earliest), last);
+            out.places.push_back(
+                {demand.unit, operations[i]->id, unitEnd - demand.cycles, demand.cycles});
             free[demand.unit] = unitEnd;
             used[demand.unit] += demand.cycles;
             end = std::max(end, unitEnd);
@@ -255,17 +273,19 @@ void place(const ir::Program& program, std::span<const ir::Operation* const> ope
 
 } // namespace
 
-Result<OperationCost> operationCost(const ir::Program& program, const ir::Operation& operation, const chip::Chip& chip)
+Result<OperationCost> operationCost(const ir::Program& program, const ir::Operation& operation,
+                                    const chip::Chip& chip)
 {
     return CostModel(program, operation, chip).run();
 }
 
-Result<trace::SegmentTemplate> segmentTemplate(const ir::Program& program,
-                                               std::span<const ir::Operation* const> operations, const chip::Chip& chip)
+Result<SegmentCost> segmentCost(const ir::Program& program,
+                                std::span<const ir::Operation* const> operations,
+                                const chip::Chip& chip)
 {
-    trace::SegmentTemplate result;
-    result.flopsByUnit.assign(chip.units.size(), Flops(0));
-    result.executedFlopsByUnit.assign(chip.units.size(), Flops(0));
+    SegmentCost result;
+    result.useful.assign(chip.units.size(), Flops(0));
+    result.executed.assign(chip.units.size(), Flops(0));
     std::vector<OperationCost> costs;
     for (const ir::Operation* operation : operations) {
         Result<OperationCost> cost = operationCost(program, *operation, chip);
@@ -273,8 +293,8 @@ Result<trace::SegmentTemplate> segmentTemplate(const ir::Program& program,
             return cost.error();
         }
         if (cost->flopsUnit >= 0) {
-            result.flopsByUnit[static_cast<std::size_t>(cost->flopsUnit)] += cost->useful;
-            result.executedFlopsByUnit[static_cast<std::size_t>(cost->flopsUnit)] += cost->executed;
+            result.useful[static_cast<std::size_t>(cost->flopsUnit)] += cost->useful;
+            result.executed[static_cast<std::size_t>(cost->flopsUnit)] += cost->executed;
         }
         result.transcendentals += cost->transcendentals;
         costs.push_back(std::move(*cost));
@@ -285,7 +305,8 @@ Result<trace::SegmentTemplate> segmentTemplate(const ir::Program& program,
     return result;
 }
 
-Bytes temporaries(const ir::Program& program, std::span<const ir::Operation* const> operations, const chip::Chip& chip)
+Bytes temporaries(const ir::Program& program, std::span<const ir::Operation* const> operations,
+                  const chip::Chip& chip)
 {
     std::map<ir::ValueId, std::size_t> lastUse;
     for (std::size_t i = 0; i < operations.size(); ++i) {
@@ -300,7 +321,8 @@ Bytes temporaries(const ir::Program& program, std::span<const ir::Operation* con
         const bool computes = kind != OpKind::Memory && kind != OpKind::Layout;
         std::int64_t dying = 0;
         for (const ir::ValueId operand : operations[i]->operands) {
-            if (const auto found = alive.find(operand); found != alive.end() && lastUse[operand] == i) {
+            if (const auto found = alive.find(operand);
+                found != alive.end() && lastUse[operand] == i) {
                 dying += found->second;
                 alive.erase(found);
             }

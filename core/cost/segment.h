@@ -1,12 +1,11 @@
-// What a straight-line stretch of operations costs on one chip's units. An operation demands cycles on
-// units; a segment lasts the largest sum over units; inside it every operation has its place on each
-// unit, in dependency order, never overlapping and never past the end.
+// What a straight-line stretch of operations costs on one chip's units. An operation demands cycles
+// on units; a segment lasts the largest sum over units; inside it every operation has its place on
+// each unit, in dependency order, never overlapping and never past the end.
 #pragma once
 
 #include "core/base/result.h"
 #include "core/chip/chip.h"
 #include "core/ir/program.h"
-#include "core/trace/info.h"
 
 #include <span>
 #include <vector>
@@ -30,18 +29,40 @@ struct OperationCost
 
 // The error (user) says that the chip lacks a unit or dtype, with the operation's place. Scalars
 // (rank 0) run on the scalar unit and count no FLOPs.
-[[nodiscard]] Result<OperationCost> operationCost(const ir::Program& program, const ir::Operation& operation,
-                                                  const chip::Chip& chip);
+[[nodiscard]] Result<OperationCost>
+operationCost(const ir::Program& program, const ir::Operation& operation, const chip::Chip& chip);
 
-// The template of a segment: marks, retirement times, FLOPs. Uses the clock of the first agent kind.
-[[nodiscard]] Result<trace::SegmentTemplate> segmentTemplate(const ir::Program& program,
-                                                             std::span<const ir::Operation* const> operations,
-                                                             const chip::Chip& chip);
+// Where an operation occupies a unit: half-open [offset, offset + length) from the segment's start.
+struct Place
+{
+    std::int32_t unit = 0; // index into Chip::units
+    std::int32_t operation = 0;
+    Cycles offset;
+    Cycles length;
+};
+
+struct SegmentCost
+{
+    Cycles cycles;
+    Picoseconds duration;
+    Hertz clock;
+    std::vector<std::int32_t> operations; // in program order
+    std::vector<Cycles> retire;           // per operation, from the start, never decreasing
+    std::vector<Place> places;            // in program order; never overlapping on a unit
+    std::vector<Flops> useful, executed;  // per unit of the chip
+    std::int64_t transcendentals = 0;
+};
+
+// Uses the clock of the first agent kind.
+[[nodiscard]] Result<SegmentCost> segmentCost(const ir::Program& program,
+                                              std::span<const ir::Operation* const> operations,
+                                              const chip::Chip& chip);
 
 // Bytes of the values of a segment that are alive at once beyond the register file: an estimate of
 // what the compiler spills to on-chip memory. Loads stream and layout changes are free, so neither
 // counts; an elementwise result takes the place of an operand that dies.
-[[nodiscard]] Bytes temporaries(const ir::Program& program, std::span<const ir::Operation* const> operations,
+[[nodiscard]] Bytes temporaries(const ir::Program& program,
+                                std::span<const ir::Operation* const> operations,
                                 const chip::Chip& chip);
 
 } // namespace pallascope::cost

@@ -245,7 +245,7 @@ struct Program
 
     [[nodiscard]] const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id.index)]; }
     [[nodiscard]] const Type& type(ValueId id) const { return value(id).type; }
-    // "kernels/matmul.cpp:42", or "unknown place".
+    // "kernels/name.cpp:42", or "unknown place".
     [[nodiscard]] std::string where(LocationId location) const;
 };
 

@@ -31,11 +31,12 @@ USES = {
     "kernels": ["core/ir"],
     "views/layout": ["core/analysis"],
     "views": ["views/layout"],
-    "app": ["core/study", "kernels", "views"],
+    "resources": [],
+    "app": ["core/study", "kernels", "views", "resources"],
 }
 # May include anything of the project.
 FREE = ("tests", "bench")
-TOP_FOLDERS = sorted({folder.split("/")[0] for folder in USES} | set(FREE) | {"resources"})
+TOP_FOLDERS = sorted({folder.split("/")[0] for folder in USES} | set(FREE))
 
 WITHOUT_QT = ("core", "kernels", "views/layout")
 SLOW_LIBRARIES = ("Eigen", "nlohmann", "simdjson")
