@@ -475,7 +475,7 @@ BlockState Index::blockStateAt(std::int32_t operand, std::int64_t block, Picosec
         state.phase = BlockPhase::Ready; // landed for a stay that has not begun
     } else if (state.copies > 0) {
         state.phase = output ? BlockPhase::Written : BlockPhase::Before;
-    } else if (begun != first) {
+    } else if (begun != first && (fetched != first || visits.copyIn[*first] == kNone)) {
         state.phase = BlockPhase::Before;
     }
     return state;

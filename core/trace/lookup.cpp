@@ -50,53 +50,60 @@ std::size_t visitsBegun(const Trace& trace, Rows rows, std::int64_t t)
     return at(found - begin);
 }
 
-// The last started visit of a slot and the next one. Stays go round the slots in turn, so the walks
-// are as long as there are slots.
-struct SlotVisits
+// When a stay takes over its slot: with the issue of its copy-in; without one as its first step
+// begins, though not before the slot's last block has left.
+bool hasTaken(const Trace& trace, std::int32_t visit, std::int32_t previous, std::int64_t t)
 {
-    std::int32_t current = kNone, next = kNone;
-};
+    const Visits& visits = trace.visits();
+    const Copies& copies = trace.copies();
+    if (const std::int32_t in = visits.copyIn[at(visit)]; in != kNone) {
+        return copies.issue[at(in)] <= t;
+    }
+    const std::int32_t out = previous == kNone ? kNone : visits.copyOut[at(previous)];
+    return trace.steps().begin[at(visits.firstStep[at(visit)])] <= t
+           && (out == kNone || copies.end[at(out)] <= t);
+}
 
-SlotVisits visitsOfSlot(const Trace& trace, std::int32_t operand, std::int32_t slot, std::int64_t t)
+// The stay that a slot belongs to at t, kNone before the first. Stays go round the slots in turn,
+// so the walks are about as long as there are slots.
+std::int32_t stayOfSlot(const Trace& trace, std::int32_t operand, std::int32_t slot, std::int64_t t)
 {
     const Visits& visits = trace.visits();
     const Rows rows = visitsOf(visits, operand);
     const std::size_t begun = visitsBegun(trace, rows, t);
-    SlotVisits result;
-    for (std::size_t row = begun; row > rows.first && result.current == kNone; --row) {
-        if (visits.slot[row - 1] == slot) {
-            result.current = static_cast<std::int32_t>(row - 1);
-        }
+    // The slot's next stay may hold it already (its copy is issued ahead), and the last one that
+    // began may not yet hold it (with one slot, the block before is still leaving).
+    std::int32_t candidate = kNone;
+    for (std::size_t row = begun; row < rows.last && candidate == kNone; ++row) {
+        candidate = visits.slot[row] == slot ? static_cast<std::int32_t>(row) : kNone;
     }
-    for (std::size_t row = begun; row < rows.last && result.next == kNone; ++row) {
-        if (visits.slot[row] == slot) {
-            result.next = static_cast<std::int32_t>(row);
+    for (std::size_t row = begun; row > rows.first; --row) {
+        if (visits.slot[row - 1] != slot) {
+            continue;
         }
+        const auto earlier = static_cast<std::int32_t>(row - 1);
+        if (candidate != kNone && hasTaken(trace, candidate, earlier, t)) {
+            return candidate;
+        }
+        candidate = earlier;
     }
-    return result;
+    return candidate != kNone && hasTaken(trace, candidate, kNone, t) ? candidate : kNone;
 }
 
-// A slot that a copy fills or has filled for `visit`; absent when none has been issued yet.
-std::optional<SlotState> incoming(const Trace& trace, std::int32_t visit, std::int64_t t)
+// A slot that waits for the block of `visit`, or has it before its first step.
+SlotState arriving(const Trace& trace, std::int32_t visit, std::int64_t t)
 {
-    if (visit == kNone || trace.visits().copyIn[at(visit)] == kNone) {
-        return std::nullopt;
-    }
-    const std::int32_t copy = trace.visits().copyIn[at(visit)];
+    const auto copy = at(trace.visits().copyIn[at(visit)]);
     const Copies& copies = trace.copies();
-    if (copies.issue[at(copy)] > t) {
-        return std::nullopt;
-    }
     SlotState state;
     state.block = trace.visits().block[at(visit)];
     state.visit = visit;
-    state.copy = copy;
-    state.fraction = copyFraction(trace, at(copy), Picoseconds(t));
-    if (copies.end[at(copy)] <= t) {
+    state.copy = static_cast<std::int32_t>(copy);
+    if (copies.end[copy] <= t) {
         state.phase = SlotPhase::Ready;
-        state.fraction = 0;
     } else {
-        state.phase = copies.start[at(copy)] <= t ? SlotPhase::Arriving : SlotPhase::Queued;
+        state.phase = copies.start[copy] <= t ? SlotPhase::Arriving : SlotPhase::Queued;
+        state.fraction = copyFraction(trace, copy, Picoseconds(t));
     }
     return state;
 }
@@ -320,18 +327,14 @@ SlotState slotStateAt(const Trace& trace, std::int32_t buffer, Picoseconds time)
     if (place.operand == kNone) {
         return scratchState(trace, t);
     }
-    const SlotVisits visits = visitsOfSlot(trace, place.operand, place.slot, t);
-    if (const std::optional<SlotState> state = incoming(trace, visits.next, t)) {
-        return *state;
-    }
-    if (visits.current == kNone) {
+    const std::int32_t visit = stayOfSlot(trace, place.operand, place.slot, t);
+    if (visit == kNone) {
         return {};
     }
-    const std::optional<SlotState> own = incoming(trace, visits.current, t);
-    if (own && own->phase != SlotPhase::Ready) {
-        return *own; // its first step waits for it
-    }
-    return staying(trace, visits.current, t);
+    const std::int32_t in = trace.visits().copyIn[at(visit)];
+    const bool begun = trace.steps().begin[at(trace.visits().firstStep[at(visit)])] <= t;
+    const bool landed = in == kNone || trace.copies().end[at(in)] <= t;
+    return begun && landed ? staying(trace, visit, t) : arriving(trace, visit, t);
 }
 
 } // namespace pallascope::trace
