@@ -13,45 +13,6 @@
 using namespace pallascope;
 using namespace pallascope::layout;
 
-// TEMPORARY until core/analysis exists.
-namespace pallascope::analysis {
-
-std::optional<Point> runPoint(const trace::Index& index, Picoseconds t)
-{
-    const double flops = index.flops(t), bytes = index.bytes(t);
-    if (t.value() <= 0 || flops <= 0 || bytes <= 0) {
-        return std::nullopt;
-    }
-    return Point{flops / bytes, flops / toSeconds(t).value()};
-}
-
-std::optional<Point> windowPoint(const trace::Index& index, Picoseconds t, Picoseconds window)
-{
-    if (t < window) {
-        return std::nullopt;
-    }
-    const double flops = index.flops(t) - index.flops(t - window),
-                 bytes = index.bytes(t) - index.bytes(t - window);
-    if (flops <= 0 || bytes <= 0) {
-        return std::nullopt;
-    }
-    return Point{flops / bytes, flops / toSeconds(window).value()};
-}
-
-const Alternative* best(const Report& report, const std::vector<Alternative>& alternatives)
-{
-    const Alternative* found = nullptr;
-    for (const Alternative& one : alternatives) {
-        if (one.fits && !one.overScopedLimit && one.time < report.time
-            && (found == nullptr || one.time < found->time)) {
-            found = &one;
-        }
-    }
-    return found;
-}
-
-} // namespace pallascope::analysis
-
 namespace {
 
 Scene draw(const std::string& view, const RunView& run, const ViewState& state, Size size)

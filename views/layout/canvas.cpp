@@ -230,9 +230,17 @@ double Canvas::rich(double x, double y, double w, double h, std::string_view tex
             return at;
         }
         if (partWidth > room + 0.5) {
-            const std::string shown = elided(part, room, size, weight);
-            this->text(at, y, room, h, shown, style);
-            return at + textWidth(shown, size, weight);
+            std::string shown = elided(part, room, size, weight);
+            const double shownWidth = textWidth(shown, size, weight);
+            m_scene.items.emplace_back(TextItem{{at, std::round(y), shownWidth + 1, h},
+                                                std::move(shown),
+                                                size,
+                                                weight,
+                                                style.color,
+                                                Align::Left,
+                                                false,
+                                                0});
+            return at + shownWidth;
         }
         // Not through text(): positions within a sentence stay fractional.
         m_scene.items.emplace_back(TextItem{{at, std::round(y), partWidth + 1, h},

@@ -30,8 +30,8 @@ struct Plot
                           axis.left + axis.width + kOutside);
     }
 
-    // The first time whose pixel is behind x.
-    [[nodiscard]] std::int64_t timeBehind(double px) const { return axis.toTime(px + 0.5).value(); }
+    // The first time that rounds to this pixel.
+    [[nodiscard]] std::int64_t timeAt(double px) const { return axis.toTime(px - 0.5).value(); }
 
     const TimeAxis& axis;
     std::int64_t begin, end;
@@ -200,7 +200,7 @@ std::vector<Bar> copyBars(const RunView& run, bool out, const TimeAxis& axis, Le
             }
             ++row;
         } else {
-            row = std::max(row + 1, firstAfter(copies.end, plot.timeBehind(bars.back().x1) - 1));
+            row = std::max(row + 1, firstAfter(copies.end, plot.timeAt(bars.back().x1) - 1));
         }
     }
     return bars;
@@ -248,7 +248,7 @@ std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis&
         }
         ++row;
         if (thin && full) {
-            row = std::max(row, firstAtLeast(segments.begin, plot.timeBehind(bars.back().x1)));
+            row = std::max(row, firstAtLeast(segments.begin, plot.timeAt(bars.back().x1)) - 1);
         }
     }
     return bars;
@@ -271,7 +271,7 @@ std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis)
         bar.target = {TargetKind::Wait, static_cast<std::int64_t>(row), -1};
         bar.color = Role::Wait;
         if (!append(bars, plot, std::move(bar))) {
-            row = std::max(row + 1, firstAfter(waits.end, plot.timeBehind(bars.back().x1) - 1));
+            row = std::max(row + 1, firstAfter(waits.end, plot.timeAt(bars.back().x1) - 1));
             continue;
         }
         if (bars.back().x1 - bars.back().x0 >= kLeastLabelled) {

@@ -1,0 +1,96 @@
+#include "tests/support/run_view_fixture.h"
+#include "views/layout/canvas.h"
+#include "views/layout/layouts.h"
+
+#include <gtest/gtest.h>
+
+using namespace pallascope;
+using namespace pallascope::layout;
+
+namespace {
+
+const RunView& mainJob()
+{
+    static const RunView run = test::mainJobView();
+    return run;
+}
+
+int countFills(const Scene& scene, Color color)
+{
+    int count = 0;
+    for (const Item& item : scene.items) {
+        const auto* fill = std::get_if<FillItem>(&item);
+        count += fill != nullptr && fill->color == color ? 1 : 0;
+    }
+    return count;
+}
+
+bool hasTarget(const Scene& scene, TargetKind kind)
+{
+    return std::any_of(scene.hits.begin(), scene.hits.end(),
+                       [&](const Hit& hit) { return hit.target.kind == kind; });
+}
+
+} // namespace
+
+TEST(Overview, hasAMarkForEveryWaitUpToOnePerTwoPixels)
+{
+    ViewState state;
+    state.visible = firstFrame(*mainJob().trace);
+    // 63 stalled steps and the prologue, wide apart: x and y waits of a step touch and are one
+    // mark.
+    EXPECT_EQ(countFills(layoutOverview(mainJob(), state, {1900, 40}), Role::Wait), 65);
+    EXPECT_LE(countFills(layoutOverview(mainJob(), state, {60, 40}), Role::Wait), 30);
+    EXPECT_GE(countFills(layoutOverview(mainJob(), state, {60, 40}), Role::Wait), 15);
+}
+
+TEST(Overview, theStripIsCutAtThePlayhead)
+{
+    ViewState state;
+    state.visible = firstFrame(*mainJob().trace);
+    state.now = Picoseconds(mainJob().trace->end().value() / 2);
+    const Scene scene = layoutOverview(mainJob(), state, {1000, 40});
+    const auto& whole = std::get<FillItem>(scene.items[0]);
+    const auto& past = std::get<FillItem>(scene.items[1]);
+    EXPECT_EQ(whole.rect.w, 1000);
+    EXPECT_EQ(past.rect.w, 500);
+}
+
+TEST(VerdictStrip, keepsTheFindingsCountAtAnyWidth)
+{
+    for (const double width : {200.0, 400.0, 900.0, 1280.0, 1920.0}) {
+        const Scene scene = layoutVerdictStrip(mainJob(), {}, {width, 26});
+        EXPECT_TRUE(hasTarget(scene, TargetKind::Finding)) << width;
+        bool counted = false;
+        double rightOfText = 0;
+        double leftOfCount = width;
+        for (const Item& item : scene.items) {
+            const auto* text = std::get_if<TextItem>(&item);
+            if (text == nullptr) {
+                continue;
+            }
+            if (text->text == "0 findings") {
+                counted = true;
+                leftOfCount = text->rect.x;
+            } else if (text->size == 12) {
+                rightOfText = std::max(
+                    rightOfText, text->rect.x + textWidth(text->text, text->size, text->weight));
+            }
+        }
+        EXPECT_TRUE(counted) << width;
+        EXPECT_LE(rightOfText, leftOfCount) << width;
+    }
+}
+
+TEST(VerdictStrip, saysBoundRateAndTimeAndSuggestsTheBestAlternative)
+{
+    const Scene scene = layoutVerdictStrip(mainJob(), {}, {1920, 26});
+    const std::string text = analysis::plain(scene.caption);
+    EXPECT_EQ(text.rfind("Memory-bound. 142.4 TFLOP/s, 72.3 % of peak in 966.2 µs; 227.8 FLOP/B is "
+                         "under the ridge of 240.5",
+                         0),
+              0U)
+        << text;
+    EXPECT_TRUE(hasTarget(scene, TargetKind::Alternative));
+    EXPECT_EQ(countFills(scene, Role::Hbm), 1);
+}

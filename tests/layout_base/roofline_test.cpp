@@ -1,0 +1,188 @@
+#include "tests/support/run_view_fixture.h"
+#include "views/layout/canvas.h"
+#include "views/layout/layouts.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+using namespace pallascope;
+using namespace pallascope::layout;
+
+namespace {
+
+const RunView& mainJob()
+{
+    static const RunView run = test::mainJobView();
+    return run;
+}
+
+Scene roofline(const RunView& run, double share, Size size = {365, 216})
+{
+    ViewState state;
+    state.now = Picoseconds(std::llround(share * static_cast<double>(run.trace->end().value())));
+    return layoutRoofline(run, state, size);
+}
+
+// The ticks' texts and the solid roof: what must not move while playing.
+std::pair<std::set<std::string>, std::vector<Point>> frameOf(const Scene& scene)
+{
+    std::pair<std::set<std::string>, std::vector<Point>> frame;
+    for (const Item& item : scene.items) {
+        const auto* text = std::get_if<TextItem>(&item);
+        if (text != nullptr && text->size == 10 && text->angle == 0 && text->align != Align::Left) {
+            frame.first.insert(text->text + "@" + std::to_string(text->rect.x) + ","
+                               + std::to_string(text->rect.y));
+        }
+        const auto* line = std::get_if<PolylineItem>(&item);
+        if (line != nullptr && line->width == 1.6) {
+            frame.second.insert(frame.second.end(), line->points.begin(), line->points.end());
+        }
+    }
+    return frame;
+}
+
+std::vector<DiscItem> discsOf(const Scene& scene)
+{
+    std::vector<DiscItem> discs;
+    for (const Item& item : scene.items) {
+        if (const auto* disc = std::get_if<DiscItem>(&item)) {
+            discs.push_back(*disc);
+        }
+    }
+    return discs;
+}
+
+} // namespace
+
+TEST(Roofline, doesNotRescaleWhilePlaying)
+{
+    const auto first = frameOf(roofline(mainJob(), 0.3));
+    EXPECT_FALSE(first.first.empty());
+    EXPECT_FALSE(first.second.empty());
+    for (const double share : {0.001, 0.01, 0.1, 0.6, 1.0}) {
+        EXPECT_EQ(frameOf(roofline(mainJob(), share)), first) << share;
+    }
+}
+
+TEST(Roofline, thePointNeverLiesOverItsRoof)
+{
+    for (double share = 0.005; share <= 1; share += 0.0173) {
+        const Scene scene = roofline(mainJob(), share, {1000, 600});
+        const std::vector<Point> roof = frameOf(scene).second; // slope, then roof
+        ASSERT_EQ(roof.size(), 4U);
+        const std::vector<DiscItem> discs = discsOf(scene);
+        ASSERT_FALSE(discs.empty());
+        for (const DiscItem& disc : discs) {
+            const double slope =
+                roof[0].y
+                + (disc.center.x - roof[0].x) / (roof[1].x - roof[0].x) * (roof[1].y - roof[0].y);
+            EXPECT_GE(disc.center.y, std::max(slope, roof[2].y) - 1e-6);
+        }
+    }
+}
+
+TEST(Roofline, theWindowPointShowsOnlyAfterAWholePeriod)
+{
+    const RunView& run = mainJob();
+    const double period = ratio(run.periodTime, run.trace->end());
+    // The run point is two discs: its edge and itself.
+    EXPECT_EQ(discsOf(roofline(run, period * 0.9)).size(), 2U);
+    EXPECT_EQ(discsOf(roofline(run, period * 1.1)).size(), 3U);
+}
+
+TEST(Roofline, beforeAnythingIsComputedItSaysWhereTheRunWillBe)
+{
+    const Scene scene = roofline(mainJob(), 0);
+    EXPECT_EQ(analysis::plain(scene.caption),
+              "nothing computed yet · whole run will sit at 227.8 FLOP/B");
+    EXPECT_TRUE(discsOf(scene).empty());
+}
+
+TEST(Roofline, atTheEndThePointIsTheReports)
+{
+    const Scene scene = roofline(mainJob(), 1);
+    const std::string caption = analysis::plain(scene.caption);
+    EXPECT_EQ(caption.rfind("whole run 142.4 TFLOP/s at 227.8 FLOP/B · ", 0), 0U) << caption;
+}
+
+TEST(Roofline, theTrailLeadsBackToItsTimes)
+{
+    const RunView& run = mainJob();
+    const Scene scene = roofline(run, 0.6, {669, 318});
+    std::int64_t last = -1;
+    int places = 0;
+    for (const Hit& hit : scene.hits) {
+        if (hit.target.kind == TargetKind::Time) {
+            EXPECT_GE(hit.target.a, last);
+            last = hit.target.a;
+            ++places;
+        }
+    }
+    EXPECT_GT(places, 20);
+    EXPECT_EQ(last, std::llround(0.6 * static_cast<double>(run.trace->end().value())));
+}
+
+TEST(Roofline, otherRunsAndCeilingsAppearFrom700Pixels)
+{
+    const auto alternatives = [](const Scene& scene) {
+        std::set<std::int64_t> rows;
+        for (const Hit& hit : scene.hits) {
+            if (hit.target.kind == TargetKind::Alternative) {
+                rows.insert(hit.target.a);
+            }
+        }
+        return rows.size();
+    };
+    EXPECT_EQ(alternatives(roofline(mainJob(), 0.5, {699, 400})), 0U);
+    EXPECT_GE(alternatives(roofline(mainJob(), 0.5, {1000, 600})), 2U);
+}
+
+TEST(Roofline, textsStayInsideThePicture)
+{
+    for (const Size size : {Size{365, 216}, Size{669, 318}, Size{1000, 614}, Size{300, 160}}) {
+        for (const double share : {0.0, 0.004, 0.1, 0.6, 1.0}) {
+            for (const Item& item : roofline(mainJob(), share, size).items) {
+                const auto* text = std::get_if<TextItem>(&item);
+                if (text == nullptr || text->angle != 0) {
+                    continue;
+                }
+                EXPECT_GE(text->rect.x, 0) << text->text;
+                EXPECT_LE(text->rect.x + textWidth(text->text, text->size, text->weight),
+                          size.width + 1)
+                    << text->text << " in " << size.width << " at " << share;
+                EXPECT_LE(text->rect.y + text->rect.h, size.height) << text->text;
+            }
+        }
+    }
+}
+
+TEST(Roofline, aKernelWithoutFlopsKeepsItsAxesAndSaysSo)
+{
+    RunView run = mainJob();
+    run.report.flops = Flops(0);
+    run.report.roofline.peak.reset();
+    run.report.arithmeticIntensity = 0;
+    const Scene scene = roofline(run, 0.5);
+    EXPECT_EQ(analysis::plain(scene.caption).rfind("no FLOPs · moves ", 0), 0U) << scene.caption;
+    EXPECT_FALSE(frameOf(scene).first.empty());
+    EXPECT_TRUE(discsOf(scene).empty());
+}
+
+TEST(Roofline, tinyIntensitiesAreInSight)
+{
+    // As add_vectors: 1 FLOP for 12 bytes, far left of a VPU's ridge.
+    RunView run = mainJob();
+    const double scale = 1.0 / 12 / run.report.arithmeticIntensity;
+    run.report.roofline.peak->flopsPerSecond *= 0.02;
+    run.report.roofline.ridge *= 0.02;
+    run.report.arithmeticIntensity *= scale;
+    run.report.flopsPerSecond *= scale;
+    const Scene scene = roofline(run, 0);
+    EXPECT_EQ(analysis::plain(scene.caption),
+              "nothing computed yet · whole run will sit at 0.0833 FLOP/B");
+    const std::set<std::string> ticks = frameOf(scene).first;
+    EXPECT_TRUE(std::any_of(ticks.begin(), ticks.end(),
+                            [](const std::string& tick) { return tick.rfind("0.1@", 0) == 0; }));
+}
