@@ -91,6 +91,12 @@ void SceneView::setTheme(Theme theme)
     update();
 }
 
+void SceneView::setBackground(Role role)
+{
+    m_background = role;
+    update();
+}
+
 void SceneView::setLayoutFunction(Layout layout)
 {
     m_layout = std::move(layout);
@@ -196,7 +202,7 @@ void SceneView::paintEvent(QPaintEvent* event)
 {
     refresh();
     QPainter painter(this);
-    painter.fillRect(event->rect(), color(Color(Role::View), m_theme));
+    painter.fillRect(event->rect(), color(Color(m_background), m_theme));
     paint(painter, m_scene, m_theme, event->rect());
     paintFrames(painter);
     paintOverlay(painter);

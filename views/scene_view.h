@@ -39,6 +39,8 @@ public:
     void setTheme(layout::Theme theme);
     void setLayoutFunction(Layout layout);
 
+    void setBackground(layout::Role role);
+
     // Arrow keys move a cursor between the things of a focused view.
     void setCursorKeys(bool on) { m_cursorKeys = on; }
 
@@ -93,6 +95,7 @@ private:
     Layout m_layout;
     Use m_use;
     bool m_cursorKeys = false;
+    layout::Role m_background = layout::Role::View;
     std::shared_ptr<const layout::RunView> m_run;
     layout::ViewState m_state;
     layout::Theme m_theme = layout::Theme::Light;

@@ -3,6 +3,8 @@
 #include "views/fonts.h"
 #include "views/scene_painter.h"
 
+#include <QApplication>
+
 namespace pallascope::views {
 namespace {
 
@@ -29,7 +31,7 @@ QScrollBar:horizontal { background: %view; height: 8px; margin: 0; }
 QScrollBar::handle:horizontal { background: %edge; min-width: 24px; margin: 2px 0; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
-QTabBar { background: %chrome; }
+QTabBar { background: %chrome; qproperty-drawBase: 0; }
 QTabBar::tab { background: %chrome; color: %text2; padding: 3px 10px; border: 0; }
 QTabBar::tab:selected { background: %selectBackground; color: %focus; }
 QAbstractItemView { background: %view; color: %text; border: 1px solid %edge; outline: 0;
@@ -44,6 +46,26 @@ QString hex(Role role, Theme theme)
 }
 
 } // namespace
+
+Style::Style()
+    : QProxyStyle(u"Fusion"_s)
+{}
+
+int Style::styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
+                     QStyleHintReturn* data) const
+{
+    if (hint == SH_UnderlineShortcut) {
+        return QGuiApplication::queryKeyboardModifiers().testFlag(Qt::AltModifier) ? 1 : 0;
+    }
+    return QProxyStyle::styleHint(hint, option, widget, data);
+}
+
+void dressApplication()
+{
+    QApplication::setApplicationName(u"Pallascope"_s);
+    QApplication::setStyle(new Style);
+    QApplication::setFont(font(11));
+}
 
 QPalette palette(Theme theme)
 {

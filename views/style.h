@@ -5,9 +5,22 @@
 #include "views/layout/theme.h"
 
 #include <QPalette>
+#include <QProxyStyle>
 #include <QString>
 
 namespace pallascope::views {
+
+// Fusion, with menu letters underlined only while Alt is held.
+class Style : public QProxyStyle
+{
+public:
+    Style();
+    int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
+                  QStyleHintReturn* data) const override;
+};
+
+// Style and font of the application; the colours follow the theme.
+void dressApplication();
 
 [[nodiscard]] QPalette palette(layout::Theme theme);
 [[nodiscard]] QString styleSheet(layout::Theme theme);

@@ -195,6 +195,7 @@ void TimelineView::paintOverlay(QPainter& painter)
 OverviewView::OverviewView(QWidget* parent)
     : SceneView(layoutOverview, Use::Ranged, parent)
 {
+    setBackground(Role::Chrome);
     setFocusPolicy(Qt::NoFocus); // Home, End and the arrows move the playhead everywhere
 }
 

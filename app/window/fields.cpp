@@ -108,7 +108,7 @@ NumberField::NumberField(std::int64_t minimum, std::int64_t maximum, QWidget* pa
     setFrame(false);
     lineEdit()->setFrame(false);
     lineEdit()->setFont(font());
-    lineEdit()->setTextMargins(2, 0, 0, 0);
+    lineEdit()->setTextMargins(kTextInset - 4, 0, 0, 0);
     connect(this, &QAbstractSpinBox::editingFinished, this, &NumberField::commit);
 }
 
@@ -178,6 +178,25 @@ QAbstractSpinBox::StepEnabled NumberField::stepEnabled() const
 void NumberField::wheelEvent(QWheelEvent* event)
 {
     hasFocus() ? QAbstractSpinBox::wheelEvent(event) : event->ignore();
+}
+
+void NumberField::resizeEvent(QResizeEvent* event)
+{
+    QAbstractSpinBox::resizeEvent(event);
+    placeEdit();
+}
+
+void NumberField::showEvent(QShowEvent* event)
+{
+    QAbstractSpinBox::showEvent(event);
+    placeEdit();
+}
+
+// Inside our frame, which the style does not know.
+void NumberField::placeEdit()
+{
+    constexpr int kFrame = 2;
+    lineEdit()->setGeometry(kFrame, kFrame, width() - kArrowRoom, height() - 2 * kFrame);
 }
 
 void NumberField::paintEvent(QPaintEvent* /*event*/)

@@ -56,10 +56,13 @@ Q_SIGNALS:
 protected:
     void paintEvent(QPaintEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void showEvent(QShowEvent* event) override;
     [[nodiscard]] StepEnabled stepEnabled() const override;
 
 private:
     void commit();
+    void placeEdit();
 
     FieldLook m_look;
     std::int64_t m_minimum, m_maximum;

@@ -3,6 +3,8 @@
 #include "views/fonts.h"
 #include "views/scene_painter.h"
 
+#include <QPainter>
+
 #include <algorithm>
 #include <set>
 
@@ -17,7 +19,8 @@ constexpr int kPitch = 24;
 constexpr int kColumnGap = 10;
 constexpr int kGroupGap = 5;
 constexpr int kLabelGap = 8;
-constexpr int kBottom = 7;
+constexpr int kBottom = 8;     // with a line in it, above the budget
+constexpr int kWideLabel = 54; // of kernel and chip
 const QString kKernelField = u"kernel"_s;
 const QString kChipField = u"chip"_s;
 
@@ -69,9 +72,6 @@ KernelForm::KernelForm(QWidget* parent)
     m_error->setFont(views::font(11));
     m_error->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_error->hide();
-    QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-    policy.setHeightForWidth(true);
-    setSizePolicy(policy);
 }
 
 void KernelForm::show(const RunRequest& request, const std::vector<layout::Field>& fields)
@@ -144,9 +144,7 @@ void KernelForm::build(const std::string& kernel, const std::vector<ParameterInf
         }
     }
     applyLook();
-    place(width(), true);
-    updateGeometry();
-    Q_EMIT heightChanged();
+    place();
 }
 
 KernelForm::Cell KernelForm::makeChoice(const QString& name,
@@ -218,9 +216,7 @@ void KernelForm::setError(const QString& parameter, const QString& sentence)
     m_error->setText(sentence);
     m_error->setVisible(!sentence.isEmpty());
     applyLook();
-    place(width(), true);
-    updateGeometry();
-    Q_EMIT heightChanged();
+    place();
 }
 
 QString KernelForm::errorText() const
@@ -257,76 +253,80 @@ QWidget* KernelForm::field(const QString& parameter) const
     return found == m_cells.end() ? nullptr : found->second.field;
 }
 
-int KernelForm::heightForWidth(int width) const
+void KernelForm::paintEvent(QPaintEvent* /*event*/)
 {
-    return place(width, false);
+    constexpr int kLineAbove = 6;
+    QPainter painter(this);
+    painter.fillRect(rect(), views::color(layout::Color(layout::Role::View), m_theme));
+    painter.fillRect(0, height() - kLineAbove, width(), 1,
+                     views::color(layout::Color(layout::Role::Line), m_theme));
 }
 
 void KernelForm::resizeEvent(QResizeEvent* event)
 {
     QWidget::resizeEvent(event);
-    place(width(), true);
+    place();
 }
 
-int KernelForm::placeRow(const std::vector<Cell>& row, int y, int width, bool apply) const
+int KernelForm::placeRow(const std::vector<Cell>& row, int y) const
 {
-    const int inner = width - 2 * kPadding;
-    const bool pair = row.size() > 1;
-    int column = 0;
-    for (const Cell& cell : row) {
-        const int half = (inner - kColumnGap) / 2;
-        const int x = kPadding + column * (half + kColumnGap);
-        const bool wide = &row == &m_rows[0] || &row == &m_rows[1];
+    const int inner = width() - 2 * kPadding;
+    const int half = (inner - kColumnGap) / 2;
+    const bool wide = &row == &m_rows[0] || &row == &m_rows[1];
+    int x = kPadding;
+    for (std::size_t column = 0; column < row.size(); ++column) {
+        const Cell& cell = row[column];
         const int room = wide ? inner : (column == 1 ? inner - half - kColumnGap : half);
-        int label = wide ? 54 : cell.label->sizeHint().width() + kLabelGap;
-        if (!wide) { // labels of a column line up
-            for (const auto& other : m_rows) {
-                const auto at = static_cast<std::size_t>(column);
-                const bool same = other.size() > at && other.size() == row.size() && pair
-                                  && &other != &m_rows[0] && &other != &m_rows[1];
-                const bool number = same && qobject_cast<NumberField*>(other[at].field) != nullptr;
-                if (number == (qobject_cast<NumberField*>(cell.field) != nullptr) && same) {
-                    label = std::max(label, other[at].label->sizeHint().width() + kLabelGap);
-                }
-            }
-        }
-        if (apply) {
-            cell.label->setGeometry(x, y, label, kFieldHeight);
-            cell.field->setGeometry(x + label, y, room - label, kFieldHeight);
-        }
-        ++column;
+        const int label = wide ? kWideLabel : labelWidth(row, column);
+        cell.label->setGeometry(x, y, label, kFieldHeight);
+        cell.field->setGeometry(x + label, y, room - label, kFieldHeight);
+        x += half + kColumnGap;
     }
     return y + kPitch;
 }
 
-int KernelForm::place(int width, bool apply) const
+// Number fields that stand in one column line up.
+int KernelForm::labelWidth(const std::vector<Cell>& row, std::size_t column) const
 {
-    const auto placeError = [&](int y) {
-        const int inner = width - 2 * kPadding;
-        const int height = m_error->heightForWidth(inner);
-        if (apply) {
-            m_error->setGeometry(kPadding, y, inner, height);
-        }
-        return y + height + 4;
+    const auto isNumber = [](const Cell& cell) {
+        return qobject_cast<NumberField*>(cell.field) != nullptr;
     };
+    int widest = row[column].label->sizeHint().width();
+    for (std::size_t i = 2; i < m_rows.size() && row.size() > 1 && isNumber(row[column]); ++i) {
+        if (m_rows[i].size() == row.size() && isNumber(m_rows[i][column])) {
+            widest = std::max(widest, m_rows[i][column].label->sizeHint().width());
+        }
+    }
+    return widest + kLabelGap;
+}
+
+// The form is as high as its rows and the error need.
+void KernelForm::place()
+{
     const bool bad = !m_error->text().isEmpty();
     int y = 0;
     bool placed = false;
+    const auto placeError = [&] {
+        const int inner = width() - 2 * kPadding;
+        const int height = m_error->heightForWidth(inner);
+        m_error->setGeometry(kPadding, y, inner, height);
+        y += height + 4;
+        placed = true;
+    };
     for (std::size_t i = 0; i < m_rows.size(); ++i) {
-        y = placeRow(m_rows[i], y, width, apply);
+        y = placeRow(m_rows[i], y);
         const bool here = std::any_of(m_rows[i].begin(), m_rows[i].end(), [&](const Cell& cell) {
             return cell.name == m_errorParameter;
         });
         if (bad && here) {
-            y = placeError(y);
-            placed = true;
+            placeError();
         }
         y += i == 1 ? kGroupGap : 0;
     }
     if (bad && !placed) {
-        y = placeError(y);
+        placeError();
     }
-    return y + kBottom;
+    setFixedHeight(y + kBottom);
 }
 
 } // namespace pallascope::app

@@ -29,15 +29,14 @@ public:
 
     [[nodiscard]] QWidget* field(const QString& parameter) const; // null: none
     [[nodiscard]] QString errorText() const;
-    [[nodiscard]] int heightForWidth(int width) const override;
 
 Q_SIGNALS:
     void kernelChosen(const QString& kernel);
     void chipChosen(const QString& chip);
     void parameterChosen(const QString& name, const QString& value);
-    void heightChanged();
 
 protected:
+    void paintEvent(QPaintEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:
@@ -53,8 +52,9 @@ private:
     Cell makeCell(const ParameterInfo& parameter, bool editable);
     Cell makeChoice(const QString& name, const std::vector<std::pair<QString, QString>>& items);
     void setValue(const QString& name, const QString& value);
-    int place(int width, bool apply) const;
-    int placeRow(const std::vector<Cell>& row, int y, int width, bool apply) const;
+    void place();
+    [[nodiscard]] int placeRow(const std::vector<Cell>& row, int y) const;
+    [[nodiscard]] int labelWidth(const std::vector<Cell>& row, std::size_t column) const;
     void applyLook();
 
     std::string m_kernel;

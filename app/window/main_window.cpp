@@ -9,9 +9,9 @@
 #include "app/window/window_app.h"
 #include "views/fonts.h"
 #include "views/layout/layouts.h"
-#include "views/scene_painter.h"
 #include "views/style.h"
 
+#include <QApplication>
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QHBoxLayout>
@@ -65,9 +65,6 @@ void MainWindow::buildBars()
     bar->setFixedHeight(kMenuHeight);
     bar->setNativeMenuBar(false);
     m_title = new RunTitle(block);
-    m_menuLine = new QWidget(block);
-    m_menuLine->setFixedHeight(1);
-    m_menuLine->setAutoFillBackground(true);
     m_transport = new TransportBar(m_session, block);
     m_strip = new VerdictStrip(m_session, block);
     auto* first = new QHBoxLayout;
@@ -79,7 +76,6 @@ void MainWindow::buildBars()
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addLayout(first);
-    column->addWidget(m_menuLine);
     column->addWidget(m_transport);
     column->addWidget(m_strip);
     setMenuWidget(block);
@@ -145,7 +141,7 @@ void MainWindow::pushRun()
 void MainWindow::applyTheme()
 {
     const layout::Theme theme = m_session.theme();
-    setPalette(views::palette(theme));
+    QApplication::setPalette(views::palette(theme)); // dialogs and popups too
     setStyleSheet(views::styleSheet(theme));
     m_docks->setTheme(theme);
     m_transport->setTheme(theme);
@@ -153,9 +149,6 @@ void MainWindow::applyTheme()
     m_strip->setTheme(theme);
     m_strip->view()->setTheme(theme);
     m_title->setTheme(theme);
-    QPalette line = views::palette(theme);
-    line.setColor(QPalette::Window, views::color(layout::Color(layout::Role::Line), theme));
-    m_menuLine->setPalette(line);
     m_actions.dark->setChecked(theme == layout::Theme::Dark);
 }
 

@@ -65,7 +65,6 @@ private:
     TransportBar* m_transport = nullptr;
     VerdictStrip* m_strip = nullptr;
     CommandPalette* m_palette = nullptr;
-    QWidget* m_menuLine = nullptr;
     Actions m_actions;
 };
 

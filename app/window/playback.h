@@ -12,6 +12,7 @@
 #include "core/base/units.h"
 
 #include <vector>
+
 // clang-format on
 
 namespace pallascope::app {

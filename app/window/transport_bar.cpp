@@ -17,9 +17,9 @@ using namespace layout;
 using namespace Qt::StringLiterals;
 using views::color;
 
-constexpr int kHeight = 40;
+constexpr int kHeight = 41; // a line above, a line below
 constexpr int kPadding = 10;
-constexpr int kTop = 7;
+constexpr int kTop = 8;
 constexpr int kButtonHeight = 26;
 constexpr int kButtonWidth = 28;
 constexpr int kPlayWidth = 34;
@@ -28,7 +28,7 @@ constexpr int kUnitWidth = 92;
 constexpr int kSpeedWidth = 102;
 constexpr int kLeastStrip = 160;
 // The strip's scene is taller than the bar it draws: playhead and range stick out.
-constexpr int kStripTop = 4;
+constexpr int kStripTop = 5;
 constexpr int kStripHeight = 32;
 
 bool isMain(TransportIcon icon)
@@ -258,10 +258,11 @@ void TransportBar::paintEvent(QPaintEvent* /*event*/)
 {
     QPainter painter(this);
     painter.fillRect(rect(), color(Color(Role::Chrome), m_theme));
+    painter.fillRect(0, 0, width(), 1, color(Color(Role::Line), m_theme));
     painter.fillRect(0, height() - 1, width(), 1, color(Color(Role::Line), m_theme));
     if (m_positionX < width()) {
         const double wide = std::min<double>(views::richWidth(m_position, 12) + 2, m_positionWidth);
-        const QRectF room(width() - kPadding - wide, 0, wide, height() - 1);
+        const QRectF room(width() - kPadding - wide, 1, wide, height() - 2);
         views::paintRich(painter, room, m_position, 12, m_theme);
     }
 }

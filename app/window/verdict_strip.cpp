@@ -66,6 +66,7 @@ VerdictStrip::VerdictStrip(Session& session, QWidget* parent)
     , m_cancel(new HeadButton(tr("Cancel"), this))
 {
     setFixedHeight(kHeight);
+    m_view->setBackground(Role::Panel);
     m_message->hide();
     m_cancel->setCheckable(false);
     m_cancel->hide();

@@ -4,11 +4,11 @@
 #include "views/fonts.h"
 #include "views/layout/layouts.h"
 #include "views/scene_painter.h"
+#include "views/style.h"
 
 #include <QApplication>
 #include <QImage>
 #include <QSaveFile>
-#include <QStyleFactory>
 
 #include <cstdio>
 #include <cstdlib>
@@ -16,8 +16,6 @@
 
 namespace pallascope::app {
 namespace {
-
-using namespace Qt::StringLiterals;
 
 constexpr double kMostPixels =
     16384; // of a side; beyond it QImage cannot allocate on small machines
@@ -29,13 +27,6 @@ bool hasDisplay()
         return value != nullptr && *value != '\0';
     };
     return set("DISPLAY") || set("WAYLAND_DISPLAY") || set("QT_QPA_PLATFORM");
-}
-
-void dressApplication()
-{
-    QApplication::setApplicationName(u"Pallascope"_s);
-    QApplication::setStyle(QStyleFactory::create(u"Fusion"_s));
-    QApplication::setFont(views::font(11));
 }
 
 // An application for pictures: there is one already in the window and in tests; else it needs no
@@ -50,7 +41,7 @@ std::unique_ptr<QApplication> applicationForPictures()
     static char name[] = "pallascope";
     static char* arguments[] = {name, nullptr};
     auto application = std::make_unique<QApplication>(count, arguments);
-    dressApplication();
+    views::dressApplication();
     return application;
 }
 
@@ -81,7 +72,7 @@ int runWindow(int argc, char** argv, std::optional<RunRequest> request,
         return 2;
     }
     QApplication application(argc, argv);
-    dressApplication();
+    views::dressApplication();
     MainWindow window;
     window.show();
     if (traceFile) {

@@ -1,0 +1,153 @@
+#include "tests/gui/fake_run_job.h"
+
+#include "core/trace/file.h"
+#include "tests/support/run_view_fixture.h"
+
+#include <charconv>
+#include <chrono>
+#include <thread>
+
+namespace pallascope::test {
+
+FakeMachine& FakeMachine::instance()
+{
+    static FakeMachine machine;
+    return machine;
+}
+
+void FakeMachine::reset()
+{
+    const std::lock_guard lock(m_mutex);
+    slowMs = 0;
+    cancelled = 0;
+    m_asked.clear();
+}
+
+std::vector<app::RunRequest> FakeMachine::asked() const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_asked;
+}
+
+void FakeMachine::note(const app::RunRequest& request)
+{
+    const std::lock_guard lock(m_mutex);
+    m_asked.push_back(request);
+}
+
+app::FinishedRun finishedRun(int block)
+{
+    app::FinishedRun run;
+    run.request.fullValues = run.request.check = false;
+    if (block != 512) {
+        const std::string text = std::to_string(block);
+        run.request.parameters = {{"bm", text}, {"bn", text}, {"bk", text}};
+    }
+    run.view = std::make_shared<const layout::RunView>(mainJobView(block));
+    return run;
+}
+
+namespace {
+
+std::string valueOf(const app::RunRequest& request, const std::string& name,
+                    const std::string& fallback)
+{
+    const auto found = request.parameters.find(name);
+    return found == request.parameters.end() ? fallback : found->second;
+}
+
+// The fixture has square blocks: the last one changed counts.
+Result<int> blockOf(const app::RunRequest& request)
+{
+    int block = 512;
+    for (const char* name : {"bm", "bn", "bk"}) {
+        const std::string value = valueOf(request, name, "512");
+        int number = 0;
+        const auto parsed = std::from_chars(value.data(), value.data() + value.size(), number);
+        if (parsed.ec != std::errc() || parsed.ptr != value.data() + value.size() || number < 1) {
+            return userError("Parameter " + std::string(name)
+                             + " of matmul must be a whole number from 1 to 65536, not \"" + value
+                             + "\".");
+        }
+        block = number != 512 ? number : block;
+    }
+    if (4096 % block != 0 || block < 128) {
+        return userError("Blocks of bm=" + std::to_string(block) + " do not divide m=4096.");
+    }
+    return block;
+}
+
+bool waitAsAsked(const app::Progress& progress)
+{
+    constexpr int kTickMs = 5;
+    FakeMachine& machine = FakeMachine::instance();
+    const int slow = machine.slowMs;
+    for (int done = 0; done < slow; done += kTickMs) {
+        if (progress && !progress(static_cast<double>(done) / slow)) {
+            ++machine.cancelled;
+            return false;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(kTickMs));
+    }
+    return true;
+}
+
+} // namespace
+
+} // namespace pallascope::test
+
+namespace pallascope::app {
+
+std::vector<KernelInfo> kernels()
+{
+    const auto number = [](std::string name, std::string value, std::int64_t most) {
+        return ParameterInfo{std::move(name), "int", std::move(value), "a size", {}, 1, most};
+    };
+    KernelInfo matmul{"matmul", "bf16 matmul", {}};
+    for (const char* name : {"m", "n", "k"}) {
+        matmul.parameters.push_back(number(name, "4096", 65536));
+    }
+    for (const char* name : {"bm", "bn", "bk"}) {
+        matmul.parameters.push_back(number(name, "512", 65536));
+    }
+    matmul.parameters.push_back(
+        {"dtype", "choice", "bf16", "type of the inputs", {"bf16", "f32"}, 1, 1});
+    matmul.parameters.push_back(number("buffers", "2", 8));
+    matmul.parameters.push_back(
+        {"order", "choice", "ijk", "order of the grid axes", {"ijk", "ikj", "jik"}, 1, 1});
+    KernelInfo add{"add_vectors", "x + y", {number("n", "1024", 1 << 20)}};
+    return {matmul, add};
+}
+
+std::vector<std::pair<std::string, std::string>> chips()
+{
+    return {{"tpu_v5e", "TPU v5e"}};
+}
+
+Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progress)
+{
+    test::FakeMachine::instance().note(request);
+    if (!test::waitAsAsked(progress)) {
+        return limitError("cancelled");
+    }
+    const Result<int> block = test::blockOf(request);
+    if (!block) {
+        return block.error();
+    }
+    FinishedRun run = test::finishedRun(*block);
+    run.request = request;
+    return run;
+}
+
+Result<FinishedRun> openTrace(const std::string& path)
+{
+    auto trace = trace::load(path);
+    if (!trace) {
+        return trace.error();
+    }
+    FinishedRun run = test::finishedRun();
+    run.view = std::make_shared<const layout::RunView>(test::runViewOf(*trace));
+    return run;
+}
+
+} // namespace pallascope::app

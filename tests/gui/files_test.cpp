@@ -1,0 +1,147 @@
+// Traces and pictures through the window: open, save, drop, and what is said when it does not work.
+#include "app/window/window_app.h"
+#include "tests/gui/window_fixture.h"
+
+#include <QDropEvent>
+#include <QFile>
+#include <QFileInfo>
+#include <QMimeData>
+#include <QTemporaryDir>
+
+namespace pallascope::test {
+
+class FilesTest : public QObject, private WindowFixture
+{
+    Q_OBJECT
+
+private:
+    QTemporaryDir m_dir;
+
+    [[nodiscard]] QString path(const char* name) const
+    {
+        return m_dir.filePath(QString::fromLatin1(name));
+    }
+
+    void drop(const QString& file) const
+    {
+        QMimeData data;
+        data.setUrls({QUrl::fromLocalFile(file)});
+        const QPoint at(400, 400);
+        QDragEnterEvent enter(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(window.get(), &enter);
+        QVERIFY(enter.isAccepted());
+        QDropEvent event(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(window.get(), &event);
+    }
+
+private Q_SLOTS:
+
+    void init() { open(); }
+
+    void cleanup() { close(); }
+
+    void aSavedTraceOpensAgain()
+    {
+        session().adopt(finishedRun(1024));
+        session().saveTrace(path("run.trace.json.gz"));
+        QTRY_VERIFY(QFileInfo::exists(path("run.trace.json.gz")));
+        QTRY_VERIFY(window->strip().message().startsWith(QStringLiteral("Saved ")));
+        const trace::Trace saved = trace();
+        session().adopt(finishedRun(512));
+        QSignalSpy runs(&session(), &app::Session::runChanged);
+        session().openTrace(path("run.trace.json.gz"));
+        QTRY_COMPARE(runs.count(), 1);
+        QVERIFY(trace() == saved);
+    }
+
+    void droppingATraceOpensIt()
+    {
+        session().adopt(finishedRun(1024));
+        session().saveTrace(path("drop.trace.json"));
+        QTRY_VERIFY(QFileInfo::exists(path("drop.trace.json")));
+        session().adopt(finishedRun(512));
+        QSignalSpy runs(&session(), &app::Session::runChanged);
+        drop(path("drop.trace.json"));
+        QTRY_COMPARE(runs.count(), 1);
+        QCOMPARE(trace().steps().size(), std::size_t(64));
+    }
+
+    void whatCannotBeOpenedIsSaidInPlaceAndTheRunStays()
+    {
+        const auto before = session().run()->view;
+        QFile file(path("broken.trace.json"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("{\"traceEvents\": [");
+        file.close();
+        drop(path("broken.trace.json"));
+        QTRY_VERIFY(window->strip().message().contains(QStringLiteral("broken.trace.json")));
+        QCOMPARE(session().run()->view, before);
+        QVERIFY(!session().job().running);
+    }
+
+    void whatCannotBeSavedIsSaidInPlace()
+    {
+        session().saveTrace(path("no/such/folder/run.trace.json"));
+        QTRY_VERIFY(!window->strip().message().isEmpty());
+        QVERIFY(!session().job().error.isEmpty());
+    }
+
+    void picturesOfEveryViewAreSaved_data()
+    {
+        QTest::addColumn<QString>("view");
+        QTest::addColumn<QString>("ending");
+        for (const char* view :
+             {"window", "kernel", "grid", "memory", "timeline", "roofline", "source", "verdict"}) {
+            QTest::newRow(view) << QString::fromLatin1(view) << QStringLiteral(".png");
+        }
+        QTest::newRow("svg") << QStringLiteral("timeline") << QStringLiteral(".svg");
+    }
+
+    void picturesOfEveryViewAreSaved()
+    {
+        QFETCH(QString, view);
+        QFETCH(QString, ending);
+        const QString file = m_dir.filePath(view + ending);
+        window->savePictureOf(view, file);
+        QVERIFY2(session().job().error.isEmpty(), qPrintable(session().job().error));
+        if (ending == QStringLiteral(".png")) {
+            const QImage image(file);
+            QVERIFY(image.width() > 100 && image.height() > 40);
+        } else {
+            QFile svg(file);
+            QVERIFY(svg.open(QIODevice::ReadOnly));
+            QVERIFY(svg.readAll().contains("</svg>"));
+        }
+    }
+
+    void aPictureThatCannotBeWrittenIsSaidInPlaceAndLeavesNothing()
+    {
+        window->savePictureOf(QStringLiteral("grid"), path("no/such/grid.png"));
+        QVERIFY(window->strip().message().contains(QStringLiteral("grid.png")));
+        QVERIFY(!QFileInfo::exists(path("no")));
+    }
+
+    void theWindowPictureHasTheAskedSizeAndTime()
+    {
+        layout::ViewState look;
+        look.now = Picoseconds(trace().end().value() / 2);
+        const QString early = path("early.png");
+        const QString late = path("late.png");
+        QVERIFY(app::saveWindowPicture(finishedRun(), {}, {1280, 800}, layout::Theme::Light,
+                                       early.toStdString())
+                    .has_value());
+        QVERIFY(app::saveWindowPicture(finishedRun(), look, {1280, 800}, layout::Theme::Light,
+                                       late.toStdString())
+                    .has_value());
+        QCOMPARE(QImage(early).size(), QSize(1280, 800));
+        QVERIFY(QImage(early) != QImage(late));
+        const auto bad =
+            app::saveWindowPicture(finishedRun(), {}, {0, 800}, layout::Theme::Light, "x.png");
+        QVERIFY(!bad.has_value());
+    }
+};
+
+} // namespace pallascope::test
+
+PALLASCOPE_GUI_TEST_MAIN(pallascope::test::FilesTest)
+#include "files_test.moc"

@@ -1,0 +1,190 @@
+// Kernel, chip and parameters: runs in the background, errors in place, nothing lost.
+#include "app/window/fields.h"
+#include "tests/gui/window_fixture.h"
+
+#include <QLineEdit>
+
+namespace pallascope::test {
+
+using layout::TargetKind;
+
+class FormTest : public QObject, private WindowFixture
+{
+    Q_OBJECT
+
+private:
+    [[nodiscard]] app::KernelForm& form() const { return *window->docks().form(); }
+
+    void type(const char* parameter, const QString& value) const
+    {
+        QWidget* field = form().field(QString::fromLatin1(parameter));
+        field->setFocus();
+        auto* line = field->findChild<QLineEdit*>();
+        line->selectAll();
+        QTest::keyClicks(line, value);
+        QTest::keyClick(line, Qt::Key_Return);
+    }
+
+    [[nodiscard]] QString shown(const char* parameter) const
+    {
+        return form().field(QString::fromLatin1(parameter))->findChild<QLineEdit*>()->text();
+    }
+
+    [[nodiscard]] QString caption(const char* dock) const
+    {
+        return window->docks().dock(QString::fromLatin1(dock))->head()->caption();
+    }
+
+private Q_SLOTS:
+
+    void init() { open(); }
+
+    void cleanup() { close(); }
+
+    void aChangedParameterRunsAgainAndShowsTheNewBudget()
+    {
+        QTRY_VERIFY(caption("kernel").contains(QStringLiteral("512")));
+        QSignalSpy runs(&session(), &app::Session::runChanged);
+        type("bm", QStringLiteral("1024"));
+        QTRY_COMPARE(runs.count(), 1);
+        const auto asked = FakeMachine::instance().asked().back();
+        QCOMPARE(asked.parameters.at("bm"), std::string("1024"));
+        QVERIFY(!asked.fullValues); // times need no numbers
+        QTRY_VERIFY2(caption("kernel").contains(QStringLiteral("64")),
+                     qPrintable(caption("kernel")));
+        QVERIFY(caption("kernel").contains(QStringLiteral("16 MiB")));
+        QCOMPARE(shown("bm"), QStringLiteral("1024"));
+    }
+
+    void theSameValueRunsNothing()
+    {
+        type("bm", QStringLiteral("512"));
+        QCoreApplication::processEvents();
+        QVERIFY(FakeMachine::instance().asked().empty());
+    }
+
+    void upInAFieldGoesToTheNextPowerOfTwo()
+    {
+        auto* field = form().field(QStringLiteral("bm"));
+        field->setFocus();
+        QTest::keyClick(field, Qt::Key_Up);
+        QCOMPARE(shown("bm"), QStringLiteral("1024"));
+        QTest::keyClick(field, Qt::Key_Down);
+        QCOMPARE(shown("bm"), QStringLiteral("512"));
+        auto* buffers = form().field(QStringLiteral("buffers"));
+        buffers->setFocus();
+        QTest::keyClick(buffers, Qt::Key_Up);
+        QCOMPARE(shown("buffers"), QStringLiteral("3"));
+    }
+
+    void aBadValueIsSaidInPlaceAndTheLastRunStays_data()
+    {
+        QTest::addColumn<QString>("value");
+        QTest::newRow("not a number") << QStringLiteral("many");
+        QTest::newRow("zero") << QStringLiteral("0");
+        QTest::newRow("negative") << QStringLiteral("-4");
+        QTest::newRow("does not divide") << QStringLiteral("500");
+    }
+
+    void aBadValueIsSaidInPlaceAndTheLastRunStays()
+    {
+        QFETCH(QString, value);
+        const auto before = session().run()->view;
+        type("bn", value);
+        QTRY_VERIFY(!session().job().error.isEmpty());
+        QCOMPARE(session().run()->view, before);
+        QCOMPARE(session().job().parameter,
+                 value == QStringLiteral("500") ? session().job().parameter : QStringLiteral("bn"));
+        QVERIFY(form().errorText().size() > 10);
+        QVERIFY(window->strip().message().startsWith(QStringLiteral("Not run: ")));
+        QCOMPARE(shown("bn"), value); // what was typed stays to be mended
+        type("bn", QStringLiteral("512"));
+        QTRY_VERIFY(form().errorText().isEmpty());
+        QVERIFY(window->strip().message().isEmpty());
+    }
+
+    void aNewerRequestWinsAndTheStaleResultIsDropped()
+    {
+        FakeMachine::instance().slowMs = 200;
+        QSignalSpy runs(&session(), &app::Session::runChanged);
+        type("bm", QStringLiteral("1024"));
+        type("bm", QStringLiteral("256"));
+        QTRY_COMPARE(runs.count(), 1);
+        QTest::qWait(300); // the cancelled one would have come by now
+        QCOMPARE(runs.count(), 1);
+        QCOMPARE(session().run()->request.parameters.at("bm"), std::string("256"));
+        QCOMPARE(FakeMachine::instance().cancelled.load(), 1);
+    }
+
+    void aLongRunShowsProgressAndCanBeCancelled()
+    {
+        FakeMachine::instance().slowMs = 5000;
+        const auto before = session().run()->view;
+        type("bm", QStringLiteral("1024"));
+        QVERIFY(window->strip().message().isEmpty()); // short runs go without a word
+        QTRY_VERIFY(window->strip().message().contains(QStringLiteral("re-running…")));
+        QTRY_VERIFY(state().stale);
+        QTRY_VERIFY(caption("grid").endsWith(QStringLiteral("of the previous run")));
+        auto* cancel = window->strip().findChild<app::HeadButton*>();
+        QVERIFY(cancel->isVisible());
+        QTest::mouseClick(cancel, Qt::LeftButton);
+        QVERIFY(!session().job().running);
+        QVERIFY(!state().stale);
+        QCOMPARE(session().run()->view, before);
+        QCOMPARE(shown("bm"), QStringLiteral("512"));
+    }
+
+    void escapeCancelsARun()
+    {
+        FakeMachine::instance().slowMs = 5000;
+        session().setParameter("bm", "1024");
+        key(Qt::Key_Escape);
+        QVERIFY(!session().job().running);
+        QTRY_COMPARE(FakeMachine::instance().cancelled.load(), 1);
+    }
+
+    void aClickOnAnAlternativeAppliesIt()
+    {
+        views::SceneView& strip = *window->strip().view();
+        const QPoint place = placeOf(strip, TargetKind::Alternative);
+        QVERIFY(place.x() >= 0);
+        QSignalSpy runs(&session(), &app::Session::runChanged);
+        QTest::mouseClick(&strip, Qt::LeftButton, {}, place);
+        QTRY_COMPARE(runs.count(), 1);
+        QCOMPARE(session().run()->request.parameters.at("bk"), std::string("1024"));
+    }
+
+    void checkValuesAsksForEveryNumber()
+    {
+        key(Qt::Key_R, Qt::ControlModifier);
+        QTRY_COMPARE(FakeMachine::instance().asked().size(), std::size_t(1));
+        QVERIFY(FakeMachine::instance().asked().front().fullValues);
+        QVERIFY(FakeMachine::instance().asked().front().check);
+    }
+
+    void checkingValuesKeepsThePlayhead()
+    {
+        key(Qt::Key_Right);
+        const layout::ViewState before = state();
+        QSignalSpy runs(&session(), &app::Session::runChanged);
+        key(Qt::Key_R, Qt::ControlModifier);
+        QTRY_COMPARE(runs.count(), 1);
+        QCOMPARE(now(), before.now);
+        QCOMPARE(state().visible, before.visible);
+    }
+
+    void anotherKernelGetsItsOwnFields()
+    {
+        auto* kernel = qobject_cast<app::ChoiceField*>(form().field(QStringLiteral("kernel")));
+        kernel->setFocus();
+        QTest::keyClick(kernel, Qt::Key_Down);
+        QTRY_COMPARE(session().request().kernel, std::string("add_vectors"));
+        QTRY_VERIFY(form().field(QStringLiteral("bm")) == nullptr);
+        QCOMPARE(shown("n"), QStringLiteral("1024"));
+    }
+};
+
+} // namespace pallascope::test
+
+PALLASCOPE_GUI_TEST_MAIN(pallascope::test::FormTest)
+#include "form_test.moc"

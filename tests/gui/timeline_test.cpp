@@ -1,0 +1,187 @@
+// The time line under wheel, drags, clicks, keys and hover.
+#include "tests/gui/window_fixture.h"
+#include "views/partners.h"
+
+namespace pallascope::test {
+
+using layout::Target;
+using layout::TargetKind;
+using layout::TimeAxis;
+
+class TimelineTest : public QObject, private WindowFixture
+{
+    Q_OBJECT
+
+private:
+    [[nodiscard]] TimeAxis axis() const
+    {
+        return layout::timelineAxis(state(), {static_cast<double>(timeline().width()),
+                                              static_cast<double>(timeline().height())});
+    }
+
+    [[nodiscard]] double picosecondsPerPixel() const
+    {
+        const TimeAxis now = axis();
+        return static_cast<double>((now.range.end - now.range.begin).value()) / now.width;
+    }
+
+private Q_SLOTS:
+
+    void init() { open(); }
+
+    void cleanup() { close(); }
+
+    void wheelZoomKeepsTheTimeUnderTheCursor_data()
+    {
+        QTest::addColumn<QPoint>("angle");
+        QTest::addColumn<QPoint>("pixels");
+        QTest::newRow("wheel in") << QPoint(0, 120) << QPoint();
+        QTest::newRow("wheel out, two notches") << QPoint(0, -240) << QPoint();
+        QTest::newRow("touch pad in") << QPoint(0, 40) << QPoint(0, 25);
+    }
+
+    void wheelZoomKeepsTheTimeUnderTheCursor()
+    {
+        QFETCH(QPoint, angle);
+        QFETCH(QPoint, pixels);
+        session().setNow(Picoseconds(trace().end().value() / 2));
+        session().frame(app::Session::Frame::Steps);
+        const layout::TimeRange range = state().visible;
+        const QPoint cursor(700, 80);
+        const auto before = axis().toTime(cursor.x());
+        wheel(timeline(), cursor, angle, pixels);
+        QVERIFY(!(state().visible == range));
+        const bool closer = angle.y() > 0;
+        QCOMPARE(state().visible.end - state().visible.begin < range.end - range.begin, closer);
+        const auto after = axis().toTime(cursor.x());
+        QVERIFY(std::abs(static_cast<double>((after - before).value())) <= picosecondsPerPixel());
+    }
+
+    void sidewaysWheelPans()
+    {
+        session().setNow(Picoseconds(trace().end().value() / 2));
+        const layout::TimeRange before = state().visible;
+        wheel(timeline(), QPoint(600, 80), QPoint(-120, 0));
+        QVERIFY(state().visible.begin > before.begin);
+        QCOMPARE(state().visible.end - state().visible.begin, before.end - before.begin);
+    }
+
+    void dragPans()
+    {
+        session().setNow(Picoseconds(trace().end().value() / 2));
+        const layout::TimeRange before = state().visible;
+        const double scale = picosecondsPerPixel();
+        drag(timeline(), QPoint(800, 60), QPoint(700, 60));
+        const auto moved = static_cast<double>((state().visible.begin - before.begin).value());
+        QVERIFY(std::abs(moved - 100 * scale) <= scale);
+        QCOMPARE(state().selection, Target{}); // a drag is no click
+    }
+
+    void draggingStopsAtTheBeginningOfTheRun()
+    {
+        const layout::TimeRange before = state().visible;
+        drag(timeline(), QPoint(600, 60), QPoint(900, 60));
+        QCOMPARE(state().visible, before);
+    }
+
+    void clickOnTheRulerSetsThePlayhead()
+    {
+        const int x = 640;
+        const Picoseconds expected = axis().toTime(x);
+        QTest::mouseClick(&timeline(), Qt::LeftButton, {}, QPoint(x, 8));
+        QCOMPARE(now(), expected);
+    }
+
+    void clickInALaneSelectsAndEscapeClears()
+    {
+        const QPoint place = placeOf(timeline(), TargetKind::Copy, 2);
+        QVERIFY(place.x() >= 0);
+        QTest::mouseClick(&timeline(), Qt::LeftButton, {}, place);
+        QCOMPARE(state().selection, (Target{TargetKind::Copy, 2, -1}));
+        QCOMPARE(now(), Picoseconds(0));
+        key(Qt::Key_Return);
+        QCOMPARE(now().value(), trace().copies().start[2]);
+        key(Qt::Key_Escape);
+        QCOMPARE(state().selection, Target{});
+    }
+
+    void shiftDragMeasuresInTimeAndSteps()
+    {
+        const auto& steps = trace().steps();
+        const int from = static_cast<int>(std::lround(axis().toX(Picoseconds(steps.begin[1]))));
+        const int to = static_cast<int>(std::lround(axis().toX(Picoseconds(steps.begin[3]))));
+        const layout::TimeRange before = state().visible;
+        drag(timeline(), QPoint(to, 60), QPoint(from, 60), Qt::ShiftModifier);
+        QCOMPARE(state().visible, before);
+        const QString measure = timeline().measureText();
+        QVERIFY2(measure.contains(QStringLiteral(" · 2.0"))
+                     || measure.contains(QStringLiteral(" · 1.9")),
+                 qPrintable(measure));
+        QTest::mouseClick(&timeline(), Qt::LeftButton, {}, QPoint(600, 60));
+        QVERIFY(timeline().measureText().isEmpty());
+    }
+
+    void keysZoomPanAndFrame()
+    {
+        session().setNow(Picoseconds(trace().end().value() / 2));
+        const layout::TimeRange start = state().visible;
+        key(Qt::Key_Plus);
+        QVERIFY(state().visible.end - state().visible.begin < start.end - start.begin);
+        key(Qt::Key_Minus);
+        QVERIFY(std::abs((state().visible.begin - start.begin).value())
+                < 1000); // back, within rounding
+        key(Qt::Key_D);
+        QVERIFY(state().visible.begin > start.begin);
+        key(Qt::Key_A);
+        QVERIFY(std::abs((state().visible.begin - start.begin).value()) < 1000);
+        key(Qt::Key_0, Qt::ShiftModifier);
+        QCOMPARE(state().visible, (layout::TimeRange{Picoseconds(0), trace().end()}));
+        key(Qt::Key_0);
+        QCOMPARE(state().visible, layout::frameAround(trace(), now()));
+    }
+
+    void hoveringACopyFramesItsPartnersInEveryView()
+    {
+        session().setNow(Picoseconds((trace().copies().start[2] + trace().copies().end[2]) / 2));
+        QCoreApplication::processEvents();
+        const QImage memoryBefore = view("memory").grab().toImage();
+        const QImage gridBefore = view("grid").grab().toImage();
+        const QImage rooflineBefore = view("roofline").grab().toImage();
+        QTest::mouseMove(&timeline(), placeOf(timeline(), TargetKind::Copy, 2));
+        QTRY_COMPARE(state().hover, (Target{TargetKind::Copy, 2, -1}));
+        QVERIFY(view("memory").grab().toImage() != memoryBefore); // the slot it goes to
+        QVERIFY(view("grid").grab().toImage() != gridBefore);     // the block it brings
+        QVERIFY(view("roofline").grab().toImage() == rooflineBefore);
+
+        const views::Partners partners(*session().run()->view, state(), state().hover);
+        const auto& copies = trace().copies();
+        QVERIFY(partners.contains({TargetKind::Block, copies.operand[2], copies.block[2]}));
+        QVERIFY(!partners.contains({TargetKind::Block, copies.operand[2], copies.block[2] + 1}));
+        QVERIFY(!partners.contains({TargetKind::Copy, 3, -1}));
+        QTest::mouseMove(&timeline(), QPoint(2, timeline().height() - 2));
+    }
+
+    void tooltipTellsAfterAMoment()
+    {
+        QTest::mouseMove(&timeline(), placeOf(timeline(), TargetKind::Copy, 1));
+        QTRY_VERIFY(!timeline().tipLines().isEmpty());
+        QVERIFY(timeline().tipLines().first().contains(QStringLiteral("y(0,0)")));
+        QTest::mouseMove(&timeline(), QPoint(2, 2));
+    }
+
+    void theHeadSaysHowNearItIs()
+    {
+        app::DockHead* head = window->docks().dock(QStringLiteral("timeline"))->head();
+        QTest::mouseClick(head->button(2), Qt::LeftButton); // run
+        QCOMPARE(state().visible, (layout::TimeRange{Picoseconds(0), trace().end()}));
+        QVERIFY(head->button(2)->isChecked());
+        QTest::mouseClick(head->button(0), Qt::LeftButton); // op
+        QVERIFY(head->button(0)->isChecked());
+        QVERIFY(!head->button(2)->isChecked());
+    }
+};
+
+} // namespace pallascope::test
+
+PALLASCOPE_GUI_TEST_MAIN(pallascope::test::TimelineTest)
+#include "timeline_test.moc"

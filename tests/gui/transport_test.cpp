@@ -1,0 +1,204 @@
+// Playing and stepping, by keys, buttons and the strip of the whole run.
+#include "app/window/fields.h"
+#include "tests/gui/window_fixture.h"
+
+namespace pallascope::test {
+
+using app::StepUnit;
+
+class TransportTest : public QObject, private WindowFixture
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+
+    void init() { open(); }
+
+    void cleanup() { close(); }
+
+    void startsPausedAtZeroFramedOnTheFirstSteps()
+    {
+        QCOMPARE(now(), Picoseconds(0));
+        QVERIFY(!state().playing);
+        QCOMPARE(state().visible.begin, Picoseconds(0));
+        QVERIFY(state().visible.end.value() > trace().steps().begin[4]);
+        QVERIFY(state().visible.end.value() < trace().steps().begin[5]);
+    }
+
+    void spacePlaysAndPauses()
+    {
+        key(Qt::Key_Space);
+        QVERIFY(state().playing);
+        QCOMPARE(window->transport().playButton()->icon(), app::TransportIcon::Pause);
+        QTRY_VERIFY(now().value() > 0);
+        key(Qt::Key_Space);
+        QVERIFY(!state().playing);
+        const Picoseconds stopped = now();
+        QTest::qWait(60);
+        QCOMPARE(now(), stopped);
+    }
+
+    void playsOneSteadyStepInOneAndAHalfSeconds()
+    {
+        const auto& view = *session().run()->view;
+        const double step =
+            static_cast<double>(view.periodTime.value()) / static_cast<double>(view.period);
+        QCOMPARE(session().playback().picosecondsPerSecond() * 1.5, std::floor(step));
+    }
+
+    void arrowsMoveOneStepAndBackAgain()
+    {
+        for (std::size_t step = 1; step <= 3; ++step) {
+            key(Qt::Key_Right);
+            QCOMPARE(now().value(), trace().steps().begin[step]);
+        }
+        for (std::size_t step = 3; step-- > 0;) {
+            key(Qt::Key_Left);
+            QCOMPARE(now().value(), trace().steps().begin[step]);
+        }
+    }
+
+    void controlArrowsMoveOneCopyAndBackAgain()
+    {
+        for (std::size_t copy = 1; copy <= 4; ++copy) {
+            key(Qt::Key_Right, Qt::ControlModifier);
+            QCOMPARE(now().value(), trace().copies().start[copy]);
+        }
+        for (std::size_t copy = 4; copy-- > 0;) {
+            key(Qt::Key_Left, Qt::ControlModifier);
+            QCOMPARE(now().value(), trace().copies().start[copy]);
+        }
+    }
+
+    void shiftArrowsMoveOneOperationAndBackAgain()
+    {
+        session().setNow(Picoseconds(trace().steps().bodyBegin[1]));
+        std::vector<Picoseconds> stops{now()};
+        std::vector<std::int32_t> operations{trace::operationAt(trace(), 0, now())};
+        for (int i = 0; i < 4; ++i) {
+            key(Qt::Key_Right, Qt::ShiftModifier);
+            QVERIFY(now() > stops.back());
+            stops.push_back(now());
+            operations.push_back(trace::operationAt(trace(), 0, now()));
+            QVERIFY(operations.back() != operations[operations.size() - 2]); // exactly the next one
+        }
+        for (std::size_t i = stops.size() - 1; i-- > 0;) {
+            key(Qt::Key_Left, Qt::ShiftModifier);
+            QCOMPARE(now(), stops[i]);
+        }
+    }
+
+    void altArrowsGoFromWaitToWait()
+    {
+        key(Qt::Key_Right, Qt::AltModifier);
+        const Picoseconds wait = now();
+        QVERIFY(trace::waitAt(trace(), 0, wait) != trace::kNone);
+        key(Qt::Key_Right, Qt::AltModifier);
+        QVERIFY(now() > wait);
+        key(Qt::Key_Left, Qt::AltModifier);
+        QCOMPARE(now(), wait);
+    }
+
+    void homeAndEndGoToFirstAndLast()
+    {
+        key(Qt::Key_End);
+        QCOMPARE(now(), trace().end());
+        key(Qt::Key_Right);
+        QCOMPARE(now(), trace().end());
+        key(Qt::Key_Home);
+        QCOMPARE(now(), Picoseconds(0));
+        key(Qt::Key_Left);
+        QCOMPARE(now(), Picoseconds(0));
+    }
+
+    void steppingEndsPlaying()
+    {
+        key(Qt::Key_Space);
+        key(Qt::Key_Right);
+        QVERIFY(!state().playing);
+    }
+
+    void buttonsMoveByTheChosenUnit()
+    {
+        auto* unit = window->transport().findChild<app::ChoiceField*>();
+        QTest::keyClick(unit, Qt::Key_Down); // by operation
+        QTest::keyClick(unit, Qt::Key_Down); // by copy
+        QCOMPARE(window->transport().unit(), StepUnit::Copy);
+        const auto buttons = window->transport().findChildren<app::TransportButton*>();
+        QTest::mouseClick(buttons[3], Qt::LeftButton);
+        QCOMPARE(now().value(), trace().copies().start[1]);
+        QTest::mouseClick(buttons[1], Qt::LeftButton);
+        QCOMPARE(now().value(), trace().copies().start[0]);
+    }
+
+    void bracketsChangeTheSpeed()
+    {
+        const double before = session().playback().picosecondsPerSecond();
+        key(Qt::Key_BracketRight);
+        QVERIFY(session().playback().picosecondsPerSecond() > before);
+        key(Qt::Key_BracketLeft);
+        QCOMPARE(session().playback().picosecondsPerSecond(), before);
+    }
+
+    void draggingOnTheStripScrubs()
+    {
+        QWidget& strip = *window->transport().overview();
+        const int middle = strip.height() / 2;
+        QTest::mousePress(&strip, Qt::LeftButton, {}, QPoint(strip.width() / 4, middle));
+        const double first = ratio(now(), trace().end());
+        QVERIFY(std::abs(first - 0.25) < 0.01);
+        QTest::mouseRelease(&strip, Qt::LeftButton, {}, QPoint(strip.width() / 4, middle));
+        drag(strip, QPoint(strip.width() / 4, middle), QPoint(strip.width() / 2, middle));
+        QVERIFY(std::abs(ratio(now(), trace().end()) - 0.5) < 0.01);
+        QVERIFY(state().visible.begin <= now()
+                && now() <= state().visible.end); // the time line came along
+    }
+
+    void shiftDragOnTheStripFramesARange()
+    {
+        QWidget& strip = *window->transport().overview();
+        drag(strip, QPoint(strip.width() * 3 / 4, 16), QPoint(strip.width() / 2, 16),
+             Qt::ShiftModifier);
+        QVERIFY(std::abs(ratio(state().visible.begin, trace().end()) - 0.5) < 0.01);
+        QVERIFY(std::abs(ratio(state().visible.end, trace().end()) - 0.75) < 0.01);
+        QCOMPARE(now(), Picoseconds(0));
+    }
+
+    void playingHoldsTheTimeLineUntilThreeQuartersThenScrollsIt()
+    {
+        const layout::TimeRange range = state().visible;
+        const std::int64_t length = (range.end - range.begin).value();
+        Q_EMIT session().playback().advanced(Picoseconds(length * 74 / 100));
+        QCOMPARE(state().visible, range);
+        Q_EMIT session().playback().advanced(Picoseconds(length / 2));
+        QVERIFY(state().visible.begin > range.begin);
+        QCOMPARE((state().visible.end - state().visible.begin).value(), length);
+        const double at = ratio(now() - state().visible.begin, Picoseconds(length));
+        QVERIFY(std::abs(at - 0.75) < 0.001);
+    }
+
+    void playingStopsAtTheEndAndStartsAgainFromTheBeginning()
+    {
+        key(Qt::Key_End);
+        key(Qt::Key_Left);
+        key(Qt::Key_Space);
+        Q_EMIT session().playback().advanced(trace().end());
+        QVERIFY(!state().playing);
+        QCOMPARE(now(), trace().end());
+        key(Qt::Key_Space);
+        QVERIFY(state().playing);
+        QVERIFY(ratio(now(), trace().end()) < 0.1);
+    }
+
+    void positionNamesTimeAndStep()
+    {
+        key(Qt::Key_Right);
+        key(Qt::Key_Right);
+        QVERIFY(window->transport().positionText().contains(QStringLiteral("step |2| of 512")));
+    }
+};
+
+} // namespace pallascope::test
+
+PALLASCOPE_GUI_TEST_MAIN(pallascope::test::TransportTest)
+#include "transport_test.moc"

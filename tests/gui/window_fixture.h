@@ -1,0 +1,107 @@
+// A window on the synthetic main job, used as a person does: real keys, clicks, wheel and drags.
+#pragma once
+
+#include "app/window/docks.h"
+#include "app/window/main_window.h"
+#include "app/window/transport_bar.h"
+#include "app/window/verdict_strip.h"
+#include "core/trace/lookup.h"
+#include "tests/gui/fake_run_job.h"
+#include "views/layout/layouts.h"
+#include "views/style.h"
+
+#include <QApplication>
+#include <QSignalSpy>
+#include <QTest>
+#include <QWheelEvent>
+
+#include <memory>
+
+namespace pallascope::test {
+
+class WindowFixture
+{
+public:
+    void open(QSize size = QSize(1280, 800))
+    {
+        QTest::failOnWarning(QRegularExpression(QStringLiteral(".")));
+        FakeMachine::instance().reset();
+        window = std::make_unique<app::MainWindow>();
+        window->resize(size);
+        window->show();
+        session().adopt(finishedRun());
+        window->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(window.get()));
+        QCoreApplication::processEvents();
+    }
+
+    void close() { window.reset(); }
+
+    [[nodiscard]] app::Session& session() const { return window->session(); }
+
+    [[nodiscard]] const layout::ViewState& state() const { return session().state(); }
+
+    [[nodiscard]] const trace::Trace& trace() const { return *session().run()->view->trace; }
+
+    [[nodiscard]] Picoseconds now() const { return state().now; }
+
+    [[nodiscard]] views::TimelineView& timeline() const { return *window->docks().timeline(); }
+
+    [[nodiscard]] views::SceneView& view(const char* dock) const
+    {
+        auto* widget = window->docks().dock(QString::fromLatin1(dock))->widget();
+        auto* scene = qobject_cast<views::SceneView*>(widget);
+        return scene != nullptr ? *scene : *widget->findChild<views::SceneView*>();
+    }
+
+    void key(Qt::Key key, Qt::KeyboardModifiers modifiers = Qt::NoModifier) const
+    {
+        QTest::keyClick(window.get(), key, modifiers);
+    }
+
+    void wheel(QWidget& widget, QPoint at, QPoint angle, QPoint pixels = {},
+               Qt::KeyboardModifiers modifiers = Qt::NoModifier) const
+    {
+        QWheelEvent event(at, widget.mapToGlobal(at), pixels, angle, Qt::NoButton, modifiers,
+                          Qt::NoScrollPhase, false);
+        QApplication::sendEvent(&widget, &event);
+    }
+
+    static void drag(QWidget& widget, QPoint from, QPoint to,
+                     Qt::KeyboardModifiers modifiers = Qt::NoModifier)
+    {
+        QTest::mousePress(&widget, Qt::LeftButton, modifiers, from);
+        // QTest::mouseMove has no buttons; a drag needs them.
+        const QPoint steps[] = {from + (to - from) / 2, to};
+        for (const QPoint& at : steps) {
+            QMouseEvent move(QEvent::MouseMove, at, widget.mapToGlobal(at), Qt::NoButton,
+                             Qt::LeftButton, modifiers);
+            QApplication::sendEvent(&widget, &move);
+        }
+        QTest::mouseRelease(&widget, Qt::LeftButton, modifiers, to);
+    }
+
+    // The middle of the first place in a view that stands for a thing of this kind.
+    static QPoint placeOf(views::SceneView& view, layout::TargetKind kind, std::int64_t a = -1)
+    {
+        for (const layout::Hit& hit : view.scene().hits) {
+            if (hit.target.kind == kind && (a == -1 || hit.target.a == a)) {
+                return QRectF(hit.rect.x, hit.rect.y, hit.rect.w, hit.rect.h).center().toPoint();
+            }
+        }
+        return {-1, -1};
+    }
+
+    std::unique_ptr<app::MainWindow> window;
+};
+
+} // namespace pallascope::test
+
+#define PALLASCOPE_GUI_TEST_MAIN(Test)                                                             \
+    int main(int argc, char** argv)                                                                \
+    {                                                                                              \
+        QApplication application(argc, argv);                                                      \
+        pallascope::views::dressApplication();                                                     \
+        Test test;                                                                                 \
+        return QTest::qExec(&test, argc, argv);                                                    \
+    }
