@@ -81,10 +81,7 @@ Entry eigenEntry(const std::string& level, Matrices& matrices)
 {
     const std::string file = std::string(EIGEN_MODULE_FOLDER) + "/eigen_dot_" + level + ".so";
     const auto product = reinterpret_cast<EigenProduct>(symbol(file, "eigenProduct"));
-    const auto instructions =
-        reinterpret_cast<const char* (*)()>(symbol(file, "eigenInstructions"));
-    const std::string name =
-        "Eigen f32 4096^3, x86-64-" + level + " (" + std::string(instructions()) + ")";
+    const std::string name = "Eigen f32 4096^3, x86-64-" + level;
     return {name, [product, &matrices] {
                 const std::int64_t threads = arith::threadCount();
                 const auto part = [&](std::int64_t i) {
@@ -156,11 +153,11 @@ int main(int argc, char** argv)
                           [](const Entry& a, const Entry& b) { return a.minimum() < b.minimum(); });
     std::printf("%d threads, dot at x86-64-v%d, %d rounds; ratio to the fastest Eigen\n",
                 arith::threadCount(), static_cast<int>(arith::dotLevel()) + 2, rounds);
-    std::printf("%-56s %8s %8s %9s %7s %7s\n", "", "min s", "median s", "GFLOP/s", "ratio",
+    std::printf("%-36s %8s %8s %9s %7s %7s\n", "", "min s", "median s", "GFLOP/s", "ratio",
                 "median");
     for (const std::vector<Entry>* side : {&eigen, &ours}) {
         for (const Entry& entry : *side) {
-            std::printf("%-56s %8.3f %8.3f %9.1f %7.3f %7.3f\n", entry.name.c_str(),
+            std::printf("%-36s %8.3f %8.3f %9.1f %7.3f %7.3f\n", entry.name.c_str(),
                         entry.minimum(), entry.median(), kFlops / entry.minimum() * 1e-9,
                         entry.minimum() / fastest.minimum(), entry.median() / fastest.median());
         }

@@ -13,9 +13,3 @@ extern "C" __attribute__((visibility("default"))) void eigenProduct(const float*
     const Eigen::Map<const Eigen::MatrixXf> right(b + begin * n, n, end - begin);
     Eigen::Map<Eigen::MatrixXf>(out + begin * n, n, end - begin).noalias() = left * right;
 }
-
-// In which instructions Eigen itself believes to be working.
-extern "C" __attribute__((visibility("default"))) const char* eigenInstructions()
-{
-    return Eigen::SimdInstructionSetsInUse();
-}

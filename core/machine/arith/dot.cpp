@@ -20,7 +20,7 @@ constexpr std::int64_t kPackedColumns = 4096;
 // 10 us on one core.
 constexpr std::int64_t kThreadedProducts = 1 << 19;
 // Products below which every thread packs its own columns of b.
-constexpr std::int64_t kSmallProducts = 1 << 23;
+constexpr std::int64_t kSmallProducts = 1 << 25;
 // A task takes at least this many products, so that handing it out stays unnoticeable.
 constexpr std::int64_t kTaskProducts = 1 << 17;
 
