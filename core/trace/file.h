@@ -1,6 +1,6 @@
-// Saved traces: `.trace.json` and `.trace.json.gz`. One JSON object: "traceEvents" is a Chrome Trace
-// Event file that Perfetto opens as it is; "pallascope" gives the trace back whole, in picoseconds.
-// docs/trace_format.md describes both halves.
+// Saved traces: `.trace.json` and `.trace.json.gz`. One JSON object: "traceEvents" is a Chrome
+// Trace Event file that Perfetto opens as it is; "pallascope" gives the trace back whole, in
+// picoseconds. docs/trace_format.md describes both halves.
 #pragma once
 
 #include "core/base/result.h"
@@ -20,22 +20,24 @@ inline constexpr std::int64_t kChromeOperationLimit = 1'000'000;
 struct SaveOptions
 {
     bool operations = false; // write operation events even past the limit
-    std::function<bool(double)> progress; // called with 0..1; returning false cancels: no file is left
+    std::function<bool(double)>
+        progress; // called with 0..1; returning false cancels: no file is left
 };
 
-// Writes to a temporary file beside `path`, then renames, so that nothing is ever half-written; gzip
-// when the name ends in ".gz". The same trace always gives the same bytes.
+// Writes to a temporary file beside `path`, then renames, so that nothing is ever half-written;
+// gzip when the name ends in ".gz". The same trace always gives the same bytes.
 [[nodiscard]] Status save(const Trace& trace, const std::filesystem::path& path,
                           const SaveOptions& options = {});
 
 // The whole file as text, without gzip; what save() writes.
 [[nodiscard]] std::string toJson(const Trace& trace, const SaveOptions& options = {});
 
-// Reads either form. Errors are one sentence naming the file, the JSON place, the bad value and what
-// would be right: not there, a folder, empty, truncated, too deep, not JSON, no "pallascope" section,
-// unknown version, a Chrome event whose ts, dur, pid or tid has a wrong type or is out of range, a
-// column of another length, or a rule of TraceBuilder::finish that does not hold.
+// Reads either form. Errors are one sentence naming the file, the JSON place, the bad value and
+// what would be right: not there, a folder, empty, truncated, too deep, not JSON, no "pallascope"
+// section, unknown version, a Chrome event whose ts, dur, pid or tid has a wrong type or is out of
+// range, a column of another length, or a rule of TraceBuilder::finish that does not hold.
 [[nodiscard]] Result<std::shared_ptr<const Trace>> load(const std::filesystem::path& path);
-[[nodiscard]] Result<std::shared_ptr<const Trace>> fromJson(std::string text, const std::string& name);
+[[nodiscard]] Result<std::shared_ptr<const Trace>> fromJson(std::string text,
+                                                            const std::string& name);
 
 } // namespace pallascope::trace

@@ -552,8 +552,6 @@ Error parseError(const std::string& name, simdjson::error_code code, std::string
     switch (code) {
     case simdjson::EMPTY:
         return userError(fmt::format("{} is empty; a trace is a JSON file", name));
-    case simdjson::DEPTH_ERROR:
-        return userError(fmt::format("{} is nested too deeply to be a trace", name));
     case simdjson::CAPACITY:
         return userError(fmt::format("{} is larger than 4 GiB, the most that can be read", name));
     case simdjson::MEMALLOC:

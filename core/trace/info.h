@@ -1,5 +1,6 @@
-// What a trace says about the run as a whole: the program, the chip, the operands, the templates that
-// its rows refer to. Plain values; everything that a view needs and that is not a time is here.
+// What a trace says about the run as a whole: the program, the chip, the operands, the templates
+// that its rows refer to. Plain values; everything that a view needs and that is not a time is
+// here.
 #pragma once
 
 #include "core/base/dtype.h"
@@ -14,7 +15,8 @@
 
 namespace pallascope::trace {
 
-// A file whose lines the operations point to, with its text, so that a trace shows its source anywhere.
+// A file whose lines the operations point to, with its text, so that a trace shows its source
+// anywhere.
 struct SourceFile
 {
     std::string path;
@@ -39,7 +41,8 @@ struct Operation
     bool operator==(const Operation&) const = default;
 };
 
-// One line of the printed program (reads like a jaxpr). `operation` is -1 for braces and block specs.
+// One line of the printed program (reads like a jaxpr). `operation` is -1 for braces and block
+// specs.
 struct ListingLine
 {
     std::string text;
@@ -47,11 +50,21 @@ struct ListingLine
     bool operator==(const ListingLine&) const = default;
 };
 
-enum class UnitKind : std::uint8_t { Matrix, Vector, Transcendental, Crosslane, Load, Store, Scalar };
+enum class UnitKind : std::uint8_t
+{
+    Matrix,
+    Vector,
+    Transcendental,
+    Crosslane,
+    Load,
+    Store,
+    Scalar
+};
 
 struct Unit
 {
-    std::string name; // as the chip file names it: "MXU", "VPU", "EUP", "XLU", "load", "store", "scalar"
+    std::string
+        name; // as the chip file names it: "MXU", "VPU", "EUP", "XLU", "load", "store", "scalar"
     UnitKind kind = UnitKind::Scalar;
     bool operator==(const Unit&) const = default;
 };
@@ -66,14 +79,19 @@ struct Memory
 
 struct Link
 {
-    std::string name; // "HBM"
+    std::string name;              // "HBM"
     std::int32_t from = 0, to = 0; // memories
     BytesPerSecond datasheet;
     BytesPerSecond achieved;
     bool operator==(const Link&) const = default;
 };
 
-enum class Direction : std::uint8_t { In, Out, InOut };
+enum class Direction : std::uint8_t
+{
+    In,
+    Out,
+    InOut
+};
 
 // One operand of a pipeline, in the order of the kernel's signature (inputs, then outputs).
 struct Operand
@@ -81,17 +99,18 @@ struct Operand
     std::string name;
     DType dtype = DType::F32;
     Direction direction = Direction::In;
-    Shape array;                        // logical shape
-    Shape block;                        // logical block shape, one extent per array axis (squeezed: 1)
-    std::vector<Extent> blockCounts;    // blocks per array axis, row-major block numbers
-    std::vector<std::int32_t> gridAxes; // per array axis: the grid axis it follows, -1: none or mixed
+    Shape array;                     // logical shape
+    Shape block;                     // logical block shape, one extent per array axis (squeezed: 1)
+    std::vector<Extent> blockCounts; // blocks per array axis, row-major block numbers
+    std::vector<std::int32_t>
+        gridAxes; // per array axis: the grid axis it follows, -1: none or mixed
     std::int32_t pipeline = 0;
-    std::int32_t firstBuffer = 0;       // its slots are buffers firstBuffer .. firstBuffer + slots - 1
+    std::int32_t firstBuffer = 0; // its slots are buffers firstBuffer .. firstBuffer + slots - 1
     std::int32_t slots = 2;
-    Bytes arrayBytes;                   // logical
-    Bytes blockBytes;                   // logical, one whole block
-    Bytes slotBytes;                    // in its memory, tile padding included
-    SourceLine source;                  // its block spec
+    Bytes arrayBytes;  // logical
+    Bytes blockBytes;  // logical, one whole block
+    Bytes slotBytes;   // in its memory, tile padding included
+    SourceLine source; // its block spec
     bool operator==(const Operand&) const = default;
 };
 
@@ -103,7 +122,7 @@ struct Buffer
     std::int32_t slot = 0;
     std::int32_t memory = 0;
     Bytes address;
-    Bytes bytes;               // tile padding included
+    Bytes bytes; // tile padding included
     DType dtype = DType::F32;
     Shape shape;
     bool operator==(const Buffer&) const = default;
@@ -111,9 +130,9 @@ struct Buffer
 
 struct Pipeline
 {
-    std::string name;                   // "my_kernel"
-    std::string origin;                 // "emit_pipeline" or "pallas_call (modelled on emit_pipeline)"
-    std::string schedule;               // "0.12"
+    std::string name;     // "my_kernel"
+    std::string origin;   // "emit_pipeline" or "pallas_call (modelled on emit_pipeline)"
+    std::string schedule; // "0.12"
     std::vector<Extent> grid;
     std::vector<std::string> axisNames; // "i", "j", "k"
     std::int32_t firstOperand = 0;
@@ -133,7 +152,11 @@ struct Mark
     bool operator==(const Mark&) const = default;
 };
 
-enum class SegmentKind : std::uint8_t { Body, StepOverhead };
+enum class SegmentKind : std::uint8_t
+{
+    Body,
+    StepOverhead
+};
 
 // What a straight-line stretch of operations costs; its instances are rows of the trace.
 struct SegmentTemplate
@@ -142,10 +165,10 @@ struct SegmentTemplate
     Cycles cycles;
     Picoseconds duration;
     Hertz clock;
-    std::vector<std::int32_t> operations; // executed, in program order
-    std::vector<Cycles> retire;           // per operation, from the start, never decreasing
-    std::vector<Mark> marks;              // in program order; never overlapping on a unit
-    std::vector<Flops> flopsByUnit;       // useful, one per Info::units
+    std::vector<std::int32_t> operations;   // executed, in program order
+    std::vector<Cycles> retire;             // per operation, from the start, never decreasing
+    std::vector<Mark> marks;                // in program order; never overlapping on a unit
+    std::vector<Flops> flopsByUnit;         // useful, one per Info::units
     std::vector<Flops> executedFlopsByUnit; // with tile padding
     std::int64_t transcendentals = 0;
     bool operator==(const SegmentTemplate&) const = default;
@@ -160,16 +183,20 @@ struct SegmentTemplate
     }
 };
 
-enum class FindingClass : std::uint8_t { Structural, Value };
+enum class FindingClass : std::uint8_t
+{
+    Structural,
+    Value
+};
 
 // One cause: kind, operand, source line; the first step where it shows, and how often.
 struct Finding
 {
-    std::string kind;    // stable, "output_revisited"
+    std::string kind; // stable, "output_revisited"
     FindingClass category = FindingClass::Structural;
-    std::string message; // one sentence with numbers
-    std::string operand; // empty: none
-    std::int64_t step = -1; // first grid step, -1: before the run
+    std::string message;                     // one sentence with numbers
+    std::string operand;                     // empty: none
+    std::int64_t step = -1;                  // first grid step, -1: before the run
     std::optional<std::int64_t> relatedStep; // the other step of a pair (the earlier visit)
     SourceLine source;
     std::int64_t count = 1;
@@ -194,10 +221,11 @@ struct Info
     std::vector<std::string> parameterOrder;
     std::string chip;     // the name that --chip takes
     std::string chipName; // the name for people
-    std::string chipJson; // the whole chip file, so that a trace can be analysed and replayed anywhere
-    std::string values;   // "full" or "needed"
+    std::string
+        chipJson; // the whole chip file, so that a trace can be analysed and replayed anywhere
+    std::string values; // "full" or "needed"
     std::uint64_t seed = 0;
-    std::string program;  // the name only; titles with sizes are made by views
+    std::string program; // the name only; titles with sizes are made by views
 
     std::vector<SourceFile> sources;
     std::vector<ListingLine> listing;

@@ -1,5 +1,6 @@
 #include "core/trace/json_fault.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <fmt/format.h>
@@ -9,6 +10,7 @@ namespace pallascope::trace {
 
 namespace {
 
+constexpr std::int64_t kDeepest = 1024; // the parser's own limit
 constexpr std::string_view kNumberCharacters = "+-.0123456789eE";
 
 bool isDigit(char character)
@@ -72,6 +74,7 @@ bool isSoundNumber(std::string_view text)
 struct Scan
 {
     std::int64_t depth = 0; // open brackets at the end
+    std::int64_t deepest = 0;
     bool inString = false;
     std::optional<std::size_t> badNumber;
     std::size_t badNumberLength = 0;
@@ -91,7 +94,7 @@ Scan scan(std::string_view text)
         } else if (character == '"') {
             result.inString = true;
         } else if (character == '{' || character == '[') {
-            ++result.depth;
+            result.deepest = std::max(result.deepest, ++result.depth);
         } else if (character == '}' || character == ']') {
             --result.depth;
         } else if (isDigit(character) || character == '-' || character == '+') {
@@ -121,6 +124,9 @@ std::string whyNotJson(std::string_view text)
         return "is not JSON, so it is not a trace";
     }
     const Scan found = scan(text);
+    if (found.deepest > kDeepest) {
+        return "is nested too deeply to be a trace";
+    }
     if (found.badNumber) {
         const std::string_view number = text.substr(*found.badNumber, found.badNumberLength);
         return fmt::format(

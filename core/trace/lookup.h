@@ -1,5 +1,5 @@
-// Look-ups in a finished trace: O(log n), never a scan. All are pure functions; times are clamped to
-// the run. "At t" means: what has begun at or before t and not yet ended.
+// Look-ups in a finished trace: O(log n), never a scan. All are pure functions; times are clamped
+// to the run. "At t" means: what has begun at or before t and not yet ended.
 #pragma once
 
 #include "core/trace/trace.h"
@@ -25,16 +25,19 @@ namespace pallascope::trace {
 [[nodiscard]] std::string blockName(const Operand& operand, std::int64_t block);
 [[nodiscard]] std::string indexText(const std::vector<Extent>& index);
 
-// The copies of a link that are issued and not landed at t: rows [first, last) of Copies; the first is
-// the one moving (if its start <= t), the rest wait in the queue behind it. With several links, rows of
-// the others may lie between: look at Copies::link.
+// The copies of a link that are issued and not landed at t: rows [first, last) of Copies; the first
+// is the one moving (if its start <= t), the rest wait in the queue behind it. With several links,
+// rows of the others may lie between: look at Copies::link.
 struct CopyRange
 {
     std::size_t first = 0;
     std::size_t last = 0;
+
     [[nodiscard]] bool empty() const { return first == last; }
+
     [[nodiscard]] std::size_t size() const { return last - first; }
 };
+
 [[nodiscard]] CopyRange copiesInFlight(const Trace& trace, std::int32_t link, Picoseconds t);
 
 // Bytes of a copy that have moved by t, linear over [start, end]; as a fraction 0..1.
@@ -49,50 +52,63 @@ struct CopyRange
 // The wait (of non-zero length) that holds an agent at t, kNone if none.
 [[nodiscard]] std::int32_t waitAt(const Trace& trace, std::int32_t agent, Picoseconds t);
 
-// The operation (index into Info::operations) that runs at t: within the current segment the one that
-// retires next; kNone between segments, in waits and in step overhead.
+// The operation (index into Info::operations) that runs at t: within the current segment the one
+// that retires next; kNone between segments, in waits and in step overhead.
 [[nodiscard]] std::int32_t operationAt(const Trace& trace, std::int32_t agent, Picoseconds t);
 
 // What a buffer (a slot) holds at t.
-enum class SlotPhase : std::uint8_t {
-    Empty,     // never used so far, undefined
-    Queued,    // a copy into it is issued, not started
-    Arriving,  // a copy into it is under way
-    Ready,     // landed, its first step not begun
-    InUse,     // the current step's block, body waiting or running
+enum class SlotPhase : std::uint8_t
+{
+    Empty,         // never used so far, undefined
+    Queued,        // a copy into it is issued, not started
+    Arriving,      // a copy into it is under way
+    Ready,         // landed, its first step not begun
+    InUse,         // the current step's block, body waiting or running
     LeavingQueued, // its write-back is issued, not started
-    Leaving,   // its write-back is under way
-    Free       // used before, holds an old block
+    Leaving,       // its write-back is under way
+    Free           // used before, holds an old block
 };
 
 struct SlotState
 {
     SlotPhase phase = SlotPhase::Empty;
-    std::int64_t block = -1;      // the block it holds or will hold; -1 when Empty
-    double fraction = 0;          // Arriving: arrived; Leaving: gone; InUse: steps of this stay done / all
+    std::int64_t block = -1; // the block it holds or will hold; -1 when Empty
+    double fraction = 0; // Arriving: arrived; Leaving: gone; InUse: steps of this stay done / all
     std::int32_t visit = kNone;   // the stay it belongs to
     std::int32_t copy = kNone;    // of that stay: the copy under way or queued, or the last one
     std::int64_t stepsDone = 0;   // InUse: bodies finished in this stay
     std::int64_t stepsInStay = 0; // InUse: all steps of this stay
 };
-// A slot whose current step still waits for its block is Queued or Arriving, not InUse. Scratch has no
-// blocks: Empty before the first step, then InUse, Free after the last.
+
+// A slot whose current step still waits for its block is Queued or Arriving, not InUse. Scratch has
+// no blocks: Empty before the first step, then InUse, Free after the last.
 [[nodiscard]] SlotState slotStateAt(const Trace& trace, std::int32_t buffer, Picoseconds t);
 
-// What one block of an operand's array is doing at t. Inputs: InUse (landed, and its steps run), else
-// Arriving, Queued, Ready, Before (fetched earlier), Never. Outputs: InUse (until its write-back is
-// issued), else Leaving (queued: fraction 0), Written, Before (used, never taken back), Never.
-enum class BlockPhase : std::uint8_t { Never, Before, Queued, Arriving, Ready, InUse, Leaving, Written };
+// What one block of an operand's array is doing at t. Inputs: InUse (landed, and its steps run),
+// else Arriving, Queued, Ready, Before (fetched earlier), Never. Outputs: InUse (until its
+// write-back is issued), else Leaving (queued: fraction 0), Written, Before (used, never taken
+// back), Never.
+enum class BlockPhase : std::uint8_t
+{
+    Never,
+    Before,
+    Queued,
+    Arriving,
+    Ready,
+    InUse,
+    Leaving,
+    Written
+};
 
 struct BlockState
 {
     BlockPhase phase = BlockPhase::Never;
-    double fraction = 0;      // Arriving: arrived; Leaving: gone; InUse of an output: share of its stay
-    std::int64_t copies = 0;  // landed so far (fetches of an input, write-backs of an output)
+    double fraction = 0; // Arriving: arrived; Leaving: gone; InUse of an output: share of its stay
+    std::int64_t copies = 0; // landed so far (fetches of an input, write-backs of an output)
 };
 
-// Sums over a prefix of the run, and per-block histories. Built once per trace (O(rows)), then every
-// question is O(log n). Keep one beside each open trace.
+// Sums over a prefix of the run, and per-block histories. Built once per trace (O(rows)), then
+// every question is O(log n). Keep one beside each open trace.
 class Index
 {
 public:
@@ -115,7 +131,8 @@ public:
     // Copies of one operand and direction that have landed by t.
     [[nodiscard]] std::int64_t landed(std::int32_t operand, bool out, Picoseconds t) const;
 
-    [[nodiscard]] BlockState blockStateAt(std::int32_t operand, std::int64_t block, Picoseconds t) const;
+    [[nodiscard]] BlockState blockStateAt(std::int32_t operand, std::int64_t block,
+                                          Picoseconds t) const;
 
     // Distinct blocks of an output that have been written back by t.
     [[nodiscard]] std::int64_t blocksWritten(std::int32_t operand, Picoseconds t) const;

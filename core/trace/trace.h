@@ -23,7 +23,9 @@ struct Steps
     std::vector<std::int32_t> pipeline;
     std::vector<std::int64_t> ordinal; // within its pipeline: the grid point in lexicographic order
     std::vector<std::int64_t> begin, bodyBegin, bodyEnd, end; // ps
+
     [[nodiscard]] std::size_t size() const { return begin.size(); }
+
     bool operator==(const Steps&) const = default;
 };
 
@@ -33,9 +35,11 @@ struct Segments
 {
     std::vector<std::int32_t> templateId;
     std::vector<std::int32_t> agent;
-    std::vector<std::int32_t> step; // row of Steps, kNone outside any step
+    std::vector<std::int32_t> step;  // row of Steps, kNone outside any step
     std::vector<std::int64_t> begin; // ps
+
     [[nodiscard]] std::size_t size() const { return begin.size(); }
+
     bool operator==(const Segments&) const = default;
 };
 
@@ -45,23 +49,28 @@ struct Copies
     std::vector<std::int32_t> operand;
     std::vector<std::int64_t> block; // row-major block number in the operand's array
     std::vector<std::int32_t> slot;
-    std::vector<std::uint8_t> out;   // 0: into on-chip memory, 1: out of it
+    std::vector<std::uint8_t> out; // 0: into on-chip memory, 1: out of it
     std::vector<std::int32_t> link;
     std::vector<std::int32_t> step;  // row of Steps that issued it, kNone: prologue or epilogue
     std::vector<std::int64_t> bytes; // moved, tile rounding at array edges included
-    std::vector<std::int64_t> issue, start, end; // ps; issue <= start < end (start == end only for 0 bytes)
+    std::vector<std::int64_t> issue, start,
+        end; // ps; issue <= start < end (start == end only for 0 bytes)
+
     [[nodiscard]] std::size_t size() const { return issue.size(); }
+
     bool operator==(const Copies&) const = default;
 };
 
 // One row per executed wait (also those that take no time), sorted by begin.
 struct Waits
 {
-    std::vector<std::int32_t> copy;  // the copy waited for: row of Copies
+    std::vector<std::int32_t> copy; // the copy waited for: row of Copies
     std::vector<std::int32_t> agent;
-    std::vector<std::int32_t> step;  // row of Steps; kNone: prologue, epilogue
+    std::vector<std::int32_t> step;       // row of Steps; kNone: prologue, epilogue
     std::vector<std::int64_t> begin, end; // ps
+
     [[nodiscard]] std::size_t size() const { return begin.size(); }
+
     bool operator==(const Waits&) const = default;
 };
 
@@ -73,9 +82,11 @@ struct Visits
     std::vector<std::int32_t> lastStep;  // row of Steps, inclusive
     std::vector<std::int64_t> block;
     std::vector<std::int32_t> slot;
-    std::vector<std::int32_t> copyIn;    // row of Copies that brought it, kNone for outputs
-    std::vector<std::int32_t> copyOut;   // row of Copies that took it back, kNone for inputs
+    std::vector<std::int32_t> copyIn;  // row of Copies that brought it, kNone for outputs
+    std::vector<std::int32_t> copyOut; // row of Copies that took it back, kNone for inputs
+
     [[nodiscard]] std::size_t size() const { return block.size(); }
+
     bool operator==(const Visits&) const = default;
 };
 
@@ -83,12 +94,19 @@ class Trace
 {
 public:
     [[nodiscard]] const Info& info() const { return m_info; }
+
     [[nodiscard]] const Steps& steps() const { return m_steps; }
+
     [[nodiscard]] const Segments& segments() const { return m_segments; }
+
     [[nodiscard]] const Copies& copies() const { return m_copies; }
+
     [[nodiscard]] const Waits& waits() const { return m_waits; }
+
     [[nodiscard]] const Visits& visits() const { return m_visits; }
+
     [[nodiscard]] Picoseconds end() const { return m_end; } // the run's whole length
+
     bool operator==(const Trace&) const = default;
 
 private:
@@ -116,9 +134,10 @@ public:
     Visits visits;
     Picoseconds end;
 
-    // Validates every rule that the column comments state (sorted, non-overlapping per track, indices
-    // in range, times within [0, end], per-link FIFO) and moves the columns into the trace. The error
-    // names the column and row; a file that breaks a rule is bad input, a run that does is a bug.
+    // Validates every rule that the column comments state (sorted, non-overlapping per track,
+    // indices in range, times within [0, end], per-link FIFO) and moves the columns into the trace.
+    // The error names the column and row; a file that breaks a rule is bad input, a run that does
+    // is a bug.
     [[nodiscard]] Result<std::shared_ptr<const Trace>> finish() &&;
 };
 

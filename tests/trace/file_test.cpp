@@ -1,0 +1,209 @@
+// Saved traces: that they come back whole, are the same bytes each time, and appear whole or not.
+#include "core/trace/file.h"
+#include "tests/support/random_trace.h"
+#include "tests/support/synthetic_trace.h"
+#include "tests/trace/file_support.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <csignal>
+#include <string>
+#include <sys/resource.h>
+#include <vector>
+
+namespace pallascope::trace {
+
+namespace {
+
+std::shared_ptr<const Trace> loaded(const std::string& text)
+{
+    Result<std::shared_ptr<const Trace>> trace = fromJson(text, "test");
+    EXPECT_TRUE(trace) << trace.error().message;
+    return trace ? *trace : nullptr;
+}
+
+} // namespace
+
+TEST(TraceFiles, theMainJobComesBackWhole)
+{
+    for (const int block : {512, 1024, 2048}) {
+        const std::shared_ptr<const Trace> trace = test::mainJob(block);
+        const std::shared_ptr<const Trace> again = loaded(toJson(*trace));
+        ASSERT_TRUE(again);
+        EXPECT_TRUE(*again == *trace) << block;
+    }
+}
+
+TEST(TraceFiles, randomRunsComeBackWholeAndSaveTheSameBytes)
+{
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        SCOPED_TRACE(seed);
+        const std::shared_ptr<const Trace> trace = test::randomTrace(seed);
+        const std::string text = toJson(*trace);
+        const std::shared_ptr<const Trace> again = loaded(text);
+        ASSERT_TRUE(again);
+        ASSERT_TRUE(*again == *trace);
+        ASSERT_EQ(toJson(*again), text);
+    }
+}
+
+TEST(TraceFiles, bothFormsOnDiskAreByteIdenticalAfterReopening)
+{
+    const ScratchFolder folder;
+    const std::shared_ptr<const Trace> trace = test::mainJob(512);
+    for (const char* name : {"a.trace.json", "a.trace.json.gz"}) {
+        ASSERT_TRUE(save(*trace, folder / name));
+        const Result<std::shared_ptr<const Trace>> again = load(folder / name);
+        ASSERT_TRUE(again) << again.error().message;
+        EXPECT_TRUE(**again == *trace);
+        const std::string other = std::string("b-") + name;
+        ASSERT_TRUE(save(**again, folder / other));
+        EXPECT_EQ(contentOf(folder / name),
+                  contentOf(folder / other)); // so no name or time is in it
+    }
+    EXPECT_EQ(contentOf(folder / "a.trace.json"), toJson(*trace));
+    EXPECT_LT(std::filesystem::file_size(folder / "a.trace.json.gz"), 60'000U);
+    EXPECT_EQ(folder.fileCount(), 4);
+}
+
+TEST(TraceFiles, aGzipFileIsKnownByItsContentNotItsName)
+{
+    const ScratchFolder folder;
+    const std::shared_ptr<const Trace> trace = test::mainJob(2048);
+    ASSERT_TRUE(save(*trace, folder / "a.gz"));
+    std::filesystem::rename(folder / "a.gz", folder / "a.json");
+    EXPECT_TRUE(load(folder / "a.json"));
+}
+
+TEST(TraceFiles, oddTextAndNumbersComeBack)
+{
+    TraceBuilder builder = test::mainJobBuilder(2048);
+    builder.info.seed = UINT64_MAX;
+    builder.info.kernel = "quote \" backslash \\ tab \t null \x01 \xe2\x82\xac \xf0\x9f\x98\x80";
+    builder.info.check.maxAbsError = std::numeric_limits<double>::infinity();
+    builder.info.check.maxRelError = std::numeric_limits<double>::denorm_min();
+    builder.info.findings = {{"k", FindingClass::Value, "m", "", -1, std::nullopt, {}, 2}};
+    const std::shared_ptr<const Trace> trace = *std::move(builder).finish();
+    const std::shared_ptr<const Trace> again = loaded(toJson(*trace));
+    ASSERT_TRUE(again);
+    EXPECT_TRUE(*again == *trace);
+}
+
+TEST(TraceFiles, aNotANumberErrorComesBackAsOne)
+{
+    TraceBuilder builder = test::mainJobBuilder(2048);
+    builder.info.check.maxAbsError = std::nan("");
+    const std::shared_ptr<const Trace> again = loaded(toJson(**std::move(builder).finish()));
+    ASSERT_TRUE(again);
+    EXPECT_TRUE(std::isnan(again->info().check.maxAbsError));
+}
+
+TEST(TraceFiles, bytesThatAreNotUtf8BecomeReplacementCharacters)
+{
+    TraceBuilder builder = test::mainJobBuilder(2048);
+    builder.info.program = "a\xff\xc3(\xed\xa0\x80z";
+    const std::shared_ptr<const Trace> again = loaded(toJson(**std::move(builder).finish()));
+    ASSERT_TRUE(again);
+    const std::string mark = "\xef\xbf\xbd";
+    EXPECT_EQ(again->info().program, "a" + mark + mark + "(" + mark + mark + mark + "z");
+}
+
+// A column is what its prediction misses, so a regular kernel costs next to nothing per row.
+TEST(TraceFiles, theSectionOfARegularKernelIsSmall)
+{
+    const std::shared_ptr<const Trace> trace = test::mainJob(128);
+    const std::string text = toJson(*trace);
+    const std::size_t rows = trace->steps().size() + trace->segments().size()
+                             + trace->copies().size() + trace->waits().size()
+                             + trace->visits().size();
+    EXPECT_EQ(rows, 299'008U);
+    EXPECT_LT(text.size() - text.find("\"pallascope\":"), rows); // below one byte a row, unpacked
+}
+
+TEST(TraceSaving, reportsProgressUpToOne)
+{
+    const ScratchFolder folder;
+    std::vector<double> shares;
+    SaveOptions options;
+    options.progress = [&](double share) {
+        shares.push_back(share);
+        return true;
+    };
+    ASSERT_TRUE(save(*test::mainJob(256), folder / "a.json", options));
+    ASSERT_GT(shares.size(), 3U);
+    EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+    EXPECT_EQ(shares.back(), 1);
+}
+
+TEST(TraceSaving, cancelledLeavesTheOldFileAndNothingElse)
+{
+    const ScratchFolder folder;
+    writeContent(folder / "a.json.gz", "old");
+    for (const int calls : {0, 2}) {
+        int left = calls;
+        SaveOptions options;
+        options.progress = [&](double) { return left-- > 0; };
+        const Status status = save(*test::mainJob(256), folder / "a.json.gz", options);
+        ASSERT_FALSE(status);
+        EXPECT_EQ(status.error().kind, ErrorKind::Limit);
+        EXPECT_EQ(status.error().message, "cancelled");
+        EXPECT_EQ(contentOf(folder / "a.json.gz"), "old");
+        EXPECT_EQ(folder.fileCount(), 1);
+    }
+}
+
+TEST(TraceSaving, replacesAnOldFileAndKeepsALink)
+{
+    const ScratchFolder folder;
+    const std::shared_ptr<const Trace> trace = test::mainJob(2048);
+    writeContent(folder / "real.json", "old");
+    std::filesystem::create_symlink("real.json", folder / "link.json");
+    ASSERT_TRUE(save(*trace, folder / "link.json"));
+    EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.json"));
+    EXPECT_EQ(contentOf(folder / "real.json"), toJson(*trace));
+    EXPECT_EQ(folder.fileCount(), 2);
+}
+
+TEST(TraceSaving, namesThePathAndTheReasonWhenItCannotWrite)
+{
+    const ScratchFolder folder;
+    writeContent(folder / "file", "x");
+    const std::shared_ptr<const Trace> trace = test::mainJob(2048);
+    const auto messageOf = [&](const std::filesystem::path& path) {
+        const Status status = save(*trace, path);
+        EXPECT_FALSE(status) << path;
+        return status ? std::string() : status.error().message;
+    };
+    EXPECT_EQ(messageOf(folder / ""),
+              "cannot write " + (folder / "").string() + ": it is a folder");
+    EXPECT_EQ(messageOf(folder / "no/such.json"),
+              "cannot write " + (folder / "no/such.json").string() + ": No such file or directory");
+    EXPECT_EQ(messageOf(folder / "file/a.json"),
+              "cannot write " + (folder / "file/a.json").string() + ": Not a directory");
+    EXPECT_EQ(messageOf("/dev/full"), "cannot write /dev/full: it is not an ordinary file");
+    EXPECT_EQ(messageOf(""), "cannot write \"\": it names no file");
+    EXPECT_EQ(folder.fileCount(), 1);
+}
+
+// A file size limit stands in for a full disk: write() fails in the same way.
+TEST(TraceSaving, aFullDiskLeavesTheOldFileAndNothingElse)
+{
+    const ScratchFolder folder;
+    writeContent(folder / "a.json", "old");
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto oldHandler = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{100'000, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    const Status status = save(*test::mainJob(512), folder / "a.json");
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+    std::signal(SIGXFSZ, oldHandler);
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().message,
+              "cannot write " + (folder / "a.json").string() + ": File too large");
+    EXPECT_EQ(contentOf(folder / "a.json"), "old");
+    EXPECT_EQ(folder.fileCount(), 1);
+}
+
+} // namespace pallascope::trace

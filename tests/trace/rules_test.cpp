@@ -1,0 +1,183 @@
+// TraceBuilder::finish: what it lets through, and the sentence for each rule that a row can break.
+#include "core/trace/trace.h"
+#include "tests/support/random_trace.h"
+#include "tests/support/synthetic_trace.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace pallascope::trace {
+
+namespace {
+
+struct Breach
+{
+    const char* says; // part of the sentence
+    std::function<void(TraceBuilder&)> commit;
+};
+
+const std::vector<Breach>& breaches()
+{
+    using B = TraceBuilder&;
+    static const std::vector<Breach> all = {
+        // Columns and indices.
+        {"steps.end has 7 rows, but the other columns of steps have 8",
+         [](B b) { b.steps.end.pop_back(); }},
+        {"copies.slot has 21 rows", [](B b) { b.copies.slot.push_back(0); }},
+        {"segments.templateId[2] is 3, but must lie between 0 and 2",
+         [](B b) { b.segments.templateId[2] = 3; }},
+        {"segments.agent[0] is 1", [](B b) { b.segments.agent[0] = 1; }},
+        {"segments.step[0] is -2", [](B b) { b.segments.step[0] = -2; }},
+        {"copies.operand[5] is 3", [](B b) { b.copies.operand[5] = 3; }},
+        {"copies.link[5] is -1", [](B b) { b.copies.link[5] = -1; }},
+        {"copies.out[0] is 2", [](B b) { b.copies.out[0] = 2; }},
+        {"waits.copy[0] is -1", [](B b) { b.waits.copy[0] = -1; }},
+        {"visits.lastStep[0] is 8", [](B b) { b.visits.lastStep[0] = 8; }},
+        // Steps.
+        {"steps row 3: begin", [](B b) { b.steps.bodyEnd[3] = b.steps.bodyBegin[3] - 1; }},
+        {"steps row 7: begin", [](B b) { b.steps.end[7] = b.end.value() + 1; }},
+        {"steps.ordinal[2] is 3, but the next of 8 steps of its pipeline is 2",
+         [](B b) { b.steps.ordinal[2] = 3; }},
+        {"steps.begin[4] is", [](B b) { b.steps.end[3] -= 1; }},
+        // Segments.
+        {"segments.begin[1] is 0 ps, but rows are sorted by begin",
+         [](B b) { b.segments.begin[1] = 0; }},
+        {"past the run's end", [](B b) { b.segments.begin.back() = b.end.value(); }},
+        {"but agent 0 is busy until", [](B b) { b.segments.begin[1] -= 1; }},
+        {"lies outside its step 5", [](B b) { b.segments.step[3] = 5; }},
+        // Copies.
+        {"operand x has no block 4", [](B b) { b.copies.block[0] = 4; }},
+        {"operand x has no block 0 or no slot 2", [](B b) { b.copies.slot[0] = 2; }},
+        {"copies.out[0] is 1, against the direction of operand x",
+         [](B b) { b.copies.out[0] = 1; }},
+        {"rows are in issue order", [](B b) { b.copies.issue[5] = 0; }},
+        {"copies row 0: issue", [](B b) { b.copies.start[0] = -1; }},
+        {"1 bytes need more than no time",
+         [](B b) { b.copies.bytes[0] = 1, b.copies.end[0] = b.copies.start[0]; }},
+        {"but link HBM is busy until", [](B b) { b.copies.start[1] -= 1; }},
+        // Waits.
+        {"waits row 0", [](B b) { b.waits.end[0] = -1; }},
+        {"but agent 0 still waits until", [](B b) { b.waits.begin[1] -= 1; }},
+        {"is for copy 0, which is issued at", [](B b) { b.waits.end[0] -= 1; }},
+        {"while its agent still", [](B b) { b.waits.begin[2] -= 1; }},
+        // Visits.
+        {"visits row 0: steps 2 to 1",
+         [](B b) { b.visits.firstStep[0] = 2, b.visits.lastStep[0] = 1; }},
+        {"visits row 0: operand x has no block 9", [](B b) { b.visits.block[0] = 9; }},
+        {"visits row 1 must come after the row before it", [](B b) { b.visits.firstStep[1] = 0; }},
+        {"visits.copyIn[0] is none, but operand x is an input",
+         [](B b) { b.visits.copyIn[0] = kNone; }},
+        {"visits.copyIn[0] is copy 1, which moves another operand",
+         [](B b) { b.visits.copyIn[0] = 1; }},
+        {"which must precede the bodies", [](B b) { b.steps.bodyBegin[0] = 5; }},
+        // The whole.
+        {"the run's end is -1 ps", [](B b) { b.end = Picoseconds(-1); }},
+        {"must lie between 0 and 9007199254740991000 ps",
+         [](B b) { b.end = Picoseconds(INT64_MAX); }},
+        // Info.
+        {"pipelines[0].steps is 9, but its grid (2, 2, 2) has 8 points",
+         [](B b) { b.info.pipelines[0].steps = 9; }},
+        {"has no sound number of points",
+         [](B b) {
+             b.info.pipelines[0].grid = {INT64_MAX, 2, 2};
+         }},
+        {"names 2 axes of a grid of 3", [](B b) { b.info.pipelines[0].axisNames.pop_back(); }},
+        {"pipelines[0] has operands 0 to 4", [](B b) { b.info.pipelines[0].operandCount = 4; }},
+        {"one entry per array axis", [](B b) { b.info.operands[1].gridAxes.pop_back(); }},
+        {"is negative or past 2^63 elements", [](B b) { b.info.operands[1].block[0] = 0; }},
+        {"follows grid axis 3 of 3", [](B b) { b.info.operands[1].gridAxes[0] = 3; }},
+        {"belongs to pipeline 1", [](B b) { b.info.operands[0].pipeline = 1; }},
+        {"has its slots in buffers 5 to 7", [](B b) { b.info.operands[0].firstBuffer = 5; }},
+        {"must be slot 0 of operand 0", [](B b) { b.info.operands[0].firstBuffer = 1; }},
+        {"names operand 3 of 3", [](B b) { b.info.buffers[0].operand = 3; }},
+        {"negative address", [](B b) { b.info.buffers[0].address = Bytes(-1); }},
+        {"joins memories 0 and 3", [](B b) { b.info.links[0].to = 3; }},
+        {"must move more than 0", [](B b) { b.info.links[0].achieved = BytesPerSecond(0); }},
+        {"operations[0].listingLine is 99", [](B b) { b.info.operations[0].listingLine = 99; }},
+        {"listing[0].operation is 11", [](B b) { b.info.listing[0].operation = 11; }},
+        {"source file 1", [](B b) { b.info.operations[3].source.file = 1; }},
+        {"retire times for", [](B b) { b.info.templates[1].retire.pop_back(); }},
+        {"templates[1].retire[1] is cycle 0",
+         [](B b) { b.info.templates[1].retire[1] = Cycles(0); }},
+        {"overlap on unit load", [](B b) { b.info.templates[1].marks[1].offset = Cycles(0); }},
+        {"but the segment has",
+         [](B b) { b.info.templates[1].marks[0].length = Cycles(INT64_MAX); }},
+        {"has FLOPs of 6 units, but there are 7",
+         [](B b) { b.info.templates[1].flopsByUnit.pop_back(); }},
+        {"negative or overflowing number of FLOPs",
+         [](B b) { b.info.templates[1].flopsByUnit = std::vector<Flops>(7, Flops(INT64_MAX)); }},
+        {"cycles at 0 Hz", [](B b) { b.info.templates[0].clock = Hertz(0); }},
+    };
+    return all;
+}
+
+} // namespace
+
+TEST(TraceRules, aSoundTracePassesAndKeepsItsRows)
+{
+    TraceBuilder builder = test::mainJobBuilder(512);
+    const Copies copies = builder.copies;
+    const Result<std::shared_ptr<const Trace>> trace = std::move(builder).finish();
+    ASSERT_TRUE(trace) << trace.error().message;
+    EXPECT_EQ((*trace)->copies(), copies);
+    EXPECT_EQ((*trace)->steps().size(), 512U);
+}
+
+TEST(TraceRules, everyBrokenRuleIsNamedWithItsRow)
+{
+    for (const Breach& breach : breaches()) {
+        SCOPED_TRACE(breach.says);
+        TraceBuilder builder = test::mainJobBuilder(2048);
+        breach.commit(builder);
+        const Result<std::shared_ptr<const Trace>> trace = std::move(builder).finish();
+        if (trace) {
+            ADD_FAILURE() << "was let through";
+            continue;
+        }
+        EXPECT_NE(trace.error().message.find(breach.says), std::string::npos)
+            << trace.error().message;
+        EXPECT_EQ(trace.error().kind, ErrorKind::User);
+    }
+}
+
+// The synthetic main job against the counts that the kernel's arithmetic gives.
+TEST(SyntheticMainJob, movesAndComputesWhatTheKernelAsksFor)
+{
+    const std::shared_ptr<const Trace> trace = test::mainJob(512);
+    std::int64_t read = 0, written = 0, flops = 0;
+    std::vector<std::int64_t> perOperand(3, 0);
+    for (std::size_t i = 0; i < trace->copies().size(); ++i) {
+        (trace->copies().out[i] != 0 ? written : read) += trace->copies().bytes[i];
+        ++perOperand[static_cast<std::size_t>(trace->copies().operand[i])];
+    }
+    for (const std::int32_t id : trace->segments().templateId) {
+        flops += trace->info().templates[static_cast<std::size_t>(id)].flopsByUnit[0].value();
+    }
+    EXPECT_EQ(read, 536'870'912);
+    EXPECT_EQ(written, 67'108'864);
+    EXPECT_EQ(flops, 2 * (std::int64_t{1} << 36));
+    EXPECT_EQ(perOperand, (std::vector<std::int64_t>{512, 512, 64}));
+    EXPECT_NEAR(toSeconds(trace->end()).value(), 966.2e-6, 0.1e-6);
+}
+
+// Nothing is busy for longer than the run, and the run for no longer than everything in turn.
+TEST(SyntheticMainJob, takesBetweenItsLongestPartAndTheirSum)
+{
+    for (const int block : {256, 512, 1024, 2048}) {
+        const std::shared_ptr<const Trace> trace = test::mainJob(block);
+        std::int64_t computing = 0, copying = 0;
+        for (const std::int32_t id : trace->segments().templateId) {
+            computing += trace->info().templates[static_cast<std::size_t>(id)].duration.value();
+        }
+        for (std::size_t i = 0; i < trace->copies().size(); ++i) {
+            copying += trace->copies().end[i] - trace->copies().start[i];
+        }
+        EXPECT_GE(trace->end().value(), std::max(computing, copying)) << block;
+        EXPECT_LE(trace->end().value(), computing + copying) << block;
+    }
+}
+
+} // namespace pallascope::trace
