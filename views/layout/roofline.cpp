@@ -339,7 +339,9 @@ private:
         const std::string steps =
             m_run.period == 1 ? "last step " : "last " + countText(m_run.period) + " steps ";
         return "○ " + steps + rate(window.flopsPerSecond)
-               + (m_size.width > 400 ? " at " + intensityText(window.intensity) : "");
+               + (m_size.width > 400 ? " at " + intensityText(window.intensity) : "")
+               + (m_size.width > 600 && m_state.now >= m_run.trace->end() ? ", epilogue included"
+                                                                          : "");
     }
 
     [[nodiscard]] std::vector<Line> pointLines(const Point& point,
@@ -419,8 +421,19 @@ private:
             const auto row = static_cast<std::int64_t>(i);
             m_canvas.hit(p.x - 7, p.y - 7, 14, 14, {TargetKind::Alternative, row, -1});
             m_taken.push_back({p.x - 7, p.y - 7, 14, 14});
-            const std::string text = other.name + " " + rate(other.flopsPerSecond)
-                                     + (other.overScopedLimit ? ", over the limit" : "");
+            nameOther(other, p, row);
+        }
+    }
+
+    // Beside its diamond, the shorter name if need be, nothing if neither side is free.
+    void nameOther(const analysis::Alternative& other, const layout::Point& p, std::int64_t row)
+    {
+        const std::string name = other.name + " " + rate(other.flopsPerSecond);
+        std::vector<std::string> names = {name, other.name};
+        if (other.overScopedLimit) {
+            names.insert(names.begin(), name + ", over the limit");
+        }
+        for (const std::string& text : names) {
             const double w = textWidth(text, m_small) + 2;
             for (const Rect& box :
                  {Rect{p.x + 11, p.y - 7, w, 14}, Rect{p.x - 11 - w, p.y - 7, w, 14}}) {
@@ -428,7 +441,7 @@ private:
                     m_canvas.text(box.x, box.y, box.w, box.h, text, {m_small, Role::Text2});
                     m_canvas.hit(box.x, box.y, box.w, box.h, {TargetKind::Alternative, row, -1});
                     m_taken.push_back(box);
-                    break;
+                    return;
                 }
             }
         }

@@ -216,7 +216,7 @@ private:
             const double from = std::max(line, m_axis.left) + 5;
             const double to = std::min(x(steps.end[step]), right()) - 4;
             const bool now =
-                static_cast<std::int32_t>(step) == current && m_state.now < m_trace.end();
+                static_cast<std::int32_t>(step) == current && m_state.now.value() < steps.end[step];
             if (to - from > 4) {
                 firstFitting(
                     from, to - from, kRuler, kStepRuler, namesOf(step),
