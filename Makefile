@@ -27,7 +27,7 @@ run: build ## open the window on the main job; without a display run it and writ
 
 build: setup ## build build/release/bin/pallascope
 	@cmake --preset release
-	@cmake --build --preset release --parallel $(JOBS)
+	@cmake --build --preset release --target pallascope --parallel $(JOBS)
 
 test: setup ## build everything and run all tests
 	@cmake --preset dev
