@@ -10,9 +10,13 @@ namespace pallascope::layout {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kTitles = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTitles = {{
     {"output_revisited", "Output block revisited after a gap"},
-    {"vmem_over_scoped_limit", "VMEM over the scoped limit"},
+    {"output_not_written", "Output block written back without a store"},
+    {"output_never_written", "Output blocks never visited"},
+    {"over_scoped_limit", "VMEM over the scoped limit"},
+    {"undefined_branch", "Branch decided by an undefined value"},
+    {"undefined_written_back", "Undefined elements written back"},
 }};
 
 } // namespace

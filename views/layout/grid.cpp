@@ -73,7 +73,8 @@ Scene layoutGrid(const RunView& run, const ViewState& state, Size size)
     double tick = 12;
     std::int64_t hidden = 0;
     for (const ArrayPanel& panel : arrangement.panels) {
-        if (panel.y + panel.cellsHeight() > area.bottom() + 1) {
+        if (panel.y + panel.cellsHeight() > area.bottom() + 1
+            || panel.x + panel.cellsWidth() > area.right() + 1) {
             ++hidden;
             continue;
         }

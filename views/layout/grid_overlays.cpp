@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <set>
 
 namespace pallascope::layout {
@@ -60,30 +61,33 @@ void paintTicks(Canvas& canvas, double x, double y, double tick, double height, 
     canvas.fill(x + now, y, 2, height, Role::Text);
 }
 
-// "copied in: x |3|, y |3| of 512"
-std::string copiedText(const GridMoment& moment)
+// "copied in: x |3|, y |3| of 512"; the total goes first where there is no room, then the whole.
+std::string copiedText(const GridMoment& moment, double room)
 {
     const trace::Info& info = moment.run.trace->info();
     const trace::Pipeline& pipe = info.pipelines[static_cast<std::size_t>(moment.pipeline)];
     const trace::Index& index = *moment.run.index;
-    std::vector<std::pair<std::string, std::int64_t>> counts;
+    std::string text;
     std::set<std::int64_t> totals;
     for (std::int32_t i = 0; i < pipe.operandCount; ++i) {
         const std::int32_t operand = pipe.firstOperand + i;
         const trace::Operand& op = info.operands[static_cast<std::size_t>(operand)];
         if (parts::reads(op)) {
-            counts.emplace_back(op.name, index.landed(operand, false, moment.now));
+            text += fmt::format("{}{} |{}|", text.empty() ? "copied in: " : ", ", op.name,
+                                countText(index.landed(operand, false, moment.now)));
             totals.insert(index.landed(operand, false, moment.run.trace->end()));
         }
     }
-    if (counts.empty()) {
-        return {};
+    const auto fits = [room](const std::string& shown) {
+        return textWidth(parts::plain(shown), 10, Weight::Medium) <= room;
+    };
+    if (totals.size() == 1) {
+        const std::string whole = fmt::format("{} of {}", text, countText(*totals.begin()));
+        if (fits(whole)) {
+            return whole;
+        }
     }
-    std::string text = "copied in: ";
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-        text += (i > 0 ? ", " : "") + counts[i].first + " |" + countText(counts[i].second) + "|";
-    }
-    return totals.size() == 1 ? text + " of " + countText(*totals.begin()) : text;
+    return fits(text) ? text : std::string();
 }
 
 } // namespace
@@ -200,7 +204,7 @@ void paintOdometer(Canvas& canvas, const GridMoment& moment, Rect area, double t
                     {10, Role::Text3, Weight::Regular, Align::Left});
         y += pitch;
     }
-    const std::string copied = copiedText(moment);
+    const std::string copied = copiedText(moment, area.w);
     if (y + 15 <= area.bottom() && !copied.empty()) {
         canvas.rich(area.x, y + 2, area.w, 14, copied, 10, Role::Text3);
     }

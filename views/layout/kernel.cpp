@@ -248,8 +248,11 @@ double paintTable(Canvas& canvas, const RunView& run, const std::vector<BudgetRo
         }
         y += kRow;
     }
+    const bool scratch =
+        std::any_of(rows.begin(), rows.end(), [](const BudgetRow& row) { return row.operand < 0; });
     canvas.fill(x + w - bytesWidth, y + 1, bytesWidth, 1, Role::Edge);
-    canvas.text(x + 14, y + 2, w - 14, kRow, "all operands", small(Role::Text2));
+    canvas.text(x + 14, y + 2, w - 14, kRow, scratch ? "operands and scratch" : "all operands",
+                small(Role::Text2));
     const bool over = run.report.vmemPeak > run.report.vmemScopedLimit;
     canvas.text(x, y + 2, w, kRow, bytesText(run.report.vmemPeak),
                 {11, over ? Role::Warning : Role::Text, Weight::SemiBold, Align::Right});

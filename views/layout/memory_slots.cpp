@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 namespace pallascope::layout {
 
 namespace {
-
 
 std::string stepText(const trace::Trace& trace, std::int32_t row)
 {
@@ -192,8 +192,8 @@ void paintMerged(Canvas& canvas, const RunView& run, const SlotRow& row, Rect re
         const double share = (i - row.firstBuffer) / count;
         const double x = std::round(rect.x + rect.w * share);
         const double next = std::round(rect.x + rect.w * (share + 1 / count));
-        paintSlot(canvas, run, i, {x, rect.y, next - x - 2, rect.h}, now,
-                  rect.h >= kLeastSlot - 4 && next - x > 60);
+        paintSlot(canvas, run, i, {x, rect.y, next - x - (i < row.lastBuffer ? 2.0 : 0.0), rect.h},
+                  now, rect.h >= kLeastSlot - 4 && next - x > 60);
     }
 }
 
@@ -342,16 +342,25 @@ double paintMemory(Canvas& canvas, const RunView& run, Picoseconds now, std::int
         }
     }
     const SlotStack stack = stackSlots(info, memory, y + 18, height - 18);
-    std::string note =
-        bytesText(used) + " in " + countText(slots) + (slots == 1 ? " slot" : " slots");
+    // As much of it as fits, in order of what matters.
+    std::vector<std::string> notes = {fmt::format("{} in {} {}", bytesText(used), countText(slots),
+                                                  slots == 1 ? "slot" : "slots")};
     if (mem.scopedLimit) {
-        note += " · scoped limit " + bytesText(*mem.scopedLimit);
+        notes.push_back(fmt::format("scoped limit {}", bytesText(*mem.scopedLimit)));
     }
-    note += " · physical " + bytesText(mem.capacity);
+    notes.push_back(fmt::format("physical {}", bytesText(mem.capacity)));
     if (!stack.scaled) {
-        note += " · small slots enlarged";
+        notes.emplace_back("small slots enlarged");
     }
     const double heading = textWidth(mem.name, 11, Weight::SemiBold) + 8;
+    std::string note = notes.front();
+    for (std::size_t i = 1; i < notes.size(); ++i) {
+        const std::string longer = fmt::format("{} · {}", note, notes[i]);
+        if (textWidth(longer, 10) > w - heading) {
+            break;
+        }
+        note = longer;
+    }
     canvas.text(x, y, heading, 16, mem.name, {11, role, Weight::SemiBold, Align::Left});
     canvas.text(x + heading, y, w - heading, 16, note,
                 {10, Role::Text3, Weight::Regular, Align::Left});

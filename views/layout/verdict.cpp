@@ -78,9 +78,9 @@ Scene layoutVerdict(const RunView& run, const ViewState& state, Size size)
     sections[kHelp].paint = [&](Canvas& c, double y) { return paintHelp(c, run, y); };
     sections[kTraffic].paint = [&](Canvas& c, double y) { return paintTraffic(c, run, y); };
     sections[kFindings].paint = [&](Canvas& c, double y) {
-        const double start =
-            run.trace->info().findings.empty() ? y : paintFindings(c, run, state, y, c.height());
-        return clean || run.trace->info().findings.empty() ? paintChecks(c, run, start) : start;
+        const double below = paintFindings(c, run, state, y, c.height());
+        Canvas scratch(size.width, c.height());
+        return paintChecks(scratch, run, below) <= c.height() ? paintChecks(c, run, below) : below;
     };
     double whole = 4;
     for (Section& section : sections) {

@@ -321,9 +321,11 @@ double paintChecks(Canvas& canvas, const RunView& run, double y)
     const trace::Info& info = run.trace->info();
     const double x = kPadding;
     const double w = canvas.width() - 2 * x - 18;
-    separator(canvas, y);
-    y += 4;
     const trace::Check& check = info.check;
+    if (info.findings.empty()) {
+        separator(canvas, y); // findings draw their own
+    }
+    y += 4;
     if (info.findings.empty()) {
         const std::string title = "No findings";
         paintSeverity(canvas, x, y + 3, Severity::Ok);
@@ -337,7 +339,7 @@ double paintChecks(Canvas& canvas, const RunView& run, double y)
             info.values == "full"
                 ? fmt::format("{} · {}", joinedChecks(structuralChecks()),
                               joinedChecks(valueChecks()))
-                : fmt::format("{}. Value checks ({}) need values full.",
+                : fmt::format("{}. The check of values ({}) needs values full.",
                               joinedChecks(structuralChecks()), joinedChecks(valueChecks()));
         y = canvas.paragraph(x + 18, y + 19, w, which, 11, 16, Role::Text2) + 4;
     }
@@ -354,18 +356,19 @@ double paintChecks(Canvas& canvas, const RunView& run, double y)
     return y;
 }
 
+// In step with the findings that core/machine can make.
 const std::vector<std::string>& structuralChecks()
 {
     static const std::vector<std::string> kChecks = {
-        "bounds",   "capacity",      "legality",
-        "revisits", "copies",        "semaphores",
-        "races",    "never written", "undefined (per buffer)"};
+        "legality",          "VMEM capacity",       "scoped limit",
+        "revisited blocks",  "stays not stored to", "blocks never visited",
+        "undefined branches"};
     return kChecks;
 }
 
 const std::vector<std::string>& valueChecks()
 {
-    static const std::vector<std::string> kChecks = {"NaN", "Inf", "undefined elements"};
+    static const std::vector<std::string> kChecks = {"undefined elements written back"};
     return kChecks;
 }
 

@@ -78,6 +78,12 @@ std::string ofText(Bytes used, Bytes limit)
     return "|" + left + "| of " + right;
 }
 
+std::string plain(std::string text)
+{
+    text.erase(std::remove(text.begin(), text.end(), '|'), text.end());
+    return text;
+}
+
 std::string baseName(std::string_view path)
 {
     const std::size_t slash = path.find_last_of('/');

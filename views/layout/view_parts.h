@@ -33,6 +33,8 @@ inline constexpr std::string_view kTimes = "×";
 [[nodiscard]] std::string arrayText(const Shape& shape, DType dtype);
 // "|4| of 16 MiB" when both have the same unit, else "|512 KiB| of 16 MiB".
 [[nodiscard]] std::string ofText(Bytes used, Bytes limit);
+// Without the bars around strong parts: what to measure.
+[[nodiscard]] std::string plain(std::string text);
 // The file name without its folders.
 [[nodiscard]] std::string baseName(std::string_view path);
 

@@ -1,0 +1,313 @@
+#include "core/base/format.h"
+#include "tests/layout_views/generic_run.h"
+#include "tests/layout_views/scene_probe.h"
+#include "tests/support/run_view_fixture.h"
+#include "views/layout/block_cells.h"
+#include "views/layout/grid_arrangement.h"
+#include "views/layout/layouts.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+namespace pallascope::test {
+
+namespace {
+
+using layout::Rect;
+using layout::RunView;
+using layout::Scene;
+using layout::Target;
+using layout::TargetKind;
+
+constexpr layout::Size kSize = {560, 578};
+
+std::int64_t blocksOf(const RunView& run, std::int32_t operand)
+{
+    std::int64_t count = 1;
+    for (const Extent extent :
+         run.trace->info().operands[static_cast<std::size_t>(operand)].blockCounts) {
+        count *= extent;
+    }
+    return count;
+}
+
+// Blocks with a place of their own, per operand.
+std::map<std::int64_t, std::set<std::int64_t>> hitBlocks(const Scene& scene)
+{
+    std::map<std::int64_t, std::set<std::int64_t>> blocks;
+    for (const layout::Hit& hit : scene.hits) {
+        if (hit.target.kind == TargetKind::Block) {
+            blocks[hit.target.a].insert(hit.target.b);
+        }
+    }
+    return blocks;
+}
+
+void expectEveryCellIsItsBlock(const RunView& run, layout::Size size)
+{
+    const Scene scene = layoutGrid(run, at(run, 0.4), size);
+    const auto blocks = hitBlocks(scene);
+    for (std::int32_t operand = 0;
+         operand < static_cast<std::int32_t>(run.trace->info().operands.size()); ++operand) {
+        ASSERT_TRUE(blocks.count(operand) == 1) << "operand " << operand;
+        EXPECT_EQ(static_cast<std::int64_t>(blocks.at(operand).size()), blocksOf(run, operand));
+    }
+    for (const layout::Hit& hit : scene.hits) {
+        const Target found =
+            hitTest(scene, hit.rect.x + hit.rect.w / 2, hit.rect.y + hit.rect.h / 2, 0);
+        ASSERT_EQ(found, hit.target);
+    }
+}
+
+std::size_t imagesIn(const Scene& scene)
+{
+    return static_cast<std::size_t>(
+        std::count_if(scene.items.begin(), scene.items.end(), [](const layout::Item& item) {
+            return std::holds_alternative<layout::ImageItem>(item);
+        }));
+}
+
+layout::GridArrangement arranged(const RunView& run, double width = 540, double height = 500)
+{
+    const std::size_t count = run.trace->info().operands.size();
+    const layout::HeadWidths heads = {std::vector<double>(count, 100),
+                                      std::vector<double>(count, 60)};
+    return arrangeGrid(run.trace->info(), 0, {0, 0, width, height}, heads);
+}
+
+} // namespace
+
+TEST(Grid, everyBlockOfEveryOperandIsFoundUnderTheCursor)
+{
+    expectEveryCellIsItsBlock(mainJobView(), kSize);
+    expectEveryCellIsItsBlock(mainJobView(), {333, 420});
+    expectEveryCellIsItsBlock(genericRun(vectorSum()), kSize);
+    expectEveryCellIsItsBlock(genericRun(sixOperands()), kSize);
+    expectEveryCellIsItsBlock(genericRun(gridless()), kSize);
+}
+
+TEST(Grid, blocksLieInRowMajorOrder)
+{
+    const Scene scene = layoutGrid(mainJobView(), at(Picoseconds(0)), kSize);
+    const std::vector<Rect> first = framesOf(scene, {TargetKind::Block, 0, 0});
+    const std::vector<Rect> right = framesOf(scene, {TargetKind::Block, 0, 1});
+    const std::vector<Rect> below = framesOf(scene, {TargetKind::Block, 0, 8});
+    ASSERT_EQ(first.size(), 1U);
+    EXPECT_EQ(right[0].y, first[0].y);
+    EXPECT_GT(right[0].x, first[0].x);
+    EXPECT_EQ(below[0].x, first[0].x);
+    EXPECT_GT(below[0].y, first[0].y);
+}
+
+TEST(Grid, dimensionsThatFollowTheSameGridAxisLineUp)
+{
+    const layout::GridArrangement grid = arranged(mainJobView());
+    ASSERT_EQ(grid.anchor, 2U);
+    ASSERT_EQ(grid.left, std::vector<std::size_t>{0});
+    ASSERT_EQ(grid.above, std::vector<std::size_t>{1});
+    EXPECT_EQ(grid.panels[0].y, grid.panels[2].y);
+    EXPECT_EQ(grid.panels[0].cellHeight, grid.panels[2].cellHeight);
+    EXPECT_EQ(grid.panels[1].x, grid.panels[2].x);
+    EXPECT_EQ(grid.panels[1].cellWidth, grid.panels[2].cellWidth);
+    EXPECT_LT(grid.panels[0].x, grid.panels[2].x);
+    EXPECT_LT(grid.panels[1].y, grid.panels[2].y);
+}
+
+TEST(Grid, arraysThatShareNoAxisStandInARow)
+{
+    const layout::GridArrangement grid = arranged(genericRun(gridless()));
+    EXPECT_FALSE(grid.anchor.has_value());
+    EXPECT_EQ(grid.panels[0].y, grid.panels[1].y);
+    EXPECT_LT(grid.panels[0].x + grid.panels[0].cellsWidth(), grid.panels[1].x);
+}
+
+TEST(Grid, panelsNeverOverlap)
+{
+    for (const GenericKernel& kernel :
+         {vectorSum(), gridless(), rankFour(), sixOperands(), product(64, 1), product(20, 20)}) {
+        for (const layout::Size size :
+             {layout::Size{212, 380}, {313, 376}, {540, 534}, {940, 656}}) {
+            const layout::GridArrangement grid =
+                arranged(genericRun(kernel), size.width, size.height);
+            for (std::size_t i = 0; i < grid.panels.size(); ++i) {
+                for (std::size_t j = 0; j < i; ++j) {
+                    const layout::ArrayPanel& a = grid.panels[i];
+                    const layout::ArrayPanel& b = grid.panels[j];
+                    const bool apart = a.x >= b.x + b.cellsWidth() || b.x >= a.x + a.cellsWidth()
+                                       || a.y >= b.y + b.cellsHeight()
+                                       || b.y >= a.y + a.cellsHeight();
+                    EXPECT_TRUE(apart) << i << " and " << j << " at " << size.width;
+                }
+            }
+        }
+    }
+}
+
+TEST(Grid, manyBlocksBecomeOneImagePerArray)
+{
+    const RunView run = genericRun(product(64, 1));
+    const Scene scene = layoutGrid(run, at(run, 0.3), {400, 440});
+    EXPECT_EQ(imagesIn(scene), 3U);
+    EXPECT_EQ(hitBlocks(scene).at(2).size(), 4096U);
+    const RunView small = mainJobView();
+    EXPECT_EQ(imagesIn(layoutGrid(small, at(small, 0.3), {400, 440})), 0U);
+}
+
+TEST(Grid, aFoldedImageHasNoMoreCellsThanPixelsAndKeepsTheCurrentBlock)
+{
+    const RunView run = genericRun(product(512, 1));
+    const layout::ViewState state = at(run, 0.37);
+    const Scene scene = layoutGrid(run, state, {400, 440});
+    for (const layout::Item& item : scene.items) {
+        if (const auto* image = std::get_if<layout::ImageItem>(&item)) {
+            EXPECT_LE(image->columns, image->rect.w + 1);
+            EXPECT_LE(image->rows, image->rect.h + 1);
+            EXPECT_EQ(image->cells.size(), static_cast<std::size_t>(image->columns * image->rows));
+            for (const std::uint8_t cell : image->cells) {
+                ASSERT_LT(cell, image->palette.size());
+            }
+        }
+    }
+    const std::int32_t step = trace::stepAt(*run.trace, state.now);
+    const std::int32_t visit = trace::visitAt(*run.trace, 2, step);
+    const std::int64_t current = run.trace->visits().block[static_cast<std::size_t>(visit)];
+    EXPECT_EQ(hitBlocks(scene).at(2).count(current), 1U);
+    EXPECT_LT(scene.hits.size(), 60'000U);
+}
+
+TEST(Grid, theOverhangingBlockIsDrawnCut)
+{
+    const RunView run = genericRun(vectorSum()); // 1000 = 7 · 128 + 104
+    const Scene scene = layoutGrid(run, at(run, 0.1), kSize);
+    const Rect whole = framesOf(scene, {TargetKind::Block, 0, 6}).at(0);
+    const Rect cut = framesOf(scene, {TargetKind::Block, 0, 7}).at(0);
+    EXPECT_NEAR((cut.w - 1) / (whole.w - 1), 104.0 / 128, 0.03);
+}
+
+TEST(Grid, aBlockInUseStandsInATextFrameAndAnUntouchedOneIsEmpty)
+{
+    const RunView run = mainJobView();
+    const Scene scene =
+        layoutGrid(run, at(Picoseconds(run.trace->steps().bodyBegin[2] + 1000)), kSize);
+    const Rect used = framesOf(scene, {TargetKind::Block, 0, 2}).at(0); // x(0,2)
+    const layout::FillItem* frame = fillAt(scene, used.x - 0.5, used.y + used.h / 2);
+    ASSERT_NE(frame, nullptr);
+    EXPECT_EQ(frame->color, layout::Color(layout::Role::Text));
+    const Rect never = framesOf(scene, {TargetKind::Block, 0, 63}).at(0);
+    const layout::FillItem* fill = fillAt(scene, never.x + 2, never.y + 2);
+    ASSERT_NE(fill, nullptr);
+    EXPECT_EQ(fill->color, layout::Color(layout::Role::Grid));
+}
+
+TEST(Grid, theArrivingBlockIsFilledFromBelowToItsFraction)
+{
+    const RunView run = mainJobView();
+    const trace::Copies& copies = run.trace->copies();
+    const std::size_t row = 6; // x(0,3), issued in step 2
+    const std::int64_t now = copies.start[row] + (copies.end[row] - copies.start[row]) * 3 / 4;
+    const Scene scene = layoutGrid(run, at(Picoseconds(now)), kSize);
+    const Rect cell =
+        framesOf(scene, {TargetKind::Block, copies.operand[row], copies.block[row]}).at(0);
+    double filled = 0;
+    for (const layout::Item& item : scene.items) {
+        const auto* fill = std::get_if<layout::FillItem>(&item);
+        if (fill != nullptr && fill->color == layout::Color(layout::Role::Operand1)
+            && fill->rect.x == cell.x && fill->rect.w == cell.w - 1
+            && fill->rect.bottom() == cell.y + cell.h - 1) {
+            filled = std::max(filled, fill->rect.h);
+        }
+    }
+    EXPECT_NEAR(filled / (cell.h - 1), 0.75, 0.05);
+}
+
+TEST(Grid, theCaptionSaysTheStepTheBlockAndWhatIsWritten)
+{
+    const RunView run = mainJobView();
+    for (const double share : {0.0, 0.1, 0.6, 1.0}) {
+        const layout::ViewState state = at(run, share);
+        const std::int32_t step = trace::stepAt(*run.trace, state.now);
+        const auto index = trace::gridIndices(run.trace->info().pipelines[0], step);
+        const std::string caption = layoutGrid(run, state, kSize).caption;
+        EXPECT_NE(caption.find("step |" + countText(step) + "| of |512|"), std::string::npos)
+            << caption;
+        EXPECT_NE(caption.find("block |" + trace::indexText(index) + "|"), std::string::npos)
+            << caption;
+        const std::int64_t written = run.index->blocksWritten(2, state.now);
+        EXPECT_NE(caption.find("|" + countText(written) + "| of |64| out written"),
+                  std::string::npos);
+    }
+}
+
+TEST(Grid, indicesCountFromZeroToTheLast)
+{
+    const Scene scene = layoutGrid(mainJobView(), at(Picoseconds(0)), kSize);
+    EXPECT_TRUE(hasText(scene, "0 of 0–7"));
+}
+
+TEST(Grid, ofAnArrayOfHigherRankTheSliceAtTheCurrentIndexIsShown)
+{
+    const RunView run = genericRun(rankFour());
+    const layout::ViewState state = at(run, 0.4);
+    const std::int32_t step = trace::stepAt(*run.trace, state.now);
+    const std::vector<Extent> index = trace::gridIndices(run.trace->info().pipelines[0], step);
+    const Scene scene = layoutGrid(run, state, kSize);
+    EXPECT_TRUE(hasText(scene, "at (" + std::to_string(index[0]) + "," + std::to_string(index[1])
+                                   + ",·,·)"));
+    const std::int64_t perSlice = 4 * 5;
+    const std::int64_t first = (index[0] * 3 + index[1]) * perSlice;
+    const auto blocks = hitBlocks(scene).at(0);
+    EXPECT_EQ(*blocks.begin(), first);
+    EXPECT_EQ(*blocks.rbegin(), first + perSlice - 1);
+}
+
+TEST(Grid, everyCopyMakesTheTintOfABlockStronger)
+{
+    float before = 0;
+    for (std::int64_t copies = 1; copies < 8; ++copies) {
+        const layout::Color tint = layout::copiedTint(layout::Role::Operand1, copies);
+        EXPECT_GT(tint.share, before);
+        before = tint.share;
+    }
+    EXPECT_LT(layout::copiedTint(layout::Role::Operand1, 1000).share, 1.0F);
+}
+
+TEST(Grid, noTextLeavesTheSceneAtAnySize)
+{
+    const RunView runs[] = {mainJobView(),
+                            genericRun(vectorSum()),
+                            genericRun(gridless()),
+                            genericRun(rankFour()),
+                            genericRun(sixOperands()),
+                            genericRun(product(64, 1)),
+                            genericRun(product(1, 300))};
+    for (const RunView& run : runs) {
+        for (const layout::Size size :
+             {layout::Size{232, 420}, {333, 420}, {260, 200}, {400, 240}, {495, 664}, {960, 700}}) {
+            for (const double share : {0.0, 0.5, 1.0}) {
+                const Scene scene = layoutGrid(run, at(run, share), size);
+                EXPECT_EQ(textsOutside(scene), std::vector<std::string>()) << size.width;
+            }
+        }
+    }
+}
+
+TEST(Grid, aTraceWithoutStepsSaysWhyNothingIsShown)
+{
+    trace::TraceBuilder builder = genericBuilder(gridless());
+    builder.info.pipelines.clear();
+    builder.info.operands.clear();
+    builder.info.buffers.clear();
+    builder.steps = {};
+    builder.segments = {};
+    builder.copies = {};
+    builder.waits = {};
+    builder.visits = {};
+    const RunView run = viewOf(std::move(builder));
+    const Scene scene = layoutGrid(run, at(Picoseconds(0)), kSize);
+    EXPECT_TRUE(hasText(scene, "No blocks"));
+    EXPECT_TRUE(scene.hits.empty());
+}
+
+} // namespace pallascope::test

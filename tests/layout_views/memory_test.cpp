@@ -1,0 +1,271 @@
+#include "core/base/format.h"
+#include "tests/layout_views/generic_run.h"
+#include "tests/layout_views/scene_probe.h"
+#include "tests/support/run_view_fixture.h"
+#include "views/layout/layouts.h"
+#include "views/layout/memory_parts.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+namespace pallascope::test {
+
+namespace {
+
+using layout::Rect;
+using layout::RunView;
+using layout::Scene;
+using layout::TargetKind;
+
+constexpr layout::Size kSize = {520, 598};
+
+Rect bufferRect(const Scene& scene, std::int32_t buffer)
+{
+    const std::vector<Rect> frames = framesOf(scene, {TargetKind::Buffer, buffer, -1});
+    EXPECT_EQ(frames.size(), 1U) << buffer;
+    return frames.empty() ? Rect() : frames[0];
+}
+
+// The first time at which a slot is in a phase.
+Picoseconds whenSlotIs(const RunView& run, std::int32_t buffer, trace::SlotPhase phase)
+{
+    const std::int64_t end = run.trace->end().value();
+    for (std::int64_t i = 0; i < 20'000; ++i) {
+        const Picoseconds t(end / 20'000 * i);
+        if (trace::slotStateAt(*run.trace, buffer, t).phase == phase) {
+            return t;
+        }
+    }
+    ADD_FAILURE() << "buffer " << buffer << " is never in phase " << static_cast<int>(phase);
+    return {};
+}
+
+} // namespace
+
+TEST(Memory, slotHeightsAreInProportionToTheirBytes)
+{
+    const RunView run = mainJobView();
+    const Scene scene = layoutMemory(run, at(run, 0.3), kSize);
+    const trace::Info& info = run.trace->info();
+    const double perByte =
+        bufferRect(scene, 4).h / static_cast<double>(info.buffers[4].bytes.value());
+    double y = 0;
+    for (std::int32_t i = 0; i < 6; ++i) {
+        const Rect rect = bufferRect(scene, i);
+        const auto bytes =
+            static_cast<double>(info.buffers[static_cast<std::size_t>(i)].bytes.value());
+        EXPECT_NEAR(rect.h, perByte * bytes, 2.5) << i; // a pixel of gap, a pixel of rounding
+        EXPECT_GE(rect.y, y) << "slots stand at their addresses";
+        y = rect.bottom();
+    }
+}
+
+TEST(Memory, slotsFillTheirHeightExactlyAndSmallOnesAreRaised)
+{
+    const trace::Info& info = genericRun(sixOperands()).trace->info();
+    const layout::SlotStack stack = layout::stackSlots(info, 1, 10, 400);
+    EXPECT_FALSE(stack.scaled);
+    EXPECT_NEAR(stack.bottom, 410, 1e-6);
+    for (const layout::SlotRow& row : stack.rows) {
+        EXPECT_GE(row.height, layout::kLeastSlot);
+    }
+    EXPECT_EQ(stack.rows.size(), info.buffers.size());
+}
+
+TEST(Memory, slotsOfOneOperandMergeBeforeAnyGetsTooLow)
+{
+    const trace::Info& info = genericRun(sixOperands()).trace->info();
+    const layout::SlotStack stack = layout::stackSlots(info, 1, 0, 140);
+    ASSERT_EQ(stack.rows.size(), 8U); // six operands, two scratch buffers
+    Bytes sum;
+    for (std::size_t i = 0; i < 6; ++i) {
+        EXPECT_TRUE(stack.rows[i].merged());
+    }
+    for (const layout::SlotRow& row : stack.rows) {
+        EXPECT_GE(row.height, layout::kLeastSlot);
+        sum += row.bytes;
+    }
+    Bytes all;
+    for (const trace::Buffer& buffer : info.buffers) {
+        all += buffer.bytes;
+    }
+    EXPECT_EQ(sum, all);
+}
+
+TEST(Memory, everyBufferIsFoundUnderTheCursorMergedOrNot)
+{
+    const RunView run = genericRun(sixOperands());
+    for (const layout::Size size : {kSize, layout::Size{347, 420}, layout::Size{347, 760}}) {
+        const Scene scene = layoutMemory(run, at(run, 0.5), size);
+        for (std::int32_t i = 0; i < static_cast<std::int32_t>(run.trace->info().buffers.size());
+             ++i) {
+            const Rect rect = bufferRect(scene, i);
+            const layout::Target found =
+                hitTest(scene, rect.x + rect.w / 2, rect.y + rect.h / 2, 0);
+            EXPECT_EQ(found, (layout::Target{TargetKind::Buffer, i, -1}));
+        }
+    }
+}
+
+TEST(Memory, theStripsSayTheBytesOfTheIndex)
+{
+    for (const RunView& run : {mainJobView(), genericRun(sixOperands())}) {
+        for (const double share : {0.0, 0.013, 0.5, 1.0}) {
+            const layout::ViewState state = at(run, share);
+            const Scene scene = layoutMemory(run, state, kSize);
+            for (std::size_t i = 0; i < run.trace->info().operands.size(); ++i) {
+                const auto operand = static_cast<std::int32_t>(i);
+                const layout::TextItem name = textWith(scene, run.trace->info().operands[i].name);
+                const double moved = run.index->operandBytes(operand, false, state.now)
+                                     + run.index->operandBytes(operand, true, state.now);
+                const std::vector<std::string> row =
+                    textsAt(scene, name.rect.y + name.rect.h / 2, 1);
+                ASSERT_EQ(row.size(), 2U);
+                EXPECT_EQ(row[1], bytesText(Bytes(std::llround(moved))));
+            }
+        }
+    }
+}
+
+TEST(Memory, theStripsHoldEveryBlockOrFoldThem)
+{
+    const RunView run = mainJobView();
+    const Scene scene = layoutMemory(run, at(run, 0), kSize);
+    std::int64_t blocks = 0;
+    for (const layout::Hit& hit : scene.hits) {
+        blocks += hit.target.kind == TargetKind::Block && hit.target.a == 1 ? 1 : 0;
+    }
+    EXPECT_EQ(blocks, 64);
+    const RunView many = genericRun(product(64, 1));
+    const Scene folded = layoutMemory(many, at(many, 0.5), kSize);
+    for (const layout::Hit& hit : folded.hits) {
+        EXPECT_GE(hit.rect.w, 1);
+        EXPECT_LE(hit.rect.right(), kSize.width);
+    }
+}
+
+TEST(Memory, theQueueStandsInIssueOrderAndTheFirstOneMoves)
+{
+    const RunView run = mainJobView();
+    const trace::Copies& copies = run.trace->copies();
+    const std::size_t row = 6;
+    const Picoseconds now((copies.start[row] + copies.end[row]) / 2);
+    const Scene scene = layoutMemory(run, at(now), kSize);
+    const trace::CopyRange range = trace::copiesInFlight(*run.trace, 0, now);
+    ASSERT_GE(range.size(), 2U);
+    double x = 0;
+    for (std::size_t copy = range.first; copy < range.last; ++copy) {
+        const std::vector<Rect> frames =
+            framesOf(scene, {TargetKind::Copy, static_cast<std::int64_t>(copy), -1});
+        ASSERT_FALSE(frames.empty());
+        EXPECT_GT(frames.back().x, x);
+        x = frames.back().x;
+    }
+    EXPECT_TRUE(hasText(scene, "50 %"));
+    EXPECT_TRUE(hasText(scene, "waits"));
+}
+
+TEST(Memory, aLongQueueEndsInACount)
+{
+    GenericKernel kernel = sixOperands();
+    kernel.bodyCycles = 1; // the core runs ahead of the link: all inputs of a step queue up
+    const RunView run = genericRun(kernel);
+    const trace::CopyRange first = trace::copiesInFlight(*run.trace, 0, Picoseconds(1));
+    ASSERT_GE(first.size(), 5U);
+    const Scene scene = layoutMemory(run, at(Picoseconds(1)), {232, 400});
+    std::size_t shown = 0;
+    for (std::size_t row = first.first; row < first.last; ++row) {
+        shown += framesOf(scene, {TargetKind::Copy, static_cast<std::int64_t>(row), -1}).empty()
+                     ? 0U
+                     : 1U;
+    }
+    EXPECT_LT(shown, first.size());
+    EXPECT_TRUE(hasText(scene, "+" + std::to_string(first.size() - shown)));
+}
+
+TEST(Memory, theCaptionSaysRateFractionQueueAndBytes)
+{
+    const RunView run = mainJobView();
+    for (const double share : {0.0, 0.05, 0.31, 0.77, 1.0}) {
+        const layout::ViewState state = at(run, share);
+        const std::string caption = layoutMemory(run, state, kSize).caption;
+        const trace::CopyRange range = trace::copiesInFlight(*run.trace, 0, state.now);
+        EXPECT_NE(caption.find("VMEM |4| of 16 MiB"), std::string::npos) << caption;
+        if (range.empty()) {
+            EXPECT_NE(caption.find("link |idle|"), std::string::npos) << caption;
+            continue;
+        }
+        const double fraction = trace::copyFraction(*run.trace, range.first, state.now);
+        EXPECT_NE(caption.find("|655 GB/s|"), std::string::npos) << caption;
+        EXPECT_NE(caption.find("|" + percentText(fraction, 0) + "|"), std::string::npos) << caption;
+        EXPECT_NE(caption.find("|" + std::to_string(range.size() - 1) + "| queued"),
+                  std::string::npos)
+            << caption;
+    }
+}
+
+TEST(Memory, everyPhaseOfASlotHasItsWords)
+{
+    const RunView run = mainJobView();
+    const auto words = [&](std::int32_t buffer, trace::SlotPhase phase) {
+        const Picoseconds t = whenSlotIs(run, buffer, phase);
+        return layout::slotWords(*run.trace, buffer, t);
+    };
+    EXPECT_EQ(words(5, trace::SlotPhase::Empty), "undefined until step 8");
+    EXPECT_EQ(words(1, trace::SlotPhase::Queued), "queued");
+    EXPECT_EQ(words(1, trace::SlotPhase::Arriving).rfind("arriving ", 0), 0U);
+    EXPECT_EQ(words(1, trace::SlotPhase::Ready).rfind("ready for step ", 0), 0U);
+    EXPECT_EQ(words(1, trace::SlotPhase::InUse), "in use");
+    EXPECT_EQ(words(4, trace::SlotPhase::Leaving).rfind("leaving ", 0), 0U);
+    EXPECT_EQ(layout::slotWords(*run.trace, 4, Picoseconds(0)), "undefined until stored");
+    const trace::Steps& steps = run.trace->steps();
+    EXPECT_EQ(layout::slotWords(*run.trace, 4, Picoseconds(steps.bodyBegin[2] + 1)),
+              "step 3 of 8 of this block");
+    EXPECT_EQ(layout::slotWords(*run.trace, 4, Picoseconds(steps.bodyBegin[12])),
+              "written back, free");
+}
+
+TEST(Memory, undefinedSlotsAreHatched)
+{
+    const RunView run = mainJobView();
+    const Scene scene = layoutMemory(run, at(Picoseconds(0)), kSize);
+    const Rect slot = bufferRect(scene, 5);
+    bool hatched = false;
+    for (const layout::Item& item : scene.items) {
+        const auto* hatch = std::get_if<layout::HatchItem>(&item);
+        hatched = hatched
+                  || (hatch != nullptr && hatch->hatch == layout::Hatch::Undefined
+                      && hatch->rect.contains(slot.x + 5, slot.y + 5));
+    }
+    EXPECT_TRUE(hatched);
+}
+
+TEST(Memory, aBusyUnitSaysWhatItDoesAndHowFarItIs)
+{
+    const RunView run = mainJobView();
+    const trace::Steps& steps = run.trace->steps();
+    const std::int64_t middle = (steps.bodyBegin[2] + steps.bodyEnd[2]) / 2;
+    EXPECT_TRUE(hasText(layoutMemory(run, at(Picoseconds(middle)), kSize), "dot 50 %"));
+    EXPECT_TRUE(
+        hasText(layoutMemory(run, at(Picoseconds(steps.bodyEnd[2] + 10)), kSize), "step 0 %"));
+    EXPECT_TRUE(hasText(layoutMemory(run, at(Picoseconds(100)), kSize), "waits"));
+}
+
+TEST(Memory, noTextLeavesTheSceneAtAnySize)
+{
+    const RunView runs[] = {mainJobView(), genericRun(vectorSum()), genericRun(gridless()),
+                            genericRun(rankFour()), genericRun(sixOperands())};
+    for (const RunView& run : runs) {
+        for (const layout::Size size :
+             {layout::Size{232, 420}, {232, 300}, {347, 420}, {449, 664}, {960, 700}}) {
+            for (const double share : {0.0, 0.35, 0.8, 1.0}) {
+                const Scene scene = layoutMemory(run, at(run, share), size);
+                EXPECT_EQ(textsOutside(scene), std::vector<std::string>()) << size.width;
+            }
+        }
+    }
+}
+
+} // namespace pallascope::test

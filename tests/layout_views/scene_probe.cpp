@@ -1,0 +1,115 @@
+#include "tests/layout_views/scene_probe.h"
+
+#include "views/layout/canvas.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace pallascope::test {
+
+using layout::Align;
+using layout::Rect;
+using layout::Scene;
+using layout::TextItem;
+
+std::vector<TextItem> textsOf(const Scene& scene)
+{
+    std::vector<TextItem> texts;
+    for (const layout::Item& item : scene.items) {
+        if (const auto* text = std::get_if<TextItem>(&item)) {
+            texts.push_back(*text);
+        }
+    }
+    return texts;
+}
+
+std::vector<std::string> textsAt(const Scene& scene, double y, double tolerance)
+{
+    std::vector<TextItem> found;
+    for (const TextItem& text : textsOf(scene)) {
+        if (std::abs(text.rect.y + text.rect.h / 2 - y) <= tolerance) {
+            found.push_back(text);
+        }
+    }
+    std::sort(found.begin(), found.end(),
+              [](const TextItem& a, const TextItem& b) { return inkOf(a).x < inkOf(b).x; });
+    std::vector<std::string> result;
+    for (const TextItem& text : found) {
+        result.push_back(text.text);
+    }
+    return result;
+}
+
+bool hasText(const Scene& scene, const std::string& part)
+{
+    const std::vector<TextItem> texts = textsOf(scene);
+    return std::any_of(texts.begin(), texts.end(), [&part](const TextItem& text) {
+        return text.text.find(part) != std::string::npos;
+    });
+}
+
+TextItem textWith(const Scene& scene, const std::string& part)
+{
+    for (const TextItem& text : textsOf(scene)) {
+        if (text.text.find(part) != std::string::npos) {
+            return text;
+        }
+    }
+    ADD_FAILURE() << "no text with " << part;
+    return {};
+}
+
+Rect inkOf(const TextItem& item)
+{
+    const double width = layout::textWidth(item.text, item.size, item.weight);
+    const double x = item.align == Align::Left    ? item.rect.x
+                     : item.align == Align::Right ? item.rect.right() - width
+                                                  : item.rect.x + (item.rect.w - width) / 2;
+    const double middle = item.rect.y + item.rect.h / 2;
+    return {x, middle - item.size / 2.0, width, static_cast<double>(item.size)};
+}
+
+std::vector<std::string> textsOutside(const Scene& scene)
+{
+    std::vector<std::string> outside;
+    for (const TextItem& text : textsOf(scene)) {
+        const Rect ink = inkOf(text);
+        if (ink.x < -0.5 || ink.right() > scene.width + 1 || ink.y < -0.5
+            || ink.bottom() > scene.height + 0.5) {
+            outside.push_back(fmt::format("\"{}\" at {:.1f}, {:.1f} to {:.1f}, {:.1f} of {} x {}",
+                                          text.text, ink.x, ink.y, ink.right(), ink.bottom(),
+                                          scene.width, scene.height));
+        }
+    }
+    return outside;
+}
+
+const layout::FillItem* fillAt(const Scene& scene, double x, double y)
+{
+    const layout::FillItem* found = nullptr;
+    for (const layout::Item& item : scene.items) {
+        const auto* fill = std::get_if<layout::FillItem>(&item);
+        if (fill != nullptr && fill->rect.contains(x, y)) {
+            found = fill;
+        }
+    }
+    return found;
+}
+
+layout::ViewState at(const layout::RunView& run, double share)
+{
+    return at(Picoseconds(static_cast<std::int64_t>(
+        std::llround(static_cast<double>(run.trace->end().value()) * share))));
+}
+
+layout::ViewState at(Picoseconds now)
+{
+    layout::ViewState state;
+    state.now = now;
+    return state;
+}
+
+} // namespace pallascope::test

@@ -1,0 +1,220 @@
+#include "core/base/format.h"
+#include "tests/layout_views/generic_run.h"
+#include "tests/layout_views/scene_probe.h"
+#include "tests/support/run_view_fixture.h"
+#include "tests/support/synthetic_trace.h"
+#include "views/layout/layouts.h"
+#include "views/layout/tokenizer.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace pallascope::test {
+
+namespace {
+
+using layout::RunView;
+using layout::Scene;
+using layout::SourceTab;
+using layout::TargetKind;
+using layout::Token;
+using layout::TokenKind;
+
+constexpr layout::Size kWide = {1180, 324};
+constexpr layout::Size kNarrow = {365, 161};
+
+std::vector<TokenKind> kinds(const std::vector<Token>& tokens)
+{
+    std::vector<TokenKind> result;
+    for (const Token& token : tokens) {
+        if (token.kind != TokenKind::Space) {
+            result.push_back(token.kind);
+        }
+    }
+    return result;
+}
+
+bool isHighlighted(const Scene& scene, layout::Target target)
+{
+    for (const layout::Rect& frame : framesOf(scene, target)) {
+        const layout::FillItem* bar = fillAt(scene, frame.x + 1, frame.y + frame.h / 2);
+        if (bar != nullptr && bar->color == layout::Color(layout::Role::Playhead)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A trace whose source has `lines` lines before and after the kernel.
+RunView longSource(int lines)
+{
+    trace::TraceBuilder builder = mainJobBuilder();
+    std::string blank;
+    for (int i = 0; i < lines; ++i) {
+        blank += "// line\n";
+    }
+    builder.info.sources[0].text = blank + builder.info.sources[0].text + blank;
+    for (trace::Operation& operation : builder.info.operations) {
+        operation.source.line += lines;
+    }
+    builder.info.pipelines[0].source.line += lines;
+    RunView run = runViewOf(std::move(builder).finish().value());
+    for (analysis::LineTime& time : run.lineTimes) {
+        time.line.line += lines;
+    }
+    return run;
+}
+
+} // namespace
+
+TEST(Tokenizer, theTokensJoinedGiveTheLineBack)
+{
+    bool inComment = false;
+    for (const std::string line :
+         {"  auto x = f(\"a \\\" b\", 'c', 0x1f'00, 1.5e3f); // done", "/* open", "still * inside",
+          "closed */ return a::b<c>[3];", "µs → naïve", "\"unterminated", ""}) {
+        std::string joined;
+        for (const Token& token : layout::tokens(line, inComment)) {
+            EXPECT_FALSE(token.text.empty());
+            joined += token.text;
+        }
+        EXPECT_EQ(joined, line);
+    }
+    EXPECT_FALSE(inComment);
+}
+
+TEST(Tokenizer, wordsNumbersTextsAndCommentsAreToldApart)
+{
+    const std::vector<TokenKind> expected = {
+        TokenKind::Keyword, TokenKind::Word,   TokenKind::Mark, TokenKind::String,
+        TokenKind::Mark,    TokenKind::Number, TokenKind::Mark, TokenKind::Comment};
+    EXPECT_EQ(kinds(layout::tokens("return f(\"x\", 12) // y")), expected);
+    bool inComment = true;
+    EXPECT_EQ(kinds(layout::tokens("a */ b", inComment)),
+              (std::vector<TokenKind>{TokenKind::Comment, TokenKind::Word}));
+}
+
+TEST(Source, theCurrentLineAndOperationAreHighlightedOnBothSides)
+{
+    const RunView run = mainJobView();
+    const trace::Steps& steps = run.trace->steps();
+    const layout::ViewState state = at(Picoseconds((steps.bodyBegin[2] + steps.bodyEnd[2]) / 2));
+    const std::int32_t operation = trace::operationAt(*run.trace, 0, state.now);
+    ASSERT_NE(operation, trace::kNone);
+    const trace::Operation& op = run.trace->info().operations[static_cast<std::size_t>(operation)];
+    const Scene scene = layoutSource(run, state, kWide);
+    EXPECT_TRUE(isHighlighted(scene, {TargetKind::SourceLine, 0, op.source.line}));
+    EXPECT_FALSE(isHighlighted(scene, {TargetKind::SourceLine, 0, op.source.line - 1}));
+    EXPECT_TRUE(isHighlighted(scene, {TargetKind::ListingLine, op.listingLine, -1}));
+    EXPECT_NE(scene.caption.find("line |" + std::to_string(op.source.line) + "| dot"),
+              std::string::npos);
+    EXPECT_NE(scene.caption.find("step |2|"), std::string::npos);
+}
+
+TEST(Source, inWaitsAndOverheadThePipelinesOwnLineIsCurrent)
+{
+    const RunView run = mainJobView();
+    const std::int32_t line = run.trace->info().pipelines[0].source.line;
+    const Scene waiting = layoutSource(run, at(Picoseconds(1000)), kWide);
+    EXPECT_TRUE(isHighlighted(waiting, {TargetKind::SourceLine, 0, line}));
+    EXPECT_NE(waiting.caption.find("waits"), std::string::npos) << waiting.caption;
+    const Scene overhead =
+        layoutSource(run, at(Picoseconds(run.trace->steps().bodyEnd[2] + 1000)), kWide);
+    EXPECT_TRUE(isHighlighted(overhead, {TargetKind::SourceLine, 0, line}));
+    EXPECT_NE(overhead.caption.find("step overhead"), std::string::npos) << overhead.caption;
+}
+
+TEST(Source, theTimesBesideTheLinesSumToTheRun)
+{
+    const RunView run = mainJobView();
+    const Scene scene = layoutSource(run, at(run, 0.5), kWide);
+    double sum = 0;
+    for (const analysis::LineTime& time : run.lineTimes) {
+        const std::vector<layout::Rect> rows =
+            framesOf(scene, {TargetKind::SourceLine, time.line.file, time.line.line});
+        ASSERT_EQ(rows.size(), 1U);
+        const std::vector<std::string> texts = textsAt(scene, rows[0].y + rows[0].h / 2, 1);
+        sum += std::stod(texts.at(0));
+    }
+    EXPECT_NEAR(sum, static_cast<double>(run.trace->end().value()) * 1e-6,
+                0.5 * static_cast<double>(run.lineTimes.size()));
+}
+
+TEST(Source, timeOfOtherFilesIsSaidSoThatTheColumnStillSums)
+{
+    RunView run = mainJobView();
+    run.lineTimes[0].line = {-1, 0};
+    EXPECT_TRUE(hasText(layoutSource(run, at(run, 0.5), kWide),
+                        timeText(run.lineTimes[0].time) + " elsewhere"));
+}
+
+TEST(Source, bothSidesShowFromNineHundredPixelsElseOneTab)
+{
+    const RunView run = mainJobView();
+    const auto has = [&](const Scene& scene, TargetKind kind) {
+        return std::any_of(scene.hits.begin(), scene.hits.end(),
+                           [kind](const layout::Hit& hit) { return hit.target.kind == kind; });
+    };
+    const Scene wide = layoutSource(run, at(run, 0.5), {900, 324});
+    EXPECT_TRUE(has(wide, TargetKind::SourceLine) && has(wide, TargetKind::ListingLine));
+    const Scene source = layoutSource(run, at(run, 0.5), {899, 324}, SourceTab::Source);
+    EXPECT_TRUE(has(source, TargetKind::SourceLine) && !has(source, TargetKind::ListingLine));
+    const Scene listing = layoutSource(run, at(run, 0.5), {899, 324}, SourceTab::Listing);
+    EXPECT_TRUE(!has(listing, TargetKind::SourceLine) && has(listing, TargetKind::ListingLine));
+}
+
+TEST(Source, theCurrentLineIsInSightWheneverTheViewFollows)
+{
+    const RunView run = longSource(100);
+    for (int i = 0; i < 50; ++i) {
+        const layout::ViewState state = at(run, i / 50.0 * 0.999);
+        const std::int32_t operation = trace::operationAt(*run.trace, 0, state.now);
+        const std::int32_t line =
+            operation == trace::kNone
+                ? run.trace->info().pipelines[0].source.line
+                : run.trace->info().operations[static_cast<std::size_t>(operation)].source.line;
+        for (const layout::Size size : {kNarrow, layout::Size{365, 80}}) {
+            const Scene scene = layoutSource(run, state, size);
+            EXPECT_TRUE(isHighlighted(scene, {TargetKind::SourceLine, 0, line})) << i;
+        }
+    }
+}
+
+TEST(Source, aScrolledViewStartsAtTheReadersLine)
+{
+    const RunView run = longSource(100);
+    layout::ViewState state = at(run, 0.5);
+    state.firstSourceLine = 42;
+    const Scene scene = layoutSource(run, state, kNarrow);
+    const std::vector<layout::Rect> first = framesOf(scene, {TargetKind::SourceLine, 0, 42});
+    ASSERT_EQ(first.size(), 1U);
+    EXPECT_TRUE(framesOf(scene, {TargetKind::SourceLine, 0, 41}).empty());
+    state.firstSourceLine = 100'000; // past the end: the last line, not nothing
+    EXPECT_FALSE(layoutSource(run, state, kNarrow).hits.empty());
+}
+
+TEST(Source, aTraceWithoutItsProgramSaysSo)
+{
+    GenericKernel kernel = vectorSum();
+    kernel.sources = false;
+    const RunView run = genericRun(kernel);
+    const Scene scene = layoutSource(run, at(run, 0.5), kNarrow);
+    EXPECT_TRUE(hasText(scene, "No source lines"));
+    EXPECT_EQ(scene.caption, "no source in this trace");
+}
+
+TEST(Source, noTextLeavesTheSceneAtAnySize)
+{
+    for (const RunView& run : {mainJobView(), longSource(100), genericRun(vectorSum())}) {
+        for (const layout::Size size :
+             {kNarrow, kWide, layout::Size{232, 420}, {669, 319}, {960, 700}}) {
+            for (const SourceTab tab : {SourceTab::Source, SourceTab::Listing}) {
+                const Scene scene = layoutSource(run, at(run, 0.4), size, tab);
+                EXPECT_EQ(textsOutside(scene), std::vector<std::string>()) << size.width;
+            }
+        }
+    }
+}
+
+} // namespace pallascope::test

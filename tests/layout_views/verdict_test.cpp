@@ -1,0 +1,205 @@
+#include "core/base/format.h"
+#include "tests/layout_views/generic_run.h"
+#include "tests/layout_views/scene_probe.h"
+#include "tests/support/run_view_fixture.h"
+#include "tests/support/synthetic_trace.h"
+#include "views/layout/finding_text.h"
+#include "views/layout/layouts.h"
+#include "views/layout/verdict_parts.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace pallascope::test {
+
+namespace {
+
+using layout::Rect;
+using layout::RunView;
+using layout::Scene;
+using layout::TargetKind;
+
+constexpr layout::Size kSize = {470, 520};
+
+RunView withFindings()
+{
+    trace::TraceBuilder builder = mainJobBuilder();
+    builder.info.findings = {{"output_revisited",
+                              trace::FindingClass::Structural,
+                              "out(0,0) was left after step 0 and is revisited at step 8.",
+                              "out",
+                              8,
+                              0,
+                              {0, 7},
+                              448},
+                             {"over_scoped_limit",
+                              trace::FindingClass::Structural,
+                              "The operands take 64 MiB, the scoped limit is 16 MiB.",
+                              "",
+                              -1,
+                              {},
+                              {0, 3},
+                              1}};
+    builder.info.check.passed = false;
+    return runViewOf(std::move(builder).finish().value());
+}
+
+} // namespace
+
+TEST(Verdict, theSplitBarSumsToItsWidth)
+{
+    for (const RunView& run : {mainJobView(), genericRun(rankFour()), genericRun(gridless())}) {
+        layout::Canvas canvas(300, 200);
+        (void)paintTimeSplit(canvas, run, 0);
+        const Scene scene = std::move(canvas).finish("", "");
+        double covered = 0;
+        double right = 0;
+        int parts = 0;
+        for (const layout::Item& item : scene.items) {
+            const auto* fill = std::get_if<layout::FillItem>(&item);
+            const auto* hatch = std::get_if<layout::HatchItem>(&item);
+            const Rect rect = fill != nullptr    ? fill->rect
+                              : hatch != nullptr ? hatch->rect
+                                                 : Rect();
+            if (rect.y != 0 || rect.h != 16) {
+                continue; // frames and what lies below
+            }
+            EXPECT_GE(rect.x, right);
+            covered += rect.w;
+            right = rect.right();
+            ++parts;
+        }
+        EXPECT_GE(parts, 2);
+        EXPECT_NEAR(right, 288, 1);
+        EXPECT_NEAR(covered + (parts - 1), 276, 2); // a pixel between the parts
+    }
+}
+
+TEST(Verdict, theTableOfTheSplitSaysTheTimesOfTheReport)
+{
+    const RunView run = mainJobView();
+    const Scene scene = layoutVerdict(run, at(run, 0.5), kSize);
+    const analysis::TimeSplit& split = run.report.split;
+    const std::pair<const char*, Picoseconds> rows[] = {
+        {"compute", split.compute},
+        {"step overhead", split.stepOverhead},
+        {"exposed copies", split.exposedCopies},
+        {"prologue, epilogue", split.prologue + split.epilogue},
+        {"whole run", run.report.time}};
+    for (const auto& [name, time] : rows) {
+        const layout::TextItem text = textWith(scene, name);
+        const std::vector<std::string> row = textsAt(scene, text.rect.y + text.rect.h / 2, 1);
+        ASSERT_EQ(row.size(), 3U) << name;
+        EXPECT_EQ(row[1], timeText(time));
+    }
+}
+
+TEST(Verdict, theBestAlternativeIsAnActionWithItsTime)
+{
+    const RunView run = mainJobView();
+    const Scene scene = layoutVerdict(run, at(run, 0.5), kSize);
+    const std::vector<Rect> rows = framesOf(scene, {TargetKind::Alternative, 1, -1});
+    ASSERT_EQ(rows.size(), 1U);
+    EXPECT_EQ(run.alternatives[1].name, "1024-blocks");
+    EXPECT_TRUE(hasText(scene, "757.0 µs, 21."));
+    EXPECT_TRUE(hasText(scene, "exactly the scoped limit; compute-bound"));
+}
+
+TEST(Verdict, bytesByOperandAreThoseOfTheReport)
+{
+    const RunView run = mainJobView();
+    const Scene scene = layoutVerdict(run, at(run, 0.5), kSize);
+    const layout::TextItem head = textWith(scene, "Bytes over HBM");
+    for (std::size_t i = 0; i < run.report.traffic.size(); ++i) {
+        const double y = head.rect.y + 20 + 9 + 18 * static_cast<double>(i);
+        const std::vector<std::string> row = textsAt(scene, y, 2);
+        ASSERT_EQ(row.size(), 5U);
+        EXPECT_EQ(row[0], run.report.traffic[i].operand);
+        EXPECT_EQ(row[2], countText(run.report.traffic[i].copies));
+        EXPECT_EQ(row[3], bytesText(run.report.traffic[i].bytes));
+    }
+}
+
+TEST(Verdict, withoutFindingsItSaysWhichChecksRan)
+{
+    const RunView run = mainJobView(); // values full
+    const Scene scene = layoutVerdict(run, at(run, 0.5), kSize);
+    EXPECT_TRUE(hasText(scene, "No findings"));
+    const std::string passed =
+        std::to_string(layout::structuralChecks().size() + layout::valueChecks().size() + 1);
+    EXPECT_EQ(scene.caption, "|0| findings · |" + passed + "| checks passed");
+    const RunView needed = genericRun(vectorSum());
+    const Scene few = layoutVerdict(needed, at(needed, 0.5), kSize);
+    EXPECT_TRUE(hasText(few, "needs values full"));
+    EXPECT_NE(
+        few.caption.find("|" + std::to_string(layout::structuralChecks().size()) + "| checks"),
+        std::string::npos);
+}
+
+TEST(Verdict, aFindingIsOneRowWithItsCountAndLinks)
+{
+    const RunView run = withFindings();
+    const Scene scene = layoutVerdict(run, at(run, 0.5), kSize);
+    EXPECT_EQ(framesOf(scene, {TargetKind::Finding, 0, -1}).size(), 1U);
+    EXPECT_EQ(framesOf(scene, {TargetKind::Finding, 1, -1}).size(), 1U);
+    EXPECT_TRUE(hasText(scene, "Output block revisited after a gap"));
+    EXPECT_TRUE(hasText(scene, "out · 448 places"));
+    EXPECT_TRUE(hasText(scene, "matmul.cpp:7"));
+    for (const layout::Target target :
+         {layout::Target{TargetKind::SourceLine, 0, 7}, layout::Target{TargetKind::Step, 0, -1},
+          layout::Target{TargetKind::Step, 8, -1}}) {
+        const std::vector<Rect> frames = framesOf(scene, target);
+        ASSERT_EQ(frames.size(), 1U);
+        // The link lies on top of its finding.
+        EXPECT_EQ(hitTest(scene, frames[0].x + 3, frames[0].y + 3, 0), target);
+    }
+    EXPECT_EQ(scene.caption, "|2| findings in |449| places · result |differs|");
+    EXPECT_TRUE(hasText(scene, "differs from the reference"));
+}
+
+TEST(Verdict, findingsComeFirstWhereThereIsNoRoomForAll)
+{
+    const RunView run = withFindings();
+    const Scene scene = layoutVerdict(run, at(run, 0.5), {304, 197});
+    EXPECT_FALSE(framesOf(scene, {TargetKind::Finding, 0, -1}).empty());
+    const Scene tiny = layoutVerdict(run, at(run, 0.5), {304, 130});
+    EXPECT_TRUE(hasText(tiny, "more finding"));
+}
+
+TEST(Verdict, theSelectedFindingIsMarked)
+{
+    const RunView run = withFindings();
+    layout::ViewState state = at(run, 0.5);
+    state.selection = {TargetKind::Finding, 1, -1};
+    const Scene scene = layoutVerdict(run, state, kSize);
+    const Rect row = framesOf(scene, state.selection).at(0);
+    const layout::FillItem* band = fillAt(scene, row.right() - 3, row.y + 3);
+    ASSERT_NE(band, nullptr);
+    EXPECT_EQ(band->color, layout::Color(layout::Role::SelectBackground));
+}
+
+TEST(Verdict, limitsWarnAndWrongResultsAreErrors)
+{
+    trace::Finding finding;
+    finding.kind = "over_scoped_limit";
+    EXPECT_EQ(layout::severityOf(finding), layout::Severity::Warning);
+    finding.kind = "output_revisited";
+    EXPECT_EQ(layout::severityOf(finding), layout::Severity::Error);
+    EXPECT_EQ(layout::findingTitle("some_new_kind"), "Some new kind");
+    EXPECT_EQ(layout::findingPlaces({"k", {}, "", "x", 0, {}, {}, 1}), "x · 1 place");
+}
+
+TEST(Verdict, noTextLeavesTheSceneAtAnySize)
+{
+    for (const RunView& run : {mainJobView(), withFindings(), genericRun(sixOperands())}) {
+        for (const layout::Size size :
+             {layout::Size{232, 420}, {304, 197}, {304, 130}, {470, 434}, {960, 700}}) {
+            EXPECT_EQ(textsOutside(layoutVerdict(run, at(run, 0.5), size)),
+                      std::vector<std::string>())
+                << size.width << " x " << size.height;
+        }
+    }
+}
+
+} // namespace pallascope::test
