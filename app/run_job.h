@@ -19,7 +19,7 @@ struct RunRequest
     std::map<std::string, std::string> parameters; // only those that differ from the defaults
     std::string chip = "tpu_v5e";                  // a name or a file
     bool fullValues = true;
-    bool check = true;                             // only with full values
+    bool check = true; // only with full values
     bool operator==(const RunRequest&) const = default;
 };
 
@@ -52,7 +52,8 @@ struct KernelInfo
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> chips();
 
 // Errors: user errors as sentences; a cancelled run is a Limit error with the message "cancelled".
-[[nodiscard]] Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progress = {});
+[[nodiscard]] Result<FinishedRun> runKernel(const RunRequest& request,
+                                            const Progress& progress = {});
 [[nodiscard]] Result<FinishedRun> openTrace(const std::string& path);
 
 } // namespace pallascope::app

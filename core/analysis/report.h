@@ -37,13 +37,13 @@ struct TimeSplit // sums to the run's time, to the picosecond
 
 struct Roof // a horizontal ceiling: a unit's peak
 {
-    std::string name;        // "bf16 MXU"
+    std::string name; // "bf16 MXU"
     double flopsPerSecond = 0;
 };
 
 struct Slope // a bandwidth
 {
-    std::string name;        // "HBM"
+    std::string name; // "HBM"
     BytesPerSecond datasheet, achieved;
 };
 
@@ -52,7 +52,8 @@ struct Roofline
     std::optional<Roof> peak; // absent when the program has no FLOPs
     Slope memory;
     double ridge = 0; // FLOP/B where memory.datasheet meets the peak
-    // Useful FLOPs of one step / (its longest unit + step overhead): where steps alone would stop it.
+    // Useful FLOPs of one step / (its longest unit + step overhead): where steps alone would stop
+    // it.
     std::optional<double> stepCeiling;
 };
 
@@ -74,19 +75,19 @@ struct Report
     Picoseconds time;
     Cycles cycles;
     Flops flops;
-    Flops executedFlops; // with tile padding
+    Flops executedFlops;                                    // with tile padding
     std::vector<std::pair<std::string, Flops>> flopsByUnit; // units with any
     std::int64_t transcendentals = 0;
     Bytes hbmRead, hbmWritten;
     std::vector<Traffic> traffic;
     double arithmeticIntensity = 0; // FLOP per HBM byte; 0 when nothing moved
     double flopsPerSecond = 0;
-    double peakFlopsPerSecond = 0;  // datasheet
-    double utilization = 0;         // of the datasheet peak
-    std::string boundBy;            // "memory(HBM)", "compute(MXU)", "step_overhead", "latency"
+    double peakFlopsPerSecond = 0; // datasheet
+    double utilization = 0;        // of the datasheet peak
+    std::string boundBy;           // "memory(HBM)", "compute(MXU)", "step_overhead", "latency"
     TimeSplit split;
     std::vector<std::pair<std::string, Picoseconds>> busy; // units and links, longest first
-    std::int64_t stalledSteps = 0;  // steps after the first that waited for a copy
+    std::int64_t stalledSteps = 0; // steps after the first that waited for a copy
     Bytes vmemPeak;
     std::vector<UsedMemory> vmemByOperand;
     Bytes vmemTemporariesEstimate;
@@ -104,7 +105,7 @@ struct Alternative
 {
     std::map<std::string, std::string> changed; // only what differs, e.g. {"bm","1024"}, ...
     std::string name;                           // "1024-blocks", "3 buffers"
-    bool fits = true;          // in the physical memory
+    bool fits = true;                           // in the physical memory
     bool overScopedLimit = false;
     Picoseconds time;
     Bytes vmem;
@@ -114,7 +115,8 @@ struct Alternative
 };
 
 // The alternative with the least time among those that fit both limits, if it beats the run.
-[[nodiscard]] const Alternative* best(const Report& report, const std::vector<Alternative>& alternatives);
+[[nodiscard]] const Alternative* best(const Report& report,
+                                      const std::vector<Alternative>& alternatives);
 
 // One sentence with numbers: what bounds the run, how near the peak, why, and what turns it.
 // |bars| around what a picture prints strong; plain() removes them.
@@ -129,11 +131,13 @@ struct Point
     double intensity = 0;
     double flopsPerSecond = 0;
 };
-[[nodiscard]] std::optional<Point> runPoint(const trace::Index& index, Picoseconds t);
-[[nodiscard]] std::optional<Point> windowPoint(const trace::Index& index, Picoseconds t, Picoseconds window);
 
-// Length of one period of the slowest output in steps (how long its block stays), at least 1; and in
-// time, measured in the middle of the run.
+[[nodiscard]] std::optional<Point> runPoint(const trace::Index& index, Picoseconds t);
+[[nodiscard]] std::optional<Point> windowPoint(const trace::Index& index, Picoseconds t,
+                                               Picoseconds window);
+
+// Length of one period of the slowest output in steps (how long its block stays), at least 1; and
+// in time, measured in the middle of the run.
 [[nodiscard]] std::int64_t periodSteps(const trace::Trace& trace);
 [[nodiscard]] Picoseconds periodTime(const trace::Trace& trace);
 
@@ -145,12 +149,13 @@ struct LineTime
     Picoseconds time;
     std::int32_t unit = -1; // the unit most of it is spent on, -1: bookkeeping and waits
 };
+
 [[nodiscard]] std::vector<LineTime> timeByLine(const trace::Trace& trace);
 
 // The report as JSON text (the object that `run --json` prints), and as the six lines of `run`.
 // wallSeconds is absent for a report from a file.
-[[nodiscard]] std::string toJson(const Report& report, const trace::Info& info, const std::string& verdict,
-                                 std::optional<Seconds> wallSeconds);
+[[nodiscard]] std::string toJson(const Report& report, const trace::Info& info,
+                                 const std::string& verdict, std::optional<Seconds> wallSeconds);
 [[nodiscard]] std::string toText(const Report& report, const trace::Info& info,
                                  const std::vector<Alternative>& alternatives);
 

@@ -47,13 +47,14 @@ std::uint64_t scramble(std::uint64_t x)
 
 std::int64_t sumOfUniforms(std::uint64_t bits)
 {
-    return static_cast<std::int64_t>((bits & 0xffffU) + ((bits >> 16U) & 0xffffU) + ((bits >> 32U) & 0xffffU)
-                                     + (bits >> 48U));
+    return static_cast<std::int64_t>((bits & 0xffffU) + ((bits >> 16U) & 0xffffU)
+                                     + ((bits >> 32U) & 0xffffU) + (bits >> 48U));
 }
 
 float normal(std::uint64_t key, std::uint64_t i)
 {
-    const std::int64_t sum = sumOfUniforms(scramble(key + 2 * i)) + sumOfUniforms(scramble(key + 2 * i + 1));
+    const std::int64_t sum =
+        sumOfUniforms(scramble(key + 2 * i)) + sumOfUniforms(scramble(key + 2 * i + 1));
     // Eight uniforms on 0..65535: mean 262140, variance 8 * (65536^2 - 1) / 12.
     constexpr float kScale = 1.8688e-5F; // 1 / sqrt(variance) to the digits that matter
     return static_cast<float>(sum - 262140) * kScale;
@@ -74,7 +75,8 @@ void fillNormal(Array& array, std::uint64_t seed, std::int64_t begin, std::int64
             array.as<std::uint16_t>()[i] = floatToBf16(normal(key, counter));
             break;
         case DType::Int32:
-            array.as<std::int32_t>()[i] = static_cast<std::int32_t>(scramble(key + counter) % 17U) - 8;
+            array.as<std::int32_t>()[i] =
+                static_cast<std::int32_t>(scramble(key + counter) % 17U) - 8;
             break;
         case DType::Bool:
             array.as<std::uint8_t>()[i] = static_cast<std::uint8_t>(scramble(key + counter) & 1U);

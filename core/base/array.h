@@ -21,6 +21,7 @@ struct Array
     SharedBytes data; // null: a shape only
 
     [[nodiscard]] std::int64_t byteCount() const { return shape.elements() * dtypeBytes(dtype); }
+
     // One element as a double; exact for every dtype.
     [[nodiscard]] double at(std::int64_t element) const;
 
@@ -40,9 +41,9 @@ struct Array
 [[nodiscard]] Array makeArray(DType dtype, Shape shape);
 
 // Numbers that look normally distributed, rounded to dtype; the same on every machine, whatever the
-// thread count: element i depends on (seed, i) only. Each is the sum of eight uniform 16-bit numbers,
-// centred and scaled to variance 1 (integers until the last step, so no libm decides a bit); bool
-// arrays get fair coins, int32 arrays numbers from -8 to 8.
+// thread count: element i depends on (seed, i) only. Each is the sum of eight uniform 16-bit
+// numbers, centred and scaled to variance 1 (integers until the last step, so no libm decides a
+// bit); bool arrays get fair coins, int32 arrays numbers from -8 to 8.
 [[nodiscard]] Array normalArray(DType dtype, const Shape& shape, std::uint64_t seed);
 void fillNormal(Array& array, std::uint64_t seed, std::int64_t begin, std::int64_t end);
 

@@ -1,5 +1,6 @@
 // PALLASCOPE_CHECK: a broken invariant stops loudly, in release builds too.
-// It throws std::logic_error; one handler in app/ turns that into a report. Never used for user input.
+// It throws std::logic_error; one handler in app/ turns that into a report. Never used for user
+// input.
 #pragma once
 
 #include <string_view>

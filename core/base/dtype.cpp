@@ -35,9 +35,15 @@ const DTypeEntry& entry(DType type)
 
 } // namespace
 
-std::string_view dtypeName(DType type) { return entry(type).name; }
+std::string_view dtypeName(DType type)
+{
+    return entry(type).name;
+}
 
-std::string_view jaxprName(DType type) { return entry(type).jaxpr; }
+std::string_view jaxprName(DType type)
+{
+    return entry(type).jaxpr;
+}
 
 std::optional<DType> dtypeFromName(std::string_view name)
 {
@@ -49,11 +55,20 @@ std::optional<DType> dtypeFromName(std::string_view name)
     return std::nullopt;
 }
 
-int dtypeBits(DType type) { return entry(type).bits; }
+int dtypeBits(DType type)
+{
+    return entry(type).bits;
+}
 
-int dtypeBytes(DType type) { return entry(type).bits / 8; }
+int dtypeBytes(DType type)
+{
+    return entry(type).bits / 8;
+}
 
-bool isFloat(DType type) { return entry(type).isFloat; }
+bool isFloat(DType type)
+{
+    return entry(type).isFloat;
+}
 
 std::int32_t floatToInt32(float value)
 {

@@ -1,20 +1,26 @@
 // The element types of arrays and values, their names, sizes and rounding.
 #pragma once
 
-#include <cstdint>
 #include <bit>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
 namespace pallascope {
 
-enum class DType : std::uint8_t { F32, BF16, Int32, Bool };
+enum class DType : std::uint8_t
+{
+    F32,
+    BF16,
+    Int32,
+    Bool
+};
 
-[[nodiscard]] std::string_view dtypeName(DType type);  // "f32", "bf16", "int32", "bool"
-[[nodiscard]] std::string_view jaxprName(DType type);  // "f32", "bf16", "i32", "bool"
+[[nodiscard]] std::string_view dtypeName(DType type); // "f32", "bf16", "int32", "bool"
+[[nodiscard]] std::string_view jaxprName(DType type); // "f32", "bf16", "i32", "bool"
 [[nodiscard]] std::optional<DType> dtypeFromName(std::string_view name);
-[[nodiscard]] int dtypeBits(DType type);               // bits of one element as stored in an array
-[[nodiscard]] int dtypeBytes(DType type);              // bytes of one element as stored in an array
+[[nodiscard]] int dtypeBits(DType type);  // bits of one element as stored in an array
+[[nodiscard]] int dtypeBytes(DType type); // bytes of one element as stored in an array
 [[nodiscard]] bool isFloat(DType type);
 
 // bfloat16 is the upper half of a binary32; rounding is to nearest, ties to even, NaN stays a NaN.

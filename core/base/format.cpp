@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-
 #include <fmt/format.h>
 
 namespace pallascope {
@@ -47,7 +46,8 @@ std::string bytesText(Bytes bytes)
         double size;
     };
 
-    constexpr Step kSteps[] = {{"TiB", 1099511627776.0}, {"GiB", 1073741824.0}, {"MiB", 1048576.0}, {"KiB", 1024.0}};
+    constexpr Step kSteps[] = {
+        {"TiB", 1099511627776.0}, {"GiB", 1073741824.0}, {"MiB", 1048576.0}, {"KiB", 1024.0}};
     const auto value = static_cast<double>(bytes.value());
     for (const Step& step : kSteps) {
         if (value >= step.size) {
@@ -65,14 +65,18 @@ std::string countText(std::int64_t count)
 {
     std::string digits = std::to_string(count < 0 ? -count : count);
     if (digits.size() > 4) {
-        for (std::size_t at = digits.size() - 3; at < digits.size() && at > 0; at -= std::min<std::size_t>(3, at)) {
+        for (std::size_t at = digits.size() - 3; at < digits.size() && at > 0;
+             at -= std::min<std::size_t>(3, at)) {
             digits.insert(at, "\u2009");
         }
     }
     return (count < 0 ? "\u2212" : "") + digits;
 }
 
-std::string bandwidthText(double bytesPerSecond) { return fmt::format("{:.0f} GB/s", bytesPerSecond * 1e-9); }
+std::string bandwidthText(double bytesPerSecond)
+{
+    return fmt::format("{:.0f} GB/s", bytesPerSecond * 1e-9);
+}
 
 std::string flopRateText(double flopsPerSecond)
 {

@@ -33,7 +33,10 @@ std::string join(const std::vector<Extent>& numbers, const std::string& separato
     return text;
 }
 
-std::string toString(const Shape& shape) { return "[" + join(shape.extents(), ",") + "]"; }
+std::string toString(const Shape& shape)
+{
+    return "[" + join(shape.extents(), ",") + "]";
+}
 
 std::vector<std::int64_t> rowMajorStrides(const Shape& shape)
 {
@@ -44,7 +47,10 @@ std::vector<std::int64_t> rowMajorStrides(const Shape& shape)
     return strides;
 }
 
-StridedView StridedView::whole(const Shape& shape) { return {0, shape, rowMajorStrides(shape)}; }
+StridedView StridedView::whole(const Shape& shape)
+{
+    return {0, shape, rowMajorStrides(shape)};
+}
 
 bool StridedView::isContiguous() const
 {

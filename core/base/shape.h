@@ -17,15 +17,27 @@ class Shape
 {
 public:
     Shape() = default;
-    Shape(std::initializer_list<Extent> extents) : m_extents(extents) {}
-    explicit Shape(std::vector<Extent> extents) : m_extents(std::move(extents)) {}
+
+    Shape(std::initializer_list<Extent> extents)
+        : m_extents(extents)
+    {}
+
+    explicit Shape(std::vector<Extent> extents)
+        : m_extents(std::move(extents))
+    {}
 
     [[nodiscard]] std::size_t rank() const { return m_extents.size(); }
+
     [[nodiscard]] Extent operator[](std::size_t axis) const { return m_extents[axis]; }
+
     [[nodiscard]] Extent& operator[](std::size_t axis) { return m_extents[axis]; }
+
     [[nodiscard]] const std::vector<Extent>& extents() const { return m_extents; }
+
     [[nodiscard]] auto begin() const { return m_extents.begin(); }
+
     [[nodiscard]] auto end() const { return m_extents.end(); }
+
     bool operator==(const Shape&) const = default;
 
     // Number of elements; PALLASCOPE_CHECK fails on overflow, so sizes from users go through
@@ -59,7 +71,10 @@ struct StridedView
     [[nodiscard]] bool isContiguous() const; // row-major without gaps, whatever the offset
 };
 
-[[nodiscard]] constexpr std::int64_t ceilDiv(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+[[nodiscard]] constexpr std::int64_t ceilDiv(std::int64_t a, std::int64_t b)
+{
+    return (a + b - 1) / b;
+}
 
 [[nodiscard]] constexpr std::int64_t alignTo(std::int64_t a, std::int64_t multiple)
 {

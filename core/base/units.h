@@ -1,5 +1,5 @@
-// Units as types: adding cycles to bytes does not compile. Integers where the machine decides times,
-// orders and sizes; doubles only for people (rates, seconds).
+// Units as types: adding cycles to bytes does not compile. Integers where the machine decides
+// times, orders and sizes; doubles only for people (rates, seconds).
 #pragma once
 
 #include <compare>
@@ -14,9 +14,13 @@ public:
     using Representation = Rep;
 
     constexpr Quantity() = default;
-    explicit constexpr Quantity(Rep value) : m_value(value) {}
+
+    explicit constexpr Quantity(Rep value)
+        : m_value(value)
+    {}
 
     [[nodiscard]] constexpr Rep value() const { return m_value; }
+
     constexpr auto operator<=>(const Quantity&) const = default;
 
     constexpr Quantity& operator+=(Quantity other)
@@ -31,10 +35,25 @@ public:
         return *this;
     }
 
-    friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.m_value + b.m_value); }
-    friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.m_value - b.m_value); }
-    friend constexpr Quantity operator*(Quantity a, Rep factor) { return Quantity(a.m_value * factor); }
-    friend constexpr Quantity operator*(Rep factor, Quantity a) { return Quantity(a.m_value * factor); }
+    friend constexpr Quantity operator+(Quantity a, Quantity b)
+    {
+        return Quantity(a.m_value + b.m_value);
+    }
+
+    friend constexpr Quantity operator-(Quantity a, Quantity b)
+    {
+        return Quantity(a.m_value - b.m_value);
+    }
+
+    friend constexpr Quantity operator*(Quantity a, Rep factor)
+    {
+        return Quantity(a.m_value * factor);
+    }
+
+    friend constexpr Quantity operator*(Rep factor, Quantity a)
+    {
+        return Quantity(a.m_value * factor);
+    }
 
     // How many times b fits in a; a plain number.
     friend constexpr double ratio(Quantity a, Quantity b)
@@ -80,7 +99,8 @@ inline constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
 // Nearest picosecond; for constants that a chip file gives in seconds.
 [[nodiscard]] constexpr Picoseconds toPicoseconds(Seconds seconds)
 {
-    return Picoseconds(static_cast<std::int64_t>(seconds.value() * 1e12 + (seconds.value() < 0 ? -0.5 : 0.5)));
+    return Picoseconds(
+        static_cast<std::int64_t>(seconds.value() * 1e12 + (seconds.value() < 0 ? -0.5 : 0.5)));
 }
 
 } // namespace pallascope

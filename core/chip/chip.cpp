@@ -2,10 +2,10 @@
 
 #include "core/base/check.h"
 
+#include <nlohmann/json.hpp>
+
 #include <array>
 #include <cmath>
-
-#include <nlohmann/json.hpp>
 
 namespace pallascope::chip {
 
@@ -37,7 +37,10 @@ struct Bad
 class Node
 {
 public:
-    Node(const Json& json, std::string pointer) : m_json(json), m_pointer(std::move(pointer)) {}
+    Node(const Json& json, std::string pointer)
+        : m_json(json)
+        , m_pointer(std::move(pointer))
+    {}
 
     [[noreturn]] void fail(const std::string& what) const
     {
@@ -45,10 +48,14 @@ public:
         if (value.size() > 60) {
             value = value.substr(0, 57) + "...";
         }
-        throw Bad{(m_pointer.empty() ? "the file" : m_pointer) + " is " + value + "; " + what + " is right"};
+        throw Bad{(m_pointer.empty() ? "the file" : m_pointer) + " is " + value + "; " + what
+                  + " is right"};
     }
 
-    [[nodiscard]] bool has(const std::string& key) const { return m_json.is_object() && m_json.contains(key); }
+    [[nodiscard]] bool has(const std::string& key) const
+    {
+        return m_json.is_object() && m_json.contains(key);
+    }
 
     [[nodiscard]] Node operator[](const std::string& key) const
     {
@@ -114,7 +121,8 @@ public:
 
     [[nodiscard]] std::int64_t whole(std::int64_t least, const std::string& unit) const
     {
-        const std::string right = "a whole number of " + unit + " of " + std::to_string(least) + " or more";
+        const std::string right =
+            "a whole number of " + unit + " of " + std::to_string(least) + " or more";
         const double number = figure(static_cast<double>(least), right);
         if (number != std::floor(number)) {
             fail(right);
@@ -123,6 +131,7 @@ public:
     }
 
     [[nodiscard]] const Json& json() const { return m_json; }
+
     [[nodiscard]] const std::string& pointer() const { return m_pointer; }
 
 private:
@@ -167,7 +176,9 @@ std::int32_t memoryNamed(const std::vector<Memory>& memories, const Node& node)
 
 Link parseLink(const Node& node, const std::vector<Memory>& memories)
 {
-    Link link{.name = node["name"].text(), .from = memoryNamed(memories, node["from"]), .to = memoryNamed(memories, node["to"])};
+    Link link{.name = node["name"].text(),
+              .from = memoryNamed(memories, node["from"]),
+              .to = memoryNamed(memories, node["to"])};
     link.datasheet = BytesPerSecond(node["bytes_per_s"].positive("bytes a second"));
     link.efficiency = node["efficiency"].positive("achieved share");
     if (link.efficiency > 1.0) {
@@ -189,7 +200,8 @@ void parseMatrix(const Node& node, Unit& unit)
     for (const auto& [name, unused] : rates.json().items()) {
         const std::optional<DType> dtype = dtypeFromName(name);
         if (!dtype) {
-            throw Bad{rates.pointer() + " names the dtype \"" + name + "\"; f32, bf16, int32 or bool is right"};
+            throw Bad{rates.pointer() + " names the dtype \"" + name
+                      + "\"; f32, bf16, int32 or bool is right"};
         }
         const Node rate = rates[name];
         unit.matrixRates[*dtype] = {rate["cycles_per_row"].positive("cycles"),
@@ -201,7 +213,8 @@ Unit parseUnit(const Node& node)
 {
     Unit unit{.name = node["name"].text()};
     const std::string kind = node["kind"].text();
-    const auto* found = std::find_if(kUnitKinds.begin(), kUnitKinds.end(), [&](const auto& entry) { return entry.first == kind; });
+    const auto* found = std::find_if(kUnitKinds.begin(), kUnitKinds.end(),
+                                     [&](const auto& entry) { return entry.first == kind; });
     if (found == kUnitKinds.end()) {
         node["kind"].fail("matrix, vector, transcendental, crosslane, load, store or scalar");
     }
@@ -225,7 +238,8 @@ AgentKind parseAgent(const Node& node, const std::vector<Unit>& units)
     agent.clock = Hertz(node["clock_hz"].whole(1, "Hz"));
     for (const Node& owned : node["owns"].list()) {
         const std::string name = owned.text();
-        const auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == name; });
+        const auto unit =
+            std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == name; });
         if (unit == units.end()) {
             owned.fail("the name of one of the file's units");
         }
@@ -312,11 +326,13 @@ Result<Chip> parse(std::string_view text, std::string_view name)
         deepest = std::max(deepest, depth);
     }
     if (deepest > 64) {
-        return userError(who + " is nested " + std::to_string(deepest) + " levels deep; a chip file has at most 64.");
+        return userError(who + " is nested " + std::to_string(deepest)
+                         + " levels deep; a chip file has at most 64.");
     }
     const Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded()) {
-        return userError(who + (text.empty() ? " is empty" : " is not JSON") + "; `describe` with --json prints a chip file to start from.");
+        return userError(who + (text.empty() ? " is empty" : " is not JSON")
+                         + "; `describe` with --json prints a chip file to start from.");
     }
     try {
         Chip chip = parseChip(Node(json, ""));
@@ -329,6 +345,9 @@ Result<Chip> parse(std::string_view text, std::string_view name)
     }
 }
 
-std::string pretty(const Chip& chip) { return Json::parse(chip.json).dump(2) + "\n"; }
+std::string pretty(const Chip& chip)
+{
+    return Json::parse(chip.json).dump(2) + "\n";
+}
 
 } // namespace pallascope::chip

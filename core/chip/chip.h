@@ -1,5 +1,6 @@
-// A chip described by data: memories, links, units, agents and constants, each figure with its source
-// and status. The engine knows no chip by name; a new chip is a new file (docs/architecture.md).
+// A chip described by data: memories, links, units, agents and constants, each figure with its
+// source and status. The engine knows no chip by name; a new chip is a new file
+// (docs/architecture.md).
 #pragma once
 
 #include "core/base/dtype.h"
@@ -14,7 +15,13 @@
 
 namespace pallascope::chip {
 
-enum class FigureStatus : std::uint8_t { Datasheet, Measured, Derived, Assumed };
+enum class FigureStatus : std::uint8_t
+{
+    Datasheet,
+    Measured,
+    Derived,
+    Assumed
+};
 
 // A number with where it comes from. An unknown figure has no value ("value": null in the file).
 struct Figure
@@ -29,8 +36,9 @@ struct Memory
     std::string name;  // "HBM", "VMEM", "SMEM"
     std::string scope; // "chip" or "agent": who shares it
     Bytes bytes;
-    Bytes granule{1};                 // smallest unit of a copy
-    std::vector<std::int64_t> tile;   // extents of the native tile of 32-bit elements, last axes; empty: none
+    Bytes granule{1}; // smallest unit of a copy
+    std::vector<std::int64_t>
+        tile; // extents of the native tile of 32-bit elements, last axes; empty: none
     std::optional<Bytes> defaultLimit; // what a kernel may use without asking (scoped limit)
 };
 
@@ -39,20 +47,32 @@ struct Link
     std::string name;
     std::int32_t from = 0, to = 0; // indices of memories; the link serves both directions
     BytesPerSecond datasheet;
-    double efficiency = 1.0;       // achieved / datasheet
+    double efficiency = 1.0; // achieved / datasheet
     Picoseconds latency;
 
-    [[nodiscard]] BytesPerSecond achieved() const { return BytesPerSecond(datasheet.value() * efficiency); }
+    [[nodiscard]] BytesPerSecond achieved() const
+    {
+        return BytesPerSecond(datasheet.value() * efficiency);
+    }
 };
 
-enum class UnitKind : std::uint8_t { Matrix, Vector, Transcendental, Crosslane, Load, Store, Scalar };
+enum class UnitKind : std::uint8_t
+{
+    Matrix,
+    Vector,
+    Transcendental,
+    Crosslane,
+    Load,
+    Store,
+    Scalar
+};
 
 [[nodiscard]] std::string_view unitKindName(UnitKind kind); // "matrix", ...
 
 // What a matrix unit does with operands of one dtype.
 struct MatrixRate
 {
-    double cyclesPerRow = 1;     // one row of the left operand against one latched tile
+    double cyclesPerRow = 1;       // one row of the left operand against one latched tile
     double peakFlopsPerSecond = 0; // datasheet, all instances together
 };
 
@@ -60,13 +80,14 @@ struct Unit
 {
     std::string name; // "MXU"
     UnitKind kind = UnitKind::Scalar;
-    std::int64_t count = 1;             // instances or slots that work side by side
+    std::int64_t count = 1; // instances or slots that work side by side
     // Matrix: rows x columns of the array; left rows are processed in groups of rowGranule.
     std::int64_t rows = 0, columns = 0, rowGranule = 1;
     std::map<DType, MatrixRate> matrixRates; // dtypes it takes
-    // Others: cycles that one instance needs for one register of `registerBytes` (scalar: one operation).
+    // Others: cycles that one instance needs for one register of `registerBytes` (scalar: one
+    // operation).
     double cyclesPerRegister = 1;
-    double peakFlopsPerSecond = 0;      // Vector: for the roofline of kernels without dots
+    double peakFlopsPerSecond = 0; // Vector: for the roofline of kernels without dots
 };
 
 struct AgentKind
@@ -86,10 +107,10 @@ struct Chip
     std::vector<Link> links;
     std::vector<Unit> units;
     std::vector<AgentKind> agents;
-    Bytes registerBytes{4096};        // of one vector register
-    std::int64_t registers = 64;      // vector registers
-    Picoseconds stepOverhead;         // of one pipeline step
-    std::string json;                 // the file as it was read
+    Bytes registerBytes{4096};   // of one vector register
+    std::int64_t registers = 64; // vector registers
+    Picoseconds stepOverhead;    // of one pipeline step
+    std::string json;            // the file as it was read
 
     [[nodiscard]] const Unit* unitOf(UnitKind kind) const;
     [[nodiscard]] std::int32_t memoryIndex(std::string_view name) const; // -1: none

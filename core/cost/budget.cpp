@@ -49,15 +49,18 @@ Bytes Budget::used(std::int32_t memory) const
 Result<std::int32_t> memoryOf(ir::MemorySpace space, const chip::Chip& chip)
 {
     std::string name(ir::memorySpaceName(space));
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     const std::int32_t memory = chip.memoryIndex(name);
     if (memory < 0) {
-        return userError("The kernel uses " + name + ", a memory that the chip " + chip.title + " does not list.");
+        return userError("The kernel uses " + name + ", a memory that the chip " + chip.title
+                         + " does not list.");
     }
     return memory;
 }
 
-Result<Budget> budget(const ir::Program& program, const ir::Operation& pipeline, const chip::Chip& chip)
+Result<Budget> budget(const ir::Program& program, const ir::Operation& pipeline,
+                      const chip::Chip& chip)
 {
     const auto& params = std::get<ir::PipelineParams>(pipeline.params);
     const auto& arguments = pipeline.regions[0].arguments;
@@ -90,12 +93,14 @@ Status checkCapacity(const Budget& budget, const chip::Chip& chip)
             if (entry.memory == static_cast<std::int32_t>(memory)) {
                 parts += (parts.empty() ? "" : ", ") + entry.name + " " + bytesText(entry.total());
                 if (entry.slots > 1) {
-                    parts += " (" + std::to_string(entry.slots) + " \u00d7 " + bytesText(entry.slotBytes) + ")";
+                    parts += " (" + std::to_string(entry.slots) + " \u00d7 "
+                             + bytesText(entry.slotBytes) + ")";
                 }
             }
         }
-        return limitError("The blocks need " + bytesText(used) + " of " + chip.memories[memory].name + " (" + parts
-                          + "), " + chip.title + " has " + bytesText(chip.memories[memory].bytes) + ".");
+        return limitError("The blocks need " + bytesText(used) + " of " + chip.memories[memory].name
+                          + " (" + parts + "), " + chip.title + " has "
+                          + bytesText(chip.memories[memory].bytes) + ".");
     }
     return Done{};
 }

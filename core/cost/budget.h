@@ -35,9 +35,11 @@ struct Budget
 [[nodiscard]] Result<std::int32_t> memoryOf(ir::MemorySpace space, const chip::Chip& chip);
 
 // Of one pipeline operation. The error says that the chip lacks a memory.
-[[nodiscard]] Result<Budget> budget(const ir::Program& program, const ir::Operation& pipeline, const chip::Chip& chip);
+[[nodiscard]] Result<Budget> budget(const ir::Program& program, const ir::Operation& pipeline,
+                                    const chip::Chip& chip);
 
-// Fails (limit error) when the entries exceed the physical memory: one sentence with the bytes of each.
+// Fails (limit error) when the entries exceed the physical memory: one sentence with the bytes of
+// each.
 [[nodiscard]] Status checkCapacity(const Budget& budget, const chip::Chip& chip);
 
 } // namespace pallascope::cost

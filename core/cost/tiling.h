@@ -11,13 +11,15 @@
 
 namespace pallascope::cost {
 
-// Tile extents for an array of this dtype and shape, one per axis (1 on leading axes). `native` is the
-// memory's tile of 32-bit elements, {8, 128} for example; empty: no tiling.
-[[nodiscard]] std::vector<Extent> tiling(DType dtype, const Shape& shape, const std::vector<std::int64_t>& native);
+// Tile extents for an array of this dtype and shape, one per axis (1 on leading axes). `native` is
+// the memory's tile of 32-bit elements, {8, 128} for example; empty: no tiling.
+[[nodiscard]] std::vector<Extent> tiling(DType dtype, const Shape& shape,
+                                         const std::vector<std::int64_t>& native);
 
 // Every axis rounded up to its tile.
 [[nodiscard]] Shape padded(const Shape& shape, const std::vector<Extent>& tile);
 
-[[nodiscard]] Bytes paddedBytes(DType dtype, const Shape& shape, const std::vector<std::int64_t>& native);
+[[nodiscard]] Bytes paddedBytes(DType dtype, const Shape& shape,
+                                const std::vector<std::int64_t>& native);
 
 } // namespace pallascope::cost

@@ -12,13 +12,25 @@ namespace pallascope::pl {
 using detail::Tracer;
 using ir::OpCode;
 
-const Shape& Value::shape() const { return Tracer::current().program().type(m_id).shape; }
+const Shape& Value::shape() const
+{
+    return Tracer::current().program().type(m_id).shape;
+}
 
-DType Value::dtype() const { return Tracer::current().program().type(m_id).dtype; }
+DType Value::dtype() const
+{
+    return Tracer::current().program().type(m_id).dtype;
+}
 
-const Shape& Ref::shape() const { return Tracer::current().program().type(m_id).shape; }
+const Shape& Ref::shape() const
+{
+    return Tracer::current().program().type(m_id).shape;
+}
 
-DType Ref::dtype() const { return Tracer::current().program().type(m_id).dtype; }
+DType Ref::dtype() const
+{
+    return Tracer::current().program().type(m_id).dtype;
+}
 
 IndexArg ds(std::int64_t start, Extent size, std::int64_t stride)
 {
@@ -38,13 +50,13 @@ IndexArg ds(Value start, Extent size, std::int64_t stride)
     return arg;
 }
 
-RefView::RefView(ir::ValueId ref, std::vector<ir::ValueId> dynamic, ir::IndexerParams indexer, Here here)
+RefView::RefView(ir::ValueId ref, std::vector<ir::ValueId> dynamic, ir::IndexerParams indexer,
+                 Here here)
     : m_ref(ref)
     , m_dynamic(std::move(dynamic))
     , m_indexer(std::move(indexer))
     , m_here(here)
-{
-}
+{}
 
 RefView Ref::operator[](const Indexer& indexer) const
 {
@@ -88,16 +100,21 @@ ir::IndexerParams shifted(ir::IndexerParams indexer, std::int32_t by)
 // A number becomes a literal of `type`'s dtype, broadcast when the other operand is an array.
 Value materialise(const Operand& operand, DType dtype)
 {
-    return operand.isNumber() ? Value(Tracer::current().literal(operand.number(), dtype)) : operand.value();
+    return operand.isNumber() ? Value(Tracer::current().literal(operand.number(), dtype))
+                              : operand.value();
 }
 
-Value one(std::vector<Value> values) { return values.empty() ? Value() : values.front(); }
+Value one(std::vector<Value> values)
+{
+    return values.empty() ? Value() : values.front();
+}
 
 } // namespace
 
 Value RefView::load() const
 {
-    ir::Operation operation{.code = OpCode::Get, .operands = {m_ref}, .params = shifted(m_indexer, 1)};
+    ir::Operation operation{
+        .code = OpCode::Get, .operands = {m_ref}, .params = shifted(m_indexer, 1)};
     operation.operands.insert(operation.operands.end(), m_dynamic.begin(), m_dynamic.end());
     return one(Tracer::current().append(std::move(operation), m_here));
 }
@@ -111,19 +128,34 @@ void RefView::store(const Operand& operand) const
     if (value.shape().rank() == 0 && target.rank() != 0) {
         value = broadcastTo(value, target, {}, operand.here());
     }
-    ir::Operation operation{.code = OpCode::Swap, .operands = {m_ref, value.id()}, .params = shifted(m_indexer, 2)};
+    ir::Operation operation{
+        .code = OpCode::Swap, .operands = {m_ref, value.id()}, .params = shifted(m_indexer, 2)};
     operation.operands.insert(operation.operands.end(), m_dynamic.begin(), m_dynamic.end());
     tracer.append(std::move(operation), m_here);
 }
 
-void RefView::operator=(const RefView& value) const { store(value); }
+void RefView::operator=(const RefView& value) const
+{
+    store(value);
+}
 
-void RefView::operator=(const Operand& value) const { store(value); }
+void RefView::operator=(const Operand& value) const
+{
+    store(value);
+}
 
-void RefView::operator+=(const Operand& value) const { store(apply(OpCode::Add, {load(), value}, {}, m_here)); }
+void RefView::operator+=(const Operand& value) const
+{
+    store(apply(OpCode::Add, {load(), value}, {}, m_here));
+}
 
 Value apply(OpCode code, std::vector<Operand> operands, ir::Params params, Here here)
 {
+    for (Operand& operand : operands) { // loads happen once, in order
+        if (!operand.isNumber()) {
+            operand = Operand(operand.value(), operand.here());
+        }
+    }
     // Numbers take the type of the first operand that is not one; scalars broadcast to the arrays.
     DType dtype = DType::Int32;
     Shape shape;
@@ -150,11 +182,20 @@ Value apply(OpCode code, std::vector<Operand> operands, ir::Params params, Here 
     return one(Tracer::current().append(std::move(operation), here));
 }
 
-Value elementwise(OpCode code, std::vector<Operand> operands, Here here) { return apply(code, std::move(operands), {}, here); }
+Value elementwise(OpCode code, std::vector<Operand> operands, Here here)
+{
+    return apply(code, std::move(operands), {}, here);
+}
 
-Value maximum(const Operand& a, const Operand& b, Here here) { return apply(OpCode::Max, {a, b}, {}, here); }
+Value maximum(const Operand& a, const Operand& b, Here here)
+{
+    return apply(OpCode::Max, {a, b}, {}, here);
+}
 
-Value exp(const Operand& a, Here here) { return apply(OpCode::Exp, {a}, {}, here); }
+Value exp(const Operand& a, Here here)
+{
+    return apply(OpCode::Exp, {a}, {}, here);
+}
 
 Value select(const Operand& mask, const Operand& ifTrue, const Operand& ifFalse, Here here)
 {
@@ -181,7 +222,8 @@ Value reduce(OpCode code, const Operand& value, std::vector<std::int32_t> axes, 
     return apply(code, {value}, ir::AxesParams{std::move(axes)}, here);
 }
 
-Value broadcastTo(const Operand& value, Shape shape, std::vector<std::int32_t> dimensions, Here here)
+Value broadcastTo(const Operand& value, Shape shape, std::vector<std::int32_t> dimensions,
+                  Here here)
 {
     ir::Operation operation{.code = OpCode::BroadcastInDim,
                             .operands = {materialise(value, DType::F32).id()},
@@ -194,7 +236,10 @@ Value full(Shape shape, double number, DType dtype, Here here)
     return broadcastTo(Value(Tracer::current().literal(number, dtype)), std::move(shape), {}, here);
 }
 
-Value zerosLike(const Ref& ref, Here here) { return full(ref.shape(), 0.0, ref.dtype(), here); }
+Value zerosLike(const Ref& ref, Here here)
+{
+    return full(ref.shape(), 0.0, ref.dtype(), here);
+}
 
 Value reshape(const Operand& value, Shape shape, Here here)
 {
@@ -217,8 +262,9 @@ Value gridQuery(OpCode code, std::int32_t axis, Here here)
 {
     const auto& position = Tracer::current().axisPosition;
     if (axis < 0 || static_cast<std::size_t>(axis) >= position.size()) {
-        Tracer::current().fail(std::string(ir::opName(code)) + " asks for grid axis " + std::to_string(axis)
-                                   + " of a grid of " + std::to_string(position.size()) + " axes.",
+        Tracer::current().fail(std::string(ir::opName(code)) + " asks for grid axis "
+                                   + std::to_string(axis) + " of a grid of "
+                                   + std::to_string(position.size()) + " axes.",
                                here);
         return Value(Tracer::current().literal(0, DType::Int32));
     }
@@ -227,9 +273,15 @@ Value gridQuery(OpCode code, std::int32_t axis, Here here)
 
 } // namespace
 
-Value programId(std::int32_t axis, Here here) { return gridQuery(OpCode::ProgramId, axis, here); }
+Value programId(std::int32_t axis, Here here)
+{
+    return gridQuery(OpCode::ProgramId, axis, here);
+}
 
-Value numPrograms(std::int32_t axis, Here here) { return gridQuery(OpCode::NumPrograms, axis, here); }
+Value numPrograms(std::int32_t axis, Here here)
+{
+    return gridQuery(OpCode::NumPrograms, axis, here);
+}
 
 namespace {
 
@@ -257,8 +309,10 @@ std::vector<Value> cond(const Operand& condition, const std::function<std::vecto
                         const std::function<std::vector<Value>()>& ifFalse, Here here)
 {
     Tracer& tracer = Tracer::current();
-    ir::Operation operation{.code = OpCode::Cond, .operands = {materialise(condition, DType::Bool).id()}};
-    operation.regions.push_back(tracer.region({}, [&] { return ids(ifFalse()); })); // branch 0 is false
+    ir::Operation operation{.code = OpCode::Cond,
+                            .operands = {materialise(condition, DType::Bool).id()}};
+    operation.regions.push_back(
+        tracer.region({}, [&] { return ids(ifFalse()); })); // branch 0 is false
     operation.regions.push_back(tracer.region({}, [&] { return ids(ifTrue()); }));
     return tracer.append(std::move(operation), here);
 }
@@ -273,26 +327,32 @@ void when(const Operand& condition, const std::function<void()>& body, Here here
     (void)cond(condition, run, nothing, here);
 }
 
-std::vector<Value> foriLoop(std::int64_t length, std::vector<Value> carry,
-                            const std::function<std::vector<Value>(Value, std::vector<Value>)>& body, Here here)
+std::vector<Value>
+foriLoop(std::int64_t length, std::vector<Value> carry,
+         const std::function<std::vector<Value>(Value, std::vector<Value>)>& body, Here here)
 {
     Tracer& tracer = Tracer::current();
-    ir::Operation operation{.code = OpCode::Scan, .operands = ids(carry), .params = ir::ScanParams{length}};
+    ir::Operation operation{
+        .code = OpCode::Scan, .operands = ids(carry), .params = ir::ScanParams{length}};
     const Value counter(tracer.newValue({DType::Int32, Shape{}, {}}));
     const std::vector<Value> inner = freshLike(carry);
     std::vector<ir::ValueId> arguments = ids(inner);
     arguments.insert(arguments.begin(), counter.id());
-    operation.regions.push_back(tracer.region(std::move(arguments), [&] { return ids(body(counter, inner)); }));
+    operation.regions.push_back(
+        tracer.region(std::move(arguments), [&] { return ids(body(counter, inner)); }));
     return tracer.append(std::move(operation), here);
 }
 
-std::vector<Value> whileLoop(std::vector<Value> carry, const std::function<Value(std::vector<Value>)>& condition,
-                             const std::function<std::vector<Value>(std::vector<Value>)>& body, Here here)
+std::vector<Value> whileLoop(std::vector<Value> carry,
+                             const std::function<Value(std::vector<Value>)>& condition,
+                             const std::function<std::vector<Value>(std::vector<Value>)>& body,
+                             Here here)
 {
     Tracer& tracer = Tracer::current();
     ir::Operation operation{.code = OpCode::While, .operands = ids(carry)};
     const std::vector<Value> tested = freshLike(carry);
-    operation.regions.push_back(tracer.region(ids(tested), [&] { return ids({condition(tested)}); }));
+    operation.regions.push_back(
+        tracer.region(ids(tested), [&] { return ids({condition(tested)}); }));
     const std::vector<Value> inner = freshLike(carry);
     operation.regions.push_back(tracer.region(ids(inner), [&] { return ids(body(inner)); }));
     return tracer.append(std::move(operation), here);
@@ -307,14 +367,18 @@ BlockSpec block(std::vector<Extent> shape, IndexMap indexMap, std::int32_t buffe
     return spec;
 }
 
-BlockSpec wholeArray(Here here) { return {.here = here}; }
+BlockSpec wholeArray(Here here)
+{
+    return {.here = here};
+}
 
 namespace detail {
 
 namespace {
 
 // Declared axis -> loop position, from an order such as "ikj" over the axes "ijk".
-Result<std::vector<std::int32_t>> axisPositions(const std::string& axes, const std::string& order, std::size_t rank)
+Result<std::vector<std::int32_t>> axisPositions(const std::string& axes, const std::string& order,
+                                                std::size_t rank)
 {
     std::vector<std::int32_t> position(rank);
     std::iota(position.begin(), position.end(), 0);
@@ -325,7 +389,8 @@ Result<std::vector<std::int32_t>> axisPositions(const std::string& axes, const s
     std::sort(sorted.begin(), sorted.end());
     std::sort(declared.begin(), declared.end());
     if (sorted != declared || axes.size() != rank) {
-        return userError("the order \"" + order + "\" is not a permutation of the grid axes \"" + axes + "\".");
+        return userError("the order \"" + order + "\" is not a permutation of the grid axes \""
+                         + axes + "\".");
     }
     for (std::size_t declaredAxis = 0; declaredAxis < rank; ++declaredAxis) {
         position[declaredAxis] = static_cast<std::int32_t>(order.find(axes[declaredAxis]));
@@ -387,7 +452,8 @@ ir::Region PipelineTracer::indexMap(const BlockSpec& spec, const ir::Type& array
 {
     std::vector<ir::ValueId> arguments;
     for (std::size_t axis = 0; axis < m_params.grid.size(); ++axis) {
-        arguments.push_back(m_tracer.newValue({DType::Int32, Shape{}, {}}, m_params.axisNames[axis]));
+        arguments.push_back(
+            m_tracer.newValue({DType::Int32, Shape{}, {}}, m_params.axisNames[axis]));
     }
     const std::size_t rank = array.shape.rank();
     return m_tracer.region(arguments, [&] {
@@ -400,8 +466,8 @@ ir::Region PipelineTracer::indexMap(const BlockSpec& spec, const ir::Type& array
             indices = (*spec.indexMap)(declared);
         }
         if (indices.size() != rank) {
-            m_tracer.fail("an index map returns " + std::to_string(indices.size()) + " block indices for an array of rank "
-                              + std::to_string(rank) + ".",
+            m_tracer.fail("an index map returns " + std::to_string(indices.size())
+                              + " block indices for an array of rank " + std::to_string(rank) + ".",
                           spec.here);
             indices.assign(rank, Operand(0));
         }
@@ -435,8 +501,8 @@ void PipelineTracer::addSpec(std::size_t operand)
             refShape.push_back(dim.size);
         }
     }
-    m_blockRefs.push_back(
-        m_tracer.newValue({array.type.dtype, Shape(refShape), ir::MemorySpace::Vmem}, blockSpec.name));
+    m_blockRefs.push_back(m_tracer.newValue(
+        {array.type.dtype, Shape(refShape), ir::MemorySpace::Vmem}, blockSpec.name));
     m_maps.push_back(indexMap(spec, array.type));
     m_params.specs.push_back(std::move(blockSpec));
 }
@@ -445,7 +511,8 @@ void PipelineTracer::trace(const Body& body)
 {
     if (m_operands.size() != m_grid.in.size() + m_grid.out.size()) {
         m_tracer.fail("a pipeline with " + std::to_string(m_grid.in.size() + m_grid.out.size())
-                          + " block specs is called with " + std::to_string(m_operands.size()) + " operands.",
+                          + " block specs is called with " + std::to_string(m_operands.size())
+                          + " operands.",
                       m_grid.here);
         return;
     }
@@ -457,7 +524,8 @@ void PipelineTracer::trace(const Body& body)
     }
     std::vector<ir::ValueId> arguments = m_blockRefs;
     for (const Scratch& scratch : m_grid.scratch) {
-        arguments.push_back(m_tracer.newValue({scratch.dtype, scratch.shape, scratch.space}, scratch.name));
+        arguments.push_back(
+            m_tracer.newValue({scratch.dtype, scratch.shape, scratch.space}, scratch.name));
         m_params.scratchNames.push_back(scratch.name);
     }
     std::vector<Ref> refs;
@@ -467,8 +535,8 @@ void PipelineTracer::trace(const Body& body)
     const std::vector<std::int32_t> outer = std::exchange(m_tracer.axisPosition, m_position);
     ir::Region bodyRegion = m_tracer.region(std::move(arguments), [&] {
         if (!body(refs)) {
-            m_tracer.fail("a pipeline body takes another number of refs than the " + std::to_string(refs.size())
-                              + " of its block specs and scratch.",
+            m_tracer.fail("a pipeline body takes another number of refs than the "
+                              + std::to_string(refs.size()) + " of its block specs and scratch.",
                           m_grid.here);
         }
         return std::vector<ir::ValueId>();
@@ -497,12 +565,14 @@ void number(ir::Region& region, std::int32_t& next)
 
 } // namespace
 
-void pipeline(const Grid& grid, ir::PipelineOrigin origin, const Body& body, const std::vector<Ref>& operands)
+void pipeline(const Grid& grid, ir::PipelineOrigin origin, const Body& body,
+              const std::vector<Ref>& operands)
 {
     PipelineTracer(grid, origin, operands).trace(body);
 }
 
-Result<ir::Program> traceKernel(std::string name, std::vector<ArgumentSpec> arguments, const Body& body, Here here)
+Result<ir::Program> traceKernel(std::string name, std::vector<ArgumentSpec> arguments,
+                                const Body& body, Here here)
 {
     Tracer tracer(std::move(name));
     std::vector<Ref> refs;
@@ -511,13 +581,15 @@ Result<ir::Program> traceKernel(std::string name, std::vector<ArgumentSpec> argu
         if (const Result<std::int64_t> elements = checkedElements(argument.shape); !elements) {
             return elements.error();
         }
-        const ir::ValueId ref = tracer.newValue({argument.dtype, argument.shape, ir::MemorySpace::Hbm}, argument.name);
+        const ir::ValueId ref =
+            tracer.newValue({argument.dtype, argument.shape, ir::MemorySpace::Hbm}, argument.name);
         program.arguments.push_back({argument.name, argument.kind, ref});
         program.body.arguments.push_back(ref);
         refs.emplace_back(ref);
     }
     if (!body(refs)) {
-        tracer.fail("the kernel takes another number of refs than its " + std::to_string(refs.size()) + " arguments.",
+        tracer.fail("the kernel takes another number of refs than its "
+                        + std::to_string(refs.size()) + " arguments.",
                     here);
     }
     if (tracer.error()) {

@@ -1,11 +1,13 @@
-// Traces Pallas-style C++ into a program, as JAX traces Python into a jaxpr. Write a kernel with refs,
-// values and operators; nothing is computed, every operation is recorded with its source line.
+// Traces Pallas-style C++ into a program, as JAX traces Python into a jaxpr. Write a kernel with
+// refs, values and operators; nothing is computed, every operation is recorded with its source
+// line.
 //
 //   pl::when(pl::programId(2) == 0, [&] { out[pl::all] = pl::zerosLike(out); });
 //   out[pl::all] += pl::dot(x[pl::all], y[pl::all], DType::F32);
 //
-// The first mistake (a shape that does not fit, say) is kept and returned by pl::kernel as a user error
-// with its source line; what follows it is traced into values of a guessed type. One trace per thread.
+// The first mistake (a shape that does not fit, say) is kept and returned by pl::kernel as a user
+// error with its source line; what follows it is traced into values of a guessed type. One trace
+// per thread.
 #pragma once
 
 #include "core/base/result.h"
@@ -31,8 +33,13 @@ class Value
 {
 public:
     Value() = default;
-    explicit Value(ir::ValueId id) : m_id(id) {}
+
+    explicit Value(ir::ValueId id)
+        : m_id(id)
+    {}
+
     [[nodiscard]] ir::ValueId id() const { return m_id; }
+
     [[nodiscard]] const Shape& shape() const;
     [[nodiscard]] DType dtype() const;
 
@@ -41,8 +48,7 @@ private:
 };
 
 struct All
-{
-};
+{};
 
 // The whole extent of an axis, or (alone in brackets) of the ref.
 inline constexpr All all{};
@@ -51,16 +57,35 @@ inline constexpr All all{};
 class IndexArg
 {
 public:
-    IndexArg(All) : m_kind(Kind::All) {}                                        // NOLINT(google-explicit-constructor)
-    IndexArg(int start) : m_kind(Kind::Integer), m_start(start) {}              // NOLINT(google-explicit-constructor)
-    IndexArg(std::int64_t start) : m_kind(Kind::Integer), m_start(start) {}     // NOLINT(google-explicit-constructor)
-    IndexArg(Value start) : m_kind(Kind::Integer), m_dynamic(start.id()) {}     // NOLINT(google-explicit-constructor)
+    IndexArg(All)
+        : m_kind(Kind::All)
+    {} // NOLINT(google-explicit-constructor)
+
+    IndexArg(int start)
+        : m_kind(Kind::Integer)
+        , m_start(start)
+    {} // NOLINT(google-explicit-constructor)
+
+    IndexArg(std::int64_t start)
+        : m_kind(Kind::Integer)
+        , m_start(start)
+    {} // NOLINT(google-explicit-constructor)
+
+    IndexArg(Value start)
+        : m_kind(Kind::Integer)
+        , m_dynamic(start.id())
+    {} // NOLINT(google-explicit-constructor)
 
 private:
     friend IndexArg ds(std::int64_t start, Extent size, std::int64_t stride);
     friend IndexArg ds(Value start, Extent size, std::int64_t stride);
     friend class Ref;
-    enum class Kind : std::uint8_t { All, Integer, Slice };
+    enum class Kind : std::uint8_t
+    {
+        All,
+        Integer,
+        Slice
+    };
     Kind m_kind = Kind::All;
     std::int64_t m_start = 0;
     ir::ValueId m_dynamic;
@@ -75,13 +100,20 @@ private:
 class Indexer
 {
 public:
-    Indexer(All, Here here = Here::current()) : m_here(here) {}                 // NOLINT(google-explicit-constructor)
-    Indexer(IndexArg one, Here here = Here::current()) : m_args{one}, m_here(here) {} // NOLINT(google-explicit-constructor)
-    Indexer(std::initializer_list<IndexArg> args, Here here = Here::current()) // NOLINT(google-explicit-constructor)
+    Indexer(All, Here here = Here::current())
+        : m_here(here)
+    {} // NOLINT(google-explicit-constructor)
+
+    Indexer(IndexArg one, Here here = Here::current())
+        : m_args{one}
+        , m_here(here)
+    {} // NOLINT(google-explicit-constructor)
+
+    Indexer(std::initializer_list<IndexArg> args,
+            Here here = Here::current()) // NOLINT(google-explicit-constructor)
         : m_args(args)
         , m_here(here)
-    {
-    }
+    {}
 
 private:
     friend class Ref;
@@ -100,11 +132,13 @@ public:
     void operator=(const Operand& value) const;
     void operator+=(const Operand& value) const;
     [[nodiscard]] Value load() const;
+
     [[nodiscard]] const Here& here() const { return m_here; }
 
 private:
     friend class Ref;
-    RefView(ir::ValueId ref, std::vector<ir::ValueId> dynamic, ir::IndexerParams indexer, Here here);
+    RefView(ir::ValueId ref, std::vector<ir::ValueId> dynamic, ir::IndexerParams indexer,
+            Here here);
     void store(const Operand& value) const;
     ir::ValueId m_ref;
     std::vector<ir::ValueId> m_dynamic;
@@ -116,8 +150,12 @@ private:
 class Ref
 {
 public:
-    explicit Ref(ir::ValueId id) : m_id(id) {}
+    explicit Ref(ir::ValueId id)
+        : m_id(id)
+    {}
+
     [[nodiscard]] ir::ValueId id() const { return m_id; }
+
     [[nodiscard]] const Shape& shape() const;
     [[nodiscard]] DType dtype() const;
     RefView operator[](const Indexer& indexer) const;
@@ -130,75 +168,158 @@ private:
 class Operand
 {
 public:
-    Operand(Value value, Here here = Here::current()) : m_value(value), m_here(here) {}   // NOLINT(google-explicit-constructor)
-    Operand(const RefView& view) : m_value(view.load()), m_here(view.here()) {}           // NOLINT(google-explicit-constructor)
-    Operand(double number, Here here = Here::current()) : m_number(number), m_isNumber(true), m_here(here) {} // NOLINT
-    Operand(int number, Here here = Here::current()) : m_number(number), m_isNumber(true), m_here(here) {}    // NOLINT
+    Operand(Value value, Here here = Here::current())
+        : m_value(value)
+        , m_here(here)
+    {} // NOLINT(google-explicit-constructor)
+
+    // The load is recorded when the operation takes its operands in their order, not when C++
+    // happens to convert its arguments; the view lives as long as the expression that it stands in.
+    Operand(const RefView& view)
+        : m_view(&view)
+        , m_here(view.here())
+    {} // NOLINT(google-explicit-constructor)
+
+    Operand(double number, Here here = Here::current())
+        : m_number(number)
+        , m_isNumber(true)
+        , m_here(here)
+    {} // NOLINT
+
+    Operand(int number, Here here = Here::current())
+        : m_number(number)
+        , m_isNumber(true)
+        , m_here(here)
+    {} // NOLINT
 
     [[nodiscard]] bool isNumber() const { return m_isNumber; }
+
     [[nodiscard]] double number() const { return m_number; }
-    [[nodiscard]] Value value() const { return m_value; }
+
+    [[nodiscard]] Value value() const { return m_view != nullptr ? m_view->load() : m_value; }
+
     [[nodiscard]] const Here& here() const { return m_here; }
 
 private:
     Value m_value;
+    const RefView* m_view = nullptr;
     double m_number = 0;
     bool m_isNumber = false;
     Here m_here;
 };
 
-// ---- operations; shapes broadcast only from scalars, as in a jaxpr after broadcasting --------------
+// ---- operations; shapes broadcast only from scalars, as in a jaxpr after broadcasting
+// --------------
 
-[[nodiscard]] Value apply(ir::OpCode code, std::vector<Operand> operands, ir::Params params, Here here);
+[[nodiscard]] Value apply(ir::OpCode code, std::vector<Operand> operands, ir::Params params,
+                          Here here);
 
-inline Value operator+(const Operand& a, const Operand& b) { return apply(ir::OpCode::Add, {a, b}, {}, b.here()); }
-inline Value operator-(const Operand& a, const Operand& b) { return apply(ir::OpCode::Sub, {a, b}, {}, b.here()); }
-inline Value operator*(const Operand& a, const Operand& b) { return apply(ir::OpCode::Mul, {a, b}, {}, b.here()); }
-inline Value operator/(const Operand& a, const Operand& b) { return apply(ir::OpCode::Div, {a, b}, {}, b.here()); }
-inline Value operator%(const Operand& a, const Operand& b) { return apply(ir::OpCode::Rem, {a, b}, {}, b.here()); }
-inline Value operator==(const Operand& a, const Operand& b) { return apply(ir::OpCode::Eq, {a, b}, {}, b.here()); }
-inline Value operator!=(const Operand& a, const Operand& b) { return apply(ir::OpCode::Ne, {a, b}, {}, b.here()); }
-inline Value operator<(const Operand& a, const Operand& b) { return apply(ir::OpCode::Lt, {a, b}, {}, b.here()); }
-inline Value operator<=(const Operand& a, const Operand& b) { return apply(ir::OpCode::Le, {a, b}, {}, b.here()); }
-inline Value operator>(const Operand& a, const Operand& b) { return apply(ir::OpCode::Gt, {a, b}, {}, b.here()); }
-inline Value operator>=(const Operand& a, const Operand& b) { return apply(ir::OpCode::Ge, {a, b}, {}, b.here()); }
+inline Value operator+(const Operand& a, const Operand& b)
+{
+    return apply(ir::OpCode::Add, {a, b}, {}, b.here());
+}
+
+inline Value operator-(const Operand& a, const Operand& b)
+{
+    return apply(ir::OpCode::Sub, {a, b}, {}, b.here());
+}
+
+inline Value operator*(const Operand& a, const Operand& b)
+{
+    return apply(ir::OpCode::Mul, {a, b}, {}, b.here());
+}
+
+inline Value operator/(const Operand& a, const Operand& b)
+{
+    return apply(ir::OpCode::Div, {a, b}, {}, b.here());
+}
+
+inline Value operator%(const Operand& a, const Operand& b)
+{
+    return apply(ir::OpCode::Rem, {a, b}, {}, b.here());
+}
+
+inline Value operator==(const Operand& a, const Operand& b)
+{
+    return apply(ir::OpCode::Eq, {a, b}, {}, b.here());
+}
+
+inline Value operator!=(const Operand& a, const Operand& b)
+{
+    return apply(ir::OpCode::Ne, {a, b}, {}, b.here());
+}
+
+inline Value operator<(const Operand& a, const Operand& b)
+{
+    return apply(ir::OpCode::Lt, {a, b}, {}, b.here());
+}
+
+inline Value operator<=(const Operand& a, const Operand& b)
+{
+    return apply(ir::OpCode::Le, {a, b}, {}, b.here());
+}
+
+inline Value operator>(const Operand& a, const Operand& b)
+{
+    return apply(ir::OpCode::Gt, {a, b}, {}, b.here());
+}
+
+inline Value operator>=(const Operand& a, const Operand& b)
+{
+    return apply(ir::OpCode::Ge, {a, b}, {}, b.here());
+}
 
 // Any elementwise operation by its opcode: elementwise(OpCode::Exp, {x}).
-[[nodiscard]] Value elementwise(ir::OpCode code, std::vector<Operand> operands, Here here = Here::current());
+[[nodiscard]] Value elementwise(ir::OpCode code, std::vector<Operand> operands,
+                                Here here = Here::current());
 [[nodiscard]] Value maximum(const Operand& a, const Operand& b, Here here = Here::current());
 [[nodiscard]] Value exp(const Operand& a, Here here = Here::current());
 // mask ? ifTrue : ifFalse
-[[nodiscard]] Value select(const Operand& mask, const Operand& ifTrue, const Operand& ifFalse, Here here = Here::current());
+[[nodiscard]] Value select(const Operand& mask, const Operand& ifTrue, const Operand& ifFalse,
+                           Here here = Here::current());
 [[nodiscard]] Value convert(const Operand& value, DType dtype, Here here = Here::current());
 // a[m,k] x b[k,n], accumulated and returned in `dtype` (preferred_element_type).
-[[nodiscard]] Value dot(const Operand& a, const Operand& b, DType dtype, Here here = Here::current());
-[[nodiscard]] Value dotGeneral(const Operand& a, const Operand& b, ir::DotParams dimensions, Here here = Here::current());
-[[nodiscard]] Value reduce(ir::OpCode code, const Operand& value, std::vector<std::int32_t> axes, Here here = Here::current());
-[[nodiscard]] Value broadcastTo(const Operand& value, Shape shape, std::vector<std::int32_t> dimensions = {}, Here here = Here::current());
+[[nodiscard]] Value dot(const Operand& a, const Operand& b, DType dtype,
+                        Here here = Here::current());
+[[nodiscard]] Value dotGeneral(const Operand& a, const Operand& b, ir::DotParams dimensions,
+                               Here here = Here::current());
+[[nodiscard]] Value reduce(ir::OpCode code, const Operand& value, std::vector<std::int32_t> axes,
+                           Here here = Here::current());
+[[nodiscard]] Value broadcastTo(const Operand& value, Shape shape,
+                                std::vector<std::int32_t> dimensions = {},
+                                Here here = Here::current());
 [[nodiscard]] Value full(Shape shape, double number, DType dtype, Here here = Here::current());
 [[nodiscard]] Value zerosLike(const Ref& ref, Here here = Here::current());
 [[nodiscard]] Value reshape(const Operand& value, Shape shape, Here here = Here::current());
-[[nodiscard]] Value transpose(const Operand& value, std::vector<std::int32_t> permutation, Here here = Here::current());
-[[nodiscard]] Value iota(DType dtype, Shape shape, std::int32_t dimension, Here here = Here::current());
-// The index of this step on a grid axis, in the order in which the grid was declared (the loop order
-// of the pipeline may permute them).
+[[nodiscard]] Value transpose(const Operand& value, std::vector<std::int32_t> permutation,
+                              Here here = Here::current());
+[[nodiscard]] Value iota(DType dtype, Shape shape, std::int32_t dimension,
+                         Here here = Here::current());
+// The index of this step on a grid axis, in the order in which the grid was declared (the loop
+// order of the pipeline may permute them).
 [[nodiscard]] Value programId(std::int32_t axis, Here here = Here::current());
 [[nodiscard]] Value numPrograms(std::int32_t axis, Here here = Here::current());
 
-// ---- control -------------------------------------------------------------------------------------
+// ---- control
+// -------------------------------------------------------------------------------------
 
 void when(const Operand& condition, const std::function<void()>& body, Here here = Here::current());
-[[nodiscard]] std::vector<Value> cond(const Operand& condition, const std::function<std::vector<Value>()>& ifTrue,
-                                      const std::function<std::vector<Value>()>& ifFalse, Here here = Here::current());
+[[nodiscard]] std::vector<Value> cond(const Operand& condition,
+                                      const std::function<std::vector<Value>()>& ifTrue,
+                                      const std::function<std::vector<Value>()>& ifFalse,
+                                      Here here = Here::current());
 // for (i = 0; i < length; ++i) carry = body(i, carry); returns the last carry.
-std::vector<Value> foriLoop(std::int64_t length, std::vector<Value> carry,
-                            const std::function<std::vector<Value>(Value, std::vector<Value>)>& body,
-                            Here here = Here::current());
-std::vector<Value> whileLoop(std::vector<Value> carry, const std::function<Value(std::vector<Value>)>& condition,
+std::vector<Value>
+foriLoop(std::int64_t length, std::vector<Value> carry,
+         const std::function<std::vector<Value>(Value, std::vector<Value>)>& body,
+         Here here = Here::current());
+std::vector<Value> whileLoop(std::vector<Value> carry,
+                             const std::function<Value(std::vector<Value>)>& condition,
                              const std::function<std::vector<Value>(std::vector<Value>)>& body,
                              Here here = Here::current());
 
-// ---- kernels and pipelines ------------------------------------------------------------------------
+// ---- kernels and pipelines
+// ------------------------------------------------------------------------
 
 // What an index map returns: one block index per array axis.
 template<class... Indices>
@@ -212,20 +333,26 @@ class IndexMap
 {
 public:
     template<class F>
-        requires(!std::is_same_v<std::remove_cvref_t<F>, IndexMap>)
-    IndexMap(F map) // NOLINT(google-explicit-constructor)
-        : m_map([map](const std::vector<Value>& grid) { return call(map, grid, std::index_sequence<0>{}); })
-    {
-    }
 
-    [[nodiscard]] std::vector<Operand> operator()(const std::vector<Value>& grid) const { return m_map(grid); }
+    requires(!std::is_same_v<std::remove_cvref_t<F>, IndexMap>)
+        IndexMap(F map) // NOLINT(google-explicit-constructor)
+        : m_map([map](const std::vector<Value>& grid) {
+            return call(map, grid, std::index_sequence<0>{});
+        })
+    {}
+
+    [[nodiscard]] std::vector<Operand> operator()(const std::vector<Value>& grid) const
+    {
+        return m_map(grid);
+    }
 
 private:
     static constexpr std::size_t kMaxRank = 6;
 
     // The arity of a generic lambda is found by trying.
     template<class F, std::size_t... I>
-    static std::vector<Operand> call(const F& map, const std::vector<Value>& grid, std::index_sequence<I...>)
+    static std::vector<Operand> call(const F& map, const std::vector<Value>& grid,
+                                     std::index_sequence<I...>)
     {
         if (grid.size() == sizeof...(I)) {
             if constexpr (requires { map(grid[I]...); }) {
@@ -242,7 +369,7 @@ private:
 
 struct BlockSpec
 {
-    std::vector<ir::BlockDim> block; // empty: the whole array
+    std::vector<ir::BlockDim> block;  // empty: the whole array
     std::optional<IndexMap> indexMap; // absent: all zeros
     std::int32_t buffers = 2;
     std::string name; // of the block's ref; empty: that of the operand
@@ -250,7 +377,8 @@ struct BlockSpec
 };
 
 // pl.BlockSpec(shape, index_map, pipeline_mode=pl.Buffered(buffers))
-[[nodiscard]] BlockSpec block(std::vector<Extent> shape, IndexMap indexMap, std::int32_t buffers = 2, Here here = Here::current());
+[[nodiscard]] BlockSpec block(std::vector<Extent> shape, IndexMap indexMap,
+                              std::int32_t buffers = 2, Here here = Here::current());
 [[nodiscard]] BlockSpec wholeArray(Here here = Here::current());
 
 struct Scratch
@@ -263,11 +391,11 @@ struct Scratch
 
 struct Grid
 {
-    std::vector<Extent> grid;      // empty: one step
+    std::vector<Extent> grid; // empty: one step
     std::vector<BlockSpec> in, out;
     std::vector<Scratch> scratch;
-    std::string axes;              // one letter per grid axis; empty: i, j, k, ...
-    std::string order;             // a permutation of `axes`, outermost first; empty: as declared
+    std::string axes;  // one letter per grid axis; empty: i, j, k, ...
+    std::string order; // a permutation of `axes`, outermost first; empty: as declared
     Here here = Here::current();
 };
 
@@ -275,13 +403,11 @@ namespace detail {
 
 template<class F>
 struct Arity : Arity<decltype(&F::operator())>
-{
-};
+{};
 
 template<class C, class R, class... A>
 struct Arity<R (C::*)(A...) const> : std::integral_constant<std::size_t, sizeof...(A)>
-{
-};
+{};
 
 template<class F, std::size_t... I>
 void invoke(const F& body, const std::vector<Ref>& refs, std::index_sequence<I...>)
@@ -301,8 +427,10 @@ bool invokeWithRefs(const F& body, const std::vector<Ref>& refs)
 }
 
 using Body = std::function<bool(const std::vector<Ref>&)>;
-void pipeline(const Grid& grid, ir::PipelineOrigin origin, const Body& body, const std::vector<Ref>& operands);
-[[nodiscard]] Result<ir::Program> traceKernel(std::string name, std::vector<struct ArgumentSpec> arguments,
+void pipeline(const Grid& grid, ir::PipelineOrigin origin, const Body& body,
+              const std::vector<Ref>& operands);
+[[nodiscard]] Result<ir::Program> traceKernel(std::string name,
+                                              std::vector<struct ArgumentSpec> arguments,
                                               const Body& body, Here here);
 
 } // namespace detail
@@ -316,14 +444,15 @@ public:
         : m_grid(std::move(grid))
         , m_origin(origin)
         , m_body(std::move(body))
-    {
-    }
+    {}
 
     template<class... Refs>
     void operator()(const Refs&... operands) const
     {
-        detail::pipeline(m_grid, m_origin, [this](const std::vector<Ref>& refs) { return detail::invokeWithRefs(m_body, refs); },
-                         {operands...});
+        detail::pipeline(
+            m_grid, m_origin,
+            [this](const std::vector<Ref>& refs) { return detail::invokeWithRefs(m_body, refs); },
+            {operands...});
     }
 
 private:
@@ -368,11 +497,13 @@ struct ArgumentSpec
 
 // Traces `body`, which gets one HBM ref per argument, into a verified program.
 template<class F>
-[[nodiscard]] Result<ir::Program> kernel(std::string name, std::vector<detail::ArgumentSpec> arguments, const F& body,
+[[nodiscard]] Result<ir::Program> kernel(std::string name,
+                                         std::vector<detail::ArgumentSpec> arguments, const F& body,
                                          Here here = Here::current())
 {
-    return detail::traceKernel(std::move(name), std::move(arguments),
-                               [&body](const std::vector<Ref>& refs) { return detail::invokeWithRefs(body, refs); }, here);
+    return detail::traceKernel(
+        std::move(name), std::move(arguments),
+        [&body](const std::vector<Ref>& refs) { return detail::invokeWithRefs(body, refs); }, here);
 }
 
 } // namespace pallascope::pl

@@ -14,12 +14,19 @@ using Types = std::vector<Type>;
 class Inference
 {
 public:
-    Inference(const Program& program, const Operation& operation) : m_program(program), m_operation(operation) {}
+    Inference(const Program& program, const Operation& operation)
+        : m_program(program)
+        , m_operation(operation)
+    {}
 
     [[nodiscard]] Result<Types> run() const;
 
 private:
-    [[nodiscard]] const Type& operand(std::size_t i) const { return m_program.type(m_operation.operands[i]); }
+    [[nodiscard]] const Type& operand(std::size_t i) const
+    {
+        return m_program.type(m_operation.operands[i]);
+    }
+
     [[nodiscard]] std::string name() const { return std::string(opName(m_operation.code)); }
 
     template<class P>
@@ -28,7 +35,10 @@ private:
         return std::get<P>(m_operation.params);
     }
 
-    [[nodiscard]] Error error(const std::string& what) const { return userError(name() + " " + what); }
+    [[nodiscard]] Error error(const std::string& what) const
+    {
+        return userError(name() + " " + what);
+    }
 
     [[nodiscard]] Result<Types> elementwise() const;
     [[nodiscard]] Result<Types> reduction() const;
@@ -49,11 +59,13 @@ Result<Types> Inference::elementwise() const
     const bool select = m_operation.code == OpCode::SelectN;
     const Type& first = operand(select ? 1 : 0);
     if (select && (operand(0).dtype != DType::Bool || operand(0).shape != first.shape)) {
-        return error("takes a bool mask of shape " + toString(first.shape) + ", not " + toString(operand(0)) + ".");
+        return error("takes a bool mask of shape " + toString(first.shape) + ", not "
+                     + toString(operand(0)) + ".");
     }
     for (std::size_t i = select ? 2 : 1; i < m_operation.operands.size(); ++i) {
         if (operand(i) != first) {
-            return error("takes operands of one type, not " + toString(first) + " and " + toString(operand(i)) + ".");
+            return error("takes operands of one type, not " + toString(first) + " and "
+                         + toString(operand(i)) + ".");
         }
     }
     if (kind == OpKind::Transcendental && !isFloat(first.dtype)) {
@@ -75,11 +87,13 @@ Result<Types> Inference::reduction() const
     std::set<std::int32_t> axes(params<AxesParams>().axes.begin(), params<AxesParams>().axes.end());
     for (const std::int32_t axis : axes) {
         if (axis < 0 || static_cast<std::size_t>(axis) >= input.shape.rank()) {
-            return error("names axis " + std::to_string(axis) + " of " + toString(input) + ", which has rank "
-                         + std::to_string(input.shape.rank()) + ".");
+            return error("names axis " + std::to_string(axis) + " of " + toString(input)
+                         + ", which has rank " + std::to_string(input.shape.rank()) + ".");
         }
-        if (m_operation.code == OpCode::Squeeze && input.shape[static_cast<std::size_t>(axis)] != 1) {
-            return error("drops axis " + std::to_string(axis) + " of " + toString(input) + ", which is not 1.");
+        if (m_operation.code == OpCode::Squeeze
+            && input.shape[static_cast<std::size_t>(axis)] != 1) {
+            return error("drops axis " + std::to_string(axis) + " of " + toString(input)
+                         + ", which is not 1.");
         }
     }
     for (std::size_t axis = 0; axis < input.shape.rank(); ++axis) {
@@ -95,13 +109,14 @@ Result<Types> Inference::broadcast() const
     const auto& [shape, dimensions] = params<BroadcastParams>();
     const Type& input = operand(0);
     if (dimensions.size() != input.shape.rank()) {
-        return error("maps " + std::to_string(dimensions.size()) + " axes of " + toString(input) + ".");
+        return error("maps " + std::to_string(dimensions.size()) + " axes of " + toString(input)
+                     + ".");
     }
     for (std::size_t i = 0; i < dimensions.size(); ++i) {
         const auto to = static_cast<std::size_t>(dimensions[i]);
         if (to >= shape.rank() || (input.shape[i] != 1 && input.shape[i] != shape[to])) {
-            return error("cannot place axis " + std::to_string(i) + " of " + toString(input) + " in " + toString(shape)
-                         + ".");
+            return error("cannot place axis " + std::to_string(i) + " of " + toString(input)
+                         + " in " + toString(shape) + ".");
         }
     }
     return Types{{input.dtype, shape, {}}};
@@ -136,7 +151,8 @@ Result<Types> Inference::dot() const
 {
     const auto& dimensions = params<DotParams>();
     const Type &lhs = operand(0), &rhs = operand(1);
-    const auto mismatch = [&](const std::vector<std::int32_t>& l, const std::vector<std::int32_t>& r) {
+    const auto mismatch = [&](const std::vector<std::int32_t>& l,
+                              const std::vector<std::int32_t>& r) {
         if (l.size() != r.size()) {
             return true;
         }
@@ -150,10 +166,12 @@ Result<Types> Inference::dot() const
     };
     if (mismatch(dimensions.lhsContracting, dimensions.rhsContracting)
         || mismatch(dimensions.lhsBatch, dimensions.rhsBatch)) {
-        return error("cannot contract " + toString(lhs) + " with " + toString(rhs) + ": the axes differ in size.");
+        return error("cannot contract " + toString(lhs) + " with " + toString(rhs)
+                     + ": the axes differ in size.");
     }
     if (lhs.dtype == DType::Bool || rhs.dtype == DType::Bool) {
-        return error("does not take bool operands (" + toString(lhs) + " and " + toString(rhs) + ").");
+        return error("does not take bool operands (" + toString(lhs) + " and " + toString(rhs)
+                     + ").");
     }
     std::vector<Extent> extents;
     for (const std::int32_t axis : dimensions.lhsBatch) {
@@ -180,26 +198,29 @@ Result<Types> Inference::memory() const
         return error("takes a ref, not " + toString(ref) + ".");
     }
     if (*ref.space != MemorySpace::Vmem && *ref.space != MemorySpace::Smem) {
-        return error("reaches " + toString(ref) + ": loads and stores work on vmem and smem refs, "
-                     "other memory only through copies.");
+        return error("reaches " + toString(ref)
+                     + ": loads and stores work on vmem and smem refs, "
+                       "other memory only through copies.");
     }
     const auto& entries = params<IndexerParams>().entries;
     if (entries.size() != ref.shape.rank()) {
-        return error("indexes " + toString(ref) + " with " + std::to_string(entries.size()) + " indices.");
+        return error("indexes " + toString(ref) + " with " + std::to_string(entries.size())
+                     + " indices.");
     }
     for (std::size_t axis = 0; axis < entries.size(); ++axis) {
         const IndexEntry& entry = entries[axis];
         const Extent last = entry.start + (entry.size - 1) * entry.stride;
         if (entry.size < 1 || entry.stride < 1
             || (entry.operand < 0 && (entry.start < 0 || last >= ref.shape[axis]))) {
-            return error("reaches outside " + toString(ref) + ": axis " + std::to_string(axis) + " from "
-                         + std::to_string(entry.start) + " to " + std::to_string(last) + " of "
-                         + std::to_string(ref.shape[axis]) + ".");
+            return error("reaches outside " + toString(ref) + ": axis " + std::to_string(axis)
+                         + " from " + std::to_string(entry.start) + " to " + std::to_string(last)
+                         + " of " + std::to_string(ref.shape[axis]) + ".");
         }
     }
     const Type value{ref.dtype, indexedShape(params<IndexerParams>()), {}};
     if (m_operation.code == OpCode::Swap && operand(1) != value) {
-        return error("stores " + toString(operand(1)) + " where the ref holds " + toString(value) + ".");
+        return error("stores " + toString(operand(1)) + " where the ref holds " + toString(value)
+                     + ".");
     }
     return Types{value};
 }
@@ -236,7 +257,8 @@ Result<Types> Inference::run() const
     const OpEntry& entry = opEntry(m_operation.code);
     const auto count = static_cast<int>(m_operation.operands.size());
     if (count < entry.minOperands || (entry.maxOperands >= 0 && count > entry.maxOperands)) {
-        return error("takes " + std::to_string(entry.minOperands) + " operands, not " + std::to_string(count) + ".");
+        return error("takes " + std::to_string(entry.minOperands) + " operands, not "
+                     + std::to_string(count) + ".");
     }
     switch (entry.kind) {
     case OpKind::Elementwise:

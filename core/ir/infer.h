@@ -11,7 +11,8 @@ namespace pallascope::ir {
 
 // Types of the results of `operation`, whose operands, params and regions are set. The error is a
 // sentence about the operation without its place; callers add where().
-[[nodiscard]] Result<std::vector<Type>> inferTypes(const Program& program, const Operation& operation);
+[[nodiscard]] Result<std::vector<Type>> inferTypes(const Program& program,
+                                                   const Operation& operation);
 
 // The shape that an indexer reads from a ref of shape `ref`: integers drop their axis.
 [[nodiscard]] Shape indexedShape(const IndexerParams& indexer);

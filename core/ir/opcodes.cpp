@@ -84,7 +84,10 @@ static_assert(tableIsInOrder(), "the table is indexed by OpCode");
 
 } // namespace
 
-std::span<const OpEntry> opTable() { return kTable; }
+std::span<const OpEntry> opTable()
+{
+    return kTable;
+}
 
 const OpEntry& opEntry(OpCode code)
 {
@@ -93,7 +96,10 @@ const OpEntry& opEntry(OpCode code)
     return kTable[index];
 }
 
-std::string_view opName(OpCode code) { return opEntry(code).name; }
+std::string_view opName(OpCode code)
+{
+    return opEntry(code).name;
+}
 
 std::optional<OpCode> opFromName(std::string_view name)
 {

@@ -9,23 +9,73 @@
 
 namespace pallascope::ir {
 
-enum class OpCode : std::uint8_t {
+enum class OpCode : std::uint8_t
+{
     // one value in
-    Neg, Abs, Sign, Floor, Ceil, Not, IsFinite, Square,
-    Exp, Exp2, Log, Log1p, Tanh, Logistic, Sqrt, Rsqrt, Sin, Cos,
+    Neg,
+    Abs,
+    Sign,
+    Floor,
+    Ceil,
+    Not,
+    IsFinite,
+    Square,
+    Exp,
+    Exp2,
+    Log,
+    Log1p,
+    Tanh,
+    Logistic,
+    Sqrt,
+    Rsqrt,
+    Sin,
+    Cos,
     // two values in
-    Add, Sub, Mul, Div, Rem, Max, Min, Pow, And, Or, Xor,
-    Eq, Ne, Lt, Le, Gt, Ge,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Max,
+    Min,
+    Pow,
+    And,
+    Or,
+    Xor,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
     // more
-    SelectN, Clamp, ConvertElementType,
-    ReduceSum, ReduceMax, ReduceMin, ReduceAnd, ReduceOr,
-    BroadcastInDim, Reshape, Squeeze, Transpose, Iota, DotGeneral,
-    ProgramId, NumPrograms, Get, Swap,
-    Cond, While, Scan, Pipeline
+    SelectN,
+    Clamp,
+    ConvertElementType,
+    ReduceSum,
+    ReduceMax,
+    ReduceMin,
+    ReduceAnd,
+    ReduceOr,
+    BroadcastInDim,
+    Reshape,
+    Squeeze,
+    Transpose,
+    Iota,
+    DotGeneral,
+    ProgramId,
+    NumPrograms,
+    Get,
+    Swap,
+    Cond,
+    While,
+    Scan,
+    Pipeline
 };
 
 // What kind of work an operation is: what units it uses and whether it counts FLOPs.
-enum class OpKind : std::uint8_t {
+enum class OpKind : std::uint8_t
+{
     Elementwise,    // one FLOP per element, vector unit
     Transcendental, // counted apart, transcendental unit
     Comparison,     // one FLOP per element, yields bool

@@ -37,7 +37,8 @@ bool readsRef(const Region& map)
                        [](const Operation& operation) { return operation.code == OpCode::Get; });
 }
 
-bool isTrivial(const BlockSpec& spec, const Shape& array, const Region& map, const std::vector<Extent>& grid)
+bool isTrivial(const BlockSpec& spec, const Shape& array, const Region& map,
+               const std::vector<Extent>& grid)
 {
     for (std::size_t axis = 0; axis < spec.block.size(); ++axis) {
         if (spec.block[axis].squeezed || spec.block[axis].size != array[axis]) {
@@ -62,13 +63,15 @@ OperandFacts operandFacts(const Program& program, const Operation& pipeline, std
     facts.trivial = isTrivial(spec, array, map, params.grid);
     facts.inCount = spec.direction == BlockDirection::Out ? 0 : spec.inBuffers;
     facts.outCount = spec.direction == BlockDirection::In ? 0 : spec.outBuffers;
-    facts.slots = facts.inCount + facts.outCount - (spec.direction == BlockDirection::InOut ? 1 : 0);
+    facts.slots =
+        facts.inCount + facts.outCount - (spec.direction == BlockDirection::InOut ? 1 : 0);
     if (facts.trivial) {
         facts.slots = 1;
     }
     for (std::size_t axis = 0; axis < spec.block.size(); ++axis) {
         facts.blockCounts.push_back(ceilDiv(array[axis], spec.block[axis].size));
-        const auto argument = std::find(map.arguments.begin(), map.arguments.end(), map.results[axis]);
+        const auto argument =
+            std::find(map.arguments.begin(), map.arguments.end(), map.results[axis]);
         facts.gridAxes.push_back(argument == map.arguments.end()
                                      ? -1
                                      : static_cast<std::int32_t>(argument - map.arguments.begin()));

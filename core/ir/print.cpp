@@ -2,9 +2,8 @@
 
 #include "core/base/check.h"
 
-#include <map>
-
 #include <fmt/format.h>
+#include <map>
 
 namespace pallascope::ir {
 
@@ -13,14 +12,17 @@ namespace {
 class Printer
 {
 public:
-    explicit Printer(const Program& program) : m_program(program) {}
+    explicit Printer(const Program& program)
+        : m_program(program)
+    {}
 
     [[nodiscard]] std::vector<PrintedLine> run()
     {
         std::string head = m_program.name + "(";
         for (std::size_t i = 0; i < m_program.arguments.size(); ++i) {
             const Argument& argument = m_program.arguments[i];
-            head += (i > 0 ? ", " : "") + named(argument.ref) + (argument.kind == ArgumentKind::Output ? " out" : "");
+            head += (i > 0 ? ", " : "") + named(argument.ref)
+                    + (argument.kind == ArgumentKind::Output ? " out" : "");
         }
         line(head + ") {", -1);
         body(m_program.body);
@@ -35,6 +37,7 @@ private:
     }
 
     [[nodiscard]] std::string name(ValueId id);
+
     [[nodiscard]] std::string named(ValueId id)
     {
         const Type& type = m_program.type(id);
@@ -65,7 +68,8 @@ std::string Printer::name(ValueId id)
     const Value& value = m_program.value(id);
     if (value.literal) {
         const bool whole = value.type.dtype != DType::F32 && value.type.dtype != DType::BF16;
-        return whole ? fmt::format("{:.0f}", *value.literal) : fmt::format("{:#.6g}", *value.literal).substr(0, 3) == "0.0"
+        return whole ? fmt::format("{:.0f}", *value.literal)
+               : fmt::format("{:#.6g}", *value.literal).substr(0, 3) == "0.0"
                    ? std::string("0.0")
                    : fmt::format("{}", *value.literal);
     }
@@ -102,11 +106,13 @@ std::string Printer::indexed(const Operation& operation)
     for (std::size_t axis = 0; axis < entries.size(); ++axis) {
         const IndexEntry& entry = entries[axis];
         text += axis > 0 ? "," : "";
-        const std::string start = entry.operand >= 0 ? name(operation.operands[static_cast<std::size_t>(entry.operand)])
-                                                     : std::to_string(entry.start);
+        const std::string start =
+            entry.operand >= 0 ? name(operation.operands[static_cast<std::size_t>(entry.operand)])
+                               : std::to_string(entry.start);
         if (!entry.isSlice) {
             text += start;
-        } else if (entry.operand < 0 && entry.start == 0 && entry.stride == 1 && entry.size == ref.shape[axis]) {
+        } else if (entry.operand < 0 && entry.start == 0 && entry.stride == 1
+                   && entry.size == ref.shape[axis]) {
             text += ":";
         } else if (entry.operand < 0) {
             text += start + ":" + std::to_string(entry.start + (entry.size - 1) * entry.stride + 1)
@@ -146,13 +152,17 @@ std::string Printer::parameters(const Operation& operation)
         return "[dimension=" + std::to_string(iota->dimension) + "]";
     }
     if (const auto* broadcast = std::get_if<BroadcastParams>(&operation.params)) {
-        return broadcast->dimensions.empty() ? "" : "[broadcast_dimensions=" + listText(broadcast->dimensions) + "]";
+        return broadcast->dimensions.empty()
+                   ? ""
+                   : "[broadcast_dimensions=" + listText(broadcast->dimensions) + "]";
     }
     if (const auto* dot = std::get_if<DotParams>(&operation.params)) {
-        const bool plain = dot->lhsContracting == std::vector{1} && dot->rhsContracting == std::vector{0} && dot->lhsBatch.empty();
+        const bool plain = dot->lhsContracting == std::vector{1}
+                           && dot->rhsContracting == std::vector{0} && dot->lhsBatch.empty();
         return plain ? ""
-                     : "[dimension_numbers=((" + listText(dot->lhsContracting) + "," + listText(dot->rhsContracting) + "),("
-                           + listText(dot->lhsBatch) + "," + listText(dot->rhsBatch) + "))]";
+                     : "[dimension_numbers=((" + listText(dot->lhsContracting) + ","
+                           + listText(dot->rhsContracting) + "),(" + listText(dot->lhsBatch) + ","
+                           + listText(dot->rhsBatch) + "))]";
     }
     return "";
 }
@@ -164,8 +174,8 @@ std::string Printer::map(const Region& region)
     }
     std::string text = "{ ";
     for (const Operation& operation : region.operations) {
-        text += name(operation.results[0]) + " = " + std::string(opName(operation.code)) + parameters(operation) + " "
-                + names(operation.operands, " ") + "; ";
+        text += name(operation.results[0]) + " = " + std::string(opName(operation.code))
+                + parameters(operation) + " " + names(operation.operands, " ") + "; ";
     }
     return text + "(" + names(region.results, ", ") + ") }";
 }
@@ -174,19 +184,23 @@ void Printer::pipeline(const Operation& operation)
 {
     const auto& params = std::get<PipelineParams>(operation.params);
     std::vector<Extent> grid = params.grid;
-    const std::string origin = params.origin == PipelineOrigin::PallasCall ? " origin=pallas_call" : "";
-    line("pipeline grid=(" + join(grid, ", ") + ") schedule=" + params.schedule + origin + " {", operation.id);
+    const std::string origin =
+        params.origin == PipelineOrigin::PallasCall ? " origin=pallas_call" : "";
+    line("pipeline grid=(" + join(grid, ", ") + ") schedule=" + params.schedule + origin + " {",
+         operation.id);
     ++m_depth;
     for (std::size_t i = 0; i < params.specs.size(); ++i) {
         const BlockSpec& spec = params.specs[i];
         const Type& array = m_program.type(operation.operands[i]);
         std::string block;
         for (std::size_t axis = 0; axis < spec.block.size(); ++axis) {
-            block += (axis > 0 ? ", " : "") + (spec.block[axis].squeezed ? "None" : std::to_string(spec.block[axis].size));
+            block += (axis > 0 ? ", " : "")
+                     + (spec.block[axis].squeezed ? "None" : std::to_string(spec.block[axis].size));
         }
         const bool isIn = spec.direction == BlockDirection::In;
-        line(fmt::format("{:<3} {:<5} ({}) {}  map {}  buffers {}", isIn ? "in" : "out", spec.name, block,
-                         jaxprName(array.dtype), map(operation.regions[i + 1]), isIn ? spec.inBuffers : spec.outBuffers),
+        line(fmt::format("{:<3} {:<5} ({}) {}  map {}  buffers {}", isIn ? "in" : "out", spec.name,
+                         block, jaxprName(array.dtype), map(operation.regions[i + 1]),
+                         isIn ? spec.inBuffers : spec.outBuffers),
              -1);
     }
     const auto& arguments = operation.regions[0].arguments;
@@ -280,7 +294,10 @@ void Printer::body(const Region& region)
 
 } // namespace
 
-std::vector<PrintedLine> print(const Program& program) { return Printer(program).run(); }
+std::vector<PrintedLine> print(const Program& program)
+{
+    return Printer(program).run();
+}
 
 std::string printText(const Program& program)
 {

@@ -22,7 +22,8 @@ std::string_view memorySpaceName(MemorySpace space)
 std::string toString(const Type& type)
 {
     const std::string array = std::string(jaxprName(type.dtype)) + toString(type.shape);
-    return type.isRef() ? "Ref<" + std::string(memorySpaceName(*type.space)) + ">{" + array + "}" : array;
+    return type.isRef() ? "Ref<" + std::string(memorySpaceName(*type.space)) + ">{" + array + "}"
+                        : array;
 }
 
 std::string Program::where(LocationId location) const

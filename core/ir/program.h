@@ -1,5 +1,6 @@
-// A kernel as data: SSA operations on values and refs, with the jaxpr's names and meanings. Programs
-// are immutable once built and verified; everything downstream (cost, machine, views) only reads them.
+// A kernel as data: SSA operations on values and refs, with the jaxpr's names and meanings.
+// Programs are immutable once built and verified; everything downstream (cost, machine, views) only
+// reads them.
 #pragma once
 
 #include "core/base/dtype.h"
@@ -14,7 +15,13 @@
 
 namespace pallascope::ir {
 
-enum class MemorySpace : std::uint8_t { Any, Hbm, Vmem, Smem };
+enum class MemorySpace : std::uint8_t
+{
+    Any,
+    Hbm,
+    Vmem,
+    Smem
+};
 
 [[nodiscard]] std::string_view memorySpaceName(MemorySpace space); // "any", "hbm", "vmem", "smem"
 
@@ -26,7 +33,9 @@ struct Type
     std::optional<MemorySpace> space; // set: a ref
 
     [[nodiscard]] bool isRef() const { return space.has_value(); }
+
     [[nodiscard]] bool isScalar() const { return !isRef() && shape.rank() == 0; }
+
     bool operator==(const Type&) const = default;
 };
 
@@ -74,8 +83,9 @@ struct Source
 
 // ---- parameters of operations, one struct per kind ----------------------------------------------
 
-// One axis of a get or swap: an integer (the axis is dropped) or a slice start:start+size*stride:stride.
-// A dynamic start is the operation's operand number `operand`; a static one is `start`.
+// One axis of a get or swap: an integer (the axis is dropped) or a slice
+// start:start+size*stride:stride. A dynamic start is the operation's operand number `operand`; a
+// static one is `start`.
 struct IndexEntry
 {
     bool isSlice = true;
@@ -159,10 +169,15 @@ struct BlockDim
     bool operator==(const BlockDim&) const = default;
 };
 
-enum class BlockDirection : std::uint8_t { In, Out, InOut };
+enum class BlockDirection : std::uint8_t
+{
+    In,
+    Out,
+    InOut
+};
 
-// The block spec of one pipeline operand. Its index map is the operation's region 1 + operand number:
-// one int32 argument per grid axis, one int32 result per array axis.
+// The block spec of one pipeline operand. Its index map is the operation's region 1 + operand
+// number: one int32 argument per grid axis, one int32 result per array axis.
 struct BlockSpec
 {
     std::string name;
@@ -174,23 +189,28 @@ struct BlockSpec
     bool operator==(const BlockSpec&) const = default;
 };
 
-enum class PipelineOrigin : std::uint8_t { EmitPipeline, PallasCall };
+enum class PipelineOrigin : std::uint8_t
+{
+    EmitPipeline,
+    PallasCall
+};
 
 // The structured software pipeline. Operands: one HBM ref per block spec. Region 0: the body, whose
 // arguments are one block ref per spec and then one ref per scratch; regions 1...: the index maps.
 struct PipelineParams
 {
-    std::vector<Extent> grid;             // empty: one step
-    std::vector<std::string> axisNames;   // for people; one per grid axis
-    std::vector<BlockSpec> specs;         // inputs first, then outputs
+    std::vector<Extent> grid;           // empty: one step
+    std::vector<std::string> axisNames; // for people; one per grid axis
+    std::vector<BlockSpec> specs;       // inputs first, then outputs
     std::vector<std::string> scratchNames;
-    std::string schedule = "0.12";        // the JAX version whose rules it follows
+    std::string schedule = "0.12"; // the JAX version whose rules it follows
     PipelineOrigin origin = PipelineOrigin::EmitPipeline;
     bool operator==(const PipelineParams&) const = default;
 };
 
-using Params = std::variant<std::monostate, IndexerParams, DotParams, AxesParams, BroadcastParams, ShapeParams,
-                            PermutationParams, IotaParams, DTypeParams, AxisParams, ScanParams, PipelineParams>;
+using Params = std::variant<std::monostate, IndexerParams, DotParams, AxesParams, BroadcastParams,
+                            ShapeParams, PermutationParams, IotaParams, DTypeParams, AxisParams,
+                            ScanParams, PipelineParams>;
 
 // -------------------------------------------------------------------------------------------------
 
@@ -213,16 +233,22 @@ struct Operation
     Params params;
     std::vector<Region> regions;
     LocationId location;
-    std::int32_t id = -1; // number in program order, set by the builder; indexes listings and traces
+    std::int32_t id =
+        -1; // number in program order, set by the builder; indexes listings and traces
     bool operator==(const Operation&) const = default;
 };
 
 inline bool Region::operator==(const Region& other) const
 {
-    return arguments == other.arguments && operations == other.operations && results == other.results;
+    return arguments == other.arguments && operations == other.operations
+           && results == other.results;
 }
 
-enum class ArgumentKind : std::uint8_t { Input, Output };
+enum class ArgumentKind : std::uint8_t
+{
+    Input,
+    Output
+};
 
 struct Argument
 {
@@ -243,8 +269,13 @@ struct Program
     std::int32_t operationCount = 0;
     bool operator==(const Program&) const = default;
 
-    [[nodiscard]] const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id.index)]; }
+    [[nodiscard]] const Value& value(ValueId id) const
+    {
+        return values[static_cast<std::size_t>(id.index)];
+    }
+
     [[nodiscard]] const Type& type(ValueId id) const { return value(id).type; }
+
     // "kernels/name.cpp:42", or "unknown place".
     [[nodiscard]] std::string where(LocationId location) const;
 };

@@ -30,13 +30,17 @@ Tracer& Tracer::current()
     return *t_current;
 }
 
-Tracer::Tracer(std::string name) : m_outer(std::exchange(t_current, this))
+Tracer::Tracer(std::string name)
+    : m_outer(std::exchange(t_current, this))
 {
     m_program.name = std::move(name);
     m_open.push_back(&m_program.body);
 }
 
-Tracer::~Tracer() { t_current = m_outer; }
+Tracer::~Tracer()
+{
+    t_current = m_outer;
+}
 
 ir::ValueId Tracer::newValue(ir::Type type, std::string name)
 {
@@ -87,7 +91,8 @@ std::vector<Value> Tracer::append(ir::Operation operation, const Here& here)
     return results;
 }
 
-ir::Region Tracer::region(std::vector<ir::ValueId> arguments, const std::function<std::vector<ir::ValueId>()>& body)
+ir::Region Tracer::region(std::vector<ir::ValueId> arguments,
+                          const std::function<std::vector<ir::ValueId>()>& body)
 {
     ir::Region region;
     region.arguments = std::move(arguments);
@@ -100,7 +105,8 @@ ir::Region Tracer::region(std::vector<ir::ValueId> arguments, const std::functio
 void Tracer::fail(const std::string& sentence, const Here& here)
 {
     if (!m_error) {
-        m_error = userError(shortPath(here.file_name()) + ":" + std::to_string(here.line()) + ": " + sentence);
+        m_error = userError(shortPath(here.file_name()) + ":" + std::to_string(here.line()) + ": "
+                            + sentence);
     }
 }
 

@@ -23,6 +23,7 @@ public:
     Tracer& operator=(const Tracer&) = delete;
 
     [[nodiscard]] ir::Program& program() { return m_program; }
+
     [[nodiscard]] ir::ValueId newValue(ir::Type type, std::string name = {});
     [[nodiscard]] ir::ValueId literal(double number, DType dtype);
     [[nodiscard]] ir::LocationId location(const Here& here);
@@ -34,6 +35,7 @@ public:
                                     const std::function<std::vector<ir::ValueId>()>& body);
 
     void fail(const std::string& sentence, const Here& here);
+
     [[nodiscard]] const std::optional<Error>& error() const { return m_error; }
 
     // Declared grid axis -> loop axis, of the pipeline being traced; empty outside one.

@@ -1,5 +1,6 @@
-// Checks that a program is well formed: every operand is defined before its use, every operation has
-// the operands, parameters and regions that its opcode demands, types agree, pipelines make sense.
+// Checks that a program is well formed: every operand is defined before its use, every operation
+// has the operands, parameters and regions that its opcode demands, types agree, pipelines make
+// sense.
 #pragma once
 
 #include "core/base/result.h"

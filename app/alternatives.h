@@ -1,0 +1,28 @@
+// Neighbours of a run: other blocks and buffer counts of the same kernel, tried on the model to say
+// what would help, and which blocks fit when the ones asked for do not.
+#pragma once
+
+#include "app/run_job.h"
+#include "core/analysis/report.h"
+#include "core/chip/chip.h"
+#include "kernels/kernel.h"
+
+#include <string>
+#include <vector>
+
+namespace pallascope::app {
+
+// All blocks halved, doubled and doubled twice, and one buffer more. Those that would take more
+// than kMostTrialSteps steps are left out.
+inline constexpr std::int64_t kMostTrialSteps = 40'000;
+[[nodiscard]] std::vector<analysis::Alternative> alternatives(const kernels::Kernel& kernel,
+                                                              const kernels::Arguments& arguments,
+                                                              const chip::Chip& chip);
+
+// "2048×4096×2048 (112 MiB), 2048×2048×4096 (96 MiB)": the blocks nearest to those asked for that
+// fit the physical memory, largest first; empty if the kernel has no blocks or none fit.
+[[nodiscard]] std::string nearestThatFit(const kernels::Kernel& kernel,
+                                         const kernels::Arguments& arguments,
+                                         const chip::Chip& chip);
+
+} // namespace pallascope::app

@@ -1,0 +1,21 @@
+// Chips by name or file: the embedded ones, and any file of the same schema.
+#pragma once
+
+#include "core/base/result.h"
+#include "core/chip/chip.h"
+
+#include <string>
+#include <vector>
+
+namespace pallascope::app {
+
+[[nodiscard]] const std::vector<chip::Chip>& builtInChips();
+
+// A name ("tpu_v5e"), an alias ("v5e"), or the path of a file. Errors name what was asked for and
+// the choices, or what is wrong in the file.
+[[nodiscard]] Result<chip::Chip> loadChip(const std::string& nameOrFile);
+
+// A whole text file; the error names the path and the reason. At most 64 MiB.
+[[nodiscard]] Result<std::string> readTextFile(const std::string& path);
+
+} // namespace pallascope::app

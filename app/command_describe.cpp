@@ -1,0 +1,149 @@
+#include "app/chips.h"
+#include "app/commands.h"
+#include "core/base/format.h"
+#include "core/ir/print.h"
+#include "kernels/kernel.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace pallascope::app {
+
+namespace {
+
+std::string allowed(const ParameterInfo& parameter)
+{
+    if (parameter.type != "choice") {
+        return fmt::format("{}{} to {}", parameter.type == "shape" ? "extents from " : "",
+                           parameter.minimum, parameter.maximum);
+    }
+    std::string text;
+    for (const std::string& choice : parameter.choices) {
+        text += (text.empty() ? "" : ", ") + choice;
+    }
+    return text;
+}
+
+void describeKernel(const KernelInfo& kernel)
+{
+    fmt::print("{}: {}\n\n", kernel.name, kernel.help);
+    for (const ParameterInfo& parameter : kernel.parameters) {
+        fmt::print("  {:<8} {:<7} default {:<6} {} ({})\n", parameter.name, parameter.type,
+                   parameter.defaultValue, parameter.help, allowed(parameter));
+    }
+    const kernels::Kernel* known = kernels::find(kernel.name);
+    const Result<kernels::Arguments> arguments = kernels::arguments(*known, {});
+    if (const auto program =
+            arguments ? known->build(*arguments) : Result<ir::Program>(arguments.error());
+        program) {
+        fmt::print("\n{}", ir::printText(*program));
+    }
+}
+
+void describeKernelJson(const KernelInfo& kernel)
+{
+    nlohmann::ordered_json json = {{"name", kernel.name},
+                                   {"help", kernel.help},
+                                   {"parameters", nlohmann::ordered_json::array()}};
+    for (const ParameterInfo& parameter : kernel.parameters) {
+        nlohmann::ordered_json row = {{"name", parameter.name},
+                                      {"type", parameter.type},
+                                      {"default", parameter.defaultValue}};
+        if (parameter.type == "choice") {
+            row["choices"] = parameter.choices;
+        } else {
+            row["minimum"] = parameter.minimum;
+            row["maximum"] = parameter.maximum;
+        }
+        row["help"] = parameter.help;
+        json["parameters"].push_back(std::move(row));
+    }
+    fmt::print("{}\n", json.dump(2));
+}
+
+void describeChip(const chip::Chip& chip)
+{
+    fmt::print("{} ({})\n\n", chip.title, chip.name);
+    for (const chip::Memory& memory : chip.memories) {
+        fmt::print("  memory {:<7} {}{}\n", memory.name, bytesText(memory.bytes),
+                   memory.defaultLimit ? ", scoped limit " + bytesText(*memory.defaultLimit) : "");
+    }
+    for (const chip::Link& link : chip.links) {
+        fmt::print("  link   {:<7} {} datasheet, {} achieved, latency {}\n", link.name,
+                   bandwidthText(link.datasheet.value()), bandwidthText(link.achieved().value()),
+                   timeText(link.latency));
+    }
+    for (const chip::Unit& unit : chip.units) {
+        std::string rates;
+        for (const auto& [dtype, rate] : unit.matrixRates) {
+            rates +=
+                fmt::format(", {} {}", dtypeName(dtype), flopRateText(rate.peakFlopsPerSecond));
+        }
+        const std::string array =
+            unit.rows > 0 ? fmt::format(" of {}\u00d7{}", unit.rows, unit.columns) : "";
+        fmt::print("  unit   {:<7} {}, {}{}{}\n", unit.name, chip::unitKindName(unit.kind),
+                   unit.count, array, rates);
+    }
+    for (const chip::AgentKind& agent : chip.agents) {
+        fmt::print("  agent  {} \u00d7 {}, {:.3g} GHz\n", agent.count, agent.name,
+                   static_cast<double>(agent.clock.value()) * 1e-9);
+    }
+    fmt::print("  step overhead {}\n\nEvery figure with its source: --json.\n",
+               timeText(chip.stepOverhead));
+}
+
+} // namespace
+
+int listCommand(const std::string& what)
+{
+    if (what == "kernels") {
+        for (const KernelInfo& kernel : kernels()) {
+            fmt::print("{:<16} {}\n", kernel.name, kernel.help);
+        }
+        return kFine;
+    }
+    if (what == "chips") {
+        for (const auto& [name, title] : chips()) {
+            fmt::print("{:<16} {}\n", name, title);
+        }
+        return kFine;
+    }
+    return complain(userError("Cannot list \"" + what + "\"; kernels or chips is right."));
+}
+
+int describeCommand(const std::string& what, bool json)
+{
+    const std::vector<KernelInfo> known = kernels();
+    const auto kernel = std::find_if(known.begin(), known.end(),
+                                     [&](const KernelInfo& info) { return info.name == what; });
+    if (kernel != known.end()) {
+        json ? describeKernelJson(*kernel) : describeKernel(*kernel);
+        return kFine;
+    }
+    const Result<chip::Chip> chip = loadChip(what);
+    if (!chip) {
+        std::error_code error;
+        std::string names;
+        for (const KernelInfo& info : known) {
+            names += info.name + ", ";
+        }
+        for (const auto& [name, title] : chips()) {
+            names += name + ", ";
+        }
+        // Neither a name nor a file: say all that is known, not only the chips.
+        const bool unknown = chip.error().message.rfind("There is no chip", 0) == 0;
+        return complain(unknown ? userError("There is no kernel, chip or file \"" + what + "\"; "
+                                            + names + "or a chip file is right.")
+                                : chip.error());
+    }
+    if (json) {
+        fmt::print("{}", chip::pretty(*chip));
+    } else {
+        describeChip(*chip);
+    }
+    return kFine;
+}
+
+} // namespace pallascope::app

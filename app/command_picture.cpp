@@ -1,0 +1,131 @@
+#include "app/commands.h"
+#include "views/layout/layouts.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#ifdef PALLASCOPE_GUI
+#include "app/window/window_app.h"
+#endif
+
+namespace pallascope::app {
+
+namespace {
+
+bool endsWith(const std::string& text, const std::string& end)
+{
+    return text.size() >= end.size()
+           && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+std::string viewNames()
+{
+    std::string names;
+    for (const std::string& name : layout::pictureNames()) {
+        names += name + ", ";
+    }
+    return names + "window";
+}
+
+// The size a view has in a 1280×800 window reads badly alone; these read well.
+layout::Size defaultSize(const std::string& view)
+{
+    if (view == "window") {
+        return {1280, 800};
+    }
+    if (view == "timeline") {
+        return {1280, 280};
+    }
+    return view == "kernel"   ? layout::Size{360, 520}
+           : view == "source" ? layout::Size{1180, 480}
+                              : layout::Size{800, 640};
+}
+
+Status writeText(const std::string& path, const std::string& text)
+{
+    const std::string temporary = path + ".part";
+    {
+        std::ofstream file(temporary, std::ios::binary);
+        file << text;
+        file.flush();
+        if (!file) {
+            std::remove(temporary.c_str());
+            return userError("Cannot write \"" + path + "\".");
+        }
+    }
+    std::error_code error;
+    std::filesystem::rename(temporary, path, error);
+    if (error) {
+        std::remove(temporary.c_str());
+        return userError("Cannot write \"" + path + "\": " + error.message() + ".");
+    }
+    return Done{};
+}
+
+} // namespace
+
+Status checkPicture(const PictureRequest& request)
+{
+    const bool svg = endsWith(request.file, ".svg"), png = endsWith(request.file, ".png");
+    if (!svg && !png) {
+        return userError("The picture \"" + request.file + "\" must end in .png or .svg.");
+    }
+    const auto& names = layout::pictureNames();
+    const bool window = request.view == "window";
+    if (!window && std::find(names.begin(), names.end(), request.view) == names.end()) {
+        return userError("There is no view \"" + request.view + "\"; " + viewNames()
+                         + " are right.");
+    }
+    if (window && svg) {
+        return userError("The whole window is saved as .png only; single views also as .svg.");
+    }
+#ifndef PALLASCOPE_GUI
+    if (png) {
+        return userError("This build has no Qt, so it writes pictures as .svg, not \""
+                         + request.file + "\".");
+    }
+#endif
+    if (const auto theme = parseTheme(request.theme); !theme) {
+        return theme.error();
+    }
+    if (!request.size.empty()) {
+        if (const auto size = parseSize(request.size); !size) {
+            return size.error();
+        }
+    }
+    if (const auto time = parseTime(request.at, Picoseconds(1)); !time) {
+        return time.error();
+    }
+    return checkWritable(request.file);
+}
+
+Status writePicture(const FinishedRun& run, const PictureRequest& request)
+{
+    const layout::Theme theme = *parseTheme(request.theme);
+    const layout::Size size =
+        request.size.empty() ? defaultSize(request.view) : *parseSize(request.size);
+    const trace::Trace& trace = *run.view->trace;
+    layout::ViewState state;
+    state.now = *parseTime(request.at, trace.end());
+    state.visible = state.now == Picoseconds(0) ? layout::firstFrame(trace)
+                                                : layout::frameAround(trace, state.now);
+#ifdef PALLASCOPE_GUI
+    if (request.view == "window") {
+        return saveWindowPicture(run, state, size, theme, request.file);
+    }
+#endif
+    const Result<layout::Scene> scene = layout::picture(request.view, *run.view, state, size);
+    if (!scene) {
+        return scene.error();
+    }
+#ifdef PALLASCOPE_GUI
+    if (endsWith(request.file, ".png")) {
+        return savePicture(*scene, theme, request.file);
+    }
+#endif
+    return writeText(request.file, layout::toSvg(*scene, theme));
+}
+
+} // namespace pallascope::app

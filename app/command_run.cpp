@@ -1,0 +1,126 @@
+#include "app/commands.h"
+#include "core/analysis/report.h"
+#include "core/base/format.h"
+#include "core/trace/file.h"
+
+#include <cstdio>
+#include <fmt/format.h>
+
+namespace pallascope::app {
+
+namespace {
+
+std::string findingLine(const trace::Info& info, const trace::Finding& finding)
+{
+    std::string place;
+    if (finding.source.file >= 0) {
+        place = " [" + info.sources[static_cast<std::size_t>(finding.source.file)].path + ":"
+                + std::to_string(finding.source.line) + "]";
+    }
+    const std::string count = finding.count > 1 ? " (" + countText(finding.count) + " places)" : "";
+    return "finding " + finding.kind + ": " + finding.message + count + place + "\n";
+}
+
+// Prints the report; 1 when there is something wrong with the run.
+int printReport(const FinishedRun& run, bool json)
+{
+    const layout::RunView& view = *run.view;
+    const trace::Info& info = view.trace->info();
+    clearProgress();
+    if (json) {
+        fmt::print("{}", analysis::toJson(view.report, info, view.verdict, run.wall));
+    } else {
+        fmt::print("{}", analysis::toText(view.report, info, view.alternatives));
+        for (const trace::Finding& finding : info.findings) {
+            fmt::print("{}", findingLine(info, finding));
+        }
+    }
+    const bool wrong = !info.findings.empty() || (info.check.checked && !info.check.passed);
+    return wrong ? kFindings : kFine;
+}
+
+Result<RunRequest> requestOf(const RunCommand& command)
+{
+    RunRequest request{.kernel = command.kernel, .chip = command.chip};
+    for (const std::string& assignment : command.parameters) {
+        const std::size_t equals = assignment.find('=');
+        if (equals == std::string::npos || equals == 0) {
+            return userError("The parameter \"" + assignment
+                             + "\" is not understood; NAME=VALUE such as bm=1024 is right.");
+        }
+        if (!request.parameters.emplace(assignment.substr(0, equals), assignment.substr(equals + 1))
+                 .second) {
+            return userError("The parameter " + assignment.substr(0, equals)
+                             + " is given twice; once is right.");
+        }
+    }
+    if (command.values != "full" && command.values != "needed") {
+        return userError("The value mode \"" + command.values
+                         + "\" is not known; full or needed is right.");
+    }
+    request.fullValues = command.values == "full";
+    request.check = !command.noCheck;
+    return request;
+}
+
+Status checkOutputs(const std::string& trace, const std::optional<PictureRequest>& picture)
+{
+    if (!trace.empty()) {
+        if (Status status = checkWritable(trace); !status) {
+            return status;
+        }
+    }
+    return picture ? checkPicture(*picture) : Status(Done{});
+}
+
+Status writeOutputs(const FinishedRun& run, const std::string& trace,
+                    const std::optional<PictureRequest>& picture)
+{
+    if (!trace.empty()) {
+        trace::SaveOptions options;
+        options.progress = terminalProgress("saving");
+        if (Status status = trace::save(*run.view->trace, trace, options); !status) {
+            return interrupted() ? Status(limitError("cancelled")) : status;
+        }
+    }
+    return picture ? writePicture(run, *picture) : Status(Done{});
+}
+
+int finish(const Result<FinishedRun>& run, bool json, const std::string& trace,
+           const std::optional<PictureRequest>& picture)
+{
+    if (!run) {
+        return complain(run.error());
+    }
+    if (const Status written = writeOutputs(*run, trace, picture); !written) {
+        return complain(written.error());
+    }
+    return printReport(*run, json);
+}
+
+} // namespace
+
+int runCommand(const RunCommand& command)
+{
+    const Result<RunRequest> request = requestOf(command);
+    if (!request) {
+        return complain(request.error());
+    }
+    if (const Status outputs = checkOutputs(command.trace, command.picture); !outputs) {
+        return complain(outputs.error());
+    }
+    catchInterrupts();
+    return finish(runKernel(*request, terminalProgress("running")), command.json, command.trace,
+                  command.picture);
+}
+
+int reportCommand(const ReportCommand& command)
+{
+    if (const Status outputs = checkOutputs(command.trace, command.picture); !outputs) {
+        return complain(outputs.error());
+    }
+    catchInterrupts();
+    return finish(openTrace(command.file), command.json, command.trace, command.picture);
+}
+
+} // namespace pallascope::app

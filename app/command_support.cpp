@@ -1,0 +1,156 @@
+#include "app/commands.h"
+
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <fmt/format.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace pallascope::app {
+
+namespace {
+
+std::atomic<bool> g_interrupted{false}; // set by the signal handler, hence global
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+} // namespace
+
+int complain(const Error& error)
+{
+    clearProgress();
+    if (error.message == "cancelled") {
+        fmt::print(stderr, "Interrupted; nothing was written.\n");
+        return kInterrupted;
+    }
+    fmt::print(stderr, "{}\n", error.message);
+    return error.kind == ErrorKind::Internal ? kInternalError : kWrongInput;
+}
+
+void catchInterrupts()
+{
+    struct sigaction action = {};
+    action.sa_handler = [](int) { g_interrupted = true; };
+    action.sa_flags = static_cast<int>(SA_RESETHAND); // a second Ctrl-C ends the process at once
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted()
+{
+    return g_interrupted;
+}
+
+Progress terminalProgress(const std::string& what)
+{
+    const bool shown = isatty(STDERR_FILENO) != 0;
+    int last = -1;
+    return [what, shown, last](double share) mutable {
+        const int percent = static_cast<int>(share * 100);
+        if (shown && percent != last) {
+            last = percent;
+            fmt::print(stderr, "\r{} {} %\033[K", what, percent);
+            std::fflush(stderr);
+        }
+        return !interrupted();
+    };
+}
+
+void clearProgress()
+{
+    if (isatty(STDERR_FILENO) != 0) {
+        fmt::print(stderr, "\r\033[K");
+    }
+}
+
+Status checkWritable(const std::string& path)
+{
+    namespace fs = std::filesystem;
+    std::error_code error;
+    if (fs::is_directory(path, error)) {
+        return userError("Cannot write \"" + path + "\": it is a folder; a file name is right.");
+    }
+    const fs::path folder =
+        fs::path(path).parent_path().empty() ? fs::path(".") : fs::path(path).parent_path();
+    if (!fs::is_directory(folder, error)) {
+        return userError("Cannot write \"" + path + "\": there is no folder \"" + folder.string()
+                         + "\".");
+    }
+    if (access(folder.c_str(), W_OK) != 0) {
+        return userError("Cannot write \"" + path + "\": the folder \"" + folder.string()
+                         + "\" is not writable.");
+    }
+    return Done{};
+}
+
+Result<Picoseconds> parseTime(const std::string& text, Picoseconds end)
+{
+    struct Unit
+    {
+        const char* name;
+        double picoseconds;
+    };
+
+    constexpr std::array<Unit, 7> kUnits{{{"ps", 1},
+                                          {"ns", 1e3},
+                                          {"us", 1e6},
+                                          {"\u00b5s", 1e6},
+                                          {"\u03bcs", 1e6},
+                                          {"ms", 1e9},
+                                          {"s", 1e12}}};
+    double number = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const std::string unit(rest, text.data() + text.size());
+    const bool sound = error == std::errc() && std::isfinite(number) && number >= 0;
+    if (sound && unit == "%" && number <= 100) {
+        return Picoseconds(std::llround(static_cast<double>(end.value()) * number / 100));
+    }
+    if (sound && unit.empty() && number == 0) {
+        return Picoseconds(0);
+    }
+    for (const Unit& candidate : kUnits) {
+        if (sound && unit == candidate.name) {
+            const double time = number * candidate.picoseconds;
+            return time >= static_cast<double>(end.value()) ? end : Picoseconds(std::llround(time));
+        }
+    }
+    return userError(
+        "The time \"" + text
+        + "\" is not understood; a share such as 60% or a time such as 5.32us is right.");
+}
+
+Result<layout::Size> parseSize(const std::string& text)
+{
+    int width = 0, height = 0;
+    const char* end = text.data() + text.size();
+    const auto [middle, first] = std::from_chars(text.data(), end, width);
+    const bool cross = first == std::errc() && middle != end && *middle == 'x';
+    const auto [last, second] = cross ? std::from_chars(middle + 1, end, height)
+                                      : std::from_chars_result{end, std::errc::invalid_argument};
+    constexpr int kLeast = 100, kMost = 8192;
+    if (second != std::errc() || last != end || width < kLeast || height < kLeast || width > kMost
+        || height > kMost) {
+        return userError("The size \"" + text
+                         + "\" is not understood; WIDTHxHEIGHT from 100x100 to 8192x8192 such as "
+                           "1280x800 is right.");
+    }
+    return layout::Size{static_cast<double>(width), static_cast<double>(height)};
+}
+
+Result<layout::Theme> parseTheme(const std::string& text)
+{
+    if (text == "light") {
+        return layout::Theme::Light;
+    }
+    if (text == "dark") {
+        return layout::Theme::Dark;
+    }
+    return userError("The theme \"" + text + "\" is not known; light or dark is right.");
+}
+
+} // namespace pallascope::app

@@ -1,0 +1,80 @@
+// The commands of the command line, one function each; each returns the exit code: 0 fine, 1
+// findings or a failed check, 2 wrong input, 130 interrupted. Sentences about wrong input go to
+// stderr.
+#pragma once
+
+#include "app/run_job.h"
+#include "views/layout/run_view.h"
+#include "views/layout/theme.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pallascope::app {
+
+inline constexpr int kFine = 0, kFindings = 1, kWrongInput = 2, kInternalError = 3,
+                     kInterrupted = 130;
+
+struct PictureRequest
+{
+    std::string file; // .png or .svg
+    std::string view = "window";
+    std::string at = "0"; // "60%", "5.32us", "1.2ms"
+    std::string size;     // "1280x800"; empty: the view's own
+    std::string theme = "light";
+};
+
+struct RunCommand
+{
+    std::string kernel;
+    std::vector<std::string> parameters; // "m=4096"
+    std::string chip = "tpu_v5e";
+    std::string values = "full";
+    bool noCheck = false;
+    bool json = false;
+    std::string trace;
+    std::optional<PictureRequest> picture;
+};
+
+struct ReportCommand
+{
+    std::string file;
+    bool json = false;
+    std::string trace;
+    std::optional<PictureRequest> picture;
+};
+
+[[nodiscard]] int runCommand(const RunCommand& command);
+[[nodiscard]] int reportCommand(const ReportCommand& command);
+[[nodiscard]] int listCommand(const std::string& what);
+[[nodiscard]] int describeCommand(const std::string& what, bool json);
+
+// Prints the error's sentence; the exit code for it.
+[[nodiscard]] int complain(const Error& error);
+
+// ---- shared parts
+// ----------------------------------------------------------------------------------
+
+// Ctrl-C asks for a stop instead of ending the process; work checks interrupted() and cleans up.
+void catchInterrupts();
+[[nodiscard]] bool interrupted();
+
+// A line on the terminal that is rewritten; silent when stderr is no terminal. Also stops on
+// Ctrl-C.
+[[nodiscard]] Progress terminalProgress(const std::string& what);
+void clearProgress();
+
+// Refuses a path that cannot be written before the work is done: a folder, a missing folder.
+[[nodiscard]] Status checkWritable(const std::string& path);
+
+// "60%" of the run, or a time with unit ns, us, µs, ms or s ("0" needs none).
+[[nodiscard]] Result<Picoseconds> parseTime(const std::string& text, Picoseconds end);
+[[nodiscard]] Result<layout::Size> parseSize(const std::string& text);
+[[nodiscard]] Result<layout::Theme> parseTheme(const std::string& text);
+
+// Checks everything about a picture that can be known before the run.
+[[nodiscard]] Status checkPicture(const PictureRequest& request);
+[[nodiscard]] Status writePicture(const FinishedRun& run, const PictureRequest& request);
+
+} // namespace pallascope::app

@@ -1,0 +1,145 @@
+// One executable: the command line, and the window when Qt is there.
+#include "app/commands.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <fmt/format.h>
+#include <new>
+
+#ifdef PALLASCOPE_GUI
+#include "app/window/window_app.h"
+#endif
+
+namespace pallascope::app {
+
+namespace {
+
+int openWindow([[maybe_unused]] int argc, [[maybe_unused]] char** argv,
+               [[maybe_unused]] const std::string& file)
+{
+#ifdef PALLASCOPE_GUI
+    return runWindow(argc, argv, std::nullopt, file.empty() ? std::nullopt : std::optional(file));
+#else
+    return complain(userError("This build has no window (it was made without Qt); `pallascope run "
+                              "matmul` works without one."));
+#endif
+}
+
+// The picture options, shared by run and report.
+void addPictureOptions(CLI::App* command, PictureRequest& picture)
+{
+    auto* screenshot = command->add_option("--screenshot", picture.file,
+                                           "write a picture of a view, FILE.png or FILE.svg");
+    command
+        ->add_option("--view", picture.view,
+                     "kernel, grid, memory, timeline, roofline, source, verdict or window")
+        ->needs(screenshot);
+    command
+        ->add_option("--at", picture.at, "playhead: a share such as 60% or a time such as 5.32us")
+        ->needs(screenshot);
+    command->add_option("--size", picture.size, "WIDTHxHEIGHT in pixels")->needs(screenshot);
+    command->add_option("--theme", picture.theme, "light or dark")->needs(screenshot);
+}
+
+struct CommandLine
+{
+    CLI::App app{"Pallascope: watch a Pallas kernel run on a model of a TPU. Without a command the "
+                 "window opens.",
+                 "pallascope"};
+    std::string openFile, listWhat, describeWhat;
+    bool describeJson = false;
+    RunCommand run;
+    ReportCommand report;
+    PictureRequest picture;
+    CLI::App *open = nullptr, *list = nullptr, *describe = nullptr, *runApp = nullptr,
+             *reportApp = nullptr;
+
+    CommandLine();
+    [[nodiscard]] int execute(int argc, char** argv);
+};
+
+CommandLine::CommandLine()
+{
+    app.require_subcommand(0, 1);
+    app.set_version_flag("--version", PALLASCOPE_VERSION);
+    open = app.add_subcommand("open", "open a saved trace in the window");
+    open->add_option("file", openFile, "a .trace.json or .trace.json.gz")->required();
+    list = app.add_subcommand("list", "list kernels or chips");
+    list->add_option("what", listWhat, "kernels or chips")->required();
+    describe = app.add_subcommand("describe", "describe a kernel, or a chip by name or file");
+    describe->add_option("what", describeWhat, "a kernel, a chip or a chip file")->required();
+    describe->add_flag("--json", describeJson,
+                       "as JSON; a chip's is its file, ready to be edited and passed back");
+    runApp = app.add_subcommand("run", "run a kernel on a chip and report");
+    runApp->add_option("kernel", run.kernel, "see `pallascope list kernels`")->required();
+    runApp->add_option("-p,--parameter", run.parameters, "NAME=VALUE, as often as wanted")
+        ->allow_extra_args(false);
+    runApp->add_option("--chip", run.chip, "a chip's name or file")->capture_default_str();
+    runApp
+        ->add_option("--values", run.values,
+                     "full: compute every number; needed: only what decides the timing")
+        ->capture_default_str();
+    runApp->add_flag("--no-check", run.noCheck,
+                     "do not compare the result with the kernel's reference");
+    runApp->add_option("--trace", run.trace,
+                       "save the trace as FILE.trace.json or FILE.trace.json.gz");
+    runApp->add_flag("--json", run.json, "print the report as JSON");
+    addPictureOptions(runApp, picture);
+    reportApp = app.add_subcommand("report", "report on a saved trace");
+    reportApp->add_option("trace-file", report.file, "a .trace.json or .trace.json.gz")->required();
+    reportApp->add_flag("--json", report.json, "print the report as JSON");
+    reportApp->add_option("--trace", report.trace, "save the trace again");
+    addPictureOptions(reportApp, picture);
+}
+
+int CommandLine::execute(int argc, char** argv)
+{
+    const std::optional<PictureRequest> wanted =
+        picture.file.empty() ? std::nullopt : std::optional(picture);
+    if (*list) {
+        return listCommand(listWhat);
+    }
+    if (*describe) {
+        return describeCommand(describeWhat, describeJson);
+    }
+    if (*runApp) {
+        run.picture = wanted;
+        return runCommand(run);
+    }
+    if (*reportApp) {
+        report.picture = wanted;
+        return reportCommand(report);
+    }
+    return openWindow(argc, argv, openFile);
+}
+
+} // namespace
+
+} // namespace pallascope::app
+
+int main(int argc, char** argv)
+{
+    using namespace pallascope::app;
+    try {
+        CommandLine line;
+        try {
+            line.app.parse(argc, argv);
+        } catch (const CLI::ParseError& error) {
+            const bool asked = error.get_exit_code() == 0; // --help, --version
+            if (asked) {
+                return line.app.exit(error);
+            }
+            fmt::print(stderr, "{} (`pallascope --help` lists the commands)\n", error.what());
+            return kWrongInput;
+        }
+        return line.execute(argc, argv);
+    } catch (const std::bad_alloc&) {
+        fmt::print(stderr, "The machine's memory is not enough for this run; smaller arrays or "
+                           "`--values needed` are right.\n");
+        return kWrongInput;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "Pallascope stopped on a mistake of its own: {}\n", error.what());
+        return kInternalError;
+    }
+}

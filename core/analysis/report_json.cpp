@@ -1,0 +1,154 @@
+#include "core/analysis/report.h"
+
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+#include <cmath>
+
+namespace pallascope::analysis {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double seconds(Picoseconds time)
+{
+    return toSeconds(time).value();
+}
+
+// JSON has no NaN or infinity: null.
+Json number(double value)
+{
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+// A whole number stays one: {"m": 4096, "dtype": "bf16"}.
+Json parameter(const std::string& text)
+{
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() ? Json(value) : Json(text);
+}
+
+std::string place(const trace::Info& info, const trace::SourceLine& line)
+{
+    return line.file < 0 ? ""
+                         : info.sources[static_cast<std::size_t>(line.file)].path + ":"
+                               + std::to_string(line.line);
+}
+
+Json parameters(const Report& report, const trace::Info& info)
+{
+    Json json = Json::object();
+    for (const std::string& name : info.parameterOrder) {
+        if (const auto found = report.parameters.find(name); found != report.parameters.end()) {
+            json[name] = parameter(found->second);
+        }
+    }
+    return json;
+}
+
+Json trafficJson(const Report& report)
+{
+    Json json = Json::array();
+    for (const Traffic& row : report.traffic) {
+        json.push_back({{"operand", row.operand},
+                        {"direction", row.out ? "write" : "read"},
+                        {"copies", row.copies},
+                        {"bytes", row.bytes.value()},
+                        {"block_bytes", row.blockBytes.value()},
+                        {"refetch_factor", row.refetchFactor}});
+    }
+    return json;
+}
+
+Json findingsJson(const trace::Info& info)
+{
+    Json json = Json::array();
+    for (const trace::Finding& finding : info.findings) {
+        Json row = {
+            {"kind", finding.kind},
+            {"class", finding.category == trace::FindingClass::Structural ? "structural" : "value"},
+            {"message", finding.message},
+            {"operand", finding.operand.empty() ? Json(nullptr) : Json(finding.operand)},
+            {"step", finding.step < 0 ? Json(nullptr) : Json(finding.step)}};
+        const std::string source = place(info, finding.source);
+        row["source"] = source.empty() ? Json(nullptr) : Json(source);
+        row["count"] = finding.count;
+        if (finding.relatedStep) {
+            row["related_step"] = *finding.relatedStep;
+        }
+        json.push_back(std::move(row));
+    }
+    return json;
+}
+
+Json splitJson(const TimeSplit& split)
+{
+    return {{"compute", seconds(split.compute)},
+            {"exposed_copies", seconds(split.exposedCopies)},
+            {"step_overhead", seconds(split.stepOverhead)},
+            {"prologue", seconds(split.prologue)},
+            {"epilogue", seconds(split.epilogue)}};
+}
+
+} // namespace
+
+std::string toJson(const Report& report, const trace::Info& info, const std::string& verdict,
+                   std::optional<Seconds> wallSeconds)
+{
+    Json json;
+    json["kernel"] = report.kernel;
+    json["parameters"] = parameters(report, info);
+    json["chip"] = report.chip;
+    json["values"] = info.values;
+    json["grid"] = report.grid;
+    json["steps"] = report.steps;
+    json["events"] = report.events;
+    json["time_s"] = seconds(report.time);
+    json["cycles"] = report.cycles.value();
+    json["flops"] = report.flops.value();
+    json["executed_flops"] = report.executedFlops.value();
+    Json byUnit = Json::object();
+    for (const auto& [unit, flops] : report.flopsByUnit) {
+        byUnit[unit] = flops.value();
+    }
+    json["flops_by_unit"] = std::move(byUnit);
+    json["transcendentals"] = report.transcendentals;
+    json["hbm_read_bytes"] = report.hbmRead.value();
+    json["hbm_write_bytes"] = report.hbmWritten.value();
+    json["traffic"] = trafficJson(report);
+    json["arithmetic_intensity"] = number(report.arithmeticIntensity);
+    json["ridge"] = number(report.roofline.ridge);
+    json["flops_per_s"] = number(report.flopsPerSecond);
+    json["peak_flops_per_s"] = number(report.peakFlopsPerSecond);
+    json["utilization"] = number(report.utilization);
+    json["bound_by"] = report.boundBy;
+    Json busy = Json::object();
+    for (const auto& [name, time] : report.busy) {
+        busy[name] = seconds(time);
+    }
+    json["busy_s"] = std::move(busy);
+    json["time_split_s"] = splitJson(report.split);
+    json["verdict"] = plain(verdict);
+    json["vmem_peak_bytes"] = report.vmemPeak.value();
+    Json vmem = Json::object();
+    for (const UsedMemory& used : report.vmemByOperand) {
+        vmem[used.operand] = used.bytes.value();
+    }
+    json["vmem_by_operand"] = std::move(vmem);
+    json["vmem_temporaries_estimate_bytes"] = report.vmemTemporariesEstimate.value();
+    json["vmem_scoped_limit_bytes"] = report.vmemScopedLimit.value();
+    json["vmem_capacity_bytes"] = report.vmemCapacity.value();
+    const trace::Check& check = report.check;
+    json["result"] = {{"checked", check.checked},
+                      {"passed", check.checked ? Json(check.passed) : Json(nullptr)},
+                      {"max_abs_error", check.checked ? number(check.maxAbsError) : Json(nullptr)},
+                      {"max_rel_error", check.checked ? number(check.maxRelError) : Json(nullptr)},
+                      {"method", check.checked ? Json(check.method) : Json(nullptr)}};
+    json["findings"] = findingsJson(info);
+    json["wall_s"] = wallSeconds ? Json(wallSeconds->value()) : Json(nullptr);
+    return json.dump(2) + "\n";
+}
+
+} // namespace pallascope::analysis

@@ -1,0 +1,157 @@
+#include "core/analysis/report.h"
+#include "core/base/format.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace pallascope::analysis {
+
+std::string plain(std::string text)
+{
+    std::erase(text, '|');
+    return text;
+}
+
+const Alternative* best(const Report& report, const std::vector<Alternative>& alternatives)
+{
+    const Alternative* found = nullptr;
+    for (const Alternative& candidate : alternatives) {
+        const bool usable =
+            candidate.fits && !candidate.overScopedLimit && candidate.time < report.time;
+        if (usable && (found == nullptr || candidate.time < found->time)) {
+            found = &candidate;
+        }
+    }
+    return found;
+}
+
+namespace {
+
+// "memory(HBM)" -> ("memory", "HBM")
+std::pair<std::string, std::string> parts(const std::string& boundBy)
+{
+    const std::size_t open = boundBy.find('(');
+    if (open == std::string::npos) {
+        return {boundBy, ""};
+    }
+    return {boundBy.substr(0, open), boundBy.substr(open + 1, boundBy.size() - open - 2)};
+}
+
+Picoseconds busyOf(const Report& report, const std::string& name)
+{
+    const auto found = std::find_if(report.busy.begin(), report.busy.end(),
+                                    [&](const auto& entry) { return entry.first == name; });
+    return found == report.busy.end() ? Picoseconds(0) : found->second;
+}
+
+std::string head(const std::string& boundBy)
+{
+    const auto [what, who] = parts(boundBy);
+    if (what == "step_overhead") {
+        return "|Bound by step overhead.|";
+    }
+    if (what == "latency") {
+        return "|Bound by latency.|";
+    }
+    return what == "memory" ? "|Memory-bound (" + who + ").|" : "|Compute-bound (" + who + ").|";
+}
+
+std::string rate(const Report& report)
+{
+    if (!report.roofline.peak) {
+        return fmt::format("The run takes |{}| and counts no FLOPs", timeText(report.time));
+    }
+    return fmt::format("|{}|, |{}| of peak in |{}|", flopRateText(report.flopsPerSecond),
+                       percentText(report.utilization, 1), timeText(report.time));
+}
+
+// Is an output wider than every input? Then its bytes weigh on the intensity.
+const trace::Operand* wideOutput(const trace::Info& info)
+{
+    int widest = 0;
+    for (const trace::Operand& operand : info.operands) {
+        if (operand.direction == trace::Direction::In) {
+            widest = std::max(widest, dtypeBits(operand.dtype));
+        }
+    }
+    for (const trace::Operand& operand : info.operands) {
+        if (operand.direction != trace::Direction::In && widest > 0
+            && dtypeBits(operand.dtype) > widest) {
+            return &operand;
+        }
+    }
+    return nullptr;
+}
+
+std::string memoryReason(const Report& report, const trace::Info& info, const std::string& link)
+{
+    const Picoseconds busy = busyOf(report, link);
+    std::string text = fmt::format("; {} is busy |{}| of it ({})", link, timeText(busy),
+                                   percentText(ratio(busy, report.time), 1));
+    if (!report.roofline.peak || link != report.roofline.memory.name) {
+        return text;
+    }
+    const double achieved =
+        report.roofline.memory.achieved.value() / report.roofline.memory.datasheet.value();
+    const bool under = report.arithmeticIntensity < report.roofline.ridge;
+    text += fmt::format(", although only |{}| of copies are exposed",
+                        timeText(report.split.exposedCopies));
+    text += fmt::format(": |{}| FLOP/B is {} the ridge of |{}|",
+                        intensityText(report.arithmeticIntensity), under ? "under" : "above",
+                        intensityText(report.roofline.ridge));
+    const trace::Operand* wide = wideOutput(info);
+    if (wide != nullptr) {
+        text += fmt::format(", {} is {}", wide->name, dtypeName(wide->dtype));
+    }
+    if (achieved < 1) {
+        text += fmt::format(", and {} achieves {} of its datasheet rate", link,
+                            percentText(achieved, 0));
+    }
+    return text;
+}
+
+std::string reason(const Report& report, const trace::Info& info)
+{
+    const auto [what, who] = parts(report.boundBy);
+    if (what == "memory") {
+        return memoryReason(report, info, who);
+    }
+    if (what == "compute") {
+        const Picoseconds busy = busyOf(report, who);
+        std::string text = fmt::format("; the {} is busy |{}| of it ({})", who, timeText(busy),
+                                       percentText(ratio(busy, report.time), 1));
+        const Picoseconds rest = report.time - report.split.compute;
+        return text
+               + fmt::format(", step overhead takes {}, copies and waits {}",
+                             timeText(report.split.stepOverhead),
+                             timeText(rest - report.split.stepOverhead));
+    }
+    if (what == "step_overhead") {
+        const Picoseconds each(report.split.stepOverhead.value()
+                               / std::max<std::int64_t>(1, report.steps));
+        return fmt::format("; {} steps of {} bookkeeping take |{}| of it ({})",
+                           countText(report.steps), timeText(each),
+                           timeText(report.split.stepOverhead),
+                           percentText(ratio(report.split.stepOverhead, report.time), 1));
+    }
+    return "; for most of it nothing is busy";
+}
+
+} // namespace
+
+std::string verdict(const Report& report, const trace::Info& info,
+                    const std::vector<Alternative>& alternatives)
+{
+    std::string text = head(report.boundBy) + " " + rate(report) + reason(report, info);
+    if (const Alternative* better = best(report, alternatives)) {
+        const auto before = parts(report.boundBy), after = parts(better->boundBy);
+        const bool turns = before.first != after.first;
+        const std::string how =
+            after.first == "step_overhead" ? "bound by step overhead" : after.first + "-bound";
+        text += fmt::format("; |{}| {} {}", better->name, turns ? "turn it " + how + ":" : "take",
+                            timeText(better->time));
+    }
+    return text + ".";
+}
+
+} // namespace pallascope::analysis

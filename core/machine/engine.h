@@ -1,0 +1,113 @@
+// The deterministic engine: agents interpret the plan with explicit frames, links serve copies in
+// issue order, everything is recorded. Internal to core/machine; run.h is the way in.
+#pragma once
+
+#include "core/base/result.h"
+#include "core/machine/frames.h"
+#include "core/machine/link.h"
+#include "core/machine/memory.h"
+#include "core/machine/needed.h"
+#include "core/machine/plan.h"
+#include "core/machine/recorder.h"
+#include "core/machine/run.h"
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+namespace pallascope::machine {
+
+class Engine
+{
+public:
+    Engine(const ir::Program& program, const chip::Chip& chip, const Options& options,
+           const NeededSet& needed, const Plan& plan);
+
+    // Binds the program's arguments; the error names an input whose values are needed and missing.
+    [[nodiscard]] Status bind(const std::vector<Array>& inputs);
+    [[nodiscard]] Status execute();
+    // Joins copies in flight; the outputs (with values full).
+    [[nodiscard]] std::vector<Array> outputs();
+
+    [[nodiscard]] Recorder& recorder() { return m_recorder; }
+
+    [[nodiscard]] Picoseconds end() const { return m_agent.time; }
+
+private:
+    // One block copy whose data moves: read at its start, landed at its end.
+    struct Flight
+    {
+        Picoseconds start, end;
+        bool out = false, started = false;
+        std::int32_t slotBuffer = 0, arrayBuffer = 0;
+        std::int64_t block = 0;
+        const PipelineOperand* operand = nullptr;
+        std::int32_t step = -1;
+        Box box;
+        Buffer payload;
+    };
+
+    void fail(Error error);
+
+    // engine.cpp
+    void advance();
+    void runBlock();
+    void runScan();
+    void runWhile();
+    void enterControl(const PlanItem& item);
+    void runSegment(const PlanItem& item);
+    void execute(const Evaluation& evaluation);
+    void access(const ir::Operation& operation);
+    [[nodiscard]] std::optional<StridedView> view(const ir::Operation& operation,
+                                                  const Shape& shape);
+    void assign(const std::vector<ir::ValueId>& to, const std::vector<ir::ValueId>& from,
+                std::size_t skip);
+
+    [[nodiscard]] RuntimeValue& value(ir::ValueId id)
+    {
+        return m_values[static_cast<std::size_t>(id.index)];
+    }
+
+    [[nodiscard]] Buffer& buffer(std::int32_t index)
+    {
+        return m_buffers[static_cast<std::size_t>(index)];
+    }
+
+    void land(Picoseconds until);
+    void reportUndefinedWrite(const Flight& flight, std::int64_t undefined);
+
+    // pipeline.cpp
+    void enterPipeline(const PlanItem& item);
+    void runPipeline();
+    void prologue(PipelineFrame& frame);
+    void enterStep(PipelineFrame& frame);
+    void leaveStep(PipelineFrame& frame);
+    void epilogue(PipelineFrame& frame);
+    void bindBlocks(PipelineFrame& frame);
+    void visit(PipelineFrame& frame, std::size_t operand, std::int64_t block, std::int32_t slot);
+    [[nodiscard]] std::int64_t blockAt(PipelineFrame& frame, std::size_t operand,
+                                       std::int64_t step);
+    std::int32_t startCopy(PipelineFrame& frame, std::size_t operand, std::int64_t block,
+                           std::int32_t slot, bool out);
+    void waitFor(std::int32_t copy, std::int32_t row);
+    void reportNeverWritten(const PipelineFrame& frame);
+
+    const ir::Program& m_program;
+    const chip::Chip& m_chip;
+    const Options& m_options;
+    const NeededSet& m_needed;
+    const Plan& m_plan;
+    Recorder m_recorder;
+    std::vector<FifoLink> m_links;
+    std::vector<RuntimeValue> m_values; // by ValueId
+    std::vector<std::int32_t> m_refs;   // engine buffer of a ref, by ValueId
+    std::vector<Buffer> m_buffers;
+    std::vector<std::uint8_t> m_written; // by buffer: stored to since its stay began
+    std::deque<Flight> m_flights;        // in issue order
+    Agent m_agent;
+    std::optional<std::size_t> m_gridFrame; // the innermost pipeline's frame, for program_id
+    std::vector<bool> m_used;               // by ValueId: some operation reads it
+    std::optional<Error> m_error;
+};
+
+} // namespace pallascope::machine

@@ -1,0 +1,76 @@
+// The explicit frame stack of an agent: never the C++ stack, so that an agent can stop anywhere and
+// its whole state can be copied.
+#pragma once
+
+#include "core/machine/pipeline_operand.h"
+#include "core/machine/plan.h"
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+namespace pallascope::machine {
+
+// A region being executed, item by item. When it ends, its results become those of `owner` (a
+// cond).
+struct BlockFrame
+{
+    const BlockPlan* plan = nullptr;
+    const ir::Operation* owner = nullptr;
+    std::size_t next = 0;
+};
+
+struct ScanFrame
+{
+    const PlanItem* item = nullptr;
+    std::int64_t done = -1; // iterations finished; -1: not started
+};
+
+struct WhileFrame
+{
+    const PlanItem* item = nullptr;
+    enum class Next : std::uint8_t
+    {
+        Test,
+        Decide,
+        Carry
+    } next = Next::Test;
+};
+
+struct PipelineFrame
+{
+    const PlanItem* item = nullptr;
+    const ir::PipelineParams* params = nullptr;
+    std::int32_t traceIndex = 0;
+    std::vector<PipelineOperand> operands;
+    std::vector<BlockMap> maps;
+    std::vector<ir::OperandFacts> facts;
+    std::int64_t steps = 1;
+    std::int64_t stages = 2;
+    std::int64_t step = -1; // -1: before the prologue
+    enum class Next : std::uint8_t
+    {
+        Prologue,
+        Enter,
+        Leave,
+        Epilogue
+    } next = Next::Prologue;
+    std::vector<std::int64_t> gridPoint; // of the current step
+    std::int32_t row = -1;               // of trace::Steps
+
+    // The last block numbers that were looked up, per operand, by step modulo the window.
+    std::int64_t window = 1;
+    std::vector<std::int64_t> cachedStep, cachedBlock;
+};
+
+using Frame = std::variant<BlockFrame, ScanFrame, WhileFrame, PipelineFrame>;
+
+struct Agent
+{
+    std::int32_t id = 0;
+    Picoseconds time;
+    std::vector<Frame> frames;
+    std::int32_t step = -1; // row of trace::Steps that it works on, -1: none
+};
+
+} // namespace pallascope::machine

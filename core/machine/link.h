@@ -1,0 +1,47 @@
+// A bandwidth server with one queue in issue order, for both directions:
+// start = max(issue + latency, free), end = start + bytes / achieved bandwidth.
+#pragma once
+
+#include "core/base/units.h"
+#include "core/chip/chip.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace pallascope::machine {
+
+class FifoLink
+{
+public:
+    explicit FifoLink(const chip::Link& link)
+        : m_latency(link.latency)
+        , m_bytesPerSecond(std::max<std::int64_t>(1, std::llround(link.achieved().value())))
+    {}
+
+    struct Service
+    {
+        Picoseconds start, end;
+    };
+
+    // Rounded up to a picosecond. Absent when the end does not fit the run's clock (2^62 ps, 53
+    // days).
+    [[nodiscard]] std::optional<Service> serve(Picoseconds issue, Bytes bytes)
+    {
+        const Picoseconds start = std::max(issue + m_latency, m_free);
+        const __int128 exact = static_cast<__int128>(bytes.value()) * kPicosecondsPerSecond;
+        const __int128 length = (exact + m_bytesPerSecond - 1) / m_bytesPerSecond;
+        if (length + start.value() > (__int128{1} << 62)) {
+            return std::nullopt;
+        }
+        m_free = start + Picoseconds(static_cast<std::int64_t>(length));
+        return Service{start, m_free};
+    }
+
+private:
+    Picoseconds m_latency;
+    std::int64_t m_bytesPerSecond;
+    Picoseconds m_free;
+};
+
+} // namespace pallascope::machine

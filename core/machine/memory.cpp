@@ -1,0 +1,214 @@
+#include "core/machine/memory.h"
+
+#include "core/base/check.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace pallascope::machine {
+
+namespace {
+
+// The box as a view of a row-major array.
+StridedView boxView(const Box& box, const Shape& array)
+{
+    const auto strides = rowMajorStrides(array);
+    StridedView view{0, Shape(box.size), strides};
+    for (std::size_t axis = 0; axis < box.start.size(); ++axis) {
+        view.offset += box.start[axis] * strides[axis];
+    }
+    return view;
+}
+
+// The corner of a block buffer that a box fills; squeezed axes do not move in it.
+StridedView cornerView(const Box& box, const Shape& block)
+{
+    const auto strides = rowMajorStrides(block);
+    StridedView view{0, Shape(box.size), std::vector<std::int64_t>(box.size.size(), 0)};
+    for (std::size_t axis = 0, next = 0; axis < box.size.size(); ++axis) {
+        if (!box.squeezed[axis]) {
+            view.strides[axis] = strides[next++];
+        }
+    }
+    return view;
+}
+
+void replaceUndefined(RuntimeValue& value)
+{
+    if (value.shadow.all() || value.isScalar()) {
+        return;
+    }
+    const std::int64_t count = value.elements();
+    if (value.shadow.none()) {
+        fillUndefined(value.dtype, value.data.get(), count);
+        return;
+    }
+    const double number = undefinedScalar(value.dtype);
+    for (std::int64_t i = 0; i < count; ++i) {
+        if (value.shadow.bytes()[i] == 0) {
+            writeElement(value.dtype, value.data.get(), i, number);
+        }
+    }
+}
+
+} // namespace
+
+void Buffer::makeUndefined()
+{
+    m_shadow = Shadow::noneDefined();
+    m_data.reset();
+}
+
+void Buffer::own()
+{
+    const std::int64_t bytes = m_shape.elements() * dtypeBytes(m_dtype);
+    if (!m_data) {
+        m_data = allocateBytes(bytes);
+    } else if (m_data.use_count() > 1) {
+        SharedBytes copy = allocateBytes(bytes);
+        std::memcpy(copy.get(), m_data.get(), static_cast<std::size_t>(bytes));
+        m_data = std::move(copy);
+    }
+}
+
+void Buffer::ownMask()
+{
+    const std::int64_t count = m_shape.elements();
+    if (m_shadow.kind != Shadow::Kind::Some) {
+        m_shadow = {Shadow::Kind::Some, m_shadow.expanded(count)};
+    } else if (m_shadow.mask.use_count() > 1) {
+        SharedBytes copy = allocateBytes(count);
+        std::memcpy(copy.get(), m_shadow.mask.get(), static_cast<std::size_t>(count));
+        m_shadow.mask = std::move(copy);
+    }
+}
+
+RuntimeValue Buffer::load(const StridedView& view, const Shape& shape) const
+{
+    RuntimeValue value{.dtype = m_dtype, .shape = shape};
+    if (shape.rank() == 0) {
+        const bool defined =
+            m_shadow.all() || (!m_shadow.none() && m_shadow.bytes()[view.offset] != 0);
+        value.scalar =
+            defined ? readElement(m_dtype, m_data.get(), view.offset) : undefinedScalar(m_dtype);
+        value.shadow = defined ? Shadow::allDefined() : Shadow::noneDefined();
+        return value;
+    }
+    const bool whole =
+        view.offset == 0 && view.isContiguous() && view.shape.elements() == m_shape.elements();
+    if (whole && m_shadow.all()) {
+        value.data = m_data;
+        return value;
+    }
+    value.data = allocateBytes(value.elements() * dtypeBytes(m_dtype));
+    value.shadow = m_shadow.kind == Shadow::Kind::Some ? Shadow::allDefined() : m_shadow;
+    const StridedView to = StridedView::whole(view.shape);
+    if (m_data && !m_shadow.none()) {
+        copyStrided(m_data.get(), view, value.data.get(), to, dtypeBytes(m_dtype));
+    }
+    if (m_shadow.kind == Shadow::Kind::Some) {
+        SharedBytes mask = allocateBytes(value.elements());
+        copyStrided(m_shadow.mask.get(), view, mask.get(), to, 1);
+        value.shadow = Shadow::fromMask(std::move(mask), value.elements());
+    }
+    replaceUndefined(value);
+    return value;
+}
+
+void Buffer::store(const StridedView& view, RuntimeValue value)
+{
+    const bool whole =
+        view.offset == 0 && view.isContiguous() && view.shape.elements() == m_shape.elements();
+    if (whole && !value.isScalar()) {
+        m_data = std::move(value.data);
+        m_shadow = std::move(value.shadow);
+        return;
+    }
+    own();
+    const StridedView from = StridedView::whole(view.shape);
+    if (value.isScalar()) {
+        writeElement(m_dtype, m_data.get(), view.offset, value.scalar);
+    } else {
+        copyStrided(value.data.get(), from, m_data.get(), view, dtypeBytes(m_dtype));
+    }
+    if (m_shadow.all() && value.shadow.all()) {
+        return;
+    }
+    ownMask();
+    if (value.shadow.kind == Shadow::Kind::Some) {
+        copyStrided(value.shadow.mask.get(), from, m_shadow.mask.get(), view, 1);
+    } else {
+        fillStrided(m_shadow.mask.get(), view, value.shadow.all() ? 1 : 0);
+    }
+    m_shadow = Shadow::fromMask(m_shadow.mask, m_shape.elements());
+}
+
+Buffer Buffer::cut(const Box& box, const Shape& shape) const
+{
+    Buffer block(m_dtype, shape);
+    const StridedView from = boxView(box, m_shape);
+    const StridedView to = cornerView(box, shape);
+    if (m_data && !m_shadow.none()) {
+        block.m_data = allocateBytes(shape.elements() * dtypeBytes(m_dtype));
+        copyStrided(m_data.get(), from, block.m_data.get(), to, dtypeBytes(m_dtype));
+    }
+    if (m_shadow.all() && from.shape.elements() == shape.elements()) {
+        block.m_shadow = Shadow::allDefined();
+    } else if (!m_shadow.none()) {
+        SharedBytes mask = Shadow::noneDefined().expanded(shape.elements());
+        if (m_shadow.all()) {
+            fillStrided(mask.get(), to, 1);
+        } else {
+            copyStrided(m_shadow.mask.get(), from, mask.get(), to, 1);
+        }
+        block.m_shadow = Shadow::fromMask(std::move(mask), shape.elements());
+    }
+    return block;
+}
+
+std::int64_t Buffer::paste(const Box& box, const Buffer& block)
+{
+    own();
+    const StridedView to = boxView(box, m_shape);
+    const StridedView from = cornerView(box, block.m_shape);
+    const std::int64_t count = to.shape.elements();
+    if (block.m_data && !block.m_shadow.none()) {
+        copyStrided(block.m_data.get(), from, m_data.get(), to, dtypeBytes(m_dtype));
+    }
+    if (m_shadow.all() && block.m_shadow.all()) {
+        return 0;
+    }
+    ownMask();
+    if (block.m_shadow.kind != Shadow::Kind::Some) {
+        fillStrided(m_shadow.mask.get(), to, block.m_shadow.all() ? 1 : 0);
+        return block.m_shadow.all() ? 0 : count;
+    }
+    copyStrided(block.m_shadow.mask.get(), from, m_shadow.mask.get(), to, 1);
+    SharedBytes written = allocateBytes(count);
+    copyStrided(block.m_shadow.mask.get(), from, written.get(), StridedView::whole(from.shape), 1);
+    return std::count(written.get(), written.get() + count, std::byte{0});
+}
+
+Array Buffer::contents() const
+{
+    const StridedView whole = StridedView::whole(m_shape);
+    if (m_shape.rank() == 0) {
+        const RuntimeValue value = load(whole, m_shape);
+        Array array = makeArray(m_dtype, m_shape);
+        writeElement(m_dtype, array.data.get(), 0, value.scalar);
+        return array;
+    }
+    const RuntimeValue value = load(whole, m_shape);
+    return {m_dtype, m_shape, value.data};
+}
+
+std::int64_t Buffer::undefinedCount() const
+{
+    const std::int64_t count = m_shape.elements();
+    if (m_shadow.kind != Shadow::Kind::Some) {
+        return m_shadow.all() ? 0 : count;
+    }
+    return std::count(m_shadow.bytes(), m_shadow.bytes() + count, std::uint8_t{0});
+}
+
+} // namespace pallascope::machine

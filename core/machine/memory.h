@@ -1,0 +1,71 @@
+// Memory that refs name: arrays in HBM, slots and scratch on chip. Data is shared and copied only
+// when written while shared, so a load of a whole slot or a write-back in flight costs no copy.
+#pragma once
+
+#include "core/ir/program.h"
+#include "core/machine/value.h"
+
+#include <string>
+#include <vector>
+
+namespace pallascope::machine {
+
+// A box of an array: start and size per axis; squeezed axes (size 1) do not exist in the block.
+struct Box
+{
+    std::vector<std::int64_t> start;
+    std::vector<std::int64_t> size;
+    std::vector<bool> squeezed;
+};
+
+// One buffer with its shadow. Undefined elements of its data are garbage: every read replaces them
+// by what undefined memory returns.
+class Buffer
+{
+public:
+    Buffer() = default;
+
+    Buffer(DType dtype, Shape shape)
+        : m_dtype(dtype)
+        , m_shape(std::move(shape))
+    {} // nothing defined yet
+
+    Buffer(DType dtype, Shape shape, SharedBytes data) // everything defined
+        : m_dtype(dtype)
+        , m_shape(std::move(shape))
+        , m_data(std::move(data))
+        , m_shadow(Shadow::allDefined())
+    {}
+
+    [[nodiscard]] DType dtype() const { return m_dtype; }
+
+    [[nodiscard]] const Shape& shape() const { return m_shape; }
+
+    [[nodiscard]] const Shadow& shadow() const { return m_shadow; }
+
+    void makeUndefined();
+
+    [[nodiscard]] RuntimeValue load(const StridedView& view, const Shape& shape) const;
+    void store(const StridedView& view, RuntimeValue value);
+
+    // The box as a buffer of its own, of shape `shape` (at least box.size; the rest is undefined).
+    [[nodiscard]] Buffer cut(const Box& box, const Shape& shape) const;
+    // Writes the first box.size elements of `block` to the box; the number of undefined ones among
+    // them.
+    std::int64_t paste(const Box& box, const Buffer& block);
+
+    // Everything, with undefined elements replaced.
+    [[nodiscard]] Array contents() const;
+    [[nodiscard]] std::int64_t undefinedCount() const;
+
+private:
+    void own();     // data exists and nobody else holds it
+    void ownMask(); // the mask exists and nobody else holds it
+
+    DType m_dtype = DType::F32;
+    Shape m_shape;
+    SharedBytes m_data; // null while nothing was ever written
+    Shadow m_shadow = Shadow::noneDefined();
+};
+
+} // namespace pallascope::machine

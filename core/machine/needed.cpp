@@ -1,0 +1,142 @@
+#include "core/machine/needed.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+using ir::OpCode;
+
+NeededSet::NeededSet(const ir::Program& program)
+    : m_values(program.values.size(), false)
+    , m_contents(program.values.size(), false)
+{
+    for (std::size_t i = 0; i < program.values.size(); ++i) {
+        m_root.push_back({static_cast<std::int32_t>(i)});
+    }
+    // A block ref and the array that it is a window of share contents.
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        if (operation.code == OpCode::Pipeline) {
+            for (std::size_t i = 0; i < operation.operands.size(); ++i) {
+                const ir::ValueId block = root(operation.regions[0].arguments[i]),
+                                  array = root(operation.operands[i]);
+                m_root[static_cast<std::size_t>(block.index)] = array;
+            }
+        }
+    });
+}
+
+ir::ValueId NeededSet::root(ir::ValueId ref) const
+{
+    while (m_root[static_cast<std::size_t>(ref.index)] != ref) {
+        ref = m_root[static_cast<std::size_t>(ref.index)];
+    }
+    return ref;
+}
+
+NeededSet NeededSet::everything(const ir::Program& program)
+{
+    NeededSet set(program);
+    set.m_values.assign(set.m_values.size(), true);
+    set.m_contents.assign(set.m_contents.size(), true);
+    return set;
+}
+
+bool NeededSet::anyContents() const
+{
+    return std::find(m_contents.begin(), m_contents.end(), true) != m_contents.end();
+}
+
+bool NeededSet::needs(const ir::Operation& operation) const
+{
+    if (operation.code == OpCode::Swap && needsContents(operation.operands[0])) {
+        return true;
+    }
+    return std::any_of(operation.results.begin(), operation.results.end(),
+                       [&](ir::ValueId value) { return needs(value); });
+}
+
+void NeededSet::close(const ir::Program& program)
+{
+    bool changed = true;
+    const auto needValue = [&](ir::ValueId value) {
+        const auto i = static_cast<std::size_t>(value.index);
+        if (!m_values[i] && !program.value(value).literal && !program.type(value).isRef()) {
+            m_values[i] = changed = true;
+        }
+    };
+    const auto needPairs = [&](const std::vector<ir::ValueId>& wanted,
+                               const std::vector<ir::ValueId>& from, std::size_t skip) {
+        for (std::size_t i = 0; i + skip < wanted.size() && i < from.size(); ++i) {
+            if (needs(wanted[i + skip])) {
+                needValue(from[i]);
+            }
+        }
+    };
+    const auto visit = [&](const ir::Operation& operation) {
+        switch (operation.code) {
+        case OpCode::Cond:
+            needValue(operation.operands[0]);
+            for (const ir::Region& branch : operation.regions) {
+                needPairs(operation.results, branch.results, 0);
+            }
+            return;
+        case OpCode::Scan: {
+            const ir::Region& body = operation.regions[0];
+            needPairs(operation.results, body.results, 0);
+            needPairs(body.arguments, operation.operands, 1);
+            needPairs(body.arguments, body.results, 1);
+            return;
+        }
+        case OpCode::While: {
+            const ir::Region &condition = operation.regions[0], &body = operation.regions[1];
+            needValue(condition.results[0]);
+            needPairs(operation.results, operation.operands, 0);
+            needPairs(operation.results, body.results, 0);
+            for (const ir::Region* region : {&condition, &body}) {
+                needPairs(region->arguments, operation.operands, 0);
+                needPairs(region->arguments, body.results, 0);
+            }
+            return;
+        }
+        case OpCode::Pipeline:
+            for (std::size_t map = 1; map < operation.regions.size(); ++map) {
+                std::for_each(operation.regions[map].results.begin(),
+                              operation.regions[map].results.end(), needValue);
+            }
+            return;
+        case OpCode::Get:
+        case OpCode::Swap: {
+            // Slices are always needed; what is loaded or stored only when its memory is.
+            const std::size_t fixed = operation.code == OpCode::Get ? 1 : 2;
+            std::for_each(operation.operands.begin() + static_cast<std::ptrdiff_t>(fixed),
+                          operation.operands.end(), needValue);
+            const bool loads = needs(operation.results[0]);
+            const auto memory = static_cast<std::size_t>(root(operation.operands[0]).index);
+            if (loads && !m_contents[memory]) {
+                m_contents[memory] = changed = true;
+            }
+            if (operation.code == OpCode::Swap && m_contents[memory]) {
+                needValue(operation.operands[1]);
+            }
+            return;
+        }
+        default:
+            if (needs(operation)) {
+                std::for_each(operation.operands.begin(), operation.operands.end(), needValue);
+            }
+        }
+    };
+    while (changed) {
+        changed = false;
+        forEachOperation(program.body, visit);
+    }
+}
+
+NeededSet NeededSet::of(const ir::Program& program)
+{
+    NeededSet set(program);
+    set.close(program);
+    return set;
+}
+
+} // namespace pallascope::machine

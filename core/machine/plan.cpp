@@ -1,0 +1,197 @@
+#include "core/machine/plan.h"
+
+#include "core/cost/segment.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+namespace {
+
+// The cost of a segment as the trace keeps it.
+trace::SegmentTemplate asTemplate(cost::SegmentCost cost)
+{
+    trace::SegmentTemplate result;
+    result.cycles = cost.cycles;
+    result.duration = cost.duration;
+    result.clock = cost.clock;
+    result.operations = std::move(cost.operations);
+    result.retire = std::move(cost.retire);
+    for (const cost::Place& place : cost.places) {
+        result.marks.push_back({place.unit, place.operation, place.offset, place.length});
+    }
+    result.flopsByUnit = std::move(cost.useful);
+    result.executedFlopsByUnit = std::move(cost.executed);
+    result.transcendentals = cost.transcendentals;
+    return result;
+}
+
+class Planner
+{
+public:
+    Planner(const ir::Program& program, const chip::Chip& chip, const NeededSet& needed, Plan& plan)
+        : m_program(program)
+        , m_chip(chip)
+        , m_needed(needed)
+        , m_plan(plan)
+    {}
+
+    [[nodiscard]] Result<const BlockPlan*> block(const ir::Region& region);
+    void addOverhead();
+
+private:
+    [[nodiscard]] Status segment(const std::vector<const ir::Operation*>& operations,
+                                 BlockPlan& block);
+    void findDying(const ir::Region& region, BlockPlan& block) const;
+
+    const ir::Program& m_program;
+    const chip::Chip& m_chip;
+    const NeededSet& m_needed;
+    Plan& m_plan;
+};
+
+Status Planner::segment(const std::vector<const ir::Operation*>& operations, BlockPlan& block)
+{
+    Result<cost::SegmentCost> cost = cost::segmentCost(m_program, operations, m_chip);
+    if (!cost) {
+        return cost.error();
+    }
+    PlanItem item;
+    item.templateId = static_cast<std::int32_t>(m_plan.templates.size());
+    item.duration = cost->duration;
+    item.operationCount = static_cast<std::int32_t>(operations.size());
+    for (const ir::Operation* operation : operations) {
+        if (m_needed.needs(*operation)) {
+            item.evaluate.push_back({operation, 0});
+        }
+        if (operation->code == ir::OpCode::Swap) {
+            item.stores.push_back(operation->operands[0]);
+        }
+    }
+    m_plan.templates.push_back(asTemplate(std::move(*cost)));
+    block.items.push_back(std::move(item));
+    return Done{};
+}
+
+// A value dies at its last evaluated use, if that is in the block that defines it and nothing
+// nested, returned or carried uses it.
+void Planner::findDying(const ir::Region& region, BlockPlan& block) const
+{
+    std::map<ir::ValueId, std::pair<Evaluation*, std::uint32_t>> last;
+    std::map<ir::ValueId, bool> defined;
+    for (PlanItem& item : block.items) {
+        for (Evaluation& evaluation : item.evaluate) {
+            const auto& operands = evaluation.operation->operands;
+            for (std::size_t i = 0; i < operands.size() && i < 32; ++i) {
+                if (defined.contains(operands[i])) {
+                    const bool again =
+                        last.contains(operands[i]) && last[operands[i]].first == &evaluation;
+                    last[operands[i]] = {&evaluation, again ? 0U : 1U << i};
+                }
+            }
+            for (const ir::ValueId result : evaluation.operation->results) {
+                defined[result] = true;
+            }
+        }
+        if (item.control
+            != nullptr) { // whatever a nested region or the control itself uses stays alive
+            for (const ir::ValueId operand : item.control->operands) {
+                last.erase(operand);
+                defined.erase(operand);
+            }
+            for (const ir::Region& inner : item.control->regions) {
+                forEachOperation(inner, [&](const ir::Operation& operation) {
+                    for (const ir::ValueId operand : operation.operands) {
+                        last.erase(operand);
+                        defined.erase(operand);
+                    }
+                });
+                for (const ir::ValueId result : inner.results) {
+                    last.erase(result);
+                    defined.erase(result);
+                }
+            }
+        }
+    }
+    for (const ir::ValueId result : region.results) {
+        last.erase(result);
+    }
+    for (auto& [value, use] : last) {
+        use.first->dying |= use.second;
+    }
+}
+
+Result<const BlockPlan*> Planner::block(const ir::Region& region)
+{
+    m_plan.blocks.push_back({&region, {}});
+    BlockPlan& block = m_plan.blocks.back();
+    std::vector<const ir::Operation*> run;
+    const auto close = [&]() -> Status {
+        Status status = run.empty() ? Status(Done{}) : segment(run, block);
+        run.clear();
+        return status;
+    };
+    for (const ir::Operation& operation : region.operations) {
+        if (ir::opEntry(operation.code).kind != ir::OpKind::Control) {
+            run.push_back(&operation);
+            continue;
+        }
+        if (Status status = close(); !status) {
+            return status.error();
+        }
+        PlanItem item{.control = &operation};
+        const std::size_t planned =
+            operation.code == ir::OpCode::Pipeline ? 1 : operation.regions.size();
+        for (std::size_t i = 0; i < planned; ++i) { // index maps are bookkeeping, not segments
+            const Result<const BlockPlan*> inner = this->block(operation.regions[i]);
+            if (!inner) {
+                return inner.error();
+            }
+            item.regions.push_back(*inner);
+        }
+        block.items.push_back(std::move(item));
+    }
+    if (Status status = close(); !status) {
+        return status.error();
+    }
+    findDying(region, block);
+    return &block;
+}
+
+void Planner::addOverhead()
+{
+    trace::SegmentTemplate overhead{.kind = trace::SegmentKind::StepOverhead};
+    overhead.clock = m_chip.agents.front().clock;
+    overhead.duration = m_chip.stepOverhead;
+    // Exact time from the chip's constant; cycles only say where it is drawn.
+    const auto exact = static_cast<__int128>(m_chip.stepOverhead.value()) * overhead.clock.value();
+    overhead.cycles = Cycles(static_cast<std::int64_t>(exact / kPicosecondsPerSecond));
+    overhead.flopsByUnit.assign(m_chip.units.size(), Flops(0));
+    overhead.executedFlopsByUnit.assign(m_chip.units.size(), Flops(0));
+    for (std::size_t unit = 0; unit < m_chip.units.size(); ++unit) {
+        if (m_chip.units[unit].kind == chip::UnitKind::Scalar) {
+            overhead.marks.push_back(
+                {static_cast<std::int32_t>(unit), -1, Cycles(0), overhead.cycles});
+            break;
+        }
+    }
+    m_plan.overheadTemplate = static_cast<std::int32_t>(m_plan.templates.size());
+    m_plan.templates.push_back(std::move(overhead));
+}
+
+} // namespace
+
+Result<Plan> makePlan(const ir::Program& program, const chip::Chip& chip, const NeededSet& needed)
+{
+    Plan plan;
+    Planner planner(program, chip, needed, plan);
+    const Result<const BlockPlan*> body = planner.block(program.body);
+    if (!body) {
+        return body.error();
+    }
+    plan.body = *body;
+    planner.addOverhead();
+    return plan;
+}
+
+} // namespace pallascope::machine

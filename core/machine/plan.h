@@ -1,0 +1,54 @@
+// A program made ready to run on one chip: regions cut into segments with their templates, and, per
+// segment, the operations whose values are needed. Built once per run.
+#pragma once
+
+#include "core/base/result.h"
+#include "core/chip/chip.h"
+#include "core/ir/program.h"
+#include "core/machine/needed.h"
+#include "core/trace/info.h"
+
+#include <deque>
+#include <map>
+#include <vector>
+
+namespace pallascope::machine {
+
+struct Evaluation
+{
+    const ir::Operation* operation = nullptr;
+    std::uint32_t dying = 0; // bit i: operand i is used here for the last time
+};
+
+struct BlockPlan;
+
+// A segment, or one control operation.
+struct PlanItem
+{
+    const ir::Operation* control = nullptr; // null: a segment
+    std::int32_t templateId = -1;
+    Picoseconds duration;
+    std::int32_t operationCount = 0;
+    std::vector<Evaluation> evaluate;
+    std::vector<ir::ValueId> stores;       // refs that the segment stores to
+    std::vector<const BlockPlan*> regions; // of the control operation
+};
+
+struct BlockPlan
+{
+    const ir::Region* region = nullptr;
+    std::vector<PlanItem> items;
+};
+
+struct Plan
+{
+    const BlockPlan* body = nullptr;
+    std::vector<trace::SegmentTemplate> templates; // the last one is the step overhead
+    std::int32_t overheadTemplate = -1;
+    std::deque<BlockPlan> blocks; // stable addresses
+};
+
+[[nodiscard]] Result<Plan> makePlan(const ir::Program& program, const chip::Chip& chip,
+                                    const NeededSet& needed);
+
+} // namespace pallascope::machine

@@ -1,0 +1,272 @@
+#include "core/machine/recorder.h"
+
+#include "core/base/check.h"
+#include "core/cost/budget.h"
+#include "core/ir/pipeline_facts.h"
+#include "core/ir/print.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+namespace {
+
+trace::Direction direction(ir::BlockDirection direction)
+{
+    switch (direction) {
+    case ir::BlockDirection::In:
+        return trace::Direction::In;
+    case ir::BlockDirection::Out:
+        return trace::Direction::Out;
+    case ir::BlockDirection::InOut:
+        return trace::Direction::InOut;
+    }
+    PALLASCOPE_CHECK(false && "exhaustive");
+}
+
+trace::UnitKind unitKind(chip::UnitKind kind)
+{
+    return static_cast<trace::UnitKind>(kind);
+}
+
+static_assert(static_cast<int>(chip::UnitKind::Scalar)
+              == static_cast<int>(trace::UnitKind::Scalar));
+
+// What a bar of the time line says.
+std::string label(const ir::Program& program, const ir::Operation& operation)
+{
+    switch (operation.code) {
+    case ir::OpCode::DotGeneral:
+        return "dot";
+    case ir::OpCode::Get:
+        return "load " + program.value(operation.operands[0]).name;
+    case ir::OpCode::Swap:
+        return "store " + program.value(operation.operands[0]).name;
+    case ir::OpCode::BroadcastInDim:
+        return "broadcast";
+    case ir::OpCode::ConvertElementType:
+        return "convert";
+    case ir::OpCode::SelectN:
+        return "select";
+    default:
+        return std::string(ir::opName(operation.code));
+    }
+}
+
+} // namespace
+
+trace::SourceLine Recorder::sourceLine(const ir::Program& program, ir::LocationId location) const
+{
+    if (location.index < 0) {
+        return {};
+    }
+    const ir::Location& place = program.locations[static_cast<std::size_t>(location.index)];
+    const auto file = m_files.find(place.file);
+    return {file == m_files.end() ? -1 : file->second, place.line};
+}
+
+void Recorder::describeProgram(const ir::Program& program)
+{
+    trace::Info& info = builder.info;
+    info.kernel = info.program = program.name;
+    for (const ir::Location& location : program.locations) {
+        if (!m_files.contains(location.file)) {
+            m_files[location.file] = static_cast<std::int32_t>(info.sources.size());
+            const auto source =
+                std::find_if(program.sources.begin(), program.sources.end(),
+                             [&](const ir::Source& s) { return s.file == location.file; });
+            info.sources.push_back(
+                {location.file, source == program.sources.end() ? "" : source->text});
+        }
+    }
+    for (ir::PrintedLine& line : ir::print(program)) {
+        info.listing.push_back({std::move(line.text), line.operation});
+    }
+    info.operations.resize(static_cast<std::size_t>(program.operationCount));
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        info.operations[static_cast<std::size_t>(operation.id)] = {
+            std::string(ir::opName(operation.code)), label(program, operation), -1,
+            sourceLine(program, operation.location)};
+    });
+    for (std::size_t line = 0; line < info.listing.size(); ++line) {
+        if (info.listing[line].operation >= 0) {
+            info.operations[static_cast<std::size_t>(info.listing[line].operation)].listingLine =
+                static_cast<std::int32_t>(line);
+        }
+    }
+}
+
+void Recorder::describeChip(const chip::Chip& chip)
+{
+    trace::Info& info = builder.info;
+    info.chip = chip.name;
+    info.chipName = chip.title;
+    info.chipJson = chip.json;
+    for (const chip::Unit& unit : chip.units) {
+        info.units.push_back({unit.name, unitKind(unit.kind)});
+    }
+    for (const chip::Memory& memory : chip.memories) {
+        info.memories.push_back({memory.name, memory.bytes, memory.defaultLimit});
+    }
+    for (const chip::Link& link : chip.links) {
+        info.links.push_back({link.name, link.from, link.to, link.datasheet, link.achieved()});
+    }
+    for (const chip::AgentKind& agent : chip.agents) {
+        for (std::int64_t i = 0; i < agent.count; ++i) {
+            info.agents.push_back(agent.name + " " + std::to_string(i));
+        }
+    }
+}
+
+Status Recorder::describePipeline(const ir::Program& program, const ir::Operation& operation,
+                                  const chip::Chip& chip)
+{
+    trace::Info& info = builder.info;
+    const auto& params = std::get<ir::PipelineParams>(operation.params);
+    const auto index = static_cast<std::int32_t>(info.pipelines.size());
+    m_pipelines[&operation] = index;
+    const bool emitted = params.origin == ir::PipelineOrigin::EmitPipeline;
+    info.pipelines.push_back({program.name,
+                              emitted ? "emit_pipeline" : "pallas_call (modelled on emit_pipeline)",
+                              params.schedule, params.grid, params.axisNames,
+                              static_cast<std::int32_t>(info.operands.size()),
+                              static_cast<std::int32_t>(params.specs.size()), ir::stepCount(params),
+                              sourceLine(program, operation.location)});
+    const Result<cost::Budget> budget = cost::budget(program, operation, chip);
+    if (!budget) {
+        return budget.error();
+    }
+    info.temporariesEstimate = std::max(info.temporariesEstimate, budget->temporariesEstimate);
+    std::vector<Bytes> address(chip.memories.size());
+    for (std::size_t i = 0; i < budget->entries.size(); ++i) {
+        const cost::BudgetEntry& entry = budget->entries[i];
+        const ir::Type& type = program.type(operation.regions[0].arguments[i]);
+        const bool scratch = entry.scratch;
+        const auto operand = static_cast<std::int32_t>(info.operands.size());
+        if (!scratch) {
+            const ir::BlockSpec& spec = params.specs[i];
+            const ir::OperandFacts facts = ir::operandFacts(program, operation, i);
+            const ir::Type& array = program.type(operation.operands[i]);
+            std::vector<Extent> block;
+            for (const ir::BlockDim& dim : spec.block) {
+                block.push_back(dim.size);
+            }
+            info.operands.push_back({spec.name, array.dtype, direction(spec.direction), array.shape,
+                                     Shape(block), facts.blockCounts, facts.gridAxes, index,
+                                     static_cast<std::int32_t>(info.buffers.size()), facts.slots,
+                                     Bytes(array.shape.elements() * dtypeBytes(array.dtype)),
+                                     Bytes(Shape(block).elements() * dtypeBytes(array.dtype)),
+                                     entry.slotBytes, sourceLine(program, spec.location)});
+        }
+        for (std::int32_t slot = 0; slot < entry.slots; ++slot) {
+            Bytes& next = address[static_cast<std::size_t>(entry.memory)];
+            const std::string name =
+                scratch ? entry.name : entry.name + "\u00b7" + std::to_string(slot);
+            info.buffers.push_back({name, scratch ? -1 : operand, slot, entry.memory, next,
+                                    entry.slotBytes, type.dtype, type.shape});
+            next += entry.slotBytes;
+        }
+    }
+    return Done{};
+}
+
+Status Recorder::describe(const ir::Program& program, const chip::Chip& chip, const Plan& plan)
+{
+    describeProgram(program);
+    describeChip(chip);
+    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
+        if (Status status = describePipeline(program, *pipeline, chip); !status) {
+            return status;
+        }
+    }
+    builder.info.templates = plan.templates;
+    m_visits.resize(builder.info.operands.size());
+    return Done{};
+}
+
+void Recorder::reserve(std::int64_t steps)
+{
+    const auto rows = static_cast<std::size_t>(steps);
+    for (auto* column : {&builder.steps.ordinal, &builder.steps.begin, &builder.steps.bodyBegin,
+                         &builder.steps.bodyEnd, &builder.steps.end}) {
+        column->reserve(rows);
+    }
+    builder.steps.pipeline.reserve(rows);
+}
+
+std::int32_t Recorder::addCopy(std::int32_t operand, std::int64_t block, std::int32_t slot,
+                               bool out, std::int32_t link, std::int32_t step, Bytes bytes,
+                               Picoseconds issue, Picoseconds start, Picoseconds end)
+{
+    trace::Copies& copies = builder.copies;
+    copies.operand.push_back(operand);
+    copies.block.push_back(block);
+    copies.slot.push_back(slot);
+    copies.out.push_back(out ? 1 : 0);
+    copies.link.push_back(link);
+    copies.step.push_back(step);
+    copies.bytes.push_back(bytes.value());
+    copies.issue.push_back(issue.value());
+    copies.start.push_back(start.value());
+    copies.end.push_back(end.value());
+    countEvents(1);
+    return static_cast<std::int32_t>(copies.size() - 1);
+}
+
+void Recorder::addWait(std::int32_t copy, std::int32_t agent, std::int32_t step, Picoseconds begin,
+                       Picoseconds end)
+{
+    trace::Waits& waits = builder.waits;
+    waits.copy.push_back(copy);
+    waits.agent.push_back(agent);
+    waits.step.push_back(step);
+    waits.begin.push_back(begin.value());
+    waits.end.push_back(end.value());
+    countEvents(1);
+}
+
+std::int32_t Recorder::beginStep(std::int32_t pipeline, std::int64_t ordinal, Picoseconds begin)
+{
+    trace::Steps& steps = builder.steps;
+    if (steps.size() > 0) {
+        steps.end.back() = begin.value();
+    }
+    steps.pipeline.push_back(pipeline);
+    steps.ordinal.push_back(ordinal);
+    for (auto* column : {&steps.begin, &steps.bodyBegin, &steps.bodyEnd, &steps.end}) {
+        column->push_back(begin.value());
+    }
+    return static_cast<std::int32_t>(steps.size() - 1);
+}
+
+void Recorder::addFinding(trace::Finding finding)
+{
+    const auto [place, isNew] = m_findings.try_emplace(
+        {finding.kind, finding.operand, finding.source}, builder.info.findings.size());
+    if (isNew) {
+        builder.info.findings.push_back(std::move(finding));
+    } else {
+        builder.info.findings[place->second].count += finding.count;
+    }
+}
+
+Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
+{
+    trace::Visits& columns = builder.visits;
+    for (std::size_t operand = 0; operand < m_visits.size(); ++operand) {
+        for (const Visit& visit : m_visits[operand]) {
+            columns.operand.push_back(static_cast<std::int32_t>(operand));
+            columns.firstStep.push_back(visit.firstStep);
+            columns.lastStep.push_back(visit.lastStep);
+            columns.block.push_back(visit.block);
+            columns.slot.push_back(visit.slot);
+            columns.copyIn.push_back(visit.copyIn);
+            columns.copyOut.push_back(visit.copyOut);
+        }
+        m_visits[operand] = {};
+    }
+    builder.end = end;
+    return std::move(builder).finish();
+}
+
+} // namespace pallascope::machine

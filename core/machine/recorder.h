@@ -1,0 +1,87 @@
+// Writes what happens in a run into the columns of a trace, and gathers findings by cause.
+#pragma once
+
+#include "core/chip/chip.h"
+#include "core/ir/program.h"
+#include "core/machine/plan.h"
+#include "core/trace/trace.h"
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace pallascope::machine {
+
+class Recorder
+{
+public:
+    trace::TraceBuilder builder;
+
+    // The static half: program, chip, units, memories, links, pipelines, operands, buffers,
+    // templates.
+    [[nodiscard]] Status describe(const ir::Program& program, const chip::Chip& chip,
+                                  const Plan& plan);
+
+    std::int32_t addCopy(std::int32_t operand, std::int64_t block, std::int32_t slot, bool out,
+                         std::int32_t link, std::int32_t step, Bytes bytes, Picoseconds issue,
+                         Picoseconds start, Picoseconds end);
+    void addWait(std::int32_t copy, std::int32_t agent, std::int32_t step, Picoseconds begin,
+                 Picoseconds end);
+
+    void addSegment(std::int32_t templateId, std::int32_t agent, std::int32_t step,
+                    Picoseconds begin)
+    {
+        builder.segments.templateId.push_back(templateId);
+        builder.segments.agent.push_back(agent);
+        builder.segments.step.push_back(step);
+        builder.segments.begin.push_back(begin.value());
+    }
+
+    std::int32_t beginStep(std::int32_t pipeline, std::int64_t ordinal, Picoseconds begin);
+
+    [[nodiscard]] trace::Steps& steps() { return builder.steps; }
+
+    void reserve(std::int64_t steps);
+
+    struct Visit
+    {
+        std::int32_t firstStep, lastStep;
+        std::int64_t block;
+        std::int32_t slot, copyIn, copyOut;
+    };
+
+    [[nodiscard]] std::vector<Visit>& visits(std::int32_t operand)
+    {
+        return m_visits[static_cast<std::size_t>(operand)];
+    }
+
+    void countEvents(std::int64_t events) { builder.info.events += events; }
+
+    // One cause (kind, operand, source line) is one finding, with its first step and its count.
+    void addFinding(trace::Finding finding);
+    [[nodiscard]] trace::SourceLine sourceLine(const ir::Program& program,
+                                               ir::LocationId location) const;
+
+    // Index of the first trace operand of a pipeline operation.
+    [[nodiscard]] std::int32_t pipelineIndex(const ir::Operation& pipeline) const
+    {
+        return m_pipelines.at(&pipeline);
+    }
+
+    // Sorts visits into their columns and validates everything.
+    [[nodiscard]] Result<std::shared_ptr<const trace::Trace>> finish(Picoseconds end);
+
+private:
+    void describeProgram(const ir::Program& program);
+    void describeChip(const chip::Chip& chip);
+    [[nodiscard]] Status describePipeline(const ir::Program& program, const ir::Operation& pipeline,
+                                          const chip::Chip& chip);
+
+    std::map<std::string, std::int32_t> m_files;
+    std::map<const ir::Operation*, std::int32_t> m_pipelines;
+    std::vector<std::vector<Visit>> m_visits; // per operand
+    std::map<std::tuple<std::string, std::string, trace::SourceLine>, std::size_t> m_findings;
+};
+
+} // namespace pallascope::machine

@@ -1,0 +1,132 @@
+#include "core/machine/run.h"
+
+#include "core/base/check.h"
+#include "core/base/format.h"
+#include "core/cost/budget.h"
+#include "core/ir/pipeline_facts.h"
+#include "core/machine/engine.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace pallascope::machine {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point begin)
+{
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// Over the scoped limit a kernel still runs, if it asks for more.
+void reportScopedLimit(const ir::Program& program, const chip::Chip& chip, Recorder& recorder)
+{
+    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
+        const Result<cost::Budget> budget = cost::budget(program, *pipeline, chip);
+        PALLASCOPE_CHECK(budget.has_value());
+        for (std::size_t memory = 0; memory < chip.memories.size(); ++memory) {
+            const Bytes used = budget->used(static_cast<std::int32_t>(memory));
+            const auto& limit = chip.memories[memory].defaultLimit;
+            if (limit && used > *limit) {
+                recorder.addFinding(
+                    {"over_scoped_limit",
+                     trace::FindingClass::Structural,
+                     "The operands take " + bytesText(used) + " of " + chip.memories[memory].name
+                         + ", over the scoped limit of " + bytesText(*limit)
+                         + ": ask for vmem_limit_bytes=" + std::to_string(used.value())
+                         + ", or use smaller blocks.",
+                     "",
+                     -1,
+                     {},
+                     recorder.sourceLine(program, pipeline->location),
+                     1});
+            }
+        }
+    }
+}
+
+} // namespace
+
+Status checkFit(const ir::Program& program, const chip::Chip& chip)
+{
+    const std::int32_t hbm = chip.memoryIndex("HBM");
+    Bytes arrays;
+    for (const ir::Argument& argument : program.arguments) {
+        const ir::Type& type = program.type(argument.ref);
+        arrays += Bytes(type.shape.elements() * dtypeBytes(type.dtype));
+    }
+    if (hbm >= 0 && arrays > chip.memories[static_cast<std::size_t>(hbm)].bytes) {
+        return limitError("The arrays of " + program.name + " take " + bytesText(arrays)
+                          + " of HBM, " + chip.title + " has "
+                          + bytesText(chip.memories[static_cast<std::size_t>(hbm)].bytes) + ".");
+    }
+    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
+        const Result<cost::Budget> budget = cost::budget(program, *pipeline, chip);
+        if (!budget) {
+            return budget.error();
+        }
+        if (Status status = cost::checkCapacity(*budget, chip); !status) {
+            return status;
+        }
+        const std::int64_t steps = ir::stepCount(std::get<ir::PipelineParams>(pipeline->params));
+        if (steps > kMostSteps) {
+            return limitError(program.name + " would take " + countText(steps)
+                              + " grid steps; a run records " + countText(kMostSteps)
+                              + " at most. Larger blocks make fewer steps.");
+        }
+    }
+    return Done{};
+}
+
+Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inputs,
+                      const chip::Chip& chip, const Options& options)
+{
+    const Clock::time_point begin = Clock::now();
+    if (Status status = checkFit(program, chip); !status) {
+        return status.error();
+    }
+    const bool full = options.values == ValueMode::Full;
+    const NeededSet needed = full ? NeededSet::everything(program) : NeededSet::of(program);
+    const Result<Plan> plan = makePlan(program, chip, needed);
+    if (!plan) {
+        return plan.error();
+    }
+    Engine engine(program, chip, options, needed, *plan);
+    Recorder& recorder = engine.recorder();
+    if (Status status = recorder.describe(program, chip, *plan); !status) {
+        return status.error();
+    }
+    trace::Info& info = recorder.builder.info;
+    info.parameters = options.parameters;
+    info.parameterOrder = options.parameterOrder;
+    info.seed = options.seed;
+    info.values = full ? "full" : "needed";
+    reportScopedLimit(program, chip, recorder);
+    if (Status status = engine.bind(inputs); !status) {
+        return status.error();
+    }
+    if (Status status = engine.execute(); !status) {
+        return status.error();
+    }
+    RunResult result;
+    double checking = 0;
+    if (full) {
+        result.outputs = engine.outputs();
+        if (options.check) {
+            const Clock::time_point before = Clock::now();
+            info.check = options.check(result.outputs);
+            checking = secondsSince(before);
+        }
+    }
+    Result<std::shared_ptr<const trace::Trace>> finished = recorder.finish(engine.end());
+    if (!finished) { // the machine broke a rule of its own trace
+        checkFailed(finished.error().message, __FILE__, __LINE__);
+    }
+    result.trace = std::move(*finished);
+    result.wall = Seconds(secondsSince(begin) - checking);
+    return result;
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,61 @@
+// Runs a program on a model of a chip, in values and in time, and records it. A run is a value:
+// (program, arguments, chip, options) in, one immutable trace out, the same bytes every time on one
+// kind of CPU, whatever the thread count, and the same events and times on every CPU.
+#pragma once
+
+#include "core/base/array.h"
+#include "core/base/result.h"
+#include "core/chip/chip.h"
+#include "core/ir/program.h"
+#include "core/trace/trace.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pallascope::machine {
+
+enum class ValueMode
+{
+    Full,
+    Needed
+};
+
+// Steps that one run records at most; each takes some 400 bytes.
+inline constexpr std::int64_t kMostSteps = 20'000'000;
+
+struct Options
+{
+    ValueMode values = ValueMode::Full;
+    // Compares the outputs (one per output argument) with a reference; its time is not the
+    // machine's.
+    std::function<trace::Check(const std::vector<Array>& outputs)> check;
+    std::function<bool(double)> progress; // 0..1 from the running thread; returning false cancels
+    // What the trace says about how the run was made.
+    std::map<std::string, std::string> parameters;
+    std::vector<std::string> parameterOrder;
+    std::uint64_t seed = 0;
+};
+
+struct RunResult
+{
+    std::shared_ptr<const trace::Trace> trace;
+    std::vector<Array> outputs; // in the order of the output arguments; empty with needed values
+    Seconds wall;               // from the call to the finished trace, without the check
+};
+
+// What must hold before anything runs, and run() checks first: blocks within their memories, arrays
+// within HBM (limit errors with the bytes), steps within kMostSteps.
+[[nodiscard]] Status checkFit(const ir::Program& program, const chip::Chip& chip);
+
+// `inputs`: one array per input argument, in order; with needed values they may be shapes only.
+// Errors: a user error for programs and chips that do not fit each other (a dtype, a memory, a
+// block), a limit error when the blocks exceed a memory, the arrays exceed HBM, or the run is
+// cancelled
+// ("cancelled"). Findings are in the trace, not errors.
+[[nodiscard]] Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inputs,
+                                    const chip::Chip& chip, const Options& options);
+
+} // namespace pallascope::machine

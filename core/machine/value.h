@@ -1,0 +1,86 @@
+// Values while a program runs: dense arrays with a shadow that says which elements are defined, and
+// scalars kept inline (a double holds every value of 32 bits exactly).
+#pragma once
+
+#include "core/base/array.h"
+#include "core/base/dtype.h"
+#include "core/base/shape.h"
+
+#include <cstdint>
+
+namespace pallascope::machine {
+
+// Which elements are defined. The fast path is All: nothing to look at.
+struct Shadow
+{
+    enum class Kind : std::uint8_t
+    {
+        All,
+        None,
+        Some
+    };
+    Kind kind = Kind::All;
+    SharedBytes mask; // Some: one byte per element, 1: defined
+
+    [[nodiscard]] bool all() const { return kind == Kind::All; }
+
+    [[nodiscard]] bool none() const { return kind == Kind::None; }
+
+    [[nodiscard]] const std::uint8_t* bytes() const
+    {
+        return reinterpret_cast<const std::uint8_t*>(mask.get());
+    }
+
+    [[nodiscard]] static Shadow allDefined() { return {}; }
+
+    [[nodiscard]] static Shadow noneDefined() { return {Kind::None, nullptr}; }
+
+    // All or None when the mask is uniform, so that the fast path comes back.
+    [[nodiscard]] static Shadow fromMask(SharedBytes mask, std::int64_t count);
+    [[nodiscard]] SharedBytes expanded(std::int64_t count) const; // always a mask
+};
+
+struct RuntimeValue
+{
+    DType dtype = DType::F32;
+    Shape shape;
+    SharedBytes data;  // rank > 0
+    double scalar = 0; // rank 0
+    Shadow shadow;
+
+    [[nodiscard]] bool isScalar() const { return shape.rank() == 0; }
+
+    [[nodiscard]] std::int64_t elements() const { return shape.elements(); }
+
+    template<class T>
+    [[nodiscard]] const T* as() const
+    {
+        return reinterpret_cast<const T*>(data.get());
+    }
+
+    template<class T>
+    [[nodiscard]] T* as()
+    {
+        return reinterpret_cast<T*>(data.get());
+    }
+
+    [[nodiscard]] static RuntimeValue scalarOf(DType dtype, double value);
+    [[nodiscard]] static RuntimeValue arrayOf(DType dtype, Shape shape); // uninitialised data
+};
+
+// What a load of undefined memory returns: NaN for floats, the largest int32, true (as in JAX's TPU
+// interpret mode with uninitialized_memory="nan").
+void fillUndefined(DType dtype, std::byte* data, std::int64_t count);
+[[nodiscard]] double undefinedScalar(DType dtype);
+
+// Reads or writes one element as a double, rounding to dtype.
+[[nodiscard]] double readElement(DType dtype, const std::byte* data, std::int64_t index);
+void writeElement(DType dtype, std::byte* data, std::int64_t index, double value);
+
+// Copies elements between two strided views of the same shape; `elementBytes` is 1, 2 or 4.
+void copyStrided(const std::byte* source, const StridedView& from, std::byte* target,
+                 const StridedView& to, int elementBytes);
+void fillStrided(std::byte* target, const StridedView& to,
+                 std::uint8_t value); // one byte per element
+
+} // namespace pallascope::machine

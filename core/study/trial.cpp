@@ -1,0 +1,63 @@
+#include "core/study/trial.h"
+
+#include "core/cost/budget.h"
+#include "core/ir/pipeline_facts.h"
+#include "core/machine/run.h"
+
+#include <algorithm>
+
+namespace pallascope::study {
+
+Result<Fit> fit(const ir::Program& program, const chip::Chip& chip)
+{
+    Fit result;
+    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
+        const Result<cost::Budget> budget = cost::budget(program, *pipeline, chip);
+        if (!budget) {
+            return budget.error();
+        }
+        if (!budget->entries.empty()) {
+            result.bytes = std::max(result.bytes, budget->used(budget->entries.front().memory));
+        }
+        result.fits = result.fits && cost::checkCapacity(*budget, chip).has_value();
+    }
+    return result;
+}
+
+Result<analysis::Alternative> trial(const ir::Program& program, const chip::Chip& chip)
+{
+    analysis::Alternative alternative;
+    const Result<Fit> fits = fit(program, chip);
+    if (!fits) {
+        return fits.error();
+    }
+    alternative.vmem = fits->bytes;
+    alternative.fits = fits->fits;
+    if (!alternative.fits) {
+        return alternative;
+    }
+    std::vector<Array> shapes;
+    for (const ir::Argument& argument : program.arguments) {
+        if (argument.kind == ir::ArgumentKind::Input) {
+            shapes.push_back(
+                {program.type(argument.ref).dtype, program.type(argument.ref).shape, nullptr});
+        }
+    }
+    const Result<machine::RunResult> run =
+        machine::run(program, shapes, chip, {.values = machine::ValueMode::Needed});
+    if (!run) {
+        return run.error();
+    }
+    const Result<analysis::Report> report = analysis::report(*run->trace);
+    if (!report) {
+        return report.error();
+    }
+    alternative.overScopedLimit = report->vmemPeak > report->vmemScopedLimit;
+    alternative.time = report->time;
+    alternative.boundBy = report->boundBy;
+    alternative.flopsPerSecond = report->flopsPerSecond;
+    alternative.arithmeticIntensity = report->arithmeticIntensity;
+    return alternative;
+}
+
+} // namespace pallascope::study

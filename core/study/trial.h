@@ -1,0 +1,26 @@
+// One quick run of a program to know what it would cost: values needed, nothing kept but the
+// figures.
+#pragma once
+
+#include "core/analysis/report.h"
+#include "core/base/result.h"
+#include "core/chip/chip.h"
+#include "core/ir/program.h"
+
+namespace pallascope::study {
+
+// Fills everything but `changed` and `name`. A program whose blocks exceed the physical memory
+// gives fits = false with its bytes; other errors are passed on.
+[[nodiscard]] Result<analysis::Alternative> trial(const ir::Program& program,
+                                                  const chip::Chip& chip);
+
+// Bytes of on-chip memory that a program's pipelines occupy, and whether they fit.
+struct Fit
+{
+    Bytes bytes;
+    bool fits = true;
+};
+
+[[nodiscard]] Result<Fit> fit(const ir::Program& program, const chip::Chip& chip);
+
+} // namespace pallascope::study

@@ -1,0 +1,98 @@
+// A built-in kernel: its parameters, the program it traces to, and how its result is checked.
+// One kernel is one file of this folder; registry.cpp lists them.
+#pragma once
+
+#include "core/base/array.h"
+#include "core/base/result.h"
+#include "core/ir/program.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pallascope::kernels {
+
+struct Parameter
+{
+    enum class Type
+    {
+        Integer,
+        Choice,
+        Shape
+    };
+
+    std::string name;
+    Type type = Type::Integer;
+    std::string defaultValue;
+    std::int64_t minimum = 1, maximum = 1; // of an integer, and of each extent of a shape
+    std::vector<std::string> choices;
+    std::string help; // one line
+};
+
+[[nodiscard]] Parameter integer(std::string name, std::int64_t defaultValue, std::int64_t minimum,
+                                std::int64_t maximum, std::string help);
+[[nodiscard]] Parameter choice(std::string name, std::vector<std::string> choices,
+                               std::string help); // the first is the default
+
+// Checked values of a kernel's parameters.
+class Arguments
+{
+public:
+    [[nodiscard]] std::int64_t integer(std::string_view name) const;
+    [[nodiscard]] const std::string& text(std::string_view name) const;
+    [[nodiscard]] DType dtype(std::string_view name) const;
+    [[nodiscard]] Shape shape(std::string_view name) const;
+
+    [[nodiscard]] const std::map<std::string, std::string, std::less<>>& all() const
+    {
+        return m_values;
+    }
+
+private:
+    friend Result<Arguments> arguments(const struct Kernel& kernel,
+                                       const std::map<std::string, std::string>& given);
+    std::map<std::string, std::string, std::less<>> m_values; // every parameter
+};
+
+// The comparison of a result with the kernel's reference, in f64.
+struct Comparison
+{
+    bool passed = false;
+    double maxAbsError = 0;
+    double maxRelError = 0; // largest difference / largest reference value
+    std::string method;
+};
+
+struct Kernel
+{
+    std::string name;
+    std::string help; // one line
+    std::vector<Parameter> parameters;
+    std::function<Result<ir::Program>(const Arguments&)> build;
+    std::function<Comparison(const Arguments&, const std::vector<Array>& inputs,
+                             const std::vector<Array>& outputs)>
+        check;
+    // Integer parameters that are block sizes: what "other blocks" vary. Empty: none.
+    std::vector<std::string> blockParameters;
+};
+
+// The defaults with `given` put over them. Errors name the parameter, the value and what is right.
+[[nodiscard]] Result<Arguments> arguments(const Kernel& kernel,
+                                          const std::map<std::string, std::string>& given);
+
+[[nodiscard]] const std::vector<Kernel>& all();
+[[nodiscard]] const Kernel* find(std::string_view name);
+
+// The embedded text of kernels/<file>.
+[[nodiscard]] std::string_view sourceText(std::string_view file);
+// Adds the embedded sources of the files that a program's locations name.
+void attachSources(ir::Program& program);
+
+// One function per kernel file.
+[[nodiscard]] Kernel matmulKernel();
+[[nodiscard]] Kernel matmulScratchKernel();
+[[nodiscard]] Kernel addVectorsKernel();
+
+} // namespace pallascope::kernels

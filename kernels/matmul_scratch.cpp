@@ -1,0 +1,60 @@
+// The blocked product of JAX's matmul guide: summed in f32 scratch, written once in the input's
+// dtype.
+#include "core/ir/builder.h"
+#include "kernels/kernel.h"
+#include "kernels/matmul_reference.h"
+
+namespace pallascope::kernels {
+
+namespace {
+
+Result<ir::Program> matmulScratch(const Arguments& p)
+{
+    const auto m = p.integer("m"), n = p.integer("n"), depth = p.integer("k");
+    const auto bm = p.integer("bm"), bn = p.integer("bn"), bk = p.integer("bk");
+    const auto buffers = static_cast<std::int32_t>(p.integer("buffers"));
+    const DType dtype = p.dtype("dtype"), f32 = DType::F32;
+    const std::vector<Extent> grid = {ceilDiv(m, bm), ceilDiv(n, bn), ceilDiv(depth, bk)};
+
+    return pl::kernel(
+        "matmul_scratch",
+        {pl::in("x", dtype, {m, depth}), pl::in("y", dtype, {depth, n}),
+         pl::out("out", dtype, {m, n})},
+        [&](pl::Ref x_hbm, pl::Ref y_hbm, pl::Ref out_hbm) {
+            const auto body = [&](pl::Ref x, pl::Ref y, pl::Ref out, pl::Ref acc) {
+                pl::when(pl::programId(2) == 0, [&] { // the first product of an output block
+                    acc[pl::all] = pl::zerosLike(acc);
+                });
+                acc[pl::all] += pl::dot(x[pl::all], y[pl::all], f32);
+                pl::when(pl::programId(2) == pl::numPrograms(2) - 1, [&] { // the last one
+                    out[pl::all] = pl::convert(acc[pl::all], dtype);
+                });
+            };
+            const auto ik = [](auto i, auto /*j*/, auto k) { return pl::at(i, k); };
+            const auto kj = [](auto /*i*/, auto j, auto k) { return pl::at(k, j); };
+            const auto ij = [](auto i, auto j, auto /*k*/) { return pl::at(i, j); };
+            pl::pallasCall({.grid = grid,
+                            .in = {pl::block({bm, bk}, ik, buffers), //
+                                   pl::block({bk, bn}, kj, buffers)},
+                            .out = {pl::block({bm, bn}, ij, buffers)},
+                            .scratch = {{"acc", f32, {bm, bn}}},
+                            .axes = "ijk",
+                            .order = p.text("order")},
+                           body)(x_hbm, y_hbm, out_hbm);
+        });
+}
+
+} // namespace
+
+Kernel matmulScratchKernel()
+{
+    return {"matmul_scratch",
+            "x[m,k] × y[k,n] in blocks, summed in f32 scratch, output in the input's dtype (JAX's "
+            "matmul guide)",
+            matmulParameters(512, 1024, 1024),
+            matmulScratch,
+            checkMatmul,
+            {"bm", "bn", "bk"}};
+}
+
+} // namespace pallascope::kernels

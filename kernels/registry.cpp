@@ -1,0 +1,187 @@
+#include "core/base/check.h"
+#include "kernels/kernel.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace pallascope::kernels {
+
+Parameter integer(std::string name, std::int64_t defaultValue, std::int64_t minimum,
+                  std::int64_t maximum, std::string help)
+{
+    return {std::move(name),
+            Parameter::Type::Integer,
+            std::to_string(defaultValue),
+            minimum,
+            maximum,
+            {},
+            std::move(help)};
+}
+
+Parameter choice(std::string name, std::vector<std::string> choices, std::string help)
+{
+    const std::string first = choices.front();
+    return {std::move(name),    Parameter::Type::Choice, first, 1, 1,
+            std::move(choices), std::move(help)};
+}
+
+namespace {
+
+bool parseInteger(std::string_view text, std::int64_t& value)
+{
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+// "1024" or "3,2,128,4" or "3x2x128x4"; empty: a scalar is not allowed.
+bool parseShape(std::string_view text, std::vector<Extent>& extents)
+{
+    while (true) {
+        const std::size_t end = std::min(text.find_first_of(",x"), text.size());
+        std::int64_t extent = 0;
+        if (!parseInteger(text.substr(0, end), extent)) {
+            return false;
+        }
+        extents.push_back(extent);
+        if (end == text.size()) {
+            return true;
+        }
+        text.remove_prefix(end + 1);
+    }
+}
+
+std::string listed(const std::vector<std::string>& words)
+{
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+    }
+    return text;
+}
+
+Status checkValue(const Kernel& kernel, const Parameter& parameter, const std::string& value)
+{
+    const std::string who =
+        "The parameter " + parameter.name + " of " + kernel.name + " is \"" + value + "\"; ";
+    const std::string range =
+        "from " + std::to_string(parameter.minimum) + " to " + std::to_string(parameter.maximum);
+    switch (parameter.type) {
+    case Parameter::Type::Integer: {
+        std::int64_t number = 0;
+        if (!parseInteger(value, number) || number < parameter.minimum
+            || number > parameter.maximum) {
+            return userError(who + "a whole number " + range + " is right.");
+        }
+        return Done{};
+    }
+    case Parameter::Type::Choice:
+        if (std::find(parameter.choices.begin(), parameter.choices.end(), value)
+            == parameter.choices.end()) {
+            return userError(who + listed(parameter.choices) + " is right.");
+        }
+        return Done{};
+    case Parameter::Type::Shape: {
+        std::vector<Extent> extents;
+        const bool sound = parseShape(value, extents) && extents.size() <= 8
+                           && std::all_of(extents.begin(), extents.end(), [&](Extent e) {
+                                  return e >= parameter.minimum && e <= parameter.maximum;
+                              });
+        if (!sound) {
+            return userError(who + "up to 8 whole numbers " + range
+                             + " such as 3,2,128,4 are right.");
+        }
+        if (const auto elements = checkedElements(Shape(extents));
+            !elements || *elements > (std::int64_t{1} << 40)) {
+            return userError(who + "at most 2^40 elements are right.");
+        }
+        return Done{};
+    }
+    }
+    PALLASCOPE_CHECK(false && "exhaustive");
+}
+
+} // namespace
+
+std::int64_t Arguments::integer(std::string_view name) const
+{
+    std::int64_t value = 0;
+    PALLASCOPE_CHECK(parseInteger(text(name), value));
+    return value;
+}
+
+const std::string& Arguments::text(std::string_view name) const
+{
+    const auto found = m_values.find(name);
+    PALLASCOPE_CHECK(found != m_values.end());
+    return found->second;
+}
+
+DType Arguments::dtype(std::string_view name) const
+{
+    const auto dtype = dtypeFromName(text(name));
+    PALLASCOPE_CHECK(dtype.has_value());
+    return *dtype;
+}
+
+Shape Arguments::shape(std::string_view name) const
+{
+    std::vector<Extent> extents;
+    PALLASCOPE_CHECK(parseShape(text(name), extents));
+    return Shape(extents);
+}
+
+Result<Arguments> arguments(const Kernel& kernel, const std::map<std::string, std::string>& given)
+{
+    Arguments result;
+    for (const Parameter& parameter : kernel.parameters) {
+        result.m_values[parameter.name] = parameter.defaultValue;
+    }
+    for (const auto& [name, value] : given) {
+        const auto parameter =
+            std::find_if(kernel.parameters.begin(), kernel.parameters.end(),
+                         [&](const Parameter& candidate) { return candidate.name == name; });
+        if (parameter == kernel.parameters.end()) {
+            std::vector<std::string> names;
+            for (const Parameter& candidate : kernel.parameters) {
+                names.push_back(candidate.name);
+            }
+            return userError("The kernel " + kernel.name + " has no parameter \"" + name + "\"; "
+                             + listed(names) + " is right.");
+        }
+        if (Status status = checkValue(kernel, *parameter, value); !status) {
+            return status.error();
+        }
+        result.m_values[name] = value;
+    }
+    return result;
+}
+
+const std::vector<Kernel>& all()
+{
+    static const std::vector<Kernel> kKernels{matmulKernel(), matmulScratchKernel(),
+                                              addVectorsKernel()};
+    return kKernels;
+}
+
+const Kernel* find(std::string_view name)
+{
+    const auto found = std::find_if(all().begin(), all().end(),
+                                    [&](const Kernel& kernel) { return kernel.name == name; });
+    return found == all().end() ? nullptr : &*found;
+}
+
+void attachSources(ir::Program& program)
+{
+    std::set<std::string> files;
+    for (const ir::Location& location : program.locations) {
+        if (files.insert(location.file).second) {
+            const std::string_view text = sourceText(location.file);
+            if (!text.empty()) {
+                program.sources.push_back({location.file, std::string(text)});
+            }
+        }
+    }
+}
+
+} // namespace pallascope::kernels

@@ -1,0 +1,10 @@
+# Writes OUTPUT, a C++ file that holds every chip file of FILES (names in SOURCE_DIR). Run with cmake -P.
+set(text "// Generated from resources/chips.\n#include \"resources/chip_files.h\"\n\nnamespace pallascope::resources {\n\n")
+string(APPEND text "const std::vector<ChipFile>& chipFiles()\n{\n    static const std::vector<ChipFile> kFiles{\n")
+string(REPLACE "," ";" FILES "${FILES}")
+foreach(name ${FILES})
+  file(READ ${SOURCE_DIR}/${name} content)
+  string(APPEND text "        {\"${name}\", R\"embedded(${content})embedded\"},\n")
+endforeach()
+string(APPEND text "    };\n    return kFiles;\n}\n\n} // namespace pallascope::resources\n")
+file(WRITE ${OUTPUT} "${text}")
