@@ -39,8 +39,8 @@ bench: setup ## build and run the benches
 	@cmake --build --preset release --parallel $(JOBS)
 	@for bench in build/release/bin/bench_*; do echo "== $$bench"; "$$bench" || exit 1; done
 
-images: build ## make the pictures of README.md and docs/ again
-	@.ci/make-images $(app)
+images: build ## make the pictures and the sample output in README.md again
+	@.ci/make-docs $(app)
 
 package: build ## make the .deb and the .tar.gz in build/packages
 	@.ci/setup package
