@@ -15,34 +15,32 @@ Result<ir::Program> addVectors(const Arguments& p)
     const auto block = p.integer("block");
     const DType dtype = p.dtype("dtype");
 
-    return pl::kernel(
-        "add_vectors",
-        {pl::in("x", dtype, shape), pl::in("y", dtype, shape), pl::out("out", dtype, shape)},
-        [&](pl::Ref x_hbm, pl::Ref y_hbm, pl::Ref out_hbm) {
-            const auto body = [&](pl::Ref x, pl::Ref y, pl::Ref out) {
-                out[pl::all] = x[pl::all] + y[pl::all];
-            };
-            if (block == 0) {
-                pl::pallasCall(
-                    {.in = {pl::wholeArray(), pl::wholeArray()}, .out = {pl::wholeArray()}},
-                    body)(x_hbm, y_hbm, out_hbm);
-                return;
-            }
-            std::vector<Extent> extents = shape.extents();
-            extents[0] = block;
-            const auto rows = [&](auto i) {
-                std::vector<pl::Operand> index(shape.rank(), 0);
-                index[0] = i;
-                return index;
-            };
-            pl::pallasCall(
-                {
-                    .grid = {ceilDiv(shape[0], block)},
-                    .in = {pl::block(extents, rows), pl::block(extents, rows)},
-                    .out = {pl::block(extents, rows)},
-                },
-                body)(x_hbm, y_hbm, out_hbm);
-        });
+    const auto kernel = [&](pl::Ref xHbm, pl::Ref yHbm, pl::Ref outHbm) {
+        const auto body = [&](pl::Ref x, pl::Ref y, pl::Ref out) { //
+            out[pl::all] = x[pl::all] + y[pl::all];
+        };
+        if (block == 0) { // no grid: copy in, run, copy out
+            const pl::BlockSpec whole = pl::wholeArray();
+            pl::pallasCall({.in = {whole, whole}, .out = {whole}}, body)(xHbm, yHbm, outHbm);
+            return;
+        }
+        std::vector<Extent> extents = shape.extents();
+        extents[0] = block;
+        const auto rows = [&](auto i) { // block (i, 0, 0, ...)
+            std::vector<pl::Operand> index(shape.rank(), 0);
+            index[0] = i;
+            return index;
+        };
+        pl::pallasCall({.grid = {ceilDiv(shape[0], block)},
+                        .in = {pl::block(extents, rows), pl::block(extents, rows)},
+                        .out = {pl::block(extents, rows)}},
+                       body)(xHbm, yHbm, outHbm);
+    };
+    return pl::kernel("add_vectors",
+                      {pl::in("x", dtype, shape), //
+                       pl::in("y", dtype, shape), //
+                       pl::out("out", dtype, shape)},
+                      kernel);
 }
 
 Comparison check(const Arguments&, const std::vector<Array>& inputs,

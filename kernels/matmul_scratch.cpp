@@ -16,32 +16,35 @@ Result<ir::Program> matmulScratch(const Arguments& p)
     const DType dtype = p.dtype("dtype"), f32 = DType::F32;
     const std::vector<Extent> grid = {ceilDiv(m, bm), ceilDiv(n, bn), ceilDiv(depth, bk)};
 
-    return pl::kernel(
-        "matmul_scratch",
-        {pl::in("x", dtype, {m, depth}), pl::in("y", dtype, {depth, n}),
-         pl::out("out", dtype, {m, n})},
-        [&](pl::Ref x_hbm, pl::Ref y_hbm, pl::Ref out_hbm) {
-            const auto body = [&](pl::Ref x, pl::Ref y, pl::Ref out, pl::Ref acc) {
-                pl::when(pl::programId(2) == 0, [&] { // the first product of an output block
-                    acc[pl::all] = pl::zerosLike(acc);
-                });
-                acc[pl::all] += pl::dot(x[pl::all], y[pl::all], f32);
-                pl::when(pl::programId(2) == pl::numPrograms(2) - 1, [&] { // the last one
-                    out[pl::all] = pl::convert(acc[pl::all], dtype);
-                });
-            };
-            const auto ik = [](auto i, auto /*j*/, auto k) { return pl::at(i, k); };
-            const auto kj = [](auto /*i*/, auto j, auto k) { return pl::at(k, j); };
-            const auto ij = [](auto i, auto j, auto /*k*/) { return pl::at(i, j); };
-            pl::pallasCall({.grid = grid,
-                            .in = {pl::block({bm, bk}, ik, buffers), //
-                                   pl::block({bk, bn}, kj, buffers)},
-                            .out = {pl::block({bm, bn}, ij, buffers)},
-                            .scratch = {{"acc", f32, {bm, bn}}},
-                            .axes = "ijk",
-                            .order = p.text("order")},
-                           body)(x_hbm, y_hbm, out_hbm);
-        });
+    const auto kernel = [&](pl::Ref xHbm, pl::Ref yHbm, pl::Ref outHbm) {
+        const auto body = [&](pl::Ref x, pl::Ref y, pl::Ref out, pl::Ref acc) {
+            pl::when(pl::programId(2) == 0, [&] {
+                // The first product of an output block.
+                acc[pl::all] = pl::zerosLike(acc);
+            });
+            acc[pl::all] += pl::dot(x[pl::all], y[pl::all], f32);
+            pl::when(pl::programId(2) == pl::numPrograms(2) - 1, [&] {
+                // The last one.
+                out[pl::all] = pl::convert(acc[pl::all], dtype);
+            });
+        };
+        const auto ik = [](auto i, auto /*j*/, auto k) { return pl::at(i, k); };
+        const auto kj = [](auto /*i*/, auto j, auto k) { return pl::at(k, j); };
+        const auto ij = [](auto i, auto j, auto /*k*/) { return pl::at(i, j); };
+        pl::pallasCall({.grid = grid,
+                        .in = {pl::block({bm, bk}, ik, buffers), //
+                               pl::block({bk, bn}, kj, buffers)},
+                        .out = {pl::block({bm, bn}, ij, buffers)},
+                        .scratch = {{"acc", f32, {bm, bn}}},
+                        .axes = "ijk",
+                        .order = p.text("order")},
+                       body)(xHbm, yHbm, outHbm);
+    };
+    return pl::kernel("matmul_scratch",
+                      {pl::in("x", dtype, {m, depth}), //
+                       pl::in("y", dtype, {depth, n}), //
+                       pl::out("out", dtype, {m, n})},
+                      kernel);
 }
 
 } // namespace
