@@ -1,0 +1,172 @@
+// Bars in their lanes.
+#include "core/base/format.h"
+#include "views/layout/timeline_painter.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pallascope::layout::timeline {
+
+void Painter::folded(const Lane& lane)
+{
+    if (!lane.used) {
+        return;
+    }
+    for (const Fold& fold : folds(m_run, m_axis, m_zoom.stepsPerBar)) {
+        const Picoseconds time =
+            busy(m_run, lane, Picoseconds(fold.end)) - busy(m_run, lane, Picoseconds(fold.begin));
+        if (time.value() <= 0) {
+            continue;
+        }
+        const double share =
+            static_cast<double>(time.value()) / static_cast<double>(fold.end - fold.begin);
+        const double h = std::max(1.0, std::round(lane.h * std::min(1.0, share)));
+        const double w = std::max(1.0, fold.x1 - fold.x0 - 1);
+        m_canvas.fill(fold.x0, lane.y + lane.h - h, w, h, lane.role);
+        hit(fold.x0, lane.y, fold.x1 - fold.x0, lane.h,
+            {TargetKind::Step, fold.firstStep, fold.lastStep});
+    }
+}
+
+void Painter::hit(double px, double y, double w, double h, Target target)
+{
+    const double x0 = std::max(px, m_axis.left);
+    const double x1 = std::min(px + w, right());
+    if (x1 > x0) {
+        m_canvas.hit(x0, y, x1 - x0, h, target);
+    }
+}
+
+void Painter::bars(const Lane& lane)
+{
+    if (!lane.used) {
+        return;
+    }
+    switch (lane.kind) {
+    case LaneKind::CopyIn:
+    case LaneKind::CopyOut:
+        copies(lane);
+        break;
+    case LaneKind::Unit:
+        for (const Bar& bar : unitBars(m_run, lane.unit, m_axis, m_zoom.level)) {
+            solid(lane, bar, bar.x0, bar.x1, bar.x1);
+        }
+        break;
+    case LaneKind::Wait:
+        for (const Bar& bar : waitBars(m_run, m_axis)) {
+            wait(lane, bar);
+        }
+        break;
+    }
+}
+
+void Painter::solid(const Lane& lane, const Bar& bar, double x0, double x1, double hitEnd)
+{
+    m_canvas.fill(x0, lane.y, x1 - x0, lane.h, bar.color);
+    label(lane, bar, x0, x1, bar.color);
+    hit(x0, lane.y, hitEnd - x0, lane.h, bar.target);
+}
+
+bool Painter::label(const Lane& lane, const Bar& bar, double x0, double x1, Color fill)
+{
+    const double from = std::max(x0, m_axis.left);
+    const double to = std::min(x1, right());
+    return std::any_of(bar.labels.begin(), bar.labels.end(), [&](const std::string& text) {
+        return m_canvas.label(from, lane.y, to - from, lane.h, text, fill, lane.h >= 13 ? 11 : 10);
+    });
+}
+
+void Painter::copies(const Lane& lane)
+{
+    const bool out = lane.kind == LaneKind::CopyOut;
+    const std::vector<Bar> all = copyBars(m_run, out, m_axis, m_zoom.level);
+    if (m_zoom.level == Level::Steps || m_zoom.level == Level::Operations) {
+        whiskers(lane, out);
+    }
+    for (const Bar& bar : all) {
+        // One pixel between copies, so that a back-to-back queue can be counted.
+        const double x1 = std::max(bar.x0 + 1, bar.x1 - 1);
+        const bool moving =
+            bar.begin < m_state.now.value() && m_state.now.value() < bar.end && bar.count == 1;
+        if (x1 < bar.x1) { // hides the whiskers of those behind it
+            const bool prologue = bar.end <= m_run.report.split.prologue.value();
+            m_canvas.fill(x1, lane.y, 1, lane.h, prologue ? kBand : Color(Role::View));
+        }
+        if (moving) {
+            underWay(lane, bar, x1);
+        } else {
+            solid(lane, bar, bar.x0, x1, bar.x1);
+        }
+    }
+}
+
+void Painter::whiskers(const Lane& lane, bool out)
+{
+    const trace::Copies& rows = m_trace.copies();
+    const auto first = static_cast<std::size_t>(
+        std::upper_bound(rows.start.begin(), rows.start.end(), begin()) - rows.start.begin());
+    const auto operands = static_cast<double>(m_trace.info().operands.size());
+    double budget = 4 * m_axis.width; // never more whiskers than can be told apart
+    for (std::size_t row = first; row < rows.size() && rows.issue[row] < end() && budget > 0;
+         ++row) {
+        if ((rows.out[row] != 0) != out || rows.start[row] == rows.issue[row]) {
+            continue;
+        }
+        const double x0 = std::max(std::round(x(rows.issue[row])), m_axis.left - 2);
+        const double x1 = std::min(std::round(x(rows.start[row])), right() + 2);
+        if (x1 - x0 < 3) {
+            continue;
+        }
+        const Role role = operandRole(rows.operand[row]);
+        const double share = (static_cast<double>(rows.operand[row]) + 1) / (operands + 1);
+        const double y = std::round(lane.y + lane.h * share);
+        m_canvas.fill(x0, y, x1 - x0, 1, role);
+        m_canvas.fill(x0, y - 2, 1, 5, role);
+        hit(x0, y - 2, x1 - x0, 5, {TargetKind::Copy, static_cast<std::int64_t>(row), -1});
+        budget -= 1;
+    }
+}
+
+void Painter::underWay(const Lane& lane, const Bar& bar, double x1)
+{
+    constexpr double kTint = 0.35;
+    const double now = std::clamp(std::round(m_axis.toX(m_state.now)), bar.x0, x1);
+    const Color tint = mix(bar.color.role, kTint);
+    m_canvas.fill(now, lane.y, x1 - now, lane.h, tint);
+    m_canvas.fill(bar.x0, lane.y, now - bar.x0, lane.h, bar.color);
+    Bar named = bar;
+    if (named.labels.size() > 1) {
+        named.labels.erase(
+            named.labels.begin()); // the block's name alone: the size belongs to all of it
+    }
+    if (!label(lane, named, bar.x0, now, bar.color)) {
+        label(lane, named, now + 1, x1, tint);
+    }
+    hit(bar.x0, lane.y, bar.x1 - bar.x0, lane.h, bar.target);
+}
+
+void Painter::wait(const Lane& lane, const Bar& bar)
+{
+    constexpr double kLeastFramed = 5;
+    const double w = bar.x1 - bar.x0;
+    hit(bar.x0, lane.y, w, lane.h, bar.target);
+    if (w < kLeastFramed) {
+        m_canvas.fill(bar.x0, lane.y, w, lane.h, Role::Wait);
+        return;
+    }
+    m_canvas.hatch(bar.x0, lane.y, w, lane.h, Role::Wait, mix(Role::Wait, 0.10), Hatch::Wait);
+    m_canvas.frame(bar.x0, lane.y, w, lane.h, Role::Wait);
+    const double from = std::max(bar.x0, m_axis.left) + 3;
+    const double to = std::min(bar.x1, right()) - 3;
+    const int size = lane.h >= 14 ? 11 : 10;
+    for (const std::string& text : bar.labels) {
+        const double wide = std::ceil(textWidth(text, size, Weight::Medium)) + 6;
+        if (wide <= to - from && lane.h >= 12) {
+            m_canvas.fill(from, lane.y + 2, wide, lane.h - 4, Role::View);
+            m_canvas.text(from + 3, lane.y, wide, lane.h, text, {size, Role::Wait, Weight::Medium});
+            return;
+        }
+    }
+}
+
+} // namespace pallascope::layout::timeline

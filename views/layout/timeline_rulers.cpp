@@ -1,0 +1,179 @@
+// The ruler of time and the band with the steps' names.
+#include "core/base/format.h"
+#include "views/layout/axis.h"
+#include "views/layout/timeline_painter.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pallascope::layout::timeline {
+
+void Painter::timeRuler()
+{
+    m_canvas.fill(0, 0, m_size.width, kRuler, Role::Panel);
+    m_canvas.fill(0, kRuler - 1, m_size.width, 1, Role::Line);
+    m_canvas.text(10, 0, kHead - 20, kRuler - 1, "busy in view",
+                  {10, Role::Text3, Weight::Regular, Align::Right});
+    m_canvas.hit(m_axis.left, 0, m_axis.width, kRuler, {TargetKind::Time, -1, -1});
+    const Rect flagged = flag();
+    const TimeTicks ticks = timeTicks(m_axis.range.begin, m_axis.range.end, m_axis.width);
+    bool first = true;
+    for (const Picoseconds t : ticks.at) {
+        const double px = std::round(m_axis.toX(t));
+        m_canvas.fill(px, kRuler - 6, 1, 6, Role::Edge);
+        const std::string label = ticks.label(t) + (first ? " " + ticks.unit : "");
+        const double labelEnd = px + 4 + textWidth(label, 10);
+        const bool covered = px + 4 < flagged.right() + 2 && labelEnd > flagged.x - 2;
+        if (labelEnd <= right() && !covered) {
+            m_canvas.text(px + 4, 0, labelEnd - px, kRuler - 1, label, {10, Role::Text2});
+            first = false;
+        }
+    }
+}
+
+void Painter::stepRuler()
+{
+    switch (m_zoom.level) {
+    case Level::Operations:
+    case Level::Steps:
+        stepNames();
+        break;
+    case Level::Periods:
+        periodNames();
+        break;
+    case Level::Run:
+        stepNumbers();
+        break;
+    }
+}
+
+void Painter::stepNumbers()
+{
+    constexpr double kLeast = 80; // px
+    const trace::Steps& steps = m_trace.steps();
+    const std::int32_t from = trace::stepAt(m_trace, m_axis.range.begin);
+    std::int64_t every = std::max<std::int64_t>(1, m_run.period);
+    while (static_cast<double>(every) * m_zoom.pxPerStep < kLeast) {
+        every *= 2;
+    }
+    bool first = true;
+    double free = m_axis.left;
+    for (std::int64_t step = (from + every - 1) / every * every;
+         from != trace::kNone && step < static_cast<std::int64_t>(steps.size()); step += every) {
+        const double px = std::round(x(steps.begin[static_cast<std::size_t>(step)]));
+        if (px >= right()) {
+            break;
+        }
+        if (px < free) {
+            continue;
+        }
+        m_canvas.fill(px, kRuler, 1, 5, Role::Edge);
+        const std::string number = countText(steps.ordinal[static_cast<std::size_t>(step)]);
+        const std::string name = (first ? "step " : "") + number;
+        firstFitting(px + 4, right() - px - 4, kRuler, kStepRuler, {name}, {10, Role::Text2});
+        free = px + textWidth(name, 10) + 12;
+        first = false;
+    }
+}
+
+void Painter::firstFitting(double px, double w, double y, double h,
+                           const std::vector<std::string>& names, TextStyle style)
+{
+    for (const std::string& name : names) {
+        if (textWidth(name, style.size, style.weight) <= w) {
+            m_canvas.text(px, y, w, h, name, style);
+            return;
+        }
+    }
+}
+
+std::vector<std::string> Painter::namesOf(std::size_t step) const
+{
+    const auto& pipeline =
+        m_trace.info().pipelines[static_cast<std::size_t>(m_trace.steps().pipeline[step])];
+    const std::string number = countText(m_trace.steps().ordinal[step]);
+    const std::vector<Extent> indices = trace::gridIndices(pipeline, m_trace.steps().ordinal[step]);
+    const std::string point = indices.empty() ? "" : " " + trace::indexText(indices);
+    std::vector<std::string> names = {"step " + number + point, "step " + number, number};
+    if (step == 0 && m_run.report.split.prologue.value() > 0) {
+        const std::string prologue = "prologue " + timeText(m_run.report.split.prologue);
+        names.insert(names.begin(), "step " + number + " · " + prologue);
+        names.insert(names.begin(), "step " + number + point + " · " + prologue);
+    }
+    return names;
+}
+
+void Painter::stepNames()
+{
+    const trace::Steps& steps = m_trace.steps();
+    const std::int32_t at = trace::stepAt(m_trace, m_axis.range.begin);
+    const std::int32_t current = trace::stepAt(m_trace, m_state.now);
+    double lastLine = -1;
+    for (auto step = static_cast<std::size_t>(std::max(0, at));
+         at != trace::kNone && step < steps.size() && steps.begin[step] < end(); ++step) {
+        const double line = std::round(x(steps.begin[step]));
+        if (line > lastLine) {
+            stepLine(line);
+            lastLine = line;
+        }
+        const double from = std::max(line, m_axis.left) + 5;
+        const double to = std::min(x(steps.end[step]), right()) - 4;
+        const bool now =
+            static_cast<std::int32_t>(step) == current && m_state.now.value() < steps.end[step];
+        if (to - from > 4) {
+            firstFitting(
+                from, to - from, kRuler, kStepRuler, namesOf(step),
+                {11, now ? Role::Text : Role::Text2, now ? Weight::SemiBold : Weight::Regular});
+            m_canvas.hit(from - 5, kRuler, to - from + 9, kStepRuler,
+                         {TargetKind::Step, static_cast<std::int64_t>(step), -1});
+        }
+    }
+    epilogueName();
+}
+
+void Painter::epilogueName()
+{
+    const Picoseconds length = m_run.report.split.epilogue;
+    const double from = x(m_trace.end().value() - length.value());
+    if (length.value() > 0 && from > m_axis.left && from < right()) {
+        firstFitting(from + 5, std::min(right(), x(m_trace.end().value())) - from - 8, kRuler,
+                     kStepRuler, {"epilogue " + timeText(length), "epilogue"}, {11, Role::Text2});
+    }
+}
+
+void Painter::periodNames()
+{
+    constexpr double kLeast = 44; // px for "304–311"
+    const trace::Steps& steps = m_trace.steps();
+    std::int64_t every = std::max<std::int64_t>(1, m_run.period);
+    while (static_cast<double>(every) * m_zoom.pxPerStep < kLeast) {
+        every *= 2;
+    }
+    const std::int32_t at = trace::stepAt(m_trace, m_axis.range.begin);
+    double lastLine = -1;
+    for (auto step = static_cast<std::size_t>(std::max(0, at));
+         at != trace::kNone && step < steps.size() && steps.begin[step] < end(); ++step) {
+        const std::int64_t ordinal = steps.ordinal[step];
+        const double line = std::round(x(steps.begin[step]));
+        if (ordinal % every != 0 || line <= lastLine) {
+            continue;
+        }
+        stepLine(line);
+        lastLine = line;
+        const std::size_t last = std::min(steps.size(), step + static_cast<std::size_t>(every)) - 1;
+        const double to = std::min(right(), x(steps.end[last]));
+        const std::string from = countText(ordinal);
+        const std::string range = last == step ? from : from + "–" + countText(steps.ordinal[last]);
+        firstFitting(line + 4, to - line - 6, kRuler, kStepRuler, {range, from}, {10, Role::Text2});
+        m_canvas.hit(
+            line, kRuler, to - line, kStepRuler,
+            {TargetKind::Step, static_cast<std::int64_t>(step), static_cast<std::int64_t>(last)});
+    }
+}
+
+void Painter::stepLine(double px)
+{
+    m_canvas.fill(std::round(px), kRuler, 1, m_bottom - kRuler, Role::Line);
+}
+
+} // namespace pallascope::layout::timeline
