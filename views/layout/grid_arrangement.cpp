@@ -10,11 +10,12 @@ namespace pallascope::layout {
 
 namespace {
 
-constexpr double kGap = 20;          // between arrays side by side
-constexpr double kBelow = 8;         // between the cells of one array and the heading of the next
-constexpr double kLargestCell = 40;  // a larger one says no more
-constexpr double kLeastExtent = 12;  // px of a whole array, so that a single column can be seen
-constexpr double kVectorHeight = 14; // of the one row of a vector
+constexpr double kGap = 20;           // between arrays side by side
+constexpr double kBelow = 8;          // between the cells of one array and the heading of the next
+constexpr double kLargestCell = 40;   // a larger one says no more
+constexpr double kLargestArray = 140; // unless an array has so few that this is its size
+constexpr double kLeastExtent = 12;   // px of a whole array, so that a single column can be seen
+constexpr double kVectorHeight = 14;  // of the one row of a vector
 constexpr double kOdometerWidth = 96;
 
 struct Plan // which operand goes where, before sizes
@@ -231,7 +232,11 @@ bool fitsAt(const Plan& plan, const Frame& frame, double cell)
 double largestCell(const Plan& plan, const Frame& frame)
 {
     double low = 0.001;
-    double high = kLargestCell;
+    Extent most = 1;
+    for (const ArrayShape& shape : plan.shapes) {
+        most = std::max({most, shape.rows, shape.columns});
+    }
+    double high = std::max(kLargestCell, std::floor(kLargestArray / static_cast<double>(most)));
     if (fitsAt(plan, frame, high)) {
         return high;
     }

@@ -79,7 +79,7 @@ std::string copiedText(const GridMoment& moment, double room)
         }
     }
     const auto fits = [room](const std::string& shown) {
-        return textWidth(parts::plain(shown), 10, Weight::Medium) <= room;
+        return textWidth(parts::plain(shown), 10) + 6 <= room; // 6: strong parts are wider
     };
     if (totals.size() == 1) {
         const std::string whole = fmt::format("{} of {}", text, countText(*totals.begin()));

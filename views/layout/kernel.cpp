@@ -259,7 +259,7 @@ double paintTable(Canvas& canvas, const RunView& run, const std::vector<BudgetRo
     y += kRow + 3;
     if (run.report.vmemTemporariesEstimate.value() > 0) {
         canvas.hatch(x, y + 5, 8, 8, Role::Text3, Role::Grid, Hatch::Estimate);
-        canvas.text(x + 14, y, w - 14 - bytesWidth, kRow, "temporaries, an estimate beside it",
+        canvas.text(x + 14, y, w - 14 - bytesWidth, kRow, "temporaries (estimate)",
                     small(Role::Text2));
         canvas.text(x, y, w, kRow, bytesText(run.report.vmemTemporariesEstimate),
                     {11, Role::Text2, Weight::Regular, Align::Right});
@@ -312,7 +312,7 @@ Scene layoutBudget(const RunView& run, const ViewState& state, Size size)
 {
     Canvas canvas(size.width, size.height);
     paintChoices(canvas, run, paintBudget(canvas, run, 0));
-    return parts::finished(std::move(canvas), "Budget", captionOf(run, size.width), run, state);
+    return parts::finished(std::move(canvas), "Kernel", captionOf(run, size.width), run, state);
 }
 
 } // namespace pallascope::layout

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kStripHead = 17;
 constexpr double kBytesWidth = 72;
-constexpr std::int64_t kSamples = 8; // blocks looked at per cell of a folded strip
+constexpr std::int64_t kSamples = 4; // blocks looked at per cell of a folded strip
 
 // Where a strip's cells lie.
 struct Strip

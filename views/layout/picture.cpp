@@ -18,7 +18,7 @@ Scene sourceAlone(const RunView& run, const ViewState& state, Size size)
 }
 
 constexpr View kViews[] = {
-    {"kernel", layoutBudget},     {"grid", layoutGrid},         {"memory", layoutMemory},
+    {"kernel", layoutKernel},     {"grid", layoutGrid},         {"memory", layoutMemory},
     {"timeline", layoutTimeline}, {"roofline", layoutRoofline}, {"source", sourceAlone},
     {"verdict", layoutVerdict},
 };

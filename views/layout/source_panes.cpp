@@ -49,6 +49,25 @@ std::vector<std::string_view> linesOf(std::string_view text)
     return lines;
 }
 
+// Leading spaces that all shown lines share; 0 unless one of them is too long to be shown whole.
+std::size_t sharedIndent(const std::vector<std::string_view>& lines, std::int64_t first,
+                         std::int64_t last, double room)
+{
+    const double advance = textWidth("0", 11, Weight::Mono);
+    std::size_t shared = std::string_view::npos;
+    bool tooLong = false;
+    for (std::int64_t line = first; line < last && line <= static_cast<std::int64_t>(lines.size());
+         ++line) {
+        const std::string_view text = lines[static_cast<std::size_t>(line - 1)];
+        const std::size_t indent = text.find_first_not_of(' ');
+        if (indent != std::string_view::npos) {
+            shared = std::min(shared, indent);
+            tooLong = tooLong || static_cast<double>(lengthOf(text)) * advance > room;
+        }
+    }
+    return tooLong && shared != std::string_view::npos ? shared : 0;
+}
+
 // A line of code cut at whole characters, with an ellipsis where it goes on.
 void paintCode(Canvas& canvas, Rect rect, const std::vector<Token>& line, bool strong)
 {
@@ -201,6 +220,8 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
     }
     double y = area.y + kHead;
     const double top = y;
+    const double room = area.w - kGutter - 8;
+    const std::size_t indent = sharedIndent(lines, first, first + fit, room);
     for (std::int64_t line = first; line <= count && line < first + fit; ++line, y += height) {
         const Rect row = {area.x, y, area.w, height};
         const bool current = moment.line.file == file && moment.line.line == line;
@@ -213,8 +234,9 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
         }
         canvas.text(area.x + 66, y, 22, height, std::to_string(line),
                     {10, Role::Text3, Weight::Mono, Align::Right});
-        paintCode(canvas, {area.x + kGutter + 4, y, area.w - kGutter - 8, height},
-                  tokens(lines[static_cast<std::size_t>(line - 1)], inComment), current);
+        const std::string_view text = lines[static_cast<std::size_t>(line - 1)];
+        paintCode(canvas, {area.x + kGutter + 4, y, room, height},
+                  tokens(text.substr(std::min(indent, text.size())), inComment), current);
         canvas.hit(row.x, row.y, row.w, row.h, {TargetKind::SourceLine, file, line});
     }
     canvas.fill(area.x + kGutter - 2, top, 1, y - top, Role::Line);

@@ -40,7 +40,7 @@ std::string captionOf(const RunView& run)
         for (const trace::Finding& finding : info.findings) {
             places += finding.count;
         }
-        caption += fmt::format(" in |{}| places", countText(places));
+        caption += fmt::format(" in |{}| {}", countText(places), places == 1 ? "place" : "places");
     }
     if (info.check.checked && !info.check.passed) {
         caption += " · result |differs|";
