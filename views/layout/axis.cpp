@@ -34,6 +34,16 @@ const Unit& unitFor(std::int64_t step, std::int64_t end)
     return end >= kUnits[1].ps ? kUnits[1] : kUnits[0];
 }
 
+// A thin space between every three of the first `digits` characters.
+std::string grouped(std::string text, std::size_t digits)
+{
+    for (std::size_t at = digits; at > 3;) {
+        at -= 3;
+        text.insert(at, "\u2009");
+    }
+    return text;
+}
+
 } // namespace
 
 double niceStep(double least)
@@ -89,7 +99,9 @@ std::string TimeTicks::label(Picoseconds t) const
     const auto ps = static_cast<double>(found->ps);
     const double perTick = static_cast<double>(step.value()) / ps;
     const int decimals = std::max(0, static_cast<int>(-std::floor(std::log10(perTick) + kSlack)));
-    return fmt::format("{:.{}f}", static_cast<double>(t.value()) / ps, decimals);
+    std::string text = fmt::format("{:.{}f}", static_cast<double>(t.value()) / ps, decimals);
+    const std::size_t digits = std::min(text.find('.'), text.size());
+    return digits > 4 ? grouped(text, digits) : text;
 }
 
 std::vector<double> logTicks(double low, double high)
@@ -130,12 +142,8 @@ std::vector<double> logTicks(double low, double high, double width, double least
 std::string tickText(double value)
 {
     if (value >= 1000) {
-        std::string digits = fmt::format("{:.0f}", value);
-        for (std::size_t at = digits.size(); at > 3;) {
-            at -= 3;
-            digits.insert(at, "\u2009");
-        }
-        return digits;
+        const std::string digits = fmt::format("{:.0f}", value);
+        return grouped(digits, digits.size());
     }
     return fmt::format("{:.{}f}", value,
                        std::max(0, static_cast<int>(-std::floor(std::log10(value) + kSlack))));

@@ -209,6 +209,7 @@ void Painter::trail()
         line.push_back(px);
         if (inSight(*point)) {
             m_canvas.hit(px.x - 3, px.y - 3, 6, 6, {TargetKind::Time, t.value(), -1});
+            m_trail.push_back({px.x - 3, px.y - 3, 6, 6});
         }
     }
     m_canvas.line(std::move(line), mix(Role::Select, 0.40), 4);

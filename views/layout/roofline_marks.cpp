@@ -43,6 +43,11 @@ void Painter::along(double bandwidth, const std::string& text, Color color, doub
     const double way = 8 + room * share;
     const double x = from.x + way * std::cos(angle) - offset * std::sin(angle);
     const double y = from.y + way * std::sin(angle) + offset * std::cos(angle);
+    constexpr double kBox = 10; // px; a slanted text is taken as small boxes along it
+    for (double gone = 0; gone < textWidth(text, m_small); gone += kBox) {
+        m_taken.push_back(
+            {x + gone * std::cos(angle) - 3, y + gone * std::sin(angle) - 1, kBox + 6, kBox + 6});
+    }
     m_canvas.rotatedText(x, y, text, angle * 180 / std::numbers::pi, {m_small, color});
 }
 
@@ -80,14 +85,16 @@ double Painter::widest(const std::vector<Line>& lines)
     return w + 2;
 }
 
-bool Painter::isFree(const Rect& box) const
+bool Painter::isFree(const Rect& box, bool clearOfTrail) const
 {
+    const auto overlaps = [&](const Rect& other) {
+        return box.x < other.right() && other.x < box.right() && box.y < other.bottom()
+               && other.y < box.bottom();
+    };
     const bool inside = box.x >= m_plot.x && box.right() <= m_size.width && box.y >= m_plot.y
                         && box.bottom() <= m_plot.bottom() - 16;
-    return inside && std::none_of(m_taken.begin(), m_taken.end(), [&](const Rect& other) {
-               return box.x < other.right() && other.x < box.right() && box.y < other.bottom()
-                      && other.y < box.bottom();
-           });
+    return inside && std::none_of(m_taken.begin(), m_taken.end(), overlaps)
+           && !(clearOfTrail && std::any_of(m_trail.begin(), m_trail.end(), overlaps));
 }
 
 Rect Painter::place(layout::Point p, double w, double h) const
@@ -96,15 +103,21 @@ Rect Painter::place(layout::Point p, double w, double h) const
     const double ridge = m_x.at(m_ridge) + 6;
     const double behind = ridge - p.x < kNear ? std::max(p.x + 12, ridge) : p.x + 12;
     const double low = m_plot.bottom() - 16 - h;
-    const std::vector<Rect> candidates = {
+    std::vector<Rect> candidates = {
         {behind, p.y + 6, w, h},        {behind, std::min(low, p.y + 30), w, h},
         {behind, p.y - h - 4, w, h},    {p.x + 12, p.y + 6, w, h},
+        {p.x + 12, p.y + 12, w, h},     {p.x - w / 2, p.y + 14, w, h},
         {p.x - 12 - w, p.y + 10, w, h}, {p.x - 12 - w, p.y - h - 4, w, h},
         {p.x + 12, p.y - h - 4, w, h},
     };
-    for (const Rect& box : candidates) {
-        if (isFree(box)) {
-            return box;
+    for (double away = 12; away <= kNear; away += 12) {
+        candidates.push_back({p.x + away, std::min(low, p.y - 8), w, h});
+    }
+    for (const bool clearOfTrail : {true, false}) {
+        for (const Rect& box : candidates) {
+            if (isFree(box, clearOfTrail)) {
+                return box;
+            }
         }
     }
     const double right = std::max(m_plot.x, m_size.width - w);

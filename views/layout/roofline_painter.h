@@ -66,7 +66,8 @@ private:
 
     [[nodiscard]] static double widest(const std::vector<Line>& lines);
 
-    [[nodiscard]] bool isFree(const Rect& box) const;
+    // Inside the plot and clear of points and texts, and of the trail if asked for.
+    [[nodiscard]] bool isFree(const Rect& box, bool clearOfTrail = false) const;
 
     // Where a label of this size lies clear of the roofs' names: right of the point and the ridge,
     // else below, else left.
@@ -103,6 +104,7 @@ private:
     double m_peak = 0, m_ridge = 0;
     int m_small = 10;
     std::vector<Rect> m_taken; // by texts and points
+    std::vector<Rect> m_trail;
 };
 
 } // namespace pallascope::layout::roofline

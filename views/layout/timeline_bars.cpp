@@ -279,9 +279,12 @@ std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis)
             const std::int32_t copy = waits.copy[row];
             if (copy != trace::kNone) {
                 const std::string name = copyLabels(*run.trace, static_cast<std::size_t>(copy))[1];
-                bars.back().labels = {"for " + name + " " + time, name + " " + time};
+                bars.back().labels = {"for " + name + " " + time, name + " " + time, "for " + name,
+                                      name};
             }
-            bars.back().labels.push_back(time);
+            if (copy == trace::kNone) {
+                bars.back().labels = {time};
+            }
         }
         ++row;
     }

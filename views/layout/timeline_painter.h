@@ -60,7 +60,8 @@ private:
 
     void stepNames();
 
-    void epilogueName();
+    // The bands before the first body and after the last.
+    void bandNames();
 
     // One name per stay of the slowest output, or per 2, 4, ... of them.
     void periodNames();

@@ -95,7 +95,8 @@ std::vector<std::string> Painter::namesOf(std::size_t step) const
     const std::vector<Extent> indices = trace::gridIndices(pipeline, m_trace.steps().ordinal[step]);
     const std::string point = indices.empty() ? "" : " " + trace::indexText(indices);
     std::vector<std::string> names = {"step " + number + point, "step " + number, number};
-    if (step == 0 && m_run.report.split.prologue.value() > 0) {
+    const std::int64_t prologueEnd = m_run.report.split.prologue.value();
+    if (step == 0 && prologueEnd > m_trace.steps().begin[0]) {
         const std::string prologue = "prologue " + timeText(m_run.report.split.prologue);
         names.insert(names.begin(), "step " + number + " · " + prologue);
         names.insert(names.begin(), "step " + number + point + " · " + prologue);
@@ -128,17 +129,25 @@ void Painter::stepNames()
                          {TargetKind::Step, static_cast<std::int64_t>(step), -1});
         }
     }
-    epilogueName();
+    bandNames();
 }
 
-void Painter::epilogueName()
+void Painter::bandNames()
 {
-    const Picoseconds length = m_run.report.split.epilogue;
-    const double from = x(m_trace.end().value() - length.value());
-    if (length.value() > 0 && from > m_axis.left && from < right()) {
-        firstFitting(from + 5, std::min(right(), x(m_trace.end().value())) - from - 8, kRuler,
-                     kStepRuler, {"epilogue " + timeText(length), "epilogue"}, {11, Role::Text2});
+    const auto name = [this](const std::string& word, std::int64_t from, std::int64_t to) {
+        const double x0 = std::max(x(from), m_axis.left) + 5;
+        const double x1 = std::min(x(to), right()) - 3;
+        if (to > from && x1 > x0) {
+            firstFitting(x0, x1 - x0, kRuler, kStepRuler,
+                         {word + " " + timeText(Picoseconds(to - from)), word}, {11, Role::Text2});
+        }
+    };
+    const trace::Steps& steps = m_trace.steps();
+    if (steps.size() > 0 && steps.begin[0] > 0) { // else step 0's own name says it
+        name("prologue", 0, m_run.report.split.prologue.value());
     }
+    const std::int64_t end = m_trace.end().value();
+    name("epilogue", end - m_run.report.split.epilogue.value(), end);
 }
 
 void Painter::periodNames()
