@@ -11,10 +11,12 @@ std::string significant(double value, int digits)
     if (value == 0.0) {
         return "0";
     }
-    const int exponent = static_cast<int>(std::floor(std::log10(std::fabs(value)) + 1e-12));
-    const int decimals = std::max(0, digits - 1 - exponent);
-    const std::string text = fmt::format("{:.{}f}", value, decimals);
-    return text;
+    int exponent = static_cast<int>(std::floor(std::log10(std::fabs(value)) + 1e-12));
+    const double next = std::pow(10.0, exponent + 1);
+    if (next - std::fabs(value) <= next * 0.5 * std::pow(10.0, -digits)) {
+        ++exponent; // 9.999 rounds to 10.0, which has its three digits already
+    }
+    return fmt::format("{:.{}f}", value, std::max(0, digits - 1 - exponent));
 }
 
 std::string timeText(Picoseconds time)
@@ -50,7 +52,9 @@ std::string bytesText(Bytes bytes)
         {"TiB", 1099511627776.0}, {"GiB", 1073741824.0}, {"MiB", 1048576.0}, {"KiB", 1024.0}};
     const auto value = static_cast<double>(bytes.value());
     for (const Step& step : kSteps) {
-        if (value >= step.size) {
+        // 1023.9 KiB would print as 1024 KiB: 1.00 MiB.
+        const bool rounds = value >= step.size * (1023.5 / 1024) && value < step.size;
+        if (value >= step.size || rounds) {
             const double scaled = value / step.size;
             if (scaled == std::round(scaled)) {
                 return fmt::format("{:.0f} {}", scaled, step.name);
@@ -63,7 +67,8 @@ std::string bytesText(Bytes bytes)
 
 std::string countText(std::int64_t count)
 {
-    std::string digits = std::to_string(count < 0 ? -count : count);
+    std::string digits = std::to_string(count);
+    digits.erase(0, count < 0 ? 1 : 0);
     if (digits.size() > 4) {
         for (std::size_t at = digits.size() - 3; at < digits.size() && at > 0;
              at -= std::min<std::size_t>(3, at)) {
@@ -96,8 +101,10 @@ std::string percentText(double share, int decimals)
     const double step = std::pow(10.0, -decimals);
     double percent = share * 100.0;
     if (share < 1.0 && percent > 100.0 - step / 2) {
-        percent = 100.0 - std::max(step, 0.1); // 99.96 % is not 100 %
+        // 99.96 % is 99.9 %, not 100 %: one decimal at least, and rounded down.
         decimals = std::max(decimals, 1);
+        const double scale = std::pow(10.0, decimals);
+        percent = std::min(std::floor(percent * scale), 100 * scale - 1) / scale;
     }
     return fmt::format("{:.{}f} %", percent, decimals);
 }

@@ -1,0 +1,101 @@
+#include "core/base/array.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+namespace pallascope {
+
+namespace {
+
+bool sameBits(const Array& a, const Array& b)
+{
+    return a.dtype == b.dtype && a.shape == b.shape
+           && std::memcmp(a.data.get(), b.data.get(), static_cast<std::size_t>(a.byteCount())) == 0;
+}
+
+TEST(ArrayTest, normalNumbersHaveMeanZeroAndVarianceOne)
+{
+    const Array array = normalArray(DType::F32, {1000, 1000}, 0);
+    double sum = 0, squares = 0, fourths = 0;
+    for (std::int64_t i = 0; i < array.shape.elements(); ++i) {
+        const double value = array.at(i);
+        sum += value;
+        squares += value * value;
+        fourths += value * value * value * value;
+    }
+    EXPECT_NEAR(sum / 1e6, 0, 4e-3); // four standard errors
+    EXPECT_NEAR(squares / 1e6, 1, 6e-3);
+    // Eight uniforms: kurtosis 3 - 1.2/8 = 2.85. A coin or a single uniform would miss it.
+    EXPECT_NEAR(fourths / 1e6, 2.85, 0.04);
+}
+
+TEST(ArrayTest, piecesGiveTheSameBitsAsTheWhole)
+{
+    for (const DType dtype : {DType::F32, DType::BF16, DType::Int32, DType::Bool}) {
+        const Array whole = normalArray(dtype, {777}, 5);
+        Array pieces = makeArray(dtype, {777});
+        fillNormal(pieces, 5, 300, 777);
+        fillNormal(pieces, 5, 0, 299);
+        fillNormal(pieces, 5, 299, 300);
+        EXPECT_TRUE(sameBits(whole, pieces)) << dtypeName(dtype);
+    }
+}
+
+TEST(ArrayTest, seedsDiffer)
+{
+    const Array zero = normalArray(DType::F32, {4096}, 0), one = normalArray(DType::F32, {4096}, 1);
+    double product = 0;
+    int equal = 0;
+    for (std::int64_t i = 0; i < 4096; ++i) {
+        product += zero.at(i) * one.at(i);
+        equal += zero.at(i) == one.at(i) ? 1 : 0;
+    }
+    EXPECT_LT(equal, 5);
+    EXPECT_LT(std::fabs(product / 4096), 4.0 / 64); // uncorrelated: four standard errors
+    EXPECT_TRUE(sameBits(zero, normalArray(DType::F32, {4096}, 0)));
+}
+
+TEST(ArrayTest, theNumbersAreTheSameOnEveryMachine)
+{
+    // Pinned: saved traces and golden errors depend on these bits.
+    const Array array = normalArray(DType::F32, {3}, 0);
+    std::uint32_t bits[3];
+    std::memcpy(bits, array.data.get(), sizeof bits);
+    const Array rounded = normalArray(DType::BF16, {3}, 0);
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(rounded.as<std::uint16_t>()[i], floatToBf16(array.as<float>()[i]));
+        EXPECT_TRUE(std::isfinite(std::bit_cast<float>(bits[i])));
+        EXPECT_LE(std::fabs(array.at(i)), 262140 * 1.8688e-5);
+    }
+}
+
+TEST(ArrayTest, integersAndCoinsStayInTheirRange)
+{
+    const Array integers = normalArray(DType::Int32, {10000}, 3);
+    const Array coins = normalArray(DType::Bool, {10000}, 3);
+    double least = 0, most = 0, heads = 0;
+    for (std::int64_t i = 0; i < 10000; ++i) {
+        least = std::min(least, integers.at(i));
+        most = std::max(most, integers.at(i));
+        heads += coins.at(i);
+    }
+    EXPECT_EQ(least, -8);
+    EXPECT_EQ(most, 8);
+    EXPECT_NEAR(heads, 5000, 200);
+}
+
+TEST(ArrayTest, elementsReadAsDoublesWhateverTheirType)
+{
+    Array array = makeArray(DType::BF16, {2});
+    array.as<std::uint16_t>()[0] = floatToBf16(-1.5F);
+    array.as<std::uint16_t>()[1] = 0x7fc0;
+    EXPECT_EQ(array.at(0), -1.5);
+    EXPECT_TRUE(std::isnan(array.at(1)));
+    EXPECT_EQ(array.byteCount(), 4);
+}
+
+} // namespace
+
+} // namespace pallascope
