@@ -1,0 +1,172 @@
+#include "core/trace/index_sums.h"
+
+#include "core/trace/mark_time.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace pallascope::trace {
+
+namespace {
+
+std::size_t at(std::int64_t index)
+{
+    return static_cast<std::size_t>(index);
+}
+
+Lane makeLane(const Trace& trace, std::int32_t link)
+{
+    const Copies& copies = trace.copies();
+    Lane lane;
+    lane.size = copies.size();
+    if (trace.info().links.size() > 1) {
+        for (std::size_t row = 0; row < copies.size(); ++row) {
+            if (copies.link[row] == link) {
+                lane.rows.push_back(static_cast<std::uint32_t>(row));
+            }
+        }
+        lane.size = lane.rows.size();
+    }
+    const std::size_t keys = trace.info().operands.size() * 2;
+    lane.sums = PrefixSums(2 * keys + 2);
+    for (std::size_t i = 0; i < lane.size; ++i) {
+        const std::size_t row = lane.row(i), key = keyOf(copies, row);
+        lane.sums.beginRow(i);
+        lane.sums.add(key, copies.bytes[row]);
+        lane.sums.add(keys + key, 1);
+        lane.sums.add(2 * keys + copies.out[row], copies.end[row] - copies.start[row]);
+    }
+    lane.sums.beginRow(lane.size);
+    return lane;
+}
+
+// Visits of one operand ordered by block, then time. Counting sort; by comparison only where an
+// array has far more blocks than were ever visited.
+std::vector<std::uint32_t> rowsByBlock(const Visits& visits, std::size_t first, std::size_t last)
+{
+    std::vector<std::uint32_t> rows(last - first);
+    std::int64_t highest = -1;
+    for (std::size_t row = first; row < last; ++row) {
+        highest = std::max(highest, visits.block[row]);
+    }
+    if (highest > static_cast<std::int64_t>(2 * rows.size() + 1024)) {
+        std::iota(rows.begin(), rows.end(), static_cast<std::uint32_t>(first));
+        std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return visits.block[a] < visits.block[b];
+        });
+        return rows;
+    }
+    std::vector<std::uint32_t> next(at(highest + 2), 0);
+    for (std::size_t row = first; row < last; ++row) {
+        ++next[at(visits.block[row] + 1)];
+    }
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    for (std::size_t row = first; row < last; ++row) {
+        rows[next[at(visits.block[row])]++] = static_cast<std::uint32_t>(row);
+    }
+    return rows;
+}
+
+std::vector<std::int64_t> firstLandings(const Trace& trace, const std::vector<std::uint32_t>& rows)
+{
+    std::vector<std::int64_t> times;
+    std::int64_t done = -1; // the last block that has a time
+    for (const std::uint32_t row : rows) {
+        const std::int32_t copy = trace.visits().copyOut[row];
+        if (copy != kNone && trace.visits().block[row] != done) {
+            done = trace.visits().block[row];
+            times.push_back(trace.copies().end[at(copy)]);
+        }
+    }
+    std::sort(times.begin(), times.end());
+    times.shrink_to_fit();
+    return times;
+}
+
+} // namespace
+
+std::size_t Lane::by(const std::vector<std::int64_t>& column, std::int64_t t) const
+{
+    std::size_t first = 0, length = size;
+    while (length > 0) {
+        const std::size_t half = length / 2;
+        if (column[row(first + half)] <= t) {
+            first += half + 1;
+            length -= half + 1;
+        } else {
+            length = half;
+        }
+    }
+    return first;
+}
+
+std::int64_t busyWithin(const SegmentTemplate& segment, std::int32_t unit, std::int64_t since)
+{
+    std::int64_t sum = 0;
+    for (const Mark& mark : segment.marks) {
+        if (mark.unit == unit) {
+            const std::int64_t begin = markTime(segment, mark.offset);
+            const std::int64_t end = markTime(segment, mark.offset + mark.length);
+            sum += std::clamp(since, begin, end) - begin;
+        }
+    }
+    return sum;
+}
+
+Index::Sums::Sums(const Trace& trace)
+    : segments(trace.info().units.size() + 1)
+    , waits(1)
+{
+    addSegments(trace);
+    for (std::size_t row = 0; row < trace.waits().size(); ++row) {
+        waits.beginRow(row);
+        waits.add(0, trace.waits().end[row] - trace.waits().begin[row]);
+    }
+    waits.beginRow(trace.waits().size());
+    for (std::size_t link = 0; link < trace.info().links.size(); ++link) {
+        lanes.push_back(makeLane(trace, static_cast<std::int32_t>(link)));
+    }
+    addVisits(trace);
+}
+
+void Index::Sums::addSegments(const Trace& trace)
+{
+    const std::size_t units = trace.info().units.size();
+    std::vector<std::size_t> used; // only units that some template uses are worth adding up
+    for (const SegmentTemplate& segment : trace.info().templates) {
+        flopsOf.push_back(segment.flops().value());
+        for (std::size_t unit = 0; unit < units; ++unit) {
+            busyOf.push_back(busyWithin(segment, static_cast<std::int32_t>(unit), INT64_MAX));
+            if (busyOf.back() != 0 && std::find(used.begin(), used.end(), unit) == used.end()) {
+                used.push_back(unit);
+            }
+        }
+    }
+    const std::vector<std::int32_t>& ids = trace.segments().templateId;
+    for (std::size_t row = 0; row < ids.size(); ++row) {
+        const std::size_t id = at(ids[row]);
+        segments.beginRow(row);
+        segments.add(units, flopsOf[id]);
+        for (const std::size_t unit : used) {
+            segments.add(unit, busyOf[id * units + unit]);
+        }
+    }
+    segments.beginRow(ids.size());
+}
+
+void Index::Sums::addVisits(const Trace& trace)
+{
+    const Visits& visits = trace.visits();
+    std::size_t first = 0;
+    for (std::size_t operand = 0; operand < trace.info().operands.size(); ++operand) {
+        std::size_t last = first;
+        while (last < visits.size() && at(visits.operand[last]) == operand) {
+            ++last;
+        }
+        byBlock.push_back(rowsByBlock(visits, first, last));
+        written.push_back(firstLandings(trace, byBlock.back()));
+        first = last;
+    }
+}
+
+} // namespace pallascope::trace

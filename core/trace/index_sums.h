@@ -1,0 +1,96 @@
+// The sums and histories behind class Index. Private to core/trace.
+#pragma once
+
+#include "core/trace/lookup.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace pallascope::trace {
+
+// Rows between two stored prefix sums: a quantity needs a quarter of a byte a row, and a question
+// adds up at most this many rows.
+inline constexpr std::size_t kSampleRows = 32;
+
+// Prefix sums of several quantities over the rows of one table. Unsigned: a hostile file may
+// overflow them, which then only wraps.
+class PrefixSums
+{
+public:
+    explicit PrefixSums(std::size_t quantities = 0)
+        : m_totals(quantities, 0)
+    {}
+
+    // Once per row, in order, before the row's additions; and once more at the end.
+    void beginRow(std::size_t row)
+    {
+        if (row % kSampleRows == 0) {
+            m_samples.insert(m_samples.end(), m_totals.begin(), m_totals.end());
+        }
+    }
+
+    void add(std::size_t quantity, std::int64_t value)
+    {
+        m_totals[quantity] += static_cast<std::uint64_t>(value);
+    }
+
+    // Sum over rows [0, last); value(row) must be what was added.
+    template<class Value>
+    [[nodiscard]] std::int64_t upTo(std::size_t quantity, std::size_t last, Value value) const
+    {
+        const std::size_t sample = last / kSampleRows;
+        std::uint64_t sum = m_samples[sample * m_totals.size() + quantity];
+        for (std::size_t row = sample * kSampleRows; row < last; ++row) {
+            sum += static_cast<std::uint64_t>(value(row));
+        }
+        return static_cast<std::int64_t>(sum);
+    }
+
+private:
+    std::vector<std::uint64_t> m_totals;
+    std::vector<std::uint64_t> m_samples; // [sample][quantity]
+};
+
+// The copies of one link in order. `rows` stays empty while there is one link: then it is every
+// row.
+struct Lane
+{
+    std::vector<std::uint32_t> rows;
+    std::size_t size = 0;
+    PrefixSums
+        sums; // bytes by key, copies by key, busy time in and out; a key is operand * 2 + out
+
+    [[nodiscard]] std::size_t row(std::size_t i) const { return rows.empty() ? i : rows[i]; }
+
+    // How many of this lane's copies have column <= t; the column is sorted along a lane.
+    [[nodiscard]] std::size_t by(const std::vector<std::int64_t>& column, std::int64_t t) const;
+};
+
+[[nodiscard]] inline std::size_t keyOf(const Copies& copies, std::size_t row)
+{
+    return static_cast<std::size_t>(copies.operand[row]) * 2 + copies.out[row];
+}
+
+// Busy time of one unit in the first `since` ps of a segment.
+[[nodiscard]] std::int64_t busyWithin(const SegmentTemplate& segment, std::int32_t unit,
+                                      std::int64_t since);
+
+struct Index::Sums
+{
+    std::vector<std::int64_t> busyOf;                // full busy time: template * units + unit
+    std::vector<std::int64_t> flopsOf;               // by template
+    PrefixSums segments;                             // busy time by unit, then FLOPs
+    PrefixSums waits;                                // waiting time
+    std::vector<Lane> lanes;                         // by link
+    std::vector<std::vector<std::uint32_t>> byBlock; // per operand: its visits, by (block, time)
+    std::vector<std::vector<std::int64_t>>
+        written; // per operand: when each block first landed, sorted
+
+    explicit Sums(const Trace& trace);
+
+private:
+    void addSegments(const Trace& trace);
+    void addVisits(const Trace& trace);
+};
+
+} // namespace pallascope::trace
