@@ -26,10 +26,12 @@ Result<ir::Program> matmul(const Arguments& p)
         const auto ik = [](auto i, auto /*j*/, auto k) { return pl::at(i, k); };
         const auto kj = [](auto /*i*/, auto j, auto k) { return pl::at(k, j); };
         const auto ij = [](auto i, auto j, auto /*k*/) { return pl::at(i, j); };
+        const auto xBlock = pl::block({bm, bk}, ik, buffers);
+        const auto yBlock = pl::block({bk, bn}, kj, buffers);
+        const auto outBlock = pl::block({bm, bn}, ij, buffers);
         pl::emitPipeline({.grid = grid,
-                          .in = {pl::block({bm, bk}, ik, buffers), //
-                                 pl::block({bk, bn}, kj, buffers)},
-                          .out = {pl::block({bm, bn}, ij, buffers)},
+                          .in = {xBlock, yBlock},
+                          .out = {outBlock},
                           .axes = "ijk",
                           .order = p.text("order")},
                          body)(xHbm, yHbm, outHbm);

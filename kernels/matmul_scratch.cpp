@@ -31,10 +31,12 @@ Result<ir::Program> matmulScratch(const Arguments& p)
         const auto ik = [](auto i, auto /*j*/, auto k) { return pl::at(i, k); };
         const auto kj = [](auto /*i*/, auto j, auto k) { return pl::at(k, j); };
         const auto ij = [](auto i, auto j, auto /*k*/) { return pl::at(i, j); };
+        const auto xBlock = pl::block({bm, bk}, ik, buffers);
+        const auto yBlock = pl::block({bk, bn}, kj, buffers);
+        const auto outBlock = pl::block({bm, bn}, ij, buffers);
         pl::pallasCall({.grid = grid,
-                        .in = {pl::block({bm, bk}, ik, buffers), //
-                               pl::block({bk, bn}, kj, buffers)},
-                        .out = {pl::block({bm, bn}, ij, buffers)},
+                        .in = {xBlock, yBlock},
+                        .out = {outBlock},
                         .scratch = {{"acc", f32, {bm, bn}}},
                         .axes = "ijk",
                         .order = p.text("order")},

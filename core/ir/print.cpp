@@ -258,6 +258,14 @@ void Printer::control(const Operation& operation, const std::string& results)
 
 void Printer::operation(const Operation& operation)
 {
+    if (operation.code == OpCode::Swap) { // what a store replaces gets no name unless it is used
+        line(indexed(operation) + " <- " + name(operation.operands[1]), operation.id);
+        return;
+    }
+    if (operation.code == OpCode::Get) {
+        line(named(operation.results[0]) + " <- " + indexed(operation), operation.id);
+        return;
+    }
     std::string results;
     for (const ValueId result : operation.results) {
         results += (results.empty() ? "" : " ") + named(result);
@@ -265,22 +273,13 @@ void Printer::operation(const Operation& operation)
     if (!results.empty()) {
         results += " = ";
     }
-    switch (opEntry(operation.code).kind) {
-    case OpKind::Control:
+    if (opEntry(operation.code).kind == OpKind::Control) {
         control(operation, results);
         return;
-    case OpKind::Memory:
-        if (operation.code == OpCode::Get) {
-            line(named(operation.results[0]) + " <- " + indexed(operation), operation.id);
-        } else {
-            line(indexed(operation) + " <- " + name(operation.operands[1]), operation.id);
-        }
-        return;
-    default:
-        line(results + std::string(opName(operation.code)) + parameters(operation)
-                 + (operation.operands.empty() ? "" : " ") + names(operation.operands, " "),
-             operation.id);
     }
+    line(results + std::string(opName(operation.code)) + parameters(operation)
+             + (operation.operands.empty() ? "" : " ") + names(operation.operands, " "),
+         operation.id);
 }
 
 void Printer::body(const Region& region)
