@@ -1,0 +1,236 @@
+#include "tests/machine/schedule_oracle.h"
+
+#include <algorithm>
+
+namespace pallascope::machine_test {
+
+namespace {
+
+// One operand's buffers: counters count for ever, the physical slot is a counter modulo the slots.
+class BufferedOperand
+{
+public:
+    BufferedOperand(const OracleOperand& operand, std::int64_t steps)
+        : m_operand(operand)
+        , m_steps(steps)
+    {}
+
+    [[nodiscard]] const OracleOperand& spec() const { return m_operand; }
+
+    [[nodiscard]] bool reads() const { return m_operand.inBuffers > 0; }
+
+    [[nodiscard]] bool writes() const { return m_operand.outBuffers > 0; }
+
+    [[nodiscard]] bool buffered() const { return !m_operand.trivial; }
+
+    // Steps wrap around the grid.
+    [[nodiscard]] const Index& at(std::int64_t step) const
+    {
+        return m_operand.blockAt[static_cast<std::size_t>((step % m_steps + m_steps) % m_steps)];
+    }
+
+    [[nodiscard]] bool differs(std::int64_t a, std::int64_t b) const { return at(a) != at(b); }
+
+    [[nodiscard]] std::int64_t slot(std::int64_t counter) const
+    {
+        const int both = m_operand.inBuffers + m_operand.outBuffers;
+        return counter % (reads() && writes() ? both - 1 : both);
+    }
+
+    // Grid steps between the end of a block's stay and the wait for its write-back.
+    [[nodiscard]] std::int64_t lag() const
+    {
+        return std::max<std::int64_t>(m_operand.outBuffers - 1, 1);
+    }
+
+    std::int64_t copyIn = 0, waitIn = 0, copyOut = 0, waitOut = 0;
+
+private:
+    const OracleOperand& m_operand;
+    std::int64_t m_steps;
+};
+
+class Schedule
+{
+public:
+    Schedule(std::int64_t steps, const std::vector<OracleOperand>& operands)
+        : m_steps(steps)
+    {
+        for (const OracleOperand& operand : operands) {
+            m_operands.emplace_back(operand, steps);
+            m_stages = std::max<std::int64_t>({m_stages, operand.inBuffers, operand.outBuffers});
+        }
+    }
+
+    [[nodiscard]] std::vector<Event> run()
+    {
+        prologue();
+        for (m_step = 0; m_step < m_steps; ++m_step) {
+            copyIn();
+            waitIn();
+            body();
+            copyOut();
+            waitOut();
+            advance();
+        }
+        epilogue();
+        return std::move(m_events);
+    }
+
+private:
+    void log(const BufferedOperand& o, const char* phase, const char* event, const Index& block,
+             std::int64_t slot)
+    {
+        m_events.push_back({m_step, phase, event, o.spec().name, block, slot});
+    }
+
+    [[nodiscard]] bool first() const { return m_step == 0; }
+
+    [[nodiscard]] bool last() const { return m_step == m_steps - 1; }
+
+    void prologue()
+    {
+        m_step = -1;
+        for (const BufferedOperand& o : m_operands) {
+            if (!o.buffered() && o.reads()) {
+                log(o, "prologue", "sync_copy_in", o.at(0), 0);
+            }
+        }
+        for (std::int64_t t = 0; t <= m_stages - 2; ++t) {
+            for (BufferedOperand& o : m_operands) {
+                const bool takesPart = o.buffered() && o.reads() && t + 1 < o.spec().inBuffers;
+                if (takesPart && t < m_steps && (t == 0 || o.differs(t, t - 1))) {
+                    log(o, "ep_initialize", "copy_in", o.at(t), o.slot(o.copyIn));
+                    ++o.copyIn;
+                }
+            }
+        }
+    }
+
+    void copyIn()
+    {
+        for (BufferedOperand& o : m_operands) {
+            if (!o.buffered() || !o.reads()) {
+                continue;
+            }
+            const std::int64_t n = o.spec().inBuffers;
+            const bool changed = o.differs(m_step, m_step - 1);
+            const bool willFetch = n < 2 ? changed : o.differs(m_step + n - 2, m_step + n - 1);
+            const bool outOfFetch = m_step >= m_steps - n + 1;
+            bool start = willFetch && !outOfFetch;
+            if (n < 2) {
+                start = start || first();
+            }
+            if (start) {
+                log(o, "ep_copy_in", "copy_in", o.at(m_step + n - 1), o.slot(o.copyIn));
+                ++o.copyIn;
+            }
+        }
+    }
+
+    void waitIn()
+    {
+        for (const BufferedOperand& o : m_operands) {
+            if (o.buffered() && o.reads() && (first() || o.differs(m_step, m_step - 1))) {
+                log(o, "ep_wait_in", "wait_in", o.at(m_step), o.slot(o.waitIn));
+            }
+        }
+    }
+
+    void body()
+    {
+        for (const BufferedOperand& o : m_operands) {
+            const std::int64_t slot = o.slot(o.writes() ? o.copyOut : o.waitIn);
+            log(o, "ep_run_kernel", "use", o.at(m_step), o.buffered() ? slot : 0);
+        }
+    }
+
+    void copyOut()
+    {
+        for (BufferedOperand& o : m_operands) {
+            if (o.buffered() && o.writes() && (last() || o.differs(m_step, m_step + 1))) {
+                log(o, "ep_copy_out", o.spec().outBuffers == 1 ? "sync_copy_out" : "copy_out",
+                    o.at(m_step), o.slot(o.copyOut));
+                ++o.copyOut;
+            }
+        }
+    }
+
+    void waitOut()
+    {
+        for (BufferedOperand& o : m_operands) {
+            if (!o.buffered() || !o.writes() || m_step < o.lag()
+                || !o.differs(m_step - o.lag() + 1, m_step - o.lag())) {
+                continue;
+            }
+            if (o.spec().outBuffers > 1) {
+                log(o, "ep_wait_out", "wait_out", o.at(m_step - o.lag()), o.slot(o.waitOut));
+            }
+            ++o.waitOut;
+        }
+    }
+
+    void advance()
+    {
+        for (BufferedOperand& o : m_operands) {
+            if (o.buffered() && o.reads() && (last() || o.differs(m_step, m_step + 1))) {
+                ++o.waitIn;
+            }
+        }
+    }
+
+    void epilogue()
+    {
+        for (std::int64_t l = m_stages - 2; l >= 0; --l) {
+            for (BufferedOperand& o : m_operands) {
+                if (!o.buffered() || !o.writes() || l >= o.lag() || l >= m_steps) {
+                    continue;
+                }
+                if (l != 0 && !o.differs(m_steps - l, m_steps - 1 - l)) {
+                    continue;
+                }
+                if (o.spec().outBuffers > 1) {
+                    log(o, "ep_finalize", "wait_out", o.at(m_steps - 1 - l), o.slot(o.waitOut));
+                }
+                ++o.waitOut;
+            }
+        }
+        for (const BufferedOperand& o : m_operands) {
+            if (!o.buffered() && o.writes()) {
+                log(o, "epilogue", "sync_copy_out", o.at(0), 0);
+            }
+        }
+    }
+
+    std::int64_t m_steps, m_step = 0, m_stages = 2;
+    std::vector<BufferedOperand> m_operands;
+    std::vector<Event> m_events;
+};
+
+} // namespace
+
+std::string toString(const Event& event)
+{
+    std::string text = "[" + std::to_string(event.step) + " " + event.phase + " " + event.event
+                       + " " + event.operand + " (";
+    for (const std::int64_t index : event.block) {
+        text += std::to_string(index) + ",";
+    }
+    return text + ") slot " + std::to_string(event.slot) + "]";
+}
+
+std::string toString(const std::vector<Event>& events)
+{
+    std::string text;
+    for (const Event& event : events) {
+        text += toString(event) + "\n";
+    }
+    return text;
+}
+
+std::vector<Event> expectedEvents(std::int64_t steps, const std::vector<OracleOperand>& operands)
+{
+    return Schedule(steps, operands).run();
+}
+
+} // namespace pallascope::machine_test

@@ -1,0 +1,139 @@
+// Random pipelines: events against the oracle of these tests, values against a plain loop.
+#include "tests/machine/support.h"
+#include "tests/machine/table_pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace pallascope::machine_test {
+
+namespace {
+
+std::vector<Array> inputsOf(const ir::Program& program, std::uint64_t seed, bool data)
+{
+    std::vector<Array> inputs;
+    for (const ir::Argument& argument : program.arguments) {
+        if (argument.kind == ir::ArgumentKind::Input) {
+            const Shape& shape = program.type(argument.ref).shape;
+            inputs.push_back(data ? normalArray(DType::F32, shape, seed++)
+                                  : Array{DType::F32, shape, nullptr});
+        }
+    }
+    return inputs;
+}
+
+struct Element // of an array: the block it lies in, and its number
+{
+    Index block;
+    std::int64_t number = 0;
+};
+
+std::vector<Element> elementsByBlock(const Shape& shape)
+{
+    std::vector<Element> elements;
+    for (std::int64_t i = 0; i < shape.elements(); ++i) {
+        Element element{Index(shape.rank()), i};
+        std::int64_t rest = i;
+        for (std::size_t axis = shape.rank(); axis-- > 0;) {
+            element.block[axis] = rest % shape[axis] / kBlockSize;
+            rest /= shape[axis];
+        }
+        elements.push_back(std::move(element));
+    }
+    return elements;
+}
+
+float largestOfBlock(const Array& array, const Index& block)
+{
+    float largest = -std::numeric_limits<float>::infinity();
+    for (const Element& element : elementsByBlock(array.shape)) {
+        if (element.block == block) {
+            largest = std::max(largest, static_cast<float>(array.at(element.number)));
+        }
+    }
+    return largest;
+}
+
+// What tableProgram's body leaves in every output, computed without any pipeline: the last step
+// that visits a block decides, what no step visits stays undefined (NaN).
+std::vector<double> expectedOutput(const TablePipeline& pipeline, const std::vector<Array>& inputs,
+                                   const OracleOperand& output, const Shape& shape)
+{
+    std::vector<double> values(static_cast<std::size_t>(shape.elements()),
+                               std::numeric_limits<double>::quiet_NaN());
+    const std::vector<Element> elements = elementsByBlock(shape);
+    for (std::int64_t step = 0; step < pipeline.steps(); ++step) {
+        float sum = 1.0F + static_cast<float>(step);
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            sum += largestOfBlock(inputs[i],
+                                  pipeline.operands[i].blockAt[static_cast<std::size_t>(step)]);
+        }
+        for (const Element& element : elements) {
+            if (element.block == output.blockAt[static_cast<std::size_t>(step)]) {
+                values[static_cast<std::size_t>(element.number)] = static_cast<double>(sum);
+            }
+        }
+    }
+    return values;
+}
+
+bool sameNumber(double a, double b)
+{
+    return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+} // namespace
+
+TEST(RandomPipelines, haveExactlyTheEventsOfThePublishedSchedule)
+{
+    std::int64_t events = 0, inOuts = 0, trivial = 0;
+    for (std::uint64_t seed = 0; seed < 2500; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        const TablePipeline pipeline = randomPipeline(random, {});
+        const ir::Program program = tableProgram(pipeline);
+        const machine::RunResult run =
+            mustRun(program, inputsOf(program, 0, false), machine::ValueMode::Needed);
+        const std::vector<Event> expected = expectedEvents(pipeline.steps(), pipeline.operands);
+        const std::vector<Event> actual = eventsOf(*run.trace, pipeline);
+        if (actual != expected) {
+            ASSERT_EQ(toString(actual), toString(expected));
+        }
+        ASSERT_EQ(orderFault(*run.trace), "");
+        events += static_cast<std::int64_t>(expected.size());
+        for (const OracleOperand& operand : pipeline.operands) {
+            inOuts += operand.inBuffers > 0 && operand.outBuffers > 0 ? 1 : 0;
+            trivial += operand.trivial ? 1 : 0;
+        }
+    }
+    EXPECT_GT(events, 100'000); // the generator still makes what the test is for
+    EXPECT_GT(inOuts, 500);
+    EXPECT_GT(trivial, 500);
+}
+
+// Right events with wrong data would pass above: the numbers that come out are the plain loop's.
+TEST(RandomPipelines, leaveTheNumbersThatAPlainLoopLeaves)
+{
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        const TablePipeline pipeline = randomPipeline(random, {.inOuts = false});
+        const ir::Program program = tableProgram(pipeline);
+        const std::vector<Array> inputs = inputsOf(program, seed, true);
+        const machine::RunResult run = mustRun(program, inputs);
+        for (std::size_t o = 0; o < run.outputs.size(); ++o) {
+            const std::vector<double> expected = expectedOutput(
+                pipeline, inputs, pipeline.operands[inputs.size() + o], run.outputs[o].shape);
+            const std::vector<double> actual = elementsOf(run.outputs[o]);
+            for (std::size_t i = 0; i < expected.size(); ++i) {
+                ASSERT_TRUE(sameNumber(actual[i], expected[i]))
+                    << "output " << o << " element " << i << " is " << actual[i] << ", not "
+                    << expected[i];
+            }
+        }
+    }
+}
+
+} // namespace pallascope::machine_test
