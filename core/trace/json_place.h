@@ -1,0 +1,87 @@
+// Where a reader of a JSON document is, and what was wrong first. Only the .cpp files that read
+// traces include this: the parser's header is slow to compile.
+#pragma once
+
+#include "core/trace/trace.h"
+
+#include <fmt/format.h>
+#include <limits>
+#include <optional>
+#include <simdjson.h>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace pallascope::trace {
+
+struct Place
+{
+    std::string file;
+    std::string pointer;        // RFC 6901
+    std::optional<Error> error; // the first one
+
+    void fail(const std::string& what);
+    void failWrong(const std::string& wanted,
+                   simdjson::dom::element found); // "must be ..., not ..."
+};
+
+// Adds one step to the pointer while it lives.
+class Enter
+{
+public:
+    Enter(Place& place, std::string_view key)
+        : m_place(place)
+        , m_length(place.pointer.size())
+    {
+        place.pointer.append(1, '/').append(key);
+    }
+
+    Enter(Place& place, std::size_t index)
+        : Enter(place, std::string_view(std::to_string(index)))
+    {}
+
+    ~Enter() { m_place.pointer.resize(m_length); }
+
+    Enter(const Enter&) = delete;
+    Enter& operator=(const Enter&) = delete;
+
+private:
+    Place& m_place;
+    std::size_t m_length;
+};
+
+// The member `key`, or nothing and an error.
+[[nodiscard]] std::optional<simdjson::dom::element>
+member(Place& place, simdjson::dom::object object, std::string_view key);
+[[nodiscard]] std::optional<simdjson::dom::object>
+objectAt(Place& place, simdjson::dom::object parent, std::string_view key);
+
+template<class T>
+void readInteger(Place& place, simdjson::dom::element element, T& value)
+{
+    if constexpr (std::is_unsigned_v<T>) {
+        std::uint64_t wide = 0;
+        if (element.get(wide) == simdjson::SUCCESS && std::in_range<T>(wide)) {
+            value = static_cast<T>(wide);
+            return;
+        }
+    } else {
+        std::int64_t wide = 0;
+        if (element.get(wide) == simdjson::SUCCESS && std::in_range<T>(wide)) {
+            value = static_cast<T>(wide);
+            return;
+        }
+    }
+    place.failWrong(fmt::format("a whole number from {} to {}", std::numeric_limits<T>::min(),
+                                std::numeric_limits<T>::max()),
+                    element);
+}
+
+// The "pallascope" section: everything but format and version, unchecked against the rules of a
+// trace.
+void readSection(Place& place, simdjson::dom::object section, TraceBuilder& builder);
+
+// The Chrome half, as far as other readers of the file rely on it.
+void checkEvents(Place& place, simdjson::dom::object root);
+
+} // namespace pallascope::trace
