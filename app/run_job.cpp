@@ -4,6 +4,7 @@
 #include "app/chips.h"
 #include "core/base/format.h"
 #include "core/machine/run.h"
+#include "core/study/trial.h"
 #include "core/trace/file.h"
 #include "kernels/kernel.h"
 
@@ -163,8 +164,10 @@ Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progres
 
     // Refuse what cannot run before gigabytes of arguments are made.
     if (const Status fits = machine::checkFit(*program, *chip); !fits) {
-        const std::string nearest =
-            fits.error().kind == ErrorKind::Limit ? nearestThatFit(*kernel, *arguments, *chip) : "";
+        // Other blocks help only where it is the blocks that do not fit.
+        const Result<study::Fit> blocks = study::fit(*program, *chip);
+        const bool tooLarge = blocks && !blocks->fits;
+        const std::string nearest = tooLarge ? nearestThatFit(*kernel, *arguments, *chip) : "";
         return Error{fits.error().kind,
                      fits.error().message
                          + (nearest.empty() ? "" : " Nearest blocks that fit: " + nearest + ".")};

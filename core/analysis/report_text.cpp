@@ -1,6 +1,7 @@
 #include "core/analysis/report.h"
 #include "core/base/format.h"
 
+#include <cmath>
 #include <fmt/format.h>
 
 namespace pallascope::analysis {
@@ -9,8 +10,8 @@ namespace {
 
 std::string timeLine(const Report& report, const trace::Info& info)
 {
-    std::string text = fmt::format("{} on {}: {}, {} steps", report.kernel, info.chipName,
-                                   timeText(report.time), countText(report.steps));
+    std::string text = fmt::format("{} on {}: {}, {}", report.kernel, info.chipName,
+                                   timeText(report.time), counted(report.steps, "step", "steps"));
     if (report.roofline.peak) {
         text += fmt::format(", {}, {} of the {} peak of {}", flopRateText(report.flopsPerSecond),
                             percentText(report.utilization, 1), report.roofline.peak->name,
@@ -18,8 +19,12 @@ std::string timeLine(const Report& report, const trace::Info& info)
     }
     const trace::Check& check = report.check;
     if (check.checked) {
-        text += fmt::format("; result {}: error {:.2g} of the largest value ({})",
-                            check.passed ? "checked" : "WRONG", check.maxRelError, check.method);
+        const std::string error =
+            std::isfinite(check.maxRelError)
+                ? fmt::format("error {:.2g} of the largest value", check.maxRelError)
+                : std::string("it holds NaN or infinity");
+        text += fmt::format("; result {}: {} ({})", check.passed ? "checked" : "WRONG", error,
+                            check.method);
     }
     return text;
 }
@@ -29,9 +34,9 @@ std::string trafficLine(const Report& report)
     std::string text = "copies  ";
     for (std::size_t i = 0; i < report.traffic.size(); ++i) {
         const Traffic& row = report.traffic[i];
-        text += fmt::format("{}{} {} {} in {} copies ({:.3g}\u00d7 its array)", i > 0 ? ", " : "",
+        text += fmt::format("{}{} {} {} in {} ({:.3g}\u00d7 its array)", i > 0 ? ", " : "",
                             row.operand, bytesText(row.bytes), row.out ? "written" : "read",
-                            countText(row.copies), row.refetchFactor);
+                            counted(row.copies, "copy", "copies"), row.refetchFactor);
     }
     return report.traffic.empty() ? text + "none" : text;
 }
@@ -57,9 +62,10 @@ std::string splitLine(const Report& report)
         return timeText(time) + " (" + percentText(ratio(time, report.time), 1) + ")";
     };
     return fmt::format(
-        "exposed {} of copies in {} steps; compute {}, step overhead {}, prologue {}, epilogue {}",
-        share(split.exposedCopies), countText(report.stalledSteps), share(split.compute),
-        share(split.stepOverhead), timeText(split.prologue), timeText(split.epilogue));
+        "exposed {} of copies in {}; compute {}, step overhead {}, prologue {}, epilogue {}",
+        share(split.exposedCopies), counted(report.stalledSteps, "step", "steps"),
+        share(split.compute), share(split.stepOverhead), timeText(split.prologue),
+        timeText(split.epilogue));
 }
 
 std::string helpLine(const Report& report, const std::vector<Alternative>& alternatives)

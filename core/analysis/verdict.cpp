@@ -14,10 +14,11 @@ std::string plain(std::string text)
 
 const Alternative* best(const Report& report, const std::vector<Alternative>& alternatives)
 {
+    constexpr double kWorthwhile = 0.995; // less than half a percent is not worth a change
     const Alternative* found = nullptr;
     for (const Alternative& candidate : alternatives) {
-        const bool usable =
-            candidate.fits && !candidate.overScopedLimit && candidate.time < report.time;
+        const bool usable = candidate.fits && !candidate.overScopedLimit
+                            && ratio(candidate.time, report.time) < kWorthwhile;
         if (usable && (found == nullptr || candidate.time < found->time)) {
             found = &candidate;
         }
@@ -94,7 +95,8 @@ std::string memoryReason(const Report& report, const trace::Info& info, const st
     const double achieved =
         report.roofline.memory.achieved.value() / report.roofline.memory.datasheet.value();
     const bool under = report.arithmeticIntensity < report.roofline.ridge;
-    text += fmt::format(", although only |{}| of copies are exposed",
+    const bool mostlyHidden = ratio(report.split.exposedCopies, report.time) < 0.2;
+    text += fmt::format("{} |{}| of copies are exposed", mostlyHidden ? ", although only" : ";",
                         timeText(report.split.exposedCopies));
     text += fmt::format(": |{}| FLOP/B is {} the ridge of |{}|",
                         intensityText(report.arithmeticIntensity), under ? "under" : "above",
@@ -129,8 +131,8 @@ std::string reason(const Report& report, const trace::Info& info)
     if (what == "step_overhead") {
         const Picoseconds each(report.split.stepOverhead.value()
                                / std::max<std::int64_t>(1, report.steps));
-        return fmt::format("; {} steps of {} bookkeeping take |{}| of it ({})",
-                           countText(report.steps), timeText(each),
+        return fmt::format("; {} of {} bookkeeping take |{}| of it ({})",
+                           counted(report.steps, "step", "steps"), timeText(each),
                            timeText(report.split.stepOverhead),
                            percentText(ratio(report.split.stepOverhead, report.time), 1));
     }

@@ -78,6 +78,11 @@ std::string countText(std::int64_t count)
     return (count < 0 ? "\u2212" : "") + digits;
 }
 
+std::string counted(std::int64_t count, const std::string& one, const std::string& many)
+{
+    return countText(count) + " " + (count == 1 ? one : many);
+}
+
 std::string bandwidthText(double bytesPerSecond)
 {
     return fmt::format("{:.0f} GB/s", bytesPerSecond * 1e-9);

@@ -15,6 +15,9 @@ namespace pallascope {
 [[nodiscard]] std::string bytesText(Bytes bytes);
 // Thin space (U+2009) every three digits from 10 000: "262 144".
 [[nodiscard]] std::string countText(std::int64_t count);
+// "1 step", "512 steps": the noun in its plural unless the count is 1.
+[[nodiscard]] std::string counted(std::int64_t count, const std::string& one,
+                                  const std::string& many);
 // "655 GB/s"; "145.4 TFLOP/s" (GFLOP/s below 0.1 TFLOP/s); "227.6"
 [[nodiscard]] std::string bandwidthText(double bytesPerSecond);
 [[nodiscard]] std::string flopRateText(double flopsPerSecond);
