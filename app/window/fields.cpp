@@ -3,6 +3,7 @@
 #include "views/fonts.h"
 #include "views/scene_painter.h"
 
+#include <QKeyEvent>
 #include <QLineEdit>
 #include <QPainter>
 #include <QWheelEvent>
@@ -134,6 +135,29 @@ QSize NumberField::sizeHint() const
 QSize NumberField::minimumSizeHint() const
 {
     return {40, kFieldHeight};
+}
+
+// Return commits and Escape takes back: in a field they are not the window's.
+bool NumberField::event(QEvent* event)
+{
+    if (event->type() == QEvent::ShortcutOverride) {
+        const int key = static_cast<QKeyEvent*>(event)->key();
+        if (key == Qt::Key_Return || key == Qt::Key_Enter || key == Qt::Key_Escape) {
+            event->accept();
+            return true;
+        }
+    }
+    return QAbstractSpinBox::event(event);
+}
+
+void NumberField::keyPressEvent(QKeyEvent* event)
+{
+    if (event->key() == Qt::Key_Escape) {
+        lineEdit()->setText(m_committed);
+        clearFocus();
+        return;
+    }
+    QAbstractSpinBox::keyPressEvent(event);
 }
 
 void NumberField::commit()

@@ -378,10 +378,10 @@ void Session::moveTo(Picoseconds now, Follow follow)
         return Picoseconds(std::llround(share * static_cast<double>(length.value())));
     };
     const bool outside = next.now < next.visible.begin || next.now > next.visible.end;
-    if (outside) {
-        next.visible = within(next.now - part(kJumpTo), length);
-    } else if (follow == Follow::Scroll && next.now > next.visible.begin + part(kFollowAt)) {
+    if (follow == Follow::Scroll && next.now > next.visible.begin + part(kFollowAt)) {
         next.visible = within(next.now - part(kFollowAt), length);
+    } else if (outside && follow != Follow::No) {
+        next.visible = within(next.now - part(kJumpTo), length);
     }
     const bool over = next.now == trace().end() && m_state.playing;
     if (over) {

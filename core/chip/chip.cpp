@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -25,7 +26,10 @@ constexpr std::array<std::pair<std::string_view, UnitKind>, 7> kUnitKinds{{
 
 constexpr std::array<std::string_view, 4> kStatuses{"datasheet", "measured", "derived", "assumed"};
 
-constexpr double kLargest = 1e18; // of any figure: keeps every product of the model inside int64
+// Bounds that keep every product of the model inside int64; no chip is near them.
+constexpr double kLargest = 1e18; // rates
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 40, kMostUnits = 1 << 16;
+constexpr double kMostCycles = 1e6, kMostSeconds = 0.1;
 
 // Thrown inside this file only; parse() turns it into an Error.
 struct Bad
@@ -89,7 +93,21 @@ public:
     }
 
     // A figure: {"value": ..., "source": ..., "status": ...}. Checks it whole and gives the value.
-    [[nodiscard]] double figure(double least, const std::string& right) const
+    [[nodiscard]] double figure(double least, double most, const std::string& right) const
+    {
+        const Node value = sourced();
+        if (!value.m_json.is_number()) {
+            value.fail(right);
+        }
+        const auto number = value.m_json.get<double>();
+        if (!std::isfinite(number) || number < least || number > most) {
+            value.fail(right);
+        }
+        return number;
+    }
+
+    // The value of a figure whose source and status are sound.
+    [[nodiscard]] Node sourced() const
     {
         const Node value = (*this)["value"];
         if ((*this)["source"].text().empty()) {
@@ -99,33 +117,31 @@ public:
         if (std::find(kStatuses.begin(), kStatuses.end(), status) == kStatuses.end()) {
             (*this)["status"].fail("datasheet, measured, derived or assumed");
         }
-        if (!value.m_json.is_number()) {
-            value.fail(right);
-        }
-        const auto number = value.m_json.get<double>();
-        if (!std::isfinite(number) || number < least || number > kLargest) {
-            value.fail(right);
-        }
-        return number;
+        return value;
     }
 
-    [[nodiscard]] double positive(const std::string& unit) const
+    [[nodiscard]] double rate(const std::string& unit) const
     {
-        return figure(1e-300, "a number of " + unit + " above 0 and at most 1e18");
+        return figure(1, kLargest, "a number of " + unit + " from 1 to 1e18");
     }
 
-    [[nodiscard]] double notNegative(const std::string& unit) const
+    [[nodiscard]] double cycles() const
     {
-        return figure(0.0, "a number of " + unit + " of 0 or more");
+        return figure(1e-6, kMostCycles, "a number of cycles from 1e-6 to 1e6");
     }
 
-    [[nodiscard]] std::int64_t whole(std::int64_t least, const std::string& unit) const
+    [[nodiscard]] double seconds() const
+    {
+        return figure(0, kMostSeconds, "a number of seconds from 0 to 0.1");
+    }
+
+    [[nodiscard]] std::int64_t whole(std::int64_t most, const std::string& unit) const
     {
         const std::string right =
-            "a whole number of " + unit + " of " + std::to_string(least) + " or more";
-        const double number = figure(static_cast<double>(least), right);
+            "a whole number of " + unit + " from 1 to " + std::to_string(most);
+        const double number = figure(1, static_cast<double>(most), right);
         if (number != std::floor(number)) {
-            fail(right);
+            (*this)["value"].fail(right);
         }
         return static_cast<std::int64_t>(number);
     }
@@ -145,19 +161,24 @@ Memory parseMemory(const Node& node)
     if (memory.scope != "chip" && memory.scope != "agent") {
         node["scope"].fail("\"chip\" or \"agent\"");
     }
-    memory.bytes = Bytes(node["bytes"].whole(1, "bytes"));
+    memory.bytes = Bytes(node["bytes"].whole(kMostBytes, "bytes"));
     if (node.has("granule")) {
-        memory.granule = Bytes(node["granule"].whole(1, "bytes"));
+        memory.granule = Bytes(node["granule"].whole(kMostBytes, "bytes"));
     }
     if (node.has("default_limit")) {
-        memory.defaultLimit = Bytes(node["default_limit"].whole(1, "bytes"));
+        memory.defaultLimit = Bytes(node["default_limit"].whole(kMostBytes, "bytes"));
     }
     if (node.has("tile")) {
-        for (const Node& extent : node["tile"]["value"].list()) {
-            if (!extent.json().is_number_integer() || extent.json().get<std::int64_t>() < 1) {
-                extent.fail("a whole number of 1 or more");
+        const Node extents = node["tile"].sourced();
+        for (const Node& extent : extents.list()) {
+            const auto* const number = extent.json().get_ptr<const Json::number_integer_t*>();
+            if (number == nullptr || *number < 1 || *number > kMostUnits) {
+                extent.fail("a whole number from 1 to 65536");
             }
-            memory.tile.push_back(extent.json().get<std::int64_t>());
+            memory.tile.push_back(*number);
+        }
+        if (memory.tile.size() != 2) {
+            extents.fail("a list of two extents, such as [8, 128],");
         }
     }
     return memory;
@@ -179,20 +200,17 @@ Link parseLink(const Node& node, const std::vector<Memory>& memories)
     Link link{.name = node["name"].text(),
               .from = memoryNamed(memories, node["from"]),
               .to = memoryNamed(memories, node["to"])};
-    link.datasheet = BytesPerSecond(node["bytes_per_s"].positive("bytes a second"));
-    link.efficiency = node["efficiency"].positive("achieved share");
-    if (link.efficiency > 1.0) {
-        node["efficiency"]["value"].fail("a share above 0 and at most 1");
-    }
-    link.latency = toPicoseconds(Seconds(node["latency_s"].notNegative("seconds")));
+    link.datasheet = BytesPerSecond(node["bytes_per_s"].rate("bytes a second"));
+    link.efficiency = node["efficiency"].figure(1e-6, 1, "a share from 1e-6 to 1");
+    link.latency = toPicoseconds(Seconds(node["latency_s"].seconds()));
     return link;
 }
 
 void parseMatrix(const Node& node, Unit& unit)
 {
-    unit.rows = node["rows"].whole(1, "rows");
-    unit.columns = node["columns"].whole(1, "columns");
-    unit.rowGranule = node["row_granule"].whole(1, "rows");
+    unit.rows = node["rows"].whole(kMostUnits, "rows");
+    unit.columns = node["columns"].whole(kMostUnits, "columns");
+    unit.rowGranule = node["row_granule"].whole(kMostUnits, "rows");
     const Node rates = node["rates"];
     if (!rates.json().is_object() || rates.json().empty()) {
         rates.fail("an object with a rate for each dtype");
@@ -204,8 +222,8 @@ void parseMatrix(const Node& node, Unit& unit)
                       + "\"; f32, bf16, int32 or bool is right"};
         }
         const Node rate = rates[name];
-        unit.matrixRates[*dtype] = {rate["cycles_per_row"].positive("cycles"),
-                                    rate["peak_flops_per_s"].positive("FLOP/s")};
+        unit.matrixRates[*dtype] = {rate["cycles_per_row"].cycles(),
+                                    rate["peak_flops_per_s"].rate("FLOP/s")};
     }
 }
 
@@ -219,14 +237,14 @@ Unit parseUnit(const Node& node)
         node["kind"].fail("matrix, vector, transcendental, crosslane, load, store or scalar");
     }
     unit.kind = found->second;
-    unit.count = node["count"].whole(1, "instances");
+    unit.count = node["count"].whole(kMostUnits, "instances");
     if (unit.kind == UnitKind::Matrix) {
         parseMatrix(node, unit);
         return unit;
     }
-    unit.cyclesPerRegister = node["cycles_per_register"].positive("cycles");
+    unit.cyclesPerRegister = node["cycles_per_register"].cycles();
     if (unit.kind == UnitKind::Vector) {
-        unit.peakFlopsPerSecond = node["peak_flops_per_s"].positive("FLOP/s");
+        unit.peakFlopsPerSecond = node["peak_flops_per_s"].rate("FLOP/s");
     }
     return unit;
 }
@@ -234,8 +252,8 @@ Unit parseUnit(const Node& node)
 AgentKind parseAgent(const Node& node, const std::vector<Unit>& units)
 {
     AgentKind agent{.name = node["kind"].text()};
-    agent.count = node["count"].whole(1, "agents");
-    agent.clock = Hertz(node["clock_hz"].whole(1, "Hz"));
+    agent.count = node["count"].whole(kMostUnits, "agents");
+    agent.clock = Hertz(node["clock_hz"].whole(1'000'000'000'000, "Hz"));
     for (const Node& owned : node["owns"].list()) {
         const std::string name = owned.text();
         const auto unit =
@@ -278,9 +296,9 @@ Chip parseChip(const Node& root)
         throw Bad{"memories, links, units and agents must each name one at least"};
     }
     const Node constants = root["constants"];
-    chip.stepOverhead = toPicoseconds(Seconds(constants["step_overhead_s"].notNegative("seconds")));
-    chip.registerBytes = Bytes(constants["register_bytes"].whole(1, "bytes"));
-    chip.registers = constants["registers"].whole(1, "registers");
+    chip.stepOverhead = toPicoseconds(Seconds(constants["step_overhead_s"].seconds()));
+    chip.registerBytes = Bytes(constants["register_bytes"].whole(kMostBytes, "bytes"));
+    chip.registers = constants["registers"].whole(kMostUnits, "registers");
     return chip;
 }
 
@@ -329,17 +347,22 @@ Result<Chip> parse(std::string_view text, std::string_view name)
         return userError(who + " is nested " + std::to_string(deepest)
                          + " levels deep; a chip file has at most 64.");
     }
-    const Json json = Json::parse(text, nullptr, false);
-    if (json.is_discarded()) {
-        return userError(who + (text.empty() ? " is empty" : " is not JSON")
-                         + "; `describe` with --json prints a chip file to start from.");
+    constexpr const char* kStart = "`pallascope describe CHIP --json` prints one to start from.";
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+        return userError(who + " is empty; " + kStart);
     }
     try {
+        const Json json = Json::parse(text);
         Chip chip = parseChip(Node(json, ""));
         chip.json = json.dump();
         return chip;
     } catch (const Bad& bad) {
         return userError(who + ": " + bad.sentence + ".");
+    } catch (const Json::parse_error& error) {
+        const auto before = text.substr(0, std::min(error.byte, text.size()));
+        return userError(who + " is not JSON from line "
+                         + std::to_string(1 + std::count(before.begin(), before.end(), '\n'))
+                         + " on; " + kStart);
     } catch (const Json::exception& error) {
         return userError(who + " cannot be read: " + error.what() + ".");
     }

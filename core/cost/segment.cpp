@@ -46,6 +46,7 @@ private:
     [[nodiscard]] std::int64_t memoryRegisters(const ir::Type& type) const;
 
     [[nodiscard]] Status demand(chip::UnitKind kind, std::int64_t registers);
+    [[nodiscard]] Status demand(const chip::Unit& unit, double cycles);
     [[nodiscard]] Status vectorWork(chip::UnitKind kind, const Shape& shape, bool countsFlops);
     [[nodiscard]] Status reduction();
     [[nodiscard]] Status memory();
@@ -88,10 +89,19 @@ Status CostModel::demand(chip::UnitKind kind, std::int64_t registers)
                      + std::string(chip::unitKindName(kind)) + " unit, which " + m_chip.title
                      + " lacks.");
     }
-    const double cycles = std::ceil(static_cast<double>(registers) * unit->cyclesPerRegister
-                                    / static_cast<double>(unit->count));
-    m_cost.demands.push_back({static_cast<std::int32_t>(unit - m_chip.units.data()),
-                              Cycles(static_cast<std::int64_t>(cycles))});
+    return demand(*unit, static_cast<double>(registers) * unit->cyclesPerRegister
+                             / static_cast<double>(unit->count));
+}
+
+Status CostModel::demand(const chip::Unit& unit, double cycles)
+{
+    constexpr double kMost = 1e15; // exact in a double, and far from the end of int64
+    if (cycles > kMost) {
+        return error(std::string(ir::opName(m_operation.code)) + " takes more than 1e15 cycles of "
+                     + unit.name + "; smaller blocks or a faster unit are right.");
+    }
+    m_cost.demands.push_back({static_cast<std::int32_t>(&unit - m_chip.units.data()),
+                              Cycles(static_cast<std::int64_t>(std::ceil(cycles)))});
     return Done{};
 }
 
@@ -174,10 +184,11 @@ Status CostModel::dot()
                        n = operand(1).shape.elements() / (batch * k);
     const std::int64_t rowsPushed =
         batch * alignTo(m, unit->rowGranule) * ceilDiv(k, unit->rows) * ceilDiv(n, unit->columns);
-    const double cycles = std::ceil(static_cast<double>(rowsPushed) * rate->second.cyclesPerRow
-                                    / static_cast<double>(unit->count));
-    m_cost.demands.push_back({static_cast<std::int32_t>(unit - m_chip.units.data()),
-                              Cycles(static_cast<std::int64_t>(cycles))});
+    if (Status status = demand(*unit, static_cast<double>(rowsPushed) * rate->second.cyclesPerRow
+                                          / static_cast<double>(unit->count));
+        !status) {
+        return status;
+    }
     m_cost.flopsUnit = m_cost.demands.back().unit;
     m_cost.useful = Flops(2 * batch * m * n * k);
     m_cost.executed = Flops(2 * rowsPushed * unit->rows * unit->columns);
@@ -301,6 +312,11 @@ Result<SegmentCost> segmentCost(const ir::Program& program,
     }
     place(program, operations, costs, result);
     result.clock = chip.agents.front().clock;
+    constexpr double kLongest = 2e6; // below half of the longest run, 2^62 ps
+    if (toSeconds(result.cycles, result.clock).value() > kLongest) {
+        return limitError("One step's body takes longer than 23 days on " + chip.title
+                          + "; smaller blocks or a faster clock are right.");
+    }
     result.duration = toPicoseconds(result.cycles, result.clock);
     return result;
 }

@@ -109,6 +109,14 @@ public:
         , m_here(here)
     {} // NOLINT(google-explicit-constructor)
 
+    Indexer(int one, Here here = Here::current())
+        : Indexer(IndexArg(one), here)
+    {} // NOLINT(google-explicit-constructor)
+
+    Indexer(Value one, Here here = Here::current())
+        : Indexer(IndexArg(one), here)
+    {} // NOLINT(google-explicit-constructor)
+
     Indexer(std::initializer_list<IndexArg> args,
             Here here = Here::current()) // NOLINT(google-explicit-constructor)
         : m_args(args)

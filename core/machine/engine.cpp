@@ -225,6 +225,12 @@ void Engine::runWhile()
     }
 }
 
+namespace {
+
+constexpr Picoseconds kLongestRun{std::int64_t{1} << 62}; // as FifoLink::serve
+
+} // namespace
+
 void Engine::runSegment(const PlanItem& item)
 {
     m_recorder.addSegment(item.templateId, m_agent.id, m_agent.step, m_agent.time);
@@ -239,6 +245,10 @@ void Engine::runSegment(const PlanItem& item)
     }
     m_recorder.countEvents(item.operationCount);
     m_agent.time += item.duration;
+    if (m_agent.time > kLongestRun) { // a segment alone is at most half as long: no overflow
+        fail(limitError("The run takes longer than 53 days on this chip; more speed or less work "
+                        "is right."));
+    }
 }
 
 void Engine::execute(const Evaluation& evaluation)

@@ -19,10 +19,9 @@ private:
     {
         QWidget* field = form().field(QString::fromLatin1(parameter));
         field->setFocus();
-        auto* line = field->findChild<QLineEdit*>();
-        line->selectAll();
-        QTest::keyClicks(line, value);
-        QTest::keyClick(line, Qt::Key_Return);
+        field->findChild<QLineEdit*>()->selectAll();
+        QTest::keyClicks(field, value);
+        QTest::keyClick(field, Qt::Key_Return);
     }
 
     [[nodiscard]] QString shown(const char* parameter) const

@@ -165,7 +165,8 @@ private Q_SLOTS:
     {
         QTest::mouseMove(&timeline(), placeOf(timeline(), TargetKind::Copy, 1));
         QTRY_VERIFY(!timeline().tipLines().isEmpty());
-        QVERIFY(timeline().tipLines().first().contains(QStringLiteral("y(0,0)")));
+        QVERIFY2(timeline().tipLines().first().contains(QStringLiteral("y(0,0)")),
+                 qPrintable(timeline().tipLines().first()));
         QTest::mouseMove(&timeline(), QPoint(2, 2));
     }
 

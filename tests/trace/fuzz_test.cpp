@@ -126,7 +126,8 @@ TEST(HostileFiles, flippedBytesOfAGzipFileAreRefused)
     const ScratchFolder folder;
     ASSERT_TRUE(save(*test::mainJob(2048), folder / "a.json.gz"));
     const std::string packed = contentOf(folder / "a.json.gz");
-    for (std::size_t at = 10; at < packed.size(); at += 53) { // past the header, which holds no data
+    for (std::size_t at = 10; at < packed.size();
+         at += 53) { // past the header, which holds no data
         std::string flipped = packed;
         flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
         writeContent(folder / "b.json.gz", flipped);

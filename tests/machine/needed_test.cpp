@@ -1,0 +1,127 @@
+// Values needed: the least set that decides what a program does.
+#include "core/machine/needed.h"
+#include "kernels/kernel.h"
+#include "tests/machine/support.h"
+
+#include <gtest/gtest.h>
+
+namespace pallascope::machine_test {
+
+namespace {
+
+constexpr DType kF32 = DType::F32, kInt = DType::Int32;
+
+std::vector<Array> shapesOnly(std::vector<Array> arrays)
+{
+    for (Array& array : arrays) {
+        array.data = nullptr;
+    }
+    return arrays;
+}
+
+// Runs with shapes only; the error's sentence, or "" when it runs.
+std::string complaint(const OneStep& step, const RefsBody& body)
+{
+    const ir::Program program = oneStepProgram(step, body);
+    const Result<machine::RunResult> run = machine::run(program, shapesOnly(step.inputs), v5e(),
+                                                        {.values = machine::ValueMode::Needed});
+    return run ? "" : run.error().message;
+}
+
+} // namespace
+
+TEST(NeededValues, holdNoArrayElementOfTheBuiltInKernels)
+{
+    for (const char* name : {"matmul", "matmul_scratch", "add_vectors"}) {
+        const kernels::Kernel& kernel = *kernels::find(name);
+        const ir::Program program = mustTrace(kernel.build(*kernels::arguments(kernel, {})));
+        EXPECT_FALSE(machine::NeededSet::of(program).anyContents()) << name;
+        EXPECT_TRUE(machine::NeededSet::everything(program).anyContents()) << name;
+    }
+}
+
+TEST(NeededValues, nameTheInputThatABranchDependsOn)
+{
+    const OneStep step{{makeArray(kInt, {8}), makeArray(kF32, {8})}, kF32, {8}, {}, {}};
+    const auto body = [](const std::vector<pl::Ref>& refs) {
+        refs[2][pl::all] = refs[1][pl::all];
+        pl::when(refs[0][0].load() > 3, [&] { refs[2][pl::all] = 0; });
+    };
+    EXPECT_EQ(complaint(step, body),
+              "The values of x0 decide what one_step does, so they are needed; only its shape is "
+              "given.");
+}
+
+TEST(NeededValues, nameTheInputThatASliceDependsOn)
+{
+    const OneStep step{{makeArray(kF32, {8}), makeArray(kInt, {1})}, kF32, {4}, {}, {}};
+    const auto body = [](const std::vector<pl::Ref>& refs) {
+        refs[2][pl::all] = refs[0][pl::ds(refs[1][0].load(), 4)];
+    };
+    EXPECT_NE(complaint(step, body).find("The values of x1 decide"), std::string::npos);
+}
+
+TEST(NeededValues, nameTheInputThatALoopRunsBy)
+{
+    const OneStep step{{makeArray(kInt, {1})}, kF32, {8}, {}, {}};
+    const auto body = [](const std::vector<pl::Ref>& refs) {
+        refs[1][pl::all] = 0;
+        pl::whileLoop({refs[0][0].load()},
+                      [](std::vector<pl::Value> carry) { return carry[0] > 0; },
+                      [](std::vector<pl::Value> carry) {
+                          return std::vector<pl::Value>{carry[0] - 1};
+                      });
+    };
+    EXPECT_NE(complaint(step, body).find("The values of x0 decide"), std::string::npos);
+}
+
+TEST(NeededValues, followMemoryFromAStoreToTheLoadThatDecides)
+{
+    const OneStep step{{makeArray(kInt, {8}), makeArray(kF32, {8})},
+                       kF32,
+                       {8},
+                       {{"flag", kInt, {1}, ir::MemorySpace::Smem}},
+                       {}};
+    const auto body = [](const std::vector<pl::Ref>& refs) {
+        refs[3][0] = pl::reduce(ir::OpCode::ReduceMax, refs[0][pl::all].load(), {0});
+        refs[2][pl::all] = refs[1][pl::all];
+        pl::when(refs[3][0].load() > 3, [&] { refs[2][pl::all] = 0; });
+    };
+    const ir::Program program = oneStepProgram(step, body);
+    const machine::NeededSet needed = machine::NeededSet::of(program);
+    EXPECT_TRUE(needed.needsContents(program.arguments[0].ref));
+    EXPECT_FALSE(needed.needsContents(program.arguments[1].ref));
+    EXPECT_FALSE(needed.needsContents(program.arguments[2].ref));
+}
+
+TEST(NeededValues, takeTheDataThatIsNeededAndOnlyShapesOfTheRest)
+{
+    std::vector<std::int64_t> ends;
+    for (const double flag : {1.0, 7.0}) {
+        const OneStep step{{arrayOf(kInt, {1}, {flag}), makeArray(kF32, {64, 128})},
+                           kF32,
+                           {64, 128},
+                           {},
+                           {}};
+        const auto body = [](const std::vector<pl::Ref>& refs) {
+            refs[2][pl::all] = refs[1][pl::all];
+            pl::when(refs[0][0].load() > 3,
+                     [&] { refs[2][pl::all] = pl::exp(refs[1][pl::all]); });
+        };
+        const ir::Program program = oneStepProgram(step, body);
+        std::vector<Array> inputs = step.inputs;
+        const machine::RunResult full = mustRun(program, [&] {
+            std::vector<Array> data = inputs;
+            data[1] = normalArray(kF32, {64, 128}, 1);
+            return data;
+        }());
+        inputs[1].data = nullptr;
+        const machine::RunResult needed = mustRun(program, inputs, machine::ValueMode::Needed);
+        EXPECT_TRUE(full.trace->segments() == needed.trace->segments());
+        EXPECT_EQ(full.trace->end(), needed.trace->end());
+        ends.push_back(needed.trace->end().value());
+    }
+    EXPECT_LT(ends[0], ends[1]); // the flag decided
+}
+
+} // namespace pallascope::machine_test
