@@ -61,7 +61,7 @@ std::int64_t stepsOf(const ir::Program& program)
 {
     std::int64_t steps = 0;
     for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
-        steps = std::max(steps, ir::stepCount(std::get<ir::PipelineParams>(pipeline->params)));
+        steps = std::max(steps, ir::stepCount(std::get<ir::PipelineParams>(pipeline->params).grid));
     }
     return steps;
 }

@@ -35,6 +35,57 @@ Bytes temporariesOf(const ir::Program& program, const ir::Region& region, const 
     return largest;
 }
 
+// The refs of the run_scoped operations that a region's operation lies in; whether it does.
+bool scopesAround(const ir::Region& region, const ir::Operation& inner,
+                  std::vector<ir::ValueId>& refs)
+{
+    for (const ir::Operation& operation : region.operations) {
+        if (&operation == &inner) {
+            return true;
+        }
+        for (const ir::Region& nested : operation.regions) {
+            std::vector<ir::ValueId> found;
+            if (operation.code == ir::OpCode::RunScoped) {
+                found = nested.arguments;
+            }
+            if (scopesAround(nested, inner, found)) {
+                refs.insert(refs.end(), found.begin(), found.end());
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Scopes that follow one another use the same bytes: the chain of nested ones that needs most.
+std::vector<ir::ValueId> largestScopes(const ir::Program& program, const ir::Region& region,
+                                       const chip::Chip& chip)
+{
+    std::vector<ir::ValueId> largest;
+    Bytes most(-1);
+    for (const ir::Operation& operation : region.operations) {
+        for (const ir::Region& nested : operation.regions) {
+            std::vector<ir::ValueId> refs = largestScopes(program, nested, chip);
+            if (operation.code == ir::OpCode::RunScoped) {
+                refs.insert(refs.begin(), nested.arguments.begin(), nested.arguments.end());
+            }
+            Bytes sum;
+            for (const ir::ValueId ref : refs) {
+                const ir::Type& type = program.type(ref);
+                const Result<std::int32_t> memory = memoryOf(*type.space, chip);
+                sum += paddedBytes(type.dtype, type.shape,
+                                   memory ? chip.memories[static_cast<std::size_t>(*memory)].tile
+                                          : std::vector<std::int64_t>{});
+            }
+            if (sum > most) {
+                most = sum;
+                largest = std::move(refs);
+            }
+        }
+    }
+    return largest;
+}
+
 } // namespace
 
 Bytes Budget::used(std::int32_t memory) const
@@ -48,6 +99,9 @@ Bytes Budget::used(std::int32_t memory) const
 
 Result<std::int32_t> memoryOf(ir::MemorySpace space, const chip::Chip& chip)
 {
+    if (space == ir::MemorySpace::Any) { // the compiler's choice, in practice HBM
+        space = ir::MemorySpace::Hbm;
+    }
     std::string name(ir::memorySpaceName(space));
     std::transform(name.begin(), name.end(), name.begin(),
                    [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
@@ -65,17 +119,37 @@ Result<Budget> budget(const ir::Program& program, const ir::Operation& pipeline,
     const auto& params = std::get<ir::PipelineParams>(pipeline.params);
     const auto& arguments = pipeline.regions[0].arguments;
     Budget result;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const ir::Type& type = program.type(arguments[i]);
+    const auto add = [&](ir::ValueId ref, bool scratch, std::int32_t slots) -> Status {
+        const ir::Type& type = program.type(ref);
         const Result<std::int32_t> memory = memoryOf(*type.space, chip);
         if (!memory) {
             return memory.error();
         }
-        const bool scratch = i >= params.specs.size();
         const auto& tile = chip.memories[static_cast<std::size_t>(*memory)].tile;
-        result.entries.push_back({program.value(arguments[i]).name, scratch, *memory,
-                                  scratch ? 1 : ir::operandFacts(program, pipeline, i).slots,
+        result.entries.push_back({program.value(ref).name, ref, scratch, *memory, slots,
                                   paddedBytes(type.dtype, type.shape, tile)});
+        return Done{};
+    };
+    Status status = Done{};
+    for (std::size_t i = 0; i < arguments.size() && status; ++i) {
+        const bool scratch = i >= params.specs.size();
+        status =
+            add(arguments[i], scratch, scratch ? 1 : ir::operandFacts(program, pipeline, i).slots);
+    }
+    std::vector<ir::ValueId> others;
+    for (const ir::Argument& argument : program.arguments) {
+        if (program.type(argument.ref).space == ir::MemorySpace::Smem) {
+            others.push_back(argument.ref);
+        }
+    }
+    scopesAround(program.body, pipeline, others);
+    const std::vector<ir::ValueId> inside = largestScopes(program, pipeline.regions[0], chip);
+    others.insert(others.end(), inside.begin(), inside.end());
+    for (std::size_t i = 0; i < others.size() && status; ++i) {
+        status = add(others[i], true, 1);
+    }
+    if (!status) {
+        return status.error();
     }
     result.temporariesEstimate = temporariesOf(program, pipeline.regions[0], chip);
     return result;

@@ -15,7 +15,8 @@ namespace pallascope::cost {
 struct BudgetEntry
 {
     std::string name;
-    bool scratch = false;
+    ir::ValueId ref;
+    bool scratch = false; // no slots of a pipeline operand: scratch, run_scoped, scalar arguments
     std::int32_t memory = 0; // index into Chip::memories
     std::int32_t slots = 1;
     Bytes slotBytes;
@@ -34,7 +35,9 @@ struct Budget
 // The memory that blocks and scratch of a space live in, by name: vmem -> "VMEM", smem -> "SMEM".
 [[nodiscard]] Result<std::int32_t> memoryOf(ir::MemorySpace space, const chip::Chip& chip);
 
-// Of one pipeline operation. The error says that the chip lacks a memory.
+// Of one pipeline operation: its block refs and scratch in the order of the body's arguments, then
+// what else is allocated while it runs (scopes around it, the largest ones inside, SMEM arguments).
+// The error says that the chip lacks a memory.
 [[nodiscard]] Result<Budget> budget(const ir::Program& program, const ir::Operation& pipeline,
                                     const chip::Chip& chip);
 

@@ -1,6 +1,7 @@
 #include "core/ir/builder.h"
 
 #include "core/ir/infer.h"
+#include "core/ir/pipeline_facts.h"
 #include "core/ir/tracer.h"
 #include "core/ir/verify.h"
 
@@ -358,13 +359,27 @@ std::vector<Value> whileLoop(std::vector<Value> carry,
     return tracer.append(std::move(operation), here);
 }
 
-BlockSpec block(std::vector<Extent> shape, IndexMap indexMap, std::int32_t buffers, Here here)
+std::vector<Value> runScoped(const std::vector<Scratch>& scratch,
+                             const std::function<std::vector<Value>(const std::vector<Ref>&)>& body,
+                             Here here)
 {
-    BlockSpec spec{.indexMap = std::move(indexMap), .buffers = buffers, .here = here};
-    for (const Extent extent : shape) {
-        spec.block.push_back({false, extent});
+    Tracer& tracer = Tracer::current();
+    std::vector<Ref> refs;
+    std::vector<ir::ValueId> arguments;
+    for (const Scratch& one : scratch) {
+        arguments.push_back(tracer.newValue({one.dtype, one.shape, one.space}, one.name));
+        refs.emplace_back(arguments.back());
     }
-    return spec;
+    ir::Operation operation{.code = OpCode::RunScoped};
+    operation.regions.push_back(
+        tracer.region(std::move(arguments), [&] { return ids(body(refs)); }));
+    return tracer.append(std::move(operation), here);
+}
+
+BlockSpec block(const Dims& shape, IndexMap indexMap, std::int32_t buffers, Here here)
+{
+    return {
+        .block = shape.get(), .indexMap = std::move(indexMap), .buffers = buffers, .here = here};
 }
 
 BlockSpec wholeArray(Here here)
@@ -407,6 +422,8 @@ public:
         , m_operands(operands)
     {
         m_params.origin = origin;
+        m_params.schedule = grid.schedule;
+        m_params.noPipelining = grid.noPipelining;
     }
 
     void trace(const Body& body);
@@ -455,21 +472,23 @@ ir::Region PipelineTracer::indexMap(const BlockSpec& spec, const ir::Type& array
         arguments.push_back(
             m_tracer.newValue({DType::Int32, Shape{}, {}}, m_params.axisNames[axis]));
     }
-    const std::size_t rank = array.shape.rank();
+    const std::size_t wanted =
+        spec.block.empty() ? array.shape.rank() : ir::indexCount({.block = spec.block});
     return m_tracer.region(arguments, [&] {
         std::vector<Value> declared;
         for (const std::int32_t position : m_position) {
             declared.emplace_back(arguments[static_cast<std::size_t>(position)]);
         }
-        std::vector<Operand> indices(rank, Operand(0));
+        std::vector<Operand> indices(wanted, Operand(0));
         if (spec.indexMap) {
             indices = (*spec.indexMap)(declared);
         }
-        if (indices.size() != rank) {
+        if (indices.size() != wanted) {
             m_tracer.fail("an index map returns " + std::to_string(indices.size())
-                              + " block indices for an array of rank " + std::to_string(rank) + ".",
+                              + " block indices for an array of rank "
+                              + std::to_string(array.shape.rank()) + ".",
                           spec.here);
-            indices.assign(rank, Operand(0));
+            indices.assign(wanted, Operand(0));
         }
         std::vector<ir::ValueId> results;
         for (const Operand& index : indices) {
@@ -488,21 +507,28 @@ void PipelineTracer::addSpec(std::size_t operand)
                             .block = spec.block,
                             .direction = isInput ? ir::BlockDirection::In : ir::BlockDirection::Out,
                             .inBuffers = spec.buffers,
-                            .outBuffers = spec.buffers,
+                            .outBuffers = spec.outBuffers > 0 ? spec.outBuffers : spec.buffers,
+                            .lookahead = spec.lookahead,
+                            .prefetched = spec.prefetched,
+                            .restores = spec.restores,
                             .location = m_tracer.location(spec.here)};
+    if (!isInput && spec.outBuffers > 0) {
+        blockSpec.direction = ir::BlockDirection::InOut;
+    }
     if (blockSpec.block.empty()) {
         for (const Extent extent : array.type.shape) {
-            blockSpec.block.push_back({false, extent});
+            blockSpec.block.push_back({ir::BlockKind::Blocked, extent});
         }
     }
     std::vector<Extent> refShape;
     for (const ir::BlockDim& dim : blockSpec.block) {
-        if (!dim.squeezed) {
+        if (dim.kind != ir::BlockKind::Squeezed) {
             refShape.push_back(dim.size);
         }
     }
     m_blockRefs.push_back(m_tracer.newValue(
-        {array.type.dtype, Shape(refShape), ir::MemorySpace::Vmem}, blockSpec.name));
+        {array.type.dtype, Shape(refShape), spec.space.value_or(ir::MemorySpace::Vmem)},
+        blockSpec.name));
     m_maps.push_back(indexMap(spec, array.type));
     m_params.specs.push_back(std::move(blockSpec));
 }
@@ -546,6 +572,9 @@ void PipelineTracer::trace(const Body& body)
     for (const Ref& operand : m_operands) {
         operation.operands.push_back(operand.id());
     }
+    for (const Value& bound : m_grid.bounds) {
+        operation.operands.push_back(bound.id());
+    }
     operation.regions.push_back(std::move(bodyRegion));
     std::move(m_maps.begin(), m_maps.end(), std::back_inserter(operation.regions));
     operation.params = std::move(m_params);
@@ -571,6 +600,16 @@ void pipeline(const Grid& grid, ir::PipelineOrigin origin, const Body& body,
     PipelineTracer(grid, origin, operands).trace(body);
 }
 
+// Number of the argument with this name; -1 for none, past the end where there is no such one.
+std::int32_t inputNamed(const ir::Program& program, const std::string& name)
+{
+    const auto& all = program.arguments;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const ir::Argument& argument) {
+        return argument.name == name;
+    });
+    return name.empty() ? -1 : static_cast<std::int32_t>(found - all.begin());
+}
+
 Result<ir::Program> traceKernel(std::string name, std::vector<ArgumentSpec> arguments,
                                 const Body& body, Here here)
 {
@@ -582,8 +621,9 @@ Result<ir::Program> traceKernel(std::string name, std::vector<ArgumentSpec> argu
             return elements.error();
         }
         const ir::ValueId ref =
-            tracer.newValue({argument.dtype, argument.shape, ir::MemorySpace::Hbm}, argument.name);
-        program.arguments.push_back({argument.name, argument.kind, ref});
+            tracer.newValue({argument.dtype, argument.shape, argument.space}, argument.name);
+        program.arguments.push_back(
+            {argument.name, argument.kind, ref, inputNamed(program, argument.aliasOf)});
         program.body.arguments.push_back(ref);
         refs.emplace_back(ref);
     }

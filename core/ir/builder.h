@@ -382,11 +382,68 @@ struct BlockSpec
     std::int32_t buffers = 2;
     std::string name; // of the block's ref; empty: that of the operand
     Here here = Here::current();
+    std::int32_t outBuffers = 0; // above 0, among the outputs: an in-out with that many for the way
+                                 // back
+    bool lookahead = false;      // pl.Buffered(n, use_lookahead=True)
+    std::int32_t prefetched = 0;
+    bool restores = false;                // pl.Buffered(1, revisit=RevisitMode.ANY)
+    std::optional<ir::MemorySpace> space; // absent: VMEM
 };
 
+// One axis of a block; a number is a blocked axis of that size.
+class Dim : public ir::BlockDim
+{
+public:
+    Dim(Extent blocked) // NOLINT(google-explicit-constructor)
+        : ir::BlockDim{ir::BlockKind::Blocked, blocked}
+    {}
+
+    explicit Dim(ir::BlockDim dim)
+        : ir::BlockDim(dim)
+    {}
+};
+
+// A block shape: {512, 512}, {pl::squeezed(), 128}, or extents alone.
+class Dims
+{
+public:
+    Dims(std::initializer_list<Dim> dims) // NOLINT(google-explicit-constructor)
+        : m_dims(dims.begin(), dims.end())
+    {}
+
+    Dims(const std::vector<Extent>& extents) // NOLINT(google-explicit-constructor)
+    {
+        for (const Extent extent : extents) {
+            m_dims.push_back(Dim(extent));
+        }
+    }
+
+    [[nodiscard]] const std::vector<ir::BlockDim>& get() const { return m_dims; }
+
+private:
+    std::vector<ir::BlockDim> m_dims;
+};
+
+[[nodiscard]] inline Dim squeezed()
+{
+    return Dim(ir::BlockDim{ir::BlockKind::Squeezed, 1});
+}
+
+// pl.Element(size, padding=(low, high))
+[[nodiscard]] inline Dim element(Extent size, Extent low = 0, Extent high = 0)
+{
+    return Dim(ir::BlockDim{ir::BlockKind::Element, size, low, high});
+}
+
+// pl.BoundedSlice(size); its index map returns two numbers for the axis, start and extent.
+[[nodiscard]] inline Dim boundedSlice(Extent size)
+{
+    return Dim(ir::BlockDim{ir::BlockKind::BoundedSlice, size});
+}
+
 // pl.BlockSpec(shape, index_map, pipeline_mode=pl.Buffered(buffers))
-[[nodiscard]] BlockSpec block(std::vector<Extent> shape, IndexMap indexMap,
-                              std::int32_t buffers = 2, Here here = Here::current());
+[[nodiscard]] BlockSpec block(const Dims& shape, IndexMap indexMap, std::int32_t buffers = 2,
+                              Here here = Here::current());
 [[nodiscard]] BlockSpec wholeArray(Here here = Here::current());
 
 struct Scratch
@@ -399,13 +456,21 @@ struct Scratch
 
 struct Grid
 {
-    std::vector<Extent> grid; // empty: one step
+    std::vector<Extent> grid; // empty: one step; ir::kDynamicExtent: one of `bounds`, in order
     std::vector<BlockSpec> in, out;
     std::vector<Scratch> scratch;
     std::string axes;  // one letter per grid axis; empty: i, j, k, ...
     std::string order; // a permutation of `axes`, outermost first; empty: as declared
     Here here = Here::current();
+    std::vector<Value> bounds;
+    std::string schedule = "0.12";
+    bool noPipelining = false;
 };
+
+// Calls body with a ref per scratch, which live while it runs; returns what it returns.
+std::vector<Value> runScoped(const std::vector<Scratch>& scratch,
+                             const std::function<std::vector<Value>(const std::vector<Ref>&)>& body,
+                             Here here = Here::current());
 
 namespace detail {
 
@@ -489,9 +554,26 @@ struct ArgumentSpec
     ir::ArgumentKind kind = ir::ArgumentKind::Input;
     DType dtype = DType::F32;
     Shape shape;
+    ir::MemorySpace space = ir::MemorySpace::Hbm;
+    std::string aliasOf; // name of the input that an output is
 };
 
 } // namespace detail
+
+// A scalar-prefetch operand: in SMEM before the first step, read by bodies and index maps.
+[[nodiscard]] inline detail::ArgumentSpec scalarPrefetch(std::string name, DType dtype, Shape shape)
+{
+    return {std::move(name), ir::ArgumentKind::Input, dtype, std::move(shape),
+            ir::MemorySpace::Smem};
+}
+
+// An output that is the array of an earlier input, as with input_output_aliases.
+[[nodiscard]] inline detail::ArgumentSpec outAliasing(std::string name, std::string input,
+                                                      DType dtype, Shape shape)
+{
+    return {std::move(name),  ir::ArgumentKind::Output, dtype,
+            std::move(shape), ir::MemorySpace::Hbm,     std::move(input)};
+}
 
 [[nodiscard]] inline detail::ArgumentSpec in(std::string name, DType dtype, Shape shape)
 {

@@ -244,6 +244,7 @@ Result<Types> Inference::control() const
         take(m_operation.regions.back());
         break;
     case OpCode::Scan:
+    case OpCode::RunScoped:
         take(m_operation.regions.front());
         break;
     default:

@@ -68,6 +68,7 @@ constexpr std::array kTable{
     OpEntry{OpCode::While, "while", Control, 0, -1},
     OpEntry{OpCode::Scan, "scan", Control, 0, -1},
     OpEntry{OpCode::Pipeline, "pipeline", Control, 0, -1},
+    OpEntry{OpCode::RunScoped, "run_scoped", Control, 0, 0},
 };
 
 constexpr bool tableIsInOrder()
@@ -77,7 +78,7 @@ constexpr bool tableIsInOrder()
             return false;
         }
     }
-    return kTable.size() == static_cast<std::size_t>(OpCode::Pipeline) + 1;
+    return kTable.size() == static_cast<std::size_t>(OpCode::RunScoped) + 1;
 }
 
 static_assert(tableIsInOrder(), "the table is indexed by OpCode");

@@ -70,7 +70,8 @@ enum class OpCode : std::uint8_t
     Cond,
     While,
     Scan,
-    Pipeline
+    Pipeline,
+    RunScoped
 };
 
 // What kind of work an operation is: what units it uses and whether it counts FLOPs.

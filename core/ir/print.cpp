@@ -2,6 +2,7 @@
 
 #include "core/base/check.h"
 
+#include <array>
 #include <fmt/format.h>
 #include <map>
 
@@ -167,6 +168,49 @@ std::string Printer::parameters(const Operation& operation)
     return "";
 }
 
+namespace {
+
+std::string blockDimText(const BlockDim& dim)
+{
+    const std::string size = std::to_string(dim.size);
+    switch (dim.kind) {
+    case BlockKind::Blocked:
+        return size;
+    case BlockKind::Squeezed:
+        return "None";
+    case BlockKind::Element:
+        return "Element(" + size
+               + (dim.padLow + dim.padHigh == 0
+                      ? ")"
+                      : fmt::format(", ({}, {}))", dim.padLow, dim.padHigh));
+    case BlockKind::BoundedSlice:
+        return "BoundedSlice(" + size + ")";
+    }
+    PALLASCOPE_CHECK(false && "exhaustive");
+}
+
+std::string_view directionText(BlockDirection direction)
+{
+    constexpr std::array<std::string_view, 3> kNames{"in", "out", "inout"};
+    return kNames[static_cast<std::size_t>(direction)];
+}
+
+std::string buffersText(const BlockSpec& spec)
+{
+    std::string text = "  buffers ";
+    if (spec.direction == BlockDirection::InOut) {
+        text += fmt::format("({}, {})", spec.inBuffers, spec.outBuffers);
+    } else {
+        text +=
+            std::to_string(spec.direction == BlockDirection::In ? spec.inBuffers : spec.outBuffers);
+    }
+    text += spec.lookahead ? " lookahead" : "";
+    text += spec.restores ? " revisit=any" : "";
+    return text + (spec.prefetched > 0 ? " prefetched " + std::to_string(spec.prefetched) : "");
+}
+
+} // namespace
+
 std::string Printer::map(const Region& region)
 {
     if (region.operations.empty()) {
@@ -183,24 +227,31 @@ std::string Printer::map(const Region& region)
 void Printer::pipeline(const Operation& operation)
 {
     const auto& params = std::get<PipelineParams>(operation.params);
-    std::vector<Extent> grid = params.grid;
+    std::string grid;
+    std::size_t bound = params.specs.size();
+    for (const Extent extent : params.grid) {
+        grid += (grid.empty() ? "" : ", ")
+                + (extent == kDynamicExtent ? name(operation.operands[bound++])
+                                            : std::to_string(extent));
+    }
     const std::string origin =
-        params.origin == PipelineOrigin::PallasCall ? " origin=pallas_call" : "";
-    line("pipeline grid=(" + join(grid, ", ") + ") schedule=" + params.schedule + origin + " {",
-         operation.id);
+        std::string(params.origin == PipelineOrigin::PallasCall ? " origin=pallas_call" : "")
+        + (params.noPipelining ? " no_pipelining" : "");
+    line("pipeline grid=(" + grid + ") schedule=" + params.schedule + origin + " {", operation.id);
     ++m_depth;
     for (std::size_t i = 0; i < params.specs.size(); ++i) {
         const BlockSpec& spec = params.specs[i];
         const Type& array = m_program.type(operation.operands[i]);
         std::string block;
         for (std::size_t axis = 0; axis < spec.block.size(); ++axis) {
-            block += (axis > 0 ? ", " : "")
-                     + (spec.block[axis].squeezed ? "None" : std::to_string(spec.block[axis].size));
+            block += (axis > 0 ? ", " : "") + blockDimText(spec.block[axis]);
         }
-        const bool isIn = spec.direction == BlockDirection::In;
-        line(fmt::format("{:<3} {:<5} ({}) {}  map {}  buffers {}", isIn ? "in" : "out", spec.name,
-                         block, jaxprName(array.dtype), map(operation.regions[i + 1]),
-                         isIn ? spec.inBuffers : spec.outBuffers),
+        const Type& ref = m_program.type(operation.regions[0].arguments[i]);
+        const std::string space =
+            ref.space == MemorySpace::Vmem ? "" : " in " + std::string(memorySpaceName(*ref.space));
+        line(fmt::format("{:<3} {:<5} ({}) {}{}  map {}{}", directionText(spec.direction),
+                         spec.name, block, jaxprName(array.dtype), space,
+                         map(operation.regions[i + 1]), buffersText(spec)),
              -1);
     }
     const auto& arguments = operation.regions[0].arguments;

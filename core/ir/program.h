@@ -161,11 +161,21 @@ struct ScanParams // a counted loop: the body's first argument is the counter, 0
     bool operator==(const ScanParams&) const = default;
 };
 
+// What the value i of an index map means on one axis, and whether the ref has the axis.
+enum class BlockKind : std::uint8_t
+{
+    Blocked,     // block number: [i * size, i * size + size)
+    Squeezed,    // element i alone; the ref does not have the axis
+    Element,     // element i of the padded array is the first: [i - low, i - low + size)
+    BoundedSlice // the map returns start and extent, at most size: [start, start + extent)
+};
+
 // How one axis of an operand is cut into blocks.
 struct BlockDim
 {
-    bool squeezed = false; // a block of one element whose axis the ref does not have
+    BlockKind kind = BlockKind::Blocked;
     Extent size = 1;
+    Extent padLow = 0, padHigh = 0; // Element only: virtual, undefined elements around the axis
     bool operator==(const BlockDim&) const = default;
 };
 
@@ -177,7 +187,8 @@ enum class BlockDirection : std::uint8_t
 };
 
 // The block spec of one pipeline operand. Its index map is the operation's region 1 + operand
-// number: one int32 argument per grid axis, one int32 result per array axis.
+// number: one int32 argument per grid axis, one int32 result per array axis (a BoundedSlice: two).
+// A block ref in the array's own memory is unbuffered: the body sees the array, nothing is copied.
 struct BlockSpec
 {
     std::string name;
@@ -185,6 +196,9 @@ struct BlockSpec
     BlockDirection direction = BlockDirection::In;
     std::int32_t inBuffers = 2;  // used by In and InOut
     std::int32_t outBuffers = 2; // used by Out and InOut
+    bool lookahead = false;      // In and InOut: fetches the next changed block as soon as it can
+    std::int32_t prefetched = 0; // slots that the caller filled before the pipeline
+    bool restores = false;       // RevisitMode.ANY: an output block is read back when it is entered
     LocationId location;
     bool operator==(const BlockSpec&) const = default;
 };
@@ -195,16 +209,22 @@ enum class PipelineOrigin : std::uint8_t
     PallasCall
 };
 
-// The structured software pipeline. Operands: one HBM ref per block spec. Region 0: the body, whose
-// arguments are one block ref per spec and then one ref per scratch; regions 1...: the index maps.
+// An axis of a grid whose extent is an operand of the operation, as pipelines with dynamic bounds.
+inline constexpr Extent kDynamicExtent = -1;
+
+// The structured software pipeline. Operands: one array ref per block spec, then one int32 scalar
+// per dynamic grid extent. Region 0: the body, whose arguments are one block ref per spec and then
+// one ref per scratch; regions 1...: the index maps, which may load from SMEM refs.
 struct PipelineParams
 {
-    std::vector<Extent> grid;           // empty: one step
+    std::vector<Extent> grid;           // empty: one step; kDynamicExtent: an operand
     std::vector<std::string> axisNames; // for people; one per grid axis
     std::vector<BlockSpec> specs;       // inputs first, then outputs
     std::vector<std::string> scratchNames;
     std::string schedule = "0.12"; // the JAX version whose rules it follows
     PipelineOrigin origin = PipelineOrigin::EmitPipeline;
+    bool noPipelining =
+        false; // every copy of every step by itself, whether or not the block changes
     bool operator==(const PipelineParams&) const = default;
 };
 
@@ -254,7 +274,8 @@ struct Argument
 {
     std::string name;
     ArgumentKind kind = ArgumentKind::Input;
-    ValueId ref; // the body's argument
+    ValueId ref;               // the body's argument
+    std::int32_t aliasOf = -1; // of an output: the input argument whose array it is, -1: its own
     bool operator==(const Argument&) const = default;
 };
 
@@ -262,7 +283,7 @@ struct Program
 {
     std::string name;
     std::vector<Argument> arguments;
-    Region body; // its arguments are refs in HBM
+    Region body; // its arguments are refs in HBM, or in SMEM (scalars brought before the run)
     std::vector<Value> values;
     std::vector<Location> locations;
     std::vector<Source> sources;

@@ -1,7 +1,10 @@
 #include "core/ir/verify.h"
 
 #include "core/ir/infer.h"
+#include "core/ir/pipeline_facts.h"
+#include "core/ir/verify_pipeline.h"
 
+#include <algorithm>
 #include <set>
 
 namespace pallascope::ir {
@@ -17,11 +20,8 @@ public:
 
     [[nodiscard]] Status run()
     {
-        for (const Argument& argument : m_program.arguments) {
-            if (!m_program.type(argument.ref).isRef()) {
-                return userError("The argument " + argument.name + " of " + m_program.name
-                                 + " is not a ref.");
-            }
+        if (Status status = arguments(); !status) {
+            return status;
         }
         return region(m_program.body, 0);
     }
@@ -31,8 +31,9 @@ private:
     [[nodiscard]] Status operation(const Operation& operation, std::size_t gridRank);
     [[nodiscard]] Status control(const Operation& operation, std::size_t gridRank);
     [[nodiscard]] Status pipeline(const Operation& operation);
-    [[nodiscard]] Status spec(const Operation& operation, std::size_t operand,
-                              const PipelineParams& params);
+    [[nodiscard]] Status indexMap(const Operation& operation, std::size_t operand,
+                                  const PipelineParams& params);
+    [[nodiscard]] Status arguments() const;
     [[nodiscard]] Status sameTypes(const Operation& operation, const std::vector<ValueId>& a,
                                    const std::vector<ValueId>& b, const std::string& what) const;
 
@@ -43,6 +44,7 @@ private:
 
     const Program& m_program;
     std::set<ValueId> m_defined;
+    bool m_inPipeline = false;
 };
 
 Status Verifier::region(const Region& region, std::size_t gridRank)
@@ -156,49 +158,52 @@ Status Verifier::control(const Operation& operation, std::size_t gridRank)
         }
         return sameTypes(operation, operation.regions[1].results, operation.operands,
                          "carries other types than its body returns");
+    case OpCode::RunScoped:
+        if (count != 1
+            || !std::all_of(operation.regions[0].arguments.begin(),
+                            operation.regions[0].arguments.end(), [&](ValueId ref) {
+                                const auto& space = m_program.type(ref).space;
+                                return space == MemorySpace::Vmem || space == MemorySpace::Smem;
+                            })) {
+            return error(operation, "run_scoped needs one body whose arguments are refs in vmem or "
+                                    "smem.");
+        }
+        return Done{};
     default:
         return Done{};
     }
 }
 
-Status Verifier::spec(const Operation& operation, std::size_t operand, const PipelineParams& params)
+// An index map is bookkeeping of the scalar core: scalars, and loads of scalars from SMEM.
+Status Verifier::indexMap(const Operation& operation, std::size_t operand,
+                          const PipelineParams& params)
 {
     const BlockSpec& spec = params.specs[operand];
-    const Type& array = m_program.type(operation.operands[operand]);
-    const std::string who = "The block spec of " + spec.name;
-    if (spec.block.size() != array.shape.rank()) {
-        return error(operation, who + " has " + std::to_string(spec.block.size())
-                                    + " dimensions, its array " + toString(array) + " has "
-                                    + std::to_string(array.shape.rank()) + ".");
-    }
-    for (const BlockDim& dim : spec.block) {
-        if (dim.size < 1) {
-            return error(operation, who + " has a block of " + std::to_string(dim.size)
-                                        + " elements; 1 or more is right.");
-        }
-    }
-    const bool isIn = spec.direction != BlockDirection::Out,
-               isOut = spec.direction != BlockDirection::In;
-    if ((isIn && spec.inBuffers < 1) || (isOut && spec.outBuffers < 1)) {
-        return error(operation, who + " asks for less than one buffer.");
-    }
-    if (params.origin == PipelineOrigin::PallasCall
-        && ((isIn && spec.inBuffers > 2) || (isOut && spec.outBuffers > 2))) {
-        return error(operation,
-                     who + " asks for " + std::to_string(isIn ? spec.inBuffers : spec.outBuffers)
-                         + " buffers; a pallas_call has 1 or 2, emit_pipeline any number.");
-    }
     const Region& map = operation.regions[operand + 1];
-    if (map.arguments.size() != params.grid.size() || map.results.size() != array.shape.rank()) {
-        return error(operation, "The index map of " + spec.name
-                                    + " must take one index per grid axis and return "
-                                    + std::to_string(array.shape.rank()) + " block indices.");
+    const std::string who = "The index map of " + spec.name;
+    if (map.arguments.size() != params.grid.size() || map.results.size() != indexCount(spec)) {
+        return error(operation, who + " must take one index per grid axis and return "
+                                    + std::to_string(indexCount(spec)) + " block indices.");
     }
     for (const ValueId result : map.results) {
         if (m_program.type(result) != Type{DType::Int32, Shape{}, {}}) {
-            return error(operation, "The index map of " + spec.name
-                                        + " must return int32 scalars, not "
+            return error(operation, who + " must return int32 scalars, not "
                                         + toString(m_program.type(result)) + ".");
+        }
+    }
+    for (const Operation& step : map.operations) {
+        const bool loads = step.code == OpCode::Get;
+        const OpKind kind = opEntry(step.code).kind;
+        const bool scalar = step.results.size() == 1 && step.operands.size() <= kMostMapOperands
+                            && (loads || (kind != OpKind::Control && kind != OpKind::Memory))
+                            && m_program.type(step.results[0]).isScalar();
+        const bool fromSmem = !loads
+                              || (!step.operands.empty()
+                                  && m_program.type(step.operands[0]).space == MemorySpace::Smem);
+        if (!scalar || !fromSmem) {
+            return error(step, who + " holds " + std::string(opName(step.code))
+                                   + "; scalar operations and loads of scalars from smem are "
+                                     "right.");
         }
     }
     return region(map, 0);
@@ -207,29 +212,59 @@ Status Verifier::spec(const Operation& operation, std::size_t operand, const Pip
 Status Verifier::pipeline(const Operation& operation)
 {
     const auto* params = std::get_if<PipelineParams>(&operation.params);
+    const auto dynamic = params == nullptr
+                             ? 0
+                             : std::count(params->grid.begin(), params->grid.end(), kDynamicExtent);
     if (params == nullptr || operation.regions.size() != params->specs.size() + 1
-        || operation.operands.size() != params->specs.size()
+        || operation.operands.size() != params->specs.size() + static_cast<std::size_t>(dynamic)
         || operation.regions[0].arguments.size()
                != params->specs.size() + params->scratchNames.size()) {
         return error(operation,
-                     "pipeline needs one operand, one block ref and one index map per block spec.");
+                     "pipeline needs one operand, one block ref and one index map per block spec, "
+                     "and one operand per dynamic grid axis.");
     }
-    std::int64_t steps = 1;
-    for (const Extent extent : params->grid) {
-        if (extent < 1) {
-            return error(operation, "pipeline has a grid axis of " + std::to_string(extent)
-                                        + " steps; 1 or more is right.");
-        }
-        if (__builtin_mul_overflow(steps, extent, &steps)) {
-            return error(operation, "pipeline has a grid of more than 2^63 steps.");
-        }
+    if (m_inPipeline) {
+        return error(operation, "a pipeline inside the body of another one is not supported.");
+    }
+    if (Status status = checkPipeline(m_program, operation); !status) {
+        return error(operation, status.error().message);
     }
     for (std::size_t operand = 0; operand < params->specs.size(); ++operand) {
-        if (Status status = spec(operation, operand, *params); !status) {
+        if (Status status = indexMap(operation, operand, *params); !status) {
             return status;
         }
     }
-    return region(operation.regions[0], params->grid.size());
+    m_inPipeline = true;
+    Status status = region(operation.regions[0], params->grid.size());
+    m_inPipeline = false;
+    return status;
+}
+
+Status Verifier::arguments() const
+{
+    for (const Argument& argument : m_program.arguments) {
+        const Type& type = m_program.type(argument.ref);
+        const bool smem = type.space == MemorySpace::Smem;
+        if (!type.isRef() || (type.space == MemorySpace::Vmem)
+            || (smem && argument.kind == ArgumentKind::Output)) {
+            return userError("The argument " + argument.name + " of " + m_program.name + " is "
+                             + toString(type) + "; a ref in hbm is right, or an input in smem.");
+        }
+        if (argument.aliasOf < 0) {
+            continue;
+        }
+        const auto other = static_cast<std::size_t>(argument.aliasOf);
+        const bool sound = argument.kind == ArgumentKind::Output
+                           && other < m_program.arguments.size()
+                           && m_program.arguments[other].kind == ArgumentKind::Input
+                           && &m_program.arguments[other] < &argument
+                           && m_program.type(m_program.arguments[other].ref) == type;
+        if (!sound) {
+            return userError("The output " + argument.name + " of " + m_program.name
+                             + " must alias an input of its own type, " + toString(type) + ".");
+        }
+    }
+    return Done{};
 }
 
 } // namespace

@@ -19,7 +19,7 @@ Engine::Engine(const ir::Program& program, const chip::Chip& chip, const Options
     , m_needed(needed)
     , m_plan(plan)
     , m_values(program.values.size())
-    , m_refs(program.values.size(), -1)
+    , m_refs(program.values.size())
     , m_used(program.values.size(), false)
 {
     forEachOperation(program.body, [&](const ir::Operation& operation) {
@@ -45,8 +45,13 @@ Status Engine::bind(const std::vector<Array>& inputs)
     std::size_t input = 0;
     for (const ir::Argument& argument : m_program.arguments) {
         const ir::Type& type = m_program.type(argument.ref);
-        m_refs[static_cast<std::size_t>(argument.ref.index)] =
-            static_cast<std::int32_t>(m_buffers.size());
+        if (argument.aliasOf >= 0) { // one array: the input's, which is bound already
+            const auto& same = m_program.arguments[static_cast<std::size_t>(argument.aliasOf)];
+            binding(argument.ref) = binding(same.ref);
+            m_aliased.insert(binding(same.ref).buffer);
+            continue;
+        }
+        binding(argument.ref).buffer = static_cast<std::int32_t>(m_buffers.size());
         if (argument.kind == ir::ArgumentKind::Output) {
             m_buffers.emplace_back(type.dtype, type.shape);
             continue;
@@ -100,8 +105,15 @@ void Engine::advance()
     case 2:
         runWhile();
         return;
-    default:
+    case 3:
         runPipeline();
+        return;
+    default: {
+        const auto first = std::get<ScopeFrame>(m_agent.frames.back()).firstBuffer;
+        m_buffers.resize(first);
+        m_written.resize(first);
+        m_agent.frames.pop_back();
+    }
     }
 }
 
@@ -146,16 +158,7 @@ void Engine::enterControl(const PlanItem& item)
     switch (operation.code) {
     case OpCode::Cond: {
         const RuntimeValue& index = value(operation.operands[0]);
-        if (!index.shadow.all()) {
-            m_recorder.addFinding({"undefined_branch",
-                                   trace::FindingClass::Structural,
-                                   "A branch is decided by an undefined value.",
-                                   "",
-                                   m_agent.step,
-                                   {},
-                                   m_recorder.sourceLine(m_program, operation.location),
-                                   1});
-        }
+        reportUndefinedUse(index, "undefined_branch", "A branch", operation.location);
         const auto last = static_cast<std::int64_t>(item.regions.size()) - 1;
         const auto branch =
             std::clamp<std::int64_t>(static_cast<std::int64_t>(index.scalar), 0, last);
@@ -172,9 +175,29 @@ void Engine::enterControl(const PlanItem& item)
     case OpCode::Pipeline:
         enterPipeline(item);
         return;
+    case OpCode::RunScoped:
+        enterScope(item);
+        return;
     default:
         PALLASCOPE_CHECK(false && "not a control operation");
     }
+}
+
+void Engine::enterScope(const PlanItem& item)
+{
+    const ir::Region& region = item.control->regions[0];
+    m_agent.frames.emplace_back(ScopeFrame{&item, m_buffers.size()});
+    allocate(region.arguments);
+    m_agent.frames.emplace_back(BlockFrame{item.regions[0], item.control, 0});
+}
+
+void Engine::allocate(const std::vector<ir::ValueId>& refs)
+{
+    for (const ir::ValueId ref : refs) {
+        binding(ref) = {static_cast<std::int32_t>(m_buffers.size()), {}};
+        m_buffers.emplace_back(m_program.type(ref).dtype, m_program.type(ref).shape);
+    }
+    m_written.resize(m_buffers.size(), 0);
 }
 
 void Engine::runScan()
@@ -208,6 +231,8 @@ void Engine::runWhile()
         m_agent.frames.emplace_back(BlockFrame{item.regions[0], nullptr, 0});
         return;
     case WhileFrame::Next::Decide:
+        reportUndefinedUse(value(condition.results[0]), "undefined_branch", "A loop",
+                           operation.location);
         if (value(condition.results[0]).scalar == 0) {
             assign(operation.results, condition.arguments, 0);
             m_agent.frames.pop_back();
@@ -241,7 +266,7 @@ void Engine::runSegment(const PlanItem& item)
         }
     }
     for (const ir::ValueId ref : item.stores) {
-        m_written[static_cast<std::size_t>(m_refs[static_cast<std::size_t>(ref.index)])] = 1;
+        m_written[static_cast<std::size_t>(binding(ref).buffer)] = 1;
     }
     m_recorder.countEvents(item.operationCount);
     m_agent.time += item.duration;
@@ -261,7 +286,7 @@ void Engine::execute(const Evaluation& evaluation)
         const auto& grid = std::get<PipelineFrame>(m_agent.frames[*m_gridFrame]);
         const auto axis = static_cast<std::size_t>(std::get<ir::AxisParams>(operation.params).axis);
         const std::int64_t number =
-            operation.code == OpCode::ProgramId ? grid.gridPoint[axis] : grid.params->grid[axis];
+            operation.code == OpCode::ProgramId ? grid.gridPoint[axis] : grid.grid[axis];
         value(operation.results[0]) =
             RuntimeValue::scalarOf(DType::Int32, static_cast<double>(number));
         return;
@@ -288,27 +313,41 @@ void Engine::execute(const Evaluation& evaluation)
     }
 }
 
-std::optional<StridedView> Engine::view(const ir::Operation& operation, const Shape& shape)
+std::optional<StridedView> Engine::view(const ir::Operation& operation)
 {
-    const std::vector<std::int64_t> strides = rowMajorStrides(shape);
+    const RefBinding& ref = binding(operation.operands[0]);
+    const Shape& array = buffer(ref.buffer).shape();
+    const std::vector<std::int64_t> arrayStrides = rowMajorStrides(array);
     StridedView result;
+    std::vector<std::int64_t> strides;
+    std::vector<Extent> sizes;
+    for (std::size_t axis = 0; axis < array.rank(); ++axis) {
+        const bool whole = ref.box.start.empty();
+        result.offset += whole ? 0 : ref.box.start[axis] * arrayStrides[axis];
+        if (whole || !ref.box.squeezed[axis]) {
+            strides.push_back(arrayStrides[axis]);
+            sizes.push_back(whole ? array[axis] : ref.box.size[axis]);
+        }
+    }
     std::vector<Extent> extents;
     const auto& entries = std::get<ir::IndexerParams>(operation.params).entries;
     for (std::size_t axis = 0; axis < entries.size(); ++axis) {
         const ir::IndexEntry& entry = entries[axis];
         std::int64_t start = entry.start;
         if (entry.operand >= 0) {
-            start = static_cast<std::int64_t>(
-                value(operation.operands[static_cast<std::size_t>(entry.operand)]).scalar);
+            const RuntimeValue& index =
+                value(operation.operands[static_cast<std::size_t>(entry.operand)]);
+            reportUndefinedUse(index, "undefined_index", "An index", operation.location);
+            start = static_cast<std::int64_t>(index.scalar);
         }
         const std::int64_t last = start + (entry.size - 1) * entry.stride;
-        if (start < 0 || last >= shape[axis]) {
+        if (start < 0 || last >= sizes[axis]) {
             fail(userError(m_program.where(operation.location) + ": "
                            + std::string(ir::opName(operation.code)) + " reaches elements "
                            + std::to_string(start) + " to " + std::to_string(last) + " on axis "
                            + std::to_string(axis) + " of "
                            + m_program.value(operation.operands[0]).name + ", which has "
-                           + std::to_string(shape[axis]) + "."));
+                           + std::to_string(sizes[axis]) + "."));
             return std::nullopt;
         }
         result.offset += start * strides[axis];
@@ -323,10 +362,9 @@ std::optional<StridedView> Engine::view(const ir::Operation& operation, const Sh
 
 void Engine::access(const ir::Operation& operation)
 {
-    const std::int32_t index = m_refs[static_cast<std::size_t>(operation.operands[0].index)];
-    PALLASCOPE_CHECK(index >= 0);
-    Buffer& memory = buffer(index);
-    const std::optional<StridedView> where = view(operation, memory.shape());
+    PALLASCOPE_CHECK(binding(operation.operands[0]).buffer >= 0);
+    Buffer& memory = buffer(binding(operation.operands[0]).buffer);
+    const std::optional<StridedView> where = view(operation);
     if (!where) {
         return;
     }
@@ -366,6 +404,22 @@ void Engine::land(Picoseconds until)
     }
 }
 
+// A branch, an address, a loop or a grid that undefined data decides.
+void Engine::reportUndefinedUse(const RuntimeValue& value, const char* kind,
+                                const std::string& what, ir::LocationId location)
+{
+    if (!value.shadow.all()) {
+        m_recorder.addFinding({kind,
+                               trace::FindingClass::Structural,
+                               what + " is decided by an undefined value.",
+                               "",
+                               m_agent.step,
+                               {},
+                               m_recorder.sourceLine(m_program, location),
+                               1});
+    }
+}
+
 void Engine::reportUndefinedWrite(const Flight& flight, std::int64_t undefined)
 {
     const PipelineOperand& operand = *flight.operand;
@@ -387,8 +441,7 @@ std::vector<Array> Engine::outputs()
     std::vector<Array> arrays;
     for (const ir::Argument& argument : m_program.arguments) {
         if (argument.kind == ir::ArgumentKind::Output) {
-            arrays.push_back(
-                buffer(m_refs[static_cast<std::size_t>(argument.ref.index)]).contents());
+            arrays.push_back(buffer(binding(argument.ref).buffer).contents());
         }
     }
     return arrays;

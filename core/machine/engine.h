@@ -7,15 +7,22 @@
 #include "core/machine/link.h"
 #include "core/machine/memory.h"
 #include "core/machine/needed.h"
+#include "core/machine/pipeline_rules.h"
 #include "core/machine/plan.h"
 #include "core/machine/recorder.h"
 #include "core/machine/run.h"
 
 #include <deque>
 #include <optional>
+#include <set>
+#include <span>
 #include <vector>
 
 namespace pallascope::machine {
+
+// Index of a step on each axis of a grid; steps count in lexicographic order.
+[[nodiscard]] std::vector<std::int64_t> gridPointOf(const std::vector<Extent>& grid,
+                                                    std::int64_t step);
 
 class Engine
 {
@@ -57,15 +64,29 @@ private:
     void enterControl(const PlanItem& item);
     void runSegment(const PlanItem& item);
     void execute(const Evaluation& evaluation);
+    void enterScope(const PlanItem& item);
     void access(const ir::Operation& operation);
-    [[nodiscard]] std::optional<StridedView> view(const ir::Operation& operation,
-                                                  const Shape& shape);
+    // Where a get or swap reaches in its buffer.
+    [[nodiscard]] std::optional<StridedView> view(const ir::Operation& operation);
+    void allocate(const std::vector<ir::ValueId>& refs);
     void assign(const std::vector<ir::ValueId>& to, const std::vector<ir::ValueId>& from,
                 std::size_t skip);
 
     [[nodiscard]] RuntimeValue& value(ir::ValueId id)
     {
         return m_values[static_cast<std::size_t>(id.index)];
+    }
+
+    // What a ref stands for: a whole buffer, or the part of an array that an unbuffered block is.
+    struct RefBinding
+    {
+        std::int32_t buffer = -1;
+        Box box; // empty: the whole buffer
+    };
+
+    [[nodiscard]] RefBinding& binding(ir::ValueId ref)
+    {
+        return m_refs[static_cast<std::size_t>(ref.index)];
     }
 
     [[nodiscard]] Buffer& buffer(std::int32_t index)
@@ -75,22 +96,42 @@ private:
 
     void land(Picoseconds until);
     void reportUndefinedWrite(const Flight& flight, std::int64_t undefined);
+    void reportUndefinedUse(const RuntimeValue& value, const char* kind, const std::string& what,
+                            ir::LocationId location);
 
     // pipeline.cpp
     void enterPipeline(const PlanItem& item);
+    [[nodiscard]] bool takeGrid(PipelineFrame& frame, const ir::Operation& operation);
     void runPipeline();
     void prologue(PipelineFrame& frame);
+    void fetch(PipelineFrame& frame, std::size_t operand, std::int64_t block, bool prefetched);
+    void lookAhead(PipelineFrame& frame, std::size_t operand, std::int64_t most);
+    [[nodiscard]] StepActions actionsAt(PipelineFrame& frame, std::size_t operand);
+    void copyIn(PipelineFrame& frame);
     void enterStep(PipelineFrame& frame);
     void leaveStep(PipelineFrame& frame);
+    void waitOut(PipelineFrame& frame, PipelineOperand& operand);
     void epilogue(PipelineFrame& frame);
     void bindBlocks(PipelineFrame& frame);
     void visit(PipelineFrame& frame, std::size_t operand, std::int64_t block, std::int32_t slot);
+
+    // pipeline_blocks.cpp
+    [[nodiscard]] std::int64_t loadIndex(const ir::Operation& get,
+                                         std::span<const std::int64_t> indices);
     [[nodiscard]] std::int64_t blockAt(PipelineFrame& frame, std::size_t operand,
                                        std::int64_t step);
     std::int32_t startCopy(PipelineFrame& frame, std::size_t operand, std::int64_t block,
                            std::int32_t slot, bool out);
+    void fillSlot(PipelineFrame& frame, std::size_t operand, std::int64_t block, std::int32_t slot);
     void waitFor(std::int32_t copy, std::int32_t row);
+    void reportOperand(const PipelineOperand& operand, std::string kind, std::string sentence,
+                       std::int32_t step, std::optional<std::int64_t> related, std::int64_t count);
+    void reportRevisit(const PipelineFrame& frame, const PipelineOperand& operand,
+                       std::int64_t block);
+    void reportNotWritten(const PipelineFrame& frame, const PipelineOperand& operand,
+                          std::int64_t block, std::int32_t slot);
     void reportNeverWritten(const PipelineFrame& frame);
+    void reportNeverAwaited(const PipelineFrame& frame);
 
     const ir::Program& m_program;
     const chip::Chip& m_chip;
@@ -100,9 +141,10 @@ private:
     Recorder m_recorder;
     std::vector<FifoLink> m_links;
     std::vector<RuntimeValue> m_values; // by ValueId
-    std::vector<std::int32_t> m_refs;   // engine buffer of a ref, by ValueId
+    std::vector<RefBinding> m_refs;     // by ValueId
     std::vector<Buffer> m_buffers;
     std::vector<std::uint8_t> m_written; // by buffer: stored to since its stay began
+    std::set<std::int32_t> m_aliased;    // buffers that an input and an output share
     std::deque<Flight> m_flights;        // in issue order
     Agent m_agent;
     std::optional<std::size_t> m_gridFrame; // the innermost pipeline's frame, for program_id

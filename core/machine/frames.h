@@ -37,11 +37,20 @@ struct WhileFrame
     } next = Next::Test;
 };
 
+// run_scoped: its refs live while its region runs.
+struct ScopeFrame
+{
+    const PlanItem* item = nullptr;
+    std::size_t firstBuffer = 0; // engine buffers from here on are the scope's own
+};
+
 struct PipelineFrame
 {
     const PlanItem* item = nullptr;
     const ir::PipelineParams* params = nullptr;
     std::int32_t traceIndex = 0;
+    std::vector<Extent> grid;    // of this execution
+    std::size_t firstBuffer = 0; // engine buffers from here on are the pipeline's own
     std::vector<PipelineOperand> operands;
     std::vector<BlockMap> maps;
     std::vector<ir::OperandFacts> facts;
@@ -63,7 +72,7 @@ struct PipelineFrame
     std::vector<std::int64_t> cachedStep, cachedBlock;
 };
 
-using Frame = std::variant<BlockFrame, ScanFrame, WhileFrame, PipelineFrame>;
+using Frame = std::variant<BlockFrame, ScanFrame, WhileFrame, PipelineFrame, ScopeFrame>;
 
 struct Agent
 {

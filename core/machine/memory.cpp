@@ -20,7 +20,7 @@ StridedView boxView(const Box& box, const Shape& array)
     return view;
 }
 
-// The corner of a block buffer that a box fills; squeezed axes do not move in it.
+// The part of a block buffer that a box fills; squeezed axes do not move in it.
 StridedView cornerView(const Box& box, const Shape& block)
 {
     const auto strides = rowMajorStrides(block);
@@ -28,6 +28,7 @@ StridedView cornerView(const Box& box, const Shape& block)
     for (std::size_t axis = 0, next = 0; axis < box.size.size(); ++axis) {
         if (!box.squeezed[axis]) {
             view.strides[axis] = strides[next++];
+            view.offset += box.inBlock.empty() ? 0 : box.inBlock[axis] * view.strides[axis];
         }
     }
     return view;

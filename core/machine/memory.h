@@ -10,11 +10,13 @@
 
 namespace pallascope::machine {
 
-// A box of an array: start and size per axis; squeezed axes (size 1) do not exist in the block.
+// A box of an array, per array axis: where it starts, its size, and where in the block it begins
+// (empty: at 0); squeezed axes (size 1) do not exist in the block.
 struct Box
 {
     std::vector<std::int64_t> start;
     std::vector<std::int64_t> size;
+    std::vector<std::int64_t> inBlock;
     std::vector<bool> squeezed;
 };
 

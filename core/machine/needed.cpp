@@ -13,10 +13,18 @@ NeededSet::NeededSet(const ir::Program& program)
     for (std::size_t i = 0; i < program.values.size(); ++i) {
         m_root.push_back({static_cast<std::int32_t>(i)});
     }
-    // A block ref and the array that it is a window of share contents.
+    // An output and the input that it aliases, a block ref and the array that it is a window of
+    // share contents.
+    for (const ir::Argument& argument : program.arguments) {
+        if (argument.aliasOf >= 0) {
+            m_root[static_cast<std::size_t>(argument.ref.index)] =
+                program.arguments[static_cast<std::size_t>(argument.aliasOf)].ref;
+        }
+    }
     forEachOperation(program.body, [&](const ir::Operation& operation) {
         if (operation.code == OpCode::Pipeline) {
-            for (std::size_t i = 0; i < operation.operands.size(); ++i) {
+            const std::size_t specs = std::get<ir::PipelineParams>(operation.params).specs.size();
+            for (std::size_t i = 0; i < specs; ++i) {
                 const ir::ValueId block = root(operation.regions[0].arguments[i]),
                                   array = root(operation.operands[i]);
                 m_root[static_cast<std::size_t>(block.index)] = array;
@@ -103,6 +111,12 @@ void NeededSet::close(const ir::Program& program)
                 std::for_each(operation.regions[map].results.begin(),
                               operation.regions[map].results.end(), needValue);
             }
+            for (const ir::ValueId operand : operation.operands) { // dynamic extents; refs are none
+                needValue(operand);
+            }
+            return;
+        case OpCode::RunScoped:
+            needPairs(operation.results, operation.regions[0].results, 0);
             return;
         case OpCode::Get:
         case OpCode::Swap: {

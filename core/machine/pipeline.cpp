@@ -1,5 +1,4 @@
 // The software pipeline: prologue, one turn per step, epilogue, by the rules of pipeline_rules.h.
-#include "core/base/check.h"
 #include "core/base/format.h"
 #include "core/machine/engine.h"
 #include "core/machine/pipeline_rules.h"
@@ -10,19 +9,14 @@ namespace pallascope::machine {
 
 namespace {
 
-std::vector<std::int64_t> gridPointOf(const std::vector<Extent>& grid, std::int64_t step)
-{
-    std::vector<std::int64_t> point(grid.size());
-    for (std::size_t axis = grid.size(); axis-- > 0;) {
-        point[axis] = step % grid[axis];
-        step /= grid[axis];
-    }
-    return point;
-}
-
 std::int32_t slotOf(std::int64_t counter, const PipelineOperand& operand)
 {
     return static_cast<std::int32_t>(counter % operand.facts.slots);
+}
+
+bool synchronousOut(const PipelineFrame& frame, const PipelineOperand& operand)
+{
+    return operand.facts.outCount == 1 || frame.params->noPipelining;
 }
 
 } // namespace
@@ -33,18 +27,18 @@ void Engine::enterPipeline(const PlanItem& item)
     PipelineFrame frame;
     frame.item = &item;
     frame.params = &std::get<ir::PipelineParams>(operation.params);
-    frame.traceIndex = m_recorder.pipelineIndex(operation);
-    frame.steps = ir::stepCount(*frame.params);
-    const auto firstOperand =
-        m_recorder.builder.info.pipelines[static_cast<std::size_t>(frame.traceIndex)].firstOperand;
+    if (!takeGrid(frame, operation)) {
+        return;
+    }
+    frame.firstBuffer = m_buffers.size();
     for (std::size_t i = 0; i < frame.params->specs.size(); ++i) {
         Result<PipelineOperand> operand = makeOperand(m_program, operation, i, m_chip);
         if (!operand) {
             fail(operand.error());
             return;
         }
-        operand->traceOperand = firstOperand + static_cast<std::int32_t>(i);
-        operand->arrayBuffer = m_refs[static_cast<std::size_t>(operation.operands[i].index)];
+        operand->traceOperand = m_recorder.operandIndex(operation, frame.traceIndex, i);
+        operand->arrayBuffer = binding(operation.operands[i]).buffer;
         operand->contents = m_needed.needsContents(operation.operands[i]);
         operand->firstSlot = static_cast<std::int32_t>(m_buffers.size());
         for (std::int32_t slot = 0; slot < operand->facts.slots; ++slot) {
@@ -54,13 +48,9 @@ void Engine::enterPipeline(const PlanItem& item)
         frame.facts.push_back(operand->facts);
         frame.operands.push_back(std::move(*operand));
     }
-    for (std::size_t i = frame.params->specs.size(); i < operation.regions[0].arguments.size();
-         ++i) {
-        const ir::ValueId scratch = operation.regions[0].arguments[i];
-        m_refs[static_cast<std::size_t>(scratch.index)] =
-            static_cast<std::int32_t>(m_buffers.size());
-        m_buffers.emplace_back(m_program.type(scratch).dtype, m_program.type(scratch).shape);
-    }
+    const auto& arguments = operation.regions[0].arguments;
+    allocate({arguments.begin() + static_cast<std::ptrdiff_t>(frame.params->specs.size()),
+              arguments.end()});
     m_written.resize(m_buffers.size(), 0);
     frame.stages = stageCount(frame.facts);
     frame.window = 2 * frame.stages + 4;
@@ -70,64 +60,36 @@ void Engine::enterPipeline(const PlanItem& item)
     m_agent.frames.emplace_back(std::move(frame));
 }
 
-std::int64_t Engine::blockAt(PipelineFrame& frame, std::size_t operand, std::int64_t step)
+// The grid of this execution; false when there is nothing to run.
+bool Engine::takeGrid(PipelineFrame& frame, const ir::Operation& operation)
 {
-    step = (step % frame.steps + frame.steps) % frame.steps; // indices wrap around the grid
-    const std::size_t at = operand * static_cast<std::size_t>(frame.window)
-                           + static_cast<std::size_t>(step % frame.window);
-    if (frame.cachedStep[at] != step) {
-        frame.cachedStep[at] = step;
-        frame.cachedBlock[at] = frame.maps[operand].block(gridPointOf(frame.params->grid, step));
-        if (frame.cachedBlock[at] < 0) {
-            const PipelineOperand& which = frame.operands[operand];
-            fail(userError(m_program.where(which.spec->location) + ": the index map of "
-                           + which.spec->name + " leaves its array of "
-                           + join(which.facts.blockCounts, " \u00d7 ") + " blocks at step "
-                           + std::to_string(step) + "."));
-            frame.cachedBlock[at] = 0;
+    frame.grid = frame.params->grid;
+    std::size_t operand = frame.params->specs.size();
+    __int128 steps = 1;
+    for (Extent& extent : frame.grid) {
+        if (extent == ir::kDynamicExtent) {
+            const RuntimeValue& bound = value(operation.operands[operand++]);
+            reportUndefinedUse(bound, "undefined_bound", "The grid", operation.location);
+            extent = static_cast<Extent>(bound.scalar);
+            if (extent < 0) {
+                fail(userError(m_program.where(operation.location) + ": the grid has an axis of "
+                               + std::to_string(extent) + " steps; 0 or more is right."));
+                return false;
+            }
         }
+        steps = std::min<__int128>(steps * extent, kMostSteps + 1);
     }
-    return frame.cachedBlock[at];
-}
-
-std::int32_t Engine::startCopy(PipelineFrame& frame, std::size_t index, std::int64_t block,
-                               std::int32_t slot, bool out)
-{
-    PipelineOperand& operand = frame.operands[index];
-    const Bytes bytes = operand.copyBytes(block);
-    const auto service = m_links[static_cast<std::size_t>(operand.link)].serve(m_agent.time, bytes);
-    if (!service) {
-        fail(limitError("The run takes longer than 53 days on this chip; more bandwidth or less "
-                        "work is right."));
-        return -1;
+    frame.steps = static_cast<std::int64_t>(steps);
+    if (m_recorder.steps().size() + static_cast<std::size_t>(frame.steps) > kMostSteps) {
+        fail(limitError(m_program.name + " takes more than " + countText(kMostSteps)
+                        + " grid steps, the most that a run records. Larger blocks make fewer "
+                          "steps."));
+        return false;
     }
-    const std::int32_t copy =
-        m_recorder.addCopy(operand.traceOperand, block, slot, out, operand.link, frame.row, bytes,
-                           m_agent.time, service->start, service->end);
-    (out ? operand.outCopyOfSlot : operand.inCopyOfSlot)[static_cast<std::size_t>(slot)] = copy;
-    if (operand.contents) {
-        m_flights.push_back({service->start,
-                             service->end,
-                             out,
-                             false,
-                             operand.firstSlot + slot,
-                             operand.arrayBuffer,
-                             block,
-                             &operand,
-                             frame.row,
-                             operand.box(block),
-                             {}});
+    if (frame.steps > 0) {
+        frame.traceIndex = m_recorder.enterPipeline(operation, frame.grid);
     }
-    return copy;
-}
-
-void Engine::waitFor(std::int32_t copy, std::int32_t row)
-{
-    PALLASCOPE_CHECK(copy >= 0);
-    const Picoseconds end(std::max(m_agent.time.value(),
-                                   m_recorder.builder.copies.end[static_cast<std::size_t>(copy)]));
-    m_recorder.addWait(copy, m_agent.id, row, m_agent.time, end);
-    m_agent.time = end;
+    return frame.steps > 0;
 }
 
 void Engine::runPipeline()
@@ -146,6 +108,8 @@ void Engine::runPipeline()
         return;
     case PipelineFrame::Next::Epilogue:
         epilogue(frame);
+        m_buffers.resize(frame.firstBuffer);
+        m_written.resize(m_buffers.size());
         m_gridFrame.reset();
         m_agent.step = -1;
         m_agent.frames.pop_back();
@@ -154,23 +118,101 @@ void Engine::runPipeline()
 
 void Engine::prologue(PipelineFrame& frame)
 {
+    if (frame.params->noPipelining) {
+        frame.step = 0;
+        return;
+    }
     for (std::size_t i = 0; i < frame.operands.size(); ++i) {
-        if (frame.facts[i].trivial && frame.facts[i].inCount > 0) {
+        const ir::OperandFacts& facts = frame.facts[i];
+        if (facts.trivial && facts.inCount > 0 && facts.prefetched < 1) {
             waitFor(startCopy(frame, i, blockAt(frame, i, 0), 0, false), -1);
+        } else if (facts.trivial && facts.inCount > 0) {
+            fillSlot(frame, i, blockAt(frame, i, 0), 0);
         }
     }
     for (std::int64_t stage = 0; stage + 1 < frame.stages; ++stage) {
         for (std::size_t i = 0; i < frame.operands.size(); ++i) {
             PipelineOperand& operand = frame.operands[i];
+            const bool takesPart = operand.facts.pipelined() && stage + 1 < operand.facts.inCount;
             const auto block = [&](std::int64_t t) { return blockAt(frame, i, t); };
-            if (!operand.facts.trivial
-                && prologueFetches(operand.facts, stage, frame.steps, block)) {
-                (void)startCopy(frame, i, block(stage), slotOf(operand.copyIn, operand), false);
-                ++operand.copyIn;
+            if (takesPart && operand.facts.lookahead && stage > 0) {
+                if (stage < frame.steps || operand.facts.wrapsPrologue) {
+                    lookAhead(frame, i, 1);
+                }
+            } else if (takesPart && prologueFetches(operand.facts, stage, frame.steps, block)) {
+                fetch(frame, i, block(stage), stage < operand.facts.prefetched);
             }
         }
     }
     frame.step = 0;
+}
+
+// Counts one more fetched block; one that the caller brought is only put in place.
+void Engine::fetch(PipelineFrame& frame, std::size_t index, std::int64_t block, bool prefetched)
+{
+    PipelineOperand& operand = frame.operands[index];
+    const std::int32_t slot = slotOf(operand.copyIn, operand);
+    ++operand.copyIn;
+    if (prefetched) {
+        fillSlot(frame, index, block, slot);
+    } else {
+        (void)startCopy(frame, index, block, slot, false);
+    }
+}
+
+// fetch_with_lookahead: passes over steps that keep the block, until the slots are full.
+void Engine::lookAhead(PipelineFrame& frame, std::size_t index, std::int64_t most)
+{
+    PipelineOperand& operand = frame.operands[index];
+    const std::int64_t limit =
+        std::min(operand.waitIn + operand.facts.inCount, operand.copyIn + most);
+    while (operand.copyIn < limit && operand.nextFetch + 1 < frame.steps) {
+        const std::int64_t next = blockAt(frame, index, operand.nextFetch + 1);
+        if (blockAt(frame, index, operand.nextFetch) != next) {
+            fetch(frame, index, next, operand.copyIn < operand.facts.prefetched);
+        }
+        ++operand.nextFetch;
+    }
+}
+
+StepActions Engine::actionsAt(PipelineFrame& frame, std::size_t operand)
+{
+    const ir::OperandFacts& facts = frame.facts[operand];
+    if (!facts.pipelined()) {
+        return {};
+    }
+    if (frame.params->noPipelining) { // every copy, whether or not the block changes
+        const bool in = facts.inCount > 0, out = facts.outCount > 0;
+        return {.startIn = in, .waitIn = false, .startOut = out};
+    }
+    return stepActions(facts, frame.step, frame.steps,
+                       [&](std::int64_t t) { return blockAt(frame, operand, t); });
+}
+
+void Engine::copyIn(PipelineFrame& frame)
+{
+    const std::int64_t s = frame.step;
+    for (std::size_t i = 0; i < frame.operands.size(); ++i) {
+        const ir::OperandFacts& facts = frame.facts[i];
+        if (frame.params->noPipelining) {
+            if (actionsAt(frame, i).startIn) {
+                waitFor(startCopy(frame, i, blockAt(frame, i, s), 0, false), frame.row);
+            }
+        } else if (facts.pipelined() && facts.inCount > 0 && facts.lookahead) {
+            lookAhead(frame, i, facts.inCount);
+        } else if (actionsAt(frame, i).startIn) {
+            const std::int64_t ahead = s + facts.inCount - 1;
+            fetch(frame, i, blockAt(frame, i, ahead), s + facts.inCount <= facts.prefetched);
+        }
+    }
+    for (std::size_t i = 0; i < frame.operands.size(); ++i) {
+        const PipelineOperand& operand = frame.operands[i];
+        const std::int64_t mine = operand.facts.countsWaits ? operand.waitIn : s;
+        if (actionsAt(frame, i).waitIn && mine >= operand.facts.prefetched) {
+            const auto slot = static_cast<std::size_t>(slotOf(operand.waitIn, operand));
+            waitFor(operand.inCopyOfSlot[slot], frame.row);
+        }
+    }
 }
 
 void Engine::enterStep(PipelineFrame& frame)
@@ -182,27 +224,8 @@ void Engine::enterStep(PipelineFrame& frame)
         return;
     }
     frame.row = m_agent.step = m_recorder.beginStep(frame.traceIndex, s, m_agent.time);
-    frame.gridPoint = gridPointOf(frame.params->grid, s);
-    const auto actions = [&](std::size_t i) {
-        return stepActions(frame.facts[i], s, frame.steps,
-                           [&](std::int64_t t) { return blockAt(frame, i, t); });
-    };
-    for (std::size_t i = 0; i < frame.operands.size(); ++i) {
-        PipelineOperand& operand = frame.operands[i];
-        if (!operand.facts.trivial && actions(i).startIn) {
-            const std::int64_t ahead = s + operand.facts.inCount - 1;
-            (void)startCopy(frame, i, blockAt(frame, i, ahead), slotOf(operand.copyIn, operand),
-                            false);
-            ++operand.copyIn;
-        }
-    }
-    for (std::size_t i = 0; i < frame.operands.size(); ++i) {
-        const PipelineOperand& operand = frame.operands[i];
-        if (!operand.facts.trivial && actions(i).waitIn) {
-            waitFor(operand.inCopyOfSlot[static_cast<std::size_t>(slotOf(operand.waitIn, operand))],
-                    frame.row);
-        }
-    }
+    frame.gridPoint = gridPointOf(frame.grid, s);
+    copyIn(frame);
     if (m_error) {
         return;
     }
@@ -221,16 +244,21 @@ void Engine::bindBlocks(PipelineFrame& frame)
     for (std::size_t i = 0; i < frame.operands.size(); ++i) {
         PipelineOperand& operand = frame.operands[i];
         const std::int64_t block = blockAt(frame, i, s);
+        if (operand.facts.unbuffered) {
+            binding(operand.blockRef) = {operand.arrayBuffer, operand.box(block)};
+            continue;
+        }
         const bool out = operand.facts.outCount > 0;
-        const std::int32_t slot =
-            operand.facts.trivial ? 0 : slotOf(out ? operand.copyOut : operand.waitIn, operand);
-        const bool fresh = s == 0 || (!operand.facts.trivial && block != blockAt(frame, i, s - 1));
-        m_refs[static_cast<std::size_t>(operand.blockRef.index)] = operand.firstSlot + slot;
-        if (fresh) {
+        const std::int32_t slot = operand.facts.trivial || frame.params->noPipelining
+                                      ? 0
+                                      : slotOf(out ? operand.copyOut : operand.waitIn, operand);
+        const bool changed =
+            s == 0 || (!operand.facts.trivial && block != blockAt(frame, i, s - 1));
+        binding(operand.blockRef) = {operand.firstSlot + slot, {}};
+        if (changed || (frame.params->noPipelining && !out)) {
             visit(frame, i, block, slot);
         }
-        auto& visits = m_recorder.visits(operand.traceOperand);
-        visits.back().lastStep = frame.row;
+        m_recorder.visits(operand.traceOperand).back().lastStep = frame.row;
         if (out) {
             operand.lastVisitOfBlock[static_cast<std::size_t>(block)] = frame.row;
         }
@@ -241,25 +269,22 @@ void Engine::visit(PipelineFrame& frame, std::size_t index, std::int64_t block, 
 {
     PipelineOperand& operand = frame.operands[index];
     const bool in = operand.facts.inCount > 0;
+    const auto at = static_cast<std::size_t>(slot);
+    const auto place = m_recorder.visits(operand.traceOperand).size();
     m_recorder.visits(operand.traceOperand)
-        .push_back({frame.row, frame.row, block, slot,
-                    in ? operand.inCopyOfSlot[static_cast<std::size_t>(slot)] : -1, -1});
+        .push_back({frame.row, frame.row, block, slot, in ? operand.inCopyOfSlot[at] : -1, -1});
     if (operand.facts.outCount == 0 || in) {
         return;
     }
     buffer(operand.firstSlot + slot).makeUndefined();
     m_written[static_cast<std::size_t>(operand.firstSlot + slot)] = 0;
-    const std::int32_t before = operand.lastVisitOfBlock[static_cast<std::size_t>(block)];
-    if (before >= 0) {
-        m_recorder.addFinding({"output_revisited", trace::FindingClass::Structural,
-                               operand.blockName(block) + " was left after step "
-                                   + std::to_string(before) + " and is revisited at step "
-                                   + std::to_string(frame.row)
-                                   + ": its slot was given away in between, so the revisit starts "
-                                     "undefined. Make the axes that it "
-                                     "does not depend on innermost, or accumulate in scratch.",
-                               operand.spec->name, frame.row, before,
-                               m_recorder.sourceLine(m_program, operand.spec->location), 1});
+    if (operand.spec->restores) {
+        const std::int32_t copy = startCopy(frame, index, block, slot, false);
+        waitFor(copy, frame.row);
+        land(m_agent.time);
+        m_recorder.visits(operand.traceOperand)[place].copyIn = copy;
+    } else {
+        reportRevisit(frame, operand, block);
     }
 }
 
@@ -270,51 +295,29 @@ void Engine::leaveStep(PipelineFrame& frame)
     // The step's bookkeeping: the core's own time, beside copies already issued.
     m_recorder.addSegment(m_plan.overheadTemplate, m_agent.id, frame.row, m_agent.time);
     m_agent.time += m_chip.stepOverhead;
-    const auto actions = [&](std::size_t i) {
-        return stepActions(frame.facts[i], s, frame.steps,
-                           [&](std::int64_t t) { return blockAt(frame, i, t); });
-    };
     for (std::size_t i = 0; i < frame.operands.size(); ++i) {
         PipelineOperand& operand = frame.operands[i];
-        if (operand.facts.trivial || !actions(i).startOut) {
+        if (!actionsAt(frame, i).startOut) {
             continue;
         }
-        const std::int32_t slot = slotOf(operand.copyOut, operand);
+        const std::int32_t slot = frame.params->noPipelining ? 0 : slotOf(operand.copyOut, operand);
         land(m_agent.time);
-        if (m_written[static_cast<std::size_t>(operand.firstSlot + slot)] == 0) {
-            m_recorder.addFinding(
-                {"output_not_written",
-                 trace::FindingClass::Structural,
-                 operand.blockName(blockAt(frame, i, s))
-                     + " is written back though no step of its stay stored to it.",
-                 operand.spec->name,
-                 frame.row,
-                 {},
-                 m_recorder.sourceLine(m_program, operand.spec->location),
-                 1});
-        }
+        reportNotWritten(frame, operand, blockAt(frame, i, s), slot);
         const std::int32_t copy = startCopy(frame, i, blockAt(frame, i, s), slot, true);
         m_recorder.visits(operand.traceOperand).back().copyOut = copy;
         ++operand.copyOut;
-        if (operand.facts.outCount == 1 && copy >= 0) {
+        if (synchronousOut(frame, operand)) {
             waitFor(copy, frame.row);
         }
     }
     for (std::size_t i = 0; i < frame.operands.size(); ++i) {
         PipelineOperand& operand = frame.operands[i];
-        if (!operand.facts.trivial && actions(i).waitOut) {
-            if (operand.facts.outCount > 1) {
-                waitFor(
-                    operand
-                        .outCopyOfSlot[static_cast<std::size_t>(slotOf(operand.waitOut, operand))],
-                    frame.row);
-            }
-            ++operand.waitOut;
+        if (actionsAt(frame, i).waitOut) {
+            waitOut(frame, operand);
         }
     }
     for (std::size_t i = 0; i < frame.operands.size(); ++i) {
-        PipelineOperand& operand = frame.operands[i];
-        operand.waitIn += !operand.facts.trivial && actions(i).advanceIn ? 1 : 0;
+        frame.operands[i].waitIn += actionsAt(frame, i).advanceIn ? 1 : 0;
     }
     m_recorder.steps().end.back() = m_agent.time.value();
     ++frame.step;
@@ -322,74 +325,45 @@ void Engine::leaveStep(PipelineFrame& frame)
         frame.step < frame.steps ? PipelineFrame::Next::Enter : PipelineFrame::Next::Epilogue;
 }
 
+void Engine::waitOut(PipelineFrame& frame, PipelineOperand& operand)
+{
+    if (!synchronousOut(frame, operand)) {
+        const auto slot = static_cast<std::size_t>(slotOf(operand.waitOut, operand));
+        waitFor(operand.outCopyOfSlot[slot], frame.row);
+    }
+    ++operand.waitOut;
+}
+
 void Engine::epilogue(PipelineFrame& frame)
 {
     frame.row = -1; // copies and waits from here on belong to no step
-    for (std::int64_t l = frame.stages - 2; l >= 0; --l) {
+    for (std::int64_t l = frame.stages - 2; l >= 0 && !frame.params->noPipelining; --l) {
         for (std::size_t i = 0; i < frame.operands.size(); ++i) {
-            PipelineOperand& operand = frame.operands[i];
             const auto block = [&](std::int64_t t) { return blockAt(frame, i, t); };
-            if (operand.facts.trivial || !epilogueWaits(operand.facts, l, frame.steps, block)) {
-                continue;
+            if (frame.facts[i].pipelined()
+                && epilogueWaits(frame.facts[i], l, frame.steps, block)) {
+                waitOut(frame, frame.operands[i]);
             }
-            if (operand.facts.outCount > 1) {
-                waitFor(
-                    operand
-                        .outCopyOfSlot[static_cast<std::size_t>(slotOf(operand.waitOut, operand))],
-                    -1);
-            }
-            ++operand.waitOut;
         }
     }
     for (std::size_t i = 0; i < frame.operands.size(); ++i) {
         PipelineOperand& operand = frame.operands[i];
         if (operand.facts.trivial && operand.facts.outCount > 0) {
-            if (m_written[static_cast<std::size_t>(operand.firstSlot)] == 0) {
-                m_recorder.addFinding(
-                    {"output_not_written",
-                     trace::FindingClass::Structural,
-                     operand.blockName(0) + " is written back though no step stored to it.",
-                     operand.spec->name,
-                     m_agent.step,
-                     {},
-                     m_recorder.sourceLine(m_program, operand.spec->location),
-                     1});
-            }
+            reportNotWritten(frame, operand, 0, 0);
             land(m_agent.time);
             const std::int32_t copy = startCopy(frame, i, blockAt(frame, i, 0), 0, true);
             m_recorder.visits(operand.traceOperand).back().copyOut = copy;
-            if (copy >= 0) {
-                waitFor(copy, -1);
-            }
+            waitFor(copy, -1);
         }
     }
     reportNeverWritten(frame);
-    land(m_agent.time); // flights point into this frame
-}
-
-void Engine::reportNeverWritten(const PipelineFrame& frame)
-{
-    for (const PipelineOperand& operand : frame.operands) {
-        if (operand.facts.outCount == 0) {
-            continue;
-        }
-        const auto& visited = operand.lastVisitOfBlock;
-        const auto missing = std::count(visited.begin(), visited.end(), -1);
-        if (missing > 0) {
-            const auto first = std::find(visited.begin(), visited.end(), -1) - visited.begin();
-            m_recorder.addFinding(
-                {"output_never_written",
-                 trace::FindingClass::Structural,
-                 countText(missing) + " of " + countText(static_cast<std::int64_t>(visited.size()))
-                     + " blocks of " + operand.spec->name + " are never visited, first "
-                     + operand.blockName(first) + ": the grid does not cover the array.",
-                 operand.spec->name,
-                 -1,
-                 {},
-                 m_recorder.sourceLine(m_program, operand.spec->location),
-                 missing});
-        }
-    }
+    reportNeverAwaited(frame);
+    land(m_agent.time);
+    // A fetch that nobody waited for would land in slots that are gone.
+    std::erase_if(m_flights, [&](const Flight& flight) {
+        return flight.operand >= frame.operands.data()
+               && flight.operand < frame.operands.data() + frame.operands.size();
+    });
 }
 
 } // namespace pallascope::machine

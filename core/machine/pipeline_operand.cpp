@@ -12,8 +12,11 @@
 namespace pallascope::machine {
 
 BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand)
-    : m_counts(ir::operandFacts(program, pipeline, operand).blockCounts)
+    : m_array(program.type(pipeline.operands[operand]).shape)
 {
+    ir::OperandFacts facts = ir::operandFacts(program, pipeline, operand);
+    m_dims = std::move(facts.dims);
+    m_counts = std::move(facts.blockCounts);
     const ir::Region& map = pipeline.regions[operand + 1];
     std::map<ir::ValueId, Source> known;
     for (std::size_t axis = 0; axis < map.arguments.size(); ++axis) {
@@ -26,15 +29,16 @@ BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, st
         return known.at(value);
     };
     for (const ir::Operation& operation : map.operations) {
-        PALLASCOPE_CHECK(operation.results.size() == 1
-                         && ir::opEntry(operation.code).kind != ir::OpKind::Memory);
+        const bool loads = operation.code == ir::OpCode::Get;
+        PALLASCOPE_CHECK(operation.results.size() == 1);
         Step step{&operation, {}};
-        for (const ir::ValueId value : operation.operands) {
-            step.operands.push_back(source(value));
+        for (std::size_t i = 0; i < operation.operands.size(); ++i) {
+            step.operands.push_back(loads && i == 0 ? Source{} : source(operation.operands[i]));
         }
         known[operation.results[0]] = {Source::Kind::Operation,
                                        static_cast<std::int64_t>(m_steps.size())};
         m_steps.push_back(std::move(step));
+        m_live = m_live || loads;
     }
     for (const ir::ValueId result : map.results) {
         m_results.push_back(source(result));
@@ -55,34 +59,45 @@ std::int64_t BlockMap::read(const Source& source, const std::vector<std::int64_t
     PALLASCOPE_CHECK(false && "exhaustive");
 }
 
-std::int64_t BlockMap::block(const std::vector<std::int64_t>& gridPoint)
+std::int64_t BlockMap::block(const std::vector<std::int64_t>& gridPoint, const ScalarLoader& load)
 {
     for (std::size_t i = 0; i < m_steps.size(); ++i) {
-        std::array<RuntimeValue, 3> values;
-        std::array<RuntimeValue*, 3> operands{};
         const std::size_t count = m_steps[i].operands.size();
+        std::array<std::int64_t, ir::kMostMapOperands> numbers{};
         for (std::size_t k = 0; k < count; ++k) {
-            values[k] = RuntimeValue::scalarOf(
-                DType::Int32, static_cast<double>(read(m_steps[i].operands[k], gridPoint)));
+            numbers[k] = read(m_steps[i].operands[k], gridPoint);
+        }
+        if (m_steps[i].operation->code == ir::OpCode::Get) {
+            m_values[i] = load(*m_steps[i].operation, {numbers.data(), count});
+            continue;
+        }
+        std::array<RuntimeValue, ir::kMostMapOperands> values;
+        std::array<RuntimeValue*, ir::kMostMapOperands> operands{};
+        for (std::size_t k = 0; k < count; ++k) {
+            values[k] = RuntimeValue::scalarOf(DType::Int32, static_cast<double>(numbers[k]));
             operands[k] = &values[k];
         }
         m_values[i] = static_cast<std::int64_t>(
             evaluate(*m_steps[i].operation, {operands.data(), count}, 0).scalar);
     }
     std::int64_t block = 0;
-    for (std::size_t axis = 0; axis < m_results.size(); ++axis) {
-        const std::int64_t index = read(m_results[axis], gridPoint);
-        if (index < 0 || index >= m_counts[axis]) {
+    std::size_t result = 0;
+    for (std::size_t axis = 0; axis < m_dims.size(); ++axis) {
+        const std::int64_t index = read(m_results[result++], gridPoint);
+        const bool bounded = m_dims[axis].kind == ir::BlockKind::BoundedSlice;
+        const std::int64_t size = bounded ? read(m_results[result++], gridPoint) : 0;
+        const auto position = ir::positionOf(m_dims[axis], m_array[axis], index, size);
+        if (!position) {
             return -1;
         }
-        block = block * m_counts[axis] + index;
+        block = block * m_counts[axis] + *position;
     }
     return block;
 }
 
 namespace {
 
-// Block index per axis.
+// Position per axis.
 std::vector<Extent> unpack(const std::vector<Extent>& counts, std::int64_t block)
 {
     std::vector<Extent> index(counts.size());
@@ -100,22 +115,27 @@ Box PipelineOperand::box(std::int64_t block) const
     Box box;
     const std::vector<Extent> index = unpack(facts.blockCounts, block);
     for (std::size_t axis = 0; axis < index.size(); ++axis) {
-        const Extent size = spec->block[axis].size, start = index[axis] * size;
+        const ir::AxisWindow window = ir::windowAt(facts.dims[axis], index[axis]);
+        const Extent start = std::max<Extent>(window.start, 0);
+        const Extent end = std::min(window.start + window.size, array[axis]);
         box.start.push_back(start);
-        box.size.push_back(std::min(size, array[axis] - start));
-        box.squeezed.push_back(spec->block[axis].squeezed);
+        box.size.push_back(end - start);
+        box.inBlock.push_back(start - window.start);
+        box.squeezed.push_back(facts.dims[axis].kind == ir::BlockKind::Squeezed);
     }
     return box;
 }
 
 Bytes PipelineOperand::copyBytes(std::int64_t block) const
 {
+    const std::vector<Extent> index = unpack(facts.blockCounts, block);
     const Box part = box(block);
     std::int64_t elements = 1;
     for (std::size_t axis = 0; axis < part.size.size(); ++axis) {
-        const Extent size = spec->block[axis].size;
-        elements *=
-            part.size[axis] == size ? size : std::min(size, alignTo(part.size[axis], tile[axis]));
+        const Extent size = facts.dims[axis].size;
+        const Extent asked = ir::windowAt(facts.dims[axis], index[axis]).size;
+        const bool exact = part.size[axis] == asked && (asked == size || exactSlices);
+        elements *= exact ? asked : std::min(size, alignTo(part.size[axis], tile[axis]));
     }
     return Bytes(elements * dtypeBytes(dtype));
 }
@@ -134,7 +154,8 @@ Status checkOverhang(const ir::Program& program, const ir::BlockSpec& spec,
 {
     for (std::size_t axis = 0; axis < spec.block.size(); ++axis) {
         const Extent size = spec.block[axis].size;
-        const bool overhangs = operand.array[axis] % size != 0;
+        const bool overhangs =
+            spec.block[axis].kind == ir::BlockKind::Blocked && operand.array[axis] % size != 0;
         if (overhangs && size % operand.tile[axis] != 0
             && origin == ir::PipelineOrigin::EmitPipeline) {
             return userError(
@@ -163,6 +184,9 @@ Result<PipelineOperand> makeOperand(const ir::Program& program, const ir::Operat
     operand.array = array.shape;
     operand.dtype = array.dtype;
     operand.blockShape = program.type(operand.blockRef).shape;
+    if (operand.facts.unbuffered) {
+        return operand;
+    }
     const Result<std::int32_t> from = cost::memoryOf(*array.space, chip);
     const Result<std::int32_t> to = cost::memoryOf(*program.type(operand.blockRef).space, chip);
     if (!from || !to) {
@@ -182,6 +206,7 @@ Result<PipelineOperand> makeOperand(const ir::Program& program, const ir::Operat
     operand.link = static_cast<std::int32_t>(link - chip.links.begin());
     operand.tile =
         cost::tiling(array.dtype, array.shape, chip.memories[static_cast<std::size_t>(*to)].tile);
+    operand.exactSlices = ir::scheduleFromName(params.schedule) < ir::Schedule::Jax0_11;
     if (Status status = checkOverhang(program, *operand.spec, operand, params.origin); !status) {
         return status.error();
     }

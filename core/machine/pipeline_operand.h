@@ -11,19 +11,29 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace pallascope::machine {
 
-// An index map without refs as straight integer code: evaluated once per step ahead of its use.
+// Gives the scalar that a `get` of an index map loads; `indices` are the values of its operands.
+using ScalarLoader =
+    std::function<std::int64_t(const ir::Operation& get, std::span<const std::int64_t> indices)>;
+
+// An index map as straight integer code.
 class BlockMap
 {
 public:
     BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand);
 
-    // Row-major block number at a grid point; -1 when an index leaves the array.
-    [[nodiscard]] std::int64_t block(const std::vector<std::int64_t>& gridPoint);
+    // Row-major block number at a grid point; -1 when no element of the block lies in the array.
+    [[nodiscard]] std::int64_t block(const std::vector<std::int64_t>& gridPoint,
+                                     const ScalarLoader& load);
+
+    // Loads from memory, which a body may write: its results do not last.
+    [[nodiscard]] bool isLive() const { return m_live; }
 
 private:
     struct Source // a result or operand: argument, literal or earlier operation
@@ -48,8 +58,11 @@ private:
 
     std::vector<Step> m_steps;
     std::vector<Source> m_results;
+    std::vector<ir::BlockDim> m_dims;
     std::vector<Extent> m_counts;
+    Shape m_array;
     std::vector<std::int64_t> m_values; // of the steps
+    bool m_live = false;
 };
 
 struct PipelineOperand
@@ -58,20 +71,23 @@ struct PipelineOperand
     const ir::BlockSpec* spec = nullptr;
     std::int32_t traceOperand = 0;
     std::int32_t link = 0;
-    std::int32_t arrayBuffer = 0; // engine buffer of the HBM array
+    std::int32_t arrayBuffer = 0; // engine buffer of the array
     std::int32_t firstSlot = 0;   // engine buffer of slot 0
     ir::ValueId blockRef;
     bool contents = false;    // data moves too
     Shape array, blockShape;  // block without squeezed axes
     std::vector<Extent> tile; // of the array, per axis
     DType dtype = DType::F32;
+    bool exactSlices = false; // a slice inside the array is copied as asked, not in whole tiles
 
     // Cumulative counters; the physical slot is counter mod slots.
     std::int64_t copyIn = 0, waitIn = 0, copyOut = 0, waitOut = 0;
+    std::int64_t nextFetch = 0;                            // step up to which lookahead has looked
     std::vector<std::int32_t> inCopyOfSlot, outCopyOfSlot; // rows of trace::Copies
     std::vector<std::int32_t> lastVisitOfBlock; // step row of the last visit's end, outputs only
 
-    // The part of the array that a block covers, without what overhangs.
+    // The part of the array that a block covers, without what overhangs, and where it lies in the
+    // block.
     [[nodiscard]] Box box(std::int64_t block) const;
     // Bytes that its copy moves: the last block of an axis is cut to a whole number of tiles.
     [[nodiscard]] Bytes copyBytes(std::int64_t block) const;
@@ -79,7 +95,7 @@ struct PipelineOperand
 };
 
 // The error: an overhanging block that is no multiple of the tile, or more blocks than the model
-// keeps.
+// keeps track of.
 [[nodiscard]] Result<PipelineOperand> makeOperand(const ir::Program& program,
                                                   const ir::Operation& pipeline,
                                                   std::size_t operand, const chip::Chip& chip);

@@ -1,6 +1,6 @@
 // The predicates of the emit_pipeline state machine in one place: which copies start and which are
-// waited for at a step, for one operand, for any number of buffers. Rules and names: JAX 0.12,
-// jax/_src/pallas/mosaic/pipeline.py; checked against recorded schedules of JAX (tests/machine).
+// waited for at a step, for one operand, for any number of buffers. Rules and names: JAX 0.9 to
+// 0.12, jax/_src/pallas/mosaic/pipeline.py; checked against recorded schedules (tests/machine).
 #pragma once
 
 #include "core/ir/pipeline_facts.h"
@@ -20,12 +20,6 @@ struct StepActions
     bool waitOut = false;   // the write-back of block I(s - lag) is due
     bool advanceIn = false; // the input slot of I(s) is done with
 };
-
-// Steps that a write-back may lag behind its block: grid steps, not blocks.
-[[nodiscard]] inline std::int64_t writeBackLag(std::int32_t outCount)
-{
-    return std::max<std::int64_t>(outCount - 1, 1);
-}
 
 // Stages of the prologue and epilogue: the largest buffer count, at least 2.
 [[nodiscard]] inline std::int64_t stageCount(std::span<const ir::OperandFacts> operands)
@@ -54,12 +48,12 @@ template<class BlockAt>
         const bool fetches =
             n < 2 ? changed || first : block(s + n - 2) != block(s + n - 1); // will_change_fetch
         const bool outOfFetch = s >= steps - n + 1;
-        actions.startIn = fetches && (n < 2 || !outOfFetch);
+        actions.startIn = !facts.lookahead && fetches && (n < 2 || !outOfFetch);
         actions.waitIn = changed || first;
         actions.advanceIn = leaves;
     }
     if (m > 0) {
-        const std::int64_t lag = writeBackLag(facts.outCount);
+        const std::int64_t lag = facts.outLag;
         actions.startOut = leaves;
         actions.waitOut = s >= lag && block(s - lag + 1) != block(s - lag);
     }
@@ -71,7 +65,8 @@ template<class BlockAt>
 [[nodiscard]] bool prologueFetches(const ir::OperandFacts& facts, std::int64_t t,
                                    std::int64_t steps, BlockAt&& block)
 {
-    return t + 1 < facts.inCount && t < steps && (t == 0 || block(t) != block(t - 1));
+    return t + 1 < facts.inCount && (t < steps || facts.wrapsPrologue)
+           && (t == 0 || block(t) != block(t - 1));
 }
 
 // Is the write-back of block I(N - 1 - l) still due in stage l of the epilogue?
@@ -79,7 +74,7 @@ template<class BlockAt>
 [[nodiscard]] bool epilogueWaits(const ir::OperandFacts& facts, std::int64_t l, std::int64_t steps,
                                  BlockAt&& block)
 {
-    return facts.outCount > 0 && l < writeBackLag(facts.outCount) && l < steps
+    return facts.outCount > 0 && l < facts.outLag && l < steps
            && (l == 0 || block(steps - l) != block(steps - 1 - l));
 }
 

@@ -6,6 +6,7 @@
 #include "core/ir/print.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace pallascope::machine {
 
@@ -51,6 +52,14 @@ std::string label(const ir::Program& program, const ir::Operation& operation)
     default:
         return std::string(ir::opName(operation.code));
     }
+}
+
+// Dynamic extents stand as 1 until the pipeline is entered.
+std::vector<Extent> staticGrid(const ir::PipelineParams& params)
+{
+    std::vector<Extent> grid = params.grid;
+    std::replace(grid.begin(), grid.end(), ir::kDynamicExtent, Extent{1});
+    return grid;
 }
 
 } // namespace
@@ -124,14 +133,14 @@ Status Recorder::describePipeline(const ir::Program& program, const ir::Operatio
     trace::Info& info = builder.info;
     const auto& params = std::get<ir::PipelineParams>(operation.params);
     const auto index = static_cast<std::int32_t>(info.pipelines.size());
-    m_pipelines[&operation] = index;
+    PipelineRows& rows = m_pipelines[&operation];
+    rows.rows.push_back(index);
     const bool emitted = params.origin == ir::PipelineOrigin::EmitPipeline;
     info.pipelines.push_back({program.name,
                               emitted ? "emit_pipeline" : "pallas_call (modelled on emit_pipeline)",
-                              params.schedule, params.grid, params.axisNames,
-                              static_cast<std::int32_t>(info.operands.size()),
-                              static_cast<std::int32_t>(params.specs.size()), ir::stepCount(params),
-                              sourceLine(program, operation.location)});
+                              params.schedule, staticGrid(params), params.axisNames,
+                              static_cast<std::int32_t>(info.operands.size()), 0,
+                              ir::stepCount(params.grid), sourceLine(program, operation.location)});
     const Result<cost::Budget> budget = cost::budget(program, operation, chip);
     if (!budget) {
         return budget.error();
@@ -140,23 +149,31 @@ Status Recorder::describePipeline(const ir::Program& program, const ir::Operatio
     std::vector<Bytes> address(chip.memories.size());
     for (std::size_t i = 0; i < budget->entries.size(); ++i) {
         const cost::BudgetEntry& entry = budget->entries[i];
-        const ir::Type& type = program.type(operation.regions[0].arguments[i]);
+        const ir::Type& type = program.type(entry.ref);
         const bool scratch = entry.scratch;
         const auto operand = static_cast<std::int32_t>(info.operands.size());
-        if (!scratch) {
-            const ir::BlockSpec& spec = params.specs[i];
+        if (i < params.specs.size()) {
             const ir::OperandFacts facts = ir::operandFacts(program, operation, i);
+            auto& pipeline = info.pipelines.back();
+            rows.offsets.push_back(facts.unbuffered ? -1 : pipeline.operandCount);
+            if (facts.unbuffered) {
+                continue;
+            }
+            ++pipeline.operandCount;
+            const ir::BlockSpec& spec = params.specs[i];
             const ir::Type& array = program.type(operation.operands[i]);
             std::vector<Extent> block;
             for (const ir::BlockDim& dim : spec.block) {
                 block.push_back(dim.size);
             }
-            info.operands.push_back({spec.name, array.dtype, direction(spec.direction), array.shape,
-                                     Shape(block), facts.blockCounts, facts.gridAxes, index,
-                                     static_cast<std::int32_t>(info.buffers.size()), facts.slots,
-                                     Bytes(array.shape.elements() * dtypeBytes(array.dtype)),
-                                     Bytes(Shape(block).elements() * dtypeBytes(array.dtype)),
-                                     entry.slotBytes, sourceLine(program, spec.location)});
+            info.operands.push_back(
+                {spec.name, array.dtype,
+                 spec.restores ? trace::Direction::InOut : direction(spec.direction), array.shape,
+                 Shape(block), facts.blockCounts, facts.gridAxes, index,
+                 static_cast<std::int32_t>(info.buffers.size()), facts.slots,
+                 Bytes(array.shape.elements() * dtypeBytes(array.dtype)),
+                 Bytes(Shape(block).elements() * dtypeBytes(array.dtype)), entry.slotBytes,
+                 sourceLine(program, spec.location)});
         }
         for (std::int32_t slot = 0; slot < entry.slots; ++slot) {
             Bytes& next = address[static_cast<std::size_t>(entry.memory)];
@@ -168,6 +185,45 @@ Status Recorder::describePipeline(const ir::Program& program, const ir::Operatio
         }
     }
     return Done{};
+}
+
+std::int32_t Recorder::enterPipeline(const ir::Operation& operation,
+                                     const std::vector<Extent>& grid)
+{
+    trace::Info& info = builder.info;
+    PipelineRows& known = m_pipelines.at(&operation);
+    for (const std::int32_t row : known.rows) {
+        if (info.pipelines[static_cast<std::size_t>(row)].grid == grid) {
+            known.entered = true;
+            return row;
+        }
+    }
+    auto row = static_cast<std::size_t>(known.rows.front());
+    if (std::exchange(known.entered, true)) {
+        trace::Pipeline copy = info.pipelines[row];
+        row = info.pipelines.size();
+        known.rows.push_back(static_cast<std::int32_t>(row));
+        const auto first = static_cast<std::size_t>(copy.firstOperand);
+        copy.firstOperand = static_cast<std::int32_t>(info.operands.size());
+        for (std::size_t i = 0; i < static_cast<std::size_t>(copy.operandCount); ++i) {
+            trace::Operand operand = info.operands[first + i];
+            operand.pipeline = static_cast<std::int32_t>(row);
+            info.operands.push_back(std::move(operand));
+        }
+        info.pipelines.push_back(std::move(copy));
+        m_visits.resize(info.operands.size());
+    }
+    info.pipelines[row].grid = grid;
+    info.pipelines[row].steps = ir::stepCount(grid);
+    return static_cast<std::int32_t>(row);
+}
+
+std::int32_t Recorder::operandIndex(const ir::Operation& pipeline, std::int32_t row,
+                                    std::size_t spec) const
+{
+    const std::int32_t offset = m_pipelines.at(&pipeline).offsets[spec];
+    return offset < 0 ? -1
+                      : builder.info.pipelines[static_cast<std::size_t>(row)].firstOperand + offset;
 }
 
 Status Recorder::describe(const ir::Program& program, const chip::Chip& chip, const Plan& plan)

@@ -63,11 +63,14 @@ public:
     [[nodiscard]] trace::SourceLine sourceLine(const ir::Program& program,
                                                ir::LocationId location) const;
 
-    // Index of the first trace operand of a pipeline operation.
-    [[nodiscard]] std::int32_t pipelineIndex(const ir::Operation& pipeline) const
-    {
-        return m_pipelines.at(&pipeline);
-    }
+    // Row of Info::pipelines for an execution with this grid; one more where an earlier execution
+    // of the operation had another.
+    [[nodiscard]] std::int32_t enterPipeline(const ir::Operation& pipeline,
+                                             const std::vector<Extent>& grid);
+
+    // Row of Info::operands of a block spec in such a row; -1 when it is unbuffered.
+    [[nodiscard]] std::int32_t operandIndex(const ir::Operation& pipeline, std::int32_t row,
+                                            std::size_t spec) const;
 
     // Sorts visits into their columns and validates everything.
     [[nodiscard]] Result<std::shared_ptr<const trace::Trace>> finish(Picoseconds end);
@@ -79,7 +82,15 @@ private:
                                           const chip::Chip& chip);
 
     std::map<std::string, std::int32_t> m_files;
-    std::map<const ir::Operation*, std::int32_t> m_pipelines;
+
+    struct PipelineRows
+    {
+        std::vector<std::int32_t> rows;    // of Info::pipelines
+        std::vector<std::int32_t> offsets; // by block spec, from the row's first operand
+        bool entered = false;
+    };
+
+    std::map<const ir::Operation*, PipelineRows> m_pipelines;
     std::vector<std::vector<Visit>> m_visits; // per operand
     std::map<std::tuple<std::string, std::string, trace::SourceLine>, std::size_t> m_findings;
 };

@@ -70,7 +70,8 @@ Status checkFit(const ir::Program& program, const chip::Chip& chip)
         if (Status status = cost::checkCapacity(*budget, chip); !status) {
             return status;
         }
-        const std::int64_t steps = ir::stepCount(std::get<ir::PipelineParams>(pipeline->params));
+        const std::int64_t steps =
+            ir::stepCount(std::get<ir::PipelineParams>(pipeline->params).grid);
         if (steps > kMostSteps) {
             return limitError(program.name + " would take " + countText(steps)
                               + " grid steps; a run records " + countText(kMostSteps)

@@ -10,9 +10,10 @@ namespace {
 class BufferedOperand
 {
 public:
-    BufferedOperand(const OracleOperand& operand, std::int64_t steps)
+    BufferedOperand(const OracleOperand& operand, std::int64_t steps, int release)
         : m_operand(operand)
         , m_steps(steps)
+        , m_release(release)
     {}
 
     [[nodiscard]] const OracleOperand& spec() const { return m_operand; }
@@ -21,7 +22,14 @@ public:
 
     [[nodiscard]] bool writes() const { return m_operand.outBuffers > 0; }
 
-    [[nodiscard]] bool buffered() const { return !m_operand.trivial; }
+    // 0.9 buffers a trivial window like any other.
+    [[nodiscard]] bool buffered() const { return !m_operand.trivial || m_release == 9; }
+
+    // Up to 0.11 an in-out has one set of buffers for both ways.
+    [[nodiscard]] int outBuffers() const
+    {
+        return m_release < 12 && reads() && writes() ? m_operand.inBuffers : m_operand.outBuffers;
+    }
 
     // Steps wrap around the grid.
     [[nodiscard]] const Index& at(std::int64_t step) const
@@ -33,31 +41,38 @@ public:
 
     [[nodiscard]] std::int64_t slot(std::int64_t counter) const
     {
-        const int both = m_operand.inBuffers + m_operand.outBuffers;
-        return counter % (reads() && writes() ? both - 1 : both);
+        if (reads() && writes()) {
+            return counter
+                   % (m_release < 12 ? m_operand.inBuffers
+                                     : m_operand.inBuffers + m_operand.outBuffers - 1);
+        }
+        return counter % (m_operand.inBuffers + m_operand.outBuffers);
     }
 
     // Grid steps between the end of a block's stay and the wait for its write-back.
     [[nodiscard]] std::int64_t lag() const
     {
-        return std::max<std::int64_t>(m_operand.outBuffers - 1, 1);
+        return m_release < 12 ? 1 : std::max<std::int64_t>(m_operand.outBuffers - 1, 1);
     }
 
     std::int64_t copyIn = 0, waitIn = 0, copyOut = 0, waitOut = 0;
+    std::int64_t looked = 0; // the last step whose block was asked for with lookahead
 
 private:
     const OracleOperand& m_operand;
     std::int64_t m_steps;
+    int m_release;
 };
 
 class Schedule
 {
 public:
-    Schedule(std::int64_t steps, const std::vector<OracleOperand>& operands)
+    Schedule(std::int64_t steps, const std::vector<OracleOperand>& operands, int release)
         : m_steps(steps)
+        , m_release(release)
     {
         for (const OracleOperand& operand : operands) {
-            m_operands.emplace_back(operand, steps);
+            m_operands.emplace_back(operand, steps, release);
             m_stages = std::max<std::int64_t>({m_stages, operand.inBuffers, operand.outBuffers});
         }
     }
@@ -92,17 +107,46 @@ private:
     {
         m_step = -1;
         for (const BufferedOperand& o : m_operands) {
-            if (!o.buffered() && o.reads()) {
+            if (!o.buffered() && o.reads() && o.spec().prefetched < 1) {
                 log(o, "prologue", "sync_copy_in", o.at(0), 0);
             }
         }
         for (std::int64_t t = 0; t <= m_stages - 2; ++t) {
             for (BufferedOperand& o : m_operands) {
-                const bool takesPart = o.buffered() && o.reads() && t + 1 < o.spec().inBuffers;
-                if (takesPart && t < m_steps && (t == 0 || o.differs(t, t - 1))) {
-                    log(o, "ep_initialize", "copy_in", o.at(t), o.slot(o.copyIn));
-                    ++o.copyIn;
+                const bool takesPart = o.buffered() && o.reads() && t + 1 < o.spec().inBuffers
+                                       && (t < m_steps || m_release < 11);
+                if (!takesPart) {
+                    continue;
                 }
+                if (o.spec().lookahead && t > 0) {
+                    lookAhead(o, "ep_initialize", 1);
+                } else if (t == 0 || o.differs(t, t - 1)) {
+                    fetch(o, "ep_initialize", t, t < o.spec().prefetched);
+                }
+            }
+        }
+    }
+
+    // One block more; what the caller brought is counted, not copied.
+    void fetch(BufferedOperand& o, const char* phase, std::int64_t step, bool brought)
+    {
+        if (!brought) {
+            log(o, phase, "copy_in", o.at(step), o.slot(o.copyIn));
+        }
+        ++o.copyIn;
+    }
+
+    // Walks on over the grid while a slot is free, fetching where the block changes.
+    void lookAhead(BufferedOperand& o, const char* phase, std::int64_t most)
+    {
+        const std::int64_t begun = o.copyIn;
+        for (; o.looked < m_steps - 1; ++o.looked) {
+            const bool full = o.copyIn - o.waitIn == o.spec().inBuffers;
+            if (full || o.copyIn - begun == most) {
+                return;
+            }
+            if (o.differs(o.looked, o.looked + 1)) {
+                fetch(o, phase, o.looked + 1, o.copyIn < o.spec().prefetched);
             }
         }
     }
@@ -114,6 +158,10 @@ private:
                 continue;
             }
             const std::int64_t n = o.spec().inBuffers;
+            if (o.spec().lookahead) {
+                lookAhead(o, "ep_copy_in", m_steps);
+                continue;
+            }
             const bool changed = o.differs(m_step, m_step - 1);
             const bool willFetch = n < 2 ? changed : o.differs(m_step + n - 2, m_step + n - 1);
             const bool outOfFetch = m_step >= m_steps - n + 1;
@@ -122,8 +170,7 @@ private:
                 start = start || first();
             }
             if (start) {
-                log(o, "ep_copy_in", "copy_in", o.at(m_step + n - 1), o.slot(o.copyIn));
-                ++o.copyIn;
+                fetch(o, "ep_copy_in", m_step + n - 1, m_step + n <= o.spec().prefetched);
             }
         }
     }
@@ -131,7 +178,9 @@ private:
     void waitIn()
     {
         for (const BufferedOperand& o : m_operands) {
-            if (o.buffered() && o.reads() && (first() || o.differs(m_step, m_step - 1))) {
+            const std::int64_t turn = o.spec().lookahead && m_release == 12 ? o.waitIn : m_step;
+            if (o.buffered() && o.reads() && (first() || o.differs(m_step, m_step - 1))
+                && turn >= o.spec().prefetched) {
                 log(o, "ep_wait_in", "wait_in", o.at(m_step), o.slot(o.waitIn));
             }
         }
@@ -149,7 +198,7 @@ private:
     {
         for (BufferedOperand& o : m_operands) {
             if (o.buffered() && o.writes() && (last() || o.differs(m_step, m_step + 1))) {
-                log(o, "ep_copy_out", o.spec().outBuffers == 1 ? "sync_copy_out" : "copy_out",
+                log(o, "ep_copy_out", o.outBuffers() == 1 ? "sync_copy_out" : "copy_out",
                     o.at(m_step), o.slot(o.copyOut));
                 ++o.copyOut;
             }
@@ -163,7 +212,7 @@ private:
                 || !o.differs(m_step - o.lag() + 1, m_step - o.lag())) {
                 continue;
             }
-            if (o.spec().outBuffers > 1) {
+            if (o.outBuffers() > 1) {
                 log(o, "ep_wait_out", "wait_out", o.at(m_step - o.lag()), o.slot(o.waitOut));
             }
             ++o.waitOut;
@@ -189,7 +238,7 @@ private:
                 if (l != 0 && !o.differs(m_steps - l, m_steps - 1 - l)) {
                     continue;
                 }
-                if (o.spec().outBuffers > 1) {
+                if (o.outBuffers() > 1) {
                     log(o, "ep_finalize", "wait_out", o.at(m_steps - 1 - l), o.slot(o.waitOut));
                 }
                 ++o.waitOut;
@@ -203,6 +252,7 @@ private:
     }
 
     std::int64_t m_steps, m_step = 0, m_stages = 2;
+    int m_release;
     std::vector<BufferedOperand> m_operands;
     std::vector<Event> m_events;
 };
@@ -228,9 +278,10 @@ std::string toString(const std::vector<Event>& events)
     return text;
 }
 
-std::vector<Event> expectedEvents(std::int64_t steps, const std::vector<OracleOperand>& operands)
+std::vector<Event> expectedEvents(std::int64_t steps, const std::vector<OracleOperand>& operands,
+                                  int release)
 {
-    return Schedule(steps, operands).run();
+    return Schedule(steps, operands, release).run();
 }
 
 } // namespace pallascope::machine_test

@@ -1,5 +1,5 @@
-// The emit_pipeline schedule of JAX 0.12 once more, written from its description alone and sharing
-// nothing with core/machine: what the machine's events are held against.
+// The emit_pipeline schedules of JAX 0.9 to 0.12 once more, written from its description alone and
+// sharing nothing with core/machine: what the machine's events are held against.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,8 @@ struct OracleOperand
     std::string name;
     int inBuffers = 0, outBuffers = 0; // 0: does not copy that way; both: in-out
     bool trivial = false;
+    bool lookahead = false;
+    int prefetched = 0;         // slots that the caller filled
     std::vector<Index> blockAt; // block index at every step, in lexicographic order of the grid
 };
 
@@ -33,7 +35,8 @@ struct Event
 [[nodiscard]] std::string toString(const Event& event);
 [[nodiscard]] std::string toString(const std::vector<Event>& events);
 
-[[nodiscard]] std::vector<Event> expectedEvents(std::int64_t steps,
-                                                const std::vector<OracleOperand>& operands);
+// `release` is the minor number: 9 to 12.
+[[nodiscard]] std::vector<Event>
+expectedEvents(std::int64_t steps, const std::vector<OracleOperand>& operands, int release = 12);
 
 } // namespace pallascope::machine_test

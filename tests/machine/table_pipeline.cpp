@@ -40,9 +40,14 @@ bool constant(const OracleOperand& operand)
 pl::BlockSpec specOf(const TablePipeline& pipeline, const OracleOperand& operand)
 {
     const std::size_t rank = operand.blockAt.front().size();
-    pl::BlockSpec spec{.buffers = std::max(operand.inBuffers, operand.outBuffers),
-                       .name = operand.name};
-    spec.block.assign(rank, {false, kBlockSize});
+    const bool both = operand.inBuffers > 0 && operand.outBuffers > 0;
+    pl::BlockSpec spec{.buffers = both ? operand.inBuffers
+                                       : std::max(operand.inBuffers, operand.outBuffers),
+                       .name = operand.name,
+                       .outBuffers = both ? operand.outBuffers : 0,
+                       .lookahead = operand.lookahead,
+                       .prefetched = operand.prefetched};
+    spec.block.assign(rank, {ir::BlockKind::Blocked, kBlockSize});
     spec.indexMap = [&pipeline, &operand, rank](auto... point) {
         const std::vector<pl::Value> grid{point...};
         std::vector<pl::Operand> indices;
@@ -75,21 +80,6 @@ Shape arrayShape(const OracleOperand& operand)
         extent *= kBlockSize;
     }
     return Shape(extents);
-}
-
-// The builder has no syntax for in-outs yet: outputs that also read are made so afterwards.
-void patchInOuts(ir::Program& program, const TablePipeline& pipeline)
-{
-    ir::Operation& operation = program.body.operations.front();
-    auto& params = std::get<ir::PipelineParams>(operation.params);
-    for (std::size_t i = 0; i < params.specs.size(); ++i) {
-        const OracleOperand& operand = pipeline.operands[i];
-        if (operand.inBuffers > 0 && operand.outBuffers > 0) {
-            params.specs[i].direction = ir::BlockDirection::InOut;
-            params.specs[i].inBuffers = operand.inBuffers;
-            params.specs[i].outBuffers = operand.outBuffers;
-        }
-    }
 }
 
 void storeStep(const TablePipeline& pipeline, const std::vector<pl::Ref>& refs)
@@ -160,6 +150,18 @@ private:
         return m_pipeline.operands[static_cast<std::size_t>(index)];
     }
 
+    // Copied once, before or after the loop; 0.9 has no such case.
+    [[nodiscard]] bool windowed(const OracleOperand& which) const
+    {
+        return which.trivial && m_pipeline.release > 9;
+    }
+
+    // Up to 0.11 an in-out has one set of buffers.
+    [[nodiscard]] int outBuffers(const OracleOperand& which) const
+    {
+        return which.inBuffers > 0 && m_pipeline.release < 12 ? which.inBuffers : which.outBuffers;
+    }
+
     void log(std::int64_t step, const std::string& phase, const std::string& event,
              std::int32_t index, std::int64_t block, std::int64_t slot)
     {
@@ -178,8 +180,8 @@ private:
                 continue;
             }
             const OracleOperand& which = operand(c.operand[row]);
-            const bool sync = which.trivial || (out && which.outBuffers == 1);
-            log(where, which.trivial ? trivialPhase : phase,
+            const bool sync = windowed(which) || (out && outBuffers(which) == 1);
+            log(where, windowed(which) ? trivialPhase : phase,
                 std::string(sync ? "sync_" : "") + (out ? "copy_out" : "copy_in"), c.operand[row],
                 c.block[row], c.slot[row]);
         }
@@ -194,8 +196,8 @@ private:
             const auto copy = static_cast<std::size_t>(w.copy[row]);
             const OracleOperand& which = operand(c.operand[copy]);
             const bool isOut = c.out[copy] != 0;
-            if (w.step[row] == step && isOut == out && !which.trivial
-                && !(out && which.outBuffers == 1)) {
+            if (w.step[row] == step && isOut == out && !windowed(which)
+                && !(out && outBuffers(which) == 1)) {
                 log(where, phase, out ? "wait_out" : "wait_in", c.operand[copy], c.block[copy],
                     c.slot[copy]);
             }
@@ -228,7 +230,7 @@ std::int64_t TablePipeline::steps() const
 ir::Program tableProgram(const TablePipeline& pipeline)
 {
     std::vector<pl::detail::ArgumentSpec> arguments;
-    pl::Grid grid{.grid = pipeline.grid};
+    pl::Grid grid{.grid = pipeline.grid, .schedule = "0." + std::to_string(pipeline.release)};
     for (const OracleOperand& operand : pipeline.operands) {
         const bool isInput = operand.outBuffers == 0;
         const Shape shape = arrayShape(operand);
@@ -246,10 +248,8 @@ ir::Program tableProgram(const TablePipeline& pipeline)
             arrays);
         return true;
     };
-    ir::Program program = mustTrace(
+    return mustTrace(
         pl::detail::traceKernel("table", arguments, kernel, std::source_location::current()));
-    patchInOuts(program, pipeline);
-    return program;
 }
 
 std::vector<Event> eventsOf(const trace::Trace& trace, const TablePipeline& pipeline)
@@ -330,22 +330,28 @@ TablePipeline randomPipeline(std::mt19937_64& random, const RandomKinds& kinds)
     const auto add = [&](const std::string& name, int in, int out) {
         OracleOperand operand{.name = name, .inBuffers = in, .outBuffers = out};
         operand.trivial = (in == 0 || out == 0) && pick(0, 9) == 0;
-        const auto arrayRank = static_cast<std::size_t>(pick(1, 2));
+        operand.lookahead = in > 1 && !operand.trivial && pick(0, 2) == 0;
+        if (in > 0 && out == 0 && kinds.release > 10 && pick(0, 4) == 0) {
+            operand.prefetched = pick(1, operand.trivial ? 1 : in);
+        }
+        const auto arrayRank = static_cast<std::size_t>(kinds.release == 9 ? 2 : pick(1, 2));
         operand.blockAt = operand.trivial ? std::vector<Index>(static_cast<std::size_t>(steps),
                                                                Index(arrayRank, 0))
                                           : table(arrayRank);
         pipeline.operands.push_back(std::move(operand));
     };
     const int inputs = pick(1, 3), outputs = pick(1, 2);
+    const int fewest = kinds.release == 9 ? 2 : 1; // buffers of an input
     for (int i = 0; i < inputs; ++i) {
-        add("x" + std::to_string(i), pick(1, kinds.mostBuffers), 0);
+        add("x" + std::to_string(i), pick(fewest, kinds.mostBuffers), 0);
     }
     if (kinds.inOuts && pick(0, 1) == 0) {
-        add("a", pick(1, 3), pick(1, 3));
+        add("a", pick(fewest, 3), pick(1, 3));
     }
     for (int i = 0; i < outputs; ++i) {
-        add("o" + std::to_string(i), 0, pick(1, kinds.mostBuffers));
+        add("o" + std::to_string(i), 0, pick(1, kinds.release < 12 ? 2 : kinds.mostBuffers));
     }
+    pipeline.release = kinds.release;
     return pipeline;
 }
 

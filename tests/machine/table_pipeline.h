@@ -16,6 +16,7 @@ struct TablePipeline
 {
     std::vector<Extent> grid;
     std::vector<OracleOperand> operands; // inputs first, then in-outs and outputs
+    int release = 12;                    // of JAX: 0.release
 
     [[nodiscard]] std::int64_t steps() const;
 };
@@ -25,7 +26,7 @@ inline constexpr Extent kBlockSize = 4;
 
 // f32 arrays of as many blocks as the table names (one more where only one is named, unless the
 // operand is trivial: one block that is the whole array is trivial by rule). The body stores the
-// step's number plus the sum of the inputs' first elements to every output and in-out.
+// step's number plus the sum of the inputs' largest elements to every output and in-out.
 [[nodiscard]] ir::Program tableProgram(const TablePipeline& pipeline);
 
 // The events of a finished run in program order. Copies and waits are in the trace's own order; how
@@ -39,6 +40,7 @@ struct RandomKinds
 {
     bool inOuts = true;
     int mostBuffers = 4;
+    int release = 12;
 };
 
 [[nodiscard]] TablePipeline randomPipeline(std::mt19937_64& random, const RandomKinds& kinds);

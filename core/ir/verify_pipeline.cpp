@@ -1,0 +1,171 @@
+#include "core/ir/verify_pipeline.h"
+
+#include "core/ir/pipeline_facts.h"
+
+namespace pallascope::ir {
+
+namespace {
+
+Status checkGrid(const Program& program, const Operation& pipeline, const PipelineParams& params)
+{
+    std::int64_t steps = 1;
+    std::size_t operand = params.specs.size();
+    for (const Extent extent : params.grid) {
+        if (extent == kDynamicExtent) {
+            const Type& type = program.type(pipeline.operands[operand++]);
+            if (type != Type{DType::Int32, Shape{}, {}}) {
+                return userError("a dynamic grid axis is " + toString(type)
+                                 + "; an int32 scalar is right.");
+            }
+            continue;
+        }
+        // JAX: emit_pipeline refuses an empty grid, pallas_call runs nothing.
+        const Extent least = params.origin == PipelineOrigin::EmitPipeline ? 1 : 0;
+        if (extent < least) {
+            return userError("pipeline has a grid axis of " + std::to_string(extent) + " steps; "
+                             + std::to_string(least) + " or more is right.");
+        }
+        if (__builtin_mul_overflow(steps, extent, &steps)) {
+            return userError("pipeline has a grid of more than 2^63 steps.");
+        }
+    }
+    return Done{};
+}
+
+Status checkBlock(const BlockSpec& spec, const Type& array, PipelineOrigin origin)
+{
+    const std::string who = "The block spec of " + spec.name;
+    if (spec.block.size() != array.shape.rank()) {
+        return userError(who + " has " + std::to_string(spec.block.size())
+                         + " dimensions, its array " + toString(array) + " has "
+                         + std::to_string(array.shape.rank()) + ".");
+    }
+    bool element = false, blocked = false;
+    for (const BlockDim& dim : spec.block) {
+        if (dim.size < 1 || (dim.kind == BlockKind::Squeezed && dim.size != 1)) {
+            return userError(who + " has a block of " + std::to_string(dim.size)
+                             + " elements; 1 or more is right, for a squeezed axis 1.");
+        }
+        if (dim.padLow < 0 || dim.padHigh < 0
+            || (dim.kind != BlockKind::Element && dim.padLow + dim.padHigh > 0)) {
+            return userError(who + " is padded by (" + std::to_string(dim.padLow) + ", "
+                             + std::to_string(dim.padHigh)
+                             + "); Element axes have a padding of 0 or more, others none.");
+        }
+        if (dim.kind == BlockKind::BoundedSlice && origin == PipelineOrigin::PallasCall) {
+            return userError(who + " has a BoundedSlice axis, which emit_pipeline alone takes.");
+        }
+        element = element || dim.kind == BlockKind::Element;
+        blocked = blocked || dim.kind == BlockKind::Blocked;
+    }
+    if (element && blocked && origin == PipelineOrigin::PallasCall) {
+        return userError(who
+                         + " mixes Element and blocked axes; in a pallas_call all block "
+                           "dimensions are Elements or none of them.");
+    }
+    return Done{};
+}
+
+Status checkBuffers(const BlockSpec& spec, PipelineOrigin origin, Schedule schedule,
+                    const std::string& version)
+{
+    const std::string who = "The block spec of " + spec.name;
+    const bool isIn = spec.direction != BlockDirection::Out,
+               isOut = spec.direction != BlockDirection::In;
+    constexpr std::int32_t kMost = 1024; // slots that a trace names one by one
+    const auto among = [](std::int32_t count, std::int32_t least, std::int32_t most) {
+        return least <= count && count <= most;
+    };
+    if ((isIn && !among(spec.inBuffers, 1, kMost))
+        || (isOut && !among(spec.outBuffers, 1, kMost))) {
+        return userError(who + " asks for "
+                         + std::to_string(isIn ? spec.inBuffers : spec.outBuffers)
+                         + " buffers; 1 to 1024 are right.");
+    }
+    if (origin == PipelineOrigin::PallasCall
+        && ((isIn && spec.inBuffers > 2) || (isOut && spec.outBuffers > 2))) {
+        return userError(who + " asks for "
+                         + std::to_string(isIn ? spec.inBuffers : spec.outBuffers)
+                         + " buffers; a pallas_call has 1 or 2, emit_pipeline any number.");
+    }
+    if (spec.lookahead && (!isIn || origin == PipelineOrigin::PallasCall || spec.inBuffers < 2)) {
+        return userError(who
+                         + " asks for lookahead, which inputs of an emit_pipeline with two "
+                           "buffers or more have.");
+    }
+    if (spec.prefetched < 0
+        || (spec.prefetched > 0 && (!isIn || spec.prefetched > spec.inBuffers))) {
+        return userError(who + " has " + std::to_string(spec.prefetched)
+                         + " slots filled by the caller; an input has at most its "
+                         + std::to_string(spec.inBuffers) + " buffers.");
+    }
+    if (spec.restores && (origin != PipelineOrigin::PallasCall || isIn || spec.outBuffers != 1)) {
+        return userError(who
+                         + " restores revisited blocks (RevisitMode.ANY), which outputs of a "
+                           "pallas_call with one buffer can.");
+    }
+    if (schedule < Schedule::Jax0_12 && isOut && !isIn && spec.outBuffers > 2) {
+        return userError(who + " asks for " + std::to_string(spec.outBuffers)
+                         + " output buffers; the schedule of JAX " + version
+                         + " has 1 or 2, that of 0.12 any number.");
+    }
+    if (schedule < Schedule::Jax0_11 && spec.prefetched > 0) {
+        return userError(who + " has slots filled by the caller, which the schedule of JAX "
+                         + version + " lacks; 0.11 or later is right.");
+    }
+    if (schedule == Schedule::Jax0_9 && isIn && spec.inBuffers < 2) {
+        return userError(who
+                         + " asks for one input buffer; the schedule of JAX 0.9 has two or "
+                           "more.");
+    }
+    return Done{};
+}
+
+} // namespace
+
+Status checkPipeline(const Program& program, const Operation& pipeline)
+{
+    const auto& params = std::get<PipelineParams>(pipeline.params);
+    const std::optional<Schedule> schedule = scheduleFromName(params.schedule);
+    if (!schedule) {
+        return userError("pipeline follows the schedule \"" + params.schedule
+                         + "\"; 0.9, 0.10, 0.11 or 0.12 is right.");
+    }
+    if (Status status = checkGrid(program, pipeline, params); !status) {
+        return status;
+    }
+    for (std::size_t i = 0; i < params.specs.size(); ++i) {
+        const BlockSpec& spec = params.specs[i];
+        const Type& array = program.type(pipeline.operands[i]);
+        const Type& block = program.type(pipeline.regions[0].arguments[i]);
+        if (!array.isRef() || !block.isRef()) {
+            return userError("The operand " + spec.name + " of a pipeline is " + toString(array)
+                             + "; a ref is right.");
+        }
+        if (Status status = checkBlock(spec, array, params.origin); !status) {
+            return status;
+        }
+        if (Status status = checkBuffers(spec, params.origin, *schedule, params.schedule);
+            !status) {
+            return status;
+        }
+        std::vector<Extent> extents;
+        for (const BlockDim& dim : spec.block) {
+            if (dim.kind != BlockKind::Squeezed) {
+                extents.push_back(dim.size);
+            }
+        }
+        if (block.dtype != array.dtype || block.shape != Shape(extents)) {
+            return userError("The block ref of " + spec.name + " is " + toString(block)
+                             + ", but its spec makes blocks of " + toString(array) + " with shape "
+                             + toString(Shape(extents)) + ".");
+        }
+        if (*schedule == Schedule::Jax0_9 && array.shape.rank() < 2) {
+            return userError("The operand " + spec.name + " is " + toString(array)
+                             + "; the schedule of JAX 0.9 takes arrays of rank 2 or more.");
+        }
+    }
+    return Done{};
+}
+
+} // namespace pallascope::ir
