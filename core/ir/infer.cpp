@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <set>
-#include <type_traits>
 
 namespace pallascope::ir {
 
@@ -41,7 +40,6 @@ private:
         return userError(name() + " " + what);
     }
 
-    [[nodiscard]] bool hasItsParams() const;
     [[nodiscard]] Status dtypes() const;
     [[nodiscard]] Result<Types> elementwise() const;
     [[nodiscard]] Result<Types> reduction() const;
@@ -56,39 +54,6 @@ private:
     const Program& m_program;
     const Operation& m_operation;
 };
-
-bool Inference::hasItsParams() const
-{
-    const auto holds = [&]<class P>(std::type_identity<P>) {
-        return std::holds_alternative<P>(m_operation.params);
-    };
-    switch (opEntry(m_operation.code).kind) {
-    case OpKind::Convert:
-        return holds(std::type_identity<DTypeParams>{});
-    case OpKind::Reduction:
-        return holds(std::type_identity<AxesParams>{});
-    case OpKind::Dot:
-        return holds(std::type_identity<DotParams>{});
-    case OpKind::Memory:
-        return holds(std::type_identity<IndexerParams>{});
-    default:
-        break;
-    }
-    switch (m_operation.code) {
-    case OpCode::BroadcastInDim:
-        return holds(std::type_identity<BroadcastParams>{});
-    case OpCode::Reshape:
-        return holds(std::type_identity<ShapeParams>{});
-    case OpCode::Squeeze:
-        return holds(std::type_identity<AxesParams>{});
-    case OpCode::Transpose:
-        return holds(std::type_identity<PermutationParams>{});
-    case OpCode::Iota:
-        return holds(std::type_identity<IotaParams>{});
-    default:
-        return true;
-    }
-}
 
 // The element types that lax gives an operation.
 Status Inference::dtypes() const
@@ -108,9 +73,10 @@ Status Inference::dtypes() const
     case OpCode::And:
     case OpCode::Or:
     case OpCode::Xor:
+        return only(!isFloat(first.dtype), "integers or bools");
     case OpCode::ReduceAnd:
     case OpCode::ReduceOr:
-        return only(!isFloat(first.dtype), "integers or bools");
+        return only(!isFloat(first.dtype), "bools or integers");
     case OpCode::Neg:
     case OpCode::Abs:
     case OpCode::Sign:
@@ -188,7 +154,7 @@ Result<Types> Inference::iota() const
     const auto& [dtype, shape, dimension] = params<IotaParams>();
     if (dimension < 0 || static_cast<std::size_t>(dimension) >= shape.rank()) {
         return error("counts along axis " + std::to_string(dimension) + " of " + toString(shape)
-                     + ", which has rank " + std::to_string(shape.rank()) + ".");
+                     + ".");
     }
     return Types{{dtype, shape, {}}};
 }
@@ -371,9 +337,6 @@ Result<Types> Inference::run() const
             return error("takes values, not " + toString(operand(i)) + ".");
         }
     }
-    if (!hasItsParams()) {
-        return error("lacks its parameters.");
-    }
     switch (entry.kind) {
     case OpKind::Elementwise:
     case OpKind::Transcendental:
@@ -424,7 +387,12 @@ Shape indexedShape(const IndexerParams& indexer)
 
 Result<std::vector<Type>> inferTypes(const Program& program, const Operation& operation)
 {
-    return Inference(program, operation).run();
+    try {
+        return Inference(program, operation).run();
+    } catch (const std::bad_variant_access&) {
+        return userError(std::string(opName(operation.code))
+                         + " has the parameters of another operation.");
+    }
 }
 
 } // namespace pallascope::ir
