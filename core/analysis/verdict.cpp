@@ -131,8 +131,9 @@ std::string reason(const Report& report, const trace::Info& info)
     if (what == "step_overhead") {
         const Picoseconds each(report.split.stepOverhead.value()
                                / std::max<std::int64_t>(1, report.steps));
-        return fmt::format("; {} of {} bookkeeping take |{}| of it ({})",
+        return fmt::format("; {} of {} bookkeeping {} |{}| of it ({})",
                            counted(report.steps, "step", "steps"), timeText(each),
+                           report.steps == 1 ? "takes" : "take",
                            timeText(report.split.stepOverhead),
                            percentText(ratio(report.split.stepOverhead, report.time), 1));
     }

@@ -160,6 +160,10 @@ class Figures(Case):
         self.assertIn("result WRONG", text)
         self.assertIn("finding output_revisited", text)
 
+    def test_a_verdict_counts_one_step_as_one(self):
+        verdict = self.report("add_vectors", {})["verdict"]
+        self.assertIn("; 1 step of 0.33 µs bookkeeping takes ", verdict)
+
     def test_the_report_has_six_lines(self):
         lines = self.output("run", "matmul", "--values", "needed").splitlines()
         self.assertEqual(len(lines), 6)
