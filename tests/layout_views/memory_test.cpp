@@ -223,6 +223,9 @@ TEST(Memory, everyPhaseOfASlotHasItsWords)
     const trace::Steps& steps = run.trace->steps();
     EXPECT_EQ(layout::slotWords(*run.trace, 4, Picoseconds(steps.bodyBegin[2] + 1)),
               "step 3 of 8 of this block");
+    EXPECT_EQ(layout::slotWords(*run.trace, 4, Picoseconds(steps.end[2] - 1)),
+              "step 3 of 8 of this block")
+        << "its overhead is its own";
     EXPECT_EQ(layout::slotWords(*run.trace, 4, Picoseconds(steps.bodyBegin[12])),
               "written back, free");
 }
