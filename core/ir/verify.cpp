@@ -49,6 +49,7 @@ private:
 
 Status Verifier::region(const Region& region, std::size_t gridRank)
 {
+    const std::set<ValueId> outside = m_defined; // what a region defines ends with it
     m_defined.insert(region.arguments.begin(), region.arguments.end());
     for (const Operation& op : region.operations) {
         if (Status status = operation(op, gridRank); !status) {
@@ -61,6 +62,7 @@ Status Verifier::region(const Region& region, std::size_t gridRank)
                              + " returns a value that it does not define.");
         }
     }
+    m_defined = outside;
     return Done{};
 }
 
@@ -148,6 +150,17 @@ Status Verifier::control(const Operation& operation, std::size_t gridRank)
         if (!sound) {
             return error(operation, "scan needs a length and one body with a counter.");
         }
+        std::vector<ValueId> carried = operation.regions[0].arguments;
+        if (m_program.type(carried.front()) != Type{DType::Int32, Shape{}, {}}) {
+            return error(operation, "scan counts in an int32 scalar, not "
+                                        + toString(m_program.type(carried.front())) + ".");
+        }
+        carried.erase(carried.begin());
+        if (Status status = sameTypes(operation, carried, operation.operands,
+                                      "carries other types than its body takes");
+            !status) {
+            return status;
+        }
         return sameTypes(operation, operation.regions[0].results, operation.operands,
                          "carries other types than its body returns");
     }
@@ -155,6 +168,13 @@ Status Verifier::control(const Operation& operation, std::size_t gridRank)
         if (count != 2 || operation.regions[0].results.size() != 1
             || m_program.type(operation.regions[0].results[0]) != Type{DType::Bool, Shape{}, {}}) {
             return error(operation, "while needs a condition that returns one bool, and a body.");
+        }
+        for (const Region& inner : operation.regions) {
+            if (Status status = sameTypes(operation, inner.arguments, operation.operands,
+                                          "carries other types than its regions take");
+                !status) {
+                return status;
+            }
         }
         return sameTypes(operation, operation.regions[1].results, operation.operands,
                          "carries other types than its body returns");

@@ -37,8 +37,8 @@ Status checkBlock(const BlockSpec& spec, const Type& array, PipelineOrigin origi
     const std::string who = "The block spec of " + spec.name;
     if (spec.block.size() != array.shape.rank()) {
         return userError(who + " has " + std::to_string(spec.block.size())
-                         + " dimensions, its array " + toString(array) + " has "
-                         + std::to_string(array.shape.rank()) + ".");
+                         + " dimensions, its array " + toString(Type{array.dtype, array.shape, {}})
+                         + " has " + std::to_string(array.shape.rank()) + ".");
     }
     bool element = false, blocked = false;
     for (const BlockDim& dim : spec.block) {
@@ -156,9 +156,9 @@ Status checkPipeline(const Program& program, const Operation& pipeline)
             }
         }
         if (block.dtype != array.dtype || block.shape != Shape(extents)) {
-            return userError("The block ref of " + spec.name + " is " + toString(block)
-                             + ", but its spec makes blocks of " + toString(array) + " with shape "
-                             + toString(Shape(extents)) + ".");
+            return userError("The block ref of " + spec.name + " is typed " + toString(block)
+                             + ", its spec cuts " + toString(Type{array.dtype, Shape(extents), {}})
+                             + ".");
         }
         if (*schedule == Schedule::Jax0_9 && array.shape.rank() < 2) {
             return userError("The operand " + spec.name + " is " + toString(array)

@@ -93,13 +93,13 @@ std::int32_t stayOfSlot(const Trace& trace, std::int32_t operand, std::int32_t s
 // A slot that waits for the block of `visit`, or has it before its first step.
 SlotState arriving(const Trace& trace, std::int32_t visit, std::int64_t t)
 {
-    const auto copy = at(trace.visits().copyIn[at(visit)]);
     const Copies& copies = trace.copies();
     SlotState state;
     state.block = trace.visits().block[at(visit)];
     state.visit = visit;
-    state.copy = static_cast<std::int32_t>(copy);
-    if (copies.end[copy] <= t) {
+    state.copy = trace.visits().copyIn[at(visit)];
+    const std::size_t copy = at(state.copy);
+    if (state.copy == kNone || copies.end[copy] <= t) {
         state.phase = SlotPhase::Ready;
     } else {
         state.phase = copies.start[copy] <= t ? SlotPhase::Arriving : SlotPhase::Queued;

@@ -82,7 +82,8 @@ struct Visits
     std::vector<std::int32_t> lastStep;  // row of Steps, inclusive
     std::vector<std::int64_t> block;
     std::vector<std::int32_t> slot;
-    std::vector<std::int32_t> copyIn;  // row of Copies that brought it, kNone for outputs
+    std::vector<std::int32_t> copyIn; // row of Copies that brought it, kNone: no copy did (outputs,
+                                      // and blocks that were there before the pipeline)
     std::vector<std::int32_t> copyOut; // row of Copies that took it back, kNone for inputs
 
     [[nodiscard]] std::size_t size() const { return block.size(); }

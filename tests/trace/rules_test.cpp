@@ -68,8 +68,6 @@ const std::vector<Breach>& breaches()
          [](B b) { b.visits.firstStep[0] = 2, b.visits.lastStep[0] = 1; }},
         {"visits row 0: operand x has no block 9", [](B b) { b.visits.block[0] = 9; }},
         {"visits row 1 must come after the row before it", [](B b) { b.visits.firstStep[1] = 0; }},
-        {"visits.copyIn[0] is none, but operand x is an input",
-         [](B b) { b.visits.copyIn[0] = kNone; }},
         {"visits.copyIn[0] is copy 1, which moves another operand",
          [](B b) { b.visits.copyIn[0] = 1; }},
         {"which must precede the bodies", [](B b) { b.steps.bodyBegin[0] = 5; }},
