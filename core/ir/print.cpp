@@ -67,7 +67,7 @@ std::string Printer::name(ValueId id)
 {
     const Value& value = m_program.value(id);
     if (value.literal) {
-        const bool whole = value.type.dtype != DType::F32 && value.type.dtype != DType::BF16;
+        const bool whole = !isFloat(value.type.dtype);
         return whole ? fmt::format("{:.0f}", *value.literal)
                : fmt::format("{:#.6g}", *value.literal).substr(0, 3) == "0.0"
                    ? std::string("0.0")
