@@ -137,7 +137,7 @@ Bytes PipelineOperand::copyBytes(std::int64_t block) const
         const bool exact = part.size[axis] == asked && (asked == size || exactSlices);
         elements *= exact ? asked : std::min(size, alignTo(part.size[axis], tile[axis]));
     }
-    return Bytes(elements * dtypeBytes(dtype));
+    return packedBytes(dtype, elements);
 }
 
 std::string PipelineOperand::blockName(std::int64_t block) const
