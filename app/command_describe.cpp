@@ -87,8 +87,17 @@ void describeChip(const chip::Chip& chip)
                    unit.count, array, rates);
     }
     for (const chip::AgentKind& agent : chip.agents) {
-        fmt::print("  agent  {} \u00d7 {}, {:.3g} GHz\n", agent.count, agent.name,
-                   static_cast<double>(agent.clock.value()) * 1e-9);
+        fmt::print("  agent  {} \u00d7 {}, {:.3g} GHz{}\n", agent.count, agent.name,
+                   static_cast<double>(agent.clock.value()) * 1e-9,
+                   agent.count > 1 ? ", one device together (megacore)" : "");
+    }
+    if (chip.devices > 1) {
+        fmt::print("  a kernel runs on one of the chip's {} devices: the figures above are one's\n",
+                   chip.devices);
+    }
+    for (const chip::UnknownFigure& figure : chip.unknown) {
+        fmt::print("  unknown: {} ({}); {} stands in\n", figure.name, figure.why,
+                   significant(figure.standIn, 3));
     }
     fmt::print("  step overhead {}\n\nEvery figure with its source: --json.\n",
                timeText(chip.stepOverhead));

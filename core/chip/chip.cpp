@@ -41,9 +41,9 @@ struct Bad
 class Node
 {
 public:
-    Node(const Json& json, std::string pointer)
+    Node(const Json& json, std::vector<UnknownFigure>& unknown)
         : m_json(json)
-        , m_pointer(std::move(pointer))
+        , m_unknown(unknown)
     {}
 
     [[noreturn]] void fail(const std::string& what) const
@@ -69,7 +69,8 @@ public:
         if (!m_json.contains(key)) {
             throw Bad{"the key " + m_pointer + "/" + key + " is missing"};
         }
-        return {m_json.at(key), m_pointer + "/" + key};
+        return {m_json.at(key), m_pointer + "/" + key, m_label.empty() ? key : m_label + "/" + key,
+                m_unknown};
     }
 
     [[nodiscard]] std::vector<Node> list() const
@@ -79,7 +80,8 @@ public:
         }
         std::vector<Node> nodes;
         for (std::size_t i = 0; i < m_json.size(); ++i) {
-            nodes.emplace_back(m_json[i], m_pointer + "/" + std::to_string(i));
+            nodes.push_back(
+                Node(m_json[i], m_pointer + "/" + std::to_string(i), nameOf(m_json[i]), m_unknown));
         }
         return nodes;
     }
@@ -92,18 +94,20 @@ public:
         return m_json.get<std::string>();
     }
 
-    // A figure: {"value": ..., "source": ..., "status": ...}. Checks it whole and gives the value.
+    // A figure: {"value": ..., "source": ..., "status": ...}. Checks it whole and gives the value,
+    // or the stand-in of an unknown one, which it notes.
     [[nodiscard]] double figure(double least, double most, const std::string& right) const
     {
         const Node value = sourced();
-        if (!value.m_json.is_number()) {
-            value.fail(right);
+        if (!value.m_json.is_null()) {
+            return value.number(least, most, right);
         }
-        const auto number = value.m_json.get<double>();
-        if (!std::isfinite(number) || number < least || number > most) {
-            value.fail(right);
+        if (!has("stand_in")) {
+            value.fail(right + ", or null beside a \"stand_in\",");
         }
-        return number;
+        const double standIn = (*this)["stand_in"].number(least, most, right);
+        m_unknown.push_back({m_pointer, m_label, (*this)["source"].text(), standIn});
+        return standIn;
     }
 
     // The value of a figure whose source and status are sound.
@@ -116,6 +120,14 @@ public:
         const std::string status = (*this)["status"].text();
         if (std::find(kStatuses.begin(), kStatuses.end(), status) == kStatuses.end()) {
             (*this)["status"].fail("datasheet, measured, derived or assumed");
+        }
+        if (has("also")) {
+            for (const Node& other : (*this)["also"].list()) {
+                if (other["value"].m_json.is_structured() != value.m_json.is_structured()
+                    || other["source"].text().empty()) {
+                    other.fail("an object with another value and its source");
+                }
+            }
         }
         return value;
     }
@@ -141,7 +153,7 @@ public:
             "a whole number of " + unit + " from 1 to " + std::to_string(most);
         const double number = figure(1, static_cast<double>(most), right);
         if (number != std::floor(number)) {
-            (*this)["value"].fail(right);
+            (*this)[(*this)["value"].m_json.is_null() ? "stand_in" : "value"].fail(right);
         }
         return static_cast<std::int64_t>(number);
     }
@@ -151,8 +163,37 @@ public:
     [[nodiscard]] const std::string& pointer() const { return m_pointer; }
 
 private:
+    Node(const Json& json, std::string pointer, std::string label,
+         std::vector<UnknownFigure>& unknown)
+        : m_json(json)
+        , m_pointer(std::move(pointer))
+        , m_label(std::move(label))
+        , m_unknown(unknown)
+    {}
+
+    [[nodiscard]] static std::string nameOf(const Json& element)
+    {
+        for (const char* key : {"name", "kind"}) {
+            if (element.is_object() && element.contains(key) && element[key].is_string()) {
+                return element[key].get<std::string>();
+            }
+        }
+        return {};
+    }
+
+    [[nodiscard]] double number(double least, double most, const std::string& right) const
+    {
+        const double value = m_json.is_number() ? m_json.get<double>() : std::nan("");
+        if (!std::isfinite(value) || value < least || value > most) {
+            fail(right);
+        }
+        return value;
+    }
+
     const Json& m_json;
     std::string m_pointer;
+    std::string m_label; // for people: from the nearest named element on
+    std::vector<UnknownFigure>& m_unknown;
 };
 
 Memory parseMemory(const Node& node)
@@ -266,7 +307,32 @@ AgentKind parseAgent(const Node& node, const std::vector<Unit>& units)
     return agent;
 }
 
-Chip parseChip(const Node& root)
+// What the chip shares belongs to each device in equal parts.
+void divide(Chip& chip, const Node& root)
+{
+    for (Memory& memory : chip.memories) {
+        if (memory.scope == "chip") {
+            memory.bytes = Bytes(memory.bytes.value() / chip.devices);
+        }
+    }
+    for (Link& link : chip.links) {
+        link.datasheet = BytesPerSecond(link.datasheet.value() / static_cast<double>(chip.devices));
+    }
+    for (Unit& unit : chip.units) {
+        unit.peakFlopsPerSecond /= static_cast<double>(chip.devices);
+        for (auto& [dtype, rate] : unit.matrixRates) {
+            rate.peakFlopsPerSecond /= static_cast<double>(chip.devices);
+        }
+    }
+    for (AgentKind& agent : chip.agents) {
+        if (agent.count % chip.devices != 0) {
+            root["devices"]["value"].fail("a number that divides the count of " + agent.name);
+        }
+        agent.count /= chip.devices;
+    }
+}
+
+void readChip(const Node& root, Chip& chip)
 {
     if (root["format"].text() != "pallascope.chip") {
         root["format"].fail("\"pallascope.chip\"");
@@ -274,7 +340,8 @@ Chip parseChip(const Node& root)
     if (!root["version"].json().is_number_integer() || root["version"].json() != 1) {
         root["version"].fail("1");
     }
-    Chip chip{.name = root["name"].text(), .title = root["title"].text()};
+    chip.name = root["name"].text();
+    chip.title = root["title"].text();
     if (root.has("aliases")) {
         for (const Node& alias : root["aliases"].list()) {
             chip.aliases.push_back(alias.text());
@@ -299,7 +366,10 @@ Chip parseChip(const Node& root)
     chip.stepOverhead = toPicoseconds(Seconds(constants["step_overhead_s"].seconds()));
     chip.registerBytes = Bytes(constants["register_bytes"].whole(kMostBytes, "bytes"));
     chip.registers = constants["registers"].whole(kMostUnits, "registers");
-    return chip;
+    if (root.has("devices")) {
+        chip.devices = root["devices"].whole(kMostUnits, "devices");
+        divide(chip, root);
+    }
 }
 
 } // namespace
@@ -353,7 +423,8 @@ Result<Chip> parse(std::string_view text, std::string_view name)
     }
     try {
         const Json json = Json::parse(text);
-        Chip chip = parseChip(Node(json, ""));
+        Chip chip;
+        readChip(Node(json, chip.unknown), chip);
         chip.json = json.dump();
         return chip;
     } catch (const Bad& bad) {

@@ -15,20 +15,14 @@
 
 namespace pallascope::chip {
 
-enum class FigureStatus : std::uint8_t
+// A figure that nobody has published ("value": null in the file). The model computes with its
+// stand-in; a run that does so says it in a finding.
+struct UnknownFigure
 {
-    Datasheet,
-    Measured,
-    Derived,
-    Assumed
-};
-
-// A number with where it comes from. An unknown figure has no value ("value": null in the file).
-struct Figure
-{
-    std::optional<double> value;
-    std::string source;
-    FigureStatus status = FigureStatus::Assumed;
+    std::string pointer; // JSON pointer of the figure, "/units/2/cycles_per_register"
+    std::string name;    // for people: "EUP/cycles_per_register"
+    std::string why;     // the figure's source
+    double standIn = 0;
 };
 
 struct Memory
@@ -92,25 +86,29 @@ struct Unit
 
 struct AgentKind
 {
-    std::string name; // "TensorCore"
-    std::int64_t count = 1;
+    std::string name;       // "TensorCore"
+    std::int64_t count = 1; // of one device
     Hertz clock;
     std::vector<std::int32_t> units; // indices of units it owns
 };
 
+// One device of the chip: what a kernel runs on. The file's figures are those of the whole chip;
+// memories shared by the chip, links, peaks and agents are divided by the number of devices here.
 struct Chip
 {
     std::string name;  // the file's name, without its ending
     std::string title; // the name for people
     std::vector<std::string> aliases;
+    std::int64_t devices = 1; // of the whole chip
     std::vector<Memory> memories;
     std::vector<Link> links;
     std::vector<Unit> units;
     std::vector<AgentKind> agents;
-    Bytes registerBytes{4096};   // of one vector register
-    std::int64_t registers = 64; // vector registers
-    Picoseconds stepOverhead;    // of one pipeline step
-    std::string json;            // the file as it was read
+    Bytes registerBytes{4096};          // of one vector register
+    std::int64_t registers = 64;        // vector registers
+    Picoseconds stepOverhead;           // of one pipeline step
+    std::vector<UnknownFigure> unknown; // in the order of the file
+    std::string json;                   // the file as it was read
 
     [[nodiscard]] const Unit* unitOf(UnitKind kind) const;
     [[nodiscard]] std::int32_t memoryIndex(std::string_view name) const; // -1: none

@@ -160,9 +160,7 @@ Status CostModel::dot()
     if (unit == nullptr) {
         return error("dot_general needs a matrix unit, which " + m_chip.title + " lacks.");
     }
-    const DType dtype = dtypeBits(operand(0).dtype) >= dtypeBits(operand(1).dtype)
-                            ? operand(0).dtype
-                            : operand(1).dtype;
+    const DType dtype = dotDType(m_program, m_operation);
     const auto rate = unit->matrixRates.find(dtype);
     if (rate == unit->matrixRates.end()) {
         std::string taken;
@@ -283,6 +281,13 @@ void place(const ir::Program& program, std::span<const ir::Operation* const> ope
 }
 
 } // namespace
+
+DType dotDType(const ir::Program& program, const ir::Operation& operation)
+{
+    const DType lhs = program.type(operation.operands[0]).dtype,
+                rhs = program.type(operation.operands[1]).dtype;
+    return dtypeBits(lhs) >= dtypeBits(rhs) ? lhs : rhs;
+}
 
 Result<OperationCost> operationCost(const ir::Program& program, const ir::Operation& operation,
                                     const chip::Chip& chip)

@@ -53,6 +53,9 @@ struct SegmentCost
     std::int64_t transcendentals = 0;
 };
 
+// The dtype whose matrix rate a dot_general runs at: that of its wider operand.
+[[nodiscard]] DType dotDType(const ir::Program& program, const ir::Operation& operation);
+
 // Uses the clock of the first agent kind.
 [[nodiscard]] Result<SegmentCost> segmentCost(const ir::Program& program,
                                               std::span<const ir::Operation* const> operations,

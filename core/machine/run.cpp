@@ -5,6 +5,7 @@
 #include "core/cost/budget.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/engine.h"
+#include "core/machine/unknown_figures.h"
 
 #include <algorithm>
 #include <chrono>
@@ -44,6 +45,18 @@ void reportScopedLimit(const ir::Program& program, const chip::Chip& chip, Recor
                      1});
             }
         }
+    }
+}
+
+void reportUnknownFigures(const ir::Program& program, const chip::Chip& chip, const Plan& plan,
+                          Recorder& recorder)
+{
+    std::vector<std::int32_t> memories{chip.memoryIndex("HBM")};
+    for (const trace::Buffer& buffer : recorder.builder.info.buffers) {
+        memories.push_back(buffer.memory);
+    }
+    if (std::optional<trace::Finding> finding = unknownFigures(program, chip, plan, memories)) {
+        recorder.addFinding(std::move(*finding));
     }
 }
 
@@ -105,6 +118,7 @@ Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inpu
     info.seed = options.seed;
     info.values = full ? "full" : "needed";
     reportScopedLimit(program, chip, recorder);
+    reportUnknownFigures(program, chip, *plan, recorder);
     if (Status status = engine.bind(inputs); !status) {
         return status.error();
     }

@@ -103,6 +103,18 @@ TEST(BadChipFiles, whatIsWrongIsNamedAtEveryLevel)
     expect("/memories", json::object(), "/memories is {}; a list is right");
     expect("/links", json::array(), "memories, links, units and agents must each name one");
     expect("/constants", std::nullopt, "the key /constants is missing");
+    const json figure = {{"value", 3}, {"source", "a test"}, {"status", "assumed"}};
+    expect("/devices", figure, "/devices/value is 3; a number that divides the count of Tensor");
+    expect("/links/0/latency_s/value", json(nullptr),
+           "is null; a number of seconds from 0 to 0.1, or");
+    const json unknown = {
+        {"value", nullptr}, {"stand_in", 0.5}, {"source", "a test"}, {"status", "assumed"}};
+    expect("/constants/registers", unknown,
+           "/constants/registers/stand_in is 0.5; a whole number of registers");
+    expect("/constants/registers/also", json::array({json{{"value", 32}}}),
+           "also/0/source is missing");
+    expect("/constants/registers/also", json::array({json{{"value", {1}}, {"source", "a test"}}}),
+           "an object with another value and its source");
     expect("/units/0", "MXU", "/units/0 is \"MXU\"; an object is right");
 }
 

@@ -1,4 +1,4 @@
-// The chip file that tests start from.
+// The chip files that tests start from.
 #pragma once
 
 #include "core/base/check.h"
@@ -8,14 +8,19 @@
 
 namespace pallascope::chip {
 
-inline std::string v5eText()
+inline std::string chipText(const std::string& name)
 {
     for (const resources::ChipFile& file : resources::chipFiles()) {
-        if (file.name == "tpu_v5e.json") {
+        if (file.name == name + ".json") {
             return std::string(file.text);
         }
     }
-    PALLASCOPE_CHECK(false && "tpu_v5e is built in");
+    PALLASCOPE_CHECK(false && "the chip is built in");
+}
+
+inline std::string v5eText()
+{
+    return chipText("tpu_v5e");
 }
 
 } // namespace pallascope::chip

@@ -103,6 +103,8 @@ def check_include(path, bracket, target):
 
 def check_source(path, text, names):
     """Violations of one C++ file."""
+    if path.startswith("core/machine/arith/"):  # v2 to v4 are levels of x86-64 there
+        names = [name for name in names if name not in ("v2", "v3", "v4")]
     if path.endswith(".h") and "#pragma once" not in text:
         yield 1, "has no #pragma once"
     for number, line in enumerate(text.splitlines(), 1):
