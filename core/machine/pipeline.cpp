@@ -5,19 +5,28 @@
 #include "core/machine/pipeline_rules.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace pallascope::machine {
 
 namespace {
 
-std::vector<std::int64_t> gridPointOf(const std::vector<Extent>& grid, std::int64_t step)
+// Moves a grid point to a step: mostly the next one.
+void moveTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step)
 {
-    std::vector<std::int64_t> point(grid.size());
-    for (std::size_t axis = grid.size(); axis-- > 0;) {
-        point[axis] = step % grid[axis];
-        step /= grid[axis];
+    if (step == at.step + 1) {
+        std::size_t axis = grid.size();
+        while (axis > 0 && ++at.point[axis - 1] == grid[axis - 1]) {
+            at.point[--axis] = 0;
+        }
+    } else if (step != at.step) {
+        std::int64_t rest = step;
+        for (std::size_t axis = grid.size(); axis-- > 0;) {
+            at.point[axis] = rest % grid[axis];
+            rest /= grid[axis];
+        }
     }
-    return point;
+    at.step = step;
 }
 
 std::int32_t slotOf(std::int64_t counter, const PipelineOperand& operand)
@@ -63,7 +72,12 @@ void Engine::enterPipeline(const PlanItem& item)
     }
     m_written.resize(m_buffers.size(), 0);
     frame.stages = stageCount(frame.facts);
-    frame.window = 2 * frame.stages + 4;
+    frame.window =
+        static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * frame.stages + 4)));
+    const GridPoint origin{0, std::vector<std::int64_t>(frame.params->grid.size())};
+    frame.here = origin;
+    frame.points.assign(frame.operands.size(), origin);
+    frame.actions.resize(frame.operands.size());
     frame.cachedStep.assign(static_cast<std::size_t>(frame.window) * frame.operands.size(), -1);
     frame.cachedBlock.assign(frame.cachedStep.size(), -1);
     m_recorder.reserve(frame.steps);
@@ -72,12 +86,15 @@ void Engine::enterPipeline(const PlanItem& item)
 
 std::int64_t Engine::blockAt(PipelineFrame& frame, std::size_t operand, std::int64_t step)
 {
-    step = (step % frame.steps + frame.steps) % frame.steps; // indices wrap around the grid
+    if (step < 0 || step >= frame.steps) {
+        step = (step % frame.steps + frame.steps) % frame.steps; // indices wrap around the grid
+    }
     const std::size_t at = operand * static_cast<std::size_t>(frame.window)
-                           + static_cast<std::size_t>(step % frame.window);
+                           + static_cast<std::size_t>(step & (frame.window - 1));
     if (frame.cachedStep[at] != step) {
         frame.cachedStep[at] = step;
-        frame.cachedBlock[at] = frame.maps[operand].block(gridPointOf(frame.params->grid, step));
+        moveTo(frame.points[operand], frame.params->grid, step);
+        frame.cachedBlock[at] = frame.maps[operand].block(frame.points[operand].point);
         if (frame.cachedBlock[at] < 0) {
             const PipelineOperand& which = frame.operands[operand];
             fail(userError(m_program.where(which.spec->location) + ": the index map of "
@@ -182,14 +199,15 @@ void Engine::enterStep(PipelineFrame& frame)
         return;
     }
     frame.row = m_agent.step = m_recorder.beginStep(frame.traceIndex, s, m_agent.time);
-    frame.gridPoint = gridPointOf(frame.params->grid, s);
-    const auto actions = [&](std::size_t i) {
-        return stepActions(frame.facts[i], s, frame.steps,
-                           [&](std::int64_t t) { return blockAt(frame, i, t); });
-    };
+    moveTo(frame.here, frame.params->grid, s);
     for (std::size_t i = 0; i < frame.operands.size(); ++i) {
         PipelineOperand& operand = frame.operands[i];
-        if (!operand.facts.trivial && actions(i).startIn) {
+        if (operand.facts.trivial) {
+            continue;
+        }
+        frame.actions[i] = stepActions(frame.facts[i], s, frame.steps,
+                                       [&](std::int64_t t) { return blockAt(frame, i, t); });
+        if (frame.actions[i].startIn) {
             const std::int64_t ahead = s + operand.facts.inCount - 1;
             (void)startCopy(frame, i, blockAt(frame, i, ahead), slotOf(operand.copyIn, operand),
                             false);
@@ -198,7 +216,7 @@ void Engine::enterStep(PipelineFrame& frame)
     }
     for (std::size_t i = 0; i < frame.operands.size(); ++i) {
         const PipelineOperand& operand = frame.operands[i];
-        if (!operand.facts.trivial && actions(i).waitIn) {
+        if (frame.actions[i].waitIn) {
             waitFor(operand.inCopyOfSlot[static_cast<std::size_t>(slotOf(operand.waitIn, operand))],
                     frame.row);
         }
@@ -270,13 +288,9 @@ void Engine::leaveStep(PipelineFrame& frame)
     // The step's bookkeeping: the core's own time, beside copies already issued.
     m_recorder.addSegment(m_plan.overheadTemplate, m_agent.id, frame.row, m_agent.time);
     m_agent.time += m_chip.stepOverhead;
-    const auto actions = [&](std::size_t i) {
-        return stepActions(frame.facts[i], s, frame.steps,
-                           [&](std::int64_t t) { return blockAt(frame, i, t); });
-    };
     for (std::size_t i = 0; i < frame.operands.size(); ++i) {
         PipelineOperand& operand = frame.operands[i];
-        if (operand.facts.trivial || !actions(i).startOut) {
+        if (!frame.actions[i].startOut) {
             continue;
         }
         const std::int32_t slot = slotOf(operand.copyOut, operand);
@@ -302,7 +316,7 @@ void Engine::leaveStep(PipelineFrame& frame)
     }
     for (std::size_t i = 0; i < frame.operands.size(); ++i) {
         PipelineOperand& operand = frame.operands[i];
-        if (!operand.facts.trivial && actions(i).waitOut) {
+        if (frame.actions[i].waitOut) {
             if (operand.facts.outCount > 1) {
                 waitFor(
                     operand
@@ -314,7 +328,7 @@ void Engine::leaveStep(PipelineFrame& frame)
     }
     for (std::size_t i = 0; i < frame.operands.size(); ++i) {
         PipelineOperand& operand = frame.operands[i];
-        operand.waitIn += !operand.facts.trivial && actions(i).advanceIn ? 1 : 0;
+        operand.waitIn += frame.actions[i].advanceIn ? 1 : 0;
     }
     m_recorder.steps().end.back() = m_agent.time.value();
     ++frame.step;

@@ -110,6 +110,9 @@ Box PipelineOperand::box(std::int64_t block) const
 
 Bytes PipelineOperand::copyBytes(std::int64_t block) const
 {
+    if (everyCopy) {
+        return *everyCopy;
+    }
     const Box part = box(block);
     std::int64_t elements = 1;
     for (std::size_t axis = 0; axis < part.size.size(); ++axis) {
@@ -197,6 +200,13 @@ Result<PipelineOperand> makeOperand(const ir::Program& program, const ir::Operat
                               + " at most.");
         }
         operand.lastVisitOfBlock.assign(static_cast<std::size_t>(blocks), -1);
+    }
+    bool even = true;
+    for (std::size_t axis = 0; axis < operand.array.rank(); ++axis) {
+        even = even && operand.array[axis] % operand.spec->block[axis].size == 0;
+    }
+    if (even) {
+        operand.everyCopy = operand.copyBytes(0);
     }
     return operand;
 }

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,7 @@ struct PipelineOperand
     Shape array, blockShape;  // block without squeezed axes
     std::vector<Extent> tile; // of the array, per axis
     DType dtype = DType::F32;
+    std::optional<Bytes> everyCopy; // bytes of any block, where they do not differ
 
     // Cumulative counters; the physical slot is counter mod slots.
     std::int64_t copyIn = 0, waitIn = 0, copyOut = 0, waitOut = 0;
