@@ -4,26 +4,20 @@
 #include "core/chip/chip.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace pallascope::analysis {
 
 namespace {
 
-using trace::Trace;
-
-// Everything a report needs from the rows, gathered in one pass over each table.
 class Accounting
 {
 public:
-    Accounting(const Trace& trace, const chip::Chip& chip)
-        : m_trace(trace)
-        , m_info(trace.info())
+    Accounting(const trace::Info& info, const trace::Summary& sums, const chip::Chip& chip)
+        : m_info(info)
+        , m_sums(sums)
         , m_chip(chip)
-    {
-        countInstances();
-    }
+    {}
 
     void run(Report& report) const
     {
@@ -37,7 +31,6 @@ public:
     }
 
 private:
-    void countInstances();
     void identify(Report& report) const;
     void work(Report& report) const;
     void traffic(Report& report) const;
@@ -46,22 +39,12 @@ private:
     void bound(Report& report) const;
     void roofline(Report& report) const;
     [[nodiscard]] Picoseconds unitBusy(std::size_t unit) const;
-    [[nodiscard]] Picoseconds idle() const;
     [[nodiscard]] std::optional<Roof> peak(const Report& report) const;
 
-    const Trace& m_trace;
     const trace::Info& m_info;
+    const trace::Summary& m_sums;
     const chip::Chip& m_chip;
-    std::vector<std::int64_t> m_instances; // per template
 };
-
-void Accounting::countInstances()
-{
-    m_instances.assign(m_info.templates.size(), 0);
-    for (const std::int32_t id : m_trace.segments().templateId) {
-        ++m_instances[static_cast<std::size_t>(id)];
-    }
-}
 
 void Accounting::identify(Report& report) const
 {
@@ -71,9 +54,9 @@ void Accounting::identify(Report& report) const
     if (!m_info.pipelines.empty()) {
         report.grid = m_info.pipelines.front().grid;
     }
-    report.steps = static_cast<std::int64_t>(m_trace.steps().size());
+    report.steps = m_sums.steps;
     report.events = m_info.events;
-    report.time = m_trace.end();
+    report.time = m_sums.end;
     const double cycles =
         toSeconds(report.time).value() * static_cast<double>(m_chip.agents.front().clock.value());
     report.cycles = Cycles(std::llround(cycles));
@@ -83,14 +66,14 @@ void Accounting::identify(Report& report) const
 void Accounting::work(Report& report) const
 {
     std::vector<Flops> useful(m_info.units.size());
-    for (std::size_t id = 0; id < m_instances.size(); ++id) {
+    for (std::size_t id = 0; id < m_sums.instances.size(); ++id) {
         const trace::SegmentTemplate& segment = m_info.templates[id];
         for (std::size_t unit = 0; unit < useful.size() && unit < segment.flopsByUnit.size();
              ++unit) {
-            useful[unit] += segment.flopsByUnit[unit] * m_instances[id];
-            report.executedFlops += segment.executedFlopsByUnit[unit] * m_instances[id];
+            useful[unit] += segment.flopsByUnit[unit] * m_sums.instances[id];
+            report.executedFlops += segment.executedFlopsByUnit[unit] * m_sums.instances[id];
         }
-        report.transcendentals += segment.transcendentals * m_instances[id];
+        report.transcendentals += segment.transcendentals * m_sums.instances[id];
     }
     for (std::size_t unit = 0; unit < useful.size(); ++unit) {
         report.flops += useful[unit];
@@ -104,25 +87,15 @@ void Accounting::work(Report& report) const
 
 void Accounting::traffic(Report& report) const
 {
-    const trace::Copies& copies = m_trace.copies();
-    std::vector<std::array<Traffic, 2>> rows(m_info.operands.size());
-    for (std::size_t i = 0; i < copies.size(); ++i) {
-        Traffic& row = rows[static_cast<std::size_t>(copies.operand[i])][copies.out[i]];
-        ++row.copies;
-        row.bytes += Bytes(copies.bytes[i]);
-        (copies.out[i] != 0 ? report.hbmWritten : report.hbmRead) += Bytes(copies.bytes[i]);
-    }
-    for (std::size_t operand = 0; operand < rows.size(); ++operand) {
+    for (std::size_t operand = 0; operand < m_info.operands.size(); ++operand) {
         for (const bool out : {false, true}) {
-            Traffic row = rows[operand][out ? 1 : 0];
-            if (row.copies == 0) {
-                continue;
+            const trace::Summary::Moved& moved = m_sums.moved[operand][out ? 1 : 0];
+            (out ? report.hbmWritten : report.hbmRead) += moved.bytes;
+            if (moved.copies > 0) {
+                const trace::Operand& of = m_info.operands[operand];
+                report.traffic.push_back({of.name, out, moved.copies, moved.bytes, of.blockBytes,
+                                          ratio(moved.bytes, of.arrayBytes)});
             }
-            row.operand = m_info.operands[operand].name;
-            row.out = out;
-            row.blockBytes = m_info.operands[operand].blockBytes;
-            row.refetchFactor = ratio(row.bytes, m_info.operands[operand].arrayBytes);
-            report.traffic.push_back(std::move(row));
         }
     }
     const Bytes all = report.hbmRead + report.hbmWritten;
@@ -133,34 +106,21 @@ void Accounting::traffic(Report& report) const
 
 void Accounting::split(Report& report) const
 {
-    const trace::Steps& steps = m_trace.steps();
     TimeSplit& split = report.split;
-    for (std::size_t id = 0; id < m_instances.size(); ++id) {
+    for (std::size_t id = 0; id < m_sums.instances.size(); ++id) {
         const trace::SegmentTemplate& segment = m_info.templates[id];
         (segment.kind == trace::SegmentKind::StepOverhead ? split.stepOverhead : split.compute) +=
-            segment.duration * m_instances[id];
+            segment.duration * m_sums.instances[id];
     }
-    if (steps.size() == 0) {
-        split.exposedCopies = m_trace.end() - split.compute - split.stepOverhead;
+    report.stalledSteps = m_sums.stalledSteps;
+    if (m_sums.steps == 0) {
+        split.exposedCopies = m_sums.end - split.compute - split.stepOverhead;
         return;
     }
-    split.prologue = Picoseconds(steps.bodyBegin.front());
-    split.epilogue = m_trace.end() - Picoseconds(steps.end.back());
-    const trace::Waits& waits = m_trace.waits();
-    std::int32_t stalled = trace::kNone;
-    for (std::size_t i = 0; i < waits.size(); ++i) {
-        const bool inPrologue = waits.begin[i] < steps.bodyBegin.front();
-        const bool inEpilogue = waits.begin[i] >= steps.end.back() && waits.step[i] == trace::kNone;
-        if (inPrologue || inEpilogue || waits.end[i] == waits.begin[i]) {
-            continue;
-        }
-        split.exposedCopies += Picoseconds(waits.end[i] - waits.begin[i]);
-        if (waits.step[i] != stalled) {
-            stalled = waits.step[i];
-            ++report.stalledSteps;
-        }
-    }
-    PALLASCOPE_CHECK(split.total() == m_trace.end());
+    split.prologue = m_sums.firstBody;
+    split.epilogue = m_sums.end - m_sums.lastStepEnd;
+    split.exposedCopies = m_sums.exposedCopies;
+    PALLASCOPE_CHECK(split.total() == m_sums.end);
 }
 
 void Accounting::memory(Report& report) const
@@ -188,7 +148,7 @@ void Accounting::memory(Report& report) const
 Picoseconds Accounting::unitBusy(std::size_t unit) const
 {
     Picoseconds busy;
-    for (std::size_t id = 0; id < m_instances.size(); ++id) {
+    for (std::size_t id = 0; id < m_sums.instances.size(); ++id) {
         const trace::SegmentTemplate& segment = m_info.templates[id];
         if (segment.kind == trace::SegmentKind::StepOverhead) {
             continue;
@@ -201,36 +161,10 @@ Picoseconds Accounting::unitBusy(std::size_t unit) const
         if (segment.cycles > Cycles(0)) {
             const auto share = static_cast<__int128>(segment.duration.value()) * cycles.value()
                                / segment.cycles.value();
-            busy += Picoseconds(static_cast<std::int64_t>(share)) * m_instances[id];
+            busy += Picoseconds(static_cast<std::int64_t>(share)) * m_sums.instances[id];
         }
     }
     return busy;
-}
-
-// Time in which neither a segment runs nor a link moves.
-Picoseconds Accounting::idle() const
-{
-    std::vector<std::pair<std::int64_t, std::int64_t>> core, links;
-    const trace::Segments& segments = m_trace.segments();
-    for (std::size_t i = 0; i < segments.size(); ++i) {
-        const auto& segment = m_info.templates[static_cast<std::size_t>(segments.templateId[i])];
-        core.emplace_back(segments.begin[i], segments.begin[i] + segment.duration.value());
-    }
-    const trace::Copies& copies = m_trace.copies();
-    for (std::size_t i = 0; i < copies.size(); ++i) {
-        links.emplace_back(copies.start[i], copies.end[i]);
-    }
-    if (m_info.links.size() > 1) {
-        std::sort(links.begin(), links.end());
-    }
-    std::vector<std::pair<std::int64_t, std::int64_t>> all(core.size() + links.size());
-    std::merge(core.begin(), core.end(), links.begin(), links.end(), all.begin());
-    std::int64_t covered = 0, until = 0;
-    for (const auto& [begin, end] : all) {
-        covered += std::max<std::int64_t>(0, end - std::max(begin, until));
-        until = std::max(until, end);
-    }
-    return m_trace.end() - Picoseconds(covered);
 }
 
 void Accounting::bound(Report& report) const
@@ -261,18 +195,12 @@ void Accounting::bound(Report& report) const
             break; // bookkeeping counts as step overhead
         }
     }
-    const trace::Copies& copies = m_trace.copies();
-    std::vector<Picoseconds> linkBusy(m_info.links.size());
-    for (std::size_t i = 0; i < copies.size(); ++i) {
-        linkBusy[static_cast<std::size_t>(copies.link[i])] +=
-            Picoseconds(copies.end[i] - copies.start[i]);
-    }
-    for (std::size_t link = 0; link < linkBusy.size(); ++link) {
-        report.busy.emplace_back(m_info.links[link].name, linkBusy[link]);
-        classes.push_back({"memory(" + m_info.links[link].name + ")", linkBusy[link]});
+    for (std::size_t link = 0; link < m_info.links.size(); ++link) {
+        report.busy.emplace_back(m_info.links[link].name, m_sums.linkBusy[link]);
+        classes.push_back({"memory(" + m_info.links[link].name + ")", m_sums.linkBusy[link]});
     }
     classes.push_back({"step_overhead", report.split.stepOverhead});
-    classes.push_back({"latency", idle()});
+    classes.push_back({"latency", m_sums.idle});
     const auto longest =
         std::max_element(classes.begin(), classes.end(),
                          [](const Class& a, const Class& b) { return a.busy < b.busy; });
@@ -336,18 +264,23 @@ void Accounting::roofline(Report& report) const
 
 } // namespace
 
-Result<Report> report(const Trace& trace)
+Result<Report> report(const trace::Trace& trace)
 {
     const Result<chip::Chip> chip = chip::parse(trace.info().chipJson, "in the trace");
     if (!chip) {
         return chip.error();
     }
-    if (trace.info().links.empty()) {
+    return report(trace.info(), trace::summaryOf(trace), *chip);
+}
+
+Result<Report> report(const trace::Info& info, const trace::Summary& sums, const chip::Chip& chip)
+{
+    if (info.links.empty()) {
         return userError(
             "The trace lists no link, so it has no roofline; a trace of a chip with one is right.");
     }
     Report report;
-    Accounting(trace, *chip).run(report);
+    Accounting(info, sums, chip).run(report);
     return report;
 }
 

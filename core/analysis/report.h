@@ -4,7 +4,9 @@
 
 #include "core/base/result.h"
 #include "core/base/units.h"
+#include "core/chip/chip.h"
 #include "core/trace/lookup.h"
+#include "core/trace/summary.h"
 #include "core/trace/trace.h"
 
 #include <map>
@@ -99,6 +101,10 @@ struct Report
 
 // Fails only on a chip file inside the trace that does not parse (a user error naming the trace).
 [[nodiscard]] Result<Report> report(const trace::Trace& trace);
+
+// The same of a run that kept no rows.
+[[nodiscard]] Result<Report> report(const trace::Info& info, const trace::Summary& sums,
+                                    const chip::Chip& chip);
 
 // A run with other parameters, tried to say what would help. Times are the model's.
 struct Alternative

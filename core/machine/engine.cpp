@@ -18,6 +18,7 @@ Engine::Engine(const ir::Program& program, const chip::Chip& chip, const Options
     , m_options(options)
     , m_needed(needed)
     , m_plan(plan)
+    , m_recorder(options.rows)
     , m_values(program.values.size())
     , m_refs(program.values.size())
     , m_used(program.values.size(), false)
@@ -286,7 +287,7 @@ void Engine::execute(const Evaluation& evaluation)
         const auto& grid = std::get<PipelineFrame>(m_agent.frames[*m_gridFrame]);
         const auto axis = static_cast<std::size_t>(std::get<ir::AxisParams>(operation.params).axis);
         const std::int64_t number =
-            operation.code == OpCode::ProgramId ? grid.gridPoint[axis] : grid.grid[axis];
+            operation.code == OpCode::ProgramId ? grid.here.point[axis] : grid.grid[axis];
         value(operation.results[0]) =
             RuntimeValue::scalarOf(DType::Int32, static_cast<double>(number));
         return;

@@ -20,9 +20,8 @@
 
 namespace pallascope::machine {
 
-// Index of a step on each axis of a grid; steps count in lexicographic order.
-[[nodiscard]] std::vector<std::int64_t> gridPointOf(const std::vector<Extent>& grid,
-                                                    std::int64_t step);
+// Moves a grid point to a step; steps count in lexicographic order, and mostly it is the next one.
+void moveTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step);
 
 class Engine
 {
@@ -107,6 +106,7 @@ private:
     void fetch(PipelineFrame& frame, std::size_t operand, std::int64_t block, bool prefetched);
     void lookAhead(PipelineFrame& frame, std::size_t operand, std::int64_t most);
     [[nodiscard]] StepActions actionsAt(PipelineFrame& frame, std::size_t operand);
+    [[nodiscard]] StepActions actionsNow(PipelineFrame& frame, std::size_t operand);
     void copyIn(PipelineFrame& frame);
     void enterStep(PipelineFrame& frame);
     void leaveStep(PipelineFrame& frame);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/machine/pipeline_operand.h"
+#include "core/machine/pipeline_rules.h"
 #include "core/machine/plan.h"
 
 #include <cstdint>
@@ -44,6 +45,12 @@ struct ScopeFrame
     std::size_t firstBuffer = 0; // engine buffers from here on are the scope's own
 };
 
+struct GridPoint
+{
+    std::int64_t step = 0;
+    std::vector<std::int64_t> point;
+};
+
 struct PipelineFrame
 {
     const PlanItem* item = nullptr;
@@ -64,12 +71,15 @@ struct PipelineFrame
         Leave,
         Epilogue
     } next = Next::Prologue;
-    std::vector<std::int64_t> gridPoint; // of the current step
-    std::int32_t row = -1;               // of trace::Steps
+    GridPoint here;                   // of the current step
+    std::vector<StepActions> actions; // of the current step, per operand; none for trivial ones
+    std::int32_t row = -1;            // of trace::Steps
 
-    // The last block numbers that were looked up, per operand, by step modulo the window.
+    // The last block numbers that were looked up, per operand, by step modulo the window (a power
+    // of two), and where the last look-up was.
     std::int64_t window = 1;
     std::vector<std::int64_t> cachedStep, cachedBlock;
+    std::vector<GridPoint> points;
 };
 
 using Frame = std::variant<BlockFrame, ScanFrame, WhileFrame, PipelineFrame, ScopeFrame>;

@@ -4,6 +4,7 @@
 #include "core/machine/pipeline_rules.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace pallascope::machine {
 
@@ -53,7 +54,12 @@ void Engine::enterPipeline(const PlanItem& item)
               arguments.end()});
     m_written.resize(m_buffers.size(), 0);
     frame.stages = stageCount(frame.facts);
-    frame.window = 2 * frame.stages + 4;
+    frame.window =
+        static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * frame.stages + 4)));
+    const GridPoint origin{0, std::vector<std::int64_t>(frame.grid.size())};
+    frame.here = origin;
+    frame.points.assign(frame.operands.size(), origin);
+    frame.actions.resize(frame.operands.size());
     frame.cachedStep.assign(static_cast<std::size_t>(frame.window) * frame.operands.size(), -1);
     frame.cachedBlock.assign(frame.cachedStep.size(), -1);
     m_recorder.reserve(frame.steps);
@@ -80,7 +86,7 @@ bool Engine::takeGrid(PipelineFrame& frame, const ir::Operation& operation)
         steps = std::min<__int128>(steps * extent, kMostSteps + 1);
     }
     frame.steps = static_cast<std::int64_t>(steps);
-    if (m_recorder.steps().size() + static_cast<std::size_t>(frame.steps) > kMostSteps) {
+    if (m_recorder.stepsBegun() + frame.steps > kMostSteps) {
         fail(limitError(m_program.name + " takes more than " + countText(kMostSteps)
                         + " grid steps, the most that a run records. Larger blocks make fewer "
                           "steps."));
@@ -175,7 +181,13 @@ void Engine::lookAhead(PipelineFrame& frame, std::size_t index, std::int64_t mos
     }
 }
 
+// What happens at this step; where the index map loads from memory, as it stands now.
 StepActions Engine::actionsAt(PipelineFrame& frame, std::size_t operand)
+{
+    return frame.maps[operand].isLive() ? actionsNow(frame, operand) : frame.actions[operand];
+}
+
+StepActions Engine::actionsNow(PipelineFrame& frame, std::size_t operand)
 {
     const ir::OperandFacts& facts = frame.facts[operand];
     if (!facts.pipelined()) {
@@ -210,6 +222,15 @@ void Engine::copyIn(PipelineFrame& frame)
         const std::int64_t mine = operand.facts.countsWaits ? operand.waitIn : s;
         if (actionsAt(frame, i).waitIn && mine >= operand.facts.prefetched) {
             const auto slot = static_cast<std::size_t>(slotOf(operand.waitIn, operand));
+            if (operand.inCopyOfSlot[slot] < 0) { // 0.11: counts steps where it should count waits
+                fail(userError(
+                    m_program.where(operand.spec->location) + ": deadlock at step "
+                    + std::to_string(s) + ": it waits for a copy " + "of " + operand.spec->name
+                    + " into a slot that the caller filled, "
+                      "which nothing starts; without lookahead, or in the schedule of JAX "
+                      "0.12, it does not."));
+                return;
+            }
             waitFor(operand.inCopyOfSlot[slot], frame.row);
         }
     }
@@ -224,7 +245,10 @@ void Engine::enterStep(PipelineFrame& frame)
         return;
     }
     frame.row = m_agent.step = m_recorder.beginStep(frame.traceIndex, s, m_agent.time);
-    frame.gridPoint = gridPointOf(frame.grid, s);
+    moveTo(frame.here, frame.grid, s);
+    for (std::size_t i = 0; i < frame.operands.size(); ++i) {
+        frame.actions[i] = actionsNow(frame, i);
+    }
     copyIn(frame);
     if (m_error) {
         return;

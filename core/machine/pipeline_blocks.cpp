@@ -7,14 +7,21 @@
 
 namespace pallascope::machine {
 
-std::vector<std::int64_t> gridPointOf(const std::vector<Extent>& grid, std::int64_t step)
+void moveTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step)
 {
-    std::vector<std::int64_t> point(grid.size());
-    for (std::size_t axis = grid.size(); axis-- > 0;) {
-        point[axis] = step % grid[axis];
-        step /= grid[axis];
+    if (step == at.step + 1) {
+        std::size_t axis = grid.size();
+        while (axis > 0 && ++at.point[axis - 1] == grid[axis - 1]) {
+            at.point[--axis] = 0;
+        }
+    } else if (step != at.step) {
+        std::int64_t rest = step;
+        for (std::size_t axis = grid.size(); axis-- > 0;) {
+            at.point[axis] = rest % grid[axis];
+            rest /= grid[axis];
+        }
     }
-    return point;
+    at.step = step;
 }
 
 // What an index map loads now; the map of a later step may see what bodies store until then.
@@ -35,15 +42,19 @@ std::int64_t Engine::loadIndex(const ir::Operation& get, std::span<const std::in
 
 std::int64_t Engine::blockAt(PipelineFrame& frame, std::size_t operand, std::int64_t step)
 {
-    step = (step % frame.steps + frame.steps) % frame.steps; // indices wrap around the grid
+    if (step < 0 || step >= frame.steps) {
+        step = (step % frame.steps + frame.steps) % frame.steps; // indices wrap around the grid
+    }
     const std::size_t at = operand * static_cast<std::size_t>(frame.window)
-                           + static_cast<std::size_t>(step % frame.window);
+                           + static_cast<std::size_t>(step & (frame.window - 1));
     BlockMap& map = frame.maps[operand];
     if (frame.cachedStep[at] != step || map.isLive()) {
         frame.cachedStep[at] = step;
-        frame.cachedBlock[at] = map.block(
-            gridPointOf(frame.grid, step),
-            [this](const ir::Operation& get, auto indices) { return loadIndex(get, indices); });
+        moveTo(frame.points[operand], frame.grid, step);
+        frame.cachedBlock[at] =
+            map.block(frame.points[operand].point, [this](const ir::Operation& get, auto indices) {
+                return loadIndex(get, indices);
+            });
         if (frame.cachedBlock[at] < 0) {
             const PipelineOperand& which = frame.operands[operand];
             fail(userError(m_program.where(which.spec->location) + ": the index map of "

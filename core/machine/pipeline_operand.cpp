@@ -128,6 +128,9 @@ Box PipelineOperand::box(std::int64_t block) const
 
 Bytes PipelineOperand::copyBytes(std::int64_t block) const
 {
+    if (everyCopy) {
+        return *everyCopy;
+    }
     const std::vector<Extent> index = unpack(facts.blockCounts, block);
     const Box part = box(block);
     std::int64_t elements = 1;
@@ -222,6 +225,15 @@ Result<PipelineOperand> makeOperand(const ir::Program& program, const ir::Operat
                               + " at most.");
         }
         operand.lastVisitOfBlock.assign(static_cast<std::size_t>(blocks), -1);
+    }
+    bool even = true;
+    for (std::size_t axis = 0; axis < operand.array.rank(); ++axis) {
+        const ir::BlockDim& dim = operand.facts.dims[axis];
+        even = even && operand.array[axis] % dim.size == 0
+               && (dim.kind == ir::BlockKind::Blocked || dim.kind == ir::BlockKind::Squeezed);
+    }
+    if (even) {
+        operand.everyCopy = operand.copyBytes(0);
     }
     return operand;
 }

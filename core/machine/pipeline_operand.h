@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -79,6 +80,7 @@ struct PipelineOperand
     std::vector<Extent> tile; // of the array, per axis
     DType dtype = DType::F32;
     bool exactSlices = false; // a slice inside the array is copied as asked, not in whole tiles
+    std::optional<Bytes> everyCopy; // bytes of any block, where they do not differ
 
     // Cumulative counters; the physical slot is counter mod slots.
     std::int64_t copyIn = 0, waitIn = 0, copyOut = 0, waitOut = 0;

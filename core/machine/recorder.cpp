@@ -228,7 +228,9 @@ std::int32_t Recorder::operandIndex(const ir::Operation& pipeline, std::int32_t 
 
 Status Recorder::describe(const ir::Program& program, const chip::Chip& chip, const Plan& plan)
 {
-    describeProgram(program);
+    if (m_keepsRows) {
+        describeProgram(program);
+    }
     describeChip(chip);
     for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
         if (Status status = describePipeline(program, *pipeline, chip); !status) {
@@ -237,11 +239,17 @@ Status Recorder::describe(const ir::Program& program, const chip::Chip& chip, co
     }
     builder.info.templates = plan.templates;
     m_visits.resize(builder.info.operands.size());
+    if (!m_keepsRows) {
+        m_sums.emplace(builder.info);
+    }
     return Done{};
 }
 
 void Recorder::reserve(std::int64_t steps)
 {
+    if (!m_keepsRows) {
+        return;
+    }
     const auto rows = static_cast<std::size_t>(steps);
     for (auto* column : {&builder.steps.ordinal, &builder.steps.begin, &builder.steps.bodyBegin,
                          &builder.steps.bodyEnd, &builder.steps.end}) {
@@ -255,6 +263,12 @@ std::int32_t Recorder::addCopy(std::int32_t operand, std::int64_t block, std::in
                                Picoseconds issue, Picoseconds start, Picoseconds end)
 {
     trace::Copies& copies = builder.copies;
+    countEvents(1);
+    if (!m_keepsRows) {
+        m_sums->addCopy(operand, out, link, bytes, start, end);
+        copies.end.push_back(end.value());
+        return static_cast<std::int32_t>(copies.end.size() - 1);
+    }
     copies.operand.push_back(operand);
     copies.block.push_back(block);
     copies.slot.push_back(slot);
@@ -265,7 +279,6 @@ std::int32_t Recorder::addCopy(std::int32_t operand, std::int64_t block, std::in
     copies.issue.push_back(issue.value());
     copies.start.push_back(start.value());
     copies.end.push_back(end.value());
-    countEvents(1);
     return static_cast<std::int32_t>(copies.size() - 1);
 }
 
@@ -273,12 +286,16 @@ void Recorder::addWait(std::int32_t copy, std::int32_t agent, std::int32_t step,
                        Picoseconds end)
 {
     trace::Waits& waits = builder.waits;
+    countEvents(1);
+    if (!m_keepsRows) {
+        m_sums->addWait(step, begin, end);
+        return;
+    }
     waits.copy.push_back(copy);
     waits.agent.push_back(agent);
     waits.step.push_back(step);
     waits.begin.push_back(begin.value());
     waits.end.push_back(end.value());
-    countEvents(1);
 }
 
 std::int32_t Recorder::beginStep(std::int32_t pipeline, std::int64_t ordinal, Picoseconds begin)
@@ -287,12 +304,35 @@ std::int32_t Recorder::beginStep(std::int32_t pipeline, std::int64_t ordinal, Pi
     if (steps.size() > 0) {
         steps.end.back() = begin.value();
     }
+    if (!m_keepsRows) {
+        nextStep();
+    }
     steps.pipeline.push_back(pipeline);
     steps.ordinal.push_back(ordinal);
     for (auto* column : {&steps.begin, &steps.bodyBegin, &steps.bodyEnd, &steps.end}) {
         column->push_back(begin.value());
     }
-    return static_cast<std::int32_t>(steps.size() - 1);
+    ++m_stepsBegun;
+    return static_cast<std::int32_t>(m_stepsBegun - 1);
+}
+
+// Forgets the rows of the step before.
+void Recorder::nextStep()
+{
+    trace::Steps& steps = builder.steps;
+    if (m_stepsBegun == 1) {
+        m_firstBody = Picoseconds(steps.bodyBegin.back());
+    }
+    steps.pipeline.clear();
+    for (auto* column :
+         {&steps.ordinal, &steps.begin, &steps.bodyBegin, &steps.bodyEnd, &steps.end}) {
+        column->clear();
+    }
+    for (std::vector<Visit>& visits : m_visits) {
+        if (visits.size() > 1) {
+            visits.erase(visits.begin(), visits.end() - 1);
+        }
+    }
 }
 
 void Recorder::addFinding(trace::Finding finding)
@@ -304,6 +344,17 @@ void Recorder::addFinding(trace::Finding finding)
     } else {
         builder.info.findings[place->second].count += finding.count;
     }
+}
+
+trace::Summary Recorder::finishSums(Picoseconds end)
+{
+    PALLASCOPE_CHECK(!m_keepsRows);
+    const trace::Steps& steps = builder.steps;
+    if (m_stepsBegun == 1) {
+        m_firstBody = Picoseconds(steps.bodyBegin.back());
+    }
+    const Picoseconds lastStepEnd(m_stepsBegun > 0 ? steps.end.back() : 0);
+    return std::move(*m_sums).finish(m_stepsBegun, m_firstBody, lastStepEnd, end);
 }
 
 Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)

@@ -1,12 +1,15 @@
-// Writes what happens in a run into the columns of a trace, and gathers findings by cause.
+// Writes what happens in a run into the columns of a trace, or into sums only, and gathers findings
+// by cause.
 #pragma once
 
 #include "core/chip/chip.h"
 #include "core/ir/program.h"
 #include "core/machine/plan.h"
+#include "core/trace/summary.h"
 #include "core/trace/trace.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -16,6 +19,11 @@ namespace pallascope::machine {
 class Recorder
 {
 public:
+    explicit Recorder(bool keepsRows)
+        : m_keepsRows(keepsRows)
+    {}
+
+    // Without rows: its steps and visits hold the last ones, of copies it has the ends.
     trace::TraceBuilder builder;
 
     // The static half: program, chip, units, memories, links, pipelines, operands, buffers,
@@ -32,6 +40,10 @@ public:
     void addSegment(std::int32_t templateId, std::int32_t agent, std::int32_t step,
                     Picoseconds begin)
     {
+        if (!m_keepsRows) {
+            m_sums->addSegment(templateId, begin);
+            return;
+        }
         builder.segments.templateId.push_back(templateId);
         builder.segments.agent.push_back(agent);
         builder.segments.step.push_back(step);
@@ -41,6 +53,8 @@ public:
     std::int32_t beginStep(std::int32_t pipeline, std::int64_t ordinal, Picoseconds begin);
 
     [[nodiscard]] trace::Steps& steps() { return builder.steps; }
+
+    [[nodiscard]] std::int64_t stepsBegun() const { return m_stepsBegun; }
 
     void reserve(std::int64_t steps);
 
@@ -74,6 +88,8 @@ public:
 
     // Sorts visits into their columns and validates everything.
     [[nodiscard]] Result<std::shared_ptr<const trace::Trace>> finish(Picoseconds end);
+    // Without rows.
+    [[nodiscard]] trace::Summary finishSums(Picoseconds end);
 
 private:
     void describeProgram(const ir::Program& program);
@@ -81,6 +97,12 @@ private:
     [[nodiscard]] Status describePipeline(const ir::Program& program, const ir::Operation& pipeline,
                                           const chip::Chip& chip);
 
+    void nextStep();
+
+    bool m_keepsRows;
+    std::optional<trace::Summarizer> m_sums; // once described, without rows
+    std::int64_t m_stepsBegun = 0;
+    Picoseconds m_firstBody;
     std::map<std::string, std::int32_t> m_files;
 
     struct PipelineRows

@@ -135,11 +135,16 @@ Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inpu
             checking = secondsSince(before);
         }
     }
-    Result<std::shared_ptr<const trace::Trace>> finished = recorder.finish(engine.end());
-    if (!finished) { // the machine broke a rule of its own trace
-        checkFailed(finished.error().message, __FILE__, __LINE__);
+    if (options.rows) {
+        Result<std::shared_ptr<const trace::Trace>> finished = recorder.finish(engine.end());
+        if (!finished) { // the machine broke a rule of its own trace
+            checkFailed(finished.error().message, __FILE__, __LINE__);
+        }
+        result.trace = std::move(*finished);
+    } else {
+        result.sums = recorder.finishSums(engine.end());
+        result.info = std::move(info);
     }
-    result.trace = std::move(*finished);
     result.wall = Seconds(secondsSince(begin) - checking);
     return result;
 }

@@ -7,6 +7,7 @@
 #include "core/base/result.h"
 #include "core/chip/chip.h"
 #include "core/ir/program.h"
+#include "core/trace/summary.h"
 #include "core/trace/trace.h"
 
 #include <functional>
@@ -29,6 +30,7 @@ inline constexpr std::int64_t kMostSteps = 20'000'000;
 struct Options
 {
     ValueMode values = ValueMode::Full;
+    bool rows = true; // false: only sums, for a report; no trace
     // Compares the outputs (one per output argument) with a reference; its time is not the
     // machine's.
     std::function<trace::Check(const std::vector<Array>& outputs)> check;
@@ -41,7 +43,9 @@ struct Options
 
 struct RunResult
 {
-    std::shared_ptr<const trace::Trace> trace;
+    std::shared_ptr<const trace::Trace> trace; // null without rows, which gives instead:
+    trace::Info info;                          // no program listing and no operations
+    trace::Summary sums;
     std::vector<Array> outputs; // in the order of the output arguments; empty with needed values
     Seconds wall;               // from the call to the finished trace, without the check
 };

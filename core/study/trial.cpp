@@ -44,11 +44,11 @@ Result<analysis::Alternative> trial(const ir::Program& program, const chip::Chip
         }
     }
     const Result<machine::RunResult> run =
-        machine::run(program, shapes, chip, {.values = machine::ValueMode::Needed});
+        machine::run(program, shapes, chip, {.values = machine::ValueMode::Needed, .rows = false});
     if (!run) {
         return run.error();
     }
-    const Result<analysis::Report> report = analysis::report(*run->trace);
+    const Result<analysis::Report> report = analysis::report(run->info, run->sums, chip);
     if (!report) {
         return report.error();
     }

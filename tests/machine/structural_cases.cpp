@@ -499,6 +499,19 @@ void pipeline()
     expectSame(elementsOf(mustRun(program, {input}).outputs[0]), want);
 }
 
+// A value through scratch and out of the scope.
+void runScoped()
+{
+    expectSame(computed({arrayOf(kInt, {2}, {100, 200})}, kInt, {2},
+                        [&](const auto& refs) {
+                            return pl::runScoped({{"held", kInt, {2}}}, [&](const auto& held) {
+                                held[0][pl::all] = refs[0][pl::all] + 1;
+                                return std::vector<pl::Value>{held[0][pl::all].load()};
+                            })[0];
+                        }),
+               {101, 201});
+}
+
 } // namespace
 
 std::vector<OperationCase> structuralCases()
@@ -523,7 +536,8 @@ std::vector<OperationCase> structuralCases()
             {"cond", cond},
             {"while", whileLoop},
             {"scan", scan},
-            {"pipeline", pipeline}};
+            {"pipeline", pipeline},
+            {"run_scoped", runScoped}};
 }
 
 } // namespace pallascope::machine_test

@@ -331,7 +331,9 @@ TablePipeline randomPipeline(std::mt19937_64& random, const RandomKinds& kinds)
         OracleOperand operand{.name = name, .inBuffers = in, .outBuffers = out};
         operand.trivial = (in == 0 || out == 0) && pick(0, 9) == 0;
         operand.lookahead = in > 1 && !operand.trivial && pick(0, 2) == 0;
-        if (in > 0 && out == 0 && kinds.release > 10 && pick(0, 4) == 0) {
+        if (in > 0 && out == 0 && kinds.release > 10
+            && (kinds.release > 11 || !operand.lookahead) // 0.11 may wait for ever
+            && pick(0, 4) == 0) {
             operand.prefetched = pick(1, operand.trivial ? 1 : in);
         }
         const auto arrayRank = static_cast<std::size_t>(kinds.release == 9 ? 2 : pick(1, 2));

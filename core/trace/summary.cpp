@@ -1,0 +1,123 @@
+#include "core/trace/summary.h"
+
+#include <algorithm>
+
+namespace pallascope::trace {
+
+Summarizer::Summarizer(const Info& info)
+{
+    m_sums.instances.assign(info.templates.size(), 0);
+    m_sums.moved.resize(info.operands.size());
+    m_sums.linkBusy.resize(info.links.size());
+    for (const SegmentTemplate& segment : info.templates) {
+        m_durations.push_back(segment.duration);
+    }
+}
+
+void Summarizer::addSegment(std::int32_t templateId, Picoseconds begin)
+{
+    const auto id = static_cast<std::size_t>(templateId);
+    ++m_sums.instances[id];
+    coverCopies(begin.value());
+    cover(begin.value(), (begin + m_durations[id]).value());
+}
+
+void Summarizer::addCopy(std::int32_t operand, bool out, std::int32_t link, Bytes bytes,
+                         Picoseconds start, Picoseconds end)
+{
+    if (static_cast<std::size_t>(operand) >= m_sums.moved.size()) {
+        m_sums.moved.resize(static_cast<std::size_t>(operand) + 1); // of a pipeline found late
+    }
+    Summary::Moved& moved = m_sums.moved[static_cast<std::size_t>(operand)][out ? 1 : 0];
+    ++moved.copies;
+    moved.bytes += bytes;
+    m_sums.linkBusy[static_cast<std::size_t>(link)] += end - start;
+    const Interval copy{start.value(), end.value()};
+    if (m_next < m_copies.size() && m_copies.back().end == copy.begin) {
+        m_copies.back().end = copy.end; // back to back on a busy link
+        return;
+    }
+    auto place = m_copies.end();
+    while (place != m_copies.begin() + static_cast<std::ptrdiff_t>(m_next)
+           && (place - 1)->begin > copy.begin) {
+        --place; // another link's queue may be longer
+    }
+    m_copies.insert(place, copy);
+}
+
+void Summarizer::coverCopies(std::int64_t until)
+{
+    while (m_next < m_copies.size() && m_copies[m_next].begin <= until) {
+        cover(m_copies[m_next].begin, m_copies[m_next].end);
+        ++m_next;
+    }
+    if (2 * m_next >= m_copies.size()) {
+        m_copies.erase(m_copies.begin(), m_copies.begin() + static_cast<std::ptrdiff_t>(m_next));
+        m_next = 0;
+    }
+}
+
+void Summarizer::addWait(std::int32_t step, Picoseconds begin, Picoseconds end)
+{
+    if (begin == end) {
+        return;
+    }
+    if (step <= 0) {
+        m_waits.push_back({step, begin, end});
+    } else {
+        count({step, begin, end});
+    }
+}
+
+void Summarizer::count(const Wait& wait)
+{
+    m_sums.exposedCopies += wait.end - wait.begin;
+    if (wait.step != kNone && wait.step != m_stalled) {
+        m_stalled = wait.step;
+        ++m_sums.stalledSteps;
+    }
+}
+
+Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picoseconds lastStepEnd,
+                           Picoseconds end) &&
+{
+    coverCopies(end.value());
+    for (const Wait& wait : m_waits) {
+        const bool inPrologue = steps == 0 || wait.begin < firstBody;
+        const bool inEpilogue = wait.step == kNone && wait.begin >= lastStepEnd;
+        if (!inPrologue && !inEpilogue) {
+            count(wait);
+        }
+    }
+    m_sums.steps = steps;
+    m_sums.firstBody = firstBody;
+    m_sums.lastStepEnd = lastStepEnd;
+    m_sums.idle = end - Picoseconds(m_covered);
+    m_sums.end = end;
+    return std::move(m_sums);
+}
+
+Summary summaryOf(const Trace& trace)
+{
+    Summarizer sums(trace.info());
+    const Copies& copies = trace.copies();
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+        sums.addCopy(copies.operand[i], copies.out[i] != 0, copies.link[i], Bytes(copies.bytes[i]),
+                     Picoseconds(copies.start[i]), Picoseconds(copies.end[i]));
+    }
+    const Segments& segments = trace.segments();
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+        sums.addSegment(segments.templateId[i], Picoseconds(segments.begin[i]));
+    }
+    const Waits& waits = trace.waits();
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+        sums.addWait(waits.step[i], Picoseconds(waits.begin[i]), Picoseconds(waits.end[i]));
+    }
+    const Steps& steps = trace.steps();
+    const bool any = steps.size() > 0;
+    return std::move(sums).finish(static_cast<std::int64_t>(steps.size()),
+                                  Picoseconds(any ? steps.bodyBegin.front() : 0),
+                                  Picoseconds(any ? steps.end.back() : 0), trace.end());
+}
+
+} // namespace pallascope::trace
