@@ -117,8 +117,8 @@ void Accounting::split(Report& report) const
         split.exposedCopies = m_sums.end - split.compute - split.stepOverhead;
         return;
     }
-    split.prologue = m_sums.firstBody;
-    split.epilogue = m_sums.end - m_sums.lastStepEnd;
+    split.prologue = m_sums.firstBody - m_sums.computeBefore;
+    split.epilogue = m_sums.end - m_sums.lastStepEnd - m_sums.computeAfter;
     split.exposedCopies = m_sums.exposedCopies;
     PALLASCOPE_CHECK(split.total() == m_sums.end);
 }

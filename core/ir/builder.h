@@ -329,11 +329,18 @@ std::vector<Value> whileLoop(std::vector<Value> carry,
 // ---- kernels and pipelines
 // ------------------------------------------------------------------------
 
-// What an index map returns: one block index per array axis.
+// What an index map returns: one block index per array axis. Loads happen here and now.
 template<class... Indices>
 [[nodiscard]] std::vector<Operand> at(const Indices&... indices)
 {
-    return {Operand(indices)...};
+    const auto now = [](const auto& index) {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(index)>, RefView>) {
+            return Operand(index.load());
+        } else {
+            return Operand(index);
+        }
+    };
+    return {now(indices)...};
 }
 
 // An index map: a lambda from the grid's indices to at(...).

@@ -301,9 +301,6 @@ void Recorder::addWait(std::int32_t copy, std::int32_t agent, std::int32_t step,
 std::int32_t Recorder::beginStep(std::int32_t pipeline, std::int64_t ordinal, Picoseconds begin)
 {
     trace::Steps& steps = builder.steps;
-    if (steps.size() > 0) {
-        steps.end.back() = begin.value();
-    }
     if (!m_keepsRows) {
         nextStep();
     }

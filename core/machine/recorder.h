@@ -41,7 +41,7 @@ public:
                     Picoseconds begin)
     {
         if (!m_keepsRows) {
-            m_sums->addSegment(templateId, begin);
+            m_sums->addSegment(templateId, step, begin);
             return;
         }
         builder.segments.templateId.push_back(templateId);

@@ -1,6 +1,7 @@
 #include "core/trace/summary.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace pallascope::trace {
 
@@ -14,9 +15,17 @@ Summarizer::Summarizer(const Info& info)
     }
 }
 
-void Summarizer::addSegment(std::int32_t templateId, Picoseconds begin)
+void Summarizer::addSegment(std::int32_t templateId, std::int32_t step, Picoseconds begin)
 {
     const auto id = static_cast<std::size_t>(templateId);
+    if (step == kNone) {
+        m_outside += m_durations[id];
+    } else {
+        if (!std::exchange(m_inSteps, true)) {
+            m_sums.computeBefore = m_outside;
+        }
+        m_outside = Picoseconds(0);
+    }
     ++m_sums.instances[id];
     coverCopies(begin.value());
     cover(begin.value(), (begin + m_durations[id]).value());
@@ -90,6 +99,7 @@ Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picosecond
         }
     }
     m_sums.steps = steps;
+    m_sums.computeAfter = m_outside;
     m_sums.firstBody = firstBody;
     m_sums.lastStepEnd = lastStepEnd;
     m_sums.idle = end - Picoseconds(m_covered);
@@ -107,7 +117,7 @@ Summary summaryOf(const Trace& trace)
     }
     const Segments& segments = trace.segments();
     for (std::size_t i = 0; i < segments.size(); ++i) {
-        sums.addSegment(segments.templateId[i], Picoseconds(segments.begin[i]));
+        sums.addSegment(segments.templateId[i], segments.step[i], Picoseconds(segments.begin[i]));
     }
     const Waits& waits = trace.waits();
     for (std::size_t i = 0; i < waits.size(); ++i) {

@@ -23,10 +23,11 @@ struct Summary
     std::vector<Picoseconds> linkBusy;        // per link
     std::int64_t steps = 0, stalledSteps = 0; // stalled: waited for a copy after the first body
     Picoseconds firstBody,
-        lastStepEnd;           // of the first step's body, of the last step; 0 without steps
-    Picoseconds exposedCopies; // waits between the two
-    Picoseconds idle;          // neither a segment runs nor a link moves
-    Picoseconds end;           // of the run
+        lastStepEnd; // of the first step's body, of the last step; 0 without steps
+    Picoseconds computeBefore, computeAfter; // segments before the first step, after the last
+    Picoseconds exposedCopies;               // waits between the two
+    Picoseconds idle;                        // neither a segment runs nor a link moves
+    Picoseconds end;                         // of the run
 
     bool operator==(const Summary&) const = default;
 };
@@ -40,7 +41,7 @@ class Summarizer
 public:
     explicit Summarizer(const Info& info); // its templates, operands and links, all known by now
 
-    void addSegment(std::int32_t templateId, Picoseconds begin);
+    void addSegment(std::int32_t templateId, std::int32_t step, Picoseconds begin);
     void addCopy(std::int32_t operand, bool out, std::int32_t link, Bytes bytes, Picoseconds start,
                  Picoseconds end);
     void addWait(std::int32_t step, Picoseconds begin, Picoseconds end);
@@ -77,6 +78,8 @@ private:
     std::int64_t m_covered = 0, m_until = 0;
     std::vector<Wait> m_waits; // of step 0 and outside steps: where they count is known at the end
     std::int32_t m_stalled = kNone;
+    Picoseconds m_outside; // segments of no step since the last one of a step
+    bool m_inSteps = false;
 };
 
 } // namespace pallascope::trace

@@ -16,8 +16,8 @@ namespace pallascope::trace {
 inline constexpr std::int32_t kNone = -1;
 
 // One row per grid step, in order of execution. A step begins when its copy-ins are issued and ends
-// when the next one begins (the last: when its overhead and waits are over). begin <= bodyBegin <=
-// bodyEnd <= end; waits for copy-ins lie before bodyBegin.
+// when its overhead and waits are over, where the next one of its pipeline begins. begin <=
+// bodyBegin <= bodyEnd <= end; waits for copy-ins lie before bodyBegin.
 struct Steps
 {
     std::vector<std::int32_t> pipeline;

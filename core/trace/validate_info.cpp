@@ -195,7 +195,11 @@ Status checkOperand(const Info& info, std::size_t i)
     for (std::int32_t slot = 0; slot < operand.slots; ++slot) {
         const std::int32_t row = operand.firstBuffer + slot;
         const Buffer& buffer = info.buffers[static_cast<std::size_t>(row)];
-        if (buffer.operand != static_cast<std::int64_t>(i) || buffer.slot != slot) {
+        // A pipeline that ran with several grids has operands for each, in the same slots.
+        const bool shared = buffer.operand >= 0 && buffer.operand < static_cast<std::int64_t>(i)
+                            && info.operands[static_cast<std::size_t>(buffer.operand)].firstBuffer
+                                   == operand.firstBuffer;
+        if ((buffer.operand != static_cast<std::int64_t>(i) && !shared) || buffer.slot != slot) {
             return broken("buffers[{}] must be slot {} of operand {} ({})", row, slot, i,
                           operand.name);
         }

@@ -2,8 +2,9 @@
 #include "core/analysis/report.h"
 #include "tests/machine/support.h"
 
-#include <cmath>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace pallascope::machine_test {
 
