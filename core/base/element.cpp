@@ -1,7 +1,6 @@
 #include "core/base/element.h"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 namespace pallascope {
@@ -28,24 +27,14 @@ constexpr std::array<FloatValues, kDTypes.size()> allFloatValues()
 
 constexpr auto kFloatValues = allFloatValues();
 
-template<class T>
-T read(const std::byte* data, std::int64_t index)
-{
-    T value;
-    std::memcpy(&value, data + index * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
-    return value;
-}
-
-template<class T>
-void write(std::byte* data, std::int64_t index, T value)
-{
-    std::memcpy(data + index * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
-}
-
 std::uint32_t lowBits(DType type)
 {
     return 0xffff'ffffU >> static_cast<unsigned>(32 - dtypeBits(type));
 }
+
+} // namespace
+
+namespace detail {
 
 double numberOf(DType type, std::uint32_t code)
 {
@@ -74,7 +63,7 @@ std::uint32_t codeOf(DType type, double value)
                : static_cast<std::uint32_t>(static_cast<std::int64_t>(value)) & lowBits(type);
 }
 
-} // namespace
+} // namespace detail
 
 double lowestNumber(DType type)
 {
@@ -97,21 +86,6 @@ const std::array<float, 256>& narrowFloatValues(DType type)
     return kFloatValues[static_cast<std::size_t>(type)];
 }
 
-double readElement(DType type, const std::byte* data, std::int64_t index)
-{
-    return numberOf(type, readCode(type, data, index));
-}
-
-void writeElement(DType type, std::byte* data, std::int64_t index, double value)
-{
-    writeCode(type, data, index, codeOf(type, value));
-}
-
-double roundTo(DType type, double value)
-{
-    return numberOf(type, codeOf(type, value));
-}
-
 double convertNumber(DType from, DType to, double value)
 {
     if (!isFloat(from) || !isInteger(to)) {
@@ -121,33 +95,6 @@ double convertNumber(DType from, DType to, double value)
         return 0;
     }
     return std::trunc(std::fmin(std::fmax(value, lowestNumber(to)), highestNumber(to))) + 0.0;
-}
-
-std::uint32_t readCode(DType type, const std::byte* data, std::int64_t index)
-{
-    switch (dtypeBytes(type)) {
-    case 4:
-        return read<std::uint32_t>(data, index);
-    case 2:
-        return read<std::uint16_t>(data, index);
-    default:
-        return read<std::uint8_t>(data, index) & lowBits(type);
-    }
-}
-
-void writeCode(DType type, std::byte* data, std::int64_t index, std::uint32_t code)
-{
-    switch (dtypeBytes(type)) {
-    case 4:
-        write(data, index, code);
-        return;
-    case 2:
-        write(data, index, static_cast<std::uint16_t>(code));
-        return;
-    default:
-        write(data, index, static_cast<std::uint8_t>(code));
-        return;
-    }
 }
 
 std::string_view fillName(Fill fill)

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -51,19 +52,19 @@ namespace pallascope {
 
 // One element of dtypeBytes(type) bytes. Writing rounds to the nearest float (ties to even; doubles
 // are rounded to binary32 first), wraps whole numbers to integers and makes all but 0 true.
-[[nodiscard]] double readElement(DType type, const std::byte* data, std::int64_t index);
-void writeElement(DType type, std::byte* data, std::int64_t index, double value);
+[[nodiscard]] inline double readElement(DType type, const std::byte* data, std::int64_t index);
+inline void writeElement(DType type, std::byte* data, std::int64_t index, double value);
 
 // What reading returns after writing.
-[[nodiscard]] double roundTo(DType type, double value);
+[[nodiscard]] inline double roundTo(DType type, double value);
 
 // As JAX's convert_element_type: floats to integers towards zero, saturating, NaN to 0; integers to
 // narrower ones wrap; all but 0 is true; floats round to the nearest, ties to even.
 [[nodiscard]] double convertNumber(DType from, DType to, double value);
 
 // The code of an element in the low dtypeBits(type) bits, zeros above.
-[[nodiscard]] std::uint32_t readCode(DType type, const std::byte* data, std::int64_t index);
-void writeCode(DType type, std::byte* data, std::int64_t index, std::uint32_t code);
+[[nodiscard]] inline std::uint32_t readCode(DType type, const std::byte* data, std::int64_t index);
+inline void writeCode(DType type, std::byte* data, std::int64_t index, std::uint32_t code);
 
 // What memory holds before it is written: JAX's uninitialized_memory of the TPU interpreter ("nan":
 // NaN, the largest integer, true; "zero"), and the least or greatest integers. "min" is what
@@ -79,5 +80,72 @@ enum class Fill : std::uint8_t
 [[nodiscard]] std::string_view fillName(Fill fill);
 [[nodiscard]] std::optional<Fill> fillFromName(std::string_view name);
 [[nodiscard]] double fillNumber(DType type, Fill fill); // a value of the dtype
+
+namespace detail {
+
+// Every dtype; what is inline below is the same for the dtypes of most elements.
+[[nodiscard]] double numberOf(DType type, std::uint32_t code);
+[[nodiscard]] std::uint32_t codeOf(DType type, double value);
+
+} // namespace detail
+
+inline double readElement(DType type, const std::byte* data, std::int64_t index)
+{
+    if (type == DType::F32) {
+        float value;
+        std::memcpy(&value, data + index * 4, sizeof(value));
+        return static_cast<double>(value);
+    }
+    return detail::numberOf(type, readCode(type, data, index));
+}
+
+inline void writeElement(DType type, std::byte* data, std::int64_t index, double value)
+{
+    if (type == DType::F32) {
+        const auto single = static_cast<float>(value);
+        std::memcpy(data + index * 4, &single, sizeof(single));
+        return;
+    }
+    writeCode(type, data, index, detail::codeOf(type, value));
+}
+
+inline double roundTo(DType type, double value)
+{
+    if (type == DType::F32) {
+        return static_cast<double>(static_cast<float>(value));
+    }
+    return detail::numberOf(type, detail::codeOf(type, value));
+}
+
+inline std::uint32_t readCode(DType type, const std::byte* data, std::int64_t index)
+{
+    const int bytes = dtypeBytes(type);
+    const std::byte* at = data + index * bytes;
+    if (bytes == 4) {
+        std::uint32_t code;
+        std::memcpy(&code, at, sizeof(code));
+        return code;
+    }
+    if (bytes == 2) {
+        std::uint16_t code;
+        std::memcpy(&code, at, sizeof(code));
+        return code;
+    }
+    return static_cast<std::uint32_t>(*at) & ((1U << static_cast<unsigned>(dtypeBits(type))) - 1);
+}
+
+inline void writeCode(DType type, std::byte* data, std::int64_t index, std::uint32_t code)
+{
+    const int bytes = dtypeBytes(type);
+    std::byte* at = data + index * bytes;
+    if (bytes == 4) {
+        std::memcpy(at, &code, sizeof(code));
+    } else if (bytes == 2) {
+        const auto half = static_cast<std::uint16_t>(code);
+        std::memcpy(at, &half, sizeof(half));
+    } else {
+        *at = static_cast<std::byte>(code);
+    }
+}
 
 } // namespace pallascope

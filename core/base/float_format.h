@@ -76,15 +76,16 @@ struct FloatFormat
 [[nodiscard]] constexpr float widen(const FloatFormat& format, std::uint32_t code)
 {
     const std::uint32_t magnitude = code & (format.signBit() - 1);
-    const bool negative = (code & format.signBit()) != 0;
-    const std::uint32_t sign = negative ? 0x8000'0000U : 0U;
+    // Without a branch: signs are not predictable.
+    const std::uint32_t sign = (code & format.signBit()) << static_cast<unsigned>(
+                                   31 - format.exponentBits - format.mantissaBits);
     if (format.specials == Specials::Ieee && magnitude >= format.infinity()) {
         const std::uint32_t fraction = magnitude - format.infinity();
         const auto up = static_cast<unsigned>(23 - format.mantissaBits);
         return std::bit_cast<float>(sign | 0x7f80'0000U | (fraction << up));
     }
     const bool isNan = format.specials == Specials::NegativeZero
-                           ? negative && magnitude == 0
+                           ? sign != 0 && magnitude == 0
                            : magnitude > format.largestFinite();
     if (isNan) {
         return std::bit_cast<float>(sign | 0x7fc0'0000U);
@@ -92,14 +93,15 @@ struct FloatFormat
     // As a binary32 with the same fields the number is 2^(bias - 127) too small, subnormals too.
     const std::uint32_t fields = magnitude << static_cast<unsigned>(23 - format.mantissaBits);
     const float scaled = std::bit_cast<float>(fields) * powerOfTwo(127 - format.bias);
-    return negative ? -scaled : scaled;
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaled) | sign);
 }
 
 // To nearest, ties to even.
 [[nodiscard]] constexpr std::uint32_t narrow(const FloatFormat& format, float value)
 {
     const auto bits = std::bit_cast<std::uint32_t>(value);
-    const std::uint32_t sign = (bits >> 31U) != 0 ? format.signBit() : 0U;
+    const std::uint32_t sign = (bits >> 31U)
+                               << static_cast<unsigned>(format.exponentBits + format.mantissaBits);
     const std::uint32_t magnitude = bits & 0x7fff'ffffU;
     if (magnitude > 0x7f80'0000U) {
         return format.nan(sign);

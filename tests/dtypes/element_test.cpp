@@ -21,7 +21,7 @@ TEST(ElementTest, readingReturnsWhatWasWrittenForEveryCode)
             continue;
         }
         for (const std::uint32_t code : allCodes(entry.type)) {
-            std::byte bytes[2] = {};
+            std::byte bytes[4] = {};
             writeCode(entry.type, bytes, 0, code);
             const double value = readElement(entry.type, bytes, 0);
             writeElement(entry.type, bytes, 0, value);

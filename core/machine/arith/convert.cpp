@@ -57,6 +57,12 @@ std::uint32_t wholeBitsOf(float value)
         return value != 0 ? 1 : 0;
     } else {
         constexpr std::int64_t kLow = lowestInteger(kType), kHigh = highestInteger(kType);
+        if constexpr (dtypeBits(kType) <= 16) { // f32 holds the bounds
+            const float number = std::isnan(value) ? 0.0F : value;
+            const float atLeast = std::max(number, static_cast<float>(kLow));
+            return static_cast<std::uint32_t>(
+                static_cast<std::int32_t>(std::min(atLeast, static_cast<float>(kHigh))));
+        }
         const std::int64_t whole = value >= static_cast<float>(kHigh + 1) ? kHigh
                                    : value > static_cast<float>(kLow)
                                        ? static_cast<std::int64_t>(value)
