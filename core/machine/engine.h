@@ -85,8 +85,15 @@ private:
     void epilogue(PipelineFrame& frame);
     void bindBlocks(PipelineFrame& frame);
     void visit(PipelineFrame& frame, std::size_t operand, std::int64_t block, std::int32_t slot);
-    [[nodiscard]] std::int64_t blockAt(PipelineFrame& frame, std::size_t operand,
-                                       std::int64_t step);
+    [[nodiscard]] std::int64_t lookUpBlock(PipelineFrame& frame, std::size_t operand,
+                                           std::int64_t step);
+
+    [[nodiscard]] std::int64_t blockAt(PipelineFrame& frame, std::size_t operand, std::int64_t step)
+    {
+        const PipelineFrame::Looked& looked = frame.lookedAt(operand, step);
+        return looked.step == step ? looked.block : lookUpBlock(frame, operand, step);
+    }
+
     std::int32_t startCopy(PipelineFrame& frame, std::size_t operand, std::int64_t block,
                            std::int32_t slot, bool out);
     void waitFor(std::int32_t copy, std::int32_t row);

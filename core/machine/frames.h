@@ -68,9 +68,20 @@ struct PipelineFrame
 
     // The last block numbers that were looked up, per operand, by step modulo the window (a power
     // of two), and where the last look-up was.
+    struct Looked
+    {
+        std::int64_t step = -1, block = 0;
+    };
+
     std::int64_t window = 1;
-    std::vector<std::int64_t> cachedStep, cachedBlock;
+    std::vector<Looked> looked;
     std::vector<GridPoint> points;
+
+    [[nodiscard]] Looked& lookedAt(std::size_t operand, std::int64_t at)
+    {
+        return looked[operand * static_cast<std::size_t>(window)
+                      + static_cast<std::size_t>(at & (window - 1))];
+    }
 };
 
 using Frame = std::variant<BlockFrame, ScanFrame, WhileFrame, PipelineFrame>;

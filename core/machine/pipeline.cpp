@@ -78,33 +78,30 @@ void Engine::enterPipeline(const PlanItem& item)
     frame.here = origin;
     frame.points.assign(frame.operands.size(), origin);
     frame.actions.resize(frame.operands.size());
-    frame.cachedStep.assign(static_cast<std::size_t>(frame.window) * frame.operands.size(), -1);
-    frame.cachedBlock.assign(frame.cachedStep.size(), -1);
+    frame.looked.resize(static_cast<std::size_t>(frame.window) * frame.operands.size());
     m_recorder.reserve(frame.steps);
     m_agent.frames.emplace_back(std::move(frame));
 }
 
-std::int64_t Engine::blockAt(PipelineFrame& frame, std::size_t operand, std::int64_t step)
+std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std::int64_t step)
 {
     if (step < 0 || step >= frame.steps) {
         step = (step % frame.steps + frame.steps) % frame.steps; // indices wrap around the grid
     }
-    const std::size_t at = operand * static_cast<std::size_t>(frame.window)
-                           + static_cast<std::size_t>(step & (frame.window - 1));
-    if (frame.cachedStep[at] != step) {
-        frame.cachedStep[at] = step;
+    PipelineFrame::Looked& looked = frame.lookedAt(operand, step);
+    if (looked.step != step) {
         moveTo(frame.points[operand], frame.params->grid, step);
-        frame.cachedBlock[at] = frame.maps[operand].block(frame.points[operand].point);
-        if (frame.cachedBlock[at] < 0) {
+        looked = {step, frame.maps[operand].block(frame.points[operand].point)};
+        if (looked.block < 0) {
             const PipelineOperand& which = frame.operands[operand];
             fail(userError(m_program.where(which.spec->location) + ": the index map of "
                            + which.spec->name + " leaves its array of "
                            + join(which.facts.blockCounts, " \u00d7 ") + " blocks at step "
                            + std::to_string(step) + "."));
-            frame.cachedBlock[at] = 0;
+            looked.block = 0;
         }
     }
-    return frame.cachedBlock[at];
+    return looked.block;
 }
 
 std::int32_t Engine::startCopy(PipelineFrame& frame, std::size_t index, std::int64_t block,
