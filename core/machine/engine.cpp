@@ -288,8 +288,9 @@ void Engine::execute(const Evaluation& evaluation)
         const auto axis = static_cast<std::size_t>(std::get<ir::AxisParams>(operation.params).axis);
         const std::int64_t number =
             operation.code == OpCode::ProgramId ? grid.here.point[axis] : grid.grid[axis];
-        value(operation.results[0]) =
-            RuntimeValue::scalarOf(DType::Int32, static_cast<double>(number));
+        RuntimeValue& result = value(operation.results[0]);
+        result.dtype = DType::Int32;
+        result.scalar = static_cast<double>(number);
         return;
     }
     case OpCode::Get:

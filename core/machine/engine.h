@@ -118,8 +118,15 @@ private:
     // pipeline_blocks.cpp
     [[nodiscard]] std::int64_t loadIndex(const ir::Operation& get,
                                          std::span<const std::int64_t> indices);
-    [[nodiscard]] std::int64_t blockAt(PipelineFrame& frame, std::size_t operand,
-                                       std::int64_t step);
+    [[nodiscard]] std::int64_t lookUpBlock(PipelineFrame& frame, std::size_t operand,
+                                           std::int64_t step);
+
+    [[nodiscard]] std::int64_t blockAt(PipelineFrame& frame, std::size_t operand, std::int64_t step)
+    {
+        const PipelineFrame::Looked& looked = frame.lookedAt(operand, step);
+        return looked.step == step ? looked.block : lookUpBlock(frame, operand, step);
+    }
+
     std::int32_t startCopy(PipelineFrame& frame, std::size_t operand, std::int64_t block,
                            std::int32_t slot, bool out);
     void fillSlot(PipelineFrame& frame, std::size_t operand, std::int64_t block, std::int32_t slot);

@@ -7,6 +7,7 @@
 #include "core/machine/plan.h"
 
 #include <cstdint>
+#include <limits>
 #include <variant>
 #include <vector>
 
@@ -77,9 +78,20 @@ struct PipelineFrame
 
     // The last block numbers that were looked up, per operand, by step modulo the window (a power
     // of two), and where the last look-up was.
+    struct Looked
+    {
+        std::int64_t step = std::numeric_limits<std::int64_t>::min(), block = 0;
+    };
+
     std::int64_t window = 1;
-    std::vector<std::int64_t> cachedStep, cachedBlock;
+    std::vector<Looked> looked;
     std::vector<GridPoint> points;
+
+    [[nodiscard]] Looked& lookedAt(std::size_t operand, std::int64_t at)
+    {
+        return looked[operand * static_cast<std::size_t>(window)
+                      + static_cast<std::size_t>(at & (window - 1))];
+    }
 };
 
 using Frame = std::variant<BlockFrame, ScanFrame, WhileFrame, PipelineFrame, ScopeFrame>;

@@ -60,8 +60,7 @@ void Engine::enterPipeline(const PlanItem& item)
     frame.here = origin;
     frame.points.assign(frame.operands.size(), origin);
     frame.actions.resize(frame.operands.size());
-    frame.cachedStep.assign(static_cast<std::size_t>(frame.window) * frame.operands.size(), -1);
-    frame.cachedBlock.assign(frame.cachedStep.size(), -1);
+    frame.looked.resize(static_cast<std::size_t>(frame.window) * frame.operands.size());
     m_recorder.reserve(frame.steps);
     m_agent.frames.emplace_back(std::move(frame));
 }

@@ -40,31 +40,33 @@ std::int64_t Engine::loadIndex(const ir::Operation& get, std::span<const std::in
     return static_cast<std::int64_t>(loaded.scalar);
 }
 
-std::int64_t Engine::blockAt(PipelineFrame& frame, std::size_t operand, std::int64_t step)
+std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std::int64_t step)
 {
     if (step < 0 || step >= frame.steps) {
         step = (step % frame.steps + frame.steps) % frame.steps; // indices wrap around the grid
     }
-    const std::size_t at = operand * static_cast<std::size_t>(frame.window)
-                           + static_cast<std::size_t>(step & (frame.window - 1));
-    BlockMap& map = frame.maps[operand];
-    if (frame.cachedStep[at] != step || map.isLive()) {
-        frame.cachedStep[at] = step;
-        moveTo(frame.points[operand], frame.grid, step);
-        frame.cachedBlock[at] =
-            map.block(frame.points[operand].point, [this](const ir::Operation& get, auto indices) {
-                return loadIndex(get, indices);
-            });
-        if (frame.cachedBlock[at] < 0) {
-            const PipelineOperand& which = frame.operands[operand];
-            fail(userError(m_program.where(which.spec->location) + ": the index map of "
-                           + which.spec->name + " leaves its array of "
-                           + join(which.facts.blockCounts, " \u00d7 ") + " blocks at step "
-                           + std::to_string(step) + "."));
-            frame.cachedBlock[at] = 0;
-        }
+    PipelineFrame::Looked& looked = frame.lookedAt(operand, step);
+    if (looked.step == step) {
+        return looked.block;
     }
-    return frame.cachedBlock[at];
+    BlockMap& map = frame.maps[operand];
+    moveTo(frame.points[operand], frame.grid, step);
+    std::int64_t block =
+        map.block(frame.points[operand].point, [this](const ir::Operation& get, auto indices) {
+            return loadIndex(get, indices);
+        });
+    if (block < 0) {
+        const PipelineOperand& which = frame.operands[operand];
+        fail(userError(m_program.where(which.spec->location) + ": the index map of "
+                       + which.spec->name + " leaves its array of "
+                       + join(which.facts.blockCounts, " \u00d7 ") + " blocks at step "
+                       + std::to_string(step) + "."));
+        block = 0;
+    }
+    if (!map.isLive()) { // what a body stores shows at the next look
+        looked = {step, block};
+    }
+    return block;
 }
 
 std::int32_t Engine::startCopy(PipelineFrame& frame, std::size_t index, std::int64_t block,

@@ -301,29 +301,27 @@ void Recorder::addWait(std::int32_t copy, std::int32_t agent, std::int32_t step,
 std::int32_t Recorder::beginStep(std::int32_t pipeline, std::int64_t ordinal, Picoseconds begin)
 {
     trace::Steps& steps = builder.steps;
-    if (!m_keepsRows) {
-        nextStep();
+    if (!m_keepsRows && steps.size() > 0) {
+        forgetStep();
+        steps.pipeline.back() = pipeline;
+        steps.ordinal.back() = ordinal;
+        for (auto* column : {&steps.begin, &steps.bodyBegin, &steps.bodyEnd, &steps.end}) {
+            column->back() = begin.value();
+        }
+    } else {
+        steps.pipeline.push_back(pipeline);
+        steps.ordinal.push_back(ordinal);
+        for (auto* column : {&steps.begin, &steps.bodyBegin, &steps.bodyEnd, &steps.end}) {
+            column->push_back(begin.value());
+        }
     }
-    steps.pipeline.push_back(pipeline);
-    steps.ordinal.push_back(ordinal);
-    for (auto* column : {&steps.begin, &steps.bodyBegin, &steps.bodyEnd, &steps.end}) {
-        column->push_back(begin.value());
-    }
-    ++m_stepsBegun;
-    return static_cast<std::int32_t>(m_stepsBegun - 1);
+    return static_cast<std::int32_t>(m_stepsBegun++);
 }
 
-// Forgets the rows of the step before.
-void Recorder::nextStep()
+void Recorder::forgetStep()
 {
-    trace::Steps& steps = builder.steps;
     if (m_stepsBegun == 1) {
-        m_firstBody = Picoseconds(steps.bodyBegin.back());
-    }
-    steps.pipeline.clear();
-    for (auto* column :
-         {&steps.ordinal, &steps.begin, &steps.bodyBegin, &steps.bodyEnd, &steps.end}) {
-        column->clear();
+        m_firstBody = Picoseconds(builder.steps.bodyBegin.back());
     }
     for (std::vector<Visit>& visits : m_visits) {
         if (visits.size() > 1) {

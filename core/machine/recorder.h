@@ -97,7 +97,7 @@ private:
     [[nodiscard]] Status describePipeline(const ir::Program& program, const ir::Operation& pipeline,
                                           const chip::Chip& chip);
 
-    void nextStep();
+    void forgetStep();
 
     bool m_keepsRows;
     std::optional<trace::Summarizer> m_sums; // once described, without rows
