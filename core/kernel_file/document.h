@@ -59,6 +59,10 @@ struct Document
 // operations are numbered.
 [[nodiscard]] Result<Document> fromJson(std::string_view text, const std::string& file);
 
+// One operation by itself, unchecked beyond its own members.
+[[nodiscard]] std::string operationToJson(const ir::Operation& operation);
+[[nodiscard]] Result<ir::Operation> operationFromJson(std::string_view text);
+
 // What a reader must know before ir::verify may look at a program: every id is in range, defined
 // once and in scope where it is used, literals are scalars of their dtype, sizes are within limits.
 // Errors start with the place's JSON pointer.

@@ -158,7 +158,7 @@ Status writeText(const std::string& path, const std::string& text)
     return sink.commit();
 }
 
-// "sources/0_matmul.cpp", whatever path the author's tool has written.
+// "sources/0_kernel.py", whatever path the author's tool has written.
 std::string sourceMember(std::size_t index, const std::string& file)
 {
     constexpr std::size_t kKept = 60;

@@ -346,6 +346,17 @@ Status readHeader(const Json& json)
     return Done{};
 }
 
+// A message that starts with a pointer, which may be long where regions lie in regions.
+Error placed(const std::string& file, const std::string& message)
+{
+    constexpr std::size_t kStart = 60, kEnd = 120;
+    const std::size_t length = std::min(message.find(' '), message.size());
+    const std::string pointer = length <= kStart + kEnd ? message.substr(0, length)
+                                                        : message.substr(0, kStart) + "..."
+                                                              + message.substr(length - kEnd, kEnd);
+    return userError(fmt::format("{}: {}{}", file, pointer, message.substr(length)));
+}
+
 // Numbers the operations, and gives each a location that is its place in the file.
 void number(ir::Region& region, const std::string& pointer, std::int32_t& next,
             std::vector<ir::Location>* places)
@@ -378,6 +389,18 @@ Status verifyPlaced(const ir::Program& program)
 
 } // namespace
 
+Result<ir::Operation> operationFromJson(std::string_view text)
+{
+    const Result<Json> json = parseText(text);
+    if (!json) {
+        return json.error();
+    }
+    Place place;
+    ir::Operation operation;
+    read(place, *json, operation);
+    return place.error ? Result<ir::Operation>(*place.error) : Result<ir::Operation>(operation);
+}
+
 Result<Document> fromJson(std::string_view text, const std::string& file)
 {
     const Result<Json> json = parseText(text);
@@ -391,16 +414,16 @@ Result<Document> fromJson(std::string_view text, const std::string& file)
     Document document;
     read(place, *json, document);
     if (place.error) {
-        return userError(fmt::format("{}: {}", file, place.error->message));
+        return placed(file, place.error->message);
     }
     std::int32_t next = 0;
     number(document.program.body, "", next, nullptr);
     document.program.operationCount = next;
     if (const Status sound = checkProgram(document.program); !sound) {
-        return userError(fmt::format("{}: {}", file, sound.error().message));
+        return placed(file, sound.error().message);
     }
     if (const Status legal = verifyPlaced(document.program); !legal) {
-        return userError(fmt::format("{}: {}", file, legal.error().message));
+        return placed(file, legal.error().message);
     }
     return document;
 }

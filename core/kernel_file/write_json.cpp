@@ -185,4 +185,9 @@ std::string toJson(const Document& document)
     return text + '\n';
 }
 
+std::string operationToJson(const ir::Operation& operation)
+{
+    return toValue(operation).dump();
+}
+
 } // namespace pallascope::kernel_file
