@@ -30,6 +30,7 @@ public:
     [[nodiscard]] Status run()
     {
         checkValues();
+        checkLocations();
         checkArguments();
         region(m_program.body, "/body", 0);
         return m_error ? Status(*m_error) : Status(Done{});
@@ -53,6 +54,7 @@ private:
 
     void checkValues();
     void checkLiteral(const ir::Value& value, std::size_t index);
+    void checkLocations();
     void checkArguments();
     void extents(const std::vector<Extent>& list, std::int64_t most, const std::string& where);
     bool exists(ir::ValueId id, const std::string& where);
@@ -90,10 +92,8 @@ void Checker::extents(const std::vector<Extent>& list, std::int64_t most, const 
     }
     std::int64_t elements = 1;
     for (const Extent extent : list) {
-        if (extent < 0 || extent > most
-            || __builtin_mul_overflow(elements, std::max<Extent>(extent, 1), &elements)
-            || elements > most) {
-            fail("{} is [{}]; extents from 0 on that make at most {} elements are right", where,
+        if (extent < 1 || __builtin_mul_overflow(elements, extent, &elements) || elements > most) {
+            fail("{} is [{}]; extents from 1 on that make at most {} elements are right", where,
                  join(list, ","), most);
             return;
         }
@@ -125,6 +125,15 @@ void Checker::checkValues()
                 fmt::format("/values/{}/shape", i));
         if (value.literal) {
             checkLiteral(value, i);
+        }
+    }
+}
+
+void Checker::checkLocations()
+{
+    for (std::size_t i = 0; i < m_program.locations.size(); ++i) {
+        if (m_program.locations[i].line < 1) {
+            fail("/locations/{}/line is {}; lines count from 1", i, m_program.locations[i].line);
         }
     }
 }

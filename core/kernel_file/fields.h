@@ -230,7 +230,7 @@ template<class A, MaybeConst<ir::Location> T>
 void fields(A& a, T& location)
 {
     a.required("file", location.file);
-    a("line", location.line);
+    a.required("line", location.line);
     a("function", location.function);
 }
 

@@ -50,9 +50,9 @@ std::vector<ir::Program> builtInPrograms()
     return programs;
 }
 
-ir::Program wideProgram()
+ir::Program wideProgram(bool withWhile)
 {
-    const auto body = [](pl::Ref x, pl::Ref out, pl::Ref sums) {
+    const auto body = [withWhile](pl::Ref x, pl::Ref out, pl::Ref sums) {
         const DType f32 = DType::F32;
         sums[pl::all] = pl::zerosLike(sums);
         pl::when(pl::programId(0) == 0, [&] { out[pl::all] = pl::zerosLike(out); });
@@ -60,9 +60,12 @@ ir::Program wideProgram()
             sums[{pl::ds(i, 8), pl::all}] = x[{pl::ds(i, 8), pl::all}] * 0.1;
             return std::vector<pl::Value>();
         });
-        const std::vector<pl::Value> last = pl::whileLoop(
-            {pl::numPrograms(0)}, [](std::vector<pl::Value> c) { return c[0] < 5; },
-            [](std::vector<pl::Value> c) { return std::vector<pl::Value>{c[0] + 1}; });
+        std::vector<pl::Value> last{pl::numPrograms(0)};
+        if (withWhile) {
+            last = pl::whileLoop(
+                last, [](std::vector<pl::Value> c) { return c[0] < 5; },
+                [](std::vector<pl::Value> c) { return std::vector<pl::Value>{c[0] + 1}; });
+        }
         const std::vector<pl::Value> chosen = pl::cond(
             last[0] == 5,
             [&] {

@@ -14,7 +14,7 @@ namespace pallascope::kernel_file_test {
 
 // One kernel with loops, branches, scratch, dynamic slices, literals that are hard to print, and
 // every kind of parameters.
-[[nodiscard]] ir::Program wideProgram();
+[[nodiscard]] ir::Program wideProgram(bool withWhile = true);
 
 [[nodiscard]] kernel_file::KernelFile withDefaults(ir::Program program);
 
