@@ -121,7 +121,7 @@ TEST(Json, everyKeyIsDocumentedAndEveryDocumentedKeyExists)
     }
 }
 
-TEST(Json, keysThatIssueThreePromisesExist)
+TEST(Json, keysThatScriptsRelyOnExist)
 {
     const Json json = jsonOf(*full().finish().value());
     for (const char* key : {"kernel",
