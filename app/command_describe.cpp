@@ -28,16 +28,26 @@ std::string allowed(const ParameterInfo& parameter)
     return text;
 }
 
+std::vector<std::string> neededArguments(const ir::Program& program)
+{
+    const machine::NeededSet needed = machine::NeededSet::of(program);
+    std::vector<std::string> names;
+    for (const ir::Argument& argument : program.arguments) {
+        if (needed.needsContents(argument.ref)) {
+            names.push_back(argument.name);
+        }
+    }
+    return names;
+}
+
 // What must be computed to know the events and times: the contents of which arguments, and how many
 // operations.
 std::string neededText(const ir::Program& program)
 {
     const machine::NeededSet needed = machine::NeededSet::of(program);
     std::string contents;
-    for (const ir::Argument& argument : program.arguments) {
-        if (needed.needsContents(argument.ref)) {
-            contents += (contents.empty() ? "the contents of " : ", ") + argument.name;
-        }
+    for (const std::string& name : neededArguments(program)) {
+        contents += (contents.empty() ? "the contents of " : ", ") + name;
     }
     int operations = 0;
     ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
@@ -57,7 +67,8 @@ int describeKernelFile(const std::string& path, bool json)
     if (json) {
         nlohmann::ordered_json described = {{"name", file->program.name},
                                             {"file", path},
-                                            {"parameters", nlohmann::ordered_json::array()}};
+                                            {"parameters", nlohmann::ordered_json::array()},
+                                            {"needed_contents", neededArguments(file->program)}};
         fmt::print("{}\n", described.dump(2));
         return kFine;
     }

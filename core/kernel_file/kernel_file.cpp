@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kZipSuffix = ".pallascope", kJsonSuffix = ".kernel.json";
 constexpr std::string_view kZipMagic = "PK\x03\x04";
 constexpr std::string_view kDocument = "kernel.json";
-constexpr std::uint64_t kMostTextBytes = 16U << 20U; // of kernel.json, of one source
+constexpr std::uint64_t kMostTextBytes = 8U << 20U; // of kernel.json, of one source
 
 // ---- reading ------------------------------------------------------------------------------------
 

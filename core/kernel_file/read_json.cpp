@@ -16,8 +16,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kDeepest = 512;                // brackets in one another
-constexpr std::size_t kLargest = 16U << 20U; // of the text; parsed it takes some twenty times that
+constexpr int kDeepest = 512;               // brackets in one another
+constexpr std::size_t kLargest = 8U << 20U; // of the text; parsed it takes some twenty times that
 
 struct Place
 {
@@ -401,7 +401,10 @@ Result<ir::Operation> operationFromJson(std::string_view text)
     return place.error ? Result<ir::Operation>(*place.error) : Result<ir::Operation>(operation);
 }
 
-Result<Document> fromJson(std::string_view text, const std::string& file)
+namespace {
+
+// As far as the members go.
+Result<Document> readDocument(std::string_view text, const std::string& file)
 {
     const Result<Json> json = parseText(text);
     if (!json) {
@@ -416,13 +419,24 @@ Result<Document> fromJson(std::string_view text, const std::string& file)
     if (place.error) {
         return placed(file, place.error->message);
     }
-    std::int32_t next = 0;
-    number(document.program.body, "", next, nullptr);
-    document.program.operationCount = next;
-    if (const Status sound = checkProgram(document.program); !sound) {
+    return document;
+}
+
+} // namespace
+
+Result<Document> fromJson(std::string_view text, const std::string& file)
+{
+    Result<Document> document = readDocument(text, file);
+    if (!document) {
+        return document;
+    }
+    ir::Program& program = document->program;
+    program.operationCount = 0;
+    number(program.body, "", program.operationCount, nullptr);
+    if (const Status sound = checkProgram(program); !sound) {
         return placed(file, sound.error().message);
     }
-    if (const Status legal = verifyPlaced(document.program); !legal) {
+    if (const Status legal = verifyPlaced(program); !legal) {
         return placed(file, legal.error().message);
     }
     return document;

@@ -74,6 +74,8 @@ class KernelFiles(unittest.TestCase):
             self.assertEqual(run("save", "matmul", *parameters, "-o", path).returncode, 0)
             self.assertEqual(run("print", path).stdout, printed)
             self.assertIn("no array element", run("describe", path).stdout)
+            described = json.loads(run("describe", path, "--json").stdout)
+            self.assertEqual((described["name"], described["needed_contents"]), ("matmul", []))
             again = self.folder / ("again." + name)
             self.assertEqual(run("save", path, "-o", again).returncode, 0)
             self.assertEqual(again.read_bytes(), path.read_bytes())

@@ -153,6 +153,8 @@ public:
 private:
     void scramble(bool& value) { value = !value; }
 
+    void scramble(double& value) { value += 0.5; }
+
     void scramble(std::string& value) { value = "\"\\\n\xc3\xa9" + std::to_string(m_next++); }
 
     void scramble(DType& value) { value = value == DType::BF16 ? DType::Bool : DType::BF16; }
@@ -162,6 +164,12 @@ private:
     void scramble(ir::ValueId& value) { value.index = static_cast<std::int32_t>(m_next++); }
 
     void scramble(ir::LocationId& value) { value.index = static_cast<std::int32_t>(m_next++); }
+
+    template<class T>
+    void scramble(std::optional<T>& value)
+    {
+        scramble(value.emplace());
+    }
 
     template<class T>
     void scramble(std::vector<T>& list)
@@ -216,6 +224,28 @@ template<class... P>
 void expectAllSurvive(const std::variant<P...>*)
 {
     (expectParamsSurvive<P>(), ...);
+}
+
+template<class T>
+std::size_t fieldCount()
+{
+    T value{};
+    Scrambler scrambler;
+    kernel_file::fields(scrambler, value);
+    return scrambler.members;
+}
+
+TEST(KernelFileRoundTrip, noMemberOfAProgramIsForgotten)
+{
+    EXPECT_EQ(fieldCount<ir::Type>(), (memberCount<ir::Type>()));
+    EXPECT_EQ(fieldCount<ir::Value>(), (memberCount<ir::Value>() - 1 + memberCount<ir::Type>()));
+    EXPECT_EQ(fieldCount<ir::Location>(), (memberCount<ir::Location>()));
+    EXPECT_EQ(fieldCount<ir::Argument>(), (memberCount<ir::Argument>()));
+    // Written in fields.h, counted here by hand: Operation but its number; Region; Program but its
+    // operation count.
+    EXPECT_EQ(memberCount<ir::Operation>(), 7U);
+    EXPECT_EQ(memberCount<ir::Region>(), 3U);
+    EXPECT_EQ(memberCount<ir::Program>(), 7U);
 }
 
 TEST(KernelFileRoundTrip, everyMemberOfEveryKindOfParametersIsWrittenAndRead)
