@@ -56,13 +56,23 @@ Result<Types> memory(const Program& program, const Operation& operation)
     for (std::size_t axis = 0; axis < entries.size(); ++axis) {
         const IndexEntry& entry = entries[axis];
         const Extent last = entry.start + (entry.size - 1) * entry.stride;
-        if (entry.size < 1 || entry.stride < 1
-            || (entry.operand < 0 && (entry.start < 0 || last >= ref.shape[axis]))) {
+        if (entry.size < 1 || entry.stride < 1 || entry.start < 0 || last >= ref.shape[axis]) {
             return error(operation, "reaches outside " + toString(ref) + ": axis "
                                         + std::to_string(axis) + " from "
                                         + std::to_string(entry.start) + " to "
                                         + std::to_string(last) + " of "
                                         + std::to_string(ref.shape[axis]) + ".");
+        }
+        if (entry.operand >= 0) {
+            const auto at = static_cast<std::size_t>(entry.operand);
+            const bool exists = at < operation.operands.size();
+            const Type index = exists ? operand(program, operation, at) : Type{};
+            if (!exists || index != Type{DType::Int32, Shape{}, {}}) {
+                return error(operation,
+                             "indexes " + toString(ref) + " with "
+                                 + (exists ? toString(index) : "an operand that it lacks")
+                                 + "; an int32 scalar is right.");
+            }
         }
     }
     const Type value{ref.dtype, indexedShape(params<IndexerParams>(operation)), {}};
@@ -120,18 +130,22 @@ Result<std::vector<Type>> inferTypes(const Program& program, const Operation& op
     const OpEntry& entry = opEntry(operation.code);
     const auto count = static_cast<int>(operation.operands.size());
     if (count < entry.minOperands || (entry.maxOperands >= 0 && count > entry.maxOperands)) {
-        return type_rules::error(operation, "takes " + std::to_string(entry.minOperands)
-                                                + " operands, not " + std::to_string(count) + ".");
+        return type_rules::error(operation,
+                                 "takes " + std::to_string(entry.minOperands)
+                                     + (entry.maxOperands < 0 ? " or more" : "")
+                                     + (entry.maxOperands == 1 ? " operand" : " operands")
+                                     + ", not " + std::to_string(count) + ".");
     }
     if (operation.operands.size() > kMostValues) {
         return type_rules::error(operation, "takes " + std::to_string(count) + " operands; at most "
                                                 + std::to_string(kMostValues) + " is right.");
     }
-    const bool takesRefs = entry.kind == OpKind::Memory || entry.kind == OpKind::Control;
-    for (const ValueId operand : operation.operands) {
-        if (!takesRefs && program.type(operand).isRef()) {
-            return type_rules::error(operation,
-                                     "takes values, not " + toString(program.type(operand)) + ".");
+    for (std::size_t i = 0; i < operation.operands.size(); ++i) {
+        const bool mayBeRef =
+            entry.kind == OpKind::Control || (entry.kind == OpKind::Memory && i == 0);
+        const Type& type = program.type(operation.operands[i]);
+        if (type.isRef() && !mayBeRef) {
+            return type_rules::error(operation, "takes values, not " + toString(type) + ".");
         }
     }
     try {
