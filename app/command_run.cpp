@@ -1,6 +1,8 @@
 #include "app/commands.h"
+#include "app/kernel_choice.h"
 #include "core/analysis/report.h"
 #include "core/base/format.h"
+#include "core/kernel_file/npy.h"
 #include "core/trace/file.h"
 
 #include <cstdio>
@@ -42,24 +44,22 @@ int printReport(const FinishedRun& run, bool json)
 Result<RunRequest> requestOf(const RunCommand& command)
 {
     RunRequest request{.kernel = command.kernel, .chip = command.chip};
-    for (const std::string& assignment : command.parameters) {
-        const std::size_t equals = assignment.find('=');
-        if (equals == std::string::npos || equals == 0) {
-            return userError("The parameter \"" + assignment
-                             + "\" is not understood; NAME=VALUE such as bm=1024 is right.");
-        }
-        if (!request.parameters.emplace(assignment.substr(0, equals), assignment.substr(equals + 1))
-                 .second) {
-            return userError("The parameter " + assignment.substr(0, equals)
-                             + " is given twice; once is right.");
-        }
+    Result<std::map<std::string, std::string>> parameters = parseParameters(command.parameters);
+    if (!parameters) {
+        return parameters.error();
     }
+    request.parameters = std::move(*parameters);
     if (command.values != "full" && command.values != "needed") {
         return userError("The value mode \"" + command.values
                          + "\" is not known; full or needed is right.");
     }
     request.fullValues = command.values == "full";
     request.check = !command.noCheck;
+    request.inputs = command.inputs;
+    request.keepResults = !command.results.empty();
+    if (request.keepResults && !request.fullValues) {
+        return userError("Results need every number: --results goes with --values full.");
+    }
     return request;
 }
 
@@ -109,9 +109,19 @@ int runCommand(const RunCommand& command)
     if (const Status outputs = checkOutputs(command.trace, command.picture); !outputs) {
         return complain(outputs.error());
     }
+    if (const Status results = command.results.empty() ? Done{} : checkWritable(command.results);
+        !results) {
+        return complain(results.error());
+    }
     catchInterrupts();
-    return finish(runKernel(*request, terminalProgress("running")), command.json, command.trace,
-                  command.picture);
+    const Result<FinishedRun> run = runKernel(*request, terminalProgress("running"));
+    if (run && request->keepResults) {
+        if (const Status written = kernel_file::writeResults(command.results, run->results);
+            !written) {
+            return complain(written.error());
+        }
+    }
+    return finish(run, command.json, command.trace, command.picture);
 }
 
 int reportCommand(const ReportCommand& command)

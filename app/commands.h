@@ -34,7 +34,16 @@ struct RunCommand
     bool noCheck = false;
     bool json = false;
     std::string trace;
+    std::string inputs, results; // .npz files; empty: none
     std::optional<PictureRequest> picture;
+};
+
+struct SaveCommand
+{
+    std::string kernel;
+    std::vector<std::string> parameters;
+    std::string inputs;
+    std::string output;
 };
 
 struct ReportCommand
@@ -49,6 +58,9 @@ struct ReportCommand
 [[nodiscard]] int reportCommand(const ReportCommand& command);
 [[nodiscard]] int listCommand(const std::string& what);
 [[nodiscard]] int describeCommand(const std::string& what, bool json);
+[[nodiscard]] int printCommand(const std::string& kernel,
+                               const std::vector<std::string>& parameters);
+[[nodiscard]] int saveCommand(const SaveCommand& command);
 
 // Prints the error's sentence; the exit code for it.
 [[nodiscard]] int complain(const Error& error);

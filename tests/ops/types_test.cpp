@@ -1,5 +1,6 @@
 // What operations refuse, and that the sentence names it.
 #include "core/ir/infer.h"
+#include "core/kernel_file/params.h"
 #include "tests/ops/cases.h"
 
 #include <gtest/gtest.h>
@@ -136,6 +137,13 @@ TEST(Types, whatDoesNotFitIsRefusedInASentenceThatNamesIt)
         EXPECT_NE(types.error().message.find(wrong.sentence), std::string::npos)
             << types.error().message << "\nexpected: " << wrong.sentence;
         EXPECT_EQ(types.error().message.back(), '.');
+    }
+}
+
+TEST(Types, kernelFilesKnowTheParametersOfEveryOperation)
+{
+    for (const Case& one : cases()) {
+        EXPECT_EQ(kernel_file::paramsFor(one.code).index(), one.params.index()) << one.name;
     }
 }
 
