@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 
 namespace pallascope::cost {
@@ -47,7 +48,11 @@ private:
 
     [[nodiscard]] Status demand(chip::UnitKind kind, std::int64_t registers);
     [[nodiscard]] Status demand(const chip::Unit& unit, double cycles);
+    // Vector instructions for one register of the result.
+    [[nodiscard]] std::int64_t passes() const;
     [[nodiscard]] Status vectorWork(chip::UnitKind kind, const Shape& shape, bool countsFlops);
+    [[nodiscard]] bool atRegisterBorders() const;
+    [[nodiscard]] Status crosslane();
     [[nodiscard]] Status reduction();
     [[nodiscard]] Status memory();
     [[nodiscard]] Status dot();
@@ -105,13 +110,28 @@ Status CostModel::demand(const chip::Unit& unit, double cycles)
     return Done{};
 }
 
+std::int64_t CostModel::passes() const
+{
+    if (const auto* power = std::get_if<ir::IntegerPowParams>(&m_operation.params)) {
+        // By squaring; a negative exponent divides.
+        const std::int64_t exponent = std::abs(std::int64_t{power->exponent});
+        std::int64_t products = exponent == 0 ? 0 : -1;
+        for (std::int64_t left = exponent; left > 0; left /= 2) {
+            products += left > 1 ? 1 + left % 2 : 1;
+        }
+        return std::max<std::int64_t>(1, products + (power->exponent < 0 ? 1 : 0));
+    }
+    // 20 rounds of an addition, a rotation (three instructions) and an exclusive or; five times the
+    // key and the round are added, the key once at the start.
+    return m_operation.code == OpCode::Threefry2x32 ? 20 * 5 + 5 * 3 + 2 : 1;
+}
+
 Status CostModel::vectorWork(chip::UnitKind kind, const Shape& shape, bool countsFlops)
 {
     if (shape.rank() == 0) {
         return demand(chip::UnitKind::Scalar, 1);
     }
-    const std::int64_t count = registers(shape);
-    if (Status status = demand(kind, count); !status) {
+    if (Status status = demand(kind, registers(shape) * passes()); !status) {
         return status;
     }
     if (countsFlops) {
@@ -122,6 +142,57 @@ Status CostModel::vectorWork(chip::UnitKind kind, const Shape& shape, bool count
     return Done{};
 }
 
+// Whether the parts that an operation cuts or joins begin at whole registers: on the axes of a tile
+// at multiples of it, in steps of one, on the axes before anywhere.
+bool CostModel::atRegisterBorders() const
+{
+    const ir::Type& whole = operand(0);
+    const std::vector<std::int64_t> tiles = tiling(DType::F32, whole.shape, tile());
+    const auto aligned = [&](std::size_t axis, Extent start) {
+        return axis >= tiles.size() || start % tiles[axis] == 0;
+    };
+    const auto& params = m_operation.params;
+    bool sound = true;
+    if (const auto* slice = std::get_if<ir::SliceParams>(&params)) {
+        for (std::size_t axis = 0; axis < slice->start.size(); ++axis) {
+            const bool strided = !slice->strides.empty() && slice->strides[axis] != 1;
+            sound = sound && aligned(axis, slice->start[axis])
+                    && (!strided || axis >= tiles.size() || tiles[axis] == 1);
+        }
+    } else if (const auto* split = std::get_if<ir::SplitParams>(&params)) {
+        for (const Extent size : split->sizes) {
+            sound = sound && aligned(static_cast<std::size_t>(split->axis), size);
+        }
+    } else if (const auto* pad = std::get_if<ir::PadParams>(&params)) {
+        for (std::size_t axis = 0; axis < pad->low.size(); ++axis) {
+            sound = sound && aligned(axis, pad->low[axis])
+                    && (pad->interior[axis] == 0 || axis >= tiles.size() || tiles[axis] == 1);
+        }
+    } else if (const auto* repeat = std::get_if<ir::TileParams>(&params)) {
+        for (std::size_t axis = 0; axis < repeat->repetitions.size(); ++axis) {
+            sound = sound && (repeat->repetitions[axis] == 1 || aligned(axis, whole.shape[axis]));
+        }
+    } else { // concatenate, stack, unstack
+        const auto axis = static_cast<std::size_t>(std::get<ir::AxisParams>(params).axis);
+        if (m_operation.code != OpCode::Concatenate) {
+            return axis + 2 < std::max(whole.shape.rank(), result().shape.rank());
+        }
+        for (std::size_t i = 0; i + 1 < m_operation.operands.size(); ++i) {
+            sound = sound && aligned(axis, operand(i).shape[axis]);
+        }
+    }
+    return sound;
+}
+
+Status CostModel::crosslane()
+{
+    std::int64_t count = 0;
+    for (const ir::ValueId value : m_operation.results) {
+        count += registers(m_program.type(value).shape);
+    }
+    return demand(chip::UnitKind::Crosslane, count);
+}
+
 Status CostModel::reduction()
 {
     const Shape& input = operand(0).shape;
@@ -129,7 +200,9 @@ Status CostModel::reduction()
         !status || input.rank() == 0) {
         return status;
     }
-    const auto& axes = std::get<ir::AxesParams>(m_operation.params).axes;
+    const auto* arg = std::get_if<ir::ArgParams>(&m_operation.params);
+    const std::vector<std::int32_t> axes =
+        arg != nullptr ? std::vector{arg->axis} : std::get<ir::AxesParams>(m_operation.params).axes;
     const auto last = static_cast<std::int32_t>(input.rank()) - 1;
     if (std::find(axes.begin(), axes.end(), last) == axes.end()) {
         return Done{};
@@ -199,7 +272,7 @@ Result<OperationCost> CostModel::run()
     switch (ir::opEntry(m_operation.code).kind) {
     case OpKind::Elementwise:
     case OpKind::Comparison:
-        status = vectorWork(chip::UnitKind::Vector, operand(0).shape, true);
+        status = vectorWork(chip::UnitKind::Vector, result().shape, true);
         break;
     case OpKind::Convert:
     case OpKind::Select:
@@ -213,9 +286,15 @@ Result<OperationCost> CostModel::run()
         status = reduction();
         break;
     case OpKind::Layout:
-        if (m_operation.code == OpCode::Transpose) {
-            status = demand(chip::UnitKind::Crosslane, registers(result().shape));
+    case OpKind::Hint:
+        break;
+    case OpKind::Rearrange:
+        if (!atRegisterBorders()) {
+            status = crosslane();
         }
+        break;
+    case OpKind::Crosslane:
+        status = crosslane();
         break;
     case OpKind::Generate:
         status = vectorWork(chip::UnitKind::Vector, result().shape, false);
@@ -339,7 +418,8 @@ Bytes temporaries(const ir::Program& program, std::span<const ir::Operation* con
     std::int64_t sum = 0, peak = 0;
     for (std::size_t i = 0; i < operations.size(); ++i) {
         const OpKind kind = ir::opEntry(operations[i]->code).kind;
-        const bool computes = kind != OpKind::Memory && kind != OpKind::Layout;
+        const bool computes = kind != OpKind::Memory && kind != OpKind::Layout
+                              && kind != OpKind::Rearrange && kind != OpKind::Crosslane;
         std::int64_t dying = 0;
         for (const ir::ValueId operand : operations[i]->operands) {
             if (const auto found = alive.find(operand);

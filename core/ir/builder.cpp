@@ -151,6 +151,17 @@ void RefView::operator+=(const Operand& value) const
     store(apply(OpCode::Add, {load(), value}, {}, m_here));
 }
 
+namespace {
+
+// Whether the operation goes element by element, so that its operands have one shape.
+bool broadcasts(ir::OpKind kind)
+{
+    return kind == ir::OpKind::Elementwise || kind == ir::OpKind::Transcendental
+           || kind == ir::OpKind::Comparison || kind == ir::OpKind::Select;
+}
+
+} // namespace
+
 Value apply(OpCode code, std::vector<Operand> operands, ir::Params params, Here here)
 {
     for (Operand& operand : operands) { // loads happen once, in order
@@ -173,10 +184,10 @@ Value apply(OpCode code, std::vector<Operand> operands, ir::Params params, Here 
         }
     }
     ir::Operation operation{.code = code, .params = std::move(params)};
-    const bool broadcasts = code != OpCode::DotGeneral;
+    const bool spreads = broadcasts(ir::opEntry(code).kind);
     for (const Operand& operand : operands) {
         Value value = materialise(operand, dtype);
-        if (broadcasts && value.shape().rank() == 0 && shape.rank() != 0) {
+        if (spreads && value.shape().rank() == 0 && shape.rank() != 0) {
             value = broadcastTo(value, shape, {}, here);
         }
         operation.operands.push_back(value.id());
@@ -197,66 +208,6 @@ Value maximum(const Operand& a, const Operand& b, Here here)
 Value exp(const Operand& a, Here here)
 {
     return apply(OpCode::Exp, {a}, {}, here);
-}
-
-Value select(const Operand& mask, const Operand& ifTrue, const Operand& ifFalse, Here here)
-{
-    return apply(OpCode::SelectN, {mask, ifFalse, ifTrue}, {}, here); // select_n: case 0 is false
-}
-
-Value convert(const Operand& value, DType dtype, Here here)
-{
-    return apply(OpCode::ConvertElementType, {value}, ir::DTypeParams{dtype}, here);
-}
-
-Value dotGeneral(const Operand& a, const Operand& b, ir::DotParams dimensions, Here here)
-{
-    return apply(OpCode::DotGeneral, {a, b}, std::move(dimensions), here);
-}
-
-Value dot(const Operand& a, const Operand& b, DType dtype, Here here)
-{
-    return dotGeneral(a, b, {{1}, {0}, {}, {}, dtype}, here);
-}
-
-Value reduce(OpCode code, const Operand& value, std::vector<std::int32_t> axes, Here here)
-{
-    return apply(code, {value}, ir::AxesParams{std::move(axes)}, here);
-}
-
-Value broadcastTo(const Operand& value, Shape shape, std::vector<std::int32_t> dimensions,
-                  Here here)
-{
-    ir::Operation operation{.code = OpCode::BroadcastInDim,
-                            .operands = {materialise(value, DType::F32).id()},
-                            .params = ir::BroadcastParams{std::move(shape), std::move(dimensions)}};
-    return one(Tracer::current().append(std::move(operation), here));
-}
-
-Value full(Shape shape, double number, DType dtype, Here here)
-{
-    return broadcastTo(Value(Tracer::current().literal(number, dtype, here)), std::move(shape), {},
-                       here);
-}
-
-Value zerosLike(const Ref& ref, Here here)
-{
-    return full(ref.shape(), 0.0, ref.dtype(), here);
-}
-
-Value reshape(const Operand& value, Shape shape, Here here)
-{
-    return apply(OpCode::Reshape, {value}, ir::ShapeParams{std::move(shape)}, here);
-}
-
-Value transpose(const Operand& value, std::vector<std::int32_t> permutation, Here here)
-{
-    return apply(OpCode::Transpose, {value}, ir::PermutationParams{std::move(permutation)}, here);
-}
-
-Value iota(DType dtype, Shape shape, std::int32_t dimension, Here here)
-{
-    return apply(OpCode::Iota, {}, ir::IotaParams{dtype, std::move(shape), dimension}, here);
 }
 
 namespace {

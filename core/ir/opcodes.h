@@ -1,77 +1,20 @@
-// The operations of the IR in one table: the jaxpr's name, how many operands, what kind of work.
-// A new operation is a row here, a type rule in infer.cpp and an evaluation in machine/evaluate.
+// The operations of the IR, made from the one table in operations.inc, which says what a row needs.
 #pragma once
+
+#include "core/base/result.h"
 
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace pallascope::ir {
 
 enum class OpCode : std::uint8_t
 {
-    // one value in
-    Neg,
-    Abs,
-    Sign,
-    Floor,
-    Ceil,
-    Not,
-    IsFinite,
-    Square,
-    Exp,
-    Exp2,
-    Log,
-    Log1p,
-    Tanh,
-    Logistic,
-    Sqrt,
-    Rsqrt,
-    Sin,
-    Cos,
-    // two values in
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Rem,
-    Max,
-    Min,
-    Pow,
-    And,
-    Or,
-    Xor,
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-    // more
-    SelectN,
-    Clamp,
-    ConvertElementType,
-    ReduceSum,
-    ReduceMax,
-    ReduceMin,
-    ReduceAnd,
-    ReduceOr,
-    BroadcastInDim,
-    Reshape,
-    Squeeze,
-    Transpose,
-    Iota,
-    DotGeneral,
-    ProgramId,
-    NumPrograms,
-    Get,
-    Swap,
-    Cond,
-    While,
-    Scan,
-    Pipeline,
-    RunScoped
+#define OPERATION(code, name, least, most, types, cost, evaluation) code,
+#include "core/ir/operations.inc"
 };
 
 // What kind of work an operation is: what units it uses and whether it counts FLOPs.
@@ -83,12 +26,22 @@ enum class OpKind : std::uint8_t
     Convert,        // moves bits through the vector unit, no FLOPs
     Select,         // likewise
     Reduction,      // one FLOP per input element
-    Layout,         // broadcast, reshape: free; transpose: crosslane unit
+    Layout,         // broadcast, reshape: free
+    Rearrange,      // cuts and joins: free at register borders, else crosslane unit
+    Crosslane,      // moves elements between lanes: crosslane unit
     Generate,       // iota, grid indices
     Dot,            // 2*M*N*K FLOPs, matrix unit
     Memory,         // get, swap: load and store units
+    Hint,           // for people and compilers: free, no value
     Control         // ends a segment
 };
+
+struct Type;
+struct Program;
+struct Operation;
+
+// Types of the results of an operation whose number of operands is right (see infer.h).
+using TypeRule = Result<std::vector<Type>> (*)(const Program&, const Operation&);
 
 struct OpEntry
 {
@@ -96,6 +49,7 @@ struct OpEntry
     std::string_view name;
     OpKind kind;
     int minOperands, maxOperands; // maxOperands -1: any number
+    TypeRule types;
 };
 
 [[nodiscard]] std::span<const OpEntry> opTable(); // indexed by OpCode

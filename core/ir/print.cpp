@@ -74,10 +74,12 @@ std::string Printer::name(ValueId id)
 {
     const Value& value = m_program.value(id);
     if (value.literal) {
-        std::string text = isFloat(value.type.dtype) ? fmt::format("{}", *value.literal)
-                                                     : fmt::format("{:.0f}", *value.literal);
+        const bool real = isFloat(value.type.dtype);
+        // The shortest text that is this f32; a wider one would show the rounding.
+        std::string text = real ? fmt::format("{}", static_cast<float>(*value.literal))
+                                : fmt::format("{}", *value.literal);
         const bool looksWhole = text.find_first_not_of("-0123456789") == std::string::npos;
-        return text + (isFloat(value.type.dtype) && looksWhole ? ".0" : "");
+        return text + (real && looksWhole ? ".0" : "");
     }
     if (!value.name.empty()) {
         return value.name;
@@ -134,7 +136,8 @@ std::string Printer::indexed(const Operation& operation)
     return text + "]";
 }
 
-std::string listText(const std::vector<std::int32_t>& numbers)
+template<class T>
+std::string tuple(const std::vector<T>& numbers)
 {
     std::string text = "(";
     for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -143,37 +146,134 @@ std::string listText(const std::vector<std::int32_t>& numbers)
     return text + ")";
 }
 
+std::string named(DType dtype)
+{
+    return std::string(jaxprName(dtype));
+}
+
+// What stands in the brackets, by kind of parameter; nothing where there is nothing to say.
+struct ParametersText
+{
+    template<class P>
+    std::string operator()(const P&) const // those of control and memory are printed elsewhere
+    {
+        return "";
+    }
+
+    std::string operator()(const AxisParams& p) const { return "axis=" + std::to_string(p.axis); }
+
+    std::string operator()(const AxesParams& p) const { return "axes=" + tuple(p.axes); }
+
+    std::string operator()(const DTypeParams& p) const { return "new_dtype=" + named(p.dtype); }
+
+    std::string operator()(const PermutationParams& p) const
+    {
+        return "permutation=" + tuple(p.permutation);
+    }
+
+    std::string operator()(const IotaParams& p) const
+    {
+        return "dimension=" + std::to_string(p.dimension);
+    }
+
+    std::string operator()(const BroadcastParams& p) const
+    {
+        return p.dimensions.empty() ? "" : "broadcast_dimensions=" + tuple(p.dimensions);
+    }
+
+    std::string operator()(const RoundParams& p) const
+    {
+        return p.method == RoundingMethod::ToNearestEven ? "rounding_method=TO_NEAREST_EVEN"
+                                                         : "rounding_method=AWAY_FROM_ZERO";
+    }
+
+    std::string operator()(const IntegerPowParams& p) const
+    {
+        return "y=" + std::to_string(p.exponent);
+    }
+
+    std::string operator()(const ReciprocalParams& p) const
+    {
+        return p.approx ? "approx=True" : "";
+    }
+
+    std::string operator()(const ArgParams& p) const
+    {
+        return "axes=(" + std::to_string(p.axis) + ",) index_dtype=" + named(p.dtype);
+    }
+
+    std::string operator()(const SplitParams& p) const
+    {
+        return "axis=" + std::to_string(p.axis) + " sizes=" + tuple(p.sizes);
+    }
+
+    std::string operator()(const SliceParams& p) const
+    {
+        return "start_indices=" + tuple(p.start) + " limit_indices=" + tuple(p.limit)
+               + (p.strides.empty() ? "" : " strides=" + tuple(p.strides));
+    }
+
+    std::string operator()(const PadParams& p) const
+    {
+        std::string text = "padding_config=(";
+        for (std::size_t axis = 0; axis < p.low.size(); ++axis) {
+            text += (axis > 0 ? "," : "")
+                    + tuple(std::vector{p.low[axis], p.high[axis], p.interior[axis]});
+        }
+        return text + ")";
+    }
+
+    std::string operator()(const TileParams& p) const { return "reps=" + tuple(p.repetitions); }
+
+    std::string operator()(const RollParams& p) const
+    {
+        return "axis=" + std::to_string(p.axis)
+               + (p.strideAxis < 0 ? ""
+                                   : " stride=" + std::to_string(p.stride)
+                                         + " stride_axis=" + std::to_string(p.strideAxis));
+    }
+
+    std::string operator()(const GatherParams& p) const
+    {
+        const char* mode = p.mode == GatherMode::FillOrDrop ? ""
+                           : p.mode == GatherMode::Clip     ? " mode=CLIP"
+                                                            : " mode=PROMISE_IN_BOUNDS";
+        return "axis=" + std::to_string(p.axis) + mode;
+    }
+
+    std::string operator()(const UnpackParams& p) const
+    {
+        return "index=" + std::to_string(p.index) + " packed_dtype=" + named(p.packed)
+               + " unpacked_dtype=" + named(p.unpacked);
+    }
+
+    std::string operator()(const MultipleOfParams& p) const
+    {
+        return "values=(" + std::to_string(p.multiple) + ",)";
+    }
+
+    std::string operator()(const TextParams& p) const { return "fmt='" + p.text + "'"; }
+
+    std::string operator()(const DotParams& p) const
+    {
+        const bool plain = p.lhsContracting == std::vector{1} && p.rhsContracting == std::vector{0}
+                           && p.lhsBatch.empty();
+        std::string text = plain ? ""
+                                 : "dimension_numbers=((" + tuple(p.lhsContracting) + ","
+                                       + tuple(p.rhsContracting) + "),(" + tuple(p.lhsBatch) + ","
+                                       + tuple(p.rhsBatch) + "))";
+        if (p.precision != DotPrecision::Default) {
+            text += text.empty() ? "" : " ";
+            text += p.precision == DotPrecision::High ? "precision=HIGH" : "precision=HIGHEST";
+        }
+        return text;
+    }
+};
+
 std::string Printer::parameters(const Operation& operation)
 {
-    if (const auto* axis = std::get_if<AxisParams>(&operation.params)) {
-        return "[axis=" + std::to_string(axis->axis) + "]";
-    }
-    if (const auto* axes = std::get_if<AxesParams>(&operation.params)) {
-        return "[axes=" + listText(axes->axes) + "]";
-    }
-    if (const auto* dtype = std::get_if<DTypeParams>(&operation.params)) {
-        return "[new_dtype=" + std::string(jaxprName(dtype->dtype)) + "]";
-    }
-    if (const auto* permutation = std::get_if<PermutationParams>(&operation.params)) {
-        return "[permutation=" + listText(permutation->permutation) + "]";
-    }
-    if (const auto* iota = std::get_if<IotaParams>(&operation.params)) {
-        return "[dimension=" + std::to_string(iota->dimension) + "]";
-    }
-    if (const auto* broadcast = std::get_if<BroadcastParams>(&operation.params)) {
-        return broadcast->dimensions.empty()
-                   ? ""
-                   : "[broadcast_dimensions=" + listText(broadcast->dimensions) + "]";
-    }
-    if (const auto* dot = std::get_if<DotParams>(&operation.params)) {
-        const bool plain = dot->lhsContracting == std::vector{1}
-                           && dot->rhsContracting == std::vector{0} && dot->lhsBatch.empty();
-        return plain ? ""
-                     : "[dimension_numbers=((" + listText(dot->lhsContracting) + ","
-                           + listText(dot->rhsContracting) + "),(" + listText(dot->lhsBatch) + ","
-                           + listText(dot->rhsBatch) + "))]";
-    }
-    return "";
+    const std::string text = std::visit(ParametersText{}, operation.params);
+    return text.empty() ? "" : "[" + text + "]";
 }
 
 namespace {

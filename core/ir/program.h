@@ -102,11 +102,19 @@ struct IndexerParams
     bool operator==(const IndexerParams&) const = default;
 };
 
+enum class DotPrecision : std::uint8_t
+{
+    Default,
+    High,
+    Highest
+};
+
 // dot_general's dimension_numbers; the result is batch..., lhs free..., rhs free... in dtype.
 struct DotParams
 {
     std::vector<std::int32_t> lhsContracting, rhsContracting, lhsBatch, rhsBatch;
     DType dtype = DType::F32;
+    DotPrecision precision = DotPrecision::Default;
     bool operator==(const DotParams&) const = default;
 };
 
@@ -123,7 +131,7 @@ struct BroadcastParams // broadcast_in_dim
     bool operator==(const BroadcastParams&) const = default;
 };
 
-struct ShapeParams // reshape
+struct ShapeParams // reshape, iota_2x32_shape
 {
     Shape shape;
     bool operator==(const ShapeParams&) const = default;
@@ -143,16 +151,120 @@ struct IotaParams
     bool operator==(const IotaParams&) const = default;
 };
 
-struct DTypeParams // convert_element_type
+struct DTypeParams // convert_element_type, bitcasts, stochastic_round, pack_elementwise
 {
     DType dtype = DType::F32;
     bool operator==(const DTypeParams&) const = default;
 };
 
-struct AxisParams // program_id, num_programs
+struct AxisParams // program_id, num_programs, concatenate, stack, unstack
 {
     std::int32_t axis = 0;
     bool operator==(const AxisParams&) const = default;
+};
+
+enum class RoundingMethod : std::uint8_t
+{
+    AwayFromZero, // ties
+    ToNearestEven
+};
+
+struct RoundParams
+{
+    RoundingMethod method = RoundingMethod::AwayFromZero;
+    bool operator==(const RoundParams&) const = default;
+};
+
+struct IntegerPowParams
+{
+    std::int32_t exponent = 2;
+    bool operator==(const IntegerPowParams&) const = default;
+};
+
+struct ReciprocalParams
+{
+    bool approx = false;
+    bool operator==(const ReciprocalParams&) const = default;
+};
+
+struct ArgParams // argmax, argmin
+{
+    std::int32_t axis = 0;
+    DType dtype = DType::Int32; // of the index
+    bool operator==(const ArgParams&) const = default;
+};
+
+struct SplitParams
+{
+    std::vector<Extent> sizes; // one per result; together the axis
+    std::int32_t axis = 0;
+    bool operator==(const SplitParams&) const = default;
+};
+
+struct SliceParams // one entry per axis each
+{
+    std::vector<Extent> start, limit;
+    std::vector<Extent> strides; // empty: all 1
+    bool operator==(const SliceParams&) const = default;
+};
+
+struct PadParams // one entry per axis each; a negative low or high cuts off
+{
+    std::vector<Extent> low, high, interior;
+    bool operator==(const PadParams&) const = default;
+};
+
+struct TileParams
+{
+    std::vector<Extent> repetitions; // one per axis
+    bool operator==(const TileParams&) const = default;
+};
+
+// result[(i + shift) mod n] = operand[i] along `axis`; with a stride, row r of `strideAxis` is
+// shifted by shift + r * stride.
+struct RollParams
+{
+    std::int32_t axis = 0;
+    std::int32_t stride = 0;
+    std::int32_t strideAxis = -1; // -1: no stride
+    bool operator==(const RollParams&) const = default;
+};
+
+enum class GatherMode : std::uint8_t
+{
+    FillOrDrop,      // outside: NaN, the smallest integer (the largest of an unsigned type), true
+    PromiseInBounds, // outside: nothing is promised; clamped here
+    Clip             // outside: the nearest element
+};
+
+// gather in the form of take_along_axis: result[..., i, ...] = operand[..., indices[..., i, ...,
+// 0],
+// ...] along `axis`, every other axis going along.
+struct GatherParams
+{
+    std::int32_t axis = 0;
+    GatherMode mode = GatherMode::FillOrDrop;
+    bool operator==(const GatherParams&) const = default;
+};
+
+struct UnpackParams // unpack_elementwise: element `index`, from the low bits, of each
+{
+    std::int32_t index = 0;
+    DType packed = DType::BF16;
+    DType unpacked = DType::F32;
+    bool operator==(const UnpackParams&) const = default;
+};
+
+struct MultipleOfParams
+{
+    std::int64_t multiple = 1;
+    bool operator==(const MultipleOfParams&) const = default;
+};
+
+struct TextParams // debug_print: its format
+{
+    std::string text;
+    bool operator==(const TextParams&) const = default;
 };
 
 struct ScanParams // a counted loop: the body's first argument is the counter, 0 to length - 1
@@ -230,9 +342,13 @@ struct PipelineParams
 
 using Params = std::variant<std::monostate, IndexerParams, DotParams, AxesParams, BroadcastParams,
                             ShapeParams, PermutationParams, IotaParams, DTypeParams, AxisParams,
-                            ScanParams, PipelineParams>;
+                            RoundParams, IntegerPowParams, ReciprocalParams, ArgParams, SplitParams,
+                            SliceParams, PadParams, TileParams, RollParams, GatherParams,
+                            UnpackParams, MultipleOfParams, TextParams, ScanParams, PipelineParams>;
 
 // -------------------------------------------------------------------------------------------------
+
+constexpr std::size_t kMostValues = 64; // operands of an operation, or results
 
 struct Operation;
 

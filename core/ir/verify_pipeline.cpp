@@ -2,6 +2,8 @@
 
 #include "core/ir/pipeline_facts.h"
 
+#include <algorithm>
+
 namespace pallascope::ir {
 
 namespace {
@@ -41,6 +43,8 @@ Status checkBlock(const BlockSpec& spec, const Type& array, PipelineOrigin origi
                          + " has " + std::to_string(array.shape.rank()) + ".");
     }
     bool element = false, blocked = false;
+    __int128 positions = 1; // every place that a block can take has a number
+    constexpr __int128 kMostPositions = __int128{1} << 62;
     for (const BlockDim& dim : spec.block) {
         if (dim.size < 1 || (dim.kind == BlockKind::Squeezed && dim.size != 1)) {
             return userError(who + " has a block of " + std::to_string(dim.size)
@@ -52,8 +56,20 @@ Status checkBlock(const BlockSpec& spec, const Type& array, PipelineOrigin origi
                              + std::to_string(dim.padHigh)
                              + "); Element axes have a padding of 0 or more, others none.");
         }
+        constexpr Extent kMostPadding = Extent{1} << 40;
+        if (std::max(dim.padLow, dim.padHigh) > kMostPadding) {
+            return userError(who + " is padded by more than 2^40 elements.");
+        }
         if (dim.kind == BlockKind::BoundedSlice && origin == PipelineOrigin::PallasCall) {
             return userError(who + " has a BoundedSlice axis, which emit_pipeline alone takes.");
+        }
+        const Extent extent = array.shape[static_cast<std::size_t>(&dim - spec.block.data())];
+        const bool bounded = dim.kind == BlockKind::BoundedSlice;
+        positions = std::min(kMostPositions,
+                             positions * (bounded ? static_cast<__int128>(extent) * dim.size
+                                                  : static_cast<__int128>(dim.padLow) + extent));
+        if (positions >= kMostPositions) {
+            return userError(who + " can take 2^62 places or more in its array; fewer are right.");
         }
         element = element || dim.kind == BlockKind::Element;
         blocked = blocked || dim.kind == BlockKind::Blocked;

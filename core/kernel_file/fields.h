@@ -47,6 +47,21 @@ constexpr std::string_view enumName(ir::BlockDirection direction)
     return {};
 }
 
+constexpr std::string_view enumName(ir::BlockKind kind)
+{
+    switch (kind) {
+    case ir::BlockKind::Blocked:
+        return "blocked";
+    case ir::BlockKind::Squeezed:
+        return "squeezed";
+    case ir::BlockKind::Element:
+        return "element";
+    case ir::BlockKind::BoundedSlice:
+        return "bounded_slice";
+    }
+    return {};
+}
+
 constexpr std::string_view enumName(ir::PipelineOrigin origin)
 {
     switch (origin) {
@@ -69,6 +84,43 @@ constexpr std::string_view enumName(ir::ArgumentKind kind)
     return {};
 }
 
+constexpr std::string_view enumName(ir::DotPrecision precision)
+{
+    switch (precision) {
+    case ir::DotPrecision::Default:
+        return "default";
+    case ir::DotPrecision::High:
+        return "high";
+    case ir::DotPrecision::Highest:
+        return "highest";
+    }
+    return {};
+}
+
+constexpr std::string_view enumName(ir::RoundingMethod method)
+{
+    switch (method) {
+    case ir::RoundingMethod::AwayFromZero:
+        return "away_from_zero";
+    case ir::RoundingMethod::ToNearestEven:
+        return "to_nearest_even";
+    }
+    return {};
+}
+
+constexpr std::string_view enumName(ir::GatherMode mode)
+{
+    switch (mode) {
+    case ir::GatherMode::FillOrDrop:
+        return "fill_or_drop";
+    case ir::GatherMode::PromiseInBounds:
+        return "promise_in_bounds";
+    case ir::GatherMode::Clip:
+        return "clip";
+    }
+    return {};
+}
+
 // ---- parameters of operations: the members, and the operations that have them -------------------
 
 template<class Params>
@@ -85,18 +137,50 @@ template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::BroadcastParams>{
     "broadcast_in_dim"};
 template<>
-inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::ShapeParams>{"reshape"};
+inline constexpr std::array<std::string_view, 2> kOperationsWith<ir::ShapeParams>{
+    "reshape", "iota_2x32_shape"};
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::PermutationParams>{
     "transpose"};
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::IotaParams>{"iota"};
 template<>
-inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::DTypeParams>{
-    "convert_element_type"};
+inline constexpr std::array<std::string_view, 5> kOperationsWith<ir::DTypeParams>{
+    "convert_element_type", "bitcast_convert_type", "bitcast", "stochastic_round",
+    "pack_elementwise"};
 template<>
-inline constexpr std::array<std::string_view, 2> kOperationsWith<ir::AxisParams>{"program_id",
-                                                                                 "num_programs"};
+inline constexpr std::array<std::string_view, 5> kOperationsWith<ir::AxisParams>{
+    "program_id", "num_programs", "concatenate", "stack", "unstack"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::RoundParams>{"round"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::IntegerPowParams>{
+    "integer_pow"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::ReciprocalParams>{
+    "reciprocal"};
+template<>
+inline constexpr std::array<std::string_view, 2> kOperationsWith<ir::ArgParams>{"argmax", "argmin"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::SplitParams>{"split"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::SliceParams>{"slice"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::PadParams>{"pad"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::TileParams>{"tile"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::RollParams>{"roll"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::GatherParams>{"gather"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::UnpackParams>{
+    "unpack_elementwise"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::MultipleOfParams>{
+    "multiple_of"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::TextParams>{"debug_print"};
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::ScanParams>{"scan"};
 template<>
@@ -126,6 +210,7 @@ void fields(A& a, T& params)
     a("lhs_batch", params.lhsBatch);
     a("rhs_batch", params.rhsBatch);
     a("dtype", params.dtype);
+    a("precision", params.precision);
 }
 
 template<class A, MaybeConst<ir::AxesParams> T>
@@ -173,6 +258,95 @@ void fields(A& a, T& params)
     a("axis", params.axis);
 }
 
+template<class A, MaybeConst<ir::RoundParams> T>
+void fields(A& a, T& params)
+{
+    a.required("method", params.method);
+}
+
+template<class A, MaybeConst<ir::IntegerPowParams> T>
+void fields(A& a, T& params)
+{
+    a.required("exponent", params.exponent);
+}
+
+template<class A, MaybeConst<ir::ReciprocalParams> T>
+void fields(A& a, T& params)
+{
+    a("approx", params.approx);
+}
+
+template<class A, MaybeConst<ir::ArgParams> T>
+void fields(A& a, T& params)
+{
+    a("axis", params.axis);
+    a("dtype", params.dtype);
+}
+
+template<class A, MaybeConst<ir::SplitParams> T>
+void fields(A& a, T& params)
+{
+    a.required("sizes", params.sizes);
+    a("axis", params.axis);
+}
+
+template<class A, MaybeConst<ir::SliceParams> T>
+void fields(A& a, T& params)
+{
+    a.required("start", params.start);
+    a.required("limit", params.limit);
+    a("strides", params.strides);
+}
+
+template<class A, MaybeConst<ir::PadParams> T>
+void fields(A& a, T& params)
+{
+    a.required("low", params.low);
+    a.required("high", params.high);
+    a.required("interior", params.interior);
+}
+
+template<class A, MaybeConst<ir::TileParams> T>
+void fields(A& a, T& params)
+{
+    a.required("repetitions", params.repetitions);
+}
+
+template<class A, MaybeConst<ir::RollParams> T>
+void fields(A& a, T& params)
+{
+    a("axis", params.axis);
+    a("stride", params.stride);
+    a("stride_axis", params.strideAxis);
+}
+
+template<class A, MaybeConst<ir::GatherParams> T>
+void fields(A& a, T& params)
+{
+    a("axis", params.axis);
+    a("mode", params.mode);
+}
+
+template<class A, MaybeConst<ir::UnpackParams> T>
+void fields(A& a, T& params)
+{
+    a("index", params.index);
+    a.required("packed", params.packed);
+    a.required("unpacked", params.unpacked);
+}
+
+template<class A, MaybeConst<ir::MultipleOfParams> T>
+void fields(A& a, T& params)
+{
+    a.required("multiple", params.multiple);
+}
+
+template<class A, MaybeConst<ir::TextParams> T>
+void fields(A& a, T& params)
+{
+    a("text", params.text);
+}
+
 template<class A, MaybeConst<ir::ScanParams> T>
 void fields(A& a, T& params)
 {
@@ -183,7 +357,9 @@ template<class A, MaybeConst<ir::BlockDim> T>
 void fields(A& a, T& dim)
 {
     a("size", dim.size);
-    a("squeezed", dim.squeezed);
+    a("kind", dim.kind);
+    a("pad_low", dim.padLow);
+    a("pad_high", dim.padHigh);
 }
 
 template<class A, MaybeConst<ir::BlockSpec> T>
@@ -194,6 +370,9 @@ void fields(A& a, T& spec)
     a("direction", spec.direction);
     a("in_buffers", spec.inBuffers);
     a("out_buffers", spec.outBuffers);
+    a("lookahead", spec.lookahead);
+    a("prefetched", spec.prefetched);
+    a("restores", spec.restores);
     a("location", spec.location);
 }
 
@@ -202,6 +381,7 @@ void fields(A& a, T& params)
 {
     a("origin", params.origin);
     a("schedule", params.schedule);
+    a("no_pipelining", params.noPipelining);
     a.required("grid", params.grid);
     a("axis_names", params.axisNames);
     a.required("specs", params.specs);
@@ -240,6 +420,7 @@ void fields(A& a, T& argument)
     a.required("name", argument.name);
     a("kind", argument.kind);
     a.required("ref", argument.ref);
+    a("alias_of", argument.aliasOf);
 }
 
 template<class A, MaybeConst<ir::Operation> T>

@@ -298,14 +298,16 @@ void Engine::execute(const Evaluation& evaluation)
         access(operation);
         break;
     default: {
-        std::array<RuntimeValue*, 4> operands{};
-        PALLASCOPE_CHECK(operation.operands.size() <= operands.size());
-        for (std::size_t i = 0; i < operation.operands.size(); ++i) {
+        std::array<RuntimeValue*, ir::kMostValues> operands;
+        const std::size_t count = operation.operands.size();
+        PALLASCOPE_CHECK(count <= operands.size());
+        for (std::size_t i = 0; i < count; ++i) {
             operands[i] = &value(operation.operands[i]);
         }
-        RuntimeValue result =
-            evaluate(operation, {operands.data(), operation.operands.size()}, evaluation.dying);
-        value(operation.results[0]) = std::move(result);
+        for (std::size_t i = 0; i < operation.results.size(); ++i) {
+            value(operation.results[i]) =
+                evaluate(operation, {operands.data(), count}, evaluation.dying, i);
+        }
     }
     }
     for (std::size_t i = 0; i < operation.operands.size(); ++i) {

@@ -115,6 +115,15 @@ RuntimeValue matrix(DType type, Extent rows, Extent columns, std::uint64_t seed)
     return valueOf(normalArray(type, {rows, columns}, seed));
 }
 
+RuntimeValue evaluated(const ir::Operation& operation, std::vector<RuntimeValue> operands)
+{
+    std::vector<RuntimeValue*> pointers;
+    for (RuntimeValue& operand : operands) {
+        pointers.push_back(&operand);
+    }
+    return machine::evaluate(operation, pointers, 0);
+}
+
 TEST(ArithmeticTest, productsOfNarrowOperandsAreSummedInF32OrInt32)
 {
     constexpr Extent kM = 5, kK = 9, kN = 3;
@@ -128,7 +137,7 @@ TEST(ArithmeticTest, productsOfNarrowOperandsAreSummedInF32OrInt32)
         for (const DType to : {sumType, type}) {
             const ir::Operation dot{.code = ir::OpCode::DotGeneral,
                                     .params = ir::DotParams{{1}, {0}, {}, {}, to}};
-            const RuntimeValue result = machine::evaluateDot(dot, a, b);
+            const RuntimeValue result = evaluated(dot, {a, b});
             ASSERT_EQ(result.dtype, to);
             for (Extent i = 0; i < kM * kN; ++i) {
                 double sum = 0, size = 0;
@@ -161,7 +170,7 @@ TEST(ArithmeticTest, maximaOfNothingAreTheLeastValueOfTheDtype)
         }
         const RuntimeValue none = RuntimeValue::arrayOf(entry.type, {2, 0});
         const ir::Operation most{.code = ir::OpCode::ReduceMax, .params = ir::AxesParams{{1}}};
-        const RuntimeValue result = machine::evaluateReduction(most, none);
+        const RuntimeValue result = evaluated(most, {none});
         EXPECT_EQ(readElement(entry.type, result.data.get(), 1), lowestNumber(entry.type))
             << entry.name;
     }
@@ -171,9 +180,9 @@ TEST(ArithmeticTest, sumsOfNarrowIntegersWrapToTheirWidth)
 {
     const RuntimeValue bytes = valueOf(arrayOf(DType::UInt8, {200, 100, 7}));
     const ir::Operation sum{.code = ir::OpCode::ReduceSum, .params = ir::AxesParams{{0}}};
-    EXPECT_EQ(machine::evaluateReduction(sum, bytes).scalar, 51);
+    EXPECT_EQ(evaluated(sum, {bytes}).scalar, 51);
     const RuntimeValue words = valueOf(arrayOf(DType::UInt32, {0x9000'0000U, 0x3000'0000U, 5}));
-    EXPECT_EQ(machine::evaluateReduction(sum, words).scalar, 0xc000'0005U);
+    EXPECT_EQ(evaluated(sum, {words}).scalar, 0xc000'0005U);
 }
 
 } // namespace

@@ -66,7 +66,7 @@ TEST_F(Infer, elementwiseRefusesMixedTypesBothNamed)
     EXPECT_EQ(rule(OpCode::Mul, {m_a, m_row}),
               "mul takes operands of one type, not f32[8,128] and f32[128].");
     EXPECT_EQ(rule(OpCode::Clamp, {m_a, m_b, m_row}),
-              "clamp takes operands of one type, not f32[8,128] and f32[128].");
+              "clamp takes bounds of its value's type, or scalars: not f32[128] for f32[8,128].");
     EXPECT_EQ(rule(OpCode::SelectN, {m_a, m_a, m_a}),
               "select_n takes a bool mask of shape [8,128], not f32[8,128].");
     EXPECT_EQ(rule(OpCode::SelectN, {m_mask, m_row, m_row}),

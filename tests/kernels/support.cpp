@@ -1,5 +1,6 @@
 #include "tests/kernels/support.h"
 
+#include "core/base/element.h"
 #include "core/chip/chip.h"
 #include "resources/chip_files.h"
 
@@ -40,20 +41,7 @@ Array integers(DType dtype, const Shape& shape, std::uint64_t seed)
     const Array source = normalArray(DType::Int32, shape, seed);
     Array array = makeArray(dtype, shape);
     for (std::int64_t i = 0; i < shape.elements(); ++i) {
-        const std::int32_t value = source.as<std::int32_t>()[i];
-        switch (dtype) {
-        case DType::F32:
-            array.as<float>()[i] = static_cast<float>(value);
-            break;
-        case DType::BF16:
-            array.as<std::uint16_t>()[i] = floatToBf16(static_cast<float>(value));
-            break;
-        case DType::Int32:
-            array.as<std::int32_t>()[i] = value;
-            break;
-        case DType::Bool:
-            throw std::runtime_error("no kernel takes bool arrays");
-        }
+        writeElement(dtype, array.data.get(), i, source.at(i));
     }
     return array;
 }

@@ -373,6 +373,24 @@ Numbers overGrid(const std::function<pl::Value()>& number)
     return elementsOf(run.outputs[0]);
 }
 
+void debugPrint()
+{
+    // It changes nothing: neither results nor time.
+    const OneStep step{.inputs = {arrayOf(DType::F32, {2}, {1, 2})}, .shape = {2}};
+    const auto body = [](bool prints) {
+        return [prints](const std::vector<pl::Ref>& refs) {
+            const pl::Value x = refs[0][pl::all].load();
+            if (prints) {
+                pl::debugPrint("x = {}", {x});
+            }
+            refs[1][pl::all] = x + x;
+        };
+    };
+    const auto quiet = runOneStep(step, body(false)), loud = runOneStep(step, body(true));
+    EXPECT_EQ(elementsOf(loud.outputs[0]), (std::vector<double>{2, 4}));
+    EXPECT_EQ(quiet.trace->end(), loud.trace->end());
+}
+
 void programId()
 {
     expectSame(overGrid([] { return pl::programId(0) * 10 + pl::programId(1); }),
@@ -529,6 +547,7 @@ std::vector<OperationCase> structuralCases()
             {"transpose", transpose},
             {"iota", iota},
             {"dot_general", dotGeneral},
+            {"debug_print", debugPrint},
             {"program_id", programId},
             {"num_programs", numPrograms},
             {"get", get},

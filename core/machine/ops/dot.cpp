@@ -1,14 +1,13 @@
-#include "core/base/check.h"
-#include "core/machine/arith/convert.h"
 #include "core/machine/arith/dot.h"
-#include "core/machine/arith/elementwise.h"
-#include "core/machine/evaluate.h"
+
+#include "core/base/check.h"
+#include "core/machine/ops/ops.h"
 
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
-namespace pallascope::machine {
+namespace pallascope::machine::ops {
 
 namespace {
 
@@ -53,14 +52,10 @@ Matrix arrange(const RuntimeValue& value, const std::vector<std::int32_t>& batch
         matrix.innerStride = strides[static_cast<std::size_t>(contracting[0])];
         return matrix;
     }
-    ir::Operation transpose{.code = ir::OpCode::Transpose};
-    ir::PermutationParams order;
-    for (const std::vector<std::int32_t>* axes :
-         {&batch, static_cast<const std::vector<std::int32_t>*>(&free), &contracting}) {
-        order.permutation.insert(order.permutation.end(), axes->begin(), axes->end());
-    }
-    transpose.params = order;
-    matrix.holder = evaluateLayout(transpose, value);
+    std::vector<std::int32_t> order = batch;
+    order.insert(order.end(), free.begin(), free.end());
+    order.insert(order.end(), contracting.begin(), contracting.end());
+    matrix.holder = transposed(value, order);
     matrix.data = matrix.holder.data.get();
     matrix.innerStride = 1;
     matrix.outerStride = matrix.inner;
@@ -116,24 +111,20 @@ Shadow dotShadow(const ir::DotParams& dimensions, const RuntimeValue& lhs, const
 // A dot operand in a dtype that the products take: f32 or bf16, or 32 bits of whole numbers.
 RuntimeValue widened(const RuntimeValue& value, bool integers)
 {
-    const DType to = integers ? DType::Int32 : DType::F32;
-    if (value.isScalar() || value.dtype == to || (value.dtype == DType::BF16 && !integers)) {
-        return value;
+    if (integers) {
+        return converted(value, DType::Int32);
     }
-    RuntimeValue wide{.dtype = to, .shape = value.shape, .shadow = value.shadow};
-    wide.data = allocateBytes(value.elements() * dtypeBytes(to));
-    arith::convert(value.dtype, value.data.get(), to, wide.data.get(), value.elements());
-    return wide;
+    return value.dtype == DType::BF16 ? value : converted(value, DType::F32);
 }
 
 } // namespace
 
-RuntimeValue evaluateDot(const ir::Operation& operation, const RuntimeValue& x,
-                         const RuntimeValue& y)
+RuntimeValue dot(const Call& call)
 {
-    const bool integers = !isFloat(x.dtype) && !isFloat(y.dtype);
-    const RuntimeValue lhs = widened(x, integers), rhs = widened(y, integers);
-    const auto& dimensions = std::get<ir::DotParams>(operation.params);
+    const bool integers = !isFloat(call.operand(0).dtype) && !isFloat(call.operand(1).dtype);
+    const RuntimeValue lhs = widened(call.operand(0), integers),
+                       rhs = widened(call.operand(1), integers);
+    const auto& dimensions = call.params<ir::DotParams>();
     const Matrix a = arrange(lhs, dimensions.lhsBatch, dimensions.lhsContracting);
     const Matrix b = arrange(rhs, dimensions.rhsBatch, dimensions.rhsContracting);
     PALLASCOPE_CHECK(a.inner == b.inner && a.batch == b.batch);
@@ -173,13 +164,7 @@ RuntimeValue evaluateDot(const ir::Operation& operation, const RuntimeValue& x,
         sum.scalar = readElement(sum.dtype, scalar, 0);
     }
     sum.shadow = dotShadow(dimensions, lhs, rhs, a.batch, a.outer, b.outer);
-    if (sum.dtype == dimensions.dtype) {
-        return sum;
-    }
-    const ir::Operation convert{.code = ir::OpCode::ConvertElementType,
-                                .params = ir::DTypeParams{dimensions.dtype}};
-    RuntimeValue* const operands[] = {&sum};
-    return evaluateElementwise(convert, operands, 0);
+    return converted(sum, dimensions.dtype);
 }
 
-} // namespace pallascope::machine
+} // namespace pallascope::machine::ops

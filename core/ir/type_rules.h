@@ -1,0 +1,80 @@
+// The type rules that operations.inc names: what an operation takes, and the types of its results.
+// Errors are sentences about the operation without its place.
+#pragma once
+
+#include "core/ir/infer.h"
+
+namespace pallascope::ir::type_rules {
+
+using Types = std::vector<Type>;
+
+// Operands of one type; a comparison yields bool.
+[[nodiscard]] Result<Types> anything(const Program&, const Operation&);
+[[nodiscard]] Result<Types> numbers(const Program&, const Operation&); // floats and integers
+[[nodiscard]] Result<Types> floats(const Program&, const Operation&);
+[[nodiscard]] Result<Types> integers(const Program&, const Operation&);
+[[nodiscard]] Result<Types> bits(const Program&, const Operation&); // integers and bool
+[[nodiscard]] Result<Types> rounding(const Program&, const Operation&);
+[[nodiscard]] Result<Types> integerPower(const Program&, const Operation&);
+[[nodiscard]] Result<Types> reciprocal(const Program&, const Operation&);
+[[nodiscard]] Result<Types> power(const Program&, const Operation&); // float to float or int32
+[[nodiscard]] Result<Types> select(const Program&, const Operation&);
+[[nodiscard]] Result<Types> clamp(const Program&, const Operation&);
+[[nodiscard]] Result<Types> same(const Program&, const Operation&);
+[[nodiscard]] Result<Types> multipleOf(const Program&, const Operation&);
+[[nodiscard]] Result<Types> threefry(const Program&, const Operation&);
+
+// Another dtype.
+[[nodiscard]] Result<Types> newDType(const Program&, const Operation&);
+[[nodiscard]] Result<Types> sameWidth(const Program&, const Operation&);
+[[nodiscard]] Result<Types> packedRows(const Program&, const Operation&);
+[[nodiscard]] Result<Types> stochasticRound(const Program&, const Operation&);
+[[nodiscard]] Result<Types> pack(const Program&, const Operation&);
+[[nodiscard]] Result<Types> unpack(const Program&, const Operation&);
+
+// Another shape.
+[[nodiscard]] Result<Types> reduceNumbers(const Program&, const Operation&);
+[[nodiscard]] Result<Types> reduceAnything(const Program&, const Operation&);
+[[nodiscard]] Result<Types> reduceBits(const Program&, const Operation&);
+[[nodiscard]] Result<Types> argReduction(const Program&, const Operation&);
+[[nodiscard]] Result<Types> broadcast(const Program&, const Operation&);
+[[nodiscard]] Result<Types> reshape(const Program&, const Operation&);
+[[nodiscard]] Result<Types> squeeze(const Program&, const Operation&);
+[[nodiscard]] Result<Types> transpose(const Program&, const Operation&);
+[[nodiscard]] Result<Types> concatenate(const Program&, const Operation&);
+[[nodiscard]] Result<Types> stack(const Program&, const Operation&);
+[[nodiscard]] Result<Types> unstack(const Program&, const Operation&);
+[[nodiscard]] Result<Types> split(const Program&, const Operation&);
+[[nodiscard]] Result<Types> slice(const Program&, const Operation&);
+[[nodiscard]] Result<Types> pad(const Program&, const Operation&);
+[[nodiscard]] Result<Types> tile(const Program&, const Operation&);
+[[nodiscard]] Result<Types> roll(const Program&, const Operation&);
+[[nodiscard]] Result<Types> gather(const Program&, const Operation&);
+[[nodiscard]] Result<Types> dot(const Program&, const Operation&);
+
+// From parameters alone, or from memory and regions.
+[[nodiscard]] Result<Types> iota(const Program&, const Operation&);
+[[nodiscard]] Result<Types> iota2x32(const Program&, const Operation&);
+[[nodiscard]] Result<Types> gridQuery(const Program&, const Operation&);
+[[nodiscard]] Result<Types> nothing(const Program&, const Operation&);
+[[nodiscard]] Result<Types> memory(const Program&, const Operation&);
+[[nodiscard]] Result<Types> control(const Program&, const Operation&);
+
+// What the rules share.
+[[nodiscard]] Error error(const Operation& operation, const std::string& what);
+
+[[nodiscard]] inline const Type& operand(const Program& program, const Operation& operation,
+                                         std::size_t i)
+{
+    return program.type(operation.operands[i]);
+}
+
+// inferTypes answers for parameters of another operation, so every rule asks for those that its
+// operation is evaluated with.
+template<class P>
+[[nodiscard]] const P& params(const Operation& operation)
+{
+    return std::get<P>(operation.params);
+}
+
+} // namespace pallascope::ir::type_rules

@@ -1,0 +1,81 @@
+// Values made from counters: iota and random bits.
+#include "core/machine/ops/ops.h"
+
+#include <array>
+#include <bit>
+
+namespace pallascope::machine::ops {
+
+RuntimeValue iota(const Call& call)
+{
+    const auto& [dtype, shape, dimension] = call.params<ir::IotaParams>();
+    RuntimeValue result = RuntimeValue::arrayOf(dtype, shape);
+    const auto axis = static_cast<std::size_t>(dimension);
+    const std::int64_t stride = rowMajorStrides(shape)[axis];
+    for (std::int64_t i = 0; i < result.elements(); ++i) {
+        writeElement(dtype, result.data.get(), i, static_cast<double>(i / stride % shape[axis]));
+    }
+    return result;
+}
+
+// The row-major number of every element, as its high (result 0) and low 32 bits.
+RuntimeValue iota2x32(const Call& call)
+{
+    const Shape& shape = call.params<ir::ShapeParams>().shape;
+    if (shape.rank() == 0) {
+        return RuntimeValue::scalarOf(DType::UInt32, 0);
+    }
+    RuntimeValue result = RuntimeValue::arrayOf(DType::UInt32, shape);
+    auto* out = result.as<std::uint32_t>();
+    for (std::int64_t i = 0; i < result.elements(); ++i) {
+        out[i] = static_cast<std::uint32_t>(call.result == 0 ? static_cast<std::uint64_t>(i) >> 32U
+                                                             : static_cast<std::uint64_t>(i));
+    }
+    return result;
+}
+
+namespace {
+
+using Pair = std::array<std::uint32_t, 2>;
+
+// Threefry-2x32 of 20 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11).
+Pair threefryBlock(const Pair& key, Pair x)
+{
+    constexpr std::array<std::array<int, 4>, 2> kRotations{{{13, 15, 26, 6}, {17, 29, 16, 24}}};
+    const std::array<std::uint32_t, 3> keys{key[0], key[1], key[0] ^ key[1] ^ 0x1bd1'1bdaU};
+    x[0] += keys[0];
+    x[1] += keys[1];
+    for (std::uint32_t round = 0; round < 5; ++round) {
+        for (const int rotation : kRotations[round % 2]) {
+            x[0] += x[1];
+            x[1] = std::rotl(x[1], rotation) ^ x[0];
+        }
+        x[0] += keys[(round + 1) % 3];
+        x[1] += keys[(round + 2) % 3] + round + 1;
+    }
+    return x;
+}
+
+} // namespace
+
+RuntimeValue threefry(const Call& call)
+{
+    const RuntimeValue& first = call.operand(0);
+    const auto block = [&](auto&& element) {
+        return threefryBlock({element(0), element(1)}, {element(2), element(3)})[call.result];
+    };
+    RuntimeValue result = RuntimeValue::arrayOf(DType::UInt32, first.shape);
+    result.shadow = combined(call.operands, first.elements());
+    if (first.isScalar()) {
+        result.scalar = block(
+            [&](std::size_t k) { return static_cast<std::uint32_t>(call.operand(k).scalar); });
+        return result;
+    }
+    for (std::int64_t i = 0; i < first.elements(); ++i) {
+        result.as<std::uint32_t>()[i] =
+            block([&](std::size_t k) { return call.operand(k).as<std::uint32_t>()[i]; });
+    }
+    return result;
+}
+
+} // namespace pallascope::machine::ops

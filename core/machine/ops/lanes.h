@@ -1,0 +1,84 @@
+// The widths that elements are computed with: f32 for floats, 32 bits for integers, a byte (0 or 1)
+// for bools. Narrower elements are widened before an operation and rounded or wrapped after it.
+#pragma once
+
+#include "core/base/dtype.h"
+#include "core/machine/value.h"
+
+#include <concepts>
+#include <cstdint>
+
+namespace pallascope::machine::ops {
+
+template<class T>
+concept Float = std::same_as<T, float>;
+template<class T>
+concept Signed = std::same_as<T, std::int32_t>;
+template<class T>
+concept Unsigned = std::same_as<T, std::uint32_t>;
+template<class T>
+concept Integer = Signed<T> || Unsigned<T>;
+template<class T>
+concept Boolean = std::same_as<T, bool>;
+
+// How a lane lies in memory.
+template<class T>
+struct Stored
+{
+    using Type = T;
+};
+
+template<>
+struct Stored<bool>
+{
+    using Type = std::uint8_t;
+};
+
+union Lane {
+    float real;
+    std::int32_t whole;
+    std::uint32_t natural;
+    std::uint8_t truth;
+};
+
+constexpr std::int64_t kMostLaneBytes = 4;
+
+[[nodiscard]] constexpr std::int64_t laneBytes(DType dtype)
+{
+    return dtype == DType::Bool ? 1 : kMostLaneBytes;
+}
+
+// Elements of such arrays are lanes already.
+[[nodiscard]] constexpr bool storedAsLanes(DType dtype)
+{
+    return dtypeBits(dtype) == 32 || dtype == DType::Bool;
+}
+
+// Elements [begin, begin + count) of `data` as lanes.
+void widen(DType dtype, const std::byte* data, std::int64_t begin, std::int64_t count, void* lanes);
+// And back, rounded or wrapped.
+void narrow(DType dtype, const void* lanes, std::byte* data, std::int64_t begin,
+            std::int64_t count);
+
+[[nodiscard]] Lane scalarLane(DType dtype, double scalar);
+[[nodiscard]] double laneScalar(DType dtype, Lane lane); // rounded or wrapped to dtype
+
+// Calls with a value of the lane's type: visitLane(dtype, [](auto zero) { using T = decltype(zero);
+// }).
+template<class F>
+decltype(auto) visitLane(DType dtype, F&& function)
+{
+    switch (dtypeEntry(dtype).kind) {
+    case DTypeKind::Float:
+        return function(0.0F);
+    case DTypeKind::Signed:
+        return function(std::int32_t{0});
+    case DTypeKind::Unsigned:
+        return function(std::uint32_t{0});
+    case DTypeKind::Bool:
+        break;
+    }
+    return function(false);
+}
+
+} // namespace pallascope::machine::ops

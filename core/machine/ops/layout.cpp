@@ -1,0 +1,387 @@
+// Results made of the operands' elements, moved: each operation lists its moves.
+#include "core/base/check.h"
+#include "core/machine/ops/lanes.h"
+#include "core/machine/ops/ops.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace pallascope::machine::ops {
+
+namespace {
+
+// Elements of one source that become elements of the result; both views have one shape.
+struct Move
+{
+    const RuntimeValue* source;
+    StridedView from, to;
+};
+
+RuntimeValue moved(DType dtype, const Shape& shape, const std::vector<Move>& moves)
+{
+    RuntimeValue result = RuntimeValue::arrayOf(dtype, shape);
+    std::byte one[kMostLaneBytes];
+    std::byte* target = result.isScalar() ? one : result.data.get();
+    bool all = true, none = true;
+    for (const Move& move : moves) {
+        std::byte scalar[kMostLaneBytes];
+        const std::byte* data = move.source->data.get();
+        if (move.source->isScalar()) {
+            writeElement(dtype, scalar, 0, move.source->scalar);
+            data = scalar;
+        }
+        if (move.to.shape.elements() > 0) {
+            copyStrided(data, move.from, target, move.to, dtypeBytes(dtype));
+            all = all && move.source->shadow.all();
+            none = none && move.source->shadow.none();
+        }
+    }
+    if (result.isScalar()) {
+        result.scalar = readElement(dtype, one, 0);
+    }
+    if (all || none) {
+        result.shadow = all ? Shadow::allDefined() : Shadow::noneDefined();
+        return result;
+    }
+    const std::int64_t count = shape.elements();
+    SharedBytes mask = allocateBytes(count);
+    for (const Move& move : moves) {
+        if (move.to.shape.elements() > 0) {
+            const SharedBytes defined = move.source->shadow.expanded(move.source->elements());
+            copyStrided(defined.get(), move.from, mask.get(), move.to, 1);
+        }
+    }
+    result.shadow = Shadow::fromMask(std::move(mask), count);
+    return result;
+}
+
+// The part of a row-major array of `whole` that begins at start[axis] and goes in steps.
+StridedView part(const Shape& whole, const Shape& extents, const std::vector<Extent>& start,
+                 const std::vector<Extent>& steps)
+{
+    const std::vector<std::int64_t> strides = rowMajorStrides(whole);
+    StridedView view{.shape = extents};
+    for (std::size_t axis = 0; axis < whole.rank(); ++axis) {
+        view.offset += start[axis] * strides[axis];
+        view.strides.push_back(strides[axis] * steps[axis]);
+    }
+    return view;
+}
+
+// Everything of `whole` but along one axis, where it is [start, start + length).
+StridedView along(const Shape& whole, std::size_t axis, Extent start, Extent length)
+{
+    StridedView view = StridedView::whole(whole);
+    view.offset = start * view.strides[axis];
+    view.shape[axis] = length;
+    return view;
+}
+
+// `view` without an axis, or with one of 1 in front of axis `axis`.
+StridedView withoutAxis(StridedView view, std::size_t axis)
+{
+    std::vector<Extent> extents = view.shape.extents();
+    extents.erase(extents.begin() + static_cast<std::ptrdiff_t>(axis));
+    view.strides.erase(view.strides.begin() + static_cast<std::ptrdiff_t>(axis));
+    view.shape = Shape(extents);
+    return view;
+}
+
+RuntimeValue withShape(const RuntimeValue& value, const Shape& shape)
+{
+    if (value.isScalar() != (shape.rank() == 0)) { // one element changes its home
+        const Shape one(std::vector<Extent>(shape.rank(), 1));
+        return moved(value.dtype, shape,
+                     {{&value,
+                       {0, one, std::vector<std::int64_t>(shape.rank(), 0)},
+                       StridedView::whole(one)}});
+    }
+    RuntimeValue result = value;
+    result.shape = shape;
+    return result;
+}
+
+RuntimeValue filled(DType dtype, const Shape& shape, double number, const Shadow& shadow)
+{
+    RuntimeValue value = RuntimeValue::arrayOf(dtype, shape);
+    value.shadow = shadow;
+    fillElements(dtype, value.data.get(), value.elements(), number);
+    return value;
+}
+
+std::size_t asIndex(std::int32_t axis)
+{
+    return static_cast<std::size_t>(axis);
+}
+
+} // namespace
+
+RuntimeValue identity(const Call& call)
+{
+    return call.operand(0);
+}
+
+RuntimeValue reshape(const Call& call)
+{
+    const RuntimeValue& input = call.operand(0);
+    if (const auto* target = std::get_if<ir::ShapeParams>(&call.operation.params)) {
+        return withShape(input, target->shape);
+    }
+    std::vector<Extent> kept; // squeeze
+    const auto& axes = call.params<ir::AxesParams>().axes;
+    for (std::size_t axis = 0; axis < input.shape.rank(); ++axis) {
+        if (std::find(axes.begin(), axes.end(), static_cast<std::int32_t>(axis)) == axes.end()) {
+            kept.push_back(input.shape[axis]);
+        }
+    }
+    return withShape(input, Shape(kept));
+}
+
+RuntimeValue broadcast(const Call& call)
+{
+    const auto& [shape, dimensions] = call.params<ir::BroadcastParams>();
+    const RuntimeValue& input = call.operand(0);
+    if (input.isScalar()) {
+        return shape.rank() == 0 ? input : filled(input.dtype, shape, input.scalar, input.shadow);
+    }
+    const std::vector<std::int64_t> strides = rowMajorStrides(input.shape);
+    StridedView from{.shape = shape, .strides = std::vector<std::int64_t>(shape.rank(), 0)};
+    for (std::size_t axis = 0; axis < input.shape.rank(); ++axis) {
+        from.strides[asIndex(dimensions[axis])] = input.shape[axis] == 1 ? 0 : strides[axis];
+    }
+    return moved(input.dtype, shape, {{&input, from, StridedView::whole(shape)}});
+}
+
+RuntimeValue transposed(const RuntimeValue& value, const std::vector<std::int32_t>& permutation)
+{
+    if (value.isScalar()) {
+        return value;
+    }
+    const std::vector<std::int64_t> strides = rowMajorStrides(value.shape);
+    std::vector<Extent> extents;
+    StridedView from;
+    for (const std::int32_t axis : permutation) {
+        extents.push_back(value.shape[asIndex(axis)]);
+        from.strides.push_back(strides[asIndex(axis)]);
+    }
+    from.shape = Shape(extents);
+    return moved(value.dtype, from.shape, {{&value, from, StridedView::whole(from.shape)}});
+}
+
+RuntimeValue transpose(const Call& call)
+{
+    return transposed(call.operand(0), call.params<ir::PermutationParams>().permutation);
+}
+
+RuntimeValue concatenate(const Call& call)
+{
+    const std::size_t axis = asIndex(call.params<ir::AxisParams>().axis);
+    Shape shape = call.operand(0).shape;
+    for (std::size_t i = 1; i < call.operands.size(); ++i) {
+        shape[axis] += call.operand(i).shape[axis];
+    }
+    std::vector<Move> moves;
+    Extent at = 0;
+    for (const RuntimeValue* operand : call.operands) {
+        const Extent length = operand->shape[axis];
+        moves.push_back(
+            {operand, StridedView::whole(operand->shape), along(shape, axis, at, length)});
+        at += length;
+    }
+    return moved(call.operand(0).dtype, shape, moves);
+}
+
+RuntimeValue stack(const Call& call)
+{
+    const std::size_t axis = asIndex(call.params<ir::AxisParams>().axis);
+    const RuntimeValue& first = call.operand(0);
+    std::vector<Extent> extents = first.shape.extents();
+    extents.insert(extents.begin() + static_cast<std::ptrdiff_t>(axis),
+                   static_cast<Extent>(call.operands.size()));
+    const Shape shape(extents);
+    std::vector<Move> moves;
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+        const StridedView slot = along(shape, axis, static_cast<Extent>(i), 1);
+        moves.push_back(
+            {&call.operand(i), StridedView::whole(first.shape), withoutAxis(slot, axis)});
+    }
+    return moved(first.dtype, shape, moves);
+}
+
+RuntimeValue unstack(const Call& call)
+{
+    const std::size_t axis = asIndex(call.params<ir::AxisParams>().axis);
+    const RuntimeValue& input = call.operand(0);
+    const StridedView from =
+        withoutAxis(along(input.shape, axis, static_cast<Extent>(call.result), 1), axis);
+    return moved(input.dtype, from.shape, {{&input, from, StridedView::whole(from.shape)}});
+}
+
+RuntimeValue split(const Call& call)
+{
+    const auto& [sizes, axis] = call.params<ir::SplitParams>();
+    const RuntimeValue& input = call.operand(0);
+    Extent start = 0;
+    for (std::size_t i = 0; i < call.result; ++i) {
+        start += sizes[i];
+    }
+    const StridedView from = along(input.shape, asIndex(axis), start, sizes[call.result]);
+    return moved(input.dtype, from.shape, {{&input, from, StridedView::whole(from.shape)}});
+}
+
+RuntimeValue slice(const Call& call)
+{
+    const auto& [start, limit, strides] = call.params<ir::SliceParams>();
+    const RuntimeValue& input = call.operand(0);
+    if (input.isScalar()) {
+        return input;
+    }
+    const std::vector<Extent> steps =
+        strides.empty() ? std::vector<Extent>(start.size(), 1) : strides;
+    Shape shape = input.shape;
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+        shape[axis] = ceilDiv(limit[axis] - start[axis], steps[axis]);
+    }
+    const StridedView from = part(input.shape, shape, start, steps);
+    return moved(input.dtype, shape, {{&input, from, StridedView::whole(shape)}});
+}
+
+RuntimeValue pad(const Call& call)
+{
+    const auto& [low, high, interior] = call.params<ir::PadParams>();
+    const RuntimeValue &input = call.operand(0), &filler = call.operand(1);
+    const std::size_t rank = input.shape.rank();
+    if (rank == 0) {
+        return input;
+    }
+    Shape shape = input.shape, kept = input.shape;
+    std::vector<Extent> first(rank, 0), to(rank, 0), steps(rank, 1);
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+        steps[axis] = interior[axis] + 1;
+        const Extent length = input.shape[axis];
+        shape[axis] =
+            low[axis] + high[axis] + length + std::max<Extent>(0, length - 1) * interior[axis];
+        // Element i lands on low + i * step; those outside are cut off.
+        first[axis] = low[axis] < 0 ? ceilDiv(-low[axis], steps[axis]) : 0;
+        to[axis] = low[axis] + first[axis] * steps[axis];
+        const Extent room =
+            to[axis] < shape[axis] ? (shape[axis] - 1 - to[axis]) / steps[axis] + 1 : 0;
+        kept[axis] = std::clamp<Extent>(length - first[axis], 0, room);
+    }
+    const std::vector<Move> moves{
+        {&filler, {0, shape, std::vector<std::int64_t>(rank, 0)}, StridedView::whole(shape)},
+        {&input, part(input.shape, kept, first, std::vector<Extent>(rank, 1)),
+         part(shape, kept, to, steps)}};
+    return moved(input.dtype, shape, moves);
+}
+
+RuntimeValue tile(const Call& call)
+{
+    const auto& repetitions = call.params<ir::TileParams>().repetitions;
+    const RuntimeValue& input = call.operand(0);
+    if (input.isScalar()) {
+        return input;
+    }
+    // Each axis as (repetition, element), the source standing still along the first.
+    const std::vector<std::int64_t> strides = rowMajorStrides(input.shape);
+    std::vector<Extent> pairs;
+    StridedView from;
+    Shape shape = input.shape;
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+        pairs.insert(pairs.end(), {repetitions[axis], shape[axis]});
+        from.strides.insert(from.strides.end(), {0, strides[axis]});
+        shape[axis] *= repetitions[axis];
+    }
+    from.shape = Shape(pairs);
+    RuntimeValue result =
+        moved(input.dtype, from.shape, {{&input, from, StridedView::whole(from.shape)}});
+    result.shape = shape;
+    return result;
+}
+
+RuntimeValue roll(const Call& call)
+{
+    const auto& [axisNumber, stride, strideAxisNumber] = call.params<ir::RollParams>();
+    const RuntimeValue &input = call.operand(0), &shift = call.operand(1);
+    const std::size_t axis = asIndex(axisNumber);
+    const Extent length = input.shape[axis];
+    if (length == 0) {
+        return input;
+    }
+    const bool strided = strideAxisNumber >= 0;
+    const std::size_t strideAxis = strided ? asIndex(strideAxisNumber) : 0;
+    const Extent rows = strided ? input.shape[strideAxis] : 1;
+    std::vector<Move> moves;
+    for (Extent row = 0; row < rows; ++row) {
+        const auto by = static_cast<std::int64_t>(shift.scalar) + row * stride;
+        const Extent start = ((by % length) + length) % length;
+        const auto add = [&](Extent source, Extent target, Extent count) {
+            StridedView from = along(input.shape, axis, source, count),
+                        to = along(input.shape, axis, target, count);
+            if (strided) {
+                for (StridedView* view : {&from, &to}) {
+                    view->offset += row * view->strides[strideAxis];
+                    view->shape[strideAxis] = 1;
+                }
+            }
+            moves.push_back({&input, from, to});
+        };
+        add(0, start, length - start);
+        add(length - start, 0, start);
+    }
+    RuntimeValue result = moved(input.dtype, input.shape, moves);
+    if (shift.shadow.none()) {
+        result.shadow = Shadow::noneDefined();
+    }
+    return result;
+}
+
+namespace {
+
+// What an index outside finds: NaN, the smallest signed or largest unsigned integer, true.
+double gatherFiller(DType dtype)
+{
+    if (isFloat(dtype)) {
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    return dtypeEntry(dtype).kind == DTypeKind::Signed ? lowestNumber(dtype) : highestNumber(dtype);
+}
+
+} // namespace
+
+RuntimeValue gather(const Call& call)
+{
+    const auto& [axisNumber, mode] = call.params<ir::GatherParams>();
+    const RuntimeValue &input = call.operand(0), &indices = call.operand(1);
+    const std::size_t axis = asIndex(axisNumber);
+    std::vector<Extent> extents = indices.shape.extents();
+    extents.pop_back();
+    RuntimeValue result = RuntimeValue::arrayOf(input.dtype, Shape(extents));
+    const std::int64_t count = result.elements(), inner = rowMajorStrides(result.shape)[axis];
+    const Extent length = input.shape[axis], picks = extents[axis];
+    const auto bytes = static_cast<std::size_t>(dtypeBytes(input.dtype));
+    const bool partial = !input.shadow.all() || !indices.shadow.all();
+    const SharedBytes known = partial ? input.shadow.expanded(input.elements()) : nullptr,
+                      wanted = partial ? indices.shadow.expanded(count) : nullptr,
+                      mask = partial ? allocateBytes(count) : nullptr;
+    std::byte filler[kMostLaneBytes];
+    writeElement(input.dtype, filler, 0, gatherFiller(input.dtype));
+    for (std::int64_t i = 0; i < count; ++i) {
+        auto at = static_cast<std::int64_t>(readElement(indices.dtype, indices.data.get(), i));
+        const bool outside = at < 0 || at >= length;
+        const bool fills = outside && (mode == ir::GatherMode::FillOrDrop || length == 0);
+        at = std::clamp<std::int64_t>(at, 0, std::max<std::int64_t>(length - 1, 0));
+        const std::int64_t source = (i / inner / picks * length + at) * inner + i % inner;
+        const std::byte* from =
+            fills ? filler : input.data.get() + source * static_cast<std::int64_t>(bytes);
+        std::memcpy(result.data.get() + i * static_cast<std::int64_t>(bytes), from, bytes);
+        if (partial) {
+            mask[i] = wanted[i] & (fills ? std::byte{1} : known[source]);
+        }
+    }
+    result.shadow = partial ? Shadow::fromMask(mask, count) : Shadow::allDefined();
+    return result;
+}
+
+} // namespace pallascope::machine::ops

@@ -1,0 +1,73 @@
+// The evaluations that core/ir/operations.inc names, one function each, by family:
+// elementwise.cpp, convert.cpp, bits.cpp, reduction.cpp, layout.cpp, rearrange.cpp, dot.cpp.
+//
+// Definedness goes along: elementwise where every operand is defined, with the element when it
+// moves, and for what is made of several elements where all of them are defined.
+#pragma once
+
+#include "core/ir/program.h"
+#include "core/machine/value.h"
+
+#include <span>
+
+namespace pallascope::machine::ops {
+
+struct Call
+{
+    const ir::Operation& operation;
+    std::span<RuntimeValue* const> operands;
+    std::uint32_t dying = 0; // bit i: operand i is used for the last time; its storage may be taken
+    std::size_t result = 0;  // which result is wanted
+
+    [[nodiscard]] const RuntimeValue& operand(std::size_t i) const { return *operands[i]; }
+
+    template<class P>
+    [[nodiscard]] const P& params() const
+    {
+        return std::get<P>(operation.params);
+    }
+};
+
+[[nodiscard]] RuntimeValue elementwise(const Call& call);
+[[nodiscard]] RuntimeValue power(const Call& call);
+[[nodiscard]] RuntimeValue select(const Call& call);
+[[nodiscard]] RuntimeValue convert(const Call& call);
+[[nodiscard]] RuntimeValue bitcast(const Call& call);
+[[nodiscard]] RuntimeValue stochasticRound(const Call& call);
+[[nodiscard]] RuntimeValue pack(const Call& call);
+[[nodiscard]] RuntimeValue unpack(const Call& call);
+[[nodiscard]] RuntimeValue threefry(const Call& call);
+[[nodiscard]] RuntimeValue reduceSum(const Call& call);
+[[nodiscard]] RuntimeValue reduceMax(const Call& call);
+[[nodiscard]] RuntimeValue reduceMin(const Call& call);
+[[nodiscard]] RuntimeValue reduceAnd(const Call& call);
+[[nodiscard]] RuntimeValue reduceOr(const Call& call);
+[[nodiscard]] RuntimeValue argmax(const Call& call);
+[[nodiscard]] RuntimeValue argmin(const Call& call);
+[[nodiscard]] RuntimeValue broadcast(const Call& call);
+[[nodiscard]] RuntimeValue reshape(const Call& call);
+[[nodiscard]] RuntimeValue identity(const Call& call);
+[[nodiscard]] RuntimeValue transpose(const Call& call);
+[[nodiscard]] RuntimeValue concatenate(const Call& call);
+[[nodiscard]] RuntimeValue stack(const Call& call);
+[[nodiscard]] RuntimeValue unstack(const Call& call);
+[[nodiscard]] RuntimeValue split(const Call& call);
+[[nodiscard]] RuntimeValue slice(const Call& call);
+[[nodiscard]] RuntimeValue pad(const Call& call);
+[[nodiscard]] RuntimeValue tile(const Call& call);
+[[nodiscard]] RuntimeValue roll(const Call& call);
+[[nodiscard]] RuntimeValue gather(const Call& call);
+[[nodiscard]] RuntimeValue iota(const Call& call);
+[[nodiscard]] RuntimeValue iota2x32(const Call& call);
+[[nodiscard]] RuntimeValue dot(const Call& call);
+[[nodiscard]] RuntimeValue engine(const Call& call); // grid, memory, control: not a value here
+
+// What the families share.
+
+// The definedness of an elementwise result of `count` elements.
+[[nodiscard]] Shadow combined(std::span<RuntimeValue* const> operands, std::int64_t count);
+[[nodiscard]] RuntimeValue converted(const RuntimeValue& value, DType dtype);
+[[nodiscard]] RuntimeValue transposed(const RuntimeValue& value,
+                                      const std::vector<std::int32_t>& permutation);
+
+} // namespace pallascope::machine::ops

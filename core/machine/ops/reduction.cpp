@@ -1,0 +1,238 @@
+// Sums and the like over axes. Elements are taken in row-major order, floats summed in f32.
+#include "core/base/check.h"
+#include "core/machine/ops/lanes.h"
+#include "core/machine/ops/ops.h"
+#include "core/machine/ops/rules_arithmetic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace pallascope::machine::ops {
+
+namespace {
+
+struct Sum : rules::Add
+{
+    static double start(DType) { return 0; }
+};
+
+struct Largest : rules::Max
+{
+    static double start(DType dtype) { return lowestNumber(dtype); }
+};
+
+struct Smallest : rules::Min
+{
+    static double start(DType dtype) { return highestNumber(dtype); }
+};
+
+struct All : rules::And
+{
+    // All bits set.
+    static double start(DType dtype)
+    {
+        return dtypeEntry(dtype).kind == DTypeKind::Signed ? -1 : highestNumber(dtype);
+    }
+};
+
+struct Any : rules::Or
+{
+    static double start(DType) { return 0; }
+};
+
+// An input as outer x length x inner lanes, the middle reduced.
+struct Cube
+{
+    RuntimeValue value;
+    Shape kept;
+    std::int64_t outer = 1, length = 1, inner = 1;
+    std::vector<std::byte> lanes;
+
+    template<class T>
+    [[nodiscard]] const typename Stored<T>::Type* as() const
+    {
+        return reinterpret_cast<const typename Stored<T>::Type*>(lanes.data());
+    }
+};
+
+Cube cubeOf(const RuntimeValue& input, const std::vector<std::int32_t>& axes)
+{
+    const auto rank = static_cast<std::int32_t>(input.shape.rank());
+    const auto reduced = [&](std::int32_t axis) {
+        return std::find(axes.begin(), axes.end(), axis) != axes.end();
+    };
+    std::vector<std::int32_t> before, middle, behind;
+    for (std::int32_t axis = 0; axis < rank; ++axis) {
+        (reduced(axis) ? middle : middle.empty() ? before : behind).push_back(axis);
+    }
+    const bool adjacent =
+        middle.empty()
+        || middle.back() - middle.front() + 1 == static_cast<std::int32_t>(middle.size());
+    Cube cube;
+    std::vector<Extent> kept;
+    for (const std::int32_t axis : before) {
+        kept.push_back(input.shape[static_cast<std::size_t>(axis)]);
+        cube.outer *= kept.back();
+    }
+    for (const std::int32_t axis : middle) {
+        cube.length *= input.shape[static_cast<std::size_t>(axis)];
+    }
+    for (const std::int32_t axis : behind) {
+        kept.push_back(input.shape[static_cast<std::size_t>(axis)]);
+        cube.inner *= kept.back();
+    }
+    cube.kept = Shape(kept);
+    cube.value = input;
+    if (!adjacent) {
+        before.insert(before.end(), middle.begin(), middle.end());
+        before.insert(before.end(), behind.begin(), behind.end());
+        cube.value = transposed(input, before);
+    }
+    const std::int64_t count = input.elements();
+    cube.lanes.resize(static_cast<std::size_t>(std::max<std::int64_t>(1, count) * kMostLaneBytes));
+    if (input.isScalar()) {
+        const Lane lane = scalarLane(input.dtype, input.scalar);
+        std::copy_n(reinterpret_cast<const std::byte*>(&lane), laneBytes(input.dtype),
+                    cube.lanes.begin());
+    } else {
+        widen(input.dtype, cube.value.data.get(), 0, count, cube.lanes.data());
+    }
+    return cube;
+}
+
+// An element is defined where all that it was made of is.
+Shadow reducedShadow(const Cube& cube)
+{
+    const Shadow& shadow = cube.value.shadow;
+    const std::int64_t count = cube.outer * cube.inner;
+    if (shadow.all() || (shadow.none() && cube.length > 0)) {
+        return shadow;
+    }
+    const SharedBytes defined = shadow.expanded(cube.value.elements());
+    SharedBytes mask = allocateBytes(count);
+    std::fill_n(mask.get(), count, std::byte{1});
+    for (std::int64_t i = 0; i < cube.outer * cube.length; ++i) {
+        for (std::int64_t k = 0; k < cube.inner; ++k) {
+            mask[i / cube.length * cube.inner + k] &= defined[i * cube.inner + k];
+        }
+    }
+    return Shadow::fromMask(std::move(mask), count);
+}
+
+RuntimeValue fromLanes(const Cube& cube, DType dtype, const void* lanes)
+{
+    RuntimeValue result = RuntimeValue::arrayOf(dtype, cube.kept);
+    if (result.isScalar()) {
+        Lane lane{};
+        std::copy_n(static_cast<const std::byte*>(lanes), laneBytes(dtype),
+                    reinterpret_cast<std::byte*>(&lane));
+        result.scalar = laneScalar(dtype, lane);
+    } else {
+        narrow(dtype, lanes, result.data.get(), 0, result.elements());
+    }
+    result.shadow = reducedShadow(cube);
+    return result;
+}
+
+template<class Rule, class T>
+RuntimeValue reduceLanes(const Cube& cube)
+{
+    const auto* in = cube.as<T>();
+    std::vector<typename Stored<T>::Type> sums(static_cast<std::size_t>(cube.outer * cube.inner),
+                                               static_cast<T>(Rule::start(cube.value.dtype)));
+    const auto inner = static_cast<std::size_t>(cube.inner);
+    for (std::int64_t i = 0; i < cube.outer * cube.length; ++i, in += inner) {
+        auto* sum = sums.data() + static_cast<std::size_t>(i / cube.length) * inner;
+        for (std::size_t k = 0; k < inner; ++k) {
+            sum[k] = Rule{}(static_cast<T>(sum[k]), static_cast<T>(in[k]));
+        }
+    }
+    return fromLanes(cube, cube.value.dtype, sums.data());
+}
+
+template<class Rule>
+RuntimeValue reduce(const Call& call)
+{
+    const Cube cube = cubeOf(call.operand(0), call.params<ir::AxesParams>().axes);
+    return visitLane(cube.value.dtype, [&](auto zero) -> RuntimeValue {
+        using T = decltype(zero);
+        if constexpr (std::invocable<const Rule&, T, T>) {
+            return reduceLanes<Rule, T>(cube);
+        } else {
+            PALLASCOPE_CHECK(false && "the type rule admits no such dtype");
+        }
+    });
+}
+
+// The first of the best; the first NaN is better than any number.
+template<class Better>
+RuntimeValue argReduce(const Call& call)
+{
+    const auto& [axis, dtype] = call.params<ir::ArgParams>();
+    const Cube cube = cubeOf(call.operand(0), {axis});
+    std::vector<std::int32_t> places(static_cast<std::size_t>(cube.outer * cube.inner), 0);
+    visitLane(cube.value.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        const auto isNan = [](T value) {
+            if constexpr (Float<T>) {
+                return std::isnan(value);
+            } else {
+                return false;
+            }
+        };
+        for (std::size_t slot = 0; slot < places.size(); ++slot) {
+            const auto place = static_cast<std::int64_t>(slot);
+            const auto* in =
+                cube.as<T>() + place / cube.inner * cube.length * cube.inner + place % cube.inner;
+            auto best = static_cast<T>(in[0]);
+            for (std::int64_t i = 1; i < cube.length && !isNan(best); ++i) {
+                const auto next = static_cast<T>(in[i * cube.inner]);
+                if (isNan(next) || Better{}(next, best)) {
+                    best = next;
+                    places[slot] = static_cast<std::int32_t>(i);
+                }
+            }
+        }
+    });
+    return fromLanes(cube, dtype, places.data());
+}
+
+} // namespace
+
+RuntimeValue reduceSum(const Call& call)
+{
+    return reduce<Sum>(call);
+}
+
+RuntimeValue reduceMax(const Call& call)
+{
+    return reduce<Largest>(call);
+}
+
+RuntimeValue reduceMin(const Call& call)
+{
+    return reduce<Smallest>(call);
+}
+
+RuntimeValue reduceAnd(const Call& call)
+{
+    return reduce<All>(call);
+}
+
+RuntimeValue reduceOr(const Call& call)
+{
+    return reduce<Any>(call);
+}
+
+RuntimeValue argmax(const Call& call)
+{
+    return argReduce<rules::Gt>(call);
+}
+
+RuntimeValue argmin(const Call& call)
+{
+    return argReduce<rules::Lt>(call);
+}
+
+} // namespace pallascope::machine::ops

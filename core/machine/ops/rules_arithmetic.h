@@ -1,0 +1,414 @@
+// One element of the arithmetic, comparison and bit operations, by code. A rule takes the lanes
+// (lanes.h) that its operation is legal for. Corner cases are those of XLA on a CPU, which are
+// JAX's.
+#pragma once
+
+#include "core/base/check.h"
+#include "core/ir/program.h"
+#include "core/machine/ops/lanes.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace pallascope::machine::ops {
+
+// What a rule may ask for when it is made; most need nothing.
+struct RuleSetup
+{
+    const ir::Operation& operation;
+    int bits; // of an element
+};
+
+// Integers wrap around.
+template<Integer T>
+[[nodiscard]] constexpr T wrap(std::uint32_t value)
+{
+    return static_cast<T>(value);
+}
+
+template<Integer T>
+[[nodiscard]] constexpr std::uint32_t bitsOf(T value)
+{
+    return static_cast<std::uint32_t>(value);
+}
+
+namespace rules {
+
+struct Neg
+{
+    auto operator()(Float auto a) const { return -a; }
+
+    auto operator()(Integer auto a) const { return wrap<decltype(a)>(0U - bitsOf(a)); }
+};
+
+struct Abs
+{
+    auto operator()(Float auto a) const { return std::fabs(a); }
+
+    auto operator()(Signed auto a) const { return a < 0 ? Neg{}(a) : a; }
+
+    auto operator()(Unsigned auto a) const { return a; }
+};
+
+struct Sign
+{
+    auto operator()(Float auto a) const
+    {
+        return std::isnan(a) || a == 0 ? a : std::copysign(1.0F, a);
+    }
+
+    auto operator()(Signed auto a) const { return (a > 0) - (a < 0); }
+
+    auto operator()(Unsigned auto a) const { return a > 0 ? 1U : 0U; }
+};
+
+struct Floor
+{
+    auto operator()(Float auto a) const { return std::floor(a); }
+};
+
+struct Ceil
+{
+    auto operator()(Float auto a) const { return std::ceil(a); }
+};
+
+struct Round
+{
+    explicit Round(const RuleSetup& setup)
+        : m_even(std::get<ir::RoundParams>(setup.operation.params).method
+                 == ir::RoundingMethod::ToNearestEven)
+    {}
+
+    auto operator()(Float auto a) const
+    {
+        const float away = std::round(a);
+        const bool tie = std::fabs(a - std::trunc(a)) == 0.5F;
+        return m_even && tie ? 2.0F * std::round(a / 2.0F) : away;
+    }
+
+private:
+    bool m_even;
+};
+
+struct Square
+{
+    auto operator()(Float auto a) const { return a * a; }
+
+    auto operator()(Integer auto a) const { return wrap<decltype(a)>(bitsOf(a) * bitsOf(a)); }
+};
+
+struct Add
+{
+    auto operator()(Float auto a, Float auto b) const { return a + b; }
+
+    template<Integer T>
+    T operator()(T a, T b) const
+    {
+        return wrap<T>(bitsOf(a) + bitsOf(b));
+    }
+};
+
+using AddAny = Add;
+
+struct Sub
+{
+    auto operator()(Float auto a, Float auto b) const { return a - b; }
+
+    template<Integer T>
+    T operator()(T a, T b) const
+    {
+        return wrap<T>(bitsOf(a) - bitsOf(b));
+    }
+};
+
+struct Mul
+{
+    auto operator()(Float auto a, Float auto b) const { return a * b; }
+
+    template<Integer T>
+    T operator()(T a, T b) const
+    {
+        return wrap<T>(bitsOf(a) * bitsOf(b));
+    }
+};
+
+struct Div
+{
+    auto operator()(Float auto a, Float auto b) const { return a / b; }
+
+    std::int32_t operator()(Signed auto a, Signed auto b) const
+    {
+        if (b == 0) {
+            return -1;
+        }
+        return b == -1 ? Neg{}(a) : a / b;
+    }
+
+    std::uint32_t operator()(Unsigned auto a, Unsigned auto b) const
+    {
+        return b == 0 ? std::numeric_limits<std::uint32_t>::max() : a / b;
+    }
+};
+
+struct Rem
+{
+    auto operator()(Float auto a, Float auto b) const { return std::fmod(a, b); }
+
+    std::int32_t operator()(Signed auto a, Signed auto b) const
+    {
+        if (b == 0) {
+            return a;
+        }
+        return b == -1 ? 0 : a % b;
+    }
+
+    std::uint32_t operator()(Unsigned auto a, Unsigned auto b) const { return b == 0 ? a : a % b; }
+};
+
+// Both zeros: max is +0, min is -0; a NaN on either side wins.
+struct Max
+{
+    float operator()(Float auto a, Float auto b) const
+    {
+        if (std::isnan(a) || std::isnan(b)) {
+            return std::numeric_limits<float>::quiet_NaN();
+        }
+        return a == b ? (std::signbit(a) ? b : a) : (a > b ? a : b);
+    }
+
+    template<Integer T>
+    T operator()(T a, T b) const
+    {
+        return a > b ? a : b;
+    }
+
+    auto operator()(Boolean auto a, Boolean auto b) const { return a || b; }
+};
+
+struct Min
+{
+    float operator()(Float auto a, Float auto b) const
+    {
+        if (std::isnan(a) || std::isnan(b)) {
+            return std::numeric_limits<float>::quiet_NaN();
+        }
+        return a == b ? (std::signbit(a) ? a : b) : (a < b ? a : b);
+    }
+
+    template<Integer T>
+    T operator()(T a, T b) const
+    {
+        return a < b ? a : b;
+    }
+
+    auto operator()(Boolean auto a, Boolean auto b) const { return a && b; }
+};
+
+// min(max(value, low), high): the high bound wins where the two cross.
+struct Clamp
+{
+    template<class T>
+    T operator()(T low, T value, T high) const
+    {
+        return Min{}(Max{}(low, value), high);
+    }
+};
+
+// By squaring, as XLA expands it; a negative exponent is the reciprocal of the positive power.
+struct IntegerPow
+{
+    explicit IntegerPow(const RuleSetup& setup)
+        : m_exponent(std::get<ir::IntegerPowParams>(setup.operation.params).exponent)
+    {}
+
+    template<class T>
+    T operator()(T base) const requires(!Boolean<T>)
+    {
+        auto left = static_cast<std::uint32_t>(std::abs(std::int64_t{m_exponent}));
+        T power = 1;
+        for (T square = base; left != 0; left >>= 1U) {
+            power = (left & 1U) != 0 ? Mul{}(power, square) : power;
+            square = Mul{}(square, square);
+        }
+        return m_exponent < 0 ? Div{}(T{1}, power) : power;
+    }
+
+private:
+    std::int32_t m_exponent;
+};
+
+// The next float from a towards b; equal operands yield b, so that a zero takes b's sign.
+struct Nextafter
+{
+    auto operator()(Float auto a, Float auto b) const { return std::nextafter(a, b); }
+};
+
+struct Not
+{
+    auto operator()(Integer auto a) const { return wrap<decltype(a)>(~bitsOf(a)); }
+
+    auto operator()(Boolean auto a) const { return !a; }
+};
+
+struct And
+{
+    template<class T>
+
+    requires(!Float<T>) T operator()(T a, T b) const { return static_cast<T>(a & b); }
+};
+
+struct Or
+{
+    template<class T>
+
+    requires(!Float<T>) T operator()(T a, T b) const { return static_cast<T>(a | b); }
+};
+
+struct Xor
+{
+    template<class T>
+
+    requires(!Float<T>) T operator()(T a, T b) const { return static_cast<T>(a ^ b); }
+};
+
+// The rules whose result depends on the width of an element.
+class ByWidth
+{
+public:
+    explicit ByWidth(const RuleSetup& setup)
+        : m_bits(static_cast<std::uint32_t>(setup.bits))
+    {}
+
+protected:
+    [[nodiscard]] std::uint32_t width() const { return m_bits; }
+
+    // The element's own bits, zeros above.
+    [[nodiscard]] std::uint32_t element(Integer auto a) const
+    {
+        return bitsOf(a) & (~0U >> (32U - m_bits));
+    }
+
+private:
+    std::uint32_t m_bits;
+};
+
+struct PopulationCount : ByWidth
+{
+    using ByWidth::ByWidth;
+
+    auto operator()(Integer auto a) const
+    {
+        return static_cast<decltype(a)>(std::popcount(element(a)));
+    }
+};
+
+struct Clz : ByWidth
+{
+    using ByWidth::ByWidth;
+
+    auto operator()(Integer auto a) const
+    {
+        return static_cast<decltype(a)>(static_cast<std::uint32_t>(std::countl_zero(element(a)))
+                                        - (32U - width()));
+    }
+};
+
+// By a negative amount or the width and more: 0, or the sign of an arithmetic shift.
+struct ShiftLeft : ByWidth
+{
+    using ByWidth::ByWidth;
+
+    template<Integer T>
+    T operator()(T a, T by) const
+    {
+        return element(by) < width() ? wrap<T>(bitsOf(a) << element(by)) : T{0};
+    }
+};
+
+struct ShiftRightLogical : ByWidth
+{
+    using ByWidth::ByWidth;
+
+    template<Integer T>
+    T operator()(T a, T by) const
+    {
+        return element(by) < width() ? wrap<T>(element(a) >> element(by)) : T{0};
+    }
+};
+
+struct ShiftRightArithmetic : ByWidth
+{
+    using ByWidth::ByWidth;
+
+    template<Integer T>
+    T operator()(T a, T by) const
+    {
+        const std::uint32_t sign = 32U - width();
+        const auto whole = static_cast<std::int32_t>(element(a) << sign) >> sign;
+        return wrap<T>(bitsOf(whole >> std::min(element(by), 31U)));
+    }
+};
+
+struct IsFinite
+{
+    auto operator()(Float auto a) const { return std::isfinite(a); }
+};
+
+struct Eq
+{
+    template<class T>
+    bool operator()(T a, T b) const
+    {
+        return a == b;
+    }
+};
+
+struct Ne
+{
+    template<class T>
+    bool operator()(T a, T b) const
+    {
+        return a != b;
+    }
+};
+
+struct Lt
+{
+    template<class T>
+    bool operator()(T a, T b) const
+    {
+        return a < b;
+    }
+};
+
+struct Le
+{
+    template<class T>
+    bool operator()(T a, T b) const
+    {
+        return a <= b;
+    }
+};
+
+struct Gt
+{
+    template<class T>
+    bool operator()(T a, T b) const
+    {
+        return a > b;
+    }
+};
+
+struct Ge
+{
+    template<class T>
+    bool operator()(T a, T b) const
+    {
+        return a >= b;
+    }
+};
+
+} // namespace rules
+
+} // namespace pallascope::machine::ops

@@ -1,0 +1,120 @@
+// One element of the transcendental operations, by code: the C library's f32 functions, within an
+// ulp or two of the exact value (tests/ops names each bound).
+#pragma once
+
+#include "core/base/dtype.h"
+#include "core/machine/ops/rules_arithmetic.h"
+
+#include <cmath>
+#include <limits>
+
+namespace pallascope::machine::ops {
+
+[[nodiscard]] float inverseErf(float y);
+
+namespace rules {
+
+// approx: through bf16, as JAX's interpreters do it.
+struct Reciprocal
+{
+    explicit Reciprocal(const RuleSetup& setup)
+        : m_approx(std::get<ir::ReciprocalParams>(setup.operation.params).approx)
+    {}
+
+    auto operator()(Float auto a) const
+    {
+        return m_approx ? bf16ToFloat(floatToBf16(1.0F / bf16ToFloat(floatToBf16(a)))) : 1.0F / a;
+    }
+
+private:
+    bool m_approx;
+};
+
+struct Exp
+{
+    auto operator()(Float auto a) const { return std::exp(a); }
+};
+
+struct Exp2
+{
+    auto operator()(Float auto a) const { return std::exp2(a); }
+};
+
+struct Expm1
+{
+    auto operator()(Float auto a) const { return std::expm1(a); }
+};
+
+struct Log
+{
+    auto operator()(Float auto a) const { return std::log(a); }
+};
+
+struct Log1p
+{
+    auto operator()(Float auto a) const { return std::log1p(a); }
+};
+
+struct Tanh
+{
+    auto operator()(Float auto a) const { return std::tanh(a); }
+};
+
+struct Logistic
+{
+    auto operator()(Float auto a) const { return 1.0F / (1.0F + std::exp(-a)); }
+};
+
+struct Sqrt
+{
+    auto operator()(Float auto a) const { return std::sqrt(a); }
+};
+
+struct Rsqrt
+{
+    auto operator()(Float auto a) const { return 1.0F / std::sqrt(a); }
+};
+
+struct Cbrt
+{
+    auto operator()(Float auto a) const { return std::cbrt(a); }
+};
+
+struct Sin
+{
+    auto operator()(Float auto a) const { return std::sin(a); }
+};
+
+struct Cos
+{
+    auto operator()(Float auto a) const { return std::cos(a); }
+};
+
+struct Tan
+{
+    auto operator()(Float auto a) const { return std::tan(a); }
+};
+
+struct Erf
+{
+    auto operator()(Float auto a) const { return std::erf(a); }
+};
+
+struct ErfInv
+{
+    auto operator()(Float auto a) const { return inverseErf(a); }
+};
+
+struct Pow // its int32 exponents are converted first
+{
+    auto operator()(Float auto a, Float auto b) const { return std::pow(a, b); }
+};
+
+struct Atan2
+{
+    auto operator()(Float auto a, Float auto b) const { return std::atan2(a, b); }
+};
+
+} // namespace rules
+
+} // namespace pallascope::machine::ops

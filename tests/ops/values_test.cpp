@@ -1,0 +1,132 @@
+// Every value operation against JAX, or NumPy in float64: types, results, storage taken over.
+#include "core/base/element.h"
+#include "core/ir/infer.h"
+#include "core/machine/evaluate.h"
+#include "tests/ops/cases.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+namespace pallascope::ops_test {
+namespace {
+
+using machine::RuntimeValue;
+
+// Codes in the order of the numbers that they stand for, so that neighbours differ by one.
+std::int64_t place(DType dtype, std::uint32_t code)
+{
+    const std::uint32_t sign = 1U << static_cast<unsigned>(dtypeBits(dtype) - 1);
+    const auto magnitude = static_cast<std::int64_t>(code & (sign - 1U));
+    return (code & sign) != 0 ? -magnitude : magnitude;
+}
+
+// Empty, or where the two arrays differ. NaNs are one value.
+std::string difference(const Array& expected, const Array& actual, int ulp)
+{
+    if (expected.dtype != actual.dtype || expected.shape != actual.shape) {
+        return "another type";
+    }
+    for (std::int64_t i = 0; i < expected.shape.elements(); ++i) {
+        const double a = expected.at(i), b = actual.at(i);
+        const std::uint32_t x = readCode(expected.dtype, expected.data.get(), i),
+                            y = readCode(actual.dtype, actual.data.get(), i);
+        const bool near = ulp > 0 && std::isfinite(a) && std::isfinite(b)
+                          && std::abs(place(expected.dtype, x) - place(expected.dtype, y)) <= ulp;
+        if (x != y && !near && !(std::isnan(a) && std::isnan(b))) {
+            return "element " + std::to_string(i) + " is " + std::to_string(b) + ", not "
+                   + std::to_string(a);
+        }
+    }
+    return "";
+}
+
+std::vector<RuntimeValue> operandsOf(const Case& one)
+{
+    std::vector<RuntimeValue> operands;
+    for (const Array& array : one.in) {
+        operands.push_back(valueOf(array));
+    }
+    return operands;
+}
+
+TEST(Operations, everyValueOperationHasACase)
+{
+    std::set<ir::OpCode> covered;
+    for (const Case& one : cases()) {
+        covered.insert(one.code);
+    }
+    for (const ir::OpEntry& entry : ir::opTable()) {
+        const bool engines = entry.kind == ir::OpKind::Memory || entry.kind == ir::OpKind::Control
+                             || entry.kind == ir::OpKind::Hint
+                             || entry.code == ir::OpCode::ProgramId
+                             || entry.code == ir::OpCode::NumPrograms;
+        EXPECT_TRUE(engines || covered.contains(entry.code)) << entry.name << " has no case";
+    }
+}
+
+TEST(Operations, typesAreThoseOfJax)
+{
+    for (const Case& one : cases()) {
+        const Single test = single(one);
+        const Result<std::vector<ir::Type>> types = ir::inferTypes(test.program, test.operation);
+        ASSERT_TRUE(types) << one.name << ": " << types.error().message;
+        ASSERT_EQ(types->size(), one.out.size()) << one.name;
+        for (std::size_t i = 0; i < types->size(); ++i) {
+            EXPECT_EQ((*types)[i], test.program.type(test.operation.results[i])) << one.name;
+        }
+    }
+}
+
+TEST(Operations, resultsAreThoseOfJax)
+{
+    for (const Case& one : cases()) {
+        const std::vector<RuntimeValue> results = run(one, operandsOf(one));
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            EXPECT_EQ(difference(one.out[i], arrayOf(results[i]), one.ulp), "")
+                << one.name << " on " << (one.in.empty() ? "" : dtypeName(one.in[0].dtype))
+                << ", result " << i;
+            EXPECT_TRUE(results[i].shadow.all()) << one.name;
+        }
+    }
+}
+
+TEST(Operations, storageOfDyingOperandsDoesNotChangeResults)
+{
+    for (const Case& one : cases()) {
+        const Single test = single(one);
+        if (test.operation.results.size() != 1) {
+            continue;
+        }
+        std::vector<RuntimeValue> operands = operandsOf(one);
+        std::vector<RuntimeValue*> pointers;
+        for (RuntimeValue& operand : operands) {
+            pointers.push_back(&operand);
+        }
+        const RuntimeValue result = machine::evaluate(test.operation, pointers, ~0U);
+        EXPECT_EQ(difference(one.out[0], arrayOf(result), one.ulp), "") << one.name;
+    }
+}
+
+TEST(Operations, longArraysAreComputedLikeShortOnes)
+{
+    // Past the widened chunk and the grain of the threads, in every element type.
+    for (const DType dtype : {DType::F32, DType::BF16, DType::Int8, DType::UInt32}) {
+        constexpr Extent kLong = 50'001;
+        const Array a = normalArray(dtype, Shape{kLong}, 1),
+                    b = normalArray(dtype, Shape{kLong}, 2);
+        Case one{.name = "long mul", .code = ir::OpCode::Mul, .in = {a, b}, .out = {a}};
+        const Array all = arrayOf(run(one, {valueOf(a), valueOf(b)}).front());
+        for (const std::int64_t i : {0, 511, 512, 16383, 16384, 32768, 50'000}) {
+            const auto scalar = [&](const Array& array) {
+                return RuntimeValue::scalarOf(dtype, array.at(i));
+            };
+            EXPECT_EQ(all.at(i), run(one, {scalar(a), scalar(b)}).front().scalar)
+                << dtypeName(dtype) << " " << i;
+        }
+    }
+}
+
+} // namespace
+} // namespace pallascope::ops_test
