@@ -1,6 +1,7 @@
 #include "app/commands.h"
 #include "core/analysis/report.h"
 #include "core/base/format.h"
+#include "core/study/condition.h"
 #include "core/trace/file.h"
 
 #include <cstdio>
@@ -42,18 +43,11 @@ int printReport(const FinishedRun& run, bool json)
 Result<RunRequest> requestOf(const RunCommand& command)
 {
     RunRequest request{.kernel = command.kernel, .chip = command.chip};
-    for (const std::string& assignment : command.parameters) {
-        const std::size_t equals = assignment.find('=');
-        if (equals == std::string::npos || equals == 0) {
-            return userError("The parameter \"" + assignment
-                             + "\" is not understood; NAME=VALUE such as bm=1024 is right.");
-        }
-        if (!request.parameters.emplace(assignment.substr(0, equals), assignment.substr(equals + 1))
-                 .second) {
-            return userError("The parameter " + assignment.substr(0, equals)
-                             + " is given twice; once is right.");
-        }
+    Result<std::map<std::string, std::string>> parameters = parseParameters(command.parameters);
+    if (!parameters) {
+        return parameters.error();
     }
+    request.parameters = std::move(*parameters);
     if (command.values != "full" && command.values != "needed") {
         return userError("The value mode \"" + command.values
                          + "\" is not known; full or needed is right.");
@@ -86,6 +80,32 @@ Status writeOutputs(const FinishedRun& run, const std::string& trace,
     return picture ? writePicture(run, *picture) : Status(Done{});
 }
 
+// Says which conditions hold: those the caller does not want.
+Result<bool> anyHolds(const std::vector<std::string>& conditions, const FinishedRun& run)
+{
+    const layout::RunView& view = *run.view;
+    const std::string report =
+        conditions.empty()
+            ? ""
+            : analysis::toJson(view.report, view.trace->info(), view.verdict, run.wall);
+    bool any = false;
+    for (const std::string& text : conditions) {
+        const Result<study::Condition> condition = study::parseCondition(text);
+        if (!condition) {
+            return condition.error();
+        }
+        const Result<study::Verdict> verdict = study::evaluate(*condition, report);
+        if (!verdict) {
+            return verdict.error();
+        }
+        if (verdict->holds) {
+            fmt::print(stderr, "failed: {} ({} is {})\n", text, condition->field, verdict->actual);
+            any = true;
+        }
+    }
+    return any;
+}
+
 int finish(const Result<FinishedRun>& run, bool json, const std::string& trace,
            const std::optional<PictureRequest>& picture)
 {
@@ -109,9 +129,19 @@ int runCommand(const RunCommand& command)
     if (const Status outputs = checkOutputs(command.trace, command.picture); !outputs) {
         return complain(outputs.error());
     }
+    for (const std::string& text : command.failIf) { // before the run, which may be long
+        if (const auto condition = study::parseCondition(text); !condition) {
+            return complain(condition.error());
+        }
+    }
     catchInterrupts();
-    return finish(runKernel(*request, terminalProgress("running")), command.json, command.trace,
-                  command.picture);
+    const Result<FinishedRun> run = runKernel(*request, terminalProgress("running"));
+    const Result<bool> failed = run ? anyHolds(command.failIf, *run) : Result<bool>(false);
+    if (!failed) {
+        return complain(failed.error());
+    }
+    const int code = finish(run, command.json, command.trace, command.picture);
+    return code == kFine && *failed ? kFindings : code;
 }
 
 int reportCommand(const ReportCommand& command)

@@ -7,6 +7,7 @@
 #include "views/layout/run_view.h"
 #include "views/layout/theme.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,7 @@ struct RunCommand
     bool noCheck = false;
     bool json = false;
     std::string trace;
+    std::vector<std::string> failIf; // conditions on the report: "vmem>90%"
     std::optional<PictureRequest> picture;
 };
 
@@ -45,10 +47,34 @@ struct ReportCommand
     std::optional<PictureRequest> picture;
 };
 
+struct SweepCommand
+{
+    std::string kernel;
+    std::vector<std::string> over; // "bm=128:1024:*2"
+    std::vector<std::string> parameters;
+    std::string chips = "tpu_v5e"; // names or files, separated by commas
+    bool csv = false, json = false;
+    std::string save, resume; // files
+    std::string version;      // of this program
+};
+
+struct CompareCommand
+{
+    std::string a, b; // a trace file, or a kernel with arguments: "matmul bm=256"
+    std::string chip = "tpu_v5e";
+    bool json = false;
+};
+
 [[nodiscard]] int runCommand(const RunCommand& command);
 [[nodiscard]] int reportCommand(const ReportCommand& command);
+[[nodiscard]] int sweepCommand(const SweepCommand& command);
+[[nodiscard]] int compareCommand(const CompareCommand& command);
 [[nodiscard]] int listCommand(const std::string& what);
 [[nodiscard]] int describeCommand(const std::string& what, bool json);
+
+// "NAME=VALUE", each name once.
+[[nodiscard]] Result<std::map<std::string, std::string>>
+parseParameters(const std::vector<std::string>& assignments);
 
 // Prints the error's sentence; the exit code for it.
 [[nodiscard]] int complain(const Error& error);
