@@ -148,6 +148,10 @@ std::optional<Parting> otherTime(const Trace& a, const Trace& b)
     for (std::size_t i = 0; i < a.copies().size() && !copy; ++i) {
         if (a.copies().start[i] != b.copies().start[i] || a.copies().end[i] != b.copies().end[i]) {
             copy = partingAtCopy(a, b, i, Parting::What::Time);
+            if (copy->timeA == copy->timeB) { // it takes another time
+                copy->timeA = Picoseconds(a.copies().end[i]);
+                copy->timeB = Picoseconds(b.copies().end[i]);
+            }
         }
     }
     const auto lasts = [](const Trace& trace, std::size_t i) {
@@ -157,6 +161,10 @@ std::optional<Parting> otherTime(const Trace& a, const Trace& b)
     for (std::size_t i = 0; i < a.segments().size() && !work; ++i) {
         if (a.segments().begin[i] != b.segments().begin[i] || lasts(a, i) != lasts(b, i)) {
             work = partingAtWork(a, b, i, Parting::What::Time);
+            if (work->timeA == work->timeB) {
+                work->timeA += lasts(a, i);
+                work->timeB += lasts(b, i);
+            }
         }
     }
     return earlier(copy, work);

@@ -20,11 +20,11 @@ struct Parting
         Work, // other operations
         Time  // the same event at another time
     } what = What::Copy;
-    std::string a, b;       // the event in each run: "copy of x(0,1) in, 512 KiB"; "nothing"
-    std::string operand;    // of a copy, else empty
-    std::string block;      // "0,1"
-    std::int64_t step = -1; // row of Steps, -1: outside the steps
-    Picoseconds timeA, timeB;
+    std::string a, b;         // the event in each run: "copy of x(0,1) in, 512 KiB"; "nothing"
+    std::string operand;      // of a copy, else empty
+    std::string block;        // "0,1"
+    std::int64_t step = -1;   // row of Steps, -1: outside the steps
+    Picoseconds timeA, timeB; // when it begins, or ends where the beginnings are the same
 };
 
 struct Comparison
