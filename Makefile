@@ -13,7 +13,7 @@ LABEL ?=
 app := build/release/bin/pallascope
 sources = $(or $(shell git ls-files '*.h' '*.cpp'),$(error Git lists no C++ here, so nothing would be checked))
 
-.PHONY: help setup run build test bench images package format format-check lint clean
+.PHONY: help setup run build test bench images goldens package format format-check lint clean
 
 help: ## say what the targets are
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)$$/\1\t\2/p' $(MAKEFILE_LIST) \
@@ -41,6 +41,9 @@ bench: setup ## build and run the benches
 
 images: build ## make the pictures and the sample output in README.md again
 	@.ci/make-docs $(app)
+
+goldens: build ## draw the pictures that tests/golden compares with again
+	@python3 -B tests/golden/golden.py $(app) --write
 
 package: build ## make the .deb and the .tar.gz in build/packages
 	@.ci/setup package

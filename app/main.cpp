@@ -2,7 +2,9 @@
 #include "app/commands.h"
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <fmt/format.h>
 #include <new>
@@ -26,11 +28,27 @@ int openWindow([[maybe_unused]] int argc, [[maybe_unused]] char** argv,
 #endif
 }
 
+// A report that did not arrive (a full disk) must not look like a fine run.
+bool flushOutput()
+{
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) {
+        return true;
+    }
+    fmt::print(stderr, "Cannot write to standard output: {}.\n", std::strerror(errno));
+    return false;
+}
+
+std::string notEmpty(const std::string& file)
+{
+    return file.empty() ? "the file name is empty" : "";
+}
+
 // The picture options, shared by run and report.
 void addPictureOptions(CLI::App* command, PictureRequest& picture)
 {
     auto* screenshot = command->add_option("--screenshot", picture.file,
                                            "write a picture of a view, FILE.png or FILE.svg");
+    screenshot->check(notEmpty, "");
     command
         ->add_option("--view", picture.view,
                      "kernel, grid, memory, timeline, roofline, source, verdict or window")
@@ -60,6 +78,8 @@ struct CommandLine
     CommandLine();
     void addStudies();
     [[nodiscard]] int execute(int argc, char** argv);
+    // "pallascope run", or "pallascope" when no command was understood.
+    [[nodiscard]] std::string commandName() const;
 };
 
 CommandLine::CommandLine()
@@ -85,8 +105,10 @@ CommandLine::CommandLine()
         ->capture_default_str();
     runApp->add_flag("--no-check", run.noCheck,
                      "do not compare the result with the kernel's reference");
-    runApp->add_option("--trace", run.trace,
-                       "save the trace as FILE.trace.json or FILE.trace.json.gz");
+    runApp
+        ->add_option("--trace", run.trace,
+                     "save the trace as FILE.trace.json or FILE.trace.json.gz")
+        ->check(notEmpty, "");
     runApp->add_flag("--json", run.json, "print the report as JSON");
     runApp
         ->add_option(
@@ -97,7 +119,7 @@ CommandLine::CommandLine()
     reportApp = app.add_subcommand("report", "report on a saved trace");
     reportApp->add_option("trace-file", report.file, "a .trace.json or .trace.json.gz")->required();
     reportApp->add_flag("--json", report.json, "print the report as JSON");
-    reportApp->add_option("--trace", report.trace, "save the trace again");
+    reportApp->add_option("--trace", report.trace, "save the trace again")->check(notEmpty, "");
     addPictureOptions(reportApp, picture);
     addStudies();
 }
@@ -133,6 +155,12 @@ void CommandLine::addStudies()
     compareApp->add_option("--chip", compare.chip, "of kernels that name none")
         ->capture_default_str();
     compareApp->add_flag("--json", compare.json, "print the comparison as JSON");
+}
+
+std::string CommandLine::commandName() const
+{
+    const std::vector<CLI::App*> commands = app.get_subcommands();
+    return commands.empty() ? app.get_name() : app.get_name() + " " + commands.front()->get_name();
 }
 
 int CommandLine::execute(int argc, char** argv)
@@ -178,10 +206,13 @@ int main(int argc, char** argv)
             if (asked) {
                 return line.app.exit(error);
             }
-            fmt::print(stderr, "{} (`pallascope --help` lists the commands)\n", error.what());
+            fmt::print(stderr,
+                       "The command line is not understood: {}; `{} --help` says what is right.\n",
+                       error.what(), line.commandName());
             return kWrongInput;
         }
-        return line.execute(argc, argv);
+        const int code = line.execute(argc, argv);
+        return flushOutput() ? code : kWrongInput;
     } catch (const std::bad_alloc&) {
         fmt::print(stderr, "The machine's memory is not enough for this run; smaller arrays or "
                            "`--values needed` are right.\n");

@@ -51,11 +51,9 @@ Comparison check(const Arguments&, const std::vector<Array>& inputs,
     double largest = 0;
     for (std::int64_t i = 0; i < out.shape.elements(); ++i) {
         const double expected = inputs[0].at(i) + inputs[1].at(i);
-        const double error = std::fabs(out.at(i) - expected);
         largest = std::max(largest, std::fabs(expected));
-        if (!(error <= comparison.maxAbsError)) { // keeps a NaN
-            comparison.maxAbsError = error;
-        }
+        comparison.maxAbsError =
+            worseError(comparison.maxAbsError, std::fabs(out.at(i) - expected));
     }
     comparison.maxRelError =
         largest > 0 ? comparison.maxAbsError / largest : comparison.maxAbsError;

@@ -6,6 +6,7 @@
 #include "core/base/result.h"
 #include "core/ir/program.h"
 
+#include <cmath>
 #include <functional>
 #include <map>
 #include <string>
@@ -64,6 +65,12 @@ struct Comparison
     double maxRelError = 0; // largest difference / largest reference value
     std::string method;
 };
+
+// The larger of two errors; a NaN is the largest and stays.
+[[nodiscard]] inline double worseError(double error, double other)
+{
+    return error >= other || std::isnan(error) ? error : other;
+}
 
 struct Kernel
 {

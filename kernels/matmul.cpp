@@ -50,7 +50,7 @@ Kernel matmulKernel()
     return {
         "matmul",
         "x[m,k] × y[k,n] in blocks, summed in the f32 output block (the introduction to Pallas)",
-        matmulParameters(512, 512, 512),
+        matmulParameters(512, 512, 512, 16),
         matmul,
         checkMatmul,
         {"bm", "bn", "bk"}};

@@ -56,7 +56,7 @@ Kernel matmulScratchKernel()
     return {"matmul_scratch",
             "x[m,k] × y[k,n] in blocks, summed in f32 scratch, output in the input's dtype (JAX's "
             "matmul guide)",
-            matmulParameters(512, 1024, 1024),
+            matmulParameters(512, 1024, 1024, 2),
             matmulScratch,
             checkMatmul,
             {"bm", "bn", "bk"}};

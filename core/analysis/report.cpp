@@ -125,10 +125,7 @@ void Accounting::split(Report& report) const
 
 void Accounting::memory(Report& report) const
 {
-    if (m_info.buffers.empty()) {
-        return;
-    }
-    const std::int32_t onChip = m_info.buffers.front().memory;
+    const std::int32_t onChip = m_info.links.front().to; // where blocks are copied to
     for (const trace::Buffer& buffer : m_info.buffers) {
         if (buffer.memory != onChip) {
             continue;

@@ -84,10 +84,29 @@ const trace::Operand* wideOutput(const trace::Info& info)
     return nullptr;
 }
 
+// What bounds the run: a link, or for the on-chip memory its busier unit, load or store.
+std::pair<std::string, Picoseconds> mover(const Report& report, const trace::Info& info,
+                                          const std::string& name)
+{
+    const auto isLink = [&](const trace::Link& link) { return link.name == name; };
+    std::pair<std::string, Picoseconds> found{name, busyOf(report, name)};
+    if (std::any_of(info.links.begin(), info.links.end(), isLink)) {
+        return found;
+    }
+    for (const trace::Unit& unit : info.units) {
+        const bool moves =
+            unit.kind == trace::UnitKind::Load || unit.kind == trace::UnitKind::Store;
+        if (moves && busyOf(report, unit.name) > found.second) {
+            found = {"the " + unit.name + " unit", busyOf(report, unit.name)};
+        }
+    }
+    return found;
+}
+
 std::string memoryReason(const Report& report, const trace::Info& info, const std::string& link)
 {
-    const Picoseconds busy = busyOf(report, link);
-    std::string text = fmt::format("; {} is busy |{}| of it ({})", link, timeText(busy),
+    const auto [who, busy] = mover(report, info, link);
+    std::string text = fmt::format("; {} is busy |{}| of it ({})", who, timeText(busy),
                                    percentText(ratio(busy, report.time), 1));
     if (!report.roofline.peak || link != report.roofline.memory.name) {
         return text;
@@ -131,8 +150,9 @@ std::string reason(const Report& report, const trace::Info& info)
     if (what == "step_overhead") {
         const Picoseconds each(report.split.stepOverhead.value()
                                / std::max<std::int64_t>(1, report.steps));
-        return fmt::format("; {} of {} bookkeeping take |{}| of it ({})",
+        return fmt::format("; {} of {} bookkeeping {} |{}| of it ({})",
                            counted(report.steps, "step", "steps"), timeText(each),
+                           report.steps == 1 ? "takes" : "take",
                            timeText(report.split.stepOverhead),
                            percentText(ratio(report.split.stepOverhead, report.time), 1));
     }

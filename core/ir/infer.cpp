@@ -40,8 +40,10 @@ private:
         return userError(name() + " " + what);
     }
 
+    [[nodiscard]] Status dtypes() const;
     [[nodiscard]] Result<Types> elementwise() const;
     [[nodiscard]] Result<Types> reduction() const;
+    [[nodiscard]] Result<Types> iota() const;
     [[nodiscard]] Result<Types> broadcast() const;
     [[nodiscard]] Result<Types> reshape() const;
     [[nodiscard]] Result<Types> transpose() const;
@@ -52,6 +54,46 @@ private:
     const Program& m_program;
     const Operation& m_operation;
 };
+
+// The element types that lax gives an operation.
+Status Inference::dtypes() const
+{
+    const Type& first = operand(m_operation.code == OpCode::SelectN ? 1 : 0);
+    const auto only = [&](bool fits, const char* what) {
+        return fits
+                   ? Status(Done{})
+                   : Status(error(std::string("takes ") + what + ", not " + toString(first) + "."));
+    };
+    switch (m_operation.code) {
+    case OpCode::Floor:
+    case OpCode::Ceil:
+    case OpCode::IsFinite:
+        return only(isFloat(first.dtype), "floating-point values");
+    case OpCode::Not:
+    case OpCode::And:
+    case OpCode::Or:
+    case OpCode::Xor:
+        return only(!isFloat(first.dtype), "integers or bools");
+    case OpCode::ReduceAnd:
+    case OpCode::ReduceOr:
+        return only(!isFloat(first.dtype), "bools or integers");
+    case OpCode::Neg:
+    case OpCode::Abs:
+    case OpCode::Sign:
+    case OpCode::Square:
+    case OpCode::Add:
+    case OpCode::Sub:
+    case OpCode::Mul:
+    case OpCode::Div:
+    case OpCode::Rem:
+    case OpCode::ReduceSum:
+        return only(first.dtype != DType::Bool, "numbers");
+    default:
+        return only(opEntry(m_operation.code).kind != OpKind::Transcendental
+                        || isFloat(first.dtype),
+                    "floating-point values");
+    }
+}
 
 Result<Types> Inference::elementwise() const
 {
@@ -68,8 +110,8 @@ Result<Types> Inference::elementwise() const
                          + toString(operand(i)) + ".");
         }
     }
-    if (kind == OpKind::Transcendental && !isFloat(first.dtype)) {
-        return error("takes floating-point values, not " + toString(first) + ".");
+    if (const Status fit = dtypes(); !fit) {
+        return fit.error();
     }
     Type result = first;
     if (kind == OpKind::Comparison) {
@@ -82,6 +124,9 @@ Result<Types> Inference::elementwise() const
 
 Result<Types> Inference::reduction() const
 {
+    if (const Status fit = dtypes(); !fit) {
+        return fit.error();
+    }
     const Type& input = operand(0);
     std::vector<Extent> kept;
     std::set<std::int32_t> axes(params<AxesParams>().axes.begin(), params<AxesParams>().axes.end());
@@ -104,6 +149,16 @@ Result<Types> Inference::reduction() const
     return Types{{input.dtype, Shape(kept), {}}};
 }
 
+Result<Types> Inference::iota() const
+{
+    const auto& [dtype, shape, dimension] = params<IotaParams>();
+    if (dimension < 0 || static_cast<std::size_t>(dimension) >= shape.rank()) {
+        return error("counts along axis " + std::to_string(dimension) + " of " + toString(shape)
+                     + ".");
+    }
+    return Types{{dtype, shape, {}}};
+}
+
 Result<Types> Inference::broadcast() const
 {
     const auto& [shape, dimensions] = params<BroadcastParams>();
@@ -114,7 +169,8 @@ Result<Types> Inference::broadcast() const
     }
     for (std::size_t i = 0; i < dimensions.size(); ++i) {
         const auto to = static_cast<std::size_t>(dimensions[i]);
-        if (to >= shape.rank() || (input.shape[i] != 1 && input.shape[i] != shape[to])) {
+        const bool rises = i == 0 || dimensions[i - 1] < dimensions[i];
+        if (!rises || to >= shape.rank() || (input.shape[i] != 1 && input.shape[i] != shape[to])) {
             return error("cannot place axis " + std::to_string(i) + " of " + toString(input)
                          + " in " + toString(shape) + ".");
         }
@@ -137,10 +193,14 @@ Result<Types> Inference::transpose() const
     const auto& permutation = params<PermutationParams>().permutation;
     std::vector<std::int32_t> sorted = permutation;
     std::sort(sorted.begin(), sorted.end());
+    const Error wrong = error("takes a permutation of the axes of " + toString(operand(0)) + ".");
+    if (sorted.size() != operand(0).shape.rank()) {
+        return wrong;
+    }
     std::vector<Extent> extents;
     for (std::size_t i = 0; i < sorted.size(); ++i) {
-        if (sorted[i] != static_cast<std::int32_t>(i) || sorted.size() != operand(0).shape.rank()) {
-            return error("takes a permutation of the axes of " + toString(operand(0)) + ".");
+        if (sorted[i] != static_cast<std::int32_t>(i)) {
+            return wrong;
         }
         extents.push_back(operand(0).shape[static_cast<std::size_t>(permutation[i])]);
     }
@@ -210,11 +270,19 @@ Result<Types> Inference::memory() const
     for (std::size_t axis = 0; axis < entries.size(); ++axis) {
         const IndexEntry& entry = entries[axis];
         const Extent last = entry.start + (entry.size - 1) * entry.stride;
-        if (entry.size < 1 || entry.stride < 1
-            || (entry.operand < 0 && (entry.start < 0 || last >= ref.shape[axis]))) {
+        if (entry.size < 1 || entry.stride < 1 || entry.start < 0 || last >= ref.shape[axis]) {
             return error("reaches outside " + toString(ref) + ": axis " + std::to_string(axis)
                          + " from " + std::to_string(entry.start) + " to " + std::to_string(last)
                          + " of " + std::to_string(ref.shape[axis]) + ".");
+        }
+        if (entry.operand >= 0) {
+            const auto at = static_cast<std::size_t>(entry.operand);
+            const bool exists = at < m_operation.operands.size();
+            if (!exists || operand(at) != Type{DType::Int32, Shape{}, {}}) {
+                return error("indexes " + toString(ref) + " with "
+                             + (exists ? toString(operand(at)) : "an operand that it lacks")
+                             + "; an int32 scalar is right.");
+            }
         }
     }
     const Type value{ref.dtype, indexedShape(params<IndexerParams>()), {}};
@@ -257,8 +325,17 @@ Result<Types> Inference::run() const
     const OpEntry& entry = opEntry(m_operation.code);
     const auto count = static_cast<int>(m_operation.operands.size());
     if (count < entry.minOperands || (entry.maxOperands >= 0 && count > entry.maxOperands)) {
-        return error("takes " + std::to_string(entry.minOperands) + " operands, not "
+        return error("takes " + std::to_string(entry.minOperands)
+                     + (entry.maxOperands < 0 ? " or more" : "")
+                     + (entry.maxOperands == 1 ? " operand" : " operands") + ", not "
                      + std::to_string(count) + ".");
+    }
+    for (std::size_t i = 0; i < m_operation.operands.size(); ++i) {
+        const bool mayBeRef =
+            entry.kind == OpKind::Control || (entry.kind == OpKind::Memory && i == 0);
+        if (operand(i).isRef() && !mayBeRef) {
+            return error("takes values, not " + toString(operand(i)) + ".");
+        }
     }
     switch (entry.kind) {
     case OpKind::Elementwise:
@@ -282,7 +359,7 @@ Result<Types> Inference::run() const
         }
     case OpKind::Generate:
         if (m_operation.code == OpCode::Iota) {
-            return Types{{params<IotaParams>().dtype, params<IotaParams>().shape, {}}};
+            return iota();
         }
         return Types{{DType::Int32, Shape{}, {}}};
     case OpKind::Dot:
@@ -310,7 +387,12 @@ Shape indexedShape(const IndexerParams& indexer)
 
 Result<std::vector<Type>> inferTypes(const Program& program, const Operation& operation)
 {
-    return Inference(program, operation).run();
+    try {
+        return Inference(program, operation).run();
+    } catch (const std::bad_variant_access&) {
+        return userError(std::string(opName(operation.code))
+                         + " has the parameters of another operation.");
+    }
 }
 
 } // namespace pallascope::ir

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace pallascope::ir {
 
@@ -14,7 +15,11 @@ class Printer
 public:
     explicit Printer(const Program& program)
         : m_program(program)
-    {}
+    {
+        for (const Value& value : program.values) {
+            m_taken.insert(value.name);
+        }
+    }
 
     [[nodiscard]] std::vector<PrintedLine> run()
     {
@@ -58,32 +63,34 @@ private:
     const Program& m_program;
     std::vector<PrintedLine> m_lines;
     std::map<ValueId, std::string> m_names;
+    std::set<std::string> m_taken; // by refs and grid axes
     std::size_t m_letters = 0;
     std::size_t m_depth = 0;
 };
 
-// a, b, ..., z, aa, ab, ... in order of first appearance; refs keep their names.
+// a, b, ..., z, aa, ab, ... in order of first appearance; refs and grid axes keep their names.
 std::string Printer::name(ValueId id)
 {
     const Value& value = m_program.value(id);
     if (value.literal) {
-        const bool whole = value.type.dtype != DType::F32 && value.type.dtype != DType::BF16;
-        return whole ? fmt::format("{:.0f}", *value.literal)
-               : fmt::format("{:#.6g}", *value.literal).substr(0, 3) == "0.0"
-                   ? std::string("0.0")
-                   : fmt::format("{}", *value.literal);
+        std::string text = fmt::format("{}", *value.literal);
+        const bool looksWhole = text.find_first_not_of("-0123456789") == std::string::npos;
+        return text + (isFloat(value.type.dtype) && looksWhole ? ".0" : "");
     }
     if (!value.name.empty()) {
         return value.name;
     }
     const auto [place, isNew] = m_names.try_emplace(id);
     if (isNew) {
-        std::size_t n = m_letters++;
-        std::string text(1, static_cast<char>('a' + n % 26));
-        while (n >= 26) {
-            n = n / 26 - 1;
-            text.insert(text.begin(), static_cast<char>('a' + n % 26));
-        }
+        std::string text;
+        do {
+            std::size_t n = m_letters++;
+            text.assign(1, static_cast<char>('a' + n % 26));
+            while (n >= 26) {
+                n = n / 26 - 1;
+                text.insert(text.begin(), static_cast<char>('a' + n % 26));
+            }
+        } while (m_taken.contains(text));
         place->second = text;
     }
     return place->second;

@@ -3,6 +3,7 @@
 #include "core/base/check.h"
 #include "core/ir/infer.h"
 
+#include <bit>
 #include <utility>
 
 namespace pallascope::pl::detail {
@@ -50,7 +51,8 @@ ir::ValueId Tracer::newValue(ir::Type type, std::string name)
 
 ir::ValueId Tracer::literal(double number, DType dtype)
 {
-    const auto [place, isNew] = m_literals.try_emplace({number, dtype});
+    const auto [place, isNew] =
+        m_literals.try_emplace({std::bit_cast<std::uint64_t>(number), dtype});
     if (isNew) {
         place->second = newValue({dtype, Shape{}, {}});
         m_program.values.back().literal = number;

@@ -45,7 +45,7 @@ private:
     ir::Program m_program;
     std::vector<ir::Region*> m_open;
     std::map<std::tuple<std::string, std::int32_t>, ir::LocationId> m_locations;
-    std::map<std::pair<double, DType>, ir::ValueId> m_literals;
+    std::map<std::pair<std::uint64_t, DType>, ir::ValueId> m_literals; // by the double's bits
     std::optional<Error> m_error;
     Tracer* m_outer;
 };

@@ -47,6 +47,7 @@ private:
 
 Status Verifier::region(const Region& region, std::size_t gridRank)
 {
+    const std::set<ValueId> outside = m_defined; // what a region defines ends with it
     m_defined.insert(region.arguments.begin(), region.arguments.end());
     for (const Operation& op : region.operations) {
         if (Status status = operation(op, gridRank); !status) {
@@ -59,6 +60,7 @@ Status Verifier::region(const Region& region, std::size_t gridRank)
                              + " returns a value that it does not define.");
         }
     }
+    m_defined = outside;
     return Done{};
 }
 
@@ -146,6 +148,17 @@ Status Verifier::control(const Operation& operation, std::size_t gridRank)
         if (!sound) {
             return error(operation, "scan needs a length and one body with a counter.");
         }
+        std::vector<ValueId> carried = operation.regions[0].arguments;
+        if (m_program.type(carried.front()) != Type{DType::Int32, Shape{}, {}}) {
+            return error(operation, "scan counts in an int32 scalar, not "
+                                        + toString(m_program.type(carried.front())) + ".");
+        }
+        carried.erase(carried.begin());
+        if (Status status = sameTypes(operation, carried, operation.operands,
+                                      "carries other types than its body takes");
+            !status) {
+            return status;
+        }
         return sameTypes(operation, operation.regions[0].results, operation.operands,
                          "carries other types than its body returns");
     }
@@ -153,6 +166,13 @@ Status Verifier::control(const Operation& operation, std::size_t gridRank)
         if (count != 2 || operation.regions[0].results.size() != 1
             || m_program.type(operation.regions[0].results[0]) != Type{DType::Bool, Shape{}, {}}) {
             return error(operation, "while needs a condition that returns one bool, and a body.");
+        }
+        for (const Region& inner : operation.regions) {
+            if (Status status = sameTypes(operation, inner.arguments, operation.operands,
+                                          "carries other types than its regions take");
+                !status) {
+                return status;
+            }
         }
         return sameTypes(operation, operation.regions[1].results, operation.operands,
                          "carries other types than its body returns");
@@ -168,7 +188,8 @@ Status Verifier::spec(const Operation& operation, std::size_t operand, const Pip
     const std::string who = "The block spec of " + spec.name;
     if (spec.block.size() != array.shape.rank()) {
         return error(operation, who + " has " + std::to_string(spec.block.size())
-                                    + " dimensions, its array " + toString(array) + " has "
+                                    + " dimensions, its array "
+                                    + toString(Type{array.dtype, array.shape, {}}) + " has "
                                     + std::to_string(array.shape.rank()) + ".");
     }
     for (const BlockDim& dim : spec.block) {
@@ -179,6 +200,18 @@ Status Verifier::spec(const Operation& operation, std::size_t operand, const Pip
     }
     const bool isIn = spec.direction != BlockDirection::Out,
                isOut = spec.direction != BlockDirection::In;
+    std::vector<Extent> kept;
+    for (const BlockDim& dim : spec.block) {
+        if (!dim.squeezed) {
+            kept.push_back(dim.size);
+        }
+    }
+    const Type& ref = m_program.type(operation.regions[0].arguments[operand]);
+    if (!ref.isRef() || ref.dtype != array.dtype || ref.shape != Shape(kept)) {
+        return error(operation, "The block ref of " + spec.name + " is typed " + toString(ref)
+                                    + ", its spec cuts "
+                                    + toString(Type{array.dtype, Shape(kept), {}}) + ".");
+    }
     if ((isIn && spec.inBuffers < 1) || (isOut && spec.outBuffers < 1)) {
         return error(operation, who + " asks for less than one buffer.");
     }

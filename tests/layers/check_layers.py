@@ -132,7 +132,8 @@ def files_of(root):
     """Project paths of all text files, without build results and Git's own."""
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
-        if name.startswith(("build/", ".git/", ".cache/")) or not path.is_file():
+        ours = not name.startswith(("build/", ".git/", ".cache/")) and name != ".git"
+        if not ours or not path.is_file():
             continue
         if path.suffix in TEXT:
             yield name, path

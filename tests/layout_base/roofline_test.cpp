@@ -139,6 +139,19 @@ TEST(Roofline, otherRunsAndCeilingsAppearFrom700Pixels)
     EXPECT_GE(alternatives(roofline(mainJob(), 0.5, {1000, 600})), 2U);
 }
 
+TEST(Roofline, theRunsPointStaysAboveARunThatComesOutTheSame)
+{
+    RunView run = mainJob();
+    analysis::Alternative same;
+    same.name = "the same";
+    same.arithmeticIntensity = run.report.arithmeticIntensity;
+    same.flopsPerSecond = run.report.flopsPerSecond;
+    run.alternatives = {same};
+    const Scene scene = roofline(run, 1, {1000, 600});
+    const DiscItem point = discsOf(scene).back();
+    EXPECT_EQ(hitTest(scene, point.center.x, point.center.y).kind, TargetKind::Time);
+}
+
 TEST(Roofline, textsStayInsideThePicture)
 {
     for (const Size size : {Size{365, 216}, Size{669, 318}, Size{1000, 614}, Size{300, 160}}) {

@@ -64,7 +64,7 @@ TEST(Memory, slotHeightsAreInProportionToTheirBytes)
 
 TEST(Memory, slotsFillTheirHeightExactlyAndSmallOnesAreRaised)
 {
-    const trace::Info& info = genericRun(sixOperands()).trace->info();
+    const trace::Info info = genericRun(sixOperands()).trace->info();
     const layout::SlotStack stack = layout::stackSlots(info, 1, 10, 400);
     EXPECT_FALSE(stack.scaled);
     EXPECT_NEAR(stack.bottom, 410, 1e-6);
@@ -76,7 +76,7 @@ TEST(Memory, slotsFillTheirHeightExactlyAndSmallOnesAreRaised)
 
 TEST(Memory, slotsOfOneOperandMergeBeforeAnyGetsTooLow)
 {
-    const trace::Info& info = genericRun(sixOperands()).trace->info();
+    const trace::Info info = genericRun(sixOperands()).trace->info();
     const layout::SlotStack stack = layout::stackSlots(info, 1, 0, 140);
     ASSERT_EQ(stack.rows.size(), 8U); // six operands, two scratch buffers
     Bytes sum;
@@ -223,6 +223,9 @@ TEST(Memory, everyPhaseOfASlotHasItsWords)
     const trace::Steps& steps = run.trace->steps();
     EXPECT_EQ(layout::slotWords(*run.trace, 4, Picoseconds(steps.bodyBegin[2] + 1)),
               "step 3 of 8 of this block");
+    EXPECT_EQ(layout::slotWords(*run.trace, 4, Picoseconds(steps.end[2] - 1)),
+              "step 3 of 8 of this block")
+        << "its overhead is its own";
     EXPECT_EQ(layout::slotWords(*run.trace, 4, Picoseconds(steps.bodyBegin[12])),
               "written back, free");
 }

@@ -66,11 +66,9 @@ TEST(NeededValues, nameTheInputThatALoopRunsBy)
     const OneStep step{{makeArray(kInt, {1})}, kF32, {8}, {}, {}};
     const auto body = [](const std::vector<pl::Ref>& refs) {
         refs[1][pl::all] = 0;
-        pl::whileLoop({refs[0][0].load()},
-                      [](std::vector<pl::Value> carry) { return carry[0] > 0; },
-                      [](std::vector<pl::Value> carry) {
-                          return std::vector<pl::Value>{carry[0] - 1};
-                      });
+        pl::whileLoop(
+            {refs[0][0].load()}, [](std::vector<pl::Value> carry) { return carry[0] > 0; },
+            [](std::vector<pl::Value> carry) { return std::vector<pl::Value>{carry[0] - 1}; });
     };
     EXPECT_NE(complaint(step, body).find("The values of x0 decide"), std::string::npos);
 }
@@ -98,15 +96,11 @@ TEST(NeededValues, takeTheDataThatIsNeededAndOnlyShapesOfTheRest)
 {
     std::vector<std::int64_t> ends;
     for (const double flag : {1.0, 7.0}) {
-        const OneStep step{{arrayOf(kInt, {1}, {flag}), makeArray(kF32, {64, 128})},
-                           kF32,
-                           {64, 128},
-                           {},
-                           {}};
+        const OneStep step{
+            {arrayOf(kInt, {1}, {flag}), makeArray(kF32, {64, 128})}, kF32, {64, 128}, {}, {}};
         const auto body = [](const std::vector<pl::Ref>& refs) {
             refs[2][pl::all] = refs[1][pl::all];
-            pl::when(refs[0][0].load() > 3,
-                     [&] { refs[2][pl::all] = pl::exp(refs[1][pl::all]); });
+            pl::when(refs[0][0].load() > 3, [&] { refs[2][pl::all] = pl::exp(refs[1][pl::all]); });
         };
         const ir::Program program = oneStepProgram(step, body);
         std::vector<Array> inputs = step.inputs;

@@ -1,15 +1,15 @@
 // Times of runs: rules that hold for every run, and one case computed by hand.
-#include "tests/machine/support.h"
-#include "tests/machine/table_pipeline.h"
-
 #include "core/analysis/report.h"
 #include "core/machine/arith/threads.h"
 #include "kernels/kernel.h"
+#include "tests/machine/support.h"
+#include "tests/machine/table_pipeline.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstring>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 namespace pallascope::machine_test {
 
@@ -118,12 +118,12 @@ TEST(RandomRuns, serveCopiesOneAfterTheOtherInTheOrderOfTheirIssue)
         for (std::size_t i = 0; i < copies.size(); ++i) {
             ASSERT_GE(copies.issue[i], issued);
             // start = max(issue + latency, free); end = start + bytes / bandwidth, rounded up.
-            ASSERT_EQ(copies.start[i],
-                      std::max(copies.issue[i] + link.latency.value(), free));
+            ASSERT_EQ(copies.start[i], std::max(copies.issue[i] + link.latency.value(), free));
             const double exact =
                 static_cast<double>(copies.bytes[i]) / link.achieved().value() * 1e12;
             ASSERT_GE(static_cast<double>(copies.end[i] - copies.start[i]), exact * (1 - 1e-12));
-            ASSERT_LT(static_cast<double>(copies.end[i] - copies.start[i]), exact * (1 + 1e-12) + 1);
+            ASSERT_LT(static_cast<double>(copies.end[i] - copies.start[i]),
+                      exact * (1 + 1e-12) + 1);
             issued = copies.issue[i];
             free = copies.end[i];
         }
@@ -244,7 +244,8 @@ TEST(Outputs, haveTheSameBitsWhateverTheNumberOfThreads)
     const Threads restore;
     const kernels::Kernel kernel = *kernels::find("matmul");
     const auto arguments = kernels::arguments(
-        kernel, {{"m", "200"}, {"n", "150"}, {"k", "768"}, {"bm", "104"}, {"bn", "128"}, {"bk", "256"}});
+        kernel,
+        {{"m", "200"}, {"n", "150"}, {"k", "768"}, {"bm", "104"}, {"bn", "128"}, {"bk", "256"}});
     ASSERT_TRUE(arguments) << arguments.error().message;
     const ir::Program program = mustTrace(kernel.build(*arguments));
     const std::vector<Array> inputs{normalArray(DType::BF16, {200, 768}, 1),
@@ -262,10 +263,10 @@ TEST(Outputs, haveTheSameBitsWhateverTheNumberOfThreads)
 
 TEST(SingleBuffers, neverOverlapSoThatTheTimeIsASum)
 {
-    // f32[3072] doubled in blocks of 1024 elements, one buffer each. By hand: a block is 4096 bytes,
-    // at 1024e9 B/s x 0.5 that is 8000 ps. The body holds two uses of one load, one add, one store,
-    // each on a unit of its own and each of one register: one cycle of 1.5 GHz, 666.67 ps, rounded
-    // up to 667. Books: 1000 ps a step. Three steps of copy in, body, books, copy out.
+    // f32[3072] doubled in blocks of 1024 elements, one buffer each. By hand: a block is 4096
+    // bytes, at 1024e9 B/s x 0.5 that is 8000 ps. The body holds two uses of one load, one add, one
+    // store, each on a unit of its own and each of one register: one cycle of 1.5 GHz, 666.67 ps,
+    // rounded up to 667. Books: 1000 ps a step. Three steps of copy in, body, books, copy out.
     nlohmann::json file = nlohmann::json::parse(v5e().json);
     file["links"][0]["bytes_per_s"]["value"] = 1024e9;
     file["links"][0]["efficiency"]["value"] = 0.5;
@@ -273,21 +274,22 @@ TEST(SingleBuffers, neverOverlapSoThatTheTimeIsASum)
     const Result<chip::Chip> chip = chip::parse(file.dump(), "by hand");
     ASSERT_TRUE(chip) << chip.error().message;
     const auto blocks = [](auto i) { return pl::at(i); };
-    const ir::Program program = mustTrace(pl::kernel(
-        "twice", {pl::in("x", DType::F32, {3072}), pl::out("out", DType::F32, {3072})},
-        [&](pl::Ref xHbm, pl::Ref outHbm) {
-            pl::emitPipeline({.grid = {3},
-                              .in = {pl::block({1024}, blocks, 1)},
-                              .out = {pl::block({1024}, blocks, 1)}},
-                             [](pl::Ref x, pl::Ref out) {
-                                 const pl::Value value = x[pl::all].load();
-                                 out[pl::all] = value + value;
-                             })(xHbm, outHbm);
-        }));
+    const ir::Program program = mustTrace(
+        pl::kernel("twice", {pl::in("x", DType::F32, {3072}), pl::out("out", DType::F32, {3072})},
+                   [&](pl::Ref xHbm, pl::Ref outHbm) {
+                       pl::emitPipeline({.grid = {3},
+                                         .in = {pl::block({1024}, blocks, 1)},
+                                         .out = {pl::block({1024}, blocks, 1)}},
+                                        [](pl::Ref x, pl::Ref out) {
+                                            const pl::Value value = x[pl::all].load();
+                                            out[pl::all] = value + value;
+                                        })(xHbm, outHbm);
+                   }));
     const machine::RunResult run =
         mustRun(program, {normalArray(DType::F32, {3072}, 1)}, machine::ValueMode::Full, *chip);
     EXPECT_EQ(run.trace->end(), Picoseconds(3 * (8000 + 667 + 1000 + 8000)));
-    EXPECT_EQ(run.trace->copies().start, (std::vector<std::int64_t>{0, 9667, 17667, 27334, 35334, 45001}));
+    EXPECT_EQ(run.trace->copies().start,
+              (std::vector<std::int64_t>{0, 9667, 17667, 27334, 35334, 45001}));
 }
 
 TEST(DoubleBuffers, hideAllCopiesButTheFirstInAndTheLastOutBehindLongerBodies)
@@ -301,16 +303,17 @@ TEST(DoubleBuffers, hideAllCopiesButTheFirstInAndTheLastOutBehindLongerBodies)
     const Result<chip::Chip> chip = chip::parse(file.dump(), "by hand");
     ASSERT_TRUE(chip) << chip.error().message;
     const auto blocks = [](auto i) { return pl::at(i); };
-    const ir::Program program = mustTrace(pl::kernel(
-        "twice", {pl::in("x", DType::F32, {3072}), pl::out("out", DType::F32, {3072})},
-        [&](pl::Ref xHbm, pl::Ref outHbm) {
-            pl::emitPipeline(
-                {.grid = {3}, .in = {pl::block({1024}, blocks)}, .out = {pl::block({1024}, blocks)}},
-                [](pl::Ref x, pl::Ref out) {
-                    const pl::Value value = x[pl::all].load();
-                    out[pl::all] = value + value;
-                })(xHbm, outHbm);
-        }));
+    const ir::Program program = mustTrace(
+        pl::kernel("twice", {pl::in("x", DType::F32, {3072}), pl::out("out", DType::F32, {3072})},
+                   [&](pl::Ref xHbm, pl::Ref outHbm) {
+                       pl::emitPipeline({.grid = {3},
+                                         .in = {pl::block({1024}, blocks)},
+                                         .out = {pl::block({1024}, blocks)}},
+                                        [](pl::Ref x, pl::Ref out) {
+                                            const pl::Value value = x[pl::all].load();
+                                            out[pl::all] = value + value;
+                                        })(xHbm, outHbm);
+                   }));
     const machine::RunResult run =
         mustRun(program, {normalArray(DType::F32, {3072}, 1)}, machine::ValueMode::Full, *chip);
     EXPECT_EQ(run.trace->end(), Picoseconds(8000 + 3 * 100667 + 8000));

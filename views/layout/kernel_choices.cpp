@@ -102,6 +102,24 @@ bool endsWithBlocks(const std::string& name)
                   == 0;
 }
 
+// Leaves `fit` rows in their order: the run, the best alternative, and those next to the run.
+void keepNearest(std::vector<Choice>& rows, std::size_t fit, std::int64_t best)
+{
+    const auto isSelf = [](const Choice& row) { return row.alternative < 0; };
+    while (rows.size() > fit) {
+        const auto self = std::find_if(rows.begin(), rows.end(), isSelf);
+        const bool frontIsFarther = self - rows.begin() >= rows.end() - 1 - self;
+        const auto gives = [&](const Choice& row) {
+            return !isSelf(row) && row.alternative != best;
+        };
+        if (frontIsFarther ? gives(rows.front()) : !gives(rows.back())) {
+            rows.erase(std::find_if(rows.begin(), rows.end(), gives));
+        } else {
+            rows.erase(std::find_if(rows.rbegin(), rows.rend(), gives).base() - 1);
+        }
+    }
+}
+
 } // namespace
 
 void paintChoices(Canvas& canvas, const RunView& run, double y)
@@ -133,19 +151,11 @@ void paintChoices(Canvas& canvas, const RunView& run, double y)
         nameWidth = std::max(nameWidth, textWidth(row.name, 11, Weight::SemiBold) + 1);
     }
     nameWidth = std::min(nameWidth, w - 58 - 60);
-    // All, or those around the run: what fits stays in order.
-    std::size_t first = 0;
-    const auto self = static_cast<std::size_t>(
-        std::find_if(rows.begin(), rows.end(), [](const Choice& r) { return r.alternative < 0; })
-        - rows.begin());
-    if (self >= fit) {
-        first = self - fit + 1;
-    }
-    for (std::size_t i = first; i < rows.size() && i < first + fit; ++i, y += height) {
-        const bool isBest =
-            best != nullptr && rows[i].alternative >= 0
-            && &run.alternatives[static_cast<std::size_t>(rows[i].alternative)] == best;
-        paintChoice(canvas, rows[i], y, height, nameWidth, isBest);
+    keepNearest(rows, fit, best == nullptr ? -1 : best - run.alternatives.data());
+    for (const Choice& row : rows) {
+        const bool isBest = best != nullptr && row.alternative == best - run.alternatives.data();
+        paintChoice(canvas, row, y, height, nameWidth, isBest);
+        y += height;
     }
     const trace::Info& info = run.trace->info();
     const std::string limit = "limit: vmem_limit_bytes, " + bytesText(run.report.vmemScopedLimit)

@@ -35,6 +35,13 @@ bool notYetWritten(const trace::Trace& trace, const trace::Buffer& buffer,
     return now.value() < trace.steps().bodyBegin[static_cast<std::size_t>(first)];
 }
 
+// From 1. In the overhead after a body the step is still that body's.
+std::int64_t stepOfStay(const trace::Trace& trace, const trace::SlotState& state, Picoseconds now)
+{
+    const std::int32_t first = trace.visits().firstStep[static_cast<std::size_t>(state.visit)];
+    return std::min<std::int64_t>(state.stepsDone + 1, trace::stepAt(trace, now) - first + 1);
+}
+
 // The first step that uses a slot, for one that nothing has used so far.
 std::int32_t firstUse(const trace::Trace& trace, const trace::Buffer& buffer)
 {
@@ -313,8 +320,8 @@ std::string slotWords(const trace::Trace& trace, std::int32_t index, Picoseconds
         if (state.stepsDone >= state.stepsInStay) {
             return "all " + countText(state.stepsInStay) + " steps of this block done";
         }
-        return "step " + countText(state.stepsDone + 1) + " of " + countText(state.stepsInStay)
-               + " of this block";
+        return "step " + countText(stepOfStay(trace, state, now)) + " of "
+               + countText(state.stepsInStay) + " of this block";
     case SlotPhase::LeavingQueued:
         return "leaving, queued";
     case SlotPhase::Leaving:

@@ -100,10 +100,9 @@ std::string verdictText(const RunView& run, bool wide)
     if (wide && !report.busy.empty() && seconds > 0) {
         text += "; " + report.busy.front().first + " is busy |"
                 + percentText(ratio(report.busy.front().second, report.time), 1) + "| of the time";
-        const Picoseconds waited = run.index->waiting(run.trace->end());
         if (report.stalledSteps > 0) {
             text += " and |" + countText(report.stalledSteps) + "| steps wait for copies, |"
-                    + timeText(waited) + "| in all";
+                    + timeText(report.split.exposedCopies) + "| in all";
         }
     }
     return text;

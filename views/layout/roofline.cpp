@@ -101,13 +101,16 @@ Scene Painter::paint() &&
     }
     m_canvas.popClip();
     names();
+    if (m_wide) {
+        others();
+    }
     if (point && inSight(*point)) {
         points(*point);
     } else {
         expected();
     }
     if (m_wide) {
-        others();
+        nameOthers();
     }
     return parts::finished(std::move(m_canvas), "Roofline", captionOf(point), m_run, m_state);
 }

@@ -194,21 +194,33 @@ void Painter::expected()
     m_taken.push_back(box);
 }
 
+std::optional<layout::Point> Painter::placeOf(const analysis::Alternative& other) const
+{
+    const Point point = {other.arithmeticIntensity, other.flopsPerSecond};
+    return other.fits && point.intensity > 0 && inSight(point) ? std::optional(at(point))
+                                                               : std::nullopt;
+}
+
 void Painter::others()
 {
     for (std::size_t i = 0; i < m_run.alternatives.size(); ++i) {
-        const analysis::Alternative& other = m_run.alternatives[i];
-        const Point point = {other.arithmeticIntensity, other.flopsPerSecond};
-        if (!other.fits || !(point.intensity > 0) || !inSight(point)) {
-            continue;
+        if (const std::optional<layout::Point> p = placeOf(m_run.alternatives[i])) {
+            m_canvas.polygon(
+                {{p->x, p->y - 6}, {p->x + 6, p->y}, {p->x, p->y + 6}, {p->x - 6, p->y}},
+                Role::View, Role::Text2, 1.6);
+            m_canvas.hit(p->x - 7, p->y - 7, 14, 14,
+                         {TargetKind::Alternative, static_cast<std::int64_t>(i), -1});
+            m_taken.push_back({p->x - 7, p->y - 7, 14, 14});
         }
-        const layout::Point p = at(point);
-        m_canvas.polygon({{p.x, p.y - 6}, {p.x + 6, p.y}, {p.x, p.y + 6}, {p.x - 6, p.y}},
-                         Role::View, Role::Text2, 1.6);
-        const auto row = static_cast<std::int64_t>(i);
-        m_canvas.hit(p.x - 7, p.y - 7, 14, 14, {TargetKind::Alternative, row, -1});
-        m_taken.push_back({p.x - 7, p.y - 7, 14, 14});
-        nameOther(other, p, row);
+    }
+}
+
+void Painter::nameOthers()
+{
+    for (std::size_t i = 0; i < m_run.alternatives.size(); ++i) {
+        if (const std::optional<layout::Point> p = placeOf(m_run.alternatives[i])) {
+            nameOther(m_run.alternatives[i], *p, static_cast<std::int64_t>(i));
+        }
     }
 }
 

@@ -84,7 +84,9 @@ private:
     void expected();
 
     // Other runs of the kernel, as diamonds.
-    void others();
+    void others();     // under the run point
+    void nameOthers(); // where the other texts leave room
+    [[nodiscard]] std::optional<layout::Point> placeOf(const analysis::Alternative& other) const;
 
     // Beside its diamond, the shorter name if need be, nothing if neither side is free.
     void nameOther(const analysis::Alternative& other, const layout::Point& p, std::int64_t row);

@@ -345,13 +345,14 @@ double paintChecks(Canvas& canvas, const RunView& run, double y)
     }
     if (check.checked) {
         paintSeverity(canvas, x, y + 2, check.passed ? Severity::Ok : Severity::Error);
-        const auto error = [](double value) {
-            return std::isnan(value) ? std::string("NaN") : fmt::format("{:.1e}", value);
-        };
-        const std::string sentence = fmt::format(
-            "|The result {} the reference:| largest error {}, {} of the largest value; {}",
-            check.passed ? "agrees with" : "differs from", error(check.maxAbsError),
-            error(check.maxRelError), check.method);
+        const std::string error =
+            std::isfinite(check.maxRelError)
+                ? fmt::format("largest error {:.1e}, {:.1e} of the largest value",
+                              check.maxAbsError, check.maxRelError)
+                : std::string("it holds NaN or infinity");
+        const std::string sentence =
+            fmt::format("|The result {} the reference:| {}; {}",
+                        check.passed ? "agrees with" : "differs from", error, check.method);
         y = canvas.paragraph(x + 18, y, w, sentence, 11, 16, Role::Text2) + 4;
     }
     return y;

@@ -1,0 +1,224 @@
+// docs/report_format.md and the JSON of a report name the same keys, with the same types.
+#include "tests/analysis/runs.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <limits>
+#include <set>
+
+namespace pallascope::analysis_test {
+
+namespace {
+
+using Json = nlohmann::json;
+
+Json jsonOf(const trace::Trace& trace, std::optional<Seconds> wall = Seconds(0.25))
+{
+    const analysis::Report report = analysis::report(trace).value();
+    const std::string verdict = analysis::verdict(report, trace.info(), {});
+    return Json::parse(analysis::toJson(report, trace.info(), verdict, wall));
+}
+
+// The main job with all that a report can have.
+trace::TraceBuilder full()
+{
+    trace::TraceBuilder builder = mainJobBuilder();
+    builder.info.findings = {{"output_revisited",
+                              trace::FindingClass::Structural,
+                              "A sentence.",
+                              "out",
+                              8,
+                              0,
+                              {0, 7},
+                              448}};
+    builder.info.check = {true, true, 0.5, 0.25, "rows against an f64 product"};
+    return builder;
+}
+
+// Every row of the tables whose first cell is `key`: key -> type cell. "  .name" belongs to the
+// row above it that has none of these.
+std::map<std::string, std::string> documented()
+{
+    std::ifstream file(PALLASCOPE_REPORT_FORMAT);
+    std::map<std::string, std::string> keys;
+    std::string line, parent;
+    while (std::getline(file, line)) {
+        if (!line.starts_with("| `")) {
+            continue;
+        }
+        const std::size_t close = line.find('`', 3), bar = line.find('|', close);
+        std::string key = line.substr(3, close - 3);
+        const std::string type = line.substr(bar + 2, line.find('|', bar + 1) - bar - 3);
+        if (key.starts_with("  .")) {
+            key = parent + key.substr(2);
+        } else {
+            parent = key;
+        }
+        EXPECT_TRUE(keys.emplace(key, type).second) << key << " is documented twice";
+    }
+    return keys;
+}
+
+// Keys whose objects have names of the run in them.
+const std::set<std::string> kOpen = {"parameters", "flops_by_unit", "busy_s", "vmem_by_operand"};
+
+void collect(const Json& json, const std::string& prefix, std::map<std::string, Json>& keys)
+{
+    for (const auto& [name, value] : json.items()) {
+        const std::string key = prefix + name;
+        keys[key] = value;
+        if (value.is_object() && !kOpen.contains(key)) {
+            collect(value, key + ".", keys);
+        }
+        if (value.is_array() && !value.empty() && value.front().is_object()) {
+            collect(value.front(), key + ".", keys);
+        }
+    }
+}
+
+bool hasType(const Json& value, const std::string& type)
+{
+    if (value.is_null()) {
+        return type.find("or null") != std::string::npos;
+    }
+    const std::string word = type.substr(0, type.find_first_of(", "));
+    const std::map<std::string, bool> fits = {{"string", value.is_string()},
+                                              {"object", value.is_object()},
+                                              {"array", value.is_array()},
+                                              {"boolean", value.is_boolean()},
+                                              {"count", value.is_number_integer()},
+                                              {"bytes", value.is_number_integer()},
+                                              {"cycles", value.is_number_integer()},
+                                              {"FLOP", value.is_number_integer()},
+                                              {"s", value.is_number_float()},
+                                              {"FLOP/s", value.is_number()},
+                                              {"FLOP/B", value.is_number()},
+                                              {"ratio", value.is_number()},
+                                              {"0…1", value.is_number()},
+                                              {"number", value.is_number()}};
+    const auto found = fits.find(word);
+    EXPECT_NE(found, fits.end()) << "no such type: " << type;
+    return found != fits.end() && found->second;
+}
+
+} // namespace
+
+TEST(Json, everyKeyIsDocumentedAndEveryDocumentedKeyExists)
+{
+    std::map<std::string, Json> keys;
+    collect(jsonOf(*full().finish().value()), "", keys);
+    // `result` and its parts are documented in one row each.
+    keys.erase("result");
+    const std::map<std::string, std::string> rows = documented();
+    for (const auto& [key, value] : keys) {
+        EXPECT_TRUE(rows.contains(key)) << key << " is not documented";
+    }
+    for (const auto& [key, type] : rows) {
+        ASSERT_TRUE(keys.contains(key)) << key << " is documented and missing";
+        EXPECT_TRUE(hasType(keys[key], type)) << key << " " << keys[key] << " is no " << type;
+    }
+}
+
+TEST(Json, keysThatScriptsRelyOnExist)
+{
+    const Json json = jsonOf(*full().finish().value());
+    for (const char* key : {"kernel",
+                            "parameters",
+                            "chip",
+                            "grid",
+                            "steps",
+                            "events",
+                            "time_s",
+                            "cycles",
+                            "flops",
+                            "flops_by_unit",
+                            "transcendentals",
+                            "hbm_read_bytes",
+                            "hbm_write_bytes",
+                            "traffic",
+                            "arithmetic_intensity",
+                            "flops_per_s",
+                            "peak_flops_per_s",
+                            "utilization",
+                            "bound_by",
+                            "time_split_s",
+                            "verdict",
+                            "vmem_peak_bytes",
+                            "vmem_by_operand",
+                            "vmem_temporaries_estimate_bytes",
+                            "vmem_scoped_limit_bytes",
+                            "vmem_capacity_bytes",
+                            "result",
+                            "findings",
+                            "wall_s"}) {
+        EXPECT_TRUE(json.contains(key)) << key;
+    }
+}
+
+TEST(Json, valuesAreThoseOfTheReport)
+{
+    const auto trace = full().finish().value();
+    const analysis::Report report = analysis::report(*trace).value();
+    const Json json = jsonOf(*trace);
+    EXPECT_EQ(json["steps"], 512);
+    EXPECT_EQ(json["hbm_read_bytes"], 536'870'912);
+    EXPECT_EQ(json["hbm_write_bytes"], 67'108'864);
+    EXPECT_EQ(json["flops_by_unit"]["MXU"], std::int64_t{2} * 4096 * 4096 * 4096);
+    EXPECT_EQ(json["traffic"].size(), 3U);
+    EXPECT_EQ(json["traffic"][2]["direction"], "write");
+    EXPECT_EQ(json["traffic"][0]["block_bytes"], 524'288);
+    EXPECT_DOUBLE_EQ(json["time_s"], static_cast<double>(trace->end().value()) * 1e-12);
+    double split = 0;
+    for (const auto& [name, part] : json["time_split_s"].items()) {
+        split += part.get<double>();
+    }
+    EXPECT_NEAR(split, json["time_s"].get<double>(), 1e-15);
+    EXPECT_EQ(json["busy_s"].size(), report.busy.size());
+    EXPECT_EQ(json["vmem_by_operand"]["x"], 1'048'576);
+    EXPECT_EQ(json["wall_s"], 0.25);
+    EXPECT_EQ(json["verdict"].get<std::string>().find('|'), std::string::npos);
+    EXPECT_EQ(json["result"]["max_rel_error"], 0.25);
+    EXPECT_EQ(json["findings"][0]["source"], "kernels/matmul.cpp:7");
+    EXPECT_EQ(json["findings"][0]["related_step"], 0);
+    EXPECT_EQ(json["findings"][0]["class"], "structural");
+}
+
+TEST(Json, wholeNumbersAmongTheParametersAreNumbers)
+{
+    trace::TraceBuilder builder = mainJobBuilder();
+    builder.info.parameters = {{"m", "4096"}, {"dtype", "bf16"}, {"shape", "3,2"}};
+    builder.info.parameterOrder = {"m", "dtype", "shape"};
+    const Json json = jsonOf(*std::move(builder).finish().value());
+    EXPECT_EQ(json["parameters"], (Json{{"m", 4096}, {"dtype", "bf16"}, {"shape", "3,2"}}));
+}
+
+TEST(Json, whatIsUnknownIsNull)
+{
+    trace::TraceBuilder builder = mainJobBuilder();
+    builder.info.check = {};
+    builder.info.findings = {
+        {"over_scoped_limit", trace::FindingClass::Value, "A sentence.", "", -1, {}, {}, 1}};
+    const Json json = jsonOf(*std::move(builder).finish().value(), std::nullopt);
+    EXPECT_TRUE(json["wall_s"].is_null());
+    EXPECT_EQ(json["result"]["checked"], false);
+    for (const char* key : {"passed", "max_abs_error", "max_rel_error", "method"}) {
+        EXPECT_TRUE(json["result"][key].is_null()) << key;
+    }
+    const Json& finding = json["findings"][0];
+    EXPECT_EQ(finding["class"], "value");
+    for (const char* key : {"operand", "step", "source"}) {
+        EXPECT_TRUE(finding[key].is_null()) << key;
+    }
+    EXPECT_FALSE(finding.contains("related_step"));
+    trace::TraceBuilder wrong = mainJobBuilder();
+    wrong.info.check = {true, false, std::numeric_limits<double>::quiet_NaN(),
+                        std::numeric_limits<double>::infinity(), "all"};
+    const Json result = jsonOf(*std::move(wrong).finish().value())["result"];
+    EXPECT_EQ(result["passed"], false);
+    EXPECT_TRUE(result["max_abs_error"].is_null());
+    EXPECT_TRUE(result["max_rel_error"].is_null());
+}
+
+} // namespace pallascope::analysis_test

@@ -1,0 +1,334 @@
+// The numbers of a report against sums over the trace's columns, one row at a time.
+#include "core/base/shape.h"
+#include "tests/analysis/runs.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace pallascope::analysis_test {
+
+using analysis::Report;
+
+namespace {
+
+// Every machine run and the main job, with its report.
+class EveryRun : public testing::TestWithParam<std::size_t>
+{
+protected:
+    EveryRun()
+        : m_trace(GetParam() < machineRuns().size() ? machineRuns()[GetParam()].trace : mainJob())
+        , m_report(analysis::report(*m_trace).value())
+    {}
+
+    [[nodiscard]] const trace::SegmentTemplate& templateOf(std::size_t segment) const
+    {
+        const auto id = static_cast<std::size_t>(m_trace->segments().templateId[segment]);
+        return m_trace->info().templates[id];
+    }
+
+    [[nodiscard]] Picoseconds busy(const std::string& name) const
+    {
+        for (const auto& [who, time] : m_report.busy) {
+            if (who == name) {
+                return time;
+            }
+        }
+        ADD_FAILURE() << name << " is not listed";
+        return {};
+    }
+
+    std::shared_ptr<const trace::Trace> m_trace;
+    Report m_report;
+};
+
+std::string runName(const testing::TestParamInfo<std::size_t>& info)
+{
+    std::string name =
+        info.param < machineRuns().size() ? machineRuns()[info.param].name : "main job";
+    std::replace(name.begin(), name.end(), ' ', '_');
+    return name;
+}
+
+} // namespace
+
+TEST_P(EveryRun, trafficIsTheSumOfItsCopies)
+{
+    const trace::Copies& copies = m_trace->copies();
+    std::size_t rows = 0;
+    std::int64_t read = 0, written = 0;
+    for (const trace::Operand& operand : m_trace->info().operands) {
+        for (const bool out : {false, true}) {
+            std::int64_t count = 0, bytes = 0;
+            for (std::size_t i = 0; i < copies.size(); ++i) {
+                const auto of = static_cast<std::size_t>(copies.operand[i]);
+                if (m_trace->info().operands[of].name == operand.name
+                    && (copies.out[i] != 0) == out) {
+                    ++count;
+                    bytes += copies.bytes[i];
+                }
+            }
+            (out ? written : read) += bytes;
+            if (count == 0) {
+                continue;
+            }
+            ++rows;
+            const auto row = std::find_if(
+                m_report.traffic.begin(), m_report.traffic.end(), [&](const auto& candidate) {
+                    return candidate.operand == operand.name && candidate.out == out;
+                });
+            ASSERT_NE(row, m_report.traffic.end()) << operand.name;
+            EXPECT_EQ(row->copies, count);
+            EXPECT_EQ(row->bytes.value(), bytes);
+            const std::int64_t array = operand.array.elements() * dtypeBytes(operand.dtype);
+            EXPECT_DOUBLE_EQ(row->refetchFactor,
+                             static_cast<double>(bytes) / static_cast<double>(array));
+            EXPECT_EQ(row->blockBytes.value(),
+                      operand.block.elements() * dtypeBytes(operand.dtype));
+        }
+    }
+    EXPECT_EQ(m_report.traffic.size(), rows);
+    EXPECT_EQ(m_report.hbmRead.value(), read);
+    EXPECT_EQ(m_report.hbmWritten.value(), written);
+}
+
+TEST_P(EveryRun, workIsTheSumOfItsSegments)
+{
+    std::int64_t flops = 0, executed = 0, transcendentals = 0;
+    for (std::size_t i = 0; i < m_trace->segments().size(); ++i) {
+        for (const Flops unit : templateOf(i).flopsByUnit) {
+            flops += unit.value();
+        }
+        for (const Flops unit : templateOf(i).executedFlopsByUnit) {
+            executed += unit.value();
+        }
+        transcendentals += templateOf(i).transcendentals;
+    }
+    EXPECT_EQ(m_report.flops.value(), flops);
+    EXPECT_EQ(m_report.executedFlops.value(), executed);
+    EXPECT_EQ(m_report.transcendentals, transcendentals);
+    std::int64_t byUnit = 0;
+    for (const auto& [unit, part] : m_report.flopsByUnit) {
+        EXPECT_GT(part.value(), 0) << unit;
+        byUnit += part.value();
+    }
+    EXPECT_EQ(byUnit, flops);
+    const double seconds = static_cast<double>(m_trace->end().value()) * 1e-12;
+    EXPECT_NEAR(m_report.flopsPerSecond, static_cast<double>(flops) / seconds, 1e-3);
+    const auto moved = static_cast<double>(m_report.hbmRead.value() + m_report.hbmWritten.value());
+    EXPECT_DOUBLE_EQ(m_report.arithmeticIntensity, static_cast<double>(flops) / moved);
+    EXPECT_EQ(m_report.cycles.value(), std::llround(seconds * 1.5e9));
+}
+
+TEST_P(EveryRun, everyPicosecondIsInOnePartOfTheSplit)
+{
+    const trace::Steps& steps = m_trace->steps();
+    const trace::Segments& segments = m_trace->segments();
+    const trace::Waits& waits = m_trace->waits();
+    const std::int64_t end = m_trace->end().value(), first = steps.bodyBegin.front(),
+                       last = steps.end.back();
+    std::int64_t compute = 0, overhead = 0, exposed = 0, at = first;
+    std::set<std::int32_t> stalled;
+    // Between prologue and epilogue the core computes, keeps books or waits; gaps are waits.
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+        ASSERT_GE(segments.begin[i], at);
+        exposed += segments.begin[i] - at;
+        const std::int64_t duration = templateOf(i).duration.value();
+        const bool isOverhead = templateOf(i).kind == trace::SegmentKind::StepOverhead;
+        (isOverhead ? overhead : compute) += duration;
+        at = segments.begin[i] + duration;
+    }
+    exposed += last - at;
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+        if (waits.begin[i] >= first && waits.begin[i] < last && waits.end[i] > waits.begin[i]) {
+            stalled.insert(waits.step[i]);
+        }
+    }
+    EXPECT_EQ(m_report.split.prologue.value(), first);
+    EXPECT_EQ(m_report.split.epilogue.value(), end - last);
+    EXPECT_EQ(m_report.split.compute.value(), compute);
+    EXPECT_EQ(m_report.split.stepOverhead.value(), overhead);
+    EXPECT_EQ(m_report.split.exposedCopies.value(), exposed);
+    EXPECT_EQ(m_report.split.total().value(), end);
+    EXPECT_EQ(m_report.stalledSteps, static_cast<std::int64_t>(stalled.size()));
+}
+
+TEST_P(EveryRun, linksAndUnitsAreBusyForTheirRows)
+{
+    const trace::Info& info = m_trace->info();
+    for (std::size_t link = 0; link < info.links.size(); ++link) {
+        std::int64_t time = 0;
+        for (std::size_t i = 0; i < m_trace->copies().size(); ++i) {
+            if (m_trace->copies().link[i] == static_cast<std::int32_t>(link)) {
+                time += m_trace->copies().end[i] - m_trace->copies().start[i];
+            }
+        }
+        EXPECT_EQ(busy(info.links[link].name).value(), time);
+    }
+    for (std::size_t unit = 0; unit < info.units.size(); ++unit) {
+        double time = 0; // ps
+        for (std::size_t i = 0; i < m_trace->segments().size(); ++i) {
+            for (const trace::Mark& mark : templateOf(i).marks) {
+                const bool counts = templateOf(i).kind == trace::SegmentKind::Body
+                                    && mark.unit == static_cast<std::int32_t>(unit);
+                time += counts ? static_cast<double>(mark.length.value()) / 1.5e9 * 1e12 : 0;
+            }
+        }
+        // Segments last whole picoseconds.
+        EXPECT_NEAR(static_cast<double>(busy(info.units[unit].name).value()), time,
+                    static_cast<double>(m_trace->segments().size()) + 1)
+            << info.units[unit].name;
+    }
+    EXPECT_TRUE(std::is_sorted(m_report.busy.begin(), m_report.busy.end(),
+                               [](const auto& a, const auto& b) { return a.second > b.second; }));
+}
+
+TEST_P(EveryRun, theBoundIsWhatIsBusyLongest)
+{
+    const trace::Info& info = m_trace->info();
+    std::map<std::string, std::int64_t> classes;
+    for (const trace::Unit& unit : info.units) {
+        const bool moves =
+            unit.kind == trace::UnitKind::Load || unit.kind == trace::UnitKind::Store;
+        if (unit.kind != trace::UnitKind::Scalar) {
+            std::int64_t& time = classes[moves ? "memory(VMEM)" : "compute(" + unit.name + ")"];
+            time = std::max(time, busy(unit.name).value());
+        }
+    }
+    for (const trace::Link& link : info.links) {
+        classes["memory(" + link.name + ")"] = busy(link.name).value();
+    }
+    classes["step_overhead"] = m_report.split.stepOverhead.value();
+    // Latency: what no segment and no copy covers, found between the ends of all of them.
+    std::vector<std::pair<std::int64_t, std::int64_t>> spans;
+    for (std::size_t i = 0; i < m_trace->segments().size(); ++i) {
+        const std::int64_t begin = m_trace->segments().begin[i];
+        spans.emplace_back(begin, begin + templateOf(i).duration.value());
+    }
+    for (std::size_t i = 0; i < m_trace->copies().size(); ++i) {
+        spans.emplace_back(m_trace->copies().start[i], m_trace->copies().end[i]);
+    }
+    std::map<std::int64_t, int> changes;
+    for (const auto& [begin, finish] : spans) {
+        ++changes[begin];
+        --changes[finish];
+    }
+    changes[m_trace->end().value()] += 0;
+    std::int64_t idle = 0, before = 0;
+    int running = 0;
+    for (const auto& [time, change] : changes) {
+        idle += running == 0 ? time - before : 0;
+        running += change;
+        before = time;
+    }
+    classes["latency"] = idle;
+    const auto longest =
+        std::max_element(classes.begin(), classes.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    EXPECT_EQ(classes[m_report.boundBy], longest->second) << m_report.boundBy;
+}
+
+TEST_P(EveryRun, vmemIsItsBuffersAndTheyDoNotOverlap)
+{
+    const trace::Info& info = m_trace->info();
+    std::map<std::string, std::int64_t> byName;
+    std::vector<std::pair<std::int64_t, std::int64_t>> places;
+    std::int64_t total = 0;
+    for (const trace::Buffer& buffer : info.buffers) {
+        ASSERT_EQ(info.memories[static_cast<std::size_t>(buffer.memory)].name, "VMEM");
+        total += buffer.bytes.value();
+        byName[buffer.operand < 0 ? buffer.name
+                                  : info.operands[static_cast<std::size_t>(buffer.operand)].name] +=
+            buffer.bytes.value();
+        places.emplace_back(buffer.address.value(), (buffer.address + buffer.bytes).value());
+    }
+    std::sort(places.begin(), places.end());
+    for (std::size_t i = 1; i < places.size(); ++i) {
+        EXPECT_LE(places[i - 1].second, places[i].first);
+    }
+    EXPECT_EQ(m_report.vmemPeak.value(), total);
+    EXPECT_EQ(m_report.vmemByOperand.size(), byName.size());
+    for (const analysis::UsedMemory& used : m_report.vmemByOperand) {
+        EXPECT_EQ(used.bytes.value(), byName[used.operand]) << used.operand;
+    }
+    EXPECT_EQ(m_report.vmemCapacity, Bytes(134'217'728));
+    EXPECT_EQ(m_report.vmemScopedLimit, Bytes(16'777'216));
+}
+
+INSTANTIATE_TEST_SUITE_P(Report, EveryRun, testing::Range(std::size_t{0}, std::size_t{9}), runName);
+
+// bf16 [4096,4096] x [4096,4096] -> f32 in 512-blocks: every figure by hand.
+TEST(MainJob, hasTheNumbersOfItsArithmetic)
+{
+    const Report report = analysis::report(*mainJob()).value();
+    EXPECT_EQ(report.steps, 512);
+    EXPECT_EQ(report.grid, (std::vector<Extent>{8, 8, 8}));
+    const std::int64_t products = std::int64_t{2} * 4096 * 4096 * 4096, sums = 512 * 512 * 512;
+    ASSERT_EQ(report.flopsByUnit.size(), 2U);
+    EXPECT_EQ(report.flopsByUnit[0].second.value(), products);
+    EXPECT_EQ(report.flopsByUnit[1].second.value(), sums);
+    EXPECT_EQ(report.hbmRead.value(), 2 * 512 * (512 * 512 * 2));
+    EXPECT_EQ(report.hbmWritten.value(), 4096 * 4096 * 4);
+    EXPECT_NEAR(report.arithmeticIntensity, 227.8, 0.05);
+    ASSERT_EQ(report.traffic.size(), 3U);
+    EXPECT_EQ(report.traffic[0].refetchFactor, 8); // once per j
+    EXPECT_EQ(report.traffic[1].refetchFactor, 8); // once per i
+    EXPECT_EQ(report.traffic[2].refetchFactor, 1);
+    EXPECT_EQ(report.traffic[2].copies, 64);
+    EXPECT_EQ(report.vmemPeak.value(), 4'194'304);
+    EXPECT_EQ(report.boundBy, "memory(HBM)");
+    EXPECT_NEAR(toSeconds(report.time).value(), 0.93e-3, 0.08e-3);
+    EXPECT_EQ(report.split.stepOverhead, Picoseconds(512 * 330'000));
+    // 604 MB at 80 % of 819 GB/s.
+    EXPECT_NEAR(toSeconds(report.busy[0].second).value(), 603979776 / (0.8 * 819e9), 1e-9);
+}
+
+TEST(MainJob, hasTheRoofsOfItsChip)
+{
+    const analysis::Roofline roofline = analysis::report(*mainJob())->roofline;
+    ASSERT_TRUE(roofline.peak);
+    EXPECT_EQ(roofline.peak->name, "bf16 MXU");
+    EXPECT_EQ(roofline.peak->flopsPerSecond, 197e12);
+    EXPECT_EQ(roofline.memory.name, "HBM");
+    EXPECT_EQ(roofline.memory.datasheet.value(), 819e9);
+    EXPECT_DOUBLE_EQ(roofline.memory.achieved.value(), 0.8 * 819e9);
+    EXPECT_NEAR(roofline.ridge, 240.54, 0.005); // 197e12 / 819e9
+    // A step is 2 * 512^3 + 512^2 FLOPs in 2048 cycles of the MXU and 0.33 us of overhead.
+    const double step = 2048 / 1.5e9 + 0.33e-6;
+    ASSERT_TRUE(roofline.stepCeiling);
+    EXPECT_NEAR(*roofline.stepCeiling, (2.0 * 512 * 512 * 512 + 512 * 512) / step, 1e9);
+}
+
+TEST(Report, aKernelWithoutProductsIsHeldAgainstTheVectorUnit)
+{
+    const auto& runs = machineRuns();
+    const Report report = analysis::report(*runs.back().trace).value();
+    ASSERT_EQ(runs.back().name, "vectors");
+    EXPECT_EQ(report.roofline.peak->name, "32-bit VPU");
+    EXPECT_EQ(report.peakFlopsPerSecond, 6.144e12);
+    EXPECT_NEAR(report.roofline.ridge, 7.502, 0.001);
+    EXPECT_DOUBLE_EQ(report.utilization, report.flopsPerSecond / 6.144e12);
+}
+
+TEST(Report, aTraceWithABrokenChipOrWithoutALinkIsRefused)
+{
+    trace::TraceBuilder noChip = mainJobBuilder();
+    noChip.info.chipJson = "{}";
+    const auto broken = analysis::report(*std::move(noChip).finish().value());
+    ASSERT_FALSE(broken);
+    EXPECT_EQ(broken.error().kind, ErrorKind::User);
+    EXPECT_NE(broken.error().message.find("in the trace"), std::string::npos);
+    trace::TraceBuilder noLink = mainJobBuilder();
+    noLink.info.links.clear();
+    noLink.copies = {};
+    noLink.waits = {};
+    noLink.visits = {};
+    const auto without = analysis::report(*std::move(noLink).finish().value());
+    ASSERT_FALSE(without);
+    EXPECT_EQ(without.error().message, "The trace lists no link, so it has no roofline; a trace of "
+                                       "a chip with one is right.");
+}
+
+} // namespace pallascope::analysis_test

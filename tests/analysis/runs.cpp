@@ -1,0 +1,78 @@
+#include "tests/analysis/runs.h"
+
+#include "core/machine/run.h"
+#include "kernels/kernel.h"
+#include "tests/chip/chip_file.h"
+#include "tests/support/synthetic_trace.h"
+
+namespace pallascope::analysis_test {
+
+namespace {
+
+using Given = std::map<std::string, std::string>;
+
+NamedRun run(const std::string& name, const std::string& kernelName, const Given& given)
+{
+    const kernels::Kernel* kernel = kernels::find(kernelName);
+    const ir::Program program = kernel->build(kernels::arguments(*kernel, given).value()).value();
+    std::vector<Array> inputs;
+    for (const ir::Argument& argument : program.arguments) {
+        if (argument.kind == ir::ArgumentKind::Input) {
+            const ir::Type& type = program.type(argument.ref);
+            inputs.push_back({type.dtype, type.shape, nullptr});
+        }
+    }
+    static const chip::Chip kChip = chip::parse(chip::v5eText(), "tpu_v5e.json").value();
+    machine::Options options;
+    options.values = machine::ValueMode::Needed;
+    return {name, machine::run(program, inputs, kChip, options).value().trace};
+}
+
+} // namespace
+
+trace::TraceBuilder mainJobBuilder()
+{
+    trace::TraceBuilder builder = test::mainJobBuilder();
+    builder.info.chipJson = chip::v5eText();
+    return builder;
+}
+
+std::shared_ptr<const trace::Trace> mainJob()
+{
+    return mainJobBuilder().finish().value();
+}
+
+const std::vector<NamedRun>& machineRuns()
+{
+    const Given small = {{"m", "512"},  {"n", "384"},  {"k", "640"},
+                         {"bm", "128"}, {"bn", "128"}, {"bk", "128"}};
+    const auto with = [&](const std::string& name, const std::string& value) {
+        Given given = small;
+        given[name] = value;
+        return given;
+    };
+    static const std::vector<NamedRun> kRuns = {
+        run("small", "matmul", small),
+        run("one buffer", "matmul", with("buffers", "1")),
+        run("three buffers", "matmul", with("buffers", "3")),
+        run("revisits", "matmul", with("order", "ikj")),
+        run("f32", "matmul", with("dtype", "f32")),
+        run("overhang", "matmul_scratch",
+            {{"m", "1000"},
+             {"n", "700"},
+             {"k", "600"},
+             {"bm", "512"},
+             {"bn", "512"},
+             {"bk", "512"}}),
+        run("one step", "matmul_scratch",
+            {{"m", "256"},
+             {"n", "256"},
+             {"k", "256"},
+             {"bm", "256"},
+             {"bn", "256"},
+             {"bk", "256"}}),
+        run("vectors", "add_vectors", {})};
+    return kRuns;
+}
+
+} // namespace pallascope::analysis_test

@@ -1,0 +1,205 @@
+// What a report says in words, on reports made by hand.
+#include "tests/analysis/runs.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace pallascope::analysis_test {
+
+using analysis::Alternative;
+using analysis::Report;
+
+namespace {
+
+constexpr Picoseconds us(std::int64_t microseconds)
+{
+    return Picoseconds(microseconds * 1'000'000);
+}
+
+// 1 ms, 100 of 200 TFLOP/s, 8 steps; HBM of 1000 GB/s achieves 80 %.
+Report plainReport(const std::string& boundBy)
+{
+    Report report;
+    report.kernel = "k";
+    report.steps = 8;
+    report.time = us(1000);
+    report.flops = Flops(100'000'000'000);
+    report.flopsPerSecond = 100e12;
+    report.peakFlopsPerSecond = 200e12;
+    report.utilization = 0.5;
+    report.arithmeticIntensity = 125;
+    report.boundBy = boundBy;
+    report.split = {us(600), us(50), us(300), us(30), us(20)};
+    report.busy = {{"HBM", us(900)}, {"MXU", us(550)}, {"store", us(400)}, {"load", us(200)}};
+    report.roofline.peak = analysis::Roof{"bf16 MXU", 200e12};
+    report.roofline.memory = {"HBM", BytesPerSecond(1000e9), BytesPerSecond(800e9)};
+    report.roofline.ridge = 200;
+    return report;
+}
+
+trace::Info plainInfo()
+{
+    trace::Info info;
+    info.chipName = "A chip";
+    info.links = {{"HBM", 0, 1, BytesPerSecond(1000e9), BytesPerSecond(800e9)}};
+    info.units = {{"MXU", trace::UnitKind::Matrix},
+                  {"load", trace::UnitKind::Load},
+                  {"store", trace::UnitKind::Store}};
+    info.operands.resize(2);
+    info.operands[0].name = "x";
+    info.operands[0].dtype = DType::BF16;
+    info.operands[1].name = "out";
+    info.operands[1].dtype = DType::BF16;
+    info.operands[1].direction = trace::Direction::Out;
+    return info;
+}
+
+std::string verdictOf(const Report& report, const std::vector<Alternative>& alternatives = {},
+                      const trace::Info& info = plainInfo())
+{
+    return analysis::plain(analysis::verdict(report, info, alternatives));
+}
+
+Alternative blocks(std::int64_t microseconds, const std::string& boundBy)
+{
+    Alternative alternative;
+    alternative.name = "1024-blocks";
+    alternative.time = us(microseconds);
+    alternative.boundBy = boundBy;
+    alternative.vmem = Bytes(1 << 20);
+    return alternative;
+}
+
+} // namespace
+
+TEST(Verdict, memoryNamesTheLinkTheExposedCopiesAndTheRidge)
+{
+    EXPECT_EQ(
+        verdictOf(plainReport("memory(HBM)")),
+        "Memory-bound (HBM). 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; HBM is busy 900.0 µs of "
+        "it (90.0 %), although only 50.0 µs of copies are exposed: 125.0 FLOP/B is under the "
+        "ridge of 200.0, and HBM achieves 80 % of its datasheet rate.");
+}
+
+TEST(Verdict, memoryBlamesAWideOutputAndLongWaits)
+{
+    trace::Info info = plainInfo();
+    info.operands[1].dtype = DType::F32;
+    Report report = plainReport("memory(HBM)");
+    report.split = {us(200), us(700), us(100), us(0), us(0)};
+    report.arithmeticIntensity = 250;
+    report.roofline.memory.achieved = report.roofline.memory.datasheet;
+    EXPECT_EQ(
+        verdictOf(report, {}, info),
+        "Memory-bound (HBM). 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; HBM is busy 900.0 µs of "
+        "it (90.0 %); 700.0 µs of copies are exposed: 250.0 FLOP/B is above the ridge of 200.0, "
+        "out is f32.");
+}
+
+TEST(Verdict, onChipMemoryNamesItsBusierUnit)
+{
+    EXPECT_EQ(
+        verdictOf(plainReport("memory(VMEM)")),
+        "Memory-bound (VMEM). 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; the store unit is busy "
+        "400.0 µs of it (40.0 %).");
+}
+
+TEST(Verdict, computeSaysWhereTheRestGoes)
+{
+    EXPECT_EQ(
+        verdictOf(plainReport("compute(MXU)")),
+        "Compute-bound (MXU). 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; the MXU is busy 550.0 µs "
+        "of it (55.0 %), step overhead takes 300.0 µs, copies and waits 100.0 µs.");
+}
+
+TEST(Verdict, overheadCountsItsSteps)
+{
+    Report report = plainReport("step_overhead");
+    report.split = {us(100), us(50), us(800), us(30), us(20)};
+    EXPECT_EQ(
+        verdictOf(report),
+        "Bound by step overhead. 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; 8 steps of 100.0 µs "
+        "bookkeeping take 800.0 µs of it (80.0 %).");
+    report.steps = 1;
+    EXPECT_EQ(
+        verdictOf(report),
+        "Bound by step overhead. 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; 1 step of 800.0 µs "
+        "bookkeeping takes 800.0 µs of it (80.0 %).");
+}
+
+TEST(Verdict, latencyAndRunsWithoutFlopsHaveTheirOwnWords)
+{
+    EXPECT_EQ(
+        verdictOf(plainReport("latency")),
+        "Bound by latency. 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; for most of it nothing is "
+        "busy.");
+    Report report = plainReport("memory(HBM)");
+    report.roofline.peak.reset();
+    EXPECT_EQ(verdictOf(report), "Memory-bound (HBM). The run takes 1.00 ms and counts no FLOPs; "
+                                 "HBM is busy 900.0 µs of it (90.0 %).");
+}
+
+TEST(Verdict, endsWithWhatWouldHelpMost)
+{
+    const Report report = plainReport("memory(HBM)");
+    EXPECT_TRUE(verdictOf(report, {blocks(700, "compute(MXU)")})
+                    .ends_with("; 1024-blocks turn it compute-bound: 700.0 µs."));
+    EXPECT_TRUE(
+        verdictOf(report, {blocks(700, "memory(HBM)")}).ends_with("; 1024-blocks take 700.0 µs."));
+    EXPECT_TRUE(verdictOf(report, {blocks(700, "step_overhead")})
+                    .ends_with("; 1024-blocks turn it bound by step overhead: 700.0 µs."));
+    EXPECT_EQ(verdictOf(report, {blocks(999, "compute(MXU)")}), verdictOf(report));
+}
+
+TEST(Best, isTheFastestThatFitsBothLimits)
+{
+    const Report report = plainReport("memory(HBM)");
+    std::vector<Alternative> alternatives = {blocks(500, "a"), blocks(400, "b"), blocks(600, "c"),
+                                             blocks(300, "d")};
+    alternatives[3].overScopedLimit = true;
+    EXPECT_EQ(analysis::best(report, alternatives), &alternatives[1]);
+    alternatives[1].fits = false;
+    EXPECT_EQ(analysis::best(report, alternatives), &alternatives[0]);
+    EXPECT_EQ(analysis::best(report, {}), nullptr);
+}
+
+TEST(Text, isSixLinesThatEachSayOneThing)
+{
+    const auto trace = mainJob();
+    const Report report = analysis::report(*trace).value();
+    const std::string text = analysis::toText(report, trace->info(), {blocks(760, "compute(MXU)")});
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 6);
+    EXPECT_EQ(text.find('|'), std::string::npos);
+    for (const char* said :
+         {"512 steps", "of the bf16 MXU peak of 197.0 TFLOP/s", "\nbound   Memory-bound (HBM).",
+          "\ncopies  x 256 MiB read in 512 copies (8× its array), y 256 MiB read in 512 copies (8× "
+          "its array), out 64 MiB written in 64 copies (1× its array)",
+          "\nVMEM    4 MiB of 128 MiB, scoped limit 16 MiB: x 1 MiB, y 1 MiB, out 2 MiB",
+          "\nexposed ", "\ntry     1024-blocks: 760.0 µs"}) {
+        EXPECT_NE(text.find(said), std::string::npos) << said << "\n" << text;
+    }
+}
+
+TEST(Text, oneOfAThingIsSingular)
+{
+    for (const NamedRun& run : machineRuns()) {
+        const Report report = analysis::report(*run.trace).value();
+        const std::string text = analysis::toText(report, run.trace->info(), {});
+        for (const char* wrong : {" 1 steps", " 1 copies", "1 step of 330 ns bookkeeping take "}) {
+            EXPECT_EQ(text.find(wrong), std::string::npos) << run.name << "\n" << text;
+        }
+    }
+}
+
+TEST(Text, aFailedCheckSaysSoOnTheFirstLine)
+{
+    trace::TraceBuilder builder = mainJobBuilder();
+    builder.info.check = {true, false, 2.0, 0.5, "all"};
+    const auto trace = std::move(builder).finish().value();
+    const std::string text = analysis::toText(analysis::report(*trace).value(), trace->info(), {});
+    const std::string first = text.substr(0, text.find('\n'));
+    EXPECT_TRUE(first.ends_with("; result WRONG: error 0.5 of the largest value (all)")) << first;
+}
+
+} // namespace pallascope::analysis_test

@@ -1,0 +1,142 @@
+"""Help, lists, descriptions and pictures."""
+
+import os
+import pty
+import subprocess
+import unittest
+import xml.etree.ElementTree
+
+from support import FINE, PROGRAM, SMALL, WRONG_INPUT, Case, parameters, strict_json
+
+VIEWS = ("kernel", "grid", "memory", "timeline", "roofline", "source", "verdict")
+
+
+class Commands(Case):
+    def test_version_is_three_numbers(self):
+        self.assertRegex(self.output("--version"), r"^\d+\.\d+\.\d+\n$")
+
+    def test_help_names_every_command_and_option(self):
+        text = self.output("--help")
+        for command in ("open", "list", "describe", "run", "report"):
+            self.assertIn(command, text)
+            self.assertIn("Usage: pallascope " + command, self.output(command, "--help"))
+        for option in ("--parameter", "--chip", "--values", "--no-check", "--trace", "--json"):
+            self.assertIn(option, self.output("run", "--help"))
+        for option in ("--screenshot", "--view", "--at", "--size", "--theme"):
+            self.assertIn(option, self.output("run", "--help"))
+            self.assertIn(option, self.output("report", "--help"))
+
+    def test_every_listed_kernel_is_described(self):
+        names = [line.split()[0] for line in self.output("list", "kernels").splitlines()]
+        self.assertEqual(names[:3], ["matmul", "matmul_scratch", "add_vectors"])
+        for name in names:
+            text = self.output("describe", name)
+            description = strict_json(self.output("describe", name, "--json"))
+            self.assertEqual(description["name"], name)
+            self.assertIn("pipeline", text)
+            for parameter in description["parameters"]:
+                self.assertIn(f"  {parameter['name']} ", text)
+                self.assertIn(str(parameter["default"]), text)
+                self.assertIn(parameter["help"], text)
+
+    def test_every_listed_chip_is_described_also_by_its_alias(self):
+        names = [line.split()[0] for line in self.output("list", "chips").splitlines()]
+        self.assertIn("tpu_v5e", names)
+        for name in names:
+            self.assertIn(name, self.output("describe", name))
+            self.assertEqual(strict_json(self.output("describe", name, "--json"))["name"], name)
+        for arguments in ((), ("--json",)):
+            self.assertEqual(
+                self.output("describe", "v5e", *arguments),
+                self.output("describe", "tpu_v5e", *arguments),
+            )
+
+    def test_every_kernel_runs_with_its_defaults(self):
+        for line in self.output("list", "kernels").splitlines():
+            self.output("run", line.split()[0], "--values", "needed")
+
+    def test_json_has_its_documented_keys_in_order(self):
+        report = self.output("run", "add_vectors", "--json")
+        keys = list(strict_json(report))
+        for key in """kernel parameters chip grid steps events time_s cycles flops flops_by_unit
+                transcendentals hbm_read_bytes hbm_write_bytes traffic arithmetic_intensity flops_per_s
+                peak_flops_per_s utilization bound_by time_split_s verdict vmem_peak_bytes vmem_by_operand
+                vmem_temporaries_estimate_bytes vmem_scoped_limit_bytes vmem_capacity_bytes result findings
+                wall_s""".split():
+            self.assertIn(key, keys)
+        self.assertEqual(
+            list(strict_json(report)["time_split_s"]),
+            "compute exposed_copies step_overhead prologue epilogue".split(),
+        )
+
+    def test_a_check_can_be_left_out(self):
+        self.assertTrue(self.report("matmul", SMALL)["result"]["checked"])
+        self.assertFalse(self.report("matmul", SMALL, "--no-check")["result"]["checked"])
+        self.assertFalse(self.report("matmul", SMALL, "--values", "needed")["result"]["checked"])
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "needs /dev/full")
+    def test_a_report_that_cannot_be_printed_is_not_a_fine_run(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            result = subprocess.run(
+                [PROGRAM, "run", "add_vectors"],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        self.assertEqual(result.returncode, WRONG_INPUT)
+        self.assertIn("standard output", result.stderr)
+
+    def test_progress_shows_on_a_terminal_only_and_is_wiped(self):
+        terminal, other = pty.openpty()
+        result = subprocess.run(
+            [PROGRAM, "run", "matmul", *parameters(SMALL)],
+            stdout=subprocess.PIPE,
+            stderr=other,
+            check=False,
+        )
+        os.close(other)
+        shown = b""
+        try:
+            while part := os.read(terminal, 65536):  # what was written arrives in parts
+                shown += part
+        except OSError:  # EIO: all is read, and the other end is closed
+            pass
+        os.close(terminal)
+        self.assertEqual(result.returncode, FINE)
+        self.assertIn(b"%", shown)
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), shown[-20:])
+        self.assertNotIn(b"\n", shown)
+
+
+class Pictures(Case):
+    def picture(self, view, *arguments):
+        self.output(
+            "run", "matmul", *parameters(SMALL), "--screenshot", "a.svg", "--view", view, *arguments
+        )
+        return (self.folder / "a.svg").read_text(encoding="utf-8")
+
+    def test_every_view_is_drawn_in_every_theme_and_at_every_time(self):
+        for view in VIEWS:
+            seen = set()
+            for theme in ("light", "dark"):
+                for time in ("0", "10%", "1.2us", "100%"):
+                    text = self.picture(view, "--theme", theme, "--at", time, "--size", "900x500")
+                    root = xml.etree.ElementTree.fromstring(text)
+                    self.assertEqual((root.get("width"), root.get("height")), ("900", "500"))
+                    self.assertNotRegex(text, r"\b(nan|inf)\b")
+                    seen.add(text)
+            self.assertGreaterEqual(len(seen), 2, view)  # the themes differ at least
+
+    def test_the_same_picture_has_the_same_bytes(self):
+        for view in VIEWS:
+            self.assertEqual(self.picture(view, "--at", "60%"), self.picture(view, "--at", "60%"))
+
+    def test_a_saved_trace_gives_the_same_picture(self):
+        self.output("run", "matmul", *parameters(SMALL), "--trace", "a.trace.json.gz")
+        for view in VIEWS:
+            own = self.picture(view, "--at", "30%")
+            self.output(
+                "report", "a.trace.json.gz", "--screenshot", "b.svg", "--view", view, "--at", "30%"
+            )
+            self.assertEqual((self.folder / "b.svg").read_text(encoding="utf-8"), own, view)

@@ -1,0 +1,220 @@
+// What one operation costs on a v5e, against cycles worked out by hand.
+#include "tests/cost/v5e.h"
+
+#include <gtest/gtest.h>
+
+namespace pallascope::cost_test {
+
+using ir::OpCode;
+
+namespace {
+
+constexpr DType kF32 = DType::F32, kBf16 = DType::BF16, kInt = DType::Int32, kBool = DType::Bool;
+
+class Cost : public testing::Test
+{
+protected:
+    ir::ValueId value(DType dtype, Shape shape, std::optional<ir::MemorySpace> space = {})
+    {
+        m_program.values.push_back({{dtype, std::move(shape), space}, {}, {}});
+        return {static_cast<std::int32_t>(m_program.values.size() - 1)};
+    }
+
+    Result<cost::OperationCost> tried(OpCode code, const std::vector<ir::ValueId>& operands,
+                                      ir::ValueId result, ir::Params params = {})
+    {
+        const ir::Operation operation{
+            .code = code, .operands = operands, .results = {result}, .params = std::move(params)};
+        return cost::operationCost(m_program, operation, m_chip);
+    }
+
+    // "unit:cycles ..." in the order of the demands.
+    std::string demands(OpCode code, const std::vector<ir::ValueId>& operands, ir::ValueId result,
+                        ir::Params params = {})
+    {
+        m_cost = tried(code, operands, result, std::move(params)).value();
+        std::string text;
+        for (const cost::Demand& demand : m_cost.demands) {
+            text += (text.empty() ? "" : " ")
+                    + m_chip.units[static_cast<std::size_t>(demand.unit)].name + ":"
+                    + std::to_string(demand.cycles.value());
+        }
+        return text;
+    }
+
+    std::string dot(DType left, Shape a, DType right, Shape b, Shape result,
+                    ir::DotParams dimensions = {{1}, {0}, {}, {}, kF32})
+    {
+        const ir::ValueId x = value(left, std::move(a)), y = value(right, std::move(b));
+        return demands(OpCode::DotGeneral, {x, y}, value(dimensions.dtype, std::move(result)),
+                       dimensions);
+    }
+
+    chip::Chip m_chip = v5e();
+    ir::Program m_program;
+    cost::OperationCost m_cost;                        // of the last demands()
+    const ir::ValueId m_big = value(kF32, {512, 512}); // 1 MiB: 256 registers
+    const ir::ValueId m_half = value(kBf16, {512, 512});
+    const ir::ValueId m_scalar = value(kF32, {});
+};
+
+} // namespace
+
+TEST_F(Cost, aDotPushesItsRowsThroughTheArray)
+{
+    // 512 rows x 4 tiles of k x 4 tiles of n = 8192 pushes over 4 MXUs.
+    EXPECT_EQ(dot(kBf16, {512, 512}, kBf16, {512, 512}, {512, 512}), "MXU:2048");
+    EXPECT_EQ(m_cost.flopsUnit, Mxu);
+    EXPECT_EQ(m_cost.useful, Flops(std::int64_t{2} * 512 * 512 * 512));
+    EXPECT_EQ(m_cost.executed, m_cost.useful);
+    // f32 rows take two cycles each; a mixed product runs at the rate of its wider side.
+    EXPECT_EQ(dot(kF32, {512, 512}, kF32, {512, 512}, {512, 512}), "MXU:4096");
+    EXPECT_EQ(dot(kBf16, {512, 512}, kF32, {512, 512}, {512, 512}), "MXU:4096");
+    EXPECT_EQ(dot(kF32, {512, 512}, kBf16, {512, 512}, {512, 512}), "MXU:4096");
+}
+
+TEST_F(Cost, aDotPaysForWholeTiles)
+{
+    // 5 rows -> 8, k 100 -> 1 tile of 128, n 130 -> 2 tiles: 16 pushes over 4 MXUs.
+    EXPECT_EQ(dot(kBf16, {5, 100}, kBf16, {100, 130}, {5, 130}), "MXU:4");
+    EXPECT_EQ(m_cost.useful, Flops(2 * 5 * 130 * 100));
+    EXPECT_EQ(m_cost.executed, Flops(2 * 16 * 128 * 128));
+    // One row: 8 pushes over 4 MXUs.
+    EXPECT_EQ(dot(kBf16, {1, 128}, kBf16, {128, 128}, {1, 128}), "MXU:2");
+}
+
+TEST_F(Cost, aDotOfABatchIsItsParts)
+{
+    // 3 x (16 rows x 1 x 1), the contracting axes where they are: 48 pushes over 4 MXUs.
+    EXPECT_EQ(dot(kBf16, {3, 64, 16}, kBf16, {3, 32, 64}, {3, 16, 32}, {{1}, {2}, {0}, {0}, kF32}),
+              "MXU:12");
+    EXPECT_EQ(m_cost.useful, Flops(2 * 3 * 16 * 32 * 64));
+}
+
+TEST_F(Cost, aDotOfADtypeWithoutARateIsRefusedWithThoseThatHaveOne)
+{
+    const ir::ValueId x = value(kInt, {8, 8});
+    const auto cost = tried(OpCode::DotGeneral, {x, x}, x, ir::DotParams{{1}, {0}, {}, {}, kInt});
+    EXPECT_EQ(ir_test::sentence(cost),
+              "unknown place: dot_general of int32: the MXU of TPU v5e takes f32, bf16.");
+}
+
+TEST_F(Cost, elementwiseWorkIsRegistersOverSlots)
+{
+    // 256 registers over 4 slots; bf16 is widened to 32 bits first.
+    EXPECT_EQ(demands(OpCode::Add, {m_big, m_big}, m_big), "VPU:64");
+    EXPECT_EQ(m_cost.flopsUnit, Vpu);
+    EXPECT_EQ(m_cost.useful, Flops(512 * 512));
+    EXPECT_EQ(m_cost.executed, Flops(512 * 512));
+    EXPECT_EQ(demands(OpCode::Mul, {m_half, m_half}, m_half), "VPU:64");
+    // f32[3,100] is one padded tile of 4 x 128.
+    const ir::ValueId small = value(kF32, {3, 100});
+    EXPECT_EQ(demands(OpCode::Add, {small, small}, small), "VPU:1");
+    EXPECT_EQ(m_cost.useful, Flops(300));
+    EXPECT_EQ(m_cost.executed, Flops(512));
+    // f32[8,640] is 5 registers: two cycles of 4 slots.
+    const ir::ValueId five = value(kF32, {8, 640});
+    EXPECT_EQ(demands(OpCode::Neg, {five}, five), "VPU:2");
+}
+
+TEST_F(Cost, comparisonsCountFlopsConvertsAndSelectsDoNot)
+{
+    const ir::ValueId mask = value(kBool, {512, 512});
+    EXPECT_EQ(demands(OpCode::Lt, {m_big, m_big}, mask), "VPU:64");
+    EXPECT_EQ(m_cost.useful, Flops(512 * 512));
+    EXPECT_EQ(demands(OpCode::SelectN, {mask, m_big, m_big}, m_big), "VPU:64");
+    EXPECT_EQ(m_cost.useful, Flops(0));
+    EXPECT_EQ(demands(OpCode::ConvertElementType, {m_big}, m_half, ir::DTypeParams{kBf16}),
+              "VPU:64");
+    EXPECT_EQ(m_cost.flopsUnit, -1);
+    EXPECT_EQ(demands(OpCode::Iota, {}, m_big, ir::IotaParams{kF32, {512, 512}, 0}), "VPU:64");
+    EXPECT_EQ(m_cost.useful, Flops(0));
+}
+
+TEST_F(Cost, transcendentalsAreCountedApart)
+{
+    EXPECT_EQ(demands(OpCode::Exp, {m_big}, m_big), "EUP:512"); // 256 registers x 2 cycles
+    EXPECT_EQ(m_cost.transcendentals, 512 * 512);
+    EXPECT_EQ(m_cost.useful, Flops(0));
+}
+
+TEST_F(Cost, reductionsAcrossLanesGoThroughTheCrosslaneUnit)
+{
+    const ir::ValueId row = value(kF32, {512});
+    EXPECT_EQ(demands(OpCode::ReduceSum, {m_big}, row, ir::AxesParams{{0}}), "VPU:64");
+    EXPECT_EQ(m_cost.useful, Flops(512 * 512));
+    // 256 registers x 8 cycles over 2 XLUs.
+    EXPECT_EQ(demands(OpCode::ReduceMax, {m_big}, row, ir::AxesParams{{1}}), "VPU:64 XLU:1024");
+    // Rows first: what is left is f32[512], 2 KiB in one register.
+    EXPECT_EQ(demands(OpCode::ReduceSum, {m_big}, m_scalar, ir::AxesParams{{0, 1}}),
+              "VPU:64 XLU:4");
+    EXPECT_EQ(m_cost.useful, Flops(512 * 512));
+}
+
+TEST_F(Cost, transposesCrossLanesAndOtherLayoutIsFree)
+{
+    EXPECT_EQ(demands(OpCode::Transpose, {m_big}, m_big, ir::PermutationParams{{1, 0}}),
+              "XLU:1024");
+    EXPECT_EQ(
+        demands(OpCode::Reshape, {m_big}, value(kF32, {1024, 256}), ir::ShapeParams{{1024, 256}}),
+        "");
+    EXPECT_EQ(
+        demands(OpCode::BroadcastInDim, {m_scalar}, m_big, ir::BroadcastParams{{512, 512}, {}}),
+        "");
+    EXPECT_EQ(m_cost.useful, Flops(0));
+}
+
+TEST_F(Cost, loadsAndStoresMovePackedRegisters)
+{
+    const ir::ValueId f32 = value(kF32, {512, 512}, ir::MemorySpace::Vmem);
+    const ir::ValueId bf16 = value(kBf16, {512, 512}, ir::MemorySpace::Vmem);
+    EXPECT_EQ(demands(OpCode::Get, {f32}, m_big), "load:86");   // 256 over 3
+    EXPECT_EQ(demands(OpCode::Get, {bf16}, m_half), "load:43"); // 128 over 3
+    EXPECT_EQ(demands(OpCode::Swap, {f32, m_big}, m_big), "store:256");
+    EXPECT_EQ(demands(OpCode::Swap, {bf16, m_half}, m_half), "store:128");
+    // A slice costs what it touches: f32[8,128] is one register.
+    EXPECT_EQ(demands(OpCode::Get, {f32}, value(kF32, {8, 128})), "load:1");
+}
+
+TEST_F(Cost, scalarsRunOnTheScalarUnitAndCountNothing)
+{
+    EXPECT_EQ(demands(OpCode::Add, {m_scalar, m_scalar}, m_scalar), "scalar:1");
+    EXPECT_EQ(m_cost.useful, Flops(0));
+    EXPECT_EQ(demands(OpCode::Exp, {m_scalar}, m_scalar), "scalar:1");
+    EXPECT_EQ(m_cost.transcendentals, 0);
+    EXPECT_EQ(demands(OpCode::ProgramId, {}, value(kInt, {}), ir::AxisParams{0}), "scalar:1");
+    const ir::ValueId vmem = value(kF32, {8, 128}, ir::MemorySpace::Vmem);
+    const ir::ValueId smem = value(kInt, {16}, ir::MemorySpace::Smem);
+    EXPECT_EQ(demands(OpCode::Get, {vmem}, m_scalar), "scalar:1");
+    EXPECT_EQ(demands(OpCode::Get, {smem}, value(kInt, {})), "scalar:1");
+    EXPECT_EQ(demands(OpCode::Get, {smem}, value(kInt, {4})), "scalar:4");
+}
+
+TEST_F(Cost, aUnitThatTheChipLacksIsNamed)
+{
+    std::erase_if(m_chip.units, [](const chip::Unit& unit) {
+        return unit.kind == chip::UnitKind::Vector || unit.kind == chip::UnitKind::Matrix;
+    });
+    EXPECT_EQ(ir_test::sentence(tried(OpCode::Add, {m_big, m_big}, m_big)),
+              "unknown place: add needs a vector unit, which TPU v5e lacks.");
+    EXPECT_EQ(ir_test::sentence(tried(OpCode::DotGeneral, {m_big, m_big}, m_big,
+                                      ir::DotParams{{1}, {0}, {}, {}, kF32})),
+              "unknown place: dot_general needs a matrix unit, which TPU v5e lacks.");
+}
+
+TEST_F(Cost, cyclesThatNoRunCouldTakeAreRefused)
+{
+    for (chip::Unit& unit : m_chip.units) {
+        unit.cyclesPerRegister = 1e16;
+    }
+    EXPECT_EQ(ir_test::sentence(tried(OpCode::Add, {m_big, m_big}, m_big)),
+              "unknown place: add takes more than 1e15 cycles of VPU; smaller blocks or a faster "
+              "unit are right.");
+}
+
+TEST_F(Cost, controlIsNoPartOfASegment)
+{
+    EXPECT_THROW((void)tried(OpCode::Cond, {m_scalar}, m_big), std::logic_error);
+}
+
+} // namespace pallascope::cost_test

@@ -1,0 +1,46 @@
+// What the tests of the cost model share. The figures of resources/chips/tpu_v5e.json that the
+// numbers in these tests are derived from: registers of 4096 bytes, 64 of them; 4 MXUs of 128 x 128
+// at 1 (bf16) or 2 (f32) cycles per row, rows in groups of 8; 4 VALU slots at 1 cycle per register;
+// 1 EUP at 2; 2 XLUs at 8; 3 loads and 1 store a cycle; one scalar operation a cycle; 1.5 GHz.
+#pragma once
+
+#include "core/cost/segment.h"
+#include "core/ir/pipeline_facts.h"
+#include "tests/chip/chip_file.h"
+#include "tests/ir/kernels.h"
+
+#include <algorithm>
+
+namespace pallascope::cost_test {
+
+inline chip::Chip v5e()
+{
+    return chip::parse(chip::v5eText(), "tpu_v5e.json").value();
+}
+
+enum Unit : std::int32_t // in the order of the file
+{
+    Mxu,
+    Vpu,
+    Eup,
+    Xlu,
+    Load,
+    Store,
+    Scalar
+};
+
+inline const ir::Region& bodyOf(const ir::Program& program)
+{
+    return ir::pipelinesOf(program).at(0)->regions.at(0);
+}
+
+inline std::vector<const ir::Operation*> pointersTo(const ir::Region& region)
+{
+    std::vector<const ir::Operation*> operations;
+    for (const ir::Operation& operation : region.operations) {
+        operations.push_back(&operation);
+    }
+    return operations;
+}
+
+} // namespace pallascope::cost_test

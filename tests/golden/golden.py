@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Compares the picture of each view with the committed one, text for text.
+
+    golden.py PALLASCOPE            exits with 1 and prints what differs
+    golden.py PALLASCOPE --write    makes the committed pictures anew (`make goldens`)
+
+The run is a small matrix product, 60 % into it; values are not needed, so nothing here depends on
+the arithmetic of the machine.
+"""
+
+import difflib
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+EXTENT, BLOCK = 512, 128
+SIZES = {
+    "grid": "640x520",
+    "kernel": "360x520",
+    "memory": "640x520",
+    "roofline": "640x520",
+    "source": "1000x260",
+    "timeline": "1280x280",
+    "verdict": "640x520",
+}
+MOST_LINES = 40  # of a difference
+
+
+def drawn(program):
+    """The pictures as the program draws them now, by file name."""
+    with tempfile.TemporaryDirectory() as scratch:
+        trace = pathlib.Path(scratch) / "run.trace.json"
+        picture = pathlib.Path(scratch) / "picture.svg"
+        sizes = [f"-p{axis}={EXTENT}" for axis in "mnk"] + [f"-pb{axis}={BLOCK}" for axis in "mnk"]
+        call(program, "run", "matmul", *sizes, "--values", "needed", "--trace", trace)
+        pictures = {}
+        for view, size in SIZES.items():
+            options = ("--view", view, "--at", "60%", "--size", size, "--theme", "light")
+            call(program, "report", trace, "--screenshot", picture, *options)
+            pictures[view + ".svg"] = picture.read_text(encoding="utf-8")
+        return pictures
+
+
+def call(*command):
+    subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
+
+
+def difference(name, committed, now):
+    lines = list(
+        difflib.unified_diff(
+            committed.splitlines(),
+            now.splitlines(),
+            f"{name} (committed)",
+            f"{name} (now)",
+            "",
+            "",
+            0,
+            "",
+        )
+    )
+    rest = len(lines) - MOST_LINES
+    return "\n".join(lines[:MOST_LINES] + ([f"... and {rest} more lines"] if rest > 0 else []))
+
+
+def main(program, write):
+    pictures = drawn(program)
+    committed = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.svg")}
+    if write:
+        for name, text in pictures.items():
+            (FOLDER / name).write_text(text, encoding="utf-8")
+        for name in committed.keys() - pictures.keys():
+            (FOLDER / name).unlink()
+        print(f"{len(pictures)} pictures written to {FOLDER}")
+        return 0
+    failures = [
+        difference(name, committed.get(name, ""), pictures.get(name, ""))
+        for name in sorted(pictures.keys() | committed.keys())
+        if pictures.get(name) != committed.get(name)
+    ]
+    print("\n\n".join(failures))
+    if failures:
+        print(
+            f"\n{len(failures)} pictures differ. Look at them; if they are right, `make goldens`."
+        )
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[2:] not in ([], ["--write"]):
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1], sys.argv[2:] == ["--write"]))

@@ -1,0 +1,47 @@
+// Small kernels for the tests of the IR.
+#pragma once
+
+#include "core/ir/builder.h"
+
+#include <functional>
+#include <source_location>
+#include <string>
+#include <vector>
+
+namespace pallascope::ir_test {
+
+using RefsBody = std::function<void(const std::vector<pl::Ref>& refs)>;
+
+// A kernel of one pipeline whose body sees every argument whole in VMEM; the last is the output.
+[[nodiscard]] inline Result<ir::Program> traced(std::vector<pl::detail::ArgumentSpec> arguments,
+                                                const RefsBody& body, pl::Grid grid = {})
+{
+    arguments.back().kind = ir::ArgumentKind::Output;
+    const auto kernel = [&](const std::vector<pl::Ref>& refs) {
+        grid.in.assign(refs.size() - 1, pl::wholeArray());
+        grid.out.push_back(pl::wholeArray());
+        const auto inner = [&](const std::vector<pl::Ref>& blocks) {
+            body(blocks);
+            return true;
+        };
+        pl::detail::pipeline(grid, ir::PipelineOrigin::EmitPipeline, inner, refs);
+        return true;
+    };
+    return pl::detail::traceKernel("small", std::move(arguments), kernel,
+                                   std::source_location::current());
+}
+
+// What the author is told; empty when the program is fine.
+template<class T>
+[[nodiscard]] std::string sentence(const Result<T>& result)
+{
+    return result ? std::string() : result.error().message;
+}
+
+// "ir/<file>:<line>": how a place in a test is named.
+[[nodiscard]] inline std::string place(const char* file, int line)
+{
+    return std::string("ir/") + file + ":" + std::to_string(line);
+}
+
+} // namespace pallascope::ir_test

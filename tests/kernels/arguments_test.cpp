@@ -1,0 +1,143 @@
+// Every parameter of every kernel: what it takes, and the sentence for what it does not take.
+#include "tests/kernels/support.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace pallascope::kernel_test {
+
+namespace {
+
+using kernels::Kernel;
+using kernels::Parameter;
+
+template<class Visit>
+void forEveryParameter(Parameter::Type type, const Visit& visit)
+{
+    int visited = 0;
+    for (const Kernel& kernel : kernels::all()) {
+        for (const Parameter& parameter : kernel.parameters) {
+            if (parameter.type == type) {
+                SCOPED_TRACE(kernel.name + " " + parameter.name);
+                visit(kernel, parameter);
+                ++visited;
+            }
+        }
+    }
+    EXPECT_GT(visited, 0);
+}
+
+std::string messageOf(const Kernel& kernel, const std::string& name, const std::string& value)
+{
+    const auto result = kernels::arguments(kernel, {{name, value}});
+    EXPECT_FALSE(result) << "\"" << value << "\" was accepted";
+    return result ? "" : result.error().message;
+}
+
+bool accepts(const Kernel& kernel, const std::string& name, const std::string& value)
+{
+    return kernels::arguments(kernel, {{name, value}}).has_value();
+}
+
+std::string said(const Kernel& kernel, const Parameter& parameter, const std::string& value)
+{
+    return "The parameter " + parameter.name + " of " + kernel.name + " is \"" + value + "\"; ";
+}
+
+const std::vector<std::string> kNotWhole{
+    "", "abc", "1.5", "1e3", " 5", "5 ", "+5", "0x8", "--1", "99999999999999999999", "512k", "½"};
+
+} // namespace
+
+TEST(Kernels, areListedOnceAndTraceWithTheirDefaults)
+{
+    std::set<std::string> names;
+    for (const Kernel& kernel : kernels::all()) {
+        SCOPED_TRACE(kernel.name);
+        EXPECT_TRUE(names.insert(kernel.name).second);
+        EXPECT_EQ(kernels::find(kernel.name), &kernel);
+        EXPECT_FALSE(kernel.help.empty());
+        const auto arguments = kernels::arguments(kernel, {});
+        ASSERT_TRUE(arguments);
+        EXPECT_EQ(arguments->all().size(), kernel.parameters.size());
+        EXPECT_TRUE(kernel.build(*arguments));
+        EXPECT_FALSE(kernels::sourceText("kernels/" + kernel.name + ".cpp").empty());
+        for (const Parameter& parameter : kernel.parameters) {
+            EXPECT_FALSE(parameter.help.empty()) << parameter.name;
+        }
+    }
+    EXPECT_EQ(kernels::find("nothing"), nullptr);
+}
+
+TEST(Parameters, thatAKernelLacksAreRefusedWithThoseItHas)
+{
+    const auto result = kernels::arguments(*kernels::find("add_vectors"), {{"bm", "8"}});
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().message,
+              "The kernel add_vectors has no parameter \"bm\"; shape, block or dtype is right.");
+}
+
+TEST(IntegerParameters, takeTheirRangeAndNothingBeyond)
+{
+    forEveryParameter(Parameter::Type::Integer, [](const Kernel& kernel, const Parameter& p) {
+        ASSERT_LT(p.minimum, p.maximum);
+        EXPECT_TRUE(accepts(kernel, p.name, std::to_string(p.minimum)));
+        EXPECT_TRUE(accepts(kernel, p.name, std::to_string(p.maximum)));
+        std::vector<std::string> wrong = kNotWhole;
+        wrong.push_back(std::to_string(p.minimum - 1));
+        wrong.push_back(std::to_string(p.maximum + 1));
+        wrong.push_back("-5");
+        for (const std::string& value : wrong) {
+            EXPECT_EQ(messageOf(kernel, p.name, value),
+                      said(kernel, p, value) + "a whole number from " + std::to_string(p.minimum)
+                          + " to " + std::to_string(p.maximum) + " is right.");
+        }
+    });
+}
+
+TEST(ChoiceParameters, takeTheirChoicesOnly)
+{
+    forEveryParameter(Parameter::Type::Choice, [](const Kernel& kernel, const Parameter& p) {
+        ASSERT_GE(p.choices.size(), 2U);
+        std::string listed;
+        for (std::size_t i = 0; i < p.choices.size(); ++i) {
+            EXPECT_TRUE(accepts(kernel, p.name, p.choices[i]));
+            listed += p.choices[i]
+                      + (i + 2 < p.choices.size()    ? ", "
+                         : i + 2 == p.choices.size() ? " or "
+                                                     : "");
+        }
+        for (const std::string value : {"", "f64", "IJK", "ijkl", "0"}) {
+            EXPECT_EQ(messageOf(kernel, p.name, value),
+                      said(kernel, p, value) + listed + " is right.");
+        }
+    });
+}
+
+TEST(ShapeParameters, takeUpToEightExtentsThatDoNotOverflow)
+{
+    forEveryParameter(Parameter::Type::Shape, [](const Kernel& kernel, const Parameter& p) {
+        for (const char* value : {"1", "3,2,128,4", "3x2x128x4", "1,1,1,1,1,1,1,1"}) {
+            EXPECT_TRUE(accepts(kernel, p.name, value)) << value;
+        }
+        std::vector<std::string> wrong = kNotWhole;
+        for (const char* value : {"0", "4,0", "-3", "4,", ",4", "4,,4", "1,1,1,1,1,1,1,1,1"}) {
+            wrong.emplace_back(value);
+        }
+        wrong.push_back(std::to_string(p.maximum + 1));
+        for (const std::string& value : wrong) {
+            EXPECT_EQ(messageOf(kernel, p.name, value),
+                      said(kernel, p, value) + "up to 8 whole numbers from "
+                          + std::to_string(p.minimum) + " to " + std::to_string(p.maximum)
+                          + " such as 3,2,128,4 are right.");
+        }
+        // 2^24 four times: 2^96 elements, past 64 bits; and 2^48, which is not, but past 2^40.
+        for (const char* value : {"16777216,16777216,16777216,16777216", "16777216,16777216"}) {
+            EXPECT_EQ(messageOf(kernel, p.name, value),
+                      said(kernel, p, value) + "at most 2^40 elements are right.");
+        }
+    });
+}
+
+} // namespace pallascope::kernel_test

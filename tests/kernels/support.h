@@ -1,0 +1,54 @@
+// What the tests of the kernels share: a kernel traced and run on TPU v5e with small arrays.
+#pragma once
+
+#include "core/base/array.h"
+#include "core/machine/run.h"
+#include "kernels/kernel.h"
+
+#include <Eigen/Core>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace pallascope::kernel_test {
+
+using Parameters = std::map<std::string, std::string>;
+
+struct KernelRun
+{
+    kernels::Arguments arguments;
+    std::vector<Array> inputs;
+    machine::RunResult result;
+    kernels::Comparison check;
+};
+
+enum class Inputs
+{
+    Integers, // from -8 to 8: products and sums of them are exact in f32
+    Normal    // normally distributed, rounded to the dtype
+};
+
+// Throws std::runtime_error with the sentence on an error.
+[[nodiscard]] KernelRun mustRun(const std::string& kernel, const Parameters& parameters,
+                                Inputs inputs = Inputs::Integers);
+
+// The sentence with which the parameters, the tracing or the run are refused; fails when they are
+// not.
+[[nodiscard]] std::string refusal(const std::string& kernel, const Parameters& parameters);
+
+// Rank 2 only.
+[[nodiscard]] Eigen::MatrixXd matrixOf(const Array& array);
+[[nodiscard]] std::vector<double> elementsOf(const Array& array);
+// As an array of `dtype` stores it.
+[[nodiscard]] double rounded(double value, DType dtype);
+
+[[nodiscard]] std::vector<std::byte> bytesOf(const Array& array);
+// "output_revisited x4; ": empty when nothing was found.
+[[nodiscard]] std::string findingsText(const KernelRun& run);
+[[nodiscard]] std::vector<trace::Finding> findingsOf(const KernelRun& run, const std::string& kind);
+// The line of the kernel's source that a finding points at.
+[[nodiscard]] std::string sourceLine(const KernelRun& run, const trace::Finding& finding);
+
+} // namespace pallascope::kernel_test

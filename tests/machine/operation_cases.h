@@ -1,0 +1,20 @@
+// One case per operation of the IR: what it computes, against plain C++ or Eigen. A new operation
+// is a row of elementwise_cases.cpp or a function of structural_cases.cpp.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace pallascope::machine_test {
+
+struct OperationCase
+{
+    std::string_view operation;  // the jaxpr's name
+    std::function<void()> check; // with GoogleTest's expectations
+};
+
+[[nodiscard]] std::vector<OperationCase> elementwiseCases();
+[[nodiscard]] std::vector<OperationCase> structuralCases();
+
+} // namespace pallascope::machine_test
