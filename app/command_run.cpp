@@ -3,6 +3,7 @@
 #include "core/analysis/report.h"
 #include "core/base/format.h"
 #include "core/kernel_file/npy.h"
+#include "core/study/condition.h"
 #include "core/trace/file.h"
 
 #include <cstdio>
@@ -86,6 +87,32 @@ Status writeOutputs(const FinishedRun& run, const std::string& trace,
     return picture ? writePicture(run, *picture) : Status(Done{});
 }
 
+// Says which conditions hold: those the caller does not want.
+Result<bool> anyHolds(const std::vector<std::string>& conditions, const FinishedRun& run)
+{
+    const layout::RunView& view = *run.view;
+    const std::string report =
+        conditions.empty()
+            ? ""
+            : analysis::toJson(view.report, view.trace->info(), view.verdict, run.wall);
+    bool any = false;
+    for (const std::string& text : conditions) {
+        const Result<study::Condition> condition = study::parseCondition(text);
+        if (!condition) {
+            return condition.error();
+        }
+        const Result<study::Verdict> verdict = study::evaluate(*condition, report);
+        if (!verdict) {
+            return verdict.error();
+        }
+        if (verdict->holds) {
+            fmt::print(stderr, "failed: {} ({} is {})\n", text, condition->field, verdict->actual);
+            any = true;
+        }
+    }
+    return any;
+}
+
 int finish(const Result<FinishedRun>& run, bool json, const std::string& trace,
            const std::optional<PictureRequest>& picture)
 {
@@ -113,6 +140,11 @@ int runCommand(const RunCommand& command)
         !results) {
         return complain(results.error());
     }
+    for (const std::string& text : command.failIf) { // before the run, which may be long
+        if (const auto condition = study::parseCondition(text); !condition) {
+            return complain(condition.error());
+        }
+    }
     catchInterrupts();
     const Result<FinishedRun> run = runKernel(*request, terminalProgress("running"));
     if (run && request->keepResults) {
@@ -121,7 +153,12 @@ int runCommand(const RunCommand& command)
             return complain(written.error());
         }
     }
-    return finish(run, command.json, command.trace, command.picture);
+    const Result<bool> failed = run ? anyHolds(command.failIf, *run) : Result<bool>(false);
+    if (!failed) {
+        return complain(failed.error());
+    }
+    const int code = finish(run, command.json, command.trace, command.picture);
+    return code == kFine && *failed ? kFindings : code;
 }
 
 int reportCommand(const ReportCommand& command)

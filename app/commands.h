@@ -7,6 +7,7 @@
 #include "views/layout/run_view.h"
 #include "views/layout/theme.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,7 +35,8 @@ struct RunCommand
     bool noCheck = false;
     bool json = false;
     std::string trace;
-    std::string inputs, results; // .npz files; empty: none
+    std::string inputs, results;     // .npz files; empty: none
+    std::vector<std::string> failIf; // conditions on the report: "vmem>90%"
     std::optional<PictureRequest> picture;
 };
 
@@ -54,8 +56,28 @@ struct ReportCommand
     std::optional<PictureRequest> picture;
 };
 
+struct SweepCommand
+{
+    std::string kernel;
+    std::vector<std::string> over; // "bm=128:1024:*2"
+    std::vector<std::string> parameters;
+    std::string chips = "tpu_v5e"; // names or files, separated by commas
+    bool csv = false, json = false;
+    std::string save, resume; // files
+    std::string version;      // of this program
+};
+
+struct CompareCommand
+{
+    std::string a, b; // a trace file, or a kernel with arguments: "matmul bm=256"
+    std::string chip = "tpu_v5e";
+    bool json = false;
+};
+
 [[nodiscard]] int runCommand(const RunCommand& command);
 [[nodiscard]] int reportCommand(const ReportCommand& command);
+[[nodiscard]] int sweepCommand(const SweepCommand& command);
+[[nodiscard]] int compareCommand(const CompareCommand& command);
 [[nodiscard]] int listCommand(const std::string& what);
 [[nodiscard]] int describeCommand(const std::string& what, bool json);
 [[nodiscard]] int printCommand(const std::string& kernel,

@@ -33,7 +33,7 @@ inline constexpr const char* kFileParameter = "file";
                                                 const std::map<std::string, std::string>& given,
                                                 const std::string& inputs = {});
 
-// "NAME=VALUE" each.
+// "NAME=VALUE", each name once.
 [[nodiscard]] Result<std::map<std::string, std::string>>
 parseParameters(const std::vector<std::string>& assignments);
 

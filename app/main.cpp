@@ -73,12 +73,16 @@ struct CommandLine
     RunCommand run;
     SaveCommand save;
     ReportCommand report;
+    SweepCommand sweep;
+    CompareCommand compare;
     PictureRequest picture;
     CLI::App *open = nullptr, *list = nullptr, *describe = nullptr, *print = nullptr,
-             *saveApp = nullptr, *runApp = nullptr, *reportApp = nullptr;
+             *saveApp = nullptr, *runApp = nullptr, *reportApp = nullptr, *sweepApp = nullptr,
+             *compareApp = nullptr;
 
     CommandLine();
     void addKernelCommands();
+    void addStudies();
     [[nodiscard]] int execute(int argc, char** argv);
     // "pallascope run", or "pallascope" when no command was understood.
     [[nodiscard]] std::string commandName() const;
@@ -117,12 +121,51 @@ CommandLine::CommandLine()
     runApp->add_option("--results", run.results, "save outputs in FILE.npz: result0, result1, ...")
         ->check(notEmpty, "");
     runApp->add_flag("--json", run.json, "print the report as JSON");
+    runApp
+        ->add_option(
+            "--fail-if", run.failIf,
+            "exit with 1 when a field of the JSON report is so: 'vmem>90%', bound_by=memory")
+        ->allow_extra_args(false);
     addPictureOptions(runApp, picture);
     reportApp = app.add_subcommand("report", "report on a saved trace");
     reportApp->add_option("trace-file", report.file, "a .trace.json or .trace.json.gz")->required();
     reportApp->add_flag("--json", report.json, "print the report as JSON");
     reportApp->add_option("--trace", report.trace, "save the trace again")->check(notEmpty, "");
     addPictureOptions(reportApp, picture);
+    addStudies();
+}
+
+void CommandLine::addStudies()
+{
+    sweepApp =
+        app.add_subcommand("sweep", "run a kernel with every combination of some parameters");
+    sweepApp->add_option("kernel", sweep.kernel, "see `pallascope list kernels`")->required();
+    sweepApp
+        ->add_option("--over", sweep.over,
+                     "NAME=FIRST:LAST:*FACTOR, NAME=FIRST:LAST:+STEP or NAME=A,B,C, as often as "
+                     "wanted")
+        ->allow_extra_args(false);
+    sweepApp->add_option("-p,--parameter", sweep.parameters, "NAME=VALUE, the same in every run")
+        ->allow_extra_args(false);
+    sweepApp->add_option("--chip", sweep.chips, "names or files of chips, separated by commas")
+        ->capture_default_str();
+    auto* json = sweepApp->add_flag("--json", sweep.json, "print the rows as JSON");
+    sweepApp->add_flag("--csv", sweep.csv, "print the rows as CSV")->excludes(json);
+    sweepApp->add_option("--save", sweep.save, "keep the rows in FILE, also when interrupted");
+    sweepApp->add_option("--resume", sweep.resume,
+                         "take over the rows of FILE, and keep all rows there unless --save is "
+                         "given");
+    sweep.version = PALLASCOPE_VERSION;
+    compareApp =
+        app.add_subcommand("compare", "compare two runs: their numbers and where they part");
+    compareApp
+        ->add_option("a", compare.a,
+                     "a trace, or a kernel with arguments: \"matmul bm=256 chip=v5p\"")
+        ->required();
+    compareApp->add_option("b", compare.b, "the other one")->required();
+    compareApp->add_option("--chip", compare.chip, "of kernels that name none")
+        ->capture_default_str();
+    compareApp->add_flag("--json", compare.json, "print the comparison as JSON");
 }
 
 void CommandLine::addKernelCommands()
@@ -175,6 +218,12 @@ int CommandLine::execute(int argc, char** argv)
     if (*reportApp) {
         report.picture = wanted;
         return reportCommand(report);
+    }
+    if (*sweepApp) {
+        return sweepCommand(sweep);
+    }
+    if (*compareApp) {
+        return compareCommand(compare);
     }
     return openWindow(argc, argv, openFile);
 }

@@ -214,16 +214,22 @@ Status Verifier::indexMap(const Operation& operation, std::size_t operand,
     for (const Operation& step : map.operations) {
         const bool loads = step.code == OpCode::Get;
         const OpKind kind = opEntry(step.code).kind;
-        const bool scalar = step.results.size() == 1 && step.operands.size() <= kMostMapOperands
-                            && (loads || (kind != OpKind::Control && kind != OpKind::Memory))
-                            && m_program.type(step.results[0]).isScalar();
+        const auto whole = [&](ValueId id) { // an integer or bool scalar
+            return m_program.type(id).isScalar() && !isFloat(m_program.type(id).dtype);
+        };
+        const auto first = step.operands.begin() + (loads && !step.operands.empty() ? 1 : 0);
+        const bool sound = step.results.size() == 1 && whole(step.results[0])
+                           && step.operands.size() <= kMostMapOperands
+                           && (loads || (kind != OpKind::Control && kind != OpKind::Memory))
+                           && step.code != OpCode::ProgramId && step.code != OpCode::NumPrograms
+                           && std::all_of(first, step.operands.end(), whole);
         const bool fromSmem = !loads
                               || (!step.operands.empty()
                                   && m_program.type(step.operands[0]).space == MemorySpace::Smem);
-        if (!scalar || !fromSmem) {
+        if (!sound || !fromSmem) {
             return error(step, who + " holds " + std::string(opName(step.code))
-                                   + "; scalar operations and loads of scalars from smem are "
-                                     "right.");
+                                   + "; operations on integer scalars and loads of them from "
+                                     "smem are right.");
         }
     }
     return region(map, 0);

@@ -31,9 +31,10 @@ BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, st
     for (const ir::Operation& operation : map.operations) {
         const bool loads = operation.code == ir::OpCode::Get;
         PALLASCOPE_CHECK(operation.results.size() == 1);
-        Step step{&operation, {}};
+        Step step{&operation, {}, {}};
         for (std::size_t i = 0; i < operation.operands.size(); ++i) {
             step.operands.push_back(loads && i == 0 ? Source{} : source(operation.operands[i]));
+            step.dtypes.push_back(program.type(operation.operands[i]).dtype);
         }
         known[operation.results[0]] = {Source::Kind::Operation,
                                        static_cast<std::int64_t>(m_steps.size())};
@@ -74,7 +75,8 @@ std::int64_t BlockMap::block(const std::vector<std::int64_t>& gridPoint, const S
         std::array<RuntimeValue, ir::kMostMapOperands> values;
         std::array<RuntimeValue*, ir::kMostMapOperands> operands{};
         for (std::size_t k = 0; k < count; ++k) {
-            values[k] = RuntimeValue::scalarOf(DType::Int32, static_cast<double>(numbers[k]));
+            values[k] =
+                RuntimeValue::scalarOf(m_steps[i].dtypes[k], static_cast<double>(numbers[k]));
             operands[k] = &values[k];
         }
         m_values[i] = static_cast<std::int64_t>(

@@ -52,6 +52,7 @@ private:
     {
         const ir::Operation* operation = nullptr;
         std::vector<Source> operands;
+        std::vector<DType> dtypes; // of the operands
     };
 
     [[nodiscard]] std::int64_t read(const Source& source,

@@ -24,18 +24,8 @@ Result<Fit> fit(const ir::Program& program, const chip::Chip& chip)
     return result;
 }
 
-Result<analysis::Alternative> trial(const ir::Program& program, const chip::Chip& chip)
+Result<Outcome> quickRun(const ir::Program& program, const chip::Chip& chip)
 {
-    analysis::Alternative alternative;
-    const Result<Fit> fits = fit(program, chip);
-    if (!fits) {
-        return fits.error();
-    }
-    alternative.vmem = fits->bytes;
-    alternative.fits = fits->fits;
-    if (!alternative.fits) {
-        return alternative;
-    }
     std::vector<Array> shapes;
     for (const ir::Argument& argument : program.arguments) {
         if (argument.kind == ir::ArgumentKind::Input) {
@@ -48,15 +38,39 @@ Result<analysis::Alternative> trial(const ir::Program& program, const chip::Chip
     if (!run) {
         return run.error();
     }
-    const Result<analysis::Report> report = analysis::report(run->info, run->sums, chip);
+    Result<analysis::Report> report = analysis::report(run->info, run->sums, chip);
     if (!report) {
         return report.error();
     }
-    alternative.overScopedLimit = report->vmemPeak > report->vmemScopedLimit;
-    alternative.time = report->time;
-    alternative.boundBy = report->boundBy;
-    alternative.flopsPerSecond = report->flopsPerSecond;
-    alternative.arithmeticIntensity = report->arithmeticIntensity;
+    Outcome outcome{std::move(*report), {}};
+    for (const trace::Finding& finding : run->info.findings) {
+        outcome.findings.push_back(finding.kind);
+    }
+    return outcome;
+}
+
+Result<analysis::Alternative> trial(const ir::Program& program, const chip::Chip& chip)
+{
+    analysis::Alternative alternative;
+    const Result<Fit> fits = fit(program, chip);
+    if (!fits) {
+        return fits.error();
+    }
+    alternative.vmem = fits->bytes;
+    alternative.fits = fits->fits;
+    if (!alternative.fits) {
+        return alternative;
+    }
+    const Result<Outcome> outcome = quickRun(program, chip);
+    if (!outcome) {
+        return outcome.error();
+    }
+    const analysis::Report& report = outcome->report;
+    alternative.overScopedLimit = report.vmemPeak > report.vmemScopedLimit;
+    alternative.time = report.time;
+    alternative.boundBy = report.boundBy;
+    alternative.flopsPerSecond = report.flopsPerSecond;
+    alternative.arithmeticIntensity = report.arithmeticIntensity;
     return alternative;
 }
 

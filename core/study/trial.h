@@ -7,12 +7,24 @@
 #include "core/chip/chip.h"
 #include "core/ir/program.h"
 
+#include <string>
+#include <vector>
+
 namespace pallascope::study {
 
 // Fills everything but `changed` and `name`. A program whose blocks exceed the physical memory
 // gives fits = false with its bytes; other errors are passed on.
 [[nodiscard]] Result<analysis::Alternative> trial(const ir::Program& program,
                                                   const chip::Chip& chip);
+
+// The report of such a run, with the kinds of its findings.
+struct Outcome
+{
+    analysis::Report report;
+    std::vector<std::string> findings;
+};
+
+[[nodiscard]] Result<Outcome> quickRun(const ir::Program& program, const chip::Chip& chip);
 
 // Bytes of on-chip memory that a program's pipelines occupy, and whether they fit.
 struct Fit

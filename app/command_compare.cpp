@@ -1,0 +1,70 @@
+#include "app/commands.h"
+#include "app/kernel_choice.h"
+#include "core/study/compare.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fmt/format.h>
+#include <sstream>
+
+namespace pallascope::app {
+
+namespace {
+
+// A trace file, or a kernel with its arguments: "matmul bm=256 chip=v5p".
+Result<FinishedRun> runOf(const std::string& text, const std::string& chip)
+{
+    std::error_code error;
+    if (std::filesystem::is_regular_file(text, error)) {
+        return openTrace(text);
+    }
+    std::istringstream words(text);
+    RunRequest request{.chip = chip, .fullValues = false, .check = false};
+    words >> request.kernel;
+    std::vector<std::string> assignments;
+    for (std::string word; words >> word;) {
+        if (word.rfind("chip=", 0) == 0) {
+            request.chip = word.substr(5);
+        } else {
+            assignments.push_back(word);
+        }
+    }
+    Result<std::map<std::string, std::string>> parameters = parseParameters(assignments);
+    if (!parameters) {
+        return parameters.error();
+    }
+    request.parameters = std::move(*parameters);
+    const std::vector<KernelInfo> known = kernels();
+    if (std::none_of(known.begin(), known.end(),
+                     [&](const KernelInfo& kernel) { return kernel.name == request.kernel; })) {
+        return userError("\"" + text
+                         + "\" is neither a trace file nor a kernel with its arguments; "
+                           "m.trace.json.gz or \"matmul bm=256\" is right.");
+    }
+    return runKernel(request, terminalProgress("running"));
+}
+
+} // namespace
+
+int compareCommand(const CompareCommand& command)
+{
+    catchInterrupts();
+    const Result<FinishedRun> a = runOf(command.a, command.chip);
+    if (!a) {
+        return complain(a.error());
+    }
+    const Result<FinishedRun> b = runOf(command.b, command.chip);
+    if (!b) {
+        return complain(b.error());
+    }
+    const Result<study::Comparison> comparison = study::compare(*a->view->trace, *b->view->trace);
+    if (!comparison) {
+        return complain(comparison.error());
+    }
+    clearProgress();
+    fmt::print("{}", command.json ? study::toJson(*comparison) : study::toText(*comparison));
+    return kFine;
+}
+
+} // namespace pallascope::app

@@ -1,0 +1,244 @@
+#include "app/chips.h"
+#include "app/commands.h"
+#include "app/kernel_choice.h"
+#include "core/base/check.h"
+#include "core/base/format.h"
+#include "core/study/sweep_file.h"
+#include "kernels/kernel.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+
+namespace pallascope::app {
+
+namespace {
+
+struct Sweep
+{
+    const kernels::Kernel* kernel = nullptr;
+    study::Parameters fixed;
+    study::SweepPlan plan;
+    study::SweepSubject subject;
+    study::SweepOptions options;
+};
+
+Result<const kernels::Kernel*> kernelNamed(const std::string& name)
+{
+    if (const kernels::Kernel* kernel = kernels::find(name)) {
+        return kernel;
+    }
+    std::string names;
+    for (const kernels::Kernel& kernel : kernels::all()) {
+        names += (names.empty() ? "" : ", ") + kernel.name;
+    }
+    return userError("There is no kernel \"" + name + "\"; " + names + " are built in.");
+}
+
+// A name that the kernel lacks is wrong for all rows; a value is wrong for its rows only.
+Status checkNames(const Sweep& sweep)
+{
+    for (const study::Axis& axis : sweep.plan.axes) {
+        if (sweep.fixed.contains(axis.name)) {
+            return userError("The parameter " + axis.name
+                             + " is given with -p and with --over; once is right.");
+        }
+        const auto& known = sweep.kernel->parameters;
+        const bool found =
+            std::any_of(known.begin(), known.end(),
+                        [&](const kernels::Parameter& p) { return p.name == axis.name; });
+        if (!found) { // its sentence lists the names
+            const Result<kernels::Arguments> arguments =
+                kernels::arguments(*sweep.kernel, {{axis.name, axis.values.front()}});
+            return arguments ? Status(Done{}) : Status(arguments.error());
+        }
+        const auto same = [&](const study::Axis& other) { return other.name == axis.name; };
+        if (std::count_if(sweep.plan.axes.begin(), sweep.plan.axes.end(), same) > 1) {
+            return userError("The parameter " + axis.name + " has two ranges; one is right.");
+        }
+    }
+    const Result<kernels::Arguments> fixed = kernels::arguments(*sweep.kernel, sweep.fixed);
+    return fixed ? Status(Done{}) : Status(fixed.error());
+}
+
+std::vector<std::string> splitAtCommas(const std::string& text)
+{
+    std::vector<std::string> parts;
+    std::size_t begin = 0;
+    for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
+        end = text.find(',', begin);
+        parts.push_back(text.substr(begin, end - begin));
+    }
+    return parts;
+}
+
+Status takeChips(const std::string& names, Sweep& sweep)
+{
+    for (const std::string& name : splitAtCommas(names)) {
+        Result<chip::Chip> chip = loadChip(name);
+        if (!chip) {
+            return chip.error();
+        }
+        for (const chip::Chip& other : sweep.plan.chips) {
+            if (other.name == chip->name) {
+                return userError("Two of the chips are named " + chip->name
+                                 + "; chips of different names are right.");
+            }
+        }
+        sweep.plan.chips.push_back(std::move(*chip));
+    }
+    return Done{};
+}
+
+Result<Sweep> sweepOf(const SweepCommand& command)
+{
+    Sweep sweep;
+    const Result<const kernels::Kernel*> kernel = kernelNamed(command.kernel);
+    if (!kernel) {
+        return kernel.error();
+    }
+    sweep.kernel = *kernel;
+    for (const std::string& text : command.over) {
+        Result<study::Axis> axis = study::parseAxis(text);
+        if (!axis) {
+            return axis.error();
+        }
+        sweep.plan.axes.push_back(std::move(*axis));
+    }
+    Result<study::Parameters> fixed = parseParameters(command.parameters);
+    if (!fixed) {
+        return fixed.error();
+    }
+    sweep.fixed = std::move(*fixed);
+    if (Status names = checkNames(sweep); !names) {
+        return names.error();
+    }
+    if (Status chips = takeChips(command.chips, sweep); !chips) {
+        return chips.error();
+    }
+    sweep.plan.build = [kernel = sweep.kernel,
+                        given = sweep.fixed](const study::Parameters& parameters) {
+        study::Parameters all = given;
+        all.insert(parameters.begin(), parameters.end());
+        const Result<kernels::Arguments> arguments = kernels::arguments(*kernel, all);
+        return arguments ? kernel->build(*arguments) : Result<ir::Program>(arguments.error());
+    };
+    sweep.subject =
+        study::subjectOf(command.kernel, sweep.fixed, command.version, sweep.plan.chips);
+    return sweep;
+}
+
+std::vector<study::SweepRow> present(const std::vector<std::optional<study::SweepRow>>& rows)
+{
+    std::vector<study::SweepRow> result;
+    for (const auto& row : rows) {
+        if (row) {
+            result.push_back(*row);
+        }
+    }
+    return result;
+}
+
+// Written whole under another name, so that the file is never half of one.
+Status save(const std::string& path, const std::string& text)
+{
+    const std::string temporary = path + ".partial";
+    {
+        std::ofstream file(temporary, std::ios::binary);
+        file << text;
+        if (!file.flush()) {
+            return userError("Cannot write \"" + temporary + "\".");
+        }
+    }
+    std::error_code error;
+    std::filesystem::rename(temporary, path, error);
+    return error ? Status(userError("Cannot write \"" + path + "\": " + error.message() + "."))
+                 : Status(Done{});
+}
+
+Status resume(const SweepCommand& command, Sweep& sweep)
+{
+    const Result<std::string> text = readTextFile(command.resume);
+    if (!text) {
+        return text.error();
+    }
+    Result<std::vector<study::SweepRow>> rows =
+        study::rowsFromJson(*text, sweep.subject, command.resume);
+    if (!rows) {
+        return rows.error();
+    }
+    sweep.options.done = std::move(*rows);
+    return Done{};
+}
+
+void print(const SweepCommand& command, const Sweep& sweep,
+           const std::vector<study::SweepRow>& rows)
+{
+    if (command.json) {
+        fmt::print("{}", study::toJson(sweep.subject, rows));
+    } else if (command.csv) {
+        fmt::print("{}", study::toCsv(sweep.plan, rows));
+    } else {
+        fmt::print("{}", study::toText(sweep.plan, rows));
+    }
+}
+
+} // namespace
+
+int sweepCommand(const SweepCommand& command)
+{
+    Result<Sweep> sweep = sweepOf(command);
+    if (!sweep) {
+        return complain(sweep.error());
+    }
+    const std::string file = command.save.empty() ? command.resume : command.save;
+    if (!command.resume.empty()) {
+        if (Status resumed = resume(command, *sweep); !resumed) {
+            return complain(resumed.error());
+        }
+    }
+    if (!file.empty()) {
+        if (Status writable = checkWritable(file); !writable) {
+            return complain(writable.error());
+        }
+    }
+    catchInterrupts();
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point saved = Clock::now();
+    sweep->options.progress = [&, shown = terminalProgress("sweeping")](
+                                  const std::vector<std::optional<study::SweepRow>>& rows,
+                                  std::size_t finished) mutable {
+        if (!file.empty() && Clock::now() - saved > std::chrono::seconds(2)) {
+            // A failure shows again, and then counts, at the end.
+            (void)save(file, study::toJson(sweep->subject, present(rows)));
+            saved = Clock::now();
+        }
+        return shown(static_cast<double>(finished) / static_cast<double>(rows.size()));
+    };
+    const auto rows = study::sweep(sweep->plan, sweep->options);
+    if (!rows) {
+        return complain(rows.error());
+    }
+    clearProgress();
+    const std::vector<study::SweepRow> finished = present(*rows);
+    if (!file.empty()) {
+        if (Status written = save(file, study::toJson(sweep->subject, finished)); !written) {
+            return complain(written.error());
+        }
+    }
+    if (finished.size() < rows->size()) {
+        fmt::print(stderr, "Interrupted after {} of {} rows{}.\n", finished.size(), rows->size(),
+                   file.empty() ? "; --save FILE would keep them"
+                                : "; --resume " + file + " goes on from there");
+        return kInterrupted;
+    }
+    print(command, *sweep, finished);
+    const bool any = std::any_of(finished.begin(), finished.end(),
+                                 [](const study::SweepRow& row) { return row.error.empty(); });
+    return any ? kFine : kWrongInput;
+}
+
+} // namespace pallascope::app

@@ -1,0 +1,312 @@
+#include "core/study/compare.h"
+
+#include "core/base/format.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace pallascope::study {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using trace::Trace;
+
+std::string blockText(const trace::Operand& operand, std::int64_t block)
+{
+    std::vector<Extent> index(operand.blockCounts.size());
+    for (std::size_t axis = index.size(); axis-- > 0;) {
+        index[axis] = block % operand.blockCounts[axis];
+        block /= operand.blockCounts[axis];
+    }
+    return join(index, ",");
+}
+
+const trace::Operand& operandOf(const Trace& trace, std::size_t copy)
+{
+    return trace.info().operands[static_cast<std::size_t>(trace.copies().operand[copy])];
+}
+
+std::string copyText(const Trace& trace, std::size_t copy)
+{
+    const trace::Copies& copies = trace.copies();
+    if (copy >= copies.size()) {
+        return "no more copies";
+    }
+    const trace::Operand& operand = operandOf(trace, copy);
+    return fmt::format("{}({}) {} {}, {}", operand.name, blockText(operand, copies.block[copy]),
+                       copies.out[copy] != 0 ? "out of" : "into",
+                       "slot " + std::to_string(copies.slot[copy]),
+                       bytesText(Bytes(copies.bytes[copy])));
+}
+
+// The operations of a segment: "load x, dot, store out".
+std::string workText(const trace::Info& info, const trace::SegmentTemplate& work)
+{
+    if (work.kind == trace::SegmentKind::StepOverhead) {
+        return "step overhead";
+    }
+    std::string text;
+    for (const std::int32_t operation : work.operations) {
+        text +=
+            (text.empty() ? "" : ", ") + info.operations[static_cast<std::size_t>(operation)].label;
+    }
+    return text;
+}
+
+std::string workText(const Trace& trace, std::size_t segment)
+{
+    const trace::Segments& segments = trace.segments();
+    return segment >= segments.size()
+               ? "no more work"
+               : workText(
+                   trace.info(),
+                   trace.info().templates[static_cast<std::size_t>(segments.templateId[segment])]);
+}
+
+Parting partingAtCopy(const Trace& a, const Trace& b, std::size_t i, Parting::What what)
+{
+    Parting parting{.what = what, .a = copyText(a, i), .b = copyText(b, i)};
+    const Trace& one = i < a.copies().size() ? a : b;
+    parting.operand = operandOf(one, i).name;
+    parting.block = blockText(operandOf(one, i), one.copies().block[i]);
+    parting.step = one.copies().step[i];
+    parting.timeA = i < a.copies().size() ? Picoseconds(a.copies().start[i]) : a.end();
+    parting.timeB = i < b.copies().size() ? Picoseconds(b.copies().start[i]) : b.end();
+    return parting;
+}
+
+Parting partingAtWork(const Trace& a, const Trace& b, std::size_t i, Parting::What what)
+{
+    Parting parting{.what = what, .a = workText(a, i), .b = workText(b, i)};
+    const Trace& one = i < a.segments().size() ? a : b;
+    parting.step = one.segments().step[i];
+    parting.timeA = i < a.segments().size() ? Picoseconds(a.segments().begin[i]) : a.end();
+    parting.timeB = i < b.segments().size() ? Picoseconds(b.segments().begin[i]) : b.end();
+    return parting;
+}
+
+std::optional<Parting> earlier(std::optional<Parting> a, std::optional<Parting> b)
+{
+    if (!a || !b) {
+        return a ? a : b;
+    }
+    return std::min(b->timeA, b->timeB) < std::min(a->timeA, a->timeB) ? b : a;
+}
+
+bool sameCopy(const Trace& a, const Trace& b, std::size_t i)
+{
+    const trace::Copies &x = a.copies(), &y = b.copies();
+    const trace::Operand &of = operandOf(a, i), &with = operandOf(b, i);
+    return x.step[i] == y.step[i] && x.block[i] == y.block[i] && x.out[i] == y.out[i]
+           && x.slot[i] == y.slot[i] && x.bytes[i] == y.bytes[i] && of.name == with.name
+           && of.blockCounts == with.blockCounts;
+}
+
+std::optional<Parting> otherCopy(const Trace& a, const Trace& b)
+{
+    for (std::size_t i = 0; i < std::max(a.copies().size(), b.copies().size()); ++i) {
+        const bool both = i < a.copies().size() && i < b.copies().size();
+        if (!both || !sameCopy(a, b, i)) {
+            return partingAtCopy(a, b, i, Parting::What::Copy);
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<Parting> otherWork(const Trace& a, const Trace& b)
+{
+    const trace::Segments &left = a.segments(), &right = b.segments();
+    const auto textsOf = [](const trace::Info& info) {
+        std::vector<std::string> texts;
+        for (const trace::SegmentTemplate& work : info.templates) {
+            texts.push_back(workText(info, work));
+        }
+        return texts;
+    };
+    const std::vector<std::string> textsA = textsOf(a.info()), textsB = textsOf(b.info());
+    const auto same = [&](std::size_t i) {
+        return left.step[i] == right.step[i]
+               && textsA[static_cast<std::size_t>(left.templateId[i])]
+                      == textsB[static_cast<std::size_t>(right.templateId[i])];
+    };
+    for (std::size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
+        const bool both = i < left.size() && i < right.size();
+        if (!both || !same(i)) {
+            return partingAtWork(a, b, i, Parting::What::Work);
+        }
+    }
+    return std::nullopt;
+}
+
+// The first event of both runs that does not take place at the same time.
+std::optional<Parting> otherTime(const Trace& a, const Trace& b)
+{
+    std::optional<Parting> copy, work;
+    for (std::size_t i = 0; i < a.copies().size() && !copy; ++i) {
+        if (a.copies().start[i] != b.copies().start[i] || a.copies().end[i] != b.copies().end[i]) {
+            copy = partingAtCopy(a, b, i, Parting::What::Time);
+            if (copy->timeA == copy->timeB) { // it takes another time
+                copy->timeA = Picoseconds(a.copies().end[i]);
+                copy->timeB = Picoseconds(b.copies().end[i]);
+            }
+        }
+    }
+    const auto lasts = [](const Trace& trace, std::size_t i) {
+        const auto id = static_cast<std::size_t>(trace.segments().templateId[i]);
+        return trace.info().templates[id].duration;
+    };
+    for (std::size_t i = 0; i < a.segments().size() && !work; ++i) {
+        if (a.segments().begin[i] != b.segments().begin[i] || lasts(a, i) != lasts(b, i)) {
+            work = partingAtWork(a, b, i, Parting::What::Time);
+            if (work->timeA == work->timeB) {
+                work->timeA += lasts(a, i);
+                work->timeB += lasts(b, i);
+            }
+        }
+    }
+    return earlier(copy, work);
+}
+
+std::string title(const trace::Info& info)
+{
+    std::string text = info.kernel;
+    for (const std::string& name : info.parameterOrder) {
+        const auto value = info.parameters.find(name);
+        text += value == info.parameters.end() ? "" : " " + name + "=" + value->second;
+    }
+    return text + " on " + info.chipName;
+}
+
+struct Line
+{
+    const char *name, *key;
+    double a = 0, b = 0;
+    std::string textA, textB;
+};
+
+std::vector<Line> linesOf(const analysis::Report& a, const analysis::Report& b)
+{
+    const auto time = [](const char* name, const char* key, Picoseconds x, Picoseconds y) {
+        return Line{name,        key,        toSeconds(x).value(), toSeconds(y).value(),
+                    timeText(x), timeText(y)};
+    };
+    const auto bytes = [](const char* name, const char* key, Bytes x, Bytes y) {
+        return Line{name,
+                    key,
+                    static_cast<double>(x.value()),
+                    static_cast<double>(y.value()),
+                    bytesText(x),
+                    bytesText(y)};
+    };
+    const auto count = [](const char* name, const char* key, std::int64_t x, std::int64_t y) {
+        return Line{name,         key,         static_cast<double>(x), static_cast<double>(y),
+                    countText(x), countText(y)};
+    };
+    return {time("time", "time_s", a.time, b.time),
+            count("steps", "steps", a.steps, b.steps),
+            time("compute", "time_split_s.compute", a.split.compute, b.split.compute),
+            time("exposed copies", "time_split_s.exposed_copies", a.split.exposedCopies,
+                 b.split.exposedCopies),
+            time("step overhead", "time_split_s.step_overhead", a.split.stepOverhead,
+                 b.split.stepOverhead),
+            time("prologue", "time_split_s.prologue", a.split.prologue, b.split.prologue),
+            time("epilogue", "time_split_s.epilogue", a.split.epilogue, b.split.epilogue),
+            bytes("HBM read", "hbm_read_bytes", a.hbmRead, b.hbmRead),
+            bytes("HBM written", "hbm_write_bytes", a.hbmWritten, b.hbmWritten),
+            bytes("VMEM", "vmem_peak_bytes", a.vmemPeak, b.vmemPeak),
+            Line{"of peak", "utilization", a.utilization, b.utilization,
+                 percentText(a.utilization, 1), percentText(b.utilization, 1)}};
+}
+
+std::string changeText(const Line& line)
+{
+    if (line.a == line.b) {
+        return "same";
+    }
+    return line.a == 0 ? "new" : fmt::format("{:+.1f} %", 100 * (line.b / line.a - 1));
+}
+
+std::string partingText(const std::optional<Parting>& parting)
+{
+    if (!parting) {
+        return "They are the same: every event, at the same times.\n";
+    }
+    const std::string place =
+        parting->step < 0 ? "outside the steps" : fmt::format("in step {}", parting->step);
+    const std::string when =
+        fmt::format("A at {}, B at {}", timeText(parting->timeA), timeText(parting->timeB));
+    switch (parting->what) {
+    case Parting::What::Copy:
+        return fmt::format("They part at a copy {}: A moves {}; B moves {} ({}).\n", place,
+                           parting->a, parting->b, when);
+    case Parting::What::Work:
+        return fmt::format("They part at what is computed {}: A has {}; B has {} ({}).\n", place,
+                           parting->a, parting->b, when);
+    case Parting::What::Time:
+        return fmt::format("The same events; they part in time {}, at {}: {}.\n", place, parting->a,
+                           when);
+    }
+    return {};
+}
+
+} // namespace
+
+Result<Comparison> compare(const Trace& a, const Trace& b)
+{
+    const Result<analysis::Report> left = analysis::report(a), right = analysis::report(b);
+    if (!left || !right) {
+        return left ? right.error() : left.error();
+    }
+    Comparison comparison{*left, *right, title(a.info()), title(b.info()), {}};
+    comparison.parting = earlier(otherCopy(a, b), otherWork(a, b));
+    if (!comparison.parting) {
+        comparison.parting = otherTime(a, b);
+    }
+    return comparison;
+}
+
+std::string toText(const Comparison& comparison)
+{
+    std::string text = "A  " + comparison.titleA + "\nB  " + comparison.titleB + "\n\n";
+    for (const Line& line : linesOf(comparison.a, comparison.b)) {
+        // fmt pads by width as it is seen, also of µ.
+        text += fmt::format("{:<15} {:>12} {:>12}   {}\n", line.name, line.textA, line.textB,
+                            changeText(line));
+    }
+    text += fmt::format("{:<15} {:>12} {:>12}\n\n", "bound by", comparison.a.boundBy,
+                        comparison.b.boundBy);
+    return text + partingText(comparison.parting);
+}
+
+std::string toJson(const Comparison& comparison)
+{
+    Json json = {{"a", comparison.titleA}, {"b", comparison.titleB}, {"values", Json::object()}};
+    for (const Line& line : linesOf(comparison.a, comparison.b)) {
+        json["values"][line.key] = {{"a", line.a},
+                                    {"b", line.b},
+                                    {"ratio", line.a != 0 ? Json(line.b / line.a) : Json(nullptr)}};
+    }
+    json["values"]["bound_by"] = {{"a", comparison.a.boundBy}, {"b", comparison.b.boundBy}};
+    if (const auto& parting = comparison.parting) {
+        const char* what = parting->what == Parting::What::Copy   ? "copy"
+                           : parting->what == Parting::What::Work ? "work"
+                                                                  : "time";
+        json["parting"] = {
+            {"what", what},
+            {"step", parting->step < 0 ? Json(nullptr) : Json(parting->step)},
+            {"operand", parting->operand.empty() ? Json(nullptr) : Json(parting->operand)},
+            {"block", parting->operand.empty() ? Json(nullptr) : Json(parting->block)},
+            {"a", parting->a},
+            {"b", parting->b},
+            {"time_a_s", toSeconds(parting->timeA).value()},
+            {"time_b_s", toSeconds(parting->timeB).value()}};
+    } else {
+        json["parting"] = nullptr;
+    }
+    return json.dump(2) + "\n";
+}
+
+} // namespace pallascope::study

@@ -1,0 +1,42 @@
+// Two runs side by side: their numbers, and where they part.
+#pragma once
+
+#include "core/analysis/report.h"
+#include "core/base/result.h"
+#include "core/trace/trace.h"
+
+#include <optional>
+#include <string>
+
+namespace pallascope::study {
+
+// The first event that is not the same in both runs. Runs whose events are all the same may still
+// differ in when they happen.
+struct Parting
+{
+    enum class What
+    {
+        Copy, // other block, operand, direction, slot or size, or one run has no more
+        Work, // other operations
+        Time  // the same event at another time
+    } what = What::Copy;
+    std::string a, b;         // the event in each run: "copy of x(0,1) in, 512 KiB"; "nothing"
+    std::string operand;      // of a copy, else empty
+    std::string block;        // "0,1"
+    std::int64_t step = -1;   // row of Steps, -1: outside the steps
+    Picoseconds timeA, timeB; // when it begins, or ends where the beginnings are the same
+};
+
+struct Comparison
+{
+    analysis::Report a, b;
+    std::string titleA, titleB;     // what was run
+    std::optional<Parting> parting; // absent: the same events at the same times
+};
+
+[[nodiscard]] Result<Comparison> compare(const trace::Trace& a, const trace::Trace& b);
+
+[[nodiscard]] std::string toText(const Comparison& comparison);
+[[nodiscard]] std::string toJson(const Comparison& comparison);
+
+} // namespace pallascope::study

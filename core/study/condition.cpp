@@ -1,0 +1,233 @@
+#include "core/study/condition.h"
+
+#include "core/base/check.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+namespace pallascope::study {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::pair<std::string_view, Comparator>, 6> kOperators{{
+    {">=", Comparator::GreaterOrEqual},
+    {"<=", Comparator::LessOrEqual},
+    {"!=", Comparator::NotEqual},
+    {">", Comparator::Greater},
+    {"<", Comparator::Less},
+    {"=", Comparator::Equal},
+}};
+
+// The limit that a percentage of VMEM is of.
+constexpr const char* kLimit = "vmem_scoped_limit_bytes";
+constexpr const char* kPeak = "vmem_peak_bytes";
+
+std::string trimmed(const std::string& text)
+{
+    const std::size_t begin = text.find_first_not_of(' ');
+    return begin == std::string::npos ? ""
+                                      : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+}
+
+std::optional<double> numberOf(std::string_view text)
+{
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    return whole && std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
+// What an element of a list is called: {"operand": "x", ...} is "x".
+std::string elementName(const Json& element)
+{
+    for (const char* key : {"operand", "name", "kind"}) {
+        if (element.is_object() && element.contains(key) && element[key].is_string()) {
+            return element[key].get<std::string>();
+        }
+    }
+    return {};
+}
+
+const Json* child(const Json& json, const std::string& name)
+{
+    if (json.is_object() && json.contains(name)) {
+        return &json[name];
+    }
+    if (json.is_array()) {
+        const std::optional<double> number = numberOf(name);
+        if (number && *number >= 0 && *number < static_cast<double>(json.size())) {
+            return &json[static_cast<std::size_t>(*number)];
+        }
+        for (const Json& element : json) {
+            if (elementName(element) == name) {
+                return &element;
+            }
+        }
+    }
+    return nullptr;
+}
+
+const Json* find(const Json& report, const std::string& path)
+{
+    const Json* at = &report;
+    for (std::size_t begin = 0; at != nullptr && begin <= path.size();) {
+        const std::size_t end = std::min(path.find('.', begin), path.size());
+        at = child(*at, path.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return at;
+}
+
+void collectFields(const Json& json, const std::string& path, std::vector<std::string>& fields)
+{
+    if (!json.is_structured()) {
+        fields.push_back(path);
+        return;
+    }
+    for (const auto& [key, value] : json.items()) {
+        const std::string named = json.is_array() ? elementName(value) : "";
+        collectFields(value, (path.empty() ? "" : path + ".") + (named.empty() ? key : named),
+                      fields);
+    }
+}
+
+// Insertions, deletions and replacements from one to the other.
+std::size_t distance(const std::string& a, const std::string& b)
+{
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i);
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+        }
+    }
+    return row.back();
+}
+
+Error unknownField(const std::string& field, const Json& report)
+{
+    std::vector<std::string> fields{"vmem"};
+    collectFields(report, "", fields);
+    const auto far = [&field](const std::string& candidate) {
+        // A part of a name is near: "refetch" of "traffic.x.refetch_factor".
+        return candidate.find(field) != std::string::npos ? 0 : distance(field, candidate);
+    };
+    std::stable_sort(fields.begin(), fields.end(),
+                     [&](const std::string& a, const std::string& b) { return far(a) < far(b); });
+    std::string near;
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, fields.size()); ++i) {
+        near += (i == 0 ? "" : i == 2 ? " or " : ", ") + fields[i];
+    }
+    return userError("The report has no field \"" + field + "\"; perhaps " + near + " is meant.");
+}
+
+bool compared(double a, Comparator comparator, double b)
+{
+    switch (comparator) {
+    case Comparator::Greater:
+        return a > b;
+    case Comparator::GreaterOrEqual:
+        return a >= b;
+    case Comparator::Less:
+        return a < b;
+    case Comparator::LessOrEqual:
+        return a <= b;
+    case Comparator::Equal:
+        return a == b;
+    case Comparator::NotEqual:
+        return a != b;
+    }
+    PALLASCOPE_CHECK(false && "exhaustive");
+}
+
+Result<Verdict> evaluateNumber(const Condition& condition, double actual, bool vmem,
+                               const Json& report)
+{
+    const bool percent = !condition.value.empty() && condition.value.back() == '%';
+    const std::optional<double> number =
+        numberOf(percent ? condition.value.substr(0, condition.value.size() - 1) : condition.value);
+    if (!number) {
+        return userError("The condition \"" + condition.text + "\" compares a number with \""
+                         + condition.value + "\"; a number such as 0.5 or 50% is right.");
+    }
+    if (!percent) {
+        return Verdict{compared(actual, condition.comparator, *number),
+                       fmt::format("{:.6g}", actual)};
+    }
+    const double whole = vmem ? report.at(kLimit).get<double>() : 1;
+    const double share = 100 * actual / whole;
+    return Verdict{compared(share, condition.comparator, *number),
+                   fmt::format("{:.4g}%{}", share,
+                               vmem ? fmt::format(" of the limit of {:.0f} bytes", whole) : "")};
+}
+
+} // namespace
+
+Result<Condition> parseCondition(const std::string& text)
+{
+    const std::size_t at = text.find_first_of("<>=!");
+    const auto found = std::find_if(kOperators.begin(), kOperators.end(), [&](const auto& entry) {
+        return at != std::string::npos && text.compare(at, entry.first.size(), entry.first) == 0;
+    });
+    if (found != kOperators.end()) {
+        Condition condition{text, trimmed(text.substr(0, at)), found->second,
+                            trimmed(text.substr(at + found->first.size()))};
+        if (!condition.field.empty() && !condition.value.empty()
+            && condition.value.find_first_of("<>=!") == std::string::npos) {
+            return condition;
+        }
+    }
+    return userError(
+        "The condition \"" + text
+        + "\" is not understood; a field of the JSON report, one of > >= < <= = !=, and "
+          "a value, such as 'vmem>90%', are right.");
+}
+
+Result<Verdict> evaluate(const Condition& condition, const std::string& reportJson)
+{
+    const Json report = Json::parse(reportJson);
+    const std::string path = condition.field == "vmem" ? kPeak : condition.field;
+    const Json* field = find(report, path);
+    if (field == nullptr) {
+        return unknownField(condition.field, report);
+    }
+    if (field->is_structured()) {
+        return userError("The field \"" + condition.field + "\" of the report is "
+                         + (field->is_array() ? "a list" : "an object")
+                         + "; one of its parts is right, such as " + condition.field + "."
+                         + (field->empty() ? "NAME" : [&] {
+                               const auto first = field->items().begin();
+                               const std::string named =
+                                   field->is_array() ? elementName(first.value()) : "";
+                               return named.empty() ? first.key() : named;
+                           }()) + ".");
+    }
+    if (field->is_number()) {
+        const bool vmem = path.rfind("vmem_", 0) == 0;
+        return evaluateNumber(condition, field->get<double>(), vmem, report);
+    }
+    if (condition.comparator != Comparator::Equal && condition.comparator != Comparator::NotEqual) {
+        return userError("The field \"" + condition.field + "\" is " + field->dump()
+                         + ", which is no number; = or != is right.");
+    }
+    const std::string actual = field->is_string() ? field->get<std::string>() : field->dump();
+    const bool equal =
+        actual == condition.value
+        || (field->is_string() && actual.substr(0, actual.find('(')) == condition.value);
+    return Verdict{equal == (condition.comparator == Comparator::Equal), actual};
+}
+
+} // namespace pallascope::study

@@ -1,0 +1,45 @@
+// Conditions on a report, for scripts: "vmem>90%", "bound_by=memory",
+// "traffic.x.refetch_factor>=2".
+#pragma once
+
+#include "core/base/result.h"
+
+#include <string>
+
+namespace pallascope::study {
+
+enum class Comparator
+{
+    Greater,
+    GreaterOrEqual,
+    Less,
+    LessOrEqual,
+    Equal,
+    NotEqual
+};
+
+struct Condition
+{
+    std::string text;  // as given
+    std::string field; // dotted path in the report's JSON; "vmem": vmem_peak_bytes
+    Comparator comparator = Comparator::Equal;
+    std::string value;
+};
+
+// NAME OPERATOR VALUE with one of > >= < <= = !=, spaces allowed. The error shows what is right.
+[[nodiscard]] Result<Condition> parseCondition(const std::string& text);
+
+struct Verdict
+{
+    bool holds = false;
+    std::string actual; // what the report says, for people
+};
+
+// A number compares with a number, or with a percentage: of the limit that applies for bytes of
+// VMEM, of 1 for shares. Text compares by = and !=, also without what stands in brackets:
+// "memory(HBM)" is "memory". Elements of lists are named by their number, or by their operand, name
+// or kind. The error (user) names a field that the report lacks and those like it, or a value that
+// does not suit the field.
+[[nodiscard]] Result<Verdict> evaluate(const Condition& condition, const std::string& reportJson);
+
+} // namespace pallascope::study

@@ -1,0 +1,195 @@
+#include "core/study/sweep.h"
+
+#include "core/base/check.h"
+#include "core/base/format.h"
+#include "core/study/trial.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <limits>
+#include <mutex>
+#include <thread>
+
+namespace pallascope::study {
+
+namespace {
+
+constexpr std::size_t kMostValues = 100'000, kMostRows = 1'000'000;
+
+std::optional<std::int64_t> wholeNumber(const std::string& text)
+{
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    return whole ? std::optional(number) : std::nullopt;
+}
+
+std::vector<std::string> split(const std::string& text, char separator)
+{
+    std::vector<std::string> parts;
+    std::size_t begin = 0;
+    for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
+        end = text.find(separator, begin);
+        parts.push_back(text.substr(begin, end - begin));
+    }
+    return parts;
+}
+
+// Absent when the three parts are no range.
+std::optional<std::vector<std::string>> rangeValues(const std::vector<std::string>& parts)
+{
+    const std::string step = parts.size() == 3 ? parts[2] : "+1";
+    const bool times = !step.empty() && step[0] == '*';
+    const bool sound = times || (!step.empty() && step[0] == '+');
+    constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
+    const std::int64_t first = wholeNumber(parts[0]).value_or(kNone),
+                       last = wholeNumber(parts[1]).value_or(kNone),
+                       by = sound ? wholeNumber(step.substr(1)).value_or(kNone) : kNone;
+    if (first == kNone || last < first || by < (times ? 2 : 1) || (times && first < 1)) {
+        return std::nullopt;
+    }
+    std::vector<std::string> values;
+    for (std::int64_t value = first; values.size() <= kMostValues;) {
+        values.push_back(std::to_string(value));
+        const bool more = times ? value <= last / by : value <= last - by;
+        if (!more) {
+            break;
+        }
+        value = times ? value * by : value + by;
+    }
+    return values;
+}
+
+SweepRow run(const SweepPlan& plan, const Parameters& parameters, const chip::Chip& chip)
+{
+    SweepRow row{.parameters = parameters, .chip = chip.name};
+    const auto refuse = [&row](const Error& error) {
+        row.error = error.message;
+        return row;
+    };
+    const Result<ir::Program> program = plan.build(parameters);
+    if (!program) {
+        return refuse(program.error());
+    }
+    const Result<Fit> fits = fit(*program, chip);
+    if (!fits) {
+        return refuse(fits.error());
+    }
+    row.vmem = fits->bytes;
+    row.fits = fits->fits;
+    if (!row.fits) {
+        return row;
+    }
+    const Result<Outcome> outcome = quickRun(*program, chip);
+    if (!outcome) {
+        return refuse(outcome.error());
+    }
+    const analysis::Report& report = outcome->report;
+    row.time = report.time;
+    row.utilization = report.utilization;
+    row.boundBy = report.boundBy;
+    row.steps = report.steps;
+    row.findings = outcome->findings;
+    for (const analysis::Traffic& traffic : report.traffic) {
+        if (!traffic.out && traffic.refetchFactor > 1) {
+            const double once = static_cast<double>(traffic.bytes.value()) / traffic.refetchFactor;
+            row.refetched += traffic.bytes - Bytes(static_cast<std::int64_t>(once + 0.5));
+        }
+    }
+    return row;
+}
+
+Parameters combination(const std::vector<Axis>& axes, std::size_t number)
+{
+    Parameters parameters;
+    for (std::size_t axis = axes.size(); axis-- > 0;) {
+        const std::vector<std::string>& values = axes[axis].values;
+        parameters[axes[axis].name] = values[number % values.size()];
+        number /= values.size();
+    }
+    return parameters;
+}
+
+} // namespace
+
+Result<Axis> parseAxis(const std::string& text)
+{
+    const auto wrong = [&text](const std::string& why) {
+        return userError("The range \"" + text + "\" " + why
+                         + "; bm=128:1024:*2, bm=128:512:+128 or dtype=f32,bf16 is right.");
+    };
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+        return wrong("names no parameter and values");
+    }
+    Axis axis{text.substr(0, equals), {}};
+    const std::string values = text.substr(equals + 1);
+    const std::vector<std::string> parts = split(values, ':');
+    if (parts.size() == 2 || parts.size() == 3) {
+        std::optional<std::vector<std::string>> range = rangeValues(parts);
+        if (!range) {
+            return wrong("is not FIRST:LAST:*FACTOR or FIRST:LAST:+STEP with FIRST up to LAST");
+        }
+        axis.values = std::move(*range);
+    } else if (parts.size() == 1) {
+        axis.values = split(values, ',');
+        if (std::find(axis.values.begin(), axis.values.end(), "") != axis.values.end()) {
+            return wrong("has an empty value");
+        }
+    } else {
+        return wrong("has too many parts");
+    }
+    if (axis.values.size() > kMostValues) {
+        return wrong("has more than " + std::to_string(kMostValues) + " values");
+    }
+    return axis;
+}
+
+Result<std::vector<std::optional<SweepRow>>> sweep(const SweepPlan& plan,
+                                                   const SweepOptions& options)
+{
+    PALLASCOPE_CHECK(!plan.chips.empty());
+    std::size_t count = plan.chips.size();
+    for (const Axis& axis : plan.axes) {
+        count *= axis.values.size();
+        if (count > kMostRows) {
+            return userError("The ranges have more than " + countText(kMostRows)
+                             + " combinations; fewer values are right.");
+        }
+    }
+    std::map<std::pair<Parameters, std::string>, const SweepRow*> known;
+    for (const SweepRow& row : options.done) {
+        known[{row.parameters, row.chip}] = &row;
+    }
+    std::vector<std::optional<SweepRow>> rows(count);
+    std::atomic<std::size_t> next{0};
+    std::atomic<bool> stopped{false};
+    std::mutex mutex;
+    std::size_t finished = 0;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < count && !stopped; i = next++) {
+            const chip::Chip& chip = plan.chips[i % plan.chips.size()];
+            const Parameters parameters = combination(plan.axes, i / plan.chips.size());
+            const auto before = known.find({parameters, chip.name});
+            SweepRow row = before != known.end() ? *before->second : run(plan, parameters, chip);
+            const std::lock_guard lock(mutex);
+            rows[i] = std::move(row);
+            ++finished;
+            if (options.progress && !stopped && !options.progress(rows, finished)) {
+                stopped = true;
+            }
+        }
+    };
+    const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    const int threads = options.threads > 0 ? options.threads : cores;
+    std::vector<std::jthread> others;
+    for (int i = 1; i < threads && static_cast<std::size_t>(i) < count; ++i) {
+        others.emplace_back(work);
+    }
+    work();
+    others.clear(); // joins
+    return rows;
+}
+
+} // namespace pallascope::study

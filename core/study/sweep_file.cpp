@@ -1,0 +1,258 @@
+#include "core/study/sweep_file.h"
+
+#include "core/base/format.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace pallascope::study {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFormat = "pallascope.sweep";
+
+std::string fingerprint(const std::string& text)
+{
+    std::uint64_t hash = 0xcbf2'9ce4'8422'2325U; // FNV-1a
+    for (const char c : text) {
+        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3U;
+    }
+    return fmt::format("{:016x}", hash);
+}
+
+std::string joined(const std::vector<std::string>& words)
+{
+    std::string text;
+    for (const std::string& word : words) {
+        text += (text.empty() ? "" : " ") + word;
+    }
+    return text;
+}
+
+std::string quoted(const std::string& field)
+{
+    if (field.find_first_of(",\"\n") == std::string::npos) {
+        return field;
+    }
+    std::string text = "\"";
+    for (const char c : field) {
+        text += c == '"' ? "\"\"" : std::string(1, c);
+    }
+    return text + "\"";
+}
+
+bool ran(const SweepRow& row)
+{
+    return row.error.empty() && row.fits;
+}
+
+Json rowJson(const SweepRow& row)
+{
+    Json json = {{"parameters", row.parameters},
+                 {"chip", row.chip},
+                 {"fits", row.error.empty() ? Json(row.fits) : Json(nullptr)}};
+    json["error"] = row.error.empty() ? Json(nullptr) : Json(row.error);
+    json["vmem_bytes"] = row.vmem.value();
+    if (ran(row)) {
+        json["time_s"] = toSeconds(row.time).value();
+        json["time_ps"] = row.time.value();
+        json["utilization"] = row.utilization;
+        json["bound_by"] = row.boundBy;
+        json["refetched_bytes"] = row.refetched.value();
+        json["steps"] = row.steps;
+        json["findings"] = row.findings;
+    }
+    return json;
+}
+
+SweepRow rowFrom(const Json& json)
+{
+    SweepRow row{.parameters = json.at("parameters").get<Parameters>(),
+                 .chip = json.at("chip").get<std::string>()};
+    row.error = json.at("error").is_null() ? "" : json.at("error").get<std::string>();
+    row.fits = json.at("fits").is_null() || json.at("fits").get<bool>();
+    row.vmem = Bytes(json.at("vmem_bytes").get<std::int64_t>());
+    if (ran(row)) {
+        row.time = Picoseconds(json.at("time_ps").get<std::int64_t>());
+        row.utilization = json.at("utilization").get<double>();
+        row.boundBy = json.at("bound_by").get<std::string>();
+        row.refetched = Bytes(json.at("refetched_bytes").get<std::int64_t>());
+        row.steps = json.at("steps").get<std::int64_t>();
+        row.findings = json.at("findings").get<std::vector<std::string>>();
+    }
+    return row;
+}
+
+std::string parametersText(const Parameters& parameters)
+{
+    std::string text;
+    for (const auto& [name, value] : parameters) {
+        text += (text.empty() ? "" : " ") + name + "=" + value;
+    }
+    return text.empty() ? "no parameters" : text;
+}
+
+// Columns of a table for people; the last one is not padded.
+std::string aligned(const std::vector<std::vector<std::string>>& table)
+{
+    const auto width = [](const std::string& text) { // of UTF-8, in characters
+        return static_cast<std::size_t>(
+            std::count_if(text.begin(), text.end(), [](char c) { return (c & '\xc0') != '\x80'; }));
+    };
+    std::vector<std::size_t> widths(table.front().size());
+    for (const auto& row : table) {
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            widths[i] = std::max(widths[i], width(row[i]));
+        }
+    }
+    std::string text;
+    for (const auto& row : table) {
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            text += row[i];
+            text += i + 1 < row.size() ? std::string(widths[i] - width(row[i]) + 2, ' ') : "";
+        }
+        text.erase(text.find_last_not_of(' ') + 1);
+        text += '\n';
+    }
+    return text;
+}
+
+} // namespace
+
+SweepSubject subjectOf(const std::string& kernel, const Parameters& fixed,
+                       const std::string& version, const std::vector<chip::Chip>& chips)
+{
+    SweepSubject subject{kernel, fixed, version, {}};
+    for (const chip::Chip& chip : chips) {
+        subject.chips[chip.name] = fingerprint(chip.json);
+    }
+    return subject;
+}
+
+std::string toText(const SweepPlan& plan, const std::vector<SweepRow>& rows)
+{
+    std::vector<std::vector<std::string>> table(1);
+    for (const Axis& axis : plan.axes) {
+        table[0].push_back(axis.name);
+    }
+    for (const char* column :
+         {"chip", "time", "of peak", "bound by", "re-fetched", "VMEM", "remarks"}) {
+        table[0].emplace_back(column);
+    }
+    const SweepRow* best = nullptr;
+    for (const SweepRow& row : rows) {
+        std::vector<std::string>& line = table.emplace_back();
+        for (const Axis& axis : plan.axes) {
+            line.push_back(row.parameters.at(axis.name));
+        }
+        line.push_back(row.chip);
+        if (!ran(row)) {
+            line.insert(line.end(), 4, "-");
+            line.push_back(row.error.empty() ? bytesText(row.vmem) : "-");
+            line.push_back(row.error.empty() ? "does not fit" : row.error);
+            continue;
+        }
+        line.insert(line.end(),
+                    {timeText(row.time), percentText(row.utilization, 1), row.boundBy,
+                     bytesText(row.refetched), bytesText(row.vmem), joined(row.findings)});
+        const bool sound = row.findings.empty();
+        best = sound && (best == nullptr || row.time < best->time) ? &row : best;
+    }
+    std::string text = aligned(table);
+    if (best != nullptr && rows.size() > 1) {
+        text += "best: " + parametersText(best->parameters) + " on " + best->chip + ", "
+                + timeText(best->time) + "\n";
+    }
+    return text;
+}
+
+std::string toCsv(const SweepPlan& plan, const std::vector<SweepRow>& rows)
+{
+    std::string text;
+    for (const Axis& axis : plan.axes) {
+        text += quoted(axis.name) + ",";
+    }
+    text += "chip,time_s,utilization,bound_by,fits,refetched_bytes,vmem_bytes,steps,findings,"
+            "error\n";
+    for (const SweepRow& row : rows) {
+        for (const Axis& axis : plan.axes) {
+            text += quoted(row.parameters.at(axis.name)) + ",";
+        }
+        text += quoted(row.chip) + ",";
+        if (ran(row)) {
+            text += fmt::format("{},{},{},yes,{},{},{},{},\n", toSeconds(row.time).value(),
+                                row.utilization, quoted(row.boundBy), row.refetched.value(),
+                                row.vmem.value(), row.steps, quoted(joined(row.findings)));
+        } else if (row.error.empty()) {
+            text += fmt::format(",,,no,,{},,,\n", row.vmem.value());
+        } else {
+            text += ",,,,,,,," + quoted(row.error) + "\n";
+        }
+    }
+    return text;
+}
+
+std::string toJson(const SweepSubject& subject, const std::vector<SweepRow>& rows)
+{
+    Json json = {{"format", kFormat},
+                 {"version", 1},
+                 {"program_version", subject.version},
+                 {"kernel", subject.kernel},
+                 {"parameters", subject.fixed},
+                 {"chips", subject.chips},
+                 {"rows", Json::array()}};
+    for (const SweepRow& row : rows) {
+        json["rows"].push_back(rowJson(row));
+    }
+    return json.dump(1) + "\n";
+}
+
+Result<std::vector<SweepRow>> rowsFromJson(const std::string& text, const SweepSubject& subject,
+                                           const std::string& file)
+{
+    const std::string who = "The saved sweep " + file;
+    int depth = 0;
+    for (const char c : text) { // nlohmann-json parses recursively
+        depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
+        if (depth > 64) {
+            return userError(who + " is nested more than 64 levels deep, which none is.");
+        }
+    }
+    try {
+        const Json json = Json::parse(text);
+        if (json.at("format") != kFormat || json.at("version") != 1) {
+            return userError(who + " is of another format; one that --save wrote is right.");
+        }
+        const SweepSubject found{json.at("kernel").get<std::string>(),
+                                 json.at("parameters").get<Parameters>(),
+                                 json.at("program_version").get<std::string>(),
+                                 json.at("chips").get<std::map<std::string, std::string>>()};
+        if (found.kernel != subject.kernel || found.fixed != subject.fixed) {
+            return userError(who + " is of " + found.kernel + " with " + parametersText(found.fixed)
+                             + ", not of " + subject.kernel + " with "
+                             + parametersText(subject.fixed) + ".");
+        }
+        if (found.version != subject.version) {
+            return userError(who + " was saved by version " + found.version + ", this is "
+                             + subject.version + "; a new sweep is right.");
+        }
+        std::vector<SweepRow> rows;
+        for (const Json& row : json.at("rows")) {
+            SweepRow read = rowFrom(row);
+            const auto was = found.chips.find(read.chip), is = subject.chips.find(read.chip);
+            if (was != found.chips.end() && is != subject.chips.end()
+                && was->second == is->second) {
+                rows.push_back(std::move(read));
+            }
+        }
+        return rows;
+    } catch (const Json::exception&) {
+        return userError(who + " is damaged; one that --save wrote is right.");
+    }
+}
+
+} // namespace pallascope::study

@@ -1,0 +1,89 @@
+#include "core/study/compare.h"
+#include "tests/study/runs.h"
+
+#include <nlohmann/json.hpp>
+
+namespace pallascope::study {
+
+namespace {
+
+std::shared_ptr<const trace::Trace> run(const std::map<std::string, std::string>& changes,
+                                        const char* chip = "tpu_v5e")
+{
+    std::map<std::string, std::string> all{{"m", "256"},  {"n", "256"},  {"k", "512"},
+                                           {"bm", "128"}, {"bn", "128"}, {"bk", "128"}};
+    for (const auto& [name, value] : changes) {
+        all[name] = value;
+    }
+    return neededRun(programOf("matmul", all), chipNamed(chip));
+}
+
+Comparison compared(const trace::Trace& a, const trace::Trace& b)
+{
+    const Result<Comparison> comparison = compare(a, b);
+    EXPECT_TRUE(comparison);
+    return *comparison;
+}
+
+} // namespace
+
+TEST(Comparing, aRunWithItselfFindsNoDifference)
+{
+    const auto trace = run({});
+    const Comparison same = compared(*trace, *run({}));
+    EXPECT_FALSE(same.parting);
+    EXPECT_NE(toText(same).find("They are the same"), std::string::npos);
+    EXPECT_TRUE(nlohmann::json::parse(toJson(same))["parting"].is_null());
+}
+
+TEST(Comparing, otherBlocksPartAtTheFirstCopyThatDiffers)
+{
+    // Steps 0 to 3 are k of (i, j) = (0, 0) in both; then j comes next, or i.
+    const Comparison order = compared(*run({}), *run({{"order", "jik"}}));
+    ASSERT_TRUE(order.parting);
+    EXPECT_EQ(order.parting->what, Parting::What::Copy);
+    EXPECT_EQ(order.parting->operand, "x");
+    EXPECT_EQ(order.parting->step, 3); // fetches for step 4
+    EXPECT_EQ(order.parting->block, "0,0");
+    EXPECT_NE(order.parting->b.find("x(1,0)"), std::string::npos) << order.parting->b;
+    const Comparison wide = compared(*run({}), *run({{"bn", "256"}}));
+    ASSERT_TRUE(wide.parting);
+    EXPECT_EQ(wide.parting->operand, "y");
+    EXPECT_EQ(wide.parting->step, -1);
+    EXPECT_NE(toText(wide).find("32 KiB; B moves y(0,0) into slot 0, 64 KiB"), std::string::npos)
+        << toText(wide);
+}
+
+TEST(Comparing, aRunThatGoesOnLongerPartsWhereTheOtherHasNoMore)
+{
+    const Comparison longer = compared(*run({{"k", "128"}}), *run({{"k", "128"}, {"n", "512"}}));
+    ASSERT_TRUE(longer.parting);
+    EXPECT_EQ(longer.parting->what, Parting::What::Copy);
+    EXPECT_GT(longer.b.time, longer.a.time);
+}
+
+TEST(Comparing, anotherChipPartsInTimeOnly)
+{
+    const Comparison chips = compared(*run({}), *run({}, "tpu_v6e"));
+    ASSERT_TRUE(chips.parting);
+    EXPECT_EQ(chips.parting->what, Parting::What::Time);
+    EXPECT_EQ(chips.parting->operand, "x"); // its first copy ends sooner
+    EXPECT_GT(chips.parting->timeA, chips.parting->timeB);
+    const auto json = nlohmann::json::parse(toJson(chips));
+    EXPECT_EQ(json["parting"]["what"], "time");
+    EXPECT_DOUBLE_EQ(json["values"]["time_s"]["ratio"].get<double>(),
+                     json["values"]["time_s"]["b"].get<double>()
+                         / json["values"]["time_s"]["a"].get<double>());
+}
+
+TEST(Comparing, otherKernelsPartAtWhatTheyCompute)
+{
+    const std::map<std::string, std::string> whole{{"shape", "1024"}, {"dtype", "f32"}};
+    const auto sum = neededRun(programOf("add_vectors", whole), chipNamed("tpu_v5e"));
+    const Comparison kernels = compared(*sum, *run({}));
+    ASSERT_TRUE(kernels.parting);
+    EXPECT_NE(kernels.titleA.find("TPU v5e"), std::string::npos);
+    EXPECT_NE(toText(kernels).find("They part"), std::string::npos);
+}
+
+} // namespace pallascope::study

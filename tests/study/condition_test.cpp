@@ -1,0 +1,111 @@
+#include "core/study/condition.h"
+
+#include <gtest/gtest.h>
+
+namespace pallascope::study {
+
+namespace {
+
+constexpr const char *kReport = R"json({
+  "time_s": 0.002, "utilization": 0.72, "bound_by": "memory(HBM)",
+                     "steps" : 512, "vmem_peak_bytes" : 12, "vmem_scoped_limit_bytes" : 16,
+                     "vmem_by_operand" : {"x" : 4},
+                     "result" : {"checked" : false, "passed" : null},
+                     "traffic"
+    : [ {"operand" : "x", "bytes" : 100}, {"operand" : "y", "bytes" : 300} ],
+                     "findings" : []
+})json";
+
+bool holds(const std::string& text)
+{
+    const Result<Condition> condition = parseCondition(text);
+    EXPECT_TRUE(condition) << text;
+    const Result<Verdict> verdict = evaluate(*condition, kReport);
+    EXPECT_TRUE(verdict) << text << (verdict ? "" : ": " + verdict.error().message);
+    return verdict && verdict->holds;
+}
+
+std::string refusal(const std::string& text)
+{
+    const Result<Condition> condition = parseCondition(text);
+    if (!condition) {
+        return condition.error().message;
+    }
+    const Result<Verdict> verdict = evaluate(*condition, kReport);
+    EXPECT_FALSE(verdict) << text;
+    return verdict ? "" : verdict.error().message;
+}
+
+} // namespace
+
+TEST(Conditions, compareNumbersWithEveryOperator)
+{
+    EXPECT_TRUE(holds("steps>511"));
+    EXPECT_FALSE(holds("steps>512"));
+    EXPECT_TRUE(holds("steps>=512"));
+    EXPECT_FALSE(holds("steps>=513"));
+    EXPECT_TRUE(holds("steps<513"));
+    EXPECT_FALSE(holds("steps<512"));
+    EXPECT_TRUE(holds("steps<=512"));
+    EXPECT_FALSE(holds("steps<=511"));
+    EXPECT_TRUE(holds("steps=512"));
+    EXPECT_FALSE(holds("steps=511"));
+    EXPECT_TRUE(holds("steps!=511"));
+    EXPECT_FALSE(holds("steps!=512"));
+    EXPECT_TRUE(holds(" time_s > 1e-3 "));
+}
+
+TEST(Conditions, percentagesAreOfTheLimitForMemoryAndOfOneForShares)
+{
+    EXPECT_TRUE(holds("vmem>74.9%"));
+    EXPECT_FALSE(holds("vmem>75%"));
+    EXPECT_TRUE(holds("vmem>=75%"));
+    EXPECT_TRUE(holds("vmem>11"));
+    EXPECT_TRUE(holds("vmem_by_operand.x=25%"));
+    EXPECT_TRUE(holds("utilization<73%"));
+    EXPECT_FALSE(holds("utilization<71%"));
+}
+
+TEST(Conditions, nameEveryFieldByItsPath)
+{
+    EXPECT_TRUE(holds("bound_by=memory"));
+    EXPECT_TRUE(holds("bound_by=memory(HBM)"));
+    EXPECT_FALSE(holds("bound_by=memory(VMEM)"));
+    EXPECT_FALSE(holds("bound_by=compute"));
+    EXPECT_TRUE(holds("bound_by!=compute"));
+    EXPECT_TRUE(holds("traffic.1.bytes=300"));
+    EXPECT_TRUE(holds("traffic.y.bytes>299"));
+    EXPECT_TRUE(holds("result.checked=false"));
+    EXPECT_TRUE(holds("result.passed=null"));
+    EXPECT_FALSE(holds("result.passed=false"));
+}
+
+TEST(Conditions, unknownFieldsAreNamedWithThoseLikeThem)
+{
+    EXPECT_EQ(refusal("utilisation<0.5")
+                  .rfind("The report has no field \"utilisation\"; perhaps "
+                         "utilization, ",
+                         0),
+              0U)
+        << refusal("utilisation<0.5");
+    EXPECT_NE(refusal("traffic.x.byte>1").find("traffic.x.bytes"), std::string::npos);
+    EXPECT_NE(refusal("traffic.z.bytes>1").find("no field \"traffic.z.bytes\""), std::string::npos);
+    EXPECT_NE(refusal("traffic.2.bytes>1").find("no field"), std::string::npos);
+    EXPECT_NE(refusal("a..b>1").find("no field"), std::string::npos);
+}
+
+TEST(Conditions, thatDoNotSuitTheirFieldAreRefused)
+{
+    EXPECT_NE(refusal("traffic>1").find("such as traffic.x"), std::string::npos);
+    EXPECT_NE(refusal("findings=0").find("is a list"), std::string::npos);
+    EXPECT_NE(refusal("result=1").find("such as result.checked"), std::string::npos);
+    EXPECT_NE(refusal("bound_by>memory").find("= or != is right"), std::string::npos);
+    EXPECT_NE(refusal("steps>many").find("a number such as"), std::string::npos);
+    EXPECT_NE(refusal("steps>%").find("a number such as"), std::string::npos);
+    EXPECT_NE(refusal("steps>nan").find("a number such as"), std::string::npos);
+    for (const char* text : {"", "steps", ">1", "steps>", "steps=>1", "steps!1", "steps==1"}) {
+        EXPECT_NE(refusal(text).find("'vmem>90%'"), std::string::npos) << text;
+    }
+}
+
+} // namespace pallascope::study

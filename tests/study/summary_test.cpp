@@ -1,0 +1,120 @@
+// A run that keeps no rows gives the report of the run that does.
+#include "core/analysis/report.h"
+#include "tests/study/runs.h"
+
+namespace pallascope::study {
+
+namespace {
+
+using Changes = std::map<std::string, std::string>;
+
+const std::vector<std::pair<std::string, Changes>> kRuns{
+    {"matmul",
+     {{"m", "512"}, {"n", "384"}, {"k", "256"}, {"bm", "128"}, {"bn", "128"}, {"bk", "128"}}},
+    {"matmul",
+     {{"m", "256"},
+      {"n", "256"},
+      {"k", "256"},
+      {"bm", "128"},
+      {"bn", "128"},
+      {"bk", "64"},
+      {"order", "ikj"},
+      {"buffers", "3"}}},
+    {"matmul",
+     {{"m", "256"},
+      {"n", "256"},
+      {"k", "256"},
+      {"bm", "128"},
+      {"bn", "128"},
+      {"bk", "128"},
+      {"buffers", "1"}}},
+    {"matmul",
+     {{"m", "384"},
+      {"n", "384"},
+      {"k", "384"},
+      {"bm", "256"},
+      {"bn", "128"},
+      {"bk", "128"},
+      {"dtype", "f32"}}},
+    {"matmul",
+     {{"m", "128"}, {"n", "128"}, {"k", "128"}, {"bm", "128"}, {"bn", "128"}, {"bk", "128"}}},
+    {"matmul_scratch",
+     {{"m", "512"}, {"n", "512"}, {"k", "512"}, {"bm", "128"}, {"bn", "256"}, {"bk", "128"}}},
+    {"add_vectors", {}},
+    {"add_vectors", {{"shape", "300,128"}, {"block", "16"}}},
+};
+
+machine::RunResult runOnce(const ir::Program& program, const chip::Chip& chip, bool rows)
+{
+    std::vector<Array> shapes;
+    for (const ir::Argument& argument : program.arguments) {
+        if (argument.kind == ir::ArgumentKind::Input) {
+            const ir::Type& type = program.type(argument.ref);
+            shapes.push_back({type.dtype, type.shape, nullptr});
+        }
+    }
+    Result<machine::RunResult> run =
+        machine::run(program, shapes, chip, {.values = machine::ValueMode::Needed, .rows = rows});
+    PALLASCOPE_CHECK(run.has_value());
+    return *std::move(run);
+}
+
+} // namespace
+
+TEST(Sums, ofARunWithoutRowsAreThoseOfItsTrace)
+{
+    for (const char* name : {"tpu_v5e", "tpu_v7x", "tpu_v2"}) {
+        const chip::Chip chip = chipNamed(name);
+        for (const auto& [kernel, changes] : kRuns) {
+            SCOPED_TRACE(kernel + " on " + name + " " + ::testing::PrintToString(changes));
+            const ir::Program program = programOf(kernel, changes);
+            const machine::RunResult with = runOnce(program, chip, true),
+                                     without = runOnce(program, chip, false);
+            EXPECT_EQ(without.trace, nullptr);
+            const trace::Summary rows = trace::summaryOf(*with.trace);
+            EXPECT_EQ(without.sums, rows);
+            EXPECT_GT(rows.steps, 0);
+            EXPECT_EQ(without.info.events, with.trace->info().events);
+            ASSERT_EQ(without.info.findings.size(), with.trace->info().findings.size());
+            for (std::size_t i = 0; i < without.info.findings.size(); ++i) {
+                EXPECT_EQ(without.info.findings[i].message, with.trace->info().findings[i].message);
+            }
+            const Result<analysis::Report> a = analysis::report(*with.trace),
+                                           b = analysis::report(without.info, without.sums, chip);
+            ASSERT_TRUE(a && b);
+            EXPECT_EQ(a->time, b->time);
+            EXPECT_EQ(a->split.total(), b->split.total());
+            EXPECT_EQ(a->boundBy, b->boundBy);
+            EXPECT_EQ(a->utilization, b->utilization);
+            EXPECT_EQ(a->vmemPeak, b->vmemPeak);
+        }
+    }
+}
+
+// The time in which nothing runs, counted instant by instant.
+TEST(Sums, idleTimeIsWhatNeitherSegmentsNorCopiesCover)
+{
+    for (const auto& [kernel, changes] : kRuns) {
+        const auto trace = neededRun(programOf(kernel, changes), chipNamed("tpu_v5e"));
+        std::map<std::int64_t, int> edges; // how many begin less how many end there
+        for (std::size_t i = 0; i < trace->copies().size(); ++i) {
+            ++edges[trace->copies().start[i]];
+            --edges[trace->copies().end[i]];
+        }
+        for (std::size_t i = 0; i < trace->segments().size(); ++i) {
+            const auto id = static_cast<std::size_t>(trace->segments().templateId[i]);
+            ++edges[trace->segments().begin[i]];
+            --edges[trace->segments().begin[i] + trace->info().templates[id].duration.value()];
+        }
+        std::int64_t covered = 0, since = 0;
+        int running = 0;
+        for (const auto& [time, change] : edges) {
+            covered += running > 0 ? time - since : 0;
+            running += change;
+            since = time;
+        }
+        EXPECT_EQ(trace::summaryOf(*trace).idle, trace->end() - Picoseconds(covered)) << kernel;
+    }
+}
+
+} // namespace pallascope::study

@@ -1,0 +1,249 @@
+#include "core/study/sweep.h"
+#include "core/study/sweep_file.h"
+#include "core/study/trial.h"
+#include "tests/study/runs.h"
+
+#include <atomic>
+
+namespace pallascope::study {
+
+namespace {
+
+using Values = std::vector<std::string>;
+
+Values valuesOf(const std::string& text)
+{
+    const Result<Axis> axis = parseAxis(text);
+    EXPECT_TRUE(axis) << text << (axis ? "" : ": " + axis.error().message);
+    return axis ? axis->values : Values();
+}
+
+SweepPlan smallPlan(std::atomic<int>* built = nullptr)
+{
+    SweepPlan plan;
+    plan.axes = {*parseAxis("bm=64:256:*2"), *parseAxis("buffers=1,2")};
+    plan.chips = {chipNamed("tpu_v5e"), chipNamed("tpu_v6e")};
+    plan.build = [built](const Parameters& parameters) -> Result<ir::Program> {
+        if (built != nullptr) {
+            ++*built;
+        }
+        Parameters all{{"m", "512"}, {"n", "256"}, {"k", "256"}, {"bn", "128"}, {"bk", "128"}};
+        all.insert(parameters.begin(), parameters.end());
+        const kernels::Kernel* kernel = kernels::find("matmul");
+        const Result<kernels::Arguments> arguments = kernels::arguments(*kernel, all);
+        return arguments ? kernel->build(*arguments) : Result<ir::Program>(arguments.error());
+    };
+    return plan;
+}
+
+std::vector<SweepRow> rowsOf(const SweepPlan& plan, const SweepOptions& options)
+{
+    const auto rows = sweep(plan, options);
+    EXPECT_TRUE(rows);
+    std::vector<SweepRow> result;
+    for (const auto& row : *rows) {
+        EXPECT_TRUE(row.has_value());
+        result.push_back(row.value_or(SweepRow{}));
+    }
+    return result;
+}
+
+} // namespace
+
+TEST(Ranges, areGeometricArithmeticOrLists)
+{
+    EXPECT_EQ(valuesOf("bm=128:1024:*2"), (Values{"128", "256", "512", "1024"}));
+    EXPECT_EQ(valuesOf("bm=128:1000:*2"), (Values{"128", "256", "512"}));
+    EXPECT_EQ(valuesOf("bm=128:512:+128"), (Values{"128", "256", "384", "512"}));
+    EXPECT_EQ(valuesOf("bm=1:3"), (Values{"1", "2", "3"}));
+    EXPECT_EQ(valuesOf("bm=7:7:*2"), (Values{"7"}));
+    EXPECT_EQ(valuesOf("x=-2:2:+2"), (Values{"-2", "0", "2"}));
+    EXPECT_EQ(valuesOf("dtype=f32,bf16"), (Values{"f32", "bf16"}));
+    EXPECT_EQ(valuesOf("m=4096"), (Values{"4096"}));
+    EXPECT_EQ(valuesOf("m=9223372036854775806:9223372036854775807"),
+              (Values{"9223372036854775806", "9223372036854775807"}));
+}
+
+TEST(Ranges, thatAreNoneAreRefusedWithAnExample)
+{
+    for (const char* text :
+         {"", "bm", "=1:2", "bm=", "bm=4:2", "bm=1:8:*1", "bm=0:8:*2", "bm=1:8:*", "bm=1:8:2",
+          "bm=1:8:+0", "bm=1:8:+-1", "bm=a:b", "bm=1:2:+1:1", "bm=1,,2", "bm=1:99999999",
+          "bm=1:2.5", "bm=1:99999999999999999999"}) {
+        const Result<Axis> axis = parseAxis(text);
+        ASSERT_FALSE(axis) << text;
+        EXPECT_EQ(axis.error().kind, ErrorKind::User);
+        EXPECT_NE(axis.error().message.find("bm=128:1024:*2"), std::string::npos)
+            << axis.error().message;
+    }
+}
+
+TEST(Sweep, rowsAreTheRunsOfTheirCombinationsInOrder)
+{
+    const SweepPlan plan = smallPlan();
+    const std::vector<SweepRow> rows = rowsOf(plan, {.threads = 3});
+    ASSERT_EQ(rows.size(), 12U);
+    EXPECT_EQ(rows[0].parameters, (Parameters{{"bm", "64"}, {"buffers", "1"}}));
+    EXPECT_EQ(rows[1].chip, "tpu_v6e");
+    EXPECT_EQ(rows[2].parameters, (Parameters{{"bm", "64"}, {"buffers", "2"}}));
+    EXPECT_EQ(rows[11].parameters, (Parameters{{"bm", "256"}, {"buffers", "2"}}));
+    for (const SweepRow& row : rows) {
+        const Result<ir::Program> program = plan.build(row.parameters);
+        const auto trace = neededRun(*program, chipNamed(row.chip));
+        const Result<analysis::Report> report = analysis::report(*trace);
+        ASSERT_TRUE(report);
+        EXPECT_EQ(row.time, report->time);
+        EXPECT_EQ(row.boundBy, report->boundBy);
+        EXPECT_EQ(row.vmem, report->vmemPeak);
+        EXPECT_EQ(row.steps, report->steps);
+        // x is [512, 256] bf16 and read once for each of 2 columns of blocks of 128; y is
+        // [256, 256] bf16 and read once for each of 512 / bm rows of blocks.
+        const std::int64_t again = std::stoll(row.parameters.at("bm"));
+        EXPECT_EQ(row.refetched, Bytes(512 * 256 * 2 + (512 / again - 1) * 256 * 256 * 2));
+    }
+    EXPECT_EQ(rowsOf(plan, {.threads = 1}), rows);
+}
+
+TEST(Sweep, combinationsThatCannotRunAreRowsThatSayWhy)
+{
+    SweepPlan plan = smallPlan();
+    plan.axes = {*parseAxis("bm=0,100,256")};
+    plan.chips = {chipNamed("tpu_v5e")};
+    const std::vector<SweepRow> rows = rowsOf(plan, {});
+    ASSERT_EQ(rows.size(), 3U);
+    EXPECT_NE(rows[0].error.find("bm"), std::string::npos) << rows[0].error;
+    EXPECT_NE(rows[1].error.find("100"), std::string::npos) << rows[1].error;
+    EXPECT_EQ(rows[2].error, "");
+    EXPECT_GT(rows[2].time, Picoseconds(0));
+    plan.build = [](const Parameters&) {
+        return Result<ir::Program>(programOf("matmul", {{"m", "8192"},
+                                                        {"n", "8192"},
+                                                        {"k", "8192"},
+                                                        {"bm", "4096"},
+                                                        {"bn", "4096"},
+                                                        {"bk", "4096"}}));
+    };
+    const SweepRow large = rowsOf(plan, {})[0];
+    EXPECT_FALSE(large.fits);
+    EXPECT_EQ(large.vmem, Bytes(256 << 20));
+    EXPECT_EQ(large.error, "");
+}
+
+TEST(Sweep, rowsOfAnEarlierSweepAreNotRunAgain)
+{
+    std::atomic<int> built = 0;
+    const SweepPlan plan = smallPlan(&built);
+    const std::vector<SweepRow> rows = rowsOf(plan, {.threads = 2});
+    EXPECT_EQ(built, 12);
+    built = 0;
+    SweepOptions options;
+    options.done.assign(rows.begin(), rows.begin() + 5);
+    options.done[0].time = Picoseconds(7); // shows that it was taken over
+    std::vector<SweepRow> expected = rows;
+    expected[0].time = Picoseconds(7);
+    EXPECT_EQ(rowsOf(plan, options), expected);
+    EXPECT_EQ(built, 7);
+}
+
+TEST(Sweep, cancelledItKeepsTheRowsItHas)
+{
+    SweepOptions options{.threads = 2};
+    options.progress = [](const auto& rows, std::size_t finished) {
+        EXPECT_EQ(rows.size(), 12U);
+        return finished < 4;
+    };
+    const auto rows = sweep(smallPlan(), options);
+    ASSERT_TRUE(rows);
+    const auto present =
+        std::count_if(rows->begin(), rows->end(), [](const auto& row) { return row.has_value(); });
+    EXPECT_GE(present, 4);
+    EXPECT_LE(present, 5); // one may have been under way
+}
+
+TEST(Sweep, tooManyCombinationsAreRefusedBeforeAnyRuns)
+{
+    SweepPlan plan = smallPlan();
+    plan.axes = {*parseAxis("a=1:2000"), *parseAxis("b=1:2000")};
+    plan.build = [](const Parameters&) -> Result<ir::Program> { return userError("ran"); };
+    const auto rows = sweep(plan, {});
+    ASSERT_FALSE(rows);
+    EXPECT_NE(rows.error().message.find("combinations"), std::string::npos);
+}
+
+TEST(SweepFiles, giveTheRowsBack)
+{
+    const SweepPlan plan = smallPlan();
+    std::vector<SweepRow> rows = rowsOf(plan, {});
+    rows.push_back({.parameters = {{"bm", "1"}, {"buffers", "2"}},
+                    .chip = "tpu_v5e",
+                    .error = "no, \"never\""});
+    rows.push_back({.parameters = {{"bm", "2"}, {"buffers", "2"}},
+                    .chip = "tpu_v5e",
+                    .fits = false,
+                    .vmem = Bytes(5)});
+    rows[0].findings = {"a", "b"};
+    const SweepSubject subject = subjectOf("matmul", {{"m", "512"}}, "1.2", plan.chips);
+    const std::string text = toJson(subject, rows);
+    const auto read = rowsFromJson(text, subject, "saved.json");
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(*read, rows);
+    // A chip whose file has changed has no rows any more.
+    SweepSubject changed = subject;
+    changed.chips["tpu_v5e"] = "other";
+    const auto fewer = rowsFromJson(text, changed, "saved.json");
+    ASSERT_TRUE(fewer);
+    EXPECT_EQ(fewer->size(), 6U);
+    EXPECT_EQ(fewer->front().chip, "tpu_v6e");
+}
+
+TEST(SweepFiles, ofOtherSweepsOrDamagedAreRefusedInASentence)
+{
+    const SweepPlan plan = smallPlan();
+    const SweepSubject subject = subjectOf("matmul", {{"m", "512"}}, "1.2", plan.chips);
+    const std::string text = toJson(subject, {{.parameters = {{"bm", "1"}}, .chip = "tpu_v5e"}});
+    const auto message = [&](const std::string& file, const SweepSubject& wanted) {
+        const auto rows = rowsFromJson(file, wanted, "saved.json");
+        EXPECT_FALSE(rows);
+        return rows ? "" : rows.error().message;
+    };
+    SweepSubject other = subject;
+    other.kernel = "add_vectors";
+    EXPECT_EQ(message(text, other),
+              "The saved sweep saved.json is of matmul with m=512, not of add_vectors with m=512.");
+    other = subject;
+    other.fixed.clear();
+    EXPECT_NE(message(text, other).find("no parameters"), std::string::npos);
+    other = subject;
+    other.version = "1.3";
+    EXPECT_NE(message(text, other).find("version 1.2"), std::string::npos);
+    EXPECT_NE(message("{}", subject).find("damaged"), std::string::npos);
+    EXPECT_NE(message(std::string(100'000, '['), subject).find("nested"), std::string::npos);
+    for (std::size_t cut = 0; cut + 2 < text.size(); cut += 7) {
+        message(text.substr(0, cut), subject);
+    }
+}
+
+TEST(SweepFiles, csvQuotesWhatNeedsItAndHasAColumnForEachParameter)
+{
+    SweepPlan plan;
+    plan.axes = {{"shape", {"1,2"}}};
+    const std::string csv =
+        toCsv(plan, {{.parameters = {{"shape", "1,2"}}, .chip = "c", .error = "say \"no\", please"},
+                     {.parameters = {{"shape", "3"}}, .chip = "c", .fits = false, .vmem = Bytes(9)},
+                     {.parameters = {{"shape", "4"}},
+                      .chip = "c",
+                      .vmem = Bytes(8),
+                      .time = Picoseconds(1'000'000),
+                      .utilization = 0.5,
+                      .boundBy = "latency",
+                      .refetched = Bytes(7),
+                      .steps = 3,
+                      .findings = {"f", "g"}}});
+    EXPECT_EQ(csv, "shape,chip,time_s,utilization,bound_by,fits,refetched_bytes,vmem_bytes,steps,"
+                   "findings,error\n"
+                   "\"1,2\",c,,,,,,,,,\"say \"\"no\"\", please\"\n"
+                   "3,c,,,,no,,9,,,\n"
+                   "4,c,1e-06,0.5,latency,yes,7,8,3,f g,\n");
+}
+
+} // namespace pallascope::study
