@@ -1,8 +1,9 @@
 #include "core/base/array.h"
 
 #include "core/base/check.h"
+#include "core/base/element.h"
 
-#include <cmath>
+#include <algorithm>
 
 namespace pallascope {
 
@@ -21,17 +22,7 @@ Array makeArray(DType dtype, Shape shape)
 
 double Array::at(std::int64_t element) const
 {
-    switch (dtype) {
-    case DType::F32:
-        return static_cast<double>(as<float>()[element]);
-    case DType::BF16:
-        return static_cast<double>(bf16ToFloat(as<std::uint16_t>()[element]));
-    case DType::Int32:
-        return static_cast<double>(as<std::int32_t>()[element]);
-    case DType::Bool:
-        return as<std::uint8_t>()[element] != 0 ? 1.0 : 0.0;
-    }
-    PALLASCOPE_CHECK(false && "exhaustive");
+    return readElement(dtype, data.get(), element);
 }
 
 namespace {
@@ -65,22 +56,20 @@ float normal(std::uint64_t key, std::uint64_t i)
 void fillNormal(Array& array, std::uint64_t seed, std::int64_t begin, std::int64_t end)
 {
     const std::uint64_t key = scramble(seed);
+    const std::int64_t least = std::max<std::int64_t>(lowestInteger(array.dtype), -8);
+    const auto values =
+        static_cast<std::uint64_t>(std::min<std::int64_t>(highestInteger(array.dtype) - least, 16))
+        + 1;
     for (std::int64_t i = begin; i < end; ++i) {
         const auto counter = static_cast<std::uint64_t>(i);
-        switch (array.dtype) {
-        case DType::F32:
+        if (array.dtype == DType::F32) {
             array.as<float>()[i] = normal(key, counter);
-            break;
-        case DType::BF16:
-            array.as<std::uint16_t>()[i] = floatToBf16(normal(key, counter));
-            break;
-        case DType::Int32:
-            array.as<std::int32_t>()[i] =
-                static_cast<std::int32_t>(scramble(key + counter) % 17U) - 8;
-            break;
-        case DType::Bool:
-            array.as<std::uint8_t>()[i] = static_cast<std::uint8_t>(scramble(key + counter) & 1U);
-            break;
+        } else if (isFloat(array.dtype)) {
+            writeElement(array.dtype, array.data.get(), i,
+                         static_cast<double>(normal(key, counter)));
+        } else {
+            const auto drawn = static_cast<std::int64_t>(scramble(key + counter) % values);
+            writeElement(array.dtype, array.data.get(), i, static_cast<double>(drawn + least));
         }
     }
 }

@@ -20,6 +20,7 @@ struct Array
     Shape shape;
     SharedBytes data; // null: a shape only
 
+    // Of `data`, where elements narrower than a byte have one each.
     [[nodiscard]] std::int64_t byteCount() const { return shape.elements() * dtypeBytes(dtype); }
 
     // One element as a double; exact for every dtype.
@@ -43,7 +44,8 @@ struct Array
 // Numbers that look normally distributed, rounded to dtype; the same on every machine, whatever the
 // thread count: element i depends on (seed, i) only. Each is the sum of eight uniform 16-bit
 // numbers, centred and scaled to variance 1 (integers until the last step, so no libm decides a
-// bit); bool arrays get fair coins, int32 arrays numbers from -8 to 8.
+// bit); integers are drawn evenly from -8 to 8 or 0 to 16, as far as the dtype reaches, bools are
+// fair coins.
 [[nodiscard]] Array normalArray(DType dtype, const Shape& shape, std::uint64_t seed);
 void fillNormal(Array& array, std::uint64_t seed, std::int64_t begin, std::int64_t end);
 

@@ -259,8 +259,8 @@ void parseMatrix(const Node& node, Unit& unit)
     for (const auto& [name, unused] : rates.json().items()) {
         const std::optional<DType> dtype = dtypeFromName(name);
         if (!dtype) {
-            throw Bad{rates.pointer() + " names the dtype \"" + name
-                      + "\"; f32, bf16, int32 or bool is right"};
+            throw Bad{rates.pointer() + " names the dtype \"" + name + "\"; " + dtypeNames()
+                      + " is right"};
         }
         const Node rate = rates[name];
         unit.matrixRates[*dtype] = {rate["cycles_per_row"].cycles(),

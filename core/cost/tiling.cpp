@@ -36,7 +36,7 @@ Shape padded(const Shape& shape, const std::vector<Extent>& tile)
 
 Bytes paddedBytes(DType dtype, const Shape& shape, const std::vector<std::int64_t>& native)
 {
-    return Bytes(padded(shape, tiling(dtype, shape, native)).elements() * dtypeBytes(dtype));
+    return packedBytes(dtype, padded(shape, tiling(dtype, shape, native)).elements());
 }
 
 } // namespace pallascope::cost

@@ -100,8 +100,9 @@ ir::IndexerParams shifted(ir::IndexerParams indexer, std::int32_t by)
 // A number becomes a literal of `type`'s dtype, broadcast when the other operand is an array.
 Value materialise(const Operand& operand, DType dtype)
 {
-    return operand.isNumber() ? Value(Tracer::current().literal(operand.number(), dtype))
-                              : operand.value();
+    return operand.isNumber()
+               ? Value(Tracer::current().literal(operand.number(), dtype, operand.here()))
+               : operand.value();
 }
 
 Value one(std::vector<Value> values)
@@ -233,7 +234,8 @@ Value broadcastTo(const Operand& value, Shape shape, std::vector<std::int32_t> d
 
 Value full(Shape shape, double number, DType dtype, Here here)
 {
-    return broadcastTo(Value(Tracer::current().literal(number, dtype)), std::move(shape), {}, here);
+    return broadcastTo(Value(Tracer::current().literal(number, dtype, here)), std::move(shape), {},
+                       here);
 }
 
 Value zerosLike(const Ref& ref, Here here)
@@ -266,7 +268,7 @@ Value gridQuery(OpCode code, std::int32_t axis, Here here)
                                    + std::to_string(axis) + " of a grid of "
                                    + std::to_string(position.size()) + " axes.",
                                here);
-        return Value(Tracer::current().literal(0, DType::Int32));
+        return Value(Tracer::current().literal(0, DType::Int32, here));
     }
     return apply(code, {}, ir::AxisParams{position[static_cast<std::size_t>(axis)]}, here);
 }

@@ -303,7 +303,8 @@ Result<Types> Inference::control() const
     };
     switch (m_operation.code) {
     case OpCode::Cond:
-        if (!operand(0).isScalar() || isFloat(operand(0).dtype)) {
+        if (!operand(0).isScalar()
+            || (operand(0).dtype != DType::Bool && operand(0).dtype != DType::Int32)) {
             return error("takes a scalar bool or int32 index, not " + toString(operand(0)) + ".");
         }
         take(m_operation.regions.front());

@@ -73,7 +73,8 @@ std::string Printer::name(ValueId id)
 {
     const Value& value = m_program.value(id);
     if (value.literal) {
-        std::string text = fmt::format("{}", *value.literal);
+        std::string text = isFloat(value.type.dtype) ? fmt::format("{}", *value.literal)
+                                                     : fmt::format("{:.0f}", *value.literal);
         const bool looksWhole = text.find_first_not_of("-0123456789") == std::string::npos;
         return text + (isFloat(value.type.dtype) && looksWhole ? ".0" : "");
     }

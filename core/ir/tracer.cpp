@@ -1,9 +1,12 @@
 #include "core/ir/tracer.h"
 
 #include "core/base/check.h"
+#include "core/base/element.h"
 #include "core/ir/infer.h"
 
 #include <bit>
+#include <cmath>
+#include <fmt/format.h>
 #include <utility>
 
 namespace pallascope::pl::detail {
@@ -49,8 +52,17 @@ ir::ValueId Tracer::newValue(ir::Type type, std::string name)
     return {static_cast<std::int32_t>(m_program.values.size() - 1)};
 }
 
-ir::ValueId Tracer::literal(double number, DType dtype)
+ir::ValueId Tracer::literal(double number, DType dtype, const Here& here)
 {
+    if (!isFloat(dtype)
+        && !(number >= lowestNumber(dtype) && number <= highestNumber(dtype)
+             && number == std::trunc(number))) {
+        fail(fmt::format("{} is no {}; a whole number from {} to {} is right.", number,
+                         dtypeName(dtype), lowestInteger(dtype), highestInteger(dtype)),
+             here);
+        number = 0;
+    }
+    number = roundTo(dtype, number);
     const auto [place, isNew] =
         m_literals.try_emplace({std::bit_cast<std::uint64_t>(number), dtype});
     if (isNew) {

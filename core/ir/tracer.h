@@ -25,7 +25,8 @@ public:
     [[nodiscard]] ir::Program& program() { return m_program; }
 
     [[nodiscard]] ir::ValueId newValue(ir::Type type, std::string name = {});
-    [[nodiscard]] ir::ValueId literal(double number, DType dtype);
+    // Rounded to a float dtype; a number that another dtype lacks is a mistake in the kernel.
+    [[nodiscard]] ir::ValueId literal(double number, DType dtype, const Here& here);
     [[nodiscard]] ir::LocationId location(const Here& here);
 
     // Infers the results' types, keeps the first error, appends to the innermost open region.

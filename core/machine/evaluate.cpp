@@ -3,7 +3,6 @@
 #include "core/base/check.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace pallascope::machine {
 
@@ -41,19 +40,7 @@ RuntimeValue filled(DType dtype, const Shape& shape, double number, const Shadow
 {
     RuntimeValue value = RuntimeValue::arrayOf(dtype, shape);
     value.shadow = shadow;
-    const std::int64_t count = value.elements();
-    const int bytes = dtypeBytes(dtype);
-    if (count == 0) {
-        return value;
-    }
-    writeElement(dtype, value.data.get(), 0, number);
-    std::int64_t done = 1; // doubling copies: memcpy speed for any element size
-    while (done < count) {
-        const std::int64_t chunk = std::min(done, count - done);
-        std::memcpy(value.data.get() + done * bytes, value.data.get(),
-                    static_cast<std::size_t>(chunk * bytes));
-        done += chunk;
-    }
+    fillElements(dtype, value.data.get(), value.elements(), number);
     return value;
 }
 

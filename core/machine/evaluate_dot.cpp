@@ -1,4 +1,5 @@
 #include "core/base/check.h"
+#include "core/machine/arith/convert.h"
 #include "core/machine/arith/dot.h"
 #include "core/machine/arith/elementwise.h"
 #include "core/machine/evaluate.h"
@@ -112,11 +113,26 @@ Shadow dotShadow(const ir::DotParams& dimensions, const RuntimeValue& lhs, const
     return Shadow::fromMask(std::move(mask), batch * m * n);
 }
 
+// A dot operand in a dtype that the products take: f32 or bf16, or 32 bits of whole numbers.
+RuntimeValue widened(const RuntimeValue& value, bool integers)
+{
+    const DType to = integers ? DType::Int32 : DType::F32;
+    if (value.isScalar() || value.dtype == to || (value.dtype == DType::BF16 && !integers)) {
+        return value;
+    }
+    RuntimeValue wide{.dtype = to, .shape = value.shape, .shadow = value.shadow};
+    wide.data = allocateBytes(value.elements() * dtypeBytes(to));
+    arith::convert(value.dtype, value.data.get(), to, wide.data.get(), value.elements());
+    return wide;
+}
+
 } // namespace
 
-RuntimeValue evaluateDot(const ir::Operation& operation, const RuntimeValue& lhs,
-                         const RuntimeValue& rhs)
+RuntimeValue evaluateDot(const ir::Operation& operation, const RuntimeValue& x,
+                         const RuntimeValue& y)
 {
+    const bool integers = !isFloat(x.dtype) && !isFloat(y.dtype);
+    const RuntimeValue lhs = widened(x, integers), rhs = widened(y, integers);
     const auto& dimensions = std::get<ir::DotParams>(operation.params);
     const Matrix a = arrange(lhs, dimensions.lhsBatch, dimensions.lhsContracting);
     const Matrix b = arrange(rhs, dimensions.rhsBatch, dimensions.rhsContracting);
@@ -136,7 +152,6 @@ RuntimeValue evaluateDot(const ir::Operation& operation, const RuntimeValue& lhs
     };
     appendFree(lhs.shape, dimensions.lhsBatch, dimensions.lhsContracting);
     appendFree(rhs.shape, dimensions.rhsBatch, dimensions.rhsContracting);
-    const bool integers = lhs.dtype == DType::Int32;
     RuntimeValue sum = RuntimeValue::arrayOf(integers ? DType::Int32 : DType::F32, Shape(extents));
     std::byte scalar[4];
     std::byte* out = sum.isScalar() ? scalar : sum.data.get();

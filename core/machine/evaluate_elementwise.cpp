@@ -1,10 +1,13 @@
 #include "core/base/check.h"
+#include "core/machine/arith/convert.h"
 #include "core/machine/arith/elementwise.h"
 #include "core/machine/arith/threads.h"
 #include "core/machine/evaluate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace pallascope::machine {
 
@@ -194,45 +197,49 @@ bool compare(OpCode code, T a, T b)
     }
 }
 
-double convertScalar(DType from, DType to, double value)
+// Of uint32, where 32 bits mean other numbers than int32's; every other rule gives the same bits.
+std::optional<std::uint32_t> unsignedRule(OpCode code, std::uint32_t a, std::uint32_t b)
 {
-    if (to == DType::Int32 && isFloat(from)) {
-        return floatToInt32(static_cast<float>(value));
+    switch (code) {
+    case OpCode::Abs:
+        return a;
+    case OpCode::Sign:
+        return a != 0 ? 1 : 0;
+    case OpCode::Div:
+        return b == 0 ? 0xffff'ffffU : a / b;
+    case OpCode::Rem:
+        return b == 0 ? a : a % b;
+    case OpCode::Max:
+        return std::max(a, b);
+    case OpCode::Min:
+        return std::min(a, b);
+    default:
+        return std::nullopt;
     }
-    if (to == DType::Bool) {
-        return value != 0 || std::isnan(value) ? 1 : 0;
-    }
-    return value; // rounding happens where it is written
 }
 
 // ---- any dtype, one element
 // ------------------------------------------------------------------------
 
-double roundTo(DType dtype, double value)
-{
-    if (dtype == DType::BF16) {
-        return static_cast<double>(bf16ToFloat(floatToBf16(static_cast<float>(value))));
-    }
-    return dtype == DType::F32 ? static_cast<double>(static_cast<float>(value)) : value;
-}
-
 double elementwiseScalar(const ir::Operation& operation, DType in, const double* a)
 {
     const OpCode code = operation.code;
     const auto f = [&](int i) { return static_cast<float>(a[i]); };
-    const auto n = [&](int i) { return static_cast<std::int32_t>(a[i]); };
+    const auto n = [&](int i) { // the low 32 bits
+        return static_cast<std::int32_t>(static_cast<std::int64_t>(a[i]));
+    };
     switch (ir::opEntry(code).kind) {
     case ir::OpKind::Select:
         return a[0] != 0 ? a[2] : a[1];
     case ir::OpKind::Convert: {
         const DType to = std::get<ir::DTypeParams>(operation.params).dtype;
-        return roundTo(to, convertScalar(in, to, a[0]));
+        return convertNumber(in, to, a[0]);
     }
     case ir::OpKind::Comparison:
         if (code == OpCode::IsFinite) {
             return std::isfinite(a[0]) ? 1 : 0;
         }
-        return isFloat(in) ? compare(code, f(0), f(1)) : compare(code, n(0), n(1));
+        return compare(code, a[0], a[1]);
     default:
         break;
     }
@@ -253,7 +260,12 @@ double elementwiseScalar(const ir::Operation& operation, DType in, const double*
         }
         return binaryInt(code, n(0), n(1)) != 0 ? 1 : 0;
     }
-    return unary ? unaryInt(code, n(0)) : binaryInt(code, n(0), n(1));
+    if (in == DType::UInt32) {
+        if (const auto bits32 = unsignedRule(code, bits(n(0)), unary ? 0U : bits(n(1)))) {
+            return *bits32;
+        }
+    }
+    return roundTo(in, unary ? unaryInt(code, n(0)) : binaryInt(code, n(0), n(1)));
 }
 
 // ---- whole arrays
@@ -265,14 +277,8 @@ bool fastPath(const ir::Operation& operation, std::span<RuntimeValue* const> ope
 {
     const std::int64_t count = result.elements();
     const DType in = operands[0]->dtype;
-    if (operation.code == OpCode::ConvertElementType && in == DType::F32
-        && result.dtype == DType::BF16) {
-        arith::f32ToBf16(operands[0]->as<float>(), result.as<std::uint16_t>(), count);
-        return true;
-    }
-    if (operation.code == OpCode::ConvertElementType && in == DType::BF16
-        && result.dtype == DType::F32) {
-        arith::bf16ToF32(operands[0]->as<std::uint16_t>(), result.as<float>(), count);
+    if (operation.code == OpCode::ConvertElementType) {
+        arith::convert(in, operands[0]->data.get(), result.dtype, result.data.get(), count);
         return true;
     }
     if (in != DType::F32 || operands.size() != 2 || result.dtype != DType::F32) {

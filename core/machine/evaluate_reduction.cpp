@@ -14,7 +14,6 @@ namespace {
 
 double identity(OpCode code, DType dtype)
 {
-    const bool real = isFloat(dtype);
     switch (code) {
     case OpCode::ReduceSum:
     case OpCode::ReduceOr:
@@ -22,11 +21,9 @@ double identity(OpCode code, DType dtype)
     case OpCode::ReduceAnd:
         return dtype == DType::Bool ? 1 : -1;
     case OpCode::ReduceMax:
-        return real ? -std::numeric_limits<double>::infinity()
-                    : static_cast<double>(std::numeric_limits<std::int32_t>::min());
+        return lowestNumber(dtype);
     case OpCode::ReduceMin:
-        return real ? std::numeric_limits<double>::infinity()
-                    : static_cast<double>(std::numeric_limits<std::int32_t>::max());
+        return highestNumber(dtype);
     default:
         PALLASCOPE_CHECK(false && "not a reduction");
     }
@@ -109,9 +106,7 @@ RuntimeValue evaluateReduction(const ir::Operation& operation, const RuntimeValu
     SharedBytes outMask = allocateBytes(shape.elements());
     for (std::size_t i = 0; i < sums.size(); ++i) {
         if (result.isScalar()) {
-            std::byte rounded[4];
-            writeElement(input.dtype, rounded, 0, sums[i]);
-            result.scalar = readElement(input.dtype, rounded, 0);
+            result.scalar = roundTo(input.dtype, sums[i]);
         } else {
             writeElement(input.dtype, result.data.get(), static_cast<std::int64_t>(i), sums[i]);
         }

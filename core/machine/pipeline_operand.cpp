@@ -120,7 +120,7 @@ Bytes PipelineOperand::copyBytes(std::int64_t block) const
         elements *=
             part.size[axis] == size ? size : std::min(size, alignTo(part.size[axis], tile[axis]));
     }
-    return Bytes(elements * dtypeBytes(dtype));
+    return packedBytes(dtype, elements);
 }
 
 std::string PipelineOperand::blockName(std::int64_t block) const

@@ -154,8 +154,8 @@ Status Recorder::describePipeline(const ir::Program& program, const ir::Operatio
             info.operands.push_back({spec.name, array.dtype, direction(spec.direction), array.shape,
                                      Shape(block), facts.blockCounts, facts.gridAxes, index,
                                      static_cast<std::int32_t>(info.buffers.size()), facts.slots,
-                                     Bytes(array.shape.elements() * dtypeBytes(array.dtype)),
-                                     Bytes(Shape(block).elements() * dtypeBytes(array.dtype)),
+                                     packedBytes(array.dtype, array.shape.elements()),
+                                     packedBytes(array.dtype, Shape(block).elements()),
                                      entry.slotBytes, sourceLine(program, spec.location)});
         }
         for (std::int32_t slot = 0; slot < entry.slots; ++slot) {

@@ -68,7 +68,7 @@ Status checkFit(const ir::Program& program, const chip::Chip& chip)
     Bytes arrays;
     for (const ir::Argument& argument : program.arguments) {
         const ir::Type& type = program.type(argument.ref);
-        arrays += Bytes(type.shape.elements() * dtypeBytes(type.dtype));
+        arrays += packedBytes(type.dtype, type.shape.elements());
     }
     if (hbm >= 0 && arrays > chip.memories[static_cast<std::size_t>(hbm)].bytes) {
         return limitError("The arrays of " + program.name + " take " + bytesText(arrays)

@@ -1,12 +1,9 @@
 #include "core/machine/value.h"
 
-#include "core/base/check.h"
 #include "core/machine/arith/elementwise.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
-#include <limits>
 
 namespace pallascope::machine {
 
@@ -47,72 +44,29 @@ RuntimeValue RuntimeValue::arrayOf(DType dtype, Shape shape)
     return value;
 }
 
+void fillElements(DType dtype, std::byte* data, std::int64_t count, double number)
+{
+    if (count == 0) {
+        return;
+    }
+    writeElement(dtype, data, 0, number);
+    const std::int64_t bytes = dtypeBytes(dtype);
+    std::int64_t done = 1; // doubling copies: memcpy speed for any element size
+    while (done < count) {
+        const std::int64_t chunk = std::min(done, count - done);
+        std::memcpy(data + done * bytes, data, static_cast<std::size_t>(chunk * bytes));
+        done += chunk;
+    }
+}
+
 double undefinedScalar(DType dtype)
 {
-    switch (dtype) {
-    case DType::F32:
-    case DType::BF16:
-        return std::numeric_limits<double>::quiet_NaN();
-    case DType::Int32:
-        return static_cast<double>(std::numeric_limits<std::int32_t>::max());
-    case DType::Bool:
-        return 1;
-    }
-    PALLASCOPE_CHECK(false && "exhaustive");
+    return fillNumber(dtype, Fill::Nan);
 }
 
 void fillUndefined(DType dtype, std::byte* data, std::int64_t count)
 {
-    const auto size = static_cast<std::size_t>(count);
-    switch (dtype) {
-    case DType::F32:
-        std::fill_n(reinterpret_cast<std::uint32_t*>(data), size, 0x7fc0'0000U);
-        return;
-    case DType::BF16:
-        std::fill_n(reinterpret_cast<std::uint16_t*>(data), size, std::uint16_t{0x7fc0});
-        return;
-    case DType::Int32:
-        std::fill_n(reinterpret_cast<std::int32_t*>(data), size,
-                    std::numeric_limits<std::int32_t>::max());
-        return;
-    case DType::Bool:
-        std::memset(data, 1, size);
-        return;
-    }
-}
-
-double readElement(DType dtype, const std::byte* data, std::int64_t index)
-{
-    switch (dtype) {
-    case DType::F32:
-        return static_cast<double>(reinterpret_cast<const float*>(data)[index]);
-    case DType::BF16:
-        return static_cast<double>(
-            bf16ToFloat(reinterpret_cast<const std::uint16_t*>(data)[index]));
-    case DType::Int32:
-        return static_cast<double>(reinterpret_cast<const std::int32_t*>(data)[index]);
-    case DType::Bool:
-        return reinterpret_cast<const std::uint8_t*>(data)[index];
-    }
-    PALLASCOPE_CHECK(false && "exhaustive");
-}
-
-void writeElement(DType dtype, std::byte* data, std::int64_t index, double value)
-{
-    switch (dtype) {
-    case DType::F32:
-        reinterpret_cast<float*>(data)[index] = static_cast<float>(value);
-        return;
-    case DType::BF16:
-        reinterpret_cast<std::uint16_t*>(data)[index] = floatToBf16(static_cast<float>(value));
-        return;
-    case DType::Int32:
-        reinterpret_cast<std::int32_t*>(data)[index] = static_cast<std::int32_t>(value);
-        return;
-    case DType::Bool:
-        reinterpret_cast<std::uint8_t*>(data)[index] = value != 0 ? 1 : 0;
-        return;
-    }
+    fillElements(dtype, data, count, undefinedScalar(dtype));
 }
 
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/array.h"
-#include "core/base/dtype.h"
+#include "core/base/element.h"
 #include "core/base/shape.h"
 
 #include <cstdint>
@@ -68,14 +68,15 @@ struct RuntimeValue
     [[nodiscard]] static RuntimeValue arrayOf(DType dtype, Shape shape); // uninitialised data
 };
 
-// What a load of undefined memory returns: NaN for floats, the largest int32, true (as in JAX's TPU
-// interpret mode with uninitialized_memory="nan").
+// What a load of undefined memory returns: Fill::Nan.
 void fillUndefined(DType dtype, std::byte* data, std::int64_t count);
 [[nodiscard]] double undefinedScalar(DType dtype);
 
-// Reads or writes one element as a double, rounding to dtype.
-[[nodiscard]] double readElement(DType dtype, const std::byte* data, std::int64_t index);
-void writeElement(DType dtype, std::byte* data, std::int64_t index, double value);
+// Writes the number `count` times.
+void fillElements(DType dtype, std::byte* data, std::int64_t count, double number);
+
+using pallascope::readElement;
+using pallascope::writeElement;
 
 // Copies elements between two strided views of the same shape; `elementBytes` is 1, 2 or 4.
 void copyStrided(const std::byte* source, const StridedView& from, std::byte* target,

@@ -80,7 +80,7 @@ private:
         read(element, name);
         const std::optional<DType> type = dtypeFromName(name);
         if (!type) {
-            m_place.failWrong("f32, bf16, int32 or bool", element);
+            m_place.failWrong(dtypeNames(), element);
             return;
         }
         value = *type;

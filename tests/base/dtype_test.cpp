@@ -52,31 +52,30 @@ TEST(DTypeTest, theLargestFloatsRoundToInfinityAndNanStaysNan)
     EXPECT_EQ(floatToBf16(-0.0F), 0x8000);
 }
 
-TEST(DTypeTest, floatsConvertToInt32AsXlaDoes)
+TEST(DTypeTest, everyDtypeGoesByThreeNames)
 {
-    EXPECT_EQ(floatToInt32(2.9F), 2);
-    EXPECT_EQ(floatToInt32(-2.9F), -2);
-    EXPECT_EQ(floatToInt32(std::nanf("")), 0);
-    EXPECT_EQ(floatToInt32(2147483648.0F), 2147483647);
-    EXPECT_EQ(floatToInt32(2147483520.0F), 2147483520); // the last float below
-    EXPECT_EQ(floatToInt32(-2147483648.0F), std::numeric_limits<std::int32_t>::min());
-    EXPECT_EQ(floatToInt32(-3e9F), std::numeric_limits<std::int32_t>::min());
-    EXPECT_EQ(floatToInt32(std::numeric_limits<float>::infinity()), 2147483647);
+    for (const DTypeEntry& entry : kDTypes) {
+        EXPECT_EQ(dtypeFromName(entry.name), entry.type);
+        EXPECT_EQ(dtypeFromName(entry.jaxpr), entry.type);
+        EXPECT_EQ(dtypeFromName(entry.numpy), entry.type);
+    }
+    EXPECT_EQ(dtypeFromName("f8"), std::nullopt);
+    EXPECT_EQ(dtypeFromName(""), std::nullopt);
+    EXPECT_EQ(dtypeNames(),
+              "f32, bf16, f16, f8e4m3fn, f8e5m2, f8e4m3b11fnuz, f4e2m1fn, int4, uint4, "
+              "int8, uint8, int16, uint16, int32, uint32 or bool");
 }
 
-TEST(DTypeTest, namesGoBothWays)
+TEST(DTypeTest, elementsBelowAByteArePackedInTheModelAndApartInArrays)
 {
-    for (const DType type : {DType::F32, DType::BF16, DType::Int32, DType::Bool}) {
-        EXPECT_EQ(dtypeFromName(dtypeName(type)), type);
-        EXPECT_EQ(dtypeFromName(jaxprName(type)), type);
-    }
-    EXPECT_EQ(dtypeFromName("f16"), std::nullopt);
-    EXPECT_EQ(dtypeFromName(""), std::nullopt);
-    EXPECT_EQ(dtypeBytes(DType::BF16), 2);
-    EXPECT_EQ(dtypeBytes(DType::Bool), 1);
-    EXPECT_EQ(dtypeBits(DType::Int32), 32);
-    EXPECT_TRUE(isFloat(DType::BF16));
-    EXPECT_FALSE(isFloat(DType::Int32));
+    EXPECT_EQ(dtypeBits(DType::Int4), 4);
+    EXPECT_EQ(dtypeBytes(DType::Int4), 1);
+    EXPECT_EQ(packedBytes(DType::Int4, 8), Bytes(4));
+    EXPECT_EQ(packedBytes(DType::F4E2M1FN, 7), Bytes(4));
+    EXPECT_EQ(packedBytes(DType::UInt4, 0), Bytes(0));
+    EXPECT_EQ(packedBytes(DType::BF16, 7), Bytes(14));
+    EXPECT_EQ(packedBytes(DType::Bool, 7), Bytes(7));
+    EXPECT_EQ(packedBytes(DType::UInt4, std::int64_t{1} << 62U), Bytes(std::int64_t{1} << 61U));
 }
 
 } // namespace

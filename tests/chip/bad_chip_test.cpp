@@ -96,7 +96,7 @@ TEST(BadChipFiles, whatIsWrongIsNamedAtEveryLevel)
     expect("/memories/1/tile/value/1", 0, "/memories/1/tile/value/1 is 0; a whole number");
     expect("/memories/1/tile/source", std::nullopt, "/memories/1/tile/source is missing");
     expect("/units/0/rates", json::object(), "/units/0/rates is {}; an object with a rate");
-    expect("/units/0/rates/f8", json::object(), "names the dtype \"f8\"; f32, bf16, int32 or bool");
+    expect("/units/0/rates/f8", json::object(), "names the dtype \"f8\"; " + dtypeNames());
     expect("/constants/step_overhead_s/value", -1, "a number of seconds from 0 to 0.1");
     expect("/constants/step_overhead_s/value", 1e9, "a number of seconds from 0 to 0.1");
     expect("/agents/0/clock_hz/value", 0, "a whole number of Hz");
