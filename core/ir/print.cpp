@@ -77,7 +77,7 @@ std::string Printer::name(ValueId id)
         const bool real = isFloat(value.type.dtype);
         // The shortest text that is this f32; a wider one would show the rounding.
         std::string text = real ? fmt::format("{}", static_cast<float>(*value.literal))
-                                : fmt::format("{}", *value.literal);
+                                : fmt::format("{:.0f}", *value.literal);
         const bool looksWhole = text.find_first_not_of("-0123456789") == std::string::npos;
         return text + (real && looksWhole ? ".0" : "");
     }

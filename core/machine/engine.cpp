@@ -96,6 +96,16 @@ Status Engine::execute()
 
 void Engine::advance()
 {
+    if (++m_turns > kMostTurns) {
+        fail(limitError(m_program.name + " takes more than " + countText(kMostTurns)
+                        + " loop rounds and steps, the most that a run records; a loop that ends, "
+                          "or larger blocks, are right."));
+        return;
+    }
+    if (m_options.progress && m_turns % 65536 == 0 && !m_gridFrame && !m_options.progress(0)) {
+        fail(limitError("cancelled"));
+        return;
+    }
     switch (m_agent.frames.back().index()) {
     case 0:
         runBlock();

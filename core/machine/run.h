@@ -27,6 +27,9 @@ enum class ValueMode
 // Steps that one run records at most; each takes some 400 bytes.
 inline constexpr std::int64_t kMostSteps = 20'000'000;
 
+// Loop rounds, branches and segments that one run executes at most.
+inline constexpr std::int64_t kMostTurns = 40'000'000;
+
 struct Options
 {
     ValueMode values = ValueMode::Full;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace pallascope::study {
@@ -36,10 +37,12 @@ std::string copyText(const Trace& trace, std::size_t copy)
         return "no more copies";
     }
     const trace::Operand& operand = operandOf(trace, copy);
-    return fmt::format("{}({}) {} {}, {}", operand.name, blockText(operand, copies.block[copy]),
-                       copies.out[copy] != 0 ? "out of" : "into",
-                       "slot " + std::to_string(copies.slot[copy]),
-                       bytesText(Bytes(copies.bytes[copy])));
+    const std::int32_t step = copies.step[copy];
+    return fmt::format("{}({}) {} slot {}, {}, {}", operand.name,
+                       blockText(operand, copies.block[copy]),
+                       copies.out[copy] != 0 ? "out of" : "into", copies.slot[copy],
+                       bytesText(Bytes(copies.bytes[copy])),
+                       step < 0 ? "outside the steps" : fmt::format("in step {}", step));
 }
 
 // The operations of a segment: "load x, dot, store out".
@@ -226,7 +229,11 @@ std::string changeText(const Line& line)
     if (line.a == line.b) {
         return "same";
     }
-    return line.a == 0 ? "new" : fmt::format("{:+.1f} %", 100 * (line.b / line.a - 1));
+    if (line.a == 0) {
+        return "new";
+    }
+    const double percent = 100 * (line.b / line.a - 1);
+    return std::abs(percent) < 0.05 ? "under 0.1 %" : fmt::format("{:+.1f} %", percent);
 }
 
 std::string partingText(const std::optional<Parting>& parting)
@@ -240,8 +247,8 @@ std::string partingText(const std::optional<Parting>& parting)
         fmt::format("A at {}, B at {}", timeText(parting->timeA), timeText(parting->timeB));
     switch (parting->what) {
     case Parting::What::Copy:
-        return fmt::format("They part at a copy {}: A moves {}; B moves {} ({}).\n", place,
-                           parting->a, parting->b, when);
+        return fmt::format("They part at a copy: A moves {}; B moves {} ({}).\n", parting->a,
+                           parting->b, when);
     case Parting::What::Work:
         return fmt::format("They part at what is computed {}: A has {}; B has {} ({}).\n", place,
                            parting->a, parting->b, when);

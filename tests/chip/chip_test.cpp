@@ -97,7 +97,9 @@ TEST(Chip, whatSeveralDevicesShareIsDividedAmongThem)
 TEST(Chip, anUnknownFigureHasAStandInAndIsNoted)
 {
     json file = json::parse(v5eText());
-    EXPECT_TRUE(v5e().unknown.empty());
+    file["units"][0]["rates"].erase("f8e5m2"); // unknown itself
+    file["units"][0]["rates"].erase("f8e4m3b11fnuz");
+    EXPECT_TRUE(parse(file.dump(), "a chip")->unknown.empty());
     file["units"][2]["cycles_per_register"] = {
         {"value", nullptr}, {"stand_in", 3}, {"source", "nobody says"}, {"status", "assumed"}};
     file["units"][0]["rates"]["bf16"]["peak_flops_per_s"] = {

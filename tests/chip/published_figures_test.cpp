@@ -155,6 +155,46 @@ TEST(PublishedFigures, theUnitsAtTheirClockReachThePeak)
     }
 }
 
+TEST(PublishedFigures, narrowTypesHaveTheirRatesOrAreUnknown)
+{
+    struct Rate
+    {
+        const char *chip, *dtype;
+        double peak; // of the whole chip; 0: nobody says
+    };
+
+    const std::array<Rate, 14> rates{{{"tpu_v2", "int8", 0},
+                                      {"tpu_v3", "int8", 0},
+                                      {"tpu_v4", "int8", 0},
+                                      {"tpu_v5e", "int8", 394e12},
+                                      {"tpu_v5e", "int4", 788e12},
+                                      {"tpu_v5e", "f8e5m2", 0},
+                                      {"tpu_v5p", "uint8", 918e12},
+                                      {"tpu_v5p", "int4", 1840e12},
+                                      {"tpu_v6e", "int8", 1836e12},
+                                      {"tpu_v6e", "uint4", 3680e12},
+                                      {"tpu_v6e", "f8e5m2", 920e12},
+                                      {"tpu_v7x", "f8e4m3fn", 4614e12},
+                                      {"tpu_v7x", "f8e5m2", 4614e12},
+                                      {"tpu_v7x", "int8", 0}}};
+    for (const Rate& rate : rates) {
+        SCOPED_TRACE(std::string(rate.chip) + " " + rate.dtype);
+        const Chip chip = builtIn(rate.chip);
+        const auto dtype = dtypeFromName(rate.dtype);
+        ASSERT_TRUE(dtype);
+        const std::string name = std::string("MXU/rates/") + rate.dtype + "/peak_flops_per_s";
+        const bool unknown =
+            std::any_of(chip.unknown.begin(), chip.unknown.end(),
+                        [&](const UnknownFigure& figure) { return figure.name == name; });
+        EXPECT_EQ(unknown, rate.peak == 0);
+        const double peak =
+            chip.unitOf(UnitKind::Matrix)->matrixRates.at(*dtype).peakFlopsPerSecond;
+        if (!unknown) {
+            EXPECT_DOUBLE_EQ(peak * static_cast<double>(chip.devices), rate.peak);
+        }
+    }
+}
+
 TEST(PublishedFigures, memoriesAndRegistersAreTheChips)
 {
     for (const Published& published : kPublished) {
