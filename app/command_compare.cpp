@@ -1,4 +1,5 @@
 #include "app/commands.h"
+#include "app/kernel_choice.h"
 #include "core/study/compare.h"
 
 #include <algorithm>

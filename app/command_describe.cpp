@@ -2,6 +2,8 @@
 #include "app/commands.h"
 #include "core/base/format.h"
 #include "core/ir/print.h"
+#include "core/kernel_file/kernel_file.h"
+#include "core/machine/needed.h"
 #include "kernels/kernel.h"
 
 #include <nlohmann/json.hpp>
@@ -26,6 +28,55 @@ std::string allowed(const ParameterInfo& parameter)
     return text;
 }
 
+std::vector<std::string> neededArguments(const ir::Program& program)
+{
+    const machine::NeededSet needed = machine::NeededSet::of(program);
+    std::vector<std::string> names;
+    for (const ir::Argument& argument : program.arguments) {
+        if (needed.needsContents(argument.ref)) {
+            names.push_back(argument.name);
+        }
+    }
+    return names;
+}
+
+// What must be computed to know the events and times: the contents of which arguments, and how many
+// operations.
+std::string neededText(const ir::Program& program)
+{
+    const machine::NeededSet needed = machine::NeededSet::of(program);
+    std::string contents;
+    for (const std::string& name : neededArguments(program)) {
+        contents += (contents.empty() ? "the contents of " : ", ") + name;
+    }
+    int operations = 0;
+    ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
+        operations += needed.needs(operation) ? 1 : 0;
+    });
+    return fmt::format("needed for events and times: {}; {} of {} operations\n",
+                       contents.empty() ? "no array element" : contents, operations,
+                       program.operationCount);
+}
+
+int describeKernelFile(const std::string& path, bool json)
+{
+    const Result<kernel_file::KernelFile> file = kernel_file::load(path);
+    if (!file) {
+        return complain(file.error());
+    }
+    if (json) {
+        nlohmann::ordered_json described = {{"name", file->program.name},
+                                            {"file", path},
+                                            {"parameters", nlohmann::ordered_json::array()},
+                                            {"needed_contents", neededArguments(file->program)}};
+        fmt::print("{}\n", described.dump(2));
+        return kFine;
+    }
+    fmt::print("{}: a kernel from {}\n\n{}\n{}", file->program.name, path,
+               ir::printText(file->program), neededText(file->program));
+    return kFine;
+}
+
 void describeKernel(const KernelInfo& kernel)
 {
     fmt::print("{}: {}\n\n", kernel.name, kernel.help);
@@ -38,7 +89,7 @@ void describeKernel(const KernelInfo& kernel)
     if (const auto program =
             arguments ? known->build(*arguments) : Result<ir::Program>(arguments.error());
         program) {
-        fmt::print("\n{}", ir::printText(*program));
+        fmt::print("\n{}\n{}", ir::printText(*program), neededText(*program));
     }
 }
 
@@ -131,6 +182,9 @@ int describeCommand(const std::string& what, bool json)
         json ? describeKernelJson(*kernel) : describeKernel(*kernel);
         return kFine;
     }
+    if (kernel_file::isKernelFile(what)) {
+        return describeKernelFile(what, json);
+    }
     const Result<chip::Chip> chip = loadChip(what);
     if (!chip) {
         std::error_code error;
@@ -144,7 +198,7 @@ int describeCommand(const std::string& what, bool json)
         // Neither a name nor a file: say all that is known, not only the chips.
         const bool unknown = chip.error().message.rfind("There is no chip", 0) == 0;
         return complain(unknown ? userError("There is no kernel, chip or file \"" + what + "\"; "
-                                            + names + "or a chip file is right.")
+                                            + names + "or a file of a chip or kernel is right.")
                                 : chip.error());
     }
     if (json) {

@@ -1,6 +1,8 @@
 #include "app/commands.h"
+#include "app/kernel_choice.h"
 #include "core/analysis/report.h"
 #include "core/base/format.h"
+#include "core/kernel_file/npy.h"
 #include "core/study/condition.h"
 #include "core/trace/file.h"
 
@@ -54,6 +56,11 @@ Result<RunRequest> requestOf(const RunCommand& command)
     }
     request.fullValues = command.values == "full";
     request.check = !command.noCheck;
+    request.inputs = command.inputs;
+    request.keepResults = !command.results.empty();
+    if (request.keepResults && !request.fullValues) {
+        return userError("Results need every number: --results goes with --values full.");
+    }
     return request;
 }
 
@@ -129,6 +136,10 @@ int runCommand(const RunCommand& command)
     if (const Status outputs = checkOutputs(command.trace, command.picture); !outputs) {
         return complain(outputs.error());
     }
+    if (const Status results = command.results.empty() ? Done{} : checkWritable(command.results);
+        !results) {
+        return complain(results.error());
+    }
     for (const std::string& text : command.failIf) { // before the run, which may be long
         if (const auto condition = study::parseCondition(text); !condition) {
             return complain(condition.error());
@@ -139,6 +150,12 @@ int runCommand(const RunCommand& command)
     const Result<bool> failed = run ? anyHolds(command.failIf, *run) : Result<bool>(false);
     if (!failed) {
         return complain(failed.error());
+    }
+    if (run && request->keepResults) {
+        if (const Status written = kernel_file::writeResults(command.results, run->results);
+            !written) {
+            return complain(written.error());
+        }
     }
     const int code = finish(run, command.json, command.trace, command.picture);
     return code == kFine && *failed ? kFindings : code;

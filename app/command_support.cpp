@@ -31,25 +31,6 @@ int complain(const Error& error)
     return error.kind == ErrorKind::Internal ? kInternalError : kWrongInput;
 }
 
-Result<std::map<std::string, std::string>>
-parseParameters(const std::vector<std::string>& assignments)
-{
-    std::map<std::string, std::string> parameters;
-    for (const std::string& assignment : assignments) {
-        const std::size_t equals = assignment.find('=');
-        if (equals == std::string::npos || equals == 0) {
-            return userError("The parameter \"" + assignment
-                             + "\" is not understood; NAME=VALUE such as bm=1024 is right.");
-        }
-        if (!parameters.emplace(assignment.substr(0, equals), assignment.substr(equals + 1))
-                 .second) {
-            return userError("The parameter " + assignment.substr(0, equals)
-                             + " is given twice; once is right.");
-        }
-    }
-    return parameters;
-}
-
 void catchInterrupts()
 {
     struct sigaction action = {};

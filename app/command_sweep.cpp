@@ -1,5 +1,6 @@
 #include "app/chips.h"
 #include "app/commands.h"
+#include "app/kernel_choice.h"
 #include "core/base/check.h"
 #include "core/base/format.h"
 #include "core/study/sweep_file.h"

@@ -7,7 +7,6 @@
 #include "views/layout/run_view.h"
 #include "views/layout/theme.h"
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,7 +35,16 @@ struct RunCommand
     bool json = false;
     std::string trace;
     std::vector<std::string> failIf; // conditions on the report: "vmem>90%"
+    std::string inputs, results;     // .npz files; empty: none
     std::optional<PictureRequest> picture;
+};
+
+struct SaveCommand
+{
+    std::string kernel;
+    std::vector<std::string> parameters;
+    std::string inputs;
+    std::string output;
 };
 
 struct ReportCommand
@@ -71,10 +79,9 @@ struct CompareCommand
 [[nodiscard]] int compareCommand(const CompareCommand& command);
 [[nodiscard]] int listCommand(const std::string& what);
 [[nodiscard]] int describeCommand(const std::string& what, bool json);
-
-// "NAME=VALUE", each name once.
-[[nodiscard]] Result<std::map<std::string, std::string>>
-parseParameters(const std::vector<std::string>& assignments);
+[[nodiscard]] int printCommand(const std::string& kernel,
+                               const std::vector<std::string>& parameters);
+[[nodiscard]] int saveCommand(const SaveCommand& command);
 
 // Prints the error's sentence; the exit code for it.
 [[nodiscard]] int complain(const Error& error);

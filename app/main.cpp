@@ -60,22 +60,28 @@ void addPictureOptions(CLI::App* command, PictureRequest& picture)
     command->add_option("--theme", picture.theme, "light or dark")->needs(screenshot);
 }
 
+constexpr const char* kKernelHelp = "see `pallascope list kernels`, or a kernel file";
+
 struct CommandLine
 {
     CLI::App app{"Pallascope: watch a Pallas kernel run on a model of a TPU. Without a command the "
                  "window opens.",
                  "pallascope"};
-    std::string openFile, listWhat, describeWhat;
+    std::string openFile, listWhat, describeWhat, printWhat;
+    std::vector<std::string> printParameters;
     bool describeJson = false;
     RunCommand run;
+    SaveCommand save;
     ReportCommand report;
     SweepCommand sweep;
     CompareCommand compare;
     PictureRequest picture;
-    CLI::App *open = nullptr, *list = nullptr, *describe = nullptr, *runApp = nullptr,
-             *reportApp = nullptr, *sweepApp = nullptr, *compareApp = nullptr;
+    CLI::App *open = nullptr, *list = nullptr, *describe = nullptr, *print = nullptr,
+             *saveApp = nullptr, *runApp = nullptr, *reportApp = nullptr, *sweepApp = nullptr,
+             *compareApp = nullptr;
 
     CommandLine();
+    void addKernelCommands();
     void addStudies();
     [[nodiscard]] int execute(int argc, char** argv);
     // "pallascope run", or "pallascope" when no command was understood.
@@ -86,16 +92,17 @@ CommandLine::CommandLine()
 {
     app.require_subcommand(0, 1);
     app.set_version_flag("--version", PALLASCOPE_VERSION);
-    open = app.add_subcommand("open", "open a saved trace in the window");
-    open->add_option("file", openFile, "a .trace.json or .trace.json.gz")->required();
+    open = app.add_subcommand("open", "open a saved trace or a kernel file in the window");
+    open->add_option("file", openFile, "a trace, or a kernel, which is run")->required();
     list = app.add_subcommand("list", "list kernels or chips");
     list->add_option("what", listWhat, "kernels or chips")->required();
-    describe = app.add_subcommand("describe", "describe a kernel, or a chip by name or file");
-    describe->add_option("what", describeWhat, "a kernel, a chip or a chip file")->required();
+    describe = app.add_subcommand("describe", "describe a kernel or a chip, by name or file");
+    describe->add_option("what", describeWhat, "a kernel, a chip or a file of either")->required();
     describe->add_flag("--json", describeJson,
                        "as JSON; a chip's is its file, ready to be edited and passed back");
+    addKernelCommands();
     runApp = app.add_subcommand("run", "run a kernel on a chip and report");
-    runApp->add_option("kernel", run.kernel, "see `pallascope list kernels`")->required();
+    runApp->add_option("kernel", run.kernel, kKernelHelp)->required();
     runApp->add_option("-p,--parameter", run.parameters, "NAME=VALUE, as often as wanted")
         ->allow_extra_args(false);
     runApp->add_option("--chip", run.chip, "a chip's name or file")->capture_default_str();
@@ -108,6 +115,10 @@ CommandLine::CommandLine()
     runApp
         ->add_option("--trace", run.trace,
                      "save the trace as FILE.trace.json or FILE.trace.json.gz")
+        ->check(notEmpty, "");
+    runApp->add_option("--inputs", run.inputs, "take inputs from FILE.npz: arg0, arg1, ...")
+        ->check(notEmpty, "");
+    runApp->add_option("--results", run.results, "save outputs in FILE.npz: result0, result1, ...")
         ->check(notEmpty, "");
     runApp->add_flag("--json", run.json, "print the report as JSON");
     runApp
@@ -157,6 +168,27 @@ void CommandLine::addStudies()
     compareApp->add_flag("--json", compare.json, "print the comparison as JSON");
 }
 
+void CommandLine::addKernelCommands()
+{
+    print = app.add_subcommand("print", "print the operations of a kernel");
+    saveApp = app.add_subcommand("save", "save a kernel, its parameters fixed, as a file");
+    print->add_option("kernel", printWhat, kKernelHelp)->required();
+    saveApp->add_option("kernel", save.kernel, kKernelHelp)->required();
+    saveApp->add_option("-o,--output", save.output, "FILE.kernel.json or FILE.pallascope")
+        ->required()
+        ->check(notEmpty, "");
+    saveApp
+        ->add_option("--inputs", save.inputs,
+                     "put the inputs of FILE.npz (arg0, arg1, ...) into the .pallascope")
+        ->check(notEmpty, "");
+    const auto addParameters = [](CLI::App* command, std::vector<std::string>& parameters) {
+        command->add_option("-p,--parameter", parameters, "NAME=VALUE, as often as wanted")
+            ->allow_extra_args(false);
+    };
+    addParameters(print, printParameters);
+    addParameters(saveApp, save.parameters);
+}
+
 std::string CommandLine::commandName() const
 {
     const std::vector<CLI::App*> commands = app.get_subcommands();
@@ -172,6 +204,12 @@ int CommandLine::execute(int argc, char** argv)
     }
     if (*describe) {
         return describeCommand(describeWhat, describeJson);
+    }
+    if (*print) {
+        return printCommand(printWhat, printParameters);
+    }
+    if (*saveApp) {
+        return saveCommand(save);
     }
     if (*runApp) {
         run.picture = wanted;

@@ -2,6 +2,7 @@
 
 #include "app/alternatives.h"
 #include "app/chips.h"
+#include "app/kernel_choice.h"
 #include "core/base/format.h"
 #include "core/machine/run.h"
 #include "core/study/trial.h"
@@ -15,34 +16,6 @@ namespace pallascope::app {
 namespace {
 
 constexpr std::uint64_t kSeed = 0; // of the arguments' values
-
-std::string listNames(const std::vector<kernels::Kernel>& kernels)
-{
-    std::string names;
-    for (const kernels::Kernel& kernel : kernels) {
-        names += (names.empty() ? "" : ", ") + kernel.name;
-    }
-    return names;
-}
-
-std::vector<Array> makeInputs(const ir::Program& program, bool values)
-{
-    std::vector<Array> inputs;
-    std::uint64_t seed = kSeed;
-    for (const ir::Argument& argument : program.arguments) {
-        if (argument.kind != ir::ArgumentKind::Input) {
-            continue;
-        }
-        const ir::Type& type = program.type(argument.ref);
-        if (values) {
-            inputs.push_back(normalArray(type.dtype, type.shape, seed));
-        } else {
-            inputs.push_back({type.dtype, type.shape, nullptr});
-        }
-        ++seed;
-    }
-    return inputs;
-}
 
 std::vector<layout::Field> fieldsOf(const trace::Info& info)
 {
@@ -143,31 +116,23 @@ std::vector<std::pair<std::string, std::string>> chips()
 
 Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progress)
 {
-    const kernels::Kernel* kernel = kernels::find(request.kernel);
-    if (kernel == nullptr) {
-        return userError("There is no kernel \"" + request.kernel + "\"; "
-                         + listNames(kernels::all()) + " are built in.");
-    }
-    const Result<kernels::Arguments> arguments = kernels::arguments(*kernel, request.parameters);
-    if (!arguments) {
-        return arguments.error();
+    Result<KernelChoice> kernel = chooseKernel(request.kernel, request.parameters, request.inputs);
+    if (!kernel) {
+        return kernel.error();
     }
     const Result<chip::Chip> chip = loadChip(request.chip);
     if (!chip) {
         return chip.error();
     }
-    Result<ir::Program> program = kernel->build(*arguments);
-    if (!program) {
-        return program.error();
-    }
-    kernels::attachSources(*program);
+    const ir::Program& program = kernel->program;
 
     // Refuse what cannot run before gigabytes of arguments are made.
-    if (const Status fits = machine::checkFit(*program, *chip); !fits) {
+    if (const Status fits = machine::checkFit(program, *chip); !fits) {
         // Other blocks help only where it is the blocks that do not fit.
-        const Result<study::Fit> blocks = study::fit(*program, *chip);
-        const bool tooLarge = blocks && !blocks->fits;
-        const std::string nearest = tooLarge ? nearestThatFit(*kernel, *arguments, *chip) : "";
+        const Result<study::Fit> blocks = study::fit(program, *chip);
+        const bool tooLarge = kernel->builtIn != nullptr && blocks && !blocks->fits;
+        const std::string nearest =
+            tooLarge ? nearestThatFit(*kernel->builtIn, *kernel->arguments, *chip) : "";
         return Error{fits.error().kind,
                      fits.error().message
                          + (nearest.empty() ? "" : " Nearest blocks that fit: " + nearest + ".")};
@@ -176,19 +141,18 @@ Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progres
     options.values = request.fullValues ? machine::ValueMode::Full : machine::ValueMode::Needed;
     options.progress = progress;
     options.seed = kSeed;
-    options.parameters = {arguments->all().begin(), arguments->all().end()};
-    for (const kernels::Parameter& parameter : kernel->parameters) {
-        options.parameterOrder.push_back(parameter.name);
-    }
-    const std::vector<Array> inputs = makeInputs(*program, request.fullValues);
-    if (request.fullValues && request.check) {
+    options.parameters = kernel->parameters;
+    options.parameterOrder = kernel->parameterOrder;
+    const std::vector<Array> inputs = makeInputs(*kernel, request.fullValues);
+    if (request.fullValues && request.check && kernel->builtIn != nullptr) {
         options.check = [&](const std::vector<Array>& outputs) {
-            const kernels::Comparison comparison = kernel->check(*arguments, inputs, outputs);
+            const kernels::Comparison comparison =
+                kernel->builtIn->check(*kernel->arguments, inputs, outputs);
             return trace::Check{true, comparison.passed, comparison.maxAbsError,
                                 comparison.maxRelError, comparison.method};
         };
     }
-    Result<machine::RunResult> run = machine::run(*program, inputs, *chip, options);
+    Result<machine::RunResult> run = machine::run(program, inputs, *chip, options);
     if (!run) {
         return run.error();
     }
@@ -196,7 +160,11 @@ Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progres
     if (!view) {
         return view.error();
     }
-    return FinishedRun{request, std::move(*view), run->wall};
+    FinishedRun finished{request, std::move(*view), run->wall, {}};
+    if (request.keepResults) {
+        finished.results = std::move(run->outputs);
+    }
+    return finished;
 }
 
 Result<FinishedRun> openTrace(const std::string& path)
@@ -207,14 +175,27 @@ Result<FinishedRun> openTrace(const std::string& path)
     }
     FinishedRun run;
     const trace::Info& info = (*trace)->info();
-    run.request = {info.kernel, info.parameters, info.chip, info.values == "full",
-                   info.check.checked};
+    run.request = {.kernel = info.kernel,
+                   .parameters = info.parameters,
+                   .chip = info.chip,
+                   .fullValues = info.values == "full",
+                   .check = info.check.checked};
+    if (const auto file = info.parameters.find(kFileParameter); file != info.parameters.end()) {
+        run.request.kernel = file->second;
+        run.request.parameters.clear();
+    }
     Result<std::shared_ptr<const layout::RunView>> view = makeRunView(std::move(*trace));
     if (!view) {
         return view.error();
     }
     run.view = std::move(*view);
     return run;
+}
+
+Result<FinishedRun> openFile(const std::string& path, const Progress& progress)
+{
+    return kernel_file::isKernelFile(path) ? runKernel({.kernel = path}, progress)
+                                           : openTrace(path);
 }
 
 } // namespace pallascope::app

@@ -1,6 +1,7 @@
 // One run from request to finished view: what both faces, the command line and the window, call.
 #pragma once
 
+#include "core/base/array.h"
 #include "core/base/result.h"
 #include "views/layout/run_view.h"
 
@@ -15,11 +16,13 @@ namespace pallascope::app {
 
 struct RunRequest
 {
-    std::string kernel = "matmul";
+    std::string kernel = "matmul";                 // built in, or a kernel file's path
     std::map<std::string, std::string> parameters; // only those that differ from the defaults
     std::string chip = "tpu_v5e";                  // a name or a file
     bool fullValues = true;
-    bool check = true; // only with full values
+    bool check = true;  // only with full values and a built-in kernel
+    std::string inputs; // an .npz with contents of inputs; empty: as the kernel has them
+    bool keepResults = false;
     bool operator==(const RunRequest&) const = default;
 };
 
@@ -31,6 +34,7 @@ struct FinishedRun
     RunRequest request;
     std::shared_ptr<const layout::RunView> view;
     std::optional<Seconds> wall; // the machine alone; absent for a trace from a file
+    std::vector<Array> results;  // one per output argument, where they were to be kept
 };
 
 // What a form needs to know about a kernel's parameter.
@@ -55,5 +59,7 @@ struct KernelInfo
 [[nodiscard]] Result<FinishedRun> runKernel(const RunRequest& request,
                                             const Progress& progress = {});
 [[nodiscard]] Result<FinishedRun> openTrace(const std::string& path);
+// A trace, or a kernel file, whose kernel is run.
+[[nodiscard]] Result<FinishedRun> openFile(const std::string& path, const Progress& progress = {});
 
 } // namespace pallascope::app

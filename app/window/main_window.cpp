@@ -155,7 +155,8 @@ void MainWindow::applyTheme()
 void MainWindow::askOpen()
 {
     const QString path = QFileDialog::getOpenFileName(
-        this, tr("Open trace"), {}, tr("Traces (*.json *.json.gz);;All files (*)"));
+        this, tr("Open trace or kernel"), {},
+        tr("Traces and kernels (*.json *.json.gz *.pallascope);;All files (*)"));
     if (!path.isEmpty()) {
         m_session.openTrace(path);
     }

@@ -153,8 +153,8 @@ void Session::openTrace(const QString& path)
 {
     setJob({true, tr("opening %1").arg(QFileInfo(path).fileName()), 0, {}, {}, {}});
     m_staleDelay.start();
-    m_runs.start([path = path.toStdString()](const Progress&) -> JobResult {
-        Result<FinishedRun> result = app::openTrace(path);
+    m_runs.start([path = path.toStdString()](const Progress& progress) -> JobResult {
+        Result<FinishedRun> result = app::openFile(path, progress);
         if (!result) {
             return result.error();
         }

@@ -32,7 +32,7 @@ std::string Program::where(LocationId location) const
         return "unknown place";
     }
     const Location& place = locations[static_cast<std::size_t>(location.index)];
-    return place.file + ":" + std::to_string(place.line);
+    return place.line > 0 ? place.file + ":" + std::to_string(place.line) : place.file;
 }
 
 } // namespace pallascope::ir

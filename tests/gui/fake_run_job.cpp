@@ -150,4 +150,9 @@ Result<FinishedRun> openTrace(const std::string& path)
     return run;
 }
 
+Result<FinishedRun> openFile(const std::string& path, const Progress&)
+{
+    return openTrace(path);
+}
+
 } // namespace pallascope::app

@@ -25,6 +25,7 @@ USES = {
     "core/chip": ["core/base"],
     "core/cost": ["core/ir", "core/chip"],
     "core/trace": ["core/base"],
+    "core/kernel_file": ["core/ir", "core/trace"],
     "core/machine": ["core/cost", "core/trace"],
     "core/analysis": ["core/cost", "core/trace"],
     "core/study": ["core/machine", "core/analysis"],
@@ -32,7 +33,7 @@ USES = {
     "views/layout": ["core/analysis"],
     "views": ["views/layout"],
     "resources": [],
-    "app": ["core/study", "kernels", "views", "resources"],
+    "app": ["core/study", "core/kernel_file", "kernels", "views", "resources"],
 }
 # May include anything of the project.
 FREE = ("tests", "bench")

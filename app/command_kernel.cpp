@@ -1,0 +1,41 @@
+#include "app/commands.h"
+#include "app/kernel_choice.h"
+#include "core/ir/print.h"
+
+#include <fmt/format.h>
+
+namespace pallascope::app {
+
+int printCommand(const std::string& kernel, const std::vector<std::string>& parameters)
+{
+    const Result<std::map<std::string, std::string>> given = parseParameters(parameters);
+    if (!given) {
+        return complain(given.error());
+    }
+    const Result<KernelChoice> choice = chooseKernel(kernel, *given);
+    if (!choice) {
+        return complain(choice.error());
+    }
+    fmt::print("{}", ir::printText(choice->program));
+    return kFine;
+}
+
+int saveCommand(const SaveCommand& command)
+{
+    const Result<std::map<std::string, std::string>> given = parseParameters(command.parameters);
+    if (!given) {
+        return complain(given.error());
+    }
+    if (const Status writable = checkWritable(command.output); !writable) {
+        return complain(writable.error());
+    }
+    Result<KernelChoice> choice = chooseKernel(command.kernel, *given, command.inputs);
+    if (!choice) {
+        return complain(choice.error());
+    }
+    const Status saved =
+        kernel_file::save({std::move(choice->program), std::move(choice->inputs)}, command.output);
+    return saved ? kFine : complain(saved.error());
+}
+
+} // namespace pallascope::app

@@ -1,0 +1,129 @@
+#include "app/kernel_choice.h"
+
+#include "core/kernel_file/npy.h"
+#include "core/machine/needed.h"
+
+#include <filesystem>
+
+namespace pallascope::app {
+
+namespace {
+
+std::string listNames()
+{
+    std::string names;
+    for (const kernels::Kernel& kernel : kernels::all()) {
+        names += (names.empty() ? "" : ", ") + kernel.name;
+    }
+    return names;
+}
+
+Result<KernelChoice> fromFile(const std::string& path,
+                              const std::map<std::string, std::string>& given)
+{
+    if (!given.empty()) {
+        return userError("The kernel of the file " + path + " has no parameter \""
+                         + given.begin()->first + "\": what is in a file is fixed.");
+    }
+    Result<kernel_file::KernelFile> file = kernel_file::load(path);
+    if (!file) {
+        return file.error();
+    }
+    KernelChoice choice;
+    choice.program = std::move(file->program);
+    choice.inputs = std::move(file->inputs);
+    choice.parameters = {{kFileParameter, path}};
+    choice.parameterOrder = {kFileParameter};
+    return choice;
+}
+
+Result<KernelChoice> fromBuiltIn(const kernels::Kernel& kernel,
+                                 const std::map<std::string, std::string>& given)
+{
+    Result<kernels::Arguments> arguments = kernels::arguments(kernel, given);
+    if (!arguments) {
+        return arguments.error();
+    }
+    Result<ir::Program> program = kernel.build(*arguments);
+    if (!program) {
+        return program.error();
+    }
+    KernelChoice choice;
+    choice.program = std::move(*program);
+    kernels::attachSources(choice.program);
+    choice.inputs = kernel_file::defaultInputs(choice.program);
+    choice.parameters = {arguments->all().begin(), arguments->all().end()};
+    for (const kernels::Parameter& parameter : kernel.parameters) {
+        choice.parameterOrder.push_back(parameter.name);
+    }
+    choice.builtIn = &kernel;
+    choice.arguments = std::move(*arguments);
+    return choice;
+}
+
+} // namespace
+
+Result<KernelChoice> chooseKernel(const std::string& name,
+                                  const std::map<std::string, std::string>& given,
+                                  const std::string& inputs)
+{
+    const kernels::Kernel* const builtIn = kernels::find(name);
+    std::error_code code;
+    if (builtIn == nullptr && !std::filesystem::exists(name, code)) {
+        return userError("There is no kernel \"" + name + "\"; " + listNames()
+                         + " are built in, or a kernel file is right.");
+    }
+    Result<KernelChoice> choice =
+        builtIn != nullptr ? fromBuiltIn(*builtIn, given) : fromFile(name, given);
+    if (!choice || inputs.empty()) {
+        return choice;
+    }
+    Result<std::vector<std::optional<Array>>> arrays =
+        kernel_file::readInputs(inputs, choice->program);
+    if (!arrays) {
+        return arrays.error();
+    }
+    for (std::size_t i = 0; i < arrays->size(); ++i) {
+        if ((*arrays)[i]) {
+            choice->inputs[i] = std::move(*(*arrays)[i]);
+        }
+    }
+    return choice;
+}
+
+Result<std::map<std::string, std::string>>
+parseParameters(const std::vector<std::string>& assignments)
+{
+    std::map<std::string, std::string> parameters;
+    for (const std::string& assignment : assignments) {
+        const std::size_t equals = assignment.find('=');
+        if (equals == std::string::npos || equals == 0) {
+            return userError("The parameter \"" + assignment
+                             + "\" is not understood; NAME=VALUE such as bm=1024 is right.");
+        }
+        if (!parameters.emplace(assignment.substr(0, equals), assignment.substr(equals + 1))
+                 .second) {
+            return userError("The parameter " + assignment.substr(0, equals)
+                             + " is given twice; once is right.");
+        }
+    }
+    return parameters;
+}
+
+std::vector<Array> makeInputs(const KernelChoice& kernel, bool values)
+{
+    const machine::NeededSet needed = machine::NeededSet::of(kernel.program);
+    std::vector<Array> inputs;
+    for (const ir::Argument& argument : kernel.program.arguments) {
+        if (argument.kind != ir::ArgumentKind::Input) {
+            continue;
+        }
+        const ir::Type& type = kernel.program.type(argument.ref);
+        const bool contents = values || needed.needsContents(argument.ref);
+        inputs.push_back(contents ? kernel_file::makeInput(kernel.inputs[inputs.size()], type)
+                                  : Array{type.dtype, type.shape, nullptr});
+    }
+    return inputs;
+}
+
+} // namespace pallascope::app

@@ -1,0 +1,306 @@
+// The JSON names of everything in a kernel file, once for both ways: an archive is called with each
+// key and member, in the order of the file. The writer gets const objects, the reader mutable ones.
+// `required` members are always there; any other is left out when it has its default, so a default
+// is part of the format and a new member needs one that means what files without it meant.
+#pragma once
+
+#include "core/ir/program.h"
+#include "core/kernel_file/document.h"
+
+#include <array>
+#include <concepts>
+#include <string_view>
+#include <type_traits>
+
+namespace pallascope::kernel_file {
+
+template<class T, class Of>
+concept MaybeConst = std::same_as<std::remove_const_t<T>, Of>;
+
+// ---- names of enumerators; the empty name ends the list -----------------------------------------
+
+constexpr std::string_view enumName(ir::MemorySpace space)
+{
+    switch (space) {
+    case ir::MemorySpace::Any:
+        return "any";
+    case ir::MemorySpace::Hbm:
+        return "hbm";
+    case ir::MemorySpace::Vmem:
+        return "vmem";
+    case ir::MemorySpace::Smem:
+        return "smem";
+    }
+    return {};
+}
+
+constexpr std::string_view enumName(ir::BlockDirection direction)
+{
+    switch (direction) {
+    case ir::BlockDirection::In:
+        return "in";
+    case ir::BlockDirection::Out:
+        return "out";
+    case ir::BlockDirection::InOut:
+        return "inout";
+    }
+    return {};
+}
+
+constexpr std::string_view enumName(ir::PipelineOrigin origin)
+{
+    switch (origin) {
+    case ir::PipelineOrigin::EmitPipeline:
+        return "emit_pipeline";
+    case ir::PipelineOrigin::PallasCall:
+        return "pallas_call";
+    }
+    return {};
+}
+
+constexpr std::string_view enumName(ir::ArgumentKind kind)
+{
+    switch (kind) {
+    case ir::ArgumentKind::Input:
+        return "input";
+    case ir::ArgumentKind::Output:
+        return "output";
+    }
+    return {};
+}
+
+// ---- parameters of operations: the members, and the operations that have them -------------------
+
+template<class Params>
+inline constexpr std::array<std::string_view, 0> kOperationsWith{};
+
+template<>
+inline constexpr std::array<std::string_view, 2> kOperationsWith<ir::IndexerParams>{"get", "swap"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::DotParams>{"dot_general"};
+template<>
+inline constexpr std::array<std::string_view, 6> kOperationsWith<ir::AxesParams>{
+    "reduce_sum", "reduce_max", "reduce_min", "reduce_and", "reduce_or", "squeeze"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::BroadcastParams>{
+    "broadcast_in_dim"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::ShapeParams>{"reshape"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::PermutationParams>{
+    "transpose"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::IotaParams>{"iota"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::DTypeParams>{
+    "convert_element_type"};
+template<>
+inline constexpr std::array<std::string_view, 2> kOperationsWith<ir::AxisParams>{"program_id",
+                                                                                 "num_programs"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::ScanParams>{"scan"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::PipelineParams>{"pipeline"};
+
+template<class A, MaybeConst<ir::IndexEntry> T>
+void fields(A& a, T& entry)
+{
+    a("slice", entry.isSlice);
+    a("start", entry.start);
+    a("operand", entry.operand);
+    a("size", entry.size);
+    a("stride", entry.stride);
+}
+
+template<class A, MaybeConst<ir::IndexerParams> T>
+void fields(A& a, T& params)
+{
+    a("entries", params.entries);
+}
+
+template<class A, MaybeConst<ir::DotParams> T>
+void fields(A& a, T& params)
+{
+    a("lhs_contracting", params.lhsContracting);
+    a("rhs_contracting", params.rhsContracting);
+    a("lhs_batch", params.lhsBatch);
+    a("rhs_batch", params.rhsBatch);
+    a("dtype", params.dtype);
+}
+
+template<class A, MaybeConst<ir::AxesParams> T>
+void fields(A& a, T& params)
+{
+    a("axes", params.axes);
+}
+
+template<class A, MaybeConst<ir::BroadcastParams> T>
+void fields(A& a, T& params)
+{
+    a("shape", params.shape);
+    a("dimensions", params.dimensions);
+}
+
+template<class A, MaybeConst<ir::ShapeParams> T>
+void fields(A& a, T& params)
+{
+    a("shape", params.shape);
+}
+
+template<class A, MaybeConst<ir::PermutationParams> T>
+void fields(A& a, T& params)
+{
+    a("permutation", params.permutation);
+}
+
+template<class A, MaybeConst<ir::IotaParams> T>
+void fields(A& a, T& params)
+{
+    a("dtype", params.dtype);
+    a("shape", params.shape);
+    a("dimension", params.dimension);
+}
+
+template<class A, MaybeConst<ir::DTypeParams> T>
+void fields(A& a, T& params)
+{
+    a.required("dtype", params.dtype);
+}
+
+template<class A, MaybeConst<ir::AxisParams> T>
+void fields(A& a, T& params)
+{
+    a("axis", params.axis);
+}
+
+template<class A, MaybeConst<ir::ScanParams> T>
+void fields(A& a, T& params)
+{
+    a.required("length", params.length);
+}
+
+template<class A, MaybeConst<ir::BlockDim> T>
+void fields(A& a, T& dim)
+{
+    a("size", dim.size);
+    a("squeezed", dim.squeezed);
+}
+
+template<class A, MaybeConst<ir::BlockSpec> T>
+void fields(A& a, T& spec)
+{
+    a("name", spec.name);
+    a.required("block", spec.block);
+    a("direction", spec.direction);
+    a("in_buffers", spec.inBuffers);
+    a("out_buffers", spec.outBuffers);
+    a("location", spec.location);
+}
+
+template<class A, MaybeConst<ir::PipelineParams> T>
+void fields(A& a, T& params)
+{
+    a("origin", params.origin);
+    a("schedule", params.schedule);
+    a.required("grid", params.grid);
+    a("axis_names", params.axisNames);
+    a.required("specs", params.specs);
+    a("scratch_names", params.scratchNames);
+}
+
+// ---- the program --------------------------------------------------------------------------------
+
+template<class A, MaybeConst<ir::Type> T>
+void fields(A& a, T& type)
+{
+    a.required("dtype", type.dtype);
+    a("shape", type.shape);
+    a("space", type.space);
+}
+
+template<class A, MaybeConst<ir::Value> T>
+void fields(A& a, T& value)
+{
+    a("name", value.name);
+    fields(a, value.type);
+    a("literal", value.literal);
+}
+
+template<class A, MaybeConst<ir::Location> T>
+void fields(A& a, T& location)
+{
+    a.required("file", location.file);
+    a.required("line", location.line);
+    a("function", location.function);
+}
+
+template<class A, MaybeConst<ir::Argument> T>
+void fields(A& a, T& argument)
+{
+    a.required("name", argument.name);
+    a("kind", argument.kind);
+    a.required("ref", argument.ref);
+}
+
+template<class A, MaybeConst<ir::Operation> T>
+void fields(A& a, T& operation)
+{
+    a.required("op", operation.code);
+    a("operands", operation.operands);
+    a("results", operation.results);
+    a.params("params", operation.code, operation.params);
+    a("regions", operation.regions);
+    a("location", operation.location);
+}
+
+template<class A, MaybeConst<ir::Region> T>
+void fields(A& a, T& region)
+{
+    a("arguments", region.arguments);
+    a("operations", region.operations);
+    a("results", region.results);
+}
+
+// ---- what a file has besides --------------------------------------------------------------------
+
+template<class A, MaybeConst<NormalRecipe> T>
+void fields(A& a, T& recipe)
+{
+    a.required("seed", recipe.seed);
+}
+
+template<class A, MaybeConst<ZerosRecipe> T>
+void fields(A&, T&)
+{}
+
+template<class A, MaybeConst<InputEntry> T>
+void fields(A& a, T& input)
+{
+    a("normal", input.normal);
+    a("zeros", input.zeros);
+    a("npy", input.npy);
+}
+
+template<class A, MaybeConst<SourceEntry> T>
+void fields(A& a, T& source)
+{
+    a.required("file", source.file);
+    a("text", source.text);
+    a("member", source.member);
+}
+
+template<class A, MaybeConst<Document> T>
+void fields(A& a, T& document)
+{
+    a.required("format", document.format);
+    a.required("version", document.version);
+    a.required("name", document.program.name);
+    a("arguments", document.program.arguments);
+    a("inputs", document.inputs);
+    a.required("values", document.program.values);
+    a.required("body", document.program.body);
+    a("locations", document.program.locations);
+    a("sources", document.sources);
+}
+
+} // namespace pallascope::kernel_file

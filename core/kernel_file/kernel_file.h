@@ -1,0 +1,55 @@
+// Kernels as files: `.kernel.json`, or `.pallascope`, a zip of kernel.json, arrays/*.npy and
+// sources/. What was written reads back identical; what is read is a legal program or an error
+// sentence that starts with the file's name and the place. docs/kernel_format.md has the format.
+#pragma once
+
+#include "core/base/array.h"
+#include "core/base/result.h"
+#include "core/ir/program.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace pallascope::kernel_file {
+
+// How the contents of an input come about.
+struct Recipe
+{
+    enum class Kind : std::uint8_t
+    {
+        Normal, // normalArray with the seed
+        Zeros
+    };
+
+    Kind kind = Kind::Normal;
+    std::uint64_t seed = 0;
+    bool operator==(const Recipe&) const = default;
+};
+
+using Input = std::variant<Recipe, Array>;
+
+struct KernelFile
+{
+    ir::Program program;
+    std::vector<Input> inputs; // one per input argument
+};
+
+// Inputs as built-in kernels get them: normal, seeds 0, 1, ...
+[[nodiscard]] std::vector<Input> defaultInputs(const ir::Program& program);
+[[nodiscard]] Array makeInput(const Input& input, const ir::Type& type);
+
+// By its name or its first bytes; false for what cannot be read.
+[[nodiscard]] bool isKernelFile(const std::string& path);
+
+[[nodiscard]] Result<KernelFile> load(const std::string& path);
+// The contents of a file; told apart by their first bytes. `name` starts the error sentences.
+[[nodiscard]] Result<KernelFile> parse(std::string_view bytes, const std::string& name);
+
+// A zip when the name ends in ".pallascope", JSON when it ends in ".kernel.json", else an error; so
+// are arrays in JSON. The file appears whole or not at all.
+[[nodiscard]] Status save(const KernelFile& kernel, const std::string& path);
+
+} // namespace pallascope::kernel_file

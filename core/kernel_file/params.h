@@ -1,0 +1,67 @@
+// Which parameters an operation has in a file. For the .cpp files that read and write it.
+#pragma once
+
+#include "core/kernel_file/fields.h"
+
+#include <algorithm>
+
+namespace pallascope::kernel_file {
+
+namespace detail {
+
+struct AnyArchive
+{
+    template<class T>
+    void operator()(std::string_view, T&)
+    {}
+
+    template<class T>
+    void required(std::string_view, T&)
+    {}
+};
+
+template<class P>
+consteval bool isCovered()
+{
+    if constexpr (std::same_as<P, std::monostate>) {
+        return true;
+    } else {
+        return !kOperationsWith<P>.empty() && requires(AnyArchive & a, P & params)
+        {
+            fields(a, params);
+        };
+    }
+}
+
+template<class... P>
+consteval bool areCovered(const std::variant<P...>*)
+{
+    return (isCovered<P>() && ...);
+}
+
+static_assert(areCovered(static_cast<const ir::Params*>(nullptr)),
+              "every Params alternative needs fields() and its operations in fields.h");
+
+template<class... P>
+void setParams(std::variant<P...>& params, std::string_view operation)
+{
+    const auto tryOne = [&]<class One>(std::type_identity<One>) {
+        const auto& names = kOperationsWith<One>;
+        if (std::find(names.begin(), names.end(), operation) != names.end()) {
+            params = One{};
+        }
+    };
+    (tryOne(std::type_identity<P>{}), ...);
+}
+
+} // namespace detail
+
+// The parameters that an operation of this code has, with their defaults.
+[[nodiscard]] inline ir::Params paramsFor(ir::OpCode code)
+{
+    ir::Params params;
+    detail::setParams(params, ir::opName(code));
+    return params;
+}
+
+} // namespace pallascope::kernel_file

@@ -1,0 +1,193 @@
+#include "core/base/check.h"
+#include "core/kernel_file/document.h"
+#include "core/kernel_file/params.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+namespace pallascope::kernel_file {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kWidth = 120;
+
+template<class T>
+Json toValue(const T& value);
+
+Json toValue(bool value)
+{
+    return value;
+}
+
+Json toValue(double value)
+{
+    constexpr double kWhole = 9007199254740992.0; // beyond, an integer may not be exact
+    const bool whole = std::floor(value) == value && std::fabs(value) < kWhole;
+    if (whole && !(value == 0 && std::signbit(value))) {
+        return static_cast<std::int64_t>(value);
+    }
+    if (std::isfinite(value)) {
+        return value;
+    }
+    return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+Json toValue(const std::string& value)
+{
+    return value;
+}
+
+Json toValue(DType value)
+{
+    return dtypeName(value);
+}
+
+Json toValue(ir::OpCode value)
+{
+    return ir::opName(value);
+}
+
+Json toValue(ir::ValueId value)
+{
+    return value.index;
+}
+
+Json toValue(ir::LocationId value)
+{
+    return value.index;
+}
+
+Json toValue(const Shape& value)
+{
+    return value.extents();
+}
+
+template<class T>
+Json toValue(const std::optional<T>& value)
+{
+    return value ? toValue(*value) : Json();
+}
+
+template<class T>
+Json toValue(const std::vector<T>& list)
+{
+    Json json = Json::array();
+    for (const T& entry : list) {
+        json.push_back(toValue(entry));
+    }
+    return json;
+}
+
+class ObjectWriter
+{
+public:
+    template<class T>
+    void operator()(std::string_view key, const T& value)
+    {
+        m_object[std::string(key)] = toValue(value);
+    }
+
+    template<class T>
+    void required(std::string_view key, const T& value)
+    {
+        (*this)(key, value);
+        m_required.emplace_back(key);
+    }
+
+    void params(std::string_view key, ir::OpCode code, const ir::Params& params)
+    {
+        PALLASCOPE_CHECK(params.index() == paramsFor(code).index());
+        std::visit(
+            [&]<class P>(const P& alternative) {
+                if constexpr (!std::same_as<P, std::monostate>) {
+                    Json json = toValue(alternative);
+                    if (!json.empty()) {
+                        m_object[std::string(key)] = std::move(json);
+                    }
+                }
+            },
+            params);
+    }
+
+    // Without the members that are as in `defaults`.
+    [[nodiscard]] Json less(const ObjectWriter& defaults) const
+    {
+        Json result = Json::object();
+        for (const auto& [key, value] : m_object.items()) {
+            const bool always =
+                std::find(m_required.begin(), m_required.end(), key) != m_required.end();
+            const auto same = defaults.m_object.find(key);
+            if (always || same == defaults.m_object.end() || *same != value) {
+                result[key] = value;
+            }
+        }
+        return result;
+    }
+
+private:
+    Json m_object = Json::object();
+    std::vector<std::string> m_required;
+};
+
+template<class T>
+Json toValue(const T& value)
+{
+    if constexpr (std::is_enum_v<T>) {
+        const std::string_view name = enumName(value);
+        PALLASCOPE_CHECK(!name.empty());
+        return name;
+    } else if constexpr (std::is_integral_v<T>) {
+        return value;
+    } else {
+        static const ObjectWriter kDefaults = [] {
+            ObjectWriter writer;
+            const T defaults{};
+            fields(writer, defaults);
+            return writer;
+        }();
+        ObjectWriter writer;
+        fields(writer, value);
+        return writer.less(kDefaults);
+    }
+}
+
+// One line where it fits, else one line per entry.
+void print(const Json& json, std::size_t indent, std::string& out)
+{
+    const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (indent + line.size() <= kWidth || !json.is_structured() || json.empty()) {
+        out += line;
+        return;
+    }
+    out += json.is_object() ? "{" : "[";
+    bool first = true;
+    for (const auto& [key, value] : json.items()) {
+        out += first ? "\n" : ",\n";
+        first = false;
+        out.append(indent + 1, ' ');
+        if (json.is_object()) {
+            out += '"' + key + "\": "; // keys are those of fields.h
+        }
+        print(value, indent + 1, out);
+    }
+    out += '\n' + std::string(indent, ' ') + (json.is_object() ? '}' : ']');
+}
+
+} // namespace
+
+std::string toJson(const Document& document)
+{
+    std::string text;
+    print(toValue(document), 0, text);
+    return text + '\n';
+}
+
+std::string operationToJson(const ir::Operation& operation)
+{
+    return toValue(operation).dump();
+}
+
+} // namespace pallascope::kernel_file
