@@ -147,15 +147,15 @@ int runCommand(const RunCommand& command)
     }
     catchInterrupts();
     const Result<FinishedRun> run = runKernel(*request, terminalProgress("running"));
+    const Result<bool> failed = run ? anyHolds(command.failIf, *run) : Result<bool>(false);
+    if (!failed) {
+        return complain(failed.error());
+    }
     if (run && request->keepResults) {
         if (const Status written = kernel_file::writeResults(command.results, run->results);
             !written) {
             return complain(written.error());
         }
-    }
-    const Result<bool> failed = run ? anyHolds(command.failIf, *run) : Result<bool>(false);
-    if (!failed) {
-        return complain(failed.error());
     }
     const int code = finish(run, command.json, command.trace, command.picture);
     return code == kFine && *failed ? kFindings : code;

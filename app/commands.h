@@ -7,7 +7,6 @@
 #include "views/layout/run_view.h"
 #include "views/layout/theme.h"
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,8 +34,8 @@ struct RunCommand
     bool noCheck = false;
     bool json = false;
     std::string trace;
-    std::string inputs, results;     // .npz files; empty: none
     std::vector<std::string> failIf; // conditions on the report: "vmem>90%"
+    std::string inputs, results;     // .npz files; empty: none
     std::optional<PictureRequest> picture;
 };
 

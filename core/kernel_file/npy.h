@@ -1,5 +1,5 @@
 // NumPy's .npy and .npz: one array, and a zip of arrays. The elements of narrow dtypes are stored
-// as NumPy with ml_dtypes stores them: bytes of a type "V1" or "V2" that has no name, so a reader
+// as NumPy with ml_dtypes stores them: bytes of a void type that has no name, so a reader
 // has to know the dtype, as the type of an argument says it here.
 #pragma once
 
