@@ -68,7 +68,7 @@ struct LocationId
 
 struct Location
 {
-    std::string file; // as the author's tool names it; the text is in Program::sources
+    std::string file;      // as the author's tool names it; the text is in Program::sources
     std::int32_t line = 0; // from 1; 0: none
     std::string function;
     bool operator==(const Location&) const = default;

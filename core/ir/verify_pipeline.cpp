@@ -65,9 +65,10 @@ Status checkBlock(const BlockSpec& spec, const Type& array, PipelineOrigin origi
         }
         const Extent extent = array.shape[static_cast<std::size_t>(&dim - spec.block.data())];
         const bool bounded = dim.kind == BlockKind::BoundedSlice;
-        positions = std::min(kMostPositions,
-                             positions * (bounded ? static_cast<__int128>(extent) * dim.size
-                                                  : static_cast<__int128>(dim.padLow) + extent));
+        positions =
+            std::min(kMostPositions, positions
+                                         * (bounded ? static_cast<__int128>(extent) * dim.size
+                                                    : static_cast<__int128>(dim.padLow) + extent));
         if (positions >= kMostPositions) {
             return userError(who + " can take 2^62 places or more in its array; fewer are right.");
         }

@@ -156,7 +156,7 @@ private:
     Agent m_agent;
     std::optional<std::size_t> m_gridFrame; // the innermost pipeline's frame, for program_id
     std::vector<bool> m_used;               // by ValueId: some operation reads it
-    std::int64_t m_turns = 0; // frames entered or resumed
+    std::int64_t m_turns = 0;               // frames entered or resumed
     std::optional<Error> m_error;
 };
 

@@ -83,7 +83,8 @@ TEST_F(Verify, aTracedProgramIsFine)
 TEST_F(Verify, argumentsAreRefs)
 {
     m_program.values[static_cast<std::size_t>(m_program.arguments[0].ref.index)].type.space.reset();
-    EXPECT_EQ(sentence(ir::verify(m_program)), "The argument x of good is not a ref.");
+    EXPECT_EQ(sentence(ir::verify(m_program)),
+              "The argument x of good is f32[8,128]; a ref in hbm is right, or an input in smem.");
 }
 
 TEST_F(Verify, valuesAreDefinedBeforeTheyAreUsed)
@@ -186,11 +187,11 @@ TEST_F(Verify, blockSpecsFitTheirArrays)
     expectRefused(pipeline(), "The block spec of x has 1 dimensions, its array f32[8,128] has 2.");
     params() = good;
     params().specs[1].block[0].size = 0;
-    expectRefused(pipeline(),
-                  "The block spec of out has a block of 0 elements; 1 or more is right.");
+    expectRefused(pipeline(), "The block spec of out has a block of 0 elements; 1 or more is "
+                              "right, for a squeezed axis 1.");
     params() = good;
     params().specs[0].inBuffers = 0;
-    expectRefused(pipeline(), "The block spec of x asks for less than one buffer.");
+    expectRefused(pipeline(), "The block spec of x asks for 0 buffers; 1 to 1024 are right.");
     params() = good;
     params().specs[1].outBuffers = 3;
     EXPECT_TRUE(ir::verify(m_program));
@@ -234,8 +235,8 @@ TEST_F(Verify, indexMapsTakeTheGridAndReturnBlockIndices)
 TEST_F(Verify, aPipelineHasARegionPerSpec)
 {
     pipeline().regions.pop_back();
-    expectRefused(pipeline(),
-                  "pipeline needs one operand, one block ref and one index map per block spec.");
+    expectRefused(pipeline(), "pipeline needs one operand, one block ref and one index map per "
+                              "block spec, and one operand per dynamic grid axis.");
 }
 
 } // namespace pallascope::ir_test

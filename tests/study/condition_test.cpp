@@ -6,7 +6,7 @@ namespace pallascope::study {
 
 namespace {
 
-constexpr const char *kReport = R"json({
+constexpr const char* kReport = R"json({
   "time_s": 0.002, "utilization": 0.72, "bound_by": "memory(HBM)",
                      "steps" : 512, "vmem_peak_bytes" : 12, "vmem_scoped_limit_bytes" : 16,
                      "vmem_by_operand" : {"x" : 4},
