@@ -23,6 +23,7 @@ constexpr int kBottom = 8;     // with a line in it, above the budget
 constexpr int kWideLabel = 54; // of kernel and chip
 const QString kKernelField = u"kernel"_s;
 const QString kChipField = u"chip"_s;
+const QString kFileField = u"file"_s; // of a kernel file: the kernel field says it
 
 // Rows of the form: a size beside its block (m, bm), then choices, then numbers, two to a row.
 std::vector<std::vector<ParameterInfo>> rowsOf(const std::vector<ParameterInfo>& parameters)
@@ -85,7 +86,10 @@ void KernelForm::show(const RunRequest& request, const std::vector<layout::Field
         parameters = known->parameters;
     } else {
         for (const layout::Field& field : fields) {
-            parameters.push_back({field.name, "text", field.value, {}, {}, 1, 1});
+            const QString name = text(field.name);
+            if (name != kKernelField && name != kChipField && name != kFileField) {
+                parameters.push_back({field.name, "text", field.value, {}, {}, 1, 1});
+            }
         }
     }
     if (request.kernel != m_kernel || m_rows.empty()) {
@@ -116,7 +120,7 @@ void KernelForm::build(const std::string& kernel, const std::vector<ParameterInf
         names.emplace_back(text(info.name), text(info.name));
     }
     if (!editable) {
-        names.emplace_back(text(kernel), text(kernel));
+        names.emplace_back(text(kernel).section(u'/', -1), text(kernel));
     }
     std::vector<std::pair<QString, QString>> chipNames;
     for (const auto& [id, name] : chips()) {
