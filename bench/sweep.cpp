@@ -38,7 +38,8 @@ std::vector<Trial> trials(std::int64_t size, std::int64_t smallest, std::int64_t
                                                                     {"bk", std::to_string(bk)}});
                 Trial trial{*kernel->build(*arguments)};
                 for (const ir::Operation* pipeline : ir::pipelinesOf(trial.program)) {
-                    trial.steps += ir::stepCount(std::get<ir::PipelineParams>(pipeline->params));
+                    trial.steps +=
+                        ir::stepCount(std::get<ir::PipelineParams>(pipeline->params).grid);
                 }
                 result.push_back(std::move(trial));
             }
