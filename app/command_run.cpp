@@ -87,15 +87,16 @@ Status writeOutputs(const FinishedRun& run, const std::string& trace,
     return picture ? writePicture(run, *picture) : Status(Done{});
 }
 
-// Says which conditions hold: those the caller does not want.
-Result<bool> anyHolds(const std::vector<std::string>& conditions, const FinishedRun& run)
+// A line for each condition that holds, which the caller does not want.
+Result<std::vector<std::string>> holding(const std::vector<std::string>& conditions,
+                                         const FinishedRun& run)
 {
     const layout::RunView& view = *run.view;
     const std::string report =
         conditions.empty()
             ? ""
             : analysis::toJson(view.report, view.trace->info(), view.verdict, run.wall);
-    bool any = false;
+    std::vector<std::string> lines;
     for (const std::string& text : conditions) {
         const Result<study::Condition> condition = study::parseCondition(text);
         if (!condition) {
@@ -106,11 +107,11 @@ Result<bool> anyHolds(const std::vector<std::string>& conditions, const Finished
             return verdict.error();
         }
         if (verdict->holds) {
-            fmt::print(stderr, "failed: {} ({} is {})\n", text, condition->field, verdict->actual);
-            any = true;
+            lines.push_back(
+                fmt::format("failed: {} ({} is {})", text, condition->field, verdict->actual));
         }
     }
-    return any;
+    return lines;
 }
 
 int finish(const Result<FinishedRun>& run, bool json, const std::string& trace,
@@ -147,7 +148,9 @@ int runCommand(const RunCommand& command)
     }
     catchInterrupts();
     const Result<FinishedRun> run = runKernel(*request, terminalProgress("running"));
-    const Result<bool> failed = run ? anyHolds(command.failIf, *run) : Result<bool>(false);
+    const Result<std::vector<std::string>> failed =
+        run ? holding(command.failIf, *run)
+            : Result<std::vector<std::string>>(std::vector<std::string>());
     if (!failed) {
         return complain(failed.error());
     }
@@ -158,7 +161,11 @@ int runCommand(const RunCommand& command)
         }
     }
     const int code = finish(run, command.json, command.trace, command.picture);
-    return code == kFine && *failed ? kFindings : code;
+    std::fflush(stdout); // the report first
+    for (const std::string& line : *failed) {
+        fmt::print(stderr, "{}\n", line);
+    }
+    return code == kFine && !failed->empty() ? kFindings : code;
 }
 
 int reportCommand(const ReportCommand& command)
