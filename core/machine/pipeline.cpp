@@ -61,7 +61,7 @@ void Engine::enterPipeline(const PlanItem& item)
     frame.points.assign(frame.operands.size(), origin);
     frame.actions.resize(frame.operands.size());
     frame.looked.resize(static_cast<std::size_t>(frame.window) * frame.operands.size());
-    m_recorder.reserve(frame.steps);
+    m_recorder.reserve(frame.traceIndex, frame.steps);
     m_agent.frames.emplace_back(std::move(frame));
 }
 

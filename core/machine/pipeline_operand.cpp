@@ -86,6 +86,13 @@ std::int64_t BlockMap::block(const std::vector<std::int64_t>& gridPoint, const S
     std::size_t result = 0;
     for (std::size_t axis = 0; axis < m_dims.size(); ++axis) {
         const std::int64_t index = read(m_results[result++], gridPoint);
+        if (m_dims[axis].kind == ir::BlockKind::Blocked) { // the usual case, without a call
+            if (index < 0 || index >= m_counts[axis]) {
+                return -1;
+            }
+            block = block * m_counts[axis] + index;
+            continue;
+        }
         const bool bounded = m_dims[axis].kind == ir::BlockKind::BoundedSlice;
         const std::int64_t size = bounded ? read(m_results[result++], gridPoint) : 0;
         const auto position = ir::positionOf(m_dims[axis], m_array[axis], index, size);

@@ -245,17 +245,36 @@ Status Recorder::describe(const ir::Program& program, const chip::Chip& chip, co
     return Done{};
 }
 
-void Recorder::reserve(std::int64_t steps)
+void Recorder::reserve(std::int32_t pipeline, std::int64_t steps)
 {
     if (!m_keepsRows) {
         return;
     }
-    const auto rows = static_cast<std::size_t>(steps);
-    for (auto* column : {&builder.steps.ordinal, &builder.steps.begin, &builder.steps.bodyBegin,
-                         &builder.steps.bodyEnd, &builder.steps.end}) {
-        column->reserve(rows);
+    constexpr std::int64_t kMostAhead = 1 << 20;
+    const auto rows = static_cast<std::size_t>(std::min(steps, kMostAhead));
+    const auto room = [](std::size_t more, auto&... columns) {
+        const auto one = [more](auto& column) {
+            if (column.size() + more > column.capacity()) { // never less than push_back would
+                column.reserve(std::max(column.size() + more, 2 * column.capacity()));
+            }
+        };
+        (one(columns), ...);
+    };
+    const trace::Pipeline& info = builder.info.pipelines[static_cast<std::size_t>(pipeline)];
+    const auto first = static_cast<std::size_t>(info.firstOperand);
+    const auto operands = static_cast<std::size_t>(info.operandCount);
+    trace::Steps& s = builder.steps;
+    room(rows, s.pipeline, s.ordinal, s.begin, s.bodyBegin, s.bodyEnd, s.end);
+    trace::Segments& g = builder.segments;
+    room(2 * rows, g.templateId, g.agent, g.step, g.begin);
+    trace::Copies& c = builder.copies;
+    room(operands * rows, c.operand, c.block, c.slot, c.out, c.link, c.step, c.bytes, c.issue,
+         c.start, c.end);
+    trace::Waits& w = builder.waits;
+    room(operands * rows, w.copy, w.agent, w.step, w.begin, w.end);
+    for (std::size_t operand = first; operand < first + operands; ++operand) {
+        room(rows, m_visits[operand]);
     }
-    builder.steps.pipeline.reserve(rows);
 }
 
 std::int32_t Recorder::addCopy(std::int32_t operand, std::int64_t block, std::int32_t slot,
@@ -355,6 +374,15 @@ trace::Summary Recorder::finishSums(Picoseconds end)
 Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
 {
     trace::Visits& columns = builder.visits;
+    std::size_t rows = 0;
+    for (const std::vector<Visit>& visits : m_visits) {
+        rows += visits.size();
+    }
+    for (auto* column : {&columns.operand, &columns.firstStep, &columns.lastStep, &columns.slot,
+                         &columns.copyIn, &columns.copyOut}) {
+        column->reserve(rows);
+    }
+    columns.block.reserve(rows);
     for (std::size_t operand = 0; operand < m_visits.size(); ++operand) {
         for (const Visit& visit : m_visits[operand]) {
             columns.operand.push_back(static_cast<std::int32_t>(operand));

@@ -56,7 +56,8 @@ public:
 
     [[nodiscard]] std::int64_t stepsBegun() const { return m_stepsBegun; }
 
-    void reserve(std::int64_t steps);
+    // Room for the rows of so many steps of a row of Info::pipelines.
+    void reserve(std::int32_t pipeline, std::int64_t steps);
 
     struct Visit
     {
