@@ -473,15 +473,9 @@ void PipelineTracer::addSpec(std::size_t operand)
             blockSpec.block.push_back({ir::BlockKind::Blocked, extent});
         }
     }
-    std::vector<Extent> refShape;
-    for (const ir::BlockDim& dim : blockSpec.block) {
-        if (dim.kind != ir::BlockKind::Squeezed) {
-            refShape.push_back(dim.size);
-        }
-    }
-    m_blockRefs.push_back(m_tracer.newValue(
-        {array.type.dtype, Shape(refShape), spec.space.value_or(ir::MemorySpace::Vmem)},
-        blockSpec.name));
+    m_blockRefs.push_back(m_tracer.newValue({array.type.dtype, ir::refShape(blockSpec.block),
+                                             spec.space.value_or(ir::MemorySpace::Vmem)},
+                                            blockSpec.name));
     m_maps.push_back(indexMap(spec, array.type));
     m_params.specs.push_back(std::move(blockSpec));
 }

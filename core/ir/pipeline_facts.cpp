@@ -166,6 +166,17 @@ std::optional<Extent> positionOf(const BlockDim& dim, Extent extent, std::int64_
                                                             : std::optional(position);
 }
 
+Shape refShape(const std::vector<BlockDim>& block)
+{
+    std::vector<Extent> extents;
+    for (const BlockDim& dim : block) {
+        if (dim.kind != BlockKind::Squeezed) {
+            extents.push_back(dim.size);
+        }
+    }
+    return Shape(extents);
+}
+
 std::size_t indexCount(const BlockSpec& spec)
 {
     return spec.block.size()

@@ -68,6 +68,9 @@ struct AxisWindow
 [[nodiscard]] std::optional<Extent> positionOf(const BlockDim& dim, Extent extent,
                                                std::int64_t index, std::int64_t size);
 
+// The shape of the ref that a body gets: the block without its squeezed axes.
+[[nodiscard]] Shape refShape(const std::vector<BlockDim>& block);
+
 // Number of grid steps, 1 for an empty grid; axes of dynamic extent count as one step.
 [[nodiscard]] std::int64_t stepCount(const std::vector<Extent>& grid);
 

@@ -20,7 +20,6 @@ using Types = std::vector<Type>;
 [[nodiscard]] Result<Types> power(const Program&, const Operation&); // float to float or int32
 [[nodiscard]] Result<Types> select(const Program&, const Operation&);
 [[nodiscard]] Result<Types> clamp(const Program&, const Operation&);
-[[nodiscard]] Result<Types> same(const Program&, const Operation&);
 [[nodiscard]] Result<Types> multipleOf(const Program&, const Operation&);
 [[nodiscard]] Result<Types> threefry(const Program&, const Operation&);
 

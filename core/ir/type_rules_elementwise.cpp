@@ -80,11 +80,6 @@ Result<Types> anything(const Program& program, const Operation& operation)
     return elementwise(program, operation, any, "values");
 }
 
-Result<Types> same(const Program& program, const Operation& operation)
-{
-    return elementwise(program, operation, any, "values");
-}
-
 Result<Types> numbers(const Program& program, const Operation& operation)
 {
     return elementwise(program, operation, isNumber, "numbers");

@@ -166,16 +166,10 @@ Status checkPipeline(const Program& program, const Operation& pipeline)
             !status) {
             return status;
         }
-        std::vector<Extent> extents;
-        for (const BlockDim& dim : spec.block) {
-            if (dim.kind != BlockKind::Squeezed) {
-                extents.push_back(dim.size);
-            }
-        }
-        if (block.dtype != array.dtype || block.shape != Shape(extents)) {
+        const Shape shape = refShape(spec.block);
+        if (block.dtype != array.dtype || block.shape != shape) {
             return userError("The block ref of " + spec.name + " is typed " + toString(block)
-                             + ", its spec cuts " + toString(Type{array.dtype, Shape(extents), {}})
-                             + ".");
+                             + ", its spec cuts " + toString(Type{array.dtype, shape, {}}) + ".");
         }
         if (*schedule == Schedule::Jax0_9 && array.shape.rank() < 2) {
             return userError("The operand " + spec.name + " is " + toString(array)

@@ -29,14 +29,10 @@ constexpr std::uint64_t kMostTextBytes = 8U << 20U; // of kernel.json, of one so
 
 Result<std::string> readText(const std::string& path)
 {
+    if (Status status = checkOrdinaryFile(path); !status) {
+        return status.error();
+    }
     std::error_code code;
-    const fs::file_status status = fs::status(path, code);
-    if (!fs::exists(status)) {
-        return userError(fmt::format("there is no file {}", path));
-    }
-    if (!fs::is_regular_file(status)) {
-        return userError(fmt::format("{} is not an ordinary file", path));
-    }
     if (const std::uintmax_t size = fs::file_size(path, code); !code && size > kMostTextBytes) {
         return userError(fmt::format("{} has {} bytes of JSON; {} at most are read", path, size,
                                      kMostTextBytes));

@@ -1,3 +1,4 @@
+#include "core/base/json_pointer.h"
 #include "core/ir/verify.h"
 #include "core/kernel_file/document.h"
 #include "core/kernel_file/params.h"
@@ -43,27 +44,6 @@ struct Place
         }
         fail(fmt::format("must be {}, not {}", wanted, text));
     }
-};
-
-// Adds one step to the pointer while it lives.
-class Enter
-{
-public:
-    Enter(Place& place, std::string_view key)
-        : m_place(place)
-        , m_length(place.pointer.size())
-    {
-        place.pointer.append(1, '/').append(key);
-    }
-
-    ~Enter() { m_place.pointer.resize(m_length); }
-
-    Enter(const Enter&) = delete;
-    Enter& operator=(const Enter&) = delete;
-
-private:
-    Place& m_place;
-    std::size_t m_length;
 };
 
 template<class T>

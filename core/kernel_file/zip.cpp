@@ -83,7 +83,7 @@ bool isSafeMemberName(std::string_view name)
     return false;
 }
 
-Result<ZipReader> ZipReader::open(const std::string& path)
+Status checkOrdinaryFile(const std::string& path)
 {
     std::error_code code;
     const fs::file_status status = fs::status(path, code);
@@ -93,6 +93,15 @@ Result<ZipReader> ZipReader::open(const std::string& path)
     if (!fs::is_regular_file(status)) {
         return userError(fmt::format("{} is not an ordinary file", path));
     }
+    return Done{};
+}
+
+Result<ZipReader> ZipReader::open(const std::string& path)
+{
+    if (Status status = checkOrdinaryFile(path); !status) {
+        return status.error();
+    }
+    std::error_code code;
     const std::uintmax_t size = fs::file_size(path, code);
     int fault = 0;
     zip_t* const zip = zip_open(path.c_str(), ZIP_RDONLY, &fault);

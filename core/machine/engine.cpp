@@ -119,12 +119,9 @@ void Engine::advance()
     case 3:
         runPipeline();
         return;
-    default: {
-        const auto first = std::get<ScopeFrame>(m_agent.frames.back()).firstBuffer;
-        m_buffers.resize(first);
-        m_written.resize(first);
+    default:
+        release(std::get<ScopeFrame>(m_agent.frames.back()).firstBuffer);
         m_agent.frames.pop_back();
-    }
     }
 }
 
@@ -197,7 +194,7 @@ void Engine::enterControl(const PlanItem& item)
 void Engine::enterScope(const PlanItem& item)
 {
     const ir::Region& region = item.control->regions[0];
-    m_agent.frames.emplace_back(ScopeFrame{&item, m_buffers.size()});
+    m_agent.frames.emplace_back(ScopeFrame{m_buffers.size()});
     allocate(region.arguments);
     m_agent.frames.emplace_back(BlockFrame{item.regions[0], item.control, 0});
 }
@@ -209,6 +206,12 @@ void Engine::allocate(const std::vector<ir::ValueId>& refs)
         m_buffers.emplace_back(m_program.type(ref).dtype, m_program.type(ref).shape);
     }
     m_written.resize(m_buffers.size(), 0);
+}
+
+void Engine::release(std::size_t firstBuffer)
+{
+    m_buffers.resize(firstBuffer);
+    m_written.resize(firstBuffer);
 }
 
 void Engine::runScan()
@@ -260,12 +263,6 @@ void Engine::runWhile()
         return;
     }
 }
-
-namespace {
-
-constexpr Picoseconds kLongestRun{std::int64_t{1} << 62}; // as FifoLink::serve
-
-} // namespace
 
 void Engine::runSegment(const PlanItem& item)
 {

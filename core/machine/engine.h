@@ -68,6 +68,7 @@ private:
     // Where a get or swap reaches in its buffer.
     [[nodiscard]] std::optional<StridedView> view(const ir::Operation& operation);
     void allocate(const std::vector<ir::ValueId>& refs);
+    void release(std::size_t firstBuffer); // it and all after it
     void assign(const std::vector<ir::ValueId>& to, const std::vector<ir::ValueId>& from,
                 std::size_t skip);
 

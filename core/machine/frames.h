@@ -42,7 +42,6 @@ struct WhileFrame
 // run_scoped: its refs live while its region runs.
 struct ScopeFrame
 {
-    const PlanItem* item = nullptr;
     std::size_t firstBuffer = 0; // engine buffers from here on are the scope's own
 };
 

@@ -11,6 +11,8 @@
 
 namespace pallascope::machine {
 
+inline constexpr Picoseconds kLongestRun{std::int64_t{1} << 62}; // what the clock holds: 53 days
+
 class FifoLink
 {
 public:
@@ -38,7 +40,7 @@ public:
             const __int128 exact = static_cast<__int128>(bytes.value()) * kPicosecondsPerSecond;
             length = (exact + m_bytesPerSecond - 1) / m_bytesPerSecond;
         }
-        if (length + start.value() > (__int128{1} << 62)) {
+        if (length + start.value() > kLongestRun.value()) {
             return std::nullopt;
         }
         m_free = start + Picoseconds(static_cast<std::int64_t>(length));

@@ -52,7 +52,6 @@ void Engine::enterPipeline(const PlanItem& item)
     const auto& arguments = operation.regions[0].arguments;
     allocate({arguments.begin() + static_cast<std::ptrdiff_t>(frame.params->specs.size()),
               arguments.end()});
-    m_written.resize(m_buffers.size(), 0);
     frame.stages = stageCount(frame.facts);
     frame.window =
         static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * frame.stages + 4)));
@@ -113,8 +112,7 @@ void Engine::runPipeline()
         return;
     case PipelineFrame::Next::Epilogue:
         epilogue(frame);
-        m_buffers.resize(frame.firstBuffer);
-        m_written.resize(m_buffers.size());
+        release(frame.firstBuffer);
         m_gridFrame.reset();
         m_agent.step = -1;
         m_agent.frames.pop_back();
@@ -277,7 +275,7 @@ void Engine::bindBlocks(PipelineFrame& frame)
                                       : slotOf(out ? operand.copyOut : operand.waitIn, operand);
         const bool changed =
             s == 0 || (!operand.facts.trivial && block != blockAt(frame, i, s - 1));
-        binding(operand.blockRef) = {operand.firstSlot + slot, {}};
+        binding(operand.blockRef).buffer = operand.firstSlot + slot; // its box is never set
         if (changed || (frame.params->noPipelining && !out)) {
             visit(frame, i, block, slot);
         }

@@ -2,6 +2,7 @@
 // traces include this: the parser's header is slow to compile.
 #pragma once
 
+#include "core/base/json_pointer.h"
 #include "core/trace/trace.h"
 
 #include <fmt/format.h>
@@ -23,31 +24,6 @@ struct Place
     void fail(const std::string& what);
     void failWrong(const std::string& wanted,
                    simdjson::dom::element found); // "must be ..., not ..."
-};
-
-// Adds one step to the pointer while it lives.
-class Enter
-{
-public:
-    Enter(Place& place, std::string_view key)
-        : m_place(place)
-        , m_length(place.pointer.size())
-    {
-        place.pointer.append(1, '/').append(key);
-    }
-
-    Enter(Place& place, std::size_t index)
-        : Enter(place, std::string_view(std::to_string(index)))
-    {}
-
-    ~Enter() { m_place.pointer.resize(m_length); }
-
-    Enter(const Enter&) = delete;
-    Enter& operator=(const Enter&) = delete;
-
-private:
-    Place& m_place;
-    std::size_t m_length;
 };
 
 // The member `key`, or nothing and an error.

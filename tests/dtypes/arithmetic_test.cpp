@@ -15,17 +15,6 @@ namespace {
 
 using machine::RuntimeValue;
 
-ir::Operation operationNamed(const std::string& name)
-{
-    for (int code = 0; code <= static_cast<int>(ir::OpCode::Pipeline); ++code) {
-        if (ir::opName(static_cast<ir::OpCode>(code)) == name) {
-            return {.code = static_cast<ir::OpCode>(code)};
-        }
-    }
-    ADD_FAILURE() << name << " is no operation";
-    return {};
-}
-
 RuntimeValue valueOf(const Array& array)
 {
     return {.dtype = array.dtype, .shape = array.shape, .data = array.data};
@@ -54,6 +43,9 @@ protected:
         }
         return {valueOf(arrayOf(m_type, left)), valueOf(arrayOf(m_type, right))};
     }
+
+    template<class Function>
+    void forEachResult(Function&& function);
 };
 
 RuntimeValue evaluated(ir::Operation operation, std::vector<RuntimeValue>& values)
@@ -66,31 +58,37 @@ RuntimeValue evaluated(ir::Operation operation, std::vector<RuntimeValue>& value
     return machine::evaluate(operation, pointers, 0);
 }
 
-TEST_P(Arithmetic, isJaxs)
+// Calls with every operation of the table, its name, its checksum, its operands and its result.
+template<class Function>
+void Arithmetic::forEachResult(Function&& function)
 {
     for (const auto& [name, wanted] : m_table.items()) {
         if (name == "operands") {
             continue;
         }
-        const ir::Operation operation = operationNamed(name);
+        const std::optional<ir::OpCode> code = ir::opFromName(name);
+        ASSERT_TRUE(code) << name << " is no operation";
+        const ir::Operation operation{.code = *code};
         std::vector<RuntimeValue> values =
-            operands(static_cast<std::size_t>(ir::opEntry(operation.code).minOperands));
+            operands(static_cast<std::size_t>(ir::opEntry(*code).minOperands));
         const RuntimeValue result = evaluated(operation, values);
-        const Codes codes = codesIn(result.dtype, result.data.get(), result.elements(), false);
-        EXPECT_EQ(checksum(codes), wanted.get<std::string>()) << name;
+        function(name, wanted.template get<std::string>(), operation, values, result);
     }
+}
+
+TEST_P(Arithmetic, isJaxs)
+{
+    forEachResult([](const std::string& name, const std::string& wanted, const auto&, const auto&,
+                     const RuntimeValue& result) {
+        const Codes codes = codesIn(result.dtype, result.data.get(), result.elements(), false);
+        EXPECT_EQ(checksum(codes), wanted) << name;
+    });
 }
 
 TEST_P(Arithmetic, ofScalarsIsThatOfArrays)
 {
-    for (const auto& [name, wanted] : m_table.items()) {
-        if (name == "operands") {
-            continue;
-        }
-        const ir::Operation operation = operationNamed(name);
-        std::vector<RuntimeValue> values =
-            operands(static_cast<std::size_t>(ir::opEntry(operation.code).minOperands));
-        const RuntimeValue result = evaluated(operation, values);
+    forEachResult([this](const std::string& name, const auto&, const ir::Operation& operation,
+                         const std::vector<RuntimeValue>& values, const RuntimeValue& result) {
         for (std::int64_t i = 0; i < result.elements(); i += 97) {
             std::vector<RuntimeValue> scalars;
             for (const RuntimeValue& value : values) {
@@ -104,7 +102,7 @@ TEST_P(Arithmetic, ofScalarsIsThatOfArrays)
                 codesIn(result.dtype, result.data.get() + i * dtypeBytes(result.dtype), 1, false))
                 << name << " of element " << i;
         }
-    }
+    });
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Arithmetic, testing::ValuesIn(kDTypes),

@@ -262,32 +262,48 @@ TEST(Outputs, haveTheSameBitsWhateverTheNumberOfThreads)
     }
 }
 
+namespace {
+
+// v5e with round figures: 1024e9 B/s of which half is achieved, and this overhead a step.
+chip::Chip roundChip(double stepOverhead)
+{
+    nlohmann::json file = nlohmann::json::parse(v5e().json);
+    file["links"][0]["bytes_per_s"]["value"] = 1024e9;
+    file["links"][0]["efficiency"]["value"] = 0.5;
+    file["constants"]["step_overhead_s"]["value"] = stepOverhead;
+    Result<chip::Chip> chip = chip::parse(file.dump(), "by hand");
+    if (!chip) {
+        throw std::runtime_error(chip.error().message);
+    }
+    return *std::move(chip);
+}
+
+// f32[3072] doubled in three blocks of 1024 elements.
+machine::RunResult runTwice(std::int32_t buffers, const chip::Chip& chip)
+{
+    const auto block = pl::block(
+        {1024}, [](auto i) { return pl::at(i); }, buffers);
+    const ir::Program program = mustTrace(
+        pl::kernel("twice", {pl::in("x", DType::F32, {3072}), pl::out("out", DType::F32, {3072})},
+                   [&](pl::Ref xHbm, pl::Ref outHbm) {
+                       pl::emitPipeline({.grid = {3}, .in = {block}, .out = {block}},
+                                        [](pl::Ref x, pl::Ref out) {
+                                            const pl::Value value = x[pl::all].load();
+                                            out[pl::all] = value + value;
+                                        })(xHbm, outHbm);
+                   }));
+    return mustRun(program, {normalArray(DType::F32, {3072}, 1)}, machine::ValueMode::Full, chip);
+}
+
+} // namespace
+
 TEST(SingleBuffers, neverOverlapSoThatTheTimeIsASum)
 {
     // f32[3072] doubled in blocks of 1024 elements, one buffer each. By hand: a block is 4096
     // bytes, at 1024e9 B/s x 0.5 that is 8000 ps. The body holds two uses of one load, one add, one
     // store, each on a unit of its own and each of one register: one cycle of 1.5 GHz, 666.67 ps,
     // rounded up to 667. Books: 1000 ps a step. Three steps of copy in, body, books, copy out.
-    nlohmann::json file = nlohmann::json::parse(v5e().json);
-    file["links"][0]["bytes_per_s"]["value"] = 1024e9;
-    file["links"][0]["efficiency"]["value"] = 0.5;
-    file["constants"]["step_overhead_s"]["value"] = 1e-9;
-    const Result<chip::Chip> chip = chip::parse(file.dump(), "by hand");
-    ASSERT_TRUE(chip) << chip.error().message;
-    const auto blocks = [](auto i) { return pl::at(i); };
-    const ir::Program program = mustTrace(
-        pl::kernel("twice", {pl::in("x", DType::F32, {3072}), pl::out("out", DType::F32, {3072})},
-                   [&](pl::Ref xHbm, pl::Ref outHbm) {
-                       pl::emitPipeline({.grid = {3},
-                                         .in = {pl::block({1024}, blocks, 1)},
-                                         .out = {pl::block({1024}, blocks, 1)}},
-                                        [](pl::Ref x, pl::Ref out) {
-                                            const pl::Value value = x[pl::all].load();
-                                            out[pl::all] = value + value;
-                                        })(xHbm, outHbm);
-                   }));
-    const machine::RunResult run =
-        mustRun(program, {normalArray(DType::F32, {3072}, 1)}, machine::ValueMode::Full, *chip);
+    const machine::RunResult run = runTwice(1, roundChip(1e-9));
     EXPECT_EQ(run.trace->end(), Picoseconds(3 * (8000 + 667 + 1000 + 8000)));
     EXPECT_EQ(run.trace->copies().start,
               (std::vector<std::int64_t>{0, 9667, 17667, 27334, 35334, 45001}));
@@ -297,26 +313,7 @@ TEST(DoubleBuffers, hideAllCopiesButTheFirstInAndTheLastOutBehindLongerBodies)
 {
     // As above with two buffers and books of 100 000 ps: 8000 in, then three steps of 100 667 ps in
     // which the next copy in and the last copy out fit, then 8000 out.
-    nlohmann::json file = nlohmann::json::parse(v5e().json);
-    file["links"][0]["bytes_per_s"]["value"] = 1024e9;
-    file["links"][0]["efficiency"]["value"] = 0.5;
-    file["constants"]["step_overhead_s"]["value"] = 100e-9;
-    const Result<chip::Chip> chip = chip::parse(file.dump(), "by hand");
-    ASSERT_TRUE(chip) << chip.error().message;
-    const auto blocks = [](auto i) { return pl::at(i); };
-    const ir::Program program = mustTrace(
-        pl::kernel("twice", {pl::in("x", DType::F32, {3072}), pl::out("out", DType::F32, {3072})},
-                   [&](pl::Ref xHbm, pl::Ref outHbm) {
-                       pl::emitPipeline({.grid = {3},
-                                         .in = {pl::block({1024}, blocks)},
-                                         .out = {pl::block({1024}, blocks)}},
-                                        [](pl::Ref x, pl::Ref out) {
-                                            const pl::Value value = x[pl::all].load();
-                                            out[pl::all] = value + value;
-                                        })(xHbm, outHbm);
-                   }));
-    const machine::RunResult run =
-        mustRun(program, {normalArray(DType::F32, {3072}, 1)}, machine::ValueMode::Full, *chip);
+    const machine::RunResult run = runTwice(2, roundChip(100e-9));
     EXPECT_EQ(run.trace->end(), Picoseconds(8000 + 3 * 100667 + 8000));
 }
 

@@ -33,8 +33,8 @@ inline ir::Program programOf(const std::string& kernel,
     return *std::move(program);
 }
 
-inline std::shared_ptr<const trace::Trace> neededRun(const ir::Program& program,
-                                                     const chip::Chip& chip)
+// The inputs of a run with values needed, without contents.
+inline std::vector<Array> inputShapes(const ir::Program& program)
 {
     std::vector<Array> shapes;
     for (const ir::Argument& argument : program.arguments) {
@@ -43,8 +43,14 @@ inline std::shared_ptr<const trace::Trace> neededRun(const ir::Program& program,
             shapes.push_back({type.dtype, type.shape, nullptr});
         }
     }
+    return shapes;
+}
+
+inline std::shared_ptr<const trace::Trace> neededRun(const ir::Program& program,
+                                                     const chip::Chip& chip)
+{
     Result<machine::RunResult> run =
-        machine::run(program, shapes, chip, {.values = machine::ValueMode::Needed});
+        machine::run(program, inputShapes(program), chip, {.values = machine::ValueMode::Needed});
     EXPECT_TRUE(run) << (run ? "" : run.error().message);
     PALLASCOPE_CHECK(run.has_value());
     return run->trace;

@@ -46,15 +46,8 @@ const std::vector<std::pair<std::string, Changes>> kRuns{
 
 machine::RunResult runOnce(const ir::Program& program, const chip::Chip& chip, bool rows)
 {
-    std::vector<Array> shapes;
-    for (const ir::Argument& argument : program.arguments) {
-        if (argument.kind == ir::ArgumentKind::Input) {
-            const ir::Type& type = program.type(argument.ref);
-            shapes.push_back({type.dtype, type.shape, nullptr});
-        }
-    }
-    Result<machine::RunResult> run =
-        machine::run(program, shapes, chip, {.values = machine::ValueMode::Needed, .rows = rows});
+    Result<machine::RunResult> run = machine::run(
+        program, inputShapes(program), chip, {.values = machine::ValueMode::Needed, .rows = rows});
     PALLASCOPE_CHECK(run.has_value());
     return *std::move(run);
 }

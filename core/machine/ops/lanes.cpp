@@ -1,72 +1,49 @@
 #include "core/machine/ops/lanes.h"
 
+#include "core/machine/arith/convert.h"
+
 #include <cstring>
 
 namespace pallascope::machine::ops {
 
 namespace {
 
-template<class T>
-void widenTo(DType dtype, const std::byte* data, std::int64_t begin, std::int64_t count, T* lanes)
+// The dtype of arrays that are lanes already.
+DType laneDType(DType dtype)
 {
-    for (std::int64_t i = 0; i < count; ++i) {
-        lanes[i] = static_cast<T>(readElement(dtype, data, begin + i));
+    switch (dtypeEntry(dtype).kind) {
+    case DTypeKind::Float:
+        return DType::F32;
+    case DTypeKind::Signed:
+        return DType::Int32;
+    case DTypeKind::Unsigned:
+        return DType::UInt32;
+    case DTypeKind::Bool:
+        break;
     }
+    return DType::Bool;
 }
 
 } // namespace
 
 void widen(DType dtype, const std::byte* data, std::int64_t begin, std::int64_t count, void* lanes)
 {
+    const std::byte* from = data + begin * dtypeBytes(dtype);
     if (storedAsLanes(dtype)) {
-        const std::int64_t bytes = laneBytes(dtype);
-        std::memcpy(lanes, data + begin * bytes, static_cast<std::size_t>(count * bytes));
+        std::memcpy(lanes, from, static_cast<std::size_t>(count * laneBytes(dtype)));
         return;
     }
-    if (dtype == DType::BF16) {
-        const auto* from = reinterpret_cast<const std::uint16_t*>(data) + begin;
-        for (std::int64_t i = 0; i < count; ++i) {
-            static_cast<float*>(lanes)[i] = bf16ToFloat(from[i]);
-        }
-        return;
-    }
-    switch (dtypeEntry(dtype).kind) {
-    case DTypeKind::Float:
-        return widenTo(dtype, data, begin, count, static_cast<float*>(lanes));
-    case DTypeKind::Signed:
-        return widenTo(dtype, data, begin, count, static_cast<std::int32_t*>(lanes));
-    case DTypeKind::Unsigned:
-    case DTypeKind::Bool:
-        return widenTo(dtype, data, begin, count, static_cast<std::uint32_t*>(lanes));
-    }
+    arith::convert(dtype, from, laneDType(dtype), static_cast<std::byte*>(lanes), count);
 }
 
 void narrow(DType dtype, const void* lanes, std::byte* data, std::int64_t begin, std::int64_t count)
 {
+    std::byte* to = data + begin * dtypeBytes(dtype);
     if (storedAsLanes(dtype)) {
-        const std::int64_t bytes = laneBytes(dtype);
-        std::memcpy(data + begin * bytes, lanes, static_cast<std::size_t>(count * bytes));
+        std::memcpy(to, lanes, static_cast<std::size_t>(count * laneBytes(dtype)));
         return;
     }
-    if (dtype == DType::BF16) {
-        auto* to = reinterpret_cast<std::uint16_t*>(data) + begin;
-        for (std::int64_t i = 0; i < count; ++i) {
-            to[i] = floatToBf16(static_cast<const float*>(lanes)[i]);
-        }
-        return;
-    }
-    const bool isSigned = dtypeEntry(dtype).kind == DTypeKind::Signed;
-    for (std::int64_t i = 0; i < count; ++i) {
-        double number = 0;
-        if (isFloat(dtype)) {
-            number = static_cast<double>(static_cast<const float*>(lanes)[i]);
-        } else if (isSigned) {
-            number = static_cast<double>(static_cast<const std::int32_t*>(lanes)[i]);
-        } else {
-            number = static_cast<double>(static_cast<const std::uint32_t*>(lanes)[i]);
-        }
-        writeElement(dtype, data, begin + i, number); // rounds or wraps
-    }
+    arith::convert(laneDType(dtype), static_cast<const std::byte*>(lanes), dtype, to, count);
 }
 
 Lane scalarLane(DType dtype, double scalar)
