@@ -60,7 +60,8 @@ std::int64_t BlockMap::read(const Source& source, const std::vector<std::int64_t
     PALLASCOPE_CHECK(false && "exhaustive");
 }
 
-std::int64_t BlockMap::block(const std::vector<std::int64_t>& gridPoint, const ScalarLoader& load)
+std::int64_t BlockMap::block(const std::vector<std::int64_t>& gridPoint,
+                             const ScalarLoader& load) const
 {
     for (std::size_t i = 0; i < m_steps.size(); ++i) {
         const std::size_t count = m_steps[i].operands.size();
@@ -119,7 +120,7 @@ std::vector<Extent> unpack(const std::vector<Extent>& counts, std::int64_t block
 
 } // namespace
 
-Box PipelineOperand::box(std::int64_t block) const
+Box OperandPlan::box(std::int64_t block) const
 {
     Box box;
     const std::vector<Extent> index = unpack(facts.blockCounts, block);
@@ -135,7 +136,7 @@ Box PipelineOperand::box(std::int64_t block) const
     return box;
 }
 
-Bytes PipelineOperand::copyBytes(std::int64_t block) const
+Bytes OperandPlan::copyBytes(std::int64_t block) const
 {
     if (everyCopy) {
         return *everyCopy;
@@ -152,7 +153,7 @@ Bytes PipelineOperand::copyBytes(std::int64_t block) const
     return packedBytes(dtype, elements);
 }
 
-std::string PipelineOperand::blockName(std::int64_t block) const
+std::string OperandPlan::blockName(std::int64_t block) const
 {
     return spec->name + "(" + join(unpack(facts.blockCounts, block), ",") + ")";
 }
@@ -162,7 +163,7 @@ namespace {
 // emit_pipeline cuts the copy of an overhanging block to whole tiles, so its blocks must be made of
 // them.
 Status checkOverhang(const ir::Program& program, const ir::BlockSpec& spec,
-                     const PipelineOperand& operand, ir::PipelineOrigin origin)
+                     const OperandPlan& operand, ir::PipelineOrigin origin)
 {
     for (std::size_t axis = 0; axis < spec.block.size(); ++axis) {
         const Extent size = spec.block[axis].size;
@@ -184,67 +185,78 @@ Status checkOverhang(const ir::Program& program, const ir::BlockSpec& spec,
 
 } // namespace
 
-Result<PipelineOperand> makeOperand(const ir::Program& program, const ir::Operation& pipeline,
-                                    std::size_t index, const chip::Chip& chip)
+// The link whose bandwidth a copy between two memories takes.
+Result<std::int32_t> linkBetween(std::int32_t from, std::int32_t to, const std::string& who,
+                                 const chip::Chip& chip)
 {
-    const auto& params = std::get<ir::PipelineParams>(pipeline.params);
-    PipelineOperand operand;
-    operand.facts = ir::operandFacts(program, pipeline, index);
-    operand.spec = &params.specs[index];
-    operand.blockRef = pipeline.regions[0].arguments[index];
-    const ir::Type& array = program.type(pipeline.operands[index]);
-    operand.array = array.shape;
-    operand.dtype = array.dtype;
-    operand.blockShape = program.type(operand.blockRef).shape;
-    if (operand.facts.unbuffered) {
-        return operand;
-    }
-    const Result<std::int32_t> from = cost::memoryOf(*array.space, chip);
-    const Result<std::int32_t> to = cost::memoryOf(*program.type(operand.blockRef).space, chip);
-    if (!from || !to) {
-        return from ? to.error() : from.error();
-    }
     const auto link =
         std::find_if(chip.links.begin(), chip.links.end(), [&](const chip::Link& candidate) {
-            return (candidate.from == *from && candidate.to == *to)
-                   || (candidate.from == *to && candidate.to == *from);
+            return (candidate.from == from && candidate.to == to)
+                   || (candidate.from == to && candidate.to == from);
         });
     if (link == chip.links.end()) {
         return userError("The chip " + chip.title + " has no link between "
-                         + chip.memories[static_cast<std::size_t>(*from)].name + " and "
-                         + chip.memories[static_cast<std::size_t>(*to)].name + ", which "
-                         + operand.spec->name + " needs.");
+                         + chip.memories[static_cast<std::size_t>(from)].name + " and "
+                         + chip.memories[static_cast<std::size_t>(to)].name + ", which " + who
+                         + " needs.");
     }
-    operand.link = static_cast<std::int32_t>(link - chip.links.begin());
-    operand.tile =
+    return static_cast<std::int32_t>(link - chip.links.begin());
+}
+
+Result<std::shared_ptr<const OperandPlan>> planOperand(const ir::Program& program,
+                                                       const ir::Operation& pipeline,
+                                                       std::size_t index, const chip::Chip& chip)
+{
+    const auto& params = std::get<ir::PipelineParams>(pipeline.params);
+    auto operand = std::make_shared<OperandPlan>(program, pipeline, index);
+    operand->facts = ir::operandFacts(program, pipeline, index);
+    operand->spec = &params.specs[index];
+    operand->blockRef = pipeline.regions[0].arguments[index];
+    const ir::Type& array = program.type(pipeline.operands[index]);
+    operand->array = array.shape;
+    operand->dtype = array.dtype;
+    operand->blockShape = program.type(operand->blockRef).shape;
+    if (operand->facts.unbuffered) {
+        return std::shared_ptr<const OperandPlan>(std::move(operand));
+    }
+    const Result<std::int32_t> from = cost::memoryOf(*array.space, chip);
+    const Result<std::int32_t> to = cost::memoryOf(*program.type(operand->blockRef).space, chip);
+    if (!from || !to) {
+        return from ? to.error() : from.error();
+    }
+    const Result<std::int32_t> link = linkBetween(*from, *to, operand->spec->name, chip);
+    if (!link) {
+        return link.error();
+    }
+    operand->link = *link;
+    operand->tile =
         cost::tiling(array.dtype, array.shape, chip.memories[static_cast<std::size_t>(*to)].tile);
-    operand.exactSlices = ir::scheduleFromName(params.schedule) < ir::Schedule::Jax0_11;
-    if (Status status = checkOverhang(program, *operand.spec, operand, params.origin); !status) {
+    operand->exactSlices = ir::scheduleFromName(params.schedule) < ir::Schedule::Jax0_11;
+    if (Status status = checkOverhang(program, *operand->spec, *operand, params.origin); !status) {
         return status.error();
     }
-    const auto slots = static_cast<std::size_t>(operand.facts.slots);
-    operand.inCopyOfSlot.assign(slots, -1);
-    operand.outCopyOfSlot.assign(slots, -1);
-    if (operand.facts.outCount > 0) {
+    if (operand->facts.outCount > 0) {
         constexpr std::int64_t kMostBlocks = 1 << 26;
-        const std::int64_t blocks = Shape(operand.facts.blockCounts).elements();
-        if (blocks > kMostBlocks) {
-            return limitError(operand.spec->name + " has " + countText(blocks)
+        operand->blocks = Shape(operand->facts.blockCounts).elements();
+        if (operand->blocks > kMostBlocks) {
+            return limitError(operand->spec->name + " has " + countText(operand->blocks)
                               + " blocks; the model keeps track of " + countText(kMostBlocks)
                               + " at most.");
         }
-        operand.lastVisitOfBlock.assign(static_cast<std::size_t>(blocks), -1);
     }
     bool even = true;
-    for (std::size_t axis = 0; axis < operand.array.rank(); ++axis) {
-        const ir::BlockDim& dim = operand.facts.dims[axis];
-        even = even && operand.array[axis] % dim.size == 0
-               && (dim.kind == ir::BlockKind::Blocked || dim.kind == ir::BlockKind::Squeezed);
+    operand->tiles = true;
+    for (std::size_t axis = 0; axis < operand->array.rank(); ++axis) {
+        const ir::BlockDim& dim = operand->facts.dims[axis];
+        operand->tiles =
+            operand->tiles
+            && (dim.kind == ir::BlockKind::Blocked || dim.kind == ir::BlockKind::Squeezed);
+        even = even && operand->array[axis] % dim.size == 0;
     }
-    if (even) {
-        operand.everyCopy = operand.copyBytes(0);
+    if (even && operand->tiles) {
+        operand->everyCopy = operand->copyBytes(0);
     }
-    return operand;
+    return std::shared_ptr<const OperandPlan>(std::move(operand));
 }
 
 } // namespace pallascope::machine
