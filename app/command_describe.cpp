@@ -4,6 +4,7 @@
 #include "core/ir/print.h"
 #include "core/kernel_file/kernel_file.h"
 #include "core/machine/needed.h"
+#include "core/machine/settings.h"
 #include "kernels/kernel.h"
 
 #include <nlohmann/json.hpp>
@@ -170,7 +171,16 @@ int listCommand(const std::string& what)
         }
         return kFine;
     }
-    return complain(userError("Cannot list \"" + what + "\"; kernels or chips is right."));
+    if (what == "settings") {
+        const machine::Settings defaults;
+        for (const machine::SettingEntry& entry : machine::settingEntries()) {
+            fmt::print("{:<21} {} (default {}). {}\n", entry.name, fmt::join(entry.values, ", "),
+                       entry.values[entry.get(defaults)], entry.help);
+        }
+        return kFine;
+    }
+    return complain(
+        userError("Cannot list \"" + what + "\"; kernels, chips or settings is right."));
 }
 
 int describeCommand(const std::string& what, bool json)

@@ -54,7 +54,7 @@ Status Engine::bind(const std::vector<Array>& inputs)
         }
         binding(argument.ref).buffer = static_cast<std::int32_t>(m_buffers.size());
         if (argument.kind == ir::ArgumentKind::Output) {
-            m_buffers.emplace_back(type.dtype, type.shape);
+            addBuffer(type.dtype, type.shape);
             continue;
         }
         PALLASCOPE_CHECK(input < inputs.size());
@@ -65,9 +65,10 @@ Status Engine::bind(const std::vector<Array>& inputs)
                              + " does, so they are needed; only its shape is given.");
         }
         if (array.data) {
-            m_buffers.emplace_back(type.dtype, type.shape, array.data);
+            m_buffers.emplace_back(type.dtype, type.shape, m_options.settings.uninitializedMemory,
+                                   array.data);
         } else {
-            m_buffers.emplace_back(type.dtype, type.shape);
+            addBuffer(type.dtype, type.shape);
         }
     }
     m_written.assign(m_buffers.size(), 1);
@@ -203,7 +204,7 @@ void Engine::allocate(const std::vector<ir::ValueId>& refs)
 {
     for (const ir::ValueId ref : refs) {
         binding(ref) = {static_cast<std::int32_t>(m_buffers.size()), {}};
-        m_buffers.emplace_back(m_program.type(ref).dtype, m_program.type(ref).shape);
+        addBuffer(m_program.type(ref).dtype, m_program.type(ref).shape);
     }
     m_written.resize(m_buffers.size(), 0);
 }
@@ -321,71 +322,6 @@ void Engine::execute(const Evaluation& evaluation)
         if (((evaluation.dying >> i) & 1U) != 0) {
             value(operation.operands[i]) = {}; // gives its storage back
         }
-    }
-}
-
-std::optional<StridedView> Engine::view(const ir::Operation& operation)
-{
-    const RefBinding& ref = binding(operation.operands[0]);
-    const Shape& array = buffer(ref.buffer).shape();
-    const std::vector<std::int64_t> arrayStrides = rowMajorStrides(array);
-    StridedView result;
-    std::vector<std::int64_t> strides;
-    std::vector<Extent> sizes;
-    for (std::size_t axis = 0; axis < array.rank(); ++axis) {
-        const bool whole = ref.box.start.empty();
-        result.offset += whole ? 0 : ref.box.start[axis] * arrayStrides[axis];
-        if (whole || !ref.box.squeezed[axis]) {
-            strides.push_back(arrayStrides[axis]);
-            sizes.push_back(whole ? array[axis] : ref.box.size[axis]);
-        }
-    }
-    std::vector<Extent> extents;
-    const auto& entries = std::get<ir::IndexerParams>(operation.params).entries;
-    for (std::size_t axis = 0; axis < entries.size(); ++axis) {
-        const ir::IndexEntry& entry = entries[axis];
-        std::int64_t start = entry.start;
-        if (entry.operand >= 0) {
-            const RuntimeValue& index =
-                value(operation.operands[static_cast<std::size_t>(entry.operand)]);
-            reportUndefinedUse(index, "undefined_index", "An index", operation.location);
-            start = static_cast<std::int64_t>(index.scalar);
-        }
-        const std::int64_t last = start + (entry.size - 1) * entry.stride;
-        if (start < 0 || last >= sizes[axis]) {
-            fail(userError(m_program.where(operation.location) + ": "
-                           + std::string(ir::opName(operation.code)) + " reaches elements "
-                           + std::to_string(start) + " to " + std::to_string(last) + " on axis "
-                           + std::to_string(axis) + " of "
-                           + m_program.value(operation.operands[0]).name + ", which has "
-                           + std::to_string(sizes[axis]) + "."));
-            return std::nullopt;
-        }
-        result.offset += start * strides[axis];
-        if (entry.isSlice) {
-            extents.push_back(entry.size);
-            result.strides.push_back(strides[axis] * entry.stride);
-        }
-    }
-    result.shape = Shape(extents);
-    return result;
-}
-
-void Engine::access(const ir::Operation& operation)
-{
-    PALLASCOPE_CHECK(binding(operation.operands[0]).buffer >= 0);
-    Buffer& memory = buffer(binding(operation.operands[0]).buffer);
-    const std::optional<StridedView> where = view(operation);
-    if (!where) {
-        return;
-    }
-    // A plain store drops the old contents; reading them would cost a copy.
-    if (operation.code == OpCode::Get
-        || m_used[static_cast<std::size_t>(operation.results[0].index)]) {
-        value(operation.results[0]) = memory.load(*where, where->shape);
-    }
-    if (operation.code == OpCode::Swap) {
-        memory.store(*where, value(operation.operands[1]));
     }
 }
 

@@ -64,9 +64,6 @@ private:
     void runSegment(const PlanItem& item);
     void execute(const Evaluation& evaluation);
     void enterScope(const PlanItem& item);
-    void access(const ir::Operation& operation);
-    // Where a get or swap reaches in its buffer.
-    [[nodiscard]] std::optional<StridedView> view(const ir::Operation& operation);
     void allocate(const std::vector<ir::ValueId>& refs);
     void release(std::size_t firstBuffer); // it and all after it
     void assign(const std::vector<ir::ValueId>& to, const std::vector<ir::ValueId>& from,
@@ -94,10 +91,34 @@ private:
         return m_buffers[static_cast<std::size_t>(index)];
     }
 
+    void addBuffer(DType dtype, Shape shape) // nothing in it is defined
+    {
+        m_buffers.emplace_back(dtype, std::move(shape), m_options.settings.uninitializedMemory);
+    }
+
     void land(Picoseconds until);
     void reportUndefinedWrite(const Flight& flight, std::int64_t undefined);
     void reportUndefinedUse(const RuntimeValue& value, const char* kind, const std::string& what,
                             ir::LocationId location);
+
+    // access.cpp
+    // Where a get or swap reaches in its buffer.
+    struct Reach
+    {
+        StridedView view;     // its part inside the ref
+        bool clipped = false; // some of it is outside
+        bool empty = false;   // all of it is outside
+        Shape shape;          // clipped: of all that is accessed
+        StridedView part;     // clipped: the part inside, within that
+    };
+
+    void access(const ir::Operation& operation);
+    // Nothing when the run stops there.
+    [[nodiscard]] std::optional<Reach> reachOf(const ir::Operation& operation);
+    [[nodiscard]] bool leavesRef(const ir::Operation& operation, std::size_t axis,
+                                 std::int64_t start, std::int64_t last, std::int64_t extent);
+    [[nodiscard]] static RuntimeValue loadAt(const Reach& reach, const Buffer& memory);
+    static void storeAt(const Reach& reach, Buffer& memory, RuntimeValue value);
 
     // pipeline.cpp
     void enterPipeline(const PlanItem& item);

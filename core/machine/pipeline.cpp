@@ -43,7 +43,7 @@ void Engine::enterPipeline(const PlanItem& item)
         operand->contents = m_needed.needsContents(operation.operands[i]);
         operand->firstSlot = static_cast<std::int32_t>(m_buffers.size());
         for (std::int32_t slot = 0; slot < operand->facts.slots; ++slot) {
-            m_buffers.emplace_back(operand->dtype, operand->blockShape);
+            addBuffer(operand->dtype, operand->blockShape);
         }
         frame.maps.emplace_back(m_program, operation, i);
         frame.facts.push_back(operand->facts);

@@ -31,11 +31,11 @@ std::int64_t Engine::loadIndex(const ir::Operation& get, std::span<const std::in
         value(get.operands[i]) =
             RuntimeValue::scalarOf(DType::Int32, static_cast<double>(indices[i]));
     }
-    const std::optional<StridedView> where = view(get);
-    if (!where) {
+    const std::optional<Reach> reach = reachOf(get);
+    if (!reach) {
         return 0;
     }
-    const RuntimeValue loaded = buffer(binding(get.operands[0]).buffer).load(*where, where->shape);
+    const RuntimeValue loaded = loadAt(*reach, buffer(binding(get.operands[0]).buffer));
     reportUndefinedUse(loaded, "undefined_index", "An index map", get.location);
     return static_cast<std::int64_t>(loaded.scalar);
 }

@@ -26,6 +26,16 @@ trace::SegmentTemplate asTemplate(cost::SegmentCost cost)
     return result;
 }
 
+// A load or store whose place is not known before the run: whether it stays in its ref must be
+// seen.
+bool movesInRef(const ir::Operation& operation)
+{
+    const auto* indexer = std::get_if<ir::IndexerParams>(&operation.params);
+    return indexer != nullptr
+           && std::any_of(indexer->entries.begin(), indexer->entries.end(),
+                          [](const ir::IndexEntry& entry) { return entry.operand >= 0; });
+}
+
 class Planner
 {
 public:
@@ -61,7 +71,7 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
     item.duration = cost->duration;
     item.operationCount = static_cast<std::int32_t>(operations.size());
     for (const ir::Operation* operation : operations) {
-        if (m_needed.needs(*operation)) {
+        if (m_needed.needs(*operation) || movesInRef(*operation)) {
             item.evaluate.push_back({operation, 0});
         }
         if (operation->code == ir::OpCode::Swap) {

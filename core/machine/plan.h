@@ -29,7 +29,7 @@ struct PlanItem
     std::int32_t templateId = -1;
     Picoseconds duration;
     std::int32_t operationCount = 0;
-    std::vector<Evaluation> evaluate;
+    std::vector<Evaluation> evaluate;      // and accesses whose bounds only the run knows
     std::vector<ir::ValueId> stores;       // refs that the segment stores to
     std::vector<const BlockPlan*> regions; // of the control operation
 };

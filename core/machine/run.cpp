@@ -117,6 +117,7 @@ Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inpu
     info.parameterOrder = options.parameterOrder;
     info.seed = options.seed;
     info.values = full ? "full" : "needed";
+    info.settings = namesOf(options.settings);
     reportScopedLimit(program, chip, recorder);
     reportUnknownFigures(program, chip, *plan, recorder);
     if (Status status = engine.bind(inputs); !status) {

@@ -34,6 +34,14 @@ public:
         }
     }
 
+    template<class T>
+    void optional(std::string_view key, T& value)
+    {
+        if (!m_object.at_key(key).error()) {
+            (*this)(key, value);
+        }
+    }
+
 private:
     void read(dom::element element, bool& value)
     {

@@ -27,6 +27,12 @@ public:
         write(value);
     }
 
+    template<class T>
+    void optional(std::string_view key, const T& value)
+    {
+        (*this)(key, value);
+    }
+
     // An object on its own: braces and all members.
     template<class T>
     void object(const T& value)

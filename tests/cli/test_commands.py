@@ -1,5 +1,6 @@
 """Help, lists, descriptions and pictures."""
 
+import json
 import os
 import pty
 import subprocess
@@ -20,7 +21,7 @@ class Commands(Case):
         for command in ("open", "list", "describe", "run", "report"):
             self.assertIn(command, text)
             self.assertIn("Usage: pallascope " + command, self.output(command, "--help"))
-        for option in ("--parameter", "--chip", "--values", "--no-check", "--trace", "--json"):
+        for option in ("--parameter", "--chip", "--values", "--set", "--no-check", "--trace", "--json"):
             self.assertIn(option, self.output("run", "--help"))
         for option in ("--screenshot", "--view", "--at", "--size", "--theme"):
             self.assertIn(option, self.output("run", "--help"))
@@ -67,6 +68,29 @@ class Commands(Case):
         self.assertEqual(
             list(strict_json(report)["time_split_s"]),
             "compute exposed_copies step_overhead prologue epilogue".split(),
+        )
+
+    def test_settings_are_listed_and_stand_in_the_report_of_a_run_and_of_its_trace(self):
+        listed = self.output("list", "settings").splitlines()
+        names = [line.split()[0] for line in listed]
+        ran = self.report(
+            "matmul", SMALL, "--set", "uninitialized_memory=zero", "--trace", "t.trace.json"
+        )
+        self.assertEqual(list(ran["settings"]), sorted(names))
+        self.assertEqual(ran["settings"]["uninitialized_memory"], "zero")
+        for name, line in zip(names, listed):
+            if name != "uninitialized_memory":
+                self.assertIn(f"(default {ran['settings'][name]})", line)
+        again = strict_json(self.output("report", "t.trace.json", "--json"))
+        self.assertEqual(again["settings"], ran["settings"])
+
+    def test_a_trace_of_a_version_without_settings_is_read(self):
+        self.report("matmul", SMALL, "--trace", "t.trace.json")
+        trace = strict_json((self.folder / "t.trace.json").read_text())
+        del trace["pallascope"]["info"]["settings"]
+        (self.folder / "old.trace.json").write_text(json.dumps(trace))
+        self.assertEqual(
+            strict_json(self.output("report", "old.trace.json", "--json"))["settings"], {}
         )
 
     def test_a_check_can_be_left_out(self):
