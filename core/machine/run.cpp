@@ -3,6 +3,7 @@
 #include "core/base/check.h"
 #include "core/base/format.h"
 #include "core/cost/budget.h"
+#include "core/cost/legality.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/engine.h"
 #include "core/machine/unknown_figures.h"
@@ -44,6 +45,24 @@ void reportScopedLimit(const ir::Program& program, const chip::Chip& chip, Recor
                      recorder.sourceLine(program, pipeline->location),
                      1});
             }
+        }
+    }
+}
+
+void reportIllegalBlocks(const ir::Program& program, const chip::Chip& chip, Recorder& recorder)
+{
+    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
+        const auto& specs = std::get<ir::PipelineParams>(pipeline->params).specs;
+        for (const cost::IllegalBlock& block : cost::illegalBlocks(program, *pipeline, chip)) {
+            const ir::BlockSpec& spec = specs[block.spec];
+            recorder.addFinding({"illegal_block",
+                                 trace::FindingClass::Structural,
+                                 block.sentence,
+                                 spec.name,
+                                 -1,
+                                 {},
+                                 recorder.sourceLine(program, spec.location),
+                                 1});
         }
     }
 }
@@ -119,6 +138,7 @@ Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inpu
     info.values = full ? "full" : "needed";
     info.settings = namesOf(options.settings);
     reportScopedLimit(program, chip, recorder);
+    reportIllegalBlocks(program, chip, recorder);
     reportUnknownFigures(program, chip, *plan, recorder);
     if (Status status = engine.bind(inputs); !status) {
         return status.error();

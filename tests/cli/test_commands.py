@@ -2,13 +2,15 @@
 
 import json
 import os
+import pathlib
 import pty
 import subprocess
 import unittest
 import xml.etree.ElementTree
 
-from support import FINE, PROGRAM, SMALL, WRONG_INPUT, Case, parameters, strict_json
+from support import FINDINGS, FINE, PROGRAM, SMALL, WRONG_INPUT, Case, parameters, strict_json
 
+EXAMPLE = pathlib.Path(__file__).parents[2] / "docs" / "examples" / "add.kernel.json"
 VIEWS = ("kernel", "grid", "memory", "timeline", "roofline", "source", "verdict")
 
 
@@ -51,6 +53,24 @@ class Commands(Case):
                 self.output("describe", "v5e", *arguments),
                 self.output("describe", "tpu_v5e", *arguments),
             )
+
+    def test_blocks_that_the_compiler_refuses_are_described_and_run_with_a_finding(self):
+        text = json.dumps(json.loads(EXAMPLE.read_text()))
+        text = text.replace('"size": 16', '"size": 12').replace("[16, 128]", "[12, 128]")
+        text = text.replace('"axis_names"', '"origin": "pallas_call", "axis_names"')
+        (self.folder / "odd.kernel.json").write_text(text)
+        described = self.output("describe", "odd.kernel.json")
+        self.assertEqual(described.count("illegal block: "), 3)
+        blocks = strict_json(self.output("describe", "odd.kernel.json", "--json"))["illegal_blocks"]
+        self.assertEqual(len(blocks), 3)
+        self.assertIn("block (12, 128) of x", blocks[0])
+        self.assertIn("the nearest legal block is (8, 128).", blocks[0])
+        report = self.report("odd.kernel.json", {}, code=FINDINGS)
+        found = [row for row in report["findings"] if row["kind"] == "illegal_block"]
+        self.assertEqual([row["operand"] for row in found], ["x", "y", "out"])
+        self.assertEqual([row["step"] for row in found], [None] * 3)
+        self.assertEqual([row["message"] for row in found], blocks)
+        self.assertNotIn("illegal", self.output("describe", EXAMPLE))
 
     def test_every_kernel_runs_with_its_defaults(self):
         for line in self.output("list", "kernels").splitlines():
