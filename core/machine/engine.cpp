@@ -3,6 +3,7 @@
 #include "core/base/check.h"
 #include "core/base/format.h"
 #include "core/machine/evaluate.h"
+#include "core/machine/nonfinite.h"
 
 #include <algorithm>
 #include <array>
@@ -305,24 +306,70 @@ void Engine::execute(const Evaluation& evaluation)
     case OpCode::Swap:
         access(operation);
         break;
-    default: {
-        std::array<RuntimeValue*, ir::kMostValues> operands;
-        const std::size_t count = operation.operands.size();
-        PALLASCOPE_CHECK(count <= operands.size());
-        for (std::size_t i = 0; i < count; ++i) {
-            operands[i] = &value(operation.operands[i]);
-        }
-        for (std::size_t i = 0; i < operation.results.size(); ++i) {
-            value(operation.results[i]) =
-                evaluate(operation, {operands.data(), count}, evaluation.dying, i);
-        }
-    }
+    default:
+        evaluateNow(evaluation);
     }
     for (std::size_t i = 0; i < operation.operands.size(); ++i) {
         if (((evaluation.dying >> i) & 1U) != 0) {
             value(operation.operands[i]) = {}; // gives its storage back
         }
     }
+}
+
+void Engine::evaluateNow(const Evaluation& evaluation)
+{
+    const ir::Operation& operation = *evaluation.operation;
+    std::array<RuntimeValue*, ir::kMostValues> operands;
+    const std::size_t count = operation.operands.size();
+    PALLASCOPE_CHECK(count <= operands.size());
+    NonFinite before;
+    for (std::size_t i = 0; i < count; ++i) {
+        operands[i] = &value(operation.operands[i]);
+        if (m_births) {
+            const NonFinite in = nonFiniteIn(*operands[i]);
+            before = {before.nan || in.nan, before.inf || in.inf};
+        }
+    }
+    for (std::size_t i = 0; i < operation.results.size(); ++i) {
+        RuntimeValue& result = value(operation.results[i]);
+        result = evaluate(operation, {operands.data(), count}, evaluation.dying, i);
+        if (m_births) {
+            const NonFinite after = nonFiniteIn(result);
+            if (after.nan && !before.nan) {
+                noteBirth(operation, result, true);
+            }
+            if (after.inf && !before.inf) {
+                noteBirth(operation, result, false);
+            }
+        }
+    }
+}
+
+void Engine::noteBirth(const ir::Operation& operation, const RuntimeValue& result, bool nan)
+{
+    const auto same = [&](const Birth& birth) {
+        return birth.operation == &operation && birth.nan == nan;
+    };
+    const auto known = std::find_if(m_births->begin(), m_births->end(), same);
+    if (known != m_births->end()) {
+        ++known->count;
+        return;
+    }
+    m_births->push_back(
+        {&operation, nan, m_agent.step, countNonFinite(result, nan), result.elements(), 1});
+}
+
+std::optional<std::string> Engine::nonFiniteOutput()
+{
+    for (const ir::Argument& argument : m_program.arguments) {
+        if (argument.kind == ir::ArgumentKind::Output) {
+            const Buffer& array = buffer(binding(argument.ref).buffer);
+            if (nonFiniteIn(array.load(StridedView::whole(array.shape()), array.shape())).any()) {
+                return argument.name;
+            }
+        }
+    }
+    return std::nullopt;
 }
 
 void Engine::land(Picoseconds until)

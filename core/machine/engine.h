@@ -16,9 +16,21 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace pallascope::machine {
+
+// An operation whose result had a NaN (or Inf) while its inputs had none, and how often; the other
+// figures are of the first time.
+struct Birth
+{
+    const ir::Operation* operation = nullptr;
+    bool nan = false; // else Inf
+    std::int64_t step = -1;
+    std::int64_t elements = 0, of = 0; // of its result
+    std::int64_t count = 0;
+};
 
 // Moves a grid point to a step; steps count in lexicographic order, and mostly it is the next one.
 void moveTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step);
@@ -34,6 +46,15 @@ public:
     [[nodiscard]] Status execute();
     // Joins copies in flight; the outputs (with values full).
     [[nodiscard]] std::vector<Array> outputs();
+
+    // The first output with a defined element that is NaN or Inf.
+    [[nodiscard]] std::optional<std::string> nonFiniteOutput();
+
+    // Looks at every operation for births, which is slow. To be asked for before execute().
+    void watchBirths() { m_births.emplace(); }
+
+    // In the order of their first times.
+    [[nodiscard]] const std::vector<Birth>& births() const { return *m_births; }
 
     [[nodiscard]] Recorder& recorder() { return m_recorder; }
 
@@ -63,6 +84,8 @@ private:
     void enterControl(const PlanItem& item);
     void runSegment(const PlanItem& item);
     void execute(const Evaluation& evaluation);
+    void evaluateNow(const Evaluation& evaluation);
+    void noteBirth(const ir::Operation& operation, const RuntimeValue& result, bool nan);
     void enterScope(const PlanItem& item);
     void allocate(const std::vector<ir::ValueId>& refs);
     void release(std::size_t firstBuffer); // it and all after it
@@ -176,9 +199,10 @@ private:
     std::set<std::int32_t> m_aliased;    // buffers that an input and an output share
     std::deque<Flight> m_flights;        // in issue order
     Agent m_agent;
-    std::optional<std::size_t> m_gridFrame; // the innermost pipeline's frame, for program_id
-    std::vector<bool> m_used;               // by ValueId: some operation reads it
-    std::int64_t m_turns = 0;               // frames entered or resumed
+    std::optional<std::size_t> m_gridFrame;     // the innermost pipeline's frame, for program_id
+    std::vector<bool> m_used;                   // by ValueId: some operation reads it
+    std::int64_t m_turns = 0;                   // frames entered or resumed
+    std::optional<std::vector<Birth>> m_births; // where they are watched
     std::optional<Error> m_error;
 };
 

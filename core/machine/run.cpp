@@ -67,6 +67,45 @@ void reportIllegalBlocks(const ir::Program& program, const chip::Chip& chip, Rec
     }
 }
 
+// The run once more, with an eye on every operation: which of them made the NaN or Inf that an
+// output holds.
+Status reportBirths(const ir::Program& program, const std::vector<Array>& inputs,
+                    const chip::Chip& chip, Options options, const Plan& plan,
+                    const std::string& output, Recorder& recorder)
+{
+    options.rows = false;
+    if (options.progress) {
+        options.progress = [progress = options.progress](double) { return progress(1); };
+    }
+    const NeededSet needed = NeededSet::everything(program);
+    Engine engine(program, chip, options, needed, plan);
+    engine.watchBirths();
+    if (Status status = engine.recorder().describe(program, chip, plan); !status) {
+        return status;
+    }
+    if (Status status = engine.bind(inputs); !status) {
+        return status;
+    }
+    if (Status status = engine.execute(); !status) {
+        return status;
+    }
+    for (const Birth& birth : engine.births()) {
+        const std::string what = birth.nan ? "NaN" : "Inf";
+        recorder.addFinding({birth.nan ? "nan_born" : "inf_born",
+                             trace::FindingClass::Value,
+                             std::string(ir::opName(birth.operation->code)) + " makes " + what
+                                 + " of inputs without any: " + countText(birth.elements) + " of "
+                                 + countText(birth.of) + " elements; " + output
+                                 + " ends with NaN or Inf.",
+                             output,
+                             birth.step,
+                             {},
+                             recorder.sourceLine(program, birth.operation->location),
+                             birth.count});
+    }
+    return Done{};
+}
+
 void reportUnknownFigures(const ir::Program& program, const chip::Chip& chip, const Plan& plan,
                           Recorder& recorder)
 {
@@ -149,6 +188,13 @@ Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inpu
     RunResult result;
     double checking = 0;
     if (full) {
+        if (const std::optional<std::string> output = engine.nonFiniteOutput()) {
+            if (Status status =
+                    reportBirths(program, inputs, chip, options, *plan, *output, recorder);
+                !status) {
+                return status.error();
+            }
+        }
         result.outputs = engine.outputs();
         if (options.check) {
             const Clock::time_point before = Clock::now();

@@ -103,6 +103,12 @@ class Commands(Case):
                 self.assertIn(f"(default {ran['settings'][name]})", line)
         again = strict_json(self.output("report", "t.trace.json", "--json"))
         self.assertEqual(again["settings"], ran["settings"])
+        setting = ("--set", "detect_races=false")
+        swept = strict_json(
+            self.output("sweep", "matmul", "--over", "bm=256", *setting, "--json")
+        )
+        self.assertEqual(swept["settings"]["detect_races"], "false")
+        self.output("compare", "matmul", "t.trace.json", *setting)
 
     def test_a_trace_of_a_version_without_settings_is_read(self):
         self.report("matmul", SMALL, "--trace", "t.trace.json")
