@@ -19,8 +19,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kTitles 
     {"undefined_written_back", "Undefined elements written back"},
     {"out_of_bounds", "Access outside its ref"},
     {"illegal_block", "Block that the compiler refuses"},
-    {"nan_born", "NaN made of numbers"},
-    {"inf_born", "Infinity made of numbers"},
+    {"nan_born", "NaN born of numbers"},
+    {"inf_born", "Infinity born of numbers"},
 }};
 
 } // namespace

@@ -375,7 +375,7 @@ const std::vector<std::string>& structuralChecks()
 const std::vector<std::string>& valueChecks()
 {
     static const std::vector<std::string> kChecks = {"undefined elements written back",
-                                                     "NaN and Inf made of numbers"};
+                                                     "NaN and Inf born"};
     return kChecks;
 }
 
