@@ -22,6 +22,18 @@ double secondsSince(Clock::time_point begin)
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+// The name of what takes most of a memory.
+std::string largestIn(const cost::Budget& budget, std::int32_t memory)
+{
+    const cost::BudgetEntry* largest = nullptr;
+    for (const cost::BudgetEntry& entry : budget.entries) {
+        if (entry.memory == memory && (largest == nullptr || entry.total() > largest->total())) {
+            largest = &entry;
+        }
+    }
+    return largest == nullptr ? "" : largest->name;
+}
+
 // Over the scoped limit a kernel still runs, if it asks for more.
 void reportScopedLimit(const ir::Program& program, const chip::Chip& chip, Recorder& recorder)
 {
@@ -39,7 +51,7 @@ void reportScopedLimit(const ir::Program& program, const chip::Chip& chip, Recor
                          + ", over the scoped limit of " + bytesText(*limit)
                          + ": ask for vmem_limit_bytes=" + std::to_string(used.value())
                          + ", or use smaller blocks.",
-                     "",
+                     largestIn(*budget, static_cast<std::int32_t>(memory)),
                      -1,
                      {},
                      recorder.sourceLine(program, pipeline->location),

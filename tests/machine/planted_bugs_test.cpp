@@ -365,12 +365,13 @@ TEST(PlantedBugs, narrowFloatsAreBornTooLarge)
 
 TEST(PlantedBugs, blocksNeedMoreThanTheScopedLimit)
 {
-    // Four slots of 10 240 rows of 512 bytes: 20 MiB of VMEM, whose scoped limit is 16 MiB.
+    // Four slots of 10 240 rows of 512 bytes: 20 MiB of VMEM, whose scoped limit is 16 MiB. x and
+    // out take as much, so the first one is named.
     const auto origin = ir::PipelineOrigin::EmitPipeline;
     const Planted bug = large(10'240, origin), twin = large(8'192, origin);
     const auto x = [](Extent rows) { return numbers({2 * rows, 128}, 1); };
     const machine::RunResult run = runOf(bug.program, {x(10'240)});
-    expectOnly(run, {"over_scoped_limit", "", -1}, bug.line);
+    expectOnly(run, {"over_scoped_limit", "x", -1}, bug.line);
     EXPECT_NE(findingsOf(run, "over_scoped_limit")[0].message.find("vmem_limit_bytes=20971520"),
               std::string::npos);
     EXPECT_EQ(findingsText(runOf(twin.program, {x(8'192)})), "");
