@@ -101,5 +101,6 @@ void attachSources(ir::Program& program);
 [[nodiscard]] Kernel matmulKernel();
 [[nodiscard]] Kernel matmulScratchKernel();
 [[nodiscard]] Kernel addVectorsKernel();
+[[nodiscard]] Kernel addByHandKernel();
 
 } // namespace pallascope::kernels

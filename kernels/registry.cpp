@@ -160,7 +160,7 @@ Result<Arguments> arguments(const Kernel& kernel, const std::map<std::string, st
 const std::vector<Kernel>& all()
 {
     static const std::vector<Kernel> kKernels{matmulKernel(), matmulScratchKernel(),
-                                              addVectorsKernel()};
+                                              addVectorsKernel(), addByHandKernel()};
     return kKernels;
 }
 

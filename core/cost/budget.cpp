@@ -208,6 +208,7 @@ Result<Budget> budget(const ir::Program& program, const ir::Operation& pipeline,
         return adder.status.error();
     }
     adder.budget.temporariesEstimate = temporariesOf(program, pipeline.regions[0], chip);
+    adder.budget.location = pipeline.location;
     return std::move(adder.budget);
 }
 
@@ -221,6 +222,27 @@ Result<Budget> scopeBudget(const ir::Program& program, const chip::Chip& chip)
     }
     adder.budget.temporariesEstimate = temporariesOf(program, program.body, chip);
     return std::move(adder.budget);
+}
+
+Result<std::vector<Budget>> budgets(const ir::Program& program, const chip::Chip& chip)
+{
+    std::vector<Budget> result;
+    const auto take = [&](Result<Budget> budget) -> Status {
+        if (!budget) {
+            return budget.error();
+        }
+        result.push_back(std::move(*budget));
+        return Done{};
+    };
+    const std::vector<const ir::Operation*> pipelines = ir::pipelinesOf(program);
+    Status status = pipelines.empty() ? take(scopeBudget(program, chip)) : Status(Done{});
+    for (std::size_t i = 0; i < pipelines.size() && status; ++i) {
+        status = take(budget(program, *pipelines[i], chip));
+    }
+    if (!status) {
+        return status.error();
+    }
+    return result;
 }
 
 Status checkCapacity(const Budget& budget, const chip::Chip& chip)

@@ -29,6 +29,7 @@ struct Budget
 {
     std::vector<BudgetEntry> entries; // in the order of their addresses
     Bytes temporariesEstimate;
+    ir::LocationId location; // of the pipeline; none of a program without one
 
     [[nodiscard]] Bytes used(std::int32_t memory) const;
 };
@@ -44,6 +45,10 @@ struct Budget
 
 // Of a program without pipelines: its SMEM arguments and the largest nested scopes.
 [[nodiscard]] Result<Budget> scopeBudget(const ir::Program& program, const chip::Chip& chip);
+
+// Of every pipeline in program order; of a program without any its scopes.
+[[nodiscard]] Result<std::vector<Budget>> budgets(const ir::Program& program,
+                                                  const chip::Chip& chip);
 
 // Fails (limit error) when the entries exceed the physical memory: one sentence with the bytes of
 // each.

@@ -37,11 +37,11 @@ std::string largestIn(const cost::Budget& budget, std::int32_t memory)
 // Over the scoped limit a kernel still runs, if it asks for more.
 void reportScopedLimit(const ir::Program& program, const chip::Chip& chip, Recorder& recorder)
 {
-    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
-        const Result<cost::Budget> budget = cost::budget(program, *pipeline, chip);
-        PALLASCOPE_CHECK(budget.has_value());
+    const Result<std::vector<cost::Budget>> budgets = cost::budgets(program, chip);
+    PALLASCOPE_CHECK(budgets.has_value());
+    for (const cost::Budget& budget : *budgets) {
         for (std::size_t memory = 0; memory < chip.memories.size(); ++memory) {
-            const Bytes used = budget->used(static_cast<std::int32_t>(memory));
+            const Bytes used = budget.used(static_cast<std::int32_t>(memory));
             const auto& limit = chip.memories[memory].defaultLimit;
             if (limit && used > *limit) {
                 recorder.addFinding(
@@ -51,10 +51,10 @@ void reportScopedLimit(const ir::Program& program, const chip::Chip& chip, Recor
                          + ", over the scoped limit of " + bytesText(*limit)
                          + ": ask for vmem_limit_bytes=" + std::to_string(used.value())
                          + ", or use smaller blocks.",
-                     largestIn(*budget, static_cast<std::int32_t>(memory)),
+                     largestIn(budget, static_cast<std::int32_t>(memory)),
                      -1,
                      {},
-                     recorder.sourceLine(program, pipeline->location),
+                     recorder.sourceLine(program, budget.location),
                      1});
             }
         }
@@ -145,23 +145,16 @@ Status checkFit(const ir::Program& program, const chip::Chip& chip)
                           + " of HBM, " + chip.title + " has "
                           + bytesText(chip.memories[static_cast<std::size_t>(hbm)].bytes) + ".");
     }
-    if (ir::pipelinesOf(program).empty()) {
-        const Result<cost::Budget> budget = cost::scopeBudget(program, chip);
-        if (!budget) {
-            return budget.error();
-        }
-        if (Status status = cost::checkCapacity(*budget, chip); !status) {
+    const Result<std::vector<cost::Budget>> budgets = cost::budgets(program, chip);
+    if (!budgets) {
+        return budgets.error();
+    }
+    for (const cost::Budget& budget : *budgets) {
+        if (Status status = cost::checkCapacity(budget, chip); !status) {
             return status;
         }
     }
     for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
-        const Result<cost::Budget> budget = cost::budget(program, *pipeline, chip);
-        if (!budget) {
-            return budget.error();
-        }
-        if (Status status = cost::checkCapacity(*budget, chip); !status) {
-            return status;
-        }
         const std::int64_t steps =
             ir::stepCount(std::get<ir::PipelineParams>(pipeline->params).grid);
         if (steps > kMostSteps) {

@@ -1,7 +1,6 @@
 #include "core/study/trial.h"
 
 #include "core/cost/budget.h"
-#include "core/ir/pipeline_facts.h"
 #include "core/machine/run.h"
 
 #include <algorithm>
@@ -11,15 +10,15 @@ namespace pallascope::study {
 Result<Fit> fit(const ir::Program& program, const chip::Chip& chip)
 {
     Fit result;
-    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
-        const Result<cost::Budget> budget = cost::budget(program, *pipeline, chip);
-        if (!budget) {
-            return budget.error();
+    const Result<std::vector<cost::Budget>> budgets = cost::budgets(program, chip);
+    if (!budgets) {
+        return budgets.error();
+    }
+    for (const cost::Budget& budget : *budgets) {
+        if (!budget.entries.empty()) {
+            result.bytes = std::max(result.bytes, budget.used(budget.entries.front().memory));
         }
-        if (!budget->entries.empty()) {
-            result.bytes = std::max(result.bytes, budget->used(budget->entries.front().memory));
-        }
-        result.fits = result.fits && cost::checkCapacity(*budget, chip).has_value();
+        result.fits = result.fits && cost::checkCapacity(budget, chip).has_value();
     }
     return result;
 }

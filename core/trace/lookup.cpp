@@ -142,11 +142,15 @@ SlotState staying(const Trace& trace, std::int32_t visit, std::int64_t t)
     return state;
 }
 
-// Scratch has no blocks: it is used while steps run.
+// Scratch has no blocks: it is used while steps run; without steps, all the time.
 SlotState scratchState(const Trace& trace, std::int64_t t)
 {
     SlotState state;
     const Steps& steps = trace.steps();
+    if (steps.size() == 0) {
+        state.phase = t < trace.end().value() ? SlotPhase::InUse : SlotPhase::Free;
+        return state;
+    }
     if (steps.size() != 0 && t >= steps.begin.front()) {
         state.phase = t < steps.end.back() ? SlotPhase::InUse : SlotPhase::Free;
     }

@@ -169,8 +169,11 @@ std::string caption(const RunView& run, const ViewState& state, const Zoom& zoom
     const trace::Trace& trace = *run.trace;
     const Picoseconds now = state.now;
     const std::int32_t step = trace::stepAt(trace, now);
-    if (step == trace::kNone || trace.end().value() == 0) {
+    if (trace.end().value() == 0) {
         return "No steps: this run did nothing.";
+    }
+    if (step == trace::kNone) {
+        return "no grid steps; copies and operations by hand, " + strong(timeText(trace.end()));
     }
     if (zoom.level == Level::Run) {
         return wholeRunText(run)
