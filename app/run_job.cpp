@@ -16,6 +16,7 @@ namespace pallascope::app {
 namespace {
 
 constexpr std::uint64_t kSeed = 0; // of the arguments' values
+constexpr std::string_view kCancelled = "cancelled";
 
 std::vector<layout::Field> fieldsOf(const trace::Info& info)
 {
@@ -68,6 +69,13 @@ makeRunView(std::shared_ptr<const trace::Trace> trace)
     view->periodTime = analysis::periodTime(*trace);
     view->trace = std::move(trace);
     return std::shared_ptr<const layout::RunView>(std::move(view));
+}
+
+// A sentence about what is in a file, which need not name the file itself.
+Error named(const std::string& file, const Error& error)
+{
+    const bool isNamed = error.message == kCancelled || error.message.starts_with(file);
+    return isNamed ? error : Error{error.kind, oneLine(file + ": " + error.message)};
 }
 
 ParameterInfo describe(const kernels::Parameter& parameter)
@@ -133,9 +141,11 @@ Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progres
         const bool tooLarge = kernel->builtIn != nullptr && blocks && !blocks->fits;
         const std::string nearest =
             tooLarge ? nearestThatFit(*kernel->builtIn, *kernel->arguments, *chip) : "";
-        return Error{fits.error().kind,
-                     fits.error().message
-                         + (nearest.empty() ? "" : " Nearest blocks that fit: " + nearest + ".")};
+        const Error refusal{
+            fits.error().kind,
+            fits.error().message
+                + (nearest.empty() ? "" : " Nearest blocks that fit: " + nearest + ".")};
+        return kernel->builtIn != nullptr ? refusal : named(request.kernel, refusal);
     }
     machine::Options options;
     options.values = request.fullValues ? machine::ValueMode::Full : machine::ValueMode::Needed;
@@ -154,7 +164,7 @@ Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progres
     }
     Result<machine::RunResult> run = machine::run(program, inputs, *chip, options);
     if (!run) {
-        return run.error();
+        return kernel->builtIn != nullptr ? run.error() : named(request.kernel, run.error());
     }
     Result<std::shared_ptr<const layout::RunView>> view = makeRunView(std::move(run->trace));
     if (!view) {
@@ -186,7 +196,7 @@ Result<FinishedRun> openTrace(const std::string& path)
     }
     Result<std::shared_ptr<const layout::RunView>> view = makeRunView(std::move(*trace));
     if (!view) {
-        return view.error();
+        return named(path, view.error());
     }
     run.view = std::move(*view);
     return run;
