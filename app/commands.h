@@ -36,6 +36,7 @@ struct RunCommand
     std::string trace;
     std::vector<std::string> failIf; // conditions on the report: "vmem>90%"
     std::string inputs, results;     // .npz files; empty: none
+    std::optional<double> memory;    // GiB
     std::optional<PictureRequest> picture;
 };
 

@@ -78,51 +78,7 @@ Error named(const std::string& file, const Error& error)
     return isNamed ? error : Error{error.kind, oneLine(file + ": " + error.message)};
 }
 
-ParameterInfo describe(const kernels::Parameter& parameter)
-{
-    ParameterInfo info{
-        .name = parameter.name, .defaultValue = parameter.defaultValue, .help = parameter.help};
-    switch (parameter.type) {
-    case kernels::Parameter::Type::Integer:
-        info.type = "int";
-        break;
-    case kernels::Parameter::Type::Choice:
-        info.type = "choice";
-        break;
-    case kernels::Parameter::Type::Shape:
-        info.type = "shape";
-        break;
-    }
-    info.choices = parameter.choices;
-    info.minimum = parameter.minimum;
-    info.maximum = parameter.maximum;
-    return info;
-}
-
-} // namespace
-
-std::vector<KernelInfo> kernels()
-{
-    std::vector<KernelInfo> result;
-    for (const kernels::Kernel& kernel : kernels::all()) {
-        KernelInfo info{kernel.name, kernel.help, {}};
-        std::transform(kernel.parameters.begin(), kernel.parameters.end(),
-                       std::back_inserter(info.parameters), describe);
-        result.push_back(std::move(info));
-    }
-    return result;
-}
-
-std::vector<std::pair<std::string, std::string>> chips()
-{
-    std::vector<std::pair<std::string, std::string>> result;
-    for (const chip::Chip& chip : builtInChips()) {
-        result.emplace_back(chip.name, chip.title);
-    }
-    return result;
-}
-
-Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progress)
+Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progress)
 {
     Result<KernelChoice> kernel = chooseKernel(request.kernel, request.parameters, request.inputs);
     if (!kernel) {
@@ -175,6 +131,63 @@ Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progres
         finished.results = std::move(run->outputs);
     }
     return finished;
+}
+
+ParameterInfo describe(const kernels::Parameter& parameter)
+{
+    ParameterInfo info{
+        .name = parameter.name, .defaultValue = parameter.defaultValue, .help = parameter.help};
+    switch (parameter.type) {
+    case kernels::Parameter::Type::Integer:
+        info.type = "int";
+        break;
+    case kernels::Parameter::Type::Choice:
+        info.type = "choice";
+        break;
+    case kernels::Parameter::Type::Shape:
+        info.type = "shape";
+        break;
+    }
+    info.choices = parameter.choices;
+    info.minimum = parameter.minimum;
+    info.maximum = parameter.maximum;
+    return info;
+}
+
+} // namespace
+
+std::vector<KernelInfo> kernels()
+{
+    std::vector<KernelInfo> result;
+    for (const kernels::Kernel& kernel : kernels::all()) {
+        KernelInfo info{kernel.name, kernel.help, {}};
+        std::transform(kernel.parameters.begin(), kernel.parameters.end(),
+                       std::back_inserter(info.parameters), describe);
+        result.push_back(std::move(info));
+    }
+    return result;
+}
+
+std::vector<std::pair<std::string, std::string>> chips()
+{
+    std::vector<std::pair<std::string, std::string>> result;
+    for (const chip::Chip& chip : builtInChips()) {
+        result.emplace_back(chip.name, chip.title);
+    }
+    return result;
+}
+
+Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progress)
+{
+    const MemoryLimit limit(request.memory);
+    try {
+        return runWithin(request, progress);
+    } catch (const MemoryLimitReached&) {
+        return limitError(request.kernel + ": its arrays and values take more than "
+                          + bytesText(request.memory)
+                          + "; `--values needed` computes only what decides the timing, and "
+                            "`--memory 4` allows 4 GiB.");
+    }
 }
 
 Result<FinishedRun> openTrace(const std::string& path)

@@ -3,6 +3,7 @@
 
 #include "core/base/array.h"
 #include "core/base/result.h"
+#include "core/base/units.h"
 #include "views/layout/run_view.h"
 
 #include <functional>
@@ -14,6 +15,8 @@
 
 namespace pallascope::app {
 
+inline constexpr Bytes kDefaultMemory{std::int64_t{896} << 20};
+
 struct RunRequest
 {
     std::string kernel = "matmul";                 // built in, or a kernel file's path
@@ -23,6 +26,7 @@ struct RunRequest
     bool check = true;  // only with full values and a built-in kernel
     std::string inputs; // an .npz with contents of inputs; empty: as the kernel has them
     bool keepResults = false;
+    Bytes memory = kDefaultMemory; // that arrays may take
     bool operator==(const RunRequest&) const = default;
 };
 

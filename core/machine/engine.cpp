@@ -96,14 +96,8 @@ Status Engine::execute()
 
 void Engine::advance()
 {
-    if (++m_turns > kMostTurns) {
-        fail(limitError(m_program.name + " takes more than " + countText(kMostTurns)
-                        + " loop rounds and steps, the most that a run records; a loop that ends, "
-                          "or larger blocks, are right."));
-        return;
-    }
-    if (m_options.progress && m_turns % 65536 == 0 && !m_gridFrame && !m_options.progress(0)) {
-        fail(limitError("cancelled"));
+    ++m_turns;
+    if (!mayGoOn()) {
         return;
     }
     switch (m_agent.frames.back().index()) {
@@ -123,6 +117,28 @@ void Engine::advance()
         release(std::get<ScopeFrame>(m_agent.frames.back()).firstBuffer);
         m_agent.frames.pop_back();
     }
+}
+
+bool Engine::mayGoOn()
+{
+    const std::int64_t most = m_options.rows ? kMostRecordedTurns : kMostTurns;
+    if (m_turns > most) {
+        fail(limitError(m_program.name + " takes more than " + countText(most)
+                        + " loop rounds and steps, the most that a run records; a loop that ends, "
+                          "or larger blocks, are right."));
+    } else if (m_turns % 1024 == 0 && m_recorder.recordedBytes() > kMostRecorded) {
+        fail(limitError(m_program.name + " takes more steps, copies and waits than the "
+                        + bytesText(kMostRecorded)
+                        + " that a run records; a loop that ends, or larger blocks, are right."));
+    } else if (m_options.progress && (m_options.values == ValueMode::Full || m_turns % 1024 == 0)) {
+        constexpr auto kBetween = std::chrono::milliseconds(50);
+        const auto now = std::chrono::steady_clock::now();
+        if (now - m_asked > kBetween && !m_options.progress(m_share)) {
+            fail(limitError("cancelled"));
+        }
+        m_asked = now - m_asked > kBetween ? now : m_asked;
+    }
+    return !m_error;
 }
 
 void Engine::runBlock()
@@ -270,6 +286,9 @@ void Engine::runSegment(const PlanItem& item)
     if (!item.evaluate.empty()) {
         land(m_agent.time); // copies that ended by now are seen by this segment
         for (const Evaluation& evaluation : item.evaluate) {
+            if (!mayGoOn()) { // one operation may take seconds
+                return;
+            }
             execute(evaluation);
         }
     }

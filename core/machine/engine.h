@@ -12,6 +12,7 @@
 #include "core/machine/recorder.h"
 #include "core/machine/run.h"
 
+#include <chrono>
 #include <deque>
 #include <optional>
 #include <set>
@@ -57,6 +58,7 @@ private:
 
     // engine.cpp
     void advance();
+    [[nodiscard]] bool mayGoOn(); // within the limits, and not cancelled
     void runBlock();
     void runScan();
     void runWhile();
@@ -155,9 +157,11 @@ private:
     std::set<std::int32_t> m_aliased;    // buffers that an input and an output share
     std::deque<Flight> m_flights;        // in issue order
     Agent m_agent;
-    std::optional<std::size_t> m_gridFrame; // the innermost pipeline's frame, for program_id
-    std::vector<bool> m_used;               // by ValueId: some operation reads it
-    std::int64_t m_turns = 0;               // frames entered or resumed
+    std::optional<std::size_t> m_gridFrame;        // the innermost pipeline's frame, for program_id
+    std::vector<bool> m_used;                      // by ValueId: some operation reads it
+    std::int64_t m_turns = 0;                      // frames entered or resumed
+    double m_share = 0;                            // done, as progress was told last
+    std::chrono::steady_clock::time_point m_asked; // whether to go on
     std::optional<Error> m_error;
 };
 

@@ -236,8 +236,9 @@ void Engine::copyIn(PipelineFrame& frame)
 void Engine::enterStep(PipelineFrame& frame)
 {
     const std::int64_t s = frame.step;
+    m_share = static_cast<double>(s) / static_cast<double>(frame.steps);
     if (m_options.progress && (m_options.values == ValueMode::Full || s % 1024 == 0)
-        && !m_options.progress(static_cast<double>(s) / static_cast<double>(frame.steps))) {
+        && !m_options.progress(m_share)) {
         fail(limitError("cancelled"));
         return;
     }

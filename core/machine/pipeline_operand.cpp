@@ -226,7 +226,7 @@ Result<PipelineOperand> makeOperand(const ir::Program& program, const ir::Operat
     operand.inCopyOfSlot.assign(slots, -1);
     operand.outCopyOfSlot.assign(slots, -1);
     if (operand.facts.outCount > 0) {
-        constexpr std::int64_t kMostBlocks = 1 << 26;
+        constexpr std::int64_t kMostBlocks = 1 << 24;
         const std::int64_t blocks = Shape(operand.facts.blockCounts).elements();
         if (blocks > kMostBlocks) {
             return limitError(operand.spec->name + " has " + countText(blocks)

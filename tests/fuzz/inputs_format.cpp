@@ -1,12 +1,15 @@
 // Inputs of a kernel in an .npz: read, and the kernel run with them.
 #include "core/kernel_file/kernel_file.h"
 #include "core/kernel_file/npy.h"
-#include "tests/fuzz/raw_zip.h"
+#include "tests/fuzz/archive_corpus.h"
 #include "tests/fuzz/use.h"
 
 namespace pallascope::fuzz {
 
 namespace {
+
+using kernel_file_test::rawZip;
+using kernel_file_test::stored;
 
 constexpr const char* kKernel = PALLASCOPE_EXAMPLES "/add.kernel.json";
 

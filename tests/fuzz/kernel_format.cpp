@@ -1,11 +1,13 @@
 // Kernel files: read, verified, printed, written and read again, run without and with values.
 #include "core/ir/print.h"
 #include "core/ir/verify.h"
+#include "core/kernel_file/document.h"
 #include "core/kernel_file/kernel_file.h"
 #include "core/study/compare.h"
+#include "tests/fuzz/archive_corpus.h"
 #include "tests/fuzz/corpus.h"
 #include "tests/fuzz/kernel_seeds.h"
-#include "tests/fuzz/raw_zip.h"
+#include "tests/fuzz/mutate_program.h"
 #include "tests/fuzz/use.h"
 
 #include <algorithm>
@@ -82,6 +84,28 @@ const Corpus& texts()
     return kCorpus;
 }
 
+const std::vector<ir::Program>& programs()
+{
+    static const std::vector<ir::Program> kPrograms = [] {
+        std::vector<ir::Program> all;
+        for (const std::string& text : texts().files) {
+            all.push_back(kernel_file::parse(text, "seed").value().program);
+        }
+        return all;
+    }();
+    return kPrograms;
+}
+
+std::string mutatedKernel(Random& random)
+{
+    if (random.oneIn(2)) {
+        return mutatedFile(texts(), random);
+    }
+    kernel_file::Document document;
+    document.program = mutatedProgram(random.pick(programs()), random);
+    return kernel_file::toJson(document);
+}
+
 const ArchiveCorpus& archives()
 {
     static const ArchiveCorpus kCorpus(kernelArchives());
@@ -92,7 +116,7 @@ const ArchiveCorpus& archives()
 
 const Format kKernelFormat{"kernel", ".kernel.json",
                            []() -> const std::vector<std::string>& { return texts().files; },
-                           [](Random& random) { return mutatedFile(texts(), random); }, useKernel};
+                           mutatedKernel, useKernel};
 
 const Format kArchiveFormat{"archive", ".pallascope",
                             []() -> const std::vector<std::string>& { return archives().files(); },

@@ -94,7 +94,7 @@ void collect(Json& node, Json* holder, std::vector<Place>& places)
 Place anyPlace(Json& tree, Random& random)
 {
     Place at{&tree, nullptr};
-    for (std::size_t levels = random.below(6); levels > 0; --levels) {
+    for (std::size_t levels = random.oneIn(3) ? random.below(6) : 0; levels > 0; --levels) {
         if (!at.value->is_structured() || at.value->empty()) {
             return at;
         }
@@ -110,6 +110,7 @@ Place anyPlace(Json& tree, Random& random)
 void changeNumber(Json& value, Random& random)
 {
     static constexpr std::array<std::int64_t, 9> kSteps{1, -1, 2, -2, 7, 8, 127, 128, -128};
+    static constexpr std::array<std::uint64_t, 9> kTimes{2, 3, 4, 8, 16, 100, 1000, 1024, 100'000};
     if (value.is_number_float()) {
         static constexpr std::array<double, 8> kFactors{-1, 0, 0.5, 2, 1e3, 1e-3, 1e12, 1e-12};
         value = value.get<double>() * random.pick(kFactors);
@@ -119,7 +120,7 @@ void changeNumber(Json& value, Random& random)
     const auto step = static_cast<std::uint64_t>(random.pick(kSteps));
     std::uint64_t changed = number + step;
     if (random.oneIn(3)) {
-        changed = random.oneIn(2) ? number * (2 + random.below(15)) : number / 2;
+        changed = random.oneIn(2) ? number * random.pick(kTimes) : number / 2;
     }
     value = static_cast<std::int64_t>(changed);
 }
@@ -208,33 +209,80 @@ void wrapDeep(Json& value, Random& random)
     value = std::move(wrapped);
 }
 
+// A value of the same kind out of a tree, if a few tries find one.
+Json likeIt(const Json& value, const Json& tree, Random& random)
+{
+    Json from = tree;
+    for (int i = 0; i < 8; ++i) {
+        Json found = *anyPlace(from, random).value;
+        if (found.type() == value.type() || (found.is_number() && value.is_number())) {
+            return found;
+        }
+    }
+    return value;
+}
+
+// A size that many places agree on, changed in all of them.
+void replaceEverywhere(Json& tree, const Json& old, Random& random)
+{
+    std::vector<Place> places;
+    collect(tree, nullptr, places);
+    Json changed = old;
+    if (old.is_number() && random.oneIn(2)) {
+        changeNumber(changed, random);
+    } else {
+        changed = Json(random.pick(oddValues()));
+    }
+    const Json wanted = old; // `old` is one of the places
+    for (const Place& place : places) {
+        if (!place.value->is_structured() && *place.value == wanted) {
+            *place.value = changed;
+        }
+    }
+}
+
 void changeOnce(Json& tree, const Json& other, Random& random)
 {
     const Place place = anyPlace(tree, random);
     Json& value = *place.value;
-    switch (random.below(16)) {
+    switch (random.below(24)) {
+    case 16:
+    case 17:
+    case 18:
+    case 19:
+    case 20:
+        if (!value.is_structured()) {
+            replaceEverywhere(tree, value, random);
+        }
+        return;
     case 0:
+        value = Json(random.pick(oddValues()));
+        return;
     case 1:
     case 2:
-        value = Json(random.pick(oddValues()));
+        value = likeIt(value, oddValues(), random);
         return;
     case 3:
     case 4:
     case 5:
+    case 21:
+    case 22:
         if (value.is_number()) {
             changeNumber(value, random);
         } else if (value.is_string()) {
             changeText(value, random);
         }
         return;
-    case 6:
-    case 7:
-    case 8:
-    case 9: { // ids that go in circles among them
+    case 6: {
         Json copy = *anyPlace(tree, random).value;
         value = std::move(copy);
         return;
     }
+    case 7:
+    case 8:
+    case 9: // ids that go in circles among them
+        value = likeIt(value, tree, random);
+        return;
     case 10: {
         Json source = other;
         value = Json(*anyPlace(source, random).value);
@@ -257,7 +305,7 @@ void changeOnce(Json& tree, const Json& other, Random& random)
         return;
     }
     default:
-        if (random.oneIn(3)) {
+        if (random.oneIn(2)) {
             wrapDeep(value, random);
         } else {
             value = std::string(kRaw.substr(1)) + std::to_string(random.below(rawTexts().size()));

@@ -106,7 +106,8 @@ std::string reasonOf(const std::string& sentence, const std::string& folder)
 class Session
 {
 public:
-    void use(const Format& format, const std::string& name, const std::string& bytes)
+    void use(const Format& format, const std::string& name, const std::string& bytes,
+             bool sound = false)
     {
         std::snprintf(g_now, sizeof g_now, "%s", name.c_str());
         alarm(kHangSeconds);
@@ -115,6 +116,7 @@ public:
         const Clock::time_point begin = Clock::now();
         try {
             const Outcome outcome = useBytes(format, bytes);
+            require(outcome.legal || !sound, "a sound file is refused: " + outcome.sentence);
             ++(outcome.legal ? tally.legal : tally.refused);
             const std::string what =
                 reasonOf(outcome.sentence, fs::path(scratchFile("file")).parent_path().string());
@@ -193,10 +195,31 @@ Mutated mutatedFileNumber(std::size_t number, const Choice& choice)
             format->mutated(random)};
 }
 
+// What once went wrong, and the sound files.
+void useKnown(Session& session, const Choice& choice)
+{
+    for (const Format* format : choice.formats) {
+        const fs::path folder = fs::path(PALLASCOPE_FUZZ_CORPUS) / format->name;
+        if (fs::is_directory(folder)) {
+            for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+                session.use(*format, entry.path().filename().string(), bytesOf(entry.path()));
+            }
+        }
+        std::size_t number = 0;
+        for (const std::string& seed : format->seeds()) {
+            const std::string name = fmt::format("{}-seed-{}", format->name, number++);
+            session.use(*format, name, seed, true);
+        }
+    }
+}
+
 int useMutated(const Choice& choice)
 {
     Session session;
     const Clock::time_point begin = Clock::now();
+    if (choice.first == 0) {
+        useKnown(session, choice);
+    }
     const std::size_t count = choice.count.value_or(choice.seconds ? SIZE_MAX : 10'000);
     for (std::size_t i = 0; i < count; ++i) {
         const auto seconds = std::chrono::duration<double>(Clock::now() - begin).count();

@@ -56,6 +56,18 @@ std::string gzipped(const std::string& text)
     return packed;
 }
 
+// Most of a trace is events, most of its meaning the other half: two in three change only that.
+std::string mutatedTrace(Random& random)
+{
+    if (random.oneIn(3)) {
+        return mutatedFile(corpus(), random);
+    }
+    const Json& tree = random.pick(corpus().trees);
+    const Json& other = random.pick(corpus().trees);
+    return R"({"traceEvents":)" + tree["traceEvents"].dump() + R"(,"pallascope":)"
+           + mutatedTree(tree["pallascope"], other["pallascope"], random) + "}";
+}
+
 const Corpus& packedCorpus()
 {
     static const Corpus kCorpus = [] {
@@ -93,13 +105,13 @@ Outcome useTrace(const std::string& path, const std::string&)
 
 const Format kTraceFormat{"trace", ".trace.json",
                           []() -> const std::vector<std::string>& { return corpus().files; },
-                          [](Random& random) { return mutatedFile(corpus(), random); }, useTrace};
+                          mutatedTrace, useTrace};
 
 const Format kPackedTraceFormat{
     "packed_trace", ".trace.json.gz",
     []() -> const std::vector<std::string>& { return packedCorpus().files; },
     [](Random& random) {
-        return random.oneIn(2) ? gzipped(mutatedFile(corpus(), random))
+        return random.oneIn(2) ? gzipped(mutatedTrace(random))
                                : mutatedFile(packedCorpus(), random);
     },
     useTrace};
