@@ -10,12 +10,12 @@ namespace pallascope::trace {
 
 namespace {
 
-template<class T>
-void append(std::string& buffer, T value)
+template<class T, class... Format>
+void append(std::string& buffer, T value, Format... format)
 {
     std::array<char, 32> digits{};
     const std::to_chars_result result =
-        std::to_chars(digits.data(), digits.data() + digits.size(), value);
+        std::to_chars(digits.data(), digits.data() + digits.size(), value, format...);
     buffer.append(digits.data(), result.ptr);
 }
 
@@ -33,8 +33,10 @@ void JsonOut::unsignedInteger(std::uint64_t value)
 
 void JsonOut::number(double value)
 {
-    if (std::isfinite(value)) {
+    if (std::isfinite(value) && std::fabs(value) < 1e18) {
         append(m_buffer, value);
+    } else if (std::isfinite(value)) { // shorter as an integer, which readers then find too large
+        append(m_buffer, value, std::chars_format::scientific);
     } else {
         raw(std::isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"");
     }

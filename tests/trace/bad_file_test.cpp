@@ -229,8 +229,8 @@ TEST(BadTraceFiles, aTableOfAbsurdLengthIsRefused)
         }
     }
     EXPECT_EQ(messageOf(document.dump()),
-              "a.json: /pallascope/steps/pipeline makes the table larger than "
-              "4 GiB, the most that can be read");
+              "a.json: /pallascope/steps/pipeline makes the tables larger than "
+              "768 MiB, the most that can be read");
 }
 
 TEST(BadTraceFiles, brokenRulesAreToldAsTheBuilderTellsThem)
