@@ -414,20 +414,6 @@ Result<Types> dot(const Program& program, const Operation& operation)
     };
     free(lhs.shape, dimensions.lhsContracting, dimensions.lhsBatch);
     free(rhs.shape, dimensions.rhsContracting, dimensions.rhsBatch);
-    double products = 1;
-    for (const Extent extent : extents) {
-        products *= static_cast<double>(extent);
-    }
-    for (const std::int32_t axis : dimensions.lhsContracting) {
-        products *= static_cast<double>(lhs.shape[static_cast<std::size_t>(axis)]);
-    }
-    constexpr double kMost =
-        68'719'476'736; // 4096 cubed, more than any on-chip memory has room for
-    if (products > kMost) {
-        return error(operation, "multiplies " + toString(lhs) + " by " + toString(rhs)
-                                    + ", more than the 4096\u00b3 products that one operation may "
-                                      "take; smaller blocks are right.");
-    }
     return Types{{dimensions.dtype, Shape(extents), {}}};
 }
 

@@ -129,6 +129,28 @@ TEST(BadKernelFile, whatIsNoJsonIsRefused)
               std::string::npos);
 }
 
+TEST(BadKernelFile, aProductThatNoMemoryHasRoomForIsRefused)
+{
+    json file = json::parse(exampleText());
+    const std::size_t first = file["values"].size();
+    for (int i = 0; i < 2; ++i) { // zeros, and their product with themselves
+        file["values"].push_back({{"dtype", "int8"}, {"shape", {8192, 8192}}});
+    }
+    json& operations = file["body"]["operations"][0]["regions"][0]["operations"];
+    operations.push_back({{"op", "iota"},
+                          {"results", {first}},
+                          {"params", {{"dtype", "int8"}, {"shape", {8192, 8192}}}}});
+    operations.push_back(
+        {{"op", "dot_general"},
+         {"operands", {first, first}},
+         {"results", {first + 1}},
+         {"params", {{"lhs_contracting", {1}}, {"rhs_contracting", {0}}, {"dtype", "int8"}}}});
+    const std::string message = messageOf(file.dump());
+    EXPECT_NE(message.find("/regions/0/operations/5: dot_general takes 5.5e+11 products"),
+              std::string::npos)
+        << message;
+}
+
 TEST(BadKernelFile, bracketsInATextAreNoDepth)
 {
     json file = json::parse(exampleText());
