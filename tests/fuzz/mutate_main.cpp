@@ -141,7 +141,10 @@ public:
             tally.peakName = name;
         }
         alarm(0);
-        ++m_used;
+        if (++m_used % 5000 == 0) {
+            fmt::print("{} files\n", m_used);
+            std::fflush(stdout);
+        }
     }
 
     // The exit code.
