@@ -123,16 +123,14 @@ void requireSound(const layout::Scene& scene, const std::string& what)
     }
 }
 
-void draw(const layout::RunView& view, const layout::ViewState& state)
+void draw(const layout::RunView& view, const layout::ViewState& state, layout::Size size)
 {
     for (const std::string& name : layout::pictureNames()) {
-        for (const layout::Size size : {layout::Size{800, 640}, layout::Size{1180, 240}}) {
-            const Result<layout::Scene> scene = layout::picture(name, view, state, size);
-            require(scene.has_value(), name + " is not drawn");
-            requireSound(*scene, name);
-            for (std::size_t i = 0; i < scene->hits.size(); i += 1 + scene->hits.size() / 20) {
-                (void)layout::tooltip(view, state, scene->hits[i].target);
-            }
+        const Result<layout::Scene> scene = layout::picture(name, view, state, size);
+        require(scene.has_value(), name + " is not drawn");
+        requireSound(*scene, name);
+        for (std::size_t i = 0; i < scene->hits.size(); i += 1 + scene->hits.size() / 20) {
+            (void)layout::tooltip(view, state, scene->hits[i].target);
         }
     }
     requireSound(layout::layoutOverview(view, state, {1000, 30}), "the overview");
@@ -207,7 +205,7 @@ void lookAt(const layout::RunView& view)
         state.now = Picoseconds(trace.end().value() / 5 * share);
         state.visible =
             share == 0 ? layout::firstFrame(trace) : layout::frameAround(trace, state.now);
-        draw(view, state);
+        draw(view, state, share == 0 ? layout::Size{800, 640} : layout::Size{1180, 240});
     }
 }
 
