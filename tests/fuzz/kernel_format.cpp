@@ -11,6 +11,7 @@
 #include "tests/fuzz/use.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pallascope::fuzz {
 
@@ -31,7 +32,10 @@ void requireRoundTrip(const kernel_file::KernelFile& kernel)
     require(saved.has_value(), "is read but not written: " + (saved ? "" : saved.error().message));
     const Result<kernel_file::KernelFile> again = kernel_file::load(first);
     require(again.has_value(), "is written but not read: " + (again ? "" : again.error().message));
-    require(again->program == kernel.program, "is another program when read again");
+    const bool hasNan = // which is not like itself
+        std::any_of(kernel.program.values.begin(), kernel.program.values.end(),
+                    [](const ir::Value& value) { return std::isnan(value.literal.value_or(0)); });
+    require(hasNan || again->program == kernel.program, "is another program when read again");
     require(kernel_file::save(*again, second).has_value(), "is not written again");
     require(bytesOf(first) == bytesOf(second), "is another file when written again");
 }
