@@ -6,6 +6,8 @@ MAKEFLAGS += --no-builtin-rules
 JOBS ?= $(shell nproc)
 # `make run ARGS="open build/main_job.trace.json.gz"` runs something else than the main job.
 ARGS ?=
+# `make fuzz FILES=1000000` uses more mutated files; each is the same everywhere.
+FILES ?= 100000
 # `make test ONLY=zoom` runs the tests whose name matches; LABEL=core those of one label.
 ONLY ?=
 LABEL ?=
@@ -13,7 +15,7 @@ LABEL ?=
 app := build/release/bin/pallascope
 sources = $(or $(shell git ls-files '*.h' '*.cpp'),$(error Git lists no C++ here, so nothing would be checked))
 
-.PHONY: help setup run build test bench images goldens package format format-check lint clean
+.PHONY: help setup run build test fuzz bench images goldens package format format-check lint clean
 
 help: ## say what the targets are
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)$$/\1\t\2/p' $(MAKEFILE_LIST) \
@@ -33,6 +35,12 @@ test: setup ## build everything and run all tests
 	@cmake --preset dev
 	@cmake --build --preset dev --parallel $(JOBS)
 	@ctest --preset dev --parallel $(JOBS) $(if $(ONLY),--tests-regex "$(ONLY)") $(if $(LABEL),--label-regex "$(LABEL)")
+
+fuzz: setup ## use 100 000 mutated files under the sanitizers, and libFuzzer where clang 14 is (an hour)
+	@cmake --preset asan
+	@cmake --build --preset asan --parallel $(JOBS) --target fuzz_files
+	@mkdir -p build/faults && cd build/faults && ../asan/bin/fuzz_files --count $(FILES) --reasons
+	@.ci/libfuzzer 300
 
 bench: setup ## build and run the benches
 	@cmake --preset release -DPALLASCOPE_BUILD_BENCH=ON

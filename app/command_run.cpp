@@ -6,6 +6,7 @@
 #include "core/study/condition.h"
 #include "core/trace/file.h"
 
+#include <cmath>
 #include <cstdio>
 #include <fmt/format.h>
 
@@ -63,6 +64,14 @@ Result<RunRequest> requestOf(const RunCommand& command)
     request.check = !command.noCheck;
     request.inputs = command.inputs;
     request.keepResults = !command.results.empty();
+    if (command.memory) {
+        constexpr double kGiB = 1U << 30U, kMost = 1 << 20; // a PiB
+        if (!(*command.memory > 0 && *command.memory <= kMost)) {
+            return userError(fmt::format("--memory is {} GiB; a number from 0.001 to {} is right.",
+                                         *command.memory, kMost));
+        }
+        request.memory = Bytes(std::llround(*command.memory * kGiB));
+    }
     if (request.keepResults && !request.fullValues) {
         return userError("Results need every number: --results goes with --values full.");
     }

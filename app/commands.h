@@ -37,6 +37,7 @@ struct RunCommand
     std::vector<std::string> failIf;   // conditions on the report: "vmem>90%"
     std::vector<std::string> settings; // "uninitialized_memory=zero"
     std::string inputs, results;       // .npz files; empty: none
+    std::optional<double> memory;      // GiB
     std::optional<PictureRequest> picture;
 };
 

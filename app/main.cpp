@@ -131,6 +131,8 @@ CommandLine::CommandLine()
         ->check(notEmpty, "");
     runApp->add_option("--results", run.results, "save outputs in FILE.npz: result0, result1, ...")
         ->check(notEmpty, "");
+    runApp->add_option("--memory", run.memory,
+                       "most memory that arrays and values may take, in GiB (0.875)");
     runApp->add_flag("--json", run.json, "print the report as JSON");
     runApp
         ->add_option(

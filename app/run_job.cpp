@@ -16,6 +16,7 @@ namespace pallascope::app {
 namespace {
 
 constexpr std::uint64_t kSeed = 0; // of the arguments' values
+constexpr std::string_view kCancelled = "cancelled";
 
 std::vector<layout::Field> fieldsOf(const trace::Info& info)
 {
@@ -70,6 +71,69 @@ makeRunView(std::shared_ptr<const trace::Trace> trace)
     return std::shared_ptr<const layout::RunView>(std::move(view));
 }
 
+// A sentence about what is in a file, which need not name the file itself.
+Error named(const std::string& file, const Error& error)
+{
+    const bool isNamed = error.message == kCancelled || error.message.starts_with(file);
+    return isNamed ? error : Error{error.kind, oneLine(file + ": " + error.message)};
+}
+
+Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progress)
+{
+    Result<KernelChoice> kernel = chooseKernel(request.kernel, request.parameters, request.inputs);
+    if (!kernel) {
+        return kernel.error();
+    }
+    const Result<chip::Chip> chip = loadChip(request.chip);
+    if (!chip) {
+        return chip.error();
+    }
+    const ir::Program& program = kernel->program;
+
+    // Refuse what cannot run before gigabytes of arguments are made.
+    if (const Status fits = machine::checkFit(program, *chip); !fits) {
+        // Other blocks help only where it is the blocks that do not fit.
+        const Result<study::Fit> blocks = study::fit(program, *chip);
+        const bool tooLarge = kernel->builtIn != nullptr && blocks && !blocks->fits;
+        const std::string nearest =
+            tooLarge ? nearestThatFit(*kernel->builtIn, *kernel->arguments, *chip) : "";
+        const Error refusal{
+            fits.error().kind,
+            fits.error().message
+                + (nearest.empty() ? "" : " Nearest blocks that fit: " + nearest + ".")};
+        return kernel->builtIn != nullptr ? refusal : named(request.kernel, refusal);
+    }
+    machine::Options options;
+    options.values = request.fullValues ? machine::ValueMode::Full : machine::ValueMode::Needed;
+    options.settings = request.settings;
+    options.progress = progress;
+    options.seed = kSeed;
+    options.parameters = kernel->parameters;
+    options.parameterOrder = kernel->parameterOrder;
+    const std::vector<Array> inputs = makeInputs(*kernel, request.fullValues);
+    if (request.fullValues && request.check && kernel->builtIn != nullptr) {
+        options.check = [&](const std::vector<Array>& outputs) {
+            const kernels::Comparison comparison =
+                kernel->builtIn->check(*kernel->arguments, inputs, outputs);
+            return trace::Check{true, comparison.passed, comparison.maxAbsError,
+                                comparison.maxRelError, comparison.method};
+        };
+    }
+    Result<machine::RunResult> run = machine::run(program, inputs, *chip, options);
+    if (!run) {
+        return kernel->builtIn != nullptr ? run.error() : named(request.kernel, run.error());
+    }
+    Result<std::shared_ptr<const layout::RunView>> view = makeRunView(std::move(run->trace));
+    if (!view) {
+        return view.error();
+    }
+    FinishedRun finished{request, std::move(*view), run->wall, {}};
+    if (request.keepResults) {
+        finished.results = std::move(run->outputs);
+    }
+    return finished;
+}
+
 ParameterInfo describe(const kernels::Parameter& parameter)
 {
     ParameterInfo info{
@@ -116,56 +180,15 @@ std::vector<std::pair<std::string, std::string>> chips()
 
 Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progress)
 {
-    Result<KernelChoice> kernel = chooseKernel(request.kernel, request.parameters, request.inputs);
-    if (!kernel) {
-        return kernel.error();
+    const MemoryLimit limit(request.memory);
+    try {
+        return runWithin(request, progress);
+    } catch (const MemoryLimitReached&) {
+        return limitError(request.kernel + ": its arrays and values take more than "
+                          + bytesText(request.memory)
+                          + "; `--values needed` computes only what decides the timing, and "
+                            "`--memory 4` allows 4 GiB.");
     }
-    const Result<chip::Chip> chip = loadChip(request.chip);
-    if (!chip) {
-        return chip.error();
-    }
-    const ir::Program& program = kernel->program;
-
-    // Refuse what cannot run before gigabytes of arguments are made.
-    if (const Status fits = machine::checkFit(program, *chip); !fits) {
-        // Other blocks help only where it is the blocks that do not fit.
-        const Result<study::Fit> blocks = study::fit(program, *chip);
-        const bool tooLarge = kernel->builtIn != nullptr && blocks && !blocks->fits;
-        const std::string nearest =
-            tooLarge ? nearestThatFit(*kernel->builtIn, *kernel->arguments, *chip) : "";
-        return Error{fits.error().kind,
-                     fits.error().message
-                         + (nearest.empty() ? "" : " Nearest blocks that fit: " + nearest + ".")};
-    }
-    machine::Options options;
-    options.values = request.fullValues ? machine::ValueMode::Full : machine::ValueMode::Needed;
-    options.settings = request.settings;
-    options.progress = progress;
-    options.seed = kSeed;
-    options.parameters = kernel->parameters;
-    options.parameterOrder = kernel->parameterOrder;
-    const std::vector<Array> inputs = makeInputs(*kernel, request.fullValues);
-    if (request.fullValues && request.check && kernel->builtIn != nullptr) {
-        options.check = [&](const std::vector<Array>& outputs) {
-            const kernels::Comparison comparison =
-                kernel->builtIn->check(*kernel->arguments, inputs, outputs);
-            return trace::Check{true, comparison.passed, comparison.maxAbsError,
-                                comparison.maxRelError, comparison.method};
-        };
-    }
-    Result<machine::RunResult> run = machine::run(program, inputs, *chip, options);
-    if (!run) {
-        return run.error();
-    }
-    Result<std::shared_ptr<const layout::RunView>> view = makeRunView(std::move(run->trace));
-    if (!view) {
-        return view.error();
-    }
-    FinishedRun finished{request, std::move(*view), run->wall, {}};
-    if (request.keepResults) {
-        finished.results = std::move(run->outputs);
-    }
-    return finished;
 }
 
 Result<FinishedRun> openTrace(const std::string& path)
@@ -190,7 +213,7 @@ Result<FinishedRun> openTrace(const std::string& path)
     }
     Result<std::shared_ptr<const layout::RunView>> view = makeRunView(std::move(*trace));
     if (!view) {
-        return view.error();
+        return named(path, view.error());
     }
     run.view = std::move(*view);
     return run;

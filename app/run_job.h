@@ -3,6 +3,7 @@
 
 #include "core/base/array.h"
 #include "core/base/result.h"
+#include "core/base/units.h"
 #include "core/machine/settings.h"
 #include "views/layout/run_view.h"
 
@@ -15,6 +16,8 @@
 
 namespace pallascope::app {
 
+inline constexpr Bytes kDefaultMemory{std::int64_t{896} << 20};
+
 struct RunRequest
 {
     std::string kernel = "matmul";                 // built in, or a kernel file's path
@@ -25,6 +28,7 @@ struct RunRequest
     std::string inputs; // an .npz with contents of inputs; empty: as the kernel has them
     bool keepResults = false;
     machine::Settings settings;
+    Bytes memory = kDefaultMemory; // that arrays may take
     bool operator==(const RunRequest&) const = default;
 };
 

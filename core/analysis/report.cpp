@@ -1,6 +1,5 @@
 #include "core/analysis/report.h"
 
-#include "core/base/check.h"
 #include "core/chip/chip.h"
 
 #include <algorithm>
@@ -93,8 +92,9 @@ void Accounting::traffic(Report& report) const
             (out ? report.hbmWritten : report.hbmRead) += moved.bytes;
             if (moved.copies > 0) {
                 const trace::Operand& of = m_info.operands[operand];
-                report.traffic.push_back({of.name, out, moved.copies, moved.bytes, of.blockBytes,
-                                          ratio(moved.bytes, of.arrayBytes)});
+                report.traffic.push_back(
+                    {of.name, out, moved.copies, moved.bytes, of.blockBytes,
+                     of.arrayBytes > Bytes(0) ? ratio(moved.bytes, of.arrayBytes) : 0});
             }
         }
     }
@@ -104,23 +104,47 @@ void Accounting::traffic(Report& report) const
                                                 : 0;
 }
 
+// How many agents have pipelines or semaphores; at least the first.
+std::int64_t agentsUsed(const trace::Info& info)
+{
+    std::int32_t last = 0;
+    for (const trace::Pipeline& pipeline : info.pipelines) {
+        last = std::max(last, pipeline.agent);
+    }
+    for (const trace::Semaphore& semaphore : info.semaphores) {
+        last = std::max(last, semaphore.agent);
+    }
+    return last + 1;
+}
+
 void Accounting::split(Report& report) const
 {
-    TimeSplit& split = report.split;
+    Picoseconds compute, overhead;
     for (std::size_t id = 0; id < m_sums.instances.size(); ++id) {
         const trace::SegmentTemplate& segment = m_info.templates[id];
-        (segment.kind == trace::SegmentKind::StepOverhead ? split.stepOverhead : split.compute) +=
+        (segment.kind == trace::SegmentKind::StepOverhead ? overhead : compute) +=
             segment.duration * m_sums.instances[id];
     }
     report.stalledSteps = m_sums.stalledSteps;
-    if (m_sums.steps == 0) {
-        split.exposedCopies = m_sums.end - split.compute - split.stepOverhead;
-        return;
+    // Of several agents the average. Where rows overlap or leave gaps, as those of agents may, each
+    // part takes of what is left, and waiting the rest.
+    const std::int64_t agents = agentsUsed(m_info);
+    compute = Picoseconds(compute.value() / agents);
+    overhead = Picoseconds(overhead.value() / agents);
+    Picoseconds left = m_sums.end;
+    const auto take = [&left](Picoseconds part) {
+        part = std::clamp(part, Picoseconds(0), left);
+        left -= part;
+        return part;
+    };
+    TimeSplit& split = report.split;
+    split.compute = take(compute);
+    split.stepOverhead = take(overhead);
+    if (m_sums.steps > 0) {
+        split.prologue = take(m_sums.firstBody - m_sums.computeBefore);
+        split.epilogue = take(m_sums.end - m_sums.lastStepEnd - m_sums.computeAfter);
     }
-    split.prologue = m_sums.firstBody - m_sums.computeBefore;
-    split.epilogue = m_sums.end - m_sums.lastStepEnd - m_sums.computeAfter;
-    split.exposedCopies = m_sums.exposedCopies;
-    PALLASCOPE_CHECK(split.total() == m_sums.end);
+    split.exposedCopies = left;
 }
 
 void Accounting::memory(Report& report) const

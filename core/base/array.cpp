@@ -4,13 +4,48 @@
 #include "core/base/element.h"
 
 #include <algorithm>
+#include <atomic>
+#include <utility>
 
 namespace pallascope {
+
+struct MemoryLimit::Account
+{
+    std::int64_t most = 0;
+    std::atomic<std::int64_t> used = 0; // arrays may go away on another thread
+};
+
+namespace {
+
+thread_local std::shared_ptr<MemoryLimit::Account> t_account;
+
+} // namespace
+
+MemoryLimit::MemoryLimit(Bytes most)
+    : m_outer(std::exchange(t_account, std::make_shared<Account>(most.value())))
+{}
+
+MemoryLimit::~MemoryLimit()
+{
+    t_account = std::move(m_outer);
+}
 
 SharedBytes allocateBytes(std::int64_t count)
 {
     PALLASCOPE_CHECK(count >= 0);
-    return std::make_shared_for_overwrite<std::byte[]>(static_cast<std::size_t>(count));
+    const auto size = static_cast<std::size_t>(count);
+    if (!t_account) {
+        return std::make_shared_for_overwrite<std::byte[]>(size);
+    }
+    if (count > t_account->most - t_account->used) {
+        throw MemoryLimitReached();
+    }
+    auto bytes = std::make_unique_for_overwrite<std::byte[]>(size);
+    t_account->used += count;
+    return {bytes.release(), [account = t_account, count](std::byte* freed) {
+                delete[] freed;
+                account->used -= count;
+            }};
 }
 
 Array makeArray(DType dtype, Shape shape)

@@ -3,16 +3,38 @@
 
 #include "core/base/dtype.h"
 #include "core/base/shape.h"
+#include "core/base/units.h"
 
 #include <cstddef>
 #include <memory>
+#include <new>
 
 namespace pallascope {
 
 // Uninitialised bytes that many may read and one may write.
 using SharedBytes = std::shared_ptr<std::byte[]>;
 
-[[nodiscard]] SharedBytes allocateBytes(std::int64_t count);
+[[nodiscard]] SharedBytes allocateBytes(std::int64_t count); // throws MemoryLimitReached
+
+// Thrown where arrays would take more than a MemoryLimit allows.
+struct MemoryLimitReached : std::bad_alloc
+{};
+
+// While it lives, the arrays that this thread allocates take at most so many bytes at a time; an
+// inner limit counts by itself.
+class MemoryLimit
+{
+public:
+    explicit MemoryLimit(Bytes most);
+    ~MemoryLimit();
+    MemoryLimit(const MemoryLimit&) = delete;
+    MemoryLimit& operator=(const MemoryLimit&) = delete;
+
+    struct Account; // outlives the limit while an array of it does
+
+private:
+    std::shared_ptr<Account> m_outer;
+};
 
 struct Array
 {

@@ -8,8 +8,8 @@ namespace pallascope {
 
 std::string significant(double value, int digits)
 {
-    if (value == 0.0) {
-        return "0";
+    if (value == 0.0 || !std::isfinite(value)) {
+        return value == 0.0 ? "0" : fmt::format("{}", value);
     }
     int exponent = static_cast<int>(std::floor(std::log10(std::fabs(value)) + 1e-12));
     const double next = std::pow(10.0, exponent + 1);

@@ -2,7 +2,10 @@
 // does not have in C++20; it is to be replaced by an alias once the compilers do.
 #pragma once
 
+#include "core/base/text.h"
+
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -17,21 +20,22 @@ enum class ErrorKind
     Internal
 };
 
-// One full sentence that names the thing, the bad value, and what would be right.
+// One full sentence that names the thing, the bad value, and what would be right; on one line,
+// whatever it quotes.
 struct Error
 {
     ErrorKind kind = ErrorKind::User;
     std::string message;
 };
 
-inline Error userError(std::string message)
+inline Error userError(std::string_view message)
 {
-    return {ErrorKind::User, std::move(message)};
+    return {ErrorKind::User, oneLine(message)};
 }
 
-inline Error limitError(std::string message)
+inline Error limitError(std::string_view message)
 {
-    return {ErrorKind::Limit, std::move(message)};
+    return {ErrorKind::Limit, oneLine(message)};
 }
 
 template<class T>

@@ -12,7 +12,7 @@ namespace {
 // Bounds that keep every product of the model inside int64; no chip is near them.
 constexpr std::size_t kMostRank = 8;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;     // of an array in HBM
-constexpr std::int64_t kMostNearElements = std::int64_t{1} << 28; // of anything else
+constexpr std::int64_t kMostNearElements = std::int64_t{1} << 27; // of anything else
 constexpr std::int64_t kMostSemaphores = 1 << 16;                 // of one array of them
 constexpr std::int64_t kMostStride = std::int64_t{1} << 20;
 constexpr std::int32_t kMostBuffers = 1024;

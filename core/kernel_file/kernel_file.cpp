@@ -107,7 +107,7 @@ Status readSources(Document& document, const std::string& file, const ZipReader*
         if (!text) {
             return text.error();
         }
-        document.program.sources.push_back({entry.file, std::move(*text)});
+        document.program.sources.push_back({entry.file, validUtf8(*text)});
     }
     return Done{};
 }

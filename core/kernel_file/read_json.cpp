@@ -357,14 +357,41 @@ void number(ir::Region& region, const std::string& pointer, std::int32_t& next,
     }
 }
 
-// ir::verify, with sentences that name the place in the file.
+// Of a dot_general that is verified.
+double productsOf(const ir::Program& program, const ir::Operation& operation)
+{
+    const ir::Type& lhs = program.type(operation.operands[0]);
+    double products = 1;
+    for (const Extent extent : program.type(operation.results[0]).shape.extents()) {
+        products *= static_cast<double>(extent);
+    }
+    for (const std::int32_t axis : std::get<ir::DotParams>(operation.params).lhsContracting) {
+        products *= static_cast<double>(lhs.shape[static_cast<std::size_t>(axis)]);
+    }
+    return products;
+}
+
+// ir::verify, with sentences that name the place in the file, and what one operation may take.
 Status verifyPlaced(const ir::Program& program)
 {
     ir::Program placed = program;
     placed.locations.clear();
     std::int32_t next = 0;
     number(placed.body, "/body", next, &placed.locations);
-    return ir::verify(placed);
+    if (Status legal = ir::verify(placed); !legal) {
+        return legal;
+    }
+    Status status = Done{};
+    ir::forEachOperation(placed.body, [&](const ir::Operation& operation) {
+        constexpr double kMostProducts = 68'719'476'736; // 4096 cubed: no on-chip memory has room
+        if (status && operation.code == ir::OpCode::DotGeneral
+            && productsOf(placed, operation) > kMostProducts) {
+            status = userError(
+                fmt::format("{}: dot_general takes {:.1e} products; 4096\u00b3 at most are right",
+                            placed.where(operation.location), productsOf(placed, operation)));
+        }
+    });
+    return status;
 }
 
 } // namespace

@@ -192,15 +192,8 @@ void Engine::close(Agent& agent)
 
 void Engine::advance()
 {
-    if (++m_state.turns > kMostTurns) {
-        fail(limitError(m_program.name + " takes more than " + countText(kMostTurns)
-                        + " loop rounds and steps, the most that a run records; a loop that ends, "
-                          "or larger blocks, are right."));
-        return;
-    }
-    if (m_options.progress && m_state.turns % 65536 == 0 && !m_agent->gridFrame
-        && !m_options.progress(0)) {
-        fail(limitError("cancelled"));
+    ++m_state.turns;
+    if (!mayGoOn()) {
         return;
     }
     switch (m_agent->frames.back().index()) {
@@ -225,6 +218,29 @@ void Engine::advance()
     default:
         joinCores();
     }
+}
+
+bool Engine::mayGoOn()
+{
+    const std::int64_t most = m_options.rows ? kMostRecordedTurns : kMostTurns;
+    if (m_state.turns > most) {
+        fail(limitError(m_program.name + " takes more than " + countText(most)
+                        + " loop rounds and steps, the most that a run records; a loop that ends, "
+                          "or larger blocks, are right."));
+    } else if (m_state.turns % 1024 == 0 && m_recorder.recordedBytes() > kMostRecorded) {
+        fail(limitError(m_program.name + " takes more steps, copies and waits than the "
+                        + bytesText(kMostRecorded)
+                        + " that a run records; a loop that ends, or larger blocks, are right."));
+    } else if (m_options.progress
+               && (m_options.values == ValueMode::Full || m_state.turns % 1024 == 0)) {
+        constexpr auto kBetween = std::chrono::milliseconds(50);
+        const auto now = std::chrono::steady_clock::now();
+        if (now - m_asked > kBetween && !m_options.progress(m_share)) {
+            fail(limitError("cancelled"));
+        }
+        m_asked = now - m_asked > kBetween ? now : m_asked;
+    }
+    return !m_error;
 }
 
 void Engine::runBlock()

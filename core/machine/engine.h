@@ -10,6 +10,7 @@
 #include "core/machine/run.h"
 #include "core/machine/state.h"
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <span>
@@ -70,6 +71,7 @@ private:
     void turn();
     void advance();
     void close(Agent& agent);
+    [[nodiscard]] bool mayGoOn(); // within the limits, and not cancelled
     void runBlock();
     void runScan();
     void runWhile();
@@ -247,7 +249,9 @@ private:
     std::vector<ir::ValueId> m_seen; // by ValueId: of a view the ref that it sees
     std::map<std::pair<const ir::Operation*, std::size_t>, std::shared_ptr<const OperandPlan>>
         m_operandPlans;
-    std::optional<std::vector<Birth>> m_births; // where they are watched
+    std::optional<std::vector<Birth>> m_births;    // where they are watched
+    double m_share = 0;                            // done, as progress was told last
+    std::chrono::steady_clock::time_point m_asked; // whether to go on
     std::optional<Error> m_error;
     bool m_stopped = false;
     Picoseconds m_end;

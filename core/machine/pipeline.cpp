@@ -280,9 +280,11 @@ StepActions Engine::actionsNow(PipelineFrame& frame, std::size_t operand)
 void Engine::beginStep(PipelineFrame& frame)
 {
     const std::int64_t s = frame.step;
+    if (!frame.outerGrid) {
+        m_share = static_cast<double>(s) / static_cast<double>(frame.steps);
+    }
     if (m_options.progress && !frame.outerGrid
-        && (m_options.values == ValueMode::Full || s % 1024 == 0)
-        && !m_options.progress(static_cast<double>(s) / static_cast<double>(frame.steps))) {
+        && (m_options.values == ValueMode::Full || s % 1024 == 0) && !m_options.progress(m_share)) {
         fail(limitError("cancelled"));
         return;
     }

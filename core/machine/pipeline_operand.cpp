@@ -189,11 +189,15 @@ Status checkOverhang(const ir::Program& program, const ir::BlockSpec& spec,
 Result<std::int32_t> linkBetween(std::int32_t from, std::int32_t to, const std::string& who,
                                  const chip::Chip& chip)
 {
-    const auto link =
-        std::find_if(chip.links.begin(), chip.links.end(), [&](const chip::Link& candidate) {
-            return (candidate.from == from && candidate.to == to)
-                   || (candidate.from == to && candidate.to == from);
+    auto link = std::find_if(chip.links.begin(), chip.links.end(), [&](const chip::Link& one) {
+        return (one.from == from && one.to == to) || (one.from == to && one.to == from);
+    });
+    const std::int32_t hbm = chip.memoryIndex("HBM");
+    if (link == chip.links.end() && (from == hbm || to == hbm)) { // SMEM is filled over HBM's
+        link = std::find_if(chip.links.begin(), chip.links.end(), [&](const chip::Link& one) {
+            return one.from == hbm || one.to == hbm;
         });
+    }
     if (link == chip.links.end()) {
         return userError("The chip " + chip.title + " has no link between "
                          + chip.memories[static_cast<std::size_t>(from)].name + " and "
@@ -236,7 +240,7 @@ Result<std::shared_ptr<const OperandPlan>> planOperand(const ir::Program& progra
         return status.error();
     }
     if (operand->facts.outCount > 0) {
-        constexpr std::int64_t kMostBlocks = 1 << 26;
+        constexpr std::int64_t kMostBlocks = 1 << 24;
         operand->blocks = Shape(operand->facts.blockCounts).elements();
         if (operand->blocks > kMostBlocks) {
             return limitError(operand->spec->name + " has " + countText(operand->blocks)

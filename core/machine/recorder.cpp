@@ -295,6 +295,18 @@ void Recorder::reserve(std::int32_t pipeline, std::int64_t steps)
     }
 }
 
+Bytes Recorder::recordedBytes() const
+{
+    // Of one row in all its columns, without padding.
+    constexpr std::size_t kStep = 44, kSegment = 20, kCopy = 57, kWait = 28;
+    std::size_t bytes = builder.steps.size() * kStep + builder.segments.size() * kSegment
+                        + builder.copies.size() * kCopy + builder.waits.size() * kWait;
+    for (const std::vector<Visit>& visits : m_visits) {
+        bytes += visits.size() * sizeof(Visit);
+    }
+    return Bytes(static_cast<std::int64_t>(bytes));
+}
+
 std::int32_t Recorder::addCopy(std::int32_t operand, std::int64_t block, std::int32_t slot,
                                bool out, std::int32_t link, std::int32_t step, Bytes bytes,
                                Picoseconds issue, Picoseconds start, Picoseconds end)

@@ -84,6 +84,9 @@ public:
         return m_visits[static_cast<std::size_t>(operand)];
     }
 
+    // What all rows so far take.
+    [[nodiscard]] Bytes recordedBytes() const;
+
     void countEvents(std::int64_t events) { builder.info.events += events; }
 
     // One cause (kind, operand, source line) is one finding, with its first step and its count.

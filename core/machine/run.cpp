@@ -130,6 +130,20 @@ void reportUnknownFigures(const ir::Program& program, const chip::Chip& chip, co
     }
 }
 
+Status checkSteps(const ir::Program& program, std::int64_t most)
+{
+    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
+        const std::int64_t steps =
+            ir::stepCount(std::get<ir::PipelineParams>(pipeline->params).grid);
+        if (steps > most) {
+            return limitError(program.name + " would take " + countText(steps)
+                              + " grid steps; a run records " + countText(most)
+                              + " at most. Larger blocks make fewer steps.");
+        }
+    }
+    return Done{};
+}
+
 } // namespace
 
 Status checkFit(const ir::Program& program, const chip::Chip& chip)
@@ -154,16 +168,7 @@ Status checkFit(const ir::Program& program, const chip::Chip& chip)
             return status;
         }
     }
-    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
-        const std::int64_t steps =
-            ir::stepCount(std::get<ir::PipelineParams>(pipeline->params).grid);
-        if (steps > kMostSteps) {
-            return limitError(program.name + " would take " + countText(steps)
-                              + " grid steps; a run records " + countText(kMostSteps)
-                              + " at most. Larger blocks make fewer steps.");
-        }
-    }
-    return Done{};
+    return checkSteps(program, kMostSteps);
 }
 
 Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inputs,
@@ -171,6 +176,10 @@ Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inpu
 {
     const Clock::time_point begin = Clock::now();
     if (Status status = checkFit(program, chip); !status) {
+        return status.error();
+    }
+    if (Status status = checkSteps(program, options.rows ? kMostRecordedSteps : kMostSteps);
+        !status) {
         return status.error();
     }
     const bool full = options.values == ValueMode::Full;

@@ -25,11 +25,14 @@ enum class ValueMode
     Needed
 };
 
-// Steps that one run records at most; each takes some 400 bytes.
+// Steps of one run; of one that keeps its rows, each some 400 bytes.
 inline constexpr std::int64_t kMostSteps = 20'000'000;
+inline constexpr std::int64_t kMostRecordedSteps = 2'500'000;
 
-// Loop rounds, branches and segments that one run executes at most.
+// Loop rounds, branches and segments that one run executes at most, and what its rows take.
 inline constexpr std::int64_t kMostTurns = 40'000'000;
+inline constexpr std::int64_t kMostRecordedTurns = 16'000'000;
+inline constexpr Bytes kMostRecorded{std::int64_t{700} << 20};
 
 struct Options
 {
@@ -56,7 +59,8 @@ struct RunResult
 };
 
 // What must hold before anything runs, and run() checks first: blocks within their memories, arrays
-// within HBM (limit errors with the bytes), steps within kMostSteps.
+// within HBM (limit errors with the bytes), steps within kMostSteps (kMostRecordedSteps where rows
+// are kept).
 [[nodiscard]] Status checkFit(const ir::Program& program, const chip::Chip& chip);
 
 // `inputs`: one array per input argument, in order; with needed values they may be shapes only.

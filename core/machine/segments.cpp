@@ -17,6 +17,9 @@ void Engine::runSegment(const PlanItem& item)
     if (!item.evaluate.empty()) {
         land(m_agent->time); // copies that ended by now are seen by this segment
         for (const Evaluation& evaluation : item.evaluate) {
+            if (!mayGoOn()) { // one operation may take seconds
+                return;
+            }
             execute(evaluation);
             if (m_stopped) {
                 break; // the run ends with this segment

@@ -1,5 +1,7 @@
 #include "core/trace/json_out.h"
 
+#include "core/base/text.h"
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -8,38 +10,12 @@ namespace pallascope::trace {
 
 namespace {
 
-// Length of the well-formed UTF-8 sequence that starts here (RFC 3629: shortest form, no
-// surrogates), 0 if there is none.
-std::size_t sequenceLength(std::string_view text)
-{
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const auto tail = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xc0U) == 0x80U; };
-    const unsigned char lead = byte(0);
-    if (lead < 0x80) {
-        return 1;
-    }
-    if (lead >= 0xc2 && lead <= 0xdf && tail(1)) {
-        return 2;
-    }
-    if (lead >= 0xe0 && lead <= 0xef && tail(1) && tail(2)) {
-        const bool overlong = lead == 0xe0 && byte(1) < 0xa0;
-        const bool surrogate = lead == 0xed && byte(1) > 0x9f;
-        return overlong || surrogate ? 0 : 3;
-    }
-    if (lead >= 0xf0 && lead <= 0xf4 && tail(1) && tail(2) && tail(3)) {
-        const bool overlong = lead == 0xf0 && byte(1) < 0x90;
-        const bool beyond = lead == 0xf4 && byte(1) > 0x8f;
-        return overlong || beyond ? 0 : 4;
-    }
-    return 0;
-}
-
-template<class T>
-void append(std::string& buffer, T value)
+template<class T, class... Format>
+void append(std::string& buffer, T value, Format... format)
 {
     std::array<char, 32> digits{};
     const std::to_chars_result result =
-        std::to_chars(digits.data(), digits.data() + digits.size(), value);
+        std::to_chars(digits.data(), digits.data() + digits.size(), value, format...);
     buffer.append(digits.data(), result.ptr);
 }
 
@@ -57,8 +33,10 @@ void JsonOut::unsignedInteger(std::uint64_t value)
 
 void JsonOut::number(double value)
 {
-    if (std::isfinite(value)) {
+    if (std::isfinite(value) && std::fabs(value) < 1e18) {
         append(m_buffer, value);
+    } else if (std::isfinite(value)) { // shorter as an integer, which readers then find too large
+        append(m_buffer, value, std::chars_format::scientific);
     } else {
         raw(std::isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"");
     }
@@ -70,7 +48,7 @@ void JsonOut::text(std::string_view text)
     raw('"');
     while (!text.empty()) {
         const auto lead = static_cast<unsigned char>(text.front());
-        const std::size_t length = sequenceLength(text);
+        const std::size_t length = utf8Length(text);
         if (length == 0) {
             raw("\xef\xbf\xbd");
         } else if (lead == '"' || lead == '\\') {

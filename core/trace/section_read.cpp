@@ -11,7 +11,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr std::size_t kMaxTableBytes = 4ULL << 30U; // decoded columns of one table
+constexpr std::size_t kMaxBytes = 768U << 20U; // decoded columns of all tables
 constexpr std::size_t kMaxLag = 64;
 
 class InfoReader
@@ -185,9 +185,11 @@ private:
 class ColumnReader
 {
 public:
-    ColumnReader(Place& place, dom::object table)
+    // `bytes`: what columns take so far.
+    ColumnReader(Place& place, dom::object table, std::size_t& bytes)
         : m_place(place)
         , m_table(table)
+        , m_bytes(bytes)
     {
         if (const std::optional<dom::element> rows = member(place, table, "rows")) {
             const Enter enter(place, "rows");
@@ -215,9 +217,9 @@ public:
         if (m_place.error || !readResiduals(*object)) {
             return;
         }
-        m_bytes += m_rows * (sizeof(T) + sizeof(std::int64_t));
-        if (m_bytes > kMaxTableBytes) {
-            m_place.fail("makes the table larger than 4 GiB, the most that can be read");
+        m_bytes += m_rows * sizeof(T);
+        if (m_bytes > kMaxBytes) {
+            m_place.fail("makes the tables larger than 768 MiB, the most that can be read");
             return;
         }
         decode(values, lag, predict);
@@ -304,21 +306,23 @@ private:
 
     Place& m_place;
     dom::object m_table;
-    std::size_t m_rows = 0, m_bytes = 0;
+    std::size_t m_rows = 0;
+    std::size_t& m_bytes;
     std::vector<std::pair<std::int64_t, std::int64_t>> m_runs;
     std::vector<std::int64_t> m_residuals;
 };
 
 // The columns of one table.
 template<class Describe>
-void readTable(Place& place, dom::object section, std::string_view name, Describe describe)
+void readTable(Place& place, dom::object section, std::string_view name, std::size_t& bytes,
+               Describe describe)
 {
     if (place.error) {
         return;
     }
     if (const std::optional<dom::object> table = objectAt(place, section, name)) {
         const Enter enter(place, name);
-        ColumnReader reader(place, *table);
+        ColumnReader reader(place, *table, bytes);
         describe(reader);
     }
 }
@@ -345,16 +349,19 @@ void readSection(Place& place, dom::object section, TraceBuilder& b)
         readInteger(place, *end, value);
         b.end = Picoseconds(value);
     }
-    readTable(place, section, "steps", [&](auto& r) { describeSteps(r, b.steps); });
-    readTable(place, section, "segments",
+    std::size_t bytes = 0;
+    readTable(place, section, "steps", bytes, [&](auto& r) { describeSteps(r, b.steps); });
+    readTable(place, section, "segments", bytes,
               [&](auto& r) { describeSegments(r, b.segments, b.steps, b.info); });
-    readTable(place, section, "copies",
+    readTable(place, section, "copies", bytes,
               [&](auto& r) { describeCopies(r, b.copies, b.steps, b.info); });
-    readTable(place, section, "waits",
+    readTable(place, section, "waits", bytes,
               [&](auto& r) { describeWaits(r, b.waits, b.steps, b.copies, b.info); });
-    readTable(place, section, "visits", [&](auto& r) { describeVisits(r, b.visits, b.copies); });
+    readTable(place, section, "visits", bytes,
+              [&](auto& r) { describeVisits(r, b.visits, b.copies); });
     if (!b.info.semaphores.empty()) {
-        readTable(place, section, "signals", [&](auto& r) { describeSignals(r, b.signals); });
+        readTable(place, section, "signals", bytes,
+                  [&](auto& r) { describeSignals(r, b.signals); });
     }
 }
 

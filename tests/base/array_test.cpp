@@ -15,6 +15,22 @@ bool sameBits(const Array& a, const Array& b)
            && std::memcmp(a.data.get(), b.data.get(), static_cast<std::size_t>(a.byteCount())) == 0;
 }
 
+TEST(MemoryLimit, countsTheArraysThatExistAndIsPerScope)
+{
+    const MemoryLimit outer(Bytes(1000));
+    Array kept = makeArray(DType::Int8, {400});
+    {
+        const MemoryLimit inner(Bytes(500));
+        Array first = makeArray(DType::F32, {100});
+        EXPECT_THROW((void)makeArray(DType::F32, {100}), MemoryLimitReached);
+        first.data.reset();
+        kept = makeArray(DType::F32, {100}); // room again; outlives its scope
+    }
+    EXPECT_NO_THROW((void)makeArray(DType::F32, {250}));
+    EXPECT_THROW((void)makeArray(DType::F32, {251}), std::bad_alloc);
+    EXPECT_EQ(kept.byteCount(), 400);
+}
+
 TEST(ArrayTest, normalNumbersHaveMeanZeroAndVarianceOne)
 {
     const Array array = normalArray(DType::F32, {1000, 1000}, 0);

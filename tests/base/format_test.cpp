@@ -83,6 +83,8 @@ TEST(Format, significantDigitsHaveNoExponent)
     EXPECT_EQ(significant(9.999, 3), "10.0"); // rounding adds a digit: still three
     EXPECT_EQ(significant(0.00123, 2), "0.0012");
     EXPECT_EQ(significant(0, 3), "0");
+    EXPECT_EQ(significant(std::numeric_limits<double>::infinity(), 3), "inf");
+    EXPECT_EQ(significant(std::numeric_limits<double>::quiet_NaN(), 2), "nan");
 }
 
 } // namespace

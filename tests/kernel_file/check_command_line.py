@@ -96,6 +96,26 @@ class KernelFiles(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(run("report", trace).returncode, 0)
 
+    def test_what_a_run_refuses_names_the_file_and_the_limit(self):
+        path = self.folder / "k.kernel.json"
+        kernel = json.loads((EXAMPLES / "add.kernel.json").read_text(encoding="utf-8"))
+        for value in kernel["values"]:
+            if value.get("shape") and value.get("space") == "hbm":
+                value["shape"] = [1 << 21, 128]
+        path.write_text(json.dumps(kernel), encoding="utf-8")
+        sentence = self.refused("run", path)
+        self.assertIn("more than 896 MiB; `--values needed`", sentence)
+        self.assertTrue(sentence.startswith(f"{path}: "), sentence)
+        self.assertEqual(run("run", path, "--values", "needed").returncode, 1)  # blocks not written
+        self.assertIn("--memory is -1 GiB", self.refused("run", path, "--memory", "-1"))
+        self.assertIn("more than 1 MiB", self.refused(
+            "run", "add_vectors", "-p", "shape=1024,1024", "--memory", f"{1 / 1024}"))
+        kernel["body"]["operations"][0]["params"]["grid"] = [3_000_000]
+        path.write_text(json.dumps(kernel), encoding="utf-8")
+        sentence = self.refused("run", path, "--values", "needed")
+        self.assertTrue(sentence.startswith(f"{path}: "), sentence)
+        self.assertIn("3\u2009000\u2009000 grid steps", sentence)
+
     def test_inputs_travel_in_the_archive(self):
         numbers = [0.5] * (64 * 128)
         with zipfile.ZipFile(self.folder / "in.npz", "w", zipfile.ZIP_DEFLATED) as archive:

@@ -50,6 +50,14 @@ std::vector<ir::Program> builtInPrograms()
     return programs;
 }
 
+std::vector<ir::Program> smallPrograms()
+{
+    const Given small{{"m", "16"},  {"n", "256"},  {"k", "256"},
+                      {"bm", "16"}, {"bn", "128"}, {"bk", "128"}};
+    return {built("matmul", small), built("matmul_scratch", small),
+            built("add_vectors", {{"shape", "16,256"}, {"block", "8"}})};
+}
+
 ir::Program wideProgram(bool withWhile)
 {
     const auto body = [withWhile](pl::Ref x, pl::Ref out, pl::Ref sums) {

@@ -12,6 +12,9 @@ namespace pallascope::kernel_file_test {
 // Every built-in kernel, with its defaults and with other parameters.
 [[nodiscard]] std::vector<ir::Program> builtInPrograms();
 
+// Built-in kernels on a few blocks.
+[[nodiscard]] std::vector<ir::Program> smallPrograms();
+
 // One kernel with loops, branches, scratch, dynamic slices, literals that are hard to print, and
 // every kind of parameters.
 [[nodiscard]] ir::Program wideProgram(bool withWhile = true);

@@ -1,5 +1,5 @@
 // Files that are not traces, or not sound ones: one sentence each, that names the file, the place
-// and the value.
+// and the value. tests/fuzz has random ones.
 #include "core/trace/file.h"
 #include "tests/support/synthetic_trace.h"
 #include "tests/trace/file_support.h"
@@ -84,6 +84,39 @@ TEST(BadTraceFiles, damagedGzipIsToldFromCutShort)
     EXPECT_EQ(fileMessage(path), path + " is damaged: its gzip data does not unpack");
     writeContent(path, packed + "tail");
     EXPECT_EQ(fileMessage(path), path + " is damaged: its gzip data does not unpack");
+}
+
+TEST(BadTraceFiles, everyTruncationIsRefused)
+{
+    const std::string text = small();
+    for (std::size_t length = 0; length + 2 < text.size(); length += 1 + length % 7) {
+        ASSERT_FALSE(fromJson(text.substr(0, length), "a.json")) << length;
+    }
+}
+
+TEST(BadTraceFiles, everyTruncationOfAGzipFileIsRefused)
+{
+    const ScratchFolder folder;
+    ASSERT_TRUE(save(*test::mainJob(2048), folder / "a.json.gz"));
+    const std::string packed = contentOf(folder / "a.json.gz");
+    for (std::size_t length = 0; length < packed.size(); length += 41) {
+        writeContent(folder / "b.json.gz", packed.substr(0, length));
+        ASSERT_FALSE(load(folder / "b.json.gz")) << length;
+    }
+}
+
+TEST(BadTraceFiles, flippedBytesOfAGzipFileAreRefused)
+{
+    const ScratchFolder folder;
+    ASSERT_TRUE(save(*test::mainJob(2048), folder / "a.json.gz"));
+    const std::string packed = contentOf(folder / "a.json.gz");
+    for (std::size_t at = 10; at < packed.size();
+         at += 53) { // past the header, which holds no data
+        std::string flipped = packed;
+        flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
+        writeContent(folder / "b.json.gz", flipped);
+        ASSERT_FALSE(load(folder / "b.json.gz")) << at;
+    }
 }
 
 TEST(BadTraceFiles, thatAreNotJsonSayWhatTheyAreInstead)
@@ -196,8 +229,8 @@ TEST(BadTraceFiles, aTableOfAbsurdLengthIsRefused)
         }
     }
     EXPECT_EQ(messageOf(document.dump()),
-              "a.json: /pallascope/steps/pipeline makes the table larger than "
-              "4 GiB, the most that can be read");
+              "a.json: /pallascope/steps/pipeline makes the tables larger than "
+              "768 MiB, the most that can be read");
 }
 
 TEST(BadTraceFiles, brokenRulesAreToldAsTheBuilderTellsThem)

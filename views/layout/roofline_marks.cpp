@@ -185,6 +185,9 @@ void Painter::points(const Point& point)
 void Painter::expected()
 {
     const double intensity = m_run.report.arithmeticIntensity;
+    if (intensity <= 0) { // no place on a logarithmic axis
+        return;
+    }
     const double x = m_x.at(intensity);
     m_canvas.dashedVertical(x, m_plot.y, m_plot.bottom() - 18, Role::Select);
     const std::string text = "whole run " + intensityText(intensity);

@@ -8,6 +8,21 @@
 
 namespace pallascope::layout::timeline {
 
+namespace {
+
+// A period, doubled until it is as wide as `least` px or the whole run.
+std::int64_t stepsOf(double least, std::int64_t period, double pxPerStep, std::size_t steps)
+{
+    std::int64_t every = std::max<std::int64_t>(1, period);
+    while (static_cast<double>(every) * pxPerStep < least
+           && every < static_cast<std::int64_t>(steps)) {
+        every *= 2;
+    }
+    return every;
+}
+
+} // namespace
+
 void Painter::timeRuler()
 {
     m_canvas.fill(0, 0, m_size.width, kRuler, Role::Panel);
@@ -52,10 +67,7 @@ void Painter::stepNumbers()
     constexpr double kLeast = 80; // px
     const trace::Steps& steps = m_trace.steps();
     const std::int32_t from = trace::stepAt(m_trace, m_axis.range.begin);
-    std::int64_t every = std::max<std::int64_t>(1, m_run.period);
-    while (static_cast<double>(every) * m_zoom.pxPerStep < kLeast) {
-        every *= 2;
-    }
+    const std::int64_t every = stepsOf(kLeast, m_run.period, m_zoom.pxPerStep, steps.size());
     bool first = true;
     double free = m_axis.left;
     for (std::int64_t step = (from + every - 1) / every * every;
@@ -154,10 +166,7 @@ void Painter::periodNames()
 {
     constexpr double kLeast = 44; // px for "304–311"
     const trace::Steps& steps = m_trace.steps();
-    std::int64_t every = std::max<std::int64_t>(1, m_run.period);
-    while (static_cast<double>(every) * m_zoom.pxPerStep < kLeast) {
-        every *= 2;
-    }
+    const std::int64_t every = stepsOf(kLeast, m_run.period, m_zoom.pxPerStep, steps.size());
     const std::int32_t at = trace::stepAt(m_trace, m_axis.range.begin);
     double lastLine = -1;
     for (auto step = static_cast<std::size_t>(std::max(0, at));

@@ -1,0 +1,22 @@
+// Sound files of one format, with the trees of those that are JSON.
+#pragma once
+
+#include "tests/fuzz/mutate.h"
+
+#include <string>
+#include <vector>
+
+namespace pallascope::fuzz {
+
+struct Corpus
+{
+    std::vector<std::string> files;
+    std::vector<Json> trees; // empty, or one for each file
+};
+
+[[nodiscard]] Corpus corpusOfJson(std::vector<std::string> files);
+
+// One of the files changed: mostly its tree, else its bytes, sometimes both.
+[[nodiscard]] std::string mutatedFile(const Corpus& corpus, Random& random);
+
+} // namespace pallascope::fuzz

@@ -1,0 +1,48 @@
+// What is fuzzed: each kind of file that the program reads, with sound files to start from, and
+// what a user does with such a file.
+#pragma once
+
+#include "tests/fuzz/mutate.h"
+
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pallascope::fuzz {
+
+// The program did with a file what it must never do.
+struct Fault : std::runtime_error
+{
+    using std::runtime_error::runtime_error;
+};
+
+struct Outcome
+{
+    bool legal = false;
+    std::string sentence; // of the refusal; of a legal file what came of it: "ran", "cut off"
+};
+
+struct Format
+{
+    std::string_view name, ending;              // "kernel", ".kernel.json"
+    const std::vector<std::string>& (*seeds)(); // sound files
+    std::string (*mutated)(Random& random);     // one of them, changed
+    // Throws Fault, or whatever escapes the program. `path` is where the bytes lie too.
+    Outcome (*use)(const std::string& path, const std::string& bytes);
+};
+
+extern const Format kKernelFormat, kArchiveFormat; // .kernel.json, .pallascope
+extern const Format kChipFormat;
+extern const Format kTraceFormat, kPackedTraceFormat; // .trace.json, .trace.json.gz
+extern const Format kSweepFormat;
+extern const Format kInputsFormat; // .npz
+
+[[nodiscard]] std::span<const Format* const> formats();
+[[nodiscard]] const Format& formatNamed(std::string_view name); // throws std::runtime_error
+
+// Writes the bytes to a file of the process's own and uses that.
+[[nodiscard]] Outcome useBytes(const Format& format, const std::string& bytes);
+
+} // namespace pallascope::fuzz

@@ -1,0 +1,136 @@
+#include "tests/fuzz/kernel_seeds.h"
+
+#include "core/ir/tracer.h"
+#include "core/kernel_file/kernel_file.h"
+#include "tests/fuzz/use.h"
+#include "tests/kernel_file/support.h"
+#include "tests/machine/support.h"
+#include "tests/machine/table_pipeline.h"
+#include "tests/ops/cases.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace pallascope::fuzz {
+
+namespace {
+
+using kernel_file_test::withDefaults;
+
+std::string fileOf(const kernel_file::KernelFile& kernel, const std::string& ending)
+{
+    const std::string path = scratchFile("seed" + ending);
+    const Status saved = kernel_file::save(kernel, path);
+    require(saved.has_value(), "a seed is not saved");
+    return bytesOf(path);
+}
+
+std::int64_t sizeOf(const ops_test::Case& one)
+{
+    std::int64_t size = 0;
+    for (const Array& array : one.in) {
+        size += array.shape.elements();
+    }
+    return size;
+}
+
+// One step that stores the first result; none where the builder takes it as no kernel.
+std::optional<ir::Program> kernelOf(const ops_test::Case& one)
+{
+    std::vector<Array> arrays;
+    for (const Array& array : one.in) {
+        if (array.shape.rank() > 0) {
+            arrays.push_back(array);
+        }
+    }
+    const auto isEmpty = [](const Array& array) { return array.shape.elements() == 0; };
+    if (one.out.empty() || one.out[0].shape.rank() == 0
+        || std::any_of(one.out.begin(), one.out.end(), isEmpty)) {
+        return std::nullopt; // a file has no array without elements
+    }
+    const auto body = [&](const std::vector<pl::Ref>& refs) {
+        const auto here = std::source_location::current();
+        pl::detail::Tracer& tracer = pl::detail::Tracer::current();
+        ir::Operation operation{.code = one.code, .params = one.params};
+        std::size_t next = 0;
+        for (const Array& array : one.in) {
+            operation.operands.push_back(array.shape.rank() > 0
+                                             ? refs[next++][pl::all].load().id()
+                                             : tracer.literal(array.at(0), array.dtype, here));
+        }
+        refs.back()[pl::all] = tracer.append(operation, here)[0];
+    };
+    try {
+        return machine_test::oneStepProgram(
+            {.inputs = arrays, .dtype = one.out[0].dtype, .shape = one.out[0].shape, .grid = {1}},
+            body);
+    } catch (const std::runtime_error&) {
+        return std::nullopt;
+    }
+}
+
+// The smallest case of each operation.
+std::vector<ir::Program> operationKernels()
+{
+    std::map<ir::OpCode, ir::Program> kernels;
+    std::map<ir::OpCode, std::int64_t> sizes;
+    for (const ops_test::Case& one : ops_test::cases()) {
+        if (sizes.contains(one.code) && sizes[one.code] <= sizeOf(one)) {
+            continue;
+        }
+        if (std::optional<ir::Program> program = kernelOf(one)) {
+            kernels.insert_or_assign(one.code, std::move(*program));
+            sizes[one.code] = sizeOf(one);
+        }
+    }
+    std::vector<ir::Program> programs;
+    for (auto& [code, program] : kernels) {
+        programs.push_back(std::move(program));
+    }
+    return programs;
+}
+
+std::vector<ir::Program> smallPrograms()
+{
+    std::vector<ir::Program> programs = kernel_file_test::smallPrograms();
+    programs.push_back(kernel_file_test::wideProgram());
+    programs.push_back(kernel_file_test::wideProgram(false));
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+        std::mt19937_64 random(seed);
+        programs.push_back(machine_test::tableProgram(
+            machine_test::randomPipeline(random, {.inOuts = true, .mostBuffers = 4})));
+    }
+    return programs;
+}
+
+} // namespace
+
+std::vector<std::string> kernelTexts()
+{
+    std::vector<std::string> texts{bytesOf(PALLASCOPE_EXAMPLES "/add.kernel.json")};
+    std::vector<ir::Program> programs = smallPrograms();
+    for (ir::Program& program : operationKernels()) {
+        programs.push_back(std::move(program));
+    }
+    for (ir::Program& program : programs) {
+        texts.push_back(fileOf(withDefaults(std::move(program)), ".kernel.json"));
+    }
+    return texts;
+}
+
+std::vector<std::string> kernelArchives()
+{
+    std::vector<std::string> archives;
+    for (ir::Program& program : smallPrograms()) {
+        kernel_file::KernelFile kernel = withDefaults(std::move(program));
+        if (archives.size() % 2 == 0 && !kernel.inputs.empty()) {
+            const ir::Type& type = kernel.program.type(kernel.program.arguments[0].ref);
+            kernel.inputs[0] = normalArray(type.dtype, type.shape, 1);
+        }
+        archives.push_back(fileOf(kernel, ".pallascope"));
+    }
+    return archives;
+}
+
+} // namespace pallascope::fuzz

@@ -1,0 +1,13 @@
+// Kernel files to start from: built-in kernels in small, one with every kind of control flow, one
+// for each operation, random pipelines.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace pallascope::fuzz {
+
+[[nodiscard]] std::vector<std::string> kernelTexts();
+[[nodiscard]] std::vector<std::string> kernelArchives();
+
+} // namespace pallascope::fuzz

@@ -1,0 +1,212 @@
+#include "tests/fuzz/use.h"
+
+#include "core/analysis/report.h"
+#include "core/trace/lookup.h"
+#include "views/layout/layouts.h"
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <unistd.h>
+
+namespace pallascope::fuzz {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kLongestRun = std::chrono::milliseconds(1000); // in which something is still learnt
+constexpr std::size_t kLongestSentence = 1000;
+
+class Folder
+{
+public:
+    Folder()
+        : m_path(fs::temp_directory_path() / ("pallascope-fuzz-" + std::to_string(::getpid())))
+    {
+        fs::create_directories(m_path);
+    }
+
+    ~Folder()
+    {
+        std::error_code ignored;
+        fs::remove_all(m_path, ignored);
+    }
+
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+
+    [[nodiscard]] const fs::path& path() const { return m_path; }
+
+private:
+    fs::path m_path;
+};
+
+// The number of bytes of the character that starts there; 0: none does.
+std::size_t characterLength(std::string_view text)
+{
+    const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const std::size_t length = at(0) < 0x80   ? 1
+                               : at(0) < 0xc2 ? 0
+                               : at(0) < 0xe0 ? 2
+                               : at(0) < 0xf0 ? 3
+                               : at(0) < 0xf5 ? 4
+                                              : 0;
+    for (std::size_t i = 1; i < length; ++i) {
+        if (i >= text.size() || (at(i) & 0xc0U) != 0x80U) {
+            return 0;
+        }
+    }
+    return length;
+}
+
+bool isPlainText(std::string_view text)
+{
+    while (!text.empty()) {
+        const std::size_t length = characterLength(text);
+        const auto first = static_cast<unsigned char>(text[0]);
+        if (length == 0 || first < 0x20 || first == 0x7f) {
+            return false;
+        }
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
+// Asks everything of a trace that got through, at a few times.
+void lookUp(const trace::Index& index)
+{
+    const trace::Trace& trace = index.trace();
+    const trace::Info& info = trace.info();
+    const auto count = [](const auto& list) { return static_cast<std::int32_t>(list.size()); };
+    constexpr std::int32_t kMost = 20; // of each
+    for (int i = 0; i <= 4; ++i) {
+        const Picoseconds t(trace.end().value() / 4 * i);
+        const std::int32_t step = trace::stepAt(trace, t);
+        for (std::int32_t buffer = 0; buffer < std::min(kMost, count(info.buffers)); ++buffer) {
+            (void)trace::slotStateAt(trace, buffer, t);
+        }
+        for (std::int32_t operand = 0; operand < std::min(kMost, count(info.operands)); ++operand) {
+            (void)trace::visitAt(trace, operand, step);
+            (void)index.operandBytes(operand, true, t);
+            (void)index.blocksWritten(operand, t);
+            (void)index.blockStateAt(operand, i, t);
+        }
+        for (std::int32_t agent = 0; agent < std::min(kMost, count(info.agents)); ++agent) {
+            (void)trace::operationAt(trace, agent, t);
+            (void)trace::waitAt(trace, agent, t);
+        }
+        for (std::int32_t link = 0; link < std::min(kMost, count(info.links)); ++link) {
+            (void)trace::copiesInFlight(trace, link, t);
+            (void)index.linkBusy(link, false, t);
+        }
+        for (std::int32_t unit = 0; unit < std::min(kMost, count(info.units)); ++unit) {
+            (void)index.unitBusy(unit, t);
+        }
+        (void)index.flops(t);
+        (void)index.waiting(t);
+        (void)analysis::runPoint(index, t);
+        (void)analysis::windowPoint(index, t, Picoseconds(1000));
+    }
+}
+
+// A picture holds finite numbers only, or no other program opens it.
+void requireSound(const layout::Scene& scene, const std::string& what)
+{
+    require(std::isfinite(scene.width) && std::isfinite(scene.height), what + " has no size");
+    const std::string svg = layout::toSvg(scene, layout::Theme::Light);
+    for (const char* word : {"=\"nan", "=\"-nan", "=\"inf", "=\"-inf"}) {
+        require(svg.find(word) == std::string::npos, what + " has a coordinate that is no number");
+    }
+}
+
+void draw(const layout::RunView& view, const layout::ViewState& state, layout::Size size)
+{
+    for (const std::string& name : layout::pictureNames()) {
+        const Result<layout::Scene> scene = layout::picture(name, view, state, size);
+        require(scene.has_value(), name + " is not drawn");
+        requireSound(*scene, name);
+        for (std::size_t i = 0; i < scene->hits.size(); i += 1 + scene->hits.size() / 20) {
+            (void)layout::tooltip(view, state, scene->hits[i].target);
+        }
+    }
+    requireSound(layout::layoutOverview(view, state, {1000, 30}), "the overview");
+    requireSound(layout::layoutVerdictStrip(view, state, {1000, 30}), "the verdict strip");
+}
+
+} // namespace
+
+void require(bool holds, const std::string& what)
+{
+    if (!holds) {
+        throw Fault(what);
+    }
+}
+
+Outcome refusedBy(const Error& error, const std::string& file)
+{
+    const std::string& text = error.message;
+    require(error.kind != ErrorKind::Internal, "an error of the program's own: " + text);
+    require(text.size() > 10 && text.find(' ') != std::string::npos, "no sentence: " + text);
+    require(text.size() < kLongestSentence, "a sentence without end: " + text);
+    require(isPlainText(text), "a sentence with control characters or broken UTF-8: " + text);
+    require(text.find(file) != std::string::npos, "a sentence that names no file: " + text);
+    return {false, text};
+}
+
+std::string scratchFile(const std::string& name)
+{
+    static const Folder folder;
+    return (folder.path() / name).string();
+}
+
+std::string bytesOf(const std::string& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    require(file.good(), "cannot read " + path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void writeBytes(const std::string& path, const std::string& bytes)
+{
+    std::ofstream file(path, std::ios::binary);
+    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    require(file.good(), "cannot write " + path);
+}
+
+Ran runFor(const app::RunRequest& request, const std::string& file)
+{
+    const Clock::time_point begin = Clock::now();
+    Result<app::FinishedRun> run =
+        app::runKernel(request, [&](double) { return Clock::now() - begin < kLongestRun; });
+    if (run) {
+        return {{true, "ran"}, std::move(*run)};
+    }
+    if (run.error().message == "cancelled") {
+        return {{true, "cut off"}, {}};
+    }
+    return {refusedBy(run.error(), file), {}};
+}
+
+void lookAt(const layout::RunView& view)
+{
+    const trace::Trace& trace = *view.trace;
+    require(nlohmann::json::accept(
+                analysis::toJson(view.report, trace.info(), view.verdict, std::nullopt)),
+            "the report is no JSON");
+    require(!analysis::toText(view.report, trace.info(), view.alternatives).empty(),
+            "the report is empty");
+    lookUp(*view.index);
+    for (const std::int64_t share : {0, 3}) {
+        layout::ViewState state;
+        state.now = Picoseconds(trace.end().value() / 5 * share);
+        state.visible =
+            share == 0 ? layout::firstFrame(trace) : layout::frameAround(trace, state.now);
+        draw(view, state, share == 0 ? layout::Size{800, 640} : layout::Size{1180, 240});
+    }
+}
+
+} // namespace pallascope::fuzz
