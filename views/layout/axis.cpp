@@ -78,8 +78,9 @@ TimeTicks timeTicks(Picoseconds begin, Picoseconds end, double width, double lea
 {
     const auto span = static_cast<double>((end - begin).value());
     const double count = std::max(1.0, width / leastPx);
-    const auto step =
-        std::max<std::int64_t>(1, std::llround(niceStep(std::max(1.0, span / count))));
+    constexpr double kMost = 9e18; // picoseconds, within int64
+    const auto step = std::max<std::int64_t>(
+        1, std::llround(std::min(kMost, niceStep(std::max(1.0, span / count)))));
     TimeTicks ticks;
     ticks.step = Picoseconds(step);
     ticks.unit = unitFor(step, end.value()).name;
