@@ -137,7 +137,8 @@ Result<Arguments> arguments(const Kernel& kernel, const std::map<std::string, st
     for (const Parameter& parameter : kernel.parameters) {
         result.m_values[parameter.name] = parameter.defaultValue;
     }
-    for (const auto& [name, value] : given) {
+    for (const auto& entry : given) { // clang 14 captures no structured binding
+        const std::string &name = entry.first, &value = entry.second;
         const auto parameter =
             std::find_if(kernel.parameters.begin(), kernel.parameters.end(),
                          [&](const Parameter& candidate) { return candidate.name == name; });

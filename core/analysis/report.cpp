@@ -150,6 +150,7 @@ void Accounting::split(Report& report) const
 void Accounting::memory(Report& report) const
 {
     const std::int32_t onChip = m_info.links.front().to; // where blocks are copied to
+    std::int32_t before = -1;                            // operand of the buffer before
     for (const trace::Buffer& buffer : m_info.buffers) {
         if (buffer.memory != onChip) {
             continue;
@@ -158,9 +159,10 @@ void Accounting::memory(Report& report) const
         const bool scratch = buffer.operand < 0;
         const std::string& name =
             scratch ? buffer.name : m_info.operands[static_cast<std::size_t>(buffer.operand)].name;
-        if (scratch || buffer.slot == 0) {
+        if (scratch || buffer.operand != before) {
             report.vmemByOperand.push_back({name, Bytes(0), scratch});
         }
+        before = buffer.operand;
         report.vmemByOperand.back().bytes += buffer.bytes;
     }
     const trace::Memory& memory = m_info.memories[static_cast<std::size_t>(onChip)];

@@ -11,7 +11,11 @@ namespace pallascope {
 
 struct MemoryLimit::Account
 {
-    std::int64_t most = 0;
+    explicit Account(Bytes limit)
+        : most(limit.value())
+    {}
+
+    std::int64_t most;
     std::atomic<std::int64_t> used = 0; // arrays may go away on another thread
 };
 
@@ -22,7 +26,7 @@ thread_local std::shared_ptr<MemoryLimit::Account> t_account;
 } // namespace
 
 MemoryLimit::MemoryLimit(Bytes most)
-    : m_outer(std::exchange(t_account, std::make_shared<Account>(most.value())))
+    : m_outer(std::exchange(t_account, std::make_shared<Account>(most)))
 {}
 
 MemoryLimit::~MemoryLimit()

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -317,8 +318,10 @@ void replaceRaw(std::string& text)
 {
     for (std::size_t at = text.find(kRaw); at != std::string::npos; at = text.find(kRaw, at)) {
         const std::size_t end = text.find('"', at + kRaw.size());
-        const std::size_t which = std::stoul(text.substr(at + kRaw.size()));
-        text.replace(at, end + 1 - at, rawTexts()[which]);
+        std::size_t which = 0; // a mark that was itself changed may have no number, or no end
+        std::from_chars(text.data() + at + kRaw.size(), text.data() + text.size(), which);
+        text.replace(at, end == std::string::npos ? kRaw.size() : end + 1 - at,
+                     rawTexts()[which % rawTexts().size()]);
     }
 }
 

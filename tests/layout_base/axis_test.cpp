@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <set>
@@ -61,6 +62,20 @@ TEST(Ticks, timeTicksAreAllMultiplesOfANiceStepInTheRange)
             brute.emplace_back(t);
         }
         ASSERT_EQ(ticks.at, brute);
+    }
+}
+
+TEST(Ticks, ofTheLongestRunLieWithinIt)
+{
+    const Picoseconds end(((std::int64_t{1} << 53) - 1) * 1000);
+    for (const double width : {90.0, 300.0, 900.0}) {
+        for (const Picoseconds begin : {Picoseconds(0), end - Picoseconds(1'000'000)}) {
+            const TimeTicks ticks = timeTicks(begin, end, width);
+            ASSERT_FALSE(ticks.at.empty());
+            EXPECT_GE(ticks.at.front(), begin);
+            EXPECT_LE(ticks.at.back(), end);
+            EXPECT_TRUE(std::is_sorted(ticks.at.begin(), ticks.at.end()));
+        }
     }
 }
 

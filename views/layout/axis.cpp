@@ -27,7 +27,7 @@ constexpr std::array<Unit, 4> kUnits = {
 const Unit& unitFor(std::int64_t step, std::int64_t end)
 {
     for (std::size_t i = kUnits.size(); i-- > 0;) {
-        if (step * 100 >= kUnits[i].ps && end >= kUnits[i].ps) {
+        if (step >= kUnits[i].ps / 100 && end >= kUnits[i].ps) {
             return kUnits[i];
         }
     }
@@ -78,15 +78,18 @@ TimeTicks timeTicks(Picoseconds begin, Picoseconds end, double width, double lea
 {
     const auto span = static_cast<double>((end - begin).value());
     const double count = std::max(1.0, width / leastPx);
-    const auto step =
-        std::max<std::int64_t>(1, std::llround(niceStep(std::max(1.0, span / count))));
+    constexpr double kMost = 9e18; // picoseconds, within int64
+    const auto step = std::max<std::int64_t>(
+        1, std::llround(std::min(kMost, niceStep(std::max(1.0, span / count)))));
     TimeTicks ticks;
     ticks.step = Picoseconds(step);
     ticks.unit = unitFor(step, end.value()).name;
-    const std::int64_t below = begin.value() / step * step;
-    for (std::int64_t t = below < begin.value() ? below + step : below; t <= end.value();
-         t += step) {
-        ticks.at.emplace_back(t);
+    // The longest runs end near the largest number of picoseconds: never past it.
+    const std::int64_t last = end.value() / step;
+    for (std::int64_t n = begin.value() / step; n <= last; ++n) {
+        if (n * step >= begin.value()) {
+            ticks.at.emplace_back(n * step);
+        }
     }
     return ticks;
 }
