@@ -1,0 +1,88 @@
+"""Rules of the primitives that load and store."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pallascope import types
+from pallascope.problems import NotCaptured
+from pallascope.program import Type
+from pallascope.transforms import Window, entries, window
+from pallascope.walk import Leaf, Rule, Walk
+
+
+def _transforms(eqn: Any, leaves: list[int]) -> tuple[Any, ...]:
+    return tuple(eqn.params["tree"].unflatten([Leaf(value) for value in leaves]))
+
+
+def load(walk: Walk, part: Window) -> int:
+    """The elements of the part. A stride of 0 repeats one element, which is a broadcast."""
+    ref = walk.builder.types[part.ref]
+    shape = part.shape()
+    repeated = [axis for axis in part.axes if axis.kept and axis.stride == 0]
+    for axis in repeated:
+        axis.size, axis.stride = 1, 1
+    operands = [part.ref]
+    params = {"entries": entries(walk, part, operands)}
+    value = walk.builder.one("get", operands, Type(ref.dtype, part.shape()), params)
+    if not repeated:
+        return value
+    return walk.builder.one("broadcast_in_dim", [value], Type(ref.dtype, shape),
+                            {"shape": list(shape), "dimensions": list(range(len(shape)))})
+
+
+def store(walk: Walk, part: Window, value: int) -> int:
+    """Puts the value there; yields what was there before."""
+    type_ = walk.builder.types[value]
+    if any(axis.stride == 0 for axis in part.axes):
+        raise NotCaptured("a store with a stride of 0")
+    if type_.shape != part.shape():
+        raise NotCaptured(f"a store of {type_.shape} where the ref has {part.shape()}")
+    operands = [part.ref, value]
+    params = {"entries": entries(walk, part, operands)}
+    return walk.builder.one("swap", operands, type_, params)
+
+
+def _get(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    ref, *leaves = operands
+    return [load(walk, window(walk, ref, _transforms(eqn, leaves)))]
+
+
+def _swap(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    ref, value, *leaves = operands
+    return [store(walk, window(walk, ref, _transforms(eqn, leaves)), value)]
+
+
+def _addupdate(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    ref, value, *leaves = operands
+    part = window(walk, ref, _transforms(eqn, leaves))
+    old = load(walk, part)
+    store(walk, part, walk.builder.one("add", [old, value], walk.builder.types[value]))
+    return []
+
+
+def _run_scoped(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    if eqn.params.get("collective_axes"):
+        raise NotCaptured("run_scoped with collective axes")
+    body = eqn.params["jaxpr"]
+    refs = [walk.builder.value(types.ref_type(v.aval), name)
+            for v, name in zip(body.invars, arg_names(body), strict=True)]
+    with walk.builder.region(refs) as region:
+        region.results = walk.run(body, refs, constants=operands)
+    return walk.builder.emit("run_scoped", [], [walk.type_of(v) for v in eqn.outvars],
+                             regions=[region])
+
+
+def arg_names(jaxpr: Any) -> list[str]:
+    """Of the function that the jaxpr was traced from; empty where JAX lost them."""
+    names = [str(name or "") for name in getattr(jaxpr.debug_info, "arg_names", None) or ()]
+    count = len(jaxpr.invars)
+    return names if len(names) == count else [""] * count
+
+
+RULES: dict[str, Rule] = {
+    "get": _get,
+    "swap": _swap,
+    "addupdate": _addupdate,
+    "run_scoped": _run_scoped,
+}

@@ -1,0 +1,228 @@
+"""The function around the kernels: its arguments, its results, and what it calls.
+
+Arrays of the function are refs in HBM, or in SMEM where a kernel wants scalars before it starts.
+Which of the two an argument is shows at its first use, so its ref is made then.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from pallascope import compat, pipelines, types
+from pallascope.problems import NotCaptured
+from pallascope.program import Region, Type
+from pallascope.sources import place_of
+from pallascope.walk import Walk
+
+
+@dataclasses.dataclass(eq=False)
+class Array:
+    """An array of the function: an argument, a constant, or the result of a kernel."""
+
+    aval: Any
+    name: str
+    value: Any = None  # of a constant
+    is_result: bool = False
+    ref: int | None = None
+    scalar: int | None = None  # its one element, once it was loaded
+    alias_of: Array | None = None
+
+
+_CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
+          "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr",
+          "custom_vjp_call_jaxpr": "fun_jaxpr", "remat": "jaxpr", "checkpoint": "jaxpr"}
+
+
+class Outer:
+    """Walks the function. `inputs` and `results` are in the order of the file afterwards."""
+
+    def __init__(self, walk: Walk) -> None:
+        self.walk = walk
+        self.inputs: list[Array] = []
+        self.results: list[Array] = []
+        self.kernel_names: list[str] = []
+
+    def run(self, jaxpr: Any, names: list[str], result_names: list[str]) -> Region:
+        """The program's body."""
+        inner, consts = compat.open_jaxpr(jaxpr)
+        self.inputs = [Array(v.aval, name) for v, name in zip(inner.invars, names, strict=True)]
+        with self.walk.builder.region() as region:
+            found = self._inline(inner, [self._constant(v.aval, const) for v, const
+                                         in zip(inner.constvars, consts, strict=True)],
+                                 list(self.inputs))
+            self._order_results(found, result_names)
+        region.arguments = [self._ref(array, "hbm") if array.ref is None else array.ref
+                            for array in (*self.inputs, *self.results)]
+        return region
+
+    def arguments(self) -> list[dict[str, Any]]:
+        """As the file has them."""
+        listed = [{"name": array.name, "ref": array.ref} for array in self.inputs]
+        for array in self.results:
+            listed.append({"name": array.name, "kind": "output", "ref": array.ref})
+            if array.alias_of is not None:
+                listed[-1]["alias_of"] = self.inputs.index(array.alias_of)
+        return listed
+
+    # ---- the function's own equations ------------------------------------------------------
+
+    def _inline(self, jaxpr: Any, consts: list[Array], arguments: list[Array]) -> list[Array]:
+        env = dict(zip(jaxpr.constvars, consts, strict=True))
+        env |= dict(zip(jaxpr.invars, arguments, strict=True))
+
+        def read(atom: Any) -> Array:
+            if isinstance(atom, compat.Literal):
+                return Array(atom.aval, "", value=np.asarray(atom.val))
+            return env[atom]
+
+        for eqn in jaxpr.eqns:
+            place = place_of(eqn.source_info)
+            self.walk.builder.location = self.walk.locations.number(place)
+            operands = [read(v) for v in eqn.invars]
+            try:
+                results = self._equation(eqn, operands)
+            except NotCaptured as reason:
+                self.walk.problem(str(reason))
+                results = [Array(v.aval, "", is_result=True) for v in eqn.outvars]
+            env |= dict(zip(eqn.outvars, results, strict=True))
+        return [read(v) for v in jaxpr.outvars]
+
+    def _equation(self, eqn: Any, operands: list[Array]) -> list[Array]:
+        name = eqn.primitive.name
+        if name == "pallas_call":
+            return self._pallas_call(eqn, operands)
+        if name == "mpmd_map":
+            return self._mpmd_map(eqn, operands)
+        if name in _CALLS:
+            inner, consts = compat.open_jaxpr(eqn.params[_CALLS[name]])
+            return self._inline(inner, [self._constant(v.aval, const) for v, const
+                                        in zip(inner.constvars, consts, strict=True)], operands)
+        if all(operand.value is not None for operand in operands):
+            found = _evaluate(eqn, [operand.value for operand in operands])
+            return [Array(v.aval, "constant", value=value)
+                    for v, value in zip(eqn.outvars, found, strict=True)]
+        if all(v.aval.shape == () for v in (*eqn.invars, *eqn.outvars)):
+            scalars = self.walk.equation(eqn, [self._scalar(operand) for operand in operands])
+            return [Array(v.aval, "", scalar=scalar)
+                    for v, scalar in zip(eqn.outvars, scalars, strict=True)]
+        raise NotCaptured(f"primitive {name} outside of a kernel")
+
+    def _constant(self, aval: Any, value: Any) -> Array:
+        return Array(aval, "constant", value=np.asarray(value))
+
+    def _scalar(self, array: Array) -> int:
+        """The one element of an array of rank 0."""
+        builder = self.walk.builder
+        if array.scalar is None:
+            if array.value is not None:
+                array.scalar = builder.literal(types.dtype_of(array.aval.dtype), array.value[()])
+            else:
+                ref = self._ref(array, "smem")
+                array.scalar = builder.one("get", [ref], Type(builder.types[ref].dtype),
+                                           {"entries": []})
+        return array.scalar
+
+    def _ref(self, array: Array, space: str) -> int:
+        """The ref of the whole array, in the memory that its first use asks for."""
+        builder = self.walk.builder
+        if array.ref is None:
+            if array.scalar is not None:
+                raise NotCaptured("a scalar computed outside of a kernel as its array")
+            if array.value is not None and array not in self.inputs:
+                self.inputs.append(array)
+            array.ref = builder.value(
+                Type(types.dtype_of(array.aval.dtype), types.shape_of(array.aval), space),
+                array.name)
+        elif builder.types[array.ref].space != space:
+            raise NotCaptured(f"{array.name or 'an array'} both as an array in hbm and as scalars "
+                              "in smem")
+        return array.ref
+
+    def _order_results(self, found: list[Array], names: list[str]) -> None:
+        """What the function returns comes first; other outputs of its kernels follow."""
+        self.walk.builder.location = -1
+        for number, array in enumerate(found):
+            if not array.is_result:
+                self.walk.problem(f"result {number} of the function, which no kernel makes")
+            elif found.index(array) != number:
+                self.walk.problem(f"result {number} of the function, which is another one again")
+            elif len(names) == len(found) and names[number]:
+                array.name = names[number]
+        rest = [array for array in self.results if array not in found]
+        self.results = [array for array in found if array in self.results] + rest
+
+    # ---- kernels ---------------------------------------------------------------------------
+
+    def _outputs(self, avals: Any, names: list[str], operands: list[Array],
+                 aliases: dict[int, int]) -> list[Array]:
+        outputs = [Array(aval, name, is_result=True)
+                   for aval, name in zip(avals, names, strict=True)]
+        for operand, output in aliases.items():
+            source = operands[operand]
+            if source not in self.inputs:
+                raise NotCaptured("an output that is the array of another kernel's result")
+            outputs[output].alias_of = source
+        for output in outputs:
+            self._ref(output, "hbm")
+        self.results += outputs
+        return outputs
+
+    def _pallas_call(self, eqn: Any, operands: list[Array]) -> list[Array]:
+        walk, mapping = self.walk, eqn.params["grid_mapping"]
+        body, _ = compat.open_jaxpr(eqn.params["jaxpr"])
+        self.kernel_names.append(pipelines.kernel_name(eqn, body))
+        num_bounds, num_prefetch = mapping.num_dynamic_grid_bounds, mapping.num_index_operands
+        bounds = [walk.index(self._scalar(array)) for array in operands[:num_bounds]]
+        arrays = operands[num_bounds:]
+        prefetch = [self._ref(array, "smem") for array in arrays[:num_prefetch]]
+        inputs = [self._ref(array, self._space(array, block, ref)) for array, block, ref
+                  in zip(arrays[num_prefetch:], mapping.block_mappings,
+                         body.invars[num_prefetch:], strict=False)]
+        count = num_prefetch + mapping.num_inputs
+        names = pipelines.arg_names(body)[count:count + mapping.num_outputs]
+        outputs = self._outputs(eqn.params["out_avals"], names, arrays,
+                                dict(eqn.params["input_output_aliases"]))
+        refs = inputs + [self._ref(array, "hbm") for array in outputs]
+        if pipelines.is_direct(walk, mapping, body, refs):
+            pipelines.inline(walk, body, prefetch + refs)
+        else:
+            pipelines.emit(walk, pipelines.Pipeline(
+                mapping=mapping, body=body, operands=refs, bounds=bounds, prefetch=prefetch,
+                index_map_consts=[[]] * len(refs), body_consts=[], origin="pallas_call"))
+        return outputs
+
+    def _space(self, array: Array, block: Any, ref: Any) -> str:
+        """Scalars that a kernel wants all of in smem are there before it starts."""
+        wanted = types.ref_type(ref.aval).space == "smem" and pipelines.is_whole(block)
+        if not wanted or array.is_result:
+            return "hbm"
+        return (self.walk.builder.types[array.ref].space or "hbm") if array.ref is not None else "smem"
+
+    def _mpmd_map(self, eqn: Any, operands: list[Array]) -> list[Array]:
+        """pl.kernel on a mesh of cores, of which there is one here."""
+        walk = self.walk
+        if len(eqn.params["jaxprs"]) != 1:
+            raise NotCaptured("pl.kernel on several meshes")
+        body, _ = compat.open_jaxpr(eqn.params["jaxprs"][0])
+        cores = compat.axis_names(eqn.params["meshes"][0])
+        if any(extent != 1 for extent in cores.values()):
+            raise NotCaptured(f"pl.kernel on {cores} cores")
+        self.kernel_names.append(pipelines.kernel_name(eqn, body))
+        names = pipelines.arg_names(body)[len(operands):][:len(eqn.params["out_avals"])]
+        outputs = self._outputs(eqn.params["out_avals"], names, operands,
+                                dict(eqn.params["input_output_aliases"]))
+        refs = [self._ref(array, types.ref_type(v.aval).space or "hbm") for array, v
+                in zip([*operands, *outputs], body.invars, strict=False)]
+        walk.cores = cores
+        pipelines.inline(walk, body, refs)
+        walk.cores = {}
+        return outputs
+
+
+def _evaluate(eqn: Any, values: list[Any]) -> list[np.ndarray]:
+    """An operation on constants, here and now."""
+    found = eqn.primitive.bind(*values, **eqn.params)
+    return [np.asarray(value) for value in (found if eqn.primitive.multiple_results else [found])]

@@ -1,0 +1,203 @@
+"""Grids and block specs, of pallas_call and of emit_pipeline, as the operation `pipeline`."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from pallascope import compat, types
+from pallascope.memory import arg_names
+from pallascope.problems import NotCaptured
+from pallascope.program import INDEX, Params, Region
+from pallascope.sources import name_of_function, place_of_function
+from pallascope.transforms import view, window
+from pallascope.walk import Leaf, Rule, Walk
+
+
+@dataclasses.dataclass
+class Pipeline:
+    """A pipeline whose operands are refs of the program."""
+
+    mapping: Any  # JAX's GridMapping
+    body: Any  # its jaxpr
+    operands: list[int]  # one ref per block mapping
+    bounds: list[int]  # one int32 scalar per dynamic grid axis
+    prefetch: list[int]  # the refs that index maps and body get besides: scalar prefetch
+    index_map_consts: list[list[int]]
+    body_consts: list[int]
+    origin: str
+    no_pipelining: bool = False
+
+
+def emit(walk: Walk, pipeline: Pipeline) -> None:
+    """Appends the operation to the innermost region."""
+    if walk.in_pipeline:
+        raise NotCaptured("emit_pipeline inside a kernel that has blocks of its own")
+    mapping = pipeline.mapping
+    names = arg_names(pipeline.body)
+    first = mapping.num_index_operands
+    count = len(mapping.block_mappings)
+    specs = []
+    for number, block in enumerate(mapping.block_mappings):
+        is_output = number >= mapping.num_inputs
+        name = names[first + number] or f"operand {number}"
+        specs.append(_spec(walk, block, name, is_output, pipeline.origin))
+    refs = [walk.builder.value(types.ref_type(v.aval), names[first + number])
+            for number, v in enumerate(pipeline.body.invars[first:])]
+    regions = [_body(walk, pipeline, refs)]
+    for block, consts in zip(mapping.block_mappings, pipeline.index_map_consts, strict=True):
+        regions.append(_index_map(walk, pipeline, block, consts))
+    params: Params = {
+        "origin": pipeline.origin,
+        "schedule": compat.SCHEDULE if pipeline.origin == "emit_pipeline" else "0.12",
+        "no_pipelining": pipeline.no_pipelining,
+        "grid": [extent if isinstance(extent, int) else -1 for extent in mapping.grid],
+        "axis_names": _axis_names(mapping),
+        "specs": specs,
+        "scratch_names": [name or "scratch" for name in names[first + count:]]}
+    walk.builder.emit("pipeline", pipeline.operands + pipeline.bounds, [],
+                      {key: value for key, value in params.items() if value or key == "grid"},
+                      regions)
+
+
+def _body(walk: Walk, pipeline: Pipeline, refs: list[int]) -> Region:
+    mapping = pipeline.mapping
+    outer = walk.grid_axes
+    walk.grid_axes = [axis for axis in range(len(mapping.grid))
+                      if axis not in mapping.vmapped_dims]
+    walk.in_pipeline = True
+    with walk.builder.region(refs) as region:
+        walk.run(pipeline.body, pipeline.prefetch + refs, constants=pipeline.body_consts)
+    walk.grid_axes, walk.in_pipeline = outer, False
+    return region
+
+
+def _index_map(walk: Walk, pipeline: Pipeline, block: Any, consts: list[int]) -> Region:
+    """Scalars in, scalars out; a BoundedSlice yields its start and its size."""
+    arguments = [walk.builder.value(INDEX, name) for name in _axis_names(pipeline.mapping)]
+    outer = walk.builder.location
+    jaxpr, _ = compat.open_jaxpr(block.index_map_jaxpr)
+    walk.builder.location = walk.locations.number(place_of_function(jaxpr))
+    with walk.builder.region(arguments) as region:
+        found = walk.run(jaxpr, arguments + pipeline.prefetch, constants=consts)
+        tree = block.index_map_out_tree.unflatten([Leaf(value) for value in found])
+        for index in tree if isinstance(tree, (tuple, list)) else (tree,):
+            parts = [index.start, index.size] if isinstance(index, compat.Slice) else [index]
+            region.results += [walk.index(part.value) if isinstance(part, Leaf)
+                               else walk.builder.index(int(part)) for part in parts]
+    walk.builder.location = outer
+    return region
+
+
+def _spec(walk: Walk, block: Any, name: str, is_output: bool, origin: str) -> Params:
+    if getattr(block, "transforms", ()):
+        raise NotCaptured(f"the transforms of the block spec of {name}")
+    spec: Params = {"name": name, "block": [_dim(walk, dim, name) for dim in block.block_shape]}
+    if is_output:
+        spec["direction"] = "out"
+    mode = block.pipeline_mode
+    if mode is not None:
+        count = getattr(mode, "buffer_count", None)
+        if not isinstance(count, int):
+            walk.problem(f"the pipeline mode {mode} of {name}")
+        elif count != 2:
+            spec["out_buffers" if is_output else "in_buffers"] = count
+        if getattr(mode, "use_lookahead", False):
+            spec["lookahead"] = True
+        if getattr(mode, "prefetched_count", 0):
+            spec["prefetched"] = mode.prefetched_count
+        revisit = getattr(getattr(mode, "revisit", None), "name", None)
+        if revisit == "ANY" and is_output and origin == "pallas_call":
+            spec["restores"] = True
+    jaxpr, _ = compat.open_jaxpr(block.index_map_jaxpr)
+    location = walk.locations.number(place_of_function(jaxpr)) if jaxpr.eqns else -1
+    return spec | ({"location": location} if location >= 0 else {})
+
+
+def _dim(walk: Walk, dim: Any, name: str) -> Params:
+    kind = type(dim).__name__
+    if kind == "Squeezed" or dim is None:
+        return {"size": 1, "kind": "squeezed"}
+    if kind in ("int", "Blocked"):
+        return {"size": int(getattr(dim, "block_size", dim))}
+    if kind == "Element":
+        low, high = dim.padding
+        found: Params = {"size": int(dim.block_size), "kind": "element"}
+        return found | {key: int(pad) for key, pad in (("pad_low", low), ("pad_high", high))
+                        if pad}
+    if kind == "BoundedSlice":
+        return {"size": int(dim.block_size), "kind": "bounded_slice"}
+    walk.problem(f"the block dimension {dim} of {name}")
+    return {"size": 1}
+
+
+def _axis_names(mapping: Any) -> list[str]:
+    """As the index maps call them, where one names them all; else i, j, k, ..."""
+    if mapping.grid_names:
+        return [str(name) for name in mapping.grid_names]
+    rank = len(mapping.grid)
+    fallback = [chr(ord("i") + axis) for axis in range(rank)]
+    for block in mapping.block_mappings:
+        jaxpr, _ = compat.open_jaxpr(block.index_map_jaxpr)
+        names = arg_names(jaxpr)[:rank]
+        if all(name.isidentifier() and len(name) < 16 for name in names) and not any(
+                name.startswith(("args", "_")) for name in names):
+            return names
+    return fallback
+
+
+def is_whole(block: Any) -> bool:
+    """Whether the block is the array, at every step."""
+    jaxpr, _ = compat.open_jaxpr(block.index_map_jaxpr)
+    sizes = tuple(getattr(dim, "block_size", None) for dim in block.block_shape)
+    return (sizes == tuple(block.array_aval.shape) and not jaxpr.eqns
+            and all(isinstance(index, compat.Literal) for index in jaxpr.outvars))
+
+
+def is_direct(walk: Walk, mapping: Any, body: Any, arrays: list[int]) -> bool:
+    """Whether there is neither a grid nor a copy: the kernel sees all arrays where they are."""
+    blocks = body.invars[mapping.num_index_operands:][:len(arrays)]
+    return not mapping.grid and all(
+        types.ref_type(v.aval).space == walk.builder.types[array].space
+        for v, array in zip(blocks, arrays, strict=True))
+
+
+def _emit_pipeline(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    if eqn.params.get("tiling") is not None:
+        raise NotCaptured(f"emit_pipeline with tiling {eqn.params['tiling']}")
+    parts = compat.pipeline_parts(eqn, [Leaf(value) for value in operands])
+    if any(offset != 0 for offset in parts.offsets):
+        raise NotCaptured("emit_pipeline that is divided among cores")
+    emit(walk, Pipeline(
+        mapping=eqn.params["grid_mapping"], body=eqn.params["body_jaxpr"],
+        operands=[_ref(walk, ref) for ref in parts.refs],
+        bounds=[walk.index(bound.value) for bound in parts.bounds], prefetch=[],
+        index_map_consts=[[leaf.value for leaf in consts] for consts in parts.index_map_consts],
+        body_consts=[leaf.value for leaf in parts.body_consts],
+        origin="emit_pipeline", no_pipelining=bool(eqn.params["no_pipelining"])))
+    return []
+
+
+def _ref(walk: Walk, ref: Any) -> int:
+    if isinstance(ref, compat.TransformedRef):
+        return view(walk, window(walk, ref.ref.value, ref.transforms))
+    return ref.value
+
+
+def kernel_name(eqn: Any, body: Any) -> str:
+    return str(eqn.params.get("name") or name_of_function(body))
+
+
+def inline(walk: Walk, body: Any, refs: list[int]) -> None:
+    """A kernel without blocks, whose further arguments are scratch that lives as long as it runs."""
+    scratch = [walk.builder.value(types.ref_type(v.aval), name) for v, name
+               in zip(body.invars[len(refs):], arg_names(body)[len(refs):], strict=True)]
+    if not scratch:
+        walk.run(body, refs)
+        return
+    with walk.builder.region(scratch) as region:
+        walk.run(body, refs + scratch)
+    walk.builder.emit("run_scoped", [], [], regions=[region])
+
+
+RULES: dict[str, Rule] = {"emit_pipeline": _emit_pipeline}

@@ -1,0 +1,112 @@
+"""Walks jaxprs of a kernel: one rule per primitive, equations in order."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pallascope import compat, types
+from pallascope.problems import NotCaptured, Problem
+from pallascope.program import INDEX, Builder, Region, Type
+from pallascope.sources import Locations, place_of, short_name
+
+# Takes an equation and its operands, as values of the program; yields the values of its results.
+Rule = Callable[["Walk", Any, list[int]], list[int]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Leaf:
+    """An operand in a tree of a primitive's arguments; a plain number there is static."""
+
+    value: int
+
+
+class Walk:
+    """The state of one capture, and the rules by which it goes."""
+
+    def __init__(self, rules: dict[str, Rule]) -> None:
+        self.builder = Builder()
+        self.locations = Locations()
+        self.problems: list[Problem] = []
+        self.grid_axes: list[int] = []  # the pipeline's axis for each axis that the body may ask for
+        self.cores: dict[str, int] = {}  # extents of the named axes of the mesh of cores
+        self.in_pipeline = False
+        self._rules = rules
+
+    def run(self, jaxpr: Any, arguments: Sequence[int],
+            constants: Sequence[int] | None = None) -> list[int]:
+        """Inlines a jaxpr; `constants` are its constvars where the caller has them as operands."""
+        inner, consts = compat.open_jaxpr(jaxpr)
+        if constants is None:
+            constants = [self.constant(const) for const in consts]
+        env = dict(zip(inner.constvars, constants, strict=True))
+        env |= dict(zip(inner.invars, arguments, strict=True))
+
+        def read(atom: Any) -> int:
+            return self._literal(atom) if isinstance(atom, compat.Literal) else env[atom]
+
+        for eqn in inner.eqns:
+            env |= dict(zip(eqn.outvars, self.equation(eqn, [read(v) for v in eqn.invars]),
+                            strict=True))
+        return [read(v) for v in inner.outvars]
+
+    def equation(self, eqn: Any, operands: list[int]) -> list[int]:
+        """The results of one equation; of one that is not supported, values of their types."""
+        outer = self.builder.location
+        place = place_of(eqn.source_info)
+        if place is not None:
+            self.builder.location = self.locations.number(place)
+        try:
+            rule = self._rules.get(eqn.primitive.name)
+            if rule is None:
+                raise NotCaptured(f"primitive {eqn.primitive.name}")
+            return rule(self, eqn, operands)
+        except NotCaptured as reason:
+            self.problem(str(reason))
+            return [self.builder.value(self._type_or_any(v.aval)) for v in eqn.outvars]
+        finally:
+            self.builder.location = outer
+
+    def problem(self, what: str) -> None:
+        """Records what is not supported, at the current line; the walk goes on."""
+        place = self.locations.place(self.builder.location)
+        self.problems.append(
+            Problem(what, short_name(place.path), place.line, place.function) if place
+            else Problem(what))
+
+    def region(self, jaxpr: Any, arguments: Sequence[int], operands: Sequence[int]) -> Region:
+        """A region with its own `arguments` that inlines the jaxpr, called with `operands`."""
+        with self.builder.region(arguments) as region:
+            region.results = self.run(jaxpr, operands)
+        return region
+
+    def type_of(self, variable: Any) -> Type:
+        """Of the array that an equation yields."""
+        return types.array_type(variable.aval)
+
+    def constant(self, const: Any) -> int:
+        """A scalar that a jaxpr closes over."""
+        array = np.asarray(const)
+        if array.shape != ():
+            self.problem(f"an array constant of shape {array.shape} inside the kernel")
+        return self.builder.literal(types.dtype_of(array.dtype), array.flat[0])
+
+    def index(self, value: int) -> int:
+        """The value as int32, which all indices of the format are."""
+        if self.builder.types[value].shape:
+            raise NotCaptured("an index that is an array")
+        return self.builder.convert(value, INDEX.dtype)
+
+    def _literal(self, atom: Any) -> int:
+        value = self.builder.literal(types.dtype_of(atom.aval.dtype), np.asarray(atom.val)[()])
+        return self.builder.broadcast(value, tuple(atom.aval.shape))
+
+    @staticmethod
+    def _type_or_any(aval: Any) -> Type:
+        try:
+            return types.ref_type(aval) if hasattr(aval, "inner_aval") else types.array_type(aval)
+        except (NotCaptured, AttributeError):
+            return INDEX
