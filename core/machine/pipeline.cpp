@@ -45,7 +45,9 @@ void Engine::enterPipeline(const PlanItem& item)
         for (std::int32_t slot = 0; slot < operand->facts.slots; ++slot) {
             m_buffers.emplace_back(operand->dtype, operand->blockShape);
         }
-        frame.maps.emplace_back(m_program, operation, i);
+        frame.maps.emplace_back(m_program, operation, i, [this](ir::ValueId id) {
+            return static_cast<std::int64_t>(value(id).scalar);
+        });
         frame.facts.push_back(operand->facts);
         frame.operands.push_back(std::move(*operand));
     }

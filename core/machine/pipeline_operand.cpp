@@ -11,7 +11,8 @@
 
 namespace pallascope::machine {
 
-BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand)
+BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
+                   const ScalarAround& around)
     : m_array(program.type(pipeline.operands[operand]).shape)
 {
     ir::OperandFacts facts = ir::operandFacts(program, pipeline, operand);
@@ -24,9 +25,10 @@ BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, st
     }
     const auto source = [&](ir::ValueId value) -> Source {
         if (const auto& literal = program.value(value).literal) {
-            return {Source::Kind::Literal, static_cast<std::int64_t>(*literal)};
+            return {Source::Kind::Number, static_cast<std::int64_t>(*literal)};
         }
-        return known.at(value);
+        const auto inside = known.find(value);
+        return inside != known.end() ? inside->second : Source{Source::Kind::Number, around(value)};
     };
     for (const ir::Operation& operation : map.operations) {
         const bool loads = operation.code == ir::OpCode::Get;
@@ -52,7 +54,7 @@ std::int64_t BlockMap::read(const Source& source, const std::vector<std::int64_t
     switch (source.kind) {
     case Source::Kind::Argument:
         return gridPoint[static_cast<std::size_t>(source.value)];
-    case Source::Kind::Literal:
+    case Source::Kind::Number:
         return source.value;
     case Source::Kind::Operation:
         return m_values[static_cast<std::size_t>(source.value)];

@@ -23,11 +23,15 @@ namespace pallascope::machine {
 using ScalarLoader =
     std::function<std::int64_t(const ir::Operation& get, std::span<const std::int64_t> indices)>;
 
+// Gives a scalar from around the pipeline, which stays as it is while the pipeline runs.
+using ScalarAround = std::function<std::int64_t(ir::ValueId)>;
+
 // An index map as straight integer code.
 class BlockMap
 {
 public:
-    BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand);
+    BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
+             const ScalarAround& around);
 
     // Row-major block number at a grid point; -1 when no element of the block lies in the array.
     [[nodiscard]] std::int64_t block(const std::vector<std::int64_t>& gridPoint,
@@ -37,14 +41,14 @@ public:
     [[nodiscard]] bool isLive() const { return m_live; }
 
 private:
-    struct Source // a result or operand: argument, literal or earlier operation
+    struct Source // a result or operand: argument, earlier operation, or what does not change
     {
         enum class Kind : std::uint8_t
         {
             Argument,
-            Literal,
+            Number,
             Operation
-        } kind = Kind::Literal;
+        } kind = Kind::Number;
         std::int64_t value = 0;
     };
 
