@@ -1,0 +1,60 @@
+"""Kernels that ship inside JAX, as they are."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.experimental.pallas.ops.tpu import flash_attention as flash
+from jax.experimental.pallas.ops.tpu import matmul
+from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_kernel as splash
+from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_mask as masks
+from pallascope import compat
+from support import compare, normal, pallascope, pltpu, run
+
+BLOCKS = flash.BlockSizes(block_q=128, block_k_major=128, block_k=128, block_b=1)
+
+
+def check(fn, *args, terms=0.0, ulps=4.0):
+    kernel = pallascope.capture(fn, *args)
+    jax.clear_caches()
+    with compat.device_of("tpu_v5e"), pltpu.force_tpu_interpret_mode(pltpu.InterpretParams()):
+        wanted = jax.tree_util.tree_leaves(jax.jit(fn)(*args))
+    for ours, theirs in zip(run(kernel), wanted, strict=False):
+        compare(ours, np.asarray(theirs), terms, ulps)
+    return kernel
+
+
+def heads(count, length=256, seed=0):
+    return normal(count, length, 128, seed=seed)
+
+
+def test_matmul():
+    check(functools.partial(matmul.matmul, block_shape=(256, 256), block_k=128),
+          normal(512, 256, dtype=jnp.bfloat16), normal(256, 512, dtype=jnp.bfloat16, seed=1),
+          terms=256, ulps=1)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("blocks", [None, BLOCKS])
+def test_flash_attention(causal, blocks):
+    q, k, v = (normal(1, 2, 256, 128, seed=n) for n in range(3))
+    kernel = check(functools.partial(flash.flash_attention, causal=causal, sm_scale=0.1,
+                                     block_sizes=blocks), q, k, v, terms=64, ulps=64)
+    files = {location["file"] for location in kernel.document["locations"]}
+    assert "jax/experimental/pallas/ops/tpu/flash_attention.py" in files
+
+
+@pytest.mark.parametrize("mask", ["causal", "local", "full"])
+def test_splash_attention(mask):
+    one = {"causal": masks.CausalMask((256, 256)), "full": masks.FullMask((256, 256)),
+           "local": masks.LocalMask((256, 256), (64, 0), 0)}[mask]
+    sizes = splash.BlockSizes(block_q=128, block_kv=128, block_kv_compute=128)
+
+    def fn(q, k, v):
+        attention = splash.make_splash_mha(masks.MultiHeadMask([one] * 2), block_sizes=sizes,
+                                           head_shards=1, q_seq_shards=1)
+        return attention(q, k, v)
+
+    check(fn, heads(2), heads(2, seed=1), heads(2, seed=2), terms=64, ulps=64)
