@@ -188,8 +188,8 @@ def test_a_pipeline_on_a_mesh_of_one_core():
         o_ref[...] = x_ref[...] * 3
 
     def fn(x):
-        make = getattr(pltpu, "create_tensorcore_mesh", None) or pltpu.TensorCoreMesh
-        mesh = make("core", num_cores=1) if make.__name__.startswith("create") else make("core")
+        mesh = (pltpu.TensorCoreMesh(axis_name="core") if hasattr(pltpu, "TensorCoreMesh")
+                else pltpu.create_tensorcore_mesh("core", num_cores=1))
 
         @pl.kernel(out_type=like(32, 128, dtype=INT), mesh=mesh)
         def kernel(x_ref, o_ref):

@@ -99,17 +99,25 @@ def permutation_of(transform: Any) -> tuple[int, ...]:
 class PipelineParts:
     """The operands of an emit_pipeline equation by what they are."""
 
-    index_map_consts: list[list[Any]]  # one list for each block mapping
+    index_map_consts: list[Any]  # of all block mappings, one after the other
     bounds: list[Any]
-    offsets: list[Any]  # one per grid axis: a number, or an operand
     body_consts: list[Any]
-    refs: Any  # of the body's arguments: operands, or TransformedRefs of such
+    refs: list[Any]  # of the body's arguments: operands, or TransformedRefs of such
+    is_divided: bool = False  # among cores
+    has_allocations: bool = False  # buffers that the caller made
 
 
 def pipeline_parts(eqn: Any, operands: Sequence[Any]) -> PipelineParts:
     """`operands` stand for the equation's own, one for one."""
     params = eqn.params
     mapping = params["grid_mapping"]
+    if "body_consts_len" not in params:  # 0.11 and later
+        parts = params["args_tree"].unflatten(operands)
+        return PipelineParts(
+            list(parts.all_index_map_consts), list(parts.dynamic_grid_spec),
+            list(parts.body_consts), _flat_refs(params["refs_tree"].unflatten(parts.refs_flat)),
+            is_divided=params["num_cores"] not in (None, 1),
+            has_allocations=parts.allocations is not None)
     rest = list(operands)
 
     def take(count: int) -> list[Any]:
@@ -117,14 +125,13 @@ def pipeline_parts(eqn: Any, operands: Sequence[Any]) -> PipelineParts:
         del rest[:count]
         return taken
 
-    consts = [take(len(open_jaxpr(block.index_map_jaxpr)[1])) for block in mapping.block_mappings]
+    consts = take(sum(len(open_jaxpr(block.index_map_jaxpr)[1])
+                      for block in mapping.block_mappings))
     bounds = take(mapping.num_dynamic_grid_bounds)
-    dynamic = take(params["_num_extra_dynamic"])
-    offsets = [offset if isinstance(offset, int) else dynamic.pop(0)
-               for offset in params["_static_grid_offsets"]]
+    offsets = take(params["_num_extra_dynamic"])
     body = take(params["body_consts_len"])
-    refs = params["args_tree"].unflatten(rest)
-    return PipelineParts(consts, bounds, offsets, body, _flat_refs(refs))
+    return PipelineParts(consts, bounds, body, _flat_refs(params["args_tree"].unflatten(rest)),
+                         is_divided=bool(offsets) or any(params["_static_grid_offsets"]))
 
 
 def _flat_refs(tree: Any) -> list[Any]:

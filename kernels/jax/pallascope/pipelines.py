@@ -166,13 +166,21 @@ def _emit_pipeline(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     if eqn.params.get("tiling") is not None:
         raise NotCaptured(f"emit_pipeline with tiling {eqn.params['tiling']}")
     parts = compat.pipeline_parts(eqn, [Leaf(value) for value in operands])
-    if any(offset != 0 for offset in parts.offsets):
+    if parts.is_divided:
         raise NotCaptured("emit_pipeline that is divided among cores")
+    if parts.has_allocations:
+        raise NotCaptured("emit_pipeline with buffers from outside")
+    if eqn.params.get("_explicit_indices"):
+        raise NotCaptured("emit_pipeline with explicit indices")
+    mapping = eqn.params["grid_mapping"]
+    consts = iter(parts.index_map_consts)
     emit(walk, Pipeline(
-        mapping=eqn.params["grid_mapping"], body=eqn.params["body_jaxpr"],
+        mapping=mapping, body=eqn.params["body_jaxpr"],
         operands=[_ref(walk, ref) for ref in parts.refs],
         bounds=[walk.index(bound.value) for bound in parts.bounds], prefetch=[],
-        index_map_consts=[[leaf.value for leaf in consts] for consts in parts.index_map_consts],
+        index_map_consts=[
+            [next(consts).value for _ in compat.open_jaxpr(block.index_map_jaxpr)[0].constvars]
+            for block in mapping.block_mappings],
         body_consts=[leaf.value for leaf in parts.body_consts],
         origin="emit_pipeline", no_pipelining=bool(eqn.params["no_pipelining"])))
     return []
