@@ -51,7 +51,7 @@ def test_values_travel_in_the_archive_only(tmp_path):
     kernel.save(tmp_path / "k.kernel.json", values=False)
     kernel.save(tmp_path / "k.pallascope")
     with zipfile.ZipFile(tmp_path / "k.pallascope") as archive:
-        assert "arrays/0.npy" in archive.namelist()
+        assert "arrays/arg0.npy" in archive.namelist()
     assert sorted(os.listdir(tmp_path)) == ["k.kernel.json", "k.pallascope"]
 
 
@@ -81,6 +81,12 @@ def test_inputs_can_be_replaced(tmp_path):
     kernel = pallascope.capture(copies, integers(16, 128))
     (found,) = run(kernel, "--inputs", str(tmp_path / "in.npz"))
     np.testing.assert_array_equal(found, x + 1)
+
+
+def test_the_file_says_which_jax_wrote_it():
+    kernel = pallascope.capture(copies, like(16, 128, dtype=jnp.int32))
+    assert kernel.document["producer"] == f"pallascope with JAX {jax.__version__}"
+    run(kernel)  # and the program takes it
 
 
 def test_the_name_is_the_functions_or_as_asked():

@@ -85,6 +85,7 @@ def _argument_names(jaxpr: Any) -> list[str]:
 def _document(name: str, outer: Outer, walk: Walk, body: Any) -> dict[str, Any]:
     return {
         "format": "pallascope.kernel", "version": 1, "name": name,
+        "producer": f"pallascope with JAX {compat.VERSION}",
         "arguments": outer.arguments(),
         "inputs": [_recipe(array, walk, number) for number, array in enumerate(outer.inputs)],
         "values": walk.builder.values,

@@ -39,7 +39,7 @@ def _archive(document: dict[str, Any], arrays: dict[int, np.ndarray],
     inputs = list(document["inputs"])
     members: list[tuple[str, bytes, int]] = []
     for number, array in sorted(arrays.items()):
-        member = f"arrays/{number}.npy"
+        member = f"arrays/arg{number}.npy"
         inputs[number] = {"npy": member}
         members.append((member, _npy(array), zipfile.ZIP_STORED))
     sources = []
