@@ -83,10 +83,13 @@ def test_inputs_can_be_replaced(tmp_path):
     np.testing.assert_array_equal(found, x + 1)
 
 
-def test_the_file_says_which_jax_wrote_it():
-    kernel = pallascope.capture(copies, like(16, 128, dtype=jnp.int32))
-    assert kernel.document["producer"] == f"pallascope with JAX {jax.__version__}"
-    run(kernel)  # and the program takes it
+def test_the_file_says_which_jax_wrote_it(tmp_path):
+    pallascope.capture(copies, like(16, 128, dtype=jnp.int32)).save(tmp_path / "k.kernel.json")
+    subprocess.run([PALLASCOPE, "save", tmp_path / "k.kernel.json", "-o",
+                    tmp_path / "again.kernel.json"], check=True)
+    for name in ("k.kernel.json", "again.kernel.json"):
+        document = json.loads((tmp_path / name).read_text())
+        assert document["producer"] == f"pallascope with JAX {jax.__version__}"
 
 
 def test_the_name_is_the_functions_or_as_asked():
