@@ -1,11 +1,17 @@
 """emit_pipeline inside kernels without blocks, and pl.kernel on a mesh of one core."""
 
+import json
+import pathlib
+import subprocess
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support import call, check, integers, like, normal, pl, pltpu
+from support import PALLASCOPE, call, check, integers, like, normal, pallascope, pl, pltpu
 
+pytestmark = pytest.mark.skipif(jax.__version__.startswith("0.9."),
+                                reason="no emit_pipeline primitive in JAX 0.9")
 INT = jnp.int32
 ANY = pl.BlockSpec(memory_space=pl.ANY)
 TPU = pltpu.InterpretParams()
@@ -181,6 +187,22 @@ def test_a_block_that_hangs_over_the_edge_of_a_pipeline():
         pltpu.emit_pipeline(body, grid=(3,), in_specs=[rows(16)], out_specs=rows(16))(x_ref, o_ref)
 
     on_hbm(kernel, integers(40, 128), out=(40, 128))
+
+
+def test_the_introductions_matmul_is_the_built_in_one_event_by_event(tmp_path):
+    import importlib.util
+    path = pathlib.Path(__file__).parents[2] / "docs" / "examples" / "matmul.py"
+    spec = importlib.util.spec_from_file_location("matmul", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    shape = like(4096, 4096, dtype=jnp.bfloat16)
+    pallascope.capture(module.matmul, shape, shape).save(tmp_path / "m.kernel.json")
+    done = subprocess.run([PALLASCOPE, "compare", "matmul", tmp_path / "m.kernel.json", "--json"],
+                          capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert found["values"]["steps"] == {"a": 512, "b": 512, "ratio": 1}
+    assert found["values"]["time_s"]["ratio"] == 1
+    assert found["parting"] is None
 
 
 def test_a_pipeline_on_a_mesh_of_one_core():

@@ -22,6 +22,7 @@ def _cond(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     branches = eqn.params["branches"]
     if len(branches) == 1:
         return walk.run(branches[0], rest)
+    which = walk.builder.flag(which)
     if walk.builder.types[which].dtype != "bool":
         which = walk.index(which)
     if walk.builder.known(which) is not None:

@@ -66,6 +66,7 @@ class Builder:
         self.values: list[dict[str, Any]] = []
         self.location = -1
         self._literals: dict[tuple[str, Any], int] = {}
+        self._flags: dict[int, int] = {}  # the bool that an integer was made of
         self._open: list[Region] = []
 
     def value(self, type_: Type, name: str = "") -> int:
@@ -142,8 +143,15 @@ class Builder:
         known = self.known(value)
         if known is not None and dtype == "int32" and isinstance(known, int):
             return self.index(known)
-        return self.one("convert_element_type", [value], Type(dtype, type_.shape),
-                        {"dtype": dtype})
+        found = self.one("convert_element_type", [value], Type(dtype, type_.shape),
+                         {"dtype": dtype})
+        if type_.dtype == "bool":
+            self._flags[found] = value
+        return found
+
+    def flag(self, value: int) -> int:
+        """The bool that the value was converted from, where it was; else the value."""
+        return self._flags.get(value, value)
 
     def add_index(self, a: int, b: int) -> int:
         """The sum of two int32 scalars, at once where both are known."""
