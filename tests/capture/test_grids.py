@@ -373,3 +373,13 @@ def test_five_grid_axes():
                     out_shape=like(2, 1, 2, 16, 256, dtype=jnp.int32))(x)
 
     check(fn, integers(2, 1, 2, 16, 256))
+
+
+def test_one_kernel_takes_what_another_yields():
+    def fn(x, y):
+        once = call(add, grid=(2,), in_specs=[rows(16)] * 2, out_specs=rows(16),
+                    out_shape=like(32, 128, dtype=jnp.int32))(x, y)
+        return call(add, grid=(4,), in_specs=[rows(8)] * 2, out_specs=rows(8),
+                    out_shape=like(32, 128, dtype=jnp.int32))(once, x)
+
+    check(fn, integers(32, 128), integers(32, 128, seed=1))

@@ -259,6 +259,28 @@ def test_gelu():
     apply(lambda x: jax.nn.gelu(x, approximate=True), normal(8, 128), ulps=64, terms=1)
 
 
+def test_an_unstacked_array():
+    apply(lambda x: sum((n + 1) * part for n, part in enumerate(jnp.unstack(x))), integers(8, 128))
+
+
+def test_a_rematerialized_function_is_inlined():
+    apply(jax.checkpoint(lambda x: x * 2), integers(8, 128))
+
+
+def test_of_several_platforms_the_tpu_counts():
+    x = integers(8, 128)
+    apply(lambda x: lax.platform_dependent(x, tpu=lambda x: x + 1, default=lambda x: x - 1), x,
+          wanted=x + 1)
+
+
+def test_prints_are_kept_and_change_nothing():
+    def shown(x):
+        pl.debug_print("x {}", x[0, 0])
+        return x + 1
+
+    assert "'text': 'x {}'" in str(apply(shown, integers(8, 128)).document)
+
+
 def test_a_promise_about_a_number():
     def kernel(x_ref, o_ref):
         start = pl.multiple_of(pl.program_id(0) * 8, 8)
@@ -280,6 +302,17 @@ def test_elements_packed_in_pairs():
 
     y = normal(8, 128, seed=1)
     apply(pack, normal(8, 128), y, wanted=y.astype(jnp.bfloat16).astype(np.float32), ulps=0)
+
+
+RANDOM = {
+    "bits": lambda x: jax.random.bits(jax.random.key(x[0, 0]), (8, 128)),
+    "uniform": lambda x: jax.random.uniform(jax.random.key(7), (8, 128)),
+    "folded": lambda x: jax.random.bits(jax.random.fold_in(jax.random.PRNGKey(3), x[0, 1]), (8, 128))}
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_random_numbers_are_those_of_jax(name):
+    apply(RANDOM[name], integers(8, 128), ulps=0)
 
 
 def test_threefry_yields_the_bits_of_jax_random():

@@ -10,13 +10,13 @@ from typing import Any
 import jax
 import numpy as np
 
-from pallascope import compat, control, files, memory, pipelines, primitives
+from pallascope import compat, control, files, memory, pipelines, primitives, prng
 from pallascope.outer import Array, Outer
 from pallascope.problems import UnsupportedError
 from pallascope.sources import name_of_function
 from pallascope.walk import Walk
 
-_RULES = {**primitives.RULES, **memory.RULES, **control.RULES, **pipelines.RULES}
+_RULES = {**primitives.RULES, **memory.RULES, **control.RULES, **pipelines.RULES, **prng.RULES}
 
 
 @dataclasses.dataclass

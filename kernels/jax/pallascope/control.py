@@ -123,6 +123,7 @@ RULES: dict[str, Rule] = {
     "closed_call": _inline("call_jaxpr"),
     "core_call": _inline("call_jaxpr"),
     "remat": _inline("jaxpr"),
+    "remat2": _inline("jaxpr"),
     "checkpoint": _inline("jaxpr"),
     "custom_jvp_call": _inline("call_jaxpr"),
     "custom_vjp_call": _inline("call_jaxpr"),

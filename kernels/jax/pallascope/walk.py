@@ -35,6 +35,7 @@ class Walk:
         self.cores: dict[str, int] = {}  # extents of the named axes of the mesh of cores
         self.in_pipeline = False
         self._rules = rules
+        self._fixed = False  # the location stays as it is
 
     def run(self, jaxpr: Any, arguments: Sequence[int],
             constants: Sequence[int] | None = None) -> list[int]:
@@ -53,10 +54,18 @@ class Walk:
                             strict=True))
         return [read(v) for v in inner.outvars]
 
+    def run_here(self, jaxpr: Any, arguments: Sequence[int]) -> list[int]:
+        """Inlines a jaxpr that the current equation stands for: all of it is at its line."""
+        outer, self._fixed = self._fixed, True
+        try:
+            return self.run(jaxpr, arguments)
+        finally:
+            self._fixed = outer
+
     def equation(self, eqn: Any, operands: list[int]) -> list[int]:
         """The results of one equation; of one that is not supported, values of their types."""
         outer = self.builder.location
-        place = place_of(eqn.source_info)
+        place = None if self._fixed else place_of(eqn.source_info)
         if place is not None:
             self.builder.location = self.locations.number(place)
         try:
