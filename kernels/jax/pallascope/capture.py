@@ -10,13 +10,13 @@ from typing import Any
 import jax
 import numpy as np
 
-from pallascope import compat, control, files, memory, pipelines, primitives, prng
+from pallascope import compat, control, copies, files, memory, pipelines, primitives, prng
 from pallascope.outer import Array, Outer
 from pallascope.problems import UnsupportedError
 from pallascope.sources import name_of_function
 from pallascope.walk import Walk
 
-_RULES = {**primitives.RULES, **memory.RULES, **control.RULES, **pipelines.RULES, **prng.RULES}
+_RULES = {**primitives.RULES, **memory.RULES, **control.RULES, **copies.RULES, **pipelines.RULES, **prng.RULES}
 
 
 @dataclasses.dataclass
@@ -59,7 +59,7 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e",
         walk = Walk(_RULES)
         outer = Outer(walk)
         jaxpr, _ = compat.open_jaxpr(closed)
-        body = outer.run(closed, _argument_names(jaxpr), [])
+        body = outer.run(closed, _argument_names(jaxpr))
     if not outer.kernel_names:
         walk.problem("no pallas_call and no pl.kernel in the function")
     name = name or getattr(fn, "__name__", None) or name_of_function(jaxpr)

@@ -67,6 +67,16 @@ def open_jaxpr(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
     return inner, list(consts) if consts is not None else []
 
 
+def jaxprs_of(eqn: Any) -> list[Any]:
+    """The jaxprs among the parameters of an equation."""
+    found = []
+    for parameter in eqn.params.values():
+        for part in parameter if isinstance(parameter, (tuple, list)) else (parameter,):
+            if isinstance(part, (jax_core.Jaxpr, jax_core.ClosedJaxpr)):
+                found.append(part)
+    return found
+
+
 def memory_space(aval: Any) -> Any:
     """Of a ref's type; None is the default of its place."""
     space = getattr(aval, "memory_space", None)
@@ -138,6 +148,21 @@ def _flat_refs(tree: Any) -> list[Any]:
     leaves, _ = jax.tree_util.tree_flatten(
         tree, is_leaf=lambda leaf: isinstance(leaf, TransformedRef))
     return leaves
+
+
+def copy_parts(eqn: Any, leaves: Sequence[Any]) -> list[Any]:
+    """Of dma_start and dma_wait: source, target, target's and source's semaphore, device.
+
+    Each of the four is an operand with its transforms, or None; the device is as JAX has it.
+    """
+    parts = list(eqn.params["tree"].unflatten(leaves))
+    if len(parts) == 9:  # 0.9
+        pairs = [(parts[n], parts[n + 1]) for n in range(0, 8, 2)]
+    else:
+        pairs = [(part.ref, part.transforms) if isinstance(part, TransformedRef) else (part, ())
+                 for part in parts[:4]]
+    return [None if ref is None else (ref, tuple(transforms or ()))
+            for ref, transforms in pairs] + [parts[-1]]
 
 
 def axis_names(mesh: Any) -> dict[str, int]:

@@ -7,7 +7,7 @@ from typing import Any
 from pallascope import types
 from pallascope.problems import NotCaptured
 from pallascope.program import Type
-from pallascope.transforms import Window, entries, window
+from pallascope.transforms import Window, entries, view, window
 from pallascope.walk import Leaf, Rule, Walk
 
 
@@ -18,7 +18,7 @@ def _transforms(eqn: Any, leaves: list[int]) -> tuple[Any, ...]:
 def load(walk: Walk, part: Window) -> int:
     """The elements of the part. A stride of 0 repeats one element, which is a broadcast."""
     ref = walk.builder.types[part.ref]
-    shape = part.shape()
+    shape = _known_shape(part)
     repeated = [axis for axis in part.axes if axis.kept and axis.stride == 0]
     for axis in repeated:
         axis.size, axis.stride = 1, 1
@@ -31,9 +31,16 @@ def load(walk: Walk, part: Window) -> int:
                             {"shape": list(shape), "dimensions": list(range(len(shape)))})
 
 
+def _known_shape(part: Window) -> tuple[int, ...]:
+    if any(axis.size_value is not None for axis in part.axes):
+        raise NotCaptured("a load or store whose size is not known before the run")
+    return part.shape()
+
+
 def store(walk: Walk, part: Window, value: int) -> int:
     """Puts the value there; yields what was there before."""
     type_ = walk.builder.types[value]
+    _known_shape(part)
     if any(axis.stride == 0 for axis in part.axes):
         raise NotCaptured("a store with a stride of 0")
     if type_.shape != part.shape():
@@ -61,6 +68,32 @@ def _addupdate(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return []
 
 
+def _masked_load(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    ref, transforms, mask, other = _tree(eqn, operands)
+    part = window(walk, ref.value, transforms)
+    if mask is None:
+        return [load(walk, part)]
+    result = walk.type_of(eqn.outvars[0])
+    operands = [view(walk, part), walk.builder.broadcast(mask.value, result.shape)]
+    if other is not None:
+        operands.append(walk.builder.broadcast(other.value, result.shape))
+    return [walk.builder.one("masked_load", operands, result)]
+
+
+def _masked_swap(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    ref, transforms, value, mask = _tree(eqn, operands)
+    part = window(walk, ref.value, transforms)
+    if mask is None:
+        return [store(walk, part, value.value)]
+    result = walk.builder.types[value.value]
+    return [walk.builder.one("masked_swap", [
+        view(walk, part), value.value, walk.builder.broadcast(mask.value, result.shape)], result)]
+
+
+def _tree(eqn: Any, operands: list[int]) -> Any:
+    return eqn.params["args_tree"].unflatten([Leaf(value) for value in operands])
+
+
 def _run_scoped(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     if eqn.params.get("collective_axes"):
         raise NotCaptured("run_scoped with collective axes")
@@ -84,5 +117,7 @@ RULES: dict[str, Rule] = {
     "get": _get,
     "swap": _swap,
     "addupdate": _addupdate,
+    "masked_load": _masked_load,
+    "masked_swap": _masked_swap,
     "run_scoped": _run_scoped,
 }

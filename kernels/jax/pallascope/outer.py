@@ -7,6 +7,7 @@ Which of the two an argument is shows at its first use, so its ref is made then.
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,13 @@ class Array:
     ref: int | None = None
     scalar: int | None = None  # its one element, once it was loaded
     alias_of: Array | None = None
+    base: Array | None = None  # the array that this one is in another shape
 
+    def root(self) -> Array:
+        return self.base.root() if self.base else self
+
+
+_RESHAPES = frozenset({"reshape", "squeeze", "broadcast_in_dim"})
 
 _CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
           "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr",
@@ -45,7 +52,7 @@ class Outer:
         self.results: list[Array] = []
         self.kernel_names: list[str] = []
 
-    def run(self, jaxpr: Any, names: list[str], result_names: list[str]) -> Region:
+    def run(self, jaxpr: Any, names: list[str]) -> Region:
         """The program's body."""
         inner, consts = compat.open_jaxpr(jaxpr)
         self.inputs = [Array(v.aval, name) for v, name in zip(inner.invars, names, strict=True)]
@@ -53,7 +60,7 @@ class Outer:
             found = self._inline(inner, [self._constant(v.aval, const) for v, const
                                          in zip(inner.constvars, consts, strict=True)],
                                  list(self.inputs))
-            self._order_results(found, result_names)
+            self._order_results(found)
         region.arguments = [self._ref(array, "hbm") if array.ref is None else array.ref
                             for array in (*self.inputs, *self.results)]
         return region
@@ -104,6 +111,8 @@ class Outer:
             found = _evaluate(eqn, [operand.value for operand in operands])
             return [Array(v.aval, "constant", value=value)
                     for v, value in zip(eqn.outvars, found, strict=True)]
+        if _only_reshapes(eqn):
+            return [Array(eqn.outvars[0].aval, operands[0].name, base=operands[0])]
         if all(v.aval.shape == () for v in (*eqn.invars, *eqn.outvars)):
             scalars = self.walk.equation(eqn, [self._scalar(operand) for operand in operands])
             return [Array(v.aval, "", scalar=scalar)
@@ -128,7 +137,12 @@ class Outer:
     def _ref(self, array: Array, space: str) -> int:
         """The ref of the whole array, in the memory that its first use asks for."""
         builder = self.walk.builder
-        if array.ref is None:
+        if array.ref is None and array.base is not None:
+            shape = types.shape_of(array.aval)
+            base = self._ref(array.base, space)
+            array.ref = builder.one("ref_reshape", [base], builder.types[base]._replace(
+                shape=shape), {"shape": list(shape)})
+        elif array.ref is None:
             if array.scalar is not None:
                 raise NotCaptured("a scalar computed outside of a kernel as its array")
             if array.value is not None and array not in self.inputs:
@@ -141,18 +155,33 @@ class Outer:
                               "in smem")
         return array.ref
 
-    def _order_results(self, found: list[Array], names: list[str]) -> None:
+    def _order_results(self, found: list[Array]) -> None:
         """What the function returns comes first; other outputs of its kernels follow."""
         self.walk.builder.location = -1
-        for number, array in enumerate(found):
-            if not array.is_result:
+        roots = [array.root() for array in found]
+        for number, root in enumerate(roots):
+            if not root.is_result:
                 self.walk.problem(f"result {number} of the function, which no kernel makes")
-            elif found.index(array) != number:
+            elif roots.index(root) != number:
                 self.walk.problem(f"result {number} of the function, which is another one again")
-            elif len(names) == len(found) and names[number]:
-                array.name = names[number]
-        rest = [array for array in self.results if array not in found]
-        self.results = [array for array in found if array in self.results] + rest
+        rest = [array for array in self.results if array not in roots]
+        self.results = [self._in_shape(array) for array in found
+                        if array.root() in self.results] + rest
+
+    def _in_shape(self, array: Array) -> Array:
+        """The result as the function returns it. A kernel that made it in another shape gets a view.
+        """
+        root = array.root()
+        if array is root:
+            return root
+        if root.alias_of is not None:
+            self.walk.problem("an output in another shape that is the array of an input")
+            return root
+        builder = self.walk.builder
+        type_ = builder.types[self._ref(root, "hbm")]
+        whole = builder.value(type_._replace(shape=types.shape_of(array.aval)), root.name)
+        builder.define_first("ref_reshape", [whole], root.ref, {"shape": list(type_.shape)})
+        return Array(array.aval, root.name, is_result=True, ref=whole)
 
     # ---- kernels ---------------------------------------------------------------------------
 
@@ -174,6 +203,7 @@ class Outer:
         walk, mapping = self.walk, eqn.params["grid_mapping"]
         body, _ = compat.open_jaxpr(eqn.params["jaxpr"])
         self.kernel_names.append(pipelines.kernel_name(eqn, body))
+        walk.collective_id = getattr(eqn.params["compiler_params"], "collective_id", None)
         num_bounds, num_prefetch = mapping.num_dynamic_grid_bounds, mapping.num_index_operands
         bounds = [walk.index(self._scalar(array)) for array in operands[:num_bounds]]
         arrays = operands[num_bounds:]
@@ -186,12 +216,15 @@ class Outer:
         outputs = self._outputs(eqn.params["out_avals"], names, arrays,
                                 dict(eqn.params["input_output_aliases"]))
         refs = inputs + [self._ref(array, "hbm") for array in outputs]
+        pipeline = pipelines.Pipeline(
+            mapping=mapping, body=body, operands=refs, bounds=bounds, prefetch=prefetch,
+            index_map_consts=[[]] * len(refs), body_consts=[], origin="pallas_call")
         if pipelines.is_direct(walk, mapping, body, refs):
             pipelines.inline(walk, body, prefetch + refs)
+        elif not mapping.grid and pipelines.has_pipeline(body):
+            pipelines.staged(walk, pipeline)
         else:
-            pipelines.emit(walk, pipelines.Pipeline(
-                mapping=mapping, body=body, operands=refs, bounds=bounds, prefetch=prefetch,
-                index_map_consts=[[]] * len(refs), body_consts=[], origin="pallas_call"))
+            pipelines.emit(walk, pipeline)
         return outputs
 
     def _space(self, array: Array, block: Any, ref: Any) -> str:
@@ -214,12 +247,22 @@ class Outer:
         names = pipelines.arg_names(body)[len(operands):][:len(eqn.params["out_avals"])]
         outputs = self._outputs(eqn.params["out_avals"], names, operands,
                                 dict(eqn.params["input_output_aliases"]))
+        walk.collective_id = getattr(eqn.params["compiler_params"], "collective_id", None)
         refs = [self._ref(array, types.ref_type(v.aval).space or "hbm") for array, v
                 in zip([*operands, *outputs], body.invars, strict=False)]
         walk.cores = cores
         pipelines.inline(walk, body, refs)
         walk.cores = {}
         return outputs
+
+
+def _only_reshapes(eqn: Any) -> bool:
+    """No element moves."""
+    name = eqn.primitive.name
+    if name not in _RESHAPES or (name == "reshape" and eqn.params["dimensions"] is not None):
+        return False
+    before, after = (v.aval.shape for v in (eqn.invars[0], eqn.outvars[0]))
+    return math.prod(before) == math.prod(after)
 
 
 def _evaluate(eqn: Any, values: list[Any]) -> list[np.ndarray]:

@@ -8,7 +8,7 @@ from typing import Any
 from pallascope import compat, types
 from pallascope.memory import arg_names
 from pallascope.problems import NotCaptured
-from pallascope.program import INDEX, Params, Region
+from pallascope.program import INDEX, Params, Region, Type
 from pallascope.sources import name_of_function, place_of_function
 from pallascope.transforms import view, window
 from pallascope.walk import Leaf, Rule, Walk
@@ -144,6 +144,42 @@ def _axis_names(mapping: Any) -> list[str]:
                 name.startswith(("args", "_")) for name in names):
             return names
     return fallback
+
+
+def staged(walk: Walk, pipeline: Pipeline) -> None:
+    """A kernel of one step with pipelines of its own: its blocks, whole arrays, are copied by hand."""
+    builder, mapping, body = walk.builder, pipeline.mapping, pipeline.body
+    blocks = [types.ref_type(v.aval) for v in body.invars[mapping.num_index_operands:]]
+    copied = [number for number, array in enumerate(pipeline.operands)
+              if blocks[number].space != builder.types[array].space]
+    names = arg_names(body)[mapping.num_index_operands:]
+    refs = {number: builder.value(blocks[number], names[number]) for number in copied}
+    semaphore = builder.value(Type("int32", (), "dma_semaphore"), "blocks")
+
+    def copy(number: int, out: bool) -> None:
+        ends = [pipeline.operands[number], refs[number]]
+        source, target = reversed(ends) if out else ends
+        builder.emit("dma_start", [source, target, semaphore], [])
+        builder.emit("dma_wait", [target, semaphore], [])
+
+    with builder.region([*refs.values(), semaphore]) as region:
+        for number in copied:
+            if number < mapping.num_inputs:
+                copy(number, out=False)
+        inline(walk, body, pipeline.prefetch + [refs.get(number, array) for number, array
+                                                in enumerate(pipeline.operands)])
+        for number in copied:
+            if number >= mapping.num_inputs:
+                copy(number, out=True)
+    builder.emit("run_scoped", [], [], regions=[region])
+
+
+def has_pipeline(jaxpr: Any) -> bool:
+    """Whether an emit_pipeline is anywhere in the jaxpr."""
+    inner, _ = compat.open_jaxpr(jaxpr)
+    return any(eqn.primitive.name == "emit_pipeline"
+               or any(has_pipeline(part) for part in compat.jaxprs_of(eqn))
+               for eqn in inner.eqns)
 
 
 def is_whole(block: Any) -> bool:

@@ -123,6 +123,12 @@ class Builder:
         """`emit` for an operation with one result."""
         return self.emit(op, operands, [result], params)[0]
 
+    def define_first(self, op: str, operands: Sequence[int], result: int, params: Params) -> None:
+        """Puts an operation that defines `result` before all others of the open region."""
+        self._open[-1].operations.insert(0, {
+            "op": op, "operands": list(operands), "results": [result], "params": params,
+            "regions": [], "location": -1})
+
     # ---- what several rules need -----------------------------------------------------------
 
     def broadcast(self, value: int, shape: tuple[int, ...]) -> int:

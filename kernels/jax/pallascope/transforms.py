@@ -51,15 +51,19 @@ def view(walk: Walk, part: Window) -> int:
     type_ = walk.builder.types[part.ref]
     if _is_whole(walk, part, type_):
         return part.ref
-    raise NotCaptured("a view of a part of a ref")
+    operands = [part.ref]
+    params = {"entries": entries(walk, part, operands)}
+    return walk.builder.one("ref_at", operands, Type(type_.dtype, part.shape(), type_.space),
+                            params)
 
 
 def entries(walk: Walk, part: Window, operands: list[int]) -> list[dict[str, Any]]:
-    """The parameter of get, swap and the like; dynamic starts are appended to the operands."""
+    """The parameter of get, swap and ref_at; dynamic starts and sizes are appended to the operands.
+
+    A dynamic size, which get and swap lack, is at most `size`.
+    """
     found = []
     for axis in part.axes:
-        if axis.size_value is not None:
-            raise NotCaptured("a slice whose size is not known before the run")
         entry: dict[str, Any] = {} if axis.kept else {"slice": False}
         known = walk.builder.known(axis.start)
         if known is None:
@@ -71,6 +75,9 @@ def entries(walk: Walk, part: Window, operands: list[int]) -> list[dict[str, Any
             entry["size"] = axis.size
         if axis.stride != 1:
             entry["stride"] = axis.stride
+        if axis.size_value is not None:
+            entry["size_operand"] = len(operands)
+            operands.append(axis.size_value)
         found.append(entry)
     return found
 
@@ -112,4 +119,21 @@ def _value(walk: Walk, index: Any) -> int:
 
 
 def _reinterpret(walk: Walk, ref: int, kind: str, transform: Any) -> int:
+    """The same memory as a ref of another shape or dtype."""
+    type_ = walk.builder.types[ref]
+    if kind == "reshape":
+        shape = tuple(int(extent) for extent in transform.shape)
+        return walk.builder.one("ref_reshape", [ref], type_._replace(shape=shape),
+                                {"shape": list(shape)})
+    if kind == "transpose":
+        permutation = compat.permutation_of(transform)
+        shape = tuple(type_.shape[axis] for axis in permutation)
+        return walk.builder.one("ref_transpose", [ref], type_._replace(shape=shape),
+                                {"permutation": list(permutation)})
+    if kind == "bitcast":
+        dtype = types.dtype_of(transform.dtype)
+        bits = type_.shape[-2] * types.bits_of(type_.dtype) // types.bits_of(dtype)
+        shape = (*type_.shape[:-2], bits, type_.shape[-1])
+        return walk.builder.one("ref_bitcast", [ref], Type(dtype, shape, type_.space),
+                                {"dtype": dtype})
     raise NotCaptured(f"ref transform {kind}")

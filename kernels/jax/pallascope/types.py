@@ -36,6 +36,14 @@ def dtype_of(dtype: Any) -> str:
     return DTYPES[name]
 
 
+def bits_of(dtype: str) -> int:
+    """Of one element, by our name of the dtype."""
+    if dtype in ("bf16", "bool"):
+        return {"bf16": 16, "bool": 8}[dtype]
+    digits = dtype.lstrip("abcdefghijklmnopqrstuvwxyz")
+    return int(digits.partition("e")[0])
+
+
 def array_type(aval: Any) -> Type:
     """Of a value in registers."""
     return Type(dtype_of(aval.dtype), shape_of(aval))

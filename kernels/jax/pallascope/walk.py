@@ -34,6 +34,7 @@ class Walk:
         self.grid_axes: list[int] = []  # the pipeline's axis for each axis that the body may ask for
         self.cores: dict[str, int] = {}  # extents of the named axes of the mesh of cores
         self.in_pipeline = False
+        self.collective_id: int | None = None  # of the kernel: which barrier it uses
         self._rules = rules
         self._fixed = False  # the location stays as it is
 
