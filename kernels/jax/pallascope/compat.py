@@ -113,7 +113,7 @@ class PipelineParts:
     bounds: list[Any]
     body_consts: list[Any]
     refs: list[Any]  # of the body's arguments: operands, or TransformedRefs of such
-    is_divided: bool = False  # among cores
+    divided: list[int]  # grid axes that are cut already, so that each core sees its own part
     has_allocations: bool = False  # buffers that the caller made
 
 
@@ -126,7 +126,7 @@ def pipeline_parts(eqn: Any, operands: Sequence[Any]) -> PipelineParts:
         return PipelineParts(
             list(parts.all_index_map_consts), list(parts.dynamic_grid_spec),
             list(parts.body_consts), _flat_refs(params["refs_tree"].unflatten(parts.refs_flat)),
-            is_divided=params["num_cores"] not in (None, 1),
+            divided=[],
             has_allocations=parts.allocations is not None)
     rest = list(operands)
 
@@ -138,10 +138,11 @@ def pipeline_parts(eqn: Any, operands: Sequence[Any]) -> PipelineParts:
     consts = take(sum(len(open_jaxpr(block.index_map_jaxpr)[1])
                       for block in mapping.block_mappings))
     bounds = take(mapping.num_dynamic_grid_bounds)
-    offsets = take(params["_num_extra_dynamic"])
+    take(params["_num_extra_dynamic"])
     body = take(params["body_consts_len"])
     return PipelineParts(consts, bounds, body, _flat_refs(params["args_tree"].unflatten(rest)),
-                         is_divided=bool(offsets) or any(params["_static_grid_offsets"]))
+                         divided=[axis for axis, offset
+                                  in enumerate(params["_static_grid_offsets"]) if offset != 0])
 
 
 def _flat_refs(tree: Any) -> list[Any]:

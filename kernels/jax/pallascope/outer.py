@@ -235,14 +235,15 @@ class Outer:
         return (self.walk.builder.types[array.ref].space or "hbm") if array.ref is not None else "smem"
 
     def _mpmd_map(self, eqn: Any, operands: list[Array]) -> list[Array]:
-        """pl.kernel on a mesh of cores, of which there is one here."""
+        """pl.kernel on a mesh of cores."""
         walk = self.walk
         if len(eqn.params["jaxprs"]) != 1:
             raise NotCaptured("pl.kernel on several meshes")
         body, _ = compat.open_jaxpr(eqn.params["jaxprs"][0])
         cores = compat.axis_names(eqn.params["meshes"][0])
-        if any(extent != 1 for extent in cores.values()):
-            raise NotCaptured(f"pl.kernel on {cores} cores")
+        if len(cores) != 1:
+            raise NotCaptured(f"pl.kernel on a mesh of {len(cores)} axes")
+        ((axis, count),) = cores.items()
         self.kernel_names.append(pipelines.kernel_name(eqn, body))
         names = pipelines.arg_names(body)[len(operands):][:len(eqn.params["out_avals"])]
         outputs = self._outputs(eqn.params["out_avals"], names, operands,
@@ -251,7 +252,12 @@ class Outer:
         refs = [self._ref(array, types.ref_type(v.aval).space or "hbm") for array, v
                 in zip([*operands, *outputs], body.invars, strict=False)]
         walk.cores = cores
-        pipelines.inline(walk, body, refs)
+        if count == 1:
+            pipelines.inline(walk, body, refs)
+        else:
+            with walk.builder.region() as region:
+                pipelines.inline(walk, body, refs)
+            walk.builder.emit("core_map", [], [], {"axis": str(axis), "cores": count}, [region])
         walk.cores = {}
         return outputs
 

@@ -27,6 +27,9 @@ class Pipeline:
     body_consts: list[int]
     origin: str
     no_pipelining: bool = False
+    core_axis: str = ""  # of a mesh of several cores that share the grid
+    parallel: list[int] = dataclasses.field(default_factory=list)  # grid axes that they may share
+    divided: list[int] = dataclasses.field(default_factory=list)  # cut among them already
 
 
 def emit(walk: Walk, pipeline: Pipeline) -> None:
@@ -51,13 +54,25 @@ def emit(walk: Walk, pipeline: Pipeline) -> None:
         "origin": pipeline.origin,
         "schedule": compat.SCHEDULE if pipeline.origin == "emit_pipeline" else "0.12",
         "no_pipelining": pipeline.no_pipelining,
-        "grid": [extent if isinstance(extent, int) else -1 for extent in mapping.grid],
+        "grid": _grid(walk, pipeline),
+        "core_axis": pipeline.core_axis,
+        "parallel": pipeline.parallel,
         "axis_names": _axis_names(mapping),
         "specs": specs,
         "scratch_names": [name or "scratch" for name in names[first + count:]]}
     walk.builder.emit("pipeline", pipeline.operands + pipeline.bounds, [],
                       {key: value for key, value in params.items() if value or key == "grid"},
                       regions)
+
+
+def _grid(walk: Walk, pipeline: Pipeline) -> list[int]:
+    """Of all cores together."""
+    grid = [extent if isinstance(extent, int) else -1 for extent in pipeline.mapping.grid]
+    for axis in pipeline.divided:
+        if grid[axis] < 0:
+            raise NotCaptured("emit_pipeline whose grid does not divide among cores")
+        grid[axis] *= walk.cores[pipeline.core_axis]
+    return grid
 
 
 def _body(walk: Walk, pipeline: Pipeline, refs: list[int]) -> Region:
@@ -202,13 +217,15 @@ def _emit_pipeline(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     if eqn.params.get("tiling") is not None:
         raise NotCaptured(f"emit_pipeline with tiling {eqn.params['tiling']}")
     parts = compat.pipeline_parts(eqn, [Leaf(value) for value in operands])
-    if parts.is_divided:
-        raise NotCaptured("emit_pipeline that is divided among cores")
     if parts.has_allocations:
         raise NotCaptured("emit_pipeline with buffers from outside")
     if eqn.params.get("_explicit_indices"):
         raise NotCaptured("emit_pipeline with explicit indices")
     mapping = eqn.params["grid_mapping"]
+    core_axis = eqn.params["core_axis_name"]
+    if eqn.params["core_axis"] is not None or isinstance(core_axis, tuple):
+        raise NotCaptured("emit_pipeline that is divided otherwise than by one named axis")
+    shared = walk.cores.get(core_axis, 1) > 1
     consts = iter(parts.index_map_consts)
     emit(walk, Pipeline(
         mapping=mapping, body=eqn.params["body_jaxpr"],
@@ -218,8 +235,15 @@ def _emit_pipeline(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
             [next(consts).value for _ in compat.open_jaxpr(block.index_map_jaxpr)[0].constvars]
             for block in mapping.block_mappings],
         body_consts=[leaf.value for leaf in parts.body_consts],
-        origin="emit_pipeline", no_pipelining=bool(eqn.params["no_pipelining"])))
+        origin="emit_pipeline", no_pipelining=bool(eqn.params["no_pipelining"]),
+        core_axis=core_axis if shared else "", divided=parts.divided,
+        parallel=_parallel(eqn.params["dimension_semantics"]) if shared else []))
     return []
+
+
+def _parallel(semantics: Any) -> list[int]:
+    return [axis for axis, kind in enumerate(semantics or ())
+            if getattr(kind, "value", kind) == "parallel"]
 
 
 def _ref(walk: Walk, ref: Any) -> int:

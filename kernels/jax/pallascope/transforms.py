@@ -102,14 +102,15 @@ def _index(walk: Walk, part: Window, indexer: Any) -> None:
     for axis, index in zip(kept, indexer.indices, strict=True):
         is_slice = isinstance(index, compat.Slice)
         start = _value(walk, index.start if is_slice else index)
-        if not is_slice and (walk.builder.known(start) or 0) < 0:  # from the end, as in Python
-            start = walk.builder.index(walk.builder.known(start) + axis.size)
+        known = walk.builder.known(start) or 0
+        if not is_slice and known < 0:  # from the end, as in Python
+            start = walk.builder.index(known + axis.size)
         axis.start = builder.add_index(axis.start, builder.scale_index(start, axis.stride))
         if not is_slice:
             axis.size, axis.stride, axis.kept = 1, 1, False
         elif isinstance(index.size, Leaf):
             axis.size_value = walk.index(index.size.value)
-            axis.stride *= index.stride
+            axis.size, axis.stride = axis.size - known, axis.stride * index.stride
         else:
             axis.size, axis.stride = int(index.size), axis.stride * index.stride
 
