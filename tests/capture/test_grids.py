@@ -203,8 +203,8 @@ def test_an_output_that_the_function_drops_comes_last():
     def fn(x):
         return call(kernel, out_shape=[like(8, 128)] * 2)(x)[1]
 
-    kernel = check(fn, normal(8, 128), ulps=0)
-    assert [a["name"] for a in kernel.document["arguments"]] == ["x", "second_ref", "first_ref"]
+    captured = check(fn, normal(8, 128), ulps=0)
+    assert [a["name"] for a in captured.document["arguments"]] == ["x", "second_ref", "first_ref"]
 
 
 def test_arguments_in_trees_and_unused_ones():

@@ -1,6 +1,7 @@
 """Kernels that ship inside JAX, as they are."""
 
 import functools
+import importlib
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +14,7 @@ from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_ma
 from pallascope import compat
 from support import compare, normal, pallascope, pltpu, run
 
+gmm = importlib.import_module("jax.experimental.pallas.ops.tpu.megablox.gmm")
 BLOCKS = flash.BlockSizes(block_q=128, block_k_major=128, block_k=128, block_b=1)
 
 
@@ -58,3 +60,19 @@ def test_splash_attention(mask):
         return attention(q, k, v)
 
     check(fn, heads(2), heads(2, seed=1), heads(2, seed=2), terms=64, ulps=64)
+
+
+SIZES = np.array([100, 0, 300, 112], np.int32)  # rows of each group; known when it is captured
+
+
+def test_grouped_matmul():
+    check(lambda x, y: gmm.gmm(x, y, jnp.asarray(SIZES), preferred_element_type=jnp.float32),
+          normal(512, 256, dtype=jnp.bfloat16), normal(4, 256, 256, dtype=jnp.bfloat16, seed=1),
+          terms=256)
+
+
+def test_transposed_grouped_matmul():
+    x = normal(256, 512, dtype=jnp.bfloat16)
+    check(lambda y: gmm.tgmm(jnp.asarray(x), y, jnp.asarray(SIZES),
+                             preferred_element_type=jnp.float32),
+          normal(512, 256, dtype=jnp.bfloat16, seed=1), terms=512)

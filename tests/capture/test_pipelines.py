@@ -75,8 +75,8 @@ def test_a_pipelined_matmul_with_scratch_of_the_kernel():
                       pl.BlockSpec((128, 128), lambda i, j, k: (k, j))],
             out_specs=pl.BlockSpec((8, 128), lambda i, j, k: (i, j)))(x_ref, y_ref, o_ref)
 
-    on_hbm(kernel, normal(16, 384, dtype=jnp.bfloat16), normal(384, 256, dtype=jnp.bfloat16, seed=1),
-           out=(16, 256), dtype=jnp.bfloat16, ulps=1, terms=384,
+    x, y = (normal(*shape, dtype=jnp.bfloat16) for shape in ((16, 384), (384, 256)))
+    on_hbm(kernel, x, y, out=(16, 256), dtype=jnp.bfloat16, ulps=1, terms=384,
            scratch_shapes=[pltpu.VMEM((8, 128), jnp.float32)])
 
 

@@ -307,7 +307,8 @@ def test_elements_packed_in_pairs():
 RANDOM = {
     "bits": lambda x: jax.random.bits(jax.random.key(x[0, 0]), (8, 128)),
     "uniform": lambda x: jax.random.uniform(jax.random.key(7), (8, 128)),
-    "folded": lambda x: jax.random.bits(jax.random.fold_in(jax.random.PRNGKey(3), x[0, 1]), (8, 128))}
+    "folded": lambda x: jax.random.bits(
+        jax.random.fold_in(jax.random.PRNGKey(3), x[0, 1]), (8, 128))}
 
 
 @pytest.mark.parametrize("name", RANDOM)

@@ -1,4 +1,4 @@
-"""`capture`: traces a function with Pallas kernels, and turns what was traced into a kernel file."""
+"""`capture`: traces a function with Pallas kernels and turns the trace into a kernel file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from pallascope.problems import UnsupportedError
 from pallascope.sources import name_of_function
 from pallascope.walk import Walk
 
-_RULES = {**primitives.RULES, **memory.RULES, **control.RULES, **copies.RULES, **pipelines.RULES, **prng.RULES}
+_RULES = {**primitives.RULES, **memory.RULES, **control.RULES, **copies.RULES,
+          **pipelines.RULES, **prng.RULES}
 
 
 @dataclasses.dataclass

@@ -169,8 +169,7 @@ class Outer:
                         if array.root() in self.results] + rest
 
     def _in_shape(self, array: Array) -> Array:
-        """The result as the function returns it. A kernel that made it in another shape gets a view.
-        """
+        """The result as the function returns it; its kernel sees it in the shape it makes."""
         root = array.root()
         if array is root:
             return root
@@ -178,9 +177,10 @@ class Outer:
             self.walk.problem("an output in another shape that is the array of an input")
             return root
         builder = self.walk.builder
-        type_ = builder.types[self._ref(root, "hbm")]
+        ref = self._ref(root, "hbm")
+        type_ = builder.types[ref]
         whole = builder.value(type_._replace(shape=types.shape_of(array.aval)), root.name)
-        builder.define_first("ref_reshape", [whole], root.ref, {"shape": list(type_.shape)})
+        builder.define_first("ref_reshape", [whole], ref, {"shape": list(type_.shape)})
         return Array(array.aval, root.name, is_result=True, ref=whole)
 
     # ---- kernels ---------------------------------------------------------------------------
@@ -189,11 +189,11 @@ class Outer:
                  aliases: dict[int, int]) -> list[Array]:
         outputs = [Array(aval, name, is_result=True)
                    for aval, name in zip(avals, names, strict=True)]
-        for operand, output in aliases.items():
+        for operand, number in aliases.items():
             source = operands[operand]
             if source not in self.inputs:
                 raise NotCaptured("an output that is the array of another kernel's result")
-            outputs[output].alias_of = source
+            outputs[number].alias_of = source
         for output in outputs:
             self._ref(output, "hbm")
         self.results += outputs
@@ -232,7 +232,9 @@ class Outer:
         wanted = types.ref_type(ref.aval).space == "smem" and pipelines.is_whole(block)
         if not wanted or array.is_result:
             return "hbm"
-        return (self.walk.builder.types[array.ref].space or "hbm") if array.ref is not None else "smem"
+        if array.ref is None:
+            return "smem"
+        return self.walk.builder.types[array.ref].space or "hbm"
 
     def _mpmd_map(self, eqn: Any, operands: list[Array]) -> list[Array]:
         """pl.kernel on a mesh of cores."""

@@ -162,7 +162,7 @@ def _axis_names(mapping: Any) -> list[str]:
 
 
 def staged(walk: Walk, pipeline: Pipeline) -> None:
-    """A kernel of one step with pipelines of its own: its blocks, whole arrays, are copied by hand."""
+    """A kernel of one step with pipelines of its own: its blocks are copied by hand."""
     builder, mapping, body = walk.builder, pipeline.mapping, pipeline.body
     blocks = [types.ref_type(v.aval) for v in body.invars[mapping.num_index_operands:]]
     copied = [number for number, array in enumerate(pipeline.operands)
@@ -257,7 +257,7 @@ def kernel_name(eqn: Any, body: Any) -> str:
 
 
 def inline(walk: Walk, body: Any, refs: list[int]) -> None:
-    """A kernel without blocks, whose further arguments are scratch that lives as long as it runs."""
+    """A kernel without blocks; its further arguments are scratch that lives while it runs."""
     scratch = [walk.builder.value(types.ref_type(v.aval), name) for v, name
                in zip(body.invars[len(refs):], arg_names(body)[len(refs):], strict=True)]
     if not scratch:

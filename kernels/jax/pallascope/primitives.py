@@ -6,7 +6,7 @@ from typing import Any
 
 from pallascope import types
 from pallascope.problems import NotCaptured
-from pallascope.program import Params, Type
+from pallascope.program import Params
 from pallascope.walk import Rule, Walk
 
 _ELEMENTWISE = """
@@ -188,9 +188,9 @@ def _dot_general(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _precision(precision: Any) -> Params:
-    names = {getattr(part, "name", None)
+    names = {str(getattr(part, "name", None) or "DEFAULT")
              for part in (precision if isinstance(precision, tuple) else (precision,))}
-    if names <= {None, "DEFAULT"}:
+    if names <= {"DEFAULT"}:
         return {}
     if len(names) != 1 or not names <= {"HIGH", "HIGHEST"}:
         raise NotCaptured(f"dot_general with precision {precision}")

@@ -17,7 +17,8 @@ DTYPES = {
     "int4": "int4", "uint4": "uint4", "int8": "int8", "uint8": "uint8", "int16": "int16",
     "uint16": "uint16", "int32": "int32", "uint32": "uint32", "bool": "bool"}
 
-_SEMAPHORES = {"sem": "semaphore", "dma_sem": "dma_semaphore", "barrier_sem": "barrier_semaphore"}
+_SEMAPHORES = {"semaphore": "semaphore", "dma_sem": "dma_semaphore",
+               "barrier_semaphore": "barrier_semaphore"}
 
 # What JAX calls its memory spaces, by the text of the enumerator. ANY is left to the compiler,
 # which takes HBM.

@@ -31,7 +31,7 @@ class Walk:
         self.builder = Builder()
         self.locations = Locations()
         self.problems: list[Problem] = []
-        self.grid_axes: list[int] = []  # the pipeline's axis for each axis that the body may ask for
+        self.grid_axes: list[int] = []  # the pipeline's axis for each that a body asks for
         self.cores: dict[str, int] = {}  # extents of the named axes of the mesh of cores
         self.in_pipeline = False
         self.collective_id: int | None = None  # of the kernel: which barrier it uses
