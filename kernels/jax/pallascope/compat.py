@@ -72,7 +72,7 @@ def jaxprs_of(eqn: Any) -> list[Any]:
     found = []
     for parameter in eqn.params.values():
         for part in parameter if isinstance(parameter, (tuple, list)) else (parameter,):
-            if isinstance(part, (jax_core.Jaxpr, jax_core.ClosedJaxpr)):
+            if isinstance(getattr(part, "jaxpr", part), jax_core.Jaxpr):
                 found.append(part)
     return found
 
