@@ -22,7 +22,7 @@ Bytes temporariesOf(const ir::Program& program, const ir::Region& region, const 
         run.clear();
     };
     for (const ir::Operation& operation : region.operations) {
-        if (ir::opEntry(operation.code).kind != ir::OpKind::Control) {
+        if (!ir::endsSegment(operation.code)) {
             run.push_back(&operation);
             continue;
         }
@@ -35,23 +35,30 @@ Bytes temporariesOf(const ir::Program& program, const ir::Region& region, const 
     return largest;
 }
 
-// The refs of the run_scoped operations that a region's operation lies in; whether it does.
-bool scopesAround(const ir::Region& region, const ir::Operation& inner,
-                  std::vector<ir::ValueId>& refs)
+struct Around
+{
+    std::vector<ir::ValueId> scopes;             // refs of run_scoped operations
+    std::vector<const ir::Operation*> pipelines; // innermost first
+};
+
+// What lies around an operation of a region; whether it is there.
+bool findAround(const ir::Region& region, const ir::Operation& inner, Around& around)
 {
     for (const ir::Operation& operation : region.operations) {
         if (&operation == &inner) {
             return true;
         }
         for (const ir::Region& nested : operation.regions) {
-            std::vector<ir::ValueId> found;
+            if (!findAround(nested, inner, around)) {
+                continue;
+            }
             if (operation.code == ir::OpCode::RunScoped) {
-                found = nested.arguments;
+                around.scopes.insert(around.scopes.begin(), nested.arguments.begin(),
+                                     nested.arguments.end());
+            } else if (operation.code == ir::OpCode::Pipeline) {
+                around.pipelines.push_back(&operation);
             }
-            if (scopesAround(nested, inner, found)) {
-                refs.insert(refs.end(), found.begin(), found.end());
-                return true;
-            }
+            return true;
         }
     }
     return false;
@@ -72,6 +79,9 @@ std::vector<ir::ValueId> largestScopes(const ir::Program& program, const ir::Reg
             Bytes sum;
             for (const ir::ValueId ref : refs) {
                 const ir::Type& type = program.type(ref);
+                if (ir::isSemaphore(*type.space)) {
+                    continue;
+                }
                 const Result<std::int32_t> memory = memoryOf(*type.space, chip);
                 sum += paddedBytes(type.dtype, type.shape,
                                    memory ? chip.memories[static_cast<std::size_t>(*memory)].tile
@@ -113,46 +123,104 @@ Result<std::int32_t> memoryOf(ir::MemorySpace space, const chip::Chip& chip)
     return memory;
 }
 
+namespace {
+
+class Adder
+{
+public:
+    Adder(const ir::Program& program, const chip::Chip& chip)
+        : m_program(program)
+        , m_chip(chip)
+    {}
+
+    Budget budget;
+    Status status = Done{};
+
+    // Semaphores have a memory of their own, which no kernel fills.
+    void add(ir::ValueId ref, bool scratch, std::int32_t slots)
+    {
+        const ir::Type& type = m_program.type(ref);
+        if (!status || ir::isSemaphore(*type.space)) {
+            return;
+        }
+        const Result<std::int32_t> memory = memoryOf(*type.space, m_chip);
+        if (!memory) {
+            status = memory.error();
+            return;
+        }
+        const auto& tile = m_chip.memories[static_cast<std::size_t>(*memory)].tile;
+        budget.entries.push_back({m_program.value(ref).name, ref, false, scratch, *memory, slots,
+                                  paddedBytes(type.dtype, type.shape, tile)});
+    }
+
+    void addPipeline(const ir::Operation& pipeline)
+    {
+        const std::size_t specs = std::get<ir::PipelineParams>(pipeline.params).specs.size();
+        const auto& arguments = pipeline.regions[0].arguments;
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+            const bool scratch = i >= specs;
+            add(arguments[i], scratch,
+                scratch ? 1 : ir::operandFacts(m_program, pipeline, i).slots);
+        }
+    }
+
+    void addScratch(const std::vector<ir::ValueId>& refs)
+    {
+        for (const ir::ValueId ref : refs) {
+            add(ref, true, 1);
+        }
+    }
+
+    void addArguments()
+    {
+        for (const ir::Argument& argument : m_program.arguments) {
+            if (m_program.type(argument.ref).space == ir::MemorySpace::Smem) {
+                add(argument.ref, true, 1);
+            }
+        }
+    }
+
+private:
+    const ir::Program& m_program;
+    const chip::Chip& m_chip;
+};
+
+} // namespace
+
 Result<Budget> budget(const ir::Program& program, const ir::Operation& pipeline,
                       const chip::Chip& chip)
 {
-    const auto& params = std::get<ir::PipelineParams>(pipeline.params);
-    const auto& arguments = pipeline.regions[0].arguments;
-    Budget result;
-    const auto add = [&](ir::ValueId ref, bool scratch, std::int32_t slots) -> Status {
-        const ir::Type& type = program.type(ref);
-        const Result<std::int32_t> memory = memoryOf(*type.space, chip);
-        if (!memory) {
-            return memory.error();
-        }
-        const auto& tile = chip.memories[static_cast<std::size_t>(*memory)].tile;
-        result.entries.push_back({program.value(ref).name, ref, scratch, *memory, slots,
-                                  paddedBytes(type.dtype, type.shape, tile)});
-        return Done{};
-    };
-    Status status = Done{};
-    for (std::size_t i = 0; i < arguments.size() && status; ++i) {
-        const bool scratch = i >= params.specs.size();
-        status =
-            add(arguments[i], scratch, scratch ? 1 : ir::operandFacts(program, pipeline, i).slots);
+    Adder adder(program, chip);
+    adder.addPipeline(pipeline);
+    adder.addArguments();
+    Around around;
+    (void)findAround(program.body, pipeline, around);
+    adder.addScratch(around.scopes);
+    adder.addScratch(largestScopes(program, pipeline.regions[0], chip));
+    const std::size_t own = adder.budget.entries.size();
+    for (const ir::Operation* outer : around.pipelines) {
+        adder.addPipeline(*outer);
     }
-    std::vector<ir::ValueId> others;
-    for (const ir::Argument& argument : program.arguments) {
-        if (program.type(argument.ref).space == ir::MemorySpace::Smem) {
-            others.push_back(argument.ref);
-        }
+    for (std::size_t i = own; i < adder.budget.entries.size(); ++i) {
+        adder.budget.entries[i].outer = true;
     }
-    scopesAround(program.body, pipeline, others);
-    const std::vector<ir::ValueId> inside = largestScopes(program, pipeline.regions[0], chip);
-    others.insert(others.end(), inside.begin(), inside.end());
-    for (std::size_t i = 0; i < others.size() && status; ++i) {
-        status = add(others[i], true, 1);
+    if (!adder.status) {
+        return adder.status.error();
     }
-    if (!status) {
-        return status.error();
+    adder.budget.temporariesEstimate = temporariesOf(program, pipeline.regions[0], chip);
+    return std::move(adder.budget);
+}
+
+Result<Budget> scopeBudget(const ir::Program& program, const chip::Chip& chip)
+{
+    Adder adder(program, chip);
+    adder.addArguments();
+    adder.addScratch(largestScopes(program, program.body, chip));
+    if (!adder.status) {
+        return adder.status.error();
     }
-    result.temporariesEstimate = temporariesOf(program, pipeline.regions[0], chip);
-    return result;
+    adder.budget.temporariesEstimate = temporariesOf(program, program.body, chip);
+    return std::move(adder.budget);
 }
 
 Status checkCapacity(const Budget& budget, const chip::Chip& chip)

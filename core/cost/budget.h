@@ -16,6 +16,7 @@ struct BudgetEntry
 {
     std::string name;
     ir::ValueId ref;
+    bool outer = false;   // of a pipeline around: its own budget lists it too
     bool scratch = false; // no slots of a pipeline operand: scratch, run_scoped, scalar arguments
     std::int32_t memory = 0; // index into Chip::memories
     std::int32_t slots = 1;
@@ -40,6 +41,9 @@ struct Budget
 // The error says that the chip lacks a memory.
 [[nodiscard]] Result<Budget> budget(const ir::Program& program, const ir::Operation& pipeline,
                                     const chip::Chip& chip);
+
+// Of a program without pipelines: its SMEM arguments and the largest nested scopes.
+[[nodiscard]] Result<Budget> scopeBudget(const ir::Program& program, const chip::Chip& chip);
 
 // Fails (limit error) when the entries exceed the physical memory: one sentence with the bytes of
 // each.

@@ -286,6 +286,7 @@ Result<OperationCost> CostModel::run()
         status = reduction();
         break;
     case OpKind::Layout:
+    case OpKind::View:
     case OpKind::Hint:
         break;
     case OpKind::Rearrange:
@@ -306,7 +307,8 @@ Result<OperationCost> CostModel::run()
         status = dot();
         break;
     case OpKind::Control:
-        PALLASCOPE_CHECK(false && "control operations end a segment");
+    case OpKind::Sync:
+        PALLASCOPE_CHECK(false && "they end a segment");
     }
     if (!status) {
         return status.error();
@@ -418,8 +420,9 @@ Bytes temporaries(const ir::Program& program, std::span<const ir::Operation* con
     std::int64_t sum = 0, peak = 0;
     for (std::size_t i = 0; i < operations.size(); ++i) {
         const OpKind kind = ir::opEntry(operations[i]->code).kind;
-        const bool computes = kind != OpKind::Memory && kind != OpKind::Layout
-                              && kind != OpKind::Rearrange && kind != OpKind::Crosslane;
+        const bool computes = kind != OpKind::Memory && kind != OpKind::View
+                              && kind != OpKind::Layout && kind != OpKind::Rearrange
+                              && kind != OpKind::Crosslane;
         std::int64_t dying = 0;
         for (const ir::ValueId operand : operations[i]->operands) {
             if (const auto found = alive.find(operand);

@@ -51,6 +51,13 @@ IndexArg ds(Value start, Extent size, std::int64_t stride)
     return arg;
 }
 
+IndexArg ds(Value start, Value size, Extent most)
+{
+    IndexArg arg = ds(start, most, 1);
+    arg.m_dynamicSize = size.id();
+    return arg;
+}
+
 RefView::RefView(ir::ValueId ref, std::vector<ir::ValueId> dynamic, ir::IndexerParams indexer,
                  Here here)
     : m_ref(ref)
@@ -81,6 +88,10 @@ RefView Ref::operator[](const Indexer& indexer) const
                 entry.operand = static_cast<std::int32_t>(dynamic.size());
                 dynamic.push_back(arg.m_dynamic);
             }
+            if (arg.m_dynamicSize.index >= 0) {
+                entry.sizeOperand = static_cast<std::int32_t>(dynamic.size());
+                dynamic.push_back(arg.m_dynamicSize);
+            }
         }
         params.entries.push_back(entry);
     }
@@ -94,6 +105,7 @@ ir::IndexerParams shifted(ir::IndexerParams indexer, std::int32_t by)
 {
     for (ir::IndexEntry& entry : indexer.entries) {
         entry.operand = entry.operand < 0 ? -1 : entry.operand + by;
+        entry.sizeOperand = entry.sizeOperand < 0 ? -1 : entry.sizeOperand + by;
     }
     return indexer;
 }
@@ -112,6 +124,16 @@ Value one(std::vector<Value> values)
 }
 
 } // namespace
+
+Ref Ref::at(const Indexer& indexer) const
+{
+    const RefView view = (*this)[indexer];
+    ir::Operation operation{
+        .code = OpCode::RefAt, .operands = {m_id}, .params = shifted(view.m_indexer, 1)};
+    operation.operands.insert(operation.operands.end(), view.m_dynamic.begin(),
+                              view.m_dynamic.end());
+    return Ref(one(Tracer::current().append(std::move(operation), view.m_here)).id());
+}
 
 Value RefView::load() const
 {
@@ -377,6 +399,7 @@ public:
         m_params.origin = origin;
         m_params.schedule = grid.schedule;
         m_params.noPipelining = grid.noPipelining;
+        m_params.coreAxis = grid.coreAxis;
     }
 
     void trace(const Body& body);
@@ -415,6 +438,11 @@ bool PipelineTracer::takeGrid()
         m_params.grid[at] = m_grid.grid[axis];
         m_params.axisNames[at] = axes.substr(axis, 1);
     }
+    for (const std::int32_t axis : m_grid.parallel) {
+        const auto at = static_cast<std::size_t>(axis);
+        m_params.parallel.push_back(axis >= 0 && at < rank ? m_position[at] : axis);
+    }
+    std::sort(m_params.parallel.begin(), m_params.parallel.end());
     return true;
 }
 

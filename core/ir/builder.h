@@ -79,6 +79,7 @@ public:
 private:
     friend IndexArg ds(std::int64_t start, Extent size, std::int64_t stride);
     friend IndexArg ds(Value start, Extent size, std::int64_t stride);
+    friend IndexArg ds(Value start, Value size, Extent most);
     friend class Ref;
     enum class Kind : std::uint8_t
     {
@@ -88,13 +89,15 @@ private:
     };
     Kind m_kind = Kind::All;
     std::int64_t m_start = 0;
-    ir::ValueId m_dynamic;
+    ir::ValueId m_dynamic, m_dynamicSize;
     Extent m_size = 1;
     std::int64_t m_stride = 1;
 };
 
 [[nodiscard]] IndexArg ds(std::int64_t start, Extent size, std::int64_t stride = 1);
 [[nodiscard]] IndexArg ds(Value start, Extent size, std::int64_t stride = 1);
+// For Ref::at alone: `size` elements, which is at most `most`.
+[[nodiscard]] IndexArg ds(Value start, Value size, Extent most);
 
 // The brackets of ref[...], with the line they stand on.
 class Indexer
@@ -167,6 +170,13 @@ public:
     [[nodiscard]] const Shape& shape() const;
     [[nodiscard]] DType dtype() const;
     RefView operator[](const Indexer& indexer) const;
+    // ref.at[...]: a part of the ref as a ref. Of semaphores: one of an array.
+    [[nodiscard]] Ref at(const Indexer& indexer) const;
+    // The same memory in another shape, dtype (rows packed or unpacked) or order of axes.
+    [[nodiscard]] Ref reshape(Shape shape, Here here = Here::current()) const;
+    [[nodiscard]] Ref bitcast(DType dtype, Here here = Here::current()) const;
+    [[nodiscard]] Ref transpose(std::vector<std::int32_t> permutation,
+                                Here here = Here::current()) const;
 
 private:
     ir::ValueId m_id;
@@ -376,6 +386,33 @@ void debugPrint(std::string format, const std::vector<Operand>& values,
 [[nodiscard]] Value programId(std::int32_t axis, Here here = Here::current());
 [[nodiscard]] Value numPrograms(std::int32_t axis, Here here = Here::current());
 
+// ---- copies, semaphores and cores by hand
+// ---------------------------------------------------------
+
+// pltpu.make_async_copy(source, target, semaphore).start() and .wait(), which waits on a DMA
+// semaphore for as many bytes as `target` has.
+void dmaStart(const Ref& source, const Ref& target, const Ref& semaphore,
+              Here here = Here::current());
+void dmaWait(const Ref& target, const Ref& semaphore, Here here = Here::current());
+// On regular and barrier semaphores; the second signals the semaphore of another core.
+void semaphoreSignal(const Ref& semaphore, const Operand& amount, Here here = Here::current());
+void semaphoreSignal(const Ref& semaphore, const Operand& amount, const Operand& core,
+                     Here here = Here::current());
+void semaphoreWait(const Ref& semaphore, const Operand& amount, bool decrement = true,
+                   Here here = Here::current());
+[[nodiscard]] Value semaphoreRead(const Ref& semaphore, Here here = Here::current());
+[[nodiscard]] Ref getBarrierSemaphore(std::int32_t collectiveId = 0, Here here = Here::current());
+void delay(const Operand& nanoseconds, Here here = Here::current());
+// pltpu.load and pltpu.store with a mask of the ref's shape; where it is false, `other`.
+[[nodiscard]] Value maskedLoad(const Ref& ref, const Operand& mask, const Operand& other,
+                               Here here = Here::current());
+void maskedStore(const Ref& ref, const Operand& value, const Operand& mask,
+                 Here here = Here::current());
+// Runs the body on every core of a mesh at once (pl.core_map).
+void coreMap(std::string axis, std::int32_t cores, const std::function<void()>& body,
+             Here here = Here::current());
+[[nodiscard]] Value axisIndex(std::string axis, Here here = Here::current());
+
 // ---- control
 // -------------------------------------------------------------------------------------
 
@@ -529,6 +566,17 @@ struct Scratch
     ir::MemorySpace space = ir::MemorySpace::Vmem;
 };
 
+// SemaphoreType.DMA(shape) and SemaphoreType.REGULAR(shape)
+[[nodiscard]] inline Scratch dmaSemaphores(std::string name, Shape shape = {})
+{
+    return {std::move(name), DType::Int32, std::move(shape), ir::MemorySpace::DmaSemaphore};
+}
+
+[[nodiscard]] inline Scratch semaphores(std::string name, Shape shape = {})
+{
+    return {std::move(name), DType::Int32, std::move(shape), ir::MemorySpace::Semaphore};
+}
+
 struct Grid
 {
     std::vector<Extent> grid; // empty: one step; ir::kDynamicExtent: one of `bounds`, in order
@@ -540,6 +588,8 @@ struct Grid
     std::vector<Value> bounds;
     std::string schedule = "0.12";
     bool noPipelining = false;
+    std::string coreAxis;               // of a coreMap around, whose cores share the grid
+    std::vector<std::int32_t> parallel; // declared axes with PARALLEL semantics
 };
 
 // Calls body with a ref per scratch, which live while it runs; returns what it returns.

@@ -37,52 +37,6 @@ Result<Types> nothing(const Program&, const Operation&)
     return Types{};
 }
 
-Result<Types> memory(const Program& program, const Operation& operation)
-{
-    const Type& ref = operand(program, operation, 0);
-    if (!ref.isRef()) {
-        return error(operation, "takes a ref, not " + toString(ref) + ".");
-    }
-    if (*ref.space != MemorySpace::Vmem && *ref.space != MemorySpace::Smem) {
-        return error(operation, "reaches " + toString(ref)
-                                    + ": loads and stores work on vmem and smem refs, "
-                                      "other memory only through copies.");
-    }
-    const auto& entries = params<IndexerParams>(operation).entries;
-    if (entries.size() != ref.shape.rank()) {
-        return error(operation, "indexes " + toString(ref) + " with "
-                                    + std::to_string(entries.size()) + " indices.");
-    }
-    for (std::size_t axis = 0; axis < entries.size(); ++axis) {
-        const IndexEntry& entry = entries[axis];
-        const Extent last = entry.start + (entry.size - 1) * entry.stride;
-        if (entry.size < 1 || entry.stride < 1 || entry.start < 0 || last >= ref.shape[axis]) {
-            return error(operation, "reaches outside " + toString(ref) + ": axis "
-                                        + std::to_string(axis) + " from "
-                                        + std::to_string(entry.start) + " to "
-                                        + std::to_string(last) + " of "
-                                        + std::to_string(ref.shape[axis]) + ".");
-        }
-        if (entry.operand >= 0) {
-            const auto at = static_cast<std::size_t>(entry.operand);
-            const bool exists = at < operation.operands.size();
-            const Type index = exists ? operand(program, operation, at) : Type{};
-            if (!exists || index != Type{DType::Int32, Shape{}, {}}) {
-                return error(operation,
-                             "indexes " + toString(ref) + " with "
-                                 + (exists ? toString(index) : "an operand that it lacks")
-                                 + "; an int32 scalar is right.");
-            }
-        }
-    }
-    const Type value{ref.dtype, indexedShape(params<IndexerParams>(operation)), {}};
-    if (operation.code == OpCode::Swap && operand(program, operation, 1) != value) {
-        return error(operation, "stores " + toString(operand(program, operation, 1))
-                                    + " where the ref holds " + toString(value) + ".");
-    }
-    return Types{value};
-}
-
 Result<Types> control(const Program& program, const Operation& operation)
 {
     Types results;
@@ -143,7 +97,8 @@ Result<std::vector<Type>> inferTypes(const Program& program, const Operation& op
     }
     for (std::size_t i = 0; i < operation.operands.size(); ++i) {
         const bool mayBeRef =
-            entry.kind == OpKind::Control || (entry.kind == OpKind::Memory && i == 0);
+            entry.kind == OpKind::Control || entry.kind == OpKind::Sync
+            || ((entry.kind == OpKind::Memory || entry.kind == OpKind::View) && i == 0);
         const Type& type = program.type(operation.operands[i]);
         if (type.isRef() && !mayBeRef) {
             return type_rules::error(operation, "takes values, not " + toString(type) + ".");

@@ -15,6 +15,11 @@ constexpr std::array kTable{
 #include "core/ir/operations.inc"
 };
 
+constexpr std::array kEvaluations{
+#define OPERATION(code, name, least, most, types, cost, evaluation) std::string_view(#evaluation),
+#include "core/ir/operations.inc"
+};
+
 } // namespace
 
 std::span<const OpEntry> opTable()
@@ -27,6 +32,17 @@ const OpEntry& opEntry(OpCode code)
     const auto index = static_cast<std::size_t>(code);
     PALLASCOPE_CHECK(index < kTable.size());
     return kTable[index];
+}
+
+bool isEvaluatedByEngine(OpCode code)
+{
+    return kEvaluations[static_cast<std::size_t>(code)] == "engine";
+}
+
+bool endsSegment(OpCode code)
+{
+    const OpKind kind = opEntry(code).kind;
+    return kind == OpKind::Control || kind == OpKind::Sync;
 }
 
 std::string_view opName(OpCode code)

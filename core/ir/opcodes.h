@@ -32,6 +32,8 @@ enum class OpKind : std::uint8_t
     Generate,       // iota, grid indices
     Dot,            // 2*M*N*K FLOPs, matrix unit
     Memory,         // get, swap: load and store units
+    View,           // another way to see a ref: free
+    Sync,           // copies and semaphores by hand: ends a segment, takes no time by itself
     Hint,           // for people and compilers: free, no value
     Control         // ends a segment
 };
@@ -51,6 +53,12 @@ struct OpEntry
     int minOperands, maxOperands; // maxOperands -1: any number
     TypeRule types;
 };
+
+// Takes more than the values of its operands: no function of core/machine/ops evaluates it.
+[[nodiscard]] bool isEvaluatedByEngine(OpCode code);
+
+// Runs by itself, between segments.
+[[nodiscard]] bool endsSegment(OpCode code);
 
 [[nodiscard]] std::span<const OpEntry> opTable(); // indexed by OpCode
 [[nodiscard]] const OpEntry& opEntry(OpCode code);

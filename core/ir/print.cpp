@@ -113,14 +113,18 @@ std::string Printer::indexed(const Operation& operation)
 {
     const Type& ref = m_program.type(operation.operands[0]);
     const auto& entries = std::get<IndexerParams>(operation.params).entries;
-    std::string text = name(operation.operands[0]) + "[";
+    std::string text =
+        name(operation.operands[0]) + (operation.code == OpCode::RefAt ? ".at[" : "[");
     for (std::size_t axis = 0; axis < entries.size(); ++axis) {
         const IndexEntry& entry = entries[axis];
         text += axis > 0 ? "," : "";
         const std::string start =
             entry.operand >= 0 ? name(operation.operands[static_cast<std::size_t>(entry.operand)])
                                : std::to_string(entry.start);
-        if (!entry.isSlice) {
+        if (entry.sizeOperand >= 0) {
+            text += start + ":" + start + "+"
+                    + name(operation.operands[static_cast<std::size_t>(entry.sizeOperand)]);
+        } else if (!entry.isSlice) {
             text += start;
         } else if (entry.operand < 0 && entry.start == 0 && entry.stride == 1
                    && entry.size == ref.shape[axis]) {
@@ -254,6 +258,26 @@ struct ParametersText
 
     std::string operator()(const TextParams& p) const { return "fmt='" + p.text + "'"; }
 
+    std::string operator()(const DmaParams& p) const
+    {
+        return p.priority == 0 ? "" : "priority=" + std::to_string(p.priority);
+    }
+
+    std::string operator()(const SemaphoreWaitParams& p) const
+    {
+        return p.decrement ? "" : "decrement=False";
+    }
+
+    std::string operator()(const BarrierParams& p) const
+    {
+        return "collective_id=" + std::to_string(p.collectiveId);
+    }
+
+    std::string operator()(const CoreMapParams& p) const
+    {
+        return "axis=" + p.axis + " cores=" + std::to_string(p.cores);
+    }
+
     std::string operator()(const DotParams& p) const
     {
         const bool plain = p.lhsContracting == std::vector{1} && p.rhsContracting == std::vector{0}
@@ -344,7 +368,9 @@ void Printer::pipeline(const Operation& operation)
     }
     const std::string origin =
         std::string(params.origin == PipelineOrigin::PallasCall ? " origin=pallas_call" : "")
-        + (params.noPipelining ? " no_pipelining" : "");
+        + (params.noPipelining ? " no_pipelining" : "")
+        + (params.coreAxis.empty() ? "" : " core_axis=" + params.coreAxis)
+        + (params.parallel.empty() ? "" : " parallel=" + tuple(params.parallel));
     line("pipeline grid=(" + grid + ") schedule=" + params.schedule + origin + " {", operation.id);
     ++m_depth;
     for (std::size_t i = 0; i < params.specs.size(); ++i) {
@@ -383,6 +409,8 @@ void Printer::control(const Operation& operation, const std::string& results)
     std::string head = results + std::string(opName(operation.code));
     if (const auto* scan = std::get_if<ScanParams>(&operation.params)) {
         head += "[length=" + std::to_string(scan->length) + "]";
+    } else {
+        head += parameters(operation);
     }
     head += operation.operands.empty() ? "" : " " + names(operation.operands, " ");
     // A `when` has an empty false branch: printed as one block.
@@ -423,6 +451,10 @@ void Printer::operation(const Operation& operation)
     }
     if (operation.code == OpCode::Get) {
         line(named(operation.results[0]) + " <- " + indexed(operation), operation.id);
+        return;
+    }
+    if (operation.code == OpCode::RefAt) {
+        line(named(operation.results[0]) + " = " + indexed(operation), operation.id);
         return;
     }
     std::string results;

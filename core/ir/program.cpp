@@ -15,6 +15,12 @@ std::string_view memorySpaceName(MemorySpace space)
         return "vmem";
     case MemorySpace::Smem:
         return "smem";
+    case MemorySpace::Semaphore:
+        return "semaphore";
+    case MemorySpace::DmaSemaphore:
+        return "dma_semaphore";
+    case MemorySpace::BarrierSemaphore:
+        return "barrier_semaphore";
     }
     PALLASCOPE_CHECK(false && "exhaustive");
 }

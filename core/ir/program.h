@@ -20,10 +20,18 @@ enum class MemorySpace : std::uint8_t
     Any,
     Hbm,
     Vmem,
-    Smem
+    Smem,
+    Semaphore,       // SemaphoreType.REGULAR: counts signals
+    DmaSemaphore,    // SemaphoreType.DMA: counts the bytes of copies
+    BarrierSemaphore // SemaphoreType.BARRIER: one per collective_id
 };
 
-[[nodiscard]] std::string_view memorySpaceName(MemorySpace space); // "any", "hbm", "vmem", "smem"
+[[nodiscard]] std::string_view memorySpaceName(MemorySpace space); // "vmem", "dma_semaphore"
+
+[[nodiscard]] constexpr bool isSemaphore(MemorySpace space)
+{
+    return space >= MemorySpace::Semaphore;
+}
 
 // The type of a value (an array; rank 0: a scalar), or of a ref to memory in `space`.
 struct Type
@@ -83,9 +91,10 @@ struct Source
 
 // ---- parameters of operations, one struct per kind ----------------------------------------------
 
-// One axis of a get or swap: an integer (the axis is dropped) or a slice
+// One axis of a get, a swap or a ref_at: an integer (the axis is dropped) or a slice
 // start:start+size*stride:stride. A dynamic start is the operation's operand number `operand`; a
-// static one is `start`.
+// static one is `start`. Of a ref_at the size may be dynamic too: operand number `sizeOperand`, at
+// most `size`.
 struct IndexEntry
 {
     bool isSlice = true;
@@ -93,6 +102,7 @@ struct IndexEntry
     std::int32_t operand = -1;
     Extent size = 1;
     std::int64_t stride = 1;
+    std::int32_t sizeOperand = -1;
     bool operator==(const IndexEntry&) const = default;
 };
 
@@ -131,13 +141,13 @@ struct BroadcastParams // broadcast_in_dim
     bool operator==(const BroadcastParams&) const = default;
 };
 
-struct ShapeParams // reshape, iota_2x32_shape
+struct ShapeParams // reshape, ref_reshape, iota_2x32_shape
 {
     Shape shape;
     bool operator==(const ShapeParams&) const = default;
 };
 
-struct PermutationParams // transpose
+struct PermutationParams // transpose, ref_transpose
 {
     std::vector<std::int32_t> permutation;
     bool operator==(const PermutationParams&) const = default;
@@ -261,10 +271,48 @@ struct MultipleOfParams
     bool operator==(const MultipleOfParams&) const = default;
 };
 
-struct TextParams // debug_print: its format
+struct TextParams // debug_print: its format; axis_index: the mesh axis
 {
     std::string text;
     bool operator==(const TextParams&) const = default;
+};
+
+// dma_start: source, target, semaphore; then the source's semaphore and the target's device, where
+// it has them.
+struct DmaParams
+{
+    bool sourceSemaphore = false;
+    bool device = false;
+    std::int32_t priority = 0;
+    bool operator==(const DmaParams&) const = default;
+};
+
+// semaphore_signal: semaphore, amount; then device and core of the semaphore, where it has them.
+struct SignalParams
+{
+    bool device = false;
+    bool core = false;
+    bool operator==(const SignalParams&) const = default;
+};
+
+struct SemaphoreWaitParams
+{
+    bool decrement = true;
+    bool operator==(const SemaphoreWaitParams&) const = default;
+};
+
+struct BarrierParams
+{
+    std::int32_t collectiveId = 0;
+    bool operator==(const BarrierParams&) const = default;
+};
+
+// core_map: its region runs on every core of a mesh at once.
+struct CoreMapParams
+{
+    std::string axis = "core";
+    std::int32_t cores = 1;
+    bool operator==(const CoreMapParams&) const = default;
 };
 
 struct ScanParams // a counted loop: the body's first argument is the counter, 0 to length - 1
@@ -336,15 +384,19 @@ struct PipelineParams
     std::string schedule = "0.12"; // the JAX version whose rules it follows
     PipelineOrigin origin = PipelineOrigin::EmitPipeline;
     bool noPipelining =
-        false; // every copy of every step by itself, whether or not the block changes
+        false;            // every copy of every step by itself, whether or not the block changes
+    std::string coreAxis; // of a core_map around it, whose cores share the grid
+    std::vector<std::int32_t> parallel; // grid axes with PARALLEL semantics, rising
     bool operator==(const PipelineParams&) const = default;
 };
 
-using Params = std::variant<std::monostate, IndexerParams, DotParams, AxesParams, BroadcastParams,
-                            ShapeParams, PermutationParams, IotaParams, DTypeParams, AxisParams,
-                            RoundParams, IntegerPowParams, ReciprocalParams, ArgParams, SplitParams,
-                            SliceParams, PadParams, TileParams, RollParams, GatherParams,
-                            UnpackParams, MultipleOfParams, TextParams, ScanParams, PipelineParams>;
+using Params =
+    std::variant<std::monostate, IndexerParams, DotParams, AxesParams, BroadcastParams, ShapeParams,
+                 PermutationParams, IotaParams, DTypeParams, AxisParams, RoundParams,
+                 IntegerPowParams, ReciprocalParams, ArgParams, SplitParams, SliceParams, PadParams,
+                 TileParams, RollParams, GatherParams, UnpackParams, MultipleOfParams, TextParams,
+                 DmaParams, SignalParams, SemaphoreWaitParams, BarrierParams, CoreMapParams,
+                 ScanParams, PipelineParams>;
 
 // -------------------------------------------------------------------------------------------------
 

@@ -57,7 +57,22 @@ using Types = std::vector<Type>;
 [[nodiscard]] Result<Types> gridQuery(const Program&, const Operation&);
 [[nodiscard]] Result<Types> nothing(const Program&, const Operation&);
 [[nodiscard]] Result<Types> memory(const Program&, const Operation&);
+[[nodiscard]] Result<Types> maskedLoad(const Program&, const Operation&);
+[[nodiscard]] Result<Types> maskedSwap(const Program&, const Operation&);
 [[nodiscard]] Result<Types> control(const Program&, const Operation&);
+
+// Views of refs, copies, semaphores.
+[[nodiscard]] Result<Types> refAt(const Program&, const Operation&);
+[[nodiscard]] Result<Types> refReshape(const Program&, const Operation&);
+[[nodiscard]] Result<Types> refBitcast(const Program&, const Operation&);
+[[nodiscard]] Result<Types> refTranspose(const Program&, const Operation&);
+[[nodiscard]] Result<Types> dmaStart(const Program&, const Operation&);
+[[nodiscard]] Result<Types> dmaWait(const Program&, const Operation&);
+[[nodiscard]] Result<Types> semaphoreSignal(const Program&, const Operation&);
+[[nodiscard]] Result<Types> semaphoreWait(const Program&, const Operation&);
+[[nodiscard]] Result<Types> semaphoreRead(const Program&, const Operation&);
+[[nodiscard]] Result<Types> barrierSemaphore(const Program&, const Operation&);
+[[nodiscard]] Result<Types> delay(const Program&, const Operation&);
 
 // What the rules share.
 [[nodiscard]] Error error(const Operation& operation, const std::string& what);

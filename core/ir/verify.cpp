@@ -31,9 +31,12 @@ private:
     [[nodiscard]] Status operation(const Operation& operation, std::size_t gridRank);
     [[nodiscard]] Status control(const Operation& operation, std::size_t gridRank);
     [[nodiscard]] Status pipeline(const Operation& operation);
+    [[nodiscard]] Status coreMap(const Operation& operation);
     [[nodiscard]] Status indexMap(const Operation& operation, std::size_t operand,
                                   const PipelineParams& params);
     [[nodiscard]] Status arguments() const;
+    [[nodiscard]] Status place(const Operation& operation, std::size_t gridRank);
+    [[nodiscard]] Status ragged(const Operation& operation);
     [[nodiscard]] Status sameTypes(const Operation& operation, const std::vector<ValueId>& a,
                                    const std::vector<ValueId>& b, const std::string& what) const;
 
@@ -44,7 +47,9 @@ private:
 
     const Program& m_program;
     std::set<ValueId> m_defined;
-    bool m_inPipeline = false;
+    std::set<ValueId> m_ragged; // refs of dynamic extents
+    std::string m_coreAxis;     // of the core_map around
+    int m_pipelines = 0;        // around
 };
 
 Status Verifier::region(const Region& region, std::size_t gridRank)
@@ -76,12 +81,11 @@ Status Verifier::operation(const Operation& operation, std::size_t gridRank)
                                         + " uses a value before it is defined.");
         }
     }
-    if (operation.code == OpCode::ProgramId || operation.code == OpCode::NumPrograms) {
-        const auto* axis = std::get_if<AxisParams>(&operation.params);
-        if (axis == nullptr || axis->axis < 0 || static_cast<std::size_t>(axis->axis) >= gridRank) {
-            return error(operation, std::string(opName(operation.code))
-                                        + " asks for an axis that the grid does not have.");
-        }
+    if (Status status = place(operation, gridRank); !status) {
+        return status;
+    }
+    if (Status status = ragged(operation); !status) {
+        return status;
     }
     if (opEntry(operation.code).kind == OpKind::Control) {
         if (Status status = control(operation, gridRank); !status) {
@@ -107,6 +111,51 @@ Status Verifier::operation(const Operation& operation, std::size_t gridRank)
     return Done{};
 }
 
+// What an operation asks about where it stands exists there.
+Status Verifier::place(const Operation& operation, std::size_t gridRank)
+{
+    if (operation.code == OpCode::ProgramId || operation.code == OpCode::NumPrograms) {
+        const auto* axis = std::get_if<AxisParams>(&operation.params);
+        if (axis == nullptr || axis->axis < 0 || static_cast<std::size_t>(axis->axis) >= gridRank) {
+            return error(operation, std::string(opName(operation.code))
+                                        + " asks for an axis that the grid does not have.");
+        }
+    }
+    if (operation.code == OpCode::AxisIndex) {
+        const auto* axis = std::get_if<TextParams>(&operation.params);
+        if (axis == nullptr || m_coreAxis.empty() || axis->text != m_coreAxis) {
+            return error(operation, "axis_index asks for an axis that no core_map around it has.");
+        }
+    }
+    return Done{};
+}
+
+// Refs of dynamic extents serve copies alone: the type of a value is static.
+Status Verifier::ragged(const Operation& operation)
+{
+    const auto isRagged = [&](ValueId ref) { return m_ragged.contains(ref); };
+    const bool any = std::any_of(operation.operands.begin(), operation.operands.end(), isRagged);
+    if (const auto* at = std::get_if<IndexerParams>(&operation.params);
+        operation.code == OpCode::RefAt && at != nullptr && operation.results.size() == 1
+        && (any || std::any_of(at->entries.begin(), at->entries.end(), [](const IndexEntry& entry) {
+                return entry.sizeOperand >= 0;
+            }))) {
+        m_ragged.insert(operation.results[0]);
+    } else if (any && operation.code != OpCode::DmaStart && operation.code != OpCode::DmaWait) {
+        return error(operation, std::string(opName(operation.code))
+                                    + " takes a slice of dynamic size; copies alone can.");
+    }
+    if (operation.code == OpCode::DmaStart && !any && operation.operands.size() > 1
+        && m_program.type(operation.operands[0]).shape
+               != m_program.type(operation.operands[1]).shape) {
+        return error(operation, "dma_start copies "
+                                    + toString(m_program.type(operation.operands[0])) + " to "
+                                    + toString(m_program.type(operation.operands[1]))
+                                    + "; two refs of one shape are right.");
+    }
+    return Done{};
+}
+
 Status Verifier::sameTypes(const Operation& operation, const std::vector<ValueId>& a,
                            const std::vector<ValueId>& b, const std::string& what) const
 {
@@ -122,6 +171,9 @@ Status Verifier::control(const Operation& operation, std::size_t gridRank)
 {
     if (operation.code == OpCode::Pipeline) {
         return pipeline(operation);
+    }
+    if (operation.code == OpCode::CoreMap) {
+        return coreMap(operation);
     }
     for (const Region& inner : operation.regions) {
         if (Status status = region(inner, gridRank); !status) {
@@ -183,10 +235,10 @@ Status Verifier::control(const Operation& operation, std::size_t gridRank)
             || !std::all_of(operation.regions[0].arguments.begin(),
                             operation.regions[0].arguments.end(), [&](ValueId ref) {
                                 const auto& space = m_program.type(ref).space;
-                                return space == MemorySpace::Vmem || space == MemorySpace::Smem;
+                                return space && *space != MemorySpace::BarrierSemaphore;
                             })) {
-            return error(operation, "run_scoped needs one body whose arguments are refs in vmem or "
-                                    "smem.");
+            return error(operation, "run_scoped needs one body whose arguments are refs, none of "
+                                    "them a barrier semaphore.");
         }
         return Done{};
     default:
@@ -220,8 +272,9 @@ Status Verifier::indexMap(const Operation& operation, std::size_t operand,
         const auto first = step.operands.begin() + (loads && !step.operands.empty() ? 1 : 0);
         const bool sound = step.results.size() == 1 && whole(step.results[0])
                            && step.operands.size() <= kMostMapOperands
-                           && (loads || (kind != OpKind::Control && kind != OpKind::Memory))
-                           && step.code != OpCode::ProgramId && step.code != OpCode::NumPrograms
+                           && (loads || (!endsSegment(step.code) && kind != OpKind::Memory))
+                           && kind != OpKind::View && step.code != OpCode::ProgramId
+                           && step.code != OpCode::NumPrograms && step.code != OpCode::AxisIndex
                            && std::all_of(first, step.operands.end(), whole);
         const bool fromSmem = !loads
                               || (!step.operands.empty()
@@ -249,9 +302,6 @@ Status Verifier::pipeline(const Operation& operation)
                      "pipeline needs one operand, one block ref and one index map per block spec, "
                      "and one operand per dynamic grid axis.");
     }
-    if (m_inPipeline) {
-        return error(operation, "a pipeline inside the body of another one is not supported.");
-    }
     if (Status status = checkPipeline(m_program, operation); !status) {
         return error(operation, status.error().message);
     }
@@ -260,9 +310,33 @@ Status Verifier::pipeline(const Operation& operation)
             return status;
         }
     }
-    m_inPipeline = true;
+    if (!params->coreAxis.empty() && params->coreAxis != m_coreAxis) {
+        return error(operation, "a pipeline shares its grid over \"" + params->coreAxis
+                                    + "\", an axis that no core_map around it has.");
+    }
+    ++m_pipelines;
     Status status = region(operation.regions[0], params->grid.size());
-    m_inPipeline = false;
+    --m_pipelines;
+    return status;
+}
+
+Status Verifier::coreMap(const Operation& operation)
+{
+    constexpr std::int32_t kMostCores = 256;
+    const auto* mesh = std::get_if<CoreMapParams>(&operation.params);
+    if (mesh == nullptr || operation.regions.size() != 1 || mesh->axis.empty() || mesh->cores < 1
+        || mesh->cores > kMostCores || !operation.regions[0].arguments.empty()
+        || !operation.regions[0].results.empty()) {
+        return error(operation, "core_map needs an axis, 1 to 256 cores and one body without "
+                                "arguments and results.");
+    }
+    if (!m_coreAxis.empty() || m_pipelines > 0) {
+        return error(operation, "a core_map inside another one or inside a pipeline has no cores "
+                                "left to run on.");
+    }
+    m_coreAxis = mesh->axis;
+    Status status = region(operation.regions[0], 0);
+    m_coreAxis.clear();
     return status;
 }
 

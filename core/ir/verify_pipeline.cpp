@@ -151,6 +151,17 @@ Status checkPipeline(const Program& program, const Operation& pipeline)
     if (Status status = checkGrid(program, pipeline, params); !status) {
         return status;
     }
+    for (std::size_t i = 0; i < params.parallel.size(); ++i) {
+        const auto axis = static_cast<std::size_t>(params.parallel[i]);
+        if (axis >= params.grid.size() || (i > 0 && params.parallel[i] <= params.parallel[i - 1])) {
+            return userError("pipeline has parallel axis " + std::to_string(params.parallel[i])
+                             + " in a grid of " + std::to_string(params.grid.size())
+                             + "; rising numbers of its axes are right.");
+        }
+    }
+    if (!params.coreAxis.empty() && params.parallel.empty()) {
+        return userError("pipeline shares its grid over cores but has no parallel axis.");
+    }
     for (std::size_t i = 0; i < params.specs.size(); ++i) {
         const BlockSpec& spec = params.specs[i];
         const Type& array = program.type(pipeline.operands[i]);

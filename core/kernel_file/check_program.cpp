@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kMostRank = 8;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;     // of an array in HBM
 constexpr std::int64_t kMostNearElements = std::int64_t{1} << 28; // of anything else
+constexpr std::int64_t kMostSemaphores = 1 << 16;                 // of one array of them
 constexpr std::int64_t kMostStride = std::int64_t{1} << 20;
 constexpr std::int32_t kMostBuffers = 1024;
 constexpr std::size_t kMostOperands = 256; // of an operation; arguments of a program
@@ -121,7 +122,15 @@ void Checker::checkValues()
         const ir::Value& value = m_program.values[i];
         const bool far =
             value.type.space == ir::MemorySpace::Hbm || value.type.space == ir::MemorySpace::Any;
-        extents(value.type.shape.extents(), far ? kMostElements : kMostNearElements,
+        const bool semaphore = value.type.space && ir::isSemaphore(*value.type.space);
+        if (semaphore && value.type.dtype != DType::Int32) {
+            fail("/values/{}/dtype is {}; a semaphore counts in int32", i,
+                 dtypeName(value.type.dtype));
+        }
+        extents(value.type.shape.extents(),
+                far         ? kMostElements
+                : semaphore ? kMostSemaphores
+                            : kMostNearElements,
                 fmt::format("/values/{}/shape", i));
         if (value.literal) {
             checkLiteral(value, i);
@@ -246,8 +255,8 @@ void Checker::params(const ir::IndexerParams& indexer, const std::string& where)
     for (std::size_t i = 0; i < indexer.entries.size(); ++i) {
         const ir::IndexEntry& entry = indexer.entries[i];
         const bool sound = entry.start >= -kMostElements && entry.start <= kMostElements
-                           && entry.size >= 0 && entry.size <= kMostNearElements
-                           && entry.stride >= 0 && entry.stride <= kMostStride;
+                           && entry.size >= 0 && entry.size <= kMostElements && entry.stride >= 0
+                           && entry.stride <= kMostStride;
         if (!sound) {
             fail("{}/entries/{} reaches beyond what an array can have", where, i);
         }

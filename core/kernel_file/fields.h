@@ -30,6 +30,12 @@ constexpr std::string_view enumName(ir::MemorySpace space)
         return "vmem";
     case ir::MemorySpace::Smem:
         return "smem";
+    case ir::MemorySpace::Semaphore:
+        return "semaphore";
+    case ir::MemorySpace::DmaSemaphore:
+        return "dma_semaphore";
+    case ir::MemorySpace::BarrierSemaphore:
+        return "barrier_semaphore";
     }
     return {};
 }
@@ -127,7 +133,8 @@ template<class Params>
 inline constexpr std::array<std::string_view, 0> kOperationsWith{};
 
 template<>
-inline constexpr std::array<std::string_view, 2> kOperationsWith<ir::IndexerParams>{"get", "swap"};
+inline constexpr std::array<std::string_view, 3> kOperationsWith<ir::IndexerParams>{"get", "swap",
+                                                                                    "ref_at"};
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::DotParams>{"dot_general"};
 template<>
@@ -137,17 +144,17 @@ template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::BroadcastParams>{
     "broadcast_in_dim"};
 template<>
-inline constexpr std::array<std::string_view, 2> kOperationsWith<ir::ShapeParams>{
-    "reshape", "iota_2x32_shape"};
+inline constexpr std::array<std::string_view, 3> kOperationsWith<ir::ShapeParams>{
+    "reshape", "iota_2x32_shape", "ref_reshape"};
 template<>
-inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::PermutationParams>{
-    "transpose"};
+inline constexpr std::array<std::string_view, 2> kOperationsWith<ir::PermutationParams>{
+    "transpose", "ref_transpose"};
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::IotaParams>{"iota"};
 template<>
-inline constexpr std::array<std::string_view, 5> kOperationsWith<ir::DTypeParams>{
-    "convert_element_type", "bitcast_convert_type", "bitcast", "stochastic_round",
-    "pack_elementwise"};
+inline constexpr std::array<std::string_view, 6> kOperationsWith<ir::DTypeParams>{
+    "convert_element_type", "bitcast_convert_type", "bitcast",
+    "stochastic_round",     "pack_elementwise",     "ref_bitcast"};
 template<>
 inline constexpr std::array<std::string_view, 5> kOperationsWith<ir::AxisParams>{
     "program_id", "num_programs", "concatenate", "stack", "unstack"};
@@ -180,7 +187,21 @@ template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::MultipleOfParams>{
     "multiple_of"};
 template<>
-inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::TextParams>{"debug_print"};
+inline constexpr std::array<std::string_view, 2> kOperationsWith<ir::TextParams>{"debug_print",
+                                                                                 "axis_index"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::DmaParams>{"dma_start"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::SignalParams>{
+    "semaphore_signal"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::SemaphoreWaitParams>{
+    "semaphore_wait"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::BarrierParams>{
+    "get_barrier_semaphore"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::CoreMapParams>{"core_map"};
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::ScanParams>{"scan"};
 template<>
@@ -194,6 +215,7 @@ void fields(A& a, T& entry)
     a("operand", entry.operand);
     a("size", entry.size);
     a("stride", entry.stride);
+    a("size_operand", entry.sizeOperand);
 }
 
 template<class A, MaybeConst<ir::IndexerParams> T>
@@ -347,6 +369,40 @@ void fields(A& a, T& params)
     a("text", params.text);
 }
 
+template<class A, MaybeConst<ir::DmaParams> T>
+void fields(A& a, T& params)
+{
+    a("source_semaphore", params.sourceSemaphore);
+    a("device", params.device);
+    a("priority", params.priority);
+}
+
+template<class A, MaybeConst<ir::SignalParams> T>
+void fields(A& a, T& params)
+{
+    a("device", params.device);
+    a("core", params.core);
+}
+
+template<class A, MaybeConst<ir::SemaphoreWaitParams> T>
+void fields(A& a, T& params)
+{
+    a("decrement", params.decrement);
+}
+
+template<class A, MaybeConst<ir::BarrierParams> T>
+void fields(A& a, T& params)
+{
+    a("collective_id", params.collectiveId);
+}
+
+template<class A, MaybeConst<ir::CoreMapParams> T>
+void fields(A& a, T& params)
+{
+    a("axis", params.axis);
+    a("cores", params.cores);
+}
+
 template<class A, MaybeConst<ir::ScanParams> T>
 void fields(A& a, T& params)
 {
@@ -386,6 +442,8 @@ void fields(A& a, T& params)
     a("axis_names", params.axisNames);
     a.required("specs", params.specs);
     a("scratch_names", params.scratchNames);
+    a("core_axis", params.coreAxis);
+    a("parallel", params.parallel);
 }
 
 // ---- the program --------------------------------------------------------------------------------

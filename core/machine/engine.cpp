@@ -2,10 +2,8 @@
 
 #include "core/base/check.h"
 #include "core/base/format.h"
-#include "core/machine/evaluate.h"
 
 #include <algorithm>
-#include <array>
 
 namespace pallascope::machine {
 
@@ -19,9 +17,8 @@ Engine::Engine(const ir::Program& program, const chip::Chip& chip, const Options
     , m_needed(needed)
     , m_plan(plan)
     , m_recorder(options.rows)
-    , m_values(program.values.size())
-    , m_refs(program.values.size())
     , m_used(program.values.size(), false)
+    , m_seen(program.values.size())
 {
     forEachOperation(program.body, [&](const ir::Operation& operation) {
         const auto use = [&](ir::ValueId id) { m_used[static_cast<std::size_t>(id.index)] = true; };
@@ -29,13 +26,20 @@ Engine::Engine(const ir::Program& program, const chip::Chip& chip, const Options
         for (const ir::Region& region : operation.regions) {
             std::for_each(region.results.begin(), region.results.end(), use);
         }
+        if (ir::opEntry(operation.code).kind == ir::OpKind::View && !operation.operands.empty()) {
+            m_seen[static_cast<std::size_t>(operation.results[0].index)] = operation.operands[0];
+        }
     });
     for (const chip::Link& link : chip.links) {
-        m_links.emplace_back(link);
+        m_state.links.emplace_back(link);
     }
+    m_state.flights.resize(chip.links.size());
+    m_agent = &m_state.agents.emplace_back();
+    m_agent->values.resize(program.values.size());
+    m_agent->refs.resize(program.values.size());
     for (std::size_t i = 0; i < program.values.size(); ++i) {
         if (program.values[i].literal) {
-            m_values[i] =
+            m_agent->values[i] =
                 RuntimeValue::scalarOf(program.values[i].type.dtype, *program.values[i].literal);
         }
     }
@@ -43,18 +47,23 @@ Engine::Engine(const ir::Program& program, const chip::Chip& chip, const Options
 
 Status Engine::bind(const std::vector<Array>& inputs)
 {
+    if (const std::optional<chip::Link>& link = m_recorder.onChipLink()) {
+        m_state.links.emplace_back(*link);
+        m_state.flights.emplace_back();
+    }
     std::size_t input = 0;
     for (const ir::Argument& argument : m_program.arguments) {
         const ir::Type& type = m_program.type(argument.ref);
         if (argument.aliasOf >= 0) { // one array: the input's, which is bound already
             const auto& same = m_program.arguments[static_cast<std::size_t>(argument.aliasOf)];
             binding(argument.ref) = binding(same.ref);
-            m_aliased.insert(binding(same.ref).buffer);
+            m_state.aliased.insert(binding(same.ref).buffer);
             continue;
         }
-        binding(argument.ref).buffer = static_cast<std::int32_t>(m_buffers.size());
+        binding(argument.ref).buffer = m_state.memory.allocate(1).first;
+        Memory& memory = m_state.memory[binding(argument.ref).buffer];
+        memory = {Buffer(type.dtype, type.shape), true};
         if (argument.kind == ir::ArgumentKind::Output) {
-            m_buffers.emplace_back(type.dtype, type.shape);
             continue;
         }
         PALLASCOPE_CHECK(input < inputs.size());
@@ -65,12 +74,9 @@ Status Engine::bind(const std::vector<Array>& inputs)
                              + " does, so they are needed; only its shape is given.");
         }
         if (array.data) {
-            m_buffers.emplace_back(type.dtype, type.shape, array.data);
-        } else {
-            m_buffers.emplace_back(type.dtype, type.shape);
+            memory.contents = Buffer(type.dtype, type.shape, array.data);
         }
     }
-    m_written.assign(m_buffers.size(), 1);
     return Done{};
 }
 
@@ -81,32 +87,121 @@ void Engine::fail(Error error)
     }
 }
 
+void Engine::stop(trace::Finding finding)
+{
+    m_recorder.addFinding(std::move(finding));
+    m_stopped = true;
+}
+
 Status Engine::execute()
 {
-    m_agent.frames.emplace_back(BlockFrame{m_plan.body, nullptr, 0});
-    while (!m_agent.frames.empty() && !m_error) {
-        advance();
+    m_agent->frames.emplace_back(BlockFrame{m_plan.body, nullptr, 0});
+    while (!m_error && !m_stopped) {
+        Agent* const agent = next();
+        std::vector<Signal>& signals = m_state.signals;
+        if (!signals.empty() && (agent == nullptr || signals.back().at <= agent->time)) {
+            const Signal signal = signals.back();
+            signals.pop_back();
+            deliver(signal);
+            continue;
+        }
+        if (agent == nullptr) {
+            break;
+        }
+        m_agent = agent;
+        turn();
     }
     if (m_error) {
         return *m_error;
     }
-    land(m_agent.time);
+    const bool isStuck = std::any_of(m_state.agents.begin(), m_state.agents.end(),
+                                     [](const Agent& agent) { return !agent.isDone(); });
+    if (isStuck && !m_stopped) {
+        reportDeadlock();
+    }
+    for (Agent& agent : m_state.agents) {
+        m_end = std::max(m_end, agent.time);
+    }
+    for (const auto& [id, semaphore] : m_state.barriers) {
+        if (!isStuck) {
+            closeSemaphores({semaphore, 1});
+        }
+    }
+    for (Agent& agent : m_state.agents) {
+        close(agent);
+    }
+    m_end = std::max(m_end, m_recorder.lastEnd());
+    land(m_end);
     return Done{};
+}
+
+// The first agent that can go on, and the horizon that another one or a signal sets it.
+Agent* Engine::next()
+{
+    Agent* first = nullptr;
+    m_horizon = kLongestRun * 2;
+    for (Agent& agent : m_state.agents) {
+        if (agent.isDone() || agent.waiting) {
+            continue;
+        }
+        if (first == nullptr || agent.time < first->time) {
+            if (first != nullptr) {
+                m_horizon = std::min(m_horizon, first->time);
+            }
+            first = &agent;
+        } else {
+            m_horizon = std::min(m_horizon, agent.time);
+        }
+    }
+    if (!m_state.signals.empty()) {
+        m_horizon = std::min(m_horizon, m_state.signals.back().at);
+    }
+    return first;
+}
+
+void Engine::turn()
+{
+    do {
+        advance();
+    } while (!m_agent->isDone() && !m_agent->waiting && !m_error && !m_stopped && !isOvertaken());
+    if (m_agent->isDone() && m_agent->id != 0) {
+        wakeJoining();
+    }
+}
+
+// The steps that a stopped run leaves open end with it.
+void Engine::close(Agent& agent)
+{
+    for (auto frame = agent.frames.rbegin(); frame != agent.frames.rend(); ++frame) {
+        if (const auto* pipeline = std::get_if<PipelineFrame>(&*frame);
+            pipeline != nullptr && pipeline->row >= 0) {
+            m_recorder.closeStep(pipeline->row, pipeline->next <= PipelineFrame::Next::Body, m_end);
+        }
+    }
+    if (agent.waiting && agent.waiting->semaphore >= 0) {
+        m_recorder.addWait(trace::kNone, m_state.semaphores[agent.waiting->semaphore].row, agent.id,
+                           agent.step, agent.waiting->since, m_end);
+    }
+    if (agent.frames.empty()) {
+        return;
+    }
+    agent.time = m_end;
 }
 
 void Engine::advance()
 {
-    if (++m_turns > kMostTurns) {
+    if (++m_state.turns > kMostTurns) {
         fail(limitError(m_program.name + " takes more than " + countText(kMostTurns)
                         + " loop rounds and steps, the most that a run records; a loop that ends, "
                           "or larger blocks, are right."));
         return;
     }
-    if (m_options.progress && m_turns % 65536 == 0 && !m_gridFrame && !m_options.progress(0)) {
+    if (m_options.progress && m_state.turns % 65536 == 0 && !m_agent->gridFrame
+        && !m_options.progress(0)) {
         fail(limitError("cancelled"));
         return;
     }
-    switch (m_agent.frames.back().index()) {
+    switch (m_agent->frames.back().index()) {
     case 0:
         runBlock();
         return;
@@ -119,30 +214,41 @@ void Engine::advance()
     case 3:
         runPipeline();
         return;
+    case 4: {
+        const auto frame = std::move(std::get<ScopeFrame>(m_agent->frames.back()));
+        m_agent->frames.pop_back();
+        release(frame.owned);
+        return;
+    }
     default:
-        release(std::get<ScopeFrame>(m_agent.frames.back()).firstBuffer);
-        m_agent.frames.pop_back();
+        joinCores();
     }
 }
 
 void Engine::runBlock()
 {
-    auto& frame = std::get<BlockFrame>(m_agent.frames.back());
+    auto& frame = std::get<BlockFrame>(m_agent->frames.back());
     while (frame.next < frame.plan->items.size()) {
         const PlanItem& item = frame.plan->items[frame.next++];
-        if (item.control != nullptr) {
+        if (item.control == nullptr) {
+            runSegment(item);
+            if (m_error || m_stopped || isOvertaken()) {
+                return;
+            }
+        } else if (ir::opEntry(item.control->code).kind == ir::OpKind::Sync) {
+            runSync(*item.control);
+            if (m_error || m_stopped || m_agent->waiting || isOvertaken()) {
+                return;
+            }
+        } else {
             enterControl(item); // invalidates `frame`
-            return;
-        }
-        runSegment(item);
-        if (m_error) {
             return;
         }
     }
     if (frame.owner != nullptr) {
         assign(frame.owner->results, frame.plan->region->results, 0);
     }
-    m_agent.frames.pop_back();
+    m_agent->frames.pop_back();
 }
 
 // Values move in parallel: all are read before the first is written.
@@ -170,21 +276,24 @@ void Engine::enterControl(const PlanItem& item)
         const auto last = static_cast<std::int64_t>(item.regions.size()) - 1;
         const auto branch =
             std::clamp<std::int64_t>(static_cast<std::int64_t>(index.scalar), 0, last);
-        m_agent.frames.emplace_back(
+        m_agent->frames.emplace_back(
             BlockFrame{item.regions[static_cast<std::size_t>(branch)], &operation, 0});
         return;
     }
     case OpCode::Scan:
-        m_agent.frames.emplace_back(ScanFrame{&item, -1});
+        m_agent->frames.emplace_back(ScanFrame{&item, -1});
         return;
     case OpCode::While:
-        m_agent.frames.emplace_back(WhileFrame{&item, WhileFrame::Next::Test});
+        m_agent->frames.emplace_back(WhileFrame{&item, WhileFrame::Next::Test});
         return;
     case OpCode::Pipeline:
         enterPipeline(item);
         return;
     case OpCode::RunScoped:
         enterScope(item);
+        return;
+    case OpCode::CoreMap:
+        enterCores(item);
         return;
     default:
         PALLASCOPE_CHECK(false && "not a control operation");
@@ -193,30 +302,48 @@ void Engine::enterControl(const PlanItem& item)
 
 void Engine::enterScope(const PlanItem& item)
 {
-    const ir::Region& region = item.control->regions[0];
-    m_agent.frames.emplace_back(ScopeFrame{m_buffers.size()});
-    allocate(region.arguments);
-    m_agent.frames.emplace_back(BlockFrame{item.regions[0], item.control, 0});
+    ScopeFrame frame;
+    allocate(item.control->regions[0].arguments, frame.owned);
+    m_agent->frames.emplace_back(std::move(frame));
+    m_agent->frames.emplace_back(BlockFrame{item.regions[0], item.control, 0});
 }
 
-void Engine::allocate(const std::vector<ir::ValueId>& refs)
+void Engine::allocate(const std::vector<ir::ValueId>& refs, Owned& owned)
 {
     for (const ir::ValueId ref : refs) {
-        binding(ref) = {static_cast<std::int32_t>(m_buffers.size()), {}};
-        m_buffers.emplace_back(m_program.type(ref).dtype, m_program.type(ref).shape);
+        const ir::Type& type = m_program.type(ref);
+        if (ir::isSemaphore(*type.space)) {
+            allocateSemaphores(ref, owned);
+            continue;
+        }
+        owned.buffers.push_back(m_state.memory.allocate(1));
+        binding(ref) = {};
+        binding(ref).buffer = owned.buffers.back().first;
+        m_state.memory[binding(ref).buffer] = {Buffer(type.dtype, type.shape), false,
+                                               m_agent->cores > 1};
     }
-    m_written.resize(m_buffers.size(), 0);
 }
 
-void Engine::release(std::size_t firstBuffer)
+void Engine::release(const Owned& owned)
 {
-    m_buffers.resize(firstBuffer);
-    m_written.resize(firstBuffer);
+    for (const auto& [ref, range] : owned.semaphores) {
+        closeSemaphores(range);
+        m_state.semaphores.release(range);
+        binding(ref) = {}; // another core may look for it
+    }
+    land(m_agent->time);
+    for (const SlabRange range : owned.buffers) {
+        dropFlights(range);
+        for (std::int32_t i = range.first; i < range.first + range.count; ++i) {
+            m_state.races.forget(i);
+        }
+        m_state.memory.release(range);
+    }
 }
 
 void Engine::runScan()
 {
-    auto& frame = std::get<ScanFrame>(m_agent.frames.back());
+    auto& frame = std::get<ScanFrame>(m_agent->frames.back());
     const ir::Operation& operation = *frame.item->control;
     const ir::Region& body = operation.regions[0];
     assign(body.arguments, frame.done < 0 ? operation.operands : body.results, 1);
@@ -224,17 +351,17 @@ void Engine::runScan()
     if (frame.done < std::get<ir::ScanParams>(operation.params).length) {
         value(body.arguments[0]) =
             RuntimeValue::scalarOf(DType::Int32, static_cast<double>(frame.done));
-        m_agent.frames.emplace_back(BlockFrame{frame.item->regions[0], nullptr, 0});
+        m_agent->frames.emplace_back(BlockFrame{frame.item->regions[0], nullptr, 0});
         return;
     }
     const std::vector<ir::ValueId> carry(body.arguments.begin() + 1, body.arguments.end());
     assign(operation.results, carry, 0);
-    m_agent.frames.pop_back();
+    m_agent->frames.pop_back();
 }
 
 void Engine::runWhile()
 {
-    auto& frame = std::get<WhileFrame>(m_agent.frames.back());
+    auto& frame = std::get<WhileFrame>(m_agent->frames.back());
     const PlanItem& item = *frame.item;
     const ir::Operation& operation = *item.control;
     const ir::Region &condition = operation.regions[0], &body = operation.regions[1];
@@ -242,214 +369,32 @@ void Engine::runWhile()
     case WhileFrame::Next::Test:
         assign(condition.arguments, operation.operands, 0);
         frame.next = WhileFrame::Next::Decide;
-        m_agent.frames.emplace_back(BlockFrame{item.regions[0], nullptr, 0});
+        m_agent->frames.emplace_back(BlockFrame{item.regions[0], nullptr, 0});
         return;
     case WhileFrame::Next::Decide:
         reportUndefinedUse(value(condition.results[0]), "undefined_branch", "A loop",
                            operation.location);
         if (value(condition.results[0]).scalar == 0) {
             assign(operation.results, condition.arguments, 0);
-            m_agent.frames.pop_back();
+            m_agent->frames.pop_back();
             return;
         }
         assign(body.arguments, condition.arguments, 0);
         frame.next = WhileFrame::Next::Carry;
-        m_agent.frames.emplace_back(BlockFrame{item.regions[1], nullptr, 0});
+        m_agent->frames.emplace_back(BlockFrame{item.regions[1], nullptr, 0});
         return;
     case WhileFrame::Next::Carry:
         assign(condition.arguments, body.results, 0);
         frame.next = WhileFrame::Next::Decide;
-        m_agent.frames.emplace_back(BlockFrame{item.regions[0], nullptr, 0});
+        m_agent->frames.emplace_back(BlockFrame{item.regions[0], nullptr, 0});
         return;
     }
-}
-
-void Engine::runSegment(const PlanItem& item)
-{
-    m_recorder.addSegment(item.templateId, m_agent.id, m_agent.step, m_agent.time);
-    if (!item.evaluate.empty()) {
-        land(m_agent.time); // copies that ended by now are seen by this segment
-        for (const Evaluation& evaluation : item.evaluate) {
-            execute(evaluation);
-        }
-    }
-    for (const ir::ValueId ref : item.stores) {
-        m_written[static_cast<std::size_t>(binding(ref).buffer)] = 1;
-    }
-    m_recorder.countEvents(item.operationCount);
-    m_agent.time += item.duration;
-    if (m_agent.time > kLongestRun) { // a segment alone is at most half as long: no overflow
-        fail(limitError("The run takes longer than 53 days on this chip; more speed or less work "
-                        "is right."));
-    }
-}
-
-void Engine::execute(const Evaluation& evaluation)
-{
-    const ir::Operation& operation = *evaluation.operation;
-    switch (operation.code) {
-    case OpCode::ProgramId:
-    case OpCode::NumPrograms: {
-        PALLASCOPE_CHECK(m_gridFrame.has_value());
-        const auto& grid = std::get<PipelineFrame>(m_agent.frames[*m_gridFrame]);
-        const auto axis = static_cast<std::size_t>(std::get<ir::AxisParams>(operation.params).axis);
-        const std::int64_t number =
-            operation.code == OpCode::ProgramId ? grid.here.point[axis] : grid.grid[axis];
-        RuntimeValue& result = value(operation.results[0]);
-        result.dtype = DType::Int32;
-        result.scalar = static_cast<double>(number);
-        return;
-    }
-    case OpCode::Get:
-    case OpCode::Swap:
-        access(operation);
-        break;
-    default: {
-        std::array<RuntimeValue*, ir::kMostValues> operands;
-        const std::size_t count = operation.operands.size();
-        PALLASCOPE_CHECK(count <= operands.size());
-        for (std::size_t i = 0; i < count; ++i) {
-            operands[i] = &value(operation.operands[i]);
-        }
-        for (std::size_t i = 0; i < operation.results.size(); ++i) {
-            value(operation.results[i]) =
-                evaluate(operation, {operands.data(), count}, evaluation.dying, i);
-        }
-    }
-    }
-    for (std::size_t i = 0; i < operation.operands.size(); ++i) {
-        if (((evaluation.dying >> i) & 1U) != 0) {
-            value(operation.operands[i]) = {}; // gives its storage back
-        }
-    }
-}
-
-std::optional<StridedView> Engine::view(const ir::Operation& operation)
-{
-    const RefBinding& ref = binding(operation.operands[0]);
-    const Shape& array = buffer(ref.buffer).shape();
-    const std::vector<std::int64_t> arrayStrides = rowMajorStrides(array);
-    StridedView result;
-    std::vector<std::int64_t> strides;
-    std::vector<Extent> sizes;
-    for (std::size_t axis = 0; axis < array.rank(); ++axis) {
-        const bool whole = ref.box.start.empty();
-        result.offset += whole ? 0 : ref.box.start[axis] * arrayStrides[axis];
-        if (whole || !ref.box.squeezed[axis]) {
-            strides.push_back(arrayStrides[axis]);
-            sizes.push_back(whole ? array[axis] : ref.box.size[axis]);
-        }
-    }
-    std::vector<Extent> extents;
-    const auto& entries = std::get<ir::IndexerParams>(operation.params).entries;
-    for (std::size_t axis = 0; axis < entries.size(); ++axis) {
-        const ir::IndexEntry& entry = entries[axis];
-        std::int64_t start = entry.start;
-        if (entry.operand >= 0) {
-            const RuntimeValue& index =
-                value(operation.operands[static_cast<std::size_t>(entry.operand)]);
-            reportUndefinedUse(index, "undefined_index", "An index", operation.location);
-            start = static_cast<std::int64_t>(index.scalar);
-        }
-        const std::int64_t last = start + (entry.size - 1) * entry.stride;
-        if (start < 0 || last >= sizes[axis]) {
-            fail(userError(m_program.where(operation.location) + ": "
-                           + std::string(ir::opName(operation.code)) + " reaches elements "
-                           + std::to_string(start) + " to " + std::to_string(last) + " on axis "
-                           + std::to_string(axis) + " of "
-                           + m_program.value(operation.operands[0]).name + ", which has "
-                           + std::to_string(sizes[axis]) + "."));
-            return std::nullopt;
-        }
-        result.offset += start * strides[axis];
-        if (entry.isSlice) {
-            extents.push_back(entry.size);
-            result.strides.push_back(strides[axis] * entry.stride);
-        }
-    }
-    result.shape = Shape(extents);
-    return result;
-}
-
-void Engine::access(const ir::Operation& operation)
-{
-    PALLASCOPE_CHECK(binding(operation.operands[0]).buffer >= 0);
-    Buffer& memory = buffer(binding(operation.operands[0]).buffer);
-    const std::optional<StridedView> where = view(operation);
-    if (!where) {
-        return;
-    }
-    // A plain store drops the old contents; reading them would cost a copy.
-    if (operation.code == OpCode::Get
-        || m_used[static_cast<std::size_t>(operation.results[0].index)]) {
-        value(operation.results[0]) = memory.load(*where, where->shape);
-    }
-    if (operation.code == OpCode::Swap) {
-        memory.store(*where, value(operation.operands[1]));
-    }
-}
-
-void Engine::land(Picoseconds until)
-{
-    while (!m_flights.empty() && m_flights.front().start <= until) {
-        Flight& flight = m_flights.front();
-        if (!flight.started) {
-            flight.started = true;
-            flight.payload =
-                flight.out ? buffer(flight.slotBuffer)
-                           : buffer(flight.arrayBuffer).cut(flight.box, flight.operand->blockShape);
-        }
-        if (flight.end > until) {
-            return;
-        }
-        if (flight.out) {
-            const std::int64_t undefined =
-                buffer(flight.arrayBuffer).paste(flight.box, flight.payload);
-            if (undefined > 0) {
-                reportUndefinedWrite(flight, undefined);
-            }
-        } else {
-            buffer(flight.slotBuffer) = std::move(flight.payload);
-        }
-        m_flights.pop_front();
-    }
-}
-
-// A branch, an address, a loop or a grid that undefined data decides.
-void Engine::reportUndefinedUse(const RuntimeValue& value, const char* kind,
-                                const std::string& what, ir::LocationId location)
-{
-    if (!value.shadow.all()) {
-        m_recorder.addFinding({kind,
-                               trace::FindingClass::Structural,
-                               what + " is decided by an undefined value.",
-                               "",
-                               m_agent.step,
-                               {},
-                               m_recorder.sourceLine(m_program, location),
-                               1});
-    }
-}
-
-void Engine::reportUndefinedWrite(const Flight& flight, std::int64_t undefined)
-{
-    const PipelineOperand& operand = *flight.operand;
-    const std::int64_t all = Shape(flight.box.size).elements();
-    m_recorder.addFinding({"undefined_written_back",
-                           trace::FindingClass::Value,
-                           operand.blockName(flight.block) + " is written back with "
-                               + countText(undefined) + " of " + countText(all)
-                               + " elements undefined.",
-                           operand.spec->name,
-                           flight.step,
-                           {},
-                           m_recorder.sourceLine(m_program, operand.spec->location),
-                           1});
 }
 
 std::vector<Array> Engine::outputs()
 {
     std::vector<Array> arrays;
+    m_agent = &m_state.agents.front();
     for (const ir::Argument& argument : m_program.arguments) {
         if (argument.kind == ir::ArgumentKind::Output) {
             arrays.push_back(buffer(binding(argument.ref).buffer).contents());

@@ -3,18 +3,15 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/machine/frames.h"
-#include "core/machine/link.h"
-#include "core/machine/memory.h"
 #include "core/machine/needed.h"
 #include "core/machine/pipeline_rules.h"
 #include "core/machine/plan.h"
 #include "core/machine/recorder.h"
 #include "core/machine/run.h"
+#include "core/machine/state.h"
 
-#include <deque>
+#include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <vector>
 
@@ -31,88 +28,122 @@ public:
 
     // Binds the program's arguments; the error names an input whose values are needed and missing.
     [[nodiscard]] Status bind(const std::vector<Array>& inputs);
+    // A program that cannot go on (a deadlock) ends with a finding, and the run with it.
     [[nodiscard]] Status execute();
-    // Joins copies in flight; the outputs (with values full).
+    // The outputs (with values full).
     [[nodiscard]] std::vector<Array> outputs();
 
     [[nodiscard]] Recorder& recorder() { return m_recorder; }
 
-    [[nodiscard]] Picoseconds end() const { return m_agent.time; }
+    [[nodiscard]] Picoseconds end() const { return m_end; }
 
 private:
-    // One block copy whose data moves: read at its start, landed at its end.
-    struct Flight
-    {
-        Picoseconds start, end;
-        bool out = false, started = false;
-        std::int32_t slotBuffer = 0, arrayBuffer = 0;
-        std::int64_t block = 0;
-        const PipelineOperand* operand = nullptr;
-        std::int32_t step = -1;
-        Box box;
-        Buffer payload;
-    };
-
     void fail(Error error);
+    void stop(trace::Finding finding); // the run ends here, with what it has recorded
 
     // engine.cpp
+    [[nodiscard]] Agent* next();
+    void turn();
     void advance();
+    void close(Agent& agent);
     void runBlock();
     void runScan();
     void runWhile();
     void enterControl(const PlanItem& item);
-    void runSegment(const PlanItem& item);
-    void execute(const Evaluation& evaluation);
     void enterScope(const PlanItem& item);
-    void access(const ir::Operation& operation);
-    // Where a get or swap reaches in its buffer.
-    [[nodiscard]] std::optional<StridedView> view(const ir::Operation& operation);
-    void allocate(const std::vector<ir::ValueId>& refs);
-    void release(std::size_t firstBuffer); // it and all after it
+    void allocate(const std::vector<ir::ValueId>& refs, Owned& owned);
+    void allocateSemaphores(ir::ValueId ref, Owned& owned);
+    void release(const Owned& owned);
     void assign(const std::vector<ir::ValueId>& to, const std::vector<ir::ValueId>& from,
                 std::size_t skip);
 
+    // Another agent or event comes first.
+    [[nodiscard]] bool isOvertaken() const { return m_agent->time >= m_horizon; }
+
     [[nodiscard]] RuntimeValue& value(ir::ValueId id)
     {
-        return m_values[static_cast<std::size_t>(id.index)];
+        return m_agent->values[static_cast<std::size_t>(id.index)];
     }
-
-    // What a ref stands for: a whole buffer, or the part of an array that an unbuffered block is.
-    struct RefBinding
-    {
-        std::int32_t buffer = -1;
-        Box box; // empty: the whole buffer
-    };
 
     [[nodiscard]] RefBinding& binding(ir::ValueId ref)
     {
-        return m_refs[static_cast<std::size_t>(ref.index)];
+        return m_agent->refs[static_cast<std::size_t>(ref.index)];
     }
 
-    [[nodiscard]] Buffer& buffer(std::int32_t index)
+    [[nodiscard]] Buffer& buffer(std::int32_t index) { return m_state.memory[index].contents; }
+
+    // An int32 scalar as a number.
+    [[nodiscard]] std::int64_t number(ir::ValueId id)
     {
-        return m_buffers[static_cast<std::size_t>(index)];
+        return static_cast<std::int64_t>(value(id).scalar);
     }
 
+    // segments.cpp
+    void runSegment(const PlanItem& item);
+    void execute(const Evaluation& evaluation);
+    void access(const Evaluation& evaluation);
+    void maskedLoad(const ir::Operation& operation);
+    void maskedSwap(const ir::Operation& operation);
+    void bindView(const ir::Operation& operation);
+    // Where a get, swap or ref_at reaches in its ref; nothing when it leaves it, and the run stops.
+    [[nodiscard]] std::optional<RefBinding> indexed(const ir::Operation& operation);
+    [[nodiscard]] const Shape& memoryShape(ir::ValueId ref);
+    void checkRace(ir::ValueId ref, const ir::Operation& operation, bool writes,
+                   const RefBinding& where);
+
+    // flights.cpp
     void land(Picoseconds until);
-    void reportUndefinedWrite(const Flight& flight, std::int64_t undefined);
-    void reportUndefinedUse(const RuntimeValue& value, const char* kind, const std::string& what,
-                            ir::LocationId location);
+    void read(Flight& flight);
+    void write(Flight& flight);
+    void dropFlights(SlabRange buffers);
+
+    // sync.cpp
+    void runSync(const ir::Operation& operation);
+    void startDma(const ir::Operation& operation);
+    void waitForDma(const ir::Operation& operation);
+    void signalByHand(const ir::Operation& operation);
+    void wait(const ir::Operation& operation, std::int32_t semaphore, std::int64_t amount,
+              bool decrement);
+    [[nodiscard]] bool take(Agent& agent, const Waiting& waiting);
+    void add(std::int32_t semaphore, std::int64_t amount, Picoseconds at);
+    void deliver(const Signal& signal);
+    void delay(const ir::Operation& operation);
+    void bindBarrier(const ir::Operation& operation);
+    [[nodiscard]] std::int32_t barrier(std::int32_t collectiveId, std::int32_t core);
+    [[nodiscard]] std::int32_t semaphoreOf(const Agent& agent, ir::ValueId ref) const;
+    void closeSemaphores(SlabRange semaphores);
+    void reportDeadlock();
+
+    // cores.cpp
+    void enterCores(const PlanItem& item);
+    void joinCores();
+    void wakeJoining();
+    void shareGrid(PipelineFrame& frame) const;
 
     // pipeline.cpp
     void enterPipeline(const PlanItem& item);
     [[nodiscard]] bool takeGrid(PipelineFrame& frame, const ir::Operation& operation);
+    [[nodiscard]] const OperandPlan* operandPlan(const ir::Operation& pipeline,
+                                                 std::size_t operand);
     void runPipeline();
+    void bringTrivial(PipelineFrame& frame);
     void prologue(PipelineFrame& frame);
     void fetch(PipelineFrame& frame, std::size_t operand, std::int64_t block, bool prefetched);
     void lookAhead(PipelineFrame& frame, std::size_t operand, std::int64_t most);
     [[nodiscard]] StepActions actionsAt(PipelineFrame& frame, std::size_t operand);
     [[nodiscard]] StepActions actionsNow(PipelineFrame& frame, std::size_t operand);
+    void beginStep(PipelineFrame& frame);
     void copyIn(PipelineFrame& frame);
-    void enterStep(PipelineFrame& frame);
-    void leaveStep(PipelineFrame& frame);
-    void waitOut(PipelineFrame& frame, PipelineOperand& operand);
-    void epilogue(PipelineFrame& frame);
+    void waitIn(PipelineFrame& frame);
+    void enterBody(PipelineFrame& frame);
+    void passOverhead(PipelineFrame& frame);
+    void copyOut(PipelineFrame& frame);
+    void waitOut(PipelineFrame& frame);
+    void endStep(PipelineFrame& frame);
+    void drain(PipelineFrame& frame);
+    void takeTrivial(PipelineFrame& frame);
+    void endPipeline(PipelineFrame& frame);
+    void awaitOut(PipelineFrame& frame, PipelineOperand& operand);
     void bindBlocks(PipelineFrame& frame);
     void visit(PipelineFrame& frame, std::size_t operand, std::int64_t block, std::int32_t slot);
 
@@ -131,7 +162,17 @@ private:
     std::int32_t startCopy(PipelineFrame& frame, std::size_t operand, std::int64_t block,
                            std::int32_t slot, bool out);
     void fillSlot(PipelineFrame& frame, std::size_t operand, std::int64_t block, std::int32_t slot);
-    void waitFor(std::int32_t copy, std::int32_t row);
+    void waitFor(const PipelineOperand& operand, std::int32_t slot, bool out, std::int32_t row);
+    [[nodiscard]] Box boxOf(const PipelineOperand& operand, std::int64_t block) const;
+    void checkOverlap(const PipelineOperand& operand, std::int64_t block, std::int32_t slot,
+                      bool out, std::int32_t copy, std::int32_t row);
+
+    // findings.cpp
+    [[nodiscard]] ir::ValueId rootOf(ir::ValueId ref) const; // that it is a view of, or itself
+    [[nodiscard]] std::string refName(ir::ValueId ref) const;
+    void reportUndefinedWrite(const Flight& flight, std::int64_t undefined);
+    void reportUndefinedUse(const RuntimeValue& value, const char* kind, const std::string& what,
+                            ir::LocationId location);
     void reportOperand(const PipelineOperand& operand, std::string kind, std::string sentence,
                        std::int32_t step, std::optional<std::int64_t> related, std::int64_t count);
     void reportRevisit(const PipelineFrame& frame, const PipelineOperand& operand,
@@ -140,6 +181,8 @@ private:
                           std::int64_t block, std::int32_t slot);
     void reportNeverWritten(const PipelineFrame& frame);
     void reportNeverAwaited(const PipelineFrame& frame);
+    void reportRace(const Race& race, const std::string& name, bool isCopy, std::int32_t step,
+                    ir::LocationId location);
 
     const ir::Program& m_program;
     const chip::Chip& m_chip;
@@ -147,18 +190,16 @@ private:
     const NeededSet& m_needed;
     const Plan& m_plan;
     Recorder m_recorder;
-    std::vector<FifoLink> m_links;
-    std::vector<RuntimeValue> m_values; // by ValueId
-    std::vector<RefBinding> m_refs;     // by ValueId
-    std::vector<Buffer> m_buffers;
-    std::vector<std::uint8_t> m_written; // by buffer: stored to since its stay began
-    std::set<std::int32_t> m_aliased;    // buffers that an input and an output share
-    std::deque<Flight> m_flights;        // in issue order
-    Agent m_agent;
-    std::optional<std::size_t> m_gridFrame; // the innermost pipeline's frame, for program_id
-    std::vector<bool> m_used;               // by ValueId: some operation reads it
-    std::int64_t m_turns = 0;               // frames entered or resumed
+    State m_state;
+    Agent* m_agent = nullptr;        // whose turn it is
+    Picoseconds m_horizon;           // when it is over
+    std::vector<bool> m_used;        // by ValueId: some operation reads it
+    std::vector<ir::ValueId> m_seen; // by ValueId: of a view the ref that it sees
+    std::map<std::pair<const ir::Operation*, std::size_t>, std::shared_ptr<const OperandPlan>>
+        m_operandPlans;
     std::optional<Error> m_error;
+    bool m_stopped = false;
+    Picoseconds m_end;
 };
 
 } // namespace pallascope::machine

@@ -5,9 +5,12 @@
 #include "core/machine/pipeline_operand.h"
 #include "core/machine/pipeline_rules.h"
 #include "core/machine/plan.h"
+#include "core/machine/slab.h"
 
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -39,11 +42,22 @@ struct WhileFrame
     } next = Next::Test;
 };
 
+// Memory that a frame allocated and gives back when it ends.
+struct Owned
+{
+    std::vector<SlabRange> buffers;
+    std::vector<std::pair<ir::ValueId, SlabRange>> semaphores;
+};
+
 // run_scoped: its refs live while its region runs.
 struct ScopeFrame
 {
-    std::size_t firstBuffer = 0; // engine buffers from here on are the scope's own
+    Owned owned;
 };
+
+// core_map: goes on when all cores are done.
+struct CoresFrame
+{};
 
 struct GridPoint
 {
@@ -56,24 +70,39 @@ struct PipelineFrame
     const PlanItem* item = nullptr;
     const ir::PipelineParams* params = nullptr;
     std::int32_t traceIndex = 0;
-    std::vector<Extent> grid;    // of this execution
-    std::size_t firstBuffer = 0; // engine buffers from here on are the pipeline's own
+    std::vector<Extent> grid;         // of this execution, on this core
+    std::vector<std::int64_t> offset; // where this core's part begins; empty: at 0
+    Owned owned;
     std::vector<PipelineOperand> operands;
-    std::vector<BlockMap> maps;
     std::vector<ir::OperandFacts> facts;
     std::int64_t steps = 1;
     std::int64_t stages = 2;
-    std::int64_t step = -1; // -1: before the prologue
+    std::int64_t step = 0;
+
+    // Where it stands; within a phase, the next operand is number `at`.
     enum class Next : std::uint8_t
     {
+        BringTrivial,
         Prologue,
-        Enter,
-        Leave,
-        Epilogue
-    } next = Next::Prologue;
+        Begin,
+        CopyIn,
+        WaitIn,
+        Body,
+        Overhead,
+        CopyOut,
+        WaitOut,
+        Drain,
+        TakeTrivial,
+        Done
+    } next = Next::BringTrivial;
+    std::size_t at = 0;
+    std::int64_t drain = 0;           // stage of the epilogue
     GridPoint here;                   // of the current step
     std::vector<StepActions> actions; // of the current step, per operand; none for trivial ones
-    std::int32_t row = -1;            // of trace::Steps
+    std::int32_t row = -1;            // of trace::Steps; -1: before the first step, after the last
+    std::int32_t lastRow = -1;        // of the step before
+    std::int32_t outerStep = -1;      // row of the step around this pipeline
+    std::optional<std::size_t> outerGrid; // frame of the pipeline around it
 
     // The last block numbers that were looked up, per operand, by step modulo the window (a power
     // of two), and where the last look-up was.
@@ -86,21 +115,20 @@ struct PipelineFrame
     std::vector<Looked> looked;
     std::vector<GridPoint> points;
 
-    [[nodiscard]] Looked& lookedAt(std::size_t operand, std::int64_t at)
+    [[nodiscard]] Looked& lookedAt(std::size_t operand, std::int64_t which)
     {
         return looked[operand * static_cast<std::size_t>(window)
-                      + static_cast<std::size_t>(at & (window - 1))];
+                      + static_cast<std::size_t>(which & (window - 1))];
     }
 };
 
-using Frame = std::variant<BlockFrame, ScanFrame, WhileFrame, PipelineFrame, ScopeFrame>;
-
-struct Agent
+// The step that what a pipeline does now belongs to.
+[[nodiscard]] inline std::int32_t rowOf(const PipelineFrame& frame)
 {
-    std::int32_t id = 0;
-    Picoseconds time;
-    std::vector<Frame> frames;
-    std::int32_t step = -1; // row of trace::Steps that it works on, -1: none
-};
+    return frame.row >= 0 ? frame.row : frame.outerStep;
+}
+
+using Frame =
+    std::variant<BlockFrame, ScanFrame, WhileFrame, PipelineFrame, ScopeFrame, CoresFrame>;
 
 } // namespace pallascope::machine

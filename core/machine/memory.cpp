@@ -9,13 +9,12 @@ namespace pallascope::machine {
 
 namespace {
 
-// The box as a view of a row-major array.
-StridedView boxView(const Box& box, const Shape& array)
+// The box as a view of the memory that its array is a view of.
+StridedView boxView(const Box& box, const StridedView& array)
 {
-    const auto strides = rowMajorStrides(array);
-    StridedView view{0, Shape(box.size), strides};
+    StridedView view{array.offset, Shape(box.size), array.strides};
     for (std::size_t axis = 0; axis < box.start.size(); ++axis) {
-        view.offset += box.start[axis] * strides[axis];
+        view.offset += box.start[axis] * array.strides[axis];
     }
     return view;
 }
@@ -53,6 +52,18 @@ void replaceUndefined(RuntimeValue& value)
 }
 
 } // namespace
+
+Buffer::Buffer(RuntimeValue value)
+    : m_dtype(value.dtype)
+    , m_shape(std::move(value.shape))
+    , m_data(std::move(value.data))
+    , m_shadow(std::move(value.shadow))
+{
+    if (m_shape.rank() == 0) {
+        m_data = allocateBytes(dtypeBytes(m_dtype));
+        writeElement(m_dtype, m_data.get(), 0, value.scalar);
+    }
+}
 
 void Buffer::makeUndefined()
 {
@@ -144,10 +155,10 @@ void Buffer::store(const StridedView& view, RuntimeValue value)
     m_shadow = Shadow::fromMask(m_shadow.mask, m_shape.elements());
 }
 
-Buffer Buffer::cut(const Box& box, const Shape& shape) const
+Buffer Buffer::cut(const StridedView& array, const Box& box, const Shape& shape) const
 {
     Buffer block(m_dtype, shape);
-    const StridedView from = boxView(box, m_shape);
+    const StridedView from = boxView(box, array);
     const StridedView to = cornerView(box, shape);
     if (m_data && !m_shadow.none()) {
         block.m_data = allocateBytes(shape.elements() * dtypeBytes(m_dtype));
@@ -167,10 +178,10 @@ Buffer Buffer::cut(const Box& box, const Shape& shape) const
     return block;
 }
 
-std::int64_t Buffer::paste(const Box& box, const Buffer& block)
+std::int64_t Buffer::paste(const StridedView& array, const Box& box, const Buffer& block)
 {
     own();
-    const StridedView to = boxView(box, m_shape);
+    const StridedView to = boxView(box, array);
     const StridedView from = cornerView(box, block.m_shape);
     const std::int64_t count = to.shape.elements();
     if (block.m_data && !block.m_shadow.none()) {

@@ -39,6 +39,8 @@ public:
         , m_shadow(Shadow::allDefined())
     {}
 
+    explicit Buffer(RuntimeValue value);
+
     [[nodiscard]] DType dtype() const { return m_dtype; }
 
     [[nodiscard]] const Shape& shape() const { return m_shape; }
@@ -50,11 +52,12 @@ public:
     [[nodiscard]] RuntimeValue load(const StridedView& view, const Shape& shape) const;
     void store(const StridedView& view, RuntimeValue value);
 
-    // The box as a buffer of its own, of shape `shape` (at least box.size; the rest is undefined).
-    [[nodiscard]] Buffer cut(const Box& box, const Shape& shape) const;
+    // The box of the array that `array` sees here as a buffer of its own, of shape `shape` (at
+    // least box.size; the rest is undefined).
+    [[nodiscard]] Buffer cut(const StridedView& array, const Box& box, const Shape& shape) const;
     // Writes the first box.size elements of `block` to the box; the number of undefined ones among
     // them.
-    std::int64_t paste(const Box& box, const Buffer& block);
+    std::int64_t paste(const StridedView& array, const Box& box, const Buffer& block);
 
     // Everything, with undefined elements replaced.
     [[nodiscard]] Array contents() const;

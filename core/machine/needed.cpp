@@ -6,6 +6,15 @@ namespace pallascope::machine {
 
 using ir::OpCode;
 
+namespace {
+
+bool isView(const ir::Operation& operation)
+{
+    return ir::opEntry(operation.code).kind == ir::OpKind::View;
+}
+
+} // namespace
+
 NeededSet::NeededSet(const ir::Program& program)
     : m_values(program.values.size(), false)
     , m_contents(program.values.size(), false)
@@ -22,6 +31,10 @@ NeededSet::NeededSet(const ir::Program& program)
         }
     }
     forEachOperation(program.body, [&](const ir::Operation& operation) {
+        if (isView(operation) && !operation.operands.empty()) {
+            m_root[static_cast<std::size_t>(operation.results[0].index)] =
+                root(operation.operands[0]);
+        }
         if (operation.code == OpCode::Pipeline) {
             const std::size_t specs = std::get<ir::PipelineParams>(operation.params).specs.size();
             for (std::size_t i = 0; i < specs; ++i) {
@@ -56,7 +69,8 @@ bool NeededSet::anyContents() const
 
 bool NeededSet::needs(const ir::Operation& operation) const
 {
-    if (operation.code == OpCode::Swap && needsContents(operation.operands[0])) {
+    const bool stores = operation.code == OpCode::Swap || operation.code == OpCode::MaskedSwap;
+    if (isView(operation) || (stores && needsContents(operation.operands[0]))) {
         return true;
     }
     return std::any_of(operation.results.begin(), operation.results.end(),
@@ -134,6 +148,33 @@ void NeededSet::close(const ir::Program& program)
             }
             return;
         }
+        case OpCode::MaskedLoad:
+        case OpCode::MaskedSwap: {
+            const auto memory = static_cast<std::size_t>(root(operation.operands[0]).index);
+            if (needs(operation.results[0]) && !m_contents[memory]) {
+                m_contents[memory] = changed = true;
+            }
+            if (needs(operation.results[0])
+                || (operation.code == OpCode::MaskedSwap && m_contents[memory])) {
+                std::for_each(operation.operands.begin() + 1, operation.operands.end(), needValue);
+            }
+            return;
+        }
+        case OpCode::DmaStart: {
+            const auto from = static_cast<std::size_t>(root(operation.operands[0]).index),
+                       to = static_cast<std::size_t>(root(operation.operands[1]).index);
+            if (m_contents[to] && !m_contents[from]) {
+                m_contents[from] = changed = true;
+            }
+            std::for_each(operation.operands.begin(), operation.operands.end(), needValue);
+            return;
+        }
+        case OpCode::SemaphoreSignal: // amounts, starts and sizes; refs are no values
+        case OpCode::SemaphoreWait:
+        case OpCode::Delay:
+        case OpCode::RefAt:
+            std::for_each(operation.operands.begin(), operation.operands.end(), needValue);
+            return;
         default:
             if (needs(operation)) {
                 std::for_each(operation.operands.begin(), operation.operands.end(), needValue);

@@ -1,10 +1,12 @@
-// The software pipeline: prologue, one turn per step, epilogue, by the rules of pipeline_rules.h.
+// The software pipeline, phase by phase, by the rules of pipeline_rules.h. A phase ends early where
+// another agent or event comes first, and goes on with its next operand.
 #include "core/base/format.h"
 #include "core/machine/engine.h"
 #include "core/machine/pipeline_rules.h"
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace pallascope::machine {
 
@@ -12,15 +14,37 @@ namespace {
 
 std::int32_t slotOf(std::int64_t counter, const PipelineOperand& operand)
 {
-    return static_cast<std::int32_t>(counter % operand.facts.slots);
+    return static_cast<std::int32_t>(counter % operand.plan->facts.slots);
 }
 
 bool synchronousOut(const PipelineFrame& frame, const PipelineOperand& operand)
 {
-    return operand.facts.outCount == 1 || frame.params->noPipelining;
+    return operand.plan->facts.outCount == 1 || frame.params->noPipelining;
+}
+
+// The next phase, from its first operand.
+void go(PipelineFrame& frame, PipelineFrame::Next next)
+{
+    frame.next = next;
+    frame.at = 0;
 }
 
 } // namespace
+
+const OperandPlan* Engine::operandPlan(const ir::Operation& pipeline, std::size_t operand)
+{
+    auto& known = m_operandPlans[{&pipeline, operand}];
+    if (!known) {
+        Result<std::shared_ptr<const OperandPlan>> plan =
+            planOperand(m_program, pipeline, operand, m_chip);
+        if (!plan) {
+            fail(plan.error());
+            return nullptr;
+        }
+        known = std::move(*plan);
+    }
+    return known.get();
+}
 
 void Engine::enterPipeline(const PlanItem& item)
 {
@@ -28,32 +52,46 @@ void Engine::enterPipeline(const PlanItem& item)
     PipelineFrame frame;
     frame.item = &item;
     frame.params = &std::get<ir::PipelineParams>(operation.params);
+    frame.outerStep = m_agent->step;
+    frame.outerGrid = m_agent->gridFrame;
     if (!takeGrid(frame, operation)) {
         return;
     }
-    frame.firstBuffer = m_buffers.size();
     for (std::size_t i = 0; i < frame.params->specs.size(); ++i) {
-        Result<PipelineOperand> operand = makeOperand(m_program, operation, i, m_chip);
-        if (!operand) {
-            fail(operand.error());
+        PipelineOperand operand;
+        operand.plan = operandPlan(operation, i);
+        if (operand.plan == nullptr) {
             return;
         }
-        operand->traceOperand = m_recorder.operandIndex(operation, frame.traceIndex, i);
-        operand->arrayBuffer = binding(operation.operands[i]).buffer;
-        operand->contents = m_needed.needsContents(operation.operands[i]);
-        operand->firstSlot = static_cast<std::int32_t>(m_buffers.size());
-        for (std::int32_t slot = 0; slot < operand->facts.slots; ++slot) {
-            m_buffers.emplace_back(operand->dtype, operand->blockShape);
+        const ir::OperandFacts& facts = operand.plan->facts;
+        operand.traceOperand = m_recorder.operandIndex(operation, frame.traceIndex, i);
+        operand.array = binding(operation.operands[i]);
+        if (!operand.array.recasts.empty()) {
+            fail(userError(m_program.where(operand.plan->spec->location) + ": the pipeline cuts "
+                           + refName(operation.operands[i])
+                           + " into blocks, a view that is not laid out as its memory; the array "
+                             "itself is right."));
+            return;
         }
-        frame.maps.emplace_back(m_program, operation, i, [this](ir::ValueId id) {
-            return static_cast<std::int64_t>(value(id).scalar);
-        });
-        frame.facts.push_back(operand->facts);
-        frame.operands.push_back(std::move(*operand));
+        operand.contents = m_needed.needsContents(operation.operands[i]);
+        if (!facts.unbuffered) {
+            frame.owned.buffers.push_back(m_state.memory.allocate(facts.slots));
+            operand.firstSlot = frame.owned.buffers.back().first;
+            for (std::int32_t slot = 0; slot < facts.slots; ++slot) {
+                m_state.memory[operand.firstSlot + slot] = {
+                    Buffer(operand.plan->dtype, operand.plan->blockShape), false, true};
+            }
+            operand.inCopyOfSlot.assign(static_cast<std::size_t>(facts.slots), -1);
+            operand.outCopyOfSlot.assign(static_cast<std::size_t>(facts.slots), -1);
+            operand.lastVisitOfBlock.assign(static_cast<std::size_t>(operand.plan->blocks), -1);
+        }
+        frame.facts.push_back(facts);
+        frame.operands.push_back(std::move(operand));
     }
     const auto& arguments = operation.regions[0].arguments;
     allocate({arguments.begin() + static_cast<std::ptrdiff_t>(frame.params->specs.size()),
-              arguments.end()});
+              arguments.end()},
+             frame.owned);
     frame.stages = stageCount(frame.facts);
     frame.window =
         static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * frame.stages + 4)));
@@ -62,8 +100,9 @@ void Engine::enterPipeline(const PlanItem& item)
     frame.points.assign(frame.operands.size(), origin);
     frame.actions.resize(frame.operands.size());
     frame.looked.resize(static_cast<std::size_t>(frame.window) * frame.operands.size());
+    frame.drain = frame.stages - 2;
     m_recorder.reserve(frame.traceIndex, frame.steps);
-    m_agent.frames.emplace_back(std::move(frame));
+    m_agent->frames.emplace_back(std::move(frame));
 }
 
 // The grid of this execution; false when there is nothing to run.
@@ -71,18 +110,22 @@ bool Engine::takeGrid(PipelineFrame& frame, const ir::Operation& operation)
 {
     frame.grid = frame.params->grid;
     std::size_t operand = frame.params->specs.size();
-    __int128 steps = 1;
     for (Extent& extent : frame.grid) {
-        if (extent == ir::kDynamicExtent) {
-            const RuntimeValue& bound = value(operation.operands[operand++]);
-            reportUndefinedUse(bound, "undefined_bound", "The grid", operation.location);
-            extent = static_cast<Extent>(bound.scalar);
-            if (extent < 0) {
-                fail(userError(m_program.where(operation.location) + ": the grid has an axis of "
-                               + std::to_string(extent) + " steps; 0 or more is right."));
-                return false;
-            }
+        if (extent != ir::kDynamicExtent) {
+            continue;
         }
+        const RuntimeValue& bound = value(operation.operands[operand++]);
+        reportUndefinedUse(bound, "undefined_bound", "The grid", operation.location);
+        extent = static_cast<Extent>(bound.scalar);
+        if (extent < 0) {
+            fail(userError(m_program.where(operation.location) + ": the grid has an axis of "
+                           + std::to_string(extent) + " steps; 0 or more is right."));
+            return false;
+        }
+    }
+    shareGrid(frame);
+    __int128 steps = 1;
+    for (const Extent extent : frame.grid) {
         steps = std::min<__int128>(steps * extent, kMostSteps + 1);
     }
     frame.steps = static_cast<std::int64_t>(steps);
@@ -93,63 +136,96 @@ bool Engine::takeGrid(PipelineFrame& frame, const ir::Operation& operation)
         return false;
     }
     if (frame.steps > 0) {
-        frame.traceIndex = m_recorder.enterPipeline(operation, frame.grid);
+        frame.traceIndex = m_recorder.enterPipeline(operation, frame.grid, m_agent->id);
     }
     return frame.steps > 0;
 }
 
 void Engine::runPipeline()
 {
-    auto& frame = std::get<PipelineFrame>(m_agent.frames.back());
-    switch (frame.next) {
-    case PipelineFrame::Next::Prologue:
-        prologue(frame);
-        frame.next = PipelineFrame::Next::Enter;
-        return;
-    case PipelineFrame::Next::Enter:
-        enterStep(frame); // pushes the body; `frame` may move
-        return;
-    case PipelineFrame::Next::Leave:
-        leaveStep(frame);
-        return;
-    case PipelineFrame::Next::Epilogue:
-        epilogue(frame);
-        release(frame.firstBuffer);
-        m_gridFrame.reset();
-        m_agent.step = -1;
-        m_agent.frames.pop_back();
+    using Next = PipelineFrame::Next;
+    auto& frame = std::get<PipelineFrame>(m_agent->frames.back());
+    do {
+        switch (frame.next) {
+        case Next::BringTrivial:
+            bringTrivial(frame);
+            break;
+        case Next::Prologue:
+            prologue(frame);
+            break;
+        case Next::Begin:
+            beginStep(frame);
+            break;
+        case Next::CopyIn:
+            copyIn(frame);
+            break;
+        case Next::WaitIn:
+            waitIn(frame);
+            break;
+        case Next::Body:
+            enterBody(frame); // pushes the body; `frame` may move
+            return;
+        case Next::Overhead:
+            passOverhead(frame);
+            break;
+        case Next::CopyOut:
+            copyOut(frame);
+            break;
+        case Next::WaitOut:
+            waitOut(frame);
+            break;
+        case Next::Drain:
+            drain(frame);
+            break;
+        case Next::TakeTrivial:
+            takeTrivial(frame);
+            break;
+        case Next::Done:
+            endPipeline(frame);
+            return;
+        }
+    } while (!m_error && !m_stopped && !isOvertaken());
+}
+
+void Engine::bringTrivial(PipelineFrame& frame)
+{
+    for (; frame.at < frame.operands.size() && !frame.params->noPipelining; ++frame.at) {
+        const ir::OperandFacts& facts = frame.facts[frame.at];
+        if (!facts.trivial || facts.inCount == 0) {
+            continue;
+        }
+        const std::int64_t block = blockAt(frame, frame.at, 0);
+        if (facts.prefetched >= 1) {
+            fillSlot(frame, frame.at, block, 0);
+            continue;
+        }
+        (void)startCopy(frame, frame.at, block, 0, false);
+        waitFor(frame.operands[frame.at], 0, false, rowOf(frame));
+        if (isOvertaken()) {
+            ++frame.at;
+            return;
+        }
     }
+    go(frame, PipelineFrame::Next::Prologue);
 }
 
 void Engine::prologue(PipelineFrame& frame)
 {
-    if (frame.params->noPipelining) {
-        frame.step = 0;
-        return;
-    }
-    for (std::size_t i = 0; i < frame.operands.size(); ++i) {
-        const ir::OperandFacts& facts = frame.facts[i];
-        if (facts.trivial && facts.inCount > 0 && facts.prefetched < 1) {
-            waitFor(startCopy(frame, i, blockAt(frame, i, 0), 0, false), -1);
-        } else if (facts.trivial && facts.inCount > 0) {
-            fillSlot(frame, i, blockAt(frame, i, 0), 0);
-        }
-    }
-    for (std::int64_t stage = 0; stage + 1 < frame.stages; ++stage) {
+    for (std::int64_t stage = 0; stage + 1 < frame.stages && !frame.params->noPipelining; ++stage) {
         for (std::size_t i = 0; i < frame.operands.size(); ++i) {
-            PipelineOperand& operand = frame.operands[i];
-            const bool takesPart = operand.facts.pipelined() && stage + 1 < operand.facts.inCount;
+            const ir::OperandFacts& facts = frame.facts[i];
+            const bool takesPart = facts.pipelined() && stage + 1 < facts.inCount;
             const auto block = [&](std::int64_t t) { return blockAt(frame, i, t); };
-            if (takesPart && operand.facts.lookahead && stage > 0) {
-                if (stage < frame.steps || operand.facts.wrapsPrologue) {
+            if (takesPart && facts.lookahead && stage > 0) {
+                if (stage < frame.steps || facts.wrapsPrologue) {
                     lookAhead(frame, i, 1);
                 }
-            } else if (takesPart && prologueFetches(operand.facts, stage, frame.steps, block)) {
-                fetch(frame, i, block(stage), stage < operand.facts.prefetched);
+            } else if (takesPart && prologueFetches(facts, stage, frame.steps, block)) {
+                fetch(frame, i, block(stage), stage < facts.prefetched);
             }
         }
     }
-    frame.step = 0;
+    go(frame, PipelineFrame::Next::Begin);
 }
 
 // Counts one more fetched block; one that the caller brought is only put in place.
@@ -169,12 +245,12 @@ void Engine::fetch(PipelineFrame& frame, std::size_t index, std::int64_t block, 
 void Engine::lookAhead(PipelineFrame& frame, std::size_t index, std::int64_t most)
 {
     PipelineOperand& operand = frame.operands[index];
-    const std::int64_t limit =
-        std::min(operand.waitIn + operand.facts.inCount, operand.copyIn + most);
+    const ir::OperandFacts& facts = operand.plan->facts;
+    const std::int64_t limit = std::min(operand.waitIn + facts.inCount, operand.copyIn + most);
     while (operand.copyIn < limit && operand.nextFetch + 1 < frame.steps) {
         const std::int64_t next = blockAt(frame, index, operand.nextFetch + 1);
         if (blockAt(frame, index, operand.nextFetch) != next) {
-            fetch(frame, index, next, operand.copyIn < operand.facts.prefetched);
+            fetch(frame, index, next, operand.copyIn < facts.prefetched);
         }
         ++operand.nextFetch;
     }
@@ -183,7 +259,8 @@ void Engine::lookAhead(PipelineFrame& frame, std::size_t index, std::int64_t mos
 // What happens at this step; where the index map loads from memory, as it stands now.
 StepActions Engine::actionsAt(PipelineFrame& frame, std::size_t operand)
 {
-    return frame.maps[operand].isLive() ? actionsNow(frame, operand) : frame.actions[operand];
+    return frame.operands[operand].plan->map.isLive() ? actionsNow(frame, operand)
+                                                      : frame.actions[operand];
 }
 
 StepActions Engine::actionsNow(PipelineFrame& frame, std::size_t operand)
@@ -200,14 +277,37 @@ StepActions Engine::actionsNow(PipelineFrame& frame, std::size_t operand)
                        [&](std::int64_t t) { return blockAt(frame, operand, t); });
 }
 
+void Engine::beginStep(PipelineFrame& frame)
+{
+    const std::int64_t s = frame.step;
+    if (m_options.progress && !frame.outerGrid
+        && (m_options.values == ValueMode::Full || s % 1024 == 0)
+        && !m_options.progress(static_cast<double>(s) / static_cast<double>(frame.steps))) {
+        fail(limitError("cancelled"));
+        return;
+    }
+    frame.row = m_agent->step = m_recorder.beginStep(frame.traceIndex, s, m_agent->time);
+    moveTo(frame.here, frame.grid, s);
+    for (std::size_t i = 0; i < frame.operands.size(); ++i) {
+        frame.actions[i] = actionsNow(frame, i);
+    }
+    go(frame, PipelineFrame::Next::CopyIn);
+}
+
 void Engine::copyIn(PipelineFrame& frame)
 {
     const std::int64_t s = frame.step;
-    for (std::size_t i = 0; i < frame.operands.size(); ++i) {
+    for (; frame.at < frame.operands.size(); ++frame.at) {
+        const std::size_t i = frame.at;
         const ir::OperandFacts& facts = frame.facts[i];
         if (frame.params->noPipelining) {
             if (actionsAt(frame, i).startIn) {
-                waitFor(startCopy(frame, i, blockAt(frame, i, s), 0, false), frame.row);
+                (void)startCopy(frame, i, blockAt(frame, i, s), 0, false);
+                waitFor(frame.operands[i], 0, false, frame.row);
+                if (isOvertaken()) {
+                    ++frame.at;
+                    return;
+                }
             }
         } else if (facts.pipelined() && facts.inCount > 0 && facts.lookahead) {
             lookAhead(frame, i, facts.inCount);
@@ -216,48 +316,47 @@ void Engine::copyIn(PipelineFrame& frame)
             fetch(frame, i, blockAt(frame, i, ahead), s + facts.inCount <= facts.prefetched);
         }
     }
-    for (std::size_t i = 0; i < frame.operands.size(); ++i) {
-        const PipelineOperand& operand = frame.operands[i];
-        const std::int64_t mine = operand.facts.countsWaits ? operand.waitIn : s;
-        if (actionsAt(frame, i).waitIn && mine >= operand.facts.prefetched) {
-            const auto slot = static_cast<std::size_t>(slotOf(operand.waitIn, operand));
-            if (operand.inCopyOfSlot[slot] < 0) { // 0.11: counts steps where it should count waits
-                fail(userError(
-                    m_program.where(operand.spec->location) + ": deadlock at step "
-                    + std::to_string(s) + ": it waits for a copy " + "of " + operand.spec->name
-                    + " into a slot that the caller filled, "
-                      "which nothing starts; without lookahead, or in the schedule of JAX "
-                      "0.12, it does not."));
-                return;
-            }
-            waitFor(operand.inCopyOfSlot[slot], frame.row);
-        }
-    }
+    go(frame, PipelineFrame::Next::WaitIn);
 }
 
-void Engine::enterStep(PipelineFrame& frame)
+void Engine::waitIn(PipelineFrame& frame)
 {
     const std::int64_t s = frame.step;
-    if (m_options.progress && (m_options.values == ValueMode::Full || s % 1024 == 0)
-        && !m_options.progress(static_cast<double>(s) / static_cast<double>(frame.steps))) {
-        fail(limitError("cancelled"));
-        return;
+    for (; frame.at < frame.operands.size(); ++frame.at) {
+        const PipelineOperand& operand = frame.operands[frame.at];
+        const ir::OperandFacts& facts = operand.plan->facts;
+        const std::int64_t mine = facts.countsWaits ? operand.waitIn : s;
+        if (!actionsAt(frame, frame.at).waitIn || mine < facts.prefetched) {
+            continue;
+        }
+        const std::int32_t slot = slotOf(operand.waitIn, operand);
+        if (operand.inCopyOfSlot[static_cast<std::size_t>(slot)] < 0) {
+            // 0.11: counts steps where it should count waits
+            fail(userError(m_program.where(operand.plan->spec->location) + ": deadlock at step "
+                           + std::to_string(s) + ": it waits for a copy " + "of "
+                           + operand.plan->spec->name
+                           + " into a slot that the caller filled, "
+                             "which nothing starts; without lookahead, or in the schedule of JAX "
+                             "0.12, it does not."));
+            return;
+        }
+        waitFor(operand, slot, false, frame.row);
+        if (isOvertaken()) {
+            ++frame.at;
+            return;
+        }
     }
-    frame.row = m_agent.step = m_recorder.beginStep(frame.traceIndex, s, m_agent.time);
-    moveTo(frame.here, frame.grid, s);
-    for (std::size_t i = 0; i < frame.operands.size(); ++i) {
-        frame.actions[i] = actionsNow(frame, i);
-    }
-    copyIn(frame);
-    if (m_error) {
-        return;
-    }
-    land(m_agent.time);
+    go(frame, PipelineFrame::Next::Body);
+}
+
+void Engine::enterBody(PipelineFrame& frame)
+{
+    land(m_agent->time);
     bindBlocks(frame);
-    m_recorder.steps().bodyBegin.back() = m_agent.time.value();
-    frame.next = PipelineFrame::Next::Leave;
-    m_gridFrame = m_agent.frames.size() - 1;
-    m_agent.frames.emplace_back(BlockFrame{frame.item->regions[0], nullptr, 0});
+    m_recorder.beginBody(frame.row, m_agent->time);
+    go(frame, PipelineFrame::Next::Overhead);
+    m_agent->gridFrame = m_agent->frames.size() - 1;
+    m_agent->frames.emplace_back(BlockFrame{frame.item->regions[0], nullptr, 0});
 }
 
 // Points the block refs at this step's slots; an output block that is new starts undefined.
@@ -266,18 +365,24 @@ void Engine::bindBlocks(PipelineFrame& frame)
     const std::int64_t s = frame.step;
     for (std::size_t i = 0; i < frame.operands.size(); ++i) {
         PipelineOperand& operand = frame.operands[i];
+        const ir::OperandFacts& facts = operand.plan->facts;
         const std::int64_t block = blockAt(frame, i, s);
-        if (operand.facts.unbuffered) {
-            binding(operand.blockRef) = {operand.arrayBuffer, operand.box(block)};
+        if (facts.unbuffered) {
+            const Box box = operand.plan->box(block);
+            std::vector<Window> windows;
+            for (std::size_t axis = 0; axis < box.start.size(); ++axis) {
+                windows.push_back({box.start[axis], box.size[axis], 1, !box.squeezed[axis]});
+            }
+            binding(operand.plan->blockRef) =
+                narrowed(operand.array, buffer(operand.array.buffer).shape(), windows);
             continue;
         }
-        const bool out = operand.facts.outCount > 0;
-        const std::int32_t slot = operand.facts.trivial || frame.params->noPipelining
+        const bool out = facts.outCount > 0;
+        const std::int32_t slot = facts.trivial || frame.params->noPipelining
                                       ? 0
                                       : slotOf(out ? operand.copyOut : operand.waitIn, operand);
-        const bool changed =
-            s == 0 || (!operand.facts.trivial && block != blockAt(frame, i, s - 1));
-        binding(operand.blockRef).buffer = operand.firstSlot + slot; // its box is never set
+        const bool changed = s == 0 || (!facts.trivial && block != blockAt(frame, i, s - 1));
+        binding(operand.plan->blockRef).buffer = operand.firstSlot + slot; // never a view
         if (changed || (frame.params->noPipelining && !out)) {
             visit(frame, i, block, slot);
         }
@@ -291,102 +396,150 @@ void Engine::bindBlocks(PipelineFrame& frame)
 void Engine::visit(PipelineFrame& frame, std::size_t index, std::int64_t block, std::int32_t slot)
 {
     PipelineOperand& operand = frame.operands[index];
-    const bool in = operand.facts.inCount > 0;
+    const bool in = operand.plan->facts.inCount > 0;
     const auto at = static_cast<std::size_t>(slot);
     const auto place = m_recorder.visits(operand.traceOperand).size();
     m_recorder.visits(operand.traceOperand)
         .push_back({frame.row, frame.row, block, slot, in ? operand.inCopyOfSlot[at] : -1, -1});
-    if (operand.facts.outCount == 0 || in) {
+    if (operand.plan->facts.outCount == 0 || in) {
         return;
     }
-    buffer(operand.firstSlot + slot).makeUndefined();
-    m_written[static_cast<std::size_t>(operand.firstSlot + slot)] = 0;
-    if (operand.spec->restores) {
+    Memory& memory = m_state.memory[operand.firstSlot + slot];
+    memory.contents.makeUndefined();
+    memory.written = false;
+    if (operand.plan->spec->restores) {
         const std::int32_t copy = startCopy(frame, index, block, slot, false);
-        waitFor(copy, frame.row);
-        land(m_agent.time);
+        waitFor(operand, slot, false, frame.row);
+        land(m_agent->time);
         m_recorder.visits(operand.traceOperand)[place].copyIn = copy;
     } else {
         reportRevisit(frame, operand, block);
     }
 }
 
-void Engine::leaveStep(PipelineFrame& frame)
+void Engine::passOverhead(PipelineFrame& frame)
+{
+    m_recorder.endBody(frame.row, m_agent->time);
+    m_agent->step = frame.row;
+    // The step's bookkeeping: the core's own time, beside copies already issued.
+    m_recorder.addSegment(m_plan.overheadTemplate, m_agent->id, frame.row, m_agent->time);
+    m_agent->time += m_chip.stepOverhead;
+    go(frame, PipelineFrame::Next::CopyOut);
+}
+
+void Engine::copyOut(PipelineFrame& frame)
 {
     const std::int64_t s = frame.step;
-    m_recorder.steps().bodyEnd.back() = m_agent.time.value();
-    // The step's bookkeeping: the core's own time, beside copies already issued.
-    m_recorder.addSegment(m_plan.overheadTemplate, m_agent.id, frame.row, m_agent.time);
-    m_agent.time += m_chip.stepOverhead;
-    for (std::size_t i = 0; i < frame.operands.size(); ++i) {
+    for (; frame.at < frame.operands.size(); ++frame.at) {
+        const std::size_t i = frame.at;
         PipelineOperand& operand = frame.operands[i];
         if (!actionsAt(frame, i).startOut) {
             continue;
         }
         const std::int32_t slot = frame.params->noPipelining ? 0 : slotOf(operand.copyOut, operand);
-        land(m_agent.time);
+        land(m_agent->time);
         reportNotWritten(frame, operand, blockAt(frame, i, s), slot);
         const std::int32_t copy = startCopy(frame, i, blockAt(frame, i, s), slot, true);
         m_recorder.visits(operand.traceOperand).back().copyOut = copy;
         ++operand.copyOut;
         if (synchronousOut(frame, operand)) {
-            waitFor(copy, frame.row);
+            waitFor(operand, slot, true, frame.row);
+            if (isOvertaken()) {
+                ++frame.at;
+                return;
+            }
         }
     }
-    for (std::size_t i = 0; i < frame.operands.size(); ++i) {
-        PipelineOperand& operand = frame.operands[i];
-        if (actionsAt(frame, i).waitOut) {
-            waitOut(frame, operand);
+    go(frame, PipelineFrame::Next::WaitOut);
+}
+
+void Engine::waitOut(PipelineFrame& frame)
+{
+    for (; frame.at < frame.operands.size(); ++frame.at) {
+        if (actionsAt(frame, frame.at).waitOut) {
+            awaitOut(frame, frame.operands[frame.at]);
+            if (isOvertaken()) {
+                ++frame.at;
+                return;
+            }
         }
     }
+    endStep(frame);
+}
+
+void Engine::endStep(PipelineFrame& frame)
+{
     for (std::size_t i = 0; i < frame.operands.size(); ++i) {
         frame.operands[i].waitIn += actionsAt(frame, i).advanceIn ? 1 : 0;
     }
-    m_recorder.steps().end.back() = m_agent.time.value();
+    m_recorder.endStep(frame.row, m_agent->time);
     ++frame.step;
-    frame.next =
-        frame.step < frame.steps ? PipelineFrame::Next::Enter : PipelineFrame::Next::Epilogue;
+    if (frame.step < frame.steps) {
+        go(frame, PipelineFrame::Next::Begin);
+        return;
+    }
+    frame.lastRow = std::exchange(frame.row, -1);
+    m_agent->step = frame.outerStep;
+    go(frame, PipelineFrame::Next::Drain);
 }
 
-void Engine::waitOut(PipelineFrame& frame, PipelineOperand& operand)
+void Engine::awaitOut(PipelineFrame& frame, PipelineOperand& operand)
 {
     if (!synchronousOut(frame, operand)) {
-        const auto slot = static_cast<std::size_t>(slotOf(operand.waitOut, operand));
-        waitFor(operand.outCopyOfSlot[slot], frame.row);
+        waitFor(operand, slotOf(operand.waitOut, operand), true, rowOf(frame));
     }
     ++operand.waitOut;
 }
 
-void Engine::epilogue(PipelineFrame& frame)
+void Engine::drain(PipelineFrame& frame)
 {
-    frame.row = -1; // copies and waits from here on belong to no step
-    for (std::int64_t l = frame.stages - 2; l >= 0 && !frame.params->noPipelining; --l) {
-        for (std::size_t i = 0; i < frame.operands.size(); ++i) {
+    for (; frame.drain >= 0 && !frame.params->noPipelining; --frame.drain, frame.at = 0) {
+        for (; frame.at < frame.operands.size(); ++frame.at) {
+            const std::size_t i = frame.at;
             const auto block = [&](std::int64_t t) { return blockAt(frame, i, t); };
             if (frame.facts[i].pipelined()
-                && epilogueWaits(frame.facts[i], l, frame.steps, block)) {
-                waitOut(frame, frame.operands[i]);
+                && epilogueWaits(frame.facts[i], frame.drain, frame.steps, block)) {
+                awaitOut(frame, frame.operands[i]);
+                if (isOvertaken()) {
+                    ++frame.at;
+                    return;
+                }
             }
         }
     }
-    for (std::size_t i = 0; i < frame.operands.size(); ++i) {
-        PipelineOperand& operand = frame.operands[i];
-        if (operand.facts.trivial && operand.facts.outCount > 0) {
-            reportNotWritten(frame, operand, 0, 0);
-            land(m_agent.time);
-            const std::int32_t copy = startCopy(frame, i, blockAt(frame, i, 0), 0, true);
-            m_recorder.visits(operand.traceOperand).back().copyOut = copy;
-            waitFor(copy, -1);
+    go(frame, PipelineFrame::Next::TakeTrivial);
+}
+
+void Engine::takeTrivial(PipelineFrame& frame)
+{
+    for (; frame.at < frame.operands.size(); ++frame.at) {
+        PipelineOperand& operand = frame.operands[frame.at];
+        if (!operand.plan->facts.trivial || operand.plan->facts.outCount == 0) {
+            continue;
+        }
+        reportNotWritten(frame, operand, 0, 0);
+        land(m_agent->time);
+        const std::int32_t copy = startCopy(frame, frame.at, blockAt(frame, frame.at, 0), 0, true);
+        m_recorder.visits(operand.traceOperand).back().copyOut = copy;
+        waitFor(operand, 0, true, rowOf(frame));
+        if (isOvertaken()) {
+            ++frame.at;
+            return;
         }
     }
+    go(frame, PipelineFrame::Next::Done);
+}
+
+void Engine::endPipeline(PipelineFrame& frame)
+{
     reportNeverWritten(frame);
     reportNeverAwaited(frame);
-    land(m_agent.time);
-    // A fetch that nobody waited for would land in slots that are gone.
-    std::erase_if(m_flights, [&](const Flight& flight) {
-        return flight.operand >= frame.operands.data()
-               && flight.operand < frame.operands.data() + frame.operands.size();
-    });
+    land(m_agent->time);
+    m_agent->gridFrame = frame.outerGrid;
+    m_agent->step = frame.outerStep;
+    const Owned owned = std::move(frame.owned);
+    m_agent->frames.pop_back();
+    release(owned);
 }
 
 } // namespace pallascope::machine

@@ -31,11 +31,11 @@ std::int64_t Engine::loadIndex(const ir::Operation& get, std::span<const std::in
         value(get.operands[i]) =
             RuntimeValue::scalarOf(DType::Int32, static_cast<double>(indices[i]));
     }
-    const std::optional<StridedView> where = view(get);
+    const std::optional<RefBinding> where = indexed(get);
     if (!where) {
         return 0;
     }
-    const RuntimeValue loaded = buffer(binding(get.operands[0]).buffer).load(*where, where->shape);
+    const RuntimeValue loaded = loadThrough(*where, buffer(where->buffer));
     reportUndefinedUse(loaded, "undefined_index", "An index map", get.location);
     return static_cast<std::int64_t>(loaded.scalar);
 }
@@ -49,14 +49,18 @@ std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std:
     if (looked.step == step) {
         return looked.block;
     }
-    BlockMap& map = frame.maps[operand];
+    const BlockMap& map = frame.operands[operand].plan->map;
     moveTo(frame.points[operand], frame.grid, step);
-    std::int64_t block =
-        map.block(frame.points[operand].point, [this](const ir::Operation& get, auto indices) {
-            return loadIndex(get, indices);
-        });
+    std::vector<std::int64_t> shifted;
+    for (std::size_t axis = 0; axis < frame.offset.size(); ++axis) {
+        shifted.push_back(frame.points[operand].point[axis] + frame.offset[axis]);
+    }
+    std::int64_t block = map.block(
+        shifted.empty() ? frame.points[operand].point : shifted,
+        [this](const ir::Operation& get, auto indices) { return loadIndex(get, indices); },
+        [this](ir::ValueId id) { return static_cast<std::int64_t>(value(id).scalar); });
     if (block < 0) {
-        const PipelineOperand& which = frame.operands[operand];
+        const OperandPlan& which = *frame.operands[operand].plan;
         fail(userError(m_program.where(which.spec->location) + ": the index map of "
                        + which.spec->name + " leaves its array of "
                        + join(which.facts.blockCounts, " \u00d7 ") + " blocks at step "
@@ -73,31 +77,59 @@ std::int32_t Engine::startCopy(PipelineFrame& frame, std::size_t index, std::int
                                std::int32_t slot, bool out)
 {
     PipelineOperand& operand = frame.operands[index];
-    const Bytes bytes = operand.copyBytes(block);
-    const auto service = m_links[static_cast<std::size_t>(operand.link)].serve(m_agent.time, bytes);
+    const OperandPlan& plan = *operand.plan;
+    const Bytes bytes = plan.copyBytes(block);
+    const auto link = static_cast<std::size_t>(plan.link);
+    const auto service = m_state.links[link].serve(m_agent->time, bytes);
     if (!service) {
         fail(limitError("The run takes longer than 53 days on this chip; more bandwidth or less "
                         "work is right."));
         return -1;
     }
     const std::int32_t copy =
-        m_recorder.addCopy(operand.traceOperand, block, slot, out, operand.link, frame.row, bytes,
-                           m_agent.time, service->start, service->end);
+        m_recorder.addCopy(operand.traceOperand, block, slot, out, plan.link, rowOf(frame), bytes,
+                           m_agent->time, service->start, service->end);
     (out ? operand.outCopyOfSlot : operand.inCopyOfSlot)[static_cast<std::size_t>(slot)] = copy;
+    checkOverlap(operand, block, slot, out, copy, rowOf(frame));
     if (operand.contents) {
-        m_flights.push_back({service->start,
-                             service->end,
-                             out,
-                             false,
-                             operand.firstSlot + slot,
-                             operand.arrayBuffer,
-                             block,
-                             &operand,
-                             frame.row,
-                             operand.box(block),
-                             {}});
+        Flight flight{.start = service->start,
+                      .end = service->end,
+                      .out = out,
+                      .step = rowOf(frame),
+                      .copy = copy,
+                      .operand = &plan,
+                      .slotBuffer = operand.firstSlot + slot,
+                      .block = block,
+                      .array = operand.array};
+        m_state.flights[link].push_back(std::move(flight));
     }
     return copy;
+}
+
+// Another copy that nobody has waited for may hold the slot or this part of the array.
+void Engine::checkOverlap(const PipelineOperand& operand, std::int64_t block, std::int32_t slot,
+                          bool out, std::int32_t copy, std::int32_t row)
+{
+    const OperandPlan& plan = *operand.plan;
+    Access near{operand.firstSlot + slot, true, !out, row, plan.spec->location, {}};
+    Access far{operand.array.buffer,
+               m_state.memory[operand.array.buffer].isPrivate,
+               out,
+               row,
+               plan.spec->location,
+               {}};
+    far.place.operand = &plan;
+    far.place.block = block;
+    if (!operand.array.whole) {
+        far.place.located = std::make_shared<Place::Located>(
+            Place::Located{operand.array, buffer(operand.array.buffer).shape()});
+    }
+    const std::optional<Race> race =
+        out ? m_state.races.start(m_agent->id, copy, std::move(near), std::move(far))
+            : m_state.races.start(m_agent->id, copy, std::move(far), std::move(near));
+    if (race) {
+        reportRace(*race, plan.spec->name, true, row, plan.spec->location);
+    }
 }
 
 // A block that the caller brought before the pipeline began.
@@ -106,99 +138,26 @@ void Engine::fillSlot(PipelineFrame& frame, std::size_t index, std::int64_t bloc
 {
     const PipelineOperand& operand = frame.operands[index];
     if (operand.contents) {
+        const Buffer& array = buffer(operand.array.buffer);
         buffer(operand.firstSlot + slot) =
-            buffer(operand.arrayBuffer).cut(operand.box(block), operand.blockShape);
+            array.cut(viewOf(operand.array, array.shape()), operand.plan->box(block),
+                      operand.plan->blockShape);
     }
 }
 
-void Engine::waitFor(std::int32_t copy, std::int32_t row)
+void Engine::waitFor(const PipelineOperand& operand, std::int32_t slot, bool out, std::int32_t row)
 {
+    const std::int32_t copy =
+        (out ? operand.outCopyOfSlot : operand.inCopyOfSlot)[static_cast<std::size_t>(slot)];
     if (copy < 0) { // the run is over its limits and ends
         PALLASCOPE_CHECK(m_error.has_value());
         return;
     }
-    const Picoseconds end(std::max(m_agent.time.value(),
-                                   m_recorder.builder.copies.end[static_cast<std::size_t>(copy)]));
-    m_recorder.addWait(copy, m_agent.id, row, m_agent.time, end);
-    m_agent.time = end;
-}
-
-void Engine::reportOperand(const PipelineOperand& operand, std::string kind, std::string sentence,
-                           std::int32_t step, std::optional<std::int64_t> related,
-                           std::int64_t count)
-{
-    m_recorder.addFinding({std::move(kind), trace::FindingClass::Structural, std::move(sentence),
-                           operand.spec->name, step, related,
-                           m_recorder.sourceLine(m_program, operand.spec->location), count});
-}
-
-void Engine::reportRevisit(const PipelineFrame& frame, const PipelineOperand& operand,
-                           std::int64_t block)
-{
-    const std::int32_t before = operand.lastVisitOfBlock[static_cast<std::size_t>(block)];
-    if (before >= 0) {
-        reportOperand(operand, "output_revisited",
-                      operand.blockName(block) + " was left after step " + std::to_string(before)
-                          + " and is revisited at step " + std::to_string(frame.row)
-                          + ": its slot was given away in between, so the revisit starts "
-                            "undefined. Make the axes that it "
-                            "does not depend on innermost, or accumulate in scratch.",
-                      frame.row, before, 1);
-    }
-}
-
-void Engine::reportNotWritten(const PipelineFrame& frame, const PipelineOperand& operand,
-                              std::int64_t block, std::int32_t slot)
-{
-    if (operand.facts.inCount == 0 && !operand.spec->restores
-        && m_written[static_cast<std::size_t>(operand.firstSlot + slot)] == 0) {
-        reportOperand(operand, "output_not_written",
-                      operand.blockName(block)
-                          + (operand.facts.trivial
-                                 ? " is written back though no step stored to it."
-                                 : " is written back though no step of its stay stored to it."),
-                      operand.facts.trivial ? m_agent.step : frame.row, {}, 1);
-    }
-}
-
-void Engine::reportNeverWritten(const PipelineFrame& frame)
-{
-    for (const PipelineOperand& operand : frame.operands) {
-        const auto& visited = operand.lastVisitOfBlock;
-        const bool tiles = std::all_of(
-            operand.facts.dims.begin(), operand.facts.dims.end(), [](const ir::BlockDim& dim) {
-                return dim.kind == ir::BlockKind::Blocked || dim.kind == ir::BlockKind::Squeezed;
-            });
-        const auto missing = std::count(visited.begin(), visited.end(), -1);
-        if (missing == 0 || !tiles || operand.facts.inCount > 0
-            || m_aliased.contains(operand.arrayBuffer)) {
-            continue;
-        }
-        const auto first = std::find(visited.begin(), visited.end(), -1) - visited.begin();
-        reportOperand(operand, "output_never_written",
-                      countText(missing) + " of "
-                          + countText(static_cast<std::int64_t>(visited.size())) + " blocks of "
-                          + operand.spec->name + " are never visited, first "
-                          + operand.blockName(first) + ": the grid does not cover the array.",
-                      -1, {}, missing);
-    }
-}
-
-void Engine::reportNeverAwaited(const PipelineFrame& frame)
-{
-    for (const PipelineOperand& operand : frame.operands) {
-        const std::int64_t left = operand.copyIn - operand.waitIn;
-        if (left > 0) {
-            reportOperand(
-                operand, "copy_never_awaited",
-                countText(left) + (left == 1 ? " copy of " : " copies of ") + operand.spec->name
-                    + " into its slots is started and never waited for: its semaphore "
-                      "is left over. A grid of "
-                    + countText(frame.steps) + " steps is too short for "
-                    + std::to_string(operand.facts.inCount) + " buffers in this schedule.",
-                -1, {}, left);
-        }
-    }
+    const Picoseconds end(std::max(m_agent->time, m_recorder.copyEnd(copy)));
+    m_recorder.addWait(copy, trace::kNone, m_agent->id, row, m_agent->time, end);
+    m_agent->time = end;
+    const std::int32_t near = operand.firstSlot + slot, far = operand.array.buffer;
+    m_state.races.await(m_agent->id, {copy, out ? near : far, out ? far : near});
 }
 
 } // namespace pallascope::machine

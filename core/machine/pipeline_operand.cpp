@@ -11,8 +11,7 @@
 
 namespace pallascope::machine {
 
-BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
-                   const ScalarAround& around)
+BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand)
     : m_array(program.type(pipeline.operands[operand]).shape)
 {
     ir::OperandFacts facts = ir::operandFacts(program, pipeline, operand);
@@ -25,10 +24,10 @@ BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, st
     }
     const auto source = [&](ir::ValueId value) -> Source {
         if (const auto& literal = program.value(value).literal) {
-            return {Source::Kind::Number, static_cast<std::int64_t>(*literal)};
+            return {Source::Kind::Literal, static_cast<std::int64_t>(*literal)};
         }
         const auto inside = known.find(value);
-        return inside != known.end() ? inside->second : Source{Source::Kind::Number, around(value)};
+        return inside != known.end() ? inside->second : Source{Source::Kind::Around, value.index};
     };
     for (const ir::Operation& operation : map.operations) {
         const bool loads = operation.code == ir::OpCode::Get;
@@ -49,26 +48,30 @@ BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, st
     m_values.resize(m_steps.size());
 }
 
-std::int64_t BlockMap::read(const Source& source, const std::vector<std::int64_t>& gridPoint) const
+std::int64_t BlockMap::read(const Source& source, const std::vector<std::int64_t>& gridPoint,
+                            const ScalarAround& around) const
 {
     switch (source.kind) {
     case Source::Kind::Argument:
         return gridPoint[static_cast<std::size_t>(source.value)];
-    case Source::Kind::Number:
+    case Source::Kind::Literal:
         return source.value;
     case Source::Kind::Operation:
         return m_values[static_cast<std::size_t>(source.value)];
+    case Source::Kind::Around:
+        return around(ir::ValueId{static_cast<std::int32_t>(source.value)});
     }
     PALLASCOPE_CHECK(false && "exhaustive");
 }
 
-std::int64_t BlockMap::block(const std::vector<std::int64_t>& gridPoint, const ScalarLoader& load)
+std::int64_t BlockMap::block(const std::vector<std::int64_t>& gridPoint, const ScalarLoader& load,
+                             const ScalarAround& around) const
 {
     for (std::size_t i = 0; i < m_steps.size(); ++i) {
         const std::size_t count = m_steps[i].operands.size();
         std::array<std::int64_t, ir::kMostMapOperands> numbers{};
         for (std::size_t k = 0; k < count; ++k) {
-            numbers[k] = read(m_steps[i].operands[k], gridPoint);
+            numbers[k] = read(m_steps[i].operands[k], gridPoint, around);
         }
         if (m_steps[i].operation->code == ir::OpCode::Get) {
             m_values[i] = load(*m_steps[i].operation, {numbers.data(), count});
@@ -87,7 +90,7 @@ std::int64_t BlockMap::block(const std::vector<std::int64_t>& gridPoint, const S
     std::int64_t block = 0;
     std::size_t result = 0;
     for (std::size_t axis = 0; axis < m_dims.size(); ++axis) {
-        const std::int64_t index = read(m_results[result++], gridPoint);
+        const std::int64_t index = read(m_results[result++], gridPoint, around);
         if (m_dims[axis].kind == ir::BlockKind::Blocked) { // the usual case, without a call
             if (index < 0 || index >= m_counts[axis]) {
                 return -1;
@@ -96,7 +99,7 @@ std::int64_t BlockMap::block(const std::vector<std::int64_t>& gridPoint, const S
             continue;
         }
         const bool bounded = m_dims[axis].kind == ir::BlockKind::BoundedSlice;
-        const std::int64_t size = bounded ? read(m_results[result++], gridPoint) : 0;
+        const std::int64_t size = bounded ? read(m_results[result++], gridPoint, around) : 0;
         const auto position = ir::positionOf(m_dims[axis], m_array[axis], index, size);
         if (!position) {
             return -1;
@@ -121,7 +124,7 @@ std::vector<Extent> unpack(const std::vector<Extent>& counts, std::int64_t block
 
 } // namespace
 
-Box PipelineOperand::box(std::int64_t block) const
+Box OperandPlan::box(std::int64_t block) const
 {
     Box box;
     const std::vector<Extent> index = unpack(facts.blockCounts, block);
@@ -137,7 +140,7 @@ Box PipelineOperand::box(std::int64_t block) const
     return box;
 }
 
-Bytes PipelineOperand::copyBytes(std::int64_t block) const
+Bytes OperandPlan::copyBytes(std::int64_t block) const
 {
     if (everyCopy) {
         return *everyCopy;
@@ -154,7 +157,7 @@ Bytes PipelineOperand::copyBytes(std::int64_t block) const
     return packedBytes(dtype, elements);
 }
 
-std::string PipelineOperand::blockName(std::int64_t block) const
+std::string OperandPlan::blockName(std::int64_t block) const
 {
     return spec->name + "(" + join(unpack(facts.blockCounts, block), ",") + ")";
 }
@@ -164,7 +167,7 @@ namespace {
 // emit_pipeline cuts the copy of an overhanging block to whole tiles, so its blocks must be made of
 // them.
 Status checkOverhang(const ir::Program& program, const ir::BlockSpec& spec,
-                     const PipelineOperand& operand, ir::PipelineOrigin origin)
+                     const OperandPlan& operand, ir::PipelineOrigin origin)
 {
     for (std::size_t axis = 0; axis < spec.block.size(); ++axis) {
         const Extent size = spec.block[axis].size;
@@ -186,67 +189,78 @@ Status checkOverhang(const ir::Program& program, const ir::BlockSpec& spec,
 
 } // namespace
 
-Result<PipelineOperand> makeOperand(const ir::Program& program, const ir::Operation& pipeline,
-                                    std::size_t index, const chip::Chip& chip)
+// The link whose bandwidth a copy between two memories takes.
+Result<std::int32_t> linkBetween(std::int32_t from, std::int32_t to, const std::string& who,
+                                 const chip::Chip& chip)
 {
-    const auto& params = std::get<ir::PipelineParams>(pipeline.params);
-    PipelineOperand operand;
-    operand.facts = ir::operandFacts(program, pipeline, index);
-    operand.spec = &params.specs[index];
-    operand.blockRef = pipeline.regions[0].arguments[index];
-    const ir::Type& array = program.type(pipeline.operands[index]);
-    operand.array = array.shape;
-    operand.dtype = array.dtype;
-    operand.blockShape = program.type(operand.blockRef).shape;
-    if (operand.facts.unbuffered) {
-        return operand;
-    }
-    const Result<std::int32_t> from = cost::memoryOf(*array.space, chip);
-    const Result<std::int32_t> to = cost::memoryOf(*program.type(operand.blockRef).space, chip);
-    if (!from || !to) {
-        return from ? to.error() : from.error();
-    }
     const auto link =
         std::find_if(chip.links.begin(), chip.links.end(), [&](const chip::Link& candidate) {
-            return (candidate.from == *from && candidate.to == *to)
-                   || (candidate.from == *to && candidate.to == *from);
+            return (candidate.from == from && candidate.to == to)
+                   || (candidate.from == to && candidate.to == from);
         });
     if (link == chip.links.end()) {
         return userError("The chip " + chip.title + " has no link between "
-                         + chip.memories[static_cast<std::size_t>(*from)].name + " and "
-                         + chip.memories[static_cast<std::size_t>(*to)].name + ", which "
-                         + operand.spec->name + " needs.");
+                         + chip.memories[static_cast<std::size_t>(from)].name + " and "
+                         + chip.memories[static_cast<std::size_t>(to)].name + ", which " + who
+                         + " needs.");
     }
-    operand.link = static_cast<std::int32_t>(link - chip.links.begin());
-    operand.tile =
+    return static_cast<std::int32_t>(link - chip.links.begin());
+}
+
+Result<std::shared_ptr<const OperandPlan>> planOperand(const ir::Program& program,
+                                                       const ir::Operation& pipeline,
+                                                       std::size_t index, const chip::Chip& chip)
+{
+    const auto& params = std::get<ir::PipelineParams>(pipeline.params);
+    auto operand = std::make_shared<OperandPlan>(program, pipeline, index);
+    operand->facts = ir::operandFacts(program, pipeline, index);
+    operand->spec = &params.specs[index];
+    operand->blockRef = pipeline.regions[0].arguments[index];
+    const ir::Type& array = program.type(pipeline.operands[index]);
+    operand->array = array.shape;
+    operand->dtype = array.dtype;
+    operand->blockShape = program.type(operand->blockRef).shape;
+    if (operand->facts.unbuffered) {
+        return std::shared_ptr<const OperandPlan>(std::move(operand));
+    }
+    const Result<std::int32_t> from = cost::memoryOf(*array.space, chip);
+    const Result<std::int32_t> to = cost::memoryOf(*program.type(operand->blockRef).space, chip);
+    if (!from || !to) {
+        return from ? to.error() : from.error();
+    }
+    const Result<std::int32_t> link = linkBetween(*from, *to, operand->spec->name, chip);
+    if (!link) {
+        return link.error();
+    }
+    operand->link = *link;
+    operand->tile =
         cost::tiling(array.dtype, array.shape, chip.memories[static_cast<std::size_t>(*to)].tile);
-    operand.exactSlices = ir::scheduleFromName(params.schedule) < ir::Schedule::Jax0_11;
-    if (Status status = checkOverhang(program, *operand.spec, operand, params.origin); !status) {
+    operand->exactSlices = ir::scheduleFromName(params.schedule) < ir::Schedule::Jax0_11;
+    if (Status status = checkOverhang(program, *operand->spec, *operand, params.origin); !status) {
         return status.error();
     }
-    const auto slots = static_cast<std::size_t>(operand.facts.slots);
-    operand.inCopyOfSlot.assign(slots, -1);
-    operand.outCopyOfSlot.assign(slots, -1);
-    if (operand.facts.outCount > 0) {
+    if (operand->facts.outCount > 0) {
         constexpr std::int64_t kMostBlocks = 1 << 26;
-        const std::int64_t blocks = Shape(operand.facts.blockCounts).elements();
-        if (blocks > kMostBlocks) {
-            return limitError(operand.spec->name + " has " + countText(blocks)
+        operand->blocks = Shape(operand->facts.blockCounts).elements();
+        if (operand->blocks > kMostBlocks) {
+            return limitError(operand->spec->name + " has " + countText(operand->blocks)
                               + " blocks; the model keeps track of " + countText(kMostBlocks)
                               + " at most.");
         }
-        operand.lastVisitOfBlock.assign(static_cast<std::size_t>(blocks), -1);
     }
     bool even = true;
-    for (std::size_t axis = 0; axis < operand.array.rank(); ++axis) {
-        const ir::BlockDim& dim = operand.facts.dims[axis];
-        even = even && operand.array[axis] % dim.size == 0
-               && (dim.kind == ir::BlockKind::Blocked || dim.kind == ir::BlockKind::Squeezed);
+    operand->tiles = true;
+    for (std::size_t axis = 0; axis < operand->array.rank(); ++axis) {
+        const ir::BlockDim& dim = operand->facts.dims[axis];
+        operand->tiles =
+            operand->tiles
+            && (dim.kind == ir::BlockKind::Blocked || dim.kind == ir::BlockKind::Squeezed);
+        even = even && operand->array[axis] % dim.size == 0;
     }
-    if (even) {
-        operand.everyCopy = operand.copyBytes(0);
+    if (even && operand->tiles) {
+        operand->everyCopy = operand->copyBytes(0);
     }
-    return operand;
+    return std::shared_ptr<const OperandPlan>(std::move(operand));
 }
 
 } // namespace pallascope::machine

@@ -7,11 +7,12 @@
 #include "core/ir/pipeline_facts.h"
 #include "core/ir/program.h"
 #include "core/machine/memory.h"
-#include "core/machine/needed.h"
+#include "core/machine/refs.h"
 
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,32 +24,32 @@ namespace pallascope::machine {
 using ScalarLoader =
     std::function<std::int64_t(const ir::Operation& get, std::span<const std::int64_t> indices)>;
 
-// Gives a scalar from around the pipeline, which stays as it is while the pipeline runs.
+// Gives a scalar from around the pipeline.
 using ScalarAround = std::function<std::int64_t(ir::ValueId)>;
 
 // An index map as straight integer code.
 class BlockMap
 {
 public:
-    BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
-             const ScalarAround& around);
+    BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand);
 
     // Row-major block number at a grid point; -1 when no element of the block lies in the array.
     [[nodiscard]] std::int64_t block(const std::vector<std::int64_t>& gridPoint,
-                                     const ScalarLoader& load);
+                                     const ScalarLoader& load, const ScalarAround& around) const;
 
     // Loads from memory, which a body may write: its results do not last.
     [[nodiscard]] bool isLive() const { return m_live; }
 
 private:
-    struct Source // a result or operand: argument, earlier operation, or what does not change
+    struct Source // a result or operand: argument, literal, earlier operation or value from around
     {
         enum class Kind : std::uint8_t
         {
             Argument,
-            Number,
-            Operation
-        } kind = Kind::Number;
+            Literal,
+            Operation,
+            Around
+        } kind = Kind::Literal;
         std::int64_t value = 0;
     };
 
@@ -60,38 +61,37 @@ private:
     };
 
     [[nodiscard]] std::int64_t read(const Source& source,
-                                    const std::vector<std::int64_t>& gridPoint) const;
+                                    const std::vector<std::int64_t>& gridPoint,
+                                    const ScalarAround& around) const;
 
     std::vector<Step> m_steps;
     std::vector<Source> m_results;
     std::vector<ir::BlockDim> m_dims;
     std::vector<Extent> m_counts;
     Shape m_array;
-    std::vector<std::int64_t> m_values; // of the steps
+    mutable std::vector<std::int64_t> m_values; // of the steps, while a block is looked up
     bool m_live = false;
 };
 
-struct PipelineOperand
+// What does not change while the pipeline runs.
+struct OperandPlan
 {
+    OperandPlan(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand)
+        : map(program, pipeline, operand)
+    {}
+
     ir::OperandFacts facts;
     const ir::BlockSpec* spec = nullptr;
-    std::int32_t traceOperand = 0;
     std::int32_t link = 0;
-    std::int32_t arrayBuffer = 0; // engine buffer of the array
-    std::int32_t firstSlot = 0;   // engine buffer of slot 0
     ir::ValueId blockRef;
-    bool contents = false;    // data moves too
     Shape array, blockShape;  // block without squeezed axes
     std::vector<Extent> tile; // of the array, per axis
     DType dtype = DType::F32;
     bool exactSlices = false; // a slice inside the array is copied as asked, not in whole tiles
     std::optional<Bytes> everyCopy; // bytes of any block, where they do not differ
-
-    // Cumulative counters; the physical slot is counter mod slots.
-    std::int64_t copyIn = 0, waitIn = 0, copyOut = 0, waitOut = 0;
-    std::int64_t nextFetch = 0;                            // step up to which lookahead has looked
-    std::vector<std::int32_t> inCopyOfSlot, outCopyOfSlot; // rows of trace::Copies
-    std::vector<std::int32_t> lastVisitOfBlock; // step row of the last visit's end, outputs only
+    std::int64_t blocks = 0;        // of an output: how many the array has
+    bool tiles = false;             // blocks do not overlap: Blocked and Squeezed axes alone
+    BlockMap map;
 
     // The part of the array that a block covers, without what overhangs, and where it lies in the
     // block.
@@ -103,8 +103,24 @@ struct PipelineOperand
 
 // The error: an overhanging block that is no multiple of the tile, or more blocks than the model
 // keeps track of.
-[[nodiscard]] Result<PipelineOperand> makeOperand(const ir::Program& program,
-                                                  const ir::Operation& pipeline,
-                                                  std::size_t operand, const chip::Chip& chip);
+[[nodiscard]] Result<std::shared_ptr<const OperandPlan>> planOperand(const ir::Program& program,
+                                                                     const ir::Operation& pipeline,
+                                                                     std::size_t operand,
+                                                                     const chip::Chip& chip);
+
+struct PipelineOperand
+{
+    const OperandPlan* plan = nullptr;
+    std::int32_t traceOperand = 0;
+    RefBinding array;
+    std::int32_t firstSlot = 0; // engine buffer of slot 0
+    bool contents = false;      // data moves too
+
+    // Cumulative counters; the physical slot is counter mod slots.
+    std::int64_t copyIn = 0, waitIn = 0, copyOut = 0, waitOut = 0;
+    std::int64_t nextFetch = 0;                            // step up to which lookahead has looked
+    std::vector<std::int32_t> inCopyOfSlot, outCopyOfSlot; // rows of trace::Copies
+    std::vector<std::int32_t> lastVisitOfBlock; // step row of the last visit's end, outputs only
+};
 
 } // namespace pallascope::machine

@@ -50,6 +50,23 @@ private:
     Plan& m_plan;
 };
 
+// A load or store of all of its ref.
+bool coversRef(const ir::Program& program, const ir::Operation& operation)
+{
+    const auto* indexer = std::get_if<ir::IndexerParams>(&operation.params);
+    if (indexer == nullptr) {
+        return true;
+    }
+    const Shape& shape = program.type(operation.operands[0]).shape;
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+        const ir::IndexEntry& entry = indexer->entries[axis];
+        if (entry.operand >= 0 || entry.size != shape[axis] || entry.stride != 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
 Status Planner::segment(const std::vector<const ir::Operation*>& operations, BlockPlan& block)
 {
     Result<cost::SegmentCost> cost = cost::segmentCost(m_program, operations, m_chip);
@@ -61,11 +78,16 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
     item.duration = cost->duration;
     item.operationCount = static_cast<std::int32_t>(operations.size());
     for (const ir::Operation* operation : operations) {
-        if (m_needed.needs(*operation)) {
-            item.evaluate.push_back({operation, 0});
+        const bool isMemory = ir::opEntry(operation->code).kind == ir::OpKind::Memory;
+        const bool partial = isMemory && !coversRef(m_program, *operation);
+        const bool needed = m_needed.needs(*operation);
+        if (needed || partial) { // out of bounds is found in both value modes
+            item.evaluate.push_back({operation, 0, !needed, partial});
         }
-        if (operation->code == ir::OpCode::Swap) {
-            item.stores.push_back(operation->operands[0]);
+        if (isMemory) {
+            const bool writes =
+                operation->code == ir::OpCode::Swap || operation->code == ir::OpCode::MaskedSwap;
+            item.accesses.push_back({operation, operation->operands[0], writes, !partial});
         }
     }
     m_plan.templates.push_back(asTemplate(std::move(*cost)));
@@ -132,7 +154,7 @@ Result<const BlockPlan*> Planner::block(const ir::Region& region)
         return status;
     };
     for (const ir::Operation& operation : region.operations) {
-        if (ir::opEntry(operation.code).kind != ir::OpKind::Control) {
+        if (!ir::endsSegment(operation.code)) {
             run.push_back(&operation);
             continue;
         }

@@ -18,6 +18,17 @@ struct Evaluation
 {
     const ir::Operation* operation = nullptr;
     std::uint32_t dying = 0; // bit i: operand i is used here for the last time
+    bool touches = false;    // no value is needed, only where it reaches
+    bool partial = false;    // a get or swap of a part of its ref
+};
+
+// A load or store of a segment.
+struct PlanAccess
+{
+    const ir::Operation* operation = nullptr;
+    ir::ValueId ref;
+    bool writes = false;
+    bool wholeRef = true;
 };
 
 struct BlockPlan;
@@ -30,7 +41,7 @@ struct PlanItem
     Picoseconds duration;
     std::int32_t operationCount = 0;
     std::vector<Evaluation> evaluate;
-    std::vector<ir::ValueId> stores;       // refs that the segment stores to
+    std::vector<PlanAccess> accesses;
     std::vector<const BlockPlan*> regions; // of the control operation
 };
 

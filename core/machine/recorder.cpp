@@ -6,6 +6,7 @@
 #include "core/ir/print.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace pallascope::machine {
@@ -136,23 +137,32 @@ Status Recorder::describePipeline(const ir::Program& program, const ir::Operatio
     PipelineRows& rows = m_pipelines[&operation];
     rows.rows.push_back(index);
     const bool emitted = params.origin == ir::PipelineOrigin::EmitPipeline;
-    info.pipelines.push_back({program.name,
-                              emitted ? "emit_pipeline" : "pallas_call (modelled on emit_pipeline)",
-                              params.schedule, staticGrid(params), params.axisNames,
-                              static_cast<std::int32_t>(info.operands.size()), 0,
-                              ir::stepCount(params.grid), sourceLine(program, operation.location)});
+    info.pipelines.push_back(
+        {program.name, emitted ? "emit_pipeline" : "pallas_call (modelled on emit_pipeline)",
+         params.schedule, staticGrid(params), params.axisNames,
+         static_cast<std::int32_t>(info.operands.size()), 0, ir::stepCount(params.grid), 0,
+         sourceLine(program, operation.location)});
     const Result<cost::Budget> budget = cost::budget(program, operation, chip);
     if (!budget) {
         return budget.error();
     }
     info.temporariesEstimate = std::max(info.temporariesEstimate, budget->temporariesEstimate);
     std::vector<Bytes> address(chip.memories.size());
+    const auto specs = params.specs.size();
+    for (const cost::BudgetEntry& entry : budget->entries) { // outer ones come last
+        if (entry.outer) {
+            address[static_cast<std::size_t>(entry.memory)] += entry.total();
+        }
+    }
     for (std::size_t i = 0; i < budget->entries.size(); ++i) {
         const cost::BudgetEntry& entry = budget->entries[i];
+        if (entry.outer) {
+            break;
+        }
         const ir::Type& type = program.type(entry.ref);
         const bool scratch = entry.scratch;
         const auto operand = static_cast<std::int32_t>(info.operands.size());
-        if (i < params.specs.size()) {
+        if (i < specs) {
             const ir::OperandFacts facts = ir::operandFacts(program, operation, i);
             auto& pipeline = info.pipelines.back();
             rows.offsets.push_back(facts.unbuffered ? -1 : pipeline.operandCount);
@@ -188,12 +198,13 @@ Status Recorder::describePipeline(const ir::Program& program, const ir::Operatio
 }
 
 std::int32_t Recorder::enterPipeline(const ir::Operation& operation,
-                                     const std::vector<Extent>& grid)
+                                     const std::vector<Extent>& grid, std::int32_t agent)
 {
     trace::Info& info = builder.info;
     PipelineRows& known = m_pipelines.at(&operation);
     for (const std::int32_t row : known.rows) {
-        if (info.pipelines[static_cast<std::size_t>(row)].grid == grid) {
+        const trace::Pipeline& pipeline = info.pipelines[static_cast<std::size_t>(row)];
+        if (pipeline.grid == grid && pipeline.agent == agent) {
             known.entered = true;
             return row;
         }
@@ -215,6 +226,7 @@ std::int32_t Recorder::enterPipeline(const ir::Operation& operation,
     }
     info.pipelines[row].grid = grid;
     info.pipelines[row].steps = ir::stepCount(grid);
+    info.pipelines[row].agent = agent;
     return static_cast<std::int32_t>(row);
 }
 
@@ -236,6 +248,12 @@ Status Recorder::describe(const ir::Program& program, const chip::Chip& chip, co
         if (Status status = describePipeline(program, *pipeline, chip); !status) {
             return status;
         }
+    }
+    if (Status status = describeScopes(program, chip); !status) {
+        return status;
+    }
+    if (Status status = describeCopies(program, chip); !status) {
+        return status;
     }
     builder.info.templates = plan.templates;
     m_visits.resize(builder.info.operands.size());
@@ -283,6 +301,7 @@ std::int32_t Recorder::addCopy(std::int32_t operand, std::int64_t block, std::in
 {
     trace::Copies& copies = builder.copies;
     countEvents(1);
+    m_lastEnd = std::max(m_lastEnd, end);
     if (!m_keepsRows) {
         m_sums->addCopy(operand, out, link, bytes, start, end);
         copies.end.push_back(end.value());
@@ -301,14 +320,21 @@ std::int32_t Recorder::addCopy(std::int32_t operand, std::int64_t block, std::in
     return static_cast<std::int32_t>(copies.size() - 1);
 }
 
-void Recorder::addWait(std::int32_t copy, std::int32_t agent, std::int32_t step, Picoseconds begin,
-                       Picoseconds end)
+void Recorder::addWait(std::int32_t copy, std::int32_t semaphore, std::int32_t agent,
+                       std::int32_t step, Picoseconds begin, Picoseconds end)
 {
     trace::Waits& waits = builder.waits;
     countEvents(1);
     if (!m_keepsRows) {
         m_sums->addWait(step, begin, end);
         return;
+    }
+    if (semaphore != trace::kNone && waits.semaphore.empty()) {
+        waits.semaphore.assign(waits.size(), trace::kNone); // of the rows so far
+        m_hasSemaphores = true;
+    }
+    if (m_hasSemaphores) {
+        waits.semaphore.push_back(semaphore);
     }
     waits.copy.push_back(copy);
     waits.agent.push_back(agent);
@@ -317,31 +343,69 @@ void Recorder::addWait(std::int32_t copy, std::int32_t agent, std::int32_t step,
     waits.end.push_back(end.value());
 }
 
+void Recorder::addSignal(std::int32_t semaphore, std::int32_t agent, Picoseconds time,
+                         std::int64_t amount)
+{
+    countEvents(1);
+    if (m_keepsRows) {
+        builder.signals.semaphore.push_back(semaphore);
+        builder.signals.agent.push_back(agent);
+        builder.signals.time.push_back(time.value());
+        builder.signals.amount.push_back(amount);
+    }
+}
+
 std::int32_t Recorder::beginStep(std::int32_t pipeline, std::int64_t ordinal, Picoseconds begin)
 {
-    trace::Steps& steps = builder.steps;
-    if (!m_keepsRows && steps.size() > 0) {
-        forgetStep();
-        steps.pipeline.back() = pipeline;
-        steps.ordinal.back() = ordinal;
-        for (auto* column : {&steps.begin, &steps.bodyBegin, &steps.bodyEnd, &steps.end}) {
-            column->back() = begin.value();
-        }
-    } else {
+    if (m_keepsRows) {
+        trace::Steps& steps = builder.steps;
         steps.pipeline.push_back(pipeline);
         steps.ordinal.push_back(ordinal);
         for (auto* column : {&steps.begin, &steps.bodyBegin, &steps.bodyEnd, &steps.end}) {
             column->push_back(begin.value());
         }
+    } else {
+        forgetStep();
     }
     return static_cast<std::int32_t>(m_stepsBegun++);
 }
 
+void Recorder::beginBody(std::int32_t step, Picoseconds time)
+{
+    if (step == 0) {
+        m_firstBody = time;
+    }
+    if (m_keepsRows) {
+        builder.steps.bodyBegin[static_cast<std::size_t>(step)] = time.value();
+    }
+}
+
+void Recorder::endBody(std::int32_t step, Picoseconds time)
+{
+    if (m_keepsRows) {
+        builder.steps.bodyEnd[static_cast<std::size_t>(step)] = time.value();
+    }
+}
+
+void Recorder::endStep(std::int32_t step, Picoseconds time)
+{
+    m_lastStepEnd = std::max(m_lastStepEnd, time);
+    if (m_keepsRows) {
+        builder.steps.end[static_cast<std::size_t>(step)] = time.value();
+    }
+}
+
+void Recorder::closeStep(std::int32_t step, bool beforeBody, Picoseconds time)
+{
+    if (beforeBody) {
+        beginBody(step, time);
+    }
+    endBody(step, time);
+    endStep(step, time);
+}
+
 void Recorder::forgetStep()
 {
-    if (m_stepsBegun == 1) {
-        m_firstBody = Picoseconds(builder.steps.bodyBegin.back());
-    }
     for (std::vector<Visit>& visits : m_visits) {
         if (visits.size() > 1) {
             visits.erase(visits.begin(), visits.end() - 1);
@@ -363,12 +427,33 @@ void Recorder::addFinding(trace::Finding finding)
 trace::Summary Recorder::finishSums(Picoseconds end)
 {
     PALLASCOPE_CHECK(!m_keepsRows);
-    const trace::Steps& steps = builder.steps;
-    if (m_stepsBegun == 1) {
-        m_firstBody = Picoseconds(steps.bodyBegin.back());
+    return std::move(*m_sums).finish(m_stepsBegun, m_firstBody, m_lastStepEnd, end);
+}
+
+// A wait by hand is recorded when it ends; others may have begun in between.
+void Recorder::sortWaits()
+{
+    trace::Waits& waits = builder.waits;
+    if (std::is_sorted(waits.begin.begin(), waits.begin.end())) {
+        return;
     }
-    const Picoseconds lastStepEnd(m_stepsBegun > 0 ? steps.end.back() : 0);
-    return std::move(*m_sums).finish(m_stepsBegun, m_firstBody, lastStepEnd, end);
+    std::vector<std::size_t> order(waits.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return waits.begin[a] < waits.begin[b]; });
+    const auto sort = [&](auto& column) {
+        auto sorted = column;
+        for (std::size_t i = 0; i < column.size(); ++i) {
+            sorted[i] = column[order[i]];
+        }
+        column = std::move(sorted);
+    };
+    sort(waits.copy);
+    sort(waits.semaphore);
+    sort(waits.agent);
+    sort(waits.step);
+    sort(waits.begin);
+    sort(waits.end);
 }
 
 Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
@@ -394,6 +479,10 @@ Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
             columns.copyOut.push_back(visit.copyOut);
         }
         m_visits[operand] = {};
+    }
+    sortWaits();
+    if (!builder.info.semaphores.empty()) {
+        builder.waits.semaphore.resize(builder.waits.size(), trace::kNone);
     }
     builder.end = end;
     return std::move(builder).finish();

@@ -75,6 +75,15 @@ Status checkFit(const ir::Program& program, const chip::Chip& chip)
                           + " of HBM, " + chip.title + " has "
                           + bytesText(chip.memories[static_cast<std::size_t>(hbm)].bytes) + ".");
     }
+    if (ir::pipelinesOf(program).empty()) {
+        const Result<cost::Budget> budget = cost::scopeBudget(program, chip);
+        if (!budget) {
+            return budget.error();
+        }
+        if (Status status = cost::checkCapacity(*budget, chip); !status) {
+            return status;
+        }
+    }
     for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
         const Result<cost::Budget> budget = cost::budget(program, *pipeline, chip);
         if (!budget) {

@@ -109,11 +109,28 @@ private:
 
     [[nodiscard]] bool writeSteps()
     {
+        for (std::size_t agent = 0; agent < m_info.agents.size(); ++agent) {
+            if (!writeSteps(static_cast<std::int32_t>(agent))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool writeSteps(std::int32_t agent)
+    {
         const Steps& steps = m_trace.steps();
-        lane("steps");
+        bool named = false;
         std::string name;
         for (std::size_t row = 0; row < steps.size(); ++row) {
             const Pipeline& pipeline = m_info.pipelines[at(steps.pipeline[row])];
+            if (pipeline.agent != agent) {
+                continue;
+            }
+            if (!named) {
+                lane(agent == 0 ? "steps" : laneName(agent, "steps"));
+                named = true;
+            }
             name = "step ";
             name += std::to_string(row);
             event("step", name);
@@ -185,13 +202,22 @@ private:
                 lane(laneName(agent, "waits"));
                 named = true;
             }
-            event("wait", "wait for " + copyName(at(waits.copy[row])));
+            event("wait", "wait for " + waitedFor(row));
             number("\"step\":", waits.step[row]);
             if (!endEvent(waits.begin[row], waits.end[row])) {
                 return false;
             }
         }
         return true;
+    }
+
+    [[nodiscard]] std::string waitedFor(std::size_t row) const
+    {
+        const Waits& waits = m_trace.waits();
+        if (!waits.semaphore.empty() && waits.semaphore[row] != kNone) {
+            return m_info.semaphores[at(waits.semaphore[row])].name;
+        }
+        return waits.copy[row] == kNone ? "other cores or time" : copyName(at(waits.copy[row]));
     }
 
     [[nodiscard]] bool writeUnits(std::int32_t agent)

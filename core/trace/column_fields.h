@@ -190,7 +190,8 @@ void describeCopies(Codec& codec, Table& t, const Steps& steps, const Info& info
 }
 
 template<class Codec, class Table>
-void describeWaits(Codec& codec, Table& t, const Steps& steps, const Copies& copies)
+void describeWaits(Codec& codec, Table& t, const Steps& steps, const Copies& copies,
+                   const Info& info)
 {
     codec.column("copy", t.copy, [&](std::size_t i) { return before(t.copy, i, -1) + 1; });
     codec.column("agent", t.agent, kNoPrediction);
@@ -204,6 +205,20 @@ void describeWaits(Codec& codec, Table& t, const Steps& steps, const Copies& cop
     codec.column("end_ps", t.end, [&](std::size_t i) {
         return std::max(t.begin[i], entryOr(copies.end, t.copy[i], 0));
     });
+    if (!info.semaphores.empty()) {
+        codec.column("semaphore", t.semaphore,
+                     [&](std::size_t i) { return before(t.semaphore, i, kNone); });
+    }
+}
+
+template<class Codec, class Table>
+void describeSignals(Codec& codec, Table& t)
+{
+    codec.column("semaphore", t.semaphore, [&](std::size_t i) { return before(t.semaphore, i); });
+    codec.column("agent", t.agent, kNoPrediction);
+    codec.column("time_ps", t.time, [&](std::size_t i) { return before(t.time, i); });
+    codec.column("amount", t.amount,
+                 [&](std::size_t i) { return wrappingSubtract(0, before(t.amount, i)); });
 }
 
 template<class Codec, class Table>

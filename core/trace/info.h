@@ -93,7 +93,8 @@ enum class Direction : std::uint8_t
     InOut
 };
 
-// One operand of a pipeline, in the order of the kernel's signature (inputs, then outputs).
+// One operand of a pipeline, in the order of the kernel's signature (inputs, then outputs); or what
+// a dma_start of the program copies, which belongs to no pipeline and has no slots.
 struct Operand
 {
     std::string name;
@@ -103,8 +104,8 @@ struct Operand
     Shape block;                     // logical block shape, one extent per array axis (squeezed: 1)
     std::vector<Extent> blockCounts; // blocks per array axis, row-major block numbers
     std::vector<std::int32_t>
-        gridAxes; // per array axis: the grid axis it follows, -1: none or mixed
-    std::int32_t pipeline = 0;
+        gridAxes;                 // per array axis: the grid axis it follows, -1: none or mixed
+    std::int32_t pipeline = 0;    // -1: copied by hand
     std::int32_t firstBuffer = 0; // its slots are buffers firstBuffer .. firstBuffer + slots - 1
     std::int32_t slots = 2;
     Bytes arrayBytes;  // logical
@@ -138,8 +139,18 @@ struct Pipeline
     std::int32_t firstOperand = 0;
     std::int32_t operandCount = 0;
     std::int64_t steps = 0;
+    std::int32_t agent = 0; // that runs it
     SourceLine source;
     bool operator==(const Pipeline&) const = default;
+};
+
+// One semaphore of one agent.
+struct Semaphore
+{
+    std::string name; // "sem", "sem[1]"
+    std::string kind; // "semaphore", "dma_semaphore" or "barrier_semaphore"
+    std::int32_t agent = 0;
+    bool operator==(const Semaphore&) const = default;
 };
 
 // Where one operation of a segment runs: half-open [offset, offset + length) cycles from its start.
@@ -237,6 +248,7 @@ struct Info
     std::vector<Pipeline> pipelines;
     std::vector<Operand> operands;
     std::vector<Buffer> buffers;
+    std::vector<Semaphore> semaphores; // those of pipelines are not among them
     std::vector<SegmentTemplate> templates;
     std::vector<Finding> findings;
     Check check;

@@ -93,7 +93,16 @@ void describe(A& a, T& pipeline)
     a("first_operand", pipeline.firstOperand);
     a("operand_count", pipeline.operandCount);
     a("steps", pipeline.steps);
+    a.optional("agent", pipeline.agent);
     a("source", pipeline.source);
+}
+
+template<class A, MaybeConst<Semaphore> T>
+void describe(A& a, T& semaphore)
+{
+    a("name", semaphore.name);
+    a("kind", semaphore.kind);
+    a("agent", semaphore.agent);
 }
 
 template<class A, MaybeConst<Operand> T>
@@ -197,6 +206,7 @@ void describe(A& a, T& info)
     a("pipelines", info.pipelines);
     a("operands", info.operands);
     a("buffers", info.buffers);
+    a.optional("semaphores", info.semaphores);
     a("templates", info.templates);
     a("findings", info.findings);
     a("check", info.check);

@@ -34,6 +34,14 @@ public:
         }
     }
 
+    template<class T>
+    void optional(std::string_view key, T& value)
+    {
+        if (!m_object.at_key(key).error()) {
+            (*this)(key, value);
+        }
+    }
+
 private:
     void read(dom::element element, bool& value)
     {
@@ -343,8 +351,11 @@ void readSection(Place& place, dom::object section, TraceBuilder& b)
     readTable(place, section, "copies",
               [&](auto& r) { describeCopies(r, b.copies, b.steps, b.info); });
     readTable(place, section, "waits",
-              [&](auto& r) { describeWaits(r, b.waits, b.steps, b.copies); });
+              [&](auto& r) { describeWaits(r, b.waits, b.steps, b.copies, b.info); });
     readTable(place, section, "visits", [&](auto& r) { describeVisits(r, b.visits, b.copies); });
+    if (!b.info.semaphores.empty()) {
+        readTable(place, section, "signals", [&](auto& r) { describeSignals(r, b.signals); });
+    }
 }
 
 } // namespace pallascope::trace

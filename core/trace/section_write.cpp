@@ -27,6 +27,12 @@ public:
         write(value);
     }
 
+    template<class T>
+    void optional(std::string_view key, const T& value)
+    {
+        (*this)(key, value);
+    }
+
     // An object on its own: braces and all members.
     template<class T>
     void object(const T& value)
@@ -229,10 +235,15 @@ bool writeSection(Output& output, const Trace& trace)
                  [&] { describeSegments(writer, trace.segments(), trace.steps(), trace.info()); });
     writer.table("copies", trace.copies().size(),
                  [&] { describeCopies(writer, trace.copies(), trace.steps(), trace.info()); });
-    writer.table("waits", trace.waits().size(),
-                 [&] { describeWaits(writer, trace.waits(), trace.steps(), trace.copies()); });
+    writer.table("waits", trace.waits().size(), [&] {
+        describeWaits(writer, trace.waits(), trace.steps(), trace.copies(), trace.info());
+    });
     writer.table("visits", trace.visits().size(),
                  [&] { describeVisits(writer, trace.visits(), trace.copies()); });
+    if (!trace.info().semaphores.empty()) {
+        writer.table("signals", trace.signals().size(),
+                     [&] { describeSignals(writer, trace.signals()); });
+    }
     json.raw("}");
     return writer.ok();
 }

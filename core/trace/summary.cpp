@@ -125,9 +125,9 @@ Summary summaryOf(const Trace& trace)
     }
     const Steps& steps = trace.steps();
     const bool any = steps.size() > 0;
-    return std::move(sums).finish(static_cast<std::int64_t>(steps.size()),
-                                  Picoseconds(any ? steps.bodyBegin.front() : 0),
-                                  Picoseconds(any ? steps.end.back() : 0), trace.end());
+    return std::move(sums).finish(
+        static_cast<std::int64_t>(steps.size()), Picoseconds(any ? steps.bodyBegin.front() : 0),
+        Picoseconds(any ? *std::max_element(steps.end.begin(), steps.end.end()) : 0), trace.end());
 }
 
 } // namespace pallascope::trace

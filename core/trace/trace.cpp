@@ -22,6 +22,7 @@ Result<std::shared_ptr<const Trace>> TraceBuilder::finish() &&
     trace->m_copies = std::move(copies);
     trace->m_waits = std::move(waits);
     trace->m_visits = std::move(visits);
+    trace->m_signals = std::move(signals);
     trace->m_end = end;
     return std::shared_ptr<const Trace>(trace);
 }

@@ -15,9 +15,10 @@ namespace pallascope::trace {
 // Absent index in a column.
 inline constexpr std::int32_t kNone = -1;
 
-// One row per grid step, in order of execution. A step begins when its copy-ins are issued and ends
-// when its overhead and waits are over, where the next one of its pipeline begins. begin <=
-// bodyBegin <= bodyEnd <= end; waits for copy-ins lie before bodyBegin.
+// One row per grid step, sorted by begin. Steps of a pipeline inside another's body lie inside a
+// step of that, and those of several agents beside each other. A step begins when its copy-ins are
+// issued and ends when its overhead and waits are over, where the next one of its pipeline begins.
+// begin <= bodyBegin <= bodyEnd <= end; waits for copy-ins lie before bodyBegin.
 struct Steps
 {
     std::vector<std::int32_t> pipeline;
@@ -61,10 +62,14 @@ struct Copies
     bool operator==(const Copies&) const = default;
 };
 
-// One row per executed wait (also those that take no time), sorted by begin.
+// One row per executed wait (also those that take no time), sorted by begin. By hand an agent waits
+// on a semaphore, and `copy` is the last one that signalled it, if any did.
 struct Waits
 {
-    std::vector<std::int32_t> copy; // the copy waited for: row of Copies
+    std::vector<std::int32_t> copy;      // the copy waited for: row of Copies, kNone: none
+    std::vector<std::int32_t> semaphore; // row of Info::semaphores; kNone: a pipeline's copy
+                                         // (without a copy: a delay, or the other cores). Empty
+                                         // while the program has no semaphores
     std::vector<std::int32_t> agent;
     std::vector<std::int32_t> step;       // row of Steps; kNone: prologue, epilogue
     std::vector<std::int64_t> begin, end; // ps
@@ -72,6 +77,20 @@ struct Waits
     [[nodiscard]] std::size_t size() const { return begin.size(); }
 
     bool operator==(const Waits&) const = default;
+};
+
+// One row per change of a semaphore, in order: a copy that has landed or a signal (above 0), or
+// what a wait takes (below).
+struct Signals
+{
+    std::vector<std::int32_t> semaphore; // row of Info::semaphores
+    std::vector<std::int32_t> agent;
+    std::vector<std::int64_t> time; // ps
+    std::vector<std::int64_t> amount;
+
+    [[nodiscard]] std::size_t size() const { return time.size(); }
+
+    bool operator==(const Signals&) const = default;
 };
 
 // Which block an operand's slot holds for which steps: one row per stay, sorted by (operand, step).
@@ -106,6 +125,8 @@ public:
 
     [[nodiscard]] const Visits& visits() const { return m_visits; }
 
+    [[nodiscard]] const Signals& signals() const { return m_signals; }
+
     [[nodiscard]] Picoseconds end() const { return m_end; } // the run's whole length
 
     bool operator==(const Trace&) const = default;
@@ -120,6 +141,7 @@ private:
     Copies m_copies;
     Waits m_waits;
     Visits m_visits;
+    Signals m_signals;
     Picoseconds m_end;
 };
 
@@ -133,6 +155,7 @@ public:
     Copies copies;
     Waits waits;
     Visits visits;
+    Signals signals;
     Picoseconds end;
 
     // Validates every rule that the column comments state (sorted, non-overlapping per track,

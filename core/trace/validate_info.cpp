@@ -124,6 +124,10 @@ Status checkPipelines(const Info& info)
                           pipeline.steps, join(pipeline.grid, ", "),
                           points ? std::to_string(*points) : "no sound number of");
         }
+        if (!isIndex(pipeline.agent, info.agents)) {
+            return broken("pipelines[{}] runs on agent {}, but there are {}", i, pipeline.agent,
+                          info.agents.size());
+        }
         if (pipeline.axisNames.size() != pipeline.grid.size()) {
             return broken("pipelines[{}] names {} axes of a grid of {}", i,
                           pipeline.axisNames.size(), pipeline.grid.size());
@@ -162,7 +166,9 @@ Status checkOperandShape(const Info& info, std::size_t i)
                       join(operand.blockCounts, ","));
     }
     const std::size_t gridRank =
-        info.pipelines[static_cast<std::size_t>(operand.pipeline)].grid.size();
+        operand.pipeline == kNone
+            ? 0
+            : info.pipelines[static_cast<std::size_t>(operand.pipeline)].grid.size();
     for (const std::int32_t axis : operand.gridAxes) {
         if (axis < kNone || axis >= static_cast<std::int64_t>(gridRank)) {
             return broken("operands[{}] ({}) follows grid axis {} of {}", i, operand.name, axis,
@@ -175,7 +181,8 @@ Status checkOperandShape(const Info& info, std::size_t i)
 Status checkOperand(const Info& info, std::size_t i)
 {
     const Operand& operand = info.operands[i];
-    if (!isIndex(operand.pipeline, info.pipelines)) {
+    if (!isIndexOrNone(operand.pipeline, info.pipelines)
+        || (operand.pipeline == kNone && operand.slots != 0)) {
         return broken("operands[{}] ({}) belongs to pipeline {}, but there are {}", i, operand.name,
                       operand.pipeline, info.pipelines.size());
     }
@@ -205,6 +212,17 @@ Status checkOperand(const Info& info, std::size_t i)
         }
     }
     return checkSource(info, operand.source, fmt::format("operands[{}]", i));
+}
+
+Status checkSemaphores(const Info& info)
+{
+    for (std::size_t i = 0; i < info.semaphores.size(); ++i) {
+        if (!isIndex(info.semaphores[i].agent, info.agents)) {
+            return broken("semaphores[{}] ({}) belongs to agent {}, but there are {}", i,
+                          info.semaphores[i].name, info.semaphores[i].agent, info.agents.size());
+        }
+    }
+    return Done{};
 }
 
 Status checkBuffers(const Info& info)
@@ -320,7 +338,8 @@ std::int64_t blockTotal(const Operand& operand)
 
 Status validateInfo(const Info& info)
 {
-    for (const auto check : {checkProgram, checkHardware, checkPipelines, checkBuffers}) {
+    for (const auto check :
+         {checkProgram, checkHardware, checkPipelines, checkBuffers, checkSemaphores}) {
         if (Status status = check(info); !status) {
             return status;
         }

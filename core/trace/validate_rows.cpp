@@ -85,6 +85,12 @@ Status checkLengths(const TraceBuilder& b)
                                           {"agent", w.agent.size()},
                                           {"step", w.step.size()},
                                           {"end", w.end.size()}}),
+                              sameLength("waits", b.info.semaphores.empty() ? 0 : w.size(),
+                                         {{"semaphore", w.semaphore.size()}}),
+                              sameLength("signals", b.signals.size(),
+                                         {{"semaphore", b.signals.semaphore.size()},
+                                          {"agent", b.signals.agent.size()},
+                                          {"amount", b.signals.amount.size()}}),
                               sameLength("visits", v.size(),
                                          {{"operand", v.operand.size()},
                                           {"firstStep", v.firstStep.size()},
@@ -113,7 +119,10 @@ Status checkIndices(const TraceBuilder& b)
         inRange("copies.link", b.copies.link, 0, info.links.size()),
         inRange("copies.step", b.copies.step, kNone, steps),
         inRange("copies.out", b.copies.out, 0, 2),
-        inRange("waits.copy", b.waits.copy, 0, b.copies.size()),
+        inRange("waits.copy", b.waits.copy, kNone, b.copies.size()),
+        inRange("waits.semaphore", b.waits.semaphore, kNone, info.semaphores.size()),
+        inRange("signals.semaphore", b.signals.semaphore, 0, info.semaphores.size()),
+        inRange("signals.agent", b.signals.agent, 0, info.agents.size()),
         inRange("waits.agent", b.waits.agent, 0, info.agents.size()),
         inRange("waits.step", b.waits.step, kNone, steps),
         inRange("visits.operand", b.visits.operand, 0, info.operands.size()),
@@ -133,6 +142,8 @@ Status checkSteps(const TraceBuilder& b)
 {
     const Steps& s = b.steps;
     std::vector<std::int64_t> next(b.info.pipelines.size(), 0); // expected ordinal per pipeline
+    std::vector<std::int64_t> ended(b.info.pipelines.size(), 0);
+    std::int64_t previous = 0;
     for (std::size_t i = 0; i < s.size(); ++i) {
         if (s.begin[i] < 0 || s.bodyBegin[i] < s.begin[i] || s.bodyEnd[i] < s.bodyBegin[i]
             || s.end[i] < s.bodyEnd[i] || s.end[i] > b.end.value()) {
@@ -148,14 +159,18 @@ Status checkSteps(const TraceBuilder& b)
                           i, s.ordinal[i], steps, expected);
         }
         expected = expected + 1 == steps ? 0 : expected + 1; // a pipeline may run again
-        if (i == 0) {
-            continue;
+        if (s.begin[i] < previous) {
+            return broken("steps.begin[{}] is {} ps, but rows are sorted by begin and the one "
+                          "before begins at {} ps",
+                          i, s.begin[i], previous);
         }
-        const bool continues = s.pipeline[i] == s.pipeline[i - 1] && s.ordinal[i] != 0;
-        if (s.begin[i] < s.end[i - 1] || (continues && s.begin[i] != s.end[i - 1])) {
+        previous = s.begin[i];
+        std::int64_t& before = ended[at(s.pipeline[i])];
+        if (s.begin[i] < before || (s.ordinal[i] != 0 && s.begin[i] != before)) {
             return broken("steps.begin[{}] is {} ps, but the step before it ends at {} ps", i,
-                          s.begin[i], s.end[i - 1]);
+                          s.begin[i], before);
         }
+        before = s.end[i];
     }
     return Done{};
 }
@@ -211,8 +226,9 @@ Status checkCopies(const TraceBuilder& b)
     std::int64_t previous = 0;
     for (std::size_t i = 0; i < c.size(); ++i) {
         const Operand& operand = b.info.operands[at(c.operand[i])];
+        const bool byHand = operand.pipeline == kNone;
         if (c.block[i] < 0 || c.block[i] >= blocks[at(c.operand[i])] || c.slot[i] < 0
-            || c.slot[i] >= operand.slots) {
+            || c.slot[i] >= (byHand ? 1 : operand.slots)) {
             return broken("copies row {}: operand {} has no block {} or no slot {}", i,
                           operand.name, c.block[i], c.slot[i]);
         }
@@ -263,8 +279,12 @@ Status checkWaits(const TraceBuilder& b)
                           w.begin[i], w.agent[i], agentFree);
         }
         agentFree = w.end[i];
+        if (w.copy[i] == kNone) {
+            continue;
+        }
+        const bool byHand = !w.semaphore.empty() && w.semaphore[i] != kNone;
         const std::size_t copy = at(w.copy[i]);
-        if (w.begin[i] < b.copies.issue[copy] || w.end[i] < b.copies.end[copy]) {
+        if ((!byHand && w.begin[i] < b.copies.issue[copy]) || w.end[i] < b.copies.end[copy]) {
             return broken(
                 "waits row {} ({} to {} ps) is for copy {}, which is issued at {} and lands "
                 "at {} ps",
@@ -367,6 +387,20 @@ Status checkVisits(const TraceBuilder& b)
     return Done{};
 }
 
+Status checkSignals(const TraceBuilder& b)
+{
+    std::int64_t previous = 0;
+    for (std::size_t i = 0; i < b.signals.size(); ++i) {
+        if (b.signals.time[i] < previous || b.signals.time[i] > b.end.value()) {
+            return broken("signals.time[{}] is {} ps; from {} ps, that of the row before, to the "
+                          "run's end is right",
+                          i, b.signals.time[i], previous);
+        }
+        previous = b.signals.time[i];
+    }
+    return Done{};
+}
+
 } // namespace
 
 Status validateRows(const TraceBuilder& rows)
@@ -376,7 +410,7 @@ Status validateRows(const TraceBuilder& rows)
                       kMaxTime);
     }
     for (const auto check : {checkLengths, checkIndices, checkSteps, checkSegments, checkCopies,
-                             checkWaits, checkAgents, checkVisits}) {
+                             checkWaits, checkAgents, checkVisits, checkSignals}) {
         if (Status status = check(rows); !status) {
             return status;
         }

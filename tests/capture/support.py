@@ -67,19 +67,19 @@ def run(kernel: pallascope.Kernel, *args: Any, expect: int = 0) -> list[np.ndarr
 
 
 def check(fn: Any, *args: Any, oracle: Any = True, terms: float = 0.0, ulps: float = 4.0,
-          wanted: Any = None) -> pallascope.Kernel:
+          wanted: Any = None, chip: str = "tpu_v5e") -> pallascope.Kernel:
     """The captured kernel yields what JAX yields, or `wanted` where JAX cannot run it.
 
     `oracle`: True, or pltpu.InterpretParams(...); integers, bools and where `ulps` is 0 all bits
     are compared. Else a difference of `ulps` roundings of the result, and of 8 * 2^-24 * `terms`
     (the sum of the magnitudes that were added up), is right.
     """
-    kernel = pallascope.capture(fn, *args)
+    kernel = pallascope.capture(fn, *args, chip=chip)
     jax.clear_caches()  # of traces with the other interpreter
     if wanted is None:
-        with interpreted(oracle), compat.device_of("tpu_v5e"):
+        with interpreted(oracle), compat.device_of(chip):
             wanted = jax.jit(fn)(*args)
-    found = run(kernel)
+    found = run(kernel, "--chip", chip)
     leaves = jax.tree_util.tree_leaves(wanted)
     assert len(found) >= len(leaves) > 0
     for ours, theirs in zip(found, leaves, strict=False):

@@ -16,8 +16,8 @@ class Operation : public testing::TestWithParam<std::string_view>
 std::vector<OperationCase> allCases()
 {
     std::vector<OperationCase> cases = elementwiseCases();
-    for (OperationCase& structural : structuralCases()) {
-        cases.push_back(std::move(structural));
+    for (const auto& more : {structuralCases(), handCases()}) {
+        cases.insert(cases.end(), more.begin(), more.end());
     }
     return cases;
 }
@@ -51,10 +51,7 @@ TEST(OperationCases, coverWhatTheEngineItselfDoes)
 {
     const std::vector<std::string_view> names = allNames();
     for (const ir::OpEntry& entry : ir::opTable()) {
-        const bool engines = entry.kind == ir::OpKind::Memory || entry.kind == ir::OpKind::Control
-                             || entry.kind == ir::OpKind::Hint
-                             || entry.code == ir::OpCode::ProgramId
-                             || entry.code == ir::OpCode::NumPrograms;
+        const bool engines = ir::isEvaluatedByEngine(entry.code);
         const bool found = std::find(names.begin(), names.end(), entry.name) != names.end();
         EXPECT_TRUE(found || !engines) << entry.name << " has no case";
     }

@@ -8,18 +8,31 @@
 
 namespace pallascope::machine_test {
 
+namespace {
+
+chip::Chip loaded(const std::string& name)
+{
+    std::ifstream file(std::string(PALLASCOPE_CHIPS) + "/" + name);
+    std::stringstream text;
+    text << file.rdbuf();
+    Result<chip::Chip> chip = chip::parse(text.str(), name);
+    if (!chip) {
+        throw std::runtime_error(chip.error().message);
+    }
+    return std::move(*chip);
+}
+
+} // namespace
+
 const chip::Chip& v5e()
 {
-    static const chip::Chip kChip = [] {
-        std::ifstream file(std::string(PALLASCOPE_CHIPS) + "/tpu_v5e.json");
-        std::stringstream text;
-        text << file.rdbuf();
-        Result<chip::Chip> chip = chip::parse(text.str(), "tpu_v5e.json");
-        if (!chip) {
-            throw std::runtime_error(chip.error().message);
-        }
-        return std::move(*chip);
-    }();
+    static const chip::Chip kChip = loaded("tpu_v5e.json");
+    return kChip;
+}
+
+const chip::Chip& v5p()
+{
+    static const chip::Chip kChip = loaded("tpu_v5p.json");
     return kChip;
 }
 

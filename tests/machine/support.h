@@ -14,6 +14,7 @@
 namespace pallascope::machine_test {
 
 [[nodiscard]] const chip::Chip& v5e();
+[[nodiscard]] const chip::Chip& v5p(); // two cores
 
 // Elements in row-major order, rounded to dtype.
 [[nodiscard]] Array arrayOf(DType dtype, const Shape& shape, const std::vector<double>& elements);

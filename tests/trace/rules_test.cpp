@@ -34,7 +34,7 @@ const std::vector<Breach>& breaches()
         {"copies.operand[5] is 3", [](B b) { b.copies.operand[5] = 3; }},
         {"copies.link[5] is -1", [](B b) { b.copies.link[5] = -1; }},
         {"copies.out[0] is 2", [](B b) { b.copies.out[0] = 2; }},
-        {"waits.copy[0] is -1", [](B b) { b.waits.copy[0] = -1; }},
+        {"waits.copy[0] is -2", [](B b) { b.waits.copy[0] = -2; }},
         {"visits.lastStep[0] is 8", [](B b) { b.visits.lastStep[0] = 8; }},
         // Steps.
         {"steps row 3: begin", [](B b) { b.steps.bodyEnd[3] = b.steps.bodyBegin[3] - 1; }},

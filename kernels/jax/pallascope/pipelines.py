@@ -34,8 +34,6 @@ class Pipeline:
 
 def emit(walk: Walk, pipeline: Pipeline) -> None:
     """Appends the operation to the innermost region."""
-    if walk.in_pipeline:
-        raise NotCaptured("emit_pipeline inside a kernel that has blocks of its own")
     mapping = pipeline.mapping
     names = arg_names(pipeline.body)
     first = mapping.num_index_operands
@@ -80,10 +78,9 @@ def _body(walk: Walk, pipeline: Pipeline, refs: list[int]) -> Region:
     outer = walk.grid_axes
     walk.grid_axes = [axis for axis in range(len(mapping.grid))
                       if axis not in mapping.vmapped_dims]
-    walk.in_pipeline = True
     with walk.builder.region(refs) as region:
         walk.run(pipeline.body, pipeline.prefetch + refs, constants=pipeline.body_consts)
-    walk.grid_axes, walk.in_pipeline = outer, False
+    walk.grid_axes = outer
     return region
 
 

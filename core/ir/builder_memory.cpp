@@ -1,0 +1,143 @@
+// The builder's views of refs, and copies, semaphores and cores by hand.
+#include "core/ir/builder.h"
+#include "core/ir/tracer.h"
+
+namespace pallascope::pl {
+
+using detail::Tracer;
+using ir::OpCode;
+
+namespace {
+
+Ref viewOf(ir::Operation operation, Here here)
+{
+    const std::vector<Value> results = Tracer::current().append(std::move(operation), here);
+    return Ref(results.front().id());
+}
+
+ir::ValueId idOf(const Operand& operand, DType dtype)
+{
+    return operand.isNumber() ? Tracer::current().literal(operand.number(), dtype, operand.here())
+                              : operand.value().id();
+}
+
+} // namespace
+
+Ref Ref::reshape(Shape shape, Here here) const
+{
+    return viewOf({.code = OpCode::RefReshape,
+                   .operands = {m_id},
+                   .params = ir::ShapeParams{std::move(shape)}},
+                  here);
+}
+
+Ref Ref::bitcast(DType dtype, Here here) const
+{
+    return viewOf(
+        {.code = OpCode::RefBitcast, .operands = {m_id}, .params = ir::DTypeParams{dtype}}, here);
+}
+
+Ref Ref::transpose(std::vector<std::int32_t> permutation, Here here) const
+{
+    return viewOf({.code = OpCode::RefTranspose,
+                   .operands = {m_id},
+                   .params = ir::PermutationParams{std::move(permutation)}},
+                  here);
+}
+
+void dmaStart(const Ref& source, const Ref& target, const Ref& semaphore, Here here)
+{
+    Tracer::current().append({.code = OpCode::DmaStart,
+                              .operands = {source.id(), target.id(), semaphore.id()},
+                              .params = ir::DmaParams{}},
+                             here);
+}
+
+void dmaWait(const Ref& target, const Ref& semaphore, Here here)
+{
+    Tracer::current().append({.code = OpCode::DmaWait, .operands = {target.id(), semaphore.id()}},
+                             here);
+}
+
+void semaphoreSignal(const Ref& semaphore, const Operand& amount, Here here)
+{
+    Tracer::current().append({.code = OpCode::SemaphoreSignal,
+                              .operands = {semaphore.id(), idOf(amount, DType::Int32)},
+                              .params = ir::SignalParams{}},
+                             here);
+}
+
+void semaphoreSignal(const Ref& semaphore, const Operand& amount, const Operand& core, Here here)
+{
+    Tracer::current().append(
+        {.code = OpCode::SemaphoreSignal,
+         .operands = {semaphore.id(), idOf(amount, DType::Int32), idOf(core, DType::Int32)},
+         .params = ir::SignalParams{.core = true}},
+        here);
+}
+
+void semaphoreWait(const Ref& semaphore, const Operand& amount, bool decrement, Here here)
+{
+    Tracer::current().append({.code = OpCode::SemaphoreWait,
+                              .operands = {semaphore.id(), idOf(amount, DType::Int32)},
+                              .params = ir::SemaphoreWaitParams{decrement}},
+                             here);
+}
+
+Value semaphoreRead(const Ref& semaphore, Here here)
+{
+    return Tracer::current()
+        .append({.code = OpCode::SemaphoreRead, .operands = {semaphore.id()}}, here)
+        .front();
+}
+
+Ref getBarrierSemaphore(std::int32_t collectiveId, Here here)
+{
+    return viewOf({.code = OpCode::GetBarrierSemaphore, .params = ir::BarrierParams{collectiveId}},
+                  here);
+}
+
+void delay(const Operand& nanoseconds, Here here)
+{
+    Tracer::current().append({.code = OpCode::Delay, .operands = {idOf(nanoseconds, DType::Int32)}},
+                             here);
+}
+
+Value maskedLoad(const Ref& ref, const Operand& mask, const Operand& other, Here here)
+{
+    const ir::ValueId filler = other.isNumber()
+                                   ? full(ref.shape(), other.number(), ref.dtype(), here).id()
+                                   : other.value().id();
+    return Tracer::current()
+        .append(
+            {.code = OpCode::MaskedLoad, .operands = {ref.id(), idOf(mask, DType::Bool), filler}},
+            here)
+        .front();
+}
+
+void maskedStore(const Ref& ref, const Operand& value, const Operand& mask, Here here)
+{
+    Tracer::current().append(
+        {.code = OpCode::MaskedSwap,
+         .operands = {ref.id(), idOf(value, ref.dtype()), idOf(mask, DType::Bool)}},
+        here);
+}
+
+void coreMap(std::string axis, std::int32_t cores, const std::function<void()>& body, Here here)
+{
+    Tracer& tracer = Tracer::current();
+    ir::Operation operation{.code = OpCode::CoreMap,
+                            .params = ir::CoreMapParams{std::move(axis), cores}};
+    operation.regions.push_back(tracer.region({}, [&] {
+        body();
+        return std::vector<ir::ValueId>();
+    }));
+    tracer.append(std::move(operation), here);
+}
+
+Value axisIndex(std::string axis, Here here)
+{
+    return apply(OpCode::AxisIndex, {}, ir::TextParams{std::move(axis)}, here);
+}
+
+} // namespace pallascope::pl

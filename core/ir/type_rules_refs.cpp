@@ -1,0 +1,300 @@
+// Type rules of what works on refs: loads and stores, views, copies and semaphores.
+#include "core/ir/type_rules.h"
+
+namespace pallascope::ir::type_rules {
+
+namespace {
+
+bool isInt32(const Type& type)
+{
+    return type == Type{DType::Int32, Shape{}, {}};
+}
+
+Status checkRef(const Operation& operation, const Type& ref)
+{
+    return ref.isRef() ? Status(Done{})
+                       : Status(error(operation, "takes a ref, not " + toString(ref) + "."));
+}
+
+Status checkLoadable(const Operation& operation, const Type& ref)
+{
+    if (Status status = checkRef(operation, ref); !status) {
+        return status;
+    }
+    if (*ref.space != MemorySpace::Vmem && *ref.space != MemorySpace::Smem) {
+        return error(operation, "reaches " + toString(ref)
+                                    + ": loads and stores work on vmem and smem refs, "
+                                      "other memory only through copies.");
+    }
+    return Done{};
+}
+
+Status checkDynamic(const Program& program, const Operation& operation, const Type& ref,
+                    std::int32_t index)
+{
+    const auto at = static_cast<std::size_t>(index);
+    const bool exists = at < operation.operands.size();
+    const Type type = exists ? operand(program, operation, at) : Type{};
+    if (exists && isInt32(type)) {
+        return Done{};
+    }
+    return error(operation, "indexes " + toString(ref) + " with "
+                                + (exists ? toString(type) : "an operand that it lacks")
+                                + "; an int32 scalar is right.");
+}
+
+Status checkIndexer(const Program& program, const Operation& operation, const Type& ref)
+{
+    const auto& entries = params<IndexerParams>(operation).entries;
+    if (entries.size() != ref.shape.rank()) {
+        return error(operation, "indexes " + toString(ref) + " with "
+                                    + std::to_string(entries.size()) + " indices.");
+    }
+    for (std::size_t axis = 0; axis < entries.size(); ++axis) {
+        const IndexEntry& entry = entries[axis];
+        const Extent last = entry.start + (entry.size - 1) * entry.stride;
+        if (entry.size < 1 || entry.stride < 0 || entry.start < 0 || last >= ref.shape[axis]) {
+            return error(operation, "reaches outside " + toString(ref) + ": axis "
+                                        + std::to_string(axis) + " from "
+                                        + std::to_string(entry.start) + " to "
+                                        + std::to_string(last) + " of "
+                                        + std::to_string(ref.shape[axis]) + ".");
+        }
+        for (const std::int32_t dynamic : {entry.operand, entry.sizeOperand}) {
+            if (dynamic < 0) {
+                continue;
+            }
+            if (Status status = checkDynamic(program, operation, ref, dynamic); !status) {
+                return status;
+            }
+        }
+        if (entry.sizeOperand >= 0 && (operation.code != OpCode::RefAt || !entry.isSlice)) {
+            return error(operation, "has a slice of dynamic size, which a ref_at alone can have.");
+        }
+    }
+    return Done{};
+}
+
+// A semaphore by itself, of the space.
+Status checkSemaphore(const Operation& operation, const Type& type, bool dma)
+{
+    const bool sound = type.isRef() && type.shape.rank() == 0 && isSemaphore(*type.space)
+                       && dma == (*type.space == MemorySpace::DmaSemaphore);
+    if (sound) {
+        return Done{};
+    }
+    return error(operation, std::string("takes one ") + (dma ? "DMA" : "regular or barrier")
+                                + " semaphore, not " + toString(type) + ".");
+}
+
+Status checkMask(const Operation& operation, const Type& mask, const Type& ref)
+{
+    if (mask == Type{DType::Bool, ref.shape, {}}) {
+        return Done{};
+    }
+    return error(operation, "masks " + toString(ref) + " with " + toString(mask) + "; "
+                                + toString(Type{DType::Bool, ref.shape, {}}) + " is right.");
+}
+
+} // namespace
+
+Result<Types> memory(const Program& program, const Operation& operation)
+{
+    const Type& ref = operand(program, operation, 0);
+    if (Status status = checkLoadable(operation, ref); !status) {
+        return status.error();
+    }
+    if (Status status = checkIndexer(program, operation, ref); !status) {
+        return status.error();
+    }
+    const Type value{ref.dtype, indexedShape(params<IndexerParams>(operation)), {}};
+    if (operation.code == OpCode::Swap && operand(program, operation, 1) != value) {
+        return error(operation, "stores " + toString(operand(program, operation, 1))
+                                    + " where the ref holds " + toString(value) + ".");
+    }
+    return Types{value};
+}
+
+Result<Types> maskedLoad(const Program& program, const Operation& operation)
+{
+    const Type& ref = operand(program, operation, 0);
+    if (Status status = checkLoadable(operation, ref); !status) {
+        return status.error();
+    }
+    const Type value{ref.dtype, ref.shape, {}};
+    if (Status status = checkMask(operation, operand(program, operation, 1), ref); !status) {
+        return status.error();
+    }
+    if (operation.operands.size() > 2 && operand(program, operation, 2) != value) {
+        return error(operation, "fills " + toString(value) + " with "
+                                    + toString(operand(program, operation, 2)) + ".");
+    }
+    return Types{value};
+}
+
+Result<Types> maskedSwap(const Program& program, const Operation& operation)
+{
+    const Type& ref = operand(program, operation, 0);
+    if (Status status = checkLoadable(operation, ref); !status) {
+        return status.error();
+    }
+    const Type value{ref.dtype, ref.shape, {}};
+    if (operand(program, operation, 1) != value) {
+        return error(operation, "stores " + toString(operand(program, operation, 1))
+                                    + " where the ref holds " + toString(value) + ".");
+    }
+    if (Status status = checkMask(operation, operand(program, operation, 2), ref); !status) {
+        return status.error();
+    }
+    return Types{value};
+}
+
+Result<Types> refAt(const Program& program, const Operation& operation)
+{
+    Type ref = operand(program, operation, 0);
+    if (Status status = checkRef(operation, ref); !status) {
+        return status.error();
+    }
+    if (Status status = checkIndexer(program, operation, ref); !status) {
+        return status.error();
+    }
+    ref.shape = indexedShape(params<IndexerParams>(operation));
+    return Types{ref};
+}
+
+Result<Types> refReshape(const Program& program, const Operation& operation)
+{
+    Type ref = operand(program, operation, 0);
+    if (Status status = checkRef(operation, ref); !status) {
+        return status.error();
+    }
+    const Shape& shape = params<ShapeParams>(operation).shape;
+    const Result<std::int64_t> elements = checkedElements(shape);
+    if (!elements || *elements != ref.shape.elements()) {
+        return error(operation, "cannot see " + toString(ref) + " as " + toString(shape)
+                                    + ": another number "
+                                      "of elements.");
+    }
+    ref.shape = shape;
+    return Types{ref};
+}
+
+Result<Types> refBitcast(const Program& program, const Operation& operation)
+{
+    if (Status status = checkRef(operation, operand(program, operation, 0)); !status) {
+        return status.error();
+    }
+    return packedRows(program, operation);
+}
+
+Result<Types> refTranspose(const Program& program, const Operation& operation)
+{
+    const Type& ref = operand(program, operation, 0);
+    if (Status status = checkRef(operation, ref); !status) {
+        return status.error();
+    }
+    Result<Types> types = transpose(program, operation);
+    if (types) {
+        types->front().space = ref.space;
+    }
+    return types;
+}
+
+Result<Types> dmaStart(const Program& program, const Operation& operation)
+{
+    const auto& dma = params<DmaParams>(operation);
+    if (operation.operands.size() != 3U + (dma.sourceSemaphore ? 1 : 0) + (dma.device ? 1 : 0)) {
+        return error(operation, "takes a source, a target and a semaphore, and what its "
+                                "parameters add.");
+    }
+    const Type &source = operand(program, operation, 0), &target = operand(program, operation, 1);
+    const bool refs = source.isRef() && target.isRef() && !isSemaphore(*source.space)
+                      && !isSemaphore(*target.space);
+    // Slices of dynamic size are compared when they run, others by the verifier.
+    if (!refs || source.dtype != target.dtype || source.shape.rank() != target.shape.rank()) {
+        return error(operation, "copies " + toString(source) + " to " + toString(target)
+                                    + "; two refs of one dtype and shape are right.");
+    }
+    for (std::size_t i = 2; i < (dma.sourceSemaphore ? 4U : 3U); ++i) {
+        if (Status status = checkSemaphore(operation, operand(program, operation, i), true);
+            !status) {
+            return status.error();
+        }
+    }
+    if (dma.device && !isInt32(program.type(operation.operands.back()))) {
+        return error(operation, "names its device by "
+                                    + toString(program.type(operation.operands.back()))
+                                    + "; an int32 scalar is right.");
+    }
+    return Types{};
+}
+
+Result<Types> dmaWait(const Program& program, const Operation& operation)
+{
+    if (Status status = checkRef(operation, operand(program, operation, 0)); !status) {
+        return status.error();
+    }
+    if (Status status = checkSemaphore(operation, operand(program, operation, 1), true); !status) {
+        return status.error();
+    }
+    return Types{};
+}
+
+Result<Types> semaphoreSignal(const Program& program, const Operation& operation)
+{
+    const auto& signal = params<SignalParams>(operation);
+    if (operation.operands.size() != 2U + (signal.device ? 1 : 0) + (signal.core ? 1 : 0)) {
+        return error(operation, "takes a semaphore and an amount, and what its parameters add.");
+    }
+    if (Status status = checkSemaphore(operation, operand(program, operation, 0), false); !status) {
+        return status.error();
+    }
+    for (std::size_t i = 1; i < operation.operands.size(); ++i) {
+        if (!isInt32(operand(program, operation, i))) {
+            return error(operation, "counts in int32 scalars, not "
+                                        + toString(operand(program, operation, i)) + ".");
+        }
+    }
+    return Types{};
+}
+
+Result<Types> semaphoreWait(const Program& program, const Operation& operation)
+{
+    (void)params<SemaphoreWaitParams>(operation);
+    if (Status status = checkSemaphore(operation, operand(program, operation, 0), false); !status) {
+        return status.error();
+    }
+    if (!isInt32(operand(program, operation, 1))) {
+        return error(operation, "counts in int32 scalars, not "
+                                    + toString(operand(program, operation, 1)) + ".");
+    }
+    return Types{};
+}
+
+Result<Types> semaphoreRead(const Program& program, const Operation& operation)
+{
+    const Type& semaphore = operand(program, operation, 0);
+    if (!semaphore.isRef() || !isSemaphore(*semaphore.space) || semaphore.shape.rank() != 0) {
+        return error(operation, "takes one semaphore, not " + toString(semaphore) + ".");
+    }
+    return Types{{DType::Int32, Shape{}, {}}};
+}
+
+Result<Types> barrierSemaphore(const Program&, const Operation& operation)
+{
+    if (params<BarrierParams>(operation).collectiveId < 0) {
+        return error(operation, "has a negative collective_id.");
+    }
+    return Types{{DType::Int32, Shape{}, MemorySpace::BarrierSemaphore}};
+}
+
+Result<Types> delay(const Program& program, const Operation& operation)
+{
+    if (!isInt32(operand(program, operation, 0))) {
+        return error(operation, "counts nanoseconds in an int32 scalar, not "
+                                    + toString(operand(program, operation, 0)) + ".");
+    }
+    return Types{};
+}
+
+} // namespace pallascope::ir::type_rules

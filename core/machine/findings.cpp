@@ -1,0 +1,163 @@
+// What a run finds: bugs of the program, with operand, step and line.
+#include "core/base/format.h"
+#include "core/machine/engine.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+ir::ValueId Engine::rootOf(ir::ValueId ref) const
+{
+    while (m_seen[static_cast<std::size_t>(ref.index)].index >= 0) {
+        ref = m_seen[static_cast<std::size_t>(ref.index)];
+    }
+    return ref;
+}
+
+std::string Engine::refName(ir::ValueId ref) const
+{
+    const std::string& name = m_program.value(rootOf(ref)).name;
+    return name.empty() ? "a ref" : name;
+}
+
+// A branch, an address, a loop or a grid that undefined data decides.
+void Engine::reportUndefinedUse(const RuntimeValue& value, const char* kind,
+                                const std::string& what, ir::LocationId location)
+{
+    if (!value.shadow.all()) {
+        m_recorder.addFinding({kind,
+                               trace::FindingClass::Structural,
+                               what + " is decided by an undefined value.",
+                               "",
+                               m_agent->step,
+                               {},
+                               m_recorder.sourceLine(m_program, location),
+                               1});
+    }
+}
+
+void Engine::reportUndefinedWrite(const Flight& flight, std::int64_t undefined)
+{
+    const OperandPlan& operand = *flight.operand;
+    const std::int64_t all = Shape(operand.box(flight.block).size).elements();
+    m_recorder.addFinding({"undefined_written_back",
+                           trace::FindingClass::Value,
+                           operand.blockName(flight.block) + " is written back with "
+                               + countText(undefined) + " of " + countText(all)
+                               + " elements undefined.",
+                           operand.spec->name,
+                           flight.step,
+                           {},
+                           m_recorder.sourceLine(m_program, operand.spec->location),
+                           1});
+}
+
+// An access that nothing orders after another one.
+void Engine::reportRace(const Race& race, const std::string& name, bool isCopy, std::int32_t step,
+                        ir::LocationId location)
+{
+    const std::string what = isCopy ? "a copy that starts at " : "";
+    const std::string here = what + m_program.where(location);
+    const std::string there = m_program.where(race.location);
+    std::string kind, sentence;
+    if (!race.withCopy) {
+        kind = "race";
+        sentence = m_recorder.agentName(m_agent->id) + (race.writes ? " writes " : " reads ") + name
+                   + " (" + here + ") and " + m_recorder.agentName(race.agent)
+                   + (race.otherWrites ? " writes" : " reads") + " the same elements (" + there
+                   + "): nothing puts the two in order. A semaphore or disjoint parts are right.";
+    } else if (race.writes) {
+        kind = "overwritten_in_flight";
+        sentence = name + " is written (" + here + ") while a copy that nobody has waited for "
+                   + (race.otherWrites ? "writes" : "reads") + " the same elements (started at "
+                   + there + "). A wait for that copy before is right.";
+    } else {
+        kind = "read_before_wait";
+        sentence = name + " is read (" + here + ") while a copy that nobody has waited for writes "
+                   + "the same elements (started at " + there
+                   + "). A wait for that copy before is right.";
+    }
+    m_recorder.addFinding({std::move(kind), trace::FindingClass::Structural, std::move(sentence),
+                           name, step,
+                           race.step < 0 ? std::nullopt : std::optional<std::int64_t>(race.step),
+                           m_recorder.sourceLine(m_program, location), 1});
+}
+
+void Engine::reportOperand(const PipelineOperand& operand, std::string kind, std::string sentence,
+                           std::int32_t step, std::optional<std::int64_t> related,
+                           std::int64_t count)
+{
+    m_recorder.addFinding({std::move(kind), trace::FindingClass::Structural, std::move(sentence),
+                           operand.plan->spec->name, step, related,
+                           m_recorder.sourceLine(m_program, operand.plan->spec->location), count});
+}
+
+void Engine::reportRevisit(const PipelineFrame& frame, const PipelineOperand& operand,
+                           std::int64_t block)
+{
+    const std::int32_t before = operand.lastVisitOfBlock[static_cast<std::size_t>(block)];
+    if (before >= 0) {
+        reportOperand(operand, "output_revisited",
+                      operand.plan->blockName(block) + " was left after step "
+                          + std::to_string(before) + " and is revisited at step "
+                          + std::to_string(frame.row)
+                          + ": its slot was given away in between, so the revisit starts "
+                            "undefined. Make the axes that it "
+                            "does not depend on innermost, or accumulate in scratch.",
+                      frame.row, before, 1);
+    }
+}
+
+void Engine::reportNotWritten(const PipelineFrame& frame, const PipelineOperand& operand,
+                              std::int64_t block, std::int32_t slot)
+{
+    if (operand.plan->facts.inCount == 0 && !operand.plan->spec->restores
+        && !m_state.memory[operand.firstSlot + slot].written) {
+        reportOperand(operand, "output_not_written",
+                      operand.plan->blockName(block)
+                          + (operand.plan->facts.trivial
+                                 ? " is written back though no step stored to it."
+                                 : " is written back though no step of its stay stored to it."),
+                      frame.row >= 0 ? frame.row : frame.lastRow, {}, 1);
+    }
+}
+
+void Engine::reportNeverWritten(const PipelineFrame& frame)
+{
+    for (const PipelineOperand& operand : frame.operands) {
+        const auto& visited = operand.lastVisitOfBlock;
+        const auto missing = std::count(visited.begin(), visited.end(), -1);
+        const bool isShared = !frame.offset.empty(); // the other cores visit the rest
+        if (missing == 0 || isShared || !operand.plan->tiles || operand.plan->facts.inCount > 0
+            || m_state.aliased.contains(operand.array.buffer)) {
+            continue;
+        }
+        const auto first = std::find(visited.begin(), visited.end(), -1) - visited.begin();
+        reportOperand(operand, "output_never_written",
+                      countText(missing) + " of "
+                          + countText(static_cast<std::int64_t>(visited.size())) + " blocks of "
+                          + operand.plan->spec->name + " are never visited, first "
+                          + operand.plan->blockName(first) + ": the grid does not cover the array.",
+                      -1, {}, missing);
+    }
+}
+
+void Engine::reportNeverAwaited(const PipelineFrame& frame)
+{
+    for (const PipelineOperand& operand : frame.operands) {
+        const std::int64_t left = operand.copyIn - operand.waitIn;
+        if (left > 0) {
+            reportOperand(operand, "copy_never_awaited",
+                          countText(left) + (left == 1 ? " copy of " : " copies of ")
+                              + operand.plan->spec->name
+                              + " into its slots is started and never waited for: its semaphore "
+                                "is left over. A grid of "
+                              + countText(frame.steps) + " steps is too short for "
+                              + std::to_string(operand.plan->facts.inCount)
+                              + " buffers in this schedule.",
+                          -1, {}, left);
+        }
+    }
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,75 @@
+// Copies on their way: what they read when they start and write when they end.
+#include "core/machine/engine.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+// Every link serves its copies in order, so the next event of each is that of its first flight.
+void Engine::land(Picoseconds until)
+{
+    while (true) {
+        std::deque<Flight>* first = nullptr;
+        Picoseconds when;
+        for (std::deque<Flight>& link : m_state.flights) {
+            if (link.empty()) {
+                continue;
+            }
+            const Picoseconds at = link.front().started ? link.front().end : link.front().start;
+            if (at <= until && (first == nullptr || at < when)) {
+                first = &link;
+                when = at;
+            }
+        }
+        if (first == nullptr) {
+            return;
+        }
+        if (!first->front().started) {
+            read(first->front());
+        } else {
+            write(first->front());
+            first->pop_front();
+        }
+    }
+}
+
+void Engine::read(Flight& flight)
+{
+    flight.started = true;
+    if (flight.operand == nullptr) {
+        flight.elements = loadThrough(flight.source, buffer(flight.source.buffer));
+    } else if (flight.out) {
+        flight.payload = buffer(flight.slotBuffer);
+    } else {
+        const Buffer& array = buffer(flight.array.buffer);
+        flight.payload = array.cut(viewOf(flight.array, array.shape()),
+                                   flight.operand->box(flight.block), flight.operand->blockShape);
+    }
+}
+
+void Engine::write(Flight& flight)
+{
+    if (flight.operand == nullptr) {
+        storeThrough(flight.target, buffer(flight.target.buffer), std::move(flight.elements));
+    } else if (!flight.out) {
+        buffer(flight.slotBuffer) = std::move(flight.payload);
+    } else {
+        Buffer& array = buffer(flight.array.buffer);
+        const std::int64_t undefined = array.paste(
+            viewOf(flight.array, array.shape()), flight.operand->box(flight.block), flight.payload);
+        if (undefined > 0) {
+            reportUndefinedWrite(flight, undefined);
+        }
+    }
+}
+
+// A copy that nobody waited for would land in memory that is gone.
+void Engine::dropFlights(SlabRange buffers)
+{
+    for (std::deque<Flight>& link : m_state.flights) {
+        std::erase_if(link, [&](const Flight& flight) { return flight.touches(buffers); });
+    }
+    std::erase_if(m_state.held, [&](const Flight& flight) { return flight.touches(buffers); });
+}
+
+} // namespace pallascope::machine

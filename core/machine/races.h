@@ -1,0 +1,151 @@
+// Finds accesses of one memory that nothing puts in order: of agents and of the copies that they
+// start. Happens-before by vector clocks; a copy is a thread of its own from its start until
+// somebody waits for it. As in JAX, jax/_src/pallas/mosaic/interpret (race_detection_state.py).
+#pragma once
+
+#include "core/ir/program.h"
+#include "core/machine/pipeline_operand.h"
+#include "core/machine/refs.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace pallascope::machine {
+
+// Per agent, how many of its releases (signals, copy starts) are known.
+using VectorClock = std::vector<std::uint32_t>;
+
+// A part of a buffer, spelled out only when it may conflict. Default: all of it.
+struct Place
+{
+    struct Located
+    {
+        RefBinding ref;
+        Shape memory; // of its buffer
+    };
+
+    std::shared_ptr<const Located> located;
+    const OperandPlan* operand = nullptr; // then: its block number `block` of what is located
+    std::int64_t block = 0;
+};
+
+struct Access
+{
+    std::int32_t buffer = -1;
+    bool isPrivate = false; // to the agent: allocated by itself, so that no other one reaches it
+    bool writes = false;
+    std::int32_t step = -1;
+    ir::LocationId location;
+    Place place;
+};
+
+// A copy that somebody has waited for, and the buffers that it read and wrote.
+struct AwaitedCopy
+{
+    std::int32_t copy = -1, from = -1, to = -1;
+};
+
+struct Race
+{
+    bool withCopy = false; // else with another agent
+    bool otherWrites = false, writes = false;
+    std::int32_t copy = -1; // row of trace::Copies
+    std::int32_t agent = -1;
+    std::int32_t step = -1; // of the other access
+    ir::LocationId location;
+};
+
+class Races
+{
+public:
+    // Agents 1 to cores - 1 begin with what agent 0 knows; they end, and it knows what they know.
+    void fork(std::int32_t cores);
+    void join();
+
+    // An access by an agent: the first conflict, if any.
+    [[nodiscard]] std::optional<Race> access(std::int32_t agent, const Access& access);
+
+    // Whether an access of a buffer can conflict at all; asked before anything else.
+    [[nodiscard]] bool mayConflict(std::int32_t buffer, bool isPrivate) const
+    {
+        return (isShared() && !isPrivate)
+               || (static_cast<std::size_t>(buffer) < m_copies.size()
+                   && !m_copies[static_cast<std::size_t>(buffer)].empty());
+    }
+
+    // A copy is started: it reads one buffer and writes another until it is awaited.
+    [[nodiscard]] std::optional<Race> start(std::int32_t agent, std::int32_t copy, Access read,
+                                            Access write);
+    // The agent has waited for the copy: what it did is ordered before what the agent does now.
+    void await(std::int32_t agent, const AwaitedCopy& copy);
+
+    void signal(std::int32_t agent, VectorClock& semaphore);
+    void wait(std::int32_t agent, const VectorClock& semaphore);
+
+    // The memory is given back.
+    void forget(std::int32_t buffer);
+
+private:
+    struct CopyAccess
+    {
+        std::int32_t copy = -1;
+        std::int32_t otherBuffer = -1; // at its other end
+        Access access;
+    };
+
+    struct Past // an access by an agent that others may not know of
+    {
+        std::int32_t agent = -1;
+        std::uint32_t epoch = 0;
+        Reach reach;
+        std::int32_t step = -1;
+        ir::LocationId location;
+    };
+
+    // By where they start on the first axis.
+    struct PastAccesses
+    {
+        std::multimap<std::int64_t, Past> byStart;
+        std::int64_t longest = 0; // on the first axis
+    };
+
+    struct History
+    {
+        PastAccesses reads, writes;
+    };
+
+    [[nodiscard]] std::optional<Race> againstCopies(const Access& access) const;
+    [[nodiscard]] std::optional<Race> againstAgents(std::int32_t agent, const Access& access,
+                                                    const Reach& reach) const;
+    [[nodiscard]] std::optional<Race> conflict(std::int32_t agent, const Access& access,
+                                               const Reach& reach, const PastAccesses& past,
+                                               bool writes) const;
+    void remember(std::int32_t agent, const Access& access, Reach reach);
+    std::optional<CopyAccess> take(std::int32_t buffer, std::int32_t copy);
+
+    [[nodiscard]] bool isShared() const { return m_clocks.size() > 1; }
+
+    [[nodiscard]] VectorClock& clock(std::int32_t agent)
+    {
+        return m_clocks[static_cast<std::size_t>(agent)];
+    }
+
+    template<class T>
+    [[nodiscard]] static T& of(std::vector<T>& perBuffer, std::int32_t buffer)
+    {
+        const auto at = static_cast<std::size_t>(buffer);
+        if (at >= perBuffer.size()) {
+            perBuffer.resize(at + 1);
+        }
+        return perBuffer[at];
+    }
+
+    std::vector<VectorClock> m_clocks{VectorClock{1}};         // by agent
+    std::vector<std::vector<CopyAccess>> m_copies; // by buffer: started, not awaited
+    std::vector<History> m_past;                   // by buffer
+};
+
+} // namespace pallascope::machine

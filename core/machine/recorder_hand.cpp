@@ -1,0 +1,211 @@
+// The static half of a trace for what programs do by hand: copies, semaphores, scopes without a
+// pipeline.
+#include "core/base/format.h"
+#include "core/cost/budget.h"
+#include "core/ir/pipeline_facts.h"
+#include "core/machine/recorder.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+namespace {
+
+// By ValueId: the operation that makes a view.
+std::map<ir::ValueId, const ir::Operation*> viewsOf(const ir::Program& program)
+{
+    std::map<ir::ValueId, const ir::Operation*> views;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        if (ir::opEntry(operation.code).kind == ir::OpKind::View && !operation.operands.empty()) {
+            views[operation.results[0]] = &operation;
+        }
+    });
+    return views;
+}
+
+// The array that a ref is a part of, and how large a part on each axis: all of it where a view does
+// not say.
+struct Part
+{
+    ir::ValueId array;
+    std::vector<Extent> block;
+};
+
+Part partOf(const ir::Program& program, ir::ValueId ref)
+{
+    const std::map<ir::ValueId, const ir::Operation*> views = viewsOf(program);
+    std::vector<const ir::Operation*> chain;
+    for (auto view = views.find(ref); view != views.end(); view = views.find(ref)) {
+        chain.push_back(view->second);
+        ref = view->second->operands[0];
+    }
+    Part part{ref, program.type(ref).shape.extents()};
+    std::vector<std::size_t> axes; // of the array, by axis of the view
+    for (std::size_t axis = 0; axis < part.block.size(); ++axis) {
+        axes.push_back(axis);
+    }
+    for (auto view = chain.rbegin(); view != chain.rend(); ++view) {
+        if ((*view)->code != ir::OpCode::RefAt) {
+            break;
+        }
+        const auto& entries = std::get<ir::IndexerParams>((*view)->params).entries;
+        std::vector<std::size_t> kept;
+        for (std::size_t axis = 0; axis < entries.size(); ++axis) {
+            const Extent all = part.block[axes[axis]];
+            part.block[axes[axis]] = std::clamp<Extent>(
+                (entries[axis].size - 1) * entries[axis].stride + 1, 1, std::max<Extent>(all, 1));
+            if (entries[axis].isSlice) {
+                kept.push_back(axes[axis]);
+            }
+        }
+        axes = std::move(kept);
+    }
+    return part;
+}
+
+} // namespace
+
+Status Recorder::describeScopes(const ir::Program& program, const chip::Chip& chip)
+{
+    if (!ir::pipelinesOf(program).empty()) {
+        return Done{};
+    }
+    const Result<cost::Budget> budget = cost::scopeBudget(program, chip);
+    if (!budget) {
+        return budget.error();
+    }
+    trace::Info& info = builder.info;
+    info.temporariesEstimate = std::max(info.temporariesEstimate, budget->temporariesEstimate);
+    std::vector<Bytes> address(chip.memories.size());
+    for (const cost::BudgetEntry& entry : budget->entries) {
+        const ir::Type& type = program.type(entry.ref);
+        Bytes& next = address[static_cast<std::size_t>(entry.memory)];
+        info.buffers.push_back(
+            {entry.name, -1, 0, entry.memory, next, entry.slotBytes, type.dtype, type.shape});
+        next += entry.slotBytes;
+    }
+    return Done{};
+}
+
+// Of two memories that no link joins: the link of HBM if one is it, else one register a cycle.
+Result<std::int32_t> Recorder::linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to)
+{
+    const std::int32_t hbm = chip.memoryIndex("HBM");
+    const auto joins = [&](const chip::Link& link) {
+        return (link.from == from && link.to == to) || (link.from == to && link.to == from);
+    };
+    auto found = std::find_if(chip.links.begin(), chip.links.end(), joins);
+    if (found == chip.links.end() && (from == hbm || to == hbm)) {
+        found = std::find_if(chip.links.begin(), chip.links.end(), [&](const chip::Link& link) {
+            return link.from == hbm || link.to == hbm;
+        });
+    }
+    if (found != chip.links.end()) {
+        return static_cast<std::int32_t>(found - chip.links.begin());
+    }
+    if (!m_onChipLink) {
+        chip::Link link;
+        link.name = "on chip";
+        link.from = from;
+        link.to = to;
+        link.datasheet = BytesPerSecond(static_cast<double>(chip.registerBytes.value())
+                                        * static_cast<double>(chip.agents.front().clock.value()));
+        m_onChipLink = link;
+        builder.info.links.push_back(
+            {link.name, link.from, link.to, link.datasheet, link.achieved()});
+    }
+    return static_cast<std::int32_t>(chip.links.size());
+}
+
+Status Recorder::describeCopies(const ir::Program& program, const chip::Chip& chip)
+{
+    Status status = Done{};
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        if (operation.code != ir::OpCode::DmaStart || !status) {
+            return;
+        }
+        const auto memory = [&](std::size_t operand) {
+            return cost::memoryOf(*program.type(operation.operands[operand]).space, chip);
+        };
+        const Result<std::int32_t> from = memory(0), to = memory(1);
+        if (!from || !to) {
+            status = from ? to.error() : from.error();
+            return;
+        }
+        const Result<std::int32_t> link = linkOf(chip, *from, *to);
+        if (!link) {
+            status = link.error();
+            return;
+        }
+        const std::int32_t hbm = chip.memoryIndex("HBM");
+        CopySite site;
+        site.operand = static_cast<std::int32_t>(builder.info.operands.size());
+        site.link = *link;
+        site.out = *to == hbm && *from != hbm;
+        site.passes = *to == hbm && *from == hbm ? 2 : 1;
+        m_copySites[&operation] = site;
+        describeCopy(program, operation, site.out);
+    });
+    return status;
+}
+
+// As an operand whose blocks are as large as what is copied.
+void Recorder::describeCopy(const ir::Program& program, const ir::Operation& dmaStart, bool out)
+{
+    const Part source = partOf(program, dmaStart.operands[0]),
+               target = partOf(program, dmaStart.operands[1]);
+    const Part& part = out ? target : source;
+    const ir::Value& array = program.value(part.array);
+    trace::Operand operand;
+    operand.name = program.value(source.array).name + " \u2192 " + program.value(target.array).name;
+    operand.dtype = array.type.dtype;
+    operand.direction = out ? trace::Direction::Out : trace::Direction::In;
+    operand.array = array.type.shape;
+    operand.block = Shape(part.block);
+    for (std::size_t axis = 0; axis < part.block.size(); ++axis) {
+        operand.blockCounts.push_back(
+            ceilDiv(std::max<Extent>(operand.array[axis], 1), part.block[axis]));
+        operand.gridAxes.push_back(trace::kNone);
+    }
+    operand.pipeline = trace::kNone;
+    operand.slots = 0;
+    operand.arrayBytes = packedBytes(operand.dtype, operand.array.elements());
+    operand.blockBytes = packedBytes(operand.dtype, operand.block.elements());
+    operand.source = sourceLine(program, dmaStart.location);
+    builder.info.operands.push_back(std::move(operand));
+}
+
+std::int64_t Recorder::blockOf(const CopySite& site, std::int64_t element) const
+{
+    const trace::Operand& operand = builder.info.operands[static_cast<std::size_t>(site.operand)];
+    const std::vector<std::int64_t> strides = rowMajorStrides(operand.array);
+    std::int64_t block = 0;
+    for (std::size_t axis = 0; axis < strides.size(); ++axis) {
+        const std::int64_t index = element / strides[axis] / operand.block[axis];
+        element %= strides[axis];
+        block = block * operand.blockCounts[axis] + std::min(index, operand.blockCounts[axis] - 1);
+    }
+    return block;
+}
+
+std::int32_t Recorder::semaphoreRow(const std::string& name, ir::MemorySpace space,
+                                    std::int64_t element, const Shape& shape, std::int32_t agent)
+{
+    std::string full = name;
+    if (shape.rank() > 0) {
+        std::vector<std::int64_t> index(shape.rank());
+        for (std::size_t axis = shape.rank(); axis-- > 0;) {
+            index[axis] = element % shape[axis];
+            element /= shape[axis];
+        }
+        full += "[" + join(index, ",") + "]";
+    }
+    const auto [place, isNew] = m_semaphores.try_emplace({full, agent});
+    if (isNew) {
+        place->second = static_cast<std::int32_t>(builder.info.semaphores.size());
+        builder.info.semaphores.push_back({full, std::string(ir::memorySpaceName(space)), agent});
+    }
+    return place->second;
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,202 @@
+#include "core/machine/refs.h"
+
+#include "core/base/check.h"
+#include "core/machine/evaluate.h"
+
+#include <utility>
+
+namespace pallascope::machine {
+
+namespace {
+
+// The same binding with another innermost view.
+RefBinding withView(RefBinding ref, StridedView view)
+{
+    if (ref.recasts.empty()) {
+        ref.view = std::move(view);
+        ref.whole = false;
+    } else {
+        ref.recasts.back().view = std::move(view);
+    }
+    return ref;
+}
+
+RefBinding withRecast(RefBinding ref, const Shape& memory, DType dtype, const Shape& shape)
+{
+    if (ref.whole) {
+        ref.view = StridedView::whole(memory);
+        ref.whole = false;
+    }
+    ref.recasts.push_back({dtype, shape, StridedView::whole(shape)});
+    return ref;
+}
+
+// A scalar as an array of one element, or the reverse.
+RuntimeValue withRank(RuntimeValue value, const Shape& shape)
+{
+    if (value.isScalar() && shape.rank() > 0) {
+        RuntimeValue array = RuntimeValue::arrayOf(value.dtype, shape);
+        writeElement(value.dtype, array.data.get(), 0, value.scalar);
+        array.shadow = value.shadow;
+        return array;
+    }
+    if (!value.isScalar() && shape.rank() == 0) {
+        RuntimeValue scalar =
+            RuntimeValue::scalarOf(value.dtype, readElement(value.dtype, value.data.get(), 0));
+        scalar.shadow = value.shadow;
+        return scalar;
+    }
+    value.shape = shape;
+    return value;
+}
+
+RuntimeValue cast(RuntimeValue value, DType dtype, const Shape& shape)
+{
+    if (value.dtype != dtype) {
+        const ir::Operation bitcast{.code = ir::OpCode::Bitcast, .params = ir::DTypeParams{dtype}};
+        RuntimeValue* operand = &value;
+        value = evaluate(bitcast, {&operand, 1}, 0);
+    }
+    return withRank(std::move(value), shape);
+}
+
+} // namespace
+
+StridedView viewOf(const RefBinding& ref, const Shape& memory)
+{
+    if (!ref.recasts.empty()) {
+        return ref.recasts.back().view;
+    }
+    return ref.whole ? StridedView::whole(memory) : ref.view;
+}
+
+RefBinding narrowed(const RefBinding& ref, const Shape& memory, std::span<const Window> windows)
+{
+    const StridedView from = viewOf(ref, memory);
+    PALLASCOPE_CHECK(windows.size() == from.shape.rank());
+    StridedView to{from.offset, {}, {}};
+    std::vector<Extent> extents;
+    for (std::size_t axis = 0; axis < windows.size(); ++axis) {
+        const Window& window = windows[axis];
+        to.offset += window.start * from.strides[axis];
+        if (window.kept) {
+            extents.push_back(window.size);
+            to.strides.push_back(window.stride * from.strides[axis]);
+        }
+    }
+    to.shape = Shape(std::move(extents));
+    return withView(ref, std::move(to));
+}
+
+RefBinding transposed(const RefBinding& ref, const Shape& memory,
+                      const std::vector<std::int32_t>& permutation)
+{
+    const StridedView from = viewOf(ref, memory);
+    StridedView to{from.offset, {}, {}};
+    std::vector<Extent> extents;
+    for (const std::int32_t axis : permutation) {
+        extents.push_back(from.shape[static_cast<std::size_t>(axis)]);
+        to.strides.push_back(from.strides[static_cast<std::size_t>(axis)]);
+    }
+    to.shape = Shape(std::move(extents));
+    return withView(ref, std::move(to));
+}
+
+RefBinding reshaped(const RefBinding& ref, const Shape& memory, DType dtype, const Shape& shape)
+{
+    const StridedView from = viewOf(ref, memory);
+    if (from.isContiguous()) {
+        return withView(ref, {from.offset, shape, rowMajorStrides(shape)});
+    }
+    return withRecast(ref, memory, dtype, shape);
+}
+
+RefBinding bitcasted(const RefBinding& ref, const Shape& memory, DType dtype, const Shape& shape)
+{
+    return withRecast(ref, memory, dtype, shape);
+}
+
+RuntimeValue loadThrough(const RefBinding& ref, const Buffer& memory)
+{
+    const StridedView view = ref.whole ? StridedView::whole(memory.shape()) : ref.view;
+    RuntimeValue value = memory.load(view, view.shape);
+    for (const RefBinding::Recast& recast : ref.recasts) {
+        value = Buffer(cast(std::move(value), recast.dtype, recast.shape))
+                    .load(recast.view, recast.view.shape);
+    }
+    return value;
+}
+
+void storeThrough(const RefBinding& ref, Buffer& memory, RuntimeValue value)
+{
+    const StridedView view = ref.whole ? StridedView::whole(memory.shape()) : ref.view;
+    if (ref.recasts.empty()) {
+        memory.store(view, std::move(value));
+        return;
+    }
+    // Down: what each recast sees. Up: the new elements put into it, and back into what it was.
+    std::vector<Buffer> seen;
+    std::vector<std::pair<DType, Shape>> before;
+    RuntimeValue inner = memory.load(view, view.shape);
+    for (const RefBinding::Recast& recast : ref.recasts) {
+        before.emplace_back(inner.dtype, inner.shape);
+        seen.emplace_back(cast(std::move(inner), recast.dtype, recast.shape));
+        inner = seen.back().load(recast.view, recast.view.shape);
+    }
+    for (std::size_t i = seen.size(); i-- > 0;) {
+        seen[i].store(ref.recasts[i].view, std::move(value));
+        value = cast(seen[i].load(StridedView::whole(seen[i].shape()), seen[i].shape()),
+                     before[i].first, before[i].second);
+    }
+    memory.store(view, std::move(value));
+}
+
+Reach reachOf(const RefBinding& ref, const Shape& memory)
+{
+    Reach reach;
+    if (ref.whole) {
+        reach.start.assign(memory.rank(), 0);
+        reach.stop = memory.extents();
+        return reach;
+    }
+    std::int64_t first = ref.view.offset, last = ref.view.offset;
+    for (std::size_t axis = 0; axis < ref.view.shape.rank(); ++axis) {
+        last += (ref.view.shape[axis] - 1) * ref.view.strides[axis];
+    }
+    const bool one = first == last;
+    __int128 covered = 1;
+    bool isBox = true;
+    for (const std::int64_t stride : rowMajorStrides(memory)) {
+        reach.start.push_back(first / stride);
+        reach.stop.push_back(last / stride + 1);
+        first %= stride;
+        last %= stride;
+        isBox = isBox && reach.start.back() < reach.stop.back();
+        covered *= reach.stop.back() - reach.start.back();
+    }
+    if (isBox && (one || covered >= ref.view.shape.elements())) {
+        return reach;
+    }
+    // Rows that go on over the end of an axis: all of the axes inside the first that moves.
+    bool moved = false;
+    for (std::size_t axis = 0; axis < memory.rank(); ++axis) {
+        if (moved) {
+            reach.start[axis] = 0;
+            reach.stop[axis] = memory[axis];
+        }
+        moved = moved || reach.stop[axis] - reach.start[axis] != 1;
+    }
+    return reach;
+}
+
+bool overlap(const Reach& a, const Reach& b)
+{
+    for (std::size_t axis = 0; axis < a.start.size() && axis < b.start.size(); ++axis) {
+        if (a.start[axis] >= b.stop[axis] || b.start[axis] >= a.stop[axis]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace pallascope::machine

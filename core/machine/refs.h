@@ -1,0 +1,61 @@
+// What refs stand for: memory, seen whole or through views of it.
+#pragma once
+
+#include "core/machine/memory.h"
+
+#include <span>
+#include <vector>
+
+namespace pallascope::machine {
+
+struct RefBinding
+{
+    std::int32_t buffer = -1; // of a semaphore: the first of its array
+    bool whole = true;        // else `view`
+    StridedView view;         // of the buffer's elements
+
+    // What strides cannot say: the elements so far, in row-major order, as another dtype or shape,
+    // and a view of those.
+    struct Recast
+    {
+        DType dtype = DType::F32;
+        Shape shape;
+        StridedView view;
+    };
+
+    std::vector<Recast> recasts;
+};
+
+// One axis of an indexed ref; an integer index does not keep its axis.
+struct Window
+{
+    std::int64_t start = 0, size = 1, stride = 1;
+    bool kept = true;
+};
+
+// `memory` is the shape of the binding's buffer.
+[[nodiscard]] StridedView viewOf(const RefBinding& ref, const Shape& memory);
+[[nodiscard]] RefBinding narrowed(const RefBinding& ref, const Shape& memory,
+                                  std::span<const Window> windows);
+[[nodiscard]] RefBinding transposed(const RefBinding& ref, const Shape& memory,
+                                    const std::vector<std::int32_t>& permutation);
+[[nodiscard]] RefBinding reshaped(const RefBinding& ref, const Shape& memory, DType dtype,
+                                  const Shape& shape);
+// Rows packed into another dtype, or unpacked; `shape` is that of the result.
+[[nodiscard]] RefBinding bitcasted(const RefBinding& ref, const Shape& memory, DType dtype,
+                                   const Shape& shape);
+
+[[nodiscard]] RuntimeValue loadThrough(const RefBinding& ref, const Buffer& memory);
+void storeThrough(const RefBinding& ref, Buffer& memory, RuntimeValue value);
+
+// The elements of its buffer that a binding reaches, per axis: [start, stop); exact but for
+// strides.
+struct Reach
+{
+    std::vector<std::int64_t> start, stop;
+};
+
+[[nodiscard]] Reach reachOf(const RefBinding& ref, const Shape& memory);
+[[nodiscard]] bool overlap(const Reach& a, const Reach& b);
+
+} // namespace pallascope::machine

@@ -1,0 +1,54 @@
+// Numbered things that come and go in runs; numbers are reused, so that a loop does not grow.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace pallascope::machine {
+
+// A run of numbers: [first, first + count).
+struct SlabRange
+{
+    std::int32_t first = 0, count = 0;
+};
+
+template<class T>
+class Slab
+{
+public:
+    // Default-constructed things, numbered one after another.
+    [[nodiscard]] SlabRange allocate(std::int32_t count)
+    {
+        std::vector<std::int32_t>& free = m_free[count];
+        if (!free.empty()) {
+            const std::int32_t first = free.back();
+            free.pop_back();
+            return {first, count};
+        }
+        const auto first = static_cast<std::int32_t>(m_items.size());
+        m_items.resize(m_items.size() + static_cast<std::size_t>(count));
+        return {first, count};
+    }
+
+    void release(SlabRange range)
+    {
+        for (std::int32_t i = range.first; i < range.first + range.count; ++i) {
+            (*this)[i] = T{};
+        }
+        m_free[range.count].push_back(range.first);
+    }
+
+    [[nodiscard]] T& operator[](std::int32_t index)
+    {
+        return m_items[static_cast<std::size_t>(index)];
+    }
+
+    [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(m_items.size()); }
+
+private:
+    std::vector<T> m_items;
+    std::map<std::int32_t, std::vector<std::int32_t>> m_free; // by count
+};
+
+} // namespace pallascope::machine

@@ -1,0 +1,121 @@
+// What a run is at one moment, as plain values: agents with their frames, memories, copies on their
+// way, semaphores.
+#pragma once
+
+#include "core/machine/frames.h"
+#include "core/machine/link.h"
+#include "core/machine/memory.h"
+#include "core/machine/races.h"
+#include "core/machine/refs.h"
+#include "core/machine/slab.h"
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace pallascope::machine {
+
+// What an agent stands at and cannot pass yet.
+struct Waiting
+{
+    std::int32_t semaphore = -1; // -1: for the other cores of its core_map
+    std::int64_t amount = 0;
+    bool decrement = true;
+    Picoseconds since;
+    const ir::Operation* operation = nullptr;
+};
+
+struct Agent
+{
+    std::int32_t id = 0;
+    std::int32_t cores = 1; // of the core_map around; `id` is its core's number
+    Picoseconds time;
+    std::vector<Frame> frames;
+    std::int32_t step = -1;               // row of trace::Steps that it works on, -1: none
+    std::vector<RuntimeValue> values;     // by ValueId
+    std::vector<RefBinding> refs;         // by ValueId
+    std::optional<std::size_t> gridFrame; // the innermost pipeline's frame, for program_id
+    std::optional<Waiting> waiting;
+
+    [[nodiscard]] bool isDone() const { return frames.empty(); }
+};
+
+struct Memory
+{
+    Buffer contents;
+    bool written = false;   // stored to since its stay began
+    bool isPrivate = false; // to a core
+};
+
+struct Semaphore
+{
+    ir::MemorySpace space = ir::MemorySpace::Semaphore;
+    std::int64_t count = 0;
+    std::int32_t row = -1;           // of trace::Info::semaphores
+    std::int32_t lastCopy = -1;      // that signalled it, row of trace::Copies
+    std::vector<AwaitedCopy> landed; // that signalled it since somebody waited
+    VectorClock clock;
+    ir::LocationId location; // of what signalled it last
+};
+
+// A copy whose data moves: read at its start, landed at its end.
+struct Flight
+{
+    Picoseconds start, end;
+    bool out = false, started = false;
+    std::int32_t step = -1; // row that issued it
+    std::int32_t copy = -1; // row of trace::Copies
+    // Of a pipeline's copy:
+    const OperandPlan* operand = nullptr;
+    std::int32_t slotBuffer = -1;
+    std::int64_t block = 0;
+    RefBinding array;
+    Buffer payload;
+    // By hand:
+    RefBinding source, target;
+    std::int32_t semaphore = -1;
+    const ir::Operation* operation = nullptr;
+    RuntimeValue elements;
+
+    [[nodiscard]] bool touches(SlabRange buffers) const
+    {
+        const auto in = [&](std::int32_t buffer) {
+            return buffers.first <= buffer && buffer < buffers.first + buffers.count;
+        };
+        return in(slotBuffer) || in(source.buffer) || in(target.buffer);
+    }
+};
+
+// What a copy by hand will add to a semaphore.
+struct Signal
+{
+    Picoseconds at;
+    std::int32_t semaphore = -1;
+    std::int64_t amount = 0;
+    AwaitedCopy copy;
+    ir::LocationId location;
+};
+
+struct State
+{
+    std::deque<Agent> agents; // cores in order
+    std::vector<FifoLink> links;
+    Slab<Memory> memory;
+    Slab<Semaphore> semaphores;
+    std::vector<std::deque<Flight>> flights; // by link, in order
+    std::vector<Flight> held;                // dma_execution_mode=on_wait
+    std::vector<Signal> signals;             // by time, the next one last
+    std::set<std::int32_t> aliased;          // buffers that an input and an output share
+    // Barrier semaphores by (collective_id, core); signals that came before their semaphore, by
+    // (core, ref, element).
+    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> barriers;
+    std::map<std::tuple<std::int32_t, ir::ValueId, std::int64_t>, std::int64_t> early;
+    Races races;
+    std::int64_t turns = 0; // frames entered or resumed
+};
+
+} // namespace pallascope::machine

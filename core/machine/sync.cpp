@@ -1,0 +1,350 @@
+// Copies and semaphores by hand. A wait that cannot go on leaves the agent waiting; a signal wakes
+// it. Semantics: JAX jax/_src/pallas/mosaic/primitives.py; a copy adds its bytes to its semaphore
+// when it has landed, a wait takes them off.
+#include "core/base/check.h"
+#include "core/base/format.h"
+#include "core/machine/engine.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+using ir::OpCode;
+
+namespace {
+
+Bytes bytesOf(const ir::Type& type, const Shape& extents)
+{
+    return packedBytes(type.dtype, extents.elements());
+}
+
+} // namespace
+
+void Engine::runSync(const ir::Operation& operation)
+{
+    m_recorder.countEvents(1);
+    switch (operation.code) {
+    case OpCode::DmaStart:
+        startDma(operation);
+        return;
+    case OpCode::DmaWait:
+        waitForDma(operation);
+        return;
+    case OpCode::SemaphoreSignal:
+        signalByHand(operation);
+        return;
+    case OpCode::SemaphoreWait:
+        wait(operation, semaphoreOf(*m_agent, operation.operands[0]), number(operation.operands[1]),
+             std::get<ir::SemaphoreWaitParams>(operation.params).decrement);
+        return;
+    case OpCode::SemaphoreRead: {
+        const std::int32_t semaphore = semaphoreOf(*m_agent, operation.operands[0]);
+        value(operation.results[0]) = RuntimeValue::scalarOf(
+            DType::Int32, static_cast<double>(m_state.semaphores[semaphore].count));
+        return;
+    }
+    case OpCode::Delay:
+        delay(operation);
+        return;
+    default:
+        PALLASCOPE_CHECK(false && "exhaustive");
+    }
+}
+
+void Engine::startDma(const ir::Operation& operation)
+{
+    const ir::ValueId from = operation.operands[0], to = operation.operands[1];
+    const RefBinding &source = binding(from), &target = binding(to);
+    const Shape extents = viewOf(source, memoryShape(from)).shape;
+    const Shape wanted = viewOf(target, memoryShape(to)).shape;
+    if (extents != wanted) {
+        fail(userError(m_program.where(operation.location) + ": dma_start copies "
+                       + toString(extents) + " elements of " + refName(from) + " to "
+                       + toString(wanted) + " of " + refName(to) + "; as many are right."));
+        return;
+    }
+    const Recorder::CopySite& site = m_recorder.copySite(operation);
+    const Bytes bytes = bytesOf(m_program.type(from), extents) * site.passes;
+    const auto service =
+        m_state.links[static_cast<std::size_t>(site.link)].serve(m_agent->time, bytes);
+    if (!service) {
+        fail(limitError("The run takes longer than 53 days on this chip; more bandwidth or less "
+                        "work is right."));
+        return;
+    }
+    const std::int64_t offset =
+        viewOf(site.out ? target : source, memoryShape(site.out ? to : from)).offset;
+    const std::int32_t copy =
+        m_recorder.addCopy(site.operand, m_recorder.blockOf(site, offset), 0, site.out, site.link,
+                           m_agent->step, bytes, m_agent->time, service->start, service->end);
+    Memory& memory = m_state.memory[target.buffer];
+    memory.written = true;
+    const AwaitedCopy awaited{copy, source.buffer, target.buffer};
+    const auto access = [&](ir::ValueId ref, const RefBinding& where, bool writes) {
+        const Memory& at = m_state.memory[where.buffer];
+        Access one{where.buffer, at.isPrivate, writes, m_agent->step, operation.location, {}};
+        one.place.located =
+            std::make_shared<Place::Located>(Place::Located{where, memoryShape(ref)});
+        return one;
+    };
+    if (extents.elements() > 0) {
+        if (const std::optional<Race> race = m_state.races.start(
+                m_agent->id, copy, access(from, source, false), access(to, target, true))) {
+            reportRace(*race, refName(race->writes ? to : from), true, m_agent->step,
+                       operation.location);
+        }
+    }
+    const auto& params = std::get<ir::DmaParams>(operation.params);
+    for (std::size_t i = 2; i < (params.sourceSemaphore ? 4U : 3U); ++i) {
+        const Signal signal{service->end, semaphoreOf(*m_agent, operation.operands[i]),
+                            bytesOf(m_program.type(from), extents).value(),
+                            i == 2 ? awaited : AwaitedCopy{}, operation.location};
+        const auto later = [](const Signal& a, const Signal& b) { return a.at > b.at; };
+        auto& signals = m_state.signals;
+        signals.insert(std::lower_bound(signals.begin(), signals.end(), signal, later), signal);
+        m_horizon = std::min(m_horizon, signal.at);
+    }
+    if (m_needed.needsContents(to)) {
+        Flight flight{
+            .start = service->start, .end = service->end, .step = m_agent->step, .copy = copy};
+        flight.source = source;
+        flight.target = target;
+        flight.semaphore = semaphoreOf(*m_agent, operation.operands[2]);
+        flight.operation = &operation;
+        m_state.flights[static_cast<std::size_t>(site.link)].push_back(std::move(flight));
+    }
+}
+
+void Engine::waitForDma(const ir::Operation& operation)
+{
+    const ir::ValueId ref = operation.operands[0];
+    const Shape extents = viewOf(binding(ref), memoryShape(ref)).shape;
+    wait(operation, semaphoreOf(*m_agent, operation.operands[1]),
+         bytesOf(m_program.type(ref), extents).value(), true);
+}
+
+std::int32_t Engine::semaphoreOf(const Agent& agent, ir::ValueId ref) const
+{
+    const RefBinding& where = agent.refs[static_cast<std::size_t>(ref.index)];
+    return where.buffer + static_cast<std::int32_t>(where.whole ? 0 : where.view.offset);
+}
+
+void Engine::signalByHand(const ir::Operation& operation)
+{
+    const auto& params = std::get<ir::SignalParams>(operation.params);
+    const ir::ValueId ref = operation.operands[0];
+    const std::int64_t amount = number(operation.operands[1]);
+    std::int32_t core = m_agent->id;
+    if (params.core) {
+        const std::int64_t asked = number(operation.operands.back());
+        if (asked < 0 || asked >= m_agent->cores) {
+            fail(userError(m_program.where(operation.location) + ": semaphore_signal names core "
+                           + std::to_string(asked) + " of " + std::to_string(m_agent->cores)
+                           + ", numbered from 0."));
+            return;
+        }
+        core = static_cast<std::int32_t>(asked);
+    }
+    std::int32_t semaphore = semaphoreOf(*m_agent, ref);
+    if (core != m_agent->id) {
+        if (*m_program.type(ref).space == ir::MemorySpace::BarrierSemaphore) {
+            const auto mine =
+                std::find_if(m_state.barriers.begin(), m_state.barriers.end(),
+                             [&](const auto& one) { return one.second == semaphore; });
+            PALLASCOPE_CHECK(mine != m_state.barriers.end());
+            semaphore = barrier(mine->first.first, core);
+        } else {
+            const ir::ValueId root = rootOf(ref);
+            const std::int64_t element =
+                semaphore - binding(root).buffer; // the same one of that core's array
+            const Agent& other = m_state.agents[static_cast<std::size_t>(core)];
+            const std::int32_t first = other.refs[static_cast<std::size_t>(root.index)].buffer;
+            if (first < 0) { // that core has not come to its scope yet
+                m_state.early[{core, root, element}] += amount;
+                return;
+            }
+            semaphore = first + static_cast<std::int32_t>(element);
+        }
+    }
+    Semaphore& target = m_state.semaphores[semaphore];
+    target.location = operation.location;
+    m_state.races.signal(m_agent->id, target.clock);
+    add(semaphore, amount, m_agent->time);
+}
+
+void Engine::add(std::int32_t semaphore, std::int64_t amount, Picoseconds at)
+{
+    Semaphore& target = m_state.semaphores[semaphore];
+    target.count += amount;
+    m_recorder.addSignal(target.row, m_agent->id, at, amount);
+    for (Agent& agent : m_state.agents) {
+        if (!agent.waiting || agent.waiting->semaphore != semaphore) {
+            continue;
+        }
+        const Waiting waiting = *agent.waiting;
+        agent.time = std::max(agent.time, at);
+        if (take(agent, waiting)) {
+            agent.waiting.reset();
+            m_horizon = std::min(m_horizon, agent.time);
+        }
+    }
+}
+
+void Engine::deliver(const Signal& signal)
+{
+    Semaphore& target = m_state.semaphores[signal.semaphore];
+    target.location = signal.location;
+    if (signal.copy.copy >= 0) {
+        target.lastCopy = signal.copy.copy;
+        target.landed.push_back(signal.copy);
+    }
+    add(signal.semaphore, signal.amount, signal.at);
+}
+
+void Engine::wait(const ir::Operation& operation, std::int32_t semaphore, std::int64_t amount,
+                  bool decrement)
+{
+    const Waiting waiting{semaphore, amount, decrement, m_agent->time, &operation};
+    if (!take(*m_agent, waiting)) {
+        m_agent->waiting = waiting;
+    }
+}
+
+// Whether the semaphore has enough; then the agent goes on.
+bool Engine::take(Agent& agent, const Waiting& waiting)
+{
+    Semaphore& semaphore = m_state.semaphores[waiting.semaphore];
+    if (semaphore.count < waiting.amount) {
+        return false;
+    }
+    m_recorder.addWait(semaphore.lastCopy, semaphore.row, agent.id, agent.step, waiting.since,
+                       agent.time);
+    if (waiting.decrement && waiting.amount != 0) {
+        semaphore.count -= waiting.amount;
+        m_recorder.addSignal(semaphore.row, agent.id, agent.time, -waiting.amount);
+    }
+    m_state.races.wait(agent.id, semaphore.clock);
+    for (const AwaitedCopy& copy : semaphore.landed) {
+        m_state.races.await(agent.id, copy);
+    }
+    semaphore.landed.clear();
+    return true;
+}
+
+void Engine::delay(const ir::Operation& operation)
+{
+    const std::int64_t nanoseconds = std::max<std::int64_t>(0, number(operation.operands[0]));
+    const Picoseconds end = m_agent->time + Picoseconds(nanoseconds * 1000);
+    m_recorder.addWait(trace::kNone, trace::kNone, m_agent->id, m_agent->step, m_agent->time, end);
+    m_agent->time = end;
+    if (end > kLongestRun) {
+        fail(limitError("The run takes longer than 53 days on this chip; a shorter delay is "
+                        "right."));
+    }
+}
+
+void Engine::allocateSemaphores(ir::ValueId ref, Owned& owned)
+{
+    const ir::Type& type = m_program.type(ref);
+    const auto count = static_cast<std::int32_t>(type.shape.elements());
+    owned.semaphores.emplace_back(ref, m_state.semaphores.allocate(count));
+    const std::int32_t first = owned.semaphores.back().second.first;
+    binding(ref) = {};
+    binding(ref).buffer = first;
+    for (std::int32_t i = 0; i < count; ++i) {
+        Semaphore& semaphore = m_state.semaphores[first + i];
+        semaphore = {};
+        semaphore.space = *type.space;
+        semaphore.row =
+            m_recorder.semaphoreRow(refName(ref), *type.space, i, type.shape, m_agent->id);
+        if (const auto early = m_state.early.find({m_agent->id, ref, i});
+            early != m_state.early.end()) {
+            add(first + i, early->second, m_agent->time);
+            m_state.early.erase(early);
+        }
+    }
+}
+
+std::int32_t Engine::barrier(std::int32_t collectiveId, std::int32_t core)
+{
+    const auto [place, isNew] = m_state.barriers.try_emplace({collectiveId, core});
+    if (isNew) {
+        place->second = m_state.semaphores.allocate(1).first;
+        Semaphore& semaphore = m_state.semaphores[place->second];
+        semaphore.space = ir::MemorySpace::BarrierSemaphore;
+        semaphore.row = m_recorder.semaphoreRow("barrier " + std::to_string(collectiveId),
+                                                ir::MemorySpace::BarrierSemaphore, 0, {}, core);
+    }
+    return place->second;
+}
+
+void Engine::bindBarrier(const ir::Operation& operation)
+{
+    const std::int32_t id = std::get<ir::BarrierParams>(operation.params).collectiveId;
+    binding(operation.results[0]) = {};
+    binding(operation.results[0]).buffer = barrier(id, m_agent->id);
+}
+
+// Semaphores must be 0 when they go; a copy that nobody waited for leaves its bytes.
+void Engine::closeSemaphores(SlabRange semaphores)
+{
+    const auto in = [&](std::int32_t semaphore) {
+        return semaphores.first <= semaphore && semaphore < semaphores.first + semaphores.count;
+    };
+    for (const Signal& signal : m_state.signals) {
+        if (in(signal.semaphore)) {
+            m_state.semaphores[signal.semaphore].count += signal.amount;
+            m_state.semaphores[signal.semaphore].location = signal.location;
+        }
+    }
+    std::erase_if(m_state.signals, [&](const Signal& signal) { return in(signal.semaphore); });
+    for (std::int32_t i = semaphores.first; i < semaphores.first + semaphores.count; ++i) {
+        const Semaphore& semaphore = m_state.semaphores[i];
+        if (semaphore.count == 0) {
+            continue;
+        }
+        const std::string name = m_recorder.semaphoreName(semaphore.row);
+        const bool dma = semaphore.space == ir::MemorySpace::DmaSemaphore;
+        m_recorder.addFinding(
+            {dma ? "copy_never_awaited" : "semaphore_left_over",
+             trace::FindingClass::Structural,
+             dma ? "The semaphore " + name + " is left with " + countText(semaphore.count)
+                       + " bytes of copies that nobody waited for."
+                 : "The semaphore " + name + " is left at " + countText(semaphore.count)
+                       + "; its signals and waits must add up to 0.",
+             name,
+             m_agent->step,
+             {},
+             m_recorder.sourceLine(m_program, semaphore.location),
+             1});
+    }
+}
+
+void Engine::reportDeadlock()
+{
+    std::string text;
+    const Agent* first = nullptr;
+    for (const Agent& agent : m_state.agents) {
+        if (!agent.waiting || agent.waiting->semaphore < 0) {
+            continue;
+        }
+        const Semaphore& semaphore = m_state.semaphores[agent.waiting->semaphore];
+        text += (text.empty() ? "" : "; ") + m_recorder.agentName(agent.id) + " waits at "
+                + m_program.where(agent.waiting->operation->location) + " for "
+                + countText(agent.waiting->amount) + " of the semaphore "
+                + m_recorder.semaphoreName(semaphore.row) + ", which has "
+                + countText(semaphore.count) + ", since " + timeText(agent.waiting->since);
+        first = first == nullptr ? &agent : first;
+    }
+    PALLASCOPE_CHECK(first != nullptr);
+    stop({"deadlock",
+          trace::FindingClass::Structural,
+          "Nothing can go on: " + text + "; no copy under way and no other core will signal it.",
+          m_recorder.semaphoreName(m_state.semaphores[first->waiting->semaphore].row),
+          first->step,
+          {},
+          m_recorder.sourceLine(m_program, first->waiting->operation->location),
+          1});
+}
+
+} // namespace pallascope::machine

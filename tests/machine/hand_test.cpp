@@ -1,0 +1,275 @@
+// Copies, semaphores and cores by hand: their times, what order they make, and what stops them.
+#include "core/trace/file.h"
+#include "tests/machine/support.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace pallascope::machine_test {
+
+namespace {
+
+using Refs = std::vector<pl::Ref>;
+using Nothing = std::vector<pl::Value>;
+
+constexpr DType kF32 = DType::F32;
+
+// A kernel without a grid on x and out of f32[rows,128]; x and out are in HBM.
+ir::Program byHand(Extent rows, const std::vector<pl::Scratch>& scratch,
+                   const std::function<void(pl::Ref x, pl::Ref out, const Refs& scratch)>& body)
+{
+    return mustTrace(pl::kernel("by_hand",
+                                {pl::in("x", kF32, {rows, 128}), pl::out("out", kF32, {rows, 128})},
+                                [&](pl::Ref x, pl::Ref out) {
+                                    pl::runScoped(scratch, [&](const Refs& refs) {
+                                        body(x, out, refs);
+                                        return Nothing{};
+                                    });
+                                }));
+}
+
+// The time of one copy of so many bytes over a chip's HBM link, latency apart.
+std::int64_t copyTime(std::int64_t bytes, const chip::Chip& chip)
+{
+    const auto rate = static_cast<std::int64_t>(chip.links[0].achieved().value());
+    const __int128 time = static_cast<__int128>(bytes) * 1'000'000'000'000 + rate - 1;
+    return static_cast<std::int64_t>(time / rate);
+}
+
+machine::RunResult onZeros(const ir::Program& program, const chip::Chip& chip = v5e(),
+                           machine::ValueMode values = machine::ValueMode::Full)
+{
+    std::vector<Array> inputs;
+    for (const ir::Argument& argument : program.arguments) {
+        if (argument.kind == ir::ArgumentKind::Input) {
+            const ir::Type& type = program.type(argument.ref);
+            inputs.push_back(makeArray(type.dtype, type.shape));
+            std::memset(inputs.back().data.get(), 0,
+                        static_cast<std::size_t>(type.shape.elements() * dtypeBytes(type.dtype)));
+        }
+    }
+    return mustRun(program, inputs, values, chip);
+}
+
+} // namespace
+
+// Two copies queue on the link; the wait for the first ends with it, that for both with the second.
+TEST(Hand, copiesQueueOnTheLinkAndWaitsEndWithThem)
+{
+    const ir::Program program =
+        byHand(16, {{"a", kF32, {8, 128}}, {"b", kF32, {8, 128}}, pl::dmaSemaphores("sem", {2})},
+               [](pl::Ref x, pl::Ref out, const Refs& refs) {
+                   pl::dmaStart(x.at({pl::ds(0, 8), pl::all}), refs[0], refs[2].at({0}));
+                   pl::dmaStart(x.at({pl::ds(8, 8), pl::all}), refs[1], refs[2].at({1}));
+                   pl::dmaWait(refs[0], refs[2].at({0}));
+                   pl::dmaWait(refs[1], refs[2].at({1}));
+                   pl::dmaStart(refs[0], out.at({pl::ds(0, 8), pl::all}), refs[2].at({0}));
+                   pl::dmaStart(refs[1], out.at({pl::ds(8, 8), pl::all}), refs[2].at({0}));
+                   pl::dmaWait(out, refs[2].at({0})); // the bytes of both
+               });
+    const machine::RunResult run = onZeros(program);
+    EXPECT_EQ(findingsText(run), "");
+    const trace::Trace& trace = *run.trace;
+    const std::int64_t each = copyTime(4096, v5e());
+    ASSERT_EQ(trace.copies().size(), 4U);
+    EXPECT_EQ(trace.copies().end, (std::vector<std::int64_t>{each, 2 * each, 3 * each, 4 * each}));
+    EXPECT_EQ(trace.copies().block, (std::vector<std::int64_t>{0, 1, 0, 1}));
+    EXPECT_EQ(trace.copies().out, (std::vector<std::uint8_t>{0, 0, 1, 1}));
+    EXPECT_EQ(trace.waits().end, (std::vector<std::int64_t>{each, 2 * each, 4 * each}));
+    EXPECT_EQ(trace.end(), Picoseconds(4 * each));
+    EXPECT_EQ(trace.info().operands[0].name, "x \u2192 a");
+    ASSERT_EQ(trace.info().semaphores.size(), 2U);
+    EXPECT_EQ(trace.info().semaphores[1].name, "sem[1]");
+    EXPECT_EQ(trace.signals().amount,
+              (std::vector<std::int64_t>{4096, -4096, 4096, -4096, 4096, 4096, -8192}));
+}
+
+// What a copy by hand brings is seen after the wait for it and not before; the value of a read
+// before is what was there.
+TEST(Hand, aCopyReadsWhenItStartsAndLandsWhenItEnds)
+{
+    const ir::Program program = byHand(8, {{"a", kF32, {8, 128}}, pl::dmaSemaphores("sem")},
+                                       [](pl::Ref, pl::Ref out, const Refs& refs) {
+                                           refs[0][pl::all] = pl::full({8, 128}, 7, kF32);
+                                           pl::dmaStart(refs[0], out, refs[1]);
+                                           pl::delay(1); // it has started, and not ended
+                                           refs[0][pl::all] = pl::full({8, 128}, 8, kF32);
+                                           pl::dmaWait(out, refs[1]);
+                                       });
+    const machine::RunResult run = onZeros(program);
+    EXPECT_EQ(elementsOf(run.outputs[0])[0], 7);
+    ASSERT_EQ(findingsOf(run, "overwritten_in_flight").size(), 1U);
+    EXPECT_EQ(findingsOf(run, "overwritten_in_flight")[0].operand, "a");
+}
+
+// From HBM to HBM the bytes go over the link twice.
+TEST(Hand, aCopyWithinHbmReadsAndWritesOverTheLink)
+{
+    const ir::Program program =
+        byHand(8, {pl::dmaSemaphores("sem")}, [](pl::Ref x, pl::Ref out, const Refs& refs) {
+            pl::dmaStart(x, out, refs[0]);
+            pl::dmaWait(out, refs[0]);
+        });
+    EXPECT_EQ(onZeros(program).trace->copies().bytes, (std::vector<std::int64_t>{8192}));
+}
+
+TEST(Hand, coresShareTheLinkAndJoinWhenBothAreDone)
+{
+    const ir::Program program = byHand(16, {}, [](pl::Ref x, pl::Ref out, const Refs&) {
+        pl::coreMap("core", 2, [&] {
+            pl::runScoped({{"a", kF32, {8, 128}}, pl::dmaSemaphores("sem")}, [&](const Refs& refs) {
+                const pl::Value first = pl::axisIndex("core") * 8;
+                pl::dmaStart(x.at({pl::ds(first, 8), pl::all}), refs[0], refs[1]);
+                pl::dmaWait(refs[0], refs[1]);
+                pl::dmaStart(refs[0], out.at({pl::ds(first, 8), pl::all}), refs[1]);
+                pl::dmaWait(out.at({pl::ds(first, 8), pl::all}), refs[1]);
+                return Nothing{};
+            });
+        });
+    });
+    const machine::RunResult run = onZeros(program, v5p());
+    EXPECT_EQ(findingsText(run), "");
+    const std::int64_t each = copyTime(4096, v5p());
+    const trace::Waits& waits = run.trace->waits();
+    const std::int64_t issue = 1143; // two cycles of 1.75 GHz for the row
+    EXPECT_EQ(run.trace->copies().end,
+              (std::vector<std::int64_t>{issue + each, issue + 2 * each, issue + 3 * each,
+                                         issue + 4 * each}));
+    ASSERT_EQ(waits.size(), 5U); // two each, and core 0 for core 1
+    EXPECT_EQ(run.trace->end(), Picoseconds(issue + 4 * each));
+}
+
+TEST(Hand, asManyCoresAsTheChipHas)
+{
+    const ir::Program program =
+        byHand(8, {}, [](pl::Ref, pl::Ref, const Refs&) { pl::coreMap("core", 2, [] {}); });
+    const Result<machine::RunResult> run = machine::run(
+        program, {Array{kF32, {8, 128}, nullptr}}, v5e(), {.values = machine::ValueMode::Needed});
+    ASSERT_FALSE(run);
+    EXPECT_NE(run.error().message.find("asks for 2 cores; the chip TPU v5e has 1"),
+              std::string::npos)
+        << run.error().message;
+}
+
+// The two cores of a pipeline with a core axis do its steps between them: JAX's _partition_grid.
+TEST(Hand, aPipelineSharesOneParallelAxisBetweenTheCores)
+{
+    struct Case
+    {
+        std::vector<Extent> grid;
+        std::vector<std::int32_t> parallel;
+        std::vector<std::vector<Extent>> parts; // of the grid, per core
+        std::vector<std::int64_t> firsts;       // along i and j of each core's first step
+    };
+
+    const Case cases[] = {{{7, 1}, {0}, {{4, 1}, {3, 1}}, {0, 0, 4, 0}},
+                          {{3, 4}, {0, 1}, {{3, 2}, {3, 2}}, {0, 0, 0, 2}},
+                          {{3, 5}, {0, 1}, {{3, 3}, {3, 2}}, {0, 0, 0, 3}},
+                          {{3, 4}, {0}, {{2, 4}, {1, 4}}, {0, 0, 2, 0}},
+                          {{4, 4}, {0, 1}, {{2, 4}, {2, 4}}, {0, 0, 2, 0}}};
+    for (const Case& one : cases) {
+        const Shape shape{one.grid[0] * 8, one.grid[1] * 128};
+        const ir::Program program = mustTrace(pl::kernel(
+            "shared", {pl::in("x", kF32, shape), pl::out("out", kF32, shape)},
+            [&](pl::Ref x, pl::Ref out) {
+                pl::coreMap("core", 2, [&] {
+                    const auto block =
+                        pl::block({8, 128}, [](auto i, auto j) { return pl::at(i, j); });
+                    pl::emitPipeline({.grid = one.grid,
+                                      .in = {block},
+                                      .out = {block},
+                                      .coreAxis = "core",
+                                      .parallel = one.parallel},
+                                     [](pl::Ref a, pl::Ref b) {
+                                         b[pl::all] = a[pl::all]
+                                                      + pl::convert(pl::programId(0) * 100
+                                                                        + pl::programId(1),
+                                                                    DType::F32);
+                                     })(x, out);
+                });
+            }));
+        const machine::RunResult run = onZeros(program, v5p());
+        EXPECT_EQ(findingsText(run), "");
+        const std::vector<double> got = elementsOf(run.outputs[0]);
+        for (Extent i = 0; i < one.grid[0]; ++i) {
+            for (Extent j = 0; j < one.grid[1]; ++j) {
+                const auto at = static_cast<std::size_t>(i * 8 * shape[1] + j * 128);
+                ASSERT_EQ(got[at], static_cast<double>(i * 100 + j));
+            }
+        }
+        const trace::Info& info = run.trace->info();
+        ASSERT_EQ(info.pipelines.size(), 2U);
+        for (std::size_t core = 0; core < 2; ++core) {
+            EXPECT_EQ(info.pipelines[core].grid, one.parts[core]);
+            EXPECT_EQ(info.pipelines[core].agent, static_cast<std::int32_t>(core));
+        }
+    }
+}
+
+// An inner pipeline per step of an outer one, over the outer's block in VMEM scratch.
+TEST(Hand, aPipelineRunsInsideTheBodyOfAnother)
+{
+    const Shape shape{32, 256};
+    const ir::Program program = mustTrace(pl::kernel(
+        "nested", {pl::in("x", kF32, shape), pl::out("out", kF32, shape)},
+        [&](pl::Ref x, pl::Ref out) {
+            const auto rows = [](ir::MemorySpace space) {
+                pl::BlockSpec spec = pl::block({16, 256}, [](auto i) { return pl::at(i, 0); });
+                spec.space = space;
+                return spec;
+            };
+            const auto inner = pl::block({8, 128}, [](auto i, auto j) { return pl::at(i, j); });
+            pl::emitPipeline({.grid = {2},
+                              .in = {rows(ir::MemorySpace::Hbm)},
+                              .out = {rows(ir::MemorySpace::Hbm)}},
+                             [&](pl::Ref a, pl::Ref b) {
+                                 pl::emitPipeline({.grid = {2, 2}, .in = {inner}, .out = {inner}},
+                                                  [](pl::Ref c, pl::Ref d) {
+                                                      d[pl::all] =
+                                                          c[pl::all]
+                                                          + pl::convert(pl::programId(1), kF32);
+                                                  })(a, b);
+                             })(x, out);
+        }));
+    const machine::RunResult run = onZeros(program);
+    EXPECT_EQ(findingsText(run), "");
+    const std::vector<double> got = elementsOf(run.outputs[0]);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+        ASSERT_EQ(got[i], i % 256 < 128 ? 0 : 1) << i;
+    }
+    const trace::Steps& steps = run.trace->steps();
+    ASSERT_EQ(steps.size(), 2U + 2 * 4U);
+    EXPECT_LE(steps.begin[0], steps.begin[1]);
+    EXPECT_LE(steps.end[4], steps.end[0]); // four steps inside the first
+    EXPECT_EQ(onZeros(program, v5e(), machine::ValueMode::Needed).trace->steps(), steps);
+}
+
+// What a program with hand copies, semaphores and two cores records reads back the same.
+TEST(Hand, itsTraceReadsBack)
+{
+    const ir::Program program = byHand(8, {}, [](pl::Ref x, pl::Ref out, const Refs&) {
+        pl::coreMap("core", 2, [&] {
+            pl::runScoped({pl::dmaSemaphores("sem"), pl::semaphores("turn")},
+                          [&](const Refs& refs) {
+                              const pl::Value core = pl::axisIndex("core");
+                              pl::when(core == 1, [&] { pl::semaphoreWait(refs[1], 1); });
+                              const pl::Ref mine = out.at({pl::ds(core * 4, 4), pl::all});
+                              pl::dmaStart(x.at({pl::ds(core * 4, 4), pl::all}), mine, refs[0]);
+                              pl::dmaWait(mine, refs[0]);
+                              pl::when(core == 0, [&] { pl::semaphoreSignal(refs[1], 1, 1); });
+                              return Nothing{};
+                          });
+        });
+    });
+    const machine::RunResult run = onZeros(program, v5p());
+    EXPECT_EQ(findingsText(run), "");
+    EXPECT_GT(run.trace->signals().size(), 0U);
+    const std::string path = testing::TempDir() + "/hand.trace.json.gz";
+    ASSERT_TRUE(trace::save(*run.trace, path, {}));
+    const Result<std::shared_ptr<const trace::Trace>> back = trace::load(path);
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_TRUE(**back == *run.trace);
+}
+
+} // namespace pallascope::machine_test
