@@ -8,12 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental.pallas.ops.tpu import flash_attention as flash
-from jax.experimental.pallas.ops.tpu import matmul
+from jax.experimental.pallas.ops.tpu import matmul, paged_attention
 from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_kernel as splash
 from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_mask as masks
 from pallascope import compat
 from support import compare, normal, pallascope, pltpu, run
 
+ragged = importlib.import_module(
+    "jax.experimental.pallas.ops.tpu.ragged_paged_attention.kernel")
 gmm = importlib.import_module("jax.experimental.pallas.ops.tpu.megablox.gmm")
 BLOCKS = flash.BlockSizes(block_q=128, block_k_major=128, block_k=128, block_b=1)
 
@@ -23,7 +25,7 @@ def check(fn, *args, terms=0.0, ulps=4.0):
     jax.clear_caches()
     with compat.device_of("tpu_v5e"), pltpu.force_tpu_interpret_mode(pltpu.InterpretParams()):
         wanted = jax.tree_util.tree_leaves(jax.jit(fn)(*args))
-    for ours, theirs in zip(run(kernel), wanted, strict=False):
+    for ours, theirs in zip(run(kernel), wanted, strict=True):
         compare(ours, np.asarray(theirs), terms, ulps)
     return kernel
 
@@ -76,3 +78,33 @@ def test_transposed_grouped_matmul():
     check(lambda y: gmm.tgmm(jnp.asarray(x), y, jnp.asarray(SIZES),
                              preferred_element_type=jnp.float32),
           normal(512, 256, dtype=jnp.bfloat16, seed=1), terms=512)
+
+
+@pytest.mark.parametrize("heads", [4, 16])
+def test_paged_attention(heads):
+    lengths = np.array([17, 128, 0, 100], np.int32)
+    pages = np.random.default_rng(3).permutation(64)[:32].reshape(4, 8).astype(np.int32)
+
+    def fn(q, k, v, lengths, pages):
+        return paged_attention.paged_attention(q, k, v, lengths, pages, pages_per_compute_block=4)
+
+    q = normal(4, heads, 128) * 0.1
+    k, v = (normal(2, 64, 16, 128, seed=n) for n in (1, 2))
+    with compat.device_of("tpu_v5e"), pltpu.force_tpu_interpret_mode(pltpu.InterpretParams()):
+        wanted = jax.jit(fn)(q, k, v, lengths, pages)
+    (found,) = run(pallascope.capture(fn, q, k, v, lengths, pages))
+    known = lengths > 0  # nothing is defined of a sequence without tokens
+    compare(found[known], np.asarray(wanted)[known], terms=64, ulps=64)
+
+
+def test_ragged_paged_attention():
+    lengths, starts = np.array([48, 33, 96, 0]), np.array([0, 16, 20, 56, 56])
+    pages = np.random.default_rng(4).permutation(64)[:32].reshape(4, 8)
+    q = (normal(64, 4, 128) * 0.3).astype(jnp.bfloat16)
+    cache = normal(64, 16, 4, 128, seed=1).astype(jnp.bfloat16)
+    scalars = [a.astype(np.int32) for a in (lengths, pages, starts, np.array([3]))]
+    fn = functools.partial(ragged.ragged_paged_attention, num_kv_pages_per_block=4,
+                           num_queries_per_block=16, sm_scale=0.1)
+    (found,) = run(pallascope.capture(fn, q, cache, *scalars))
+    wanted = ragged.ref_ragged_paged_attention(q, cache, *map(jnp.asarray, scalars), sm_scale=0.1)
+    compare(found[:56], np.asarray(wanted), terms=0.01 * 2**24 / 8, ulps=2)

@@ -16,19 +16,10 @@ def _transforms(eqn: Any, leaves: list[int]) -> tuple[Any, ...]:
 
 
 def load(walk: Walk, part: Window) -> int:
-    """The elements of the part. A stride of 0 repeats one element, which is a broadcast."""
-    ref = walk.builder.types[part.ref]
-    shape = _known_shape(part)
-    repeated = [axis for axis in part.axes if axis.kept and axis.stride == 0]
-    for axis in repeated:
-        axis.size, axis.stride = 1, 1
+    """The elements of the part."""
     operands = [part.ref]
-    params = {"entries": entries(walk, part, operands)}
-    value = walk.builder.one("get", operands, Type(ref.dtype, part.shape()), params)
-    if not repeated:
-        return value
-    return walk.builder.one("broadcast_in_dim", [value], Type(ref.dtype, shape),
-                            {"shape": list(shape), "dimensions": list(range(len(shape)))})
+    result = Type(walk.builder.types[part.ref].dtype, _known_shape(part))
+    return walk.builder.one("get", operands, result, {"entries": entries(walk, part, operands)})
 
 
 def _known_shape(part: Window) -> tuple[int, ...]:
@@ -40,14 +31,10 @@ def _known_shape(part: Window) -> tuple[int, ...]:
 def store(walk: Walk, part: Window, value: int) -> int:
     """Puts the value there; yields what was there before."""
     type_ = walk.builder.types[value]
-    _known_shape(part)
-    if any(axis.stride == 0 for axis in part.axes):
-        raise NotCaptured("a store with a stride of 0")
-    if type_.shape != part.shape():
+    if type_.shape != _known_shape(part):
         raise NotCaptured(f"a store of {type_.shape} where the ref has {part.shape()}")
     operands = [part.ref, value]
-    params = {"entries": entries(walk, part, operands)}
-    return walk.builder.one("swap", operands, type_, params)
+    return walk.builder.one("swap", operands, type_, {"entries": entries(walk, part, operands)})
 
 
 def _get(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:

@@ -60,7 +60,8 @@ class Outer:
             found = self._inline(inner, [self._constant(v.aval, const) for v, const
                                          in zip(inner.constvars, consts, strict=True)],
                                  list(self.inputs))
-            self._order_results(found)
+            between = self._order_results(found)
+        region = self._with_memory(region, between)
         region.arguments = [self._ref(array, "hbm") if array.ref is None else array.ref
                             for array in (*self.inputs, *self.results)]
         return region
@@ -155,8 +156,18 @@ class Outer:
                               "in smem")
         return array.ref
 
-    def _order_results(self, found: list[Array]) -> None:
-        """What the function returns comes first; other outputs of its kernels follow."""
+    def _with_memory(self, region: Region, between: list[Array]) -> Region:
+        """The region, with arrays that live in HBM while it runs."""
+        if not between:
+            return region
+        builder = self.walk.builder
+        region.arguments = [self._ref(array, "hbm") for array in between]
+        with builder.region() as whole:
+            builder.emit("run_scoped", [], [], regions=[region])
+        return whole
+
+    def _order_results(self, found: list[Array]) -> list[Array]:
+        """Results in the order of the function; yields what its kernels make and it drops."""
         self.walk.builder.location = -1
         roots = [array.root() for array in found]
         for number, root in enumerate(roots):
@@ -164,9 +175,11 @@ class Outer:
                 self.walk.problem(f"result {number} of the function, which no kernel makes")
             elif roots.index(root) != number:
                 self.walk.problem(f"result {number} of the function, which is another one again")
-        rest = [array for array in self.results if array not in roots]
+        dropped = [array for array in self.results if array not in roots]
+        updated = [array for array in dropped if array.alias_of is not None]  # of the caller
         self.results = [self._in_shape(array) for array in found
-                        if array.root() in self.results] + rest
+                        if array.root() in self.results] + updated
+        return [array for array in dropped if array not in updated]
 
     def _in_shape(self, array: Array) -> Array:
         """The result as the function returns it; its kernel sees it in the shape it makes."""
