@@ -49,15 +49,16 @@ def test_the_same_line_is_named_once():
     assert len(error.problems) == 1
 
 
-def test_operations_outside_of_kernels():
+def test_operations_around_kernels_are_named_too():
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref[...]
 
     def fn(x):
-        return call(kernel, out_shape=like(8, 128))(x * 2) + 1
+        return jnp.sort(call(kernel, out_shape=like(8, 128))(jnp.cumsum(x, axis=0)))
 
-    what = [problem.what for problem in refused(fn, normal(8, 128)).problems]
-    assert what == ["primitive mul outside of a kernel", "primitive add outside of a kernel"]
+    problems = refused(fn, normal(8, 128)).problems
+    assert [problem.what for problem in problems] == ["primitive cumsum", "primitive sort"]
+    assert {problem.line for problem in problems} == {line_of(fn, "jnp.sort(call")}
 
 
 def test_a_function_without_a_kernel():

@@ -73,6 +73,23 @@ def test_every_operation_has_the_authors_line():
     assert {place["function"] for place in places} == {"copy"}
 
 
+def test_functions_of_jax_have_the_line_of_each_call():
+    def kernel(x_ref, o_ref):
+        o_ref[0:8] = jnp.clip(x_ref[0:8], -5, 5)
+        o_ref[8:16] = jnp.clip(x_ref[8:16], -5, 5)
+
+    def fn(x):
+        return call(kernel, out_shape=like(16, 128, dtype=jnp.int32))(x)
+
+    document = pallascope.capture(fn, integers(16, 128)).document
+    body = document["body"]["operations"][0]["regions"][0]["operations"]
+    lines = [document["locations"][operation["location"]]["line"] for operation in body
+             if operation["op"] in ("clamp", "max", "min")]
+    assert len(lines) % 2 == 0
+    first = kernel.__code__.co_firstlineno + 1
+    assert lines == [first] * (len(lines) // 2) + [first + 1] * (len(lines) // 2)
+
+
 def test_inputs_can_be_replaced(tmp_path):
     x = integers(16, 128, seed=9)
     np.savez(tmp_path / "in.npz", arg0=x)

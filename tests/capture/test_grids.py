@@ -375,6 +375,32 @@ def test_five_grid_axes():
     check(fn, integers(2, 1, 2, 16, 256))
 
 
+def test_operations_around_a_kernel():
+    def fn(x, y):
+        scaled = (x * 3 + y.T)[:, 128:]
+        doubled = call(double, grid=(4,), in_specs=[rows(8)], out_specs=rows(8),
+                       out_shape=like(32, 128, dtype=jnp.int32))(scaled)
+        return jnp.max(doubled - scaled, axis=1), doubled.reshape(4, 8, 128)
+
+    check(fn, integers(32, 256), integers(256, 32, seed=1))
+
+
+def test_a_loop_around_arrays_before_a_kernel():
+    def fn(x):
+        x = jax.lax.fori_loop(0, 3, lambda i, v: v * 2 + i, x)
+        return call(double, out_shape=like(8, 128, dtype=jnp.int32))(x)
+
+    check(fn, integers(8, 128))
+
+
+def test_what_no_result_needs_is_left_out():
+    def fn(x):
+        jnp.sort(x)  # could not be captured
+        return call(double, out_shape=like(8, 128))(x)
+
+    check(fn, normal(8, 128), ulps=0)
+
+
 def test_one_kernel_takes_what_another_yields():
     def fn(x, y):
         once = call(add, grid=(2,), in_specs=[rows(16)] * 2, out_specs=rows(16),

@@ -50,6 +50,42 @@ def test_flash_attention(causal, blocks):
     assert "jax/experimental/pallas/ops/tpu/flash_attention.py" in files
 
 
+def test_flash_attention_with_a_bias_and_segments():
+    q, k, v = (normal(1, 2, 256, 128, seed=n) for n in range(3))
+    segments = np.repeat(np.arange(2, dtype=np.int32), 128)[None]
+
+    def fn(q, k, v, bias, ids):
+        return flash.flash_attention(q, k, v, bias, flash.SegmentIds(ids, ids), causal=True,
+                                     block_sizes=BLOCKS, sm_scale=0.1)
+
+    check(fn, q, k, v, normal(1, 2, 256, 256, seed=3), segments, terms=64, ulps=64)
+
+
+def test_the_gradient_of_flash_attention():
+    sizes = flash.BlockSizes(**{field: 1 if field == "block_b" else 128
+                                for field in flash.BlockSizes.__dataclass_fields__})
+    q, k, v = (normal(1, 2, 256, 128, seed=n) * 0.3 for n in range(3))
+
+    def loss(q, k, v):
+        return (flash.flash_attention(q, k, v, causal=True, block_sizes=sizes) * v).sum()
+
+    check(jax.grad(loss, (0, 1, 2)), q, k, v, terms=256, ulps=64)
+
+
+def test_the_gradient_of_splash_attention():
+    sizes = splash.BlockSizes(**{field: 128 for field in (
+        "block_q", "block_kv", "block_kv_compute", "block_q_dkv", "block_kv_dkv",
+        "block_kv_dkv_compute", "block_q_dq", "block_kv_dq")})
+
+    def loss(q, k, v):
+        mask = masks.MultiHeadMask([masks.CausalMask((256, 256))] * 2)
+        attention = splash.make_splash_mha(mask, block_sizes=sizes, head_shards=1, q_seq_shards=1)
+        return (attention(q, k, v) * v).sum()
+
+    check(jax.grad(loss, (0, 1, 2)), *(heads(2, seed=n) * 0.3 for n in range(3)), terms=256,
+          ulps=64)
+
+
 @pytest.mark.parametrize("mask", ["causal", "local", "full"])
 def test_splash_attention(mask):
     one = {"causal": masks.CausalMask((256, 256)), "full": masks.FullMask((256, 256)),

@@ -12,7 +12,7 @@ from pallascope.walk import Rule, Walk
 
 def _inline(parameter: str) -> Rule:
     def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-        return walk.run(eqn.params[parameter], operands)
+        return walk.call(eqn.params[parameter], operands)
 
     return rule
 

@@ -12,16 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from pallascope import compat, pipelines, types
+from pallascope import compat, pipelines, stages, types
 from pallascope.problems import NotCaptured
 from pallascope.program import Region, Type
-from pallascope.sources import place_of
 from pallascope.walk import Walk
 
 
 @dataclasses.dataclass(eq=False)
 class Array:
-    """An array of the function: an argument, a constant, or the result of a kernel."""
+    """An array of the function: an argument, a constant, or what was made of such."""
 
     aval: Any
     name: str
@@ -86,15 +85,14 @@ class Outer:
                 return Array(atom.aval, "", value=np.asarray(atom.val))
             return env[atom]
 
-        for eqn in jaxpr.eqns:
-            place = place_of(eqn.source_info)
-            self.walk.builder.location = self.walk.locations.number(place)
+        for eqn in _used(jaxpr):
             operands = [read(v) for v in eqn.invars]
-            try:
-                results = self._equation(eqn, operands)
-            except NotCaptured as reason:
-                self.walk.problem(str(reason))
-                results = [Array(v.aval, "", is_result=True) for v in eqn.outvars]
+            with self.walk.at(eqn):
+                try:
+                    results = self._equation(eqn, operands)
+                except NotCaptured as reason:
+                    self.walk.problem(str(reason))
+                    results = [Array(v.aval, "", is_result=True) for v in eqn.outvars]
             env |= dict(zip(eqn.outvars, results, strict=True))
         return [read(v) for v in jaxpr.outvars]
 
@@ -106,8 +104,9 @@ class Outer:
             return self._mpmd_map(eqn, operands)
         if name in _CALLS:
             inner, consts = compat.open_jaxpr(eqn.params[_CALLS[name]])
-            return self._inline(inner, [self._constant(v.aval, const) for v, const
-                                        in zip(inner.constvars, consts, strict=True)], operands)
+            with self.walk.inside(inner):
+                return self._inline(inner, [self._constant(v.aval, const) for v, const in
+                                            zip(inner.constvars, consts, strict=True)], operands)
         if all(operand.value is not None for operand in operands):
             found = _evaluate(eqn, [operand.value for operand in operands])
             return [Array(v.aval, "constant", value=value)
@@ -118,7 +117,16 @@ class Outer:
             scalars = self.walk.equation(eqn, [self._scalar(operand) for operand in operands])
             return [Array(v.aval, "", scalar=scalar)
                     for v, scalar in zip(eqn.outvars, scalars, strict=True)]
-        raise NotCaptured(f"primitive {name} outside of a kernel")
+        return self._compute(eqn, operands)
+
+    def _compute(self, eqn: Any, operands: list[Array]) -> list[Array]:
+        """An operation on whole arrays."""
+        results = [Array(v.aval, v.aval.str_short(), is_result=True) for v in eqn.outvars]
+        inputs = [self._scalar(array) if array.scalar is not None or array.value is not None
+                  and array.aval.shape == () else self._ref(array, "hbm") for array in operands]
+        stages.compute(self.walk, eqn, inputs, [self._ref(array, "hbm") for array in results])
+        self.results += results
+        return results
 
     def _constant(self, aval: Any, value: Any) -> Array:
         return Array(aval, "constant", value=np.asarray(value))
@@ -168,7 +176,6 @@ class Outer:
 
     def _order_results(self, found: list[Array]) -> list[Array]:
         """Results in the order of the function; yields what its kernels make and it drops."""
-        self.walk.builder.location = -1
         roots = [array.root() for array in found]
         for number, root in enumerate(roots):
             if not root.is_result:
@@ -275,6 +282,21 @@ class Outer:
             walk.builder.emit("core_map", [], [], {"axis": str(axis), "cores": count}, [region])
         walk.cores = {}
         return outputs
+
+
+def _used(jaxpr: Any) -> list[Any]:
+    """The equations that a result or an effect depends on."""
+    needed = set(filter(_is_variable, jaxpr.outvars))
+    kept = []
+    for eqn in reversed(jaxpr.eqns):
+        if eqn.effects or needed.intersection(eqn.outvars):
+            needed.update(filter(_is_variable, eqn.invars))
+            kept.append(eqn)
+    return kept[::-1]
+
+
+def _is_variable(atom: Any) -> bool:
+    return not isinstance(atom, compat.Literal)
 
 
 def _only_reshapes(eqn: Any) -> bool:

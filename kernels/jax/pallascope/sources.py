@@ -28,7 +28,7 @@ def place_of(source_info: Any) -> Place | None:
     """The innermost frame that is neither JAX's nor Python's. JAX's own kernels are authors too."""
     traceback = source_info.traceback
     for frame in traceback.frames if traceback else ():
-        if _is_author(frame.file_name):
+        if is_author(frame.file_name):
             return Place(frame.file_name, frame.line_num, frame.function_name)
     return None
 
@@ -46,7 +46,8 @@ def name_of_function(jaxpr: Any) -> str:
     return place.function if place else "kernel"
 
 
-def _is_author(path: str) -> bool:
+def is_author(path: str) -> bool:
+    """Whether the file is neither JAX's nor Python's; JAX's own kernels count as authors'."""
     if path.startswith(_PACKAGES):
         return not path.startswith(_JAX) or path.startswith(_KERNELS_OF_JAX)
     return not path.startswith((_JAX, _STDLIB, _OWN)) and not path.startswith("<frozen")

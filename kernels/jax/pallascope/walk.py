@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from pallascope import compat, types
 from pallascope.problems import NotCaptured, Problem
 from pallascope.program import INDEX, Builder, Region, Type
-from pallascope.sources import Locations, place_of, short_name
+from pallascope.sources import Locations, is_author, place_of, place_of_function, short_name
 
 # Takes an equation and its operands, as values of the program; yields the values of its results.
 Rule = Callable[["Walk", Any, list[int]], list[int]]
@@ -56,28 +57,52 @@ class Walk:
 
     def run_here(self, jaxpr: Any, arguments: Sequence[int]) -> list[int]:
         """Inlines a jaxpr that the current equation stands for: all of it is at its line."""
-        outer, self._fixed = self._fixed, True
-        try:
+        with self._at_this_line(True):
             return self.run(jaxpr, arguments)
+
+    def call(self, jaxpr: Any, arguments: Sequence[int]) -> list[int]:
+        """Inlines a function that the current equation calls."""
+        with self.inside(jaxpr):
+            return self.run(jaxpr, arguments)
+
+    def inside(self, jaxpr: Any) -> contextlib.AbstractContextManager[None]:
+        """While equations of a function are walked. JAX traces its own functions once, so that
+        their equations know the line of the first call only."""
+        inner, _ = compat.open_jaxpr(jaxpr)
+        place = place_of_function(inner)
+        return self._at_this_line(place is not None and not is_author(place.path))
+
+    @contextlib.contextmanager
+    def _at_this_line(self, fixed: bool) -> Iterator[None]:
+        outer, self._fixed = self._fixed, self._fixed or fixed
+        try:
+            yield
         finally:
             self._fixed = outer
 
-    def equation(self, eqn: Any, operands: list[int]) -> list[int]:
-        """The results of one equation; of one that is not supported, values of their types."""
+    @contextlib.contextmanager
+    def at(self, eqn: Any) -> Iterator[None]:
+        """Gives what is emitted the line of the equation; that of the one around if it has none."""
         outer = self.builder.location
         place = None if self._fixed else place_of(eqn.source_info)
         if place is not None:
             self.builder.location = self.locations.number(place)
         try:
-            rule = self._rules.get(eqn.primitive.name)
-            if rule is None:
-                raise NotCaptured(f"primitive {eqn.primitive.name}")
-            return rule(self, eqn, operands)
-        except NotCaptured as reason:
-            self.problem(str(reason))
-            return [self.builder.value(self._type_or_any(v.aval)) for v in eqn.outvars]
+            yield
         finally:
             self.builder.location = outer
+
+    def equation(self, eqn: Any, operands: list[int]) -> list[int]:
+        """The results of one equation; of one that is not supported, values of their types."""
+        with self.at(eqn):
+            try:
+                rule = self._rules.get(eqn.primitive.name)
+                if rule is None:
+                    raise NotCaptured(f"primitive {eqn.primitive.name}")
+                return rule(self, eqn, operands)
+            except NotCaptured as reason:
+                self.problem(str(reason))
+                return [self.builder.value(self._type_or_any(v.aval)) for v in eqn.outvars]
 
     def problem(self, what: str) -> None:
         """Records what is not supported, at the current line; the walk goes on."""
