@@ -14,14 +14,15 @@ namespace pallascope::app {
 namespace {
 
 // A trace file, or a kernel or its file with arguments: "matmul bm=256 chip=v5p".
-Result<FinishedRun> runOf(const std::string& text, const std::string& chip)
+Result<FinishedRun> runOf(const std::string& text, const std::string& chip,
+                          const machine::Settings& settings)
 {
     std::error_code error;
     if (std::filesystem::is_regular_file(text, error) && !kernel_file::isKernelFile(text)) {
         return openTrace(text);
     }
     std::istringstream words(text);
-    RunRequest request{.chip = chip, .fullValues = false, .check = false};
+    RunRequest request{.chip = chip, .fullValues = false, .check = false, .settings = settings};
     words >> request.kernel;
     std::vector<std::string> assignments;
     for (std::string word; words >> word;) {
@@ -52,12 +53,16 @@ Result<FinishedRun> runOf(const std::string& text, const std::string& chip)
 
 int compareCommand(const CompareCommand& command)
 {
+    const Result<machine::Settings> settings = parseSettings(command.settings);
+    if (!settings) {
+        return complain(settings.error());
+    }
     catchInterrupts();
-    const Result<FinishedRun> a = runOf(command.a, command.chip);
+    const Result<FinishedRun> a = runOf(command.a, command.chip, *settings);
     if (!a) {
         return complain(a.error());
     }
-    const Result<FinishedRun> b = runOf(command.b, command.chip);
+    const Result<FinishedRun> b = runOf(command.b, command.chip, *settings);
     if (!b) {
         return complain(b.error());
     }

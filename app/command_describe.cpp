@@ -1,9 +1,12 @@
 #include "app/chips.h"
 #include "app/commands.h"
 #include "core/base/format.h"
+#include "core/cost/legality.h"
+#include "core/ir/pipeline_facts.h"
 #include "core/ir/print.h"
 #include "core/kernel_file/kernel_file.h"
 #include "core/machine/needed.h"
+#include "core/machine/settings.h"
 #include "kernels/kernel.h"
 
 #include <nlohmann/json.hpp>
@@ -58,6 +61,30 @@ std::string neededText(const ir::Program& program)
                        program.operationCount);
 }
 
+// On the chip that kernels run on unless another is asked for; the rules are those of all of them.
+std::vector<std::string> illegalBlocks(const ir::Program& program)
+{
+    std::vector<std::string> sentences;
+    const Result<chip::Chip> chip = loadChip(RunCommand().chip);
+    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
+        for (const cost::IllegalBlock& block : chip ? cost::illegalBlocks(program, *pipeline, *chip)
+                                                    : std::vector<cost::IllegalBlock>()) {
+            sentences.push_back(block.sentence);
+        }
+    }
+    return sentences;
+}
+
+// What follows from the program alone.
+std::string factsText(const ir::Program& program)
+{
+    std::string text = neededText(program);
+    for (const std::string& sentence : illegalBlocks(program)) {
+        text += "illegal block: " + sentence + "\n";
+    }
+    return text;
+}
+
 int describeKernelFile(const std::string& path, bool json)
 {
     const Result<kernel_file::KernelFile> file = kernel_file::load(path);
@@ -68,12 +95,13 @@ int describeKernelFile(const std::string& path, bool json)
         nlohmann::ordered_json described = {{"name", file->program.name},
                                             {"file", path},
                                             {"parameters", nlohmann::ordered_json::array()},
-                                            {"needed_contents", neededArguments(file->program)}};
+                                            {"needed_contents", neededArguments(file->program)},
+                                            {"illegal_blocks", illegalBlocks(file->program)}};
         fmt::print("{}\n", described.dump(2));
         return kFine;
     }
     fmt::print("{}: a kernel from {}\n\n{}\n{}", file->program.name, path,
-               ir::printText(file->program), neededText(file->program));
+               ir::printText(file->program), factsText(file->program));
     return kFine;
 }
 
@@ -89,7 +117,7 @@ void describeKernel(const KernelInfo& kernel)
     if (const auto program =
             arguments ? known->build(*arguments) : Result<ir::Program>(arguments.error());
         program) {
-        fmt::print("\n{}\n{}", ir::printText(*program), neededText(*program));
+        fmt::print("\n{}\n{}", ir::printText(*program), factsText(*program));
     }
 }
 
@@ -170,7 +198,16 @@ int listCommand(const std::string& what)
         }
         return kFine;
     }
-    return complain(userError("Cannot list \"" + what + "\"; kernels or chips is right."));
+    if (what == "settings") {
+        const machine::Settings defaults;
+        for (const machine::SettingEntry& entry : machine::settingEntries()) {
+            fmt::print("{:<21} {} (default {}). {}\n", entry.name, fmt::join(entry.values, ", "),
+                       entry.values[entry.get(defaults)], entry.help);
+        }
+        return kFine;
+    }
+    return complain(
+        userError("Cannot list \"" + what + "\"; kernels, chips or settings is right."));
 }
 
 int describeCommand(const std::string& what, bool json)

@@ -54,6 +54,11 @@ Result<RunRequest> requestOf(const RunCommand& command)
         return userError("The value mode \"" + command.values
                          + "\" is not known; full or needed is right.");
     }
+    const Result<machine::Settings> settings = parseSettings(command.settings);
+    if (!settings) {
+        return settings.error();
+    }
+    request.settings = *settings;
     request.fullValues = command.values == "full";
     request.check = !command.noCheck;
     request.inputs = command.inputs;

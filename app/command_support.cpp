@@ -1,4 +1,5 @@
 #include "app/commands.h"
+#include "app/kernel_choice.h"
 
 #include <array>
 #include <atomic>
@@ -66,6 +67,12 @@ void clearProgress()
     if (isatty(STDERR_FILENO) != 0) {
         fmt::print(stderr, "\r\033[K");
     }
+}
+
+Result<machine::Settings> parseSettings(const std::vector<std::string>& assignments)
+{
+    const auto names = parseAssignments(assignments, "setting", "uninitialized_memory=zero");
+    return names ? machine::settingsOf(*names) : Result<machine::Settings>(names.error());
 }
 
 Status checkWritable(const std::string& path)

@@ -113,6 +113,11 @@ Result<Sweep> sweepOf(const SweepCommand& command)
         return fixed.error();
     }
     sweep.fixed = std::move(*fixed);
+    const Result<machine::Settings> settings = parseSettings(command.settings);
+    if (!settings) {
+        return settings.error();
+    }
+    sweep.plan.settings = *settings;
     if (Status names = checkNames(sweep); !names) {
         return names.error();
     }
@@ -127,7 +132,7 @@ Result<Sweep> sweepOf(const SweepCommand& command)
         return arguments ? kernel->build(*arguments) : Result<ir::Program>(arguments.error());
     };
     sweep.subject =
-        study::subjectOf(command.kernel, sweep.fixed, command.version, sweep.plan.chips);
+        study::subjectOf(command.kernel, sweep.fixed, command.version, *settings, sweep.plan.chips);
     return sweep;
 }
 

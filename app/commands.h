@@ -34,8 +34,9 @@ struct RunCommand
     bool noCheck = false;
     bool json = false;
     std::string trace;
-    std::vector<std::string> failIf; // conditions on the report: "vmem>90%"
-    std::string inputs, results;     // .npz files; empty: none
+    std::vector<std::string> failIf;   // conditions on the report: "vmem>90%"
+    std::vector<std::string> settings; // "uninitialized_memory=zero"
+    std::string inputs, results;       // .npz files; empty: none
     std::optional<PictureRequest> picture;
 };
 
@@ -60,6 +61,7 @@ struct SweepCommand
     std::string kernel;
     std::vector<std::string> over; // "bm=128:1024:*2"
     std::vector<std::string> parameters;
+    std::vector<std::string> settings;
     std::string chips = "tpu_v5e"; // names or files, separated by commas
     bool csv = false, json = false;
     std::string save, resume; // files
@@ -70,6 +72,7 @@ struct CompareCommand
 {
     std::string a, b; // a trace file, or a kernel with arguments: "matmul bm=256"
     std::string chip = "tpu_v5e";
+    std::vector<std::string> settings; // of kernels
     bool json = false;
 };
 
@@ -97,6 +100,9 @@ void catchInterrupts();
 // Ctrl-C.
 [[nodiscard]] Progress terminalProgress(const std::string& what);
 void clearProgress();
+
+// "NAME=VALUE", each name once.
+[[nodiscard]] Result<machine::Settings> parseSettings(const std::vector<std::string>& assignments);
 
 // Refuses a path that cannot be written before the work is done: a folder, a missing folder.
 [[nodiscard]] Status checkWritable(const std::string& path);

@@ -93,22 +93,29 @@ Result<KernelChoice> chooseKernel(const std::string& name,
 }
 
 Result<std::map<std::string, std::string>>
-parseParameters(const std::vector<std::string>& assignments)
+parseAssignments(const std::vector<std::string>& assignments, const std::string& what,
+                 const std::string& example)
 {
-    std::map<std::string, std::string> parameters;
+    std::map<std::string, std::string> values;
     for (const std::string& assignment : assignments) {
         const std::size_t equals = assignment.find('=');
         if (equals == std::string::npos || equals == 0) {
-            return userError("The parameter \"" + assignment
-                             + "\" is not understood; NAME=VALUE such as bm=1024 is right.");
+            return userError("The " + what + " \"" + assignment
+                             + "\" is not understood; NAME=VALUE such as " + example
+                             + " is right.");
         }
-        if (!parameters.emplace(assignment.substr(0, equals), assignment.substr(equals + 1))
-                 .second) {
-            return userError("The parameter " + assignment.substr(0, equals)
+        if (!values.emplace(assignment.substr(0, equals), assignment.substr(equals + 1)).second) {
+            return userError("The " + what + " " + assignment.substr(0, equals)
                              + " is given twice; once is right.");
         }
     }
-    return parameters;
+    return values;
+}
+
+Result<std::map<std::string, std::string>>
+parseParameters(const std::vector<std::string>& assignments)
+{
+    return parseAssignments(assignments, "parameter", "bm=1024");
 }
 
 std::vector<Array> makeInputs(const KernelChoice& kernel, bool values)

@@ -34,7 +34,10 @@ inline constexpr const char* kFileParameter = "file";
                                                 const std::map<std::string, std::string>& given,
                                                 const std::string& inputs = {});
 
-// "NAME=VALUE", each name once.
+// "NAME=VALUE", each name once. `what` is such a thing, for errors, `example` a right one.
+[[nodiscard]] Result<std::map<std::string, std::string>>
+parseAssignments(const std::vector<std::string>& assignments, const std::string& what,
+                 const std::string& example);
 [[nodiscard]] Result<std::map<std::string, std::string>>
 parseParameters(const std::vector<std::string>& assignments);
 

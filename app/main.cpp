@@ -60,6 +60,16 @@ void addPictureOptions(CLI::App* command, PictureRequest& picture)
     command->add_option("--theme", picture.theme, "light or dark")->needs(screenshot);
 }
 
+// For every command that runs kernels.
+void addSettings(CLI::App* command, std::vector<std::string>& settings)
+{
+    command
+        ->add_option("--set", settings,
+                     "NAME=VALUE of a setting of the machine, as often as wanted; see `pallascope "
+                     "list settings`")
+        ->allow_extra_args(false);
+}
+
 constexpr const char* kKernelHelp = "see `pallascope list kernels`, or a kernel file";
 
 struct CommandLine
@@ -94,8 +104,8 @@ CommandLine::CommandLine()
     app.set_version_flag("--version", PALLASCOPE_VERSION);
     open = app.add_subcommand("open", "open a saved trace or a kernel file in the window");
     open->add_option("file", openFile, "a trace, or a kernel, which is run")->required();
-    list = app.add_subcommand("list", "list kernels or chips");
-    list->add_option("what", listWhat, "kernels or chips")->required();
+    list = app.add_subcommand("list", "list kernels, chips or settings");
+    list->add_option("what", listWhat, "kernels, chips or settings")->required();
     describe = app.add_subcommand("describe", "describe a kernel or a chip, by name or file");
     describe->add_option("what", describeWhat, "a kernel, a chip or a file of either")->required();
     describe->add_flag("--json", describeJson,
@@ -110,6 +120,7 @@ CommandLine::CommandLine()
         ->add_option("--values", run.values,
                      "full: compute every number; needed: only what decides the timing")
         ->capture_default_str();
+    addSettings(runApp, run.settings);
     runApp->add_flag("--no-check", run.noCheck,
                      "do not compare the result with the kernel's reference");
     runApp
@@ -147,6 +158,7 @@ void CommandLine::addStudies()
         ->allow_extra_args(false);
     sweepApp->add_option("-p,--parameter", sweep.parameters, "NAME=VALUE, the same in every run")
         ->allow_extra_args(false);
+    addSettings(sweepApp, sweep.settings);
     sweepApp->add_option("--chip", sweep.chips, "names or files of chips, separated by commas")
         ->capture_default_str();
     auto* json = sweepApp->add_flag("--json", sweep.json, "print the rows as JSON");
@@ -165,6 +177,7 @@ void CommandLine::addStudies()
     compareApp->add_option("b", compare.b, "the other one")->required();
     compareApp->add_option("--chip", compare.chip, "of kernels that name none")
         ->capture_default_str();
+    addSettings(compareApp, compare.settings);
     compareApp->add_flag("--json", compare.json, "print the comparison as JSON");
 }
 

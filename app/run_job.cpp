@@ -139,6 +139,7 @@ Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progres
     }
     machine::Options options;
     options.values = request.fullValues ? machine::ValueMode::Full : machine::ValueMode::Needed;
+    options.settings = request.settings;
     options.progress = progress;
     options.seed = kSeed;
     options.parameters = kernel->parameters;
@@ -180,6 +181,9 @@ Result<FinishedRun> openTrace(const std::string& path)
                    .chip = info.chip,
                    .fullValues = info.values == "full",
                    .check = info.check.checked};
+    if (const Result<machine::Settings> settings = machine::settingsOf(info.settings)) {
+        run.request.settings = *settings; // those of a later version are not known
+    }
     if (const auto file = info.parameters.find(kFileParameter); file != info.parameters.end()) {
         run.request.kernel = file->second;
         run.request.parameters.clear();

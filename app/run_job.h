@@ -3,6 +3,7 @@
 
 #include "core/base/array.h"
 #include "core/base/result.h"
+#include "core/machine/settings.h"
 #include "views/layout/run_view.h"
 
 #include <functional>
@@ -23,6 +24,7 @@ struct RunRequest
     bool check = true;  // only with full values and a built-in kernel
     std::string inputs; // an .npz with contents of inputs; empty: as the kernel has them
     bool keepResults = false;
+    machine::Settings settings;
     bool operator==(const RunRequest&) const = default;
 };
 

@@ -102,6 +102,7 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     json["parameters"] = parameters(report, info);
     json["chip"] = report.chip;
     json["values"] = info.values;
+    json["settings"] = info.settings;
     json["grid"] = report.grid;
     json["steps"] = report.steps;
     json["events"] = report.events;

@@ -7,8 +7,6 @@ namespace pallascope {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kFillNames{"nan", "zero", "min", "max"};
-
 using FloatValues = std::array<float, 256>;
 
 constexpr std::array<FloatValues, kDTypes.size()> allFloatValues()
@@ -95,21 +93,6 @@ double convertNumber(DType from, DType to, double value)
         return 0;
     }
     return std::trunc(std::fmin(std::fmax(value, lowestNumber(to)), highestNumber(to))) + 0.0;
-}
-
-std::string_view fillName(Fill fill)
-{
-    return kFillNames[static_cast<std::size_t>(fill)];
-}
-
-std::optional<Fill> fillFromName(std::string_view name)
-{
-    for (std::size_t i = 0; i < kFillNames.size(); ++i) {
-        if (kFillNames[i] == name) {
-            return static_cast<Fill>(i);
-        }
-    }
-    return std::nullopt;
 }
 
 double fillNumber(DType type, Fill fill)

@@ -8,8 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
-#include <string_view>
 
 namespace pallascope {
 
@@ -77,8 +75,6 @@ enum class Fill : std::uint8_t
     Max
 };
 
-[[nodiscard]] std::string_view fillName(Fill fill);
-[[nodiscard]] std::optional<Fill> fillFromName(std::string_view name);
 [[nodiscard]] double fillNumber(DType type, Fill fill); // a value of the dtype
 
 namespace detail {

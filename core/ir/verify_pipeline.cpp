@@ -182,9 +182,10 @@ Status checkPipeline(const Program& program, const Operation& pipeline)
             return userError("The block ref of " + spec.name + " is typed " + toString(block)
                              + ", its spec cuts " + toString(Type{array.dtype, shape, {}}) + ".");
         }
-        if (*schedule == Schedule::Jax0_9 && array.shape.rank() < 2) {
+        if (*schedule == Schedule::Jax0_9 && params.origin == PipelineOrigin::EmitPipeline
+            && array.shape.rank() < 2) {
             return userError("The operand " + spec.name + " is " + toString(array)
-                             + "; the schedule of JAX 0.9 takes arrays of rank 2 or more.");
+                             + "; emit_pipeline of JAX 0.9 takes arrays of rank 2 or more.");
         }
     }
     return Done{};

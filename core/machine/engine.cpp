@@ -2,6 +2,7 @@
 
 #include "core/base/check.h"
 #include "core/base/format.h"
+#include "core/machine/nonfinite.h"
 
 #include <algorithm>
 
@@ -62,7 +63,7 @@ Status Engine::bind(const std::vector<Array>& inputs)
         }
         binding(argument.ref).buffer = m_state.memory.allocate(1).first;
         Memory& memory = m_state.memory[binding(argument.ref).buffer];
-        memory = {Buffer(type.dtype, type.shape), true};
+        memory = {undefined(type.dtype, type.shape), true};
         if (argument.kind == ir::ArgumentKind::Output) {
             continue;
         }
@@ -74,7 +75,8 @@ Status Engine::bind(const std::vector<Array>& inputs)
                              + " does, so they are needed; only its shape is given.");
         }
         if (array.data) {
-            memory.contents = Buffer(type.dtype, type.shape, array.data);
+            memory.contents =
+                Buffer(type.dtype, type.shape, m_options.settings.uninitializedMemory, array.data);
         }
     }
     return Done{};
@@ -319,7 +321,7 @@ void Engine::allocate(const std::vector<ir::ValueId>& refs, Owned& owned)
         owned.buffers.push_back(m_state.memory.allocate(1));
         binding(ref) = {};
         binding(ref).buffer = owned.buffers.back().first;
-        m_state.memory[binding(ref).buffer] = {Buffer(type.dtype, type.shape), false,
+        m_state.memory[binding(ref).buffer] = {undefined(type.dtype, type.shape), false,
                                                m_agent->cores > 1};
     }
 }
@@ -389,6 +391,20 @@ void Engine::runWhile()
         m_agent->frames.emplace_back(BlockFrame{item.regions[0], nullptr, 0});
         return;
     }
+}
+
+std::optional<std::string> Engine::nonFiniteOutput()
+{
+    m_agent = &m_state.agents.front();
+    for (const ir::Argument& argument : m_program.arguments) {
+        if (argument.kind == ir::ArgumentKind::Output) {
+            const Buffer& array = buffer(binding(argument.ref).buffer);
+            if (nonFiniteIn(array.load(StridedView::whole(array.shape()), array.shape())).any()) {
+                return argument.name;
+            }
+        }
+    }
+    return std::nullopt;
 }
 
 std::vector<Array> Engine::outputs()

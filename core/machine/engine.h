@@ -13,9 +13,21 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace pallascope::machine {
+
+// An operation whose result had a NaN (or Inf) while its inputs had none, and how often; the other
+// figures are of the first time.
+struct Birth
+{
+    const ir::Operation* operation = nullptr;
+    bool nan = false; // else Inf
+    std::int64_t step = -1;
+    std::int64_t elements = 0, of = 0; // of its result
+    std::int64_t count = 0;
+};
 
 // Moves a grid point to a step; steps count in lexicographic order, and mostly it is the next one.
 void moveTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step);
@@ -32,6 +44,18 @@ public:
     [[nodiscard]] Status execute();
     // The outputs (with values full).
     [[nodiscard]] std::vector<Array> outputs();
+
+    // Execution ended with a finding before the program did.
+    [[nodiscard]] bool hasStopped() const { return m_stopped; }
+
+    // The first output with a defined element that is NaN or Inf.
+    [[nodiscard]] std::optional<std::string> nonFiniteOutput();
+
+    // Looks at every operation for births, which is slow. To be asked for before execute().
+    void watchBirths() { m_births.emplace(); }
+
+    // In the order of their first times.
+    [[nodiscard]] const std::vector<Birth>& births() const { return *m_births; }
 
     [[nodiscard]] Recorder& recorder() { return m_recorder; }
 
@@ -70,6 +94,11 @@ private:
         return m_agent->refs[static_cast<std::size_t>(ref.index)];
     }
 
+    [[nodiscard]] Buffer undefined(DType dtype, Shape shape) const // nothing in it is defined
+    {
+        return {dtype, std::move(shape), m_options.settings.uninitializedMemory};
+    }
+
     [[nodiscard]] Buffer& buffer(std::int32_t index) { return m_state.memory[index].contents; }
 
     // An int32 scalar as a number.
@@ -81,21 +110,42 @@ private:
     // segments.cpp
     void runSegment(const PlanItem& item);
     void execute(const Evaluation& evaluation);
+    void evaluateNow(const Evaluation& evaluation);
+    void noteBirth(const ir::Operation& operation, const RuntimeValue& result, bool nan);
+    void bindView(const ir::Operation& operation);
+    void checkRace(ir::ValueId ref, const ir::Operation& operation, bool writes,
+                   const RefBinding& where);
+
+    // access.cpp
+    // Where a get, swap or ref_at reaches in its ref.
+    struct Reached
+    {
+        RefBinding where;     // its part inside the ref
+        bool clipped = false; // some of it is outside
+        bool empty = false;   // all of it is outside
+        Shape shape;          // clipped: of all that is accessed
+        StridedView part;     // clipped: the part inside, within that
+    };
+
+    // Nothing when the run stops there.
+    [[nodiscard]] std::optional<Reached> reach(const ir::Operation& operation);
+    [[nodiscard]] bool leavesRef(const ir::Operation& operation, std::size_t axis,
+                                 std::int64_t start, std::int64_t last, std::int64_t extent);
+    [[nodiscard]] static RuntimeValue loadAt(const Reached& reached, const Buffer& memory);
+    static void storeAt(const Reached& reached, Buffer& memory, RuntimeValue value);
     void access(const Evaluation& evaluation);
     void maskedLoad(const ir::Operation& operation);
     void maskedSwap(const ir::Operation& operation);
-    void bindView(const ir::Operation& operation);
-    // Where a get, swap or ref_at reaches in its ref; nothing when it leaves it, and the run stops.
-    [[nodiscard]] std::optional<RefBinding> indexed(const ir::Operation& operation);
     [[nodiscard]] const Shape& memoryShape(ir::ValueId ref);
-    void checkRace(ir::ValueId ref, const ir::Operation& operation, bool writes,
-                   const RefBinding& where);
 
     // flights.cpp
     void land(Picoseconds until);
     void read(Flight& flight);
     void write(Flight& flight);
     void dropFlights(SlabRange buffers);
+    void launch(Flight flight, std::int32_t link);
+    void landHeld(std::int32_t copy);
+    void landHeld(std::int32_t semaphore, std::int64_t bytes);
 
     // sync.cpp
     void runSync(const ir::Operation& operation);
@@ -197,6 +247,7 @@ private:
     std::vector<ir::ValueId> m_seen; // by ValueId: of a view the ref that it sees
     std::map<std::pair<const ir::Operation*, std::size_t>, std::shared_ptr<const OperandPlan>>
         m_operandPlans;
+    std::optional<std::vector<Birth>> m_births; // where they are watched
     std::optional<Error> m_error;
     bool m_stopped = false;
     Picoseconds m_end;

@@ -63,6 +63,52 @@ void Engine::write(Flight& flight)
     }
 }
 
+// What a copy does to memory, as dma_execution_mode says; its times are the same in all modes.
+void Engine::launch(Flight flight, std::int32_t link)
+{
+    switch (m_options.settings.dmaExecutionMode) {
+    case DmaMode::Timed:
+        m_state.flights[static_cast<std::size_t>(link)].push_back(std::move(flight));
+        return;
+    case DmaMode::Eager:
+        read(flight);
+        write(flight);
+        return;
+    case DmaMode::OnWait:
+        m_state.held.push_back(std::move(flight));
+    }
+}
+
+// A pipeline waits for one copy.
+void Engine::landHeld(std::int32_t copy)
+{
+    const auto held = std::find_if(m_state.held.begin(), m_state.held.end(),
+                                   [&](const Flight& flight) { return flight.copy == copy; });
+    if (held != m_state.held.end()) {
+        Flight flight = std::move(*held);
+        m_state.held.erase(held);
+        read(flight);
+        write(flight);
+    }
+}
+
+// A wait by hand does what was started last on its semaphore first, as much as it waits for.
+void Engine::landHeld(std::int32_t semaphore, std::int64_t bytes)
+{
+    std::int64_t& done = m_state.semaphores[semaphore].executed;
+    for (std::size_t i = m_state.held.size(); i-- > 0 && done < bytes;) {
+        if (m_state.held[i].semaphore != semaphore) {
+            continue;
+        }
+        Flight flight = std::move(m_state.held[i]);
+        m_state.held.erase(m_state.held.begin() + static_cast<std::ptrdiff_t>(i));
+        read(flight);
+        done += flight.bytes.value();
+        write(flight);
+    }
+    done -= bytes;
+}
+
 // A copy that nobody waited for would land in memory that is gone.
 void Engine::dropFlights(SlabRange buffers)
 {

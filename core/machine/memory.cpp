@@ -33,17 +33,17 @@ StridedView cornerView(const Box& box, const Shape& block)
     return view;
 }
 
-void replaceUndefined(RuntimeValue& value)
+void replaceUndefined(RuntimeValue& value, Fill fill)
 {
     if (value.shadow.all() || value.isScalar()) {
         return;
     }
     const std::int64_t count = value.elements();
+    const double number = fillNumber(value.dtype, fill);
     if (value.shadow.none()) {
-        fillUndefined(value.dtype, value.data.get(), count);
+        fillElements(value.dtype, value.data.get(), count, number);
         return;
     }
-    const double number = undefinedScalar(value.dtype);
     for (std::int64_t i = 0; i < count; ++i) {
         if (value.shadow.bytes()[i] == 0) {
             writeElement(value.dtype, value.data.get(), i, number);
@@ -53,8 +53,9 @@ void replaceUndefined(RuntimeValue& value)
 
 } // namespace
 
-Buffer::Buffer(RuntimeValue value)
+Buffer::Buffer(RuntimeValue value, Fill fill)
     : m_dtype(value.dtype)
+    , m_fill(fill)
     , m_shape(std::move(value.shape))
     , m_data(std::move(value.data))
     , m_shadow(std::move(value.shadow))
@@ -102,7 +103,7 @@ RuntimeValue Buffer::load(const StridedView& view, const Shape& shape) const
         const bool defined =
             m_shadow.all() || (!m_shadow.none() && m_shadow.bytes()[view.offset] != 0);
         value.scalar =
-            defined ? readElement(m_dtype, m_data.get(), view.offset) : undefinedScalar(m_dtype);
+            defined ? readElement(m_dtype, m_data.get(), view.offset) : fillNumber(m_dtype, m_fill);
         value.shadow = defined ? Shadow::allDefined() : Shadow::noneDefined();
         return value;
     }
@@ -123,7 +124,7 @@ RuntimeValue Buffer::load(const StridedView& view, const Shape& shape) const
         copyStrided(m_shadow.mask.get(), view, mask.get(), to, 1);
         value.shadow = Shadow::fromMask(std::move(mask), value.elements());
     }
-    replaceUndefined(value);
+    replaceUndefined(value, m_fill);
     return value;
 }
 
@@ -157,7 +158,7 @@ void Buffer::store(const StridedView& view, RuntimeValue value)
 
 Buffer Buffer::cut(const StridedView& array, const Box& box, const Shape& shape) const
 {
-    Buffer block(m_dtype, shape);
+    Buffer block(m_dtype, shape, m_fill);
     const StridedView from = boxView(box, array);
     const StridedView to = cornerView(box, shape);
     if (m_data && !m_shadow.none()) {

@@ -21,27 +21,31 @@ struct Box
 };
 
 // One buffer with its shadow. Undefined elements of its data are garbage: every read replaces them
-// by what undefined memory returns.
+// by its fill, what undefined memory returns.
 class Buffer
 {
 public:
     Buffer() = default;
 
-    Buffer(DType dtype, Shape shape)
+    Buffer(DType dtype, Shape shape, Fill fill)
         : m_dtype(dtype)
+        , m_fill(fill)
         , m_shape(std::move(shape))
     {} // nothing defined yet
 
-    Buffer(DType dtype, Shape shape, SharedBytes data) // everything defined
+    Buffer(DType dtype, Shape shape, Fill fill, SharedBytes data) // everything defined
         : m_dtype(dtype)
+        , m_fill(fill)
         , m_shape(std::move(shape))
         , m_data(std::move(data))
         , m_shadow(Shadow::allDefined())
     {}
 
-    explicit Buffer(RuntimeValue value);
+    Buffer(RuntimeValue value, Fill fill);
 
     [[nodiscard]] DType dtype() const { return m_dtype; }
+
+    [[nodiscard]] Fill fill() const { return m_fill; }
 
     [[nodiscard]] const Shape& shape() const { return m_shape; }
 
@@ -68,6 +72,7 @@ private:
     void ownMask(); // the mask exists and nobody else holds it
 
     DType m_dtype = DType::F32;
+    Fill m_fill = Fill::Nan;
     Shape m_shape;
     SharedBytes m_data; // null while nothing was ever written
     Shadow m_shadow = Shadow::noneDefined();

@@ -79,7 +79,7 @@ void Engine::enterPipeline(const PlanItem& item)
             operand.firstSlot = frame.owned.buffers.back().first;
             for (std::int32_t slot = 0; slot < facts.slots; ++slot) {
                 m_state.memory[operand.firstSlot + slot] = {
-                    Buffer(operand.plan->dtype, operand.plan->blockShape), false, true};
+                    undefined(operand.plan->dtype, operand.plan->blockShape), false, true};
             }
             operand.inCopyOfSlot.assign(static_cast<std::size_t>(facts.slots), -1);
             operand.outCopyOfSlot.assign(static_cast<std::size_t>(facts.slots), -1);

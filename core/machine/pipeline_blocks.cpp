@@ -31,11 +31,11 @@ std::int64_t Engine::loadIndex(const ir::Operation& get, std::span<const std::in
         value(get.operands[i]) =
             RuntimeValue::scalarOf(DType::Int32, static_cast<double>(indices[i]));
     }
-    const std::optional<RefBinding> where = indexed(get);
-    if (!where) {
+    const std::optional<Reached> reached = reach(get);
+    if (!reached) {
         return 0;
     }
-    const RuntimeValue loaded = loadThrough(*where, buffer(where->buffer));
+    const RuntimeValue loaded = loadAt(*reached, buffer(reached->where.buffer));
     reportUndefinedUse(loaded, "undefined_index", "An index map", get.location);
     return static_cast<std::int64_t>(loaded.scalar);
 }
@@ -90,7 +90,9 @@ std::int32_t Engine::startCopy(PipelineFrame& frame, std::size_t index, std::int
         m_recorder.addCopy(operand.traceOperand, block, slot, out, plan.link, rowOf(frame), bytes,
                            m_agent->time, service->start, service->end);
     (out ? operand.outCopyOfSlot : operand.inCopyOfSlot)[static_cast<std::size_t>(slot)] = copy;
-    checkOverlap(operand, block, slot, out, copy, rowOf(frame));
+    if (m_options.settings.detectRaces) {
+        checkOverlap(operand, block, slot, out, copy, rowOf(frame));
+    }
     if (operand.contents) {
         Flight flight{.start = service->start,
                       .end = service->end,
@@ -101,7 +103,7 @@ std::int32_t Engine::startCopy(PipelineFrame& frame, std::size_t index, std::int
                       .slotBuffer = operand.firstSlot + slot,
                       .block = block,
                       .array = operand.array};
-        m_state.flights[link].push_back(std::move(flight));
+        launch(std::move(flight), plan.link);
     }
     return copy;
 }
@@ -156,6 +158,9 @@ void Engine::waitFor(const PipelineOperand& operand, std::int32_t slot, bool out
     const Picoseconds end(std::max(m_agent->time, m_recorder.copyEnd(copy)));
     m_recorder.addWait(copy, trace::kNone, m_agent->id, row, m_agent->time, end);
     m_agent->time = end;
+    if (!m_state.held.empty()) {
+        landHeld(copy);
+    }
     const std::int32_t near = operand.firstSlot + slot, far = operand.array.buffer;
     m_state.races.await(m_agent->id, {copy, out ? near : far, out ? far : near});
 }

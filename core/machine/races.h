@@ -143,9 +143,9 @@ private:
         return perBuffer[at];
     }
 
-    std::vector<VectorClock> m_clocks{VectorClock{1}};         // by agent
-    std::vector<std::vector<CopyAccess>> m_copies; // by buffer: started, not awaited
-    std::vector<History> m_past;                   // by buffer
+    std::vector<VectorClock> m_clocks{VectorClock{1}}; // by agent
+    std::vector<std::vector<CopyAccess>> m_copies;     // by buffer: started, not awaited
+    std::vector<History> m_past;                       // by buffer
 };
 
 } // namespace pallascope::machine

@@ -121,7 +121,7 @@ RuntimeValue loadThrough(const RefBinding& ref, const Buffer& memory)
     const StridedView view = ref.whole ? StridedView::whole(memory.shape()) : ref.view;
     RuntimeValue value = memory.load(view, view.shape);
     for (const RefBinding::Recast& recast : ref.recasts) {
-        value = Buffer(cast(std::move(value), recast.dtype, recast.shape))
+        value = Buffer(cast(std::move(value), recast.dtype, recast.shape), memory.fill())
                     .load(recast.view, recast.view.shape);
     }
     return value;
@@ -140,7 +140,7 @@ void storeThrough(const RefBinding& ref, Buffer& memory, RuntimeValue value)
     RuntimeValue inner = memory.load(view, view.shape);
     for (const RefBinding::Recast& recast : ref.recasts) {
         before.emplace_back(inner.dtype, inner.shape);
-        seen.emplace_back(cast(std::move(inner), recast.dtype, recast.shape));
+        seen.emplace_back(cast(std::move(inner), recast.dtype, recast.shape), memory.fill());
         inner = seen.back().load(recast.view, recast.view.shape);
     }
     for (std::size_t i = seen.size(); i-- > 0;) {

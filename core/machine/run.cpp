@@ -3,6 +3,7 @@
 #include "core/base/check.h"
 #include "core/base/format.h"
 #include "core/cost/budget.h"
+#include "core/cost/legality.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/engine.h"
 #include "core/machine/unknown_figures.h"
@@ -19,6 +20,18 @@ using Clock = std::chrono::steady_clock;
 double secondsSince(Clock::time_point begin)
 {
     return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// The name of what takes most of a memory.
+std::string largestIn(const cost::Budget& budget, std::int32_t memory)
+{
+    const cost::BudgetEntry* largest = nullptr;
+    for (const cost::BudgetEntry& entry : budget.entries) {
+        if (entry.memory == memory && (largest == nullptr || entry.total() > largest->total())) {
+            largest = &entry;
+        }
+    }
+    return largest == nullptr ? "" : largest->name;
 }
 
 // Over the scoped limit a kernel still runs, if it asks for more.
@@ -38,7 +51,7 @@ void reportScopedLimit(const ir::Program& program, const chip::Chip& chip, Recor
                          + ", over the scoped limit of " + bytesText(*limit)
                          + ": ask for vmem_limit_bytes=" + std::to_string(used.value())
                          + ", or use smaller blocks.",
-                     "",
+                     largestIn(*budget, static_cast<std::int32_t>(memory)),
                      -1,
                      {},
                      recorder.sourceLine(program, pipeline->location),
@@ -46,6 +59,63 @@ void reportScopedLimit(const ir::Program& program, const chip::Chip& chip, Recor
             }
         }
     }
+}
+
+void reportIllegalBlocks(const ir::Program& program, const chip::Chip& chip, Recorder& recorder)
+{
+    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
+        const auto& specs = std::get<ir::PipelineParams>(pipeline->params).specs;
+        for (const cost::IllegalBlock& block : cost::illegalBlocks(program, *pipeline, chip)) {
+            const ir::BlockSpec& spec = specs[block.spec];
+            recorder.addFinding({"illegal_block",
+                                 trace::FindingClass::Structural,
+                                 block.sentence,
+                                 spec.name,
+                                 -1,
+                                 {},
+                                 recorder.sourceLine(program, spec.location),
+                                 1});
+        }
+    }
+}
+
+// The run once more, with an eye on every operation: which of them made the NaN or Inf that an
+// output holds.
+Status reportBirths(const ir::Program& program, const std::vector<Array>& inputs,
+                    const chip::Chip& chip, Options options, const Plan& plan,
+                    const std::string& output, Recorder& recorder)
+{
+    options.rows = false;
+    if (options.progress) {
+        options.progress = [progress = options.progress](double) { return progress(1); };
+    }
+    const NeededSet needed = NeededSet::everything(program);
+    Engine engine(program, chip, options, needed, plan);
+    engine.watchBirths();
+    if (Status status = engine.recorder().describe(program, chip, plan); !status) {
+        return status;
+    }
+    if (Status status = engine.bind(inputs); !status) {
+        return status;
+    }
+    if (Status status = engine.execute(); !status) {
+        return status;
+    }
+    for (const Birth& birth : engine.births()) {
+        const std::string what = birth.nan ? "NaN" : "Inf";
+        recorder.addFinding({birth.nan ? "nan_born" : "inf_born",
+                             trace::FindingClass::Value,
+                             std::string(ir::opName(birth.operation->code)) + " makes " + what
+                                 + " of inputs without any: " + countText(birth.elements) + " of "
+                                 + countText(birth.of) + " elements; " + output
+                                 + " ends with NaN or Inf.",
+                             output,
+                             birth.step,
+                             {},
+                             recorder.sourceLine(program, birth.operation->location),
+                             birth.count});
+    }
+    return Done{};
 }
 
 void reportUnknownFigures(const ir::Program& program, const chip::Chip& chip, const Plan& plan,
@@ -126,7 +196,9 @@ Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inpu
     info.parameterOrder = options.parameterOrder;
     info.seed = options.seed;
     info.values = full ? "full" : "needed";
+    info.settings = namesOf(options.settings);
     reportScopedLimit(program, chip, recorder);
+    reportIllegalBlocks(program, chip, recorder);
     reportUnknownFigures(program, chip, *plan, recorder);
     if (Status status = engine.bind(inputs); !status) {
         return status.error();
@@ -137,6 +209,14 @@ Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inpu
     RunResult result;
     double checking = 0;
     if (full) {
+        if (const std::optional<std::string> output = engine.nonFiniteOutput();
+            output && !engine.hasStopped()) {
+            if (Status status =
+                    reportBirths(program, inputs, chip, options, *plan, *output, recorder);
+                !status) {
+                return status.error();
+            }
+        }
         result.outputs = engine.outputs();
         if (options.check) {
             const Clock::time_point before = Clock::now();

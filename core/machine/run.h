@@ -7,6 +7,7 @@
 #include "core/base/result.h"
 #include "core/chip/chip.h"
 #include "core/ir/program.h"
+#include "core/machine/settings.h"
 #include "core/trace/summary.h"
 #include "core/trace/trace.h"
 
@@ -33,6 +34,7 @@ inline constexpr std::int64_t kMostTurns = 40'000'000;
 struct Options
 {
     ValueMode values = ValueMode::Full;
+    Settings settings;
     bool rows = true; // false: only sums, for a report; no trace
     // Compares the outputs (one per output argument) with a reference; its time is not the
     // machine's.

@@ -58,6 +58,7 @@ struct Semaphore
     std::int32_t row = -1;           // of trace::Info::semaphores
     std::int32_t lastCopy = -1;      // that signalled it, row of trace::Copies
     std::vector<AwaitedCopy> landed; // that signalled it since somebody waited
+    std::int64_t executed = 0;       // bytes of held copies that are done and not yet taken off
     VectorClock clock;
     ir::LocationId location; // of what signalled it last
 };
@@ -78,7 +79,7 @@ struct Flight
     // By hand:
     RefBinding source, target;
     std::int32_t semaphore = -1;
-    const ir::Operation* operation = nullptr;
+    Bytes bytes;
     RuntimeValue elements;
 
     [[nodiscard]] bool touches(SlabRange buffers) const

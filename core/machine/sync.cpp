@@ -87,7 +87,7 @@ void Engine::startDma(const ir::Operation& operation)
             std::make_shared<Place::Located>(Place::Located{where, memoryShape(ref)});
         return one;
     };
-    if (extents.elements() > 0) {
+    if (extents.elements() > 0 && m_options.settings.detectRaces) {
         if (const std::optional<Race> race = m_state.races.start(
                 m_agent->id, copy, access(from, source, false), access(to, target, true))) {
             reportRace(*race, refName(race->writes ? to : from), true, m_agent->step,
@@ -110,8 +110,8 @@ void Engine::startDma(const ir::Operation& operation)
         flight.source = source;
         flight.target = target;
         flight.semaphore = semaphoreOf(*m_agent, operation.operands[2]);
-        flight.operation = &operation;
-        m_state.flights[static_cast<std::size_t>(site.link)].push_back(std::move(flight));
+        flight.bytes = bytesOf(m_program.type(from), extents);
+        launch(std::move(flight), site.link);
     }
 }
 
@@ -222,6 +222,9 @@ bool Engine::take(Agent& agent, const Waiting& waiting)
     if (waiting.decrement && waiting.amount != 0) {
         semaphore.count -= waiting.amount;
         m_recorder.addSignal(semaphore.row, agent.id, agent.time, -waiting.amount);
+    }
+    if (!m_state.held.empty() && semaphore.space == ir::MemorySpace::DmaSemaphore) {
+        landHeld(waiting.semaphore, waiting.amount);
     }
     m_state.races.wait(agent.id, semaphore.clock);
     for (const AwaitedCopy& copy : semaphore.landed) {

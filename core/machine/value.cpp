@@ -59,16 +59,6 @@ void fillElements(DType dtype, std::byte* data, std::int64_t count, double numbe
     }
 }
 
-double undefinedScalar(DType dtype)
-{
-    return fillNumber(dtype, Fill::Nan);
-}
-
-void fillUndefined(DType dtype, std::byte* data, std::int64_t count)
-{
-    fillElements(dtype, data, count, undefinedScalar(dtype));
-}
-
 namespace {
 
 struct Walk

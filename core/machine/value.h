@@ -68,10 +68,6 @@ struct RuntimeValue
     [[nodiscard]] static RuntimeValue arrayOf(DType dtype, Shape shape); // uninitialised data
 };
 
-// What a load of undefined memory returns: Fill::Nan.
-void fillUndefined(DType dtype, std::byte* data, std::int64_t count);
-[[nodiscard]] double undefinedScalar(DType dtype);
-
 // Writes the number `count` times.
 void fillElements(DType dtype, std::byte* data, std::int64_t count, double number);
 

@@ -6,6 +6,7 @@
 #include "core/base/units.h"
 #include "core/chip/chip.h"
 #include "core/ir/program.h"
+#include "core/machine/settings.h"
 
 #include <functional>
 #include <map>
@@ -51,6 +52,7 @@ struct SweepPlan
 {
     std::vector<Axis> axes;
     std::vector<chip::Chip> chips;
+    machine::Settings settings;
     // The program for one combination; called from several threads at once.
     std::function<Result<ir::Program>(const Parameters&)> build;
 };

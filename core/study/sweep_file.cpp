@@ -124,9 +124,10 @@ std::string aligned(const std::vector<std::vector<std::string>>& table)
 } // namespace
 
 SweepSubject subjectOf(const std::string& kernel, const Parameters& fixed,
-                       const std::string& version, const std::vector<chip::Chip>& chips)
+                       const std::string& version, const machine::Settings& settings,
+                       const std::vector<chip::Chip>& chips)
 {
-    SweepSubject subject{kernel, fixed, version, {}};
+    SweepSubject subject{kernel, fixed, version, machine::namesOf(settings), {}};
     for (const chip::Chip& chip : chips) {
         subject.chips[chip.name] = fingerprint(chip.json);
     }
@@ -203,6 +204,7 @@ std::string toJson(const SweepSubject& subject, const std::vector<SweepRow>& row
                  {"program_version", subject.version},
                  {"kernel", subject.kernel},
                  {"parameters", subject.fixed},
+                 {"settings", subject.settings},
                  {"chips", subject.chips},
                  {"rows", Json::array()}};
     for (const SweepRow& row : rows) {
@@ -227,14 +229,19 @@ Result<std::vector<SweepRow>> rowsFromJson(const std::string& text, const SweepS
         if (json.at("format") != kFormat || json.at("version") != 1) {
             return userError(who + " is of another format; one that --save wrote is right.");
         }
-        const SweepSubject found{json.at("kernel").get<std::string>(),
-                                 json.at("parameters").get<Parameters>(),
-                                 json.at("program_version").get<std::string>(),
-                                 json.at("chips").get<std::map<std::string, std::string>>()};
+        const SweepSubject found{
+            json.at("kernel").get<std::string>(), json.at("parameters").get<Parameters>(),
+            json.at("program_version").get<std::string>(),
+            json.value("settings", machine::namesOf({})), // older files had none
+            json.at("chips").get<std::map<std::string, std::string>>()};
         if (found.kernel != subject.kernel || found.fixed != subject.fixed) {
             return userError(who + " is of " + found.kernel + " with " + parametersText(found.fixed)
                              + ", not of " + subject.kernel + " with "
                              + parametersText(subject.fixed) + ".");
+        }
+        if (found.settings != subject.settings) {
+            return userError(who + " was made with " + parametersText(found.settings)
+                             + ", this one with " + parametersText(subject.settings) + ".");
         }
         if (found.version != subject.version) {
             return userError(who + " was saved by version " + found.version + ", this is "

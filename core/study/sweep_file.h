@@ -12,12 +12,13 @@ struct SweepSubject
     std::string kernel;
     Parameters fixed; // parameters given beside the axes
     std::string version;
+    Parameters settings;                      // of the machine
     std::map<std::string, std::string> chips; // fingerprint of each chip's file, by name
     bool operator==(const SweepSubject&) const = default;
 };
 
 [[nodiscard]] SweepSubject subjectOf(const std::string& kernel, const Parameters& fixed,
-                                     const std::string& version,
+                                     const std::string& version, const machine::Settings& settings,
                                      const std::vector<chip::Chip>& chips);
 
 [[nodiscard]] std::string toText(const SweepPlan& plan, const std::vector<SweepRow>& rows);

@@ -24,7 +24,8 @@ Result<Fit> fit(const ir::Program& program, const chip::Chip& chip)
     return result;
 }
 
-Result<Outcome> quickRun(const ir::Program& program, const chip::Chip& chip)
+Result<Outcome> quickRun(const ir::Program& program, const chip::Chip& chip,
+                         const machine::Settings& settings)
 {
     std::vector<Array> shapes;
     for (const ir::Argument& argument : program.arguments) {
@@ -34,7 +35,8 @@ Result<Outcome> quickRun(const ir::Program& program, const chip::Chip& chip)
         }
     }
     const Result<machine::RunResult> run =
-        machine::run(program, shapes, chip, {.values = machine::ValueMode::Needed, .rows = false});
+        machine::run(program, shapes, chip,
+                     {.values = machine::ValueMode::Needed, .settings = settings, .rows = false});
     if (!run) {
         return run.error();
     }

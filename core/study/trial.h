@@ -6,6 +6,7 @@
 #include "core/base/result.h"
 #include "core/chip/chip.h"
 #include "core/ir/program.h"
+#include "core/machine/settings.h"
 
 #include <string>
 #include <vector>
@@ -24,7 +25,8 @@ struct Outcome
     std::vector<std::string> findings;
 };
 
-[[nodiscard]] Result<Outcome> quickRun(const ir::Program& program, const chip::Chip& chip);
+[[nodiscard]] Result<Outcome> quickRun(const ir::Program& program, const chip::Chip& chip,
+                                       const machine::Settings& settings = {});
 
 // Bytes of on-chip memory that a program's pipelines occupy, and whether they fit.
 struct Fit

@@ -234,7 +234,8 @@ struct Info
     std::string chipName; // the name for people
     std::string
         chipJson; // the whole chip file, so that a trace can be analysed and replayed anywhere
-    std::string values; // "full" or "needed"
+    std::string values;                          // "full" or "needed"
+    std::map<std::string, std::string> settings; // of the machine; empty in older files
     std::uint64_t seed = 0;
     std::string program; // the name only; titles with sizes are made by views
 

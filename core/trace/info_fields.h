@@ -1,5 +1,6 @@
 // The JSON names of everything in Info, once for both ways: an archive is called with each key and
-// member, in the order of the file. The writer gets const objects, the reader mutable ones.
+// member, in the order of the file. The writer gets const objects, the reader mutable ones. An
+// optional member is always written, and may be missing in files of older versions.
 #pragma once
 
 #include "core/trace/info.h"
@@ -194,6 +195,7 @@ void describe(A& a, T& info)
     a("chip_name", info.chipName);
     a("chip_json", info.chipJson);
     a("values", info.values);
+    a.optional("settings", info.settings);
     a("seed", info.seed);
     a("program", info.program);
     a("sources", info.sources);

@@ -17,7 +17,7 @@ class Names(Case):
         self.refused("run", "nothing", says=('"nothing"', "matmul", "add_vectors"))
         self.refused("run", "matmul", "--chip", "v9", says=('"v9"', "tpu_v5e"))
         self.refused("describe", "nothing", says=('"nothing"', "matmul", "tpu_v5e"))
-        self.refused("list", "things", says=('"things"', "kernels", "chips"))
+        self.refused("list", "things", says=('"things"', "kernels", "chips", "settings"))
         self.refused("run", "matmul", "-p", "q=1", says=('"q"', "matmul", "bm", "order"))
         self.refused("run", "matmul", "--values", "some", says=('"some"', "full", "needed"))
 
@@ -67,6 +67,18 @@ class Values(Case):
         for word in ("m", "=3", ""):
             self.refused("run", "matmul", "-p", word, says=(f'"{word}"', "NAME=VALUE"))
         self.refused("run", "matmul", "-p", "m=512", "-p", "m=256", says=("m", "twice", "once"))
+
+    def test_settings(self):
+        for command in (
+            ("run", "matmul"),
+            ("sweep", "matmul", "--over", "bm=256"),
+            ("compare", "matmul", "matmul"),
+        ):
+            self.refused(*command, "--set", "speed=1", says=('"speed"', "detect_races"))
+            self.refused(*command, "--set", "detect_races=1", says=("detect_races", '"1"', "true"))
+            self.refused(*command, "--set", "detect_races", says=("detect_races", "NAME=VALUE"))
+        twice = ("--set", "detect_races=true") * 2
+        self.refused("run", "matmul", *twice, says=("detect_races", "twice"))
 
     def test_choices(self):
         self.refused("run", "matmul", "-p", "order=iij", says=('"iij"', "ijk", "kji"))

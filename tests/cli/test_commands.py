@@ -1,13 +1,16 @@
 """Help, lists, descriptions and pictures."""
 
+import json
 import os
+import pathlib
 import pty
 import subprocess
 import unittest
 import xml.etree.ElementTree
 
-from support import FINE, PROGRAM, SMALL, WRONG_INPUT, Case, parameters, strict_json
+from support import FINDINGS, FINE, PROGRAM, SMALL, WRONG_INPUT, Case, parameters, strict_json
 
+EXAMPLE = pathlib.Path(__file__).parents[2] / "docs" / "examples" / "add.kernel.json"
 VIEWS = ("kernel", "grid", "memory", "timeline", "roofline", "source", "verdict")
 
 
@@ -20,7 +23,7 @@ class Commands(Case):
         for command in ("open", "list", "describe", "run", "report"):
             self.assertIn(command, text)
             self.assertIn("Usage: pallascope " + command, self.output(command, "--help"))
-        for option in ("--parameter", "--chip", "--values", "--no-check", "--trace", "--json"):
+        for option in ("--parameter", "--chip", "--values", "--set", "--no-check", "--trace", "--json"):
             self.assertIn(option, self.output("run", "--help"))
         for option in ("--screenshot", "--view", "--at", "--size", "--theme"):
             self.assertIn(option, self.output("run", "--help"))
@@ -51,6 +54,24 @@ class Commands(Case):
                 self.output("describe", "tpu_v5e", *arguments),
             )
 
+    def test_blocks_that_the_compiler_refuses_are_described_and_run_with_a_finding(self):
+        text = json.dumps(json.loads(EXAMPLE.read_text()))
+        text = text.replace('"size": 16', '"size": 12').replace("[16, 128]", "[12, 128]")
+        text = text.replace('"axis_names"', '"origin": "pallas_call", "axis_names"')
+        (self.folder / "odd.kernel.json").write_text(text)
+        described = self.output("describe", "odd.kernel.json")
+        self.assertEqual(described.count("illegal block: "), 3)
+        blocks = strict_json(self.output("describe", "odd.kernel.json", "--json"))["illegal_blocks"]
+        self.assertEqual(len(blocks), 3)
+        self.assertIn("block (12, 128) of x", blocks[0])
+        self.assertIn("the nearest legal block is (8, 128).", blocks[0])
+        report = self.report("odd.kernel.json", {}, code=FINDINGS)
+        found = [row for row in report["findings"] if row["kind"] == "illegal_block"]
+        self.assertEqual([row["operand"] for row in found], ["x", "y", "out"])
+        self.assertEqual([row["step"] for row in found], [None] * 3)
+        self.assertEqual([row["message"] for row in found], blocks)
+        self.assertNotIn("illegal", self.output("describe", EXAMPLE))
+
     def test_every_kernel_runs_with_its_defaults(self):
         for line in self.output("list", "kernels").splitlines():
             self.output("run", line.split()[0], "--values", "needed")
@@ -67,6 +88,35 @@ class Commands(Case):
         self.assertEqual(
             list(strict_json(report)["time_split_s"]),
             "compute exposed_copies step_overhead prologue epilogue".split(),
+        )
+
+    def test_settings_are_listed_and_stand_in_the_report_of_a_run_and_of_its_trace(self):
+        listed = self.output("list", "settings").splitlines()
+        names = [line.split()[0] for line in listed]
+        ran = self.report(
+            "matmul", SMALL, "--set", "uninitialized_memory=zero", "--trace", "t.trace.json"
+        )
+        self.assertEqual(list(ran["settings"]), sorted(names))
+        self.assertEqual(ran["settings"]["uninitialized_memory"], "zero")
+        for name, line in zip(names, listed):
+            if name != "uninitialized_memory":
+                self.assertIn(f"(default {ran['settings'][name]})", line)
+        again = strict_json(self.output("report", "t.trace.json", "--json"))
+        self.assertEqual(again["settings"], ran["settings"])
+        setting = ("--set", "detect_races=false")
+        swept = strict_json(
+            self.output("sweep", "matmul", "--over", "bm=256", *setting, "--json")
+        )
+        self.assertEqual(swept["settings"]["detect_races"], "false")
+        self.output("compare", "matmul", "t.trace.json", *setting)
+
+    def test_a_trace_of_a_version_without_settings_is_read(self):
+        self.report("matmul", SMALL, "--trace", "t.trace.json")
+        trace = strict_json((self.folder / "t.trace.json").read_text())
+        del trace["pallascope"]["info"]["settings"]
+        (self.folder / "old.trace.json").write_text(json.dumps(trace))
+        self.assertEqual(
+            strict_json(self.output("report", "old.trace.json", "--json"))["settings"], {}
         )
 
     def test_a_check_can_be_left_out(self):

@@ -88,15 +88,6 @@ TEST(ElementTest, undefinedMemoryIsFilledAsInJaxsInterpreters)
     EXPECT_TRUE(std::signbit(fillNumber(DType::F4E2M1FN, Fill::Nan))) << "-0, for want of a NaN";
 }
 
-TEST(ElementTest, fillsGoByTheirNames)
-{
-    for (const Fill fill : {Fill::Nan, Fill::Zero, Fill::Min, Fill::Max}) {
-        EXPECT_EQ(fillFromName(fillName(fill)), fill);
-    }
-    EXPECT_EQ(fillFromName("max"), Fill::Max);
-    EXPECT_EQ(fillFromName("one"), std::nullopt);
-}
-
 TEST(ElementTest, fillingWritesEveryElementAndNoMore)
 {
     for (const DTypeEntry& entry : kDTypes) {

@@ -86,13 +86,30 @@ std::vector<trace::Finding> findingsOf(const machine::RunResult& run, const std:
     return found;
 }
 
-std::string findingsText(const machine::RunResult& run)
+namespace {
+
+std::string textOf(const machine::RunResult& run, bool births)
 {
     std::string text;
     for (const trace::Finding& finding : run.trace->info().findings) {
-        text += finding.kind + " x" + std::to_string(finding.count) + ": " + finding.message + "; ";
+        if (births || !finding.kind.ends_with("_born")) {
+            text +=
+                finding.kind + " x" + std::to_string(finding.count) + ": " + finding.message + "; ";
+        }
     }
     return text;
+}
+
+} // namespace
+
+std::string findingsText(const machine::RunResult& run)
+{
+    return textOf(run, true);
+}
+
+std::string findingsBesidesBirths(const machine::RunResult& run)
+{
+    return textOf(run, false);
 }
 
 ir::Program oneStepProgram(const OneStep& step, const RefsBody& body)

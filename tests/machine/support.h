@@ -31,6 +31,8 @@ namespace pallascope::machine_test {
                                                      const std::string& kind);
 // "undefined_branch x1; ..." : nothing unexpected was found when this is empty.
 [[nodiscard]] std::string findingsText(const machine::RunResult& run);
+// The same without births of NaN and Inf, which operations of corner cases have.
+[[nodiscard]] std::string findingsBesidesBirths(const machine::RunResult& run);
 
 // A one-step kernel whose body sees every input and one output whole, in VMEM; `inputs` may lack
 // data only with values needed.

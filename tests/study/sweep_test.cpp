@@ -182,7 +182,7 @@ TEST(SweepFiles, giveTheRowsBack)
                     .fits = false,
                     .vmem = Bytes(5)});
     rows[0].findings = {"a", "b"};
-    const SweepSubject subject = subjectOf("matmul", {{"m", "512"}}, "1.2", plan.chips);
+    const SweepSubject subject = subjectOf("matmul", {{"m", "512"}}, "1.2", {}, plan.chips);
     const std::string text = toJson(subject, rows);
     const auto read = rowsFromJson(text, subject, "saved.json");
     ASSERT_TRUE(read) << read.error().message;
@@ -199,7 +199,7 @@ TEST(SweepFiles, giveTheRowsBack)
 TEST(SweepFiles, ofOtherSweepsOrDamagedAreRefusedInASentence)
 {
     const SweepPlan plan = smallPlan();
-    const SweepSubject subject = subjectOf("matmul", {{"m", "512"}}, "1.2", plan.chips);
+    const SweepSubject subject = subjectOf("matmul", {{"m", "512"}}, "1.2", {}, plan.chips);
     const std::string text = toJson(subject, {{.parameters = {{"bm", "1"}}, .chip = "tpu_v5e"}});
     const auto message = [&](const std::string& file, const SweepSubject& wanted) {
         const auto rows = rowsFromJson(file, wanted, "saved.json");
@@ -213,6 +213,9 @@ TEST(SweepFiles, ofOtherSweepsOrDamagedAreRefusedInASentence)
     other = subject;
     other.fixed.clear();
     EXPECT_NE(message(text, other).find("no parameters"), std::string::npos);
+    other = subject;
+    other.settings["detect_races"] = "false";
+    EXPECT_NE(message(text, other).find("detect_races=true"), std::string::npos);
     other = subject;
     other.version = "1.3";
     EXPECT_NE(message(text, other).find("version 1.2"), std::string::npos);

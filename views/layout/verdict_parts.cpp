@@ -361,16 +361,21 @@ double paintChecks(Canvas& canvas, const RunView& run, double y)
 // In step with the findings that core/machine can make.
 const std::vector<std::string>& structuralChecks()
 {
-    static const std::vector<std::string> kChecks = {
-        "legality",          "VMEM capacity",       "scoped limit",
-        "revisited blocks",  "stays not stored to", "blocks never visited",
-        "undefined branches"};
+    static const std::vector<std::string> kChecks = {"legality",
+                                                     "bounds",
+                                                     "VMEM capacity",
+                                                     "scoped limit",
+                                                     "revisited blocks",
+                                                     "stays not stored to",
+                                                     "blocks never visited",
+                                                     "undefined branches"};
     return kChecks;
 }
 
 const std::vector<std::string>& valueChecks()
 {
-    static const std::vector<std::string> kChecks = {"undefined elements written back"};
+    static const std::vector<std::string> kChecks = {"undefined elements written back",
+                                                     "NaN and Inf born"};
     return kChecks;
 }
 

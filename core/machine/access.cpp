@@ -1,0 +1,229 @@
+// Loads and stores through refs, and what happens where they leave them.
+#include "core/base/check.h"
+#include "core/machine/engine.h"
+#include "core/machine/evaluate.h"
+
+#include <algorithm>
+#include <array>
+
+namespace pallascope::machine {
+
+using ir::OpCode;
+
+namespace {
+
+// The whole of a ref that is a whole buffer: the usual case.
+bool isWhole(const ir::IndexerParams& indexer, const RefBinding& ref, const Shape& memory)
+{
+    if (!ref.whole || !ref.recasts.empty() || memory.rank() == 0) {
+        return false;
+    }
+    for (std::size_t axis = 0; axis < indexer.entries.size(); ++axis) {
+        const ir::IndexEntry& entry = indexer.entries[axis];
+        if (!entry.isSlice || entry.operand >= 0 || entry.size != memory[axis]
+            || entry.stride != 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Of the elements that a ref shows.
+DType dtypeOf(const RefBinding& ref, const Buffer& memory)
+{
+    return ref.recasts.empty() ? memory.dtype() : ref.recasts.back().dtype;
+}
+
+// Of `size` elements from `start` on, `stride` apart, those that lie in [0, extent).
+struct Inside
+{
+    std::int64_t first, count;
+};
+
+Inside insideOf(std::int64_t start, std::int64_t size, std::int64_t stride, std::int64_t extent)
+{
+    if (stride == 0) { // one element, again and again
+        return {0, start >= 0 && start < extent ? size : 0};
+    }
+    const std::int64_t first = start < 0 ? ceilDiv(-start, stride) : 0;
+    const std::int64_t end = start < extent ? ceilDiv(extent - start, stride) : 0;
+    return {first, std::max<std::int64_t>(0, std::min(end, size) - first)};
+}
+
+} // namespace
+
+// Without leave to go on the run stops. A view has no elements that read as undefined.
+bool Engine::leavesRef(const ir::Operation& operation, std::size_t axis, std::int64_t start,
+                       std::int64_t last, std::int64_t extent)
+{
+    const std::string ref = refName(operation.operands[0]);
+    const std::string what = std::string(ir::opName(operation.code)) + " reaches elements "
+                             + std::to_string(start) + " to " + std::to_string(last) + " on axis "
+                             + std::to_string(axis) + " of " + ref + ", which has "
+                             + std::to_string(extent);
+    const bool goesOn = m_options.settings.outOfBoundsReads == OutOfBoundsReads::Uninitialized
+                        && operation.code != OpCode::RefAt;
+    const char* const then = !goesOn                         ? ": the run stops there."
+                             : operation.code == OpCode::Get ? ": those outside read as undefined."
+                                                             : ": those outside are dropped.";
+    trace::Finding finding{"out_of_bounds",
+                           trace::FindingClass::Structural,
+                           what + then,
+                           ref,
+                           m_agent->step,
+                           {},
+                           m_recorder.sourceLine(m_program, operation.location),
+                           1};
+    if (goesOn) {
+        m_recorder.addFinding(std::move(finding));
+    } else {
+        stop(std::move(finding));
+    }
+    return goesOn;
+}
+
+// Semaphores are numbered one after another; other memory is a buffer.
+const Shape& Engine::memoryShape(ir::ValueId ref)
+{
+    if (!ir::isSemaphore(*m_program.type(ref).space)) {
+        return buffer(binding(ref).buffer).shape();
+    }
+    return m_program.type(rootOf(ref)).shape;
+}
+
+std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
+{
+    const RefBinding& ref = binding(operation.operands[0]);
+    const Shape& memory = memoryShape(operation.operands[0]);
+    const Shape extents = viewOf(ref, memory).shape;
+    const auto& entries = std::get<ir::IndexerParams>(operation.params).entries;
+    const auto dynamic = [&](std::int32_t operand, std::int64_t otherwise) {
+        if (operand < 0) {
+            return otherwise;
+        }
+        const ir::ValueId id = operation.operands[static_cast<std::size_t>(operand)];
+        reportUndefinedUse(value(id), "undefined_index", "An index", operation.location);
+        return number(id);
+    };
+    Reached reached;
+    std::vector<Window> windows;
+    std::vector<Extent> accessed;
+    std::vector<std::int64_t> firsts;
+    for (std::size_t axis = 0; axis < entries.size(); ++axis) {
+        const ir::IndexEntry& entry = entries[axis];
+        const std::int64_t start = dynamic(entry.operand, entry.start);
+        const std::int64_t size = dynamic(entry.sizeOperand, entry.size);
+        const std::int64_t last = start + (size - 1) * entry.stride;
+        Inside inside{0, size};
+        if (start < 0 || size < 0 || last >= extents[axis]) {
+            if (!reached.clipped && !leavesRef(operation, axis, start, last, extents[axis])) {
+                return std::nullopt;
+            }
+            reached.clipped = true;
+            inside = insideOf(start, size, entry.stride, extents[axis]);
+            reached.empty = reached.empty || inside.count == 0;
+        }
+        windows.push_back(
+            {start + inside.first * entry.stride, inside.count, entry.stride, entry.isSlice});
+        if (entry.isSlice) {
+            accessed.push_back(size);
+            firsts.push_back(inside.first);
+        }
+    }
+    reached.where = narrowed(ref, memory, windows);
+    if (reached.clipped) {
+        reached.shape = Shape(std::move(accessed));
+        reached.part = {0, viewOf(reached.where, memory).shape, rowMajorStrides(reached.shape)};
+        for (std::size_t axis = 0; axis < firsts.size(); ++axis) {
+            reached.part.offset += firsts[axis] * reached.part.strides[axis];
+        }
+    }
+    return reached;
+}
+
+RuntimeValue Engine::loadAt(const Reached& reached, const Buffer& memory)
+{
+    if (!reached.clipped) {
+        return loadThrough(reached.where, memory);
+    }
+    Buffer seen(dtypeOf(reached.where, memory), reached.shape, memory.fill());
+    if (!reached.empty) {
+        seen.store(reached.part, loadThrough(reached.where, memory));
+    }
+    return seen.load(StridedView::whole(reached.shape), reached.shape);
+}
+
+void Engine::storeAt(const Reached& reached, Buffer& memory, RuntimeValue value)
+{
+    if (!reached.clipped) {
+        storeThrough(reached.where, memory, std::move(value));
+    } else if (!reached.empty) {
+        Buffer stored(dtypeOf(reached.where, memory), reached.shape, memory.fill());
+        stored.store(StridedView::whole(reached.shape), std::move(value));
+        storeThrough(reached.where, memory, stored.load(reached.part, reached.part.shape));
+    }
+}
+
+void Engine::access(const Evaluation& evaluation)
+{
+    const ir::Operation& operation = *evaluation.operation;
+    const RefBinding& ref = binding(operation.operands[0]);
+    PALLASCOPE_CHECK(ref.buffer >= 0);
+    Buffer& memory = buffer(ref.buffer);
+    // A plain store drops the old contents; reading them would cost a copy.
+    const bool stores = operation.code == OpCode::Swap;
+    const bool loads = !stores || m_used[static_cast<std::size_t>(operation.results[0].index)];
+    if (isWhole(std::get<ir::IndexerParams>(operation.params), ref, memory.shape())) {
+        const StridedView whole = StridedView::whole(memory.shape());
+        if (loads) {
+            value(operation.results[0]) = memory.load(whole, whole.shape);
+        }
+        if (stores) {
+            memory.store(whole, value(operation.operands[1]));
+        }
+        return; // races: with the segment's accesses
+    }
+    const std::optional<Reached> reached = reach(operation);
+    if (!reached) {
+        return;
+    }
+    if (evaluation.partial && !reached->empty && m_options.settings.detectRaces
+        && m_state.races.mayConflict(ref.buffer, m_state.memory[ref.buffer].isPrivate)) {
+        checkRace(operation.operands[0], operation, stores, reached->where);
+    }
+    if (evaluation.touches) { // only where it reaches matters
+        return;
+    }
+    if (loads) {
+        value(operation.results[0]) = loadAt(*reached, memory);
+    }
+    if (stores) {
+        storeAt(*reached, memory, value(operation.operands[1]));
+    }
+}
+
+void Engine::maskedLoad(const ir::Operation& operation)
+{
+    const RefBinding& ref = binding(operation.operands[0]);
+    RuntimeValue loaded = loadThrough(ref, buffer(ref.buffer));
+    if (operation.operands.size() > 2) {
+        const ir::Operation select{.code = OpCode::SelectN, .operands = operation.operands};
+        std::array<RuntimeValue*, 3> cases{&value(operation.operands[1]),
+                                           &value(operation.operands[2]), &loaded};
+        loaded = evaluate(select, cases, 0);
+    }
+    value(operation.results[0]) = std::move(loaded);
+}
+
+void Engine::maskedSwap(const ir::Operation& operation)
+{
+    const RefBinding& ref = binding(operation.operands[0]);
+    RuntimeValue old = loadThrough(ref, buffer(ref.buffer));
+    const ir::Operation select{.code = OpCode::SelectN, .operands = operation.operands};
+    std::array<RuntimeValue*, 3> cases{&value(operation.operands[2]), &old,
+                                       &value(operation.operands[1])};
+    storeThrough(ref, buffer(ref.buffer), evaluate(select, cases, 0));
+    value(operation.results[0]) = std::move(old);
+}
+
+} // namespace pallascope::machine
