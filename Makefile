@@ -11,11 +11,14 @@ FILES ?= 100000
 # `make test ONLY=zoom` runs the tests whose name matches; LABEL=core those of one label.
 ONLY ?=
 LABEL ?=
+# The JAX that `make test-jax` captures from, and a Python that it runs with.
+JAX ?= 0.10.2
+PYTHON ?= python3
 
 app := build/release/bin/pallascope
 sources = $(or $(shell git ls-files '*.h' '*.cpp'),$(error Git lists no C++ here, so nothing would be checked))
 
-.PHONY: help setup run build test fuzz bench images goldens package format format-check lint clean
+.PHONY: help setup run build test test-jax fuzz bench images goldens package format format-check lint clean
 
 help: ## say what the targets are
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)$$/\1\t\2/p' $(MAKEFILE_LIST) \
@@ -41,6 +44,13 @@ fuzz: setup ## use 100 000 mutated files under the sanitizers, and libFuzzer whe
 	@cmake --build --preset asan --parallel $(JOBS) --target fuzz_files
 	@mkdir -p build/faults && cd build/faults && ../asan/bin/fuzz_files --count $(FILES) --reasons
 	@.ci/libfuzzer 300
+
+test-jax: setup ## capture kernels from JAX and run them; installs JAX in build/venv
+	@cmake --preset dev
+	@cmake --build --preset dev --target pallascope --parallel $(JOBS)
+	@test -x build/venv/bin/python || $(PYTHON) -m venv build/venv
+	@build/venv/bin/pip install --quiet 'jax[cpu]==$(JAX)' pytest
+	@python3 tests/capture/run.py build/dev/bin/pallascope build/venv $(if $(ONLY),-k "$(ONLY)")
 
 bench: setup ## build and run the benches
 	@cmake --preset release -DPALLASCOPE_BUILD_BENCH=ON

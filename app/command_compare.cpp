@@ -1,5 +1,6 @@
 #include "app/commands.h"
 #include "app/kernel_choice.h"
+#include "core/kernel_file/kernel_file.h"
 #include "core/study/compare.h"
 
 #include <algorithm>
@@ -12,12 +13,12 @@ namespace pallascope::app {
 
 namespace {
 
-// A trace file, or a kernel with its arguments: "matmul bm=256 chip=v5p".
+// A trace file, or a kernel or its file with arguments: "matmul bm=256 chip=v5p".
 Result<FinishedRun> runOf(const std::string& text, const std::string& chip,
                           const machine::Settings& settings)
 {
     std::error_code error;
-    if (std::filesystem::is_regular_file(text, error)) {
+    if (std::filesystem::is_regular_file(text, error) && !kernel_file::isKernelFile(text)) {
         return openTrace(text);
     }
     std::istringstream words(text);
@@ -37,11 +38,13 @@ Result<FinishedRun> runOf(const std::string& text, const std::string& chip,
     }
     request.parameters = std::move(*parameters);
     const std::vector<KernelInfo> known = kernels();
-    if (std::none_of(known.begin(), known.end(),
-                     [&](const KernelInfo& kernel) { return kernel.name == request.kernel; })) {
+    const bool builtIn = std::any_of(known.begin(), known.end(), [&](const KernelInfo& kernel) {
+        return kernel.name == request.kernel;
+    });
+    if (!builtIn && !kernel_file::isKernelFile(request.kernel)) {
         return userError("\"" + text
-                         + "\" is neither a trace file nor a kernel with its arguments; "
-                           "m.trace.json.gz or \"matmul bm=256\" is right.");
+                         + "\" is neither a trace nor a kernel's file nor a kernel with its "
+                           "arguments; m.trace.json.gz or \"matmul bm=256\" is right.");
     }
     return runKernel(request, terminalProgress("running"));
 }

@@ -33,8 +33,9 @@ int saveCommand(const SaveCommand& command)
     if (!choice) {
         return complain(choice.error());
     }
-    const Status saved =
-        kernel_file::save({std::move(choice->program), std::move(choice->inputs)}, command.output);
+    const Status saved = kernel_file::save(
+        {std::move(choice->program), std::move(choice->inputs), std::move(choice->producer)},
+        command.output);
     return saved ? kFine : complain(saved.error());
 }
 

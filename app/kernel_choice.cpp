@@ -32,6 +32,7 @@ Result<KernelChoice> fromFile(const std::string& path,
     KernelChoice choice;
     choice.program = std::move(file->program);
     choice.inputs = std::move(file->inputs);
+    choice.producer = std::move(file->producer);
     choice.parameters = {{kFileParameter, path}};
     choice.parameterOrder = {kFileParameter};
     return choice;

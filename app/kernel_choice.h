@@ -19,6 +19,7 @@ struct KernelChoice
     // What a trace says about how the run was made: the parameters, or the file.
     std::map<std::string, std::string> parameters;
     std::vector<std::string> parameterOrder;
+    std::string producer; // of the file
     // Of built-in kernels only.
     const kernels::Kernel* builtIn = nullptr;
     std::optional<kernels::Arguments> arguments;

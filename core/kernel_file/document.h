@@ -48,6 +48,7 @@ struct Document
 {
     std::string format{kFormat};
     std::int32_t version = kVersion;
+    std::string producer;
     ir::Program program;
     std::vector<InputEntry> inputs; // one per input argument
     std::vector<SourceEntry> sources;

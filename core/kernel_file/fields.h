@@ -534,6 +534,7 @@ void fields(A& a, T& document)
     a.required("format", document.format);
     a.required("version", document.version);
     a.required("name", document.program.name);
+    a("producer", document.producer);
     a("arguments", document.program.arguments);
     a("inputs", document.inputs);
     a.required("values", document.program.values);

@@ -124,7 +124,8 @@ Result<KernelFile> finish(Result<Document> document, const std::string& file, co
     if (!inputs) {
         return inputs.error();
     }
-    return KernelFile{std::move(document->program), std::move(*inputs)};
+    return KernelFile{std::move(document->program), std::move(*inputs),
+                      std::move(document->producer)};
 }
 
 Result<KernelFile> fromZip(const Result<ZipReader>& zip, const std::string& file)
@@ -169,6 +170,7 @@ Document documentOf(const KernelFile& kernel)
 {
     Document document;
     document.program = kernel.program;
+    document.producer = kernel.producer;
     for (const Input& input : kernel.inputs) {
         InputEntry& entry = document.inputs.emplace_back();
         if (const auto* recipe = std::get_if<Recipe>(&input)) {

@@ -35,6 +35,7 @@ struct KernelFile
 {
     ir::Program program;
     std::vector<Input> inputs; // one per input argument
+    std::string producer;      // what wrote the file first, for people; may be empty
 };
 
 // Inputs as built-in kernels get them: normal, seeds 0, 1, ...

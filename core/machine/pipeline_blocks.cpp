@@ -57,7 +57,8 @@ std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std:
     }
     std::int64_t block = map.block(
         shifted.empty() ? frame.points[operand].point : shifted,
-        [this](const ir::Operation& get, auto indices) { return loadIndex(get, indices); });
+        [this](const ir::Operation& get, auto indices) { return loadIndex(get, indices); },
+        [this](ir::ValueId id) { return static_cast<std::int64_t>(value(id).scalar); });
     if (block < 0) {
         const OperandPlan& which = *frame.operands[operand].plan;
         fail(userError(m_program.where(which.spec->location) + ": the index map of "

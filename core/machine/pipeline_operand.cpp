@@ -26,7 +26,8 @@ BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, st
         if (const auto& literal = program.value(value).literal) {
             return {Source::Kind::Literal, static_cast<std::int64_t>(*literal)};
         }
-        return known.at(value);
+        const auto inside = known.find(value);
+        return inside != known.end() ? inside->second : Source{Source::Kind::Around, value.index};
     };
     for (const ir::Operation& operation : map.operations) {
         const bool loads = operation.code == ir::OpCode::Get;
@@ -47,7 +48,8 @@ BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, st
     m_values.resize(m_steps.size());
 }
 
-std::int64_t BlockMap::read(const Source& source, const std::vector<std::int64_t>& gridPoint) const
+std::int64_t BlockMap::read(const Source& source, const std::vector<std::int64_t>& gridPoint,
+                            const ScalarAround& around) const
 {
     switch (source.kind) {
     case Source::Kind::Argument:
@@ -56,18 +58,20 @@ std::int64_t BlockMap::read(const Source& source, const std::vector<std::int64_t
         return source.value;
     case Source::Kind::Operation:
         return m_values[static_cast<std::size_t>(source.value)];
+    case Source::Kind::Around:
+        return around(ir::ValueId{static_cast<std::int32_t>(source.value)});
     }
     PALLASCOPE_CHECK(false && "exhaustive");
 }
 
-std::int64_t BlockMap::block(const std::vector<std::int64_t>& gridPoint,
-                             const ScalarLoader& load) const
+std::int64_t BlockMap::block(const std::vector<std::int64_t>& gridPoint, const ScalarLoader& load,
+                             const ScalarAround& around) const
 {
     for (std::size_t i = 0; i < m_steps.size(); ++i) {
         const std::size_t count = m_steps[i].operands.size();
         std::array<std::int64_t, ir::kMostMapOperands> numbers{};
         for (std::size_t k = 0; k < count; ++k) {
-            numbers[k] = read(m_steps[i].operands[k], gridPoint);
+            numbers[k] = read(m_steps[i].operands[k], gridPoint, around);
         }
         if (m_steps[i].operation->code == ir::OpCode::Get) {
             m_values[i] = load(*m_steps[i].operation, {numbers.data(), count});
@@ -86,7 +90,7 @@ std::int64_t BlockMap::block(const std::vector<std::int64_t>& gridPoint,
     std::int64_t block = 0;
     std::size_t result = 0;
     for (std::size_t axis = 0; axis < m_dims.size(); ++axis) {
-        const std::int64_t index = read(m_results[result++], gridPoint);
+        const std::int64_t index = read(m_results[result++], gridPoint, around);
         if (m_dims[axis].kind == ir::BlockKind::Blocked) { // the usual case, without a call
             if (index < 0 || index >= m_counts[axis]) {
                 return -1;
@@ -95,7 +99,7 @@ std::int64_t BlockMap::block(const std::vector<std::int64_t>& gridPoint,
             continue;
         }
         const bool bounded = m_dims[axis].kind == ir::BlockKind::BoundedSlice;
-        const std::int64_t size = bounded ? read(m_results[result++], gridPoint) : 0;
+        const std::int64_t size = bounded ? read(m_results[result++], gridPoint, around) : 0;
         const auto position = ir::positionOf(m_dims[axis], m_array[axis], index, size);
         if (!position) {
             return -1;

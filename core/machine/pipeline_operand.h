@@ -24,6 +24,9 @@ namespace pallascope::machine {
 using ScalarLoader =
     std::function<std::int64_t(const ir::Operation& get, std::span<const std::int64_t> indices)>;
 
+// Gives a scalar from around the pipeline.
+using ScalarAround = std::function<std::int64_t(ir::ValueId)>;
+
 // An index map as straight integer code.
 class BlockMap
 {
@@ -32,19 +35,20 @@ public:
 
     // Row-major block number at a grid point; -1 when no element of the block lies in the array.
     [[nodiscard]] std::int64_t block(const std::vector<std::int64_t>& gridPoint,
-                                     const ScalarLoader& load) const;
+                                     const ScalarLoader& load, const ScalarAround& around) const;
 
     // Loads from memory, which a body may write: its results do not last.
     [[nodiscard]] bool isLive() const { return m_live; }
 
 private:
-    struct Source // a result or operand: argument, literal or earlier operation
+    struct Source // a result or operand: argument, literal, earlier operation or value from around
     {
         enum class Kind : std::uint8_t
         {
             Argument,
             Literal,
-            Operation
+            Operation,
+            Around
         } kind = Kind::Literal;
         std::int64_t value = 0;
     };
@@ -57,7 +61,8 @@ private:
     };
 
     [[nodiscard]] std::int64_t read(const Source& source,
-                                    const std::vector<std::int64_t>& gridPoint) const;
+                                    const std::vector<std::int64_t>& gridPoint,
+                                    const ScalarAround& around) const;
 
     std::vector<Step> m_steps;
     std::vector<Source> m_results;

@@ -39,6 +39,7 @@ void expectRoundTrip(const KernelFile& kernel, const std::string& suffix)
     const Result<KernelFile> loaded = kernel_file::load(first);
     ASSERT_TRUE(loaded) << loaded.error().message;
     EXPECT_TRUE(loaded->program == kernel.program) << kernel.program.name;
+    EXPECT_EQ(loaded->producer, kernel.producer);
     ASSERT_EQ(loaded->inputs.size(), kernel.inputs.size());
     for (std::size_t i = 0; i < kernel.inputs.size(); ++i) {
         EXPECT_TRUE(same(loaded->inputs[i], kernel.inputs[i])) << i;
@@ -99,6 +100,14 @@ TEST(KernelFileRoundTrip, arraysAndRecipesAreKept)
     for (std::int64_t i = 0; i < zeros.shape.elements(); ++i) {
         ASSERT_EQ(zeros.at(i), 0);
     }
+}
+
+TEST(KernelFileRoundTrip, whatWroteTheFileIsKept)
+{
+    KernelFile kernel = withDefaults(builtInPrograms().back());
+    kernel.producer = "a tool, 3.1";
+    expectRoundTrip(kernel, ".pallascope");
+    expectRoundTrip(kernel, ".kernel.json");
 }
 
 TEST(KernelFileRoundTrip, jsonCannotHoldArraysAndOtherNamesAreNoKernelFiles)

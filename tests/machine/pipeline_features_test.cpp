@@ -192,6 +192,31 @@ TEST(ScalarPrefetch, isNeededAndNamed)
     EXPECT_EQ(copiesOf(needed, 0), (std::vector<CopyRow>{{1, 4096, false}, {3, 4096, false}}));
 }
 
+TEST(IndexMaps, mayUseScalarsFromAroundTheirPipeline)
+{
+    // Round r of two: step i shows block r + i of x.
+    const ir::Program program = mustTrace(pl::kernel(
+        "shifted", {pl::in("x", kF32, Shape{32, 128}), pl::out("out", kF32, Shape{24, 128})},
+        [&](pl::Ref xHbm, pl::Ref outHbm) {
+            pl::foriLoop(2, {}, [&](pl::Value round, const std::vector<pl::Value>&) {
+                pl::emitPipeline(
+                    {.grid = {3},
+                     .in = {pl::block({8, 128}, [&](auto i) { return pl::at(round + i, 0); })},
+                     .out = {pl::block({8, 128}, kRow)}},
+                    [](pl::Ref x, pl::Ref out) { out[pl::all] = x[pl::all] * 1.0; })(xHbm, outHbm);
+                return std::vector<pl::Value>();
+            });
+        }));
+    for (const machine::ValueMode mode : {machine::ValueMode::Full, machine::ValueMode::Needed}) {
+        const machine::RunResult run = mustRun(program, {counting({32, 128})}, mode);
+        std::vector<std::int64_t> blocks;
+        for (const CopyRow& row : copiesOf(run, 0)) {
+            blocks.push_back(row.block);
+        }
+        EXPECT_EQ(blocks, (std::vector<std::int64_t>{0, 1, 2, 1, 2, 3}));
+    }
+}
+
 TEST(DynamicGrids, runAsManyStepsAsTheirBoundSays)
 {
     const ir::Program program =

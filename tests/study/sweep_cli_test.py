@@ -118,10 +118,17 @@ class Compare(unittest.TestCase):
             same = pallascope("compare", trace, against[0])
             self.assertIn("They are the same", same.stdout)
 
+    def test_aKernelsFileIsRunToo(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "k.kernel.json")
+            pallascope("save", "matmul", *SMALL, "-p", "bm=128", "-o", path)
+            same = pallascope("compare", path + " chip=v6e", "matmul m=512 n=512 k=512 bm=128 chip=v6e")
+            self.assertIn("They are the same", same.stdout)
+
     def test_whatIsNeitherIsRefused(self):
         run = pallascope("compare", "matmul", "nothing at=all")
         self.assertEqual((run.returncode, run.stdout), (2, ""))
-        self.assertIn("neither a trace file nor a kernel", run.stderr)
+        self.assertIn("neither a trace nor a kernel's file nor a kernel with", run.stderr)
 
 
 class FailIf(unittest.TestCase):

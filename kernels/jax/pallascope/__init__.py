@@ -1,0 +1,13 @@
+"""Turns JAX functions with Pallas TPU kernels into kernel files for Pallascope.
+
+    kernel = pallascope.capture(matmul, x, y)
+    kernel.save("matmul.pallascope")
+
+Nothing is run and no accelerator is needed: the function is traced, and what was traced is written
+down as docs/kernel_format.md says.
+"""
+
+from pallascope.capture import Kernel, capture
+from pallascope.problems import Problem, UnsupportedError
+
+__all__ = ["Kernel", "Problem", "UnsupportedError", "capture"]

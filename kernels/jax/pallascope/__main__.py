@@ -1,0 +1,92 @@
+"""python -m pallascope capture FILE.py:FUNCTION --arg 'bf16[4096,4096]' -o k.pallascope"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from pallascope import compat
+from pallascope.capture import capture
+from pallascope.problems import UnsupportedError
+from pallascope.types import DTYPES
+
+_NUMPY_NAMES = {ours: theirs for theirs, ours in DTYPES.items()} | {name: name for name in DTYPES}
+
+
+class UserError(Exception):
+    """A sentence for the person who typed the command."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """0: the file is written; 1: the kernel uses what cannot be captured; 2: another error."""
+    options = _parser().parse_args(arguments)
+    try:
+        fn = _function(options.function)
+        args = [_argument(text) for text in options.arg]
+        kernel = capture(fn, *args, chip=options.chip, name=options.name)
+        kernel.save(options.output)
+    except UnsupportedError as error:
+        print(f"pallascope: {error}", file=sys.stderr)
+        return 1
+    except (UserError, ValueError, OSError) as error:
+        print(f"pallascope: {error}", file=sys.stderr)
+        return 2
+    print(f"{options.output}: {kernel.name} for JAX {compat.VERSION}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="pallascope", description="Captures JAX Pallas kernels.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("capture", help="turn a function with kernels into a kernel file")
+    command.add_argument("function", metavar="FILE.py:FUNCTION")
+    command.add_argument("--arg", action="append", default=[], metavar="DTYPE[SHAPE]",
+                         help="an argument of the function, such as 'bf16[4096,4096]' or 'int32[]'")
+    command.add_argument("-o", "--output", required=True, metavar="FILE",
+                         help="FILE.pallascope or FILE.kernel.json")
+    command.add_argument("--chip", default="tpu_v5e", choices=compat.DEVICE_KINDS)
+    command.add_argument("--name", help="of the kernel; default: the function's")
+    return parser
+
+
+def _function(text: str) -> Callable[..., Any]:
+    path, separator, name = text.rpartition(":")
+    if not separator or not name.isidentifier():
+        raise UserError(f"{text} is no FILE.py:FUNCTION")
+    if not os.path.isfile(path):
+        raise UserError(f"there is no file {path}")
+    folder = os.path.dirname(os.path.abspath(path))
+    if folder not in sys.path:  # as Python does for a script
+        sys.path.insert(0, folder)
+    spec = importlib.util.spec_from_file_location(
+        os.path.splitext(os.path.basename(path))[0], os.path.abspath(path))
+    if spec is None or spec.loader is None:
+        raise UserError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    fn = getattr(module, name, None)
+    if not callable(fn):
+        raise UserError(f"{path} has no function {name}")
+    return fn
+
+
+def _argument(text: str) -> jax.ShapeDtypeStruct:
+    match = re.fullmatch(r"\s*(\w+)\s*\[([\d,\s]*)\]\s*", text)
+    if not match or match[1] not in _NUMPY_NAMES:
+        raise UserError(f"--arg '{text}' is no DTYPE[SHAPE]; one such as 'f32[8,128]' is right, "
+                        f"the dtypes are {', '.join(DTYPES.values())}")
+    shape = [int(extent) for extent in match[2].split(",") if extent.strip()]
+    return jax.ShapeDtypeStruct(shape, jnp.dtype(_NUMPY_NAMES[match[1]]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""`capture`: traces a function with Pallas kernels and turns the trace into a kernel file."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from pallascope import compat, control, copies, files, memory, pipelines, primitives, prng
+from pallascope.outer import Array, Outer
+from pallascope.problems import UnsupportedError
+from pallascope.sources import name_of_function
+from pallascope.walk import Walk
+
+_RULES = {**primitives.RULES, **memory.RULES, **control.RULES, **copies.RULES,
+          **pipelines.RULES, **prng.RULES}
+
+
+@dataclasses.dataclass
+class Kernel:
+    """A captured kernel: the file's object, and the arrays and source texts that go with it."""
+
+    name: str
+    document: dict[str, Any] = dataclasses.field(repr=False)
+    # Of inputs by their number, where their contents are known.
+    arrays: dict[int, np.ndarray] = dataclasses.field(repr=False)
+    constants: frozenset[int]  # of these, what the function closes over: always in the file
+    texts: dict[str, str] = dataclasses.field(repr=False)  # of source files, by name
+
+    def save(self, path: str | os.PathLike[str], values: bool = True) -> None:
+        """Writes FILE.kernel.json, or FILE.pallascope with the arrays and sources in it.
+
+        With `values` the inputs hold the arrays that `capture` was given, else made-up numbers.
+        The file appears whole or not at all. Raises ValueError for another ending, and for arrays
+        in a .kernel.json, which has no place for them.
+        """
+        kept = {number: array for number, array in self.arrays.items()
+                if values or number in self.constants}
+        files.save(self.document, kept, self.texts, os.fspath(path))
+
+
+def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e",
+            name: str | None = None) -> Kernel:
+    """Traces `fn(*args)` as on `chip`; nothing is run.
+
+    `args` are arrays, jax.ShapeDtypeStruct, or trees of such. Raises UnsupportedError with all that
+    the kernel asks for and the format lacks, ValueError for a chip that is not known.
+    """
+    if chip not in compat.DEVICE_KINDS:
+        raise ValueError(f"chip {chip!r} is not known; {', '.join(compat.DEVICE_KINDS)} are")
+    leaves, tree = jax.tree_util.tree_flatten(args)
+    shapes = [jax.ShapeDtypeStruct(np.shape(leaf), jax.dtypes.canonicalize_dtype(_dtype(leaf)))
+              for leaf in leaves]
+    with compat.tracing_for(chip):
+        closed = jax.make_jaxpr(fn)(*tree.unflatten(shapes))
+        walk = Walk(_RULES)
+        outer = Outer(walk)
+        jaxpr, _ = compat.open_jaxpr(closed)
+        body = outer.run(closed, _argument_names(jaxpr))
+    if not outer.kernel_names:
+        walk.problem("no pallas_call and no pl.kernel in the function")
+    name = name or getattr(fn, "__name__", None) or name_of_function(jaxpr)
+    if walk.problems:
+        raise UnsupportedError(name, walk.problems)
+    arrays = {number: np.asarray(leaf) for number, leaf in enumerate(leaves)
+              if not isinstance(leaf, jax.ShapeDtypeStruct)}
+    constants = {number: array.value for number, array in enumerate(outer.inputs)
+                 if array.value is not None}
+    return Kernel(name, _document(name, outer, walk, body), arrays | constants,
+                  frozenset(constants), walk.locations.texts())
+
+
+def _dtype(leaf: Any) -> Any:
+    return leaf.dtype if hasattr(leaf, "dtype") else np.asarray(leaf).dtype
+
+
+def _argument_names(jaxpr: Any) -> list[str]:
+    names = memory.arg_names(jaxpr)
+    return [name or f"arg{number}" for number, name in enumerate(names)]
+
+
+def _document(name: str, outer: Outer, walk: Walk, body: Any) -> dict[str, Any]:
+    return {
+        "format": "pallascope.kernel", "version": 1, "name": name,
+        "producer": f"pallascope with JAX {compat.VERSION}",
+        "arguments": outer.arguments(),
+        "inputs": [_recipe(array, walk, number) for number, array in enumerate(outer.inputs)],
+        "values": walk.builder.values,
+        "body": body.to_json(),
+        "locations": walk.locations.to_json()}
+
+
+def _recipe(array: Array, walk: Walk, number: int) -> dict[str, Any]:
+    """Made-up contents: zeros for scalars, which lead to places, else normal numbers."""
+    assert array.ref is not None
+    if walk.builder.types[array.ref].space == "smem":
+        return {"zeros": {}}
+    return {"normal": {"seed": number}}

@@ -1,0 +1,171 @@
+"""All that differs between the versions of JAX, 0.9 to 0.12."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
+from jax._src import core as jax_core
+from jax._src.state import indexing
+from jax._src.state import types as state_types
+
+VERSION: str = jax.__version__
+
+# The release whose pipeline rules this JAX follows, as the format names them.
+SCHEDULE = ".".join(VERSION.split(".")[:2])
+
+# What JAX calls the device of a chip.
+DEVICE_KINDS = {
+    "tpu_v2": "TPU v2", "tpu_v3": "TPU v3", "tpu_v4": "TPU v4", "tpu_v5e": "TPU v5 lite",
+    "tpu_v5p": "TPU v5p", "tpu_v6e": "TPU v6 lite", "tpu_v7x": "TPU7x"}
+
+Literal = jax_core.Literal
+DropVar = jax_core.DropVar
+NDIndexer = indexing.NDIndexer
+Slice = indexing.Slice
+TransformedRef = state_types.TransformedRef
+
+
+@contextlib.contextmanager
+def tracing_for(chip: str) -> Iterator[None]:
+    """Traces as for one core of the chip; emit_pipeline stays one equation where JAX can."""
+    with device_of(chip), _emit_pipeline_as_primitive():
+        yield
+
+
+@contextlib.contextmanager
+def device_of(chip: str) -> Iterator[None]:
+    """JAX takes one core of the chip for its device, though there is none."""
+    from jax._src.mesh import AbstractDevice, AbstractMesh, use_abstract_mesh
+
+    fields: dict[str, Any] = {"device_kind": DEVICE_KINDS[chip], "num_cores": 1, "platform": "tpu"}
+    known = {field.name for field in dataclasses.fields(AbstractDevice)}
+    device = AbstractDevice(**{key: value for key, value in fields.items() if key in known})
+    with use_abstract_mesh(AbstractMesh((), (), abstract_device=device)):
+        yield
+
+
+@contextlib.contextmanager
+def _emit_pipeline_as_primitive() -> Iterator[None]:
+    from jax._src import config
+
+    flag = getattr(config, "use_emit_pipeline_primitive", None)
+    if flag is None:  # 0.9
+        yield
+        return
+    with flag(True):
+        yield
+
+
+def open_jaxpr(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
+    """A jaxpr and the values of its constvars; up to 0.10 a ClosedJaxpr has them."""
+    inner = getattr(jaxpr, "jaxpr", jaxpr)
+    consts = getattr(jaxpr, "consts", None)
+    return inner, list(consts) if consts is not None else []
+
+
+def jaxprs_of(eqn: Any) -> list[Any]:
+    """The jaxprs among the parameters of an equation."""
+    found = []
+    for parameter in eqn.params.values():
+        for part in parameter if isinstance(parameter, (tuple, list)) else (parameter,):
+            if isinstance(getattr(part, "jaxpr", part), jax_core.Jaxpr):
+                found.append(part)
+    return found
+
+
+def memory_space(aval: Any) -> Any:
+    """Of a ref's type; None is the default of its place."""
+    space = getattr(aval, "memory_space", None)
+    return getattr(space, "memory_space", space)  # of a core of a mesh: the space itself
+
+
+def scan_counts(params: dict[str, Any]) -> tuple[int, int]:
+    """How many operands of a scan are constants, and how many are carried."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    consts, carry, _ = (len(group) for group in params["ft_in"].unpack())
+    return consts, carry
+
+
+def transform_kind(transform: Any) -> str:
+    """"bitcast", "reshape", "transpose", "index", or the name of its class."""
+    if isinstance(transform, NDIndexer):
+        return "index"
+    name = type(transform).__name__
+    return {"BitcastTransform": "bitcast", "RefBitcaster": "bitcast",
+            "ReshapeTransform": "reshape", "RefReshaper": "reshape",
+            "TransposeTransform": "transpose", "RefTransposer": "transpose"}.get(name, name)
+
+
+def permutation_of(transform: Any) -> tuple[int, ...]:
+    return tuple(getattr(transform, "permutation", None) or transform.perm)
+
+
+@dataclasses.dataclass
+class PipelineParts:
+    """The operands of an emit_pipeline equation by what they are."""
+
+    index_map_consts: list[Any]  # of all block mappings, one after the other
+    bounds: list[Any]
+    body_consts: list[Any]
+    refs: list[Any]  # of the body's arguments: operands, or TransformedRefs of such
+    divided: list[int]  # grid axes that are cut already, so that each core sees its own part
+    has_allocations: bool = False  # buffers that the caller made
+
+
+def pipeline_parts(eqn: Any, operands: Sequence[Any]) -> PipelineParts:
+    """`operands` stand for the equation's own, one for one."""
+    params = eqn.params
+    mapping = params["grid_mapping"]
+    if "body_consts_len" not in params:  # 0.11 and later
+        parts = params["args_tree"].unflatten(operands)
+        return PipelineParts(
+            list(parts.all_index_map_consts), list(parts.dynamic_grid_spec),
+            list(parts.body_consts), _flat_refs(params["refs_tree"].unflatten(parts.refs_flat)),
+            divided=[],
+            has_allocations=parts.allocations is not None)
+    rest = list(operands)
+
+    def take(count: int) -> list[Any]:
+        taken = rest[:count]
+        del rest[:count]
+        return taken
+
+    consts = take(sum(len(open_jaxpr(block.index_map_jaxpr)[1])
+                      for block in mapping.block_mappings))
+    bounds = take(mapping.num_dynamic_grid_bounds)
+    take(params["_num_extra_dynamic"])
+    body = take(params["body_consts_len"])
+    return PipelineParts(consts, bounds, body, _flat_refs(params["args_tree"].unflatten(rest)),
+                         divided=[axis for axis, offset
+                                  in enumerate(params["_static_grid_offsets"]) if offset != 0])
+
+
+def _flat_refs(tree: Any) -> list[Any]:
+    leaves, _ = jax.tree_util.tree_flatten(
+        tree, is_leaf=lambda leaf: isinstance(leaf, TransformedRef))
+    return leaves
+
+
+def copy_parts(eqn: Any, leaves: Sequence[Any]) -> list[Any]:
+    """Of dma_start and dma_wait: source, target, target's and source's semaphore, device.
+
+    Each of the four is an operand with its transforms, or None; the device is as JAX has it.
+    """
+    parts = list(eqn.params["tree"].unflatten(leaves))
+    if len(parts) == 9:  # 0.9
+        pairs = [(parts[n], parts[n + 1]) for n in range(0, 8, 2)]
+    else:
+        pairs = [(part.ref, part.transforms) if isinstance(part, TransformedRef) else (part, ())
+                 for part in parts[:4]]
+    return [None if ref is None else (ref, tuple(transforms or ()))
+            for ref, transforms in pairs] + [parts[-1]]
+
+
+def axis_names(mesh: Any) -> dict[str, int]:
+    """The named axes of a mesh of cores with their extents."""
+    return dict(mesh.shape)

@@ -1,0 +1,133 @@
+"""Rules of branches, loops, and calls, which are inlined."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pallascope import compat
+from pallascope.problems import NotCaptured
+from pallascope.program import INDEX, Type
+from pallascope.walk import Rule, Walk
+
+
+def _inline(parameter: str) -> Rule:
+    def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+        return walk.call(eqn.params[parameter], operands)
+
+    return rule
+
+
+def _cond(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    which, *rest = operands
+    branches = eqn.params["branches"]
+    if len(branches) == 1:
+        return walk.run(branches[0], rest)
+    which = walk.builder.flag(which)
+    if walk.builder.types[which].dtype != "bool":
+        which = walk.index(which)
+    if walk.builder.known(which) is not None:
+        number = min(max(walk.builder.known(which), 0), len(branches) - 1)
+        return walk.run(branches[number], rest)
+    return walk.builder.emit("cond", [which], [walk.type_of(v) for v in eqn.outvars],
+                             regions=[walk.region(branch, [], rest) for branch in branches])
+
+
+def _while(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    cond_consts, body_consts = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
+    condition = operands[:cond_consts]
+    body = operands[cond_consts:cond_consts + body_consts]
+    carried = operands[cond_consts + body_consts:]
+    results = [walk.type_of(v) for v in eqn.outvars]
+    regions = []
+    for jaxpr, consts in ((eqn.params["cond_jaxpr"], condition), (eqn.params["body_jaxpr"], body)):
+        arguments = [walk.builder.value(type_) for type_ in results]
+        regions.append(walk.region(jaxpr, arguments, consts + arguments))
+    return walk.builder.emit("while", carried, results, regions=regions)
+
+
+def _scan(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """A loop with a carry. A first carry that counts up by one is the loop's own counter."""
+    num_consts, num_carry = compat.scan_counts(eqn.params)
+    consts, carried = operands[:num_consts], operands[num_consts:num_consts + num_carry]
+    if len(operands) > num_consts + num_carry or len(eqn.outvars) > num_carry:
+        raise NotCaptured("a scan over the elements of an array")
+    if eqn.params["reverse"] and num_carry == 0:
+        raise NotCaptured("a scan in reverse")
+    builder, length = walk.builder, eqn.params["length"]
+    jaxpr = eqn.params["jaxpr"]
+    counts = _counts(jaxpr, num_consts)
+    results = [walk.type_of(v) for v in eqn.outvars]
+    counter = builder.value(INDEX)
+    arguments = [builder.value(type_) for type_ in results[counts:]]
+    with builder.region([counter, *arguments]) as region:
+        first = [builder.add_index(counter, carried[0])] if counts else []
+        region.results = walk.run(jaxpr, consts + first + arguments)[counts:]
+    last = [builder.add_index(carried[0], builder.index(length))] if counts else []
+    return last + builder.emit("scan", carried[counts:], results[counts:], {"length": length},
+                               [region])
+
+
+def _counts(jaxpr: Any, num_consts: int) -> int:
+    """1 if the first carry is an int32 that every round adds 1 to, else 0."""
+    inner, _ = compat.open_jaxpr(jaxpr)
+    if len(inner.invars) <= num_consts:
+        return 0
+    start, end = inner.invars[num_consts], inner.outvars[0]
+    if start.aval.shape or start.aval.dtype.name != "int32":
+        return 0
+    for eqn in inner.eqns:
+        if (eqn.primitive.name == "add" and eqn.outvars[0] is end and eqn.invars[0] is start
+                and isinstance(eqn.invars[1], compat.Literal) and int(eqn.invars[1].val) == 1):
+            return 1
+    return 0
+
+
+def _platform_index(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """Which of several implementations is for a TPU: known here."""
+    for number, platforms in enumerate(eqn.params["platforms"]):
+        if platforms is None or "tpu" in platforms:
+            return [walk.builder.index(number)]
+    raise NotCaptured("platform_dependent without a case for a TPU")
+
+
+def _axis_index(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    name = eqn.params["axis_name"]
+    if name not in walk.cores:
+        raise NotCaptured(f"axis_index of {name}, which no mesh of cores has")
+    if walk.cores[name] == 1:
+        return [walk.builder.index(0)]
+    return [walk.builder.one("axis_index", [], INDEX, {"text": name})]
+
+
+def _axis_size(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    return [walk.builder.index(walk.cores[eqn.params["axis_name"]])]
+
+
+def _grid_query(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    axis = eqn.params["axis"]
+    if axis >= len(walk.grid_axes):
+        raise NotCaptured(f"{eqn.primitive.name} of axis {axis} without such a grid axis")
+    return [walk.builder.one(eqn.primitive.name, [], Type("int32"),
+                             {"axis": walk.grid_axes[axis]})]
+
+
+RULES: dict[str, Rule] = {
+    "cond": _cond,
+    "while": _while,
+    "scan": _scan,
+    "platform_index": _platform_index,
+    "axis_index": _axis_index,
+    "axis_size": _axis_size,
+    "program_id": _grid_query,
+    "num_programs": _grid_query,
+    "jit": _inline("jaxpr"),
+    "pjit": _inline("jaxpr"),
+    "closed_call": _inline("call_jaxpr"),
+    "core_call": _inline("call_jaxpr"),
+    "remat": _inline("jaxpr"),
+    "remat2": _inline("jaxpr"),
+    "checkpoint": _inline("jaxpr"),
+    "custom_jvp_call": _inline("call_jaxpr"),
+    "custom_vjp_call": _inline("call_jaxpr"),
+    "custom_vjp_call_jaxpr": _inline("fun_jaxpr"),
+}

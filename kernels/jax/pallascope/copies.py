@@ -1,0 +1,118 @@
+"""Rules of copies and semaphores that a kernel handles itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pallascope import compat
+from pallascope.problems import NotCaptured
+from pallascope.program import Params, Type
+from pallascope.transforms import view, window
+from pallascope.walk import Leaf, Rule, Walk
+
+
+def _view(walk: Walk, part: Any) -> int:
+    ref, transforms = part
+    return view(walk, window(walk, ref.value, transforms))
+
+
+def _scalar(walk: Walk, value: Any) -> int:
+    return walk.index(value.value) if isinstance(value, Leaf) else walk.builder.index(int(value))
+
+
+def _device(walk: Walk, eqn: Any, device: Any) -> int:
+    """The number of a device; a place in a mesh needs the mesh."""
+    kind = eqn.params["device_id_type"]
+    if getattr(kind, "name", None) != "LOGICAL" or isinstance(device, (tuple, dict)):
+        raise NotCaptured(f"{eqn.primitive.name} to a device of a mesh")
+    return _scalar(walk, device)
+
+
+def _dma_start(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    parts = compat.copy_parts(eqn, [Leaf(value) for value in operands])
+    source, target, target_semaphore, source_semaphore, device = parts
+    if eqn.params.get("add"):
+        raise NotCaptured("dma_start that adds")
+    if target_semaphore is None:
+        raise NotCaptured("dma_start with a semaphore of the source only")
+    taken = [_view(walk, part) for part in (source, target, target_semaphore)]
+    params: Params = {}
+    if source_semaphore is not None:
+        taken.append(_view(walk, source_semaphore))
+        params["source_semaphore"] = True
+    if device is not None:
+        taken.append(_device(walk, eqn, device))
+        params["device"] = True
+    if eqn.params["priority"]:
+        params["priority"] = int(eqn.params["priority"])
+    return walk.builder.emit("dma_start", taken, [], params)
+
+
+def _dma_wait(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """Only the bytes of the target and its semaphore count; a wait for a read has them swapped."""
+    _, target, semaphore, _, _ = compat.copy_parts(eqn, [Leaf(value) for value in operands])
+    if semaphore is None:
+        raise NotCaptured("dma_wait without a semaphore")
+    return walk.builder.emit("dma_wait", [_view(walk, target), _view(walk, semaphore)], [])
+
+
+def _parts(eqn: Any, operands: list[int]) -> Any:
+    return eqn.params["args_tree"].unflatten([Leaf(value) for value in operands])
+
+
+def _signal(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    semaphore, transforms, amount, device, core = _parts(eqn, operands)
+    taken = [_view(walk, (semaphore, transforms)), _scalar(walk, amount)]
+    params: Params = {}
+    if device is not None:
+        taken.append(_device(walk, eqn, device))
+        params["device"] = True
+    if core is not None:
+        taken.append(_scalar(walk, core))
+        params["core"] = True
+    return walk.builder.emit("semaphore_signal", taken, [], params)
+
+
+def _wait(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    semaphore, transforms, amount, decrement = _parts(eqn, operands)
+    if isinstance(decrement, Leaf):
+        decrement = walk.builder.known(decrement.value)
+    if decrement is None:
+        raise NotCaptured("semaphore_wait that may take away or not")
+    return walk.builder.emit(
+        "semaphore_wait", [_view(walk, (semaphore, transforms)), _scalar(walk, amount)], [],
+        {} if decrement else {"decrement": False})
+
+
+def _read(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    semaphore, transforms = _parts(eqn, operands)
+    return [walk.builder.one("semaphore_read", [_view(walk, (semaphore, transforms))],
+                             Type("int32"))]
+
+
+def _barrier(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    if walk.collective_id is None:
+        raise NotCaptured("get_barrier_semaphore without a collective_id")
+    return [walk.builder.one("get_barrier_semaphore", [], Type("int32", (), "barrier_semaphore"),
+                             {"collective_id": walk.collective_id})]
+
+
+def _delay(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    return walk.builder.emit("delay", [walk.index(operands[0])], [])
+
+
+def _touch(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """A dependency for the compiler."""
+    return []
+
+
+RULES: dict[str, Rule] = {
+    "dma_start": _dma_start,
+    "dma_wait": _dma_wait,
+    "semaphore_signal": _signal,
+    "semaphore_wait": _wait,
+    "semaphore_read": _read,
+    "get_barrier_semaphore": _barrier,
+    "delay": _delay,
+    "add_dependency": _touch,
+}

@@ -1,0 +1,268 @@
+"""Grids and block specs, of pallas_call and of emit_pipeline, as the operation `pipeline`."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from pallascope import compat, types
+from pallascope.memory import arg_names
+from pallascope.problems import NotCaptured
+from pallascope.program import INDEX, Params, Region, Type
+from pallascope.sources import name_of_function, place_of_function
+from pallascope.transforms import view, window
+from pallascope.walk import Leaf, Rule, Walk
+
+
+@dataclasses.dataclass
+class Pipeline:
+    """A pipeline whose operands are refs of the program."""
+
+    mapping: Any  # JAX's GridMapping
+    body: Any  # its jaxpr
+    operands: list[int]  # one ref per block mapping
+    bounds: list[int]  # one int32 scalar per dynamic grid axis
+    prefetch: list[int]  # the refs that index maps and body get besides: scalar prefetch
+    index_map_consts: list[list[int]]
+    body_consts: list[int]
+    origin: str
+    no_pipelining: bool = False
+    core_axis: str = ""  # of a mesh of several cores that share the grid
+    parallel: list[int] = dataclasses.field(default_factory=list)  # grid axes that they may share
+    divided: list[int] = dataclasses.field(default_factory=list)  # cut among them already
+
+
+def emit(walk: Walk, pipeline: Pipeline) -> None:
+    """Appends the operation to the innermost region."""
+    mapping = pipeline.mapping
+    names = arg_names(pipeline.body)
+    first = mapping.num_index_operands
+    count = len(mapping.block_mappings)
+    specs = []
+    for number, block in enumerate(mapping.block_mappings):
+        is_output = number >= mapping.num_inputs
+        name = names[first + number] or f"operand {number}"
+        specs.append(_spec(walk, block, name, is_output, pipeline.origin))
+    refs = [walk.builder.value(types.ref_type(v.aval), names[first + number])
+            for number, v in enumerate(pipeline.body.invars[first:])]
+    regions = [_body(walk, pipeline, refs)]
+    for block, consts in zip(mapping.block_mappings, pipeline.index_map_consts, strict=True):
+        regions.append(_index_map(walk, pipeline, block, consts))
+    params: Params = {
+        "origin": pipeline.origin,
+        "schedule": compat.SCHEDULE if pipeline.origin == "emit_pipeline" else "0.12",
+        "no_pipelining": pipeline.no_pipelining,
+        "grid": _grid(walk, pipeline),
+        "core_axis": pipeline.core_axis,
+        "parallel": pipeline.parallel,
+        "axis_names": _axis_names(mapping),
+        "specs": specs,
+        "scratch_names": [name or "scratch" for name in names[first + count:]]}
+    walk.builder.emit("pipeline", pipeline.operands + pipeline.bounds, [],
+                      {key: value for key, value in params.items() if value or key == "grid"},
+                      regions)
+
+
+def _grid(walk: Walk, pipeline: Pipeline) -> list[int]:
+    """Of all cores together."""
+    grid = [extent if isinstance(extent, int) else -1 for extent in pipeline.mapping.grid]
+    for axis in pipeline.divided:
+        if grid[axis] < 0:
+            raise NotCaptured("emit_pipeline whose grid does not divide among cores")
+        grid[axis] *= walk.cores[pipeline.core_axis]
+    return grid
+
+
+def _body(walk: Walk, pipeline: Pipeline, refs: list[int]) -> Region:
+    mapping = pipeline.mapping
+    outer = walk.grid_axes
+    walk.grid_axes = [axis for axis in range(len(mapping.grid))
+                      if axis not in mapping.vmapped_dims]
+    with walk.builder.region(refs) as region:
+        walk.run(pipeline.body, pipeline.prefetch + refs, constants=pipeline.body_consts)
+    walk.grid_axes = outer
+    return region
+
+
+def _index_map(walk: Walk, pipeline: Pipeline, block: Any, consts: list[int]) -> Region:
+    """Scalars in, scalars out; a BoundedSlice yields its start and its size."""
+    arguments = [walk.builder.value(INDEX, name) for name in _axis_names(pipeline.mapping)]
+    outer = walk.builder.location
+    jaxpr, _ = compat.open_jaxpr(block.index_map_jaxpr)
+    walk.builder.location = walk.locations.number(place_of_function(jaxpr))
+    with walk.builder.region(arguments) as region:
+        found = walk.run(jaxpr, arguments + pipeline.prefetch, constants=consts)
+        tree = block.index_map_out_tree.unflatten([Leaf(value) for value in found])
+        for index in tree if isinstance(tree, (tuple, list)) else (tree,):
+            parts = [index.start, index.size] if isinstance(index, compat.Slice) else [index]
+            region.results += [walk.index(part.value) if isinstance(part, Leaf)
+                               else walk.builder.index(int(part)) for part in parts]
+    walk.builder.location = outer
+    return region
+
+
+def _spec(walk: Walk, block: Any, name: str, is_output: bool, origin: str) -> Params:
+    if getattr(block, "transforms", ()):
+        raise NotCaptured(f"the transforms of the block spec of {name}")
+    spec: Params = {"name": name, "block": [_dim(walk, dim, name) for dim in block.block_shape]}
+    if is_output:
+        spec["direction"] = "out"
+    mode = block.pipeline_mode
+    if mode is not None:
+        count = getattr(mode, "buffer_count", None)
+        if not isinstance(count, int):
+            walk.problem(f"the pipeline mode {mode} of {name}")
+        elif count != 2:
+            spec["out_buffers" if is_output else "in_buffers"] = count
+        if getattr(mode, "use_lookahead", False):
+            spec["lookahead"] = True
+        if getattr(mode, "prefetched_count", 0):
+            spec["prefetched"] = mode.prefetched_count
+        revisit = getattr(getattr(mode, "revisit", None), "name", None)
+        if revisit == "ANY" and is_output and origin == "pallas_call":
+            spec["restores"] = True
+    jaxpr, _ = compat.open_jaxpr(block.index_map_jaxpr)
+    location = walk.locations.number(place_of_function(jaxpr)) if jaxpr.eqns else -1
+    return spec | ({"location": location} if location >= 0 else {})
+
+
+def _dim(walk: Walk, dim: Any, name: str) -> Params:
+    kind = type(dim).__name__
+    if kind == "Squeezed" or dim is None:
+        return {"size": 1, "kind": "squeezed"}
+    if kind in ("int", "Blocked"):
+        return {"size": int(getattr(dim, "block_size", dim))}
+    if kind == "Element":
+        low, high = dim.padding
+        found: Params = {"size": int(dim.block_size), "kind": "element"}
+        return found | {key: int(pad) for key, pad in (("pad_low", low), ("pad_high", high))
+                        if pad}
+    if kind == "BoundedSlice":
+        return {"size": int(dim.block_size), "kind": "bounded_slice"}
+    walk.problem(f"the block dimension {dim} of {name}")
+    return {"size": 1}
+
+
+def _axis_names(mapping: Any) -> list[str]:
+    """As the index maps call them, where one names them all; else i, j, k, ..."""
+    if mapping.grid_names:
+        return [str(name) for name in mapping.grid_names]
+    rank = len(mapping.grid)
+    fallback = [chr(ord("i") + axis) for axis in range(rank)]
+    for block in mapping.block_mappings:
+        jaxpr, _ = compat.open_jaxpr(block.index_map_jaxpr)
+        names = arg_names(jaxpr)[:rank]
+        if all(name.isidentifier() and len(name) < 16 for name in names) and not any(
+                name.startswith(("args", "_")) for name in names):
+            return names
+    return fallback
+
+
+def staged(walk: Walk, pipeline: Pipeline) -> None:
+    """A kernel of one step with pipelines of its own: its blocks are copied by hand."""
+    builder, mapping, body = walk.builder, pipeline.mapping, pipeline.body
+    blocks = [types.ref_type(v.aval) for v in body.invars[mapping.num_index_operands:]]
+    copied = [number for number, array in enumerate(pipeline.operands)
+              if blocks[number].space != builder.types[array].space]
+    names = arg_names(body)[mapping.num_index_operands:]
+    refs = {number: builder.value(blocks[number], names[number]) for number in copied}
+    semaphore = builder.value(Type("int32", (), "dma_semaphore"), "blocks")
+
+    def copy(number: int, out: bool) -> None:
+        ends = [pipeline.operands[number], refs[number]]
+        source, target = reversed(ends) if out else ends
+        builder.emit("dma_start", [source, target, semaphore], [])
+        builder.emit("dma_wait", [target, semaphore], [])
+
+    with builder.region([*refs.values(), semaphore]) as region:
+        for number in copied:
+            if number < mapping.num_inputs:
+                copy(number, out=False)
+        inline(walk, body, pipeline.prefetch + [refs.get(number, array) for number, array
+                                                in enumerate(pipeline.operands)])
+        for number in copied:
+            if number >= mapping.num_inputs:
+                copy(number, out=True)
+    builder.emit("run_scoped", [], [], regions=[region])
+
+
+def has_pipeline(jaxpr: Any) -> bool:
+    """Whether an emit_pipeline is anywhere in the jaxpr."""
+    inner, _ = compat.open_jaxpr(jaxpr)
+    return any(eqn.primitive.name == "emit_pipeline"
+               or any(has_pipeline(part) for part in compat.jaxprs_of(eqn))
+               for eqn in inner.eqns)
+
+
+def is_whole(block: Any) -> bool:
+    """Whether the block is the array, at every step."""
+    jaxpr, _ = compat.open_jaxpr(block.index_map_jaxpr)
+    sizes = tuple(getattr(dim, "block_size", None) for dim in block.block_shape)
+    return (sizes == tuple(block.array_aval.shape) and not jaxpr.eqns
+            and all(isinstance(index, compat.Literal) for index in jaxpr.outvars))
+
+
+def is_direct(walk: Walk, mapping: Any, body: Any, arrays: list[int]) -> bool:
+    """Whether there is neither a grid nor a copy: the kernel sees all arrays where they are."""
+    blocks = body.invars[mapping.num_index_operands:][:len(arrays)]
+    return not mapping.grid and all(
+        types.ref_type(v.aval).space == walk.builder.types[array].space
+        for v, array in zip(blocks, arrays, strict=True))
+
+
+def _emit_pipeline(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    if eqn.params.get("tiling") is not None:
+        raise NotCaptured(f"emit_pipeline with tiling {eqn.params['tiling']}")
+    parts = compat.pipeline_parts(eqn, [Leaf(value) for value in operands])
+    if parts.has_allocations:
+        raise NotCaptured("emit_pipeline with buffers from outside")
+    if eqn.params.get("_explicit_indices"):
+        raise NotCaptured("emit_pipeline with explicit indices")
+    mapping = eqn.params["grid_mapping"]
+    core_axis = eqn.params["core_axis_name"]
+    if eqn.params["core_axis"] is not None or isinstance(core_axis, tuple):
+        raise NotCaptured("emit_pipeline that is divided otherwise than by one named axis")
+    shared = walk.cores.get(core_axis, 1) > 1
+    consts = iter(parts.index_map_consts)
+    emit(walk, Pipeline(
+        mapping=mapping, body=eqn.params["body_jaxpr"],
+        operands=[_ref(walk, ref) for ref in parts.refs],
+        bounds=[walk.index(bound.value) for bound in parts.bounds], prefetch=[],
+        index_map_consts=[
+            [next(consts).value for _ in compat.open_jaxpr(block.index_map_jaxpr)[0].constvars]
+            for block in mapping.block_mappings],
+        body_consts=[leaf.value for leaf in parts.body_consts],
+        origin="emit_pipeline", no_pipelining=bool(eqn.params["no_pipelining"]),
+        core_axis=core_axis if shared else "", divided=parts.divided,
+        parallel=_parallel(eqn.params["dimension_semantics"]) if shared else []))
+    return []
+
+
+def _parallel(semantics: Any) -> list[int]:
+    return [axis for axis, kind in enumerate(semantics or ())
+            if getattr(kind, "value", kind) == "parallel"]
+
+
+def _ref(walk: Walk, ref: Any) -> int:
+    if isinstance(ref, compat.TransformedRef):
+        return view(walk, window(walk, ref.ref.value, ref.transforms))
+    return ref.value
+
+
+def kernel_name(eqn: Any, body: Any) -> str:
+    return str(eqn.params.get("name") or name_of_function(body))
+
+
+def inline(walk: Walk, body: Any, refs: list[int]) -> None:
+    """A kernel without blocks; its further arguments are scratch that lives while it runs."""
+    scratch = [walk.builder.value(types.ref_type(v.aval), name) for v, name
+               in zip(body.invars[len(refs):], arg_names(body)[len(refs):], strict=True)]
+    if not scratch:
+        walk.run(body, refs)
+        return
+    with walk.builder.region(scratch) as region:
+        walk.run(body, refs + scratch)
+    walk.builder.emit("run_scoped", [], [], regions=[region])
+
+
+RULES: dict[str, Rule] = {"emit_pipeline": _emit_pipeline}

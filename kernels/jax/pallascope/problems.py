@@ -1,0 +1,36 @@
+"""What cannot be captured: collected while a program is walked, raised all at once."""
+
+from __future__ import annotations
+
+import dataclasses
+
+
+class NotCaptured(Exception):
+    """Raised by the rule of one equation; the walk records it and goes on."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """One thing that is not supported, and the author's line that asks for it."""
+
+    what: str
+    file: str = ""
+    line: int = 0
+    function: str = ""
+
+    def __str__(self) -> str:
+        if not self.file:
+            return self.what
+        where = f"{self.file}:{self.line}" + (f" ({self.function})" if self.function else "")
+        return f"{where}: {self.what}"
+
+
+class UnsupportedError(Exception):
+    """The kernel uses what cannot be captured. `problems` has all of it, once each."""
+
+    def __init__(self, name: str, problems: list[Problem]) -> None:
+        self.problems = list(dict.fromkeys(problems))
+        count = len(self.problems)
+        things = "1 thing" if count == 1 else f"{count} things"
+        listing = "".join(f"\n  {problem}" for problem in self.problems)
+        super().__init__(f"{things} in {name} cannot be captured:{listing}")

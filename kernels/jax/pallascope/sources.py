@@ -1,0 +1,94 @@
+"""Where an equation comes from, and the texts of those files."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from typing import Any, NamedTuple
+
+import jax
+
+_JAX = os.path.dirname(jax.__file__) + os.sep
+_KERNELS_OF_JAX = os.path.join(_JAX, "experimental", "pallas", "ops") + os.sep
+_STDLIB = sysconfig.get_path("stdlib") + os.sep
+_PACKAGES = sysconfig.get_path("purelib") + os.sep
+_OWN = os.path.dirname(__file__) + os.sep
+
+
+class Place(NamedTuple):
+    """A line of the author's source; `path` is the file on this machine."""
+
+    path: str
+    line: int
+    function: str
+
+
+def place_of(source_info: Any) -> Place | None:
+    """The innermost frame that is neither JAX's nor Python's. JAX's own kernels are authors too."""
+    traceback = source_info.traceback
+    for frame in traceback.frames if traceback else ():
+        if is_author(frame.file_name):
+            return Place(frame.file_name, frame.line_num, frame.function_name)
+    return None
+
+
+def place_of_function(jaxpr: Any) -> Place | None:
+    """Of the function that a jaxpr was traced from: "name at file:line"."""
+    text = str(getattr(jaxpr.debug_info, "func_src_info", "") or "")
+    name, _, where = text.rpartition(" at ")
+    path, _, line = where.rpartition(":")
+    return Place(path, int(line), name) if path and line.isdigit() else None
+
+
+def name_of_function(jaxpr: Any) -> str:
+    place = place_of_function(jaxpr)
+    return place.function if place else "kernel"
+
+
+def is_author(path: str) -> bool:
+    """Whether the file is neither JAX's nor Python's; JAX's own kernels count as authors'."""
+    if path.startswith(_PACKAGES):
+        return not path.startswith(_JAX) or path.startswith(_KERNELS_OF_JAX)
+    return not path.startswith((_JAX, _STDLIB, _OWN)) and not path.startswith("<frozen")
+
+
+class Locations:
+    """The places of one program, numbered; files are named as short as a reader can find them."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Place, int] = {}
+
+    def number(self, place: Place | None) -> int:
+        """Its number in the file; -1 for no place."""
+        if place is None or place.line < 1:
+            return -1
+        return self._numbers.setdefault(place, len(self._numbers))
+
+    def place(self, number: int) -> Place | None:
+        return list(self._numbers)[number] if number >= 0 else None
+
+    def to_json(self) -> list[dict[str, Any]]:
+        return [{"file": short_name(place.path), "line": place.line}
+                | ({"function": place.function} if place.function else {})
+                for place in self._numbers]
+
+    def texts(self) -> dict[str, str]:
+        """File names with their texts, of those that can be read."""
+        found = {}
+        for path in dict.fromkeys(place.path for place in self._numbers):
+            try:
+                with open(path, encoding="utf-8") as file:
+                    found[short_name(path)] = file.read()
+            except (OSError, UnicodeDecodeError):
+                continue
+        return found
+
+
+def short_name(path: str) -> str:
+    """Relative to the working directory or to where Python finds packages, else the whole path."""
+    for root in (os.getcwd(), *sorted(map(os.path.abspath, filter(None, sys.path)), key=len,
+                                      reverse=True)):
+        if path.startswith(root + os.sep):
+            return path[len(root) + 1:]
+    return path

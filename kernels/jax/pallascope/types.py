@@ -1,0 +1,70 @@
+"""JAX's types as types of the kernel file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pallascope import compat
+from pallascope.problems import NotCaptured
+from pallascope.program import Type
+
+# NumPy's names (with ml_dtypes) of the dtypes that the format has.
+DTYPES = {
+    "float32": "f32", "bfloat16": "bf16", "float16": "f16", "float8_e4m3fn": "f8e4m3fn",
+    "float8_e5m2": "f8e5m2", "float8_e4m3b11fnuz": "f8e4m3b11fnuz", "float4_e2m1fn": "f4e2m1fn",
+    "int4": "int4", "uint4": "uint4", "int8": "int8", "uint8": "uint8", "int16": "int16",
+    "uint16": "uint16", "int32": "int32", "uint32": "uint32", "bool": "bool"}
+
+_SEMAPHORES = {"semaphore": "semaphore", "dma_sem": "dma_semaphore",
+               "barrier_semaphore": "barrier_semaphore"}
+
+# What JAX calls its memory spaces, by the text of the enumerator. ANY is left to the compiler,
+# which takes HBM.
+_SPACES = {"vmem": "vmem", "default": "vmem", "None": "vmem", "smem": "smem", "index": "smem",
+           "any": "hbm", "hbm": "hbm"}
+
+
+def dtype_of(dtype: Any) -> str:
+    """Raises NotCaptured for one that the format lacks, such as a PRNG key's."""
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:  # an extended one
+        name = str(dtype)
+    if name not in DTYPES:
+        raise NotCaptured(f"dtype {name}")
+    return DTYPES[name]
+
+
+def bits_of(dtype: str) -> int:
+    """Of one element, by our name of the dtype."""
+    if dtype in ("bf16", "bool"):
+        return {"bf16": 16, "bool": 8}[dtype]
+    digits = dtype.lstrip("abcdefghijklmnopqrstuvwxyz")
+    return int(digits.partition("e")[0])
+
+
+def array_type(aval: Any) -> Type:
+    """Of a value in registers."""
+    return Type(dtype_of(aval.dtype), shape_of(aval))
+
+
+def shape_of(aval: Any) -> tuple[int, ...]:
+    if not all(isinstance(extent, (int, np.integer)) for extent in aval.shape):
+        raise NotCaptured(f"a shape that is not known before the run: {aval.shape}")
+    if any(extent < 1 for extent in aval.shape):
+        raise NotCaptured(f"an array without elements: {aval.shape}")
+    return tuple(int(extent) for extent in aval.shape)
+
+
+def ref_type(aval: Any) -> Type:
+    """Of a ref that a kernel gets or allocates."""
+    inner = aval.inner_aval
+    semaphore = _SEMAPHORES.get(str(getattr(inner.dtype, "name", "")))
+    if semaphore:
+        return Type("int32", shape_of(inner), semaphore)
+    space = str(compat.memory_space(aval))
+    if space not in _SPACES:
+        raise NotCaptured(f"memory space {space}")
+    return Type(dtype_of(inner.dtype), shape_of(inner), _SPACES[space])

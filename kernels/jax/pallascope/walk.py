@@ -1,0 +1,146 @@
+"""Walks jaxprs of a kernel: one rule per primitive, equations in order."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from pallascope import compat, types
+from pallascope.problems import NotCaptured, Problem
+from pallascope.program import INDEX, Builder, Region, Type
+from pallascope.sources import Locations, is_author, place_of, place_of_function, short_name
+
+# Takes an equation and its operands, as values of the program; yields the values of its results.
+Rule = Callable[["Walk", Any, list[int]], list[int]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Leaf:
+    """An operand in a tree of a primitive's arguments; a plain number there is static."""
+
+    value: int
+
+
+class Walk:
+    """The state of one capture, and the rules by which it goes."""
+
+    def __init__(self, rules: dict[str, Rule]) -> None:
+        self.builder = Builder()
+        self.locations = Locations()
+        self.problems: list[Problem] = []
+        self.grid_axes: list[int] = []  # the pipeline's axis for each that a body asks for
+        self.cores: dict[str, int] = {}  # extents of the named axes of the mesh of cores
+        self.collective_id: int | None = None  # of the kernel: which barrier it uses
+        self._rules = rules
+        self._fixed = False  # the location stays as it is
+
+    def run(self, jaxpr: Any, arguments: Sequence[int],
+            constants: Sequence[int] | None = None) -> list[int]:
+        """Inlines a jaxpr; `constants` are its constvars where the caller has them as operands."""
+        inner, consts = compat.open_jaxpr(jaxpr)
+        if constants is None:
+            constants = [self.constant(const) for const in consts]
+        env = dict(zip(inner.constvars, constants, strict=True))
+        env |= dict(zip(inner.invars, arguments, strict=True))
+
+        def read(atom: Any) -> int:
+            return self._literal(atom) if isinstance(atom, compat.Literal) else env[atom]
+
+        for eqn in inner.eqns:
+            env |= dict(zip(eqn.outvars, self.equation(eqn, [read(v) for v in eqn.invars]),
+                            strict=True))
+        return [read(v) for v in inner.outvars]
+
+    def run_here(self, jaxpr: Any, arguments: Sequence[int]) -> list[int]:
+        """Inlines a jaxpr that the current equation stands for: all of it is at its line."""
+        with self._at_this_line(True):
+            return self.run(jaxpr, arguments)
+
+    def call(self, jaxpr: Any, arguments: Sequence[int]) -> list[int]:
+        """Inlines a function that the current equation calls."""
+        with self.inside(jaxpr):
+            return self.run(jaxpr, arguments)
+
+    def inside(self, jaxpr: Any) -> contextlib.AbstractContextManager[None]:
+        """While equations of a function are walked. JAX traces its own functions once, so that
+        their equations know the line of the first call only."""
+        inner, _ = compat.open_jaxpr(jaxpr)
+        place = place_of_function(inner)
+        return self._at_this_line(place is not None and not is_author(place.path))
+
+    @contextlib.contextmanager
+    def _at_this_line(self, fixed: bool) -> Iterator[None]:
+        outer, self._fixed = self._fixed, self._fixed or fixed
+        try:
+            yield
+        finally:
+            self._fixed = outer
+
+    @contextlib.contextmanager
+    def at(self, eqn: Any) -> Iterator[None]:
+        """Gives what is emitted the line of the equation; that of the one around if it has none."""
+        outer = self.builder.location
+        place = None if self._fixed else place_of(eqn.source_info)
+        if place is not None:
+            self.builder.location = self.locations.number(place)
+        try:
+            yield
+        finally:
+            self.builder.location = outer
+
+    def equation(self, eqn: Any, operands: list[int]) -> list[int]:
+        """The results of one equation; of one that is not supported, values of their types."""
+        with self.at(eqn):
+            try:
+                rule = self._rules.get(eqn.primitive.name)
+                if rule is None:
+                    raise NotCaptured(f"primitive {eqn.primitive.name}")
+                return rule(self, eqn, operands)
+            except NotCaptured as reason:
+                self.problem(str(reason))
+                return [self.builder.value(self._type_or_any(v.aval)) for v in eqn.outvars]
+
+    def problem(self, what: str) -> None:
+        """Records what is not supported, at the current line; the walk goes on."""
+        place = self.locations.place(self.builder.location)
+        self.problems.append(
+            Problem(what, short_name(place.path), place.line, place.function) if place
+            else Problem(what))
+
+    def region(self, jaxpr: Any, arguments: Sequence[int], operands: Sequence[int]) -> Region:
+        """A region with its own `arguments` that inlines the jaxpr, called with `operands`."""
+        with self.builder.region(arguments) as region:
+            region.results = self.run(jaxpr, operands)
+        return region
+
+    def type_of(self, variable: Any) -> Type:
+        """Of the array that an equation yields."""
+        return types.array_type(variable.aval)
+
+    def constant(self, const: Any) -> int:
+        """A scalar that a jaxpr closes over."""
+        array = np.asarray(const)
+        if array.shape != ():
+            self.problem(f"an array constant of shape {array.shape} inside the kernel")
+        return self.builder.literal(types.dtype_of(array.dtype), array.flat[0])
+
+    def index(self, value: int) -> int:
+        """The value as int32, which all indices of the format are."""
+        if self.builder.types[value].shape:
+            raise NotCaptured("an index that is an array")
+        return self.builder.convert(value, INDEX.dtype)
+
+    def _literal(self, atom: Any) -> int:
+        value = self.builder.literal(types.dtype_of(atom.aval.dtype), np.asarray(atom.val)[()])
+        return self.builder.broadcast(value, tuple(atom.aval.shape))
+
+    @staticmethod
+    def _type_or_any(aval: Any) -> Type:
+        try:
+            return types.ref_type(aval) if hasattr(aval, "inner_aval") else types.array_type(aval)
+        except (NotCaptured, AttributeError):
+            return INDEX

@@ -1,0 +1,14 @@
+"""Before JAX starts: it computes as the jaxpr says (no fused or dropped roundings), on a CPU."""
+
+import os
+import pathlib
+import sys
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ["XLA_FLAGS"] = (os.environ.get("XLA_FLAGS", "")
+                           + " --xla_allow_excess_precision=false --xla_cpu_max_isa=AVX")
+
+_ROOT = pathlib.Path(__file__).parents[2]
+sys.path.insert(0, str(_ROOT / "kernels" / "jax"))
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+os.environ.setdefault("PALLASCOPE", str(_ROOT / "build" / "dev" / "bin" / "pallascope"))

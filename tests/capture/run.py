@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""Runs the tests beside it, in the first Python that has JAX; exits with 77 where none has.
+
+    run.py PALLASCOPE VENV [PYTEST_ARGUMENT...]
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+
+def has_jax(python):
+    wanted = "import jax, pytest, sys; sys.exit(sys.version_info < (3, 11))"
+    try:
+        return subprocess.run([python, "-c", wanted], capture_output=True, check=False,
+                              timeout=120).returncode == 0
+    except OSError:
+        return False
+
+
+def main():
+    program, venv, *arguments = sys.argv[1:]
+    pythons = [os.path.join(venv, "bin", "python"), sys.executable]
+    python = next(filter(has_jax, pythons), None)
+    if python is None:
+        print("Skipped: no Python 3.11 or later with jax and pytest; `make test-jax` makes one.")
+        return 77
+    command = [python, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider",
+               str(pathlib.Path(__file__).parent), *arguments]
+    return subprocess.run(command, env=os.environ | {"PALLASCOPE": program},
+                          check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

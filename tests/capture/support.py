@@ -1,0 +1,104 @@
+"""Captures a function, runs the file with the command line, and compares with JAX's interpreter."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import subprocess
+import tempfile
+from typing import Any
+
+import jax
+import ml_dtypes
+import numpy as np
+import pallascope
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import tpu as pltpu
+from pallascope import compat
+
+PALLASCOPE = os.environ["PALLASCOPE"]
+_interpret: Any = True
+
+
+def call(kernel: Any, *args: Any, **params: Any) -> Any:
+    """pl.pallas_call, interpreted as `check` wants when it is the oracle."""
+    return pl.pallas_call(kernel, *args, interpret=_interpret, **params)
+
+
+def like(*shape: int, dtype: Any = np.float32) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(shape, dtype)
+
+
+def normal(*shape: int, dtype: Any = np.float32, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def integers(*shape: int, least: int = -100, most: int = 100, dtype: Any = np.int32,
+             seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(least, most, shape).astype(dtype)
+
+
+def whole(array: Any) -> pl.BlockSpec:
+    """The block of one step that is all of the array."""
+    return pl.BlockSpec(np.shape(array), lambda *_: (0,) * np.ndim(array))
+
+
+@contextlib.contextmanager
+def interpreted(mode: Any) -> Any:
+    global _interpret
+    before, _interpret = _interpret, mode
+    try:
+        yield
+    finally:
+        _interpret = before
+
+
+def run(kernel: pallascope.Kernel, *args: Any, expect: int = 0) -> list[np.ndarray]:
+    """The results of the program, of dtypes as in JAX where NumPy has them."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "k.pallascope"
+        kernel.save(path)
+        done = subprocess.run([PALLASCOPE, "run", path, "--results", f"{folder}/out.npz", *args],
+                              capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == expect, done.stdout + done.stderr
+        with np.load(f"{folder}/out.npz") as archive:
+            return [archive[f"result{i}"] for i in range(len(archive.files))]
+
+
+def check(fn: Any, *args: Any, oracle: Any = True, terms: float = 0.0, ulps: float = 4.0,
+          wanted: Any = None, chip: str = "tpu_v5e") -> pallascope.Kernel:
+    """The captured kernel yields what JAX yields, or `wanted` where JAX cannot run it.
+
+    `oracle`: True, or pltpu.InterpretParams(...); integers, bools and where `ulps` is 0 all bits
+    are compared. Else a difference of `ulps` roundings of the result, and of 8 * 2^-24 * `terms`
+    (the sum of the magnitudes that were added up), is right.
+    """
+    kernel = pallascope.capture(fn, *args, chip=chip)
+    jax.clear_caches()  # of traces with the other interpreter
+    if wanted is None:
+        with interpreted(oracle), compat.device_of(chip):
+            wanted = jax.jit(fn)(*args)
+    found = run(kernel, "--chip", chip)
+    leaves = jax.tree_util.tree_leaves(wanted)
+    assert leaves
+    for ours, theirs in zip(found, leaves, strict=True):
+        compare(ours, np.asarray(theirs), terms, ulps)
+    return kernel
+
+
+def compare(ours: np.ndarray, theirs: np.ndarray, terms: float, ulps: float) -> None:
+    if ours.dtype != theirs.dtype:
+        ours = ours.view(theirs.dtype)
+    assert ours.shape == theirs.shape
+    kind = theirs.dtype.kind
+    if kind in "iub" or theirs.dtype.name in ("int4", "uint4") or ulps == 0:
+        np.testing.assert_array_equal(ours.astype(np.float64), theirs.astype(np.float64))
+        return
+    eps = float(ml_dtypes.finfo(theirs.dtype).eps)
+    np.testing.assert_allclose(ours.astype(np.float64), theirs.astype(np.float64),
+                               rtol=ulps * eps, atol=8 * 2.0**-24 * terms)
+
+
+__all__ = ["call", "check", "compare", "integers", "interpreted", "like", "normal", "pallascope",
+           "pl", "pltpu", "run", "whole"]

@@ -1,0 +1,290 @@
+"""Copies and semaphores by hand, views of refs, and several cores."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from support import call, check, integers, like, pl, pltpu, whole
+
+INT = jnp.int32
+ANY = pl.BlockSpec(memory_space=pl.ANY)
+TPU = pltpu.InterpretParams()
+DMA = pltpu.SemaphoreType.DMA
+
+
+def on_hbm(kernel, *args, out=(32, 128), dtype=INT, oracle=TPU, wanted=None, **params):
+    """A kernel without a grid whose arrays all stay in HBM."""
+    def fn(*arrays):
+        return call(kernel, in_specs=[ANY] * len(arrays), out_specs=ANY,
+                    out_shape=like(*out, dtype=dtype), **params)(*arrays)
+
+    return check(fn, *args, ulps=0, oracle=oracle, wanted=wanted)
+
+
+def test_a_copy_in_and_a_copy_out():
+    def kernel(x_ref, o_ref, tile_ref, sem_ref):
+        pltpu.async_copy(x_ref, tile_ref, sem_ref).wait()
+        tile_ref[...] = tile_ref[...] * 2
+        pltpu.async_copy(tile_ref, o_ref, sem_ref).wait()
+
+    on_hbm(kernel, integers(32, 128), scratch_shapes=[pltpu.VMEM((32, 128), INT), DMA])
+
+
+def test_a_synchronous_copy():
+    def kernel(x_ref, o_ref, tile_ref):
+        pltpu.sync_copy(x_ref.at[pl.ds(8, 16)], tile_ref)
+        pltpu.sync_copy(tile_ref, o_ref.at[pl.ds(0, 16)])
+        pltpu.sync_copy(tile_ref, o_ref.at[pl.ds(16, 16)])
+
+    on_hbm(kernel, integers(32, 128), scratch_shapes=[pltpu.VMEM((16, 128), INT)])
+
+
+def test_two_copies_at_once_with_a_semaphore_each():
+    def kernel(x_ref, y_ref, o_ref, a_ref, b_ref, sems_ref):
+        first = pltpu.async_copy(x_ref, a_ref, sems_ref.at[0])
+        second = pltpu.async_copy(y_ref, b_ref, sems_ref.at[1])
+        first.wait()
+        second.wait()
+        a_ref[...] += b_ref[...]
+        pltpu.sync_copy(a_ref, o_ref)
+
+    tile = pltpu.VMEM((32, 128), INT)
+    on_hbm(kernel, integers(32, 128), integers(32, 128, seed=1),
+           scratch_shapes=[tile, tile, DMA((2,))])
+
+
+def test_double_buffering_by_hand():
+    def kernel(x_ref, o_ref, tiles_ref, in_sems, out_sems):
+        def copy_in(i):
+            slot = jax.lax.rem(i, 2)
+            return pltpu.make_async_copy(x_ref.at[pl.ds(i * 8, 8)], tiles_ref.at[slot],
+                                         in_sems.at[slot])
+
+        copy_in(0).start()
+
+        def body(i, carry):
+            @pl.when(i < 3)
+            def _():
+                copy_in(i + 1).start()
+
+            slot = jax.lax.rem(i, 2)
+            copy_in(i).wait()
+            tiles_ref[slot] = tiles_ref[slot] * (i + 1)
+            out = pltpu.make_async_copy(tiles_ref.at[slot], o_ref.at[pl.ds(i * 8, 8)],
+                                        out_sems.at[slot])
+            out.start()
+            out.wait()
+            return carry
+
+        jax.lax.fori_loop(0, 4, body, 0)
+
+    on_hbm(kernel, integers(32, 128),
+           scratch_shapes=[pltpu.VMEM((2, 8, 128), INT), DMA((2,)), DMA((2,))])
+
+
+@pytest.mark.parametrize("rows", [8, 16, 32])
+def test_a_copy_of_a_size_known_at_run_time(rows):
+    def kernel(rows_ref, x_ref, o_ref, tile_ref, sem_ref):
+        count = pl.multiple_of(rows_ref[0], 8)
+        pltpu.sync_copy(x_ref, tile_ref)
+        copy = pltpu.make_async_copy(x_ref.at[pl.ds(0, count)], o_ref.at[pl.ds(0, count)], sem_ref)
+        copy.start()
+        copy.wait()
+
+    def fn(rows, x):
+        return call(kernel, in_specs=[pl.BlockSpec(memory_space=pltpu.SMEM), ANY], out_specs=ANY,
+                    out_shape=like(32, 128, dtype=INT), input_output_aliases={1: 0},
+                    scratch_shapes=[pltpu.VMEM((32, 128), INT), DMA])(rows, x)
+
+    check(fn, np.array([rows], np.int32), integers(32, 128), oracle=TPU)
+
+
+def test_a_copy_inside_hbm():
+    def kernel(x_ref, o_ref):
+        pltpu.sync_copy(x_ref.at[pl.ds(16, 16)], o_ref.at[pl.ds(0, 16)])
+        pltpu.sync_copy(x_ref.at[pl.ds(0, 16)], o_ref.at[pl.ds(16, 16)])
+
+    on_hbm(kernel, integers(32, 128))
+
+
+def test_gathered_pages():
+    def kernel(pages_ref, x_ref, o_ref, tile_ref, sem_ref):
+        copies = [pltpu.make_async_copy(x_ref.at[pages_ref[pl.program_id(0), n]], tile_ref.at[n],
+                                        sem_ref) for n in range(2)]
+        for copy in copies:
+            copy.start()
+        for copy in copies:
+            copy.wait()
+        o_ref[0] = tile_ref[0] + tile_ref[1] * 1000
+
+    def fn(pages, x):
+        grid = pltpu.PrefetchScalarGridSpec(
+            num_scalar_prefetch=1, grid=(3,), in_specs=[ANY],
+            out_specs=pl.BlockSpec((1, 8, 128), lambda i, pages: (i, 0, 0)),
+            scratch_shapes=[pltpu.VMEM((2, 8, 128), INT), DMA])
+        return call(kernel, grid_spec=grid, out_shape=like(3, 8, 128, dtype=INT))(pages, x)
+
+    check(fn, np.array([[0, 3], [2, 2], [4, 1]], np.int32), integers(5, 8, 128), oracle=TPU)
+
+
+def test_semaphores_count():
+    def kernel(x_ref, o_ref, sem_ref):
+        pl.semaphore_signal(sem_ref, 3)
+        pl.semaphore_signal(sem_ref)
+        pl.semaphore_wait(sem_ref, 2)
+        o_ref[...] = x_ref[...] + pl.semaphore_read(sem_ref)
+        pl.semaphore_wait(sem_ref, 2)
+
+    def fn(x):
+        return call(kernel, out_shape=like(8, 128, dtype=INT),
+                    scratch_shapes=[pltpu.SemaphoreType.REGULAR])(x)
+
+    x = integers(8, 128)
+    check(fn, x, wanted=x + 2)
+
+
+def test_a_ref_in_another_shape():
+    def kernel(x_ref, o_ref):
+        o_ref.reshape(4, 8, 128)[1] = x_ref.reshape(2, 16, 128)[1, 8:16, :]
+        o_ref[0:8] = x_ref[24:32]
+        o_ref[16:32] = x_ref[0:16]
+
+    def fn(x):
+        return call(kernel, out_shape=like(32, 128, dtype=INT))(x)
+
+    x = integers(32, 128)
+    check(fn, x, wanted=np.concatenate([x[24:32], x[24:32], x[0:16]]))
+
+
+def test_the_bits_of_a_ref_as_another_dtype():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref.bitcast(jnp.uint32)[...]
+
+    x = integers(16, 128, least=0, most=2**15, dtype=np.uint16)
+    packed = x[0::2].astype(np.uint32) | x[1::2].astype(np.uint32) << 16
+
+    def fn(x):
+        return call(kernel, out_shape=like(8, 128, dtype=jnp.uint32))(x)
+
+    check(fn, x, wanted=packed)
+
+
+def test_a_load_and_a_store_with_a_mask():
+    def kernel(x_ref, o_ref):
+        lane = jax.lax.broadcasted_iota(INT, (8, 128), 1)
+        o_ref[...] = x_ref[0:8]
+        pltpu.store(o_ref.at[pl.ds(0, 8)], x_ref[8:16], mask=lane < 50)
+
+    def fn(x):
+        return call(kernel, out_shape=like(8, 128, dtype=INT))(x)
+
+    check(fn, integers(16, 128))
+
+
+def test_a_pipeline_over_a_part_of_an_array():
+    def body(x_ref, o_ref):
+        o_ref[...] = x_ref[...] + 1
+
+    rows = pl.BlockSpec((8, 128), lambda i: (i, 0))
+
+    def kernel(x_ref, o_ref):
+        for part in range(2):
+            pltpu.emit_pipeline(body, grid=(2,), in_specs=[rows], out_specs=rows)(
+                x_ref.at[1 - part], o_ref.at[pl.ds(16 * part, 16)])
+
+    on_hbm(kernel, integers(2, 16, 128))
+
+
+def test_a_pipeline_in_a_kernel_with_blocks():
+    def body(x_ref, o_ref):
+        o_ref[...] = x_ref[...] + pl.program_id(0)
+
+    rows = pl.BlockSpec((8, 128), lambda i: (i, 0))
+
+    def kernel(scale_ref, x_ref, o_ref):
+        outer = pl.program_id(0)
+
+        def inner(x_ref, o_ref):
+            o_ref[...] = x_ref[...] * scale_ref[0, 0] + pl.program_id(0) + 10 * outer
+
+        pltpu.emit_pipeline(inner, grid=(2,), in_specs=[rows], out_specs=rows)(
+            x_ref.at[outer], o_ref.at[outer])
+
+    def fn(scale, x):
+        return call(kernel, grid=(2,), in_specs=[pl.BlockSpec((8, 128), lambda i: (i, 0)), ANY],
+                    out_specs=ANY, out_shape=like(2, 16, 128, dtype=INT))(scale, x)
+
+    check(fn, integers(16, 128), integers(2, 16, 128, seed=1), oracle=TPU)
+
+
+def test_a_pipeline_in_a_kernel_of_one_step_with_blocks():
+    rows = pl.BlockSpec((8, 128), lambda i: (i, 0))
+
+    def kernel(scale_ref, x_ref, total_ref, o_ref):
+        total_ref[...] = jnp.zeros_like(total_ref)
+
+        def body(x_ref, o_ref):
+            o_ref[...] = x_ref[...] * scale_ref[...]
+            total_ref[...] += x_ref[...]
+
+        pltpu.emit_pipeline(body, grid=(4,), in_specs=[rows], out_specs=rows)(x_ref, o_ref)
+
+    def fn(scale, x):
+        return call(kernel, in_specs=[whole(scale), ANY], out_specs=[whole(scale), ANY],
+                    out_shape=[like(8, 128, dtype=INT), like(32, 128, dtype=INT)])(scale, x)
+
+    check(fn, integers(8, 128), integers(32, 128, seed=1), oracle=TPU)
+
+
+def test_reshapes_around_a_kernel_move_nothing():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...] * 2
+
+    def fn(x):
+        spec = pl.BlockSpec((None, 8, 128), lambda i: (i, 0, 0))
+        return call(kernel, grid=(4,), in_specs=[spec], out_specs=spec,
+                    out_shape=like(4, 8, 128, dtype=INT))(x.reshape(4, 8, 128)).reshape(2, 16, 128)
+
+    check(fn, integers(32, 128))
+
+
+def mesh_of_two():
+    if hasattr(pltpu, "TensorCoreMesh"):
+        return pltpu.TensorCoreMesh(axis_name="core", num_cores=2)
+    return pltpu.create_tensorcore_mesh("core", num_cores=2)
+
+
+@pytest.mark.xfail(strict=True, reason="the report does not add up for pipelines on two cores")
+def test_two_cores_share_the_grid_of_a_pipeline():
+    rows = pl.BlockSpec((8, 128), lambda i: (i, 0))
+
+    def body(x_ref, o_ref):
+        o_ref[...] = x_ref[...] * 3
+
+    def fn(x):
+        @pl.kernel(out_type=like(64, 128, dtype=INT), mesh=mesh_of_two())
+        def kernel(x_ref, o_ref):
+            pltpu.emit_pipeline(body, grid=(8,), in_specs=[rows], out_specs=rows,
+                                core_axis_name="core",
+                                dimension_semantics=(pltpu.PARALLEL,))(x_ref, o_ref)
+
+        return kernel(x)
+
+    x = integers(64, 128)
+    check(fn, x, wanted=x * 3, chip="tpu_v5p")
+
+
+def test_each_core_copies_its_part():
+    def fn(x):
+        @pl.kernel(out_type=like(32, 128, dtype=INT), mesh=mesh_of_two(),
+                   scratch_types=[pltpu.VMEM((16, 128), INT)])
+        def kernel(x_ref, o_ref, tile_ref):
+            core = jax.lax.axis_index("core")
+            pltpu.sync_copy(x_ref.at[pl.ds(core * 16, 16)], tile_ref)
+            tile_ref[...] += core
+            pltpu.sync_copy(tile_ref, o_ref.at[pl.ds(core * 16, 16)])
+
+        return kernel(x)
+
+    x = integers(32, 128)
+    check(fn, x, wanted=x + np.repeat([0, 1], 16)[:, None].astype(np.int32), chip="tpu_v5p")

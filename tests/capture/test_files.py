@@ -1,0 +1,188 @@
+"""The files themselves, and the command that writes them."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import zipfile
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from support import PALLASCOPE, call, integers, like, pallascope, pl, run
+
+_PACKAGE = pathlib.Path(pallascope.__file__).parents[1]
+
+
+def copy(x_ref, o_ref):
+    o_ref[...] = x_ref[...] + 1
+
+
+def copies(x):
+    rows = pl.BlockSpec((8, 128), lambda i: (i, 0))
+    return call(copy, grid=(2,), in_specs=[rows], out_specs=rows,
+                out_shape=like(16, 128, dtype=jnp.int32))(x)
+
+
+def shown(path):
+    done = subprocess.run([PALLASCOPE, "print", path], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_the_same_kernel_gives_the_same_bytes(tmp_path):
+    for name in ("a.pallascope", "b.pallascope"):
+        pallascope.capture(copies, integers(16, 128)).save(tmp_path / name)
+    assert (tmp_path / "a.pallascope").read_bytes() == (tmp_path / "b.pallascope").read_bytes()
+
+
+def test_both_forms_hold_the_same_program(tmp_path):
+    kernel = pallascope.capture(copies, like(16, 128, dtype=jnp.int32))
+    kernel.save(tmp_path / "k.kernel.json")
+    kernel.save(tmp_path / "k.pallascope")
+    assert shown(tmp_path / "k.kernel.json") == shown(tmp_path / "k.pallascope")
+
+
+def test_values_travel_in_the_archive_only(tmp_path):
+    kernel = pallascope.capture(copies, integers(16, 128))
+    with pytest.raises(ValueError, match="has no place for arrays"):
+        kernel.save(tmp_path / "k.kernel.json")
+    kernel.save(tmp_path / "k.kernel.json", values=False)
+    kernel.save(tmp_path / "k.pallascope")
+    with zipfile.ZipFile(tmp_path / "k.pallascope") as archive:
+        assert "arrays/arg0.npy" in archive.namelist()
+    assert sorted(os.listdir(tmp_path)) == ["k.kernel.json", "k.pallascope"]
+
+
+def test_an_ending_that_is_none(tmp_path):
+    with pytest.raises(ValueError, match="must end in"):
+        pallascope.capture(copies, like(16, 128, dtype=jnp.int32)).save(tmp_path / "k.zip")
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_operation_has_the_authors_line():
+    kernel = pallascope.capture(copies, like(16, 128, dtype=jnp.int32))
+    (name,) = {location["file"] for location in kernel.document["locations"]}
+    lines = kernel.texts[name].splitlines()
+    pipeline = kernel.document["body"]["operations"][0]
+    places = [kernel.document["locations"][operation["location"]]
+              for operation in pipeline["regions"][0]["operations"]]
+    assert {lines[place["line"] - 1].strip() for place in places} == {
+        "o_ref[...] = x_ref[...] + 1"}
+    assert {place["function"] for place in places} == {"copy"}
+
+
+def test_functions_of_jax_have_the_line_of_each_call():
+    def kernel(x_ref, o_ref):
+        o_ref[0:8] = jnp.clip(x_ref[0:8], -5, 5)
+        o_ref[8:16] = jnp.clip(x_ref[8:16], -5, 5)
+
+    def fn(x):
+        return call(kernel, out_shape=like(16, 128, dtype=jnp.int32))(x)
+
+    document = pallascope.capture(fn, integers(16, 128)).document
+    body = document["body"]["operations"][0]["regions"][0]["operations"]
+    lines = [document["locations"][operation["location"]]["line"] for operation in body
+             if operation["op"] in ("clamp", "max", "min")]
+    assert len(lines) % 2 == 0
+    first = kernel.__code__.co_firstlineno + 1
+    assert lines == [first] * (len(lines) // 2) + [first + 1] * (len(lines) // 2)
+
+
+def test_inputs_can_be_replaced(tmp_path):
+    x = integers(16, 128, seed=9)
+    np.savez(tmp_path / "in.npz", arg0=x)
+    kernel = pallascope.capture(copies, integers(16, 128))
+    (found,) = run(kernel, "--inputs", str(tmp_path / "in.npz"))
+    np.testing.assert_array_equal(found, x + 1)
+
+
+def test_the_file_says_which_jax_wrote_it(tmp_path):
+    pallascope.capture(copies, like(16, 128, dtype=jnp.int32)).save(tmp_path / "k.kernel.json")
+    subprocess.run([PALLASCOPE, "save", tmp_path / "k.kernel.json", "-o",
+                    tmp_path / "again.kernel.json"], check=True)
+    for name in ("k.kernel.json", "again.kernel.json"):
+        document = json.loads((tmp_path / name).read_text())
+        assert document["producer"] == f"pallascope with JAX {jax.__version__}"
+
+
+def test_the_name_is_the_functions_or_as_asked():
+    shape = like(16, 128, dtype=jnp.int32)
+    assert pallascope.capture(copies, shape).document["name"] == "copies"
+    assert pallascope.capture(copies, shape, name="mine").document["name"] == "mine"
+
+
+@pytest.mark.parametrize("chip", ["tpu_v4", "tpu_v5e", "tpu_v5p", "tpu_v6e", "tpu_v7x"])
+def test_kernels_ask_for_the_chip_that_they_are_captured_for(chip):
+    from jax.experimental.pallas import tpu as pltpu
+    seen = []
+
+    def fn(x):
+        seen.append(pltpu.get_tpu_info().generation)
+        return copies(x)
+
+    pallascope.capture(fn, like(16, 128, dtype=jnp.int32), chip=chip)
+    assert seen == [int(chip[5])]
+
+
+# ---- the command -----------------------------------------------------------------------------
+
+SCRIPT = """
+import jax
+from jax.experimental import pallas as pl
+
+def kernel(x_ref, o_ref):
+    o_ref[...] = x_ref[...] * 2
+
+def doubled(x):
+    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+def sorted_rows(x):
+    def kernel(x_ref, o_ref):
+        o_ref[...] = jax.numpy.sort(x_ref[...], axis=1)
+    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+number = 5
+"""
+
+
+def command(folder, *arguments):
+    (folder / "script.py").write_text(SCRIPT)
+    return subprocess.run([sys.executable, "-m", "pallascope", "capture", *arguments], cwd=folder,
+                          env=os.environ | {"PYTHONPATH": str(_PACKAGE)}, capture_output=True,
+                          text=True, timeout=120, check=False)
+
+
+def test_the_command_writes_a_file_that_runs(tmp_path):
+    done = command(tmp_path, "script.py:doubled", "--arg", "bf16[16,128]", "-o", "k.pallascope")
+    assert done.returncode == 0, done.stderr
+    assert "k.pallascope" in done.stdout and jax.__version__ in done.stdout
+    listing = shown(tmp_path / "k.pallascope")
+    assert listing.startswith("doubled(x:Ref<hbm>{bf16[16,128]}")
+    with zipfile.ZipFile(tmp_path / "k.pallascope") as archive:
+        document = json.loads(archive.read("kernel.json"))
+        assert document["sources"][0]["file"] == "script.py"
+        assert archive.read(document["sources"][0]["member"]).decode() == SCRIPT
+
+
+def test_the_command_names_what_it_cannot_capture_and_writes_nothing(tmp_path):
+    done = command(tmp_path, "script.py:sorted_rows", "--arg", "f32[8,128]", "-o", "k.pallascope")
+    assert done.returncode == 1
+    assert "script.py:13 (sorted_rows.<locals>.kernel): primitive sort" in done.stderr
+    assert not (tmp_path / "k.pallascope").exists()
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), [
+    (["script.py:nothing"], "script.py has no function nothing"),
+    (["script.py:number"], "script.py has no function number"),
+    (["other.py:doubled"], "there is no file other.py"),
+    (["script.py"], "script.py is no FILE.py:FUNCTION"),
+    (["script.py:doubled", "--arg", "f31[8]"], "--arg 'f31[8]' is no DTYPE[SHAPE]"),
+    (["script.py:doubled", "--arg", "f32[8,128"], "--arg 'f32[8,128' is no DTYPE[SHAPE]")])
+def test_the_command_refuses_with_one_sentence(tmp_path, arguments, sentence):
+    done = command(tmp_path, *arguments, "-o", "k.pallascope")
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "k.pallascope").exists()
