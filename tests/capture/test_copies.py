@@ -254,7 +254,6 @@ def mesh_of_two():
     return pltpu.create_tensorcore_mesh("core", num_cores=2)
 
 
-@pytest.mark.xfail(strict=True, reason="the report does not add up for pipelines on two cores")
 def test_two_cores_share_the_grid_of_a_pipeline():
     rows = pl.BlockSpec((8, 128), lambda i: (i, 0))
 

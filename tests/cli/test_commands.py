@@ -36,7 +36,7 @@ class Commands(Case):
             text = self.output("describe", name)
             description = strict_json(self.output("describe", name, "--json"))
             self.assertEqual(description["name"], name)
-            self.assertIn("pipeline", text)
+            self.assertIn(f"\n{name}(x:Ref<hbm>", text)
             for parameter in description["parameters"]:
                 self.assertIn(f"  {parameter['name']} ", text)
                 self.assertIn(str(parameter["default"]), text)

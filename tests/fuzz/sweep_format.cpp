@@ -12,7 +12,7 @@ namespace {
 const study::SweepSubject& subject()
 {
     static const study::SweepSubject kSubject = study::subjectOf(
-        "add_vectors", {{"shape", "64,256"}}, PALLASCOPE_VERSION, app::builtInChips());
+        "add_vectors", {{"shape", "64,256"}}, PALLASCOPE_VERSION, {}, app::builtInChips());
     return kSubject;
 }
 
@@ -21,6 +21,7 @@ const study::SweepPlan& plan()
     static const study::SweepPlan kPlan{
         {{"block", {"8", "16", "7", "64"}}, {"dtype", {"f32", "bf16"}}},
         {app::builtInChips()[0], app::builtInChips()[3]},
+        {},
         [](const study::Parameters& parameters) -> Result<ir::Program> {
             std::map<std::string, std::string> given = parameters;
             given["shape"] = "64,256";
