@@ -103,11 +103,12 @@ Status checkHardware(const Info& info)
             return broken("links[{}] ({}) joins memories {} and {}, but there are {} memories", i,
                           link.name, link.from, link.to, info.memories.size());
         }
+        constexpr double kFastest = 1e18; // as in chip files
         const double rates[] = {link.datasheet.value(), link.achieved.value()};
         for (const double rate : rates) {
-            if (!std::isfinite(rate) || rate <= 0) {
-                return broken("links[{}] ({}) moves {} B/s, but must move more than 0", i,
-                              link.name, rate);
+            if (!std::isfinite(rate) || rate <= 0 || rate > kFastest) {
+                return broken("links[{}] ({}) moves {} B/s; more than 0 and at most {} is right", i,
+                              link.name, rate, kFastest);
             }
         }
     }
