@@ -116,7 +116,7 @@ void Docks::makeSource()
     m_sourcePages->addWidget(findings);
     Dock* dock = add(tr("Source"), u"source"_s, m_sourcePages, m_source);
     caption(dock, findings);
-    dock->head()->setSwitch({tr("C++"), tr("IR"), tr("Findings")});
+    dock->head()->setSwitch({tr("Code"), tr("IR"), tr("Findings")});
     connect(dock->head(), &DockHead::switched, this, &Docks::showSourcePage);
     connect(m_source, &views::SourceView::scrolled, &m_session, &Session::setFirstSourceLine);
     showSourcePage(0);
