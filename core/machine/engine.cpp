@@ -5,6 +5,7 @@
 #include "core/machine/nonfinite.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace pallascope::machine {
 
@@ -141,7 +142,7 @@ Status Engine::execute()
 Agent* Engine::next()
 {
     Agent* first = nullptr;
-    m_horizon = kLongestRun * 2;
+    m_horizon = Picoseconds(std::numeric_limits<std::int64_t>::max());
     for (Agent& agent : m_state.agents) {
         if (agent.isDone() || agent.waiting) {
             continue;
