@@ -2,6 +2,7 @@
 
 #include "core/base/check.h"
 #include "core/base/format.h"
+#include "core/ir/pipeline_facts.h"
 #include "core/machine/nonfinite.h"
 
 #include <algorithm>
@@ -10,6 +11,50 @@
 namespace pallascope::machine {
 
 using ir::OpCode;
+
+namespace {
+
+// Another operand of a pipeline has one of the arrays too.
+bool readsAnyOf(const ir::Program& program, const std::vector<ir::ValueId>& arrays)
+{
+    bool found = false;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        for (const ir::ValueId array : arrays) {
+            found =
+                found
+                || (operation.code == OpCode::Pipeline
+                    && std::count(operation.operands.begin(), operation.operands.end(), array) > 1);
+        }
+    });
+    return found;
+}
+
+// Whether two accesses can be without order: not with one pipeline whose operands are all read or
+// all written, since its schedule waits for every slot.
+bool canRace(const ir::Program& program)
+{
+    bool byHand = false, both = false;
+    std::vector<ir::ValueId> arrays;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        byHand = byHand || operation.code == OpCode::DmaStart || operation.code == OpCode::CoreMap;
+        if (operation.code == OpCode::Pipeline) {
+            const auto& specs = std::get<ir::PipelineParams>(operation.params).specs;
+            for (std::size_t i = 0; i < specs.size(); ++i) {
+                both = both || specs[i].direction == ir::BlockDirection::InOut || specs[i].restores;
+                if (specs[i].direction != ir::BlockDirection::In) {
+                    arrays.push_back(operation.operands[i]);
+                }
+            }
+        }
+    });
+    const bool aliases =
+        std::any_of(program.arguments.begin(), program.arguments.end(),
+                    [](const ir::Argument& argument) { return argument.aliasOf >= 0; });
+    return byHand || both || aliases || ir::pipelinesOf(program).size() > 1
+           || readsAnyOf(program, arrays);
+}
+
+} // namespace
 
 Engine::Engine(const ir::Program& program, const chip::Chip& chip, const Options& options,
                const NeededSet& needed, const Plan& plan)
@@ -36,6 +81,7 @@ Engine::Engine(const ir::Program& program, const chip::Chip& chip, const Options
         m_state.links.emplace_back(link);
     }
     m_state.flights.resize(chip.links.size());
+    m_detects = options.settings.detectRaces && canRace(program);
     m_agent = &m_state.agents.emplace_back();
     m_agent->values.resize(program.values.size());
     m_agent->refs.resize(program.values.size());

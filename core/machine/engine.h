@@ -245,6 +245,7 @@ private:
     State m_state;
     Agent* m_agent = nullptr;        // whose turn it is
     Picoseconds m_horizon;           // when it is over
+    bool m_detects = false;          // races are looked for
     std::vector<bool> m_used;        // by ValueId: some operation reads it
     std::vector<ir::ValueId> m_seen; // by ValueId: of a view the ref that it sees
     std::map<std::pair<const ir::Operation*, std::size_t>, std::shared_ptr<const OperandPlan>>

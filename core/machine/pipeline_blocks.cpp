@@ -90,7 +90,7 @@ std::int32_t Engine::startCopy(PipelineFrame& frame, std::size_t index, std::int
         m_recorder.addCopy(operand.traceOperand, block, slot, out, plan.link, rowOf(frame), bytes,
                            m_agent->time, service->start, service->end);
     (out ? operand.outCopyOfSlot : operand.inCopyOfSlot)[static_cast<std::size_t>(slot)] = copy;
-    if (m_options.settings.detectRaces) {
+    if (m_detects) {
         checkOverlap(operand, block, slot, out, copy, rowOf(frame));
     }
     if (operand.contents) {
@@ -160,6 +160,9 @@ void Engine::waitFor(const PipelineOperand& operand, std::int32_t slot, bool out
     m_agent->time = end;
     if (!m_state.held.empty()) {
         landHeld(copy);
+    }
+    if (!m_detects) {
+        return;
     }
     const std::int32_t near = operand.firstSlot + slot, far = operand.array.buffer;
     m_state.races.await(m_agent->id, {copy, out ? near : far, out ? far : near});

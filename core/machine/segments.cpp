@@ -26,12 +26,12 @@ void Engine::runSegment(const PlanItem& item)
             }
         }
     }
-    const bool detects = m_options.settings.detectRaces;
     for (const PlanAccess& access : item.accesses) {
         const RefBinding& ref = binding(access.ref);
         Memory& memory = m_state.memory[ref.buffer];
         memory.written = memory.written || access.writes;
-        if (detects && access.wholeRef && m_state.races.mayConflict(ref.buffer, memory.isPrivate)) {
+        if (m_detects && access.wholeRef
+            && m_state.races.mayConflict(ref.buffer, memory.isPrivate)) {
             checkRace(access.ref, *access.operation, access.writes, ref);
         }
     }
