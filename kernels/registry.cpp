@@ -1,4 +1,5 @@
 #include "core/base/check.h"
+#include "core/base/format.h"
 #include "kernels/kernel.h"
 
 #include <algorithm>
@@ -51,15 +52,6 @@ bool parseShape(std::string_view text, std::vector<Extent>& extents)
     }
 }
 
-std::string listed(const std::vector<std::string>& words)
-{
-    std::string text;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
-    }
-    return text;
-}
-
 Status checkValue(const Kernel& kernel, const Parameter& parameter, const std::string& value)
 {
     const std::string who =
@@ -78,7 +70,7 @@ Status checkValue(const Kernel& kernel, const Parameter& parameter, const std::s
     case Parameter::Type::Choice:
         if (std::find(parameter.choices.begin(), parameter.choices.end(), value)
             == parameter.choices.end()) {
-            return userError(who + listed(parameter.choices) + " is right.");
+            return userError(who + orList(parameter.choices) + " is right.");
         }
         return Done{};
     case Parameter::Type::Shape: {
@@ -148,7 +140,7 @@ Result<Arguments> arguments(const Kernel& kernel, const std::map<std::string, st
                 names.push_back(candidate.name);
             }
             return userError("The kernel " + kernel.name + " has no parameter \"" + name + "\"; "
-                             + listed(names) + " is right.");
+                             + orList(names) + " is right.");
         }
         if (Status status = checkValue(kernel, *parameter, value); !status) {
             return status.error();

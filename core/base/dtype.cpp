@@ -1,5 +1,7 @@
 #include "core/base/dtype.h"
 
+#include "core/base/format.h"
+
 namespace pallascope {
 
 namespace {
@@ -30,12 +32,11 @@ std::optional<DType> dtypeFromName(std::string_view name)
 
 std::string dtypeNames()
 {
-    std::string names;
+    std::vector<std::string> names;
     for (const DTypeEntry& entry : kDTypes) {
-        const char* separator = entry.type == kDTypes.back().type ? " or " : ", ";
-        names += (names.empty() ? "" : separator) + std::string(entry.name);
+        names.emplace_back(entry.name);
     }
-    return names;
+    return orList(names);
 }
 
 } // namespace pallascope

@@ -114,4 +114,13 @@ std::string percentText(double share, int decimals)
     return fmt::format("{:.{}f} %", percent, decimals);
 }
 
+std::string orList(const std::vector<std::string>& words)
+{
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+    }
+    return text;
+}
+
 } // namespace pallascope

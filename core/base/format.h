@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace pallascope {
 
@@ -24,6 +25,8 @@ namespace pallascope {
 [[nodiscard]] std::string intensityText(double flopsPerByte);
 // "61 %", "73.8 %"; never "100 %" for anything below 1.
 [[nodiscard]] std::string percentText(double share, int decimals);
+// "a", "a or b", "a, b or c"
+[[nodiscard]] std::string orList(const std::vector<std::string>& words);
 // n significant digits without exponent: 1.60, 14.7, 945.
 [[nodiscard]] std::string significant(double value, int digits);
 

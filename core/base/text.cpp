@@ -28,7 +28,7 @@ bool continuesCharacter(char c)
 std::size_t utf8Length(std::string_view text)
 {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const auto tail = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xc0U) == 0x80U; };
+    const auto tail = [&](std::size_t i) { return i < text.size() && continuesCharacter(text[i]); };
     const unsigned char lead = byte(0);
     if (lead < 0x80) {
         return 1;

@@ -404,6 +404,20 @@ std::int32_t Chip::memoryIndex(std::string_view memory) const
     return -1;
 }
 
+std::int32_t Chip::linkBetween(std::int32_t from, std::int32_t to) const
+{
+    const std::int32_t hbm = memoryIndex("HBM");
+    const auto joins = [&](const Link& link) {
+        return (link.from == from && link.to == to) || (link.from == to && link.to == from);
+    };
+    auto found = std::find_if(links.begin(), links.end(), joins);
+    if (found == links.end() && (from == hbm || to == hbm)) {
+        found = std::find_if(links.begin(), links.end(),
+                             [&](const Link& link) { return link.from == hbm || link.to == hbm; });
+    }
+    return found == links.end() ? -1 : static_cast<std::int32_t>(found - links.begin());
+}
+
 Result<Chip> parse(std::string_view text, std::string_view name)
 {
     const std::string who = "The chip file " + std::string(name);

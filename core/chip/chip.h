@@ -112,6 +112,9 @@ struct Chip
 
     [[nodiscard]] const Unit* unitOf(UnitKind kind) const;
     [[nodiscard]] std::int32_t memoryIndex(std::string_view name) const; // -1: none
+    // The link that copies between two memories take: that which joins them, or, where one of them
+    // is HBM, any of HBM's; -1: none.
+    [[nodiscard]] std::int32_t linkBetween(std::int32_t from, std::int32_t to) const;
 };
 
 // Parses a chip file. `name` is used in error sentences, which give the JSON pointer, the value and

@@ -1,29 +1,6 @@
 #include "core/ir/program.h"
 
-#include "core/base/check.h"
-
 namespace pallascope::ir {
-
-std::string_view memorySpaceName(MemorySpace space)
-{
-    switch (space) {
-    case MemorySpace::Any:
-        return "any";
-    case MemorySpace::Hbm:
-        return "hbm";
-    case MemorySpace::Vmem:
-        return "vmem";
-    case MemorySpace::Smem:
-        return "smem";
-    case MemorySpace::Semaphore:
-        return "semaphore";
-    case MemorySpace::DmaSemaphore:
-        return "dma_semaphore";
-    case MemorySpace::BarrierSemaphore:
-        return "barrier_semaphore";
-    }
-    PALLASCOPE_CHECK(false && "exhaustive");
-}
 
 std::string toString(const Type& type)
 {

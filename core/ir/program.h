@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -26,7 +27,27 @@ enum class MemorySpace : std::uint8_t
     BarrierSemaphore // SemaphoreType.BARRIER: one per collective_id
 };
 
-[[nodiscard]] std::string_view memorySpaceName(MemorySpace space); // "vmem", "dma_semaphore"
+// "vmem", "dma_semaphore"; empty past the last one.
+[[nodiscard]] constexpr std::string_view memorySpaceName(MemorySpace space)
+{
+    switch (space) {
+    case MemorySpace::Any:
+        return "any";
+    case MemorySpace::Hbm:
+        return "hbm";
+    case MemorySpace::Vmem:
+        return "vmem";
+    case MemorySpace::Smem:
+        return "smem";
+    case MemorySpace::Semaphore:
+        return "semaphore";
+    case MemorySpace::DmaSemaphore:
+        return "dma_semaphore";
+    case MemorySpace::BarrierSemaphore:
+        return "barrier_semaphore";
+    }
+    return {};
+}
 
 [[nodiscard]] constexpr bool isSemaphore(MemorySpace space)
 {

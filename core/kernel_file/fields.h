@@ -21,23 +21,7 @@ concept MaybeConst = std::same_as<std::remove_const_t<T>, Of>;
 
 constexpr std::string_view enumName(ir::MemorySpace space)
 {
-    switch (space) {
-    case ir::MemorySpace::Any:
-        return "any";
-    case ir::MemorySpace::Hbm:
-        return "hbm";
-    case ir::MemorySpace::Vmem:
-        return "vmem";
-    case ir::MemorySpace::Smem:
-        return "smem";
-    case ir::MemorySpace::Semaphore:
-        return "semaphore";
-    case ir::MemorySpace::DmaSemaphore:
-        return "dma_semaphore";
-    case ir::MemorySpace::BarrierSemaphore:
-        return "barrier_semaphore";
-    }
-    return {};
+    return ir::memorySpaceName(space);
 }
 
 constexpr std::string_view enumName(ir::BlockDirection direction)

@@ -12,22 +12,6 @@ using ir::OpCode;
 
 namespace {
 
-// The whole of a ref that is a whole buffer: the usual case.
-bool isWhole(const ir::IndexerParams& indexer, const RefBinding& ref, const Shape& memory)
-{
-    if (!ref.whole || !ref.recasts.empty() || memory.rank() == 0) {
-        return false;
-    }
-    for (std::size_t axis = 0; axis < indexer.entries.size(); ++axis) {
-        const ir::IndexEntry& entry = indexer.entries[axis];
-        if (!entry.isSlice || entry.operand >= 0 || entry.size != memory[axis]
-            || entry.stride != 1) {
-            return false;
-        }
-    }
-    return true;
-}
-
 // Of the elements that a ref shows.
 DType dtypeOf(const RefBinding& ref, const Buffer& memory)
 {
@@ -48,6 +32,13 @@ Inside insideOf(std::int64_t start, std::int64_t size, std::int64_t stride, std:
     const std::int64_t first = start < 0 ? ceilDiv(-start, stride) : 0;
     const std::int64_t end = start < extent ? ceilDiv(extent - start, stride) : 0;
     return {first, std::max<std::int64_t>(0, std::min(end, size) - first)};
+}
+
+RuntimeValue selected(RuntimeValue& mask, RuntimeValue& ifFalse, RuntimeValue& ifTrue)
+{
+    const ir::Operation select{.code = OpCode::SelectN, .operands = std::vector<ir::ValueId>(3)};
+    std::array<RuntimeValue*, 3> cases{&mask, &ifFalse, &ifTrue};
+    return evaluate(select, cases, 0);
 }
 
 } // namespace
@@ -173,7 +164,7 @@ void Engine::access(const Evaluation& evaluation)
     // A plain store drops the old contents; reading them would cost a copy.
     const bool stores = operation.code == OpCode::Swap;
     const bool loads = !stores || m_used[static_cast<std::size_t>(operation.results[0].index)];
-    if (isWhole(std::get<ir::IndexerParams>(operation.params), ref, memory.shape())) {
+    if (!evaluation.partial && ref.whole && memory.shape().rank() > 0) { // the usual case
         const StridedView whole = StridedView::whole(memory.shape());
         if (loads) {
             value(operation.results[0]) = memory.load(whole, whole.shape);
@@ -187,7 +178,7 @@ void Engine::access(const Evaluation& evaluation)
     if (!reached) {
         return;
     }
-    if (evaluation.partial && !reached->empty && m_options.settings.detectRaces
+    if (evaluation.partial && !reached->empty && m_detects
         && m_state.races.mayConflict(ref.buffer, m_state.memory[ref.buffer].isPrivate)) {
         checkRace(operation.operands[0], operation, stores, reached->where);
     }
@@ -207,10 +198,7 @@ void Engine::maskedLoad(const ir::Operation& operation)
     const RefBinding& ref = binding(operation.operands[0]);
     RuntimeValue loaded = loadThrough(ref, buffer(ref.buffer));
     if (operation.operands.size() > 2) {
-        const ir::Operation select{.code = OpCode::SelectN, .operands = operation.operands};
-        std::array<RuntimeValue*, 3> cases{&value(operation.operands[1]),
-                                           &value(operation.operands[2]), &loaded};
-        loaded = evaluate(select, cases, 0);
+        loaded = selected(value(operation.operands[1]), value(operation.operands[2]), loaded);
     }
     value(operation.results[0]) = std::move(loaded);
 }
@@ -219,10 +207,8 @@ void Engine::maskedSwap(const ir::Operation& operation)
 {
     const RefBinding& ref = binding(operation.operands[0]);
     RuntimeValue old = loadThrough(ref, buffer(ref.buffer));
-    const ir::Operation select{.code = OpCode::SelectN, .operands = operation.operands};
-    std::array<RuntimeValue*, 3> cases{&value(operation.operands[2]), &old,
-                                       &value(operation.operands[1])};
-    storeThrough(ref, buffer(ref.buffer), evaluate(select, cases, 0));
+    storeThrough(ref, buffer(ref.buffer),
+                 selected(value(operation.operands[2]), old, value(operation.operands[1])));
     value(operation.results[0]) = std::move(old);
 }
 

@@ -14,44 +14,31 @@ using ir::OpCode;
 
 namespace {
 
-// Another operand of a pipeline has one of the arrays too.
-bool readsAnyOf(const ir::Program& program, const std::vector<ir::ValueId>& arrays)
-{
-    bool found = false;
-    forEachOperation(program.body, [&](const ir::Operation& operation) {
-        for (const ir::ValueId array : arrays) {
-            found =
-                found
-                || (operation.code == OpCode::Pipeline
-                    && std::count(operation.operands.begin(), operation.operands.end(), array) > 1);
-        }
-    });
-    return found;
-}
-
-// Whether two accesses can be without order: not with one pipeline whose operands are all read or
-// all written, since its schedule waits for every slot.
+// Whether two accesses can be without order: not with one pipeline whose arrays are each read or
+// written, by one operand, since its schedule waits for every slot.
 bool canRace(const ir::Program& program)
 {
-    bool byHand = false, both = false;
-    std::vector<ir::ValueId> arrays;
+    bool byHand = false;
     forEachOperation(program.body, [&](const ir::Operation& operation) {
         byHand = byHand || operation.code == OpCode::DmaStart || operation.code == OpCode::CoreMap;
-        if (operation.code == OpCode::Pipeline) {
-            const auto& specs = std::get<ir::PipelineParams>(operation.params).specs;
-            for (std::size_t i = 0; i < specs.size(); ++i) {
-                both = both || specs[i].direction == ir::BlockDirection::InOut || specs[i].restores;
-                if (specs[i].direction != ir::BlockDirection::In) {
-                    arrays.push_back(operation.operands[i]);
-                }
-            }
-        }
     });
     const bool aliases =
         std::any_of(program.arguments.begin(), program.arguments.end(),
                     [](const ir::Argument& argument) { return argument.aliasOf >= 0; });
-    return byHand || both || aliases || ir::pipelinesOf(program).size() > 1
-           || readsAnyOf(program, arrays);
+    const std::vector<const ir::Operation*> pipelines = ir::pipelinesOf(program);
+    if (byHand || aliases || pipelines.size() != 1) {
+        return byHand || aliases || pipelines.size() > 1;
+    }
+    const std::vector<ir::ValueId>& arrays = pipelines[0]->operands;
+    const auto& specs = std::get<ir::PipelineParams>(pipelines[0]->params).specs;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        const bool writes = specs[i].direction != ir::BlockDirection::In;
+        if (specs[i].direction == ir::BlockDirection::InOut || specs[i].restores
+            || (writes && std::count(arrays.begin(), arrays.end(), arrays[i]) > 1)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 } // namespace
@@ -168,7 +155,7 @@ Status Engine::execute()
     if (isStuck && !m_stopped) {
         reportDeadlock();
     }
-    for (Agent& agent : m_state.agents) {
+    for (const Agent& agent : m_state.agents) {
         m_end = std::max(m_end, agent.time);
     }
     for (const auto& [id, semaphore] : m_state.barriers) {
@@ -176,7 +163,7 @@ Status Engine::execute()
             closeSemaphores({semaphore, 1});
         }
     }
-    for (Agent& agent : m_state.agents) {
+    for (const Agent& agent : m_state.agents) {
         close(agent);
     }
     m_end = std::max(m_end, m_recorder.lastEnd());
@@ -219,7 +206,7 @@ void Engine::turn()
 }
 
 // The steps that a stopped run leaves open end with it.
-void Engine::close(Agent& agent)
+void Engine::close(const Agent& agent)
 {
     for (auto frame = agent.frames.rbegin(); frame != agent.frames.rend(); ++frame) {
         if (const auto* pipeline = std::get_if<PipelineFrame>(&*frame);
@@ -231,10 +218,6 @@ void Engine::close(Agent& agent)
         m_recorder.addWait(trace::kNone, m_state.semaphores[agent.waiting->semaphore].row, agent.id,
                            agent.step, agent.waiting->since, m_end);
     }
-    if (agent.frames.empty()) {
-        return;
-    }
-    agent.time = m_end;
 }
 
 void Engine::advance()

@@ -70,7 +70,7 @@ private:
     [[nodiscard]] Agent* next();
     void turn();
     void advance();
-    void close(Agent& agent);
+    void close(const Agent& agent);
     [[nodiscard]] bool mayGoOn(); // within the limits, and not cancelled
     void runBlock();
     void runScan();
@@ -215,7 +215,6 @@ private:
                            std::int32_t slot, bool out);
     void fillSlot(PipelineFrame& frame, std::size_t operand, std::int64_t block, std::int32_t slot);
     void waitFor(const PipelineOperand& operand, std::int32_t slot, bool out, std::int32_t row);
-    [[nodiscard]] Box boxOf(const PipelineOperand& operand, std::int64_t block) const;
     void checkOverlap(const PipelineOperand& operand, std::int64_t block, std::int32_t slot,
                       bool out, std::int32_t copy, std::int32_t row);
 

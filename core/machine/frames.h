@@ -74,9 +74,8 @@ struct PipelineFrame
     std::vector<std::int64_t> offset; // where this core's part begins; empty: at 0
     Owned owned;
     std::vector<PipelineOperand> operands;
-    std::vector<ir::OperandFacts> facts;
     std::int64_t steps = 1;
-    std::int64_t stages = 2;
+    std::int64_t stages = 2; // of prologue and epilogue: the largest buffer count, at least 2
     std::int64_t step = 0;
 
     // Where it stands; within a phase, the next operand is number `at`.

@@ -189,28 +189,6 @@ Status checkOverhang(const ir::Program& program, const ir::BlockSpec& spec,
 
 } // namespace
 
-// The link whose bandwidth a copy between two memories takes.
-Result<std::int32_t> linkBetween(std::int32_t from, std::int32_t to, const std::string& who,
-                                 const chip::Chip& chip)
-{
-    auto link = std::find_if(chip.links.begin(), chip.links.end(), [&](const chip::Link& one) {
-        return (one.from == from && one.to == to) || (one.from == to && one.to == from);
-    });
-    const std::int32_t hbm = chip.memoryIndex("HBM");
-    if (link == chip.links.end() && (from == hbm || to == hbm)) { // SMEM is filled over HBM's
-        link = std::find_if(chip.links.begin(), chip.links.end(), [&](const chip::Link& one) {
-            return one.from == hbm || one.to == hbm;
-        });
-    }
-    if (link == chip.links.end()) {
-        return userError("The chip " + chip.title + " has no link between "
-                         + chip.memories[static_cast<std::size_t>(from)].name + " and "
-                         + chip.memories[static_cast<std::size_t>(to)].name + ", which " + who
-                         + " needs.");
-    }
-    return static_cast<std::int32_t>(link - chip.links.begin());
-}
-
 Result<std::shared_ptr<const OperandPlan>> planOperand(const ir::Program& program,
                                                        const ir::Operation& pipeline,
                                                        std::size_t index, const chip::Chip& chip)
@@ -232,11 +210,13 @@ Result<std::shared_ptr<const OperandPlan>> planOperand(const ir::Program& progra
     if (!from || !to) {
         return from ? to.error() : from.error();
     }
-    const Result<std::int32_t> link = linkBetween(*from, *to, operand->spec->name, chip);
-    if (!link) {
-        return link.error();
+    operand->link = chip.linkBetween(*from, *to);
+    if (operand->link < 0) {
+        return userError("The chip " + chip.title + " has no link between "
+                         + chip.memories[static_cast<std::size_t>(*from)].name + " and "
+                         + chip.memories[static_cast<std::size_t>(*to)].name + ", which "
+                         + operand->spec->name + " needs.");
     }
-    operand->link = *link;
     operand->tile =
         cost::tiling(array.dtype, array.shape, chip.memories[static_cast<std::size_t>(*to)].tile);
     operand->exactSlices = ir::scheduleFromName(params.schedule) < ir::Schedule::Jax0_11;

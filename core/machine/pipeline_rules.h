@@ -5,9 +5,7 @@
 
 #include "core/ir/pipeline_facts.h"
 
-#include <algorithm>
 #include <cstdint>
-#include <span>
 
 namespace pallascope::machine {
 
@@ -20,16 +18,6 @@ struct StepActions
     bool waitOut = false;   // the write-back of block I(s - lag) is due
     bool advanceIn = false; // the input slot of I(s) is done with
 };
-
-// Stages of the prologue and epilogue: the largest buffer count, at least 2.
-[[nodiscard]] inline std::int64_t stageCount(std::span<const ir::OperandFacts> operands)
-{
-    std::int64_t stages = 2;
-    for (const ir::OperandFacts& facts : operands) {
-        stages = std::max<std::int64_t>({stages, facts.inCount, facts.outCount});
-    }
-    return stages;
-}
 
 // `block(t)` is the block number of the operand at step t; t may be -1 or up to N + buffers and
 // wraps around the grid (the guards make that harmless). Trivial windows take no part in any of

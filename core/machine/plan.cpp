@@ -50,7 +50,7 @@ private:
     Plan& m_plan;
 };
 
-// A load or store of all of its ref.
+// A load or store of all of its ref, as it is.
 bool coversRef(const ir::Program& program, const ir::Operation& operation)
 {
     const auto* indexer = std::get_if<ir::IndexerParams>(&operation.params);
@@ -60,7 +60,8 @@ bool coversRef(const ir::Program& program, const ir::Operation& operation)
     const Shape& shape = program.type(operation.operands[0]).shape;
     for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
         const ir::IndexEntry& entry = indexer->entries[axis];
-        if (entry.operand >= 0 || entry.size != shape[axis] || entry.stride != 1) {
+        if (!entry.isSlice || entry.operand >= 0 || entry.size != shape[axis]
+            || entry.stride != 1) {
             return false;
         }
     }

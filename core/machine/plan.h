@@ -19,7 +19,7 @@ struct Evaluation
     const ir::Operation* operation = nullptr;
     std::uint32_t dying = 0; // bit i: operand i is used here for the last time
     bool touches = false;    // no value is needed, only where it reaches
-    bool partial = false;    // a get or swap of a part of its ref
+    bool partial = false;    // a get or swap not of all of its ref, as it is
 };
 
 // A load or store of a segment.

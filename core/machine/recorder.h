@@ -103,6 +103,14 @@ public:
     [[nodiscard]] std::int32_t operandIndex(const ir::Operation& pipeline, std::int32_t row,
                                             std::size_t spec) const;
 
+    // The array that a copied ref is a part of, and how large a part on each axis: all of it where
+    // a view does not say.
+    struct Part
+    {
+        ir::ValueId array;
+        std::vector<Extent> block;
+    };
+
     // What a dma_start of the program copies.
     struct CopySite
     {
@@ -150,15 +158,14 @@ private:
                                           const chip::Chip& chip);
     [[nodiscard]] Status describeScopes(const ir::Program& program, const chip::Chip& chip);
     [[nodiscard]] Status describeCopies(const ir::Program& program, const chip::Chip& chip);
-    void describeCopy(const ir::Program& program, const ir::Operation& dmaStart, bool out);
-    [[nodiscard]] Result<std::int32_t> linkOf(const chip::Chip& chip, std::int32_t from,
-                                              std::int32_t to);
+    void describeCopy(const ir::Program& program, const ir::Operation& dmaStart, const Part& source,
+                      const Part& target, bool out);
+    [[nodiscard]] std::int32_t linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to);
 
     void forgetStep();
     void sortWaits();
 
     bool m_keepsRows;
-    bool m_hasSemaphores = false;            // waits have the column
     std::optional<trace::Summarizer> m_sums; // once described, without rows
     std::int64_t m_stepsBegun = 0;
     Picoseconds m_firstBody, m_lastStepEnd, m_lastEnd;

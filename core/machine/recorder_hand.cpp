@@ -11,10 +11,12 @@ namespace pallascope::machine {
 
 namespace {
 
-// By ValueId: the operation that makes a view.
-std::map<ir::ValueId, const ir::Operation*> viewsOf(const ir::Program& program)
+// The operation that makes a view.
+using Views = std::map<ir::ValueId, const ir::Operation*>;
+
+Views viewsOf(const ir::Program& program)
 {
-    std::map<ir::ValueId, const ir::Operation*> views;
+    Views views;
     forEachOperation(program.body, [&](const ir::Operation& operation) {
         if (ir::opEntry(operation.code).kind == ir::OpKind::View && !operation.operands.empty()) {
             views[operation.results[0]] = &operation;
@@ -23,17 +25,10 @@ std::map<ir::ValueId, const ir::Operation*> viewsOf(const ir::Program& program)
     return views;
 }
 
-// The array that a ref is a part of, and how large a part on each axis: all of it where a view does
-// not say.
-struct Part
-{
-    ir::ValueId array;
-    std::vector<Extent> block;
-};
+using Part = Recorder::Part;
 
-Part partOf(const ir::Program& program, ir::ValueId ref)
+Part partOf(const ir::Program& program, const Views& views, ir::ValueId ref)
 {
-    const std::map<ir::ValueId, const ir::Operation*> views = viewsOf(program);
     std::vector<const ir::Operation*> chain;
     for (auto view = views.find(ref); view != views.end(); view = views.find(ref)) {
         chain.push_back(view->second);
@@ -87,21 +82,11 @@ Status Recorder::describeScopes(const ir::Program& program, const chip::Chip& ch
     return Done{};
 }
 
-// Of two memories that no link joins: the link of HBM if one is it, else one register a cycle.
-Result<std::int32_t> Recorder::linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to)
+// Where the chip has none, a register a cycle.
+std::int32_t Recorder::linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to)
 {
-    const std::int32_t hbm = chip.memoryIndex("HBM");
-    const auto joins = [&](const chip::Link& link) {
-        return (link.from == from && link.to == to) || (link.from == to && link.to == from);
-    };
-    auto found = std::find_if(chip.links.begin(), chip.links.end(), joins);
-    if (found == chip.links.end() && (from == hbm || to == hbm)) {
-        found = std::find_if(chip.links.begin(), chip.links.end(), [&](const chip::Link& link) {
-            return link.from == hbm || link.to == hbm;
-        });
-    }
-    if (found != chip.links.end()) {
-        return static_cast<std::int32_t>(found - chip.links.begin());
+    if (const std::int32_t link = chip.linkBetween(from, to); link >= 0) {
+        return link;
     }
     if (!m_onChipLink) {
         chip::Link link;
@@ -119,6 +104,7 @@ Result<std::int32_t> Recorder::linkOf(const chip::Chip& chip, std::int32_t from,
 
 Status Recorder::describeCopies(const ir::Program& program, const chip::Chip& chip)
 {
+    const Views views = viewsOf(program);
     Status status = Done{};
     forEachOperation(program.body, [&](const ir::Operation& operation) {
         if (operation.code != ir::OpCode::DmaStart || !status) {
@@ -132,28 +118,23 @@ Status Recorder::describeCopies(const ir::Program& program, const chip::Chip& ch
             status = from ? to.error() : from.error();
             return;
         }
-        const Result<std::int32_t> link = linkOf(chip, *from, *to);
-        if (!link) {
-            status = link.error();
-            return;
-        }
         const std::int32_t hbm = chip.memoryIndex("HBM");
         CopySite site;
         site.operand = static_cast<std::int32_t>(builder.info.operands.size());
-        site.link = *link;
+        site.link = linkOf(chip, *from, *to);
         site.out = *to == hbm && *from != hbm;
         site.passes = *to == hbm && *from == hbm ? 2 : 1;
         m_copySites[&operation] = site;
-        describeCopy(program, operation, site.out);
+        describeCopy(program, operation, partOf(program, views, operation.operands[0]),
+                     partOf(program, views, operation.operands[1]), site.out);
     });
     return status;
 }
 
 // As an operand whose blocks are as large as what is copied.
-void Recorder::describeCopy(const ir::Program& program, const ir::Operation& dmaStart, bool out)
+void Recorder::describeCopy(const ir::Program& program, const ir::Operation& dmaStart,
+                            const Part& source, const Part& target, bool out)
 {
-    const Part source = partOf(program, dmaStart.operands[0]),
-               target = partOf(program, dmaStart.operands[1]);
     const Part& part = out ? target : source;
     const ir::Value& array = program.value(part.array);
     trace::Operand operand;

@@ -1,7 +1,10 @@
 #include "core/machine/settings.h"
 
+#include "core/base/format.h"
+
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace pallascope::machine {
 
@@ -49,17 +52,6 @@ constexpr std::array kEntries{
                                         "Whether accesses that nothing orders are found."),
 };
 
-template<class Range, class Name>
-std::string listed(const Range& range, const Name& name)
-{
-    std::string text;
-    for (std::size_t i = 0; i < range.size(); ++i) {
-        text += i == 0 ? "" : i + 1 == range.size() ? " or " : ", ";
-        text += name(range[i]);
-    }
-    return text;
-}
-
 } // namespace
 
 std::span<const SettingEntry> settingEntries()
@@ -84,15 +76,17 @@ Result<Settings> settingsOf(const std::map<std::string, std::string>& names)
             std::find_if(kEntries.begin(), kEntries.end(),
                          [&name = name](const SettingEntry& entry) { return entry.name == name; });
         if (found == kEntries.end()) {
-            return userError("There is no setting \"" + name + "\"; "
-                             + listed(kEntries, [](const auto& entry) { return entry.name; })
+            std::vector<std::string> known;
+            for (const SettingEntry& entry : kEntries) {
+                known.emplace_back(entry.name);
+            }
+            return userError("There is no setting \"" + name + "\"; " + orList(known)
                              + " is right.");
         }
         const auto known = std::find(found->values.begin(), found->values.end(), value);
         if (known == found->values.end()) {
             return userError("The setting " + name + " cannot be \"" + value + "\"; "
-                             + listed(found->values, [](auto word) { return word; })
-                             + " is right.");
+                             + orList({found->values.begin(), found->values.end()}) + " is right.");
         }
         found->set(settings, static_cast<std::size_t>(known - found->values.begin()));
     }

@@ -44,8 +44,6 @@ public:
         return m_items[static_cast<std::size_t>(index)];
     }
 
-    [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(m_items.size()); }
-
 private:
     std::vector<T> m_items;
     std::map<std::int32_t, std::vector<std::int32_t>> m_free; // by count

@@ -87,7 +87,7 @@ void Engine::startDma(const ir::Operation& operation)
             std::make_shared<Place::Located>(Place::Located{where, memoryShape(ref)});
         return one;
     };
-    if (extents.elements() > 0 && m_options.settings.detectRaces) {
+    if (extents.elements() > 0 && m_detects) {
         if (const std::optional<Race> race = m_state.races.start(
                 m_agent->id, copy, access(from, source, false), access(to, target, true))) {
             reportRace(*race, refName(race->writes ? to : from), true, m_agent->step,

@@ -1,6 +1,7 @@
 #include "core/study/condition.h"
 
 #include "core/base/check.h"
+#include "core/base/format.h"
 
 #include <nlohmann/json.hpp>
 
@@ -127,11 +128,9 @@ Error unknownField(const std::string& field, const Json& report)
     };
     std::stable_sort(fields.begin(), fields.end(),
                      [&](const std::string& a, const std::string& b) { return far(a) < far(b); });
-    std::string near;
-    for (std::size_t i = 0; i < std::min<std::size_t>(3, fields.size()); ++i) {
-        near += (i == 0 ? "" : i == 2 ? " or " : ", ") + fields[i];
-    }
-    return userError("The report has no field \"" + field + "\"; perhaps " + near + " is meant.");
+    fields.resize(std::min<std::size_t>(3, fields.size()));
+    return userError("The report has no field \"" + field + "\"; perhaps " + orList(fields)
+                     + " is meant.");
 }
 
 bool compared(double a, Comparator comparator, double b)

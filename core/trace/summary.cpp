@@ -80,7 +80,6 @@ void Summarizer::addWait(std::int32_t step, Picoseconds begin, Picoseconds end)
 
 void Summarizer::count(const Wait& wait)
 {
-    m_sums.exposedCopies += wait.end - wait.begin;
     if (wait.step != kNone && wait.step != m_stalled) {
         m_stalled = wait.step;
         ++m_sums.stalledSteps;

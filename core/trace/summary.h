@@ -25,7 +25,6 @@ struct Summary
     Picoseconds firstBody,
         lastStepEnd; // of the first step's body, of the last step; 0 without steps
     Picoseconds computeBefore, computeAfter; // segments before the first step, after the last
-    Picoseconds exposedCopies;               // waits between the two
     Picoseconds idle;                        // neither a segment runs nor a link moves
     Picoseconds end;                         // of the run
 

@@ -10,6 +10,7 @@ import tempfile
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pallascope
@@ -19,6 +20,19 @@ from pallascope import compat
 
 PALLASCOPE = os.environ["PALLASCOPE"]
 _interpret: Any = True
+
+
+def matmul_body(x_ref: Any, y_ref: Any, o_ref: Any, acc_ref: Any) -> None:
+    """A product of blocks, added up over the last axis of a grid of three."""
+    @pl.when(pl.program_id(2) == 0)
+    def _() -> None:
+        acc_ref[...] = jnp.zeros_like(acc_ref)
+
+    acc_ref[...] += jnp.dot(x_ref[...], y_ref[...], preferred_element_type=jnp.float32)
+
+    @pl.when(pl.program_id(2) == pl.num_programs(2) - 1)
+    def _() -> None:
+        o_ref[...] = acc_ref[...].astype(o_ref.dtype)
 
 
 def call(kernel: Any, *args: Any, **params: Any) -> Any:

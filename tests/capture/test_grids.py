@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support import call, check, integers, like, normal, pl, pltpu
+from support import call, check, integers, like, matmul_body, normal, pl, pltpu
 
 
 def add(x_ref, y_ref, o_ref):
@@ -35,19 +35,8 @@ def test_without_a_grid_the_block_is_the_array():
 
 
 def test_matmul_accumulates_over_the_last_axis():
-    def kernel(x_ref, y_ref, o_ref, acc_ref):
-        @pl.when(pl.program_id(2) == 0)
-        def _():
-            acc_ref[...] = jnp.zeros_like(acc_ref)
-
-        acc_ref[...] += jnp.dot(x_ref[...], y_ref[...], preferred_element_type=jnp.float32)
-
-        @pl.when(pl.program_id(2) == pl.num_programs(2) - 1)
-        def _():
-            o_ref[...] = acc_ref[...].astype(o_ref.dtype)
-
     def fn(x, y):
-        return call(kernel, grid=(2, 3, 4),
+        return call(matmul_body, grid=(2, 3, 4),
                     in_specs=[pl.BlockSpec((8, 128), lambda i, j, k: (i, k)),
                               pl.BlockSpec((128, 128), lambda i, j, k: (k, j))],
                     out_specs=pl.BlockSpec((8, 128), lambda i, j, k: (i, j)),

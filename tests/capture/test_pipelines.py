@@ -8,7 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support import PALLASCOPE, call, check, integers, like, normal, pallascope, pl, pltpu
+from support import (PALLASCOPE, call, check, integers, like, matmul_body, normal, pallascope, pl,
+                     pltpu)
 
 pytestmark = pytest.mark.skipif(jax.__version__.startswith("0.9."),
                                 reason="no emit_pipeline primitive in JAX 0.9")
@@ -59,15 +60,7 @@ def test_a_pipeline_over_rows():
 def test_a_pipelined_matmul_with_scratch_of_the_kernel():
     def kernel(x_ref, y_ref, o_ref, acc_ref):
         def body(x_ref, y_ref, o_ref):
-            @pl.when(pl.program_id(2) == 0)
-            def _():
-                acc_ref[...] = jnp.zeros_like(acc_ref)
-
-            acc_ref[...] += jnp.dot(x_ref[...], y_ref[...], preferred_element_type=jnp.float32)
-
-            @pl.when(pl.program_id(2) == pl.num_programs(2) - 1)
-            def _():
-                o_ref[...] = acc_ref[...].astype(o_ref.dtype)
+            matmul_body(x_ref, y_ref, o_ref, acc_ref)
 
         pltpu.emit_pipeline(
             body, grid=(2, 2, 3),

@@ -45,42 +45,39 @@ ir::Program copying(DType dtype, Extent rows)
         }));
 }
 
-// out[0:4] = x[at[0]:at[0]+8:2] of 8 rows, in one step.
-ir::Program sliding()
+// One step over blocks of 8 rows, whose output is 0 before the body; at is a prefetched scalar.
+ir::Program inOneStep(const std::string& name,
+                      const std::function<void(pl::Value start, pl::Ref x, pl::Ref out)>& body)
 {
     return mustTrace(pl::kernel(
-        "sliding",
+        name,
         {pl::scalarPrefetch("at", kInt, {1}), pl::in("x", kF32, Shape{8, 128}),
          pl::out("out", kF32, Shape{8, 128})},
-        [](pl::Ref at, pl::Ref xHbm, pl::Ref outHbm) {
+        [&](pl::Ref at, pl::Ref xHbm, pl::Ref outHbm) {
             const auto map = [](auto i) { return pl::at(i, 0); };
             pl::pallasCall(
                 {.grid = {1}, .in = {pl::block({8, 128}, map)}, .out = {pl::block({8, 128}, map)}},
                 [&](pl::Ref x, pl::Ref out) {
                     out[{pl::ds(0, 8), pl::all}] = pl::full(Shape{8, 128}, 0, kF32);
-                    const pl::Value start = at[0].load();
-                    out[{pl::ds(0, 4), pl::all}] = x[{pl::ds(start, 4, 2), pl::all}];
+                    body(at[0].load(), x, out);
                 })(xHbm, outHbm);
         }));
 }
 
-// out[at[0]:at[0]+4] = x[0:4] over zeros of 8 rows, in one step.
+// out[0:4] = x[at[0]:at[0]+8:2]
+ir::Program sliding()
+{
+    return inOneStep("sliding", [](pl::Value start, pl::Ref x, pl::Ref out) {
+        out[{pl::ds(0, 4), pl::all}] = x[{pl::ds(start, 4, 2), pl::all}];
+    });
+}
+
+// out[at[0]:at[0]+4] = x[0:4]
 ir::Program scattering()
 {
-    return mustTrace(pl::kernel(
-        "scattering",
-        {pl::scalarPrefetch("at", kInt, {1}), pl::in("x", kF32, Shape{8, 128}),
-         pl::out("out", kF32, Shape{8, 128})},
-        [](pl::Ref at, pl::Ref xHbm, pl::Ref outHbm) {
-            const auto map = [](auto i) { return pl::at(i, 0); };
-            pl::pallasCall(
-                {.grid = {1}, .in = {pl::block({8, 128}, map)}, .out = {pl::block({8, 128}, map)}},
-                [&](pl::Ref x, pl::Ref out) {
-                    out[{pl::ds(0, 8), pl::all}] = pl::full(Shape{8, 128}, 0, kF32);
-                    const pl::Value start = at[0].load();
-                    out[{pl::ds(start, 4), pl::all}] = x[{pl::ds(0, 4), pl::all}];
-                })(xHbm, outHbm);
-        }));
+    return inOneStep("scattering", [](pl::Value start, pl::Ref x, pl::Ref out) {
+        out[{pl::ds(start, 4), pl::all}] = x[{pl::ds(0, 4), pl::all}];
+    });
 }
 
 // Row r of 8 holds r + 1.

@@ -1,0 +1,223 @@
+// The static half of a trace: program, chip, pipelines.
+#include "core/base/check.h"
+#include "core/cost/budget.h"
+#include "core/ir/pipeline_facts.h"
+#include "core/ir/print.h"
+#include "core/machine/recorder.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+namespace {
+
+trace::Direction direction(ir::BlockDirection direction)
+{
+    switch (direction) {
+    case ir::BlockDirection::In:
+        return trace::Direction::In;
+    case ir::BlockDirection::Out:
+        return trace::Direction::Out;
+    case ir::BlockDirection::InOut:
+        return trace::Direction::InOut;
+    }
+    PALLASCOPE_CHECK(false && "exhaustive");
+}
+
+trace::UnitKind unitKind(chip::UnitKind kind)
+{
+    return static_cast<trace::UnitKind>(kind);
+}
+
+static_assert(static_cast<int>(chip::UnitKind::Scalar)
+              == static_cast<int>(trace::UnitKind::Scalar));
+
+// What a bar of the time line says.
+std::string label(const ir::Program& program, const ir::Operation& operation)
+{
+    switch (operation.code) {
+    case ir::OpCode::DotGeneral:
+        return "dot";
+    case ir::OpCode::Get:
+        return "load " + program.value(operation.operands[0]).name;
+    case ir::OpCode::Swap:
+        return "store " + program.value(operation.operands[0]).name;
+    case ir::OpCode::BroadcastInDim:
+        return "broadcast";
+    case ir::OpCode::ConvertElementType:
+        return "convert";
+    case ir::OpCode::SelectN:
+        return "select";
+    default:
+        return std::string(ir::opName(operation.code));
+    }
+}
+
+// Dynamic extents stand as 1 until the pipeline is entered.
+std::vector<Extent> staticGrid(const ir::PipelineParams& params)
+{
+    std::vector<Extent> grid = params.grid;
+    std::replace(grid.begin(), grid.end(), ir::kDynamicExtent, Extent{1});
+    return grid;
+}
+
+} // namespace
+
+trace::SourceLine Recorder::sourceLine(const ir::Program& program, ir::LocationId location) const
+{
+    if (location.index < 0) {
+        return {};
+    }
+    const ir::Location& place = program.locations[static_cast<std::size_t>(location.index)];
+    const auto file = m_files.find(place.file);
+    return {file == m_files.end() ? -1 : file->second, place.line};
+}
+
+void Recorder::describeProgram(const ir::Program& program)
+{
+    trace::Info& info = builder.info;
+    info.kernel = info.program = program.name;
+    for (const ir::Location& location : program.locations) {
+        if (!m_files.contains(location.file)) {
+            m_files[location.file] = static_cast<std::int32_t>(info.sources.size());
+            const auto source =
+                std::find_if(program.sources.begin(), program.sources.end(),
+                             [&](const ir::Source& s) { return s.file == location.file; });
+            info.sources.push_back(
+                {location.file, source == program.sources.end() ? "" : source->text});
+        }
+    }
+    for (ir::PrintedLine& line : ir::print(program)) {
+        info.listing.push_back({std::move(line.text), line.operation});
+    }
+    info.operations.resize(static_cast<std::size_t>(program.operationCount));
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        info.operations[static_cast<std::size_t>(operation.id)] = {
+            std::string(ir::opName(operation.code)), label(program, operation), -1,
+            sourceLine(program, operation.location)};
+    });
+    for (std::size_t line = 0; line < info.listing.size(); ++line) {
+        if (info.listing[line].operation >= 0) {
+            info.operations[static_cast<std::size_t>(info.listing[line].operation)].listingLine =
+                static_cast<std::int32_t>(line);
+        }
+    }
+}
+
+void Recorder::describeChip(const chip::Chip& chip)
+{
+    trace::Info& info = builder.info;
+    info.chip = chip.name;
+    info.chipName = chip.title;
+    info.chipJson = chip.json;
+    for (const chip::Unit& unit : chip.units) {
+        info.units.push_back({unit.name, unitKind(unit.kind)});
+    }
+    for (const chip::Memory& memory : chip.memories) {
+        info.memories.push_back({memory.name, memory.bytes, memory.defaultLimit});
+    }
+    for (const chip::Link& link : chip.links) {
+        info.links.push_back({link.name, link.from, link.to, link.datasheet, link.achieved()});
+    }
+    for (const chip::AgentKind& agent : chip.agents) {
+        for (std::int64_t i = 0; i < agent.count; ++i) {
+            info.agents.push_back(agent.name + " " + std::to_string(i));
+        }
+    }
+}
+
+Status Recorder::describePipeline(const ir::Program& program, const ir::Operation& operation,
+                                  const chip::Chip& chip)
+{
+    trace::Info& info = builder.info;
+    const auto& params = std::get<ir::PipelineParams>(operation.params);
+    const auto index = static_cast<std::int32_t>(info.pipelines.size());
+    PipelineRows& rows = m_pipelines[&operation];
+    rows.rows.push_back(index);
+    const bool emitted = params.origin == ir::PipelineOrigin::EmitPipeline;
+    info.pipelines.push_back(
+        {program.name, emitted ? "emit_pipeline" : "pallas_call (modelled on emit_pipeline)",
+         params.schedule, staticGrid(params), params.axisNames,
+         static_cast<std::int32_t>(info.operands.size()), 0, ir::stepCount(params.grid), 0,
+         sourceLine(program, operation.location)});
+    const Result<cost::Budget> budget = cost::budget(program, operation, chip);
+    if (!budget) {
+        return budget.error();
+    }
+    info.temporariesEstimate = std::max(info.temporariesEstimate, budget->temporariesEstimate);
+    std::vector<Bytes> address(chip.memories.size());
+    const auto specs = params.specs.size();
+    for (const cost::BudgetEntry& entry : budget->entries) { // outer ones come last
+        if (entry.outer) {
+            address[static_cast<std::size_t>(entry.memory)] += entry.total();
+        }
+    }
+    for (std::size_t i = 0; i < budget->entries.size(); ++i) {
+        const cost::BudgetEntry& entry = budget->entries[i];
+        if (entry.outer) {
+            break;
+        }
+        const ir::Type& type = program.type(entry.ref);
+        const bool scratch = entry.scratch;
+        const auto operand = static_cast<std::int32_t>(info.operands.size());
+        if (i < specs) {
+            const ir::OperandFacts facts = ir::operandFacts(program, operation, i);
+            auto& pipeline = info.pipelines.back();
+            rows.offsets.push_back(facts.unbuffered ? -1 : pipeline.operandCount);
+            if (facts.unbuffered) {
+                continue;
+            }
+            ++pipeline.operandCount;
+            const ir::BlockSpec& spec = params.specs[i];
+            const ir::Type& array = program.type(operation.operands[i]);
+            std::vector<Extent> block;
+            for (const ir::BlockDim& dim : spec.block) {
+                block.push_back(dim.size);
+            }
+            info.operands.push_back(
+                {spec.name, array.dtype,
+                 spec.restores ? trace::Direction::InOut : direction(spec.direction), array.shape,
+                 Shape(block), facts.blockCounts, facts.gridAxes, index,
+                 static_cast<std::int32_t>(info.buffers.size()), facts.slots,
+                 packedBytes(array.dtype, array.shape.elements()),
+                 packedBytes(array.dtype, Shape(block).elements()), entry.slotBytes,
+                 sourceLine(program, spec.location)});
+        }
+        for (std::int32_t slot = 0; slot < entry.slots; ++slot) {
+            Bytes& next = address[static_cast<std::size_t>(entry.memory)];
+            const std::string name =
+                scratch ? entry.name : entry.name + "\u00b7" + std::to_string(slot);
+            info.buffers.push_back({name, scratch ? -1 : operand, slot, entry.memory, next,
+                                    entry.slotBytes, type.dtype, type.shape});
+            next += entry.slotBytes;
+        }
+    }
+    return Done{};
+}
+
+Status Recorder::describe(const ir::Program& program, const chip::Chip& chip, const Plan& plan)
+{
+    if (m_keepsRows) {
+        describeProgram(program);
+    }
+    describeChip(chip);
+    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
+        if (Status status = describePipeline(program, *pipeline, chip); !status) {
+            return status;
+        }
+    }
+    if (Status status = describeScopes(program, chip); !status) {
+        return status;
+    }
+    if (Status status = describeCopies(program, chip); !status) {
+        return status;
+    }
+    builder.info.templates = plan.templates;
+    m_visits.resize(builder.info.operands.size());
+    if (!m_keepsRows) {
+        m_sums.emplace(builder.info);
+    }
+    return Done{};
+}
+
+} // namespace pallascope::machine
