@@ -18,7 +18,7 @@ void Engine::enterCores(const PlanItem& item)
         return;
     }
     m_agent->frames.emplace_back(CoresFrame{});
-    m_agent->frames.emplace_back(BlockFrame{item.regions[0], nullptr, 0});
+    m_agent->frames.emplace_back(BlockFrame{item.regions[0]});
     m_agent->cores = mesh.cores;
     if (mesh.cores > 1) {
         m_state.races.fork(mesh.cores);
@@ -31,7 +31,7 @@ void Engine::enterCores(const PlanItem& item)
         other.time = first.time;
         other.values = first.values;
         other.refs = first.refs;
-        other.frames.emplace_back(BlockFrame{item.regions[0], nullptr, 0});
+        other.frames.emplace_back(BlockFrame{item.regions[0]});
         m_state.agents.push_back(std::move(other));
     }
     m_agent = &m_state.agents.front();

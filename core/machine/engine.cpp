@@ -44,13 +44,13 @@ bool canRace(const ir::Program& program)
 } // namespace
 
 Engine::Engine(const ir::Program& program, const chip::Chip& chip, const Options& options,
-               const NeededSet& needed, const Plan& plan)
+               const NeededSet& needed, const Plan& plan, Keeps keeps)
     : m_program(program)
     , m_chip(chip)
     , m_options(options)
     , m_needed(needed)
     , m_plan(plan)
-    , m_recorder(options.rows)
+    , m_recorder(keeps)
     , m_used(program.values.size(), false)
     , m_seen(program.values.size())
 {
@@ -86,6 +86,7 @@ Status Engine::bind(const std::vector<Array>& inputs)
         m_state.links.emplace_back(*link);
         m_state.flights.emplace_back();
     }
+    m_agent->frames.emplace_back(BlockFrame{m_plan.body});
     std::size_t input = 0;
     for (const ir::Argument& argument : m_program.arguments) {
         const ir::Type& type = m_program.type(argument.ref);
@@ -126,23 +127,29 @@ void Engine::fail(Error error)
 void Engine::stop(trace::Finding finding)
 {
     m_recorder.addFinding(std::move(finding));
-    m_stopped = true;
+    m_state.stopped = true;
 }
 
-Status Engine::execute()
+Status Engine::execute(Until until)
 {
-    m_agent->frames.emplace_back(BlockFrame{m_plan.body, nullptr, 0});
-    while (!m_error && !m_stopped) {
+    m_until = until;
+    m_paused = false;
+    while (!m_error && !m_state.stopped && !pauses()) {
         Agent* const agent = next();
         std::vector<Signal>& signals = m_state.signals;
-        if (!signals.empty() && (agent == nullptr || signals.back().at <= agent->time)) {
+        const bool signalsFirst =
+            !signals.empty() && (agent == nullptr || signals.back().at <= agent->time);
+        if (agent == nullptr && !signalsFirst) {
+            break;
+        }
+        if ((signalsFirst ? signals.back().at : agent->time) > until.time) {
+            return Done{};
+        }
+        if (signalsFirst) {
             const Signal signal = signals.back();
             signals.pop_back();
             deliver(signal);
             continue;
-        }
-        if (agent == nullptr) {
-            break;
         }
         m_agent = agent;
         turn();
@@ -150,13 +157,22 @@ Status Engine::execute()
     if (m_error) {
         return *m_error;
     }
+    if (!pauses()) {
+        finish();
+    }
+    return Done{};
+}
+
+void Engine::finish()
+{
     const bool isStuck = std::any_of(m_state.agents.begin(), m_state.agents.end(),
                                      [](const Agent& agent) { return !agent.isDone(); });
-    if (isStuck && !m_stopped) {
+    if (isStuck && !m_state.stopped) {
         reportDeadlock();
     }
+    m_end = m_recorder.position().lastEnd;
     for (const Agent& agent : m_state.agents) {
-        m_end = std::max(m_end, agent.time);
+        m_end = std::max(*m_end, agent.time);
     }
     for (const auto& [id, semaphore] : m_state.barriers) {
         if (!isStuck) {
@@ -166,9 +182,7 @@ Status Engine::execute()
     for (const Agent& agent : m_state.agents) {
         close(agent);
     }
-    m_end = std::max(m_end, m_recorder.lastEnd());
-    land(m_end);
-    return Done{};
+    land(*m_end);
 }
 
 // The first agent that can go on, and the horizon that another one or a signal sets it.
@@ -192,6 +206,9 @@ Agent* Engine::next()
     if (!m_state.signals.empty()) {
         m_horizon = std::min(m_horizon, m_state.signals.back().at);
     }
+    if (m_until.time < m_horizon) {
+        m_horizon = m_until.time + Picoseconds(1);
+    }
     return first;
 }
 
@@ -199,7 +216,7 @@ void Engine::turn()
 {
     do {
         advance();
-    } while (!m_agent->isDone() && !m_agent->waiting && !m_error && !m_stopped && !isOvertaken());
+    } while (!m_agent->isDone() && !m_agent->waiting && !m_error && !m_state.stopped && !yields());
     if (m_agent->isDone() && m_agent->id != 0) {
         wakeJoining();
     }
@@ -211,12 +228,13 @@ void Engine::close(const Agent& agent)
     for (auto frame = agent.frames.rbegin(); frame != agent.frames.rend(); ++frame) {
         if (const auto* pipeline = std::get_if<PipelineFrame>(&*frame);
             pipeline != nullptr && pipeline->row >= 0) {
-            m_recorder.closeStep(pipeline->row, pipeline->next <= PipelineFrame::Next::Body, m_end);
+            m_recorder.closeStep(pipeline->row, pipeline->next <= PipelineFrame::Next::Body,
+                                 *m_end);
         }
     }
     if (agent.waiting && agent.waiting->semaphore >= 0) {
         m_recorder.addWait(trace::kNone, m_state.semaphores[agent.waiting->semaphore].row, agent.id,
-                           agent.step, agent.waiting->since, m_end);
+                           agent.step, agent.waiting->since, *m_end);
     }
 }
 
@@ -277,15 +295,21 @@ void Engine::runBlock()
 {
     auto& frame = std::get<BlockFrame>(m_agent->frames.back());
     while (frame.next < frame.plan->items.size()) {
-        const PlanItem& item = frame.plan->items[frame.next++];
+        const PlanItem& item = frame.plan->items[frame.next];
         if (item.control == nullptr) {
-            runSegment(item);
-            if (m_error || m_stopped || isOvertaken()) {
+            if (!runSegment(item, frame.done)) {
                 return;
             }
-        } else if (ir::opEntry(item.control->code).kind == ir::OpKind::Sync) {
+            ++frame.next;
+            if (m_error || m_state.stopped || yields()) {
+                return;
+            }
+            continue;
+        }
+        ++frame.next;
+        if (ir::opEntry(item.control->code).kind == ir::OpKind::Sync) {
             runSync(*item.control);
-            if (m_error || m_stopped || m_agent->waiting || isOvertaken()) {
+            if (m_error || m_state.stopped || m_agent->waiting || yields()) {
                 return;
             }
         } else {
@@ -325,7 +349,7 @@ void Engine::enterControl(const PlanItem& item)
         const auto branch =
             std::clamp<std::int64_t>(static_cast<std::int64_t>(index.scalar), 0, last);
         m_agent->frames.emplace_back(
-            BlockFrame{item.regions[static_cast<std::size_t>(branch)], &operation, 0});
+            BlockFrame{item.regions[static_cast<std::size_t>(branch)], &operation});
         return;
     }
     case OpCode::Scan:
@@ -353,7 +377,7 @@ void Engine::enterScope(const PlanItem& item)
     ScopeFrame frame;
     allocate(item.control->regions[0].arguments, frame.owned);
     m_agent->frames.emplace_back(std::move(frame));
-    m_agent->frames.emplace_back(BlockFrame{item.regions[0], item.control, 0});
+    m_agent->frames.emplace_back(BlockFrame{item.regions[0], item.control});
 }
 
 void Engine::allocate(const std::vector<ir::ValueId>& refs, Owned& owned)
@@ -399,7 +423,7 @@ void Engine::runScan()
     if (frame.done < std::get<ir::ScanParams>(operation.params).length) {
         value(body.arguments[0]) =
             RuntimeValue::scalarOf(DType::Int32, static_cast<double>(frame.done));
-        m_agent->frames.emplace_back(BlockFrame{frame.item->regions[0], nullptr, 0});
+        m_agent->frames.emplace_back(BlockFrame{frame.item->regions[0]});
         return;
     }
     const std::vector<ir::ValueId> carry(body.arguments.begin() + 1, body.arguments.end());
@@ -417,7 +441,7 @@ void Engine::runWhile()
     case WhileFrame::Next::Test:
         assign(condition.arguments, operation.operands, 0);
         frame.next = WhileFrame::Next::Decide;
-        m_agent->frames.emplace_back(BlockFrame{item.regions[0], nullptr, 0});
+        m_agent->frames.emplace_back(BlockFrame{item.regions[0]});
         return;
     case WhileFrame::Next::Decide:
         reportUndefinedUse(value(condition.results[0]), "undefined_branch", "A loop",
@@ -429,12 +453,12 @@ void Engine::runWhile()
         }
         assign(body.arguments, condition.arguments, 0);
         frame.next = WhileFrame::Next::Carry;
-        m_agent->frames.emplace_back(BlockFrame{item.regions[1], nullptr, 0});
+        m_agent->frames.emplace_back(BlockFrame{item.regions[1]});
         return;
     case WhileFrame::Next::Carry:
         assign(condition.arguments, body.results, 0);
         frame.next = WhileFrame::Next::Decide;
-        m_agent->frames.emplace_back(BlockFrame{item.regions[0], nullptr, 0});
+        m_agent->frames.emplace_back(BlockFrame{item.regions[0]});
         return;
     }
 }

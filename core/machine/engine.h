@@ -11,6 +11,7 @@
 #include "core/machine/state.h"
 
 #include <chrono>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -30,6 +31,13 @@ struct Birth
     std::int64_t count = 0;
 };
 
+// Where a run pauses: when it has so many events, or before anything begins, or retires, later.
+struct Until
+{
+    std::int64_t events = std::numeric_limits<std::int64_t>::max();
+    Picoseconds time{std::numeric_limits<std::int64_t>::max()};
+};
+
 // Moves a grid point to a step; steps count in lexicographic order, and mostly it is the next one.
 void moveTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step);
 
@@ -37,17 +45,21 @@ class Engine
 {
 public:
     Engine(const ir::Program& program, const chip::Chip& chip, const Options& options,
-           const NeededSet& needed, const Plan& plan);
+           const NeededSet& needed, const Plan& plan, Keeps keeps);
 
     // Binds the program's arguments; the error names an input whose values are needed and missing.
     [[nodiscard]] Status bind(const std::vector<Array>& inputs);
-    // A program that cannot go on (a deadlock) ends with a finding, and the run with it.
-    [[nodiscard]] Status execute();
+
+    // Goes on to there, or to the end. A program that cannot go on (a deadlock) ends with a
+    // finding, and the run with it.
+    [[nodiscard]] Status execute(Until until = {});
     // The outputs (with values full).
     [[nodiscard]] std::vector<Array> outputs();
 
     // Execution ended with a finding before the program did.
-    [[nodiscard]] bool hasStopped() const { return m_stopped; }
+    [[nodiscard]] bool hasStopped() const { return m_state.stopped; }
+
+    [[nodiscard]] bool hasEnded() const { return m_end.has_value(); }
 
     // The first output with a defined element that is NaN or Inf.
     [[nodiscard]] std::optional<std::string> nonFiniteOutput();
@@ -60,7 +72,9 @@ public:
 
     [[nodiscard]] Recorder& recorder() { return m_recorder; }
 
-    [[nodiscard]] Picoseconds end() const { return m_end; }
+    [[nodiscard]] Picoseconds end() const { return *m_end; }
+
+    [[nodiscard]] const State& state() const { return m_state; }
 
 private:
     void fail(Error error);
@@ -70,6 +84,7 @@ private:
     [[nodiscard]] Agent* next();
     void turn();
     void advance();
+    void finish();
     void close(const Agent& agent);
     [[nodiscard]] bool mayGoOn(); // within the limits, and not cancelled
     void runBlock();
@@ -83,8 +98,16 @@ private:
     void assign(const std::vector<ir::ValueId>& to, const std::vector<ir::ValueId>& from,
                 std::size_t skip);
 
+    // The run is to pause here.
+    [[nodiscard]] bool pauses() const
+    {
+        return m_paused || m_recorder.position().events >= m_until.events;
+    }
+
     // Another agent or event comes first.
     [[nodiscard]] bool isOvertaken() const { return m_agent->time >= m_horizon; }
+
+    [[nodiscard]] bool yields() const { return isOvertaken() || pauses(); }
 
     [[nodiscard]] RuntimeValue& value(ir::ValueId id)
     {
@@ -110,7 +133,9 @@ private:
     }
 
     // segments.cpp
-    void runSegment(const PlanItem& item);
+    [[nodiscard]] bool runSegment(const PlanItem& item, std::int32_t& done);
+    void runOperations(std::span<const Evaluation> evaluate, std::span<const PlanAccess> accesses);
+    [[nodiscard]] std::int32_t reachable(const PlanItem& item, std::int32_t done) const;
     void execute(const Evaluation& evaluation);
     void evaluateNow(const Evaluation& evaluation);
     void noteBirth(const ir::Operation& operation, const RuntimeValue& result, bool nan);
@@ -196,7 +221,7 @@ private:
     void takeTrivial(PipelineFrame& frame);
     void endPipeline(PipelineFrame& frame);
     void awaitOut(PipelineFrame& frame, PipelineOperand& operand);
-    void bindBlocks(PipelineFrame& frame);
+    void bindBlock(PipelineFrame& frame, std::size_t operand);
     void visit(PipelineFrame& frame, std::size_t operand, std::int64_t block, std::int32_t slot);
 
     // pipeline_blocks.cpp
@@ -242,8 +267,10 @@ private:
     const Plan& m_plan;
     Recorder m_recorder;
     State m_state;
-    Agent* m_agent = nullptr;        // whose turn it is
-    Picoseconds m_horizon;           // when it is over
+    Agent* m_agent = nullptr; // whose turn it is
+    Picoseconds m_horizon;    // when it is over
+    Until m_until;
+    bool m_paused = false;           // within a segment
     bool m_detects = false;          // races are looked for
     std::vector<bool> m_used;        // by ValueId: some operation reads it
     std::vector<ir::ValueId> m_seen; // by ValueId: of a view the ref that it sees
@@ -253,8 +280,7 @@ private:
     double m_share = 0;                            // done, as progress was told last
     std::chrono::steady_clock::time_point m_asked; // whether to go on
     std::optional<Error> m_error;
-    bool m_stopped = false;
-    Picoseconds m_end;
+    std::optional<Picoseconds> m_end;
 };
 
 } // namespace pallascope::machine

@@ -23,6 +23,8 @@ struct BlockFrame
     const BlockPlan* plan = nullptr;
     const ir::Operation* owner = nullptr;
     std::size_t next = 0;
+    std::int32_t done =
+        0; // operations of the next item, a segment, where it was left in the middle
 };
 
 struct ScanFrame
@@ -95,7 +97,7 @@ struct PipelineFrame
         Done
     } next = Next::BringTrivial;
     std::size_t at = 0;
-    std::int64_t drain = 0;           // stage of the epilogue
+    std::int64_t stage = 0;           // of the prologue, then of the epilogue
     GridPoint here;                   // of the current step
     std::vector<StepActions> actions; // of the current step, per operand; none for trivial ones
     std::int32_t row = -1;            // of trace::Steps; -1: before the first step, after the last

@@ -73,7 +73,7 @@ void Engine::runPipeline()
             endPipeline(frame);
             return;
         }
-    } while (!m_error && !m_stopped && !isOvertaken());
+    } while (!m_error && !m_state.stopped && !yields());
 }
 
 void Engine::bringTrivial(PipelineFrame& frame)
@@ -90,7 +90,7 @@ void Engine::bringTrivial(PipelineFrame& frame)
         }
         (void)startCopy(frame, frame.at, block, 0, false);
         waitFor(frame.operands[frame.at], 0, false, rowOf(frame));
-        if (isOvertaken()) {
+        if (yields()) {
             ++frame.at;
             return;
         }
@@ -100,8 +100,11 @@ void Engine::bringTrivial(PipelineFrame& frame)
 
 void Engine::prologue(PipelineFrame& frame)
 {
-    for (std::int64_t stage = 0; stage + 1 < frame.stages && !frame.params->noPipelining; ++stage) {
-        for (std::size_t i = 0; i < frame.operands.size(); ++i) {
+    for (; frame.stage + 1 < frame.stages && !frame.params->noPipelining;
+         ++frame.stage, frame.at = 0) {
+        while (frame.at < frame.operands.size()) {
+            const std::size_t i = frame.at++;
+            const std::int64_t stage = frame.stage;
             const ir::OperandFacts& facts = frame.operands[i].plan->facts;
             const bool takesPart = facts.pipelined() && stage + 1 < facts.inCount;
             const auto block = [&](std::int64_t t) { return blockAt(frame, i, t); };
@@ -112,8 +115,12 @@ void Engine::prologue(PipelineFrame& frame)
             } else if (takesPart && prologueFetches(facts, stage, frame.steps, block)) {
                 fetch(frame, i, block(stage), stage < facts.prefetched);
             }
+            if (pauses()) {
+                return;
+            }
         }
     }
+    frame.stage = frame.stages - 2; // where the epilogue begins
     go(frame, PipelineFrame::Next::Begin);
 }
 
@@ -130,13 +137,14 @@ void Engine::fetch(PipelineFrame& frame, std::size_t index, std::int64_t block, 
     }
 }
 
-// fetch_with_lookahead: passes over steps that keep the block, until the slots are full.
+// fetch_with_lookahead: passes over steps that keep the block, until the slots are full or the run
+// pauses.
 void Engine::lookAhead(PipelineFrame& frame, std::size_t index, std::int64_t most)
 {
     PipelineOperand& operand = frame.operands[index];
     const ir::OperandFacts& facts = operand.plan->facts;
     const std::int64_t limit = std::min(operand.waitIn + facts.inCount, operand.copyIn + most);
-    while (operand.copyIn < limit && operand.nextFetch + 1 < frame.steps) {
+    while (operand.copyIn < limit && operand.nextFetch + 1 < frame.steps && !pauses()) {
         const std::int64_t next = blockAt(frame, index, operand.nextFetch + 1);
         if (blockAt(frame, index, operand.nextFetch) != next) {
             fetch(frame, index, next, operand.copyIn < facts.prefetched);
@@ -202,9 +210,16 @@ void Engine::copyIn(PipelineFrame& frame)
             }
         } else if (facts.pipelined() && facts.inCount > 0 && facts.lookahead) {
             lookAhead(frame, i, facts.inCount);
+            if (pauses()) { // it may not be through
+                return;
+            }
         } else if (actionsAt(frame, i).startIn) {
             const std::int64_t ahead = s + facts.inCount - 1;
             fetch(frame, i, blockAt(frame, i, ahead), s + facts.inCount <= facts.prefetched);
+        }
+        if (pauses()) {
+            ++frame.at;
+            return;
         }
     }
     go(frame, PipelineFrame::Next::WaitIn);
@@ -221,7 +236,7 @@ void Engine::waitIn(PipelineFrame& frame)
             continue;
         }
         const std::int32_t slot = slotOf(operand.waitIn, operand);
-        if (operand.inCopyOfSlot[static_cast<std::size_t>(slot)] < 0) {
+        if (operand.inCopyOfSlot[static_cast<std::size_t>(slot)].row < 0) {
             // 0.11: counts steps where it should count waits
             fail(userError(m_program.where(operand.plan->spec->location) + ": deadlock at step "
                            + std::to_string(s) + ": it waits for a copy " + "of "
@@ -232,7 +247,7 @@ void Engine::waitIn(PipelineFrame& frame)
             return;
         }
         waitFor(operand, slot, false, frame.row);
-        if (isOvertaken()) {
+        if (yields()) {
             ++frame.at;
             return;
         }
@@ -243,44 +258,47 @@ void Engine::waitIn(PipelineFrame& frame)
 void Engine::enterBody(PipelineFrame& frame)
 {
     land(m_agent->time);
-    bindBlocks(frame);
+    while (frame.at < frame.operands.size()) {
+        bindBlock(frame, frame.at++);
+        if (pauses()) {
+            return;
+        }
+    }
     m_recorder.beginBody(frame.row, m_agent->time);
     go(frame, PipelineFrame::Next::Overhead);
     m_agent->gridFrame = m_agent->frames.size() - 1;
-    m_agent->frames.emplace_back(BlockFrame{frame.item->regions[0], nullptr, 0});
+    m_agent->frames.emplace_back(BlockFrame{frame.item->regions[0]});
 }
 
-// Points the block refs at this step's slots; an output block that is new starts undefined.
-void Engine::bindBlocks(PipelineFrame& frame)
+// Points the block ref at this step's slot; an output block that is new starts undefined.
+void Engine::bindBlock(PipelineFrame& frame, std::size_t index)
 {
     const std::int64_t s = frame.step;
-    for (std::size_t i = 0; i < frame.operands.size(); ++i) {
-        PipelineOperand& operand = frame.operands[i];
-        const ir::OperandFacts& facts = operand.plan->facts;
-        const std::int64_t block = blockAt(frame, i, s);
-        if (facts.unbuffered) {
-            const Box box = operand.plan->box(block);
-            std::vector<Window> windows;
-            for (std::size_t axis = 0; axis < box.start.size(); ++axis) {
-                windows.push_back({box.start[axis], box.size[axis], 1, !box.squeezed[axis]});
-            }
-            binding(operand.plan->blockRef) =
-                narrowed(operand.array, buffer(operand.array.buffer).shape(), windows);
-            continue;
+    PipelineOperand& operand = frame.operands[index];
+    const ir::OperandFacts& facts = operand.plan->facts;
+    const std::int64_t block = blockAt(frame, index, s);
+    if (facts.unbuffered) {
+        const Box box = operand.plan->box(block);
+        std::vector<Window> windows;
+        for (std::size_t axis = 0; axis < box.start.size(); ++axis) {
+            windows.push_back({box.start[axis], box.size[axis], 1, !box.squeezed[axis]});
         }
-        const bool out = facts.outCount > 0;
-        const std::int32_t slot = facts.trivial || frame.params->noPipelining
-                                      ? 0
-                                      : slotOf(out ? operand.copyOut : operand.waitIn, operand);
-        const bool changed = s == 0 || (!facts.trivial && block != blockAt(frame, i, s - 1));
-        binding(operand.plan->blockRef).buffer = operand.firstSlot + slot; // never a view
-        if (changed || (frame.params->noPipelining && !out)) {
-            visit(frame, i, block, slot);
-        }
-        m_recorder.visits(operand.traceOperand).back().lastStep = frame.row;
-        if (out) {
-            operand.lastVisitOfBlock[static_cast<std::size_t>(block)] = frame.row;
-        }
+        binding(operand.plan->blockRef) =
+            narrowed(operand.array, buffer(operand.array.buffer).shape(), windows);
+        return;
+    }
+    const bool out = facts.outCount > 0;
+    const std::int32_t slot = facts.trivial || frame.params->noPipelining
+                                  ? 0
+                                  : slotOf(out ? operand.copyOut : operand.waitIn, operand);
+    const bool changed = s == 0 || (!facts.trivial && block != blockAt(frame, index, s - 1));
+    binding(operand.plan->blockRef).buffer = operand.firstSlot + slot; // never a view
+    if (changed || (frame.params->noPipelining && !out)) {
+        visit(frame, index, block, slot);
+    }
+    m_recorder.continueVisit(operand.traceOperand, frame.row);
+    if (out) {
+        operand.lastVisitOfBlock[static_cast<std::size_t>(block)] = frame.row;
     }
 }
 
@@ -288,24 +306,21 @@ void Engine::visit(PipelineFrame& frame, std::size_t index, std::int64_t block, 
 {
     PipelineOperand& operand = frame.operands[index];
     const bool in = operand.plan->facts.inCount > 0;
-    const auto at = static_cast<std::size_t>(slot);
-    const auto place = m_recorder.visits(operand.traceOperand).size();
-    m_recorder.visits(operand.traceOperand)
-        .push_back({frame.row, frame.row, block, slot, in ? operand.inCopyOfSlot[at] : -1, -1});
-    if (operand.plan->facts.outCount == 0 || in) {
-        return;
+    std::int32_t brought =
+        in ? operand.inCopyOfSlot[static_cast<std::size_t>(slot)].row : trace::kNone;
+    if (operand.plan->facts.outCount > 0 && !in) {
+        Memory& memory = m_state.memory[operand.firstSlot + slot];
+        memory.contents.makeUndefined();
+        memory.written = false;
+        if (operand.plan->spec->restores) {
+            brought = startCopy(frame, index, block, slot, false);
+            waitFor(operand, slot, false, frame.row);
+            land(m_agent->time);
+        } else {
+            reportRevisit(frame, operand, block);
+        }
     }
-    Memory& memory = m_state.memory[operand.firstSlot + slot];
-    memory.contents.makeUndefined();
-    memory.written = false;
-    if (operand.plan->spec->restores) {
-        const std::int32_t copy = startCopy(frame, index, block, slot, false);
-        waitFor(operand, slot, false, frame.row);
-        land(m_agent->time);
-        m_recorder.visits(operand.traceOperand)[place].copyIn = copy;
-    } else {
-        reportRevisit(frame, operand, block);
-    }
+    m_recorder.beginVisit(operand.traceOperand, frame.row, block, slot, brought);
 }
 
 void Engine::passOverhead(PipelineFrame& frame)
@@ -331,14 +346,14 @@ void Engine::copyOut(PipelineFrame& frame)
         land(m_agent->time);
         reportNotWritten(frame, operand, blockAt(frame, i, s), slot);
         const std::int32_t copy = startCopy(frame, i, blockAt(frame, i, s), slot, true);
-        m_recorder.visits(operand.traceOperand).back().copyOut = copy;
+        m_recorder.endVisit(operand.traceOperand, copy);
         ++operand.copyOut;
         if (synchronousOut(frame, operand)) {
             waitFor(operand, slot, true, frame.row);
-            if (isOvertaken()) {
-                ++frame.at;
-                return;
-            }
+        }
+        if (yields()) {
+            ++frame.at;
+            return;
         }
     }
     go(frame, PipelineFrame::Next::WaitOut);
@@ -349,7 +364,7 @@ void Engine::waitOut(PipelineFrame& frame)
     for (; frame.at < frame.operands.size(); ++frame.at) {
         if (actionsAt(frame, frame.at).waitOut) {
             awaitOut(frame, frame.operands[frame.at]);
-            if (isOvertaken()) {
+            if (yields()) {
                 ++frame.at;
                 return;
             }
@@ -384,14 +399,14 @@ void Engine::awaitOut(PipelineFrame& frame, PipelineOperand& operand)
 
 void Engine::drain(PipelineFrame& frame)
 {
-    for (; frame.drain >= 0 && !frame.params->noPipelining; --frame.drain, frame.at = 0) {
+    for (; frame.stage >= 0 && !frame.params->noPipelining; --frame.stage, frame.at = 0) {
         for (; frame.at < frame.operands.size(); ++frame.at) {
             const std::size_t i = frame.at;
             const auto block = [&](std::int64_t t) { return blockAt(frame, i, t); };
             if (frame.operands[i].plan->facts.pipelined()
-                && epilogueWaits(frame.operands[i].plan->facts, frame.drain, frame.steps, block)) {
+                && epilogueWaits(frame.operands[i].plan->facts, frame.stage, frame.steps, block)) {
                 awaitOut(frame, frame.operands[i]);
-                if (isOvertaken()) {
+                if (yields()) {
                     ++frame.at;
                     return;
                 }
@@ -411,9 +426,9 @@ void Engine::takeTrivial(PipelineFrame& frame)
         reportNotWritten(frame, operand, 0, 0);
         land(m_agent->time);
         const std::int32_t copy = startCopy(frame, frame.at, blockAt(frame, frame.at, 0), 0, true);
-        m_recorder.visits(operand.traceOperand).back().copyOut = copy;
+        m_recorder.endVisit(operand.traceOperand, copy);
         waitFor(operand, 0, true, rowOf(frame));
-        if (isOvertaken()) {
+        if (yields()) {
             ++frame.at;
             return;
         }

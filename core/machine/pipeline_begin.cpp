@@ -57,8 +57,8 @@ void Engine::enterPipeline(const PlanItem& item)
                 m_state.memory[operand.firstSlot + slot] = {
                     undefined(operand.plan->dtype, operand.plan->blockShape), false, true};
             }
-            operand.inCopyOfSlot.assign(static_cast<std::size_t>(facts.slots), -1);
-            operand.outCopyOfSlot.assign(static_cast<std::size_t>(facts.slots), -1);
+            operand.inCopyOfSlot.resize(static_cast<std::size_t>(facts.slots));
+            operand.outCopyOfSlot.resize(static_cast<std::size_t>(facts.slots));
             operand.lastVisitOfBlock.assign(static_cast<std::size_t>(operand.plan->blocks), -1);
         }
         frame.stages = std::max<std::int64_t>({frame.stages, facts.inCount, facts.outCount});
@@ -75,7 +75,6 @@ void Engine::enterPipeline(const PlanItem& item)
     frame.points.assign(frame.operands.size(), origin);
     frame.actions.resize(frame.operands.size());
     frame.looked.resize(static_cast<std::size_t>(frame.window) * frame.operands.size());
-    frame.drain = frame.stages - 2;
     m_recorder.reserve(frame.traceIndex, frame.steps);
     m_agent->frames.emplace_back(std::move(frame));
 }
@@ -104,7 +103,7 @@ bool Engine::takeGrid(PipelineFrame& frame, const ir::Operation& operation)
         steps = std::min<__int128>(steps * extent, kMostSteps + 1);
     }
     frame.steps = static_cast<std::int64_t>(steps);
-    if (m_recorder.stepsBegun() + frame.steps > kMostSteps) {
+    if (m_recorder.position().steps + frame.steps > kMostSteps) {
         fail(limitError(m_program.name + " takes more than " + countText(kMostSteps)
                         + " grid steps, the most that a run records. Larger blocks make fewer "
                           "steps."));

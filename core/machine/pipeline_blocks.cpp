@@ -89,7 +89,8 @@ std::int32_t Engine::startCopy(PipelineFrame& frame, std::size_t index, std::int
     const std::int32_t copy =
         m_recorder.addCopy(operand.traceOperand, block, slot, out, plan.link, rowOf(frame), bytes,
                            m_agent->time, service->start, service->end);
-    (out ? operand.outCopyOfSlot : operand.inCopyOfSlot)[static_cast<std::size_t>(slot)] = copy;
+    (out ? operand.outCopyOfSlot
+         : operand.inCopyOfSlot)[static_cast<std::size_t>(slot)] = {copy, service->end};
     if (m_detects) {
         checkOverlap(operand, block, slot, out, copy, rowOf(frame));
     }
@@ -149,13 +150,13 @@ void Engine::fillSlot(PipelineFrame& frame, std::size_t index, std::int64_t bloc
 
 void Engine::waitFor(const PipelineOperand& operand, std::int32_t slot, bool out, std::int32_t row)
 {
-    const std::int32_t copy =
+    const auto [copy, landed] =
         (out ? operand.outCopyOfSlot : operand.inCopyOfSlot)[static_cast<std::size_t>(slot)];
     if (copy < 0) { // the run is over its limits and ends
         PALLASCOPE_CHECK(m_error.has_value());
         return;
     }
-    const Picoseconds end(std::max(m_agent->time, m_recorder.copyEnd(copy)));
+    const Picoseconds end = std::max(m_agent->time, landed);
     m_recorder.addWait(copy, trace::kNone, m_agent->id, row, m_agent->time, end);
     m_agent->time = end;
     if (!m_state.held.empty()) {

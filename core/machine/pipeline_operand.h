@@ -108,6 +108,13 @@ struct OperandPlan
                                                                      std::size_t operand,
                                                                      const chip::Chip& chip);
 
+// The last copy of a slot: row of trace::Copies, -1: none.
+struct SlotCopy
+{
+    std::int32_t row = -1;
+    Picoseconds end;
+};
+
 struct PipelineOperand
 {
     const OperandPlan* plan = nullptr;
@@ -118,8 +125,8 @@ struct PipelineOperand
 
     // Cumulative counters; the physical slot is counter mod slots.
     std::int64_t copyIn = 0, waitIn = 0, copyOut = 0, waitOut = 0;
-    std::int64_t nextFetch = 0;                            // step up to which lookahead has looked
-    std::vector<std::int32_t> inCopyOfSlot, outCopyOfSlot; // rows of trace::Copies
+    std::int64_t nextFetch = 0; // step up to which lookahead has looked
+    std::vector<SlotCopy> inCopyOfSlot, outCopyOfSlot;
     std::vector<std::int32_t> lastVisitOfBlock; // step row of the last visit's end, outputs only
 };
 

@@ -78,17 +78,19 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
     item.templateId = static_cast<std::int32_t>(m_plan.templates.size());
     item.duration = cost->duration;
     item.operationCount = static_cast<std::int32_t>(operations.size());
+    std::int32_t number = -1;
     for (const ir::Operation* operation : operations) {
+        ++number;
         const bool isMemory = ir::opEntry(operation->code).kind == ir::OpKind::Memory;
         const bool partial = isMemory && !coversRef(m_program, *operation);
         const bool needed = m_needed.needs(*operation);
         if (needed || partial) { // out of bounds is found in both value modes
-            item.evaluate.push_back({operation, 0, !needed, partial});
+            item.evaluate.push_back({operation, number, 0, !needed, partial});
         }
         if (isMemory) {
             const bool writes =
                 operation->code == ir::OpCode::Swap || operation->code == ir::OpCode::MaskedSwap;
-            item.accesses.push_back({operation, operation->operands[0], writes, !partial});
+            item.accesses.push_back({operation, number, operation->operands[0], writes, !partial});
         }
     }
     m_plan.templates.push_back(asTemplate(std::move(*cost)));

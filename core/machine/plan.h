@@ -17,6 +17,7 @@ namespace pallascope::machine {
 struct Evaluation
 {
     const ir::Operation* operation = nullptr;
+    std::int32_t number = 0; // of the operation in its segment
     std::uint32_t dying = 0; // bit i: operand i is used here for the last time
     bool touches = false;    // no value is needed, only where it reaches
     bool partial = false;    // a get or swap not of all of its ref, as it is
@@ -26,6 +27,7 @@ struct Evaluation
 struct PlanAccess
 {
     const ir::Operation* operation = nullptr;
+    std::int32_t number = 0; // of the operation in its segment
     ir::ValueId ref;
     bool writes = false;
     bool wholeRef = true;

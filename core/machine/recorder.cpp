@@ -54,7 +54,7 @@ std::int32_t Recorder::operandIndex(const ir::Operation& pipeline, std::int32_t 
 
 void Recorder::reserve(std::int32_t pipeline, std::int64_t steps)
 {
-    if (!m_keepsRows) {
+    if (m_keeps != Keeps::Rows) {
         return;
     }
     constexpr std::int64_t kMostAhead = 1 << 20;
@@ -88,8 +88,10 @@ Bytes Recorder::recordedBytes() const
 {
     // Of one row in all its columns, without padding.
     constexpr std::size_t kStep = 44, kSegment = 20, kCopy = 57, kWait = 28;
-    std::size_t bytes = builder.steps.size() * kStep + builder.segments.size() * kSegment
-                        + builder.copies.size() * kCopy + builder.waits.size() * kWait;
+    const std::size_t marks = m_marks.bodies.size() + m_marks.copies.size();
+    std::size_t bytes = marks * sizeof(std::int64_t) + builder.steps.size() * kStep
+                        + builder.segments.size() * kSegment + builder.copies.size() * kCopy
+                        + builder.waits.size() * kWait;
     for (const std::vector<Visit>& visits : m_visits) {
         bytes += visits.size() * sizeof(Visit);
     }
@@ -100,14 +102,18 @@ std::int32_t Recorder::addCopy(std::int32_t operand, std::int64_t block, std::in
                                bool out, std::int32_t link, std::int32_t step, Bytes bytes,
                                Picoseconds issue, Picoseconds start, Picoseconds end)
 {
-    trace::Copies& copies = builder.copies;
     countEvents(1);
-    m_lastEnd = std::max(m_lastEnd, end);
-    if (!m_keepsRows) {
-        m_sums->addCopy(operand, out, link, bytes, start, end);
-        copies.end.push_back(end.value());
-        return static_cast<std::int32_t>(copies.end.size() - 1);
+    m_position.lastEnd = std::max(m_position.lastEnd, end);
+    const std::int32_t row = m_position.copies++;
+    if (m_keeps != Keeps::Rows) {
+        if (m_sums) {
+            m_sums->addCopy(operand, out, link, bytes, start, end);
+        } else {
+            mark(m_marks.copies);
+        }
+        return row;
     }
+    trace::Copies& copies = builder.copies;
     copies.operand.push_back(operand);
     copies.block.push_back(block);
     copies.slot.push_back(slot);
@@ -118,18 +124,28 @@ std::int32_t Recorder::addCopy(std::int32_t operand, std::int64_t block, std::in
     copies.issue.push_back(issue.value());
     copies.start.push_back(start.value());
     copies.end.push_back(end.value());
-    return static_cast<std::int32_t>(copies.size() - 1);
+    return row;
+}
+
+// Nothing is marked again where the run has been before.
+void Recorder::mark(std::vector<std::int64_t>& marks) const
+{
+    if (marks.empty() || marks.back() < m_position.events) {
+        marks.push_back(m_position.events);
+    }
 }
 
 void Recorder::addWait(std::int32_t copy, std::int32_t semaphore, std::int32_t agent,
                        std::int32_t step, Picoseconds begin, Picoseconds end)
 {
-    trace::Waits& waits = builder.waits;
     countEvents(1);
-    if (!m_keepsRows) {
-        m_sums->addWait(step, begin, end);
+    if (m_keeps != Keeps::Rows) {
+        if (m_sums) {
+            m_sums->addWait(step, begin, end);
+        }
         return;
     }
+    trace::Waits& waits = builder.waits;
     if (!builder.info.semaphores.empty()) {
         waits.semaphore.resize(waits.size(), trace::kNone); // of the rows before the first one
         waits.semaphore.push_back(semaphore);
@@ -145,7 +161,7 @@ void Recorder::addSignal(std::int32_t semaphore, std::int32_t agent, Picoseconds
                          std::int64_t amount)
 {
     countEvents(1);
-    if (m_keepsRows) {
+    if (m_keeps == Keeps::Rows) {
         builder.signals.semaphore.push_back(semaphore);
         builder.signals.agent.push_back(agent);
         builder.signals.time.push_back(time.value());
@@ -155,32 +171,39 @@ void Recorder::addSignal(std::int32_t semaphore, std::int32_t agent, Picoseconds
 
 std::int32_t Recorder::beginStep(std::int32_t pipeline, std::int64_t ordinal, Picoseconds begin)
 {
-    if (m_keepsRows) {
+    if (m_keeps == Keeps::Rows) {
         trace::Steps& steps = builder.steps;
         steps.pipeline.push_back(pipeline);
         steps.ordinal.push_back(ordinal);
         for (auto* column : {&steps.begin, &steps.bodyBegin, &steps.bodyEnd, &steps.end}) {
             column->push_back(begin.value());
         }
-    } else {
-        forgetStep();
     }
-    return static_cast<std::int32_t>(m_stepsBegun++);
+    return m_position.steps++;
 }
 
 void Recorder::beginBody(std::int32_t step, Picoseconds time)
 {
+    countEvents(1);
+    setBodyBegin(step, time);
+    if (m_keeps == Keeps::Marks) {
+        mark(m_marks.bodies);
+    }
+}
+
+void Recorder::setBodyBegin(std::int32_t step, Picoseconds time)
+{
     if (step == 0) {
         m_firstBody = time;
     }
-    if (m_keepsRows) {
+    if (m_keeps == Keeps::Rows) {
         builder.steps.bodyBegin[static_cast<std::size_t>(step)] = time.value();
     }
 }
 
 void Recorder::endBody(std::int32_t step, Picoseconds time)
 {
-    if (m_keepsRows) {
+    if (m_keeps == Keeps::Rows) {
         builder.steps.bodyEnd[static_cast<std::size_t>(step)] = time.value();
     }
 }
@@ -188,7 +211,7 @@ void Recorder::endBody(std::int32_t step, Picoseconds time)
 void Recorder::endStep(std::int32_t step, Picoseconds time)
 {
     m_lastStepEnd = std::max(m_lastStepEnd, time);
-    if (m_keepsRows) {
+    if (m_keeps == Keeps::Rows) {
         builder.steps.end[static_cast<std::size_t>(step)] = time.value();
     }
 }
@@ -196,19 +219,10 @@ void Recorder::endStep(std::int32_t step, Picoseconds time)
 void Recorder::closeStep(std::int32_t step, bool beforeBody, Picoseconds time)
 {
     if (beforeBody) {
-        beginBody(step, time);
+        setBodyBegin(step, time);
     }
     endBody(step, time);
     endStep(step, time);
-}
-
-void Recorder::forgetStep()
-{
-    for (std::vector<Visit>& visits : m_visits) {
-        if (visits.size() > 1) {
-            visits.erase(visits.begin(), visits.end() - 1);
-        }
-    }
 }
 
 void Recorder::addFinding(trace::Finding finding)
@@ -224,8 +238,9 @@ void Recorder::addFinding(trace::Finding finding)
 
 trace::Summary Recorder::finishSums(Picoseconds end)
 {
-    PALLASCOPE_CHECK(!m_keepsRows);
-    return std::move(*m_sums).finish(m_stepsBegun, m_firstBody, m_lastStepEnd, end);
+    PALLASCOPE_CHECK(m_keeps == Keeps::Sums);
+    builder.info.events = m_position.events;
+    return std::move(*m_sums).finish(m_position.steps, m_firstBody, m_lastStepEnd, end);
 }
 
 // A wait by hand is recorded when it ends; others may have begun in between.
@@ -282,6 +297,7 @@ Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
     if (!builder.info.semaphores.empty()) {
         builder.waits.semaphore.resize(builder.waits.size(), trace::kNone);
     }
+    builder.info.events = m_position.events;
     builder.end = end;
     return std::move(builder).finish();
 }

@@ -1,5 +1,5 @@
-// Writes what happens in a run into the columns of a trace, or into sums only, and gathers findings
-// by cause.
+// Writes what happens in a run into the columns of a trace, into sums, or into marks only, and
+// gathers findings by cause.
 #pragma once
 
 #include "core/chip/chip.h"
@@ -16,15 +16,44 @@
 
 namespace pallascope::machine {
 
+enum class Keeps : std::uint8_t
+{
+    Rows,
+    Sums,
+    Marks
+};
+
 class Recorder
 {
 public:
-    explicit Recorder(bool keepsRows)
-        : m_keepsRows(keepsRows)
+    explicit Recorder(Keeps keeps)
+        : m_keeps(keeps)
     {}
 
-    // Without rows: its steps and visits hold the last ones, of copies it has the ends.
-    trace::TraceBuilder builder;
+    trace::TraceBuilder builder; // without rows only its info
+
+    // How far a run has come. A run that is put back to an earlier moment counts on from there.
+    struct Position
+    {
+        std::int64_t events = 0;            // the sequence number
+        std::int32_t steps = 0, copies = 0; // begun: rows of the trace
+        Picoseconds lastEnd;                // of a copy
+
+        bool operator==(const Position&) const = default;
+    };
+
+    [[nodiscard]] const Position& position() const { return m_position; }
+
+    void moveTo(const Position& position) { m_position = position; }
+
+    // Sequence numbers at which bodies of steps have just begun and copies were just issued,
+    // rising; kept instead of rows, as far as the run has come at most.
+    struct Marks
+    {
+        std::vector<std::int64_t> bodies, copies;
+    };
+
+    [[nodiscard]] const Marks& marks() const { return m_marks; }
 
     // The static half: program, chip, units, memories, links, pipelines, operands, buffers,
     // templates.
@@ -40,18 +69,13 @@ public:
     void addSignal(std::int32_t semaphore, std::int32_t agent, Picoseconds time,
                    std::int64_t amount);
 
-    [[nodiscard]] Picoseconds copyEnd(std::int32_t copy) const
-    {
-        return Picoseconds(builder.copies.end[static_cast<std::size_t>(copy)]);
-    }
-
-    [[nodiscard]] Picoseconds lastEnd() const { return m_lastEnd; } // of a copy
-
     void addSegment(std::int32_t templateId, std::int32_t agent, std::int32_t step,
                     Picoseconds begin)
     {
-        if (!m_keepsRows) {
-            m_sums->addSegment(templateId, step, begin);
+        if (m_keeps != Keeps::Rows) {
+            if (m_sums) {
+                m_sums->addSegment(templateId, step, begin);
+            }
             return;
         }
         builder.segments.templateId.push_back(templateId);
@@ -67,27 +91,38 @@ public:
     // Ends a step that the run does not finish; its body may not have begun.
     void closeStep(std::int32_t step, bool beforeBody, Picoseconds time);
 
-    [[nodiscard]] std::int64_t stepsBegun() const { return m_stepsBegun; }
-
     // Room for the rows of so many steps of a row of Info::pipelines.
     void reserve(std::int32_t pipeline, std::int64_t steps);
 
-    struct Visit
+    // A block's stay in a slot, of an operand: it begins, lasts until a step, is brought or taken
+    // back by a copy.
+    void beginVisit(std::int32_t operand, std::int32_t step, std::int64_t block, std::int32_t slot,
+                    std::int32_t copyIn)
     {
-        std::int32_t firstStep, lastStep;
-        std::int64_t block;
-        std::int32_t slot, copyIn, copyOut;
-    };
+        if (m_keeps == Keeps::Rows) {
+            m_visits[static_cast<std::size_t>(operand)].push_back(
+                {step, step, block, slot, copyIn, -1});
+        }
+    }
 
-    [[nodiscard]] std::vector<Visit>& visits(std::int32_t operand)
+    void continueVisit(std::int32_t operand, std::int32_t step)
     {
-        return m_visits[static_cast<std::size_t>(operand)];
+        if (m_keeps == Keeps::Rows) {
+            m_visits[static_cast<std::size_t>(operand)].back().lastStep = step;
+        }
+    }
+
+    void endVisit(std::int32_t operand, std::int32_t copyOut)
+    {
+        if (m_keeps == Keeps::Rows) {
+            m_visits[static_cast<std::size_t>(operand)].back().copyOut = copyOut;
+        }
     }
 
     // What all rows so far take.
     [[nodiscard]] Bytes recordedBytes() const;
 
-    void countEvents(std::int64_t events) { builder.info.events += events; }
+    void countEvents(std::int64_t events) { m_position.events += events; }
 
     // One cause (kind, operand, source line) is one finding, with its first step and its count.
     void addFinding(trace::Finding finding);
@@ -162,13 +197,22 @@ private:
                       const Part& target, bool out);
     [[nodiscard]] std::int32_t linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to);
 
-    void forgetStep();
+    void setBodyBegin(std::int32_t step, Picoseconds time);
     void sortWaits();
+    void mark(std::vector<std::int64_t>& marks) const;
 
-    bool m_keepsRows;
-    std::optional<trace::Summarizer> m_sums; // once described, without rows
-    std::int64_t m_stepsBegun = 0;
-    Picoseconds m_firstBody, m_lastStepEnd, m_lastEnd;
+    struct Visit
+    {
+        std::int32_t firstStep, lastStep;
+        std::int64_t block;
+        std::int32_t slot, copyIn, copyOut;
+    };
+
+    Keeps m_keeps;
+    Position m_position;
+    Marks m_marks;
+    std::optional<trace::Summarizer> m_sums; // once described
+    Picoseconds m_firstBody, m_lastStepEnd;  // for the sums
     std::map<std::string, std::int32_t> m_files;
     std::map<const ir::Operation*, CopySite> m_copySites;
     std::optional<chip::Link> m_onChipLink;

@@ -197,7 +197,7 @@ Status Recorder::describePipeline(const ir::Program& program, const ir::Operatio
 
 Status Recorder::describe(const ir::Program& program, const chip::Chip& chip, const Plan& plan)
 {
-    if (m_keepsRows) {
+    if (m_keeps == Keeps::Rows) {
         describeProgram(program);
     }
     describeChip(chip);
@@ -214,7 +214,7 @@ Status Recorder::describe(const ir::Program& program, const chip::Chip& chip, co
     }
     builder.info.templates = plan.templates;
     m_visits.resize(builder.info.operands.size());
-    if (!m_keepsRows) {
+    if (m_keeps == Keeps::Sums) {
         m_sums.emplace(builder.info);
     }
     return Done{};

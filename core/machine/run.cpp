@@ -90,7 +90,7 @@ Status reportBirths(const ir::Program& program, const std::vector<Array>& inputs
         options.progress = [progress = options.progress](double) { return progress(1); };
     }
     const NeededSet needed = NeededSet::everything(program);
-    Engine engine(program, chip, options, needed, plan);
+    Engine engine(program, chip, options, needed, plan, Keeps::Sums);
     engine.watchBirths();
     if (Status status = engine.recorder().describe(program, chip, plan); !status) {
         return status;
@@ -188,7 +188,7 @@ Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inpu
     if (!plan) {
         return plan.error();
     }
-    Engine engine(program, chip, options, needed, *plan);
+    Engine engine(program, chip, options, needed, *plan, options.rows ? Keeps::Rows : Keeps::Sums);
     Recorder& recorder = engine.recorder();
     if (Status status = recorder.describe(program, chip, *plan); !status) {
         return status.error();

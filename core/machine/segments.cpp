@@ -3,6 +3,7 @@
 #include "core/machine/engine.h"
 #include "core/machine/evaluate.h"
 #include "core/machine/nonfinite.h"
+#include "core/trace/mark_time.h"
 
 #include <algorithm>
 #include <array>
@@ -11,22 +12,73 @@ namespace pallascope::machine {
 
 using ir::OpCode;
 
-void Engine::runSegment(const PlanItem& item)
+namespace {
+
+// The operations numbered [from, to).
+template<class T>
+std::span<const T> part(const std::vector<T>& all, std::int32_t from, std::int32_t to)
 {
-    m_recorder.addSegment(item.templateId, m_agent->id, m_agent->step, m_agent->time);
-    if (!item.evaluate.empty()) {
-        land(m_agent->time); // copies that ended by now are seen by this segment
-        for (const Evaluation& evaluation : item.evaluate) {
-            if (!mayGoOn()) { // one operation may take seconds
-                return;
-            }
-            execute(evaluation);
-            if (m_stopped) {
-                break; // the run ends with this segment
-            }
+    const auto first = [&](std::int32_t number) {
+        return std::partition_point(all.begin(), all.end(),
+                                    [&](const T& one) { return one.number < number; });
+    };
+    return {first(from), first(to)};
+}
+
+} // namespace
+
+// How many of its operations the run comes to before it pauses.
+std::int32_t Engine::reachable(const PlanItem& item, std::int32_t done) const
+{
+    std::int64_t to = item.operationCount;
+    if (m_agent->time + item.duration > m_until.time) {
+        const trace::SegmentTemplate& segment =
+            m_plan.templates[static_cast<std::size_t>(item.templateId)];
+        const auto later =
+            std::partition_point(segment.retire.begin(), segment.retire.end(), [&](Cycles retire) {
+                return m_agent->time + Picoseconds(trace::markTime(segment, retire))
+                       <= m_until.time;
+            });
+        to = later - segment.retire.begin();
+    }
+    return static_cast<std::int32_t>(
+        std::clamp<std::int64_t>(m_until.events - m_recorder.position().events + done, done, to));
+}
+
+// From operation `done` on, which is 0 again when all of it has run; else the run pauses within.
+bool Engine::runSegment(const PlanItem& item, std::int32_t& done)
+{
+    if (done == 0) {
+        m_recorder.addSegment(item.templateId, m_agent->id, m_agent->step, m_agent->time);
+        if (!item.evaluate.empty()) {
+            land(m_agent->time); // copies that ended by now are seen by this segment
         }
     }
-    for (const PlanAccess& access : item.accesses) {
+    const std::int32_t to = reachable(item, done);
+    if (to - done == item.operationCount) {
+        runOperations(item.evaluate, item.accesses);
+    } else {
+        runOperations(part(item.evaluate, done, to), part(item.accesses, done, to));
+    }
+    m_paused = to < item.operationCount && !m_state.stopped; // else the run ends with this segment
+    m_recorder.countEvents((m_paused ? to : item.operationCount) - done);
+    done = m_paused ? to : 0;
+    if (m_paused) {
+        return false;
+    }
+    m_agent->time += item.duration;
+    if (m_agent->time > kLongestRun) { // a segment alone is at most half as long: no overflow
+        fail(limitError("The run takes longer than 53 days on this chip; more speed or less work "
+                        "is right."));
+    }
+    return true;
+}
+
+// In the order of the program, so that it does not matter where the run pauses.
+void Engine::runOperations(std::span<const Evaluation> evaluate,
+                           std::span<const PlanAccess> accesses)
+{
+    const auto note = [&](const PlanAccess& access) {
         const RefBinding& ref = binding(access.ref);
         Memory& memory = m_state.memory[ref.buffer];
         memory.written = memory.written || access.writes;
@@ -34,13 +86,21 @@ void Engine::runSegment(const PlanItem& item)
             && m_state.races.mayConflict(ref.buffer, memory.isPrivate)) {
             checkRace(access.ref, *access.operation, access.writes, ref);
         }
+    };
+    auto access = accesses.begin();
+    for (const Evaluation& evaluation : evaluate) {
+        for (; access != accesses.end() && access->number < evaluation.number; ++access) {
+            note(*access);
+        }
+        if (!mayGoOn()) { // one operation may take seconds
+            return;
+        }
+        execute(evaluation);
+        if (m_state.stopped) {
+            return;
+        }
     }
-    m_recorder.countEvents(item.operationCount);
-    m_agent->time += item.duration;
-    if (m_agent->time > kLongestRun) { // a segment alone is at most half as long: no overflow
-        fail(limitError("The run takes longer than 53 days on this chip; more speed or less work "
-                        "is right."));
-    }
+    std::for_each(access, accesses.end(), note);
 }
 
 void Engine::execute(const Evaluation& evaluation)
