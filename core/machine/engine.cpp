@@ -148,9 +148,11 @@ Status Engine::execute(Until until)
         if (signalsFirst) {
             const Signal signal = signals.back();
             signals.pop_back();
+            m_state.delivered = signal.at;
             deliver(signal);
             continue;
         }
+        m_state.delivered.reset();
         m_agent = agent;
         turn();
     }
@@ -170,7 +172,7 @@ void Engine::finish()
     if (isStuck && !m_state.stopped) {
         reportDeadlock();
     }
-    m_end = m_recorder.position().lastEnd;
+    m_end.emplace();
     for (const Agent& agent : m_state.agents) {
         m_end = std::max(*m_end, agent.time);
     }
@@ -182,6 +184,7 @@ void Engine::finish()
     for (const Agent& agent : m_state.agents) {
         close(agent);
     }
+    m_end = std::max(*m_end, m_recorder.position().lastEnd);
     land(*m_end);
 }
 

@@ -72,9 +72,40 @@ public:
 
     [[nodiscard]] Recorder& recorder() { return m_recorder; }
 
+    [[nodiscard]] const Recorder& recorder() const { return m_recorder; }
+
     [[nodiscard]] Picoseconds end() const { return *m_end; }
 
     [[nodiscard]] const State& state() const { return m_state; }
+
+    // checkpoint.cpp
+    // All that the run goes on from.
+    struct Checkpoint
+    {
+        State state;          // large buffers folded
+        std::size_t turn = 0; // agent
+        Recorder::Position position;
+        Picoseconds time;
+    };
+
+    [[nodiscard]] Checkpoint save();
+    void restore(const Checkpoint& checkpoint);
+
+    // The time of what was done last: agents take turns in the order of their times.
+    [[nodiscard]] Picoseconds now() const;
+
+    // What look(state) sees once the copies that ended by now have landed; the run stays as it is.
+    template<class F>
+    auto look(F look)
+    {
+        const std::size_t agent = turnOf();
+        const State before = m_state;
+        land(now());
+        auto seen = look(std::as_const(m_state));
+        m_state = before;
+        m_agent = &m_state.agents[agent];
+        return seen;
+    }
 
 private:
     void fail(Error error);
@@ -85,6 +116,7 @@ private:
     void turn();
     void advance();
     void finish();
+    [[nodiscard]] std::size_t turnOf() const; // the agent whose turn it was last
     void close(const Agent& agent);
     [[nodiscard]] bool mayGoOn(); // within the limits, and not cancelled
     void runBlock();

@@ -48,6 +48,8 @@ public:
     }
 
 private:
+    friend class StateHasher;
+
     Picoseconds m_latency;
     std::int64_t m_bytesPerSecond;
     Picoseconds m_free;

@@ -70,11 +70,74 @@ void Buffer::makeUndefined()
 {
     m_shadow = Shadow::noneDefined();
     m_data.reset();
+    touchAll();
+}
+
+void Buffer::touch(const StridedView& view)
+{
+    Span span{view.offset, view.offset + 1};
+    for (std::size_t axis = 0; axis < view.strides.size(); ++axis) {
+        const std::int64_t reach = (view.shape[axis] - 1) * view.strides[axis];
+        if (view.shape[axis] == 0) {
+            return;
+        }
+        (reach < 0 ? span.first : span.last) += reach;
+    }
+    m_changed.include(span);
+}
+
+void Buffer::save()
+{
+    if (m_saved && m_changed.empty()) {
+        return;
+    }
+    const auto pages = [&](const SharedBytes& bytes, const Pages* before, std::int64_t size) {
+        const std::int64_t count = m_shape.elements() * size;
+        if (!bytes) {
+            return Pages();
+        }
+        return before == nullptr || before->count() != count
+                   ? Pages(bytes, count)
+                   : before->next(bytes.get(), {m_changed.first * size, m_changed.last * size});
+    };
+    m_saved = std::make_shared<Saved>(
+        Saved{pages(m_data, m_saved ? &m_saved->data : nullptr, dtypeBytes(m_dtype)),
+              pages(m_shadow.mask, m_saved ? &m_saved->mask : nullptr, 1)});
+    m_changed = {};
+}
+
+void Buffer::fold()
+{
+    PALLASCOPE_CHECK(m_saved && m_changed.empty());
+    m_data.reset();
+    m_shadow.mask.reset();
+}
+
+void Buffer::unfold(Buffer&& other)
+{
+    const bool same = other.m_dtype == m_dtype && other.m_shape == m_shape && other.m_saved;
+    const auto restored = [&](const Pages& pages, SharedBytes bytes, const Pages& there,
+                              std::int64_t size) -> SharedBytes {
+        if (pages.count() == 0 || pages.whole()) {
+            return pages.whole();
+        }
+        const bool reuse = bytes && bytes.use_count() == 1 && there.count() == pages.count();
+        bytes = reuse ? std::move(bytes) : allocateBytes(pages.count());
+        pages.restore(bytes.get(), reuse ? there : Pages(),
+                      {other.m_changed.first * size, other.m_changed.last * size});
+        return bytes;
+    };
+    const Saved none;
+    const Saved& there = same ? *other.m_saved : none;
+    m_data = restored(m_saved->data, same ? std::move(other.m_data) : nullptr, there.data,
+                      dtypeBytes(m_dtype));
+    m_shadow.mask =
+        restored(m_saved->mask, same ? std::move(other.m_shadow.mask) : nullptr, there.mask, 1);
 }
 
 void Buffer::own()
 {
-    const std::int64_t bytes = m_shape.elements() * dtypeBytes(m_dtype);
+    const std::int64_t bytes = byteCount();
     if (!m_data) {
         m_data = allocateBytes(bytes);
     } else if (m_data.use_count() > 1) {
@@ -133,11 +196,13 @@ void Buffer::store(const StridedView& view, RuntimeValue value)
     const bool whole =
         view.offset == 0 && view.isContiguous() && view.shape.elements() == m_shape.elements();
     if (whole && !value.isScalar()) {
+        touchAll();
         m_data = std::move(value.data);
         m_shadow = std::move(value.shadow);
         return;
     }
     own();
+    touch(view);
     const StridedView from = StridedView::whole(view.shape);
     if (value.isScalar()) {
         writeElement(m_dtype, m_data.get(), view.offset, value.scalar);
@@ -183,6 +248,7 @@ std::int64_t Buffer::paste(const StridedView& array, const Box& box, const Buffe
 {
     own();
     const StridedView to = boxView(box, array);
+    touch(to);
     const StridedView from = cornerView(box, block.m_shape);
     const std::int64_t count = to.shape.elements();
     if (block.m_data && !block.m_shadow.none()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/ir/program.h"
+#include "core/machine/pages.h"
 #include "core/machine/value.h"
 
 #include <string>
@@ -51,6 +52,8 @@ public:
 
     [[nodiscard]] const Shadow& shadow() const { return m_shadow; }
 
+    [[nodiscard]] const SharedBytes& data() const { return m_data; } // null: nothing defined
+
     void makeUndefined();
 
     [[nodiscard]] RuntimeValue load(const StridedView& view, const Shape& shape) const;
@@ -67,7 +70,43 @@ public:
     [[nodiscard]] Array contents() const;
     [[nodiscard]] std::int64_t undefinedCount() const;
 
+    // For checkpoints of large buffers. save() keeps what it holds in pages; a copy that is folded
+    // then has no more than those, and unfolds with the memory of another state of the same buffer.
+    [[nodiscard]] bool isLarge() const { return byteCount() > kLarge; }
+
+    void save();
+    void fold();
+    void unfold(Buffer&& other);
+
+    // Calls visit(const std::byte* piece, std::int64_t bytes) for each piece of memory that it
+    // holds; several may hold one.
+    template<class F>
+    void forEachPiece(F visit) const
+    {
+        if (m_data) {
+            visit(m_data.get(), byteCount());
+        }
+        if (m_shadow.mask) {
+            visit(m_shadow.mask.get(), m_shape.elements());
+        }
+        if (m_saved) {
+            m_saved->data.forEachPiece(visit);
+            m_saved->mask.forEachPiece(visit);
+        }
+    }
+
 private:
+    static constexpr std::int64_t kLarge = 1 << 20; // bytes
+
+    [[nodiscard]] std::int64_t byteCount() const
+    {
+        return m_shape.elements() * dtypeBytes(m_dtype);
+    }
+
+    void touch(const StridedView& view);
+
+    void touchAll() { m_changed = {0, m_shape.elements()}; }
+
     void own();     // data exists and nobody else holds it
     void ownMask(); // the mask exists and nobody else holds it
 
@@ -76,6 +115,14 @@ private:
     Shape m_shape;
     SharedBytes m_data; // null while nothing was ever written
     Shadow m_shadow = Shadow::noneDefined();
+
+    struct Saved
+    {
+        Pages data, mask; // of nothing where there is none
+    };
+
+    std::shared_ptr<const Saved> m_saved; // what it held when it was saved last
+    Span m_changed;                       // elements written since
 };
 
 } // namespace pallascope::machine

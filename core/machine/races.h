@@ -89,6 +89,8 @@ public:
     void forget(std::int32_t buffer);
 
 private:
+    friend class StateHasher;
+
     struct CopyAccess
     {
         std::int32_t copy = -1;

@@ -39,12 +39,22 @@ public:
         m_free[range.count].push_back(range.first);
     }
 
+    // Numbers in use, and given back ones among them, are below.
+    [[nodiscard]] std::int32_t end() const { return static_cast<std::int32_t>(m_items.size()); }
+
+    [[nodiscard]] const T& operator[](std::int32_t index) const
+    {
+        return m_items[static_cast<std::size_t>(index)];
+    }
+
     [[nodiscard]] T& operator[](std::int32_t index)
     {
         return m_items[static_cast<std::size_t>(index)];
     }
 
 private:
+    friend class StateHasher;
+
     std::vector<T> m_items;
     std::map<std::int32_t, std::vector<std::int32_t>> m_free; // by count
 };

@@ -116,8 +116,9 @@ struct State
     std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> barriers;
     std::map<std::tuple<std::int32_t, ir::ValueId, std::int64_t>, std::int64_t> early;
     Races races;
-    bool stopped = false;   // a finding ended the run before the program did
-    std::int64_t turns = 0; // frames entered or resumed
+    std::optional<Picoseconds> delivered; // a signal, since the last turn of an agent
+    bool stopped = false;                 // a finding ended the run before the program did
+    std::int64_t turns = 0;               // frames entered or resumed
 };
 
 } // namespace pallascope::machine

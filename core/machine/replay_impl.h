@@ -1,0 +1,48 @@
+// Internal to core/machine: what a Replay holds.
+#pragma once
+
+#include "core/machine/engine.h"
+#include "core/machine/replay.h"
+
+#include <vector>
+
+namespace pallascope::machine {
+
+struct Replay::Impl
+{
+    // `theNeeded` and `thePlan` are of theProgram, whose operations stay where they are.
+    Impl(std::shared_ptr<const ir::Program> theProgram, chip::Chip theChip, Options theOptions,
+         Spacing theSpacing, NeededSet theNeeded, Plan thePlan);
+
+    // Goes on until there, in slices of some milliseconds; false when cancelled.
+    [[nodiscard]] Result<bool> forward(Until until, const Proceed& proceed);
+    // To the first of the marks, which grow on the way, that comes after this moment.
+    [[nodiscard]] Result<bool> toNextMark(const std::vector<std::int64_t>& marks,
+                                          const Proceed& proceed);
+    // To the last of the first `count` checkpoints, if the run is before it, or past what is looked
+    // for.
+    void approach(std::size_t count, bool isPast);
+    [[nodiscard]] std::size_t countUpTo(std::int64_t number) const;
+    void keepCheckpoint();
+    void thin();
+
+    // The end is a moment of its own, after the last event.
+    [[nodiscard]] std::int64_t sequence() const
+    {
+        return engine.recorder().position().events + (engine.hasEnded() ? 1 : 0);
+    }
+
+    std::shared_ptr<const ir::Program> program;
+    chip::Chip chip;
+    Options options;
+    Spacing spacing;
+    NeededSet needed;
+    Plan plan;
+    Engine engine;
+    std::vector<Engine::Checkpoint> checkpoints; // by sequence number; the first is at 0
+    Bytes held;                                  // by them, about
+    double cost = 0;                             // seconds of replay since the last one
+    std::int64_t slice = 16;                     // events
+};
+
+} // namespace pallascope::machine
