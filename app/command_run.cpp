@@ -43,41 +43,6 @@ int printReport(const FinishedRun& run, bool json)
     return wrong ? kFindings : kFine;
 }
 
-Result<RunRequest> requestOf(const RunCommand& command)
-{
-    RunRequest request{.kernel = command.kernel, .chip = command.chip};
-    Result<std::map<std::string, std::string>> parameters = parseParameters(command.parameters);
-    if (!parameters) {
-        return parameters.error();
-    }
-    request.parameters = std::move(*parameters);
-    if (command.values != "full" && command.values != "needed") {
-        return userError("The value mode \"" + command.values
-                         + "\" is not known; full or needed is right.");
-    }
-    const Result<machine::Settings> settings = parseSettings(command.settings);
-    if (!settings) {
-        return settings.error();
-    }
-    request.settings = *settings;
-    request.fullValues = command.values == "full";
-    request.check = !command.noCheck;
-    request.inputs = command.inputs;
-    request.keepResults = !command.results.empty();
-    if (command.memory) {
-        constexpr double kGiB = 1U << 30U, kMost = 1 << 20; // a PiB
-        if (!(*command.memory > 0 && *command.memory <= kMost)) {
-            return userError(fmt::format("--memory is {} GiB; a number from 0.001 to {} is right.",
-                                         *command.memory, kMost));
-        }
-        request.memory = Bytes(std::llround(*command.memory * kGiB));
-    }
-    if (request.keepResults && !request.fullValues) {
-        return userError("Results need every number: --results goes with --values full.");
-    }
-    return request;
-}
-
 Status checkOutputs(const std::string& trace, const std::optional<PictureRequest>& picture)
 {
     if (!trace.empty()) {
@@ -141,6 +106,41 @@ int finish(const Result<FinishedRun>& run, bool json, const std::string& trace,
 }
 
 } // namespace
+
+Result<RunRequest> requestOf(const RunCommand& command)
+{
+    RunRequest request{.kernel = command.kernel, .chip = command.chip};
+    Result<std::map<std::string, std::string>> parameters = parseParameters(command.parameters);
+    if (!parameters) {
+        return parameters.error();
+    }
+    request.parameters = std::move(*parameters);
+    if (command.values != "full" && command.values != "needed") {
+        return userError("The value mode \"" + command.values
+                         + "\" is not known; full or needed is right.");
+    }
+    const Result<machine::Settings> settings = parseSettings(command.settings);
+    if (!settings) {
+        return settings.error();
+    }
+    request.settings = *settings;
+    request.fullValues = command.values == "full";
+    request.check = !command.noCheck;
+    request.inputs = command.inputs;
+    request.keepResults = !command.results.empty();
+    if (command.memory) {
+        constexpr double kGiB = 1U << 30U, kMost = 1 << 20; // a PiB
+        if (!(*command.memory > 0 && *command.memory <= kMost)) {
+            return userError(fmt::format("--memory is {} GiB; a number from 0.001 to {} is right.",
+                                         *command.memory, kMost));
+        }
+        request.memory = Bytes(std::llround(*command.memory * kGiB));
+    }
+    if (request.keepResults && !request.fullValues) {
+        return userError("Results need every number: --results goes with --values full.");
+    }
+    return request;
+}
 
 int runCommand(const RunCommand& command)
 {

@@ -41,6 +41,15 @@ struct RunCommand
     std::optional<PictureRequest> picture;
 };
 
+struct StateCommand
+{
+    RunCommand run; // of which kernel
+    std::string at; // as of a picture; or, at most one of:
+    std::optional<std::int64_t> event, step, copy;
+    std::string ref; // whose elements are printed; empty: none
+    bool json = false;
+};
+
 struct SaveCommand
 {
     std::string kernel;
@@ -78,6 +87,7 @@ struct CompareCommand
 };
 
 [[nodiscard]] int runCommand(const RunCommand& command);
+[[nodiscard]] int stateCommand(const StateCommand& command);
 [[nodiscard]] int reportCommand(const ReportCommand& command);
 [[nodiscard]] int sweepCommand(const SweepCommand& command);
 [[nodiscard]] int compareCommand(const CompareCommand& command);
@@ -86,6 +96,9 @@ struct CompareCommand
 [[nodiscard]] int printCommand(const std::string& kernel,
                                const std::vector<std::string>& parameters);
 [[nodiscard]] int saveCommand(const SaveCommand& command);
+
+// Of --parameter, --chip, --values, --set, --inputs, --memory; the error names the option.
+[[nodiscard]] Result<RunRequest> requestOf(const RunCommand& command);
 
 // Prints the error's sentence; the exit code for it.
 [[nodiscard]] int complain(const Error& error);

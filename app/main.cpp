@@ -72,6 +72,24 @@ void addSettings(CLI::App* command, std::vector<std::string>& settings)
 
 constexpr const char* kKernelHelp = "see `pallascope list kernels`, or a kernel file";
 
+// Which run.
+void addRunOptions(CLI::App* command, RunCommand& run)
+{
+    command->add_option("kernel", run.kernel, kKernelHelp)->required();
+    command->add_option("-p,--parameter", run.parameters, "NAME=VALUE, as often as wanted")
+        ->allow_extra_args(false);
+    command->add_option("--chip", run.chip, "a chip's name or file")->capture_default_str();
+    command
+        ->add_option("--values", run.values,
+                     "full: compute every number; needed: only what decides the timing")
+        ->capture_default_str();
+    addSettings(command, run.settings);
+    command->add_option("--inputs", run.inputs, "take inputs from FILE.npz: arg0, arg1, ...")
+        ->check(notEmpty, "");
+    command->add_option("--memory", run.memory,
+                        "most memory that arrays and values may take, in GiB (0.875)");
+}
+
 struct CommandLine
 {
     CLI::App app{"Pallascope: watch a Pallas kernel run on a model of a TPU. Without a command the "
@@ -81,18 +99,20 @@ struct CommandLine
     std::vector<std::string> printParameters;
     bool describeJson = false;
     RunCommand run;
+    StateCommand state;
     SaveCommand save;
     ReportCommand report;
     SweepCommand sweep;
     CompareCommand compare;
     PictureRequest picture;
     CLI::App *open = nullptr, *list = nullptr, *describe = nullptr, *print = nullptr,
-             *saveApp = nullptr, *runApp = nullptr, *reportApp = nullptr, *sweepApp = nullptr,
-             *compareApp = nullptr;
+             *saveApp = nullptr, *runApp = nullptr, *stateApp = nullptr, *reportApp = nullptr,
+             *sweepApp = nullptr, *compareApp = nullptr;
 
     CommandLine();
     void addKernelCommands();
     void addStudies();
+    void addState();
     [[nodiscard]] int execute(int argc, char** argv);
     // "pallascope run", or "pallascope" when no command was understood.
     [[nodiscard]] std::string commandName() const;
@@ -112,27 +132,15 @@ CommandLine::CommandLine()
                        "as JSON; a chip's is its file, ready to be edited and passed back");
     addKernelCommands();
     runApp = app.add_subcommand("run", "run a kernel on a chip and report");
-    runApp->add_option("kernel", run.kernel, kKernelHelp)->required();
-    runApp->add_option("-p,--parameter", run.parameters, "NAME=VALUE, as often as wanted")
-        ->allow_extra_args(false);
-    runApp->add_option("--chip", run.chip, "a chip's name or file")->capture_default_str();
-    runApp
-        ->add_option("--values", run.values,
-                     "full: compute every number; needed: only what decides the timing")
-        ->capture_default_str();
-    addSettings(runApp, run.settings);
+    addRunOptions(runApp, run);
     runApp->add_flag("--no-check", run.noCheck,
                      "do not compare the result with the kernel's reference");
     runApp
         ->add_option("--trace", run.trace,
                      "save the trace as FILE.trace.json or FILE.trace.json.gz")
         ->check(notEmpty, "");
-    runApp->add_option("--inputs", run.inputs, "take inputs from FILE.npz: arg0, arg1, ...")
-        ->check(notEmpty, "");
     runApp->add_option("--results", run.results, "save outputs in FILE.npz: result0, result1, ...")
         ->check(notEmpty, "");
-    runApp->add_option("--memory", run.memory,
-                       "most memory that arrays and values may take, in GiB (0.875)");
     runApp->add_flag("--json", run.json, "print the report as JSON");
     runApp
         ->add_option(
@@ -140,12 +148,28 @@ CommandLine::CommandLine()
             "exit with 1 when a field of the JSON report is so: 'vmem>90%', bound_by=memory")
         ->allow_extra_args(false);
     addPictureOptions(runApp, picture);
+    addState();
     reportApp = app.add_subcommand("report", "report on a saved trace");
     reportApp->add_option("trace-file", report.file, "a .trace.json or .trace.json.gz")->required();
     reportApp->add_flag("--json", report.json, "print the report as JSON");
     reportApp->add_option("--trace", report.trace, "save the trace again")->check(notEmpty, "");
     addPictureOptions(reportApp, picture);
     addStudies();
+}
+
+void CommandLine::addState()
+{
+    stateApp = app.add_subcommand("state",
+                                  "what memories, copies and semaphores hold at a moment of a run");
+    addRunOptions(stateApp, state.run);
+    auto* moment = stateApp->add_option_group("moment");
+    moment->add_option("--at", state.at, "a share such as 60% or a time such as 5.32us");
+    moment->add_option("--event", state.event, "after so many events");
+    moment->add_option("--step", state.step, "where the body of this grid step begins, from 0");
+    moment->add_option("--copy", state.copy, "where this copy has been started, from 0");
+    moment->require_option(1);
+    stateApp->add_option("--ref", state.ref, "print the elements of this ref");
+    stateApp->add_flag("--json", state.json, "as JSON");
 }
 
 void CommandLine::addStudies()
@@ -229,6 +253,9 @@ int CommandLine::execute(int argc, char** argv)
     if (*runApp) {
         run.picture = wanted;
         return runCommand(run);
+    }
+    if (*stateApp) {
+        return stateCommand(state);
     }
     if (*reportApp) {
         report.picture = wanted;

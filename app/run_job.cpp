@@ -191,6 +191,27 @@ Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progres
     }
 }
 
+Result<std::unique_ptr<machine::Replay>> startReplay(const RunRequest& request)
+{
+    Result<KernelChoice> kernel = chooseKernel(request.kernel, request.parameters, request.inputs);
+    if (!kernel) {
+        return kernel.error();
+    }
+    Result<chip::Chip> chip = loadChip(request.chip);
+    if (!chip) {
+        return chip.error();
+    }
+    machine::Options options;
+    options.values = request.fullValues ? machine::ValueMode::Full : machine::ValueMode::Needed;
+    options.settings = request.settings;
+    const std::vector<Array> inputs = makeInputs(*kernel, request.fullValues);
+    Result<std::unique_ptr<machine::Replay>> replay =
+        machine::Replay::start(std::move(kernel->program), inputs, std::move(*chip), options);
+    return replay || kernel->builtIn != nullptr
+               ? std::move(replay)
+               : Result<std::unique_ptr<machine::Replay>>(named(request.kernel, replay.error()));
+}
+
 Result<FinishedRun> openTrace(const std::string& path)
 {
     Result<std::shared_ptr<const trace::Trace>> trace = trace::load(path);

@@ -4,6 +4,7 @@
 #include "core/base/array.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
+#include "core/machine/replay.h"
 #include "core/machine/settings.h"
 #include "views/layout/run_view.h"
 
@@ -64,6 +65,9 @@ struct KernelInfo
 // Errors: user errors as sentences; a cancelled run is a Limit error with the message "cancelled".
 [[nodiscard]] Result<FinishedRun> runKernel(const RunRequest& request,
                                             const Progress& progress = {});
+// The same run to be put to any of its moments. What it then takes is not limited to
+// request.memory.
+[[nodiscard]] Result<std::unique_ptr<machine::Replay>> startReplay(const RunRequest& request);
 [[nodiscard]] Result<FinishedRun> openTrace(const std::string& path);
 // A trace, or a kernel file, whose kernel is run.
 [[nodiscard]] Result<FinishedRun> openFile(const std::string& path, const Progress& progress = {});

@@ -95,14 +95,17 @@ Result<std::unique_ptr<Replay>> Replay::start(ir::Program program, const std::ve
     return std::unique_ptr<Replay>(new Replay(std::move(impl)));
 }
 
+// The arrays of the start are there anyway, once.
 void Replay::Impl::keepCheckpoint()
 {
     checkpoints.push_back(engine.save());
     cost = 0;
     std::unordered_set<const std::byte*> known;
-    if (checkpoints.size() > 1) {
-        (void)newIn(checkpoints[checkpoints.size() - 2].state, known);
+    (void)newIn(checkpoints.front().state, known);
+    if (checkpoints.size() == 1) {
+        return;
     }
+    (void)newIn(checkpoints[checkpoints.size() - 2].state, known);
     held += newIn(checkpoints.back().state, known);
     if (held > spacing.memory) {
         thin();
@@ -120,7 +123,8 @@ void Replay::Impl::thin()
         if (kept != i) {
             checkpoints[kept] = std::move(checkpoints[i]);
         }
-        held += newIn(checkpoints[kept++].state, known);
+        const Bytes more = newIn(checkpoints[kept].state, known);
+        held += kept++ == 0 ? Bytes() : more;
     }
     checkpoints.resize(kept);
 }
@@ -165,10 +169,15 @@ Result<bool> Replay::Impl::forward(Until until, const Proceed& proceed)
     return true;
 }
 
+Result<bool> Replay::Impl::seek(std::int64_t number, const Proceed& proceed)
+{
+    approach(countUpTo(number), sequence() > number);
+    return forward({.events = number}, proceed);
+}
+
 Result<bool> Replay::seek(std::int64_t sequence, const Proceed& proceed)
 {
-    m_impl->approach(m_impl->countUpTo(sequence), m_impl->sequence() > sequence);
-    return m_impl->forward({.events = sequence}, proceed);
+    return m_impl->seek(sequence, proceed);
 }
 
 std::size_t Replay::Impl::countUpTo(std::int64_t number) const
@@ -200,35 +209,48 @@ Result<bool> Replay::seekTime(Picoseconds time, const Proceed& proceed)
     return moved;
 }
 
-Result<bool> Replay::Impl::toNextMark(const std::vector<std::int64_t>& marks,
-                                      const Proceed& proceed)
+const std::vector<std::int64_t>& Replay::Impl::marks(Unit unit) const
 {
-    const std::int64_t from = sequence();
-    const auto next = [&] { return std::upper_bound(marks.begin(), marks.end(), from); };
-    while (next() == marks.end() && !engine.hasEnded()) {
+    const Recorder::Marks& known = engine.recorder().marks();
+    return unit == Unit::Step ? known.bodies : known.copies;
+}
+
+Result<bool> Replay::Impl::toMark(Unit unit, std::size_t index, const Proceed& proceed)
+{
+    while (marks(unit).size() <= index && !engine.hasEnded()) {
+        approach(checkpoints.size(), false);
         const Result<bool> moved = forward({.events = sequence() + slice}, proceed);
         if (!moved || !*moved) {
             return moved;
         }
     }
-    return next() != marks.end();
+    return marks(unit).size() <= index ? true : seek(marks(unit)[index], proceed);
+}
+
+std::int64_t Replay::known(Unit unit) const
+{
+    return unit == Unit::Operation ? sequence()
+                                   : static_cast<std::int64_t>(m_impl->marks(unit).size());
+}
+
+Result<bool> Replay::seekTo(Unit unit, std::int64_t number, const Proceed& proceed)
+{
+    return unit == Unit::Operation
+               ? seek(number + 1, proceed)
+               : m_impl->toMark(unit, static_cast<std::size_t>(number), proceed);
 }
 
 Result<bool> Replay::step(Unit unit, bool forward, const Proceed& proceed)
 {
     const std::int64_t from = sequence();
     if (unit != Unit::Operation) {
-        const Recorder::Marks& known = m_impl->engine.recorder().marks();
-        const std::vector<std::int64_t>& marks = unit == Unit::Step ? known.bodies : known.copies;
+        const std::vector<std::int64_t>& marks = m_impl->marks(unit);
+        const auto next = forward ? std::upper_bound(marks.begin(), marks.end(), from)
+                                  : std::lower_bound(marks.begin(), marks.end(), from);
         if (!forward) {
-            const auto at = std::lower_bound(marks.begin(), marks.end(), from);
-            return seek(at == marks.begin() ? 0 : *(at - 1), proceed);
+            return seek(next == marks.begin() ? 0 : *(next - 1), proceed);
         }
-        const Result<bool> found = m_impl->toNextMark(marks, proceed);
-        if (!found || !*found) { // cancelled, or at the end
-            return found ? Result<bool>(isAtEnd()) : found;
-        }
-        return seek(*std::upper_bound(marks.begin(), marks.end(), from), proceed);
+        return m_impl->toMark(unit, static_cast<std::size_t>(next - marks.begin()), proceed);
     }
     if (forward) {
         return seek(from + 1, proceed);

@@ -20,7 +20,7 @@ class Replay
 {
 public:
     // Checkpoints lie so far apart in the time that it takes to run from one to the next, and twice
-    // as far whenever they would take more memory than this.
+    // as far whenever they would take more memory than this besides the arrays of the start.
     struct Spacing
     {
         Seconds between{0.025};
@@ -65,6 +65,12 @@ public:
         Copy       // a copy is started
     };
 
+    // To the moment after such an event, by its number in the run from 0, or to the end.
+    [[nodiscard]] Result<bool> seekTo(Unit unit, std::int64_t number, const Proceed& proceed = {});
+
+    // Such events as far as the run has come: at the end all of them.
+    [[nodiscard]] std::int64_t known(Unit unit) const;
+
     // To the next or previous moment after such an event; where there is none, to the end or the
     // start.
     [[nodiscard]] Result<bool> step(Unit unit, bool forward, const Proceed& proceed = {});
@@ -95,6 +101,7 @@ public:
     struct InFlight
     {
         std::int64_t copy = -1; // row of trace::Copies
+        std::string what;       // "x(0,1) in"; of one by hand "by hand"
         Picoseconds start, end;
     };
 

@@ -16,9 +16,10 @@ struct Replay::Impl
 
     // Goes on until there, in slices of some milliseconds; false when cancelled.
     [[nodiscard]] Result<bool> forward(Until until, const Proceed& proceed);
-    // To the first of the marks, which grow on the way, that comes after this moment.
-    [[nodiscard]] Result<bool> toNextMark(const std::vector<std::int64_t>& marks,
-                                          const Proceed& proceed);
+    // To one of the marks, which grow on the way, or to the end.
+    [[nodiscard]] Result<bool> toMark(Unit unit, std::size_t index, const Proceed& proceed);
+    [[nodiscard]] Result<bool> seek(std::int64_t sequence, const Proceed& proceed);
+    [[nodiscard]] const std::vector<std::int64_t>& marks(Unit unit) const;
     // To the last of the first `count` checkpoints, if the run is before it, or past what is looked
     // for.
     void approach(std::size_t count, bool isPast);

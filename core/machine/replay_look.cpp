@@ -8,14 +8,18 @@ namespace pallascope::machine {
 
 namespace {
 
-// The refs of a region that stand for memory.
-void addRefs(const ir::Program& program, const std::vector<ir::ValueId>& from,
+// The refs of a region that stand for memory, each once.
+void addRefs(const ir::Program& program, const Agent& agent, const ir::Region& region,
              std::vector<ir::ValueId>& refs)
 {
-    std::copy_if(from.begin(), from.end(), std::back_inserter(refs), [&](ir::ValueId id) {
+    for (const ir::ValueId id : region.arguments) {
         const ir::Type& type = program.type(id);
-        return type.space && !ir::isSemaphore(*type.space);
-    });
+        if (type.space && !ir::isSemaphore(*type.space)
+            && agent.refs[static_cast<std::size_t>(id.index)].buffer >= 0
+            && std::find(refs.begin(), refs.end(), id) == refs.end()) {
+            refs.push_back(id);
+        }
+    }
 }
 
 std::int32_t nextOperation(const Plan& plan, const Frame& frame)
@@ -62,9 +66,14 @@ std::vector<Replay::AgentPlace> Replay::places() const
             place.waits = m_impl->engine.recorder().semaphoreName(
                 m_impl->engine.state().semaphores[agent.waiting->semaphore].row);
         }
+        if (agent.id == 0) {
+            addRefs(program, agent, program.body, place.refs);
+        }
         for (const Frame& frame : agent.frames) {
             if (const auto* block = std::get_if<BlockFrame>(&frame)) {
-                addRefs(program, block->plan->region->arguments, place.refs);
+                addRefs(program, agent, *block->plan->region, place.refs);
+            } else if (const auto* pipeline = std::get_if<PipelineFrame>(&frame)) {
+                addRefs(program, agent, pipeline->item->control->regions[0], place.refs);
             }
         }
         places.push_back(std::move(place));
@@ -95,7 +104,12 @@ std::vector<Replay::InFlight> Replay::inFlight() const
 {
     std::vector<InFlight> copies;
     const auto add = [&](const Flight& flight) {
-        copies.push_back({flight.copy, flight.start, flight.end});
+        const OperandPlan* operand = flight.operand;
+        copies.push_back({flight.copy,
+                          operand == nullptr
+                              ? "by hand"
+                              : operand->blockName(flight.block) + (flight.out ? " out" : " in"),
+                          flight.start, flight.end});
     };
     for (const std::deque<Flight>& link : m_impl->engine.state().flights) {
         std::for_each(link.begin(), link.end(), add);

@@ -1,0 +1,296 @@
+// What there is at one moment of a run: where the cores are, what refs hold, what flies.
+#include "app/commands.h"
+#include "core/base/format.h"
+#include "core/ir/print.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <map>
+
+namespace pallascope::app {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using machine::Replay;
+
+constexpr std::size_t kMostShown = 8; // rows and columns of a ref, as text
+
+Result<bool> moveTo(Replay& replay, const StateCommand& command, const Progress& progress)
+{
+    for (const auto& number : {command.event, command.step, command.copy}) {
+        if (number && *number < 0) {
+            return userError(
+                fmt::format("The moment has the number {}; 0 or more is right.", *number));
+        }
+    }
+    if (command.event) {
+        return replay.seek(*command.event, progress);
+    }
+    if (command.step || command.copy) {
+        return replay.seekTo(command.step ? Replay::Unit::Step : Replay::Unit::Copy,
+                             command.step ? *command.step : *command.copy, progress);
+    }
+    const Result<bool> ran = replay.seek(std::numeric_limits<std::int64_t>::max(), progress);
+    if (!ran || !*ran) {
+        return ran;
+    }
+    const Result<Picoseconds> time = parseTime(command.at, replay.time());
+    return time ? replay.seekTime(*time, progress) : Result<bool>(time.error());
+}
+
+// At the end, one may have been asked for that does not exist.
+Status checkMoment(Replay& replay, const StateCommand& command)
+{
+    const auto refuse = [&](const char* what, std::int64_t asked, std::int64_t count) {
+        return userError(fmt::format("There is no {} {}: {} has {} of them, numbered from 0.", what,
+                                     asked, replay.program().name, countText(count)));
+    };
+    if (!replay.isAtEnd()) {
+        return Done{};
+    }
+    if (command.event && *command.event > replay.sequence()) {
+        return userError(fmt::format("There is no event {}: {} ends after {}.", *command.event,
+                                     replay.program().name, countText(replay.sequence())));
+    }
+    if (command.step) {
+        return refuse("step", *command.step, replay.known(Replay::Unit::Step));
+    }
+    return command.copy ? refuse("copy", *command.copy, replay.known(Replay::Unit::Copy))
+                        : Status(Done{});
+}
+
+struct Numbers
+{
+    std::int64_t defined = 0, nan = 0;
+    double least = 0, largest = 0; // of defined ones that are no NaN
+};
+
+Numbers numbersOf(const Replay::Contents& contents)
+{
+    Numbers numbers{.least = std::numeric_limits<double>::infinity(),
+                    .largest = -std::numeric_limits<double>::infinity()};
+    for (std::size_t i = 0; i < contents.defined.size(); ++i) {
+        if (contents.defined[i] == 0) {
+            continue;
+        }
+        const double value = contents.elements.at(static_cast<std::int64_t>(i));
+        ++numbers.defined;
+        numbers.nan += std::isnan(value) ? 1 : 0;
+        numbers.least = std::min(numbers.least, value);
+        numbers.largest = std::max(numbers.largest, value);
+    }
+    return numbers;
+}
+
+Json elementJson(const Replay::Contents& contents, std::size_t element)
+{
+    const double value = contents.elements.at(static_cast<std::int64_t>(element));
+    if (contents.defined[element] == 0) {
+        return nullptr;
+    }
+    return std::isfinite(value) ? Json(value) : Json(fmt::format("{}", value));
+}
+
+// One ref of a core, as far as it is asked for.
+Json refJson(Replay& replay, std::size_t agent, ir::ValueId id, bool withElements)
+{
+    const ir::Value& value = replay.program().value(id);
+    const Replay::Contents contents = replay.contents(agent, id);
+    const Numbers numbers = numbersOf(contents);
+    Json json = {{"name", value.name},
+                 {"memory", ir::memorySpaceName(*value.type.space)},
+                 {"dtype", dtypeName(value.type.dtype)},
+                 {"shape", contents.elements.shape.extents()},
+                 {"defined", numbers.defined},
+                 {"nan", numbers.nan}};
+    if (numbers.defined > numbers.nan) {
+        json["least"] = numbers.least;
+        json["largest"] = numbers.largest;
+    }
+    if (withElements) {
+        json["elements"] = Json::array();
+        for (std::size_t i = 0; i < contents.defined.size(); ++i) {
+            json["elements"].push_back(elementJson(contents, i));
+        }
+    }
+    return json;
+}
+
+Json stateJson(Replay& replay, const std::string& ref)
+{
+    std::map<std::int32_t, std::string> lines;
+    for (const ir::PrintedLine& line : ir::print(replay.program())) {
+        lines[line.operation] = line.text.substr(line.text.find_first_not_of(' '));
+    }
+    Json json = {{"event", replay.sequence()},        {"time_ps", replay.time().value()},
+                 {"at_end", replay.isAtEnd()},        {"agents", Json::array()},
+                 {"copies_in_flight", Json::array()}, {"semaphores", Json::array()}};
+    const std::vector<Replay::AgentPlace> places = replay.places();
+    for (std::size_t agent = 0; agent < places.size(); ++agent) {
+        const Replay::AgentPlace& place = places[agent];
+        Json one = {{"agent", place.agent},
+                    {"time_ps", place.time.value()},
+                    {"step", place.step},
+                    {"next", place.next >= 0 ? Json(lines[place.next]) : Json(nullptr)},
+                    {"waits_for", place.waits.empty() ? Json(nullptr) : Json(place.waits)},
+                    {"done", place.isDone},
+                    {"refs", Json::array()}};
+        for (const ir::ValueId id : place.refs) {
+            const std::string& name = replay.program().value(id).name;
+            if (ref.empty() || name == ref) {
+                one["refs"].push_back(refJson(replay, agent, id, !ref.empty()));
+            }
+        }
+        json["agents"].push_back(std::move(one));
+    }
+    for (const Replay::InFlight& copy : replay.inFlight()) {
+        json["copies_in_flight"].push_back({{"copy", copy.copy},
+                                            {"what", copy.what},
+                                            {"start_ps", copy.start.value()},
+                                            {"end_ps", copy.end.value()}});
+    }
+    for (const Replay::SemaphoreCount& semaphore : replay.semaphores()) {
+        json["semaphores"].push_back(
+            {{"name", semaphore.name}, {"agent", semaphore.agent}, {"count", semaphore.count}});
+    }
+    return json;
+}
+
+std::string elementText(const Json& element)
+{
+    return element.is_null()     ? "undefined"
+           : element.is_string() ? element.get<std::string>()
+                                 : fmt::format("{:.6g}", element.get<double>());
+}
+
+// The corner of a ref: the first rows and columns of its last two axes.
+void printElements(const Json& ref)
+{
+    const auto shape = ref["shape"].get<std::vector<std::size_t>>();
+    const std::size_t columns = shape.empty() ? 1 : shape.back();
+    const std::size_t rows = shape.size() < 2 ? 1 : shape[shape.size() - 2];
+    for (std::size_t row = 0; row < std::min(rows, kMostShown); ++row) {
+        fmt::print("     ");
+        for (std::size_t column = 0; column < std::min(columns, kMostShown); ++column) {
+            fmt::print(" {:>10}", elementText(ref["elements"][row * columns + column]));
+        }
+        fmt::print("{}\n", columns > kMostShown ? "  \u2026" : "");
+    }
+    if (ref["elements"].size() > std::min(rows, kMostShown) * columns) {
+        fmt::print("      \u2026 of {} elements; all of them: --json\n",
+                   countText(static_cast<std::int64_t>(ref["elements"].size())));
+    }
+}
+
+void printRef(const Json& ref)
+{
+    const std::int64_t defined = ref["defined"], nan = ref["nan"];
+    std::int64_t all = 1;
+    for (const std::int64_t extent : ref["shape"]) {
+        all *= extent;
+    }
+    fmt::print("    {:<12} {:<5} {}[{}]  {}", ref["name"].get<std::string>(),
+               ref["memory"].get<std::string>(), ref["dtype"].get<std::string>(),
+               join(ref["shape"].get<std::vector<std::int64_t>>(), ","),
+               defined == all ? "all defined"
+               : defined == 0
+                   ? "undefined"
+                   : fmt::format("{} of {} defined", countText(defined), countText(all)));
+    if (ref.contains("least")) {
+        fmt::print(", {:.6g} to {:.6g}", ref["least"].get<double>(), ref["largest"].get<double>());
+    }
+    fmt::print("{}\n", nan > 0 ? fmt::format(", {} NaN", countText(nan)) : "");
+    if (ref.contains("elements") && defined > 0) {
+        printElements(ref);
+    }
+}
+
+void printState(const Json& state)
+{
+    const auto time = [](const Json& ps) { return timeText(Picoseconds(ps.get<std::int64_t>())); };
+    fmt::print("event {} at {}{}\n", countText(state["event"].get<std::int64_t>()),
+               time(state["time_ps"]), state["at_end"].get<bool>() ? ", the end" : "");
+    for (const Json& agent : state["agents"]) {
+        const std::int64_t step = agent["step"];
+        fmt::print("  {}{}: {}\n", agent["agent"].get<std::string>(),
+                   step < 0 ? "" : fmt::format(", step {}", countText(step)),
+                   agent["done"].get<bool>() ? "done"
+                   : !agent["waits_for"].is_null()
+                       ? "waits for " + agent["waits_for"].get<std::string>()
+                   : agent["next"].is_null() ? "the pipeline's own work comes next"
+                                             : "next " + agent["next"].get<std::string>());
+        for (const Json& ref : agent["refs"]) {
+            printRef(ref);
+        }
+    }
+    for (const Json& copy : state["copies_in_flight"]) {
+        fmt::print("  copy {}, {}: in flight from {} to {}\n", copy["copy"].get<std::int64_t>(),
+                   copy["what"].get<std::string>(), time(copy["start_ps"]), time(copy["end_ps"]));
+    }
+    for (const Json& semaphore : state["semaphores"]) {
+        if (semaphore["count"] != 0) {
+            fmt::print("  semaphore {} of {}: {}\n", semaphore["name"].get<std::string>(),
+                       semaphore["agent"].get<std::string>(),
+                       countText(semaphore["count"].get<std::int64_t>()));
+        }
+    }
+}
+
+// Names of all refs that could have been asked for.
+Error noSuchRef(const Replay& replay, const std::string& ref)
+{
+    std::vector<std::string> names;
+    for (const Replay::AgentPlace& place : replay.places()) {
+        for (const ir::ValueId id : place.refs) {
+            const std::string& name = replay.program().value(id).name;
+            if (std::find(names.begin(), names.end(), name) == names.end()) {
+                names.push_back(name);
+            }
+        }
+    }
+    return userError("There is no ref \"" + ref + "\" at that moment; "
+                     + (names.empty() ? "none is there." : orList(names) + " is right."));
+}
+
+} // namespace
+
+int stateCommand(const StateCommand& command)
+{
+    const Result<RunRequest> request = requestOf(command.run);
+    if (!request) {
+        return complain(request.error());
+    }
+    catchInterrupts();
+    const Result<std::unique_ptr<Replay>> replay = startReplay(*request);
+    if (!replay) {
+        return complain(replay.error());
+    }
+    const Result<bool> moved = moveTo(**replay, command, terminalProgress("replaying"));
+    if (!moved || !*moved) {
+        return complain(moved ? limitError("cancelled") : moved.error());
+    }
+    if (const Status exists = checkMoment(**replay, command); !exists) {
+        return complain(exists.error());
+    }
+    const Json state = stateJson(**replay, command.ref);
+    const auto& agents = state["agents"];
+    if (!command.ref.empty() && std::all_of(agents.begin(), agents.end(), [](const Json& agent) {
+            return agent["refs"].empty();
+        })) {
+        return complain(noSuchRef(**replay, command.ref));
+    }
+    clearProgress();
+    if (command.json) {
+        fmt::print("{}\n", state.dump(2));
+    } else {
+        printState(state);
+    }
+    return kFine;
+}
+
+} // namespace pallascope::app
