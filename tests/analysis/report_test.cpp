@@ -77,7 +77,9 @@ TEST_P(EveryRun, trafficIsTheSumOfItsCopies)
             ++rows;
             const auto row = std::find_if(
                 m_report.traffic.begin(), m_report.traffic.end(), [&](const auto& candidate) {
-                    return candidate.operand == operand.name && candidate.out == out;
+                    return candidate.operand == operand.name
+                           && candidate.way
+                                  == (out ? trace::Summary::Written : trace::Summary::Read);
                 });
             ASSERT_NE(row, m_report.traffic.end()) << operand.name;
             EXPECT_EQ(row->copies, count);
