@@ -81,7 +81,7 @@ SweepRow run(const SweepPlan& plan, const Parameters& parameters, const chip::Ch
     if (!row.fits) {
         return row;
     }
-    const Result<Outcome> outcome = quickRun(*program, chip, plan.settings);
+    const Result<Outcome> outcome = quickRun(*program, chip, plan.settings, plan.inputs);
     if (!outcome) {
         return refuse(outcome.error());
     }
