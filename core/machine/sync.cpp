@@ -223,7 +223,8 @@ bool Engine::take(Agent& agent, const Waiting& waiting)
         semaphore.count -= waiting.amount;
         m_recorder.addSignal(semaphore.row, agent.id, agent.time, -waiting.amount);
     }
-    if (!m_state.held.empty() && semaphore.space == ir::MemorySpace::DmaSemaphore) {
+    const bool mayOwe = !m_state.held.empty() || semaphore.executed != 0;
+    if (mayOwe && semaphore.space == ir::MemorySpace::DmaSemaphore) {
         landHeld(waiting.semaphore, waiting.amount);
     }
     m_state.races.wait(agent.id, semaphore.clock);
