@@ -314,6 +314,20 @@ TEST(Report, aKernelWithoutProductsIsHeldAgainstTheVectorUnit)
     EXPECT_DOUBLE_EQ(report.utilization, report.flopsPerSecond / 6.144e12);
 }
 
+TEST(Report, ofTwoCoresSplitsTheTimeOfTheirAverage)
+{
+    const auto trace = twoCores();
+    std::int64_t bodies[2] = {0, 0};
+    for (std::size_t i = 0; i < trace->segments().size(); ++i) {
+        const auto id = static_cast<std::size_t>(trace->segments().templateId[i]);
+        bodies[trace->segments().agent[i]] += trace->info().templates[id].duration.value();
+    }
+    EXPECT_GT(bodies[1], 0);
+    const Report report = analysis::report(*trace).value();
+    EXPECT_EQ(report.split.compute.value(), (bodies[0] + bodies[1]) / 2);
+    EXPECT_EQ(report.split.total(), trace->end());
+}
+
 TEST(Report, aTraceWithABrokenChipOrWithoutALinkIsRefused)
 {
     trace::TraceBuilder noChip = mainJobBuilder();

@@ -167,6 +167,7 @@ TEST(Hand, aPipelineSharesOneParallelAxisBetweenTheCores)
                           {{3, 4}, {0, 1}, {{3, 2}, {3, 2}}, {0, 0, 0, 2}},
                           {{3, 5}, {0, 1}, {{3, 3}, {3, 2}}, {0, 0, 0, 3}},
                           {{3, 4}, {0}, {{2, 4}, {1, 4}}, {0, 0, 2, 0}},
+                          {{3, 3}, {0, 1}, {{2, 3}, {1, 3}}, {0, 0, 2, 0}}, // of two the first
                           {{4, 4}, {0, 1}, {{2, 4}, {2, 4}}, {0, 0, 2, 0}}};
     for (const Case& one : cases) {
         const Shape shape{one.grid[0] * 8, one.grid[1] * 128};
