@@ -379,6 +379,27 @@ TEST(DmaExecutionMode, decidesWhatAnUnorderedReadSees)
 
 // Of two copies to one place on one semaphore the last started is done first: the first one lands
 // on top of it.
+// The first wait does the second copy; the first one reads what its source has become by then.
+TEST(DmaExecutionMode, onWaitDoesAsMuchAsIsWaitedFor)
+{
+    const ir::Program program = byHand(
+        {kOne, {"two", kF32, {16, 128}}, {"three", kF32, {16, 128}}, pl::dmaSemaphores("sem")},
+        [](pl::Ref, pl::Ref out, const Refs& refs) {
+            refs[0][pl::all] = pl::full({16, 128}, 1, kF32);
+            refs[1][pl::all] = pl::full({16, 128}, 2, kF32);
+            pl::dmaStart(refs[0], out, refs[3]);
+            pl::dmaStart(refs[1], refs[2], refs[3]);
+            pl::dmaWait(refs[2], refs[3]);
+            refs[0][pl::all] = refs[2][pl::all] + 5;
+            pl::dmaWait(out, refs[3]);
+        });
+    machine::Settings settings;
+    settings.dmaExecutionMode = machine::DmaMode::Eager;
+    EXPECT_EQ(elementsOf(runOf(program, v5e(), settings).outputs[0])[0], 1);
+    settings.dmaExecutionMode = machine::DmaMode::OnWait;
+    EXPECT_EQ(elementsOf(runOf(program, v5e(), settings).outputs[0])[0], 7);
+}
+
 TEST(DmaExecutionMode, onWaitDoesTheLastStartedFirst)
 {
     const ir::Program program = byHand({kOne, {"two", kF32, {16, 128}}, pl::dmaSemaphores("sem")},
