@@ -8,7 +8,8 @@ JOBS ?= $(shell nproc)
 ARGS ?=
 # `make fuzz FILES=1000000` uses more mutated files; each is the same everywhere.
 FILES ?= 100000
-# `make test ONLY=zoom` runs the tests whose name matches; LABEL=core those of one label.
+# `make test ONLY=zoom` runs the tests whose name matches; LABEL=core those of one label;
+# `make mutants ONLY=first-wait` one mutant.
 ONLY ?=
 LABEL ?=
 # The JAX that `make test-jax` captures from, and a Python that it runs with.
@@ -18,7 +19,7 @@ PYTHON ?= python3
 app := build/release/bin/pallascope
 sources = $(or $(shell git ls-files '*.h' '*.cpp'),$(error Git lists no C++ here, so nothing would be checked))
 
-.PHONY: help setup run build test test-jax fuzz bench images goldens package format format-check lint clean
+.PHONY: help setup run build test test-jax fuzz mutants bench images goldens package format format-check lint clean
 
 help: ## say what the targets are
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)$$/\1\t\2/p' $(MAKEFILE_LIST) \
@@ -44,6 +45,9 @@ fuzz: setup ## use 100 000 mutated files under the sanitizers, and libFuzzer whe
 	@cmake --build --preset asan --parallel $(JOBS) --target fuzz_files
 	@mkdir -p build/faults && cd build/faults && ../asan/bin/fuzz_files --count $(FILES) --reasons
 	@.ci/libfuzzer 300
+
+mutants: setup ## put small faults into a copy of the engine, one at a time; a test must find each (an hour)
+	@python3 -B tests/mutants/run.py $(ONLY)
 
 test-jax: setup ## capture kernels from JAX and run them; installs JAX in build/venv
 	@cmake --preset dev

@@ -19,24 +19,12 @@ namespace {
 
 struct Sweep
 {
-    const kernels::Kernel* kernel = nullptr;
+    const kernels::Kernel* kernel = nullptr; // null: a file
     study::Parameters fixed;
     study::SweepPlan plan;
     study::SweepSubject subject;
     study::SweepOptions options;
 };
-
-Result<const kernels::Kernel*> kernelNamed(const std::string& name)
-{
-    if (const kernels::Kernel* kernel = kernels::find(name)) {
-        return kernel;
-    }
-    std::string names;
-    for (const kernels::Kernel& kernel : kernels::all()) {
-        names += (names.empty() ? "" : ", ") + kernel.name;
-    }
-    return userError("There is no kernel \"" + name + "\"; " + names + " are built in.");
-}
 
 // A name that the kernel lacks is wrong for all rows; a value is wrong for its rows only.
 Status checkNames(const Sweep& sweep)
@@ -93,14 +81,39 @@ Status takeChips(const std::string& names, Sweep& sweep)
     return Done{};
 }
 
+void buildBuiltIn(Sweep& sweep)
+{
+    sweep.plan.build = [kernel = sweep.kernel,
+                        given = sweep.fixed](const study::Parameters& parameters) {
+        study::Parameters all = given;
+        all.insert(parameters.begin(), parameters.end());
+        const Result<kernels::Arguments> arguments = kernels::arguments(*kernel, all);
+        return arguments ? kernel->build(*arguments) : Result<ir::Program>(arguments.error());
+    };
+}
+
+// What is in a file is fixed: only chips can vary.
+Result<std::string> takeFile(const SweepCommand& command, Sweep& sweep)
+{
+    study::Parameters given = sweep.fixed;
+    for (const study::Axis& axis : sweep.plan.axes) {
+        given.emplace(axis.name, axis.values.front());
+    }
+    const Result<KernelChoice> choice = chooseKernel(command.kernel, given);
+    if (!choice) {
+        return choice.error();
+    }
+    sweep.plan.inputs = makeInputs(*choice, false);
+    sweep.plan.build = [program = choice->program](const study::Parameters&) {
+        return Result<ir::Program>(program);
+    };
+    return readTextFile(command.kernel);
+}
+
 Result<Sweep> sweepOf(const SweepCommand& command)
 {
     Sweep sweep;
-    const Result<const kernels::Kernel*> kernel = kernelNamed(command.kernel);
-    if (!kernel) {
-        return kernel.error();
-    }
-    sweep.kernel = *kernel;
+    sweep.kernel = kernels::find(command.kernel);
     for (const std::string& text : command.over) {
         Result<study::Axis> axis = study::parseAxis(text);
         if (!axis) {
@@ -118,21 +131,23 @@ Result<Sweep> sweepOf(const SweepCommand& command)
         return settings.error();
     }
     sweep.plan.settings = *settings;
-    if (Status names = checkNames(sweep); !names) {
+    std::string file; // its bytes
+    if (sweep.kernel == nullptr) {
+        Result<std::string> bytes = takeFile(command, sweep);
+        if (!bytes) {
+            return bytes.error();
+        }
+        file = std::move(*bytes);
+    } else if (Status names = checkNames(sweep); !names) {
         return names.error();
+    } else {
+        buildBuiltIn(sweep);
     }
     if (Status chips = takeChips(command.chips, sweep); !chips) {
         return chips.error();
     }
-    sweep.plan.build = [kernel = sweep.kernel,
-                        given = sweep.fixed](const study::Parameters& parameters) {
-        study::Parameters all = given;
-        all.insert(parameters.begin(), parameters.end());
-        const Result<kernels::Arguments> arguments = kernels::arguments(*kernel, all);
-        return arguments ? kernel->build(*arguments) : Result<ir::Program>(arguments.error());
-    };
-    sweep.subject =
-        study::subjectOf(command.kernel, sweep.fixed, command.version, *settings, sweep.plan.chips);
+    sweep.subject = study::subjectOf(command.kernel, sweep.fixed, command.version, *settings,
+                                     sweep.plan.chips, file);
     return sweep;
 }
 

@@ -174,9 +174,10 @@ void CommandLine::addState()
 
 void CommandLine::addStudies()
 {
-    sweepApp =
-        app.add_subcommand("sweep", "run a kernel with every combination of some parameters");
-    sweepApp->add_option("kernel", sweep.kernel, "see `pallascope list kernels`")->required();
+    sweepApp = app.add_subcommand(
+        "sweep", "run a kernel with every combination of some parameters and chips");
+    sweepApp->add_option("kernel", sweep.kernel, "built in, or a file, of which only --chip varies")
+        ->required();
     sweepApp
         ->add_option("--over", sweep.over,
                      "NAME=FIRST:LAST:*FACTOR, NAME=FIRST:LAST:+STEP or NAME=A,B,C, as often as "

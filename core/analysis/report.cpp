@@ -87,13 +87,16 @@ void Accounting::work(Report& report) const
 void Accounting::traffic(Report& report) const
 {
     for (std::size_t operand = 0; operand < m_info.operands.size(); ++operand) {
-        for (const bool out : {false, true}) {
-            const trace::Summary::Moved& moved = m_sums.moved[operand][out ? 1 : 0];
-            (out ? report.hbmWritten : report.hbmRead) += moved.bytes;
+        using trace::Summary;
+        const auto& ways = m_sums.moved[operand];
+        report.hbmRead += ways[Summary::Read].bytes;
+        report.hbmWritten += ways[Summary::Written].bytes;
+        for (const Summary::Way way : {Summary::Read, Summary::Written, Summary::OnChip}) {
+            const Summary::Moved& moved = ways[way];
             if (moved.copies > 0) {
                 const trace::Operand& of = m_info.operands[operand];
                 report.traffic.push_back(
-                    {of.name, out, moved.copies, moved.bytes, of.blockBytes,
+                    {of.name, way, moved.copies, moved.bytes, of.blockBytes,
                      of.arrayBytes > Bytes(0) ? ratio(moved.bytes, of.arrayBytes) : 0});
             }
         }

@@ -20,7 +20,7 @@ namespace pallascope::analysis {
 struct Traffic // one per operand and direction
 {
     std::string operand;
-    bool out = false;
+    trace::Summary::Way way = trace::Summary::Read;
     std::int64_t copies = 0;
     Bytes bytes;
     Bytes blockBytes;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -50,10 +51,11 @@ Json parameters(const Report& report, const trace::Info& info)
 
 Json trafficJson(const Report& report)
 {
+    constexpr std::array kWays{"read", "write", "on_chip"};
     Json json = Json::array();
     for (const Traffic& row : report.traffic) {
         json.push_back({{"operand", row.operand},
-                        {"direction", row.out ? "write" : "read"},
+                        {"direction", kWays[row.way]},
                         {"copies", row.copies},
                         {"bytes", row.bytes.value()},
                         {"block_bytes", row.blockBytes.value()},

@@ -1,6 +1,7 @@
 #include "core/analysis/report.h"
 #include "core/base/format.h"
 
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -31,11 +32,12 @@ std::string timeLine(const Report& report, const trace::Info& info)
 
 std::string trafficLine(const Report& report)
 {
+    constexpr std::array kWays{"read", "written", "moved on chip"};
     std::string text = "copies  ";
     for (std::size_t i = 0; i < report.traffic.size(); ++i) {
         const Traffic& row = report.traffic[i];
         text += fmt::format("{}{} {} {} in {} ({:.3g}\u00d7 its array)", i > 0 ? ", " : "",
-                            row.operand, bytesText(row.bytes), row.out ? "written" : "read",
+                            row.operand, bytesText(row.bytes), kWays[row.way],
                             counted(row.copies, "copy", "copies"), row.refetchFactor);
     }
     return report.traffic.empty() ? text + "none" : text;

@@ -78,11 +78,11 @@ void Engine::joinCores()
         m_state.races.join();
     }
     m_state.agents.resize(1);
-    for (const auto& [to, amount] : m_state.early) {
+    for (const auto& [to, signal] : m_state.early) {
         const auto& [core, ref, element] = to;
         m_recorder.addFinding({"semaphore_left_over",
                                trace::FindingClass::Structural,
-                               "Core " + std::to_string(core) + " got " + countText(amount)
+                               "Core " + std::to_string(core) + " got " + countText(signal.amount)
                                    + " on its semaphore " + refName(ref)
                                    + " while it had none: it ended or began too late.",
                                refName(ref),

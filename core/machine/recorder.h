@@ -194,7 +194,7 @@ private:
     [[nodiscard]] Status describeScopes(const ir::Program& program, const chip::Chip& chip);
     [[nodiscard]] Status describeCopies(const ir::Program& program, const chip::Chip& chip);
     void describeCopy(const ir::Program& program, const ir::Operation& dmaStart, const Part& source,
-                      const Part& target, bool out);
+                      const Part& target, trace::Direction direction);
     [[nodiscard]] std::int32_t linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to);
 
     void setBodyBegin(std::int32_t step, Picoseconds time);

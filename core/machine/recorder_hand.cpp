@@ -126,21 +126,24 @@ Status Recorder::describeCopies(const ir::Program& program, const chip::Chip& ch
         site.passes = *to == hbm && *from == hbm ? 2 : 1;
         m_copySites[&operation] = site;
         describeCopy(program, operation, partOf(program, views, operation.operands[0]),
-                     partOf(program, views, operation.operands[1]), site.out);
+                     partOf(program, views, operation.operands[1]),
+                     site.passes == 2 ? trace::Direction::InOut
+                     : site.out       ? trace::Direction::Out
+                                      : trace::Direction::In);
     });
     return status;
 }
 
 // As an operand whose blocks are as large as what is copied.
 void Recorder::describeCopy(const ir::Program& program, const ir::Operation& dmaStart,
-                            const Part& source, const Part& target, bool out)
+                            const Part& source, const Part& target, trace::Direction direction)
 {
-    const Part& part = out ? target : source;
+    const Part& part = direction == trace::Direction::Out ? target : source;
     const ir::Value& array = program.value(part.array);
     trace::Operand operand;
     operand.name = program.value(source.array).name + " \u2192 " + program.value(target.array).name;
     operand.dtype = array.type.dtype;
-    operand.direction = out ? trace::Direction::Out : trace::Direction::In;
+    operand.direction = direction;
     operand.array = array.type.shape;
     operand.block = Shape(part.block);
     for (std::size_t axis = 0; axis < part.block.size(); ++axis) {

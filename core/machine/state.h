@@ -101,6 +101,13 @@ struct Signal
     ir::LocationId location;
 };
 
+// What signals that came before their semaphore left for it.
+struct EarlySignal
+{
+    std::int64_t amount = 0;
+    VectorClock clock;
+};
+
 struct State
 {
     std::deque<Agent> agents; // cores in order
@@ -114,7 +121,7 @@ struct State
     // Barrier semaphores by (collective_id, core); signals that came before their semaphore, by
     // (core, ref, element).
     std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> barriers;
-    std::map<std::tuple<std::int32_t, ir::ValueId, std::int64_t>, std::int64_t> early;
+    std::map<std::tuple<std::int32_t, ir::ValueId, std::int64_t>, EarlySignal> early;
     Races races;
     std::optional<Picoseconds> delivered; // a signal, since the last turn of an agent
     bool stopped = false;                 // a finding ended the run before the program did

@@ -160,7 +160,9 @@ void Engine::signalByHand(const ir::Operation& operation)
             const Agent& other = m_state.agents[static_cast<std::size_t>(core)];
             const std::int32_t first = other.refs[static_cast<std::size_t>(root.index)].buffer;
             if (first < 0) { // that core has not come to its scope yet
-                m_state.early[{core, root, element}] += amount;
+                EarlySignal& early = m_state.early[{core, root, element}];
+                early.amount += amount;
+                m_state.races.signal(m_agent->id, early.clock);
                 return;
             }
             semaphore = first + static_cast<std::int32_t>(element);
@@ -223,7 +225,8 @@ bool Engine::take(Agent& agent, const Waiting& waiting)
         semaphore.count -= waiting.amount;
         m_recorder.addSignal(semaphore.row, agent.id, agent.time, -waiting.amount);
     }
-    if (!m_state.held.empty() && semaphore.space == ir::MemorySpace::DmaSemaphore) {
+    const bool mayOwe = !m_state.held.empty() || semaphore.executed != 0;
+    if (mayOwe && semaphore.space == ir::MemorySpace::DmaSemaphore) {
         landHeld(waiting.semaphore, waiting.amount);
     }
     m_state.races.wait(agent.id, semaphore.clock);
@@ -262,7 +265,8 @@ void Engine::allocateSemaphores(ir::ValueId ref, Owned& owned)
             m_recorder.semaphoreRow(refName(ref), *type.space, i, type.shape, m_agent->id);
         if (const auto early = m_state.early.find({m_agent->id, ref, i});
             early != m_state.early.end()) {
-            add(first + i, early->second, m_agent->time);
+            semaphore.clock = early->second.clock;
+            add(first + i, early->second.amount, m_agent->time);
             m_state.early.erase(early);
         }
     }

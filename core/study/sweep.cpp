@@ -81,7 +81,7 @@ SweepRow run(const SweepPlan& plan, const Parameters& parameters, const chip::Ch
     if (!row.fits) {
         return row;
     }
-    const Result<Outcome> outcome = quickRun(*program, chip, plan.settings);
+    const Result<Outcome> outcome = quickRun(*program, chip, plan.settings, plan.inputs);
     if (!outcome) {
         return refuse(outcome.error());
     }
@@ -92,7 +92,7 @@ SweepRow run(const SweepPlan& plan, const Parameters& parameters, const chip::Ch
     row.steps = report.steps;
     row.findings = outcome->findings;
     for (const analysis::Traffic& traffic : report.traffic) {
-        if (!traffic.out && traffic.refetchFactor > 1) {
+        if (traffic.way == trace::Summary::Read && traffic.refetchFactor > 1) {
             const double once = static_cast<double>(traffic.bytes.value()) / traffic.refetchFactor;
             row.refetched += traffic.bytes - Bytes(static_cast<std::int64_t>(once + 0.5));
         }

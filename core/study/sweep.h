@@ -2,6 +2,7 @@
 // without values and without rows, on all cores.
 #pragma once
 
+#include "core/base/array.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
 #include "core/chip/chip.h"
@@ -55,6 +56,7 @@ struct SweepPlan
     machine::Settings settings;
     // The program for one combination; called from several threads at once.
     std::function<Result<ir::Program>(const Parameters&)> build;
+    std::vector<Array> inputs; // of every program, as of quickRun
 };
 
 struct SweepOptions

@@ -125,9 +125,10 @@ std::string aligned(const std::vector<std::vector<std::string>>& table)
 
 SweepSubject subjectOf(const std::string& kernel, const Parameters& fixed,
                        const std::string& version, const machine::Settings& settings,
-                       const std::vector<chip::Chip>& chips)
+                       const std::vector<chip::Chip>& chips, const std::string& kernelFile)
 {
-    SweepSubject subject{kernel, fixed, version, machine::namesOf(settings), {}};
+    SweepSubject subject{kernel, fixed, version, machine::namesOf(settings), {}, {}};
+    subject.file = kernelFile.empty() ? "" : fingerprint(kernelFile);
     for (const chip::Chip& chip : chips) {
         subject.chips[chip.name] = fingerprint(chip.json);
     }
@@ -206,6 +207,7 @@ std::string toJson(const SweepSubject& subject, const std::vector<SweepRow>& row
                  {"parameters", subject.fixed},
                  {"settings", subject.settings},
                  {"chips", subject.chips},
+                 {"file", subject.file},
                  {"rows", Json::array()}};
     for (const SweepRow& row : rows) {
         json["rows"].push_back(rowJson(row));
@@ -230,14 +232,20 @@ Result<std::vector<SweepRow>> rowsFromJson(const std::string& text, const SweepS
             return userError(who + " is of another format; one that --save wrote is right.");
         }
         const SweepSubject found{
-            json.at("kernel").get<std::string>(), json.at("parameters").get<Parameters>(),
+            json.at("kernel").get<std::string>(),
+            json.at("parameters").get<Parameters>(),
             json.at("program_version").get<std::string>(),
             json.value("settings", machine::namesOf({})), // older files had none
-            json.at("chips").get<std::map<std::string, std::string>>()};
+            json.at("chips").get<std::map<std::string, std::string>>(),
+            json.value("file", std::string()) /* older files had none */};
         if (found.kernel != subject.kernel || found.fixed != subject.fixed) {
             return userError(who + " is of " + found.kernel + " with " + parametersText(found.fixed)
                              + ", not of " + subject.kernel + " with "
                              + parametersText(subject.fixed) + ".");
+        }
+        if (found.file != subject.file) {
+            return userError(who + " was made when " + subject.kernel
+                             + " had other contents; a new sweep is right.");
         }
         if (found.settings != subject.settings) {
             return userError(who + " was made with " + parametersText(found.settings)

@@ -14,12 +14,14 @@ struct SweepSubject
     std::string version;
     Parameters settings;                      // of the machine
     std::map<std::string, std::string> chips; // fingerprint of each chip's file, by name
+    std::string file;                         // that of the kernel's file; empty: built in
     bool operator==(const SweepSubject&) const = default;
 };
 
 [[nodiscard]] SweepSubject subjectOf(const std::string& kernel, const Parameters& fixed,
                                      const std::string& version, const machine::Settings& settings,
-                                     const std::vector<chip::Chip>& chips);
+                                     const std::vector<chip::Chip>& chips,
+                                     const std::string& kernelFile = {}); // its bytes
 
 [[nodiscard]] std::string toText(const SweepPlan& plan, const std::vector<SweepRow>& rows);
 [[nodiscard]] std::string toCsv(const SweepPlan& plan, const std::vector<SweepRow>& rows);

@@ -24,17 +24,17 @@ Result<Fit> fit(const ir::Program& program, const chip::Chip& chip)
 }
 
 Result<Outcome> quickRun(const ir::Program& program, const chip::Chip& chip,
-                         const machine::Settings& settings)
+                         const machine::Settings& settings, std::vector<Array> inputs)
 {
-    std::vector<Array> shapes;
+    const std::size_t given = inputs.size();
     for (const ir::Argument& argument : program.arguments) {
-        if (argument.kind == ir::ArgumentKind::Input) {
-            shapes.push_back(
+        if (argument.kind == ir::ArgumentKind::Input && given == 0) {
+            inputs.push_back(
                 {program.type(argument.ref).dtype, program.type(argument.ref).shape, nullptr});
         }
     }
     const Result<machine::RunResult> run =
-        machine::run(program, shapes, chip,
+        machine::run(program, inputs, chip,
                      {.values = machine::ValueMode::Needed, .settings = settings, .rows = false});
     if (!run) {
         return run.error();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/analysis/report.h"
+#include "core/base/array.h"
 #include "core/base/result.h"
 #include "core/chip/chip.h"
 #include "core/ir/program.h"
@@ -18,7 +19,8 @@ namespace pallascope::study {
 [[nodiscard]] Result<analysis::Alternative> trial(const ir::Program& program,
                                                   const chip::Chip& chip);
 
-// The report of such a run, with the kinds of its findings.
+// The report of such a run, with the kinds of its findings. `inputs`: with the contents that decide
+// what the program does; empty: none does.
 struct Outcome
 {
     analysis::Report report;
@@ -26,7 +28,8 @@ struct Outcome
 };
 
 [[nodiscard]] Result<Outcome> quickRun(const ir::Program& program, const chip::Chip& chip,
-                                       const machine::Settings& settings = {});
+                                       const machine::Settings& settings = {},
+                                       std::vector<Array> inputs = {});
 
 // Bytes of on-chip memory that a program's pipelines occupy, and whether they fit.
 struct Fit

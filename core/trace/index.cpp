@@ -123,6 +123,21 @@ double shareOfStay(const Trace& trace, std::size_t visit, std::int64_t t)
     return (step - first + bodyShare(trace, at(step), t)) / (last - first + 1);
 }
 
+// What one link has moved by t of one operand and direction.
+double laneBytes(const Trace& trace, const Lane& lane, std::size_t key, std::int64_t t)
+{
+    const Copies& copies = trace.copies();
+    const std::size_t landed = lane.by(copies.end, t);
+    auto sum = static_cast<double>(lane.sums.upTo(key, landed, [&](std::size_t i) {
+        return keyOf(copies, lane.row(i)) == key ? copies.bytes[lane.row(i)] : 0;
+    }));
+    if (landed < lane.size && keyOf(copies, lane.row(landed)) == key) {
+        const std::size_t row = lane.row(landed);
+        sum += static_cast<double>(copies.bytes[row]) * copyFraction(trace, row, Picoseconds(t));
+    }
+    return sum;
+}
+
 } // namespace
 
 Index::Index(std::shared_ptr<const Trace> trace)
@@ -185,29 +200,22 @@ double Index::operandBytes(std::int32_t operand, bool out, Picoseconds time) con
 {
     PALLASCOPE_CHECK(operand >= 0 && at(operand) < m_trace->info().operands.size());
     const std::int64_t t = clamped(*m_trace, time);
-    const Copies& copies = m_trace->copies();
     const std::size_t key = at(operand) * 2 + (out ? 1 : 0);
     double sum = 0;
     for (const Lane& lane : m_sums->lanes) {
-        const std::size_t landedCount = lane.by(copies.end, t);
-        sum += static_cast<double>(lane.sums.upTo(key, landedCount, [&](std::size_t i) {
-            return keyOf(copies, lane.row(i)) == key ? copies.bytes[lane.row(i)] : 0;
-        }));
-        if (landedCount < lane.size && keyOf(copies, lane.row(landedCount)) == key) {
-            const std::size_t row = lane.row(landedCount);
-            sum += static_cast<double>(copies.bytes[row])
-                   * copyFraction(*m_trace, row, Picoseconds(t));
-        }
+        sum += laneBytes(*m_trace, lane, key, t);
     }
     return sum;
 }
 
-double Index::bytes(Picoseconds t) const
+double Index::bytes(Picoseconds time) const
 {
+    const std::int64_t t = clamped(*m_trace, time);
     double sum = 0;
-    for (std::size_t operand = 0; operand < m_trace->info().operands.size(); ++operand) {
-        for (const bool out : {false, true}) {
-            sum += operandBytes(static_cast<std::int32_t>(operand), out, t);
+    for (std::size_t link = 0; link < m_sums->lanes.size(); ++link) {
+        for (std::size_t key = 0;
+             m_trace->info().reachesHbm(link) && key < 2 * m_trace->info().operands.size(); ++key) {
+            sum += laneBytes(*m_trace, m_sums->lanes[link], key, t);
         }
     }
     return sum;

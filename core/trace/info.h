@@ -99,8 +99,8 @@ struct Operand
 {
     std::string name;
     DType dtype = DType::F32;
-    Direction direction = Direction::In;
-    Shape array;                     // logical shape
+    Direction direction = Direction::In; // copied by hand InOut: from HBM to HBM
+    Shape array;                         // logical shape
     Shape block;                     // logical block shape, one extent per array axis (squeezed: 1)
     std::vector<Extent> blockCounts; // blocks per array axis, row-major block numbers
     std::vector<std::int32_t>
@@ -257,6 +257,21 @@ struct Info
     std::int64_t events = 0;   // executed operations, copies, waits, semaphore changes
 
     bool operator==(const Info&) const = default;
+
+    // Whether what a link moves is read from HBM or written to it.
+    [[nodiscard]] bool reachesHbm(std::size_t link) const
+    {
+        const auto isHbm = [this](std::int32_t memory) {
+            return memories[static_cast<std::size_t>(memory)].name == "HBM";
+        };
+        return isHbm(links[link].from) || isHbm(links[link].to);
+    }
+
+    // Whether an operand's copies are read from HBM and written to it, over one link.
+    [[nodiscard]] bool staysInHbm(std::size_t operand) const
+    {
+        return operands[operand].pipeline < 0 && operands[operand].direction == Direction::InOut;
+    }
 };
 
 } // namespace pallascope::trace

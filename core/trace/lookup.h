@@ -121,7 +121,8 @@ public:
     [[nodiscard]] Picoseconds linkBusy(std::int32_t link, bool out, Picoseconds t) const;
     [[nodiscard]] Picoseconds waiting(Picoseconds t) const;
 
-    // Bytes moved by t, linear over each copy: of one operand and direction, or of all over HBM.
+    // Bytes moved by t, linear over each copy: of one operand and direction over any link, or of
+    // all over those of HBM (HBM to HBM: read and written).
     [[nodiscard]] double operandBytes(std::int32_t operand, bool out, Picoseconds t) const;
     [[nodiscard]] double bytes(Picoseconds t) const;
 

@@ -13,6 +13,12 @@ Summarizer::Summarizer(const Info& info)
     for (const SegmentTemplate& segment : info.templates) {
         m_durations.push_back(segment.duration);
     }
+    for (std::size_t link = 0; link < info.links.size(); ++link) {
+        m_reachesHbm.push_back(info.reachesHbm(link));
+    }
+    for (std::size_t operand = 0; operand < info.operands.size(); ++operand) {
+        m_staysInHbm.push_back(info.staysInHbm(operand));
+    }
 }
 
 void Summarizer::addSegment(std::int32_t templateId, std::int32_t step, Picoseconds begin)
@@ -34,12 +40,23 @@ void Summarizer::addSegment(std::int32_t templateId, std::int32_t step, Picoseco
 void Summarizer::addCopy(std::int32_t operand, bool out, std::int32_t link, Bytes bytes,
                          Picoseconds start, Picoseconds end)
 {
-    if (static_cast<std::size_t>(operand) >= m_sums.moved.size()) {
-        m_sums.moved.resize(static_cast<std::size_t>(operand) + 1); // of a pipeline found late
+    const auto of = static_cast<std::size_t>(operand);
+    if (of >= m_sums.moved.size()) {
+        m_sums.moved.resize(of + 1); // of a pipeline found late
     }
-    Summary::Moved& moved = m_sums.moved[static_cast<std::size_t>(operand)][out ? 1 : 0];
-    ++moved.copies;
-    moved.bytes += bytes;
+    const auto count = [&](Summary::Way way, Bytes part) {
+        ++m_sums.moved[of][way].copies;
+        m_sums.moved[of][way].bytes += part;
+    };
+    if (!m_reachesHbm[static_cast<std::size_t>(link)]) {
+        count(Summary::OnChip, bytes);
+    } else if (of < m_staysInHbm.size() && m_staysInHbm[of]) {
+        const Bytes read(bytes.value() / 2);
+        count(Summary::Read, read);
+        count(Summary::Written, bytes - read);
+    } else {
+        count(out ? Summary::Written : Summary::Read, bytes);
+    }
     m_sums.linkBusy[static_cast<std::size_t>(link)] += end - start;
     const Interval copy{start.value(), end.value()};
     if (m_next < m_copies.size() && m_copies.back().end == copy.begin) {

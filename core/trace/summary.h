@@ -11,6 +11,15 @@ namespace pallascope::trace {
 
 struct Summary
 {
+    // Between HBM and another memory, or between others. A copy from HBM to HBM counts as read and
+    // as written, half of the link's bytes each.
+    enum Way : std::uint8_t
+    {
+        Read,
+        Written,
+        OnChip
+    };
+
     struct Moved
     {
         std::int64_t copies = 0;
@@ -19,7 +28,7 @@ struct Summary
     };
 
     std::vector<std::int64_t> instances;      // executed segments, per template
-    std::vector<std::array<Moved, 2>> moved;  // per operand: in, out
+    std::vector<std::array<Moved, 3>> moved;  // per operand, by Way
     std::vector<Picoseconds> linkBusy;        // per link
     std::int64_t steps = 0, stalledSteps = 0; // stalled: waited for a copy after the first body
     Picoseconds firstBody,
@@ -72,6 +81,8 @@ private:
 
     Summary m_sums;
     std::vector<Picoseconds> m_durations; // per template
+    std::vector<bool> m_reachesHbm;       // per link
+    std::vector<bool> m_staysInHbm;       // per operand of Info at the start; later ones do not
     std::vector<Interval> m_copies;       // not covered yet, by begin, from m_next on
     std::size_t m_next = 0;
     std::int64_t m_covered = 0, m_until = 0;

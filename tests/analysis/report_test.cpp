@@ -77,7 +77,9 @@ TEST_P(EveryRun, trafficIsTheSumOfItsCopies)
             ++rows;
             const auto row = std::find_if(
                 m_report.traffic.begin(), m_report.traffic.end(), [&](const auto& candidate) {
-                    return candidate.operand == operand.name && candidate.out == out;
+                    return candidate.operand == operand.name
+                           && candidate.way
+                                  == (out ? trace::Summary::Written : trace::Summary::Read);
                 });
             ASSERT_NE(row, m_report.traffic.end()) << operand.name;
             EXPECT_EQ(row->copies, count);
@@ -310,6 +312,20 @@ TEST(Report, aKernelWithoutProductsIsHeldAgainstTheVectorUnit)
     EXPECT_EQ(report.peakFlopsPerSecond, 6.144e12);
     EXPECT_NEAR(report.roofline.ridge, 7.502, 0.001);
     EXPECT_DOUBLE_EQ(report.utilization, report.flopsPerSecond / 6.144e12);
+}
+
+TEST(Report, ofTwoCoresSplitsTheTimeOfTheirAverage)
+{
+    const auto trace = twoCores();
+    std::int64_t bodies[2] = {0, 0};
+    for (std::size_t i = 0; i < trace->segments().size(); ++i) {
+        const auto id = static_cast<std::size_t>(trace->segments().templateId[i]);
+        bodies[trace->segments().agent[i]] += trace->info().templates[id].duration.value();
+    }
+    EXPECT_GT(bodies[1], 0);
+    const Report report = analysis::report(*trace).value();
+    EXPECT_EQ(report.split.compute.value(), (bodies[0] + bodies[1]) / 2);
+    EXPECT_EQ(report.split.total(), trace->end());
 }
 
 TEST(Report, aTraceWithABrokenChipOrWithoutALinkIsRefused)

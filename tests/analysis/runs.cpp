@@ -11,7 +11,8 @@ namespace {
 
 using Given = std::map<std::string, std::string>;
 
-NamedRun run(const std::string& name, const std::string& kernelName, const Given& given)
+NamedRun run(const std::string& name, const std::string& kernelName, const Given& given,
+             const std::string& chipName = "tpu_v5e")
 {
     const kernels::Kernel* kernel = kernels::find(kernelName);
     const ir::Program program = kernel->build(kernels::arguments(*kernel, given).value()).value();
@@ -22,10 +23,10 @@ NamedRun run(const std::string& name, const std::string& kernelName, const Given
             inputs.push_back({type.dtype, type.shape, nullptr});
         }
     }
-    static const chip::Chip kChip = chip::parse(chip::v5eText(), "tpu_v5e.json").value();
+    const chip::Chip chip = chip::parse(chip::chipText(chipName), chipName).value();
     machine::Options options;
     options.values = machine::ValueMode::Needed;
-    return {name, machine::run(program, inputs, kChip, options).value().trace};
+    return {name, machine::run(program, inputs, chip, options).value().trace};
 }
 
 } // namespace
@@ -40,6 +41,11 @@ trace::TraceBuilder mainJobBuilder()
 std::shared_ptr<const trace::Trace> mainJob()
 {
     return mainJobBuilder().finish().value();
+}
+
+std::shared_ptr<const trace::Trace> twoCores()
+{
+    return run("cores", "add_by_hand", {{"cores", "2"}}, "tpu_v5p").trace;
 }
 
 const std::vector<NamedRun>& machineRuns()

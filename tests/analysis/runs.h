@@ -21,6 +21,9 @@ struct NamedRun
     std::shared_ptr<const trace::Trace> trace;
 };
 
+// Two cores of a v5p that copy by hand.
+[[nodiscard]] std::shared_ptr<const trace::Trace> twoCores();
+
 // Blocks that overhang, other loop orders, one, two and three buffers, one step, no products.
 [[nodiscard]] const std::vector<NamedRun>& machineRuns();
 

@@ -153,6 +153,15 @@ TEST(Temporaries, areWhatIsAliveBeyondTheRegisters)
             })
             .value();
     EXPECT_EQ(cost::temporaries(twoAlive, lastSegment(twoAlive), v5e()), Bytes(2 * kBlock - kFile));
+    const auto narrow = // computed with in 32 bits
+        ir_test::traced(
+            {pl::in("x", DType::BF16, {512, 512}), pl::out("out", DType::BF16, {512, 512})},
+            [](const std::vector<pl::Ref>& refs) {
+                const pl::Value x = refs[0][pl::all].load();
+                refs[1][pl::all] = pl::exp(x) + 1;
+            })
+            .value();
+    EXPECT_EQ(cost::temporaries(narrow, lastSegment(narrow), v5e()), Bytes(kBlock - kFile));
     const ir::Program softmax = softmaxStep(); // f32[64,256] is 64 KiB, at most two at once
     EXPECT_EQ(cost::temporaries(softmax, lastSegment(softmax), v5e()), Bytes(0));
 }

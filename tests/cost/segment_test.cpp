@@ -79,6 +79,9 @@ TEST_F(Cost, aDotPaysForWholeTiles)
     EXPECT_EQ(dot(kBf16, {5, 100}, kBf16, {100, 130}, {5, 130}), "MXU:4");
     EXPECT_EQ(m_cost.useful, Flops(2 * 5 * 130 * 100));
     EXPECT_EQ(m_cost.executed, Flops(2 * 16 * 128 * 128));
+    // k 200 -> 2 tiles: 8 x 2 x 1 pushes.
+    EXPECT_EQ(dot(kBf16, {8, 200}, kBf16, {200, 128}, {8, 128}), "MXU:4");
+    EXPECT_EQ(m_cost.executed, Flops(2 * 16 * 128 * 128));
     // One row: 8 pushes over 4 MXUs.
     EXPECT_EQ(dot(kBf16, {1, 128}, kBf16, {128, 128}, {1, 128}), "MXU:2");
 }

@@ -296,7 +296,12 @@ void fillReport(analysis::Report& report, const trace::Trace& trace)
     for (std::size_t i = 0; i < info.operands.size(); ++i) {
         const trace::Operand& operand = info.operands[i];
         for (const bool out : {false, true}) {
-            analysis::Traffic traffic = {operand.name, out, 0, {}, operand.blockBytes, 0};
+            analysis::Traffic traffic = {operand.name,
+                                         out ? trace::Summary::Written : trace::Summary::Read,
+                                         0,
+                                         {},
+                                         operand.blockBytes,
+                                         0};
             for (std::size_t row = 0; row < trace.copies().size(); ++row) {
                 if (at(trace.copies().operand[row]) == i && (trace.copies().out[row] != 0) == out) {
                     ++traffic.copies;

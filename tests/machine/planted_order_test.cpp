@@ -296,6 +296,37 @@ TEST(PlantedOrder, oneCoreReadsWhatTheOtherWroteWithoutASignal)
     EXPECT_EQ(findingsText(runOf(bug.program, v5p(), blind)), "");
 }
 
+// Core 0 signals before core 1 has come to its semaphore: what it wrote before is ordered all the
+// same.
+TEST(PlantedOrder, aSignalThatComesBeforeItsSemaphoreIsNoRace)
+{
+    const auto late = [](pl::Ref x, pl::Ref out) {
+        const pl::Ref from = x.at({pl::ds(0, 8), pl::all}), to = out.at({pl::ds(0, 8), pl::all});
+        const pl::Value core = pl::axisIndex("core");
+        pl::delay(core * 5000);
+        pl::runScoped({pl::dmaSemaphores("sem"), pl::semaphores("turn"), {"a", kF32, {8, 128}}},
+                      [&](const Refs& refs) {
+                          const auto copy = [&](pl::Ref source, pl::Ref target) {
+                              pl::dmaStart(source, target, refs[0]);
+                              pl::dmaWait(target, refs[0]);
+                          };
+                          pl::when(core == 0, [&] {
+                              copy(from, to);
+                              pl::semaphoreSignal(refs[1], 1, 1);
+                          });
+                          pl::when(core == 1, [&] {
+                              pl::semaphoreWait(refs[1], 1);
+                              copy(to, refs[2]);
+                          });
+                          return Nothing{};
+                      });
+    };
+    const ir::Program program = mustTrace(
+        pl::kernel("late", {pl::in("x", kF32, {16, 128}), pl::out("out", kF32, {16, 128})},
+                   [&](pl::Ref x, pl::Ref out) { pl::coreMap("core", 2, [&] { late(x, out); }); }));
+    EXPECT_EQ(findingsText(runOf(program, v5p())), "");
+}
+
 TEST(PlantedOrder, twoCoresWaitForEachOther)
 {
     const Planted bug = meets(false);
@@ -348,6 +379,27 @@ TEST(DmaExecutionMode, decidesWhatAnUnorderedReadSees)
 
 // Of two copies to one place on one semaphore the last started is done first: the first one lands
 // on top of it.
+// The first wait does the second copy; the first one reads what its source has become by then.
+TEST(DmaExecutionMode, onWaitDoesAsMuchAsIsWaitedFor)
+{
+    const ir::Program program = byHand(
+        {kOne, {"two", kF32, {16, 128}}, {"three", kF32, {16, 128}}, pl::dmaSemaphores("sem")},
+        [](pl::Ref, pl::Ref out, const Refs& refs) {
+            refs[0][pl::all] = pl::full({16, 128}, 1, kF32);
+            refs[1][pl::all] = pl::full({16, 128}, 2, kF32);
+            pl::dmaStart(refs[0], out, refs[3]);
+            pl::dmaStart(refs[1], refs[2], refs[3]);
+            pl::dmaWait(refs[2], refs[3]);
+            refs[0][pl::all] = refs[2][pl::all] + 5;
+            pl::dmaWait(out, refs[3]);
+        });
+    machine::Settings settings;
+    settings.dmaExecutionMode = machine::DmaMode::Eager;
+    EXPECT_EQ(elementsOf(runOf(program, v5e(), settings).outputs[0])[0], 1);
+    settings.dmaExecutionMode = machine::DmaMode::OnWait;
+    EXPECT_EQ(elementsOf(runOf(program, v5e(), settings).outputs[0])[0], 7);
+}
+
 TEST(DmaExecutionMode, onWaitDoesTheLastStartedFirst)
 {
     const ir::Program program = byHand({kOne, {"two", kF32, {16, 128}}, pl::dmaSemaphores("sem")},

@@ -317,13 +317,13 @@ TEST(Replay, keepsToItsMemoryWithFewerCheckpoints)
                                   {"dtype", "f32"}});
     const std::unique_ptr<Replay> large = mustStart(one);
     const std::unique_ptr<Replay> small =
-        mustStart(one, {Seconds(0), Bytes(std::int64_t{12} << 20)});
+        mustStart(one, {Seconds(0), Bytes(std::int64_t{6} << 20)});
     for (std::int64_t number = 0; !small->isAtEnd(); number += 13) {
         mustSeek(*large, number);
         mustSeek(*small, number);
     }
     EXPECT_LT(2 * small->checkpointCount(), large->checkpointCount());
-    EXPECT_LE(small->checkpointBytes(), Bytes(std::int64_t{12} << 20));
+    EXPECT_LE(small->checkpointBytes(), Bytes(std::int64_t{6} << 20));
     for (const std::int64_t number : {700, 30, 444, 0, 701}) {
         mustSeek(*large, number);
         mustSeek(*small, number);

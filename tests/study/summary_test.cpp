@@ -1,5 +1,6 @@
 // A run that keeps no rows gives the report of the run that does.
 #include "core/analysis/report.h"
+#include "core/ir/builder.h"
 #include "tests/study/runs.h"
 
 namespace pallascope::study {
@@ -81,6 +82,54 @@ TEST(Sums, ofARunWithoutRowsAreThoseOfItsTrace)
             EXPECT_EQ(a->utilization, b->utilization);
             EXPECT_EQ(a->vmemPeak, b->vmemPeak);
         }
+    }
+}
+
+// By hand: rows 0 to 7 of x in, on chip to another place and from there to SMEM, 8 rows of x to out
+// within HBM, and the second place to the other rows of out. A row is 512 bytes.
+TEST(Sums, ofCopiesByHandGoByTheMemoriesOfTheirLinks)
+{
+    using pl::ds;
+    const auto body = [](pl::Ref x, pl::Ref out) {
+        pl::runScoped({{"a", DType::F32, {8, 128}},
+                       {"b", DType::F32, {8, 128}},
+                       {"c", DType::F32, {2, 128}, ir::MemorySpace::Smem},
+                       pl::dmaSemaphores("sem")},
+                      [&](const std::vector<pl::Ref>& refs) {
+                          const auto copy = [&](pl::Ref from, pl::Ref to) {
+                              pl::dmaStart(from, to, refs[3]);
+                              pl::dmaWait(to, refs[3]);
+                          };
+                          copy(x.at({ds(0, 8), pl::all}), refs[0]);
+                          copy(refs[0], refs[1]);
+                          copy(refs[1].at({ds(0, 2), pl::all}), refs[2]);
+                          copy(x.at({ds(8, 8), pl::all}), out.at({ds(0, 8), pl::all}));
+                          copy(refs[1], out.at({ds(8, 8), pl::all}));
+                          return std::vector<pl::Value>{};
+                      });
+    };
+    const Result<ir::Program> program = pl::kernel(
+        "by_hand", {pl::in("x", DType::F32, {16, 128}), pl::out("out", DType::F32, {16, 128})},
+        body);
+    ASSERT_TRUE(program);
+    const chip::Chip chip = chipNamed("tpu_v5e");
+    const machine::RunResult with = runOnce(*program, chip, true),
+                             without = runOnce(*program, chip, false);
+    EXPECT_EQ(without.sums, trace::summaryOf(*with.trace));
+    const trace::Index index(with.trace);
+    EXPECT_EQ(index.bytes(with.trace->end()), 4 * 4096);
+    for (const Result<analysis::Report>& report :
+         {analysis::report(*with.trace), analysis::report(without.info, without.sums, chip)}) {
+        ASSERT_TRUE(report);
+        EXPECT_EQ(report->hbmRead, Bytes(2 * 4096));
+        EXPECT_EQ(report->hbmWritten, Bytes(2 * 4096));
+        std::string traffic;
+        for (const analysis::Traffic& row : report->traffic) {
+            traffic += row.operand + " " + std::to_string(row.way) + " "
+                       + std::to_string(row.bytes.value()) + "\n";
+        }
+        EXPECT_EQ(traffic, "x \u2192 a 0 4096\na \u2192 b 2 4096\nb \u2192 c 2 1024\n"
+                           "x \u2192 out 0 4096\nx \u2192 out 1 4096\nb \u2192 out 1 4096\n");
     }
 }
 

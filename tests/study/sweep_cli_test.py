@@ -67,6 +67,29 @@ class Sweep(unittest.TestCase):
             self.assertEqual(other.returncode, 2)
             self.assertIn("not of matmul with no parameters", other.stderr)
 
+    def test_ofAFileTheChipsVary(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, saved = os.path.join(folder, "k.kernel.json"), os.path.join(folder, "saved.json")
+            pallascope("save", "matmul", *SMALL, "-p", "bm=128", "-o", path)
+            sweep = ["sweep", path, "--chip", "v5e,v6e", "--set", "detect_races=false"]
+            run = pallascope(*sweep, "--save", saved, "--json")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            rows = json.loads(run.stdout)["rows"]
+            built = self.rows("--over", "bm=128", "--chip", "v5e,v6e")
+            self.assertEqual(rows, [{**row, "parameters": {}} for row in built])
+            self.assertNotEqual(rows[0]["time_ps"], rows[1]["time_ps"])
+            table = list(csv.DictReader(io.StringIO(pallascope(*sweep, "--csv").stdout)))
+            self.assertEqual([row["chip"] for row in table], ["tpu_v5e", "tpu_v6e"])
+            self.assertEqual(pallascope(*sweep, "--resume", saved, "--json").stdout, run.stdout)
+            for option in ["--over", "-p"]:
+                refused = pallascope(*sweep, option, "bm=128")
+                self.assertEqual(refused.returncode, 2)
+                self.assertIn('no parameter "bm": what is in a file is fixed', refused.stderr)
+            pallascope("save", "matmul", *SMALL, "-p", "bm=256", "-o", path)
+            other = pallascope(*sweep, "--resume", saved)
+            self.assertEqual(other.returncode, 2)
+            self.assertIn("had other contents", other.stderr)
+
     def test_interruptedItKeepsWhatItHas(self):
         with tempfile.TemporaryDirectory() as folder:
             saved = os.path.join(folder, "saved.json")

@@ -1,9 +1,11 @@
+#include "core/ir/builder.h"
 #include "core/study/sweep.h"
 #include "core/study/sweep_file.h"
 #include "core/study/trial.h"
 #include "tests/study/runs.h"
 
 #include <atomic>
+#include <cstring>
 
 namespace pallascope::study {
 
@@ -247,6 +249,37 @@ TEST(SweepFiles, csvQuotesWhatNeedsItAndHasAColumnForEachParameter)
                    "\"1,2\",c,,,,,,,,,\"say \"\"no\"\", please\"\n"
                    "3,c,,,,no,,9,,,\n"
                    "4,c,1e-06,0.5,latency,yes,7,8,3,f g,\n");
+}
+
+// A kernel that waits as long as its input says.
+TEST(Sweep, inputsThatDecideWhatAProgramDoesAreGiven)
+{
+    const Result<ir::Program> program =
+        pl::kernel("waits", {pl::in("n", DType::Int32, {1})}, [](pl::Ref n) {
+            pl::runScoped(
+                {{"held", DType::Int32, {1}, ir::MemorySpace::Smem}, pl::dmaSemaphores("sem")},
+                [&](const std::vector<pl::Ref>& refs) {
+                    pl::dmaStart(n, refs[0], refs[1]);
+                    pl::dmaWait(refs[0], refs[1]);
+                    pl::delay(refs[0][{0}]);
+                    return std::vector<pl::Value>{};
+                });
+        });
+    ASSERT_TRUE(program) << program.error().message;
+    SweepPlan plan;
+    plan.chips = {chipNamed("tpu_v5e")};
+    plan.build = [&](const Parameters&) { return program; };
+    EXPECT_NE(rowsOf(plan, {})[0].error, "");
+    std::vector<Picoseconds> times;
+    for (const std::int32_t nanoseconds : {2000, 5000}) {
+        Array n = makeArray(DType::Int32, {1});
+        std::memcpy(n.data.get(), &nanoseconds, sizeof nanoseconds);
+        plan.inputs = {n};
+        const SweepRow row = rowsOf(plan, {})[0];
+        EXPECT_EQ(row.error, "");
+        times.push_back(row.time);
+    }
+    EXPECT_EQ(times[1] - times[0], Picoseconds(3'000'000));
 }
 
 } // namespace pallascope::study

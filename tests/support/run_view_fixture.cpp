@@ -50,7 +50,8 @@ void addTraffic(analysis::Report& report, const trace::Trace& trace)
         const trace::Operand& operand = trace.info().operands[i];
         analysis::Traffic traffic;
         traffic.operand = operand.name;
-        traffic.out = operand.direction != trace::Direction::In;
+        const bool out = operand.direction != trace::Direction::In;
+        traffic.way = out ? trace::Summary::Written : trace::Summary::Read;
         traffic.blockBytes = operand.blockBytes;
         for (std::size_t copy = 0; copy < trace.copies().size(); ++copy) {
             if (row(trace.copies().operand[copy]) == i) {
@@ -59,7 +60,7 @@ void addTraffic(analysis::Report& report, const trace::Trace& trace)
             }
         }
         traffic.refetchFactor = ratio(traffic.bytes, operand.arrayBytes);
-        (traffic.out ? report.hbmWritten : report.hbmRead) += traffic.bytes;
+        (out ? report.hbmWritten : report.hbmRead) += traffic.bytes;
         report.traffic.push_back(traffic);
         const Bytes slots = operand.slotBytes * operand.slots;
         report.vmemByOperand.push_back({operand.name, slots, false});

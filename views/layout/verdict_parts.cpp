@@ -260,6 +260,7 @@ double paintTraffic(Canvas& canvas, const RunView& run, double y)
     right(w - factor, y + 5, "bytes", style(10, Role::Text3));
     right(w, y + 5, "re-fetch", style(10, Role::Text3));
     y += 5 + kRow + 2;
+    constexpr std::array kWays{"read", "written", "on chip"};
     for (const analysis::Traffic& traffic : run.report.traffic) {
         const auto found = std::find_if(info.operands.begin(), info.operands.end(),
                                         [&](const auto& op) { return op.name == traffic.operand; });
@@ -271,7 +272,7 @@ double paintTraffic(Canvas& canvas, const RunView& run, double y)
         canvas.text(x + 14, y, nameWidth + 2, kRow, traffic.operand,
                     style(11, Role::Text, Weight::Medium));
         const double wordX = x + 14 + nameWidth + 12;
-        const std::string word = traffic.out ? "written" : "read";
+        const std::string word = kWays[traffic.way];
         if (wordX + textWidth(word) + textWidth(copies) + 8 < x + w - factor - bytesWidth) {
             canvas.text(wordX, y, 60, kRow, word, style(11, Role::Text2));
         }

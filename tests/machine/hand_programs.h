@@ -1,0 +1,101 @@
+// Random small programs with copies by hand, and what an independent reading of them says: the
+// numbers in the output, and when every copy and wait begins and ends.
+#pragma once
+
+#include "tests/machine/support.h"
+
+#include <random>
+
+namespace pallascope::machine_test {
+
+// Every `step`-th of `count` rows or columns from `first` on.
+struct Stretch
+{
+    Extent first = 0, count = 1, step = 1;
+
+    [[nodiscard]] Extent stop() const { return first + (count - 1) * step + 1; }
+};
+
+struct Part // of a ref of two axes
+{
+    Stretch rows, columns;
+};
+
+struct HandAction
+{
+    enum class Kind : std::uint8_t
+    {
+        Fill,    // ref = amount
+        Add,     // part of ref += amount
+        Copy,    // part of ref -> otherPart of other, on semaphore
+        Wait,    // for the copy into part of ref, on semaphore
+        Delay,   // amount ns
+        DelayBy, // as many ns as the first element of part of ref says, which are amount
+        Signal,  // the other core's semaphore, by amount
+        Turn,    // wait for amount signals of the other core
+        Enter,   // a scope with ref as its scratch
+        Leave
+    };
+
+    Kind kind = Kind::Delay;
+    std::int32_t ref = 0, other = 0;
+    Part part, otherPart;
+    std::int32_t semaphore = 0;
+    int amount = 0;
+    // Wait: for the only copy on its semaphore, and the next action accesses what that copy does.
+    bool guards = false;
+};
+
+struct HandRef
+{
+    std::string name;
+    Extent rows = 1, columns = 1;
+    ir::MemorySpace space = ir::MemorySpace::Vmem;
+
+    [[nodiscard]] Shape shape() const { return {rows, columns}; }
+};
+
+// Refs 0 and 1 are the input x and the output; then come the scratch of every core, and that of
+// scopes. The output begins as a copy of x.
+struct HandProgram
+{
+    std::vector<HandRef> refs;
+    std::vector<std::vector<HandAction>> cores;    // their actions, in order
+    std::vector<std::vector<std::int64_t>> arrays; // x, and what the output must be at the end
+    std::int32_t handOffs = 0;                     // signals of one core that the other waits for
+
+    [[nodiscard]] ir::Program traced() const;
+    [[nodiscard]] Array input() const;
+};
+
+inline constexpr std::int32_t kHandSemaphores = 3; // DMA semaphores of a core
+
+// Legal and without a race: the program of a seed.
+[[nodiscard]] HandProgram randomHandProgram(std::uint64_t seed);
+
+struct HandTimes
+{
+    struct Copy
+    {
+        std::int64_t issue = 0, start = 0, end = 0, bytes = 0;
+        std::int32_t link = 0;
+        bool operator==(const Copy&) const = default;
+    };
+
+    struct Wait
+    {
+        std::int64_t begin = 0, end = 0;
+        bool operator==(const Wait&) const = default;
+    };
+
+    std::vector<Copy> copies;             // in order of issue
+    std::vector<std::vector<Wait>> waits; // per core; delays too
+    std::int64_t end = 0;
+    std::string fault; // a segment of the trace that is not where it must be
+};
+
+// When everything happens. Of the trace only how long the segments of each core last is used.
+[[nodiscard]] HandTimes handTimes(const HandProgram& program, const chip::Chip& chip,
+                                  const trace::Trace& trace);
+
+} // namespace pallascope::machine_test
