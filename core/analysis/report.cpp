@@ -85,6 +85,23 @@ void Accounting::work(Report& report) const
     report.flopsPerSecond = seconds > 0 ? static_cast<double>(report.flops.value()) / seconds : 0;
 }
 
+// Devices have one of a kind each.
+const std::string& kindOf(const trace::Link& link)
+{
+    return link.kind.empty() ? link.name : link.kind;
+}
+
+double deviceCount(const trace::Info& info)
+{
+    const std::string& first = info.links.front().kind;
+    if (first.empty()) {
+        return 1;
+    }
+    return static_cast<double>(
+        std::count_if(info.links.begin(), info.links.end(),
+                      [&](const trace::Link& link) { return link.kind == first; }));
+}
+
 void Accounting::traffic(Report& report) const
 {
     for (std::size_t operand = 0; operand < m_info.operands.size(); ++operand) {
@@ -93,9 +110,11 @@ void Accounting::traffic(Report& report) const
             (out ? report.hbmWritten : report.hbmRead) += moved.bytes;
             if (moved.copies > 0) {
                 const trace::Operand& of = m_info.operands[operand];
+                // What is copied by hand all devices copy, each a part of its own array.
+                const double arrays = of.pipeline == trace::kNone ? deviceCount(m_info) : 1;
                 report.traffic.push_back(
                     {of.name, out, moved.copies, moved.bytes, of.blockBytes,
-                     of.arrayBytes > Bytes(0) ? ratio(moved.bytes, of.arrayBytes) : 0});
+                     of.arrayBytes > Bytes(0) ? ratio(moved.bytes, of.arrayBytes) / arrays : 0});
             }
         }
     }
@@ -103,12 +122,6 @@ void Accounting::traffic(Report& report) const
     report.arithmeticIntensity = all > Bytes(0) ? static_cast<double>(report.flops.value())
                                                       / static_cast<double>(all.value())
                                                 : 0;
-}
-
-// Devices have one of a kind each.
-const std::string& kindOf(const trace::Link& link)
-{
-    return link.kind.empty() ? link.name : link.kind;
 }
 
 // How many agents have pipelines or semaphores; at least the first.
@@ -283,11 +296,8 @@ void Accounting::roofline(Report& report) const
 {
     Roofline& roofline = report.roofline;
     const trace::Link& link = m_info.links.front();
-    const std::string name = kindOf(link);
-    const auto devices =
-        static_cast<double>(std::count_if(m_info.links.begin(), m_info.links.end(),
-                                          [&](const auto& one) { return kindOf(one) == name; }));
-    roofline.memory = {name, BytesPerSecond(link.datasheet.value() * devices),
+    const double devices = deviceCount(m_info);
+    roofline.memory = {kindOf(link), BytesPerSecond(link.datasheet.value() * devices),
                        BytesPerSecond(link.achieved.value() * devices)};
     roofline.peak = peak(report);
     if (!roofline.peak) {
