@@ -1,10 +1,12 @@
 // Programs that several devices run: who copies to whom, when it arrives, what order that makes,
 // and what stops them.
+#include "core/analysis/report.h"
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 namespace pallascope::machine_test {
 
@@ -402,6 +404,51 @@ TEST(Devices, aDeviceThatIsNotThereIsRefusedWithItsLine)
                            "as it has no mesh of devices."),
               std::string::npos)
         << without;
+}
+
+TEST(Devices, aChipWithoutAnInterconnectCopiesToNoOtherDevice)
+{
+    const ir::Program program =
+        onDevices(2, twoSemaphores(), [](pl::Ref x, pl::Ref out, const Refs& refs) {
+            permute(x, out, refs, right(2));
+        });
+    chip::Chip alone = v5e();
+    alone.interconnect.reset();
+    const Result<machine::RunResult> run = machine::run(program, {rows(2)}, alone, {});
+    ASSERT_FALSE(run);
+    EXPECT_NE(run.error().message.find("the chip TPU v5e has no interconnect"), std::string::npos)
+        << run.error().message;
+}
+
+// Links are reported by what they are, the busiest one; waits are the average of all devices.
+TEST(Devices, theReportNamesTheInterconnect)
+{
+    const ir::Program program =
+        onDevices(4, twoSemaphores(), [](pl::Ref x, pl::Ref out, const Refs& refs) {
+            permute(x, out, refs, right(4));
+        });
+    const Result<analysis::Report> report = analysis::report(*runOn(program, 4).trace);
+    ASSERT_TRUE(report) << report.error().message;
+    const std::map<std::string, Picoseconds> busy(report->busy.begin(), report->busy.end());
+    EXPECT_EQ(busy.at("ICI"), Picoseconds(kShardTime));
+    EXPECT_EQ(busy.at("HBM"), Picoseconds(0));
+    EXPECT_EQ(report->split.compute + report->split.exposedCopies, report->time);
+    ASSERT_EQ(report->traffic.size(), 1U);
+    EXPECT_DOUBLE_EQ(report->traffic[0].refetchFactor, 1); // each device its part
+    EXPECT_DOUBLE_EQ(report->roofline.memory.datasheet.value(), 4 * 819e9);
+}
+
+TEST(Devices, moreValuesThanThereIsRoomForAreRefused)
+{
+    ir::Program program = onDevices(2, {}, [](pl::Ref, pl::Ref, const Refs&) {});
+    program.mesh = {{"d", 256}};
+    program.values.resize(100'000);
+    const Result<machine::RunResult> run =
+        machine::run(program, {Array{kF32, {2048, 128}, nullptr}}, v5e(),
+                     {.values = machine::ValueMode::Needed});
+    ASSERT_FALSE(run);
+    EXPECT_NE(run.error().message.find("256 devices with"), std::string::npos)
+        << run.error().message;
 }
 
 // Both value modes have the same events.
