@@ -148,6 +148,7 @@ private:
     void launch(Flight flight, std::int32_t link);
     void landHeld(std::int32_t copy);
     void landHeld(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent);
+    void awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent);
 
     // sync.cpp
     void runSync(const ir::Operation& operation);
@@ -187,6 +188,14 @@ private:
     [[nodiscard]] bool comesLater(const Agent& peer, const ir::Operation& operation,
                                   ir::ValueId ref);
     void forgetBindings(SlabRange buffers);
+
+    // Semaphores remember the copies that will signal them: a wait does those, or other devices may
+    // have started some that it cannot tell apart.
+    [[nodiscard]] bool holdsCopies() const
+    {
+        const DmaMode mode = m_options.settings.dmaExecutionMode;
+        return mode == DmaMode::OnWait || (mode == DmaMode::Timed && m_devices > 1);
+    }
 
     // A link of this device, as its number in State::links and a row of trace::Links.
     [[nodiscard]] std::int32_t linkHere(std::int32_t link) const

@@ -120,6 +120,30 @@ void Engine::landHeld(Semaphore& semaphore, std::int64_t bytes, std::int32_t age
     semaphore.executed -= bytes;
 }
 
+// A wait knows only how many bytes have come. Of the copies under way it is sure of those without
+// which there would not be as many.
+void Engine::awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent)
+{
+    semaphore.executed += bytes;
+    std::int64_t all = 0;
+    for (const HeldCopy& copy : semaphore.held) {
+        all += copy.bytes;
+    }
+    const auto isCertain = [&](const HeldCopy& copy) {
+        return all - copy.bytes < semaphore.executed;
+    };
+    std::vector<HeldCopy>& held = semaphore.held;
+    for (auto copy = std::find_if(held.begin(), held.end(), isCertain); copy != held.end();
+         copy = std::find_if(held.begin(), held.end(), isCertain)) {
+        if (copy->awaited.copy >= 0) {
+            m_state.races.await(agent, copy->awaited);
+        }
+        all -= copy->bytes;
+        semaphore.executed -= copy->bytes;
+        held.erase(copy);
+    }
+}
+
 // A copy that nobody waited for would land in memory that is gone.
 void Engine::dropFlights(SlabRange buffers)
 {

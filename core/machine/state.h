@@ -53,7 +53,7 @@ struct Memory
     bool isPrivate = false; // to a core
 };
 
-// With dma_execution_mode=on_wait: half a copy that a wait for its semaphore does.
+// One end of a copy that signals a semaphore, until a wait makes sure of it.
 struct HeldCopy
 {
     std::int32_t copy = -1; // row of trace::Copies
@@ -69,8 +69,9 @@ struct Semaphore
     std::int32_t row = -1;           // of trace::Info::semaphores
     std::int32_t lastCopy = -1;      // that signalled it, row of trace::Copies
     std::vector<AwaitedCopy> landed; // that signalled it since somebody waited
-    std::vector<HeldCopy> held;      // copies that will signal it, in order
-    std::int64_t executed = 0;       // bytes of held copies that are done and not yet taken off
+    std::vector<HeldCopy> held;      // Engine::holdsCopies: in the order of their starts
+    std::int64_t executed = 0;       // on_wait: bytes done and not yet taken off; else taken off of
+                                     // copies that may or may not be done
     VectorClock clock;
     ir::LocationId location; // of what signalled it last
 };

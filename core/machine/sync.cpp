@@ -124,7 +124,7 @@ void Engine::startDma(const ir::Operation& operation)
             service->end,       semaphoreAt(atTarget ? *peer : *m_agent, operation.operands[i]),
             useful.value(),     isRemote ? end : atTarget ? both : AwaitedCopy{},
             operation.location, clock};
-        if (m_options.settings.dmaExecutionMode == DmaMode::OnWait) {
+        if (holdsCopies()) {
             m_state.semaphores[signal.semaphore].held.push_back(
                 {copy, signal.copy, signal.amount, !atTarget});
         }
@@ -244,9 +244,11 @@ bool Engine::take(Agent& agent, const Waiting& waiting)
         m_recorder.addSignal(semaphore.row, agent.id, agent.time, -waiting.amount);
     }
     m_state.races.wait(agent.id, semaphore.clock);
-    if (m_options.settings.dmaExecutionMode == DmaMode::OnWait) {
+    if (holdsCopies()) {
         if (semaphore.space == ir::MemorySpace::DmaSemaphore) {
-            landHeld(semaphore, waiting.amount, agent.id);
+            const bool lands = m_options.settings.dmaExecutionMode == DmaMode::OnWait;
+            lands ? landHeld(semaphore, waiting.amount, agent.id)
+                  : awaitCertain(semaphore, waiting.amount, agent.id);
         }
     } else {
         for (const AwaitedCopy& copy : semaphore.landed) {

@@ -68,8 +68,10 @@ def test_results_and_races_are_those_of_jax(oracle, name, mode):
         assert "read_before_wait" in findings
         assert not np.array_equal(ours, wanted)
         return
-    assert name not in oracle[mode + " races" if mode != "timed" else "eager races"]
-    assert findings == []
+    assert name not in oracle["eager races"]
+    # Our own mode has the times of a link, which keep copies in order; the race is there all the
+    # same.
+    assert findings == (["read_before_wait"] * 2 if mode == "timed" and name in RACY else [])
     np.testing.assert_allclose(ours, wanted, rtol=8 * 2.0**-24, atol=8 * 2.0**-24)
     if not name.startswith(("all_reduce", "reduce")):  # moves data only
         np.testing.assert_array_equal(ours, wanted)

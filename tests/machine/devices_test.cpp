@@ -320,6 +320,10 @@ TEST(Devices, onWaitDoesTheLastOfTwoCopiesOnOneSemaphoreFirst)
     const machine::RunResult late =
         runOn(program, 2, {.dmaExecutionMode = machine::DmaMode::OnWait});
     EXPECT_EQ(findingsOf(late, "read_before_wait").size(), 1U);
+    // Its times bring them in order, but no wait can know.
+    const machine::RunResult timed = runOn(program, 2);
+    EXPECT_EQ(elementsOf(timed.outputs[0])[8 * 128], 0);
+    EXPECT_EQ(findingsOf(timed, "read_before_wait").size(), 1U);
     EXPECT_TRUE(std::isnan(elementsOf(late.outputs[0])[8 * 128]));
 }
 
