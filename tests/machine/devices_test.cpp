@@ -148,6 +148,39 @@ TEST(Devices, aMeshOfTwoAxesIsNumberedRowMajor)
     EXPECT_EQ(copies.start[0], copies.issue[0] + 2 * kHop);
 }
 
+// Devices of two cores each: a copy goes to the core of the same number, and both halves arrive.
+TEST(Devices, eachCoreCopiesToTheSameCoreOfAnotherDevice)
+{
+    const ir::Program program = onDevices(2, {}, [](pl::Ref x, pl::Ref out, const Refs&) {
+        pl::coreMap("core", 2, [&] {
+            pl::runScoped({{"a", kF32, {4, 128}},
+                           pl::dmaSemaphores("sent"),
+                           pl::dmaSemaphores("received"),
+                           pl::semaphores("done")},
+                          [&](const Refs& refs) {
+                              const pl::Value first = pl::axisIndex("core") * 4;
+                              const pl::Ref mine = x.at({pl::ds(first, 4), pl::all});
+                              pl::remoteDmaStart(mine, refs[0], refs[1], refs[2], right(2));
+                              pl::dmaWait(mine, refs[1]);
+                              pl::dmaWait(refs[0], refs[2]);
+                              pl::dmaStart(refs[0], out.at({pl::ds(first, 4), pl::all}), refs[2]);
+                              pl::dmaWait(refs[0], refs[2]);
+                              pl::semaphoreSignalDevice(refs[3], 1, right(2));
+                              pl::semaphoreWait(refs[3], 1);
+                              return Nothing{};
+                          });
+        });
+    });
+    const machine::RunResult run = runOn(program, 2, {}, v5p());
+    EXPECT_EQ(findingsText(run), "");
+    const std::vector<double> out = elementsOf(run.outputs[0]);
+    for (std::size_t row = 0; row < 16; ++row) {
+        EXPECT_EQ(out[row * 128], static_cast<double>((row + 8) % 16)) << row;
+    }
+    ASSERT_EQ(run.trace->info().agents.size(), 4U);
+    EXPECT_EQ(run.trace->info().agents[3], "device 1 TensorCore 1");
+}
+
 // What every device has is not cut, and of an output that all have the first device's counts.
 TEST(Devices, anArrayThatIsNotCutIsOnEveryDevice)
 {
