@@ -1,5 +1,6 @@
 #include "app/kernel_choice.h"
 
+#include "core/ir/mesh.h"
 #include "core/kernel_file/npy.h"
 #include "core/machine/needed.h"
 
@@ -126,7 +127,7 @@ std::vector<Array> makeInputs(const KernelChoice& kernel, bool values)
         if (argument.kind != ir::ArgumentKind::Input) {
             continue;
         }
-        const ir::Type& type = kernel.program.type(argument.ref);
+        const ir::Type type = ir::wholeType(kernel.program, argument);
         const bool contents = values || needed.needsContents(argument.ref);
         inputs.push_back(contents ? kernel_file::makeInput(kernel.inputs[inputs.size()], type)
                                   : Array{type.dtype, type.shape, nullptr});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace pallascope::analysis {
 
@@ -84,6 +85,23 @@ void Accounting::work(Report& report) const
     report.flopsPerSecond = seconds > 0 ? static_cast<double>(report.flops.value()) / seconds : 0;
 }
 
+// Devices have one of a kind each.
+const std::string& kindOf(const trace::Link& link)
+{
+    return link.kind.empty() ? link.name : link.kind;
+}
+
+double deviceCount(const trace::Info& info)
+{
+    const std::string& first = info.links.front().kind;
+    if (first.empty()) {
+        return 1;
+    }
+    return static_cast<double>(
+        std::count_if(info.links.begin(), info.links.end(),
+                      [&](const trace::Link& link) { return link.kind == first; }));
+}
+
 void Accounting::traffic(Report& report) const
 {
     for (std::size_t operand = 0; operand < m_info.operands.size(); ++operand) {
@@ -95,9 +113,11 @@ void Accounting::traffic(Report& report) const
             const Summary::Moved& moved = ways[way];
             if (moved.copies > 0) {
                 const trace::Operand& of = m_info.operands[operand];
+                // What is copied by hand all devices copy, each a part of its own array.
+                const double arrays = of.pipeline == trace::kNone ? deviceCount(m_info) : 1;
                 report.traffic.push_back(
                     {of.name, way, moved.copies, moved.bytes, of.blockBytes,
-                     of.arrayBytes > Bytes(0) ? ratio(moved.bytes, of.arrayBytes) : 0});
+                     of.arrayBytes > Bytes(0) ? ratio(moved.bytes, of.arrayBytes) / arrays : 0});
             }
         }
     }
@@ -177,7 +197,7 @@ void Accounting::memory(Report& report) const
 Picoseconds Accounting::unitBusy(std::size_t unit) const
 {
     Picoseconds busy;
-    for (std::size_t id = 0; id < m_sums.instances.size(); ++id) {
+    for (std::size_t id = 0; id < m_sums.instances.size(); ++id) { // of all agents
         const trace::SegmentTemplate& segment = m_info.templates[id];
         if (segment.kind == trace::SegmentKind::StepOverhead) {
             continue;
@@ -193,7 +213,7 @@ Picoseconds Accounting::unitBusy(std::size_t unit) const
             busy += Picoseconds(static_cast<std::int64_t>(share)) * m_sums.instances[id];
         }
     }
-    return busy;
+    return Picoseconds(busy.value() / agentsUsed(m_info)); // the average
 }
 
 void Accounting::bound(Report& report) const
@@ -224,9 +244,15 @@ void Accounting::bound(Report& report) const
             break; // bookkeeping counts as step overhead
         }
     }
+    std::map<std::string, Picoseconds> links; // the busiest of a kind, where devices have several
     for (std::size_t link = 0; link < m_info.links.size(); ++link) {
-        report.busy.emplace_back(m_info.links[link].name, m_sums.linkBusy[link]);
-        classes.push_back({"memory(" + m_info.links[link].name + ")", m_sums.linkBusy[link]});
+        const trace::Link& one = m_info.links[link];
+        Picoseconds& busy = links[kindOf(one)];
+        busy = std::max(busy, m_sums.linkBusy[link]);
+    }
+    for (const auto& [name, busy] : links) {
+        report.busy.emplace_back(name, busy);
+        classes.push_back({"memory(" + name + ")", busy});
     }
     classes.push_back({"step_overhead", report.split.stepOverhead});
     classes.push_back({"latency", m_sums.idle});
@@ -273,14 +299,17 @@ void Accounting::roofline(Report& report) const
 {
     Roofline& roofline = report.roofline;
     const trace::Link& link = m_info.links.front();
-    roofline.memory = {link.name, link.datasheet, link.achieved};
+    const double devices = deviceCount(m_info);
+    roofline.memory = {kindOf(link), BytesPerSecond(link.datasheet.value() * devices),
+                       BytesPerSecond(link.achieved.value() * devices)};
     roofline.peak = peak(report);
     if (!roofline.peak) {
         return;
     }
+    roofline.peak->flopsPerSecond *= devices;
     report.peakFlopsPerSecond = roofline.peak->flopsPerSecond;
     report.utilization = report.flopsPerSecond / report.peakFlopsPerSecond;
-    roofline.ridge = report.peakFlopsPerSecond / link.datasheet.value();
+    roofline.ridge = report.peakFlopsPerSecond / roofline.memory.datasheet.value();
     Picoseconds longest;
     for (std::size_t unit = 0; unit < m_info.units.size(); ++unit) {
         longest = std::max(longest, unitBusy(unit));

@@ -88,7 +88,9 @@ const trace::Operand* wideOutput(const trace::Info& info)
 std::pair<std::string, Picoseconds> mover(const Report& report, const trace::Info& info,
                                           const std::string& name)
 {
-    const auto isLink = [&](const trace::Link& link) { return link.name == name; };
+    const auto isLink = [&](const trace::Link& link) {
+        return link.name == name || link.kind == name;
+    };
     std::pair<std::string, Picoseconds> found{name, busyOf(report, name)};
     if (std::any_of(info.links.begin(), info.links.end(), isLink)) {
         return found;

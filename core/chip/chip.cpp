@@ -247,6 +247,17 @@ Link parseLink(const Node& node, const std::vector<Memory>& memories)
     return link;
 }
 
+Interconnect parseInterconnect(const Node& node)
+{
+    Interconnect interconnect;
+    interconnect.link.name = node["name"].text();
+    interconnect.link.datasheet = BytesPerSecond(node["bytes_per_s"].rate("bytes a second"));
+    interconnect.link.efficiency = node["efficiency"].figure(1e-6, 1, "a share from 1e-6 to 1");
+    interconnect.link.latency = toPicoseconds(Seconds(node["latency_s"].seconds()));
+    interconnect.links = node["links"].whole(kMostUnits, "links");
+    return interconnect;
+}
+
 void parseMatrix(const Node& node, Unit& unit)
 {
     unit.rows = node["rows"].whole(kMostUnits, "rows");
@@ -318,6 +329,10 @@ void divide(Chip& chip, const Node& root)
     for (Link& link : chip.links) {
         link.datasheet = BytesPerSecond(link.datasheet.value() / static_cast<double>(chip.devices));
     }
+    if (chip.interconnect) {
+        BytesPerSecond& rate = chip.interconnect->link.datasheet;
+        rate = BytesPerSecond(rate.value() / static_cast<double>(chip.devices));
+    }
     for (Unit& unit : chip.units) {
         unit.peakFlopsPerSecond /= static_cast<double>(chip.devices);
         for (auto& [dtype, rate] : unit.matrixRates) {
@@ -352,6 +367,11 @@ void readChip(const Node& root, Chip& chip)
     }
     for (const Node& node : root["links"].list()) {
         chip.links.push_back(parseLink(node, chip.memories));
+    }
+    if (root.has("interconnect")) {
+        chip.interconnect = parseInterconnect(root["interconnect"]);
+        const std::int32_t hbm = std::max(chip.memoryIndex("HBM"), 0);
+        chip.interconnect->link.from = chip.interconnect->link.to = hbm;
     }
     for (const Node& node : root["units"].list()) {
         chip.units.push_back(parseUnit(node));

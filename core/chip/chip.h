@@ -50,6 +50,14 @@ struct Link
     }
 };
 
+// What joins devices. Every device has `links` of these, each to one neighbour; both directions of
+// a pair are links of their own.
+struct Interconnect
+{
+    Link link; // `latency` is of one hop
+    std::int64_t links = 1;
+};
+
 enum class UnitKind : std::uint8_t
 {
     Matrix,
@@ -102,6 +110,7 @@ struct Chip
     std::int64_t devices = 1; // of the whole chip
     std::vector<Memory> memories;
     std::vector<Link> links;
+    std::optional<Interconnect> interconnect;
     std::vector<Unit> units;
     std::vector<AgentKind> agents;
     Bytes registerBytes{4096};          // of one vector register

@@ -597,8 +597,8 @@ Result<ir::Program> traceKernel(std::string name, std::vector<ArgumentSpec> argu
         }
         const ir::ValueId ref =
             tracer.newValue({argument.dtype, argument.shape, argument.space}, argument.name);
-        program.arguments.push_back(
-            {argument.name, argument.kind, ref, inputNamed(program, argument.aliasOf)});
+        program.arguments.push_back({argument.name, argument.kind, ref,
+                                     inputNamed(program, argument.aliasOf), argument.partition});
         program.body.arguments.push_back(ref);
         refs.emplace_back(ref);
     }

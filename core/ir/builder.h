@@ -394,10 +394,16 @@ void debugPrint(std::string format, const std::vector<Operand>& values,
 void dmaStart(const Ref& source, const Ref& target, const Ref& semaphore,
               Here here = Here::current());
 void dmaWait(const Ref& target, const Ref& semaphore, Here here = Here::current());
+// pltpu.make_async_remote_copy(...).start(): to the ref that `target` is on another device, whose
+// `received` gets the bytes; `sent` is this device's. Devices are numbered row-major in the mesh.
+void remoteDmaStart(const Ref& source, const Ref& target, const Ref& sent, const Ref& received,
+                    const Operand& device, Here here = Here::current());
 // On regular and barrier semaphores; the second signals the semaphore of another core.
 void semaphoreSignal(const Ref& semaphore, const Operand& amount, Here here = Here::current());
 void semaphoreSignal(const Ref& semaphore, const Operand& amount, const Operand& core,
                      Here here = Here::current());
+void semaphoreSignalDevice(const Ref& semaphore, const Operand& amount, const Operand& device,
+                           Here here = Here::current());
 void semaphoreWait(const Ref& semaphore, const Operand& amount, bool decrement = true,
                    Here here = Here::current());
 [[nodiscard]] Value semaphoreRead(const Ref& semaphore, Here here = Here::current());
@@ -412,6 +418,8 @@ void maskedStore(const Ref& ref, const Operand& value, const Operand& mask,
 void coreMap(std::string axis, std::int32_t cores, const std::function<void()>& body,
              Here here = Here::current());
 [[nodiscard]] Value axisIndex(std::string axis, Here here = Here::current());
+// At the beginning of a kernel: every device of the mesh runs it, as under shard_map.
+void onMesh(std::vector<ir::MeshAxis> axes);
 
 // ---- control
 // -------------------------------------------------------------------------------------
@@ -680,7 +688,8 @@ struct ArgumentSpec
     DType dtype = DType::F32;
     Shape shape;
     ir::MemorySpace space = ir::MemorySpace::Hbm;
-    std::string aliasOf; // name of the input that an output is
+    std::string aliasOf;                             // name of the input that an output is
+    std::vector<std::vector<std::string>> partition; // ir::Argument::partition
 };
 
 } // namespace detail
@@ -703,6 +712,15 @@ struct ArgumentSpec
 [[nodiscard]] inline detail::ArgumentSpec in(std::string name, DType dtype, Shape shape)
 {
     return {std::move(name), ir::ArgumentKind::Input, dtype, std::move(shape)};
+}
+
+// Of a program on a mesh: `argument` is the part of one device, cut along mesh axes, per axis of
+// the array those that cut it, as in shard_map's specs.
+[[nodiscard]] inline detail::ArgumentSpec sharded(detail::ArgumentSpec argument,
+                                                  std::vector<std::vector<std::string>> partition)
+{
+    argument.partition = std::move(partition);
+    return argument;
 }
 
 [[nodiscard]] inline detail::ArgumentSpec out(std::string name, DType dtype, Shape shape)

@@ -53,6 +53,16 @@ void dmaStart(const Ref& source, const Ref& target, const Ref& semaphore, Here h
                              here);
 }
 
+void remoteDmaStart(const Ref& source, const Ref& target, const Ref& sent, const Ref& received,
+                    const Operand& device, Here here)
+{
+    Tracer::current().append({.code = OpCode::DmaStart,
+                              .operands = {source.id(), target.id(), received.id(), sent.id(),
+                                           idOf(device, DType::Int32)},
+                              .params = ir::DmaParams{.sourceSemaphore = true, .device = true}},
+                             here);
+}
+
 void dmaWait(const Ref& target, const Ref& semaphore, Here here)
 {
     Tracer::current().append({.code = OpCode::DmaWait, .operands = {target.id(), semaphore.id()}},
@@ -73,6 +83,16 @@ void semaphoreSignal(const Ref& semaphore, const Operand& amount, const Operand&
         {.code = OpCode::SemaphoreSignal,
          .operands = {semaphore.id(), idOf(amount, DType::Int32), idOf(core, DType::Int32)},
          .params = ir::SignalParams{.core = true}},
+        here);
+}
+
+void semaphoreSignalDevice(const Ref& semaphore, const Operand& amount, const Operand& device,
+                           Here here)
+{
+    Tracer::current().append(
+        {.code = OpCode::SemaphoreSignal,
+         .operands = {semaphore.id(), idOf(amount, DType::Int32), idOf(device, DType::Int32)},
+         .params = ir::SignalParams{.device = true}},
         here);
 }
 
@@ -133,6 +153,11 @@ void coreMap(std::string axis, std::int32_t cores, const std::function<void()>& 
         return std::vector<ir::ValueId>();
     }));
     tracer.append(std::move(operation), here);
+}
+
+void onMesh(std::vector<ir::MeshAxis> axes)
+{
+    Tracer::current().program().mesh = std::move(axes);
 }
 
 Value axisIndex(std::string axis, Here here)

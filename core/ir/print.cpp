@@ -28,9 +28,13 @@ public:
         for (std::size_t i = 0; i < m_program.arguments.size(); ++i) {
             const Argument& argument = m_program.arguments[i];
             head += (i > 0 ? ", " : "") + named(argument.ref)
-                    + (argument.kind == ArgumentKind::Output ? " out" : "");
+                    + (argument.kind == ArgumentKind::Output ? " out" : "") + partition(argument);
         }
-        line(head + ") {", -1);
+        std::string mesh;
+        for (const MeshAxis& axis : m_program.mesh) {
+            mesh += (mesh.empty() ? " mesh=(" : ", ") + axis.name + ":" + std::to_string(axis.size);
+        }
+        line(head + ")" + mesh + (mesh.empty() ? "" : ")") + " {", -1);
         body(m_program.body);
         line("}", -1);
         return std::move(m_lines);
@@ -50,6 +54,20 @@ private:
         const std::string text = toString(type);
         const bool scalar = type.isScalar();
         return name(id) + ":" + (scalar ? std::string(jaxprName(type.dtype)) : text);
+    }
+
+    // " P(x, None)"; nothing where every device has all of it.
+    [[nodiscard]] static std::string partition(const Argument& argument)
+    {
+        std::string text;
+        for (const std::vector<std::string>& names : argument.partition) {
+            std::string axis;
+            for (const std::string& name : names) {
+                axis += (axis.empty() ? "" : "*") + name;
+            }
+            text += (text.empty() ? " P(" : ", ") + (axis.empty() ? "None" : axis);
+        }
+        return text.empty() ? "" : text + ")";
     }
 
     void body(const Region& region);

@@ -292,7 +292,7 @@ struct MultipleOfParams
     bool operator==(const MultipleOfParams&) const = default;
 };
 
-struct TextParams // debug_print: its format; axis_index: the mesh axis
+struct TextParams // debug_print: its format; axis_index: the axis of cores or devices
 {
     std::string text;
     bool operator==(const TextParams&) const = default;
@@ -465,12 +465,26 @@ struct Argument
     ArgumentKind kind = ArgumentKind::Input;
     ValueId ref;               // the body's argument
     std::int32_t aliasOf = -1; // of an output: the input argument whose array it is, -1: its own
+    // Of a program on a mesh, per axis of the array: the mesh axes over which it is cut into equal
+    // parts, the slowest first; `ref` is of one device's part. Empty: every device has all of it.
+    std::vector<std::vector<std::string>> partition;
     bool operator==(const Argument&) const = default;
+};
+
+// One axis of the mesh of devices that a program runs on; a ring.
+struct MeshAxis
+{
+    std::string name;
+    std::int32_t size = 1;
+    bool operator==(const MeshAxis&) const = default;
 };
 
 struct Program
 {
     std::string name;
+    // Devices, each of which runs the body on its own parts of the arrays, all at once; their
+    // numbers are row-major. Empty: one device.
+    std::vector<MeshAxis> mesh;
     std::vector<Argument> arguments;
     Region body; // its arguments are refs in HBM, or in SMEM (scalars brought before the run)
     std::vector<Value> values;

@@ -1,6 +1,7 @@
 #include "core/ir/verify.h"
 
 #include "core/ir/infer.h"
+#include "core/ir/mesh.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/ir/verify_pipeline.h"
 
@@ -20,6 +21,9 @@ public:
 
     [[nodiscard]] Status run()
     {
+        if (Status status = mesh(); !status) {
+            return status;
+        }
         if (Status status = arguments(); !status) {
             return status;
         }
@@ -34,6 +38,8 @@ private:
     [[nodiscard]] Status coreMap(const Operation& operation);
     [[nodiscard]] Status indexMap(const Operation& operation, std::size_t operand,
                                   const PipelineParams& params);
+    [[nodiscard]] Status mesh() const;
+    [[nodiscard]] Status partition(const Argument& argument) const;
     [[nodiscard]] Status arguments() const;
     [[nodiscard]] Status place(const Operation& operation, std::size_t gridRank);
     [[nodiscard]] Status ragged(const Operation& operation);
@@ -123,8 +129,12 @@ Status Verifier::place(const Operation& operation, std::size_t gridRank)
     }
     if (operation.code == OpCode::AxisIndex) {
         const auto* axis = std::get_if<TextParams>(&operation.params);
-        if (axis == nullptr || m_coreAxis.empty() || axis->text != m_coreAxis) {
-            return error(operation, "axis_index asks for an axis that no core_map around it has.");
+        const bool known = axis != nullptr
+                           && ((!m_coreAxis.empty() && axis->text == m_coreAxis)
+                               || meshAxis(m_program, axis->text));
+        if (!known) {
+            return error(operation, "axis_index asks for an axis that neither the mesh of devices "
+                                    "nor a core_map around it has.");
         }
     }
     return Done{};
@@ -334,15 +344,57 @@ Status Verifier::coreMap(const Operation& operation)
         return error(operation, "a core_map inside another one or inside a pipeline has no cores "
                                 "left to run on.");
     }
+    if (meshAxis(m_program, mesh->axis)) {
+        return error(operation, "core_map names its axis \"" + mesh->axis
+                                    + "\", as the mesh of devices does; another name is right.");
+    }
     m_coreAxis = mesh->axis;
     Status status = region(operation.regions[0], 0);
     m_coreAxis.clear();
     return status;
 }
 
+Status Verifier::mesh() const
+{
+    std::int64_t devices = 1;
+    std::set<std::string> names;
+    for (const MeshAxis& axis : m_program.mesh) {
+        devices = axis.size < 1 ? 0 : std::min<std::int64_t>(devices * axis.size, kMostDevices + 1);
+        if (axis.name.empty() || !names.insert(axis.name).second || devices < 1
+            || devices > kMostDevices) {
+            return userError("The mesh of " + m_program.name + " has the axis \"" + axis.name
+                             + "\" of " + std::to_string(axis.size)
+                             + "; axes with names of their own and 1 to "
+                             + std::to_string(kMostDevices) + " devices together are right.");
+        }
+    }
+    return Done{};
+}
+
+Status Verifier::partition(const Argument& argument) const
+{
+    const Shape& shape = m_program.type(argument.ref).shape;
+    std::set<std::string> used;
+    bool sound = argument.partition.empty() || argument.partition.size() == shape.rank();
+    for (const std::vector<std::string>& axis : argument.partition) {
+        for (const std::string& name : axis) {
+            sound = sound && meshAxis(m_program, name) && used.insert(name).second;
+        }
+    }
+    if (!sound) {
+        return userError("The partition of " + argument.name + " of " + m_program.name
+                         + " must have one list for each of " + std::to_string(shape.rank())
+                         + " axes, with axes of the mesh, each at most once.");
+    }
+    return Done{};
+}
+
 Status Verifier::arguments() const
 {
     for (const Argument& argument : m_program.arguments) {
+        if (Status status = partition(argument); !status) {
+            return status;
+        }
         const Type& type = m_program.type(argument.ref);
         const bool smem = type.space == MemorySpace::Smem;
         if (!type.isRef() || (type.space == MemorySpace::Vmem)
@@ -358,7 +410,8 @@ Status Verifier::arguments() const
                            && other < m_program.arguments.size()
                            && m_program.arguments[other].kind == ArgumentKind::Input
                            && &m_program.arguments[other] < &argument
-                           && m_program.type(m_program.arguments[other].ref) == type;
+                           && m_program.type(m_program.arguments[other].ref) == type
+                           && m_program.arguments[other].partition == argument.partition;
         if (!sound) {
             return userError("The output " + argument.name + " of " + m_program.name
                              + " must alias an input of its own type, " + toString(type) + ".");

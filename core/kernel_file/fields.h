@@ -463,6 +463,14 @@ void fields(A& a, T& argument)
     a("kind", argument.kind);
     a.required("ref", argument.ref);
     a("alias_of", argument.aliasOf);
+    a("partition", argument.partition);
+}
+
+template<class A, MaybeConst<ir::MeshAxis> T>
+void fields(A& a, T& axis)
+{
+    a.required("name", axis.name);
+    a.required("size", axis.size);
 }
 
 template<class A, MaybeConst<ir::Operation> T>
@@ -519,6 +527,7 @@ void fields(A& a, T& document)
     a.required("version", document.version);
     a.required("name", document.program.name);
     a("producer", document.producer);
+    a("mesh", document.program.mesh);
     a("arguments", document.program.arguments);
     a("inputs", document.inputs);
     a.required("values", document.program.values);

@@ -1,6 +1,7 @@
 #include "core/kernel_file/kernel_file.h"
 
 #include "core/base/check.h"
+#include "core/ir/mesh.h"
 #include "core/kernel_file/document.h"
 #include "core/kernel_file/npy.h"
 #include "core/kernel_file/zip.h"
@@ -81,7 +82,7 @@ Result<std::vector<Input>> readInputs(const Document& document, const std::strin
         if (argument.kind == ir::ArgumentKind::Input && next < document.inputs.size()) {
             Result<Input> input =
                 readInput(document.inputs[next], fmt::format("{}: /inputs/{}", file, next),
-                          document.program.type(argument.ref), zip);
+                          ir::wholeType(document.program, argument), zip);
             if (!input) {
                 return input.error();
             }

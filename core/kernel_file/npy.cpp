@@ -1,5 +1,7 @@
 #include "core/kernel_file/npy.h"
 
+#include "core/ir/mesh.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -296,7 +298,7 @@ Result<std::vector<std::optional<Array>>> readInputs(const std::string& path,
         const std::string member = fmt::format("arg{}.npy", inputs.size());
         inputs.emplace_back();
         if (zip->members().contains(member)) {
-            const ir::Type& type = program.type(argument.ref);
+            const ir::Type type = ir::wholeType(program, argument);
             Result<Array> array = readNpy(*zip, member, type.dtype, type.shape);
             if (!array) {
                 return array.error();

@@ -21,29 +21,27 @@ void Engine::enterCores(const PlanItem& item)
     m_agent->frames.emplace_back(BlockFrame{item.regions[0]});
     m_agent->cores = mesh.cores;
     if (mesh.cores > 1) {
-        m_state.races.fork(mesh.cores);
+        m_state.races.fork(m_agent->id, mesh.cores);
     }
     for (std::int32_t core = 1; core < mesh.cores; ++core) {
-        const Agent& first = m_state.agents.front();
-        Agent other;
-        other.id = core;
+        Agent& other = agentAt(m_agent->device, core);
         other.cores = mesh.cores;
-        other.time = first.time;
-        other.values = first.values;
-        other.refs = first.refs;
+        other.time = m_agent->time;
+        other.values = m_agent->values;
+        other.refs = m_agent->refs;
         other.frames.emplace_back(BlockFrame{item.regions[0]});
-        m_state.agents.push_back(std::move(other));
     }
-    m_agent = &m_state.agents.front();
     m_horizon = m_agent->time; // the others begin now too
 }
 
 namespace {
 
-bool othersAreDone(const std::deque<Agent>& agents)
+// But for the first core of the device.
+bool othersAreDone(const std::deque<Agent>& agents, std::int32_t device)
 {
-    return std::all_of(agents.begin() + 1, agents.end(),
-                       [](const Agent& agent) { return agent.isDone(); });
+    return std::all_of(agents.begin(), agents.end(), [&](const Agent& agent) {
+        return agent.device != device || agent.core == 0 || agent.isDone();
+    });
 }
 
 } // namespace
@@ -51,21 +49,26 @@ bool othersAreDone(const std::deque<Agent>& agents)
 // Core 0 goes on when the last of the others has ended.
 void Engine::wakeJoining()
 {
-    Agent& first = m_state.agents.front();
-    if (first.waiting && first.waiting->semaphore < 0 && othersAreDone(m_state.agents)) {
+    Agent& first = agentAt(m_agent->device, 0);
+    if (first.waiting && first.waiting->semaphore < 0
+        && othersAreDone(m_state.agents, first.device)) {
         first.waiting.reset();
     }
 }
 
 void Engine::joinCores()
 {
-    if (!othersAreDone(m_state.agents)) {
+    if (!othersAreDone(m_state.agents, m_agent->device)) {
         m_agent->waiting = Waiting{.since = m_agent->time};
         return;
     }
+    const std::int32_t cores = m_agent->cores;
     Picoseconds end = m_agent->time;
-    for (const Agent& agent : m_state.agents) {
-        end = std::max(end, agent.time);
+    for (std::int32_t core = 1; core < cores; ++core) {
+        Agent& other = agentAt(m_agent->device, core);
+        end = std::max(end, other.time);
+        other.values = {};
+        other.refs = {};
     }
     if (end > m_agent->time) {
         m_recorder.addWait(trace::kNone, trace::kNone, m_agent->id, m_agent->step, m_agent->time,
@@ -74,15 +77,24 @@ void Engine::joinCores()
     m_agent->time = end;
     m_agent->cores = 1;
     m_agent->frames.pop_back();
-    if (m_state.agents.size() > 1) {
-        m_state.races.join();
+    if (cores > 1) {
+        m_state.races.join(m_agent->id, cores);
+        reportEarly(m_agent->id, cores);
     }
-    m_state.agents.resize(1);
-    for (const auto& [to, signal] : m_state.early) {
-        const auto& [core, ref, element] = to;
+}
+
+// Signals of semaphores that some agents never had.
+void Engine::reportEarly(std::int32_t first, std::int32_t count)
+{
+    for (auto it = m_state.early.begin(); it != m_state.early.end();) {
+        const auto& [agent, ref, element] = it->first;
+        if (agent < first || agent >= first + count) {
+            ++it;
+            continue;
+        }
         m_recorder.addFinding({"semaphore_left_over",
                                trace::FindingClass::Structural,
-                               "Core " + std::to_string(core) + " got " + countText(signal.amount)
+                               m_recorder.agentName(agent) + " got " + countText(it->second.amount)
                                    + " on its semaphore " + refName(ref)
                                    + " while it had none: it ended or began too late.",
                                refName(ref),
@@ -90,8 +102,8 @@ void Engine::joinCores()
                                {},
                                {},
                                1});
+        it = m_state.early.erase(it);
     }
-    m_state.early.clear();
 }
 
 // The part of a pipeline's grid that is this core's; rule: _partition_grid in JAX's
@@ -100,7 +112,7 @@ void Engine::joinCores()
 void Engine::shareGrid(PipelineFrame& frame) const
 {
     const ir::PipelineParams& params = *frame.params;
-    const std::int64_t cores = m_agent->cores, core = m_agent->id;
+    const std::int64_t cores = m_agent->cores, core = m_agent->core;
     if (params.coreAxis.empty() || cores == 1) {
         return;
     }

@@ -2,6 +2,7 @@
 
 #include "core/base/check.h"
 #include "core/base/format.h"
+#include "core/ir/mesh.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/nonfinite.h"
 
@@ -64,56 +65,44 @@ Engine::Engine(const ir::Program& program, const chip::Chip& chip, const Options
             m_seen[static_cast<std::size_t>(operation.results[0].index)] = operation.operands[0];
         }
     });
-    for (const chip::Link& link : chip.links) {
-        m_state.links.emplace_back(link);
-    }
-    m_state.flights.resize(chip.links.size());
     m_detects = options.settings.detectRaces && canRace(program);
-    m_agent = &m_state.agents.emplace_back();
-    m_agent->values.resize(program.values.size());
-    m_agent->refs.resize(program.values.size());
-    for (std::size_t i = 0; i < program.values.size(); ++i) {
-        if (program.values[i].literal) {
-            m_agent->values[i] =
-                RuntimeValue::scalarOf(program.values[i].type.dtype, *program.values[i].literal);
-        }
-    }
+    addAgents();
 }
 
 Status Engine::bind(const std::vector<Array>& inputs)
 {
-    if (const std::optional<chip::Link>& link = m_recorder.onChipLink()) {
-        m_state.links.emplace_back(*link);
-        m_state.flights.emplace_back();
+    addLinks();
+    for (std::int32_t device = 0; device < m_devices; ++device) {
+        m_agent = &agentAt(device, 0);
+        std::size_t input = 0;
+        for (const ir::Argument& argument : m_program.arguments) {
+            const ir::Type& type = m_program.type(argument.ref);
+            if (argument.aliasOf >= 0) { // one array: the input's, which is bound already
+                const auto& same = m_program.arguments[static_cast<std::size_t>(argument.aliasOf)];
+                binding(argument.ref) = binding(same.ref);
+                m_state.aliased.insert(binding(same.ref).buffer);
+                continue;
+            }
+            binding(argument.ref).buffer = m_state.memory.allocate(1).first;
+            Memory& memory = m_state.memory[binding(argument.ref).buffer];
+            memory = {undefined(type.dtype, type.shape), true};
+            if (argument.kind == ir::ArgumentKind::Output) {
+                continue;
+            }
+            PALLASCOPE_CHECK(input < inputs.size());
+            const Array& array = inputs[input++];
+            const ir::Type all = ir::wholeType(m_program, argument);
+            PALLASCOPE_CHECK(array.dtype == all.dtype && array.shape == all.shape);
+            if (m_needed.needsContents(argument.ref) && !array.data) {
+                return userError("The values of " + argument.name + " decide what " + m_program.name
+                                 + " does, so they are needed; only its shape is given.");
+            }
+            if (array.data) {
+                memory.contents = partOf(argument, array);
+            }
+        }
     }
-    m_agent->frames.emplace_back(BlockFrame{m_plan.body});
-    std::size_t input = 0;
-    for (const ir::Argument& argument : m_program.arguments) {
-        const ir::Type& type = m_program.type(argument.ref);
-        if (argument.aliasOf >= 0) { // one array: the input's, which is bound already
-            const auto& same = m_program.arguments[static_cast<std::size_t>(argument.aliasOf)];
-            binding(argument.ref) = binding(same.ref);
-            m_state.aliased.insert(binding(same.ref).buffer);
-            continue;
-        }
-        binding(argument.ref).buffer = m_state.memory.allocate(1).first;
-        Memory& memory = m_state.memory[binding(argument.ref).buffer];
-        memory = {undefined(type.dtype, type.shape), true};
-        if (argument.kind == ir::ArgumentKind::Output) {
-            continue;
-        }
-        PALLASCOPE_CHECK(input < inputs.size());
-        const Array& array = inputs[input++];
-        PALLASCOPE_CHECK(array.dtype == type.dtype && array.shape == type.shape);
-        if (m_needed.needsContents(argument.ref) && !array.data) {
-            return userError("The values of " + argument.name + " decide what " + m_program.name
-                             + " does, so they are needed; only its shape is given.");
-        }
-        if (array.data) {
-            memory.contents =
-                Buffer(type.dtype, type.shape, m_options.settings.uninitializedMemory, array.data);
-        }
-    }
+    begin();
     return Done{};
 }
 
@@ -134,11 +123,13 @@ Status Engine::execute(Until until)
 {
     m_until = until;
     m_paused = false;
+    // With copies that a wait does, whoever can go on goes first: more of them are under way.
+    const Picoseconds due(m_options.settings.dmaExecutionMode == DmaMode::OnWait ? 1 : 0);
     while (!m_error && !m_state.stopped && !pauses()) {
         Agent* const agent = next();
         std::vector<Signal>& signals = m_state.signals;
         const bool signalsFirst =
-            !signals.empty() && (agent == nullptr || signals.back().at <= agent->time);
+            !signals.empty() && (agent == nullptr || signals.back().at + due <= agent->time);
         if (agent == nullptr && !signalsFirst) {
             break;
         }
@@ -176,8 +167,9 @@ void Engine::finish()
     for (const Agent& agent : m_state.agents) {
         m_end = std::max(*m_end, agent.time);
     }
-    for (const auto& [id, semaphore] : m_state.barriers) {
-        if (!isStuck) {
+    if (!isStuck) {
+        reportEarly(0, m_devices * m_cores);
+        for (const auto& [id, semaphore] : m_state.barriers) {
             closeSemaphores({semaphore, 1});
         }
     }
@@ -197,7 +189,9 @@ Agent* Engine::next()
         if (agent.isDone() || agent.waiting) {
             continue;
         }
-        if (first == nullptr || agent.time < first->time) {
+        const bool earlier = first == nullptr || agent.time < first->time
+                             || (agent.time == first->time && first->yields && !agent.yields);
+        if (earlier) {
             if (first != nullptr) {
                 m_horizon = std::min(m_horizon, first->time);
             }
@@ -220,7 +214,7 @@ void Engine::turn()
     do {
         advance();
     } while (!m_agent->isDone() && !m_agent->waiting && !m_error && !m_state.stopped && !yields());
-    if (m_agent->isDone() && m_agent->id != 0) {
+    if (m_agent->isDone() && m_agent->core != 0) {
         wakeJoining();
     }
 }
@@ -395,7 +389,7 @@ void Engine::allocate(const std::vector<ir::ValueId>& refs, Owned& owned)
         binding(ref) = {};
         binding(ref).buffer = owned.buffers.back().first;
         m_state.memory[binding(ref).buffer] = {undefined(type.dtype, type.shape), false,
-                                               m_agent->cores > 1};
+                                               m_agent->cores > 1 && m_devices == 1};
     }
 }
 
@@ -409,6 +403,7 @@ void Engine::release(const Owned& owned)
     land(m_agent->time);
     for (const SlabRange range : owned.buffers) {
         dropFlights(range);
+        forgetBindings(range);
         for (std::int32_t i = range.first; i < range.first + range.count; ++i) {
             m_state.races.forget(i);
         }
@@ -468,10 +463,9 @@ void Engine::runWhile()
 
 std::optional<std::string> Engine::nonFiniteOutput()
 {
-    m_agent = &m_state.agents.front();
     for (const ir::Argument& argument : m_program.arguments) {
         if (argument.kind == ir::ArgumentKind::Output) {
-            const Buffer& array = buffer(binding(argument.ref).buffer);
+            const Buffer array = whole(argument);
             if (nonFiniteIn(array.load(StridedView::whole(array.shape()), array.shape())).any()) {
                 return argument.name;
             }
@@ -483,10 +477,9 @@ std::optional<std::string> Engine::nonFiniteOutput()
 std::vector<Array> Engine::outputs()
 {
     std::vector<Array> arrays;
-    m_agent = &m_state.agents.front();
     for (const ir::Argument& argument : m_program.arguments) {
         if (argument.kind == ir::ArgumentKind::Output) {
-            arrays.push_back(buffer(binding(argument.ref).buffer).contents());
+            arrays.push_back(whole(argument).contents());
         }
     }
     return arrays;

@@ -204,7 +204,8 @@ private:
     void dropFlights(SlabRange buffers);
     void launch(Flight flight, std::int32_t link);
     void landHeld(std::int32_t copy);
-    void landHeld(std::int32_t semaphore, std::int64_t bytes);
+    void landHeld(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent);
+    void awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent);
 
     // sync.cpp
     void runSync(const ir::Operation& operation);
@@ -218,7 +219,7 @@ private:
     void deliver(const Signal& signal);
     void delay(const ir::Operation& operation);
     void bindBarrier(const ir::Operation& operation);
-    [[nodiscard]] std::int32_t barrier(std::int32_t collectiveId, std::int32_t core);
+    [[nodiscard]] std::int32_t barrier(std::int32_t collectiveId, std::int32_t agent);
     [[nodiscard]] std::int32_t semaphoreOf(const Agent& agent, ir::ValueId ref) const;
     void closeSemaphores(SlabRange semaphores);
     void reportDeadlock();
@@ -228,6 +229,36 @@ private:
     void joinCores();
     void wakeJoining();
     void shareGrid(PipelineFrame& frame) const;
+    void reportEarly(std::int32_t first, std::int32_t count);
+
+    // devices.cpp
+    void addAgents();
+    void addLinks();
+    void begin();
+    [[nodiscard]] Buffer partOf(const ir::Argument& argument, const Array& array) const;
+    [[nodiscard]] Buffer whole(const ir::Argument& argument);
+    [[nodiscard]] std::int64_t axisIndex(const ir::Operation& operation) const;
+    [[nodiscard]] Agent* peerOf(const ir::Operation& operation, bool named, std::size_t operand);
+    [[nodiscard]] Agent& agentAt(std::int32_t device, std::int32_t core);
+    [[nodiscard]] std::int32_t rootAt(const Agent& agent, ir::ValueId ref) const;
+    [[nodiscard]] std::int32_t semaphoreAt(const Agent& agent, ir::ValueId ref);
+    [[nodiscard]] bool comesLater(const Agent& peer, const ir::Operation& operation,
+                                  ir::ValueId ref);
+    void forgetBindings(SlabRange buffers);
+
+    // Semaphores remember the copies that will signal them: a wait does those, or other devices may
+    // have started some that it cannot tell apart.
+    [[nodiscard]] bool holdsCopies() const
+    {
+        const DmaMode mode = m_options.settings.dmaExecutionMode;
+        return mode == DmaMode::OnWait || (mode == DmaMode::Timed && m_devices > 1);
+    }
+
+    // A link of this device, as its number in State::links and a row of trace::Links.
+    [[nodiscard]] std::int32_t linkHere(std::int32_t link) const
+    {
+        return m_agent->device * m_recorder.linksPerDevice() + link;
+    }
 
     // pipeline.cpp
     void enterPipeline(const PlanItem& item);
@@ -302,10 +333,11 @@ private:
     Agent* m_agent = nullptr; // whose turn it is
     Picoseconds m_horizon;    // when it is over
     Until m_until;
-    bool m_paused = false;           // within a segment
-    bool m_detects = false;          // races are looked for
-    std::vector<bool> m_used;        // by ValueId: some operation reads it
-    std::vector<ir::ValueId> m_seen; // by ValueId: of a view the ref that it sees
+    bool m_paused = false;                   // within a segment
+    std::int32_t m_devices = 1, m_cores = 1; // of each device
+    bool m_detects = false;                  // races are looked for
+    std::vector<bool> m_used;                // by ValueId: some operation reads it
+    std::vector<ir::ValueId> m_seen;         // by ValueId: of a view the ref that it sees
     std::map<std::pair<const ir::Operation*, std::size_t>, std::shared_ptr<const OperandPlan>>
         m_operandPlans;
     std::optional<std::vector<Birth>> m_births;    // where they are watched

@@ -66,16 +66,16 @@ void Engine::reportRace(const Race& race, const std::string& name, bool isCopy, 
                    + " (" + here + ") and " + m_recorder.agentName(race.agent)
                    + (race.otherWrites ? " writes" : " reads") + " the same elements (" + there
                    + "): nothing puts the two in order. A semaphore or disjoint parts are right.";
-    } else if (race.writes) {
-        kind = "overwritten_in_flight";
-        sentence = name + " is written (" + here + ") while a copy that nobody has waited for "
-                   + (race.otherWrites ? "writes" : "reads") + " the same elements (started at "
-                   + there + "). A wait for that copy before is right.";
     } else {
-        kind = "read_before_wait";
-        sentence = name + " is read (" + here + ") while a copy that nobody has waited for writes "
-                   + "the same elements (started at " + there
-                   + "). A wait for that copy before is right.";
+        // Of several copies on one semaphore a wait may not know which has come.
+        const bool shared = m_devices > 1;
+        const std::string copy =
+            shared ? "a copy that no wait is sure of " : "a copy that nobody has waited for ";
+        kind = race.writes ? "overwritten_in_flight" : "read_before_wait";
+        sentence = name + (race.writes ? " is written (" : " is read (") + here + ") while " + copy
+                   + (race.otherWrites ? "writes" : "reads") + " the same elements (started at "
+                   + there + "). A wait for that copy before"
+                   + (shared ? ", on a semaphore of its own," : "") + " is right.";
     }
     m_recorder.addFinding({std::move(kind), trace::FindingClass::Structural, std::move(sentence),
                            name, step,

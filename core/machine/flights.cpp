@@ -92,21 +92,56 @@ void Engine::landHeld(std::int32_t copy)
     }
 }
 
-// A wait by hand does what was started last on its semaphore first, as much as it waits for.
-void Engine::landHeld(std::int32_t semaphore, std::int64_t bytes)
+// A wait by hand does what was started last on its semaphore first, as much as it waits for; only
+// that is in order with what the agent does next.
+void Engine::landHeld(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent)
 {
-    std::int64_t& done = m_state.semaphores[semaphore].executed;
-    for (std::size_t i = m_state.held.size(); i-- > 0 && done < bytes;) {
-        if (m_state.held[i].semaphore != semaphore) {
+    while (!semaphore.held.empty() && semaphore.executed < bytes) {
+        const HeldCopy copy = semaphore.held.back();
+        semaphore.held.pop_back();
+        semaphore.executed += copy.bytes;
+        if (copy.awaited.copy >= 0) {
+            m_state.races.await(agent, copy.awaited);
+        }
+        const auto flight = std::find_if(m_state.held.begin(), m_state.held.end(),
+                                         [&](const Flight& one) { return one.copy == copy.copy; });
+        if (flight == m_state.held.end()) {
             continue;
         }
-        Flight flight = std::move(m_state.held[i]);
-        m_state.held.erase(m_state.held.begin() + static_cast<std::ptrdiff_t>(i));
-        read(flight);
-        done += flight.bytes.value();
-        write(flight);
+        if (!flight->started) {
+            read(*flight);
+        }
+        if (!copy.onlyReads) {
+            Flight done = std::move(*flight);
+            m_state.held.erase(flight);
+            write(done);
+        }
     }
-    done -= bytes;
+    semaphore.executed -= bytes;
+}
+
+// A wait knows only how many bytes have come. Of the copies under way it is sure of those without
+// which there would not be as many.
+void Engine::awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent)
+{
+    semaphore.executed += bytes;
+    std::int64_t all = 0;
+    for (const HeldCopy& copy : semaphore.held) {
+        all += copy.bytes;
+    }
+    const auto isCertain = [&](const HeldCopy& copy) {
+        return all - copy.bytes < semaphore.executed;
+    };
+    std::vector<HeldCopy>& held = semaphore.held;
+    for (auto copy = std::find_if(held.begin(), held.end(), isCertain); copy != held.end();
+         copy = std::find_if(held.begin(), held.end(), isCertain)) {
+        if (copy->awaited.copy >= 0) {
+            m_state.races.await(agent, copy->awaited);
+        }
+        all -= copy->bytes;
+        semaphore.executed -= copy->bytes;
+        held.erase(copy);
+    }
 }
 
 // A copy that nobody waited for would land in memory that is gone.

@@ -79,15 +79,15 @@ std::int32_t Engine::startCopy(PipelineFrame& frame, std::size_t index, std::int
     PipelineOperand& operand = frame.operands[index];
     const OperandPlan& plan = *operand.plan;
     const Bytes bytes = plan.copyBytes(block);
-    const auto link = static_cast<std::size_t>(plan.link);
-    const auto service = m_state.links[link].serve(m_agent->time, bytes);
+    const std::int32_t link = linkHere(plan.link);
+    const auto service = m_state.links[static_cast<std::size_t>(link)].serve(m_agent->time, bytes);
     if (!service) {
         fail(limitError("The run takes longer than 53 days on this chip; more bandwidth or less "
                         "work is right."));
         return -1;
     }
     const std::int32_t copy =
-        m_recorder.addCopy(operand.traceOperand, block, slot, out, plan.link, rowOf(frame), bytes,
+        m_recorder.addCopy(operand.traceOperand, block, slot, out, link, rowOf(frame), bytes,
                            m_agent->time, service->start, service->end);
     (out ? operand.outCopyOfSlot
          : operand.inCopyOfSlot)[static_cast<std::size_t>(slot)] = {copy, service->end};
@@ -104,7 +104,7 @@ std::int32_t Engine::startCopy(PipelineFrame& frame, std::size_t index, std::int
                       .slotBuffer = operand.firstSlot + slot,
                       .block = block,
                       .array = operand.array};
-        launch(std::move(flight), plan.link);
+        launch(std::move(flight), link);
     }
     return copy;
 }

@@ -5,8 +5,6 @@
 
 namespace pallascope::machine {
 
-namespace {
-
 void learn(VectorClock& clock, const VectorClock& other)
 {
     clock.resize(std::max(clock.size(), other.size()), 0);
@@ -14,6 +12,8 @@ void learn(VectorClock& clock, const VectorClock& other)
         clock[i] = std::max(clock[i], other[i]);
     }
 }
+
+namespace {
 
 // The axes of the array that a block lies in, or the place itself.
 Reach reach(const Place& place)
@@ -47,22 +47,31 @@ bool mayMeet(const Place& a, const Place& b)
 
 } // namespace
 
-void Races::fork(std::int32_t cores)
+void Races::fork(std::int32_t first, std::int32_t count)
 {
-    const auto count = static_cast<std::size_t>(cores);
-    m_clocks.front().resize(count, 0);
-    for (std::size_t core = 1; core < count; ++core) {
-        m_clocks.push_back(m_clocks.front());
-        m_clocks.back()[core] = 1;
+    const auto all = std::max(m_clocks.size(), static_cast<std::size_t>(first + count));
+    m_clocks.resize(all);
+    for (VectorClock& clock : m_clocks) {
+        clock.resize(all, 0);
     }
-    ++m_clocks.front().front();
+    for (std::int32_t agent = first + 1; agent < first + count; ++agent) {
+        learn(clock(agent), clock(first));
+        ++clock(agent)[static_cast<std::size_t>(agent)];
+    }
+    ++clock(first)[static_cast<std::size_t>(first)];
 }
 
-void Races::join()
+void Races::join(std::int32_t first, std::int32_t count)
 {
-    m_clocks.resize(1);
-    m_clocks.front().resize(1);
-    m_past.clear(); // everything is ordered before what follows
+    if (m_clocks.size() == static_cast<std::size_t>(count)) { // there is no other agent
+        m_clocks.resize(1);
+        m_clocks.front().resize(1);
+        m_past.clear(); // everything is ordered before what follows
+        return;
+    }
+    for (std::int32_t agent = first + 1; agent < first + count; ++agent) {
+        learn(clock(first), clock(agent));
+    }
 }
 
 std::optional<Race> Races::againstCopies(const Access& access) const
@@ -177,6 +186,9 @@ std::optional<Races::CopyAccess> Races::take(std::int32_t buffer, std::int32_t c
 void Races::await(std::int32_t agent, const AwaitedCopy& copy)
 {
     for (const std::int32_t buffer : {copy.from, copy.to}) {
+        if (buffer < 0) {
+            continue;
+        }
         const std::optional<CopyAccess> one = take(buffer, copy.copy);
         if (one && isShared() && !one->access.isPrivate && !isAll(one->access.place)) {
             remember(agent, one->access, reach(one->access.place));

@@ -18,6 +18,8 @@ namespace pallascope::machine {
 // Per agent, how many of its releases (signals, copy starts) are known.
 using VectorClock = std::vector<std::uint32_t>;
 
+void learn(VectorClock& clock, const VectorClock& other);
+
 // A part of a buffer, spelled out only when it may conflict. Default: all of it.
 struct Place
 {
@@ -42,7 +44,8 @@ struct Access
     Place place;
 };
 
-// A copy that somebody has waited for, and the buffers that it read and wrote.
+// A copy that somebody has waited for, and the buffers that it read and wrote; -1: the wait says
+// nothing about that end.
 struct AwaitedCopy
 {
     std::int32_t copy = -1, from = -1, to = -1;
@@ -61,9 +64,10 @@ struct Race
 class Races
 {
 public:
-    // Agents 1 to cores - 1 begin with what agent 0 knows; they end, and it knows what they know.
-    void fork(std::int32_t cores);
-    void join();
+    // The count - 1 agents after `first` begin with what it knows; they end, and it knows what they
+    // know.
+    void fork(std::int32_t first, std::int32_t count);
+    void join(std::int32_t first, std::int32_t count);
 
     // An access by an agent: the first conflict, if any.
     [[nodiscard]] std::optional<Race> access(std::int32_t agent, const Access& access);

@@ -8,6 +8,7 @@
 #include "core/trace/summary.h"
 #include "core/trace/trace.h"
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -163,8 +164,25 @@ public:
     // The block of a site's array that begins at or before an element, by its row-major number.
     [[nodiscard]] std::int64_t blockOf(const CopySite& site, std::int64_t element) const;
 
-    // Copies between on-chip memories take a link that no chip file lists.
-    [[nodiscard]] const std::optional<chip::Link>& onChipLink() const { return m_onChipLink; }
+    // The links of one device, once described: those of the chip, one between its on-chip memories
+    // that no chip file lists, those to its neighbours. Those of device d are the rows of
+    // Info::links from d * linksPerDevice() on.
+    [[nodiscard]] const std::vector<chip::Link>& deviceLinks() const { return m_deviceLinks; }
+
+    [[nodiscard]] std::int32_t linksPerDevice() const
+    {
+        return static_cast<std::int32_t>(m_deviceLinks.size());
+    }
+
+    // The way from one device to another, along the axes of the mesh in order, on each the shorter
+    // way round; forwards where both are as long.
+    struct Route
+    {
+        std::int32_t link = 0; // of the first hop, in deviceLinks()
+        Picoseconds detour;    // latency of the hops after it
+    };
+
+    [[nodiscard]] Route route(const ir::Program& program, std::int32_t from, std::int32_t to) const;
 
     // Rows of Info::semaphores; one for each semaphore of each agent.
     [[nodiscard]] std::int32_t semaphoreRow(const std::string& name, ir::MemorySpace space,
@@ -193,6 +211,7 @@ private:
                                           const chip::Chip& chip);
     [[nodiscard]] Status describeScopes(const ir::Program& program, const chip::Chip& chip);
     [[nodiscard]] Status describeCopies(const ir::Program& program, const chip::Chip& chip);
+    void describeDevices(const ir::Program& program, const chip::Chip& chip);
     void describeCopy(const ir::Program& program, const ir::Operation& dmaStart, const Part& source,
                       const Part& target, trace::Direction direction);
     [[nodiscard]] std::int32_t linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to);
@@ -216,6 +235,10 @@ private:
     std::map<std::string, std::int32_t> m_files;
     std::map<const ir::Operation*, CopySite> m_copySites;
     std::optional<chip::Link> m_onChipLink;
+    std::vector<chip::Link> m_deviceLinks;
+    std::int32_t m_firstToNeighbour = 0; // of m_deviceLinks
+    // Direction of each ring, by mesh axis: backwards and forwards; -1: there is none.
+    std::vector<std::array<std::int32_t, 2>> m_directions;
     std::map<std::pair<std::string, std::int32_t>, std::int32_t> m_semaphores; // by name, agent
 
     struct PipelineRows

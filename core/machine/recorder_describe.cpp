@@ -117,7 +117,7 @@ void Recorder::describeChip(const chip::Chip& chip)
         info.memories.push_back({memory.name, memory.bytes, memory.defaultLimit});
     }
     for (const chip::Link& link : chip.links) {
-        info.links.push_back({link.name, link.from, link.to, link.datasheet, link.achieved()});
+        info.links.push_back({link.name, link.from, link.to, link.datasheet, link.achieved(), {}});
     }
     for (const chip::AgentKind& agent : chip.agents) {
         for (std::int64_t i = 0; i < agent.count; ++i) {
@@ -212,6 +212,7 @@ Status Recorder::describe(const ir::Program& program, const chip::Chip& chip, co
     if (Status status = describeCopies(program, chip); !status) {
         return status;
     }
+    describeDevices(program, chip);
     builder.info.templates = plan.templates;
     m_visits.resize(builder.info.operands.size());
     if (m_keeps == Keeps::Sums) {

@@ -97,7 +97,7 @@ std::int32_t Recorder::linkOf(const chip::Chip& chip, std::int32_t from, std::in
                                         * static_cast<double>(chip.agents.front().clock.value()));
         m_onChipLink = link;
         builder.info.links.push_back(
-            {link.name, link.from, link.to, link.datasheet, link.achieved()});
+            {link.name, link.from, link.to, link.datasheet, link.achieved(), {}});
     }
     return static_cast<std::int32_t>(chip.links.size());
 }

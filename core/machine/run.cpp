@@ -4,6 +4,7 @@
 #include "core/base/format.h"
 #include "core/cost/budget.h"
 #include "core/cost/legality.h"
+#include "core/ir/mesh.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/engine.h"
 #include "core/machine/unknown_figures.h"
@@ -158,6 +159,14 @@ Status checkFit(const ir::Program& program, const chip::Chip& chip)
         return limitError("The arrays of " + program.name + " take " + bytesText(arrays)
                           + " of HBM, " + chip.title + " has "
                           + bytesText(chip.memories[static_cast<std::size_t>(hbm)].bytes) + ".");
+    }
+    constexpr std::int64_t kMostAgentValues = 1 << 21;
+    const std::int64_t devices = ir::deviceCount(program);
+    const auto values = static_cast<std::int64_t>(program.values.size());
+    if (devices > 1 && devices * values > kMostAgentValues) {
+        return limitError(program.name + " runs on " + countText(devices) + " devices with "
+                          + countText(values) + " values each; " + countText(kMostAgentValues)
+                          + " together are the most.");
     }
     const Result<std::vector<cost::Budget>> budgets = cost::budgets(program, chip);
     if (!budgets) {

@@ -122,7 +122,7 @@ void Engine::execute(const Evaluation& evaluation)
     }
     case OpCode::AxisIndex:
         value(operation.results[0]) =
-            RuntimeValue::scalarOf(DType::Int32, static_cast<double>(m_agent->id));
+            RuntimeValue::scalarOf(DType::Int32, static_cast<double>(axisIndex(operation)));
         return;
     case OpCode::Get:
     case OpCode::Swap:

@@ -31,8 +31,10 @@ struct Waiting
 
 struct Agent
 {
-    std::int32_t id = 0;
-    std::int32_t cores = 1; // of the core_map around; `id` is its core's number
+    std::int32_t id = 0; // its place in State::agents
+    std::int32_t device = 0, core = 0;
+    std::int32_t cores = 1; // of the core_map around
+    bool yields = false;    // others that have come as far go first
     Picoseconds time;
     std::vector<Frame> frames;
     std::int32_t step = -1;               // row of trace::Steps that it works on, -1: none
@@ -51,6 +53,15 @@ struct Memory
     bool isPrivate = false; // to a core
 };
 
+// One end of a copy that signals a semaphore, until a wait makes sure of it.
+struct HeldCopy
+{
+    std::int32_t copy = -1; // row of trace::Copies
+    AwaitedCopy awaited;    // what the wait puts in order
+    std::int64_t bytes = 0;
+    bool onlyReads = false; // its semaphore is the source's
+};
+
 struct Semaphore
 {
     ir::MemorySpace space = ir::MemorySpace::Semaphore;
@@ -58,7 +69,9 @@ struct Semaphore
     std::int32_t row = -1;           // of trace::Info::semaphores
     std::int32_t lastCopy = -1;      // that signalled it, row of trace::Copies
     std::vector<AwaitedCopy> landed; // that signalled it since somebody waited
-    std::int64_t executed = 0;       // bytes of held copies that are done and not yet taken off
+    std::vector<HeldCopy> held;      // Engine::holdsCopies: in the order of their starts
+    std::int64_t executed = 0;       // on_wait: bytes done and not yet taken off; else taken off of
+                                     // copies that may or may not be done
     VectorClock clock;
     ir::LocationId location; // of what signalled it last
 };
@@ -78,8 +91,6 @@ struct Flight
     Buffer payload;
     // By hand:
     RefBinding source, target;
-    std::int32_t semaphore = -1;
-    Bytes bytes;
     RuntimeValue elements;
 
     [[nodiscard]] bool touches(SlabRange buffers) const
@@ -99,6 +110,7 @@ struct Signal
     std::int64_t amount = 0;
     AwaitedCopy copy;
     ir::LocationId location;
+    VectorClock clock; // of another device that sent it
 };
 
 // What signals that came before their semaphore left for it.
@@ -110,16 +122,16 @@ struct EarlySignal
 
 struct State
 {
-    std::deque<Agent> agents; // cores in order
-    std::vector<FifoLink> links;
+    std::deque<Agent> agents;    // cores in order, of one device after the other
+    std::vector<FifoLink> links; // of one device after the other
     Slab<Memory> memory;
     Slab<Semaphore> semaphores;
     std::vector<std::deque<Flight>> flights; // by link, in order
     std::vector<Flight> held;                // dma_execution_mode=on_wait
     std::vector<Signal> signals;             // by time, the next one last
     std::set<std::int32_t> aliased;          // buffers that an input and an output share
-    // Barrier semaphores by (collective_id, core); signals that came before their semaphore, by
-    // (core, ref, element).
+    // Barrier semaphores by (collective_id, agent); signals that came before their semaphore, by
+    // (agent, ref, element).
     std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> barriers;
     std::map<std::tuple<std::int32_t, ir::ValueId, std::int64_t>, EarlySignal> early;
     Races races;

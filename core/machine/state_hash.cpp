@@ -231,8 +231,9 @@ private:
 
     void add(const Agent& agent)
     {
-        const auto& [id, cores, time, frames, step, values, refs, gridFrame, waiting] = agent;
-        all(id, cores, time, frames, step, values, refs, gridFrame, waiting);
+        const auto& [id, device, core, cores, yields, time, frames, step, values, refs, gridFrame,
+                     waiting] = agent;
+        all(id, device, core, cores, yields, time, frames, step, values, refs, gridFrame, waiting);
     }
 
     void add(const Memory& memory)
@@ -247,24 +248,37 @@ private:
         all(row, from, to);
     }
 
+    void add(const HeldCopy& copy)
+    {
+        const auto& [row, awaited, bytes, onlyReads] = copy;
+        all(row, awaited, bytes, onlyReads);
+    }
+
+    void add(const EarlySignal& signal)
+    {
+        const auto& [amount, clock] = signal;
+        all(amount, clock);
+    }
+
     void add(const Semaphore& semaphore)
     {
-        const auto& [space, count, row, lastCopy, landed, executed, clock, location] = semaphore;
-        all(space, count, row, lastCopy, landed, executed, clock, location);
+        const auto& [space, count, row, lastCopy, landed, held, executed, clock, location] =
+            semaphore;
+        all(space, count, row, lastCopy, landed, held, executed, clock, location);
     }
 
     void add(const Flight& flight)
     {
         const auto& [start, end, out, started, step, copy, operand, slotBuffer, block, array,
-                     payload, source, target, semaphore, bytes, elements] = flight;
-        all(start, end, out, started, step, copy, operand, slotBuffer, block, array, payload,
-            source, target, semaphore, bytes, elements);
+                     payload, source, target, elements] = flight;
+        all(start, end, out, started, step, copy, operand, slotBuffer, block, array, payload, source,
+            target, elements);
     }
 
     void add(const Signal& signal)
     {
-        const auto& [at, semaphore, amount, copy, location] = signal;
-        all(at, semaphore, amount, copy, location);
+        const auto& [at, semaphore, amount, copy, location, clock] = signal;
+        all(at, semaphore, amount, copy, location, clock);
     }
 
     void add(const FifoLink& link) { add(link.m_free); }

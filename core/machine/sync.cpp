@@ -54,7 +54,18 @@ void Engine::runSync(const ir::Operation& operation)
 void Engine::startDma(const ir::Operation& operation)
 {
     const ir::ValueId from = operation.operands[0], to = operation.operands[1];
-    const RefBinding &source = binding(from), &target = binding(to);
+    const auto& params = std::get<ir::DmaParams>(operation.params);
+    Agent* const peer = peerOf(operation, params.device, operation.operands.size() - 1);
+    if (peer == nullptr || comesLater(*peer, operation, to)
+        || comesLater(*peer, operation, operation.operands[2])) {
+        return;
+    }
+    const bool isRemote = peer->device != m_agent->device;
+    const RefBinding& source = binding(from);
+    RefBinding target = binding(to);
+    if (isRemote) {
+        target.buffer = rootAt(*peer, to);
+    }
     const Shape extents = viewOf(source, memoryShape(from)).shape;
     const Shape wanted = viewOf(target, memoryShape(to)).shape;
     if (extents != wanted) {
@@ -64,9 +75,15 @@ void Engine::startDma(const ir::Operation& operation)
         return;
     }
     const Recorder::CopySite& site = m_recorder.copySite(operation);
-    const Bytes bytes = bytesOf(m_program.type(from), extents) * site.passes;
+    const Bytes useful = bytesOf(m_program.type(from), extents);
+    const Bytes bytes = isRemote ? useful : useful * site.passes;
+    Recorder::Route route{site.link, Picoseconds(0)};
+    if (isRemote) {
+        route = m_recorder.route(m_program, m_agent->device, peer->device);
+    }
+    const std::int32_t link = linkHere(route.link);
     const auto service =
-        m_state.links[static_cast<std::size_t>(site.link)].serve(m_agent->time, bytes);
+        m_state.links[static_cast<std::size_t>(link)].serve(m_agent->time + route.detour, bytes);
     if (!service) {
         fail(limitError("The run takes longer than 53 days on this chip; more bandwidth or less "
                         "work is right."));
@@ -75,11 +92,10 @@ void Engine::startDma(const ir::Operation& operation)
     const std::int64_t offset =
         viewOf(site.out ? target : source, memoryShape(site.out ? to : from)).offset;
     const std::int32_t copy =
-        m_recorder.addCopy(site.operand, m_recorder.blockOf(site, offset), 0, site.out, site.link,
+        m_recorder.addCopy(site.operand, m_recorder.blockOf(site, offset), 0, site.out, link,
                            m_agent->step, bytes, m_agent->time, service->start, service->end);
     Memory& memory = m_state.memory[target.buffer];
     memory.written = true;
-    const AwaitedCopy awaited{copy, source.buffer, target.buffer};
     const auto access = [&](ir::ValueId ref, const RefBinding& where, bool writes) {
         const Memory& at = m_state.memory[where.buffer];
         Access one{where.buffer, at.isPrivate, writes, m_agent->step, operation.location, {}};
@@ -94,24 +110,36 @@ void Engine::startDma(const ir::Operation& operation)
                        operation.location);
         }
     }
-    const auto& params = std::get<ir::DmaParams>(operation.params);
+    VectorClock clock;
+    if (isRemote) {
+        m_state.races.signal(m_agent->id, clock);
+    }
     for (std::size_t i = 2; i < (params.sourceSemaphore ? 4U : 3U); ++i) {
-        const Signal signal{service->end, semaphoreOf(*m_agent, operation.operands[i]),
-                            bytesOf(m_program.type(from), extents).value(),
-                            i == 2 ? awaited : AwaitedCopy{}, operation.location};
+        // Either end of a copy to another device is waited for alone.
+        const bool atTarget = i == 2;
+        const AwaitedCopy both{copy, source.buffer, target.buffer};
+        const AwaitedCopy end =
+            atTarget ? AwaitedCopy{copy, -1, target.buffer} : AwaitedCopy{copy, source.buffer, -1};
+        Signal signal{
+            service->end,       semaphoreAt(atTarget ? *peer : *m_agent, operation.operands[i]),
+            useful.value(),     isRemote ? end : atTarget ? both : AwaitedCopy{},
+            operation.location, clock};
+        if (holdsCopies()) {
+            m_state.semaphores[signal.semaphore].held.push_back(
+                {copy, signal.copy, signal.amount, !atTarget});
+        }
         const auto later = [](const Signal& a, const Signal& b) { return a.at > b.at; };
         auto& signals = m_state.signals;
-        signals.insert(std::lower_bound(signals.begin(), signals.end(), signal, later), signal);
         m_horizon = std::min(m_horizon, signal.at);
+        signals.insert(std::lower_bound(signals.begin(), signals.end(), signal, later),
+                       std::move(signal));
     }
     if (m_needed.needsContents(to)) {
         Flight flight{
             .start = service->start, .end = service->end, .step = m_agent->step, .copy = copy};
         flight.source = source;
-        flight.target = target;
-        flight.semaphore = semaphoreOf(*m_agent, operation.operands[2]);
-        flight.bytes = bytesOf(m_program.type(from), extents);
-        launch(std::move(flight), site.link);
+        flight.target = std::move(target);
+        launch(std::move(flight), link);
     }
 }
 
@@ -134,7 +162,10 @@ void Engine::signalByHand(const ir::Operation& operation)
     const auto& params = std::get<ir::SignalParams>(operation.params);
     const ir::ValueId ref = operation.operands[0];
     const std::int64_t amount = number(operation.operands[1]);
-    std::int32_t core = m_agent->id;
+    Agent* peer = peerOf(operation, params.device, 2);
+    if (peer == nullptr) {
+        return;
+    }
     if (params.core) {
         const std::int64_t asked = number(operation.operands.back());
         if (asked < 0 || asked >= m_agent->cores) {
@@ -143,30 +174,16 @@ void Engine::signalByHand(const ir::Operation& operation)
                            + ", numbered from 0."));
             return;
         }
-        core = static_cast<std::int32_t>(asked);
+        peer = &agentAt(peer->device, static_cast<std::int32_t>(asked));
     }
-    std::int32_t semaphore = semaphoreOf(*m_agent, ref);
-    if (core != m_agent->id) {
-        if (*m_program.type(ref).space == ir::MemorySpace::BarrierSemaphore) {
-            const auto mine =
-                std::find_if(m_state.barriers.begin(), m_state.barriers.end(),
-                             [&](const auto& one) { return one.second == semaphore; });
-            PALLASCOPE_CHECK(mine != m_state.barriers.end());
-            semaphore = barrier(mine->first.first, core);
-        } else {
-            const ir::ValueId root = rootOf(ref);
-            const std::int64_t element =
-                semaphore - binding(root).buffer; // the same one of that core's array
-            const Agent& other = m_state.agents[static_cast<std::size_t>(core)];
-            const std::int32_t first = other.refs[static_cast<std::size_t>(root.index)].buffer;
-            if (first < 0) { // that core has not come to its scope yet
-                EarlySignal& early = m_state.early[{core, root, element}];
-                early.amount += amount;
-                m_state.races.signal(m_agent->id, early.clock);
-                return;
-            }
-            semaphore = first + static_cast<std::int32_t>(element);
-        }
+    const std::int32_t semaphore = semaphoreAt(*peer, ref);
+    if (semaphore < 0) { // it has not come to its scope yet
+        const ir::ValueId root = rootOf(ref);
+        const std::int64_t element = semaphoreOf(*m_agent, ref) - binding(root).buffer;
+        EarlySignal& early = m_state.early[{peer->id, root, element}];
+        early.amount += amount;
+        m_state.races.signal(m_agent->id, early.clock);
+        return;
     }
     Semaphore& target = m_state.semaphores[semaphore];
     target.location = operation.location;
@@ -196,6 +213,7 @@ void Engine::deliver(const Signal& signal)
 {
     Semaphore& target = m_state.semaphores[signal.semaphore];
     target.location = signal.location;
+    learn(target.clock, signal.clock);
     if (signal.copy.copy >= 0) {
         target.lastCopy = signal.copy.copy;
         target.landed.push_back(signal.copy);
@@ -225,13 +243,17 @@ bool Engine::take(Agent& agent, const Waiting& waiting)
         semaphore.count -= waiting.amount;
         m_recorder.addSignal(semaphore.row, agent.id, agent.time, -waiting.amount);
     }
-    const bool mayOwe = !m_state.held.empty() || semaphore.executed != 0;
-    if (mayOwe && semaphore.space == ir::MemorySpace::DmaSemaphore) {
-        landHeld(waiting.semaphore, waiting.amount);
-    }
     m_state.races.wait(agent.id, semaphore.clock);
-    for (const AwaitedCopy& copy : semaphore.landed) {
-        m_state.races.await(agent.id, copy);
+    if (holdsCopies()) {
+        if (semaphore.space == ir::MemorySpace::DmaSemaphore) {
+            const bool lands = m_options.settings.dmaExecutionMode == DmaMode::OnWait;
+            lands ? landHeld(semaphore, waiting.amount, agent.id)
+                  : awaitCertain(semaphore, waiting.amount, agent.id);
+        }
+    } else {
+        for (const AwaitedCopy& copy : semaphore.landed) {
+            m_state.races.await(agent.id, copy);
+        }
     }
     semaphore.landed.clear();
     return true;
@@ -265,22 +287,22 @@ void Engine::allocateSemaphores(ir::ValueId ref, Owned& owned)
             m_recorder.semaphoreRow(refName(ref), *type.space, i, type.shape, m_agent->id);
         if (const auto early = m_state.early.find({m_agent->id, ref, i});
             early != m_state.early.end()) {
-            semaphore.clock = early->second.clock;
+            learn(semaphore.clock, early->second.clock);
             add(first + i, early->second.amount, m_agent->time);
             m_state.early.erase(early);
         }
     }
 }
 
-std::int32_t Engine::barrier(std::int32_t collectiveId, std::int32_t core)
+std::int32_t Engine::barrier(std::int32_t collectiveId, std::int32_t agent)
 {
-    const auto [place, isNew] = m_state.barriers.try_emplace({collectiveId, core});
+    const auto [place, isNew] = m_state.barriers.try_emplace({collectiveId, agent});
     if (isNew) {
         place->second = m_state.semaphores.allocate(1).first;
         Semaphore& semaphore = m_state.semaphores[place->second];
         semaphore.space = ir::MemorySpace::BarrierSemaphore;
         semaphore.row = m_recorder.semaphoreRow("barrier " + std::to_string(collectiveId),
-                                                ir::MemorySpace::BarrierSemaphore, 0, {}, core);
+                                                ir::MemorySpace::BarrierSemaphore, 0, {}, agent);
     }
     return place->second;
 }

@@ -36,6 +36,10 @@ std::set<std::string> usedParts(const ir::Program& program, const chip::Chip& ch
             parts.insert("rates/" + std::string(dtypeName(cost::dotDType(program, operation)))
                          + "/");
         }
+        const auto* copy = std::get_if<ir::DmaParams>(&operation.params);
+        if (copy != nullptr && copy->device) {
+            parts.insert("/interconnect/");
+        }
     });
     return parts;
 }

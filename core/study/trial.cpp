@@ -1,6 +1,7 @@
 #include "core/study/trial.h"
 
 #include "core/cost/budget.h"
+#include "core/ir/mesh.h"
 #include "core/machine/run.h"
 
 #include <algorithm>
@@ -29,8 +30,8 @@ Result<Outcome> quickRun(const ir::Program& program, const chip::Chip& chip,
     const std::size_t given = inputs.size();
     for (const ir::Argument& argument : program.arguments) {
         if (argument.kind == ir::ArgumentKind::Input && given == 0) {
-            inputs.push_back(
-                {program.type(argument.ref).dtype, program.type(argument.ref).shape, nullptr});
+            const ir::Type type = ir::wholeType(program, argument);
+            inputs.push_back({type.dtype, type.shape, nullptr});
         }
     }
     const Result<machine::RunResult> run =

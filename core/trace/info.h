@@ -83,6 +83,7 @@ struct Link
     std::int32_t from = 0, to = 0; // memories
     BytesPerSecond datasheet;
     BytesPerSecond achieved;
+    std::string kind; // what devices have of it, "HBM" of "device 1 HBM"; empty: its name
     bool operator==(const Link&) const = default;
 };
 

@@ -81,6 +81,7 @@ void describe(A& a, T& link)
     a("to", link.to);
     a("datasheet_bytes_per_s", link.datasheet);
     a("achieved_bytes_per_s", link.achieved);
+    a.optional("kind", link.kind);
 }
 
 template<class A, MaybeConst<Pipeline> T>

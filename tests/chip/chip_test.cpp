@@ -38,6 +38,20 @@ TEST(Chip, theV5eHasTheFiguresOfItsDatasheet)
     EXPECT_EQ(chip.memoryIndex("L2"), -1);
 }
 
+TEST(Chip, theV5eHasFourLinksToItsNeighbours)
+{
+    const Chip chip = v5e();
+    ASSERT_TRUE(chip.interconnect);
+    EXPECT_EQ(chip.interconnect->links, 4);
+    EXPECT_EQ(chip.interconnect->link.datasheet, BytesPerSecond(45e9));
+    EXPECT_EQ(chip.interconnect->link.latency, Picoseconds(1'000'000));
+    json file = json::parse(v5eText());
+    file.erase("interconnect");
+    const Result<Chip> alone = parse(file.dump(), "a chip");
+    ASSERT_TRUE(alone) << alone.error().message;
+    EXPECT_FALSE(alone->interconnect);
+}
+
 TEST(Chip, theV5ePeakFollowsFromItsUnitsAndClock)
 {
     const Chip chip = v5e();

@@ -107,6 +107,12 @@ TEST(BadKernelFile, everySentenceNamesThePlaceAndWhatIsRight)
         {"/body/operations/0/params/specs/0/block/0/size", "1099511627776",
          "/specs/0/block is [1099511"},
         {"/body/operations/0/params/origin", R"("grid")", "one of emit_pipeline, pallas_call"},
+        {"/mesh", R"([{"name":"x"}])", "/mesh/0/size is missing"},
+        {"/mesh", R"([{"name":"x","size":0}])", "has the axis \"x\" of 0"},
+        {"/mesh", R"([{"name":"x","size":16},{"name":"y","size":17}])", "1 to 256 devices"},
+        {"/mesh", R"([{"name":"x","size":2},{"name":"x","size":2}])", "names of their own"},
+        {"/arguments/0/partition", R"([["x"],[]])", "The partition of x of add must have"},
+        {"/arguments/0/partition", "[[]]", "one list for each of 2 axes"},
         {"/sources", R"([{"file":"a.py"}])", "/sources/0 needs either text or member"},
         {"/sources", R"([{"file":"a.py","member":"s/a.py"}])", "names a member of an archive"},
     };

@@ -1,4 +1,5 @@
 // What is written reads back identical, and the same bytes are written again.
+#include "core/ir/mesh.h"
 #include "core/kernel_file/document.h"
 #include "core/kernel_file/params.h"
 #include "core/machine/run.h"
@@ -69,6 +70,25 @@ TEST(KernelFileRoundTrip, aProgramWithEveryKindOfParametersComesBack)
     EXPECT_GE(kinds.size(), 11U);
     expectRoundTrip(kernel, ".kernel.json");
     expectRoundTrip(kernel, ".pallascope");
+}
+
+TEST(KernelFileRoundTrip, aMeshAndThePartsOfItsDevicesComeBack)
+{
+    ir::Program program = builtInPrograms().front();
+    program.mesh = {{"x", 2}, {"y", 4}};
+    program.arguments[0].partition = {{"y", "x"}, {}};
+    const KernelFile kernel = withDefaults(std::move(program));
+    expectRoundTrip(kernel, ".kernel.json");
+    const ir::Program& meshed = kernel.program;
+    const Shape& part = meshed.type(meshed.arguments[0].ref).shape;
+    const Shape whole = ir::wholeType(meshed, meshed.arguments[0]).shape;
+    EXPECT_EQ(whole, Shape({8 * part[0], part[1]}));
+    // Device 6 is at x 1, y 2: part 2 * 2 + 1 of the rows.
+    EXPECT_EQ(ir::partStart(meshed, meshed.arguments[0], 6)[0], 5 * part[0]);
+    // The file has the whole array.
+    KernelFile filled = kernel;
+    filled.inputs[0] = normalArray(meshed.type(meshed.arguments[0].ref).dtype, whole, 7);
+    expectRoundTrip(filled, ".pallascope");
 }
 
 TEST(KernelFileRoundTrip, randomPipelinesComeBack)
@@ -254,7 +274,7 @@ TEST(KernelFileRoundTrip, noMemberOfAProgramIsForgotten)
     // operation count.
     EXPECT_EQ(memberCount<ir::Operation>(), 7U);
     EXPECT_EQ(memberCount<ir::Region>(), 3U);
-    EXPECT_EQ(memberCount<ir::Program>(), 7U);
+    EXPECT_EQ(memberCount<ir::Program>(), 8U);
 }
 
 TEST(KernelFileRoundTrip, everyMemberOfEveryKindOfParametersIsWrittenAndRead)

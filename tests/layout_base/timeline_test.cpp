@@ -63,6 +63,9 @@ std::vector<Bar> barsOf(const RunView& run, const Lane& lane, const TimeAxis& ax
         return unitBars(run, lane.unit, axis, level);
     case LaneKind::Wait:
         return waitBars(run, axis);
+    case LaneKind::DeviceCopy:
+    case LaneKind::DeviceWait:
+        return deviceBars(*run.trace, lane, axis);
     }
     return {};
 }

@@ -1,6 +1,7 @@
 // The memory view: HBM, the link with its queue, the on-chip memory with its slots, and the units.
 #include "core/base/format.h"
 #include "views/layout/memory_parts.h"
+#include "views/layout/timeline.h"
 #include "views/layout/view_parts.h"
 
 #include <algorithm>
@@ -29,6 +30,12 @@ std::vector<std::int32_t> usedMemories(const trace::Info& info)
     return used;
 }
 
+// Of several devices those of the first.
+std::size_t shownLinks(const trace::Info& info)
+{
+    return info.links.size() / static_cast<std::size_t>(timeline::deviceCount(info));
+}
+
 std::string linkPart(const RunView& run, Picoseconds now, std::int32_t link, bool named)
 {
     const trace::Trace& trace = *run.trace;
@@ -55,7 +62,7 @@ std::string captionOf(const RunView& run, Picoseconds now, const std::vector<std
 {
     const trace::Info& info = run.trace->info();
     std::string caption;
-    for (std::size_t i = 0; i < info.links.size(); ++i) {
+    for (std::size_t i = 0; i < shownLinks(info); ++i) {
         caption += (i > 0 ? " · " : "")
                    + linkPart(run, now, static_cast<std::int32_t>(i), info.links.size() > 1);
     }
@@ -83,7 +90,7 @@ Scene layoutMemory(const RunView& run, const ViewState& state, Size size)
     if (!info.operands.empty()) {
         y = paintStrips(canvas, run, state.now, y, stripsHeight(run, size.height)) + 8;
     }
-    for (std::size_t i = 0; i < info.links.size(); ++i) {
+    for (std::size_t i = 0; i < shownLinks(info); ++i) {
         if (y + kLinkHeight > size.height) {
             break;
         }

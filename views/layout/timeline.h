@@ -39,7 +39,9 @@ enum class LaneKind
     CopyIn,
     CopyOut,
     Unit,
-    Wait
+    Wait,
+    DeviceCopy, // in both directions, of one device
+    DeviceWait
 };
 
 struct Lane
@@ -48,13 +50,16 @@ struct Lane
     std::int32_t unit = -1;
     std::string name;
     Role role = Role::Scalar;
+    std::int32_t device = -1;
     bool used = true; // busy at all during the run; else only its head is shown
     double y = 0, h = 0;
 };
 
 // Top to bottom, with heights that fill `height` as far as they may grow or shrink.
 [[nodiscard]] std::vector<Lane> lanesOf(const RunView& run, Level level, double height);
-// Target::a of TargetKind::Lane: 0 copy in, 1 copy out, 2 waits, 3 + unit.
+// Target::a of TargetKind::Lane: 0 copy in, 1 copy out, 2 waits, 3 + unit; of devices
+// from kDeviceLanes on, two each.
+inline constexpr std::int64_t kDeviceLanes = std::int64_t{1} << 32;
 [[nodiscard]] std::int64_t laneNumber(const Lane& lane);
 
 // Busy time of a lane in [0, t).
@@ -76,6 +81,14 @@ struct Bar
 [[nodiscard]] std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis& axis,
                                         Level level);
 [[nodiscard]] std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis);
+
+// The devices of the mesh that the program ran on.
+[[nodiscard]] std::int32_t deviceCount(const trace::Info& info);
+// Each device has its lanes: there are several, and not too many rows.
+[[nodiscard]] bool hasDeviceLanes(const trace::Trace& trace);
+[[nodiscard]] Picoseconds deviceBusy(const trace::Trace& trace, const Lane& lane, Picoseconds t);
+[[nodiscard]] std::vector<Bar> deviceBars(const trace::Trace& trace, const Lane& lane,
+                                          const TimeAxis& axis);
 
 // Level::Run: whole steps, folded; `share` of [begin, end) is the lane busy.
 struct Fold

@@ -27,6 +27,9 @@ double baseHeight(const Lane& lane, const RunView& run, std::int32_t tallest)
         return 26;
     case LaneKind::Wait:
         return 18;
+    case LaneKind::DeviceCopy:
+    case LaneKind::DeviceWait:
+        return 14;
     case LaneKind::Unit:
         break;
     }
@@ -91,12 +94,19 @@ std::int64_t laneNumber(const Lane& lane)
         return 2;
     case LaneKind::Unit:
         return 3 + lane.unit;
+    case LaneKind::DeviceCopy:
+        return kDeviceLanes + 2 * lane.device;
+    case LaneKind::DeviceWait:
+        return kDeviceLanes + 2 * lane.device + 1;
     }
     return -1;
 }
 
 Picoseconds busy(const RunView& run, const Lane& lane, Picoseconds t)
 {
+    if (lane.device >= 0) {
+        return deviceBusy(*run.trace, lane, t);
+    }
     if (lane.kind == LaneKind::Unit) {
         return run.index->unitBusy(lane.unit, t);
     }
@@ -141,7 +151,13 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height)
         lane.used = busy(run, lane, end).value() > 0;
         lanes.push_back(std::move(lane));
     };
-    if (run.trace->copies().size() > 0) {
+    const bool byDevice = hasDeviceLanes(*run.trace);
+    for (std::int32_t device = 0; byDevice && device < deviceCount(info); ++device) {
+        const std::string number = std::to_string(device);
+        add({LaneKind::DeviceCopy, -1, "copies " + number, Role::CopyIn, device});
+        add({LaneKind::DeviceWait, -1, "wait " + number, Role::Wait, device});
+    }
+    if (run.trace->copies().size() > 0 && !byDevice) {
         add({LaneKind::CopyIn, -1, "copy in", Role::CopyIn});
         add({LaneKind::CopyOut, -1, "copy out", Role::CopyOut});
     }
@@ -165,7 +181,9 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height)
             add(std::move(lane));
         }
     }
-    add({LaneKind::Wait, -1, "wait", Role::Wait});
+    if (!byDevice) {
+        add({LaneKind::Wait, -1, "wait", Role::Wait});
+    }
     // Loads and stores are the first to go where it gets narrow.
     constexpr double kNarrow = 0.75;
     if (heights() * kNarrow > room) {

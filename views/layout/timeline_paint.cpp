@@ -57,6 +57,16 @@ void Painter::bars(const Lane& lane)
             wait(lane, bar);
         }
         break;
+    case LaneKind::DeviceCopy:
+        for (const Bar& bar : deviceBars(m_trace, lane, m_axis)) {
+            solid(lane, bar, bar.x0, bar.x1, bar.x1);
+        }
+        break;
+    case LaneKind::DeviceWait:
+        for (const Bar& bar : deviceBars(m_trace, lane, m_axis)) {
+            wait(lane, bar);
+        }
+        break;
     }
 }
 

@@ -8,6 +8,7 @@ down as docs/kernel_format.md says.
 """
 
 from pallascope.capture import Kernel, capture
+from pallascope.compat import mesh_of
 from pallascope.problems import Problem, UnsupportedError
 
-__all__ = ["Kernel", "Problem", "UnsupportedError", "capture"]
+__all__ = ["Kernel", "Problem", "UnsupportedError", "capture", "mesh_of"]

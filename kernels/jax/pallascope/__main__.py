@@ -31,7 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         fn = _function(options.function)
         args = [_argument(text) for text in options.arg]
-        kernel = capture(fn, *args, chip=options.chip, name=options.name)
+        kernel = capture(fn, *args, chip=options.chip, name=options.name,
+                         mesh=dict(map(_axis, options.mesh)))
         kernel.save(options.output)
     except UnsupportedError as error:
         print(f"pallascope: {error}", file=sys.stderr)
@@ -53,6 +54,8 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("-o", "--output", required=True, metavar="FILE",
                          help="FILE.pallascope or FILE.kernel.json")
     command.add_argument("--chip", default="tpu_v5e", choices=compat.DEVICE_KINDS)
+    command.add_argument("--mesh", action="append", default=[], metavar="AXIS=SIZE",
+                         help="an axis of the mesh of devices, such as 'x=8', the slowest first")
     command.add_argument("--name", help="of the kernel; default: the function's")
     return parser
 
@@ -77,6 +80,13 @@ def _function(text: str) -> Callable[..., Any]:
     if not callable(fn):
         raise UserError(f"{path} has no function {name}")
     return fn
+
+
+def _axis(text: str) -> tuple[str, int]:
+    name, _, size = text.partition("=")
+    if not name.isidentifier() or not size.isdecimal() or int(size) < 1:
+        raise UserError(f"--mesh '{text}' is no AXIS=SIZE; one such as 'x=8' is right")
+    return name, int(size)
 
 
 def _argument(text: str) -> jax.ShapeDtypeStruct:

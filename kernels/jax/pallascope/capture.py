@@ -44,10 +44,11 @@ class Kernel:
 
 
 def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e",
-            name: str | None = None) -> Kernel:
+            name: str | None = None, mesh: Any = None) -> Kernel:
     """Traces `fn(*args)` as on `chip`; nothing is run.
 
-    `args` are arrays, jax.ShapeDtypeStruct, or trees of such. Raises UnsupportedError with all that
+    `args` are arrays, jax.ShapeDtypeStruct, or trees of such. `mesh` is that of the devices, for a
+    function with a shard_map that leaves it open: {"x": 8}, or a mesh of JAX. Raises UnsupportedError with all that
     the kernel asks for and the format lacks, ValueError for a chip that is not known.
     """
     if chip not in compat.DEVICE_KINDS:
@@ -55,7 +56,7 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e",
     leaves, tree = jax.tree_util.tree_flatten(args)
     shapes = [jax.ShapeDtypeStruct(np.shape(leaf), jax.dtypes.canonicalize_dtype(_dtype(leaf)))
               for leaf in leaves]
-    with compat.tracing_for(chip):
+    with compat.tracing_for(chip, mesh):
         closed = jax.make_jaxpr(fn)(*tree.unflatten(shapes))
         walk = Walk(_RULES)
         outer = Outer(walk)
@@ -87,6 +88,7 @@ def _document(name: str, outer: Outer, walk: Walk, body: Any) -> dict[str, Any]:
     return {
         "format": "pallascope.kernel", "version": 1, "name": name,
         "producer": f"pallascope with JAX {compat.VERSION}",
+        **({"mesh": outer.mesh()} if walk.devices else {}),
         "arguments": outer.arguments(),
         "inputs": [_recipe(array, walk, number) for number, array in enumerate(outer.inputs)],
         "values": walk.builder.values,

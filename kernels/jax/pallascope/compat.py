@@ -30,22 +30,32 @@ TransformedRef = state_types.TransformedRef
 
 
 @contextlib.contextmanager
-def tracing_for(chip: str) -> Iterator[None]:
-    """Traces as for one core of the chip; emit_pipeline stays one equation where JAX can."""
-    with device_of(chip), _emit_pipeline_as_primitive():
+def tracing_for(chip: str, mesh: Any = None) -> Iterator[None]:
+    """Traces as for one core of each device; emit_pipeline stays one equation where JAX can."""
+    with device_of(chip, mesh), _emit_pipeline_as_primitive():
         yield
 
 
 @contextlib.contextmanager
-def device_of(chip: str) -> Iterator[None]:
+def device_of(chip: str, mesh: Any = None) -> Iterator[None]:
     """JAX takes one core of the chip for its device, though there is none."""
-    from jax._src.mesh import AbstractDevice, AbstractMesh, use_abstract_mesh
+    from jax._src.mesh import use_abstract_mesh
 
+    with use_abstract_mesh(mesh_of(mesh or {}, chip)):
+        yield
+
+
+def mesh_of(axes: Any, chip: str = "tpu_v5e") -> Any:
+    """A mesh of devices of the chip that need not exist: {"x": 8}, or as a mesh of JAX is."""
+    from jax._src.mesh import AbstractDevice, AbstractMesh
+
+    if chip not in DEVICE_KINDS:
+        raise ValueError(f"chip {chip!r} is not known; {', '.join(DEVICE_KINDS)} are")
     fields: dict[str, Any] = {"device_kind": DEVICE_KINDS[chip], "num_cores": 1, "platform": "tpu"}
     known = {field.name for field in dataclasses.fields(AbstractDevice)}
     device = AbstractDevice(**{key: value for key, value in fields.items() if key in known})
-    with use_abstract_mesh(AbstractMesh((), (), abstract_device=device)):
-        yield
+    shape = dict(getattr(axes, "shape", axes))
+    return AbstractMesh(tuple(shape.values()), tuple(shape), abstract_device=device)
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pallascope import compat
+from pallascope import compat, devices
 from pallascope.problems import NotCaptured
 from pallascope.program import Params, Type
 from pallascope.transforms import view, window
@@ -14,18 +14,6 @@ from pallascope.walk import Leaf, Rule, Walk
 def _view(walk: Walk, part: Any) -> int:
     ref, transforms = part
     return view(walk, window(walk, ref.value, transforms))
-
-
-def _scalar(walk: Walk, value: Any) -> int:
-    return walk.index(value.value) if isinstance(value, Leaf) else walk.builder.index(int(value))
-
-
-def _device(walk: Walk, eqn: Any, device: Any) -> int:
-    """The number of a device; a place in a mesh needs the mesh."""
-    kind = eqn.params["device_id_type"]
-    if getattr(kind, "name", None) != "LOGICAL" or isinstance(device, (tuple, dict)):
-        raise NotCaptured(f"{eqn.primitive.name} to a device of a mesh")
-    return _scalar(walk, device)
 
 
 def _dma_start(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
@@ -41,7 +29,7 @@ def _dma_start(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         taken.append(_view(walk, source_semaphore))
         params["source_semaphore"] = True
     if device is not None:
-        taken.append(_device(walk, eqn, device))
+        taken.append(devices.logical(walk, eqn, device))
         params["device"] = True
     if eqn.params["priority"]:
         params["priority"] = int(eqn.params["priority"])
@@ -62,13 +50,13 @@ def _parts(eqn: Any, operands: list[int]) -> Any:
 
 def _signal(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     semaphore, transforms, amount, device, core = _parts(eqn, operands)
-    taken = [_view(walk, (semaphore, transforms)), _scalar(walk, amount)]
+    taken = [_view(walk, (semaphore, transforms)), devices.scalar(walk, amount)]
     params: Params = {}
     if device is not None:
-        taken.append(_device(walk, eqn, device))
+        taken.append(devices.logical(walk, eqn, device))
         params["device"] = True
     if core is not None:
-        taken.append(_scalar(walk, core))
+        taken.append(devices.scalar(walk, core))
         params["core"] = True
     return walk.builder.emit("semaphore_signal", taken, [], params)
 
@@ -80,7 +68,7 @@ def _wait(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     if decrement is None:
         raise NotCaptured("semaphore_wait that may take away or not")
     return walk.builder.emit(
-        "semaphore_wait", [_view(walk, (semaphore, transforms)), _scalar(walk, amount)], [],
+        "semaphore_wait", [_view(walk, (semaphore, transforms)), devices.scalar(walk, amount)], [],
         {} if decrement else {"decrement": False})
 
 

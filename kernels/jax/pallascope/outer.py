@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pallascope import compat, pipelines, stages, types
+from pallascope import compat, devices, pipelines, stages, types
 from pallascope.problems import NotCaptured
 from pallascope.program import Region, Type
 from pallascope.walk import Walk
@@ -30,6 +30,8 @@ class Array:
     scalar: int | None = None  # its one element, once it was loaded
     alias_of: Array | None = None
     base: Array | None = None  # the array that this one is in another shape
+    # On several devices `aval` is of one device's part; per axis, the mesh axes that cut it.
+    partition: list[list[str]] | None = None
 
     def root(self) -> Array:
         return self.base.root() if self.base else self
@@ -50,10 +52,13 @@ class Outer:
         self.inputs: list[Array] = []
         self.results: list[Array] = []
         self.kernel_names: list[str] = []
+        self._around = False  # a shard_map is somewhere in the function
+        self._inside = False  # of it
 
     def run(self, jaxpr: Any, names: list[str]) -> Region:
         """The program's body."""
         inner, consts = compat.open_jaxpr(jaxpr)
+        self._around = devices.has_shard_map(inner)
         self.inputs = [Array(v.aval, name) for v, name in zip(inner.invars, names, strict=True)]
         with self.walk.builder.region() as region:
             found = self._inline(inner, [self._constant(v.aval, const) for v, const
@@ -72,7 +77,15 @@ class Outer:
             listed.append({"name": array.name, "kind": "output", "ref": array.ref})
             if array.alias_of is not None:
                 listed[-1]["alias_of"] = self.inputs.index(array.alias_of)
+        for entry, array in zip(listed, [*self.inputs, *self.results], strict=True):
+            cut = array.partition or (array.alias_of and array.alias_of.partition)
+            if cut:
+                entry["partition"] = cut
         return listed
+
+    def mesh(self) -> list[dict[str, Any]]:
+        """Of the devices, as the file has it."""
+        return [{"name": axis, "size": size} for axis, size in self.walk.devices.items()]
 
     # ---- the function's own equations ------------------------------------------------------
 
@@ -98,16 +111,22 @@ class Outer:
 
     def _equation(self, eqn: Any, operands: list[Array]) -> list[Array]:
         name = eqn.primitive.name
+        if name == "shard_map":
+            return self._shard_map(eqn, operands)
+        if self._around and not self._inside and name not in _CALLS:
+            raise NotCaptured(f"{name} outside of the shard_map")
         if name == "pallas_call":
             return self._pallas_call(eqn, operands)
         if name == "mpmd_map":
             return self._mpmd_map(eqn, operands)
+        if name in devices.SAME_VALUE:
+            return operands
         if name in _CALLS:
             inner, consts = compat.open_jaxpr(eqn.params[_CALLS[name]])
             with self.walk.inside(inner):
                 return self._inline(inner, [self._constant(v.aval, const) for v, const in
                                             zip(inner.constvars, consts, strict=True)], operands)
-        if all(operand.value is not None for operand in operands):
+        if operands and all(operand.value is not None for operand in operands):
             found = _evaluate(eqn, [operand.value for operand in operands])
             return [Array(v.aval, "constant", value=value)
                     for v, value in zip(eqn.outvars, found, strict=True)]
@@ -118,6 +137,30 @@ class Outer:
             return [Array(v.aval, "", scalar=scalar)
                     for v, scalar in zip(eqn.outvars, scalars, strict=True)]
         return self._compute(eqn, operands)
+
+    def _shard_map(self, eqn: Any, operands: list[Array]) -> list[Array]:
+        """Every device runs the function on its parts, which are what the program sees."""
+        inner, consts = compat.open_jaxpr(eqn.params["jaxpr"])
+        parts = devices.shard_map_of(eqn, inner)
+        if self._inside or self.walk.devices not in ({}, parts.mesh):
+            raise NotCaptured("a shard_map in another one, or on another mesh than the one before")
+        self.walk.devices = parts.mesh
+        for array, variable, cut in zip(operands, inner.invars, parts.inputs, strict=True):
+            if array.base is not None or array.partition not in (None, cut):
+                raise NotCaptured(f"{array.name or 'an array'} cut in another way than before it")
+            if array.ref is None and not array.is_result:
+                array.aval = variable.aval
+            array.partition = cut
+        self._inside = True
+        with self.walk.inside(inner):
+            results = self._inline(inner, [self._constant(v.aval, const) for v, const in
+                                           zip(inner.constvars, consts, strict=True)], operands)
+        self._inside = False
+        for array, cut in zip(results, parts.outputs, strict=True):
+            if array.partition not in (None, cut):
+                raise NotCaptured("a result of a shard_map that is cut in two ways")
+            array.partition = cut
+        return results
 
     def _compute(self, eqn: Any, operands: list[Array]) -> list[Array]:
         """An operation on whole arrays."""
@@ -201,7 +244,7 @@ class Outer:
         type_ = builder.types[ref]
         whole = builder.value(type_._replace(shape=types.shape_of(array.aval)), root.name)
         builder.define_first("ref_reshape", [whole], ref, {"shape": list(type_.shape)})
-        return Array(array.aval, root.name, is_result=True, ref=whole)
+        return Array(array.aval, root.name, is_result=True, ref=whole, partition=array.partition)
 
     # ---- kernels ---------------------------------------------------------------------------
 
@@ -219,11 +262,18 @@ class Outer:
         self.results += outputs
         return outputs
 
+    def _start(self, eqn: Any) -> None:
+        """A kernel that talks to other devices and has no barrier of its own gets one from JAX."""
+        walk = self.walk
+        walk.collective_id = getattr(eqn.params["compiler_params"], "collective_id", None)
+        if walk.collective_id is None and walk.devices and any(
+                map(devices.talks_to_devices, compat.jaxprs_of(eqn))):
+            devices.barrier(walk, range(math.prod(walk.devices.values())))
+
     def _pallas_call(self, eqn: Any, operands: list[Array]) -> list[Array]:
         walk, mapping = self.walk, eqn.params["grid_mapping"]
         body, _ = compat.open_jaxpr(eqn.params["jaxpr"])
         self.kernel_names.append(pipelines.kernel_name(eqn, body))
-        walk.collective_id = getattr(eqn.params["compiler_params"], "collective_id", None)
         num_bounds, num_prefetch = mapping.num_dynamic_grid_bounds, mapping.num_index_operands
         bounds = [walk.index(self._scalar(array)) for array in operands[:num_bounds]]
         arrays = operands[num_bounds:]
@@ -231,6 +281,7 @@ class Outer:
         inputs = [self._ref(array, self._space(array, block, ref)) for array, block, ref
                   in zip(arrays[num_prefetch:], mapping.block_mappings,
                          body.invars[num_prefetch:], strict=False)]
+        self._start(eqn)
         count = num_prefetch + mapping.num_inputs
         names = pipelines.arg_names(body)[count:count + mapping.num_outputs]
         outputs = self._outputs(eqn.params["out_avals"], names, arrays,
@@ -270,7 +321,7 @@ class Outer:
         names = pipelines.arg_names(body)[len(operands):][:len(eqn.params["out_avals"])]
         outputs = self._outputs(eqn.params["out_avals"], names, operands,
                                 dict(eqn.params["input_output_aliases"]))
-        walk.collective_id = getattr(eqn.params["compiler_params"], "collective_id", None)
+        self._start(eqn)
         refs = [self._ref(array, types.ref_type(v.aval).space or "hbm") for array, v
                 in zip([*operands, *outputs], body.invars, strict=False)]
         walk.cores = cores

@@ -34,6 +34,7 @@ class Walk:
         self.problems: list[Problem] = []
         self.grid_axes: list[int] = []  # the pipeline's axis for each that a body asks for
         self.cores: dict[str, int] = {}  # extents of the named axes of the mesh of cores
+        self.devices: dict[str, int] = {}  # extents of the axes of the mesh of devices
         self.collective_id: int | None = None  # of the kernel: which barrier it uses
         self._rules = rules
         self._fixed = False  # the location stays as it is

@@ -1,0 +1,30 @@
+// Programs that several devices run: who is who, and who has which part of an array.
+#pragma once
+
+#include "core/ir/program.h"
+
+namespace pallascope::ir {
+
+constexpr std::int32_t kMostDevices = 256;
+
+// Of the mesh; 1 without one.
+[[nodiscard]] std::int32_t deviceCount(const Program& program);
+
+// Cores that its core_maps take of each device; at least 1.
+[[nodiscard]] std::int32_t coreCount(const Program& program);
+
+// Where a device is on an axis of the mesh.
+[[nodiscard]] std::int32_t coordinate(const Program& program, std::int32_t device,
+                                      std::size_t axis);
+
+// Number of the mesh axis with this name; absent: there is none.
+[[nodiscard]] std::optional<std::size_t> meshAxis(const Program& program, std::string_view name);
+
+// The whole array of an argument, of which each device has a part.
+[[nodiscard]] Type wholeType(const Program& program, const Argument& argument);
+
+// Where a device's part of it begins.
+[[nodiscard]] std::vector<std::int64_t> partStart(const Program& program, const Argument& argument,
+                                                  std::int32_t device);
+
+} // namespace pallascope::ir

@@ -1,0 +1,213 @@
+// Programs that several devices run at once: who they are, which part of an array each has, and
+// what one of them names of another.
+#include "core/base/check.h"
+#include "core/ir/mesh.h"
+#include "core/machine/engine.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+using ir::OpCode;
+
+// The first core of every device can run the program; the others have nothing until a core_map.
+void Engine::addAgents()
+{
+    m_devices = ir::deviceCount(m_program);
+    m_cores = ir::coreCount(m_program);
+    std::vector<RuntimeValue> values(m_program.values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const ir::Value& value = m_program.values[i];
+        if (value.literal) {
+            values[i] = RuntimeValue::scalarOf(value.type.dtype, *value.literal);
+        }
+    }
+    for (std::int32_t id = 0; id < m_devices * m_cores; ++id) {
+        Agent& agent = m_state.agents.emplace_back();
+        agent.id = id;
+        agent.device = id / m_cores;
+        agent.core = id % m_cores;
+        if (agent.core == 0) {
+            agent.values = values;
+            agent.refs.resize(values.size());
+        }
+    }
+    m_agent = &m_state.agents.front();
+}
+
+void Engine::addLinks()
+{
+    std::vector<FifoLink> one;
+    for (const chip::Link& link : m_recorder.deviceLinks()) {
+        one.emplace_back(link);
+    }
+    for (std::int32_t device = 0; device < m_devices; ++device) {
+        m_state.links.insert(m_state.links.end(), one.begin(), one.end());
+    }
+    m_state.flights.resize(m_state.links.size());
+}
+
+void Engine::begin()
+{
+    if (m_devices > 1) {
+        m_state.races.fork(0, m_devices * m_cores);
+    }
+    for (Agent& agent : m_state.agents) {
+        if (agent.core == 0) {
+            agent.frames.emplace_back(BlockFrame{m_plan.body});
+        }
+    }
+    m_agent = &m_state.agents.front();
+}
+
+Agent& Engine::agentAt(std::int32_t device, std::int32_t core)
+{
+    return m_state.agents[static_cast<std::size_t>(device * m_cores + core)];
+}
+
+namespace {
+
+// The part of an array of all devices that one of them has.
+StridedView partView(const ir::Program& program, const ir::Argument& argument, const Shape& all,
+                     std::int32_t device)
+{
+    StridedView view = StridedView::whole(all);
+    view.shape = program.type(argument.ref).shape;
+    const std::vector<std::int64_t> start = ir::partStart(program, argument, device);
+    for (std::size_t axis = 0; axis < start.size(); ++axis) {
+        view.offset += start[axis] * view.strides[axis];
+    }
+    return view;
+}
+
+} // namespace
+
+// Of this device.
+Buffer Engine::partOf(const ir::Argument& argument, const Array& array) const
+{
+    const Buffer all(array.dtype, array.shape, m_options.settings.uninitializedMemory, array.data);
+    const Shape& part = m_program.type(argument.ref).shape;
+    if (part == array.shape) {
+        return all;
+    }
+    const StridedView view = partView(m_program, argument, array.shape, m_agent->device);
+    return {all.load(view, part), m_options.settings.uninitializedMemory};
+}
+
+// The parts of all devices in one array; of equal ones the first device's.
+Buffer Engine::whole(const ir::Argument& argument)
+{
+    const ir::Type all = ir::wholeType(m_program, argument);
+    const Shape& part = m_program.type(argument.ref).shape;
+    m_agent = &agentAt(0, 0);
+    if (part == all.shape) {
+        return buffer(binding(argument.ref).buffer);
+    }
+    Buffer result = undefined(all.dtype, all.shape);
+    for (std::int32_t device = m_devices; device-- > 0;) {
+        m_agent = &agentAt(device, 0);
+        const Buffer& mine = buffer(binding(argument.ref).buffer);
+        result.store(partView(m_program, argument, all.shape, device),
+                     mine.load(StridedView::whole(part), part));
+    }
+    return result;
+}
+
+std::int64_t Engine::axisIndex(const ir::Operation& operation) const
+{
+    const std::string& name = std::get<ir::TextParams>(operation.params).text;
+    const std::optional<std::size_t> axis = ir::meshAxis(m_program, name);
+    return axis ? ir::coordinate(m_program, m_agent->device, *axis) : m_agent->core;
+}
+
+// The agent with this one's core number on the device that an operation names by its number; this
+// one where it names none. Null when there is no such device, and the run ends.
+Agent* Engine::peerOf(const ir::Operation& operation, bool named, std::size_t operand)
+{
+    const std::int64_t asked = named ? number(operation.operands[operand]) : m_agent->device;
+    const std::string who =
+        m_program.where(operation.location) + ": " + std::string(ir::opName(operation.code));
+    if (asked < 0 || asked >= m_devices) {
+        fail(
+            userError(who + " names device " + std::to_string(asked) + "; "
+                      + (m_devices == 1 ? std::string("the program runs on device 0 alone, as it "
+                                                      "has no mesh of devices.")
+                                        : "the mesh of " + m_program.name + " has "
+                                              + std::to_string(m_devices) + ", numbered from 0.")));
+        return nullptr;
+    }
+    if (asked != m_agent->device && operation.code == OpCode::DmaStart && !m_chip.interconnect) {
+        fail(userError(who + " copies to device " + std::to_string(asked) + ", but the chip "
+                       + m_chip.title + " has no interconnect; a chip file with one is right."));
+        return nullptr;
+    }
+    return asked == m_agent->device ? m_agent
+                                    : &agentAt(static_cast<std::int32_t>(asked), m_agent->core);
+}
+
+// The buffer, or first semaphore, that an agent has for the ref that `ref` is a view of; -1: none
+// now.
+std::int32_t Engine::rootAt(const Agent& agent, ir::ValueId ref) const
+{
+    const auto root = static_cast<std::size_t>(rootOf(ref).index);
+    return root < agent.refs.size() ? agent.refs[root].buffer : -1;
+}
+
+// The semaphore that is to `agent` what `ref` is to this one; -1: it has none now.
+std::int32_t Engine::semaphoreAt(const Agent& agent, ir::ValueId ref)
+{
+    const std::int32_t mine = semaphoreOf(*m_agent, ref);
+    if (&agent == m_agent) {
+        return mine;
+    }
+    if (m_program.type(ref).space == ir::MemorySpace::BarrierSemaphore) {
+        const auto known = std::find_if(m_state.barriers.begin(), m_state.barriers.end(),
+                                        [&](const auto& one) { return one.second == mine; });
+        PALLASCOPE_CHECK(known != m_state.barriers.end());
+        return barrier(known->first.first, agent.id);
+    }
+    const std::int32_t first = rootAt(agent, ref);
+    return first < 0 ? -1 : first + mine - rootAt(*m_agent, ref);
+}
+
+// Another agent does not have `ref` yet. Those that have come as far go first; then the run ends.
+bool Engine::comesLater(const Agent& peer, const ir::Operation& operation, ir::ValueId ref)
+{
+    if (&peer == m_agent || rootAt(peer, ref) >= 0) {
+        m_agent->yields = false;
+        return false;
+    }
+    if (!m_agent->yields) {
+        m_agent->yields = true;
+        --std::get<BlockFrame>(m_agent->frames.back()).next; // the operation, once more
+        m_horizon = m_agent->time;
+        return true;
+    }
+    stop({"peer_not_ready",
+          trace::FindingClass::Structural,
+          m_recorder.agentName(m_agent->id) + " copies to " + refName(ref) + " of device "
+              + std::to_string(peer.device) + ", which does not have it at that time ("
+              + m_program.where(operation.location)
+              + "). A barrier between the two before is right.",
+          refName(ref),
+          m_agent->step,
+          {},
+          m_recorder.sourceLine(m_program, operation.location),
+          1});
+    return true;
+}
+
+// What a device has given back no other one may name.
+void Engine::forgetBindings(SlabRange buffers)
+{
+    for (std::size_t i = 0; m_devices > 1 && i < m_agent->refs.size(); ++i) {
+        const auto& space = m_program.values[i].type.space;
+        RefBinding& ref = m_agent->refs[i];
+        if (space && !ir::isSemaphore(*space) && buffers.first <= ref.buffer
+            && ref.buffer < buffers.first + buffers.count) {
+            ref = {};
+        }
+    }
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,96 @@
+// The static half of a trace for programs on several devices: their agents and links.
+#include "core/base/check.h"
+#include "core/ir/mesh.h"
+#include "core/machine/recorder.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+namespace {
+
+bool copiesToDevices(const ir::Program& program)
+{
+    bool copies = false;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        const auto* params = std::get_if<ir::DmaParams>(&operation.params);
+        copies = copies || (params != nullptr && params->device);
+    });
+    return copies;
+}
+
+} // namespace
+
+void Recorder::describeDevices(const ir::Program& program, const chip::Chip& chip)
+{
+    trace::Info& info = builder.info;
+    m_deviceLinks = chip.links;
+    if (m_onChipLink) {
+        m_deviceLinks.push_back(*m_onChipLink);
+    }
+    const std::int32_t devices = ir::deviceCount(program);
+    if (devices == 1) {
+        return;
+    }
+    m_firstToNeighbour = linksPerDevice();
+    std::int32_t next = 0; // direction
+    for (const ir::MeshAxis& axis : program.mesh) {
+        std::array<std::int32_t, 2>& direction = m_directions.emplace_back();
+        direction[1] = axis.size > 1 ? next++ : -1;
+        direction[0] = axis.size > 2 ? next++ : direction[1];
+        if (!chip.interconnect || !copiesToDevices(program)) {
+            continue;
+        }
+        for (const std::int32_t forwards : {1, 0}) {
+            const bool isOther = forwards == 1 ? axis.size > 1 : axis.size > 2;
+            const bool isLeft = linksPerDevice() - m_firstToNeighbour < chip.interconnect->links;
+            if (isOther && isLeft) {
+                m_deviceLinks.push_back(chip.interconnect->link);
+                m_deviceLinks.back().name += " " + axis.name + (forwards == 1 ? "+" : "-");
+            }
+        }
+    }
+    info.links.clear();
+    info.agents.clear();
+    const std::int32_t cores = ir::coreCount(program);
+    for (std::int32_t device = 0; device < devices; ++device) {
+        const std::string who = "device " + std::to_string(device) + " ";
+        for (std::int32_t i = 0; i < linksPerDevice(); ++i) {
+            const chip::Link& link = m_deviceLinks[static_cast<std::size_t>(i)];
+            info.links.push_back(
+                {who + link.name, link.from, link.to, link.datasheet, link.achieved(),
+                 i < m_firstToNeighbour ? link.name : chip.interconnect->link.name});
+        }
+        for (std::int32_t core = 0; core < cores; ++core) {
+            info.agents.push_back(who + chip.agents.front().name + " " + std::to_string(core));
+        }
+    }
+}
+
+Recorder::Route Recorder::route(const ir::Program& program, std::int32_t from,
+                                std::int32_t to) const
+{
+    const std::int32_t neighbours = linksPerDevice() - m_firstToNeighbour;
+    PALLASCOPE_CHECK(neighbours > 0 && from != to);
+    Route route;
+    std::int64_t hops = 0;
+    for (std::size_t axis = 0; axis < program.mesh.size(); ++axis) {
+        const std::int32_t size = program.mesh[axis].size;
+        const std::int32_t ahead =
+            (ir::coordinate(program, to, axis) - ir::coordinate(program, from, axis) + size) % size;
+        if (ahead == 0) {
+            continue;
+        }
+        const std::int32_t back = size - ahead;
+        if (hops == 0) { // more directions than links: they share
+            route.link =
+                m_firstToNeighbour + m_directions[axis][ahead <= back ? 1 : 0] % neighbours;
+        }
+        hops += std::min(ahead, back);
+    }
+    route.detour = Picoseconds(m_deviceLinks[static_cast<std::size_t>(route.link)].latency.value()
+                               * (hops - 1));
+    return route;
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,97 @@
+// Lanes of programs that several devices run.
+#include "views/layout/timeline.h"
+
+#include <gtest/gtest.h>
+
+using namespace pallascope;
+using namespace pallascope::layout::timeline;
+
+namespace {
+
+constexpr std::int64_t kUs = 1'000'000;
+
+// Two devices with two links and one agent each. Device 0 copies from 1 to 3 us and, over its other
+// link, from 2 to 4; device 1 from 1 to 2, and waits from 0 to 4.
+std::shared_ptr<const trace::Trace> twoDevices()
+{
+    trace::TraceBuilder builder;
+    trace::Info& info = builder.info;
+    info.memories = {{"HBM", Bytes(1 << 20), std::nullopt}};
+    for (const char* device : {"device 0 ", "device 1 "}) {
+        info.agents.push_back(std::string(device) + "core 0");
+        for (const char* kind : {"HBM", "ICI"}) {
+            info.links.push_back(
+                {device + std::string(kind), 0, 0, BytesPerSecond(1e9), BytesPerSecond(1e9), kind});
+        }
+    }
+    trace::Operand operand;
+    operand.name = "x";
+    operand.array = operand.block = Shape({8, 128});
+    operand.blockCounts = {1, 1};
+    operand.gridAxes = {trace::kNone, trace::kNone};
+    operand.pipeline = trace::kNone;
+    operand.slots = 0;
+    info.operands = {operand};
+    trace::Copies& copies = builder.copies;
+    copies.operand = {0, 0, 0};
+    copies.block = {0, 0, 0};
+    copies.slot = {0, 0, 0};
+    copies.out = {0, 0, 0};
+    copies.link = {0, 1, 3};
+    copies.step = {trace::kNone, trace::kNone, trace::kNone};
+    copies.bytes = {4096, 4096, 4096};
+    copies.issue = {0, 0, 0};
+    copies.start = {1 * kUs, 2 * kUs, 1 * kUs};
+    copies.end = {3 * kUs, 4 * kUs, 2 * kUs};
+    builder.waits.copy = {trace::kNone};
+    builder.waits.agent = {1};
+    builder.waits.step = {trace::kNone};
+    builder.waits.begin = {0};
+    builder.waits.end = {4 * kUs};
+    builder.end = Picoseconds(4 * kUs);
+    Result<std::shared_ptr<const trace::Trace>> trace = std::move(builder).finish();
+    EXPECT_TRUE(trace) << (trace ? "" : trace.error().message);
+    return *trace;
+}
+
+Lane laneOf(LaneKind kind, std::int32_t device)
+{
+    Lane lane;
+    lane.kind = kind;
+    lane.device = device;
+    return lane;
+}
+
+} // namespace
+
+TEST(TimelineOfDevices, countsWhatItsLinksDoAtOnceOnce)
+{
+    const auto trace = twoDevices();
+    EXPECT_EQ(deviceCount(trace->info()), 2);
+    const Lane copies = laneOf(LaneKind::DeviceCopy, 0);
+    EXPECT_EQ(deviceBusy(*trace, copies, Picoseconds(4 * kUs)), Picoseconds(3 * kUs));
+    EXPECT_EQ(deviceBusy(*trace, copies, Picoseconds(5 * kUs / 2)), Picoseconds(3 * kUs / 2));
+    EXPECT_EQ(deviceBusy(*trace, laneOf(LaneKind::DeviceWait, 0), trace->end()), Picoseconds(0));
+    EXPECT_EQ(deviceBusy(*trace, laneOf(LaneKind::DeviceWait, 1), trace->end()),
+              Picoseconds(4 * kUs));
+}
+
+// 100 px for each microsecond.
+TEST(TimelineOfDevices, hasBarsOfItsOwnRowsAlone)
+{
+    const auto trace = twoDevices();
+    const layout::TimeAxis axis{0, 400, {Picoseconds(0), trace->end()}};
+    const std::vector<Bar> first = deviceBars(*trace, laneOf(LaneKind::DeviceCopy, 0), axis);
+    ASSERT_EQ(first.size(), 2U);
+    EXPECT_EQ(first[0].x0, 100);
+    EXPECT_EQ(first[0].x1, 300);
+    EXPECT_EQ(first[1].x0, 300); // what the bar before leaves of it
+    EXPECT_EQ(first[1].x1, 400);
+    EXPECT_EQ(first[1].target.a, 1);
+    const std::vector<Bar> second = deviceBars(*trace, laneOf(LaneKind::DeviceCopy, 1), axis);
+    ASSERT_EQ(second.size(), 1U);
+    EXPECT_EQ(second[0].target.a, 2);
+    const std::vector<Bar> waits = deviceBars(*trace, laneOf(LaneKind::DeviceWait, 1), axis);
+    ASSERT_EQ(waits.size(), 1U);
+    EXPECT_EQ(waits[0].x1, 400);
+}

@@ -1,0 +1,109 @@
+// Lanes of one device each, where several devices run a program. Their rows are few: they are
+// looked at one by one.
+#include "core/base/format.h"
+#include "views/layout/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pallascope::layout::timeline {
+
+namespace {
+
+constexpr std::size_t kMostRows = 20'000;
+
+// Calls f(row, begin, end) for each copy, or wait, of the lane's device that takes time.
+template<class F>
+void forRows(const trace::Trace& trace, const Lane& lane, F f)
+{
+    const trace::Info& info = trace.info();
+    const auto devices = static_cast<std::size_t>(deviceCount(info));
+    const auto device = static_cast<std::size_t>(lane.device);
+    const bool waits = lane.kind == LaneKind::DeviceWait;
+    const std::vector<std::int32_t>& owner = waits ? trace.waits().agent : trace.copies().link;
+    const auto& begin = waits ? trace.waits().begin : trace.copies().start;
+    const auto& end = waits ? trace.waits().end : trace.copies().end;
+    const std::size_t each = (waits ? info.agents.size() : info.links.size()) / devices;
+    for (std::size_t row = 0; row < owner.size(); ++row) {
+        if (static_cast<std::size_t>(owner[row]) / each == device && begin[row] < end[row]) {
+            f(row, begin[row], end[row]);
+        }
+    }
+}
+
+} // namespace
+
+std::int32_t deviceCount(const trace::Info& info)
+{
+    if (info.links.empty() || info.links.front().kind.empty()) {
+        return 1;
+    }
+    return static_cast<std::int32_t>(
+        std::count_if(info.links.begin(), info.links.end(), [&](const trace::Link& link) {
+            return link.kind == info.links.front().kind;
+        }));
+}
+
+bool hasDeviceLanes(const trace::Trace& trace)
+{
+    return deviceCount(trace.info()) > 1
+           && trace.copies().size() + trace.waits().size() <= kMostRows;
+}
+
+Picoseconds deviceBusy(const trace::Trace& trace, const Lane& lane, Picoseconds t)
+{
+    std::int64_t sum = 0, last = 0; // what several links do at once counts once
+    forRows(trace, lane, [&](std::size_t, std::int64_t begin, std::int64_t end) {
+        const std::int64_t from = std::max(begin, last), to = std::min(end, t.value());
+        sum += std::max<std::int64_t>(0, to - from);
+        last = std::max(last, to);
+    });
+    return Picoseconds(sum);
+}
+
+std::vector<Bar> deviceBars(const trace::Trace& trace, const Lane& lane, const TimeAxis& axis)
+{
+    constexpr double kOutside = 4; // px that bars may reach past the plot
+    const bool waits = lane.kind == LaneKind::DeviceWait;
+    const auto x = [&](std::int64_t t) {
+        return std::clamp(std::round(axis.toX(Picoseconds(t))), axis.left - kOutside,
+                          axis.left + axis.width + kOutside);
+    };
+    std::vector<Bar> bars;
+    forRows(trace, lane, [&](std::size_t row, std::int64_t begin, std::int64_t end) {
+        if (end <= axis.range.begin.value() || begin >= axis.range.end.value()) {
+            return;
+        }
+        Bar bar;
+        bar.begin = begin;
+        bar.end = end;
+        bar.x0 = x(begin);
+        bar.x1 = std::max(x(end), bar.x0 + 1);
+        if (!bars.empty() && bar.x0 < bars.back().x1) {
+            bar.x0 = bars.back().x1;
+            if (bar.x1 <= bar.x0) {
+                ++bars.back().count;
+                return;
+            }
+        }
+        bar.target = {waits ? TargetKind::Wait : TargetKind::Copy, static_cast<std::int64_t>(row),
+                      -1};
+        bar.color = Role::Wait;
+        const std::int32_t copy = waits ? trace.waits().copy[row] : static_cast<std::int32_t>(row);
+        const std::string time = timeText(Picoseconds(end - begin));
+        bar.labels = {time};
+        if (copy != trace::kNone) {
+            const auto at = static_cast<std::size_t>(copy);
+            const auto operand = static_cast<std::size_t>(trace.copies().operand[at]);
+            const std::string name =
+                trace::blockName(trace.info().operands[operand], trace.copies().block[at]);
+            bar.labels = waits ? std::vector{"for " + name + " " + time, "for " + name, time}
+                               : std::vector{name};
+            bar.color = waits ? Color(Role::Wait) : operandRole(trace.copies().operand[at]);
+        }
+        bars.push_back(std::move(bar));
+    });
+    return bars;
+}
+
+} // namespace pallascope::layout::timeline
