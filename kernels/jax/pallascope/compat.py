@@ -55,7 +55,8 @@ def mesh_of(axes: Any, chip: str = "tpu_v5e") -> Any:
     known = {field.name for field in dataclasses.fields(AbstractDevice)}
     device = AbstractDevice(**{key: value for key, value in fields.items() if key in known})
     shape = dict(getattr(axes, "shape", axes))
-    return AbstractMesh(tuple(shape.values()), tuple(shape), abstract_device=device)
+    return AbstractMesh(tuple(shape.values()), tuple(shape), abstract_device=device,
+                        axis_types=(jax.sharding.AxisType.Auto,) * len(shape))
 
 
 @contextlib.contextmanager

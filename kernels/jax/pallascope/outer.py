@@ -126,7 +126,7 @@ class Outer:
             with self.walk.inside(inner):
                 return self._inline(inner, [self._constant(v.aval, const) for v, const in
                                             zip(inner.constvars, consts, strict=True)], operands)
-        if operands and all(operand.value is not None for operand in operands):
+        if name != "axis_index" and all(operand.value is not None for operand in operands):
             found = _evaluate(eqn, [operand.value for operand in operands])
             return [Array(v.aval, "constant", value=value)
                     for v, value in zip(eqn.outvars, found, strict=True)]
