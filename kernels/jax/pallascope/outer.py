@@ -265,7 +265,7 @@ class Outer:
     def _start(self, eqn: Any) -> None:
         """A kernel that talks to other devices and has no barrier of its own gets one from JAX."""
         walk = self.walk
-        walk.collective_id = getattr(eqn.params["compiler_params"], "collective_id", None)
+        walk.collective_id = compat.collective_id_of(eqn)
         if walk.collective_id is None and walk.devices and any(
                 map(devices.talks_to_devices, compat.jaxprs_of(eqn))):
             devices.barrier(walk, range(math.prod(walk.devices.values())))
