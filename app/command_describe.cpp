@@ -154,6 +154,12 @@ void describeChip(const chip::Chip& chip)
                    bandwidthText(link.datasheet.value()), bandwidthText(link.achieved().value()),
                    timeText(link.latency));
     }
+    if (chip.interconnect) {
+        const chip::Link& link = chip.interconnect->link;
+        fmt::print("  link   {:<7} {} each way to {} neighbours, latency {} a hop\n", link.name,
+                   bandwidthText(link.achieved().value()), chip.interconnect->links,
+                   timeText(link.latency));
+    }
     for (const chip::Unit& unit : chip.units) {
         std::string rates;
         for (const auto& [dtype, rate] : unit.matrixRates) {

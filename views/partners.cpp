@@ -122,8 +122,10 @@ void Partners::addCopy(const Trace& trace, std::size_t copy)
     const auto& copies = trace.copies();
     add(TargetKind::Copy, static_cast<std::int64_t>(copy));
     add(TargetKind::Block, copies.operand[copy], copies.block[copy]);
-    add(TargetKind::Buffer,
-        trace.info().operands[row(copies.operand[copy])].firstBuffer + copies.slot[copy]);
+    const auto& operand = trace.info().operands[row(copies.operand[copy])];
+    if (operand.slots > 0) { // else copied by hand
+        add(TargetKind::Buffer, operand.firstBuffer + copies.slot[copy]);
+    }
     for (const std::size_t wait : waitsFor(trace, copy)) {
         add(TargetKind::Wait, static_cast<std::int64_t>(wait));
     }

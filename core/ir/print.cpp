@@ -278,8 +278,13 @@ struct ParametersText
 
     std::string operator()(const DmaParams& p) const
     {
-        return p.priority == 0 ? "" : "priority=" + std::to_string(p.priority);
+        const std::string device = p.device ? "device" : "";
+        return p.priority == 0 ? device
+                               : device + (device.empty() ? "" : " ")
+                                     + "priority=" + std::to_string(p.priority);
     }
+
+    std::string operator()(const SignalParams& p) const { return p.device ? "device" : ""; }
 
     std::string operator()(const SemaphoreWaitParams& p) const
     {

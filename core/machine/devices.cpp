@@ -5,6 +5,7 @@
 #include "core/machine/engine.h"
 
 #include <algorithm>
+#include <array>
 
 namespace pallascope::machine {
 
@@ -170,10 +171,15 @@ std::int32_t Engine::semaphoreAt(const Agent& agent, ir::ValueId ref)
     return first < 0 ? -1 : first + mine - rootAt(*m_agent, ref);
 }
 
-// Another agent does not have `ref` yet. Those that have come as far go first; then the run ends.
-bool Engine::comesLater(const Agent& peer, const ir::Operation& operation, ir::ValueId ref)
+// Another agent does not have the target of a copy yet, or its semaphore. Those that have come as
+// far go first; then the run ends.
+bool Engine::comesLater(const Agent& peer, const ir::Operation& dmaStart)
 {
-    if (&peer == m_agent || rootAt(peer, ref) >= 0) {
+    const std::array<ir::ValueId, 2> wanted{dmaStart.operands[1], dmaStart.operands[2]};
+    const auto* const missing = std::find_if(wanted.begin(), wanted.end(), [&](ir::ValueId ref) {
+        return &peer != m_agent && rootAt(peer, ref) < 0;
+    });
+    if (missing == wanted.end()) {
         m_agent->yields = false;
         return false;
     }
@@ -185,14 +191,14 @@ bool Engine::comesLater(const Agent& peer, const ir::Operation& operation, ir::V
     }
     stop({"peer_not_ready",
           trace::FindingClass::Structural,
-          m_recorder.agentName(m_agent->id) + " copies to " + refName(ref) + " of device "
-              + std::to_string(peer.device) + ", which does not have it at that time ("
-              + m_program.where(operation.location)
-              + "). A barrier between the two before is right.",
-          refName(ref),
+          m_recorder.agentName(m_agent->id) + " copies to " + refName(dmaStart.operands[1])
+              + " of device " + std::to_string(peer.device) + ", which does not have "
+              + refName(*missing) + " at that time (" + m_program.where(dmaStart.location)
+              + "). A barrier between the two before, or a wait after, is right.",
+          refName(*missing),
           m_agent->step,
           {},
-          m_recorder.sourceLine(m_program, operation.location),
+          m_recorder.sourceLine(m_program, dmaStart.location),
           1});
     return true;
 }

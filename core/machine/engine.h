@@ -242,8 +242,7 @@ private:
     [[nodiscard]] Agent& agentAt(std::int32_t device, std::int32_t core);
     [[nodiscard]] std::int32_t rootAt(const Agent& agent, ir::ValueId ref) const;
     [[nodiscard]] std::int32_t semaphoreAt(const Agent& agent, ir::ValueId ref);
-    [[nodiscard]] bool comesLater(const Agent& peer, const ir::Operation& operation,
-                                  ir::ValueId ref);
+    [[nodiscard]] bool comesLater(const Agent& peer, const ir::Operation& dmaStart);
     void forgetBindings(SlabRange buffers);
 
     // Semaphores remember the copies that will signal them: a wait does those, or other devices may

@@ -16,7 +16,7 @@ void learn(VectorClock& clock, const VectorClock& other)
 namespace {
 
 // The axes of the array that a block lies in, or the place itself.
-Reach reach(const Place& place)
+Reach spelledOut(const Place& place)
 {
     static const RefBinding kWhole;
     if (place.operand == nullptr) {
@@ -30,6 +30,14 @@ Reach reach(const Place& place)
     const RefBinding& ref = place.located ? place.located->ref : kWhole;
     const Shape& memory = place.located ? place.located->memory : place.operand->array;
     return reachOf(narrowed(ref, memory, windows), memory);
+}
+
+const Reach& reach(const Place& place)
+{
+    if (!place.reach) {
+        place.reach = spelledOut(place);
+    }
+    return *place.reach;
 }
 
 bool isAll(const Place& place)

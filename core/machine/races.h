@@ -32,6 +32,7 @@ struct Place
     std::shared_ptr<const Located> located;
     const OperandPlan* operand = nullptr; // then: its block number `block` of what is located
     std::int64_t block = 0;
+    mutable std::optional<Reach> reach; // once it was spelled out
 };
 
 struct Access

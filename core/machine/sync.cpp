@@ -56,8 +56,7 @@ void Engine::startDma(const ir::Operation& operation)
     const ir::ValueId from = operation.operands[0], to = operation.operands[1];
     const auto& params = std::get<ir::DmaParams>(operation.params);
     Agent* const peer = peerOf(operation, params.device, operation.operands.size() - 1);
-    if (peer == nullptr || comesLater(*peer, operation, to)
-        || comesLater(*peer, operation, operation.operands[2])) {
+    if (peer == nullptr || comesLater(*peer, operation)) {
         return;
     }
     const bool isRemote = peer->device != m_agent->device;

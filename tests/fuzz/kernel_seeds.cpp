@@ -1,5 +1,6 @@
 #include "tests/fuzz/kernel_seeds.h"
 
+#include "core/ir/mesh.h"
 #include "core/ir/tracer.h"
 #include "core/kernel_file/kernel_file.h"
 #include "tests/fuzz/use.h"
@@ -91,6 +92,29 @@ std::vector<ir::Program> operationKernels()
     return programs;
 }
 
+// Three devices of a ring: a barrier, and a copy to the right.
+ir::Program ringProgram()
+{
+    return machine_test::mustTrace(pl::kernel(
+        "ring",
+        {pl::sharded(pl::in("x", DType::F32, {2, 4}), {{}, {"d"}}),
+         pl::sharded(pl::out("out", DType::F32, {2, 4}), {{}, {"d"}})},
+        [](pl::Ref x, pl::Ref out) {
+            pl::onMesh({{"d", 3}});
+            const auto body = [&](const std::vector<pl::Ref>& semaphores) {
+                const pl::Value right = (pl::axisIndex("d") + 1) % 3;
+                const pl::Ref barrier = pl::getBarrierSemaphore(1);
+                pl::semaphoreSignalDevice(barrier, 1, right);
+                pl::semaphoreWait(barrier, 1);
+                pl::remoteDmaStart(x, out, semaphores[0], semaphores[1], right);
+                pl::dmaWait(x, semaphores[0]);
+                pl::dmaWait(out, semaphores[1]);
+                return std::vector<pl::Value>{};
+            };
+            pl::runScoped({pl::dmaSemaphores("sent"), pl::dmaSemaphores("received")}, body);
+        }));
+}
+
 std::vector<ir::Program> smallPrograms()
 {
     std::vector<ir::Program> programs = kernel_file_test::smallPrograms();
@@ -101,6 +125,7 @@ std::vector<ir::Program> smallPrograms()
         programs.push_back(machine_test::tableProgram(
             machine_test::randomPipeline(random, {.inOuts = true, .mostBuffers = 4})));
     }
+    programs.push_back(ringProgram());
     return programs;
 }
 
@@ -125,7 +150,7 @@ std::vector<std::string> kernelArchives()
     for (ir::Program& program : smallPrograms()) {
         kernel_file::KernelFile kernel = withDefaults(std::move(program));
         if (archives.size() % 2 == 0 && !kernel.inputs.empty()) {
-            const ir::Type& type = kernel.program.type(kernel.program.arguments[0].ref);
+            const ir::Type type = ir::wholeType(kernel.program, kernel.program.arguments[0]);
             kernel.inputs[0] = normalArray(type.dtype, type.shape, 1);
         }
         archives.push_back(fileOf(kernel, ".pallascope"));

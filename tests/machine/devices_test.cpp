@@ -414,6 +414,21 @@ TEST(Devices, aCopyToWhatTheOtherDeviceDoesNotHaveYetStopsTheRun)
     EXPECT_EQ(findingsOf(run, "peer_not_ready")[0].operand, "a");
 }
 
+// Device 0 is done, and its semaphores are gone, when device 1 comes.
+TEST(Devices, aCopyToADeviceThatIsDoneStopsTheRun)
+{
+    const ir::Program program =
+        onDevices(2, twoSemaphores(), [](pl::Ref x, pl::Ref out, const Refs& refs) {
+            pl::when(pl::axisIndex("d") == 1, [&] {
+                pl::delay(1000);
+                permute(x, out, refs, right(2));
+            });
+        });
+    const machine::RunResult run = runOn(program, 2);
+    ASSERT_EQ(findingsOf(run, "peer_not_ready").size(), 1U);
+    EXPECT_EQ(findingsOf(run, "peer_not_ready")[0].operand, "received");
+}
+
 TEST(Devices, aDeviceThatIsNotThereIsRefusedWithItsLine)
 {
     const auto sentence = [](const ir::Program& program, std::int32_t devices) -> std::string {

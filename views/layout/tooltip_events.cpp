@@ -107,9 +107,12 @@ Lines copyLines(const RunView& run, std::size_t copy)
     const trace::Copies& copies = trace.copies();
     const trace::Operand& operand = info.operands[row(copies.operand[copy])];
     const trace::Link& link = info.links[row(copies.link[copy])];
-    const trace::Buffer& buffer = info.buffers[row(operand.firstBuffer + copies.slot[copy])];
     const std::string far = info.memories[row(link.from)].name;
-    const std::string near = info.memories[row(buffer.memory)].name + " " + buffer.name;
+    std::string near = info.memories[row(link.to)].name;
+    if (operand.slots > 0) { // else copied by hand
+        const trace::Buffer& buffer = info.buffers[row(operand.firstBuffer + copies.slot[copy])];
+        near = info.memories[row(buffer.memory)].name + " " + buffer.name;
+    }
     const bool out = copies.out[copy] != 0;
     const Picoseconds length(copies.end[copy] - copies.start[copy]);
     const double seconds = toSeconds(length).value();

@@ -48,8 +48,10 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e",
     """Traces `fn(*args)` as on `chip`; nothing is run.
 
     `args` are arrays, jax.ShapeDtypeStruct, or trees of such. `mesh` is that of the devices, for a
-    function with a shard_map that leaves it open: {"x": 8}, or a mesh of JAX. Raises UnsupportedError with all that
-    the kernel asks for and the format lacks, ValueError for a chip that is not known.
+    function with a shard_map that leaves it open: {"x": 8}, or a mesh of JAX.
+
+    Raises UnsupportedError with all that the kernel asks for and the format lacks, ValueError for a
+    chip that is not known.
     """
     if chip not in compat.DEVICE_KINDS:
         raise ValueError(f"chip {chip!r} is not known; {', '.join(compat.DEVICE_KINDS)} are")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -55,7 +55,8 @@ def mesh_of(axes: Any, chip: str = "tpu_v5e") -> Any:
     known = {field.name for field in dataclasses.fields(AbstractDevice)}
     device = AbstractDevice(**{key: value for key, value in fields.items() if key in known})
     shape = dict(getattr(axes, "shape", axes))
-    return AbstractMesh(tuple(shape.values()), tuple(shape), abstract_device=device)
+    return AbstractMesh(tuple(shape.values()), tuple(shape), abstract_device=device,
+                        axis_types=(jax.sharding.AxisType.Auto,) * len(shape))
 
 
 @contextlib.contextmanager
@@ -174,6 +175,14 @@ def copy_parts(eqn: Any, leaves: Sequence[Any]) -> list[Any]:
                  for part in parts[:4]]
     return [None if ref is None else (ref, tuple(transforms or ()))
             for ref, transforms in pairs] + [parts[-1]]
+
+
+def collective_id_of(eqn: Any) -> int | None:
+    """Of a kernel's compiler parameters; up to 0.9 these are by backend."""
+    params = eqn.params["compiler_params"]
+    if isinstance(params, Mapping):
+        params = params.get("mosaic_tpu")
+    return getattr(params, "collective_id", None)
 
 
 def axis_names(mesh: Any) -> dict[str, int]:

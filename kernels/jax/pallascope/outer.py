@@ -126,7 +126,7 @@ class Outer:
             with self.walk.inside(inner):
                 return self._inline(inner, [self._constant(v.aval, const) for v, const in
                                             zip(inner.constvars, consts, strict=True)], operands)
-        if operands and all(operand.value is not None for operand in operands):
+        if name != "axis_index" and all(operand.value is not None for operand in operands):
             found = _evaluate(eqn, [operand.value for operand in operands])
             return [Array(v.aval, "constant", value=value)
                     for v, value in zip(eqn.outvars, found, strict=True)]
@@ -265,7 +265,7 @@ class Outer:
     def _start(self, eqn: Any) -> None:
         """A kernel that talks to other devices and has no barrier of its own gets one from JAX."""
         walk = self.walk
-        walk.collective_id = getattr(eqn.params["compiler_params"], "collective_id", None)
+        walk.collective_id = compat.collective_id_of(eqn)
         if walk.collective_id is None and walk.devices and any(
                 map(devices.talks_to_devices, compat.jaxprs_of(eqn))):
             devices.barrier(walk, range(math.prod(walk.devices.values())))
