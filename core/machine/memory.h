@@ -76,6 +76,7 @@ private:
     Shape m_shape;
     SharedBytes m_data; // null while nothing was ever written
     Shadow m_shadow = Shadow::noneDefined();
+    std::int64_t m_unchecked = 0; // elements stored since the mask was looked through
 };
 
 } // namespace pallascope::machine
