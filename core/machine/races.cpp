@@ -18,18 +18,22 @@ void learn(VectorClock& clock, const VectorClock& other)
 // The axes of the array that a block lies in, or the place itself.
 Reach reach(const Place& place)
 {
-    static const RefBinding kWhole;
     if (place.operand == nullptr) {
         return reachOf(place.located->ref, place.located->memory);
     }
+    Box box = place.operand->box(place.block);
+    if (!place.located) { // of the whole array
+        for (std::size_t axis = 0; axis < box.start.size(); ++axis) {
+            box.size[axis] += box.start[axis];
+        }
+        return {std::move(box.start), std::move(box.size)};
+    }
     std::vector<Window> windows;
-    const Box box = place.operand->box(place.block);
     for (std::size_t axis = 0; axis < box.start.size(); ++axis) {
         windows.push_back({box.start[axis], box.size[axis], 1, true});
     }
-    const RefBinding& ref = place.located ? place.located->ref : kWhole;
-    const Shape& memory = place.located ? place.located->memory : place.operand->array;
-    return reachOf(narrowed(ref, memory, windows), memory);
+    const Shape& memory = place.located->memory;
+    return reachOf(narrowed(place.located->ref, memory, windows), memory);
 }
 
 bool isAll(const Place& place)
@@ -146,18 +150,21 @@ std::optional<Race> Races::access(std::int32_t agent, const Access& access)
 std::optional<Race> Races::start(std::int32_t agent, std::int32_t copy, Access read, Access write)
 {
     std::optional<Race> race;
+    std::optional<Reach> reaches[2];
     for (const Access* access : {&read, &write}) {
         if (race) {
             break;
         }
         race = againstCopies(*access);
         if (!race && isShared() && !access->isPrivate && !isAll(access->place)) {
-            race = againstAgents(agent, *access, reach(access->place));
+            std::optional<Reach>& where = reaches[access == &read ? 0 : 1];
+            where = reach(access->place);
+            race = againstAgents(agent, *access, *where);
         }
     }
     const std::int32_t from = read.buffer, to = write.buffer;
-    of(m_copies, from).push_back({copy, to, std::move(read)});
-    of(m_copies, to).push_back({copy, from, std::move(write)});
+    of(m_copies, from).push_back({copy, to, std::move(read), std::move(reaches[0])});
+    of(m_copies, to).push_back({copy, from, std::move(write), std::move(reaches[1])});
     return race;
 }
 
@@ -177,9 +184,10 @@ std::optional<Races::CopyAccess> Races::take(std::int32_t buffer, std::int32_t c
 void Races::await(std::int32_t agent, const AwaitedCopy& copy)
 {
     for (const std::int32_t buffer : {copy.from, copy.to}) {
-        const std::optional<CopyAccess> one = take(buffer, copy.copy);
+        std::optional<CopyAccess> one = take(buffer, copy.copy);
         if (one && isShared() && !one->access.isPrivate && !isAll(one->access.place)) {
-            remember(agent, one->access, reach(one->access.place));
+            remember(agent, one->access,
+                     one->reach ? *std::move(one->reach) : reach(one->access.place));
         }
     }
 }

@@ -94,6 +94,7 @@ private:
         std::int32_t copy = -1;
         std::int32_t otherBuffer = -1; // at its other end
         Access access;
+        std::optional<Reach> reach; // once it was looked for
     };
 
     struct Past // an access by an agent that others may not know of
