@@ -123,8 +123,10 @@ Status Engine::execute(Until until)
 {
     m_until = until;
     m_paused = false;
-    // With copies that a wait does, whoever can go on goes first: more of them are under way.
-    const Picoseconds due(m_options.settings.dmaExecutionMode == DmaMode::OnWait ? 1 : 0);
+    // Between devices, with copies that a wait does, whoever can go on goes first: more of them are
+    // under way.
+    const bool onWait = m_options.settings.dmaExecutionMode == DmaMode::OnWait;
+    const Picoseconds due(m_devices > 1 && onWait ? 1 : 0);
     while (!m_error && !m_state.stopped && !pauses()) {
         Agent* const agent = next();
         std::vector<Signal>& signals = m_state.signals;

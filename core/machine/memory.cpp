@@ -218,7 +218,12 @@ void Buffer::store(const StridedView& view, RuntimeValue value)
     } else {
         fillStrided(m_shadow.mask.get(), view, value.shadow.all() ? 1 : 0);
     }
-    m_shadow = Shadow::fromMask(m_shadow.mask, m_shape.elements());
+    // Once in as many elements as it has: many small stores into a large array stay linear.
+    m_unchecked += view.shape.elements();
+    if (m_unchecked >= m_shape.elements()) {
+        m_shadow = Shadow::fromMask(m_shadow.mask, m_shape.elements());
+        m_unchecked = 0;
+    }
 }
 
 Buffer Buffer::cut(const StridedView& array, const Box& box, const Shape& shape) const

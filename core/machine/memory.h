@@ -123,6 +123,7 @@ private:
 
     std::shared_ptr<const Saved> m_saved; // what it held when it was saved last
     Span m_changed;                       // elements written since
+    std::int64_t m_unchecked = 0;         // elements stored since the mask was looked through
 };
 
 } // namespace pallascope::machine

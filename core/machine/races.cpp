@@ -18,18 +18,22 @@ namespace {
 // The axes of the array that a block lies in, or the place itself.
 Reach spelledOut(const Place& place)
 {
-    static const RefBinding kWhole;
     if (place.operand == nullptr) {
         return reachOf(place.located->ref, place.located->memory);
     }
+    Box box = place.operand->box(place.block);
+    if (!place.located) { // of the whole array
+        for (std::size_t axis = 0; axis < box.start.size(); ++axis) {
+            box.size[axis] += box.start[axis];
+        }
+        return {std::move(box.start), std::move(box.size)};
+    }
     std::vector<Window> windows;
-    const Box box = place.operand->box(place.block);
     for (std::size_t axis = 0; axis < box.start.size(); ++axis) {
         windows.push_back({box.start[axis], box.size[axis], 1, true});
     }
-    const RefBinding& ref = place.located ? place.located->ref : kWhole;
-    const Shape& memory = place.located ? place.located->memory : place.operand->array;
-    return reachOf(narrowed(ref, memory, windows), memory);
+    const Shape& memory = place.located->memory;
+    return reachOf(narrowed(place.located->ref, memory, windows), memory);
 }
 
 const Reach& reach(const Place& place)

@@ -271,8 +271,8 @@ private:
     {
         const auto& [start, end, out, started, step, copy, operand, slotBuffer, block, array,
                      payload, source, target, elements] = flight;
-        all(start, end, out, started, step, copy, operand, slotBuffer, block, array, payload, source,
-            target, elements);
+        all(start, end, out, started, step, copy, operand, slotBuffer, block, array, payload,
+            source, target, elements);
     }
 
     void add(const Signal& signal)
@@ -291,7 +291,8 @@ private:
 
     void add(const Place& place)
     {
-        const auto& [located, operand, block] = place;
+        const auto& [located, operand, block, reach] =
+            place; // the last one follows from the others
         all(operand, block, located != nullptr);
         if (located) {
             all(located->ref, located->memory);

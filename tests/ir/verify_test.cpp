@@ -198,6 +198,12 @@ TEST_F(Verify, blockSpecsFitTheirArrays)
     params().origin = ir::PipelineOrigin::PallasCall;
     expectRefused(pipeline(), "The block spec of out asks for 3 buffers; a pallas_call has 1 or 2, "
                               "emit_pipeline any number.");
+    params() = good;
+    params().origin = ir::PipelineOrigin::PallasCall;
+    EXPECT_TRUE(ir::verify(m_program));
+    params().specs[0].inBuffers = 3;
+    expectRefused(pipeline(), "The block spec of x asks for 3 buffers; a pallas_call has 1 or 2, "
+                              "emit_pipeline any number.");
 }
 
 TEST_F(Verify, blockRefsAreTheBlocks)

@@ -133,6 +133,31 @@ TEST(Sums, ofCopiesByHandGoByTheMemoriesOfTheirLinks)
     }
 }
 
+// The body of every step begins with a wait for a copy of its own: the first one's too.
+TEST(Sums, countAStepThatWaitsAsSoonAsItsBodyBegins)
+{
+    const auto body = [](pl::Ref x, pl::Ref out) {
+        pl::runScoped({{"a", DType::F32, {8, 128}}, pl::dmaSemaphores("sem")},
+                      [&](const std::vector<pl::Ref>& refs) {
+                          pl::emitPipeline(
+                              {.grid = {2},
+                               .out = {pl::block({8, 128}, [](auto i) { return pl::at(i, 0); })}},
+                              [&](pl::Ref held) {
+                                  pl::dmaStart(x, refs[0], refs[1]);
+                                  pl::dmaWait(refs[0], refs[1]);
+                                  held[pl::all] = refs[0][pl::all].load();
+                              })(out);
+                          return std::vector<pl::Value>{};
+                      });
+    };
+    const Result<ir::Program> program = pl::kernel(
+        "waits", {pl::in("x", DType::F32, {8, 128}), pl::out("out", DType::F32, {16, 128})}, body);
+    ASSERT_TRUE(program) << program.error().message;
+    const auto trace = neededRun(*program, chipNamed("tpu_v5e"));
+    ASSERT_EQ(trace->waits().begin[0], trace->steps().bodyBegin[0]);
+    EXPECT_EQ(trace::summaryOf(*trace).stalledSteps, 2);
+}
+
 // The time in which nothing runs, counted instant by instant.
 TEST(Sums, idleTimeIsWhatNeitherSegmentsNorCopiesCover)
 {
