@@ -11,6 +11,17 @@ Error error(const Operation& operation, const std::string& what)
     return userError(std::string(opName(operation.code)) + " " + what);
 }
 
+bool hasAxis(const Type& type, std::int32_t axis)
+{
+    return axis >= 0 && static_cast<std::size_t>(axis) < type.shape.rank();
+}
+
+Error noAxis(const Operation& operation, const Type& type, std::int32_t axis)
+{
+    return error(operation, "names axis " + std::to_string(axis) + " of " + toString(type)
+                                + ", which has rank " + std::to_string(type.shape.rank()) + ".");
+}
+
 Result<Types> iota(const Program&, const Operation& operation)
 {
     const auto& [dtype, shape, dimension] = params<IotaParams>(operation);

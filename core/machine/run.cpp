@@ -42,7 +42,7 @@ void reportScopedLimit(const ir::Program& program, const chip::Chip& chip, Recor
     for (const cost::Budget& budget : *budgets) {
         for (std::size_t memory = 0; memory < chip.memories.size(); ++memory) {
             const Bytes used = budget.used(static_cast<std::int32_t>(memory));
-            const auto& limit = chip.memories[memory].defaultLimit;
+            const std::optional<Bytes> limit = cost::scopedLimit(program, chip.memories[memory]);
             if (limit && used > *limit) {
                 recorder.addFinding(
                     {"over_scoped_limit",

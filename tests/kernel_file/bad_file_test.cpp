@@ -107,6 +107,9 @@ TEST(BadKernelFile, everySentenceNamesThePlaceAndWhatIsRight)
         {"/body/operations/0/params/specs/0/block/0/size", "1099511627776",
          "/specs/0/block is [1099511"},
         {"/body/operations/0/params/origin", R"("grid")", "one of emit_pipeline, pallas_call"},
+        {"/lowering", R"({"accepted":"maybe"})", "/lowering/accepted must be one of unknown, yes"},
+        {"/compiler_params", R"([{"kernel":"a","vmem_limit_bytes":-1}])",
+         "/compiler_params/0/vmem_limit_bytes is -1; 0 to"},
         {"/sources", R"([{"file":"a.py"}])", "/sources/0 needs either text or member"},
         {"/sources", R"([{"file":"a.py","member":"s/a.py"}])", "names a member of an archive"},
     };

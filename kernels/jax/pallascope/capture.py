@@ -10,14 +10,15 @@ from typing import Any
 import jax
 import numpy as np
 
-from pallascope import compat, control, copies, files, memory, pipelines, primitives, prng
-from pallascope.outer import Array, Outer
+from pallascope import compat, control, copies, files, memory, pipelines, places, primitives, prng
+from pallascope.arrays import Array
+from pallascope.outer import Outer
 from pallascope.problems import UnsupportedError
 from pallascope.sources import name_of_function
 from pallascope.walk import Walk
 
 _RULES = {**primitives.RULES, **memory.RULES, **control.RULES, **copies.RULES,
-          **pipelines.RULES, **prng.RULES}
+          **pipelines.RULES, **places.RULES, **prng.RULES}
 
 
 @dataclasses.dataclass
@@ -43,34 +44,43 @@ class Kernel:
         files.save(self.document, kept, self.texts, os.fspath(path))
 
 
-def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e",
+def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: int = 1,
             name: str | None = None) -> Kernel:
     """Traces `fn(*args)` as on `chip`; nothing is run.
 
-    `args` are arrays, jax.ShapeDtypeStruct, or trees of such. Raises UnsupportedError with all that
-    the kernel asks for and the format lacks, ValueError for a chip that is not known.
+    `args` are arrays, jax.ShapeDtypeStruct, or trees of such. With `cores=2`, on a megacore chip,
+    the cores share the parallel grid axes of each pallas_call. Raises UnsupportedError with all
+    that the kernel asks for and the format lacks, ValueError for a chip that is not known or has
+    not so many cores.
     """
     if chip not in compat.DEVICE_KINDS:
         raise ValueError(f"chip {chip!r} is not known; {', '.join(compat.DEVICE_KINDS)} are")
+    if cores not in ((1, 2) if chip in compat.MEGACORE else (1,)):
+        raise ValueError(f"{cores} cores of one device of {chip}; 1 is right, of "
+                         f"{' and '.join(compat.MEGACORE)} 2 too")
     leaves, tree = jax.tree_util.tree_flatten(args)
     shapes = [jax.ShapeDtypeStruct(np.shape(leaf), jax.dtypes.canonicalize_dtype(_dtype(leaf)))
               for leaf in leaves]
-    with compat.tracing_for(chip):
+    with compat.tracing_for(chip, cores):
         closed = jax.make_jaxpr(fn)(*tree.unflatten(shapes))
         walk = Walk(_RULES)
-        outer = Outer(walk)
+        outer = Outer(walk, cores)
         jaxpr, _ = compat.open_jaxpr(closed)
         body = outer.run(closed, _argument_names(jaxpr))
-    if not outer.kernel_names:
+    if not outer.kernels:
         walk.problem("no pallas_call and no pl.kernel in the function")
     name = name or getattr(fn, "__name__", None) or name_of_function(jaxpr)
     if walk.problems:
         raise UnsupportedError(name, walk.problems)
     arrays = {number: np.asarray(leaf) for number, leaf in enumerate(leaves)
               if not isinstance(leaf, jax.ShapeDtypeStruct)}
-    constants = {number: array.value for number, array in enumerate(outer.inputs)
+    constants = {number: array.value for number, array in enumerate(outer.arrays.inputs)
                  if array.value is not None}
-    return Kernel(name, _document(name, outer, walk, body), arrays | constants,
+    document = _document(name, outer, walk, body)
+    document["lowering"] = (
+        {"reason": "the function asks JAX to interpret a kernel"} if outer.interprets
+        else compat.lowering_verdict(fn, tree.unflatten(shapes), chip, cores))
+    return Kernel(name, document, arrays | constants,
                   frozenset(constants), walk.locations.texts())
 
 
@@ -87,16 +97,16 @@ def _document(name: str, outer: Outer, walk: Walk, body: Any) -> dict[str, Any]:
     return {
         "format": "pallascope.kernel", "version": 1, "name": name,
         "producer": f"pallascope with JAX {compat.VERSION}",
-        "arguments": outer.arguments(),
-        "inputs": [_recipe(array, walk, number) for number, array in enumerate(outer.inputs)],
+        "arguments": outer.arrays.arguments(),
+        "inputs": [_recipe(array, number) for number, array in enumerate(outer.arrays.inputs)],
         "values": walk.builder.values,
         "body": body.to_json(),
-        "locations": walk.locations.to_json()}
+        "locations": walk.locations.to_json(),
+        "compiler_params": [kernel for kernel in outer.kernels if len(kernel) > 1]}
 
 
-def _recipe(array: Array, walk: Walk, number: int) -> dict[str, Any]:
+def _recipe(array: Array, number: int) -> dict[str, Any]:
     """Made-up contents: zeros for scalars, which lead to places, else normal numbers."""
-    assert array.ref is not None
-    if walk.builder.types[array.ref].space == "smem":
+    if "smem" in array.refs or array.is_prefetched:
         return {"zeros": {}}
     return {"normal": {"seed": number}}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -29,19 +30,23 @@ Slice = indexing.Slice
 TransformedRef = state_types.TransformedRef
 
 
+# Chips whose two cores are one device for JAX.
+MEGACORE = ("tpu_v4", "tpu_v5p")
+
+
 @contextlib.contextmanager
-def tracing_for(chip: str) -> Iterator[None]:
-    """Traces as for one core of the chip; emit_pipeline stays one equation where JAX can."""
-    with device_of(chip), _emit_pipeline_as_primitive():
+def tracing_for(chip: str, cores: int = 1) -> Iterator[None]:
+    """Traces as for cores of the chip; emit_pipeline stays one equation where JAX can."""
+    with device_of(chip, cores), _emit_pipeline_as_primitive():
         yield
 
 
 @contextlib.contextmanager
-def device_of(chip: str) -> Iterator[None]:
-    """JAX takes one core of the chip for its device, though there is none."""
+def device_of(chip: str, cores: int = 1) -> Iterator[None]:
+    """JAX takes so many cores of the chip for its device, though there is none."""
     from jax._src.mesh import AbstractDevice, AbstractMesh, use_abstract_mesh
 
-    fields: dict[str, Any] = {"device_kind": DEVICE_KINDS[chip], "num_cores": 1, "platform": "tpu"}
+    fields: dict[str, Any] = {"device_kind": DEVICE_KINDS[chip], "num_cores": cores, "platform": "tpu"}
     known = {field.name for field in dataclasses.fields(AbstractDevice)}
     device = AbstractDevice(**{key: value for key, value in fields.items() if key in known})
     with use_abstract_mesh(AbstractMesh((), (), abstract_device=device)):
@@ -58,6 +63,29 @@ def _emit_pipeline_as_primitive() -> Iterator[None]:
         return
     with flag(True):
         yield
+
+
+# Exceptions by which JAX's lowering refuses a kernel, by the names of their classes.
+_REFUSALS = ("NotImplementedError", "ValueError", "VerificationError", "LoweringException",
+             "MLIRError", "TypeError")
+_PLEA = re.compile(r"Please file an? \w+ at \S+ *|Pallas encountered an internal verification error\. *"
+                   r"|Error details: *")
+_MOST_REASON = 400
+
+
+def lowering_verdict(fn: Callable[..., Any], args: Sequence[Any], chip: str,
+                     cores: int) -> dict[str, str]:
+    """What JAX's own lowering for a TPU says of the traced function, as the file has it."""
+    try:
+        with device_of(chip, cores):
+            jax.jit(fn).trace(*args).lower(lowering_platforms=("tpu",))
+    except Exception as error:  # noqa: BLE001 (any of JAX's, and of what it calls)
+        kind = type(error).__name__
+        reason = _PLEA.sub("", str(error)).strip().partition("\n")[0][:_MOST_REASON]
+        if kind in _REFUSALS:
+            return {"accepted": "no", "reason": reason}
+        return {"reason": f"{kind}: {reason}"}
+    return {"accepted": "yes"}
 
 
 def open_jaxpr(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
@@ -164,6 +192,27 @@ def copy_parts(eqn: Any, leaves: Sequence[Any]) -> list[Any]:
                  for part in parts[:4]]
     return [None if ref is None else (ref, tuple(transforms or ()))
             for ref, transforms in pairs] + [parts[-1]]
+
+
+def compiler_params(eqn: Any) -> dict[str, Any]:
+    """What a pallas_call or pl.kernel asks of the compiler, as the format has it."""
+    given = eqn.params["compiler_params"]
+    found: dict[str, Any] = {}
+    limit = getattr(given, "vmem_limit_bytes", None)
+    if limit:
+        found["vmem_limit_bytes"] = int(limit)
+    semantics = getattr(given, "dimension_semantics", None)
+    if semantics:
+        found["dimension_semantics"] = [str(getattr(kind, "value", kind)) for kind in semantics]
+    fused = [number for number, fuses in enumerate(getattr(given, "allow_input_fusion", None) or ())
+             if fuses]
+    if fused:
+        found["allow_input_fusion"] = fused
+    if getattr(given, "has_side_effects", None):
+        found["has_side_effects"] = True
+    if getattr(given, "collective_id", None) is not None:
+        found["collective_id"] = int(given.collective_id)
+    return found
 
 
 def axis_names(mesh: Any) -> dict[str, int]:

@@ -158,6 +158,24 @@ def _axis_names(mapping: Any) -> list[str]:
     return fallback
 
 
+def on_cores(walk: Walk, pipeline: Pipeline, cores: int) -> None:
+    """The cores share the parallel axes; each has its own scalars, copied from HBM."""
+    builder = walk.builder
+    sources = pipeline.prefetch
+    pipeline.prefetch = [builder.value(builder.types[ref]._replace(space="smem"))
+                         for ref in sources]
+    pipeline.core_axis = "core"
+    semaphore = builder.value(Type("int32", (), "dma_semaphore"), "scalars")
+    with builder.region([*pipeline.prefetch, semaphore]) as inner:
+        for source, target in zip(sources, pipeline.prefetch, strict=True):
+            builder.emit("dma_start", [source, target, semaphore], [])
+            builder.emit("dma_wait", [target, semaphore], [])
+        emit(walk, pipeline)
+    with builder.region() as core:
+        builder.emit("run_scoped", [], [], regions=[inner])
+    builder.emit("core_map", [], [], {"axis": "core", "cores": cores}, [core])
+
+
 def staged(walk: Walk, pipeline: Pipeline) -> None:
     """A kernel of one step with pipelines of its own: its blocks are copied by hand."""
     builder, mapping, body = walk.builder, pipeline.mapping, pipeline.body
@@ -234,11 +252,11 @@ def _emit_pipeline(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         body_consts=[leaf.value for leaf in parts.body_consts],
         origin="emit_pipeline", no_pipelining=bool(eqn.params["no_pipelining"]),
         core_axis=core_axis if shared else "", divided=parts.divided,
-        parallel=_parallel(eqn.params["dimension_semantics"]) if shared else []))
+        parallel=parallel_axes(eqn.params["dimension_semantics"]) if shared else []))
     return []
 
 
-def _parallel(semantics: Any) -> list[int]:
+def parallel_axes(semantics: Any) -> list[int]:
     return [axis for axis, kind in enumerate(semantics or ())
             if getattr(kind, "value", kind) == "parallel"]
 

@@ -150,21 +150,6 @@ def _repeat(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
                              {"repetitions": repetitions})]
 
 
-def _gather(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """As take_along_axis makes it, which is all that a TPU has."""
-    numbers = eqn.params["dimension_numbers"]
-    shape = walk.builder.types[operands[0]].shape
-    along = (tuple(eqn.params["slice_sizes"]) == (1,) * len(shape) and not numbers.offset_dims
-             and len(numbers.collapsed_slice_dims) == 1
-             and numbers.collapsed_slice_dims == numbers.start_index_map
-             and numbers.operand_batching_dims == numbers.start_indices_batching_dims
-             and len(numbers.operand_batching_dims) == len(shape) - 1)
-    mode = eqn.params["mode"].name.lower()
-    if not along or mode not in ("fill_or_drop", "promise_in_bounds", "clip"):
-        raise NotCaptured("a gather other than take_along_axis")
-    return _one(walk, eqn, operands, {"axis": int(numbers.collapsed_slice_dims[0]), "mode": mode})
-
-
 def _iota(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     if operands:
         raise NotCaptured("iota of a shape that is not known before the run")
@@ -222,7 +207,8 @@ def _debug_print(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 RULES: dict[str, Rule] = {
     **dict.fromkeys(_ELEMENTWISE, _elementwise),
     **dict.fromkeys(_IDENTITY, _identity),
-    **dict.fromkeys(["reduce_sum", "reduce_max", "reduce_min", "reduce_and", "reduce_or"],
+    **dict.fromkeys(["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_and",
+                    "reduce_or"],
                     _same(axes="axes")),
     **dict.fromkeys(["argmax", "argmin"], _arg_reduction),
     "select_n": _select_n,
@@ -252,7 +238,6 @@ RULES: dict[str, Rule] = {
     "tile": _same(repetitions="reps"),
     "repeat": _repeat,
     "roll": _roll,
-    "gather": _gather,
     "iota": _iota,
     "iota_2x32_shape": _iota_2x32_shape,
     "dot_general": _dot_general,

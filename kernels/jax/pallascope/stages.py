@@ -11,11 +11,14 @@ from pallascope.program import Type
 from pallascope.walk import Walk
 
 
-def compute(walk: Walk, eqn: Any, operands: list[int], results: list[int]) -> None:
-    """Appends the equation. `operands` are refs in HBM and scalars, `results` refs in HBM."""
+def compute(walk: Walk, eqn: Any, operands: list[int], results: list[int | None]) -> list[int]:
+    """Appends the equation. `operands` are refs in HBM and scalars, `results` refs in HBM; yields
+    those that are scalars instead, where `results` has None.
+    """
     builder = walk.builder
+    refs = [ref for ref in (*operands, *results) if ref is not None and builder.types[ref].space]
     near = {ref: builder.value(builder.types[ref]._replace(space="vmem"))
-            for ref in dict.fromkeys([*operands, *results]) if builder.types[ref].space}
+            for ref in dict.fromkeys(refs)}
     semaphore = builder.value(Type("int32", (), "dma_semaphore"))
 
     def copy(source: int, target: int) -> None:
@@ -28,10 +31,14 @@ def compute(walk: Walk, eqn: Any, operands: list[int], results: list[int]) -> No
             copy(ref, near[ref])
         loaded = {ref: _whole(walk, "get", [near[ref]]) for ref in inputs}
         found = walk.equation(eqn, [loaded.get(operand, operand) for operand in operands])
-        for value, ref in zip(found, results, strict=True):
-            _whole(walk, "swap", [near[ref], value])
-            copy(near[ref], ref)
-    builder.emit("run_scoped", [], [], regions=[region])
+        for value, result in zip(found, results, strict=True):
+            if result is None:
+                region.results.append(value)
+            else:
+                _whole(walk, "swap", [near[result], value])
+                copy(near[result], result)
+    return builder.emit("run_scoped", [], [builder.types[value] for value in region.results],
+                        regions=[region])
 
 
 def _whole(walk: Walk, op: str, operands: list[int]) -> int:

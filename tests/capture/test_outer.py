@@ -1,0 +1,121 @@
+"""Operations around kernels, and arrays that kernels want as scalars."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+from support import call, check, integers, like, normal, pl, pltpu, whole
+
+
+def copy_kernel(x_ref, o_ref):
+    o_ref[...] = x_ref[...]
+
+
+def through(x):
+    """x, from a kernel."""
+    return call(copy_kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+
+ROWS = integers(6, least=-3, most=40)  # some outside of 32 rows
+
+OPERATIONS = {
+    "cumsum": lambda x, rows: jnp.cumsum(x.astype(jnp.int32), axis=1),
+    "cumsum backwards": lambda x, rows: lax.cumsum(x.astype(jnp.int32), 0, reverse=True),
+    "cummax": lambda x, rows: lax.cummax(x, 1),
+    "cumprod": lambda x, rows: lax.cumprod(x.astype(jnp.int32), 0),
+    "sort": lambda x, rows: jnp.sort(x, axis=1),
+    "argsort": lambda x, rows: jnp.argsort(x, axis=0),
+    "flip": lambda x, rows: jnp.flip(x, axis=(0, 1)),
+    "prod": lambda x, rows: jnp.prod(x[:, :4], axis=1),
+    "rows": lambda x, rows: x[rows],
+    "rows, clipped": lambda x, rows: x.at[rows].get(mode="clip"),
+    "rows, filled": lambda x, rows: x.at[rows].get(mode="fill", fill_value=7),
+    "columns": lambda x, rows: jnp.take(x, rows % 8, axis=1),
+    "elements": lambda x, rows: x[rows, rows * 2],
+    "blocks": lambda x, rows: jax.vmap(lambda r: lax.dynamic_slice(x, (r, r), (4, 8)))(rows),
+    "take_along_axis": lambda x, rows: jnp.take_along_axis(x, rows[None] % 8, axis=1),
+    "set rows": lambda x, rows: x.at[rows].set(2.0 * x[:6]),
+    "add to rows": lambda x, rows: x.at[rows % 3].add(jnp.round(x[6:12])),
+    "max of elements": lambda x, rows: x.at[rows, 3].max(x[:6, 0]),
+    "scale columns": lambda x, rows: x.at[:, jnp.arange(0, 6)].multiply(2.0),
+    "set blocks": lambda x, rows: lax.dynamic_update_slice(x, x[:4, :8], (rows[0], rows[1])),
+    "repeat": lambda x, rows: jnp.repeat(x[:6], rows % 4, axis=0, total_repeat_length=10),
+    "histogram": lambda x, rows: (x, jnp.histogram(rows, bins=5, range=(0, 30))[0]),
+    "searchsorted": lambda x, rows: (x, jnp.searchsorted(jnp.cumsum(rows % 5), rows)),
+    "searchsorted of floats": lambda x, rows: jnp.searchsorted(jnp.sort(x[0]), x[1]),
+    "roll": lambda x, rows: jnp.roll(x, rows[0], axis=0)}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_operation_after_a_kernel(name):
+    fn = OPERATIONS[name]
+    check(lambda x, rows: fn(through(x), rows), np.round(normal(32, 128) * 4), ROWS, ulps=0)
+
+
+def with_scalars(scalars, x):
+    """x with scalars[0] added to row scalars[1]."""
+    def kernel(s_ref, x_ref, o_ref):
+        o_ref[...] = x_ref[...]
+        o_ref[s_ref[1]] += s_ref[0]
+
+    grid = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, grid=(1,), in_specs=[whole(x)],
+                                        out_specs=whole(x))
+    return call(kernel, grid_spec=grid, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(
+        scalars, x)
+
+
+def test_scalars_that_are_computed_before_a_kernel():
+    check(lambda s, x: with_scalars(jnp.cumsum(s), x), np.array([2, 3], np.int32),
+          integers(8, 128))
+
+
+def test_an_array_as_scalars_and_as_an_array():
+    check(lambda s, x: with_scalars(s, x + s[0]), np.array([2, 3], np.int32), integers(8, 128))
+
+
+def test_one_sum_as_scalars_of_a_kernel():
+    check(lambda x: with_scalars(jnp.full(2, x.max(), jnp.int32), x),
+          integers(8, 128, least=0, most=8))
+
+
+def test_a_bound_of_the_grid_that_is_computed():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...] * 2
+
+    def fn(x, sizes):
+        block = pl.BlockSpec((8, 128), lambda i: (i, 0))
+        doubled = call(kernel, grid=(sizes.sum(),), in_specs=[block], out_specs=block,
+                       out_shape=like(32, 128), input_output_aliases={0: 0})(x)
+        return doubled
+
+    check(fn, normal(32, 128), np.array([1, 0, 2], np.int32), oracle=pltpu.InterpretParams())
+
+
+def test_results_that_no_kernel_makes():
+    check(lambda x: (through(x), x, x.sum(), jnp.arange(8), x * 2), integers(8, 128))
+
+
+def test_the_same_result_twice():
+    def fn(x):
+        found = through(x)
+        return found, found, found.reshape(2, 512)
+
+    check(fn, normal(8, 128))
+
+
+def test_an_output_that_is_the_array_of_another_kernel_s_result():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...] + 1
+
+    def fn(x, keep):
+        first = through(x)
+        block = pl.BlockSpec((8, 128), lambda i: (i, 0))
+        second = call(kernel, grid=(1,), in_specs=[block], out_specs=block,
+                      out_shape=like(16, 128), input_output_aliases={0: 0})(first)
+        return (second, first) if keep else second
+
+    # Rows from 8 on are not visited: they hold what was there.
+    for keep in (False, True):
+        check(lambda x, keep=keep: fn(x, keep), normal(16, 128),
+              oracle=pltpu.InterpretParams())
