@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pallascope import compat, pipelines, stages, types
+from pallascope import compat, pipelines, prng, stages, types
 from pallascope.arrays import Array, Arrays
 from pallascope.problems import NotCaptured
 from pallascope.program import Region
@@ -167,16 +167,22 @@ class Outer:
         pipeline = pipelines.Pipeline(
             mapping=mapping, body=body, operands=refs, bounds=bounds, prefetch=prefetch,
             index_map_consts=[[]] * len(refs), body_consts=[], origin="pallas_call")
-        if shared:
+        with pipelines.scratch(walk, prng.state_of(walk, body)):
+            self._emit(pipeline, prefetch + refs, parallel if shared else [])
+        return outputs
+
+    def _emit(self, pipeline: pipelines.Pipeline, arguments: list[int],
+              parallel: list[int]) -> None:
+        walk, mapping, body = self.walk, pipeline.mapping, pipeline.body
+        if parallel:
             pipeline.parallel = parallel
             pipelines.on_cores(walk, pipeline, self.cores)
-        elif pipelines.is_direct(walk, mapping, body, refs):
-            pipelines.inline(walk, body, prefetch + refs)
+        elif pipelines.is_direct(walk, mapping, body, pipeline.operands):
+            pipelines.inline(walk, body, arguments)
         elif not mapping.grid and pipelines.has_pipeline(body):
             pipelines.staged(walk, pipeline)
         else:
             pipelines.emit(walk, pipeline)
-        return outputs
 
     def _mpmd_map(self, eqn: Any, operands: list[Array]) -> list[Array]:
         """pl.kernel on a mesh of cores."""
@@ -196,9 +202,11 @@ class Outer:
                 in zip([*operands, *outputs], body.invars, strict=False)]
         walk.cores = cores
         if count == 1:
-            pipelines.inline(walk, body, refs)
+            with pipelines.scratch(walk, prng.state_of(walk, body)):
+                pipelines.inline(walk, body, refs)
         else:
-            with walk.builder.region() as region:
+            with (walk.builder.region() as region,
+                  pipelines.scratch(walk, prng.state_of(walk, body))):
                 pipelines.inline(walk, body, refs)
             walk.builder.emit("core_map", [], [], {"axis": str(axis), "cores": count}, [region])
         walk.cores = {}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 from pallascope import compat, types
@@ -271,16 +273,23 @@ def kernel_name(eqn: Any, body: Any) -> str:
     return str(eqn.params.get("name") or name_of_function(body))
 
 
+@contextlib.contextmanager
+def scratch(walk: Walk, refs: list[int]) -> Iterator[None]:
+    """What is emitted meanwhile sees the refs, which live as long."""
+    if not refs:
+        yield
+        return
+    with walk.builder.region(refs) as region:
+        yield
+    walk.builder.emit("run_scoped", [], [], regions=[region])
+
+
 def inline(walk: Walk, body: Any, refs: list[int]) -> None:
     """A kernel without blocks; its further arguments are scratch that lives while it runs."""
-    scratch = [walk.builder.value(types.ref_type(v.aval), name) for v, name
-               in zip(body.invars[len(refs):], arg_names(body)[len(refs):], strict=True)]
-    if not scratch:
-        walk.run(body, refs)
-        return
-    with walk.builder.region(scratch) as region:
-        walk.run(body, refs + scratch)
-    walk.builder.emit("run_scoped", [], [], regions=[region])
+    own = [walk.builder.value(types.ref_type(v.aval), name) for v, name
+           in zip(body.invars[len(refs):], arg_names(body)[len(refs):], strict=True)]
+    with scratch(walk, own):
+        walk.run(body, refs + own)
 
 
 RULES: dict[str, Rule] = {"emit_pipeline": _emit_pipeline}

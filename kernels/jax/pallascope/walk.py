@@ -35,6 +35,7 @@ class Walk:
         self.grid_axes: list[int] = []  # the pipeline's axis for each that a body asks for
         self.cores: dict[str, int] = {}  # extents of the named axes of the mesh of cores
         self.collective_id: int | None = None  # of the kernel: which barrier it uses
+        self.generator: int | None = None  # the state of the chip's random numbers
         self._rules = rules
         self._fixed = False  # the location stays as it is
 
