@@ -35,12 +35,16 @@ struct RunRequest
 // Called from the working thread with the share done, 0..1; returning false cancels.
 using Progress = std::function<bool(double)>;
 
+// Called from the working thread with each line that a kernel prints.
+using Printer = std::function<void(const std::string&)>;
+
 struct FinishedRun
 {
     RunRequest request;
     std::shared_ptr<const layout::RunView> view;
     std::optional<Seconds> wall; // the machine alone; absent for a trace from a file
     std::vector<Array> results;  // one per output argument, where they were to be kept
+    ir::Lowering lowering;       // of a captured kernel
 };
 
 // What a form needs to know about a kernel's parameter.
@@ -62,8 +66,8 @@ struct KernelInfo
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> chips();
 
 // Errors: user errors as sentences; a cancelled run is a Limit error with the message "cancelled".
-[[nodiscard]] Result<FinishedRun> runKernel(const RunRequest& request,
-                                            const Progress& progress = {});
+[[nodiscard]] Result<FinishedRun>
+runKernel(const RunRequest& request, const Progress& progress = {}, const Printer& printer = {});
 [[nodiscard]] Result<FinishedRun> openTrace(const std::string& path);
 // A trace, or a kernel file, whose kernel is run.
 [[nodiscard]] Result<FinishedRun> openFile(const std::string& path, const Progress& progress = {});

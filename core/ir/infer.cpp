@@ -48,6 +48,15 @@ Result<Types> nothing(const Program&, const Operation&)
     return Types{};
 }
 
+Result<Types> debugCheck(const Program& program, const Operation& operation)
+{
+    const Type& flag = operand(program, operation, 0);
+    if (!flag.isScalar() || flag.dtype != DType::Bool) {
+        return error(operation, "takes a scalar bool, not " + toString(flag) + ".");
+    }
+    return Types{};
+}
+
 Result<Types> control(const Program& program, const Operation& operation)
 {
     Types results;

@@ -518,4 +518,18 @@ std::string printText(const Program& program)
     return text;
 }
 
+std::string loweringText(const Lowering& lowering)
+{
+    const std::string reason = lowering.reason.empty() ? "" : ": " + lowering.reason;
+    switch (lowering.accepted) {
+    case Verdict::Yes:
+        return "JAX takes it for a TPU.";
+    case Verdict::No:
+        return "JAX does not take it for a TPU" + reason;
+    case Verdict::Unknown:
+        return reason.empty() ? "" : "It is not known whether JAX takes it for a TPU" + reason;
+    }
+    return {};
+}
+
 } // namespace pallascope::ir

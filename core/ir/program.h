@@ -331,7 +331,7 @@ struct MultipleOfParams
     bool operator==(const MultipleOfParams&) const = default;
 };
 
-struct TextParams // debug_print: its format; axis_index: the mesh axis
+struct TextParams // debug_print: its format; debug_check: what is wrong; axis_index: the mesh axis
 {
     std::string text;
     bool operator==(const TextParams&) const = default;

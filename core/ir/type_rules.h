@@ -62,6 +62,7 @@ using Types = std::vector<Type>;
 [[nodiscard]] Result<Types> iota2x32(const Program&, const Operation&);
 [[nodiscard]] Result<Types> gridQuery(const Program&, const Operation&);
 [[nodiscard]] Result<Types> nothing(const Program&, const Operation&);
+[[nodiscard]] Result<Types> debugCheck(const Program&, const Operation&);
 [[nodiscard]] Result<Types> memory(const Program&, const Operation&);
 [[nodiscard]] Result<Types> maskedLoad(const Program&, const Operation&);
 [[nodiscard]] Result<Types> maskedSwap(const Program&, const Operation&);

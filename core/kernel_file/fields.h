@@ -211,8 +211,8 @@ template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::MultipleOfParams>{
     "multiple_of"};
 template<>
-inline constexpr std::array<std::string_view, 2> kOperationsWith<ir::TextParams>{"debug_print",
-                                                                                 "axis_index"};
+inline constexpr std::array<std::string_view, 3> kOperationsWith<ir::TextParams>{
+    "debug_print", "debug_check", "axis_index"};
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::DmaParams>{"dma_start"};
 template<>

@@ -112,6 +112,7 @@ private:
     // segments.cpp
     void runSegment(const PlanItem& item);
     void execute(const Evaluation& evaluation);
+    void debug(const ir::Operation& operation);
     void evaluateNow(const Evaluation& evaluation);
     void noteBirth(const ir::Operation& operation, const RuntimeValue& result, bool nan);
     void bindView(const ir::Operation& operation);

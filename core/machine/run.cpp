@@ -86,6 +86,7 @@ Status reportBirths(const ir::Program& program, const std::vector<Array>& inputs
                     const std::string& output, Recorder& recorder)
 {
     options.rows = false;
+    options.print = nullptr;
     if (options.progress) {
         options.progress = [progress = options.progress](double) { return progress(1); };
     }

@@ -173,6 +173,17 @@ def test_the_command_names_what_it_cannot_capture_and_writes_nothing(tmp_path):
     assert not (tmp_path / "k.pallascope").exists()
 
 
+def test_the_program_captures_through_python(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = subprocess.run(
+        [PALLASCOPE, "capture", "script.py:doubled", "--arg", "bf16[16,128]", "-o", "k.pallascope",
+         "--python", sys.executable], cwd=tmp_path, capture_output=True, text=True, timeout=120,
+        env=os.environ | {"PYTHONPATH": str(_PACKAGE)}, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith(f"$ {sys.executable} -m pallascope capture script.py:doubled")
+    assert shown(tmp_path / "k.pallascope").startswith("doubled(x:Ref<hbm>{bf16[16,128]}")
+
+
 @pytest.mark.parametrize(("arguments", "sentence"), [
     (["script.py:nothing"], "script.py has no function nothing"),
     (["script.py:number"], "script.py has no function number"),

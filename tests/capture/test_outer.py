@@ -44,6 +44,11 @@ OPERATIONS = {
     "histogram": lambda x, rows: (x, jnp.histogram(rows, bins=5, range=(0, 30))[0]),
     "searchsorted": lambda x, rows: (x, jnp.searchsorted(jnp.cumsum(rows % 5), rows)),
     "searchsorted of floats": lambda x, rows: jnp.searchsorted(jnp.sort(x[0]), x[1]),
+    "scan": lambda x, rows: lax.scan(lambda c, r: (c + r, c * r), x[0], x[1:]),
+    "scan in reverse": lambda x, rows: lax.scan(
+        lambda c, r: (c + r[0], (c, r[1])), x[0], (x[1:], rows[0] + jnp.arange(31)), reverse=True),
+    "map": lambda x, rows: lax.map(lambda r: r.sum(), x),
+    "loop": lambda x, rows: lax.fori_loop(0, rows[2] % 7, lambda i, c: c + i, x),
     "roll": lambda x, rows: jnp.roll(x, rows[0], axis=0)}
 
 
@@ -119,3 +124,77 @@ def test_an_output_that_is_the_array_of_another_kernel_s_result():
     for keep in (False, True):
         check(lambda x, keep=keep: fn(x, keep), normal(16, 128),
               oracle=pltpu.InterpretParams())
+
+
+# ---- branches and loops around kernels ----------------------------------------------------------
+
+
+def add_one(x):
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...] + 1
+
+    return call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+
+def test_a_branch_with_a_kernel():
+    def fn(x, n):
+        return lax.cond(n[0] > 1, lambda x: (add_one(x), x.sum()),
+                        lambda x: (x * 2, jnp.int32(5)), x)
+
+    for n in (1, 2):
+        check(fn, integers(8, 128), np.array([n], np.int32))
+
+
+def test_a_switch_whose_branches_use_one_array_as_scalars():
+    def fn(x, n):
+        return lax.switch(n[0], [lambda: with_scalars(n, x), lambda: x,
+                                 lambda: with_scalars(n + 1, x)]), with_scalars(n, x)
+
+    for n in (0, 1, 2):
+        check(fn, integers(8, 128), np.array([n, 3], np.int32))
+
+
+def test_a_counted_loop_of_kernels():
+    check(lambda x: lax.fori_loop(0, 5, lambda i, x: add_one(x) * i, x), integers(8, 128))
+
+
+def test_a_loop_of_kernels_that_swaps_what_it_carries():
+    def body(i, carry):
+        x, y, n = carry
+        return add_one(y), x, n + y[0, 0]
+
+    check(lambda x, y: lax.fori_loop(0, 5, body, (x, y, jnp.int32(1))), integers(8, 128),
+          integers(8, 128, seed=1))
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_scan_of_kernels(reverse):
+    def body(carry, row):
+        x, n = row
+        found = add_one(carry + x) * n
+        return found, (found, n + found[0, 0])
+
+    check(lambda x, n: lax.scan(body, x[0], (x, n), reverse=reverse), integers(4, 8, 128),
+          np.arange(4, dtype=np.int32))
+
+
+def test_a_loop_of_kernels_until_it_is_enough():
+    check(lambda x: lax.while_loop(lambda x: x.max() < 300, lambda x: add_one(x) * 2, x),
+          integers(8, 128, least=1, most=9))
+
+
+def test_a_loop_of_kernels_that_update_their_argument():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...] + 1
+
+    def update(x):
+        block = pl.BlockSpec((8, 128), lambda i: (i, 0))
+        return call(kernel, grid=(1,), in_specs=[block], out_specs=block,
+                    out_shape=like(16, 128, dtype=jnp.int32), input_output_aliases={0: 0})(x)
+
+    def fn(x):
+        y = add_one(x)
+        return lax.fori_loop(0, 3, lambda i, c: (update(c[0]), c[1] + update(y)[0, 0]),
+                             (x, jnp.int32(0)))
+
+    check(fn, integers(16, 128), oracle=pltpu.InterpretParams())

@@ -137,6 +137,7 @@ std::vector<Refused> refused()
         {OpCode::Rev, {x}, ir::AxesParams{{1, 1}}, "twice"},
         {OpCode::Sort, {x, f32({4, 7})}, ir::SortParams{0, 1}, "of one shape"},
         {OpCode::Sort, {x, x}, ir::SortParams{0, 3}, "by the first 3"},
+        {OpCode::DebugCheck, {i32({})}, ir::TextParams{"x"}, "scalar bool, not i32[]"},
         {OpCode::Iota, {}, ir::IotaParams{DType::Int32, Shape{4}, 1}, "axis 1 of [4]"},
         {OpCode::DotGeneral, {x, x}, ir::DotParams{{1}, {0}, {}, {}}, "the axes differ in size"},
         {OpCode::DotGeneral, {x, f32({6, 4})}, ir::DotParams{{1, 1}, {0, 0}, {}, {}}, "twice"},

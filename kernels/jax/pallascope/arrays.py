@@ -5,7 +5,9 @@ is copied where a later one wants it elsewhere.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -46,9 +48,24 @@ class Arrays:
         self.inputs: list[Array] = []
         self.results: list[Array] = []
         self._scratch: list[int] = []  # refs besides those of inputs and results
+        # Arrays as they were before a region that is open made copies or views of them.
+        self._changed: list[list[tuple[Array, int | None, dict[str, int], str]]] = []
 
     def constant(self, aval: Any, value: Any) -> Array:
         return Array(aval, "constant", value=np.asarray(value))
+
+    @contextlib.contextmanager
+    def inside(self, arguments: list[int]) -> Iterator[Region]:
+        """A region of a branch or a loop: what arrays become in it they are not behind it."""
+        self._changed.append([])
+        with self.walk.builder.region(arguments) as region:
+            yield region
+        for array, scalar, refs, home in reversed(self._changed.pop()):
+            array.scalar, array.refs, array.home = scalar, refs, home
+
+    def _changes(self, array: Array) -> None:
+        if self._changed:
+            self._changed[-1].append((array, array.scalar, dict(array.refs), array.home))
 
     def scalar(self, array: Array) -> int:
         """The one element of an array of rank 0."""
@@ -57,6 +74,7 @@ class Arrays:
             array.scalar = builder.literal(types.dtype_of(array.aval.dtype), array.value[()])
         if array.scalar is None:
             ref = self.ref(array, "smem")
+            self._changes(array)
             array.scalar = builder.one("get", [ref], Type(builder.types[ref].dtype),
                                        {"entries": []})
         return array.scalar
@@ -69,12 +87,14 @@ class Arrays:
         """The ref of the whole array in this memory."""
         if space in array.refs:
             return array.refs[space]
+        is_declared = False
         if array.base is not None:
             found = self._reshaped(self.ref(array.base, space), types.shape_of(array.aval))
         elif not array.refs and (array.scalar is None or array.value is not None):
             if array.value is not None and array not in self.inputs:
                 self.inputs.append(array)
             found = self.walk.builder.value(self._type(array, space), array.name)
+            is_declared = True
         elif array.refs:
             found = self._new(self._type(array, space), array.name)
             self.copy(array.ref(), found)
@@ -83,8 +103,11 @@ class Arrays:
             assert array.scalar is not None
             self.walk.builder.one("swap", [found, array.scalar],
                                   Type(self.walk.builder.types[found].dtype), {"entries": []})
+            self._changes(array)
             array.refs["smem"], array.home = found, "smem"
             return self.ref(array, space)
+        if not is_declared:
+            self._changes(array)
         array.refs[space] = found
         array.home = array.home or space
         return found
@@ -124,8 +147,9 @@ class Arrays:
         dropped = [array for array in self.results if array not in roots]
         updated = [array for array in dropped if array.alias_of is not None]  # of the caller
         self.results = [self._in_shape(array) for array in listed] + updated
-        between = [array.ref() for array in dropped if array not in updated]
-        return list(dict.fromkeys(between)) + self._scratch
+        kept = {array.ref() for array in self.results}
+        between = dict.fromkeys(array.ref() for array in dropped if array not in updated)
+        return [ref for ref in between if ref not in kept] + self._scratch
 
     def with_memory(self, region: Region, refs: list[int]) -> Region:
         """The region, with arrays that live while it runs."""

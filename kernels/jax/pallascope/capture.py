@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import jax
 import numpy as np
 
-from pallascope import compat, control, copies, files, memory, pipelines, places, primitives, prng
+from pallascope import compat, control, copies, debug, files, memory, pipelines, places, primitives, prng
 from pallascope.arrays import Array
 from pallascope.outer import Outer
 from pallascope.problems import UnsupportedError
 from pallascope.sources import name_of_function
 from pallascope.walk import Walk
 
-_RULES = {**primitives.RULES, **memory.RULES, **control.RULES, **copies.RULES,
+_RULES = {**primitives.RULES, **memory.RULES, **control.RULES, **copies.RULES, **debug.RULES,
           **pipelines.RULES, **places.RULES, **prng.RULES}
 
 
@@ -82,6 +83,25 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
         else compat.lowering_verdict(fn, tree.unflatten(shapes), chip, cores))
     return Kernel(name, document, arrays | constants,
                   frozenset(constants), walk.locations.texts())
+
+
+def capture_many(fn: Callable[..., Any], configurations: Iterable[Mapping[str, Any]], *args: Any,
+                 **options: Any) -> dict[str, Kernel]:
+    """`capture` of `fn(*args, **configuration)` for each, by names such as "bm=128 bn=256".
+
+    `options` are those of `capture`. An error notes the configuration that it is of.
+    """
+    kernels: dict[str, Kernel] = {}
+    for configuration in configurations:
+        label = " ".join(f"{key}={value}" for key, value in configuration.items())
+        name = f"{options.get('name') or getattr(fn, '__name__', 'kernel')} {label}".strip()
+        try:
+            kernels[label] = capture(functools.partial(fn, **configuration), *args,
+                                     **options | {"name": name})
+        except Exception as error:
+            error.add_note(f"This is of the configuration {label}.")
+            raise
+    return kernels
 
 
 def _dtype(leaf: Any) -> Any:

@@ -215,6 +215,29 @@ def compiler_params(eqn: Any) -> dict[str, Any]:
     return found
 
 
+def print_operands(eqn: Any, operands: Sequence[int]) -> dict[str, Any]:
+    """What the fields of a debug_print's format stand for: operands, or what is static."""
+    tree = eqn.params.get("in_tree")
+    if tree is None:  # of Pallas up to 0.9
+        return {str(number): value for number, value in enumerate(operands)}
+    static = dict(eqn.params.get("static_args") or ())
+    leaves = iter(operands)
+    count = len(operands) + len(static)
+    args, kwargs = tree.unflatten([static[number] if number in static else next(leaves)
+                                   for number in range(count)])
+    return {str(number): value for number, value in enumerate(args)} | kwargs
+
+
+def checks(eqn: Any, leaves: Sequence[Any]) -> list[tuple[Any, str]]:
+    """Of a check: leaves that are true where it does not hold, and what it says then."""
+    error = jax.tree_util.tree_unflatten(eqn.params["err_tree"], leaves)
+    texts = []
+    for tree in error._metadata.values():
+        found = tree.unflatten([None] * tree.num_leaves)
+        texts.append(str(getattr(found, "fmt_string", "") or type(found).__name__))
+    return [(flag, "; ".join(texts) or "a check does not hold") for flag in error._pred.values()]
+
+
 def axis_names(mesh: Any) -> dict[str, int]:
     """The named axes of a mesh of cores with their extents."""
     return dict(mesh.shape)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pallascope import compat, pipelines, prng, stages, types
+from pallascope import compat, flow, pipelines, prng, stages, types
 from pallascope.arrays import Array, Arrays
 from pallascope.problems import NotCaptured
 from pallascope.program import Region
@@ -28,6 +28,7 @@ class Outer:
         self.cores = cores  # of the device
         self.interprets = False  # a kernel is not meant for a TPU
         self.arrays = Arrays(walk)
+        self.flow = flow.Flow(walk, self.arrays, self._inline_again)
         self.kernels: list[dict[str, Any]] = []  # what each asks of the compiler
         self._frames: list[_Frame] = []
 
@@ -50,8 +51,9 @@ class Outer:
         return [self.arrays.constant(v.aval, const)
                 for v, const in zip(jaxpr.constvars, consts, strict=True)]
 
-    def _inline(self, jaxpr: Any, consts: list[Array], arguments: list[Array]) -> list[Array]:
-        frame = _Frame(jaxpr)
+    def _inline(self, jaxpr: Any, consts: list[Array], arguments: list[Array],
+                again: bool = False) -> list[Array]:
+        frame = _Frame(jaxpr, again)
         env = frame.env
         env |= dict(zip(jaxpr.constvars, consts, strict=True))
         env |= dict(zip(jaxpr.invars, arguments, strict=True))
@@ -74,6 +76,11 @@ class Outer:
         self._frames.pop()
         return [read(v) for v in jaxpr.outvars]
 
+    def _inline_again(self, jaxpr: Any, arguments: list[Array]) -> list[Array]:
+        """In a branch or a loop: what it is given is needed again in the next round."""
+        inner, consts = compat.open_jaxpr(jaxpr)
+        return self._inline(inner, self._constants(inner, consts), arguments, again=True)
+
     def _equation(self, eqn: Any, operands: list[Array]) -> list[Array]:
         name = eqn.primitive.name
         if name == "pallas_call":
@@ -84,6 +91,9 @@ class Outer:
             inner, consts = compat.open_jaxpr(eqn.params[_CALLS[name]])
             with self.walk.inside(inner):
                 return self._inline(inner, self._constants(inner, consts), operands)
+        if name in ("cond", "scan", "while") and flow.holds_kernel(eqn):
+            rules = {"cond": self.flow.cond, "scan": self.flow.scan, "while": self.flow.while_}
+            return rules[name](eqn, operands)
         if all(operand.value is not None for operand in operands):
             found = _evaluate(eqn, [operand.value for operand in operands])
             return [self.arrays.constant(v.aval, value)
@@ -216,11 +226,12 @@ class Outer:
 class _Frame:
     """A jaxpr while it is walked: which of its arrays are needed later."""
 
-    def __init__(self, jaxpr: Any) -> None:
+    def __init__(self, jaxpr: Any, again: bool) -> None:
         self.eqns = _used(jaxpr)
         self.env: dict[Any, Array] = {}
         self.at = 0
-        self._last = {v: len(self.eqns) for v in jaxpr.outvars if _is_variable(v)}
+        ends = [*jaxpr.outvars, *(jaxpr.invars if again else [])]
+        self._last = {v: len(self.eqns) for v in ends if _is_variable(v)}
         for number, eqn in reversed(list(enumerate(self.eqns))):
             for v in filter(_is_variable, eqn.invars):
                 self._last.setdefault(v, number)

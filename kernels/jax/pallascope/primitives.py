@@ -200,10 +200,6 @@ def _split(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
                              {"sizes": _plain(eqn.params["sizes"]), "axis": eqn.params["axis"]})
 
 
-def _debug_print(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    return walk.builder.emit("debug_print", operands, [], {"text": str(eqn.params["fmt"])})
-
-
 RULES: dict[str, Rule] = {
     **dict.fromkeys(_ELEMENTWISE, _elementwise),
     **dict.fromkeys(_IDENTITY, _identity),
@@ -241,5 +237,4 @@ RULES: dict[str, Rule] = {
     "iota": _iota,
     "iota_2x32_shape": _iota_2x32_shape,
     "dot_general": _dot_general,
-    "debug_print": _debug_print,
 }
