@@ -4,6 +4,7 @@
 #include "core/base/array.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
+#include "core/ir/program.h"
 #include "core/machine/settings.h"
 #include "views/layout/run_view.h"
 

@@ -69,7 +69,9 @@ std::string debugText(const std::string& format, std::span<const RuntimeValue* c
             continue;
         }
         text += format[i];
-        i += doubled && (format[i] == '{' || format[i] == '}') ? 1 : 0;
+        if (doubled && (format[i] == '{' || format[i] == '}')) {
+            ++i;
+        }
     }
     for (; next < values.size(); ++next) {
         text += (text.empty() ? "" : " ") + valueText(*values[next]);

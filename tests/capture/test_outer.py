@@ -49,6 +49,8 @@ OPERATIONS = {
         lambda c, r: (c + r[0], (c, r[1])), x[0], (x[1:], rows[0] + jnp.arange(31)), reverse=True),
     "map": lambda x, rows: lax.map(lambda r: r.sum(), x),
     "loop": lambda x, rows: lax.fori_loop(0, rows[2] % 7, lambda i, c: c + i, x),
+    "top_k": lambda x, rows: lax.top_k(x, 5),
+    "top_k of integers": lambda x, rows: lax.top_k(x.astype(jnp.int32), 5),
     "roll": lambda x, rows: jnp.roll(x, rows[0], axis=0)}
 
 
@@ -198,3 +200,16 @@ def test_a_loop_of_kernels_that_update_their_argument():
                              (x, jnp.int32(0)))
 
     check(fn, integers(16, 128), oracle=pltpu.InterpretParams())
+
+
+@pytest.mark.parametrize("unit", [False, True])
+@pytest.mark.parametrize("left, lower, transposed", [
+    (True, True, False), (True, False, False), (True, True, True), (False, True, False),
+    (False, False, True)])
+def test_systems_of_triangular_matrices(left, lower, transposed, unit):
+    def fn(a, b):
+        return lax.linalg.triangular_solve(through(a), b, left_side=left, lower=lower,
+                                           transpose_a=transposed, unit_diagonal=unit)
+
+    a = np.eye(16, dtype=np.float32) * 4 + np.float32(0.1) * normal(2, 16, 16)
+    check(fn, a, normal(2, 16, 8) if left else normal(2, 8, 16), terms=64)
