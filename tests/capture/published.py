@@ -55,8 +55,6 @@ _DECODE = (normal(4, 8, 128) * 0.3, normal(4, 256, 2, 128, seed=1), normal(4, 25
 _PAGES = np.random.default_rng(3).permutation(64)[:32].reshape(4, 8).astype(np.int32)
 _PAGED = ((normal(4, 4, 128) * 0.1).astype(np.float32), normal(2, 64, 16, 128, seed=1),
           normal(2, 64, 16, 128, seed=2), np.array([17, 128, 1, 100], np.int32), _PAGES)
-_PREFILL = ((normal(128, 8, 128) * 0.1).astype(np.float32), normal(2, 64, 16, 128, seed=1),
-            normal(2, 64, 16, 128, seed=2), np.array([200], np.int32), _PAGES.reshape(-1)[:16])
 _RAGGED = ((normal(64, 4, 128) * 0.3).astype(BF16), normal(64, 16, 4, 128, seed=1).astype(BF16),
            np.array([48, 33, 96, 1], np.int32), _PAGES, np.array([0, 16, 20, 56, 57], np.int32),
            np.array([4], np.int32))
@@ -71,12 +69,12 @@ _LATENT = ((normal(1, 256, 4, 128) * 0.3).astype(np.float32),
            (normal(1, 256, 256, seed=1) * 0.3).astype(np.float32),
            (normal(256, 4, 128, seed=2) * 0.1).astype(np.float32),
            (normal(256, 4, 128, seed=3) * 0.1).astype(np.float32))
-_V3 = ((normal(57, 4, 128) * 0.3).astype(BF16), normal(57, 2, 128, seed=1).astype(BF16),
-       normal(57, 2, 128, seed=2).astype(BF16), normal(64, 16, 2, 2, 128, seed=3).astype(BF16),
-       np.array([48, 33, 96, 1], np.int32), _PAGES.reshape(-1),
-       np.array([0, 16, 20, 56, 57], np.int32), np.array([0, 0, 4], np.int32))
-_MLA = ((normal(57, 4, 128) * 0.3).astype(BF16), (normal(57, 4, 64, seed=4) * 0.3).astype(BF16),
-        normal(57, 128, seed=1).astype(BF16), normal(57, 64, seed=2).astype(BF16),
+_V3 = ((normal(58, 4, 128) * 0.3).astype(BF16), normal(58, 2, 128, seed=1).astype(BF16),
+       normal(58, 2, 128, seed=2).astype(BF16), normal(64, 16, 2, 2, 128, seed=3).astype(BF16),
+       np.array([48, 33, 96, 2], np.int32), _PAGES.reshape(-1),
+       np.array([0, 16, 20, 56, 58], np.int32), np.array([0, 0, 4], np.int32))
+_MLA = ((normal(58, 4, 128) * 0.3).astype(BF16), (normal(58, 4, 64, seed=4) * 0.3).astype(BF16),
+        normal(58, 128, seed=1).astype(BF16), normal(58, 64, seed=2).astype(BF16),
         normal(64, 8, 2, 256, seed=3).astype(BF16), *_V3[4:])
 
 CASES = [
@@ -99,8 +97,6 @@ CASES = [
     Case("ej.page_attention",
          lambda q, k, v, lengths, pages: ej.page_attention(
              q, k, v, lengths, pages, attn_scale=1.0, pages_per_compute_block=4), _PAGED, 64, 64),
-    Case("ej.prefill_page_attention",
-         functools.partial(ej.prefill_page_attention, softmax_scale=1.0), _PREFILL, 64, 64),
     Case("ej.ragged_decode_attention", ej.ragged_decode_attention, _DECODE, 64, 64),
     Case("ej.ragged_page_attention_v2",
          functools.partial(ej.ragged_page_attention_v2, softmax_scale=0.1, num_kv_pages_per_block=4,
@@ -117,8 +113,7 @@ CASES = [
     Case("ej.flash_mla", functools.partial(ej.flash_mla, causal=True), _LATENT, 2**10, 64),
     Case("gradient of ej.flash_mla",
          _gradient(functools.partial(ej.flash_mla, causal=True), 4), _LATENT, 2**12, 64),
-    Case("ej.deepseek_attn", functools.partial(ej.deepseek_attn, index_topk=128),
-         (*_LATENT, normal(1, 256, 4, 128), normal(1, 256, 128), normal(1, 256, 4)), 2**10, 64),
+    Case("ej.deepseek_attn", ej.deepseek_attn, (*_LATENT, normal(1, 256, 4, 128), normal(1, 256, 128), normal(1, 256, 4)), 2**10, 64),
     Case("ej.ragged_page_attention_v3", functools.partial(
         ej.ragged_page_attention_v3, softmax_scale=0.1, num_kv_pages_per_block=4,
         num_queries_per_block=16), _V3, 2**17, 4),

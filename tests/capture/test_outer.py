@@ -213,3 +213,21 @@ def test_systems_of_triangular_matrices(left, lower, transposed, unit):
 
     a = np.eye(16, dtype=np.float32) * 4 + np.float32(0.1) * normal(2, 16, 16)
     check(fn, a, normal(2, 16, 8) if left else normal(2, 8, 16), terms=64)
+
+
+def updated(x):
+    """x with 1 added to its first rows, in place."""
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...] + 1
+
+    block = pl.BlockSpec((8, 128), lambda i: (i, 0))
+    return call(kernel, grid=(1,), in_specs=[block], out_specs=block,
+                out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), input_output_aliases={0: 0})(x)
+
+
+def test_an_argument_that_is_updated_twice():
+    check(lambda x: updated(updated(x)), integers(16, 128), oracle=pltpu.InterpretParams())
+
+
+def test_an_argument_that_is_updated_and_used_again():
+    check(lambda x: (updated(x), x.sum()), integers(16, 128), oracle=pltpu.InterpretParams())

@@ -37,8 +37,41 @@ MEGACORE = ("tpu_v4", "tpu_v5p")
 @contextlib.contextmanager
 def tracing_for(chip: str, cores: int = 1) -> Iterator[None]:
     """Traces as for cores of the chip; emit_pipeline stays one equation where JAX can."""
-    with device_of(chip, cores), _emit_pipeline_as_primitive():
+    with device_of(chip, cores), _devices_named(chip), _emit_pipeline_as_primitive():
         yield
+
+
+@contextlib.contextmanager
+def _devices_named(chip: str) -> Iterator[None]:
+    """jax.devices() and jax.default_backend() answer as on the chip: kernels choose blocks by it.
+    Where several devices make a mesh they stay what they are."""
+    names = ("devices", "local_devices", "default_backend")
+    before = {name: getattr(jax, name) for name in names}
+    devices = jax.devices()
+    if len(devices) != 1:
+        yield
+        return
+    named = [_Named(devices[0], DEVICE_KINDS[chip])]
+    jax.devices = jax.local_devices = lambda *_, **__: named
+    jax.default_backend = lambda: "tpu"
+    try:
+        yield
+    finally:
+        for name, function in before.items():
+            setattr(jax, name, function)
+
+
+class _Named:
+    """A device by another name."""
+
+    platform = "tpu"
+
+    def __init__(self, device: Any, kind: str) -> None:
+        self._device = device
+        self.device_kind = kind
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._device, name)
 
 
 @contextlib.contextmanager
@@ -77,7 +110,7 @@ def lowering_verdict(fn: Callable[..., Any], args: Sequence[Any], chip: str,
                      cores: int) -> dict[str, str]:
     """What JAX's own lowering for a TPU says of the traced function, as the file has it."""
     try:
-        with device_of(chip, cores):
+        with device_of(chip, cores), _devices_named(chip):
             jax.jit(fn).trace(*args).lower(lowering_platforms=("tpu",))
     except Exception as error:  # noqa: BLE001 (any of JAX's, and of what it calls)
         kind = type(error).__name__

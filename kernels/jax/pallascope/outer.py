@@ -129,21 +129,21 @@ class Outer:
         outputs = []
         for number, (aval, name) in enumerate(zip(avals, names, strict=True)):
             source = operands[sources[number]] if number in sources else None
-            if source is None or source in self.arrays.inputs:
+            needed = source is not None and any(
+                frame.needs(source.root()) for frame in self._frames)
+            if source is None or (source in self.arrays.inputs and not needed):
                 outputs.append(self.arrays.new_result(aval, name))
                 outputs[-1].alias_of = source
                 continue
             taken = source
-            if not source.root().is_result or any(
-                    frame.needs(source.root()) for frame in self._frames):
+            if needed or not source.root().is_result:
                 taken = self.arrays.copied(source)
             operands[sources[number]] = taken
-            ref = self.arrays.ref(taken, "hbm")
-            output = Array(aval, name, is_result=True, refs={"hbm": ref}, home="hbm")
+            output = Array(aval, name, base=taken)
             if taken is taken.root():
+                output = Array(aval, name, is_result=True, alias_of=taken.alias_of,
+                               refs={"hbm": self.arrays.ref(taken, "hbm")}, home="hbm")
                 self.arrays.results[self.arrays.results.index(taken)] = output
-            else:
-                output = Array(aval, name, base=taken)
             outputs.append(output)
         return outputs
 
