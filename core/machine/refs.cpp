@@ -3,6 +3,7 @@
 #include "core/base/check.h"
 #include "core/machine/evaluate.h"
 
+#include <optional>
 #include <utility>
 
 namespace pallascope::machine {
@@ -29,6 +30,65 @@ RefBinding withRecast(RefBinding ref, const Shape& memory, DType dtype, const Sh
     }
     ref.recasts.push_back({dtype, shape, StridedView::whole(shape)});
     return ref;
+}
+
+// The part of a view that windows select.
+StridedView part(const StridedView& from, std::span<const Window> windows)
+{
+    StridedView to{from.offset, {}, {}};
+    std::vector<Extent> extents;
+    for (std::size_t axis = 0; axis < windows.size(); ++axis) {
+        const Window& window = windows[axis];
+        to.offset += window.start * from.strides[axis];
+        if (window.kept) {
+            extents.push_back(window.size);
+            to.strides.push_back(window.stride * from.strides[axis]);
+        }
+    }
+    to.shape = Shape(std::move(extents));
+    return to;
+}
+
+Window all(Extent size)
+{
+    return {.start = 0, .size = size, .stride = 1, .kept = true};
+}
+
+// A part of a recast along axes that are those of what it is made of: that part is recast instead,
+// so that the rest is neither loaded nor in the way of copies. Of a bitcast these are all but the
+// last two axes.
+std::optional<RefBinding> narrowedBelow(const RefBinding& ref, std::span<const Window> windows)
+{
+    const RefBinding::Recast& last = ref.recasts.back();
+    const StridedView& below =
+        ref.recasts.size() > 1 ? ref.recasts[ref.recasts.size() - 2].view : ref.view;
+    const std::size_t rank = last.shape.rank();
+    if (rank < 3 || below.shape.rank() != rank || last.view != StridedView::whole(last.shape)) {
+        return {};
+    }
+    std::vector<Window> inside(windows.begin(), windows.end() - 2);
+    std::vector<Extent> extents;
+    std::vector<Window> kept;
+    for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
+        if (below.shape[axis] != last.shape[axis]) {
+            return {};
+        }
+        if (windows[axis].kept) {
+            extents.push_back(windows[axis].size);
+            kept.push_back(all(windows[axis].size));
+        }
+    }
+    for (std::size_t axis = rank - 2; axis < rank; ++axis) {
+        inside.push_back(all(below.shape[axis]));
+        extents.push_back(last.shape[axis]);
+        kept.push_back(windows[axis]);
+    }
+    RefBinding found = ref;
+    found.recasts.pop_back();
+    found = withView(std::move(found), part(below, inside));
+    const Shape shape(std::move(extents));
+    found.recasts.push_back({last.dtype, shape, part(StridedView::whole(shape), kept)});
+    return found;
 }
 
 // A scalar as an array of one element, or the reverse.
@@ -74,18 +134,12 @@ RefBinding narrowed(const RefBinding& ref, const Shape& memory, std::span<const 
 {
     const StridedView from = viewOf(ref, memory);
     PALLASCOPE_CHECK(windows.size() == from.shape.rank());
-    StridedView to{from.offset, {}, {}};
-    std::vector<Extent> extents;
-    for (std::size_t axis = 0; axis < windows.size(); ++axis) {
-        const Window& window = windows[axis];
-        to.offset += window.start * from.strides[axis];
-        if (window.kept) {
-            extents.push_back(window.size);
-            to.strides.push_back(window.stride * from.strides[axis]);
+    if (!ref.recasts.empty()) {
+        if (std::optional<RefBinding> below = narrowedBelow(ref, windows)) {
+            return std::move(*below);
         }
     }
-    to.shape = Shape(std::move(extents));
-    return withView(ref, std::move(to));
+    return withView(ref, part(from, windows));
 }
 
 RefBinding transposed(const RefBinding& ref, const Shape& memory,

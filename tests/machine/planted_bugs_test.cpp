@@ -384,7 +384,7 @@ TEST(PlantedBugs, theScopedLimitIsWhatTheKernelAsksFor)
     const Array x = numbers({20'480, 128}, 1);
     const machine::RunResult run = runOf(bug.program, {x});
     EXPECT_EQ(findingsText(run), "");
-    EXPECT_EQ(run.info.memories[1].scopedLimit, Bytes(20 << 20));
+    EXPECT_EQ(run.trace->info().memories[1].scopedLimit, Bytes(20 << 20));
     bug.program.kernels.front().vmemLimitBytes -= 1;
     expectOnly(runOf(bug.program, {x}), {"over_scoped_limit", "x", -1}, bug.line);
 }

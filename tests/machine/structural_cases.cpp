@@ -405,7 +405,7 @@ void debugCheck()
         const OneStep step{.inputs = {arrayOf(DType::F32, {2}, {1, 2})}, .shape = {2}};
         const auto run = runOneStep(step, [limit](const std::vector<pl::Ref>& refs) {
             const pl::Value x = refs[0][pl::all].load();
-            pl::debugCheck(pl::reduceMax(x, {0}) < limit, "too large");
+            pl::debugCheck(pl::reduce(ir::OpCode::ReduceMax, x, {0}) < limit, "too large");
             refs[1][pl::all] = x;
         });
         const auto found = findingsOf(run, "check_failed");
