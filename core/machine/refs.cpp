@@ -54,40 +54,45 @@ Window all(Extent size)
     return {.start = 0, .size = size, .stride = 1, .kept = true};
 }
 
-// A part of a recast along axes that are those of what it is made of: that part is recast instead,
-// so that the rest is neither loaded nor in the way of copies. Of a bitcast these are all but the
-// last two axes.
+// A part of a recast along first axes that are those of what it is made of too: that part is recast
+// instead, so that the rest is neither loaded nor in the way of copies. A bitcast mixes the last
+// two axes.
 std::optional<RefBinding> narrowedBelow(const RefBinding& ref, std::span<const Window> windows)
 {
     const RefBinding::Recast& last = ref.recasts.back();
     const StridedView& below =
         ref.recasts.size() > 1 ? ref.recasts[ref.recasts.size() - 2].view : ref.view;
-    const std::size_t rank = last.shape.rank();
-    if (rank < 3 || below.shape.rank() != rank || last.view != StridedView::whole(last.shape)) {
+    const Shape& shape = last.view.shape;
+    if (!last.view.isContiguous() || shape.elements() != last.shape.elements()) {
         return {};
     }
-    std::vector<Window> inside(windows.begin(), windows.end() - 2);
+    std::size_t common = 0;
+    while (common + 2 < below.shape.rank() && common < shape.rank()
+           && below.shape[common] == shape[common]) {
+        ++common;
+    }
+    if (common == 0) {
+        return {};
+    }
+    std::vector<Window> inside(windows.begin(),
+                               windows.begin() + static_cast<std::ptrdiff_t>(common)),
+        rest;
     std::vector<Extent> extents;
-    std::vector<Window> kept;
-    for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
-        if (below.shape[axis] != last.shape[axis]) {
-            return {};
-        }
-        if (windows[axis].kept) {
-            extents.push_back(windows[axis].size);
-            kept.push_back(all(windows[axis].size));
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+        const bool isCommon = axis < common;
+        if (!isCommon || windows[axis].kept) {
+            extents.push_back(isCommon ? windows[axis].size : shape[axis]);
+            rest.push_back(isCommon ? all(windows[axis].size) : windows[axis]);
         }
     }
-    for (std::size_t axis = rank - 2; axis < rank; ++axis) {
+    for (std::size_t axis = common; axis < below.shape.rank(); ++axis) {
         inside.push_back(all(below.shape[axis]));
-        extents.push_back(last.shape[axis]);
-        kept.push_back(windows[axis]);
     }
     RefBinding found = ref;
     found.recasts.pop_back();
     found = withView(std::move(found), part(below, inside));
-    const Shape shape(std::move(extents));
-    found.recasts.push_back({last.dtype, shape, part(StridedView::whole(shape), kept)});
+    const Shape recast(std::move(extents));
+    found.recasts.push_back({last.dtype, recast, part(StridedView::whole(recast), rest)});
     return found;
 }
 
