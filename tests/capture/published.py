@@ -15,8 +15,15 @@ import numpy as np
 from shipped import BF16, Case
 from support import integers, normal
 
-_gated = importlib.import_module(
-    "ejkernel.kernels._pallas.tpu.gated_delta_rule._pallas_impl_fwd")
+
+def _module(kernel: str) -> Any:
+    return importlib.import_module(f"ejkernel.kernels._pallas.tpu.{kernel}._pallas_impl_fwd")
+
+
+_gated, _v3 = _module("gated_delta_rule"), _module("ragged_page_attention_v3")
+_latent = _module("multi_latent_ragged_page_attention")
+_jax_ragged = importlib.import_module(
+    "jax.experimental.pallas.ops.tpu.ragged_paged_attention.kernel")
 
 
 def _part(function: Callable[..., Any], part: Any) -> Callable[..., Any]:
@@ -77,10 +84,32 @@ _MLA = ((normal(58, 4, 128) * 0.3).astype(BF16), (normal(58, 4, 64, seed=4) * 0.
         normal(58, 128, seed=1).astype(BF16), normal(58, 64, seed=2).astype(BF16),
         normal(64, 8, 2, 256, seed=3).astype(BF16), *_V3[4:])
 
+
+def _by_groups() -> np.ndarray:
+    x, y, sizes = (np.asarray(array).astype(np.float32) for array in _GROUPED)
+    ends = np.cumsum(sizes).astype(int)
+    return np.concatenate([x[end - int(size):end] @ y[group]
+                           for group, (end, size) in enumerate(zip(ends, sizes, strict=True))])
+
+
+def _decoded() -> np.ndarray:
+    """One query of each sequence, four heads of them to one of keys."""
+    q, k, v, starts, ends = _DECODE
+    found = np.zeros(q.shape, np.float32)
+    for row, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        for head in range(q.shape[1]):
+            scores = k[row, start:end, head // 4] @ q[row, head] / np.sqrt(128)
+            weights = np.exp(scores - scores.max())
+            found[row, head] = weights @ v[row, start:end, head // 4] / weights.sum()
+    return found
+
+
 CASES = [
     Case("ej.grouped_matmul", ej.grouped_matmul, _GROUPED, 256),
     Case("ej.grouped_matmulv2", ej.grouped_matmulv2, _GROUPED, 256),
-    Case("ej.grouped_matmulv3", ej.grouped_matmulv3, _GROUPED, 256),
+    # Loads the row behind the last one of a tile, and drops it.
+    Case("ej.grouped_matmulv3", ej.grouped_matmulv3, _GROUPED, 256, wanted=_by_groups,
+         findings=("out_of_bounds",), settings=("out_of_bounds_reads=uninitialized",)),
     Case("ej.flash_attention", _flash(), _DENSE, 64, 64),
     Case("ej.flash_attention, causal", _flash(causal=True), _DENSE, 64, 64),
     Case("gradient of ej.flash_attention", _gradient(_flash(causal=True), 3), _DENSE, 256, 64),
@@ -97,10 +126,13 @@ CASES = [
     Case("ej.page_attention",
          lambda q, k, v, lengths, pages: ej.page_attention(
              q, k, v, lengths, pages, attn_scale=1.0, pages_per_compute_block=4), _PAGED, 64, 64),
-    Case("ej.ragged_decode_attention", ej.ragged_decode_attention, _DECODE, 64, 64),
+    Case("ej.ragged_decode_attention", ej.ragged_decode_attention, _DECODE, 64, 64,
+         wanted=_decoded),
     Case("ej.ragged_page_attention_v2",
          functools.partial(ej.ragged_page_attention_v2, softmax_scale=0.1, num_kv_pages_per_block=4,
-                           num_queries_per_block=16), _RAGGED, 2**17, 4),
+                           num_queries_per_block=16), _RAGGED, 2**17, 4,
+         wanted=lambda: _jax_ragged.ref_ragged_paged_attention(
+             *map(jnp.asarray, _RAGGED), sm_scale=0.1), defined=np.s_[:57]),
     Case("ej.gated_delta_rule, chunks",
          lambda q, k, v, b, d: _gated._chunk_gdr_fwd_pallas_chunk(q, k, v, b, d, 64, None, True),
          _DELTA, 2**10, 64),
@@ -113,13 +145,12 @@ CASES = [
     Case("ej.flash_mla", functools.partial(ej.flash_mla, causal=True), _LATENT, 2**10, 64),
     Case("gradient of ej.flash_mla",
          _gradient(functools.partial(ej.flash_mla, causal=True), 4), _LATENT, 2**12, 64),
-    Case("ej.deepseek_attn", ej.deepseek_attn, (*_LATENT, normal(1, 256, 4, 128), normal(1, 256, 128), normal(1, 256, 4)), 2**10, 64),
     Case("ej.ragged_page_attention_v3", functools.partial(
         ej.ragged_page_attention_v3, softmax_scale=0.1, num_kv_pages_per_block=4,
-        num_queries_per_block=16), _V3, 2**17, 4),
+        num_queries_per_block=16), _V3, 2**17, 4,
+         wanted=lambda: _v3.ref_ragged_paged_attention(*map(jnp.asarray, _V3), softmax_scale=0.1)),
     Case("ej.multi_latent_ragged_page_attention", functools.partial(
         ej.multi_latent_ragged_page_attention, softmax_scale=0.1, num_kv_pages_per_block=4,
-        num_queries_per_block=16), _MLA, 2**17, 4),
-    Case("ej.multi_latent_ragged_page_attention_v2", functools.partial(
-        ej.multi_latent_ragged_page_attention_v2, softmax_scale=0.1, num_kv_pages_per_block=4,
-        num_queries_per_block=16), _MLA, 2**17, 4)]
+        num_queries_per_block=2), _MLA, 2**17, 4,
+         wanted=lambda: _latent.ref_mla_ragged_paged_attention(*map(jnp.asarray, _MLA),
+                                                               sm_scale=0.1))]

@@ -38,6 +38,7 @@ class Case:
     defined: Any = np.s_[...]  # the part of the results that is defined
     cores: int = 1
     findings: tuple[str, ...] = ()  # those that are right
+    settings: tuple[str, ...] = ()  # of the machine
 
     @property
     def chip(self) -> str:
