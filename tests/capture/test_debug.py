@@ -73,9 +73,10 @@ def test_jax_takes_a_kernel_or_says_why_not():
         o_ref[...] = jnp.cumsum(x_ref[...], axis=1)
 
     assert verdict(called(copies), normal(8, 128)) == {"accepted": "yes"}
-    assert verdict(called(sums), normal(8, 128)) == {
-        "accepted": "no",
-        "reason": "Unimplemented primitive in Pallas TPU lowering for tc: cumsum."}
+    refused = verdict(called(sums), normal(8, 128))
+    assert refused["accepted"] == "no"
+    assert refused["reason"].startswith("Unimplemented primitive in Pallas TPU lowering")
+    assert refused["reason"].endswith("cumsum.")
     block = pl.BlockSpec((3, 128), lambda i: (i, 0))
     refused = verdict(called(copies, grid=(2,), in_specs=[block], out_specs=block), normal(6, 128))
     assert refused["accepted"] == "no" and "divisible by 8 and 128" in refused["reason"]

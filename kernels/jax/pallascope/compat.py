@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -101,8 +101,8 @@ def _emit_pipeline_as_primitive() -> Iterator[None]:
 # Exceptions by which JAX's lowering refuses a kernel, by the names of their classes.
 _REFUSALS = ("NotImplementedError", "ValueError", "VerificationError", "LoweringException",
              "MLIRError", "TypeError")
-_PLEA = re.compile(r"Please file an? \w+ at \S+ *|Pallas encountered an internal verification error\. *"
-                   r"|Error details: *")
+_PLEA = re.compile(r"Please file an? \w+ (?:at|on) \S+ *|Error details: *"
+                   r"|Pallas encountered an internal verification error\. *")
 _MOST_REASON = 400
 
 
@@ -230,6 +230,8 @@ def copy_parts(eqn: Any, leaves: Sequence[Any]) -> list[Any]:
 def compiler_params(eqn: Any) -> dict[str, Any]:
     """What a pallas_call or pl.kernel asks of the compiler, as the format has it."""
     given = eqn.params["compiler_params"]
+    if isinstance(given, Mapping):  # 0.9
+        given = given.get("mosaic_tpu")
     found: dict[str, Any] = {}
     limit = getattr(given, "vmem_limit_bytes", None)
     if limit:

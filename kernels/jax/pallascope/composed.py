@@ -63,5 +63,10 @@ def _triangular_solve(left_side: bool, lower: bool, transpose_a: bool, unit_diag
     return function
 
 
-RULES: dict[str, Rule] = {"top_k": _traced(_top_k),
+def _expanded(_prim: Any) -> Callable[..., Any]:
+    """What JAX 0.12 keeps whole until it is lowered, such as searchsorted."""
+    return _prim.expand
+
+
+RULES: dict[str, Rule] = {"call_hi_primitive": _traced(_expanded), "top_k": _traced(_top_k),
                           "triangular_solve": _traced(_triangular_solve)}
