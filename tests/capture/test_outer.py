@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
-from support import call, check, integers, like, normal, pl, pltpu, whole
+from support import call, check, integers, like, normal, pallascope, pl, pltpu, whole
 
 
 def copy_kernel(x_ref, o_ref):
@@ -231,3 +231,29 @@ def test_an_argument_that_is_updated_twice():
 
 def test_an_argument_that_is_updated_and_used_again():
     check(lambda x: (updated(x), x.sum()), integers(16, 128), oracle=pltpu.InterpretParams())
+
+
+def test_an_operation_on_arrays_that_do_not_fit():
+    """12 MiB in three arrays: by rows, each element once."""
+    def fn(x, y, s):
+        return jnp.where(x[:1, :1] > 0, s[0] * x + y, x)[::256], through(x[:8])
+
+    x, y = normal(1024, 1024), normal(1024, 1024, seed=1)
+    kernel = check(fn, x, y, np.float32([2]), ulps=2)
+    assert "pipeline" in str(kernel.document["body"])
+
+
+def test_the_rows_of_a_large_array_overlap_with_their_copies():
+    kernel = pallascope.capture(lambda x: through((x + x)[:8]), like(1, 4096, 1024))
+    pipelines = [operation for operation in _operations(kernel.document["body"])
+                 if operation["op"] == "pipeline"]
+    assert pipelines[0]["params"]["grid"] == [8]
+    assert pipelines[0]["params"]["specs"][0]["block"] == [
+        {"size": 1}, {"size": 512}, {"size": 1024}]
+
+
+def _operations(region):
+    for operation in region.get("operations", []):
+        yield operation
+        for inner in operation.get("regions", []):
+            yield from _operations(inner)

@@ -9,7 +9,7 @@ from pallascope.problems import NotCaptured
 from pallascope.program import Params
 from pallascope.walk import Rule, Walk
 
-_ELEMENTWISE = """
+ELEMENTWISE = """
     neg abs sign square floor ceil exp exp2 expm1 log log1p tanh logistic sqrt rsqrt cbrt sin cos
     tan erf erf_inv population_count clz is_finite not add add_any sub mul div rem max min
     nextafter atan2 pow shift_left shift_right_logical shift_right_arithmetic and or xor eq ne lt
@@ -201,7 +201,7 @@ def _split(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 RULES: dict[str, Rule] = {
-    **dict.fromkeys(_ELEMENTWISE, _elementwise),
+    **dict.fromkeys(ELEMENTWISE, _elementwise),
     **dict.fromkeys(_IDENTITY, _identity),
     **dict.fromkeys(["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_and",
                     "reduce_or"],
