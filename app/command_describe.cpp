@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 namespace pallascope::app {
@@ -78,7 +79,7 @@ std::vector<std::string> illegalBlocks(const ir::Program& program)
 // What follows from the program alone.
 std::string factsText(const ir::Program& program)
 {
-    std::string text = neededText(program);
+    std::string text = neededText(program) + loweringLine(program.lowering);
     for (const std::string& sentence : illegalBlocks(program)) {
         text += "illegal block: " + sentence + "\n";
     }
@@ -92,11 +93,15 @@ int describeKernelFile(const std::string& path, bool json)
         return complain(file.error());
     }
     if (json) {
+        constexpr std::array kVerdicts{"unknown", "yes", "no"};
+        const auto verdict = static_cast<std::size_t>(file->program.lowering.accepted);
         nlohmann::ordered_json described = {{"name", file->program.name},
                                             {"file", path},
                                             {"parameters", nlohmann::ordered_json::array()},
                                             {"needed_contents", neededArguments(file->program)},
-                                            {"illegal_blocks", illegalBlocks(file->program)}};
+                                            {"illegal_blocks", illegalBlocks(file->program)},
+                                            {"jax_accepts", kVerdicts[verdict]},
+                                            {"jax_reason", file->program.lowering.reason}};
         fmt::print("{}\n", described.dump(2));
         return kFine;
     }

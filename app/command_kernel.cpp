@@ -16,7 +16,7 @@ int printCommand(const std::string& kernel, const std::vector<std::string>& para
     if (!choice) {
         return complain(choice.error());
     }
-    fmt::print("{}", ir::printText(choice->program));
+    fmt::print("{}{}", ir::printText(choice->program), loweringLine(choice->program.lowering));
     return kFine;
 }
 

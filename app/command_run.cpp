@@ -38,6 +38,7 @@ int printReport(const FinishedRun& run, bool json)
         for (const trace::Finding& finding : info.findings) {
             fmt::print("{}", findingLine(info, finding));
         }
+        fmt::print("{}", loweringLine(run.lowering));
     }
     const bool wrong = !info.findings.empty() || (info.check.checked && !info.check.passed);
     return wrong ? kFindings : kFine;
@@ -161,7 +162,11 @@ int runCommand(const RunCommand& command)
         }
     }
     catchInterrupts();
-    const Result<FinishedRun> run = runKernel(*request, terminalProgress("running"));
+    const Printer printer = [](const std::string& text) {
+        clearProgress();
+        fmt::print(stderr, "{}\n", oneLine(text));
+    };
+    const Result<FinishedRun> run = runKernel(*request, terminalProgress("running"), printer);
     const Result<std::vector<std::string>> failed =
         run ? holding(command.failIf, *run)
             : Result<std::vector<std::string>>(std::vector<std::string>());

@@ -1,5 +1,7 @@
 #include "app/commands.h"
 #include "app/kernel_choice.h"
+#include "core/base/text.h"
+#include "core/ir/print.h"
 
 #include <array>
 #include <atomic>
@@ -20,6 +22,12 @@ std::atomic<bool> g_interrupted{false}; // set by the signal handler, hence glob
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 } // namespace
+
+std::string loweringLine(const ir::Lowering& lowering)
+{
+    const std::string text = ir::loweringText(lowering);
+    return text.empty() ? "" : oneLine(text) + "\n";
+}
 
 int complain(const Error& error)
 {

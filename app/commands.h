@@ -7,6 +7,7 @@
 #include "views/layout/run_view.h"
 #include "views/layout/theme.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,6 +59,16 @@ struct SaveCommand
     std::string output;
 };
 
+struct CaptureCommand
+{
+    std::string function;               // FILE.py:FUNCTION
+    std::vector<std::string> arguments; // "bf16[4096,4096]"
+    std::string output;
+    std::string python; // empty: PALLASCOPE_PYTHON, else python3
+    // Passed on as they are, where they have a value: "--chip", ...
+    std::map<std::string, std::string> options;
+};
+
 struct ReportCommand
 {
     std::string file;
@@ -96,6 +107,11 @@ struct CompareCommand
 [[nodiscard]] int printCommand(const std::string& kernel,
                                const std::vector<std::string>& parameters);
 [[nodiscard]] int saveCommand(const SaveCommand& command);
+// Runs Python and shows how; its exit code.
+[[nodiscard]] int captureCommand(const CaptureCommand& command);
+
+// A line with ir::loweringText; empty where there is none.
+[[nodiscard]] std::string loweringLine(const ir::Lowering& lowering);
 
 // Of --parameter, --chip, --values, --set, --inputs, --memory; the error names the option.
 [[nodiscard]] Result<RunRequest> requestOf(const RunCommand& command);

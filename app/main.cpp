@@ -101,18 +101,21 @@ struct CommandLine
     RunCommand run;
     StateCommand state;
     SaveCommand save;
+    CaptureCommand capture;
     ReportCommand report;
     SweepCommand sweep;
     CompareCommand compare;
     PictureRequest picture;
     CLI::App *open = nullptr, *list = nullptr, *describe = nullptr, *print = nullptr,
-             *saveApp = nullptr, *runApp = nullptr, *stateApp = nullptr, *reportApp = nullptr,
+             *saveApp = nullptr, *captureApp = nullptr, *runApp = nullptr, *stateApp = nullptr,
+             *reportApp = nullptr,
              *sweepApp = nullptr, *compareApp = nullptr;
 
     CommandLine();
     void addKernelCommands();
     void addStudies();
     void addState();
+    void addCapture();
     [[nodiscard]] int execute(int argc, char** argv);
     // "pallascope run", or "pallascope" when no command was understood.
     [[nodiscard]] std::string commandName() const;
@@ -227,6 +230,27 @@ void CommandLine::addKernelCommands()
     };
     addParameters(print, printParameters);
     addParameters(saveApp, save.parameters);
+    addCapture();
+}
+
+void CommandLine::addCapture()
+{
+    captureApp =
+        app.add_subcommand("capture", "turn a JAX function with Pallas kernels into a kernel file");
+    captureApp->add_option("function", capture.function, "FILE.py:FUNCTION")->required();
+    captureApp
+        ->add_option("--arg", capture.arguments,
+                     "an argument of the function, such as 'bf16[4096,4096]', as often as wanted")
+        ->allow_extra_args(false);
+    captureApp->add_option("-o,--output", capture.output, "FILE.pallascope or FILE.kernel.json")
+        ->required()
+        ->check(notEmpty, "");
+    captureApp->add_option("--chip", capture.options["--chip"], "trace as on this chip");
+    captureApp->add_option("--cores", capture.options["--cores"],
+                           "cores that share parallel grid axes: 2 on a megacore chip");
+    captureApp->add_option("--name", capture.options["--name"], "of the kernel");
+    captureApp->add_option("--python", capture.python,
+                           "the Python that has the package (PALLASCOPE_PYTHON, else python3)");
 }
 
 std::string CommandLine::commandName() const
@@ -250,6 +274,9 @@ int CommandLine::execute(int argc, char** argv)
     }
     if (*saveApp) {
         return saveCommand(save);
+    }
+    if (*captureApp) {
+        return captureCommand(capture);
     }
     if (*runApp) {
         run.picture = wanted;

@@ -78,7 +78,8 @@ Error named(const std::string& file, const Error& error)
     return isNamed ? error : Error{error.kind, oneLine(file + ": " + error.message)};
 }
 
-Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progress)
+Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progress,
+                              const Printer& printer)
 {
     Result<KernelChoice> kernel = chooseKernel(request.kernel, request.parameters, request.inputs);
     if (!kernel) {
@@ -107,6 +108,7 @@ Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progres
     options.values = request.fullValues ? machine::ValueMode::Full : machine::ValueMode::Needed;
     options.settings = request.settings;
     options.progress = progress;
+    options.print = printer;
     options.seed = kSeed;
     options.parameters = kernel->parameters;
     options.parameterOrder = kernel->parameterOrder;
@@ -127,7 +129,7 @@ Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progres
     if (!view) {
         return view.error();
     }
-    FinishedRun finished{request, std::move(*view), run->wall, {}};
+    FinishedRun finished{request, std::move(*view), run->wall, {}, program.lowering};
     if (request.keepResults) {
         finished.results = std::move(run->outputs);
     }
@@ -178,11 +180,12 @@ std::vector<std::pair<std::string, std::string>> chips()
     return result;
 }
 
-Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progress)
+Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progress,
+                              const Printer& printer)
 {
     const MemoryLimit limit(request.memory);
     try {
-        return runWithin(request, progress);
+        return runWithin(request, progress, printer);
     } catch (const MemoryLimitReached&) {
         return limitError(request.kernel + ": its arrays and values take more than "
                           + bytesText(request.memory)

@@ -4,6 +4,7 @@
 #include "core/base/array.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
+#include "core/ir/program.h"
 #include "core/machine/replay.h"
 #include "core/machine/settings.h"
 #include "views/layout/run_view.h"
@@ -36,12 +37,16 @@ struct RunRequest
 // Called from the working thread with the share done, 0..1; returning false cancels.
 using Progress = std::function<bool(double)>;
 
+// Called from the working thread with each line that a kernel prints.
+using Printer = std::function<void(const std::string&)>;
+
 struct FinishedRun
 {
     RunRequest request;
     std::shared_ptr<const layout::RunView> view;
     std::optional<Seconds> wall; // the machine alone; absent for a trace from a file
     std::vector<Array> results;  // one per output argument, where they were to be kept
+    ir::Lowering lowering;       // of a captured kernel
 };
 
 // What a form needs to know about a kernel's parameter.
@@ -63,8 +68,8 @@ struct KernelInfo
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> chips();
 
 // Errors: user errors as sentences; a cancelled run is a Limit error with the message "cancelled".
-[[nodiscard]] Result<FinishedRun> runKernel(const RunRequest& request,
-                                            const Progress& progress = {});
+[[nodiscard]] Result<FinishedRun>
+runKernel(const RunRequest& request, const Progress& progress = {}, const Printer& printer = {});
 // The same run to be put to any of its moments. What it then takes is not limited to
 // request.memory.
 [[nodiscard]] Result<std::unique_ptr<machine::Replay>> startReplay(const RunRequest& request);

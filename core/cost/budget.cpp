@@ -245,6 +245,12 @@ Result<std::vector<Budget>> budgets(const ir::Program& program, const chip::Chip
     return result;
 }
 
+std::optional<Bytes> scopedLimit(const ir::Program& program, const chip::Memory& memory)
+{
+    const std::int64_t asked = program.vmemLimitBytes();
+    return memory.defaultLimit && asked > 0 ? Bytes(asked) : memory.defaultLimit;
+}
+
 Status checkCapacity(const Budget& budget, const chip::Chip& chip)
 {
     for (std::size_t memory = 0; memory < chip.memories.size(); ++memory) {

@@ -50,6 +50,10 @@ struct Budget
 [[nodiscard]] Result<std::vector<Budget>> budgets(const ir::Program& program,
                                                   const chip::Chip& chip);
 
+// What a kernel may use of a memory: what one of the program's asks for, else the chip's default.
+[[nodiscard]] std::optional<Bytes> scopedLimit(const ir::Program& program,
+                                               const chip::Memory& memory);
+
 // Fails (limit error) when the entries exceed the physical memory: one sentence with the bytes of
 // each.
 [[nodiscard]] Status checkCapacity(const Budget& budget, const chip::Chip& chip);

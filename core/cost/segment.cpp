@@ -201,8 +201,11 @@ Status CostModel::reduction()
         return status;
     }
     const auto* arg = std::get_if<ir::ArgParams>(&m_operation.params);
-    const std::vector<std::int32_t> axes =
-        arg != nullptr ? std::vector{arg->axis} : std::get<ir::AxesParams>(m_operation.params).axes;
+    const auto* along = std::get_if<ir::CumulativeParams>(&m_operation.params);
+    const std::vector<std::int32_t> axes = arg != nullptr ? std::vector{arg->axis}
+                                           : along != nullptr
+                                               ? std::vector{along->axis}
+                                               : std::get<ir::AxesParams>(m_operation.params).axes;
     const auto last = static_cast<std::int32_t>(input.rank()) - 1;
     if (std::find(axes.begin(), axes.end(), last) == axes.end()) {
         return Done{};

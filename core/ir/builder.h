@@ -379,6 +379,7 @@ inline Value operator>=(const Operand& a, const Operand& b)
 [[nodiscard]] Value multipleOf(const Operand& value, std::int64_t multiple,
                                Here here = Here::current());
 [[nodiscard]] Value stopGradient(const Operand& value, Here here = Here::current());
+void debugCheck(const Operand& holds, std::string text, Here here = Here::current());
 void debugPrint(std::string format, const std::vector<Operand>& values,
                 Here here = Here::current());
 // The index of this step on a grid axis, in the order in which the grid was declared (the loop

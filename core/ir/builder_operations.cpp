@@ -272,6 +272,11 @@ Value stopGradient(const Operand& value, Here here)
     return record1(OpCode::StopGradient, {value}, {}, here);
 }
 
+void debugCheck(const Operand& holds, std::string text, Here here)
+{
+    (void)record(OpCode::DebugCheck, {holds}, ir::TextParams{std::move(text)}, DType::Bool, here);
+}
+
 void debugPrint(std::string format, const std::vector<Operand>& values, Here here)
 {
     (void)record(OpCode::DebugPrint, values, ir::TextParams{std::move(format)}, DType::Int32, here);

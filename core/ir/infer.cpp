@@ -11,6 +11,17 @@ Error error(const Operation& operation, const std::string& what)
     return userError(std::string(opName(operation.code)) + " " + what);
 }
 
+bool hasAxis(const Type& type, std::int32_t axis)
+{
+    return axis >= 0 && static_cast<std::size_t>(axis) < type.shape.rank();
+}
+
+Error noAxis(const Operation& operation, const Type& type, std::int32_t axis)
+{
+    return error(operation, "names axis " + std::to_string(axis) + " of " + toString(type)
+                                + ", which has rank " + std::to_string(type.shape.rank()) + ".");
+}
+
 Result<Types> iota(const Program&, const Operation& operation)
 {
     const auto& [dtype, shape, dimension] = params<IotaParams>(operation);
@@ -34,6 +45,15 @@ Result<Types> gridQuery(const Program&, const Operation&)
 
 Result<Types> nothing(const Program&, const Operation&)
 {
+    return Types{};
+}
+
+Result<Types> debugCheck(const Program& program, const Operation& operation)
+{
+    const Type& flag = operand(program, operation, 0);
+    if (!flag.isScalar() || flag.dtype != DType::Bool) {
+        return error(operation, "takes a scalar bool, not " + toString(flag) + ".");
+    }
     return Types{};
 }
 

@@ -263,6 +263,26 @@ struct ParametersText
         return "axis=" + std::to_string(p.axis) + mode;
     }
 
+    std::string operator()(const ScatterParams& p) const
+    {
+        constexpr const char* kCombine[] = {"", " combine=add", " combine=mul", " combine=min",
+                                            " combine=max"};
+        return (*this)(GatherParams{p.axis, p.mode})
+               + kCombine[static_cast<std::size_t>(p.combine)];
+    }
+
+    std::string operator()(const CumulativeParams& p) const
+    {
+        return "axis=" + std::to_string(p.axis) + (p.reverse ? " reverse=True" : "");
+    }
+
+    std::string operator()(const SizesParams& p) const { return "slice_sizes=" + tuple(p.sizes); }
+
+    std::string operator()(const SortParams& p) const
+    {
+        return "dimension=" + std::to_string(p.axis) + " num_keys=" + std::to_string(p.keys);
+    }
+
     std::string operator()(const UnpackParams& p) const
     {
         return "index=" + std::to_string(p.index) + " packed_dtype=" + named(p.packed)
@@ -519,6 +539,20 @@ std::string printText(const Program& program)
         text += line.text + "\n";
     }
     return text;
+}
+
+std::string loweringText(const Lowering& lowering)
+{
+    const std::string reason = lowering.reason.empty() ? "" : ": " + lowering.reason;
+    switch (lowering.accepted) {
+    case Verdict::Yes:
+        return "JAX takes it for a TPU.";
+    case Verdict::No:
+        return "JAX does not take it for a TPU" + reason;
+    case Verdict::Unknown:
+        return reason.empty() ? "" : "It is not known whether JAX takes it for a TPU" + reason;
+    }
+    return {};
 }
 
 } // namespace pallascope::ir

@@ -18,4 +18,7 @@ struct PrintedLine
 [[nodiscard]] std::vector<PrintedLine> print(const Program& program);
 [[nodiscard]] std::string printText(const Program& program);
 
+// Whether JAX takes the program for a TPU, as a sentence; empty where nobody asked.
+[[nodiscard]] std::string loweringText(const Lowering& lowering);
+
 } // namespace pallascope::ir

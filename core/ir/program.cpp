@@ -1,5 +1,7 @@
 #include "core/ir/program.h"
 
+#include <algorithm>
+
 namespace pallascope::ir {
 
 std::string toString(const Type& type)
@@ -7,6 +9,15 @@ std::string toString(const Type& type)
     const std::string array = std::string(jaxprName(type.dtype)) + toString(type.shape);
     return type.isRef() ? "Ref<" + std::string(memorySpaceName(*type.space)) + ">{" + array + "}"
                         : array;
+}
+
+std::int64_t Program::vmemLimitBytes() const
+{
+    std::int64_t most = 0;
+    for (const CompilerParams& kernel : kernels) {
+        most = std::max(most, kernel.vmemLimitBytes);
+    }
+    return most;
 }
 
 std::string Program::where(LocationId location) const

@@ -149,7 +149,7 @@ struct DotParams
     bool operator==(const DotParams&) const = default;
 };
 
-struct AxesParams // reductions, squeeze
+struct AxesParams // reductions, squeeze, rev
 {
     std::vector<std::int32_t> axes;
     bool operator==(const AxesParams&) const = default;
@@ -278,6 +278,45 @@ struct GatherParams
     bool operator==(const GatherParams&) const = default;
 };
 
+enum class Combine : std::uint8_t // of an element with what is scattered on it
+{
+    Replace,
+    Add,
+    Mul,
+    Min,
+    Max
+};
+
+// scatter in the form of put_along_axis: result = operand, and then for every i, in order,
+// result[..., indices[..., i, ..., 0], ...] is combined with updates[..., i, ...] along `axis`.
+struct ScatterParams
+{
+    std::int32_t axis = 0;
+    Combine combine = Combine::Replace;
+    GatherMode mode = GatherMode::FillOrDrop; // of an index outside: dropped but by Clip
+    bool operator==(const ScatterParams&) const = default;
+};
+
+struct CumulativeParams // cumsum and the like
+{
+    std::int32_t axis = 0;
+    bool reverse = false;
+    bool operator==(const CumulativeParams&) const = default;
+};
+
+struct SizesParams // dynamic_slice: of the result
+{
+    std::vector<Extent> sizes;
+    bool operator==(const SizesParams&) const = default;
+};
+
+struct SortParams
+{
+    std::int32_t axis = 0;
+    std::int32_t keys = 1; // operands by which it is sorted, the first before the others
+    bool operator==(const SortParams&) const = default;
+};
+
 struct UnpackParams // unpack_elementwise: element `index`, from the low bits, of each
 {
     std::int32_t index = 0;
@@ -292,7 +331,8 @@ struct MultipleOfParams
     bool operator==(const MultipleOfParams&) const = default;
 };
 
-struct TextParams // debug_print: its format; axis_index: the axis of cores or devices
+struct TextParams // debug_print: its format; debug_check: what is wrong; axis_index: the axis of cores
+                  // or devices
 {
     std::string text;
     bool operator==(const TextParams&) const = default;
@@ -415,9 +455,9 @@ using Params =
     std::variant<std::monostate, IndexerParams, DotParams, AxesParams, BroadcastParams, ShapeParams,
                  PermutationParams, IotaParams, DTypeParams, AxisParams, RoundParams,
                  IntegerPowParams, ReciprocalParams, ArgParams, SplitParams, SliceParams, PadParams,
-                 TileParams, RollParams, GatherParams, UnpackParams, MultipleOfParams, TextParams,
-                 DmaParams, SignalParams, SemaphoreWaitParams, BarrierParams, CoreMapParams,
-                 ScanParams, PipelineParams>;
+                 TileParams, RollParams, GatherParams, ScatterParams, CumulativeParams, SizesParams,
+                 SortParams, UnpackParams, MultipleOfParams, TextParams, DmaParams, SignalParams,
+                 SemaphoreWaitParams, BarrierParams, CoreMapParams, ScanParams, PipelineParams>;
 
 // -------------------------------------------------------------------------------------------------
 
@@ -471,6 +511,33 @@ struct Argument
     bool operator==(const Argument&) const = default;
 };
 
+// What a kernel asks of JAX's compiler (CompilerParams); the machine heeds the limit alone.
+struct CompilerParams
+{
+    std::string kernel;
+    std::int64_t vmemLimitBytes = 0; // 0: the chip's default
+    std::vector<std::string> dimensionSemantics;
+    std::vector<std::int32_t> allowInputFusion; // numbers of inputs
+    bool hasSideEffects = false;
+    std::int32_t collectiveId = -1; // -1: none
+    bool operator==(const CompilerParams&) const = default;
+};
+
+enum class Verdict : std::uint8_t
+{
+    Unknown,
+    Yes,
+    No
+};
+
+// Whether JAX's own lowering takes the program for a TPU, asked when it was captured.
+struct Lowering
+{
+    Verdict accepted = Verdict::Unknown;
+    std::string reason; // JAX's, where it is not accepted or not known
+    bool operator==(const Lowering&) const = default;
+};
+
 // One axis of the mesh of devices that a program runs on; a ring.
 struct MeshAxis
 {
@@ -490,6 +557,8 @@ struct Program
     std::vector<Value> values;
     std::vector<Location> locations;
     std::vector<Source> sources;
+    std::vector<CompilerParams> kernels; // those that ask for anything
+    Lowering lowering;
     std::int32_t operationCount = 0;
     bool operator==(const Program&) const = default;
 
@@ -499,6 +568,9 @@ struct Program
     }
 
     [[nodiscard]] const Type& type(ValueId id) const { return value(id).type; }
+
+    // The most that one of its kernels asks for; 0: none asks.
+    [[nodiscard]] std::int64_t vmemLimitBytes() const;
 
     // "kernels/name.cpp:42", or "unknown place".
     [[nodiscard]] std::string where(LocationId location) const;

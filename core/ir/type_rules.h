@@ -36,6 +36,8 @@ using Types = std::vector<Type>;
 [[nodiscard]] Result<Types> reduceAnything(const Program&, const Operation&);
 [[nodiscard]] Result<Types> reduceBits(const Program&, const Operation&);
 [[nodiscard]] Result<Types> argReduction(const Program&, const Operation&);
+[[nodiscard]] Result<Types> cumulative(const Program&, const Operation&);
+[[nodiscard]] Result<Types> sort(const Program&, const Operation&);
 [[nodiscard]] Result<Types> broadcast(const Program&, const Operation&);
 [[nodiscard]] Result<Types> reshape(const Program&, const Operation&);
 [[nodiscard]] Result<Types> squeeze(const Program&, const Operation&);
@@ -49,6 +51,10 @@ using Types = std::vector<Type>;
 [[nodiscard]] Result<Types> tile(const Program&, const Operation&);
 [[nodiscard]] Result<Types> roll(const Program&, const Operation&);
 [[nodiscard]] Result<Types> gather(const Program&, const Operation&);
+[[nodiscard]] Result<Types> scatter(const Program&, const Operation&);
+[[nodiscard]] Result<Types> dynamicSlice(const Program&, const Operation&);
+[[nodiscard]] Result<Types> dynamicUpdateSlice(const Program&, const Operation&);
+[[nodiscard]] Result<Types> rev(const Program&, const Operation&);
 [[nodiscard]] Result<Types> dot(const Program&, const Operation&);
 
 // From parameters alone, or from memory and regions.
@@ -56,6 +62,7 @@ using Types = std::vector<Type>;
 [[nodiscard]] Result<Types> iota2x32(const Program&, const Operation&);
 [[nodiscard]] Result<Types> gridQuery(const Program&, const Operation&);
 [[nodiscard]] Result<Types> nothing(const Program&, const Operation&);
+[[nodiscard]] Result<Types> debugCheck(const Program&, const Operation&);
 [[nodiscard]] Result<Types> memory(const Program&, const Operation&);
 [[nodiscard]] Result<Types> maskedLoad(const Program&, const Operation&);
 [[nodiscard]] Result<Types> maskedSwap(const Program&, const Operation&);
@@ -76,6 +83,8 @@ using Types = std::vector<Type>;
 
 // What the rules share.
 [[nodiscard]] Error error(const Operation& operation, const std::string& what);
+[[nodiscard]] bool hasAxis(const Type& type, std::int32_t axis);
+[[nodiscard]] Error noAxis(const Operation& operation, const Type& type, std::int32_t axis);
 
 [[nodiscard]] inline const Type& operand(const Program& program, const Operation& operation,
                                          std::size_t i)

@@ -8,17 +8,6 @@ namespace pallascope::ir::type_rules {
 
 namespace {
 
-bool hasAxis(const Type& type, std::int32_t axis)
-{
-    return axis >= 0 && static_cast<std::size_t>(axis) < type.shape.rank();
-}
-
-Error noAxis(const Operation& operation, const Type& type, std::int32_t axis)
-{
-    return error(operation, "names axis " + std::to_string(axis) + " of " + toString(type)
-                                + ", which has rank " + std::to_string(type.shape.rank()) + ".");
-}
-
 Result<Types> dropAxes(const Program& program, const Operation& operation)
 {
     const Type& input = operand(program, operation, 0);
@@ -337,30 +326,6 @@ Result<Types> roll(const Program& program, const Operation& operation)
         return error(operation, "shifts by a scalar integer, not " + toString(shift) + ".");
     }
     return Types{input};
-}
-
-Result<Types> gather(const Program& program, const Operation& operation)
-{
-    const auto axis = params<GatherParams>(operation).axis;
-    const Type &input = operand(program, operation, 0), &indices = operand(program, operation, 1);
-    if (!hasAxis(input, axis)) {
-        return noAxis(operation, input, axis);
-    }
-    std::vector<Extent> extents = indices.shape.extents();
-    bool sound =
-        isInteger(indices.dtype) && extents.size() == input.shape.rank() + 1 && extents.back() == 1;
-    if (sound) {
-        extents.pop_back();
-        for (std::size_t i = 0; i < extents.size(); ++i) {
-            sound = sound && (static_cast<std::int32_t>(i) == axis || extents[i] == input.shape[i]);
-        }
-    }
-    if (!sound) {
-        return error(operation, "takes integer indices like " + toString(input)
-                                    + " with an axis of 1 behind, free along axis "
-                                    + std::to_string(axis) + "; not " + toString(indices) + ".");
-    }
-    return Types{{input.dtype, Shape(extents), {}}};
 }
 
 Result<Types> dot(const Program& program, const Operation& operation)

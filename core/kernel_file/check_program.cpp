@@ -15,6 +15,7 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 40;     // of an array
 constexpr std::int64_t kMostNearElements = std::int64_t{1} << 27; // of anything else
 constexpr std::int64_t kMostSemaphores = 1 << 16;                 // of one array of them
 constexpr std::int64_t kMostStride = std::int64_t{1} << 20;
+constexpr std::int64_t kMostLimitBytes = std::int64_t{1} << 40;
 constexpr std::int32_t kMostBuffers = 1024;
 constexpr std::size_t kMostOperands = 256; // of an operation; arguments of a program
 constexpr std::size_t kMostNesting = 64;   // regions in one another
@@ -33,6 +34,7 @@ public:
         checkValues();
         checkLocations();
         checkArguments();
+        checkKernels();
         region(m_program.body, "/body", 0);
         return m_error ? Status(*m_error) : Status(Done{});
     }
@@ -57,6 +59,7 @@ private:
     void checkLiteral(const ir::Value& value, std::size_t index);
     void checkLocations();
     void checkArguments();
+    void checkKernels();
     void extents(const std::vector<Extent>& list, std::int64_t most, const std::string& where);
     bool exists(ir::ValueId id, const std::string& where);
     void define(const std::vector<ir::ValueId>& ids, const std::string& where);
@@ -143,6 +146,17 @@ void Checker::checkLocations()
     for (std::size_t i = 0; i < m_program.locations.size(); ++i) {
         if (m_program.locations[i].line < 1) {
             fail("/locations/{}/line is {}; lines count from 1", i, m_program.locations[i].line);
+        }
+    }
+}
+
+void Checker::checkKernels()
+{
+    for (std::size_t i = 0; i < m_program.kernels.size(); ++i) {
+        const std::int64_t limit = m_program.kernels[i].vmemLimitBytes;
+        if (limit < 0 || limit > kMostLimitBytes) {
+            fail("/compiler_params/{}/vmem_limit_bytes is {}; 0 to {} is right", i, limit,
+                 kMostLimitBytes);
         }
     }
 }

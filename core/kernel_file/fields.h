@@ -111,6 +111,36 @@ constexpr std::string_view enumName(ir::GatherMode mode)
     return {};
 }
 
+constexpr std::string_view enumName(ir::Combine combine)
+{
+    switch (combine) {
+    case ir::Combine::Replace:
+        return "replace";
+    case ir::Combine::Add:
+        return "add";
+    case ir::Combine::Mul:
+        return "mul";
+    case ir::Combine::Min:
+        return "min";
+    case ir::Combine::Max:
+        return "max";
+    }
+    return {};
+}
+
+constexpr std::string_view enumName(ir::Verdict verdict)
+{
+    switch (verdict) {
+    case ir::Verdict::Unknown:
+        return "unknown";
+    case ir::Verdict::Yes:
+        return "yes";
+    case ir::Verdict::No:
+        return "no";
+    }
+    return {};
+}
+
 // ---- parameters of operations: the members, and the operations that have them -------------------
 
 template<class Params>
@@ -122,8 +152,9 @@ inline constexpr std::array<std::string_view, 3> kOperationsWith<ir::IndexerPara
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::DotParams>{"dot_general"};
 template<>
-inline constexpr std::array<std::string_view, 6> kOperationsWith<ir::AxesParams>{
-    "reduce_sum", "reduce_max", "reduce_min", "reduce_and", "reduce_or", "squeeze"};
+inline constexpr std::array<std::string_view, 8> kOperationsWith<ir::AxesParams>{
+    "reduce_sum", "reduce_max",  "reduce_min", "reduce_and",
+    "reduce_or",  "reduce_prod", "squeeze",    "rev"};
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::BroadcastParams>{
     "broadcast_in_dim"};
@@ -165,14 +196,23 @@ inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::RollParams>
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::GatherParams>{"gather"};
 template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::ScatterParams>{"scatter"};
+template<>
+inline constexpr std::array<std::string_view, 4> kOperationsWith<ir::CumulativeParams>{
+    "cumsum", "cumprod", "cummax", "cummin"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::SizesParams>{"dynamic_slice"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::SortParams>{"sort"};
+template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::UnpackParams>{
     "unpack_elementwise"};
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::MultipleOfParams>{
     "multiple_of"};
 template<>
-inline constexpr std::array<std::string_view, 2> kOperationsWith<ir::TextParams>{"debug_print",
-                                                                                 "axis_index"};
+inline constexpr std::array<std::string_view, 3> kOperationsWith<ir::TextParams>{
+    "debug_print", "debug_check", "axis_index"};
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::DmaParams>{"dma_start"};
 template<>
@@ -333,6 +373,34 @@ void fields(A& a, T& params)
     a("mode", params.mode);
 }
 
+template<class A, MaybeConst<ir::ScatterParams> T>
+void fields(A& a, T& params)
+{
+    a("axis", params.axis);
+    a("combine", params.combine);
+    a("mode", params.mode);
+}
+
+template<class A, MaybeConst<ir::CumulativeParams> T>
+void fields(A& a, T& params)
+{
+    a("axis", params.axis);
+    a("reverse", params.reverse);
+}
+
+template<class A, MaybeConst<ir::SizesParams> T>
+void fields(A& a, T& params)
+{
+    a.required("sizes", params.sizes);
+}
+
+template<class A, MaybeConst<ir::SortParams> T>
+void fields(A& a, T& params)
+{
+    a("axis", params.axis);
+    a("keys", params.keys);
+}
+
 template<class A, MaybeConst<ir::UnpackParams> T>
 void fields(A& a, T& params)
 {
@@ -473,6 +541,24 @@ void fields(A& a, T& axis)
     a.required("size", axis.size);
 }
 
+template<class A, MaybeConst<ir::CompilerParams> T>
+void fields(A& a, T& kernel)
+{
+    a.required("kernel", kernel.kernel);
+    a("vmem_limit_bytes", kernel.vmemLimitBytes);
+    a("dimension_semantics", kernel.dimensionSemantics);
+    a("allow_input_fusion", kernel.allowInputFusion);
+    a("has_side_effects", kernel.hasSideEffects);
+    a("collective_id", kernel.collectiveId);
+}
+
+template<class A, MaybeConst<ir::Lowering> T>
+void fields(A& a, T& lowering)
+{
+    a("accepted", lowering.accepted);
+    a("reason", lowering.reason);
+}
+
 template<class A, MaybeConst<ir::Operation> T>
 void fields(A& a, T& operation)
 {
@@ -534,6 +620,8 @@ void fields(A& a, T& document)
     a.required("body", document.program.body);
     a("locations", document.program.locations);
     a("sources", document.sources);
+    a("compiler_params", document.program.kernels);
+    a("lowering", document.program.lowering);
 }
 
 } // namespace pallascope::kernel_file

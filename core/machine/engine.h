@@ -169,6 +169,7 @@ private:
     void runOperations(std::span<const Evaluation> evaluate, std::span<const PlanAccess> accesses);
     [[nodiscard]] std::int32_t reachable(const PlanItem& item, std::int32_t done) const;
     void execute(const Evaluation& evaluation);
+    void debug(const ir::Operation& operation);
     void evaluateNow(const Evaluation& evaluation);
     void noteBirth(const ir::Operation& operation, const RuntimeValue& result, bool nan);
     void bindView(const ir::Operation& operation);

@@ -128,8 +128,13 @@ void Engine::reportNeverWritten(const PipelineFrame& frame)
         const auto& visited = operand.lastVisitOfBlock;
         const auto missing = std::count(visited.begin(), visited.end(), -1);
         const bool isShared = !frame.offset.empty(); // the other cores visit the rest
-        if (missing == 0 || isShared || !operand.plan->tiles || operand.plan->facts.inCount > 0
-            || m_state.aliased.contains(operand.array.buffer)) {
+        const auto isItsInput = [&](const PipelineOperand& other) {
+            return other.plan->facts.inCount > 0 && other.array.buffer == operand.array.buffer;
+        };
+        const bool isUpdated =
+            std::any_of(frame.operands.begin(), frame.operands.end(), isItsInput);
+        if (missing == 0 || isShared || isUpdated || !operand.plan->tiles
+            || operand.plan->facts.inCount > 0 || m_state.aliased.contains(operand.array.buffer)) {
             continue;
         }
         const auto first = std::find(visited.begin(), visited.end(), -1) - visited.begin();

@@ -69,6 +69,11 @@ bool NeededSet::anyContents() const
 
 bool NeededSet::needs(const ir::Operation& operation) const
 {
+    if (operation.code == OpCode::DebugPrint || operation.code == OpCode::DebugCheck) {
+        return std::all_of(
+            operation.operands.begin(), operation.operands.end(),
+            [&](ir::ValueId value) { return m_values[static_cast<std::size_t>(value.index)]; });
+    }
     const bool stores = operation.code == OpCode::Swap || operation.code == OpCode::MaskedSwap;
     if (isView(operation) || (stores && needsContents(operation.operands[0]))) {
         return true;

@@ -206,7 +206,7 @@ public:
 
 private:
     void describeProgram(const ir::Program& program);
-    void describeChip(const chip::Chip& chip);
+    void describeChip(const ir::Program& program, const chip::Chip& chip);
     [[nodiscard]] Status describePipeline(const ir::Program& program, const ir::Operation& pipeline,
                                           const chip::Chip& chip);
     [[nodiscard]] Status describeScopes(const ir::Program& program, const chip::Chip& chip);

@@ -104,7 +104,7 @@ void Recorder::describeProgram(const ir::Program& program)
     }
 }
 
-void Recorder::describeChip(const chip::Chip& chip)
+void Recorder::describeChip(const ir::Program& program, const chip::Chip& chip)
 {
     trace::Info& info = builder.info;
     info.chip = chip.name;
@@ -114,7 +114,7 @@ void Recorder::describeChip(const chip::Chip& chip)
         info.units.push_back({unit.name, unitKind(unit.kind)});
     }
     for (const chip::Memory& memory : chip.memories) {
-        info.memories.push_back({memory.name, memory.bytes, memory.defaultLimit});
+        info.memories.push_back({memory.name, memory.bytes, cost::scopedLimit(program, memory)});
     }
     for (const chip::Link& link : chip.links) {
         info.links.push_back({link.name, link.from, link.to, link.datasheet, link.achieved(), {}});
@@ -200,7 +200,7 @@ Status Recorder::describe(const ir::Program& program, const chip::Chip& chip, co
     if (m_keeps == Keeps::Rows) {
         describeProgram(program);
     }
-    describeChip(chip);
+    describeChip(program, chip);
     for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
         if (Status status = describePipeline(program, *pipeline, chip); !status) {
             return status;

@@ -3,6 +3,7 @@
 #include "core/base/check.h"
 #include "core/machine/evaluate.h"
 
+#include <optional>
 #include <utility>
 
 namespace pallascope::machine {
@@ -29,6 +30,70 @@ RefBinding withRecast(RefBinding ref, const Shape& memory, DType dtype, const Sh
     }
     ref.recasts.push_back({dtype, shape, StridedView::whole(shape)});
     return ref;
+}
+
+// The part of a view that windows select.
+StridedView part(const StridedView& from, std::span<const Window> windows)
+{
+    StridedView to{from.offset, {}, {}};
+    std::vector<Extent> extents;
+    for (std::size_t axis = 0; axis < windows.size(); ++axis) {
+        const Window& window = windows[axis];
+        to.offset += window.start * from.strides[axis];
+        if (window.kept) {
+            extents.push_back(window.size);
+            to.strides.push_back(window.stride * from.strides[axis]);
+        }
+    }
+    to.shape = Shape(std::move(extents));
+    return to;
+}
+
+Window all(Extent size)
+{
+    return {.start = 0, .size = size, .stride = 1, .kept = true};
+}
+
+// A part of a recast along first axes that are those of what it is made of too: that part is recast
+// instead, so that the rest is neither loaded nor in the way of copies. A bitcast mixes the last
+// two axes.
+std::optional<RefBinding> narrowedBelow(const RefBinding& ref, std::span<const Window> windows)
+{
+    const RefBinding::Recast& last = ref.recasts.back();
+    const StridedView& below =
+        ref.recasts.size() > 1 ? ref.recasts[ref.recasts.size() - 2].view : ref.view;
+    const Shape& shape = last.view.shape;
+    if (!last.view.isContiguous() || shape.elements() != last.shape.elements()) {
+        return {};
+    }
+    std::size_t common = 0;
+    while (common + 2 < below.shape.rank() && common < shape.rank()
+           && below.shape[common] == shape[common]) {
+        ++common;
+    }
+    if (common == 0) {
+        return {};
+    }
+    std::vector<Window> inside(windows.begin(),
+                               windows.begin() + static_cast<std::ptrdiff_t>(common)),
+        rest;
+    std::vector<Extent> extents;
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+        const bool isCommon = axis < common;
+        if (!isCommon || windows[axis].kept) {
+            extents.push_back(isCommon ? windows[axis].size : shape[axis]);
+            rest.push_back(isCommon ? all(windows[axis].size) : windows[axis]);
+        }
+    }
+    for (std::size_t axis = common; axis < below.shape.rank(); ++axis) {
+        inside.push_back(all(below.shape[axis]));
+    }
+    RefBinding found = ref;
+    found.recasts.pop_back();
+    found = withView(std::move(found), part(below, inside));
+    const Shape recast(std::move(extents));
+    found.recasts.push_back({last.dtype, recast, part(StridedView::whole(recast), rest)});
+    return found;
 }
 
 // A scalar as an array of one element, or the reverse.
@@ -74,18 +139,12 @@ RefBinding narrowed(const RefBinding& ref, const Shape& memory, std::span<const 
 {
     const StridedView from = viewOf(ref, memory);
     PALLASCOPE_CHECK(windows.size() == from.shape.rank());
-    StridedView to{from.offset, {}, {}};
-    std::vector<Extent> extents;
-    for (std::size_t axis = 0; axis < windows.size(); ++axis) {
-        const Window& window = windows[axis];
-        to.offset += window.start * from.strides[axis];
-        if (window.kept) {
-            extents.push_back(window.size);
-            to.strides.push_back(window.stride * from.strides[axis]);
+    if (!ref.recasts.empty()) {
+        if (std::optional<RefBinding> below = narrowedBelow(ref, windows)) {
+            return std::move(*below);
         }
     }
-    to.shape = Shape(std::move(extents));
-    return withView(ref, std::move(to));
+    return withView(ref, part(from, windows));
 }
 
 RefBinding transposed(const RefBinding& ref, const Shape& memory,

@@ -43,7 +43,7 @@ void reportScopedLimit(const ir::Program& program, const chip::Chip& chip, Recor
     for (const cost::Budget& budget : *budgets) {
         for (std::size_t memory = 0; memory < chip.memories.size(); ++memory) {
             const Bytes used = budget.used(static_cast<std::int32_t>(memory));
-            const auto& limit = chip.memories[memory].defaultLimit;
+            const std::optional<Bytes> limit = cost::scopedLimit(program, chip.memories[memory]);
             if (limit && used > *limit) {
                 recorder.addFinding(
                     {"over_scoped_limit",
@@ -87,6 +87,7 @@ Status reportBirths(const ir::Program& program, const std::vector<Array>& inputs
                     const std::string& output, Recorder& recorder)
 {
     options.rows = false;
+    options.print = nullptr;
     if (options.progress) {
         options.progress = [progress = options.progress](double) { return progress(1); };
     }

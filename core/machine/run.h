@@ -42,6 +42,7 @@ struct Options
     // Compares the outputs (one per output argument) with a reference; its time is not the
     // machine's.
     std::function<trace::Check(const std::vector<Array>& outputs)> check;
+    std::function<void(const std::string&)> print; // a line of a debug_print whose values are known
     std::function<bool(double)> progress; // 0..1 from the running thread; returning false cancels
     // What the trace says about how the run was made.
     std::map<std::string, std::string> parameters;

@@ -1,5 +1,6 @@
 // Segments: their time and, where they are needed, the values of their operations.
 #include "core/base/check.h"
+#include "core/machine/debug_text.h"
 #include "core/machine/engine.h"
 #include "core/machine/evaluate.h"
 #include "core/machine/nonfinite.h"
@@ -143,6 +144,10 @@ void Engine::execute(const Evaluation& evaluation)
     case OpCode::GetBarrierSemaphore:
         bindBarrier(operation);
         break;
+    case OpCode::DebugPrint:
+    case OpCode::DebugCheck:
+        debug(operation);
+        break;
     default:
         evaluateNow(evaluation);
     }
@@ -150,6 +155,32 @@ void Engine::execute(const Evaluation& evaluation)
         if (((evaluation.dying >> i) & 1U) != 0) {
             value(operation.operands[i]) = {}; // gives its storage back
         }
+    }
+}
+
+void Engine::debug(const ir::Operation& operation)
+{
+    const std::string& text = std::get<ir::TextParams>(operation.params).text;
+    if (operation.code == OpCode::DebugPrint) {
+        std::vector<const RuntimeValue*> values;
+        for (const ir::ValueId operand : operation.operands) {
+            values.push_back(&value(operand));
+        }
+        if (m_options.print) {
+            m_options.print(debugText(text, values));
+        }
+        return;
+    }
+    const RuntimeValue& holds = value(operation.operands[0]);
+    if (!holds.shadow.all() || holds.scalar == 0) {
+        m_recorder.addFinding({"check_failed",
+                               trace::FindingClass::Value,
+                               text + (holds.shadow.all() ? "" : " (of undefined data)"),
+                               "",
+                               m_agent->step,
+                               {},
+                               m_recorder.sourceLine(m_program, operation.location),
+                               1});
     }
 }
 

@@ -213,9 +213,9 @@ double Index::bytes(Picoseconds time) const
     const std::int64_t t = clamped(*m_trace, time);
     double sum = 0;
     for (std::size_t link = 0; link < m_sums->lanes.size(); ++link) {
-        for (std::size_t key = 0;
-             m_trace->info().reachesHbm(link) && key < 2 * m_trace->info().operands.size(); ++key) {
-            sum += laneBytes(*m_trace, m_sums->lanes[link], key, t);
+        const int passes = m_trace->info().hbmPasses(link);
+        for (std::size_t key = 0; passes > 0 && key < 2 * m_trace->info().operands.size(); ++key) {
+            sum += passes * laneBytes(*m_trace, m_sums->lanes[link], key, t);
         }
     }
     return sum;

@@ -259,16 +259,16 @@ struct Info
 
     bool operator==(const Info&) const = default;
 
-    // Whether what a link moves is read from HBM or written to it.
-    [[nodiscard]] bool reachesHbm(std::size_t link) const
+    // How often HBM is read or written for a byte that a link moves: 2 between two devices' HBM.
+    [[nodiscard]] int hbmPasses(std::size_t link) const
     {
         const auto isHbm = [this](std::int32_t memory) {
-            return memories[static_cast<std::size_t>(memory)].name == "HBM";
+            return memories[static_cast<std::size_t>(memory)].name == "HBM" ? 1 : 0;
         };
-        return isHbm(links[link].from) || isHbm(links[link].to);
+        return isHbm(links[link].from) + isHbm(links[link].to);
     }
 
-    // Whether an operand's copies are read from HBM and written to it, over one link.
+    // Whether an operand's copies are read from HBM and written to it.
     [[nodiscard]] bool staysInHbm(std::size_t operand) const
     {
         return operands[operand].pipeline < 0 && operands[operand].direction == Direction::InOut;

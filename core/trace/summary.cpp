@@ -14,7 +14,7 @@ Summarizer::Summarizer(const Info& info)
         m_durations.push_back(segment.duration);
     }
     for (std::size_t link = 0; link < info.links.size(); ++link) {
-        m_reachesHbm.push_back(info.reachesHbm(link));
+        m_hbmPasses.push_back(info.hbmPasses(link));
     }
     for (std::size_t operand = 0; operand < info.operands.size(); ++operand) {
         m_staysInHbm.push_back(info.staysInHbm(operand));
@@ -48,12 +48,13 @@ void Summarizer::addCopy(std::int32_t operand, bool out, std::int32_t link, Byte
         ++m_sums.moved[of][way].copies;
         m_sums.moved[of][way].bytes += part;
     };
-    if (!m_reachesHbm[static_cast<std::size_t>(link)]) {
+    const int passes = m_hbmPasses[static_cast<std::size_t>(link)];
+    if (passes == 0) {
         count(Summary::OnChip, bytes);
     } else if (of < m_staysInHbm.size() && m_staysInHbm[of]) {
-        const Bytes read(bytes.value() / 2);
+        const Bytes read(bytes.value() * passes / 2);
         count(Summary::Read, read);
-        count(Summary::Written, bytes - read);
+        count(Summary::Written, bytes * passes - read);
     } else {
         count(out ? Summary::Written : Summary::Read, bytes);
     }

@@ -81,7 +81,7 @@ private:
 
     Summary m_sums;
     std::vector<Picoseconds> m_durations; // per template
-    std::vector<bool> m_reachesHbm;       // per link
+    std::vector<int> m_hbmPasses;         // per link
     std::vector<bool> m_staysInHbm;       // per operand of Info at the start; later ones do not
     std::vector<Interval> m_copies;       // not covered yet, by begin, from m_next on
     std::size_t m_next = 0;

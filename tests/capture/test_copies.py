@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support import call, check, integers, like, pl, pltpu, whole
+from support import call, check, integers, like, normal, pl, pltpu, whole
 
 INT = jnp.int32
 ANY = pl.BlockSpec(memory_space=pl.ANY)
@@ -287,3 +287,30 @@ def test_each_core_copies_its_part():
 
     x = integers(32, 128)
     check(fn, x, wanted=x + np.repeat([0, 1], 16)[:, None].astype(np.int32), chip="tpu_v5p")
+
+
+@pytest.mark.parametrize("view", [
+    lambda buffer: buffer.at[1].bitcast(jnp.uint32)[...],
+    lambda buffer: buffer.bitcast(jnp.uint32).at[1][...],
+    lambda buffer: buffer.bitcast(jnp.uint32).at[pl.ds(1, 1)].reshape(4, 2, 128)[...].reshape(8, 128),
+    lambda buffer: buffer.bitcast(jnp.uint32).reshape(2, 4, 256)[1].reshape(8, 128),
+    lambda buffer: buffer.bitcast(jnp.uint32).at[1].reshape(8, 128)[pl.ds(0, 8, 1)]])
+def test_one_slot_is_read_as_words_while_the_other_is_filled(view):
+    def kernel(x_ref, o_ref, buffer, semaphores):
+        copies = [pltpu.make_async_copy(x_ref.at[slot], buffer.at[1 - slot], semaphores.at[slot])
+                  for slot in range(2)]
+        for copy in copies:
+            copy.start()
+        copies[0].wait()
+        o_ref[...] = view(buffer)
+        copies[1].wait()
+
+    def fn(x):
+        return call(kernel, in_specs=[pl.BlockSpec(memory_space=pl.ANY)],
+                    scratch_shapes=[pltpu.VMEM((2, 16, 128), jnp.bfloat16),
+                                    pltpu.SemaphoreType.DMA((2,))],
+                    out_shape=like(8, 128, dtype=jnp.uint32))(x)
+
+    x = normal(2, 16, 128, dtype=jnp.bfloat16)
+    words = np.asarray(x[0]).view(np.uint16).astype(np.uint32).reshape(8, 2, 128)
+    check(fn, x, wanted=words[:, 0] | words[:, 1] << 16)

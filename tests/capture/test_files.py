@@ -138,9 +138,9 @@ def kernel(x_ref, o_ref):
 def doubled(x):
     return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
 
-def sorted_rows(x):
+def factorials(x):
     def kernel(x_ref, o_ref):
-        o_ref[...] = jax.numpy.sort(x_ref[...], axis=1)
+        o_ref[...] = jax.lax.lgamma(x_ref[...])
     return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
 
 number = 5
@@ -167,10 +167,21 @@ def test_the_command_writes_a_file_that_runs(tmp_path):
 
 
 def test_the_command_names_what_it_cannot_capture_and_writes_nothing(tmp_path):
-    done = command(tmp_path, "script.py:sorted_rows", "--arg", "f32[8,128]", "-o", "k.pallascope")
+    done = command(tmp_path, "script.py:factorials", "--arg", "f32[8,128]", "-o", "k.pallascope")
     assert done.returncode == 1
-    assert "script.py:13 (sorted_rows.<locals>.kernel): primitive sort" in done.stderr
+    assert "script.py:13 (factorials.<locals>.kernel): primitive lgamma" in done.stderr
     assert not (tmp_path / "k.pallascope").exists()
+
+
+def test_the_program_captures_through_python(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = subprocess.run(
+        [PALLASCOPE, "capture", "script.py:doubled", "--arg", "bf16[16,128]", "-o", "k.pallascope",
+         "--python", sys.executable], cwd=tmp_path, capture_output=True, text=True, timeout=120,
+        env=os.environ | {"PYTHONPATH": str(_PACKAGE)}, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith(f"$ {sys.executable} -m pallascope capture script.py:doubled")
+    assert shown(tmp_path / "k.pallascope").startswith("doubled(x:Ref<hbm>{bf16[16,128]}")
 
 
 @pytest.mark.parametrize(("arguments", "sentence"), [

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support import call, check, integers, like, matmul_body, normal, pl, pltpu
+from support import call, check, integers, like, matmul_body, normal, pallascope, pl, pltpu
 
 
 def add(x_ref, y_ref, o_ref):
@@ -398,3 +398,21 @@ def test_one_kernel_takes_what_another_yields():
                     out_shape=like(32, 128, dtype=jnp.int32))(once, x)
 
     check(fn, integers(32, 128), integers(32, 128, seed=1))
+
+
+def test_a_kernel_chooses_its_blocks_by_the_chip():
+    def fn(x):
+        kind, backend = jax.devices()[0].device_kind, jax.default_backend()
+        rows = {"TPU v5 lite": 8, "TPU v6 lite": 16}[kind] if backend == "tpu" else 32
+        block = pl.BlockSpec((rows, 128), lambda i: (i, 0))
+        return call(copy_kernel, grid=(32 // rows,), in_specs=[block], out_specs=block,
+                    out_shape=like(32, 128))(x)
+
+    def copy_kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...]
+
+    before = jax.devices, jax.default_backend
+    for chip, steps in (("tpu_v5e", 4), ("tpu_v6e", 2)):
+        kernel = pallascope.capture(fn, like(32, 128), chip=chip)
+        assert kernel.document["body"]["operations"][0]["params"]["grid"] == [steps]
+    assert (jax.devices, jax.default_backend) == before

@@ -113,6 +113,9 @@ TEST(BadKernelFile, everySentenceNamesThePlaceAndWhatIsRight)
         {"/mesh", R"([{"name":"x","size":2},{"name":"x","size":2}])", "names of their own"},
         {"/arguments/0/partition", R"([["x"],[]])", "The partition of x of add must have"},
         {"/arguments/0/partition", "[[]]", "one list for each of 2 axes"},
+        {"/lowering", R"({"accepted":"maybe"})", "/lowering/accepted must be one of unknown, yes"},
+        {"/compiler_params", R"([{"kernel":"a","vmem_limit_bytes":-1}])",
+         "/compiler_params/0/vmem_limit_bytes is -1; 0 to"},
         {"/sources", R"([{"file":"a.py"}])", "/sources/0 needs either text or member"},
         {"/sources", R"([{"file":"a.py","member":"s/a.py"}])", "names a member of an archive"},
     };

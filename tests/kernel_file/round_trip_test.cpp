@@ -130,6 +130,21 @@ TEST(KernelFileRoundTrip, whatWroteTheFileIsKept)
     expectRoundTrip(kernel, ".kernel.json");
 }
 
+TEST(KernelFileRoundTrip, whatJaxWasAskedAndSaidIsKept)
+{
+    KernelFile kernel = withDefaults(builtInPrograms().back());
+    kernel.program.kernels = {{.kernel = "a",
+                               .vmemLimitBytes = 1 << 20,
+                               .dimensionSemantics = {"parallel", "arbitrary"},
+                               .allowInputFusion = {0, 2},
+                               .hasSideEffects = true,
+                               .collectiveId = 3},
+                              {.kernel = "b"}};
+    kernel.program.lowering = {ir::Verdict::No, "Unimplemented primitive cumsum."};
+    expectRoundTrip(kernel, ".pallascope");
+    expectRoundTrip(kernel, ".kernel.json");
+}
+
 TEST(KernelFileRoundTrip, jsonCannotHoldArraysAndOtherNamesAreNoKernelFiles)
 {
     const TemporaryFolder folder;
@@ -270,11 +285,13 @@ TEST(KernelFileRoundTrip, noMemberOfAProgramIsForgotten)
     EXPECT_EQ(fieldCount<ir::Value>(), (memberCount<ir::Value>() - 1 + memberCount<ir::Type>()));
     EXPECT_EQ(fieldCount<ir::Location>(), (memberCount<ir::Location>()));
     EXPECT_EQ(fieldCount<ir::Argument>(), (memberCount<ir::Argument>()));
+    EXPECT_EQ(fieldCount<ir::CompilerParams>(), (memberCount<ir::CompilerParams>()));
+    EXPECT_EQ(fieldCount<ir::Lowering>(), (memberCount<ir::Lowering>()));
     // Written in fields.h, counted here by hand: Operation but its number; Region; Program but its
     // operation count.
     EXPECT_EQ(memberCount<ir::Operation>(), 7U);
     EXPECT_EQ(memberCount<ir::Region>(), 3U);
-    EXPECT_EQ(memberCount<ir::Program>(), 8U);
+    EXPECT_EQ(memberCount<ir::Program>(), 10U);
 }
 
 TEST(KernelFileRoundTrip, everyMemberOfEveryKindOfParametersIsWrittenAndRead)

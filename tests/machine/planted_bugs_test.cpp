@@ -377,6 +377,18 @@ TEST(PlantedBugs, blocksNeedMoreThanTheScopedLimit)
     EXPECT_EQ(findingsText(runOf(twin.program, {x(8'192)})), "");
 }
 
+TEST(PlantedBugs, theScopedLimitIsWhatTheKernelAsksFor)
+{
+    Planted bug = large(10'240, ir::PipelineOrigin::EmitPipeline);
+    bug.program.kernels = {{.kernel = "a", .vmemLimitBytes = 20 << 20}, {.kernel = "b"}};
+    const Array x = numbers({20'480, 128}, 1);
+    const machine::RunResult run = runOf(bug.program, {x});
+    EXPECT_EQ(findingsText(run), "");
+    EXPECT_EQ(run.trace->info().memories[1].scopedLimit, Bytes(20 << 20));
+    bug.program.kernels.front().vmemLimitBytes -= 1;
+    expectOnly(runOf(bug.program, {x}), {"over_scoped_limit", "x", -1}, bug.line);
+}
+
 TEST(PlantedBugs, blocksNeedMoreThanThereIs)
 {
     // Four slots of 36 MiB of 128 MiB.

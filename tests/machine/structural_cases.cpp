@@ -375,7 +375,7 @@ Numbers overGrid(const std::function<pl::Value()>& number)
 
 void debugPrint()
 {
-    // It changes nothing: neither results nor time.
+    // It changes neither results nor time.
     const OneStep step{.inputs = {arrayOf(DType::F32, {2}, {1, 2})}, .shape = {2}};
     const auto body = [](bool prints) {
         return [prints](const std::vector<pl::Ref>& refs) {
@@ -386,9 +386,35 @@ void debugPrint()
             refs[1][pl::all] = x + x;
         };
     };
+    std::vector<std::string> lines;
+    const ir::Program program = oneStepProgram(step, body(true));
+    const Result<machine::RunResult> printed =
+        machine::run(program, step.inputs, v5e(),
+                     {.print = [&](const std::string& line) { lines.push_back(line); }});
+    ASSERT_TRUE(printed) << printed.error().message;
+    EXPECT_EQ(lines, std::vector<std::string>{"x = [1 2]"});
     const auto quiet = runOneStep(step, body(false)), loud = runOneStep(step, body(true));
     EXPECT_EQ(elementsOf(loud.outputs[0]), (std::vector<double>{2, 4}));
     EXPECT_EQ(quiet.trace->end(), loud.trace->end());
+}
+
+void debugCheck()
+{
+    // A finding where it does not hold, with the text and the line; else nothing.
+    for (const double limit : {5.0, 1.0}) {
+        const OneStep step{.inputs = {arrayOf(DType::F32, {2}, {1, 2})}, .shape = {2}};
+        const auto run = runOneStep(step, [limit](const std::vector<pl::Ref>& refs) {
+            const pl::Value x = refs[0][pl::all].load();
+            pl::debugCheck(pl::reduce(ir::OpCode::ReduceMax, x, {0}) < limit, "too large");
+            refs[1][pl::all] = x;
+        });
+        const auto found = findingsOf(run, "check_failed");
+        ASSERT_EQ(found.size(), limit < 2 ? 1U : 0U) << findingsText(run);
+        if (!found.empty()) {
+            EXPECT_EQ(found[0].message, "too large");
+            EXPECT_GE(found[0].source.line, 1);
+        }
+    }
 }
 
 void programId()
@@ -548,6 +574,7 @@ std::vector<OperationCase> structuralCases()
             {"iota", iota},
             {"dot_general", dotGeneral},
             {"debug_print", debugPrint},
+            {"debug_check", debugCheck},
             {"program_id", programId},
             {"num_programs", numPrograms},
             {"get", get},

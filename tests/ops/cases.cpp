@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <stdexcept>
 
 namespace pallascope::ops_test {
@@ -42,6 +43,14 @@ ir::GatherMode modeOf(const std::string& name)
     return name == "clip" ? ir::GatherMode::Clip : ir::GatherMode::FillOrDrop;
 }
 
+ir::Combine combineOf(const std::string& name)
+{
+    using enum ir::Combine;
+    const std::map<std::string, ir::Combine> names{
+        {"replace", Replace}, {"add", Add}, {"mul", Mul}, {"min", Min}, {"max", Max}};
+    return names.at(name);
+}
+
 ir::Params paramsOf(ir::OpCode code, const json& p)
 {
     using enum ir::OpCode;
@@ -67,7 +76,9 @@ ir::Params paramsOf(ir::OpCode code, const json& p)
     case ReduceMin:
     case ReduceAnd:
     case ReduceOr:
+    case ReduceProd:
     case Squeeze:
+    case Rev:
         return ir::AxesParams{p["axes"].get<Axes>()};
     case Argmax:
     case Argmin:
@@ -97,6 +108,17 @@ ir::Params paramsOf(ir::OpCode code, const json& p)
         return ir::RollParams{p["axis"], p["stride"], p["stride_axis"]};
     case Gather:
         return ir::GatherParams{p["axis"], modeOf(p["mode"])};
+    case Scatter:
+        return ir::ScatterParams{p["axis"], combineOf(p["combine"]), modeOf(p["mode"])};
+    case Cumsum:
+    case Cumprod:
+    case Cummax:
+    case Cummin:
+        return ir::CumulativeParams{p["axis"], p["reverse"]};
+    case DynamicSlice:
+        return ir::SizesParams{p["sizes"].get<Extents>()};
+    case Sort:
+        return ir::SortParams{p["axis"], p["keys"]};
     case Iota:
         return ir::IotaParams{dtypeOf(p["dtype"]), Shape(p["shape"].get<Extents>()),
                               p["dimension"]};

@@ -105,6 +105,12 @@ TEST(Cost, everyKindOfOperationUsesItsUnits)
         // Along sublanes the vector unit alone; along lanes one register per row of them goes on.
         {OpCode::Argmax, {x}, ir::ArgParams{0}, {{UnitKind::Vector, 4}}},
         {OpCode::Argmax, {x}, ir::ArgParams{1}, {{UnitKind::Vector, 4}, {UnitKind::Crosslane, 4}}},
+        {OpCode::Cumsum, {x}, ir::CumulativeParams{0}, {{UnitKind::Vector, 4}}},
+        {OpCode::Cumsum,
+         {x},
+         ir::CumulativeParams{1},
+         {{UnitKind::Vector, 4}, {UnitKind::Crosslane, 4}}},
+        {OpCode::Rev, {x}, ir::AxesParams{{0}}, {{UnitKind::Crosslane, 4}}},
         {OpCode::DebugPrint, {x}, ir::TextParams{"{}"}, {}},
     };
     const chip::Chip& chip = machine_test::v5e();

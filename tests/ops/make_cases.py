@@ -352,7 +352,58 @@ def dots():
             params={"contracting": ((1,), (0,)), "batch": ((), ()), "dtype": "float32"})
 
 
-for family in [elementwise, transcendental, conversions, reductions, shapes, dots]:
+def places():
+    def along(axis):
+        others = tuple(i for i in range(3) if i != axis)
+        return lax.ScatterDimensionNumbers(
+            update_window_dims=(), inserted_window_dims=(axis,), scatter_dims_to_operand_dims=(axis,),
+            operand_batching_dims=others, scatter_indices_batching_dims=others)
+
+    combines = {"replace": lax.scatter, "add": lax.scatter_add, "mul": lax.scatter_mul,
+                "min": lax.scatter_min, "max": lax.scatter_max}
+    for dtype in [F32, BF16, np.int8, np.uint32, np.bool_]:
+        x = small(dtype, (3, 4, 5))
+        for axis, mode in [(0, "drop"), (1, "clip"), (2, "drop")]:
+            shape = [3, 4, 5]
+            shape[axis] = 2
+            # Each place once, so that the order does not count; some are outside.
+            where = np.argsort(rng.random([3, 4, 5]), axis).astype(np.int32)
+            where = np.take(where, range(2), axis) + (2 if mode == "drop" else 0)
+            update = small(dtype, shape)
+            for combine, f in combines.items():
+                if dtype is np.bool_ and combine != "replace":
+                    continue
+                by_jax("scatter", lambda v, i, u: f(v, i, u, along(axis), mode=mode,
+                                                    unique_indices=True),
+                       x, where[..., None], update,
+                       params={"axis": axis, "combine": combine, "mode": mode})
+        start = [np.array(n, np.int32) for n in (2, -1, 1)]
+        by_jax("dynamic_slice", lambda v, *s: lax.dynamic_slice_p.bind(v, *s, slice_sizes=(2, 3, 4)),
+               x, *start, params={"sizes": (2, 3, 4)})
+        by_jax("dynamic_update_slice", lambda *v: lax.dynamic_update_slice_p.bind(*v), x,
+               small(dtype, (2, 3, 4)), *start)
+        for axes in [(0,), (2,), (0, 1, 2)]:
+            by_jax("rev", lambda v: lax.rev(v, axes), x, params={"axes": axes})
+        by_jax("sort", lambda v: lax.sort(v, dimension=1), x, params={"axis": 1, "keys": 1})
+    x = small(np.int32, (6,))  # the same place again and again: the sum of all
+    by_jax("scatter", lambda v, i, u: v.at[i[:, 0]].add(u), x,
+           np.array([[1], [1], [9], [1], [0]], np.int32), small(np.int32, (5,)),
+           params={"axis": 0, "combine": "add", "mode": "drop"})
+    for dtype in [F32, BF16, np.int32, np.uint8]:
+        x = small(dtype, (3, 4, 5))
+        for op, f in [("cumsum", lax.cumsum), ("cumprod", lax.cumprod), ("cummax", lax.cummax),
+                      ("cummin", lax.cummin)]:
+            for axis, reverse in [(0, False), (1, True), (2, False)]:
+                by_jax(op, lambda v: f(v, axis, reverse), x,
+                       params={"axis": axis, "reverse": reverse})
+        by_jax("reduce_prod", lambda v: lax.reduce_prod(v, (0, 2)), x, params={"axes": (0, 2)})
+    for keys, dtypes in [(1, [F32, np.int32]), (2, [np.int8, F32, np.uint8])]:
+        arrays = [floats(d, (5, 9)) if d is F32 else small(d, (5, 9)) for d in dtypes]
+        by_jax("sort", lambda *v: lax.sort(v, dimension=1, num_keys=keys), *arrays,
+               params={"axis": 1, "keys": keys})
+
+
+for family in [elementwise, transcendental, conversions, reductions, shapes, dots, places]:
     family()
 print('{"jax": "%s", "cases": [' % jax.__version__)
 print(",\n".join(json.dumps(entry, separators=(",", ":")) for entry in cases))

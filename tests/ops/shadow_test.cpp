@@ -21,8 +21,8 @@ bool onlyMoves(ir::OpCode code)
 {
     using enum ir::OpKind;
     const ir::OpKind kind = ir::opEntry(code).kind;
-    return (kind == Layout || kind == Rearrange || kind == Crosslane)
-           && code != ir::OpCode::Bitcast;
+    return (kind == Layout || kind == Rearrange || kind == Crosslane) && code != ir::OpCode::Bitcast
+           && code != ir::OpCode::Sort;
 }
 
 // The value with element `i` undefined, and with its lowest bit flipped where asked.
@@ -51,7 +51,9 @@ void check(const Case& one, std::size_t operand, std::int64_t element)
     }
     const std::vector<RuntimeValue> a = run(one, before), b = run(one, after);
     // The chosen elements are those of another case when the mask is what changed.
-    const bool chooses = operand > 0 && one.code == ir::OpCode::Gather;
+    using enum ir::OpCode;
+    const bool chooses = (operand > 0 && (one.code == Gather || one.code == DynamicSlice))
+                         || one.code == Scatter || one.code == DynamicUpdateSlice;
     for (std::size_t r = 0; r < a.size(); ++r) {
         const Array x = arrayOf(a[r]), y = arrayOf(b[r]);
         const SharedBytes defined = a[r].shadow.expanded(a[r].elements());

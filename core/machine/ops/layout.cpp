@@ -339,49 +339,66 @@ RuntimeValue roll(const Call& call)
 
 namespace {
 
-// What an index outside finds: NaN, the smallest signed or largest unsigned integer, true.
-double gatherFiller(DType dtype)
+// The part of a shape at run-time starts, which are clamped so that all of it is inside. Starts
+// that are undefined lead anywhere: `known` says whether all are known.
+StridedView dynamicPart(const Call& call, std::size_t first, const Shape& whole,
+                        const Shape& extents, bool& known)
 {
-    if (isFloat(dtype)) {
-        return std::numeric_limits<double>::quiet_NaN();
+    std::vector<Extent> start;
+    for (std::size_t axis = 0; axis < whole.rank(); ++axis) {
+        const RuntimeValue& asked = call.operand(first + axis);
+        known = known && asked.shadow.all();
+        start.push_back(
+            std::clamp<Extent>(static_cast<Extent>(asked.scalar), 0, whole[axis] - extents[axis]));
     }
-    return dtypeEntry(dtype).kind == DTypeKind::Signed ? lowestNumber(dtype) : highestNumber(dtype);
+    return part(whole, extents, start, std::vector<Extent>(whole.rank(), 1));
 }
 
 } // namespace
 
-RuntimeValue gather(const Call& call)
+RuntimeValue dynamicSlice(const Call& call)
 {
-    const auto& [axisNumber, mode] = call.params<ir::GatherParams>();
-    const RuntimeValue &input = call.operand(0), &indices = call.operand(1);
-    const std::size_t axis = asIndex(axisNumber);
-    std::vector<Extent> extents = indices.shape.extents();
-    extents.pop_back();
-    RuntimeValue result = RuntimeValue::arrayOf(input.dtype, Shape(extents));
-    const std::int64_t count = result.elements(), inner = rowMajorStrides(result.shape)[axis];
-    const Extent length = input.shape[axis], picks = extents[axis];
-    const auto bytes = static_cast<std::size_t>(dtypeBytes(input.dtype));
-    const bool partial = !input.shadow.all() || !indices.shadow.all();
-    const SharedBytes known = partial ? input.shadow.expanded(input.elements()) : nullptr,
-                      wanted = partial ? indices.shadow.expanded(count) : nullptr,
-                      mask = partial ? allocateBytes(count) : nullptr;
-    std::byte filler[kMostLaneBytes];
-    writeElement(input.dtype, filler, 0, gatherFiller(input.dtype));
-    for (std::int64_t i = 0; i < count; ++i) {
-        auto at = static_cast<std::int64_t>(readElement(indices.dtype, indices.data.get(), i));
-        const bool outside = at < 0 || at >= length;
-        const bool fills = outside && (mode == ir::GatherMode::FillOrDrop || length == 0);
-        at = std::clamp<std::int64_t>(at, 0, std::max<std::int64_t>(length - 1, 0));
-        const std::int64_t source = (i / inner / picks * length + at) * inner + i % inner;
-        const std::byte* from =
-            fills ? filler : input.data.get() + source * static_cast<std::int64_t>(bytes);
-        std::memcpy(result.data.get() + i * static_cast<std::int64_t>(bytes), from, bytes);
-        if (partial) {
-            mask[i] = wanted[i] & (fills ? std::byte{1} : known[source]);
-        }
+    const RuntimeValue& input = call.operand(0);
+    if (input.isScalar()) {
+        return input;
     }
-    result.shadow = partial ? Shadow::fromMask(mask, count) : Shadow::allDefined();
+    const Shape shape(call.params<ir::SizesParams>().sizes);
+    bool known = true;
+    const StridedView from = dynamicPart(call, 1, input.shape, shape, known);
+    RuntimeValue result = moved(input.dtype, shape, {{&input, from, StridedView::whole(shape)}});
+    result.shadow = known ? result.shadow : Shadow::noneDefined();
     return result;
+}
+
+RuntimeValue dynamicUpdateSlice(const Call& call)
+{
+    const RuntimeValue &input = call.operand(0), &update = call.operand(1);
+    if (input.isScalar()) {
+        return update;
+    }
+    bool known = true;
+    const StridedView to = dynamicPart(call, 2, input.shape, update.shape, known);
+    const StridedView whole = StridedView::whole(input.shape);
+    RuntimeValue result =
+        moved(input.dtype, input.shape,
+              {{&input, whole, whole}, {&update, StridedView::whole(update.shape), to}});
+    result.shadow = known ? result.shadow : Shadow::noneDefined();
+    return result;
+}
+
+RuntimeValue rev(const Call& call)
+{
+    const RuntimeValue& input = call.operand(0);
+    if (input.isScalar()) {
+        return input;
+    }
+    StridedView from = StridedView::whole(input.shape);
+    for (const std::int32_t axis : call.params<ir::AxesParams>().axes) {
+        const std::size_t at = asIndex(axis);
+        from.offset += std::max<Extent>(input.shape[at] - 1, 0) * from.strides[at];
+        from.strides[at] = -from.strides[at];
+    }
+    return moved(input.dtype, input.shape, {{&input, from, StridedView::whole(input.shape)}});
 }
 
 } // namespace pallascope::machine::ops

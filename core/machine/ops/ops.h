@@ -1,5 +1,5 @@
 // The evaluations that core/ir/operations.inc names, one function each, by family:
-// elementwise.cpp, convert.cpp, bits.cpp, reduction.cpp, layout.cpp, rearrange.cpp, dot.cpp.
+// elementwise.cpp, convert.cpp, bits.cpp, reduction.cpp, layout.cpp, places.cpp, dot.cpp.
 //
 // Definedness goes along: elementwise where every operand is defined, with the element when it
 // moves, and for what is made of several elements where all of them are defined.
@@ -42,6 +42,11 @@ struct Call
 [[nodiscard]] RuntimeValue reduceMin(const Call& call);
 [[nodiscard]] RuntimeValue reduceAnd(const Call& call);
 [[nodiscard]] RuntimeValue reduceOr(const Call& call);
+[[nodiscard]] RuntimeValue reduceProd(const Call& call);
+[[nodiscard]] RuntimeValue cumsum(const Call& call);
+[[nodiscard]] RuntimeValue cumprod(const Call& call);
+[[nodiscard]] RuntimeValue cummax(const Call& call);
+[[nodiscard]] RuntimeValue cummin(const Call& call);
 [[nodiscard]] RuntimeValue argmax(const Call& call);
 [[nodiscard]] RuntimeValue argmin(const Call& call);
 [[nodiscard]] RuntimeValue broadcast(const Call& call);
@@ -57,6 +62,11 @@ struct Call
 [[nodiscard]] RuntimeValue tile(const Call& call);
 [[nodiscard]] RuntimeValue roll(const Call& call);
 [[nodiscard]] RuntimeValue gather(const Call& call);
+[[nodiscard]] RuntimeValue scatter(const Call& call);
+[[nodiscard]] RuntimeValue sort(const Call& call);
+[[nodiscard]] RuntimeValue dynamicSlice(const Call& call);
+[[nodiscard]] RuntimeValue dynamicUpdateSlice(const Call& call);
+[[nodiscard]] RuntimeValue rev(const Call& call);
 [[nodiscard]] RuntimeValue iota(const Call& call);
 [[nodiscard]] RuntimeValue iota2x32(const Call& call);
 [[nodiscard]] RuntimeValue dot(const Call& call);

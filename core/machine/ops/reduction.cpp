@@ -17,6 +17,11 @@ struct Sum : rules::Add
     static double start(DType) { return 0; }
 };
 
+struct Product : rules::Mul
+{
+    static double start(DType) { return 1; }
+};
+
 struct Largest : rules::Max
 {
     static double start(DType dtype) { return lowestNumber(dtype); }
@@ -165,6 +170,46 @@ RuntimeValue reduce(const Call& call)
     });
 }
 
+// Each element with all before it along the axis, or behind it.
+template<class Rule>
+RuntimeValue cumulate(const Call& call)
+{
+    const auto& [axis, reverse] = call.params<ir::CumulativeParams>();
+    const RuntimeValue& input = call.operand(0);
+    Cube cube = cubeOf(input, {axis});
+    const std::int64_t count = input.elements();
+    const Shadow& shadow = input.shadow;
+    const bool partial = !shadow.all() && !shadow.none();
+    SharedBytes defined = partial ? shadow.expanded(count) : nullptr;
+    SharedBytes mask = partial ? allocateBytes(count) : nullptr;
+    if (partial) {
+        std::copy_n(defined.get(), count, mask.get());
+    }
+    visitLane(input.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        if constexpr (std::invocable<const Rule&, T, T> && !Boolean<T>) {
+            auto* lanes = reinterpret_cast<typename Stored<T>::Type*>(cube.lanes.data());
+            for (std::int64_t i = 0; i < cube.outer * (cube.length - 1) * cube.inner; ++i) {
+                const std::int64_t inner = i % cube.inner, row = i / cube.inner,
+                                   turn = row % (cube.length - 1) + 1,
+                                   at = reverse ? cube.length - 1 - turn : turn,
+                                   before = reverse ? at + 1 : at - 1,
+                                   block = row / (cube.length - 1) * cube.length;
+                const std::int64_t to = (block + at) * cube.inner + inner,
+                                   from = (block + before) * cube.inner + inner;
+                lanes[to] = Rule{}(static_cast<T>(lanes[from]), static_cast<T>(lanes[to]));
+                if (partial) {
+                    mask[to] &= mask[from];
+                }
+            }
+        }
+    });
+    RuntimeValue result = RuntimeValue::arrayOf(input.dtype, input.shape);
+    narrow(input.dtype, cube.lanes.data(), result.data.get(), 0, count);
+    result.shadow = partial ? Shadow::fromMask(std::move(mask), count) : shadow;
+    return result;
+}
+
 // The first of the best; the first NaN is better than any number.
 template<class Better>
 RuntimeValue argReduce(const Call& call)
@@ -223,6 +268,31 @@ RuntimeValue reduceAnd(const Call& call)
 RuntimeValue reduceOr(const Call& call)
 {
     return reduce<Any>(call);
+}
+
+RuntimeValue reduceProd(const Call& call)
+{
+    return reduce<Product>(call);
+}
+
+RuntimeValue cumsum(const Call& call)
+{
+    return cumulate<rules::Add>(call);
+}
+
+RuntimeValue cumprod(const Call& call)
+{
+    return cumulate<rules::Mul>(call);
+}
+
+RuntimeValue cummax(const Call& call)
+{
+    return cumulate<rules::Max>(call);
+}
+
+RuntimeValue cummin(const Call& call)
+{
+    return cumulate<rules::Min>(call);
 }
 
 RuntimeValue argmax(const Call& call)

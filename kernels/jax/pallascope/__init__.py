@@ -7,8 +7,8 @@ Nothing is run and no accelerator is needed: the function is traced, and what wa
 down as docs/kernel_format.md says.
 """
 
-from pallascope.capture import Kernel, capture
+from pallascope.capture import Kernel, capture, capture_many
 from pallascope.compat import mesh_of
 from pallascope.problems import Problem, UnsupportedError
 
-__all__ = ["Kernel", "Problem", "UnsupportedError", "capture", "mesh_of"]
+__all__ = ["Kernel", "Problem", "UnsupportedError", "capture", "capture_many", "mesh_of"]

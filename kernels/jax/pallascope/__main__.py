@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         fn = _function(options.function)
         args = [_argument(text) for text in options.arg]
-        kernel = capture(fn, *args, chip=options.chip, name=options.name,
+        kernel = capture(fn, *args, chip=options.chip, cores=options.cores, name=options.name,
                          mesh=dict(map(_axis, options.mesh)))
         kernel.save(options.output)
     except UnsupportedError as error:
@@ -54,6 +54,8 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("-o", "--output", required=True, metavar="FILE",
                          help="FILE.pallascope or FILE.kernel.json")
     command.add_argument("--chip", default="tpu_v5e", choices=compat.DEVICE_KINDS)
+    command.add_argument("--cores", type=int, default=1,
+                         help="cores that share parallel grid axes: 2 on a megacore chip")
     command.add_argument("--mesh", action="append", default=[], metavar="AXIS=SIZE",
                          help="an axis of the mesh of devices, such as 'x=8', the slowest first")
     command.add_argument("--name", help="of the kernel; default: the function's")

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import jax
 import numpy as np
 
-from pallascope import compat, control, copies, files, memory, pipelines, primitives, prng
-from pallascope.outer import Array, Outer
+from pallascope import compat, composed, control, copies, debug, files, memory, pipelines, places, primitives, prng
+from pallascope.arrays import Array
+from pallascope.outer import Outer
 from pallascope.problems import UnsupportedError
 from pallascope.sources import name_of_function
 from pallascope.walk import Walk
 
-_RULES = {**primitives.RULES, **memory.RULES, **control.RULES, **copies.RULES,
-          **pipelines.RULES, **prng.RULES}
+_RULES = {**primitives.RULES, **composed.RULES, **memory.RULES, **control.RULES, **copies.RULES, **debug.RULES,
+          **pipelines.RULES, **places.RULES, **prng.RULES}
 
 
 @dataclasses.dataclass
@@ -43,38 +45,65 @@ class Kernel:
         files.save(self.document, kept, self.texts, os.fspath(path))
 
 
-def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e",
+def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: int = 1,
             name: str | None = None, mesh: Any = None) -> Kernel:
     """Traces `fn(*args)` as on `chip`; nothing is run.
 
-    `args` are arrays, jax.ShapeDtypeStruct, or trees of such. `mesh` is that of the devices, for a
+    `args` are arrays, jax.ShapeDtypeStruct, or trees of such. With `cores=2`, on a megacore chip,
+    the cores share the parallel grid axes of each pallas_call. `mesh` is that of the devices, for a
     function with a shard_map that leaves it open: {"x": 8}, or a mesh of JAX.
 
     Raises UnsupportedError with all that the kernel asks for and the format lacks, ValueError for a
-    chip that is not known.
+    chip that is not known or has not so many cores.
     """
     if chip not in compat.DEVICE_KINDS:
         raise ValueError(f"chip {chip!r} is not known; {', '.join(compat.DEVICE_KINDS)} are")
+    if cores not in ((1, 2) if chip in compat.MEGACORE else (1,)):
+        raise ValueError(f"{cores} cores of one device of {chip}; 1 is right, of "
+                         f"{' and '.join(compat.MEGACORE)} 2 too")
     leaves, tree = jax.tree_util.tree_flatten(args)
     shapes = [jax.ShapeDtypeStruct(np.shape(leaf), jax.dtypes.canonicalize_dtype(_dtype(leaf)))
               for leaf in leaves]
-    with compat.tracing_for(chip, mesh):
+    with compat.tracing_for(chip, cores, mesh):
         closed = jax.make_jaxpr(fn)(*tree.unflatten(shapes))
         walk = Walk(_RULES)
-        outer = Outer(walk)
+        outer = Outer(walk, cores)
         jaxpr, _ = compat.open_jaxpr(closed)
         body = outer.run(closed, _argument_names(jaxpr))
-    if not outer.kernel_names:
+    if not outer.kernels:
         walk.problem("no pallas_call and no pl.kernel in the function")
     name = name or getattr(fn, "__name__", None) or name_of_function(jaxpr)
     if walk.problems:
         raise UnsupportedError(name, walk.problems)
     arrays = {number: np.asarray(leaf) for number, leaf in enumerate(leaves)
               if not isinstance(leaf, jax.ShapeDtypeStruct)}
-    constants = {number: array.value for number, array in enumerate(outer.inputs)
+    constants = {number: array.value for number, array in enumerate(outer.arrays.inputs)
                  if array.value is not None}
-    return Kernel(name, _document(name, outer, walk, body), arrays | constants,
+    document = _document(name, outer, walk, body)
+    document["lowering"] = (
+        {"reason": "the function asks JAX to interpret a kernel"} if outer.interprets
+        else compat.lowering_verdict(fn, tree.unflatten(shapes), chip, cores, mesh))
+    return Kernel(name, document, arrays | constants,
                   frozenset(constants), walk.locations.texts())
+
+
+def capture_many(fn: Callable[..., Any], configurations: Iterable[Mapping[str, Any]], *args: Any,
+                 **options: Any) -> dict[str, Kernel]:
+    """`capture` of `fn(*args, **configuration)` for each, by names such as "bm=128 bn=256".
+
+    `options` are those of `capture`. An error notes the configuration that it is of.
+    """
+    kernels: dict[str, Kernel] = {}
+    for configuration in configurations:
+        label = " ".join(f"{key}={value}" for key, value in configuration.items())
+        name = f"{options.get('name') or getattr(fn, '__name__', 'kernel')} {label}".strip()
+        try:
+            kernels[label] = capture(functools.partial(fn, **configuration), *args,
+                                     **options | {"name": name})
+        except Exception as error:
+            error.add_note(f"This is of the configuration {label}.")
+            raise
+    return kernels
 
 
 def _dtype(leaf: Any) -> Any:
@@ -91,16 +120,16 @@ def _document(name: str, outer: Outer, walk: Walk, body: Any) -> dict[str, Any]:
         "format": "pallascope.kernel", "version": 1, "name": name,
         "producer": f"pallascope with JAX {compat.VERSION}",
         **({"mesh": outer.mesh()} if walk.devices else {}),
-        "arguments": outer.arguments(),
-        "inputs": [_recipe(array, walk, number) for number, array in enumerate(outer.inputs)],
+        "arguments": outer.arrays.arguments(),
+        "inputs": [_recipe(array, number) for number, array in enumerate(outer.arrays.inputs)],
         "values": walk.builder.values,
         "body": body.to_json(),
-        "locations": walk.locations.to_json()}
+        "locations": walk.locations.to_json(),
+        "compiler_params": [kernel for kernel in outer.kernels if len(kernel) > 1]}
 
 
-def _recipe(array: Array, walk: Walk, number: int) -> dict[str, Any]:
+def _recipe(array: Array, number: int) -> dict[str, Any]:
     """Made-up contents: zeros for scalars, which lead to places, else normal numbers."""
-    assert array.ref is not None
-    if walk.builder.types[array.ref].space == "smem":
+    if "smem" in array.refs or array.is_prefetched:
         return {"zeros": {}}
     return {"normal": {"seed": number}}

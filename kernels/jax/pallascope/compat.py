@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -29,29 +30,66 @@ Slice = indexing.Slice
 TransformedRef = state_types.TransformedRef
 
 
+# Chips whose two cores are one device for JAX.
+MEGACORE = ("tpu_v4", "tpu_v5p")
+
+
 @contextlib.contextmanager
-def tracing_for(chip: str, mesh: Any = None) -> Iterator[None]:
-    """Traces as for one core of each device; emit_pipeline stays one equation where JAX can."""
-    with device_of(chip, mesh), _emit_pipeline_as_primitive():
+def tracing_for(chip: str, cores: int = 1, mesh: Any = None) -> Iterator[None]:
+    """Traces as for cores of each device; emit_pipeline stays one equation where JAX can."""
+    with device_of(chip, cores, mesh), _devices_named(chip), _emit_pipeline_as_primitive():
         yield
 
 
 @contextlib.contextmanager
-def device_of(chip: str, mesh: Any = None) -> Iterator[None]:
-    """JAX takes one core of the chip for its device, though there is none."""
+def _devices_named(chip: str) -> Iterator[None]:
+    """jax.devices() and jax.default_backend() answer as on the chip: kernels choose blocks by it.
+    Where several devices make a mesh they stay what they are."""
+    names = ("devices", "local_devices", "default_backend")
+    before = {name: getattr(jax, name) for name in names}
+    devices = jax.devices()
+    if len(devices) != 1:
+        yield
+        return
+    named = [_Named(devices[0], DEVICE_KINDS[chip])]
+    jax.devices = jax.local_devices = lambda *_, **__: named
+    jax.default_backend = lambda: "tpu"
+    try:
+        yield
+    finally:
+        for name, function in before.items():
+            setattr(jax, name, function)
+
+
+class _Named:
+    """A device by another name."""
+
+    platform = "tpu"
+
+    def __init__(self, device: Any, kind: str) -> None:
+        self._device = device
+        self.device_kind = kind
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._device, name)
+
+
+@contextlib.contextmanager
+def device_of(chip: str, cores: int = 1, mesh: Any = None) -> Iterator[None]:
+    """JAX takes so many cores of the chip for its device, though there is none."""
     from jax._src.mesh import use_abstract_mesh
 
-    with use_abstract_mesh(mesh_of(mesh or {}, chip)):
+    with use_abstract_mesh(mesh_of(mesh or {}, chip, cores)):
         yield
 
 
-def mesh_of(axes: Any, chip: str = "tpu_v5e") -> Any:
+def mesh_of(axes: Any, chip: str = "tpu_v5e", cores: int = 1) -> Any:
     """A mesh of devices of the chip that need not exist: {"x": 8}, or as a mesh of JAX is."""
     from jax._src.mesh import AbstractDevice, AbstractMesh
 
     if chip not in DEVICE_KINDS:
         raise ValueError(f"chip {chip!r} is not known; {', '.join(DEVICE_KINDS)} are")
-    fields: dict[str, Any] = {"device_kind": DEVICE_KINDS[chip], "num_cores": 1, "platform": "tpu"}
+    fields: dict[str, Any] = {"device_kind": DEVICE_KINDS[chip], "num_cores": cores, "platform": "tpu"}
     known = {field.name for field in dataclasses.fields(AbstractDevice)}
     device = AbstractDevice(**{key: value for key, value in fields.items() if key in known})
     shape = dict(getattr(axes, "shape", axes))
@@ -69,6 +107,29 @@ def _emit_pipeline_as_primitive() -> Iterator[None]:
         return
     with flag(True):
         yield
+
+
+# Exceptions by which JAX's lowering refuses a kernel, by the names of their classes.
+_REFUSALS = ("NotImplementedError", "ValueError", "VerificationError", "LoweringException",
+             "MLIRError", "TypeError")
+_PLEA = re.compile(r"Please file an? \w+ (?:at|on) \S+ *|Error details: *"
+                   r"|Pallas encountered an internal verification error\. *")
+_MOST_REASON = 400
+
+
+def lowering_verdict(fn: Callable[..., Any], args: Sequence[Any], chip: str,
+                     cores: int, mesh: Any = None) -> dict[str, str]:
+    """What JAX's own lowering for a TPU says of the traced function, as the file has it."""
+    try:
+        with device_of(chip, cores, mesh), _devices_named(chip):
+            jax.jit(fn).trace(*args).lower(lowering_platforms=("tpu",))
+    except Exception as error:  # noqa: BLE001 (any of JAX's, and of what it calls)
+        kind = type(error).__name__
+        reason = _PLEA.sub("", str(error)).strip().partition("\n")[0][:_MOST_REASON]
+        if kind in _REFUSALS:
+            return {"accepted": "no", "reason": reason}
+        return {"reason": f"{kind}: {reason}"}
+    return {"accepted": "yes"}
 
 
 def open_jaxpr(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
@@ -177,12 +238,50 @@ def copy_parts(eqn: Any, leaves: Sequence[Any]) -> list[Any]:
             for ref, transforms in pairs] + [parts[-1]]
 
 
-def collective_id_of(eqn: Any) -> int | None:
-    """Of a kernel's compiler parameters; up to 0.9 these are by backend."""
-    params = eqn.params["compiler_params"]
-    if isinstance(params, Mapping):
-        params = params.get("mosaic_tpu")
-    return getattr(params, "collective_id", None)
+def compiler_params(eqn: Any) -> dict[str, Any]:
+    """What a pallas_call or pl.kernel asks of the compiler, as the format has it."""
+    given = eqn.params["compiler_params"]
+    if isinstance(given, Mapping):  # 0.9
+        given = given.get("mosaic_tpu")
+    found: dict[str, Any] = {}
+    limit = getattr(given, "vmem_limit_bytes", None)
+    if limit:
+        found["vmem_limit_bytes"] = int(limit)
+    semantics = getattr(given, "dimension_semantics", None)
+    if semantics:
+        found["dimension_semantics"] = [str(getattr(kind, "value", kind)) for kind in semantics]
+    fused = [number for number, fuses in enumerate(getattr(given, "allow_input_fusion", None) or ())
+             if fuses]
+    if fused:
+        found["allow_input_fusion"] = fused
+    if getattr(given, "has_side_effects", None):
+        found["has_side_effects"] = True
+    if getattr(given, "collective_id", None) is not None:
+        found["collective_id"] = int(given.collective_id)
+    return found
+
+
+def print_operands(eqn: Any, operands: Sequence[int]) -> dict[str, Any]:
+    """What the fields of a debug_print's format stand for: operands, or what is static."""
+    tree = eqn.params.get("in_tree")
+    if tree is None:  # of Pallas up to 0.9
+        return {str(number): value for number, value in enumerate(operands)}
+    static = dict(eqn.params.get("static_args") or ())
+    leaves = iter(operands)
+    count = len(operands) + len(static)
+    args, kwargs = tree.unflatten([static[number] if number in static else next(leaves)
+                                   for number in range(count)])
+    return {str(number): value for number, value in enumerate(args)} | kwargs
+
+
+def checks(eqn: Any, leaves: Sequence[Any]) -> list[tuple[Any, str]]:
+    """Of a check: leaves that are true where it does not hold, and what it says then."""
+    error = jax.tree_util.tree_unflatten(eqn.params["err_tree"], leaves)
+    texts = []
+    for tree in error._metadata.values():
+        found = tree.unflatten([None] * tree.num_leaves)
+        texts.append(str(getattr(found, "fmt_string", "") or type(found).__name__))
+    return [(flag, "; ".join(texts) or "a check does not hold") for flag in error._pred.values()]
 
 
 def axis_names(mesh: Any) -> dict[str, int]:

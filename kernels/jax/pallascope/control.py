@@ -46,25 +46,53 @@ def _while(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _scan(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """A loop with a carry. A first carry that counts up by one is the loop's own counter."""
+    """A loop with a carry. A first carry that counts up by one is the loop's own counter. Elements
+    of arrays are taken out and put in by the round's number."""
     num_consts, num_carry = compat.scan_counts(eqn.params)
     consts, carried = operands[:num_consts], operands[num_consts:num_consts + num_carry]
-    if len(operands) > num_consts + num_carry or len(eqn.outvars) > num_carry:
-        raise NotCaptured("a scan over the elements of an array")
-    if eqn.params["reverse"] and num_carry == 0:
-        raise NotCaptured("a scan in reverse")
+    stacked = operands[num_consts + num_carry:]
     builder, length = walk.builder, eqn.params["length"]
     jaxpr = eqn.params["jaxpr"]
     counts = _counts(jaxpr, num_consts)
-    results = [walk.type_of(v) for v in eqn.outvars]
+    types_ = [walk.type_of(v) for v in eqn.outvars]
+    made = [builder.broadcast(builder.literal(type_.dtype, 0), type_.shape)
+            for type_ in types_[num_carry:]]
     counter = builder.value(INDEX)
-    arguments = [builder.value(type_) for type_ in results[counts:]]
+    arguments = [builder.value(type_) for type_ in types_[counts:]]
     with builder.region([counter, *arguments]) as region:
         first = [builder.add_index(counter, carried[0])] if counts else []
-        region.results = walk.run(jaxpr, consts + first + arguments)[counts:]
+        place = counter
+        if eqn.params["reverse"] and (stacked or made):
+            place = builder.one("sub", [builder.index(length - 1), counter], INDEX)
+        held = num_carry - counts
+        found = walk.run(jaxpr, consts + first + arguments[:held]
+                         + [_element(walk, array, place) for array in stacked])
+        region.results = found[counts:num_carry] + [
+            _with_element(walk, array, place, element) for array, element
+            in zip(arguments[held:], found[num_carry:], strict=True)]
     last = [builder.add_index(carried[0], builder.index(length))] if counts else []
-    return last + builder.emit("scan", carried[counts:], results[counts:], {"length": length},
-                               [region])
+    return last + builder.emit("scan", carried[counts:] + made, types_[counts:],
+                               {"length": length}, [region])
+
+
+def _starts(walk: Walk, array: int, place: int) -> list[int]:
+    return [place] + [walk.builder.index(0)] * (len(walk.builder.types[array].shape) - 1)
+
+
+def _element(walk: Walk, array: int, place: int) -> int:
+    builder, (dtype, shape, _) = walk.builder, walk.builder.types[array]
+    row = Type(dtype, (1, *shape[1:]))
+    part = builder.one("dynamic_slice", [array, *_starts(walk, array, place)], row,
+                       {"sizes": list(row.shape)})
+    return builder.one("reshape", [part], Type(dtype, shape[1:]), {"shape": list(shape[1:])})
+
+
+def _with_element(walk: Walk, array: int, place: int, element: int) -> int:
+    builder, type_ = walk.builder, walk.builder.types[array]
+    row = (1, *type_.shape[1:])
+    update = builder.one("reshape", [element], type_._replace(shape=row), {"shape": list(row)})
+    return builder.one("dynamic_update_slice", [array, update, *_starts(walk, array, place)],
+                       type_)
 
 
 def _counts(jaxpr: Any, num_consts: int) -> int:

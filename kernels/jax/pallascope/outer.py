@@ -1,41 +1,17 @@
-"""The function around the kernels: its arguments, its results, and what it calls.
-
-Arrays of the function are refs in HBM, or in SMEM where a kernel wants scalars before it starts.
-Which of the two an argument is shows at its first use, so its ref is made then.
-"""
+"""The function around the kernels: its operations, what it calls, and its kernels."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import Any
 
 import numpy as np
 
-from pallascope import compat, devices, pipelines, stages, types
+from pallascope import compat, devices, flow, pipelines, prng, stages, types
+from pallascope.arrays import Array, Arrays
 from pallascope.problems import NotCaptured
-from pallascope.program import Region, Type
+from pallascope.program import Region
 from pallascope.walk import Walk
-
-
-@dataclasses.dataclass(eq=False)
-class Array:
-    """An array of the function: an argument, a constant, or what was made of such."""
-
-    aval: Any
-    name: str
-    value: Any = None  # of a constant
-    is_result: bool = False
-    ref: int | None = None
-    scalar: int | None = None  # its one element, once it was loaded
-    alias_of: Array | None = None
-    base: Array | None = None  # the array that this one is in another shape
-    # On several devices `aval` is of one device's part; per axis, the mesh axes that cut it.
-    partition: list[list[str]] | None = None
-
-    def root(self) -> Array:
-        return self.base.root() if self.base else self
-
 
 _RESHAPES = frozenset({"reshape", "squeeze", "broadcast_in_dim"})
 
@@ -45,43 +21,32 @@ _CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_ca
 
 
 class Outer:
-    """Walks the function. `inputs` and `results` are in the order of the file afterwards."""
+    """Walks the function."""
 
-    def __init__(self, walk: Walk) -> None:
+    def __init__(self, walk: Walk, cores: int = 1) -> None:
         self.walk = walk
-        self.inputs: list[Array] = []
-        self.results: list[Array] = []
-        self.kernel_names: list[str] = []
+        self.cores = cores  # of the device
+        self.interprets = False  # a kernel is not meant for a TPU
+        self.arrays = Arrays(walk)
+        self.flow = flow.Flow(walk, self.arrays, self._inline_again)
+        self.kernels: list[dict[str, Any]] = []  # what each asks of the compiler
+        self._frames: list[_Frame] = []
         self._around = False  # a shard_map is somewhere in the function
         self._inside = False  # of it
 
     def run(self, jaxpr: Any, names: list[str]) -> Region:
         """The program's body."""
+        arrays = self.arrays
         inner, consts = compat.open_jaxpr(jaxpr)
         self._around = devices.has_shard_map(inner)
-        self.inputs = [Array(v.aval, name) for v, name in zip(inner.invars, names, strict=True)]
+        arrays.inputs = [Array(v.aval, name) for v, name in zip(inner.invars, names, strict=True)]
         with self.walk.builder.region() as region:
-            found = self._inline(inner, [self._constant(v.aval, const) for v, const
-                                         in zip(inner.constvars, consts, strict=True)],
-                                 list(self.inputs))
-            between = self._order_results(found)
-        region = self._with_memory(region, between)
-        region.arguments = [self._ref(array, "hbm") if array.ref is None else array.ref
-                            for array in (*self.inputs, *self.results)]
+            found = self._inline(inner, self._constants(inner, consts), list(arrays.inputs))
+            between = arrays.order_results(found) if not self.walk.problems else []
+        region = arrays.with_memory(region, between)
+        region.arguments = [array.ref() if array.refs else arrays.ref(array, "hbm")
+                            for array in (*arrays.inputs, *arrays.results)]
         return region
-
-    def arguments(self) -> list[dict[str, Any]]:
-        """As the file has them."""
-        listed = [{"name": array.name, "ref": array.ref} for array in self.inputs]
-        for array in self.results:
-            listed.append({"name": array.name, "kind": "output", "ref": array.ref})
-            if array.alias_of is not None:
-                listed[-1]["alias_of"] = self.inputs.index(array.alias_of)
-        for entry, array in zip(listed, [*self.inputs, *self.results], strict=True):
-            cut = array.partition or (array.alias_of and array.alias_of.partition)
-            if cut:
-                entry["partition"] = cut
-        return listed
 
     def mesh(self) -> list[dict[str, Any]]:
         """Of the devices, as the file has it."""
@@ -89,16 +54,24 @@ class Outer:
 
     # ---- the function's own equations ------------------------------------------------------
 
-    def _inline(self, jaxpr: Any, consts: list[Array], arguments: list[Array]) -> list[Array]:
-        env = dict(zip(jaxpr.constvars, consts, strict=True))
+    def _constants(self, jaxpr: Any, consts: Any) -> list[Array]:
+        return [self.arrays.constant(v.aval, const)
+                for v, const in zip(jaxpr.constvars, consts, strict=True)]
+
+    def _inline(self, jaxpr: Any, consts: list[Array], arguments: list[Array],
+                again: bool = False) -> list[Array]:
+        frame = _Frame(jaxpr, again)
+        env = frame.env
+        env |= dict(zip(jaxpr.constvars, consts, strict=True))
         env |= dict(zip(jaxpr.invars, arguments, strict=True))
+        self._frames.append(frame)
 
         def read(atom: Any) -> Array:
             if isinstance(atom, compat.Literal):
                 return Array(atom.aval, "", value=np.asarray(atom.val))
             return env[atom]
 
-        for eqn in _used(jaxpr):
+        for frame.at, eqn in enumerate(frame.eqns):
             operands = [read(v) for v in eqn.invars]
             with self.walk.at(eqn):
                 try:
@@ -107,7 +80,13 @@ class Outer:
                     self.walk.problem(str(reason))
                     results = [Array(v.aval, "", is_result=True) for v in eqn.outvars]
             env |= dict(zip(eqn.outvars, results, strict=True))
+        self._frames.pop()
         return [read(v) for v in jaxpr.outvars]
+
+    def _inline_again(self, jaxpr: Any, arguments: list[Array]) -> list[Array]:
+        """In a branch or a loop: what it is given is needed again in the next round."""
+        inner, consts = compat.open_jaxpr(jaxpr)
+        return self._inline(inner, self._constants(inner, consts), arguments, again=True)
 
     def _equation(self, eqn: Any, operands: list[Array]) -> list[Array]:
         name = eqn.primitive.name
@@ -124,16 +103,18 @@ class Outer:
         if name in _CALLS:
             inner, consts = compat.open_jaxpr(eqn.params[_CALLS[name]])
             with self.walk.inside(inner):
-                return self._inline(inner, [self._constant(v.aval, const) for v, const in
-                                            zip(inner.constvars, consts, strict=True)], operands)
+                return self._inline(inner, self._constants(inner, consts), operands)
+        if name in ("cond", "scan", "while") and flow.holds_kernel(eqn):
+            rules = {"cond": self.flow.cond, "scan": self.flow.scan, "while": self.flow.while_}
+            return rules[name](eqn, operands)
         if name != "axis_index" and all(operand.value is not None for operand in operands):
             found = _evaluate(eqn, [operand.value for operand in operands])
-            return [Array(v.aval, "constant", value=value)
+            return [self.arrays.constant(v.aval, value)
                     for v, value in zip(eqn.outvars, found, strict=True)]
         if _only_reshapes(eqn):
             return [Array(eqn.outvars[0].aval, operands[0].name, base=operands[0])]
         if all(v.aval.shape == () for v in (*eqn.invars, *eqn.outvars)):
-            scalars = self.walk.equation(eqn, [self._scalar(operand) for operand in operands])
+            scalars = self.walk.equation(eqn, [self.arrays.scalar(array) for array in operands])
             return [Array(v.aval, "", scalar=scalar)
                     for v, scalar in zip(eqn.outvars, scalars, strict=True)]
         return self._compute(eqn, operands)
@@ -148,13 +129,12 @@ class Outer:
         for array, variable, cut in zip(operands, inner.invars, parts.inputs, strict=True):
             if array.base is not None or array.partition not in (None, cut):
                 raise NotCaptured(f"{array.name or 'an array'} cut in another way than before it")
-            if array.ref is None and not array.is_result:
+            if not array.refs and not array.is_result:
                 array.aval = variable.aval
             array.partition = cut
         self._inside = True
         with self.walk.inside(inner):
-            results = self._inline(inner, [self._constant(v.aval, const) for v, const in
-                                           zip(inner.constvars, consts, strict=True)], operands)
+            results = self._inline(inner, self._constants(inner, consts), operands)
         self._inside = False
         for array, cut in zip(results, parts.outputs, strict=True):
             if array.partition not in (None, cut):
@@ -163,109 +143,52 @@ class Outer:
         return results
 
     def _compute(self, eqn: Any, operands: list[Array]) -> list[Array]:
-        """An operation on whole arrays."""
-        results = [Array(v.aval, v.aval.str_short(), is_result=True) for v in eqn.outvars]
-        inputs = [self._scalar(array) if array.scalar is not None or array.value is not None
-                  and array.aval.shape == () else self._ref(array, "hbm") for array in operands]
-        stages.compute(self.walk, eqn, inputs, [self._ref(array, "hbm") for array in results])
-        self.results += results
+        """An operation on whole arrays; results of rank 0 stay in registers."""
+        arrays = self.arrays
+        inputs = [arrays.scalar(array) if arrays.is_scalar(array) else arrays.ref(array, "hbm")
+                  for array in operands]
+        results = [Array(v.aval, "") if v.aval.shape == () else arrays.new_result(v.aval)
+                   for v in eqn.outvars]
+        scalars = iter(stages.compute(self.walk, eqn, inputs, [
+            array.ref() if array.is_result else None for array in results]))
+        for array in results:
+            if not array.is_result:
+                array.scalar = next(scalars)
         return results
-
-    def _constant(self, aval: Any, value: Any) -> Array:
-        return Array(aval, "constant", value=np.asarray(value))
-
-    def _scalar(self, array: Array) -> int:
-        """The one element of an array of rank 0."""
-        builder = self.walk.builder
-        if array.scalar is None:
-            if array.value is not None:
-                array.scalar = builder.literal(types.dtype_of(array.aval.dtype), array.value[()])
-            else:
-                ref = self._ref(array, "smem")
-                array.scalar = builder.one("get", [ref], Type(builder.types[ref].dtype),
-                                           {"entries": []})
-        return array.scalar
-
-    def _ref(self, array: Array, space: str) -> int:
-        """The ref of the whole array, in the memory that its first use asks for."""
-        builder = self.walk.builder
-        if array.ref is None and array.base is not None:
-            shape = types.shape_of(array.aval)
-            base = self._ref(array.base, space)
-            array.ref = builder.one("ref_reshape", [base], builder.types[base]._replace(
-                shape=shape), {"shape": list(shape)})
-        elif array.ref is None:
-            if array.scalar is not None:
-                raise NotCaptured("a scalar computed outside of a kernel as its array")
-            if array.value is not None and array not in self.inputs:
-                self.inputs.append(array)
-            array.ref = builder.value(
-                Type(types.dtype_of(array.aval.dtype), types.shape_of(array.aval), space),
-                array.name)
-        elif builder.types[array.ref].space != space:
-            raise NotCaptured(f"{array.name or 'an array'} both as an array in hbm and as scalars "
-                              "in smem")
-        return array.ref
-
-    def _with_memory(self, region: Region, between: list[Array]) -> Region:
-        """The region, with arrays that live in HBM while it runs."""
-        if not between:
-            return region
-        builder = self.walk.builder
-        region.arguments = [self._ref(array, "hbm") for array in between]
-        with builder.region() as whole:
-            builder.emit("run_scoped", [], [], regions=[region])
-        return whole
-
-    def _order_results(self, found: list[Array]) -> list[Array]:
-        """Results in the order of the function; yields what its kernels make and it drops."""
-        roots = [array.root() for array in found]
-        for number, root in enumerate(roots):
-            if not root.is_result:
-                self.walk.problem(f"result {number} of the function, which no kernel makes")
-            elif roots.index(root) != number:
-                self.walk.problem(f"result {number} of the function, which is another one again")
-        dropped = [array for array in self.results if array not in roots]
-        updated = [array for array in dropped if array.alias_of is not None]  # of the caller
-        self.results = [self._in_shape(array) for array in found
-                        if array.root() in self.results] + updated
-        return [array for array in dropped if array not in updated]
-
-    def _in_shape(self, array: Array) -> Array:
-        """The result as the function returns it; its kernel sees it in the shape it makes."""
-        root = array.root()
-        if array is root:
-            return root
-        if root.alias_of is not None:
-            self.walk.problem("an output in another shape that is the array of an input")
-            return root
-        builder = self.walk.builder
-        ref = self._ref(root, "hbm")
-        type_ = builder.types[ref]
-        whole = builder.value(type_._replace(shape=types.shape_of(array.aval)), root.name)
-        builder.define_first("ref_reshape", [whole], ref, {"shape": list(type_.shape)})
-        return Array(array.aval, root.name, is_result=True, ref=whole, partition=array.partition)
 
     # ---- kernels ---------------------------------------------------------------------------
 
     def _outputs(self, avals: Any, names: list[str], operands: list[Array],
                  aliases: dict[int, int]) -> list[Array]:
-        outputs = [Array(aval, name, is_result=True)
-                   for aval, name in zip(avals, names, strict=True)]
-        for operand, number in aliases.items():
-            source = operands[operand]
-            if source not in self.inputs:
-                raise NotCaptured("an output that is the array of another kernel's result")
-            outputs[number].alias_of = source
-        for output in outputs:
-            self._ref(output, "hbm")
-        self.results += outputs
+        """In HBM. One that is the array of an operand is that, unless others still need it."""
+        sources = {number: operand for operand, number in aliases.items()}
+        outputs = []
+        for number, (aval, name) in enumerate(zip(avals, names, strict=True)):
+            source = operands[sources[number]] if number in sources else None
+            needed = source is not None and any(
+                frame.needs(source.root()) for frame in self._frames)
+            if source is None or (source in self.arrays.inputs and not needed):
+                outputs.append(self.arrays.new_result(aval, name))
+                outputs[-1].alias_of = source
+                continue
+            taken = source
+            if needed or not source.root().is_result:
+                taken = self.arrays.copied(source)
+            operands[sources[number]] = taken
+            output = Array(aval, name, base=taken)
+            if taken is taken.root():
+                output = Array(aval, name, is_result=True, alias_of=taken.alias_of,
+                               refs={"hbm": self.arrays.ref(taken, "hbm")}, home="hbm")
+                self.arrays.results[self.arrays.results.index(taken)] = output
+            outputs.append(output)
         return outputs
 
-    def _start(self, eqn: Any) -> None:
+    def _begin_kernel(self, eqn: Any, body: Any) -> None:
         """A kernel that talks to other devices and has no barrier of its own gets one from JAX."""
-        walk = self.walk
-        walk.collective_id = compat.collective_id_of(eqn)
+        walk, asked = self.walk, compat.compiler_params(eqn)
+        walk.collective_id = asked.get("collective_id")
+        self.interprets = self.interprets or bool(eqn.params["interpret"])
+        self.kernels.append({"kernel": pipelines.kernel_name(eqn, body)} | asked)
         if walk.collective_id is None and walk.devices and any(
                 map(devices.talks_to_devices, compat.jaxprs_of(eqn))):
             devices.barrier(walk, range(math.prod(walk.devices.values())))
@@ -273,39 +196,43 @@ class Outer:
     def _pallas_call(self, eqn: Any, operands: list[Array]) -> list[Array]:
         walk, mapping = self.walk, eqn.params["grid_mapping"]
         body, _ = compat.open_jaxpr(eqn.params["jaxpr"])
-        self.kernel_names.append(pipelines.kernel_name(eqn, body))
+        self._begin_kernel(eqn, body)
         num_bounds, num_prefetch = mapping.num_dynamic_grid_bounds, mapping.num_index_operands
-        bounds = [walk.index(self._scalar(array)) for array in operands[:num_bounds]]
+        bounds = [walk.index(self.arrays.scalar(array)) for array in operands[:num_bounds]]
         arrays = operands[num_bounds:]
-        prefetch = [self._ref(array, "smem") for array in arrays[:num_prefetch]]
-        inputs = [self._ref(array, self._space(array, block, ref)) for array, block, ref
-                  in zip(arrays[num_prefetch:], mapping.block_mappings,
-                         body.invars[num_prefetch:], strict=False)]
-        self._start(eqn)
         count = num_prefetch + mapping.num_inputs
         names = pipelines.arg_names(body)[count:count + mapping.num_outputs]
         outputs = self._outputs(eqn.params["out_avals"], names, arrays,
                                 dict(eqn.params["input_output_aliases"]))
-        refs = inputs + [self._ref(array, "hbm") for array in outputs]
+        parallel = pipelines.parallel_axes(compat.compiler_params(eqn).get("dimension_semantics"))
+        shared = self.cores > 1 and bool(parallel)  # each core has scalars of its own
+        for array in arrays[:num_prefetch]:
+            array.is_prefetched = True
+        prefetch = [self.arrays.ref(array, "hbm" if shared else "smem")
+                    for array in arrays[:num_prefetch]]
+        inputs = [self.arrays.ref(array, _space(array, block, ref)) for array, block, ref
+                  in zip(arrays[num_prefetch:], mapping.block_mappings,
+                         body.invars[num_prefetch:], strict=False)]
+        refs = inputs + [self.arrays.ref(array, "hbm") for array in outputs]
         pipeline = pipelines.Pipeline(
             mapping=mapping, body=body, operands=refs, bounds=bounds, prefetch=prefetch,
             index_map_consts=[[]] * len(refs), body_consts=[], origin="pallas_call")
-        if pipelines.is_direct(walk, mapping, body, refs):
-            pipelines.inline(walk, body, prefetch + refs)
+        with pipelines.scratch(walk, prng.state_of(walk, body)):
+            self._emit(pipeline, prefetch + refs, parallel if shared else [])
+        return outputs
+
+    def _emit(self, pipeline: pipelines.Pipeline, arguments: list[int],
+              parallel: list[int]) -> None:
+        walk, mapping, body = self.walk, pipeline.mapping, pipeline.body
+        if parallel:
+            pipeline.parallel = parallel
+            pipelines.on_cores(walk, pipeline, self.cores)
+        elif pipelines.is_direct(walk, mapping, body, pipeline.operands):
+            pipelines.inline(walk, body, arguments)
         elif not mapping.grid and pipelines.has_pipeline(body):
             pipelines.staged(walk, pipeline)
         else:
             pipelines.emit(walk, pipeline)
-        return outputs
-
-    def _space(self, array: Array, block: Any, ref: Any) -> str:
-        """Scalars that a kernel wants all of in smem are there before it starts."""
-        wanted = types.ref_type(ref.aval).space == "smem" and pipelines.is_whole(block)
-        if not wanted or array.is_result:
-            return "hbm"
-        if array.ref is None:
-            return "smem"
-        return self.walk.builder.types[array.ref].space or "hbm"
 
     def _mpmd_map(self, eqn: Any, operands: list[Array]) -> list[Array]:
         """pl.kernel on a mesh of cores."""
@@ -317,22 +244,48 @@ class Outer:
         if len(cores) != 1:
             raise NotCaptured(f"pl.kernel on a mesh of {len(cores)} axes")
         ((axis, count),) = cores.items()
-        self.kernel_names.append(pipelines.kernel_name(eqn, body))
+        self._begin_kernel(eqn, body)
         names = pipelines.arg_names(body)[len(operands):][:len(eqn.params["out_avals"])]
         outputs = self._outputs(eqn.params["out_avals"], names, operands,
                                 dict(eqn.params["input_output_aliases"]))
-        self._start(eqn)
-        refs = [self._ref(array, types.ref_type(v.aval).space or "hbm") for array, v
+        refs = [self.arrays.ref(array, types.ref_type(v.aval).space or "hbm") for array, v
                 in zip([*operands, *outputs], body.invars, strict=False)]
         walk.cores = cores
         if count == 1:
-            pipelines.inline(walk, body, refs)
+            with pipelines.scratch(walk, prng.state_of(walk, body)):
+                pipelines.inline(walk, body, refs)
         else:
-            with walk.builder.region() as region:
+            with (walk.builder.region() as region,
+                  pipelines.scratch(walk, prng.state_of(walk, body))):
                 pipelines.inline(walk, body, refs)
             walk.builder.emit("core_map", [], [], {"axis": str(axis), "cores": count}, [region])
         walk.cores = {}
         return outputs
+
+
+class _Frame:
+    """A jaxpr while it is walked: which of its arrays are needed later."""
+
+    def __init__(self, jaxpr: Any, again: bool) -> None:
+        self.eqns = _used(jaxpr)
+        self.env: dict[Any, Array] = {}
+        self.at = 0
+        ends = [*jaxpr.outvars, *(jaxpr.invars if again else [])]
+        self._last = {v: len(self.eqns) for v in ends if _is_variable(v)}
+        for number, eqn in reversed(list(enumerate(self.eqns))):
+            for v in filter(_is_variable, eqn.invars):
+                self._last.setdefault(v, number)
+
+    def needs(self, root: Array) -> bool:
+        """Whether an equation after the current one, or the caller, reads the array."""
+        return any(last > self.at and v in self.env and self.env[v].root() is root
+                   for v, last in self._last.items())
+
+
+def _space(array: Array, block: Any, ref: Any) -> str:
+    """Scalars that a kernel wants all of in smem are there before it starts."""
+    wanted = types.ref_type(ref.aval).space == "smem" and pipelines.is_whole(block)
+    return "smem" if wanted else "hbm"
 
 
 def _used(jaxpr: Any) -> list[Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 from pallascope import compat, types
@@ -158,6 +160,24 @@ def _axis_names(mapping: Any) -> list[str]:
     return fallback
 
 
+def on_cores(walk: Walk, pipeline: Pipeline, cores: int) -> None:
+    """The cores share the parallel axes; each has its own scalars, copied from HBM."""
+    builder = walk.builder
+    sources = pipeline.prefetch
+    pipeline.prefetch = [builder.value(builder.types[ref]._replace(space="smem"))
+                         for ref in sources]
+    pipeline.core_axis = "core"
+    semaphore = builder.value(Type("int32", (), "dma_semaphore"), "scalars")
+    with builder.region([*pipeline.prefetch, semaphore]) as inner:
+        for source, target in zip(sources, pipeline.prefetch, strict=True):
+            builder.emit("dma_start", [source, target, semaphore], [])
+            builder.emit("dma_wait", [target, semaphore], [])
+        emit(walk, pipeline)
+    with builder.region() as core:
+        builder.emit("run_scoped", [], [], regions=[inner])
+    builder.emit("core_map", [], [], {"axis": "core", "cores": cores}, [core])
+
+
 def staged(walk: Walk, pipeline: Pipeline) -> None:
     """A kernel of one step with pipelines of its own: its blocks are copied by hand."""
     builder, mapping, body = walk.builder, pipeline.mapping, pipeline.body
@@ -234,11 +254,11 @@ def _emit_pipeline(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         body_consts=[leaf.value for leaf in parts.body_consts],
         origin="emit_pipeline", no_pipelining=bool(eqn.params["no_pipelining"]),
         core_axis=core_axis if shared else "", divided=parts.divided,
-        parallel=_parallel(eqn.params["dimension_semantics"]) if shared else []))
+        parallel=parallel_axes(eqn.params["dimension_semantics"]) if shared else []))
     return []
 
 
-def _parallel(semantics: Any) -> list[int]:
+def parallel_axes(semantics: Any) -> list[int]:
     return [axis for axis, kind in enumerate(semantics or ())
             if getattr(kind, "value", kind) == "parallel"]
 
@@ -253,16 +273,23 @@ def kernel_name(eqn: Any, body: Any) -> str:
     return str(eqn.params.get("name") or name_of_function(body))
 
 
+@contextlib.contextmanager
+def scratch(walk: Walk, refs: list[int]) -> Iterator[None]:
+    """What is emitted meanwhile sees the refs, which live as long."""
+    if not refs:
+        yield
+        return
+    with walk.builder.region(refs) as region:
+        yield
+    walk.builder.emit("run_scoped", [], [], regions=[region])
+
+
 def inline(walk: Walk, body: Any, refs: list[int]) -> None:
     """A kernel without blocks; its further arguments are scratch that lives while it runs."""
-    scratch = [walk.builder.value(types.ref_type(v.aval), name) for v, name
-               in zip(body.invars[len(refs):], arg_names(body)[len(refs):], strict=True)]
-    if not scratch:
-        walk.run(body, refs)
-        return
-    with walk.builder.region(scratch) as region:
-        walk.run(body, refs + scratch)
-    walk.builder.emit("run_scoped", [], [], regions=[region])
+    own = [walk.builder.value(types.ref_type(v.aval), name) for v, name
+           in zip(body.invars[len(refs):], arg_names(body)[len(refs):], strict=True)]
+    with scratch(walk, own):
+        walk.run(body, refs + own)
 
 
 RULES: dict[str, Rule] = {"emit_pipeline": _emit_pipeline}

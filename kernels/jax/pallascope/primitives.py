@@ -9,7 +9,7 @@ from pallascope.problems import NotCaptured
 from pallascope.program import Params
 from pallascope.walk import Rule, Walk
 
-_ELEMENTWISE = """
+ELEMENTWISE = """
     neg abs sign square floor ceil exp exp2 expm1 log log1p tanh logistic sqrt rsqrt cbrt sin cos
     tan erf erf_inv population_count clz is_finite not add add_any sub mul div rem max min
     nextafter atan2 pow shift_left shift_right_logical shift_right_arithmetic and or xor eq ne lt
@@ -150,21 +150,6 @@ def _repeat(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
                              {"repetitions": repetitions})]
 
 
-def _gather(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """As take_along_axis makes it, which is all that a TPU has."""
-    numbers = eqn.params["dimension_numbers"]
-    shape = walk.builder.types[operands[0]].shape
-    along = (tuple(eqn.params["slice_sizes"]) == (1,) * len(shape) and not numbers.offset_dims
-             and len(numbers.collapsed_slice_dims) == 1
-             and numbers.collapsed_slice_dims == numbers.start_index_map
-             and numbers.operand_batching_dims == numbers.start_indices_batching_dims
-             and len(numbers.operand_batching_dims) == len(shape) - 1)
-    mode = eqn.params["mode"].name.lower()
-    if not along or mode not in ("fill_or_drop", "promise_in_bounds", "clip"):
-        raise NotCaptured("a gather other than take_along_axis")
-    return _one(walk, eqn, operands, {"axis": int(numbers.collapsed_slice_dims[0]), "mode": mode})
-
-
 def _iota(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     if operands:
         raise NotCaptured("iota of a shape that is not known before the run")
@@ -215,14 +200,11 @@ def _split(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
                              {"sizes": _plain(eqn.params["sizes"]), "axis": eqn.params["axis"]})
 
 
-def _debug_print(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    return walk.builder.emit("debug_print", operands, [], {"text": str(eqn.params["fmt"])})
-
-
 RULES: dict[str, Rule] = {
-    **dict.fromkeys(_ELEMENTWISE, _elementwise),
+    **dict.fromkeys(ELEMENTWISE, _elementwise),
     **dict.fromkeys(_IDENTITY, _identity),
-    **dict.fromkeys(["reduce_sum", "reduce_max", "reduce_min", "reduce_and", "reduce_or"],
+    **dict.fromkeys(["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_and",
+                    "reduce_or"],
                     _same(axes="axes")),
     **dict.fromkeys(["argmax", "argmin"], _arg_reduction),
     "select_n": _select_n,
@@ -252,9 +234,7 @@ RULES: dict[str, Rule] = {
     "tile": _same(repetitions="reps"),
     "repeat": _repeat,
     "roll": _roll,
-    "gather": _gather,
     "iota": _iota,
     "iota_2x32_shape": _iota_2x32_shape,
     "dot_general": _dot_general,
-    "debug_print": _debug_print,
 }

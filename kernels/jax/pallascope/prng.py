@@ -5,14 +5,17 @@ A key of shape [] is uint32[2] here, as jax.random.key_data has it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import numpy as np
 
+from pallascope import compat
 from pallascope.problems import NotCaptured
-from pallascope.types import DTYPES
+from pallascope.program import Type
+from pallascope.types import DTYPES, dtype_of
 from pallascope.walk import Rule, Walk
 
 _NUMPY = {ours: theirs for theirs, ours in DTYPES.items()}
@@ -31,9 +34,20 @@ def _retraced(function: Callable[[Any, dict[str, Any]], Callable[..., Any]]) -> 
             type_ = walk.builder.types[operand]
             shapes.append(jax.ShapeDtypeStruct(type_.shape, np.dtype(_NUMPY[type_.dtype])))
         jaxpr = jax.make_jaxpr(function(key.dtype._impl, eqn.params))(*shapes)
-        return walk.run_here(jaxpr, operands)
+        return [_as_declared(walk, value, variable.aval) for value, variable
+                in zip(walk.run_here(jaxpr, operands), eqn.outvars, strict=True)]
 
     return rule
+
+
+def _as_declared(walk: Walk, value: int, aval: Any) -> int:
+    """The chip's generator yields signed bits where JAX says unsigned ones."""
+    type_ = walk.builder.types[value]
+    if hasattr(aval.dtype, "_impl") or type_.dtype == dtype_of(aval.dtype):
+        return value
+    dtype = dtype_of(aval.dtype)
+    return walk.builder.one("bitcast_convert_type", [value], type_._replace(dtype=dtype),
+                            {"dtype": dtype})
 
 
 def _seed(implementation: Any, params: dict[str, Any]) -> Callable[..., Any]:
@@ -54,7 +68,68 @@ def _same_words(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return operands
 
 
+# ---- the generator of a TPU -----------------------------------------------------------------
+
+# Its bits are known to no one but the chip. Threefry stands in: two words of key, which a seed
+# sets, and how many bits were drawn, in SMEM.
+_STATE = Type("uint32", (3,), "smem")
+
+
+def state_of(walk: Walk, body: Any) -> list[int]:
+    """What a kernel needs besides its arguments: the generator's state, where it has one."""
+    names = ("prng_seed", "prng_random_bits")
+    walk.generator = walk.builder.value(_STATE, "prng") if _has(body, names) else None
+    return [] if walk.generator is None else [walk.generator]
+
+
+def _has(jaxpr: Any, names: tuple[str, ...]) -> bool:
+    inner, _ = compat.open_jaxpr(jaxpr)
+    return any(eqn.primitive.name in names or "_pl_stateful" in str(eqn.params.get("impl", ""))
+               or any(_has(part, names) for part in compat.jaxprs_of(eqn)) for eqn in inner.eqns)
+
+
+def _state_word(walk: Walk, number: int, value: int | None = None) -> int:
+    """Loads a word of the state, or stores it."""
+    operands = [walk.generator] + ([] if value is None else [value])
+    return walk.builder.one("get" if value is None else "swap", operands, Type("uint32"),
+                            {"entries": [{"slice": False, "start": number}]})
+
+
+def _tpu_seed(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """The key is the first two words; every two more are encrypted with it and take its place."""
+    builder = walk.builder
+    words = [builder.convert(operand, "uint32") for operand in operands]
+    zero = builder.literal("uint32", 0)
+    words += [zero] * (max(2, len(words) + len(words) % 2) - len(words))
+    key = words[:2]
+    for place in range(2, len(words), 2):
+        key = builder.emit("threefry2x32", [*key, *words[place:place + 2]], [Type("uint32")] * 2)
+    for number, word in enumerate((*key, zero)):
+        _state_word(walk, number, word)
+    return []
+
+
+def _tpu_bits(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """Element n of those drawn since the seed is the threefry of (0, n), its halves xored."""
+    builder, result = walk.builder, walk.type_of(eqn.outvars[0])
+    words = Type("uint32", result.shape)
+    drawn = _state_word(walk, 2)
+    count = builder.literal("uint32", math.prod(result.shape))
+    _, low = builder.emit("iota_2x32_shape", [], [words, words], {"shape": list(result.shape)})
+    low = builder.one("add", [low, builder.broadcast(drawn, result.shape)], words)
+    zero = builder.broadcast(builder.literal("uint32", 0), result.shape)
+    key = [builder.broadcast(_state_word(walk, number), result.shape) for number in range(2)]
+    a, b = builder.emit("threefry2x32", [*key, zero, low], [words, words])
+    _state_word(walk, 2, builder.one("add", [drawn, count], Type("uint32")))
+    bits = builder.one("xor", [a, b], words)
+    if result.dtype == "uint32":
+        return [bits]
+    return [builder.one("bitcast_convert_type", [bits], result, {"dtype": result.dtype})]
+
+
 RULES: dict[str, Rule] = {
+    "prng_seed": _tpu_seed,
+    "prng_random_bits": _tpu_bits,
     "random_seed": _retraced(_seed),
     "random_fold_in": _retraced(_fold_in),
     "random_bits": _retraced(_bits),

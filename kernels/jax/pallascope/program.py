@@ -30,8 +30,8 @@ INDEX = Type("int32")
 # reach out of bounds.
 _EFFECTS = frozenset({
     "swap", "masked_swap", "cond", "while", "scan", "pipeline", "run_scoped", "core_map",
-    "debug_print", "dma_start", "dma_wait", "semaphore_signal", "semaphore_wait", "delay", "get",
-    "masked_load"})
+    "debug_print", "debug_check", "dma_start", "dma_wait", "semaphore_signal", "semaphore_wait",
+    "delay", "get", "masked_load"})
 
 
 class Region:

@@ -1,21 +1,41 @@
 """Operations around kernels: each brings whole arrays to VMEM, computes, and takes the result back.
 
-On a chip XLA runs them. Here each costs its copies and its work, one after the other.
+On a chip XLA runs them. Here each costs its copies and its work, one after the other; an elementwise
+one of arrays that would not fit is a pipeline over rows, whose copies and work overlap.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from pallascope.program import Type
+import jax
+import numpy as np
+
+from pallascope import primitives
+from pallascope.program import INDEX, Builder, Type
+from pallascope.types import DTYPES, bits_of
 from pallascope.walk import Walk
 
+_BY_ELEMENT = frozenset(primitives.ELEMENTWISE) | {
+    "convert_element_type", "select_n", "clamp", "integer_pow", "round", "copy", "copy_p"}
+_MOST_BYTES = 8 << 20  # of all arrays of an operation at once; half of what a kernel may use
+_NUMPY = {ours: theirs for theirs, ours in DTYPES.items()}
 
-def compute(walk: Walk, eqn: Any, operands: list[int], results: list[int]) -> None:
-    """Appends the equation. `operands` are refs in HBM and scalars, `results` refs in HBM."""
+
+def compute(walk: Walk, eqn: Any, operands: list[int], results: list[int | None]) -> list[int]:
+    """Appends the equation. `operands` are refs in HBM and scalars, `results` refs in HBM; yields
+    those that are scalars instead, where `results` has None.
+    """
     builder = walk.builder
+    arrays = dict.fromkeys(ref for ref in (*operands, *results)
+                           if ref is not None and builder.types[ref].space)
+    if (eqn.primitive.name in _BY_ELEMENT and _bytes(builder, arrays) > _MOST_BYTES
+            and len({builder.types[ref].shape for ref in arrays}) == 1):
+        _by_rows(walk, eqn, operands, results)
+        return []
+    refs = [ref for ref in (*operands, *results) if ref is not None and builder.types[ref].space]
     near = {ref: builder.value(builder.types[ref]._replace(space="vmem"))
-            for ref in dict.fromkeys([*operands, *results]) if builder.types[ref].space}
+            for ref in dict.fromkeys(refs)}
     semaphore = builder.value(Type("int32", (), "dma_semaphore"))
 
     def copy(source: int, target: int) -> None:
@@ -28,10 +48,14 @@ def compute(walk: Walk, eqn: Any, operands: list[int], results: list[int]) -> No
             copy(ref, near[ref])
         loaded = {ref: _whole(walk, "get", [near[ref]]) for ref in inputs}
         found = walk.equation(eqn, [loaded.get(operand, operand) for operand in operands])
-        for value, ref in zip(found, results, strict=True):
-            _whole(walk, "swap", [near[ref], value])
-            copy(near[ref], ref)
-    builder.emit("run_scoped", [], [], regions=[region])
+        for value, result in zip(found, results, strict=True):
+            if result is None:
+                region.results.append(value)
+            else:
+                _whole(walk, "swap", [near[result], value])
+                copy(near[result], result)
+    return builder.emit("run_scoped", [], [builder.types[value] for value in region.results],
+                        regions=[region])
 
 
 def _whole(walk: Walk, op: str, operands: list[int]) -> int:
@@ -39,3 +63,45 @@ def _whole(walk: Walk, op: str, operands: list[int]) -> int:
     ref = walk.builder.types[operands[0]]
     return walk.builder.one(op, operands, Type(ref.dtype, ref.shape),
                             {"entries": [{"size": extent} for extent in ref.shape]})
+
+
+def _bytes(builder: Builder, refs: Any) -> int:
+    types = [builder.types[ref] for ref in refs]
+    return sum(int(np.prod(type_.shape)) * max(8, bits_of(type_.dtype)) // 8 for type_ in types)
+
+
+def _by_rows(walk: Walk, eqn: Any, operands: list[int], results: list[int | None]) -> None:
+    """The equation on blocks of rows of the first axis that has more than one."""
+    builder = walk.builder
+    inputs = [ref for ref in dict.fromkeys(operands) if builder.types[ref].space]
+    outputs = [ref for ref in results if ref is not None]
+    shape = builder.types[outputs[0]].shape
+    axis = next(number for number, extent in enumerate(shape) if extent > 1)
+    wanted = _MOST_BYTES * shape[axis] // (2 * _bytes(builder, inputs + outputs))
+    rows = next(n for n in range(max(1, wanted), 0, -1) if shape[axis] % n == 0)
+    block = (*shape[:axis], rows, *shape[axis + 1:])
+    near = {ref: builder.value(Type(builder.types[ref].dtype, block, "vmem"))
+            for ref in inputs + outputs}
+
+    with builder.region(list(near.values())) as body:
+        loaded = {ref: _whole(walk, "get", [near[ref]]) for ref in inputs}
+        taken = [loaded.get(operand, operand) for operand in operands]
+        shapes = [jax.ShapeDtypeStruct(builder.types[value].shape,
+                                       np.dtype(_NUMPY[builder.types[value].dtype]))
+                  for value in taken]
+        jaxpr = jax.make_jaxpr(lambda *args: eqn.primitive.bind(*args, **eqn.params))(*shapes)
+        for ref, value in zip(outputs, walk.run_here(jaxpr, taken), strict=True):
+            _whole(walk, "swap", [near[ref], value])
+    maps = []
+    for _ in near:
+        row = builder.value(INDEX, "i")
+        with builder.region([row]) as region:
+            region.results = [row if number == axis else builder.index(0)
+                              for number in range(len(shape))]
+        maps.append(region)
+    specs = [{"name": str(builder.values[ref].get("name", "")),
+              "block": [{"size": extent} for extent in block]}
+             | ({"direction": "out"} if ref in outputs else {}) for ref in near]
+    builder.emit("pipeline", list(near), [],
+                 {"grid": [shape[axis] // rows], "axis_names": ["i"], "specs": specs},
+                 [body, *maps])

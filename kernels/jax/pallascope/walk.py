@@ -36,6 +36,7 @@ class Walk:
         self.cores: dict[str, int] = {}  # extents of the named axes of the mesh of cores
         self.devices: dict[str, int] = {}  # extents of the axes of the mesh of devices
         self.collective_id: int | None = None  # of the kernel: which barrier it uses
+        self.generator: int | None = None  # the state of the chip's random numbers
         self._rules = rules
         self._fixed = False  # the location stays as it is
 

@@ -1,0 +1,203 @@
+"""Arrays of the function around the kernels: refs in HBM, or in SMEM where a kernel wants scalars
+before it starts, or a scalar in a register. Where an array lives first shows at its first use; it
+is copied where a later one wants it elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from pallascope import types
+from pallascope.program import Region, Type
+from pallascope.walk import Walk
+
+
+@dataclasses.dataclass(eq=False)
+class Array:
+    """An array of the function: an argument, a constant, or what was made of such."""
+
+    aval: Any
+    name: str
+    value: Any = None  # of a constant
+    is_result: bool = False
+    scalar: int | None = None  # its one element, once it was loaded or computed
+    alias_of: Array | None = None
+    base: Array | None = None  # the array that this one is in another shape
+    refs: dict[str, int] = dataclasses.field(default_factory=dict)  # by memory space
+    home: str = ""  # the space where it was made
+    is_prefetched: bool = False  # it holds scalars for kernels
+    # On several devices `aval` is of one device's part; per axis, the mesh axes that cut it.
+    partition: list[list[str]] | None = None
+
+    def root(self) -> Array:
+        return self.base.root() if self.base else self
+
+    def ref(self) -> int:
+        """Where it was made."""
+        return self.refs[self.home]
+
+
+class Arrays:
+    """`inputs` and `results` are in the order of the file in the end."""
+
+    def __init__(self, walk: Walk) -> None:
+        self.walk = walk
+        self.inputs: list[Array] = []
+        self.results: list[Array] = []
+        self._scratch: list[int] = []  # refs besides those of inputs and results
+        # Arrays as they were before a region that is open made copies or views of them.
+        self._changed: list[list[tuple[Array, int | None, dict[str, int], str]]] = []
+
+    def constant(self, aval: Any, value: Any) -> Array:
+        return Array(aval, "constant", value=np.asarray(value))
+
+    @contextlib.contextmanager
+    def inside(self, arguments: list[int]) -> Iterator[Region]:
+        """A region of a branch or a loop: what arrays become in it they are not behind it."""
+        self._changed.append([])
+        with self.walk.builder.region(arguments) as region:
+            yield region
+        for array, scalar, refs, home in reversed(self._changed.pop()):
+            array.scalar, array.refs, array.home = scalar, refs, home
+
+    def _changes(self, array: Array) -> None:
+        if self._changed:
+            self._changed[-1].append((array, array.scalar, dict(array.refs), array.home))
+
+    def scalar(self, array: Array) -> int:
+        """The one element of an array of rank 0."""
+        builder = self.walk.builder
+        if array.scalar is None and array.value is not None:
+            array.scalar = builder.literal(types.dtype_of(array.aval.dtype), array.value[()])
+        if array.scalar is None:
+            ref = self.ref(array, "smem")
+            self._changes(array)
+            array.scalar = builder.one("get", [ref], Type(builder.types[ref].dtype),
+                                       {"entries": []})
+        return array.scalar
+
+    def is_scalar(self, array: Array) -> bool:
+        """Whether it is one without being loaded."""
+        return array.aval.shape == () and (array.scalar is not None or array.value is not None)
+
+    def ref(self, array: Array, space: str) -> int:
+        """The ref of the whole array in this memory."""
+        if space in array.refs:
+            return array.refs[space]
+        is_declared = False
+        if array.base is not None:
+            found = self._reshaped(self.ref(array.base, space), types.shape_of(array.aval))
+        elif not array.refs and (array.scalar is None or array.value is not None):
+            if array.value is not None and array not in self.inputs:
+                self.inputs.append(array)
+            found = self.walk.builder.value(self._type(array, space), array.name)
+            is_declared = True
+        elif array.refs:
+            found = self._new(self._type(array, space), array.name)
+            self.copy(array.ref(), found)
+        else:
+            found = self._new(self._type(array, "smem"), array.name)
+            assert array.scalar is not None
+            self.walk.builder.one("swap", [found, array.scalar],
+                                  Type(self.walk.builder.types[found].dtype), {"entries": []})
+            self._changes(array)
+            array.refs["smem"], array.home = found, "smem"
+            return self.ref(array, space)
+        if not is_declared:
+            self._changes(array)
+        array.refs[space] = found
+        array.home = array.home or space
+        return found
+
+    def copy(self, source: int, target: int) -> None:
+        """All of an array; goes on when it has landed."""
+        builder = self.walk.builder
+        semaphore = builder.value(Type("int32", (), "dma_semaphore"))
+        with builder.region([semaphore]) as region:
+            builder.emit("dma_start", [source, target, semaphore], [])
+            builder.emit("dma_wait", [target, semaphore], [])
+        builder.emit("run_scoped", [], [], regions=[region])
+
+    def new_result(self, aval: Any, name: str = "") -> Array:
+        """An array in HBM for an operation or a kernel to fill."""
+        array = Array(aval, name or aval.str_short(), is_result=True)
+        self.ref(array, "hbm")
+        self.results.append(array)
+        return array
+
+    def copied(self, array: Array) -> Array:
+        """Another array that holds the same."""
+        found = self.new_result(array.aval, array.name)
+        found.partition = array.partition
+        self.copy(self.ref(array, "hbm"), found.ref())
+        return found
+
+    def order_results(self, found: list[Array]) -> list[int]:
+        """Puts results in the order of the function; yields refs of what it does not return."""
+        listed: list[Array] = []
+        for array in found:
+            root = array.root()
+            if not root.is_result or root in (other.root() for other in listed) or (
+                    array is not root and root.alias_of is not None):
+                array = self.copied(array)
+            listed.append(array)
+        roots = [array.root() for array in listed]
+        dropped = [array for array in self.results if array not in roots]
+        updated = [array for array in dropped if array.alias_of is not None]  # of the caller
+        self.results = [self._in_shape(array) for array in listed] + updated
+        kept = {array.ref() for array in self.results}
+        between = dict.fromkeys(array.ref() for array in dropped if array not in updated)
+        return [ref for ref in between if ref not in kept] + self._scratch
+
+    def with_memory(self, region: Region, refs: list[int]) -> Region:
+        """The region, with arrays that live while it runs."""
+        if not refs:
+            return region
+        region.arguments = refs
+        with self.walk.builder.region() as whole:
+            self.walk.builder.emit("run_scoped", [], [], regions=[region])
+        return whole
+
+    def arguments(self) -> list[dict[str, Any]]:
+        """As the file has them."""
+        listed = [{"name": array.name, "ref": array.ref()} for array in self.inputs]
+        for array in self.results:
+            listed.append({"name": array.name, "kind": "output", "ref": array.ref()})
+            if array.alias_of is not None:
+                listed[-1]["alias_of"] = self.inputs.index(array.alias_of)
+        for entry, array in zip(listed, [*self.inputs, *self.results], strict=True):
+            cut = array.partition or (array.alias_of and array.alias_of.partition)
+            if cut:
+                entry["partition"] = cut
+        return listed
+
+    # ---- refs ------------------------------------------------------------------------------
+
+    def _type(self, array: Array, space: str) -> Type:
+        return Type(types.dtype_of(array.aval.dtype), types.shape_of(array.aval), space)
+
+    def _new(self, type_: Type, name: str) -> int:
+        self._scratch.append(self.walk.builder.value(type_, name))
+        return self._scratch[-1]
+
+    def _reshaped(self, ref: int, shape: tuple[int, ...]) -> int:
+        builder = self.walk.builder
+        return builder.one("ref_reshape", [ref], builder.types[ref]._replace(shape=shape),
+                           {"shape": list(shape)})
+
+    def _in_shape(self, array: Array) -> Array:
+        """The result as the function returns it; its kernel sees it in the shape it makes."""
+        root = array.root()
+        if array is root:
+            return root
+        builder = self.walk.builder
+        type_ = builder.types[root.ref()]
+        whole = builder.value(type_._replace(shape=types.shape_of(array.aval)), root.name)
+        builder.define_first("ref_reshape", [whole], root.ref(), {"shape": list(type_.shape)})
+        return Array(array.aval, root.name, is_result=True, refs={"hbm": whole}, home="hbm",
+                     partition=array.partition)

@@ -1,0 +1,80 @@
+"""The generator of a TPU, for which threefry stands in."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.extend.random import threefry_2x32
+from support import compare, like, pallascope, pl, pltpu, run
+
+
+def drawn(seed, start, shape):
+    """What docs/capture.md says: element n since the seed is the threefry of (0, n)."""
+    low = (start + np.arange(np.prod(shape))).astype(np.uint32)
+    key = np.array(seed, np.uint32)
+    a, b = np.split(np.asarray(threefry_2x32(key, np.concatenate([low * 0, low]))), 2)
+    return (a ^ b).reshape(shape)
+
+
+def result(kernel, shape, dtype, *args, expect=0, **options):
+    def fn(*args):
+        return pl.pallas_call(kernel, out_shape=like(*shape, dtype=dtype), **options)(*args)
+
+    return run(pallascope.capture(fn, *args), expect=expect)[0]
+
+
+def test_bits_follow_from_the_seed_and_how_many_were_drawn():
+    def kernel(o_ref):
+        pltpu.prng_seed(7, -5)
+        o_ref[0] = pltpu.prng_random_bits((8, 128))
+        o_ref[1] = pltpu.prng_random_bits((8, 128))
+
+    found = result(kernel, (2, 8, 128), jnp.int32).view(np.uint32)
+    np.testing.assert_array_equal(found, drawn((7, 2**32 - 5), 0, (2, 8, 128)))
+
+
+def test_every_step_goes_on_where_the_one_before_stopped():
+    def kernel(o_ref):
+        @pl.when(pl.program_id(0) == 0)
+        def _():
+            pltpu.prng_seed(3)
+
+        o_ref[...] = pltpu.prng_random_bits((8, 128))
+
+    found = result(kernel, (32, 128), jnp.int32, grid=(4,),
+                   out_specs=pl.BlockSpec((8, 128), lambda i: (i, 0)))
+    np.testing.assert_array_equal(found.view(np.uint32), drawn((3, 0), 0, (32, 128)))
+
+
+def test_more_words_of_a_seed_are_encrypted():
+    def kernel(o_ref):
+        pltpu.prng_seed(1, 2, 3)
+        o_ref[...] = pltpu.prng_random_bits((8, 128))
+
+    key = threefry_2x32(np.array([1, 2], np.uint32), np.array([3, 0], np.uint32))
+    found = result(kernel, (8, 128), jnp.int32)
+    np.testing.assert_array_equal(found.view(np.uint32), drawn(key, 0, (8, 128)))
+
+
+@pytest.mark.parametrize("draw", [pltpu.stateful_uniform, pltpu.stateful_normal])
+def test_numbers_are_made_of_bits_as_jax_makes_them(draw):
+    def kernel(o_ref):
+        pltpu.prng_seed(11)
+        o_ref[...] = draw((64, 128))
+
+    found = result(kernel, (64, 128), jnp.float32)
+    bits = drawn((11, 0), 0, (64, 128))
+    unit = ((bits >> 9) | 0x3F800000).view(np.float32) - 1
+    if draw is pltpu.stateful_uniform:
+        compare(found, unit, 0, 0)
+    else:
+        low = np.nextafter(np.float32(-1), np.float32(0))
+        wide = np.maximum(low, unit * (np.float32(1) - low) + low)
+        compare(found, np.float32(2**0.5) * np.asarray(jax.scipy.special.erfinv(wide)), 0, 64)
+
+
+def test_bits_without_a_seed_are_undefined():
+    def kernel(o_ref):
+        o_ref[...] = pltpu.prng_random_bits((8, 128))
+
+    result(kernel, (8, 128), jnp.int32, expect=1)
