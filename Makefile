@@ -46,7 +46,7 @@ fuzz: setup ## use 100 000 mutated files under the sanitizers, and libFuzzer whe
 	@mkdir -p build/faults && cd build/faults && ../asan/bin/fuzz_files --count $(FILES) --reasons
 	@.ci/libfuzzer 300
 
-mutants: setup ## put small faults into a copy of the engine, one at a time; a test must find each (an hour)
+mutants: setup ## put small faults into a copy of the engine, one at a time; a test must find each (45 minutes)
 	@python3 -B tests/mutants/run.py $(ONLY)
 
 test-jax: setup ## capture kernels from JAX and run them; installs JAX in build/venv
