@@ -79,7 +79,8 @@ def device_of(chip: str, cores: int = 1) -> Iterator[None]:
     """JAX takes so many cores of the chip for its device, though there is none."""
     from jax._src.mesh import AbstractDevice, AbstractMesh, use_abstract_mesh
 
-    fields: dict[str, Any] = {"device_kind": DEVICE_KINDS[chip], "num_cores": cores, "platform": "tpu"}
+    fields: dict[str, Any] = {"device_kind": DEVICE_KINDS[chip], "num_cores": cores,
+                              "platform": "tpu"}
     known = {field.name for field in dataclasses.fields(AbstractDevice)}
     device = AbstractDevice(**{key: value for key, value in fields.items() if key in known})
     with use_abstract_mesh(AbstractMesh((), (), abstract_device=device)):
