@@ -139,6 +139,16 @@ def jaxprs_of(eqn: Any) -> list[Any]:
     return found
 
 
+def written_arguments(jaxpr: Any) -> set[int]:
+    """Numbers of the refs among a jaxpr's arguments that it writes to."""
+    found = set()
+    for effect in jaxpr.effects:
+        if isinstance(effect, (state_types.WriteEffect, state_types.AccumEffect)):
+            which = effect.input_index if hasattr(effect, "input_index") else effect.input
+            found.add(which if isinstance(which, int) else jaxpr.invars.index(which))
+    return found
+
+
 def memory_space(aval: Any) -> Any:
     """Of a ref's type; None is the default of its place."""
     space = getattr(aval, "memory_space", None)
