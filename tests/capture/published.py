@@ -1,5 +1,5 @@
-"""TPU kernels of ejkernel, a package on PyPI, with arguments: rows of docs/compatibility.md where it
-is installed (0.0.80.3 with JAX 0.10.0)."""
+"""TPU kernels of ejkernel, a package on PyPI, with arguments: rows of docs/compatibility.md where
+it is installed (0.0.80.3 with JAX 0.10.0)."""
 
 from __future__ import annotations
 

@@ -119,7 +119,8 @@ def _multi_query(q: Any, k: Any, v: Any) -> Any:
 _SQUARE = (256, 256)
 _CAUSAL, _FULL = masks.CausalMask(_SQUARE), masks.FullMask(_SQUARE)
 _LOCAL = masks.LocalMask(_SQUARE, (64, 0), 0)
-_RANDOM = masks.NumpyMask(integers(256, 256, least=0, most=2).astype(bool) | np.eye(256, dtype=bool))
+_RANDOM = masks.NumpyMask(
+    integers(256, 256, least=0, most=2).astype(bool) | np.eye(256, dtype=bool))
 _MHA, _FLAT_MHA = _heads(2), _heads(2, scale=0.3)
 _SPLASH = [
     Case("splash_attention, causal", _splash(_CAUSAL, _CAUSAL), _MHA, 64, 64),
@@ -162,7 +163,8 @@ def _paged(heads: int, what: str = "", quantize: bool = False, **options: Any) -
              for seed in (1, 2)]
     return Case(f"paged_attention, {heads} heads{what}", fn, (q, *cache, _LENGTHS, _PAGES), 64, 64,
                 defined=np.array([0, 1, 3]), cores=2 if "megacore_mode" in options else 1,
-                findings=() if options.get("inline_seq_dim", True) else ("output_not_written", "undefined_written_back"))
+                findings=() if options.get("inline_seq_dim", True)
+                else ("output_not_written", "undefined_written_back"))
 
 
 def _ragged_attention(what: str = "", q_heads: int = 4, kv_heads: int = 2,

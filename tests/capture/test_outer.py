@@ -257,3 +257,22 @@ def _operations(region):
         yield operation
         for inner in operation.get("regions", []):
             yield from _operations(inner)
+
+
+def test_scalars_that_a_kernel_writes_to_are_as_before_in_the_next():
+    def kernel(s_ref, x_ref, o_ref):
+        o_ref[...] = x_ref[...] + s_ref[0]
+        s_ref[0] += 1
+
+    def called(s, x):
+        block = pl.BlockSpec((8, 128), lambda i, s: (i, 0))
+        grid = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, grid=(2,), in_specs=[block],
+                                            out_specs=block)
+        return call(kernel, grid_spec=grid, out_shape=x)(s, x)
+
+    def fn(s, x):
+        first = called(s, x)
+        rounds = lax.fori_loop(0, 3, lambda i, x: called(jnp.ones(1, jnp.int32), x), first)
+        return first, called(s, x), rounds, s
+
+    check(fn, np.array([5], np.int32), integers(16, 128), oracle=pltpu.InterpretParams())

@@ -124,7 +124,8 @@ std::vector<std::pair<std::string, std::string>> chips()
     return {{"tpu_v5e", "TPU v5e"}};
 }
 
-Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progress)
+Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progress,
+                              const Printer& /*printer*/)
 {
     test::FakeMachine::instance().note(request);
     if (!test::waitAsAsked(progress)) {

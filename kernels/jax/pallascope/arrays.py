@@ -114,6 +114,13 @@ class Arrays:
         array.home = array.home or space
         return found
 
+    def own_scalars(self, array: Array) -> int:
+        """A copy in SMEM for a kernel that writes to its scalars."""
+        source = self.ref(array, "hbm")
+        found = self._new(self._type(array, "smem"), array.name)
+        self.copy(source, found)
+        return found
+
     def copy(self, source: int, target: int) -> None:
         """All of an array; goes on when it has landed."""
         builder = self.walk.builder

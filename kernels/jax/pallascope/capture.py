@@ -11,15 +11,16 @@ from typing import Any
 import jax
 import numpy as np
 
-from pallascope import compat, composed, control, copies, debug, files, memory, pipelines, places, primitives, prng
+from pallascope import (compat, composed, control, copies, debug, files, memory, pipelines, places,
+                        primitives, prng)
 from pallascope.arrays import Array
 from pallascope.outer import Outer
 from pallascope.problems import UnsupportedError
 from pallascope.sources import name_of_function
 from pallascope.walk import Walk
 
-_RULES = {**primitives.RULES, **composed.RULES, **memory.RULES, **control.RULES, **copies.RULES, **debug.RULES,
-          **pipelines.RULES, **places.RULES, **prng.RULES}
+_RULES = {**primitives.RULES, **composed.RULES, **places.RULES, **prng.RULES, **memory.RULES,
+          **control.RULES, **copies.RULES, **pipelines.RULES, **debug.RULES}
 
 
 @dataclasses.dataclass

@@ -89,7 +89,8 @@ def mesh_of(axes: Any, chip: str = "tpu_v5e", cores: int = 1) -> Any:
 
     if chip not in DEVICE_KINDS:
         raise ValueError(f"chip {chip!r} is not known; {', '.join(DEVICE_KINDS)} are")
-    fields: dict[str, Any] = {"device_kind": DEVICE_KINDS[chip], "num_cores": cores, "platform": "tpu"}
+    fields: dict[str, Any] = {"device_kind": DEVICE_KINDS[chip], "num_cores": cores,
+                              "platform": "tpu"}
     known = {field.name for field in dataclasses.fields(AbstractDevice)}
     device = AbstractDevice(**{key: value for key, value in fields.items() if key in known})
     shape = dict(getattr(axes, "shape", axes))
@@ -146,6 +147,16 @@ def jaxprs_of(eqn: Any) -> list[Any]:
         for part in parameter if isinstance(parameter, (tuple, list)) else (parameter,):
             if isinstance(getattr(part, "jaxpr", part), jax_core.Jaxpr):
                 found.append(part)
+    return found
+
+
+def written_arguments(jaxpr: Any) -> set[int]:
+    """Numbers of the refs among a jaxpr's arguments that it writes to."""
+    found = set()
+    for effect in jaxpr.effects:
+        if isinstance(effect, (state_types.WriteEffect, state_types.AccumEffect)):
+            which = effect.input_index if hasattr(effect, "input_index") else effect.input
+            found.add(which if isinstance(which, int) else jaxpr.invars.index(which))
     return found
 
 

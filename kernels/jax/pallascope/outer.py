@@ -183,6 +183,10 @@ class Outer:
             outputs.append(output)
         return outputs
 
+    def _lasts(self, array: Array) -> bool:
+        """Whether its contents are wanted again, by what follows or in the next round."""
+        return any(frame.again or frame.needs(array.root()) for frame in self._frames)
+
     def _begin_kernel(self, eqn: Any, body: Any) -> None:
         """A kernel that talks to other devices and has no barrier of its own gets one from JAX."""
         walk, asked = self.walk, compat.compiler_params(eqn)
@@ -208,8 +212,11 @@ class Outer:
         shared = self.cores > 1 and bool(parallel)  # each core has scalars of its own
         for array in arrays[:num_prefetch]:
             array.is_prefetched = True
-        prefetch = [self.arrays.ref(array, "hbm" if shared else "smem")
-                    for array in arrays[:num_prefetch]]
+        written = compat.written_arguments(body)
+        prefetch = [self.arrays.ref(array, "hbm") if shared
+                    else self.arrays.own_scalars(array) if number in written and self._lasts(array)
+                    else self.arrays.ref(array, "smem")
+                    for number, array in enumerate(arrays[:num_prefetch])]
         inputs = [self.arrays.ref(array, _space(array, block, ref)) for array, block, ref
                   in zip(arrays[num_prefetch:], mapping.block_mappings,
                          body.invars[num_prefetch:], strict=False)]
@@ -267,6 +274,7 @@ class _Frame:
     """A jaxpr while it is walked: which of its arrays are needed later."""
 
     def __init__(self, jaxpr: Any, again: bool) -> None:
+        self.again = again
         self.eqns = _used(jaxpr)
         self.env: dict[Any, Array] = {}
         self.at = 0
