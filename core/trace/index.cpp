@@ -214,7 +214,7 @@ double Index::bytes(Picoseconds time) const
     double sum = 0;
     for (std::size_t link = 0; link < m_sums->lanes.size(); ++link) {
         const int passes = m_trace->info().hbmPasses(link);
-        for (std::size_t key = 0; passes > 0 && key < 2 * m_trace->info().operands.size(); ++key) {
+        for (std::size_t key = 0; key < 2 * m_trace->info().operands.size(); ++key) {
             sum += passes * laneBytes(*m_trace, m_sums->lanes[link], key, t);
         }
     }
