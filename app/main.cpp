@@ -108,8 +108,7 @@ struct CommandLine
     PictureRequest picture;
     CLI::App *open = nullptr, *list = nullptr, *describe = nullptr, *print = nullptr,
              *saveApp = nullptr, *captureApp = nullptr, *runApp = nullptr, *stateApp = nullptr,
-             *reportApp = nullptr,
-             *sweepApp = nullptr, *compareApp = nullptr;
+             *reportApp = nullptr, *sweepApp = nullptr, *compareApp = nullptr;
 
     CommandLine();
     void addKernelCommands();

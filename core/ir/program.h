@@ -331,8 +331,8 @@ struct MultipleOfParams
     bool operator==(const MultipleOfParams&) const = default;
 };
 
-struct TextParams // debug_print: its format; debug_check: what is wrong; axis_index: the axis of cores
-                  // or devices
+struct TextParams // debug_print: its format; debug_check: what is wrong; axis_index: the axis of
+                  // cores or devices
 {
     std::string text;
     bool operator==(const TextParams&) const = default;

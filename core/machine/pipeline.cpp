@@ -11,11 +11,6 @@ namespace pallascope::machine {
 
 namespace {
 
-std::int32_t slotOf(std::int64_t counter, const PipelineOperand& operand)
-{
-    return static_cast<std::int32_t>(counter % operand.plan->facts.slots);
-}
-
 bool synchronousOut(const PipelineFrame& frame, const PipelineOperand& operand)
 {
     return operand.plan->facts.outCount == 1 || frame.params->noPipelining;
@@ -128,7 +123,7 @@ void Engine::prologue(PipelineFrame& frame)
 void Engine::fetch(PipelineFrame& frame, std::size_t index, std::int64_t block, bool prefetched)
 {
     PipelineOperand& operand = frame.operands[index];
-    const std::int32_t slot = slotOf(operand.copyIn, operand);
+    const std::int32_t slot = operand.slotOf(operand.copyIn);
     ++operand.copyIn;
     if (prefetched) {
         fillSlot(frame, index, block, slot);
@@ -235,7 +230,7 @@ void Engine::waitIn(PipelineFrame& frame)
         if (!actionsAt(frame, frame.at).waitIn || mine < facts.prefetched) {
             continue;
         }
-        const std::int32_t slot = slotOf(operand.waitIn, operand);
+        const std::int32_t slot = operand.slotOf(operand.waitIn);
         if (operand.inCopyOfSlot[static_cast<std::size_t>(slot)].row < 0) {
             // 0.11: counts steps where it should count waits
             fail(userError(m_program.where(operand.plan->spec->location) + ": deadlock at step "
@@ -270,59 +265,6 @@ void Engine::enterBody(PipelineFrame& frame)
     m_agent->frames.emplace_back(BlockFrame{frame.item->regions[0]});
 }
 
-// Points the block ref at this step's slot; an output block that is new starts undefined.
-void Engine::bindBlock(PipelineFrame& frame, std::size_t index)
-{
-    const std::int64_t s = frame.step;
-    PipelineOperand& operand = frame.operands[index];
-    const ir::OperandFacts& facts = operand.plan->facts;
-    const std::int64_t block = blockAt(frame, index, s);
-    if (facts.unbuffered) {
-        const Box box = operand.plan->box(block);
-        std::vector<Window> windows;
-        for (std::size_t axis = 0; axis < box.start.size(); ++axis) {
-            windows.push_back({box.start[axis], box.size[axis], 1, !box.squeezed[axis]});
-        }
-        binding(operand.plan->blockRef) =
-            narrowed(operand.array, buffer(operand.array.buffer).shape(), windows);
-        return;
-    }
-    const bool out = facts.outCount > 0;
-    const std::int32_t slot = facts.trivial || frame.params->noPipelining
-                                  ? 0
-                                  : slotOf(out ? operand.copyOut : operand.waitIn, operand);
-    const bool changed = s == 0 || (!facts.trivial && block != blockAt(frame, index, s - 1));
-    binding(operand.plan->blockRef).buffer = operand.firstSlot + slot; // never a view
-    if (changed || (frame.params->noPipelining && !out)) {
-        visit(frame, index, block, slot);
-    }
-    m_recorder.continueVisit(operand.traceOperand, frame.row);
-    if (out) {
-        operand.lastVisitOfBlock[static_cast<std::size_t>(block)] = frame.row;
-    }
-}
-
-void Engine::visit(PipelineFrame& frame, std::size_t index, std::int64_t block, std::int32_t slot)
-{
-    PipelineOperand& operand = frame.operands[index];
-    const bool in = operand.plan->facts.inCount > 0;
-    std::int32_t brought =
-        in ? operand.inCopyOfSlot[static_cast<std::size_t>(slot)].row : trace::kNone;
-    if (operand.plan->facts.outCount > 0 && !in) {
-        Memory& memory = m_state.memory[operand.firstSlot + slot];
-        memory.contents.makeUndefined();
-        memory.written = false;
-        if (operand.plan->spec->restores) {
-            brought = startCopy(frame, index, block, slot, false);
-            waitFor(operand, slot, false, frame.row);
-            land(m_agent->time);
-        } else {
-            reportRevisit(frame, operand, block);
-        }
-    }
-    m_recorder.beginVisit(operand.traceOperand, frame.row, block, slot, brought);
-}
-
 void Engine::passOverhead(PipelineFrame& frame)
 {
     m_recorder.endBody(frame.row, m_agent->time);
@@ -342,7 +284,7 @@ void Engine::copyOut(PipelineFrame& frame)
         if (!actionsAt(frame, i).startOut) {
             continue;
         }
-        const std::int32_t slot = frame.params->noPipelining ? 0 : slotOf(operand.copyOut, operand);
+        const std::int32_t slot = frame.params->noPipelining ? 0 : operand.slotOf(operand.copyOut);
         land(m_agent->time);
         reportNotWritten(frame, operand, blockAt(frame, i, s), slot);
         const std::int32_t copy = startCopy(frame, i, blockAt(frame, i, s), slot, true);
@@ -392,7 +334,7 @@ void Engine::endStep(PipelineFrame& frame)
 void Engine::awaitOut(PipelineFrame& frame, PipelineOperand& operand)
 {
     if (!synchronousOut(frame, operand)) {
-        waitFor(operand, slotOf(operand.waitOut, operand), true, rowOf(frame));
+        waitFor(operand, operand.slotOf(operand.waitOut), true, rowOf(frame));
     }
     ++operand.waitOut;
 }

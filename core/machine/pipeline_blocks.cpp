@@ -169,4 +169,57 @@ void Engine::waitFor(const PipelineOperand& operand, std::int32_t slot, bool out
     m_state.races.await(m_agent->id, {copy, out ? near : far, out ? far : near});
 }
 
+// Points the block ref at this step's slot; an output block that is new starts undefined.
+void Engine::bindBlock(PipelineFrame& frame, std::size_t index)
+{
+    const std::int64_t s = frame.step;
+    PipelineOperand& operand = frame.operands[index];
+    const ir::OperandFacts& facts = operand.plan->facts;
+    const std::int64_t block = blockAt(frame, index, s);
+    if (facts.unbuffered) {
+        const Box box = operand.plan->box(block);
+        std::vector<Window> windows;
+        for (std::size_t axis = 0; axis < box.start.size(); ++axis) {
+            windows.push_back({box.start[axis], box.size[axis], 1, !box.squeezed[axis]});
+        }
+        binding(operand.plan->blockRef) =
+            narrowed(operand.array, buffer(operand.array.buffer).shape(), windows);
+        return;
+    }
+    const bool out = facts.outCount > 0;
+    const std::int32_t slot = facts.trivial || frame.params->noPipelining
+                                  ? 0
+                                  : operand.slotOf(out ? operand.copyOut : operand.waitIn);
+    const bool changed = s == 0 || (!facts.trivial && block != blockAt(frame, index, s - 1));
+    binding(operand.plan->blockRef).buffer = operand.firstSlot + slot; // never a view
+    if (changed || (frame.params->noPipelining && !out)) {
+        visit(frame, index, block, slot);
+    }
+    m_recorder.continueVisit(operand.traceOperand, frame.row);
+    if (out) {
+        operand.lastVisitOfBlock[static_cast<std::size_t>(block)] = frame.row;
+    }
+}
+
+void Engine::visit(PipelineFrame& frame, std::size_t index, std::int64_t block, std::int32_t slot)
+{
+    PipelineOperand& operand = frame.operands[index];
+    const bool in = operand.plan->facts.inCount > 0;
+    std::int32_t brought =
+        in ? operand.inCopyOfSlot[static_cast<std::size_t>(slot)].row : trace::kNone;
+    if (operand.plan->facts.outCount > 0 && !in) {
+        Memory& memory = m_state.memory[operand.firstSlot + slot];
+        memory.contents.makeUndefined();
+        memory.written = false;
+        if (operand.plan->spec->restores) {
+            brought = startCopy(frame, index, block, slot, false);
+            waitFor(operand, slot, false, frame.row);
+            land(m_agent->time);
+        } else {
+            reportRevisit(frame, operand, block);
+        }
+    }
+    m_recorder.beginVisit(operand.traceOperand, frame.row, block, slot, brought);
+}
+
 } // namespace pallascope::machine

@@ -128,6 +128,12 @@ struct PipelineOperand
     std::int64_t nextFetch = 0; // step up to which lookahead has looked
     std::vector<SlotCopy> inCopyOfSlot, outCopyOfSlot;
     std::vector<std::int32_t> lastVisitOfBlock; // step row of the last visit's end, outputs only
+
+    // Of a cumulative counter.
+    [[nodiscard]] std::int32_t slotOf(std::int64_t counter) const
+    {
+        return static_cast<std::int32_t>(counter % plan->facts.slots);
+    }
 };
 
 } // namespace pallascope::machine

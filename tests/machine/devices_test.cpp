@@ -485,7 +485,7 @@ TEST(Devices, theReportNamesTheInterconnect)
     EXPECT_EQ(busy.at("ICI"), Picoseconds(kShardTime));
     EXPECT_EQ(busy.at("HBM"), Picoseconds(0));
     EXPECT_EQ(report->split.compute + report->split.exposedCopies, report->time);
-    ASSERT_EQ(report->traffic.size(), 2U); // read at one end, written at the other
+    ASSERT_EQ(report->traffic.size(), 2U);                 // read at one end, written at the other
     EXPECT_DOUBLE_EQ(report->traffic[0].refetchFactor, 1); // each device its part
     EXPECT_DOUBLE_EQ(report->traffic[1].refetchFactor, 1);
     EXPECT_DOUBLE_EQ(report->roofline.memory.datasheet.value(), 4 * 819e9);

@@ -1,6 +1,6 @@
 // A replay put to any moment is a run from the start stopped there.
 #include "core/machine/replay.h"
-#include "kernels/kernel.h"
+#include "tests/machine/replay_cases.h"
 #include "tests/machine/support.h"
 #include "tests/machine/table_pipeline.h"
 
@@ -18,114 +18,10 @@ namespace {
 
 using machine::Replay;
 using Refs = std::vector<pl::Ref>;
-
-struct Case
-{
-    ir::Program program;
-    std::vector<Array> inputs;
-    const chip::Chip* chip = &v5e();
-    machine::Options options;
-};
-
-std::vector<Array> inputsOf(const ir::Program& program)
-{
-    std::vector<Array> inputs;
-    for (const ir::Argument& argument : program.arguments) {
-        if (argument.kind == ir::ArgumentKind::Input) {
-            const ir::Type& type = program.type(argument.ref);
-            inputs.push_back(normalArray(type.dtype, type.shape, inputs.size() + 1));
-        }
-    }
-    return inputs;
-}
-
-Case builtIn(const std::string& name, const std::map<std::string, std::string>& parameters,
-             const chip::Chip& chip = v5e())
-{
-    const kernels::Kernel* kernel = kernels::find(name);
-    Case one{mustTrace(kernel->build(*kernels::arguments(*kernel, parameters))), {}, &chip, {}};
-    one.inputs = inputsOf(one.program);
-    return one;
-}
-
-// Two cores in a loop: core 0 brings rows and signals twice as often as core 1 waits for, so that
-// semaphores hold something while copies fly.
-Case turns()
-{
-    constexpr int kRows = 128;
-    const auto body = [](pl::Ref x, pl::Ref out, const Refs& refs) {
-        const pl::Value core = pl::axisIndex("core");
-        pl::foriLoop(kRows / 16, {}, [&](pl::Value i, const auto&) {
-            const pl::Ref from = x.at({pl::ds((i * 2 + core) * 8, 8), pl::all});
-            const pl::Ref to = out.at({pl::ds((i * 2 + core) * 8, 8), pl::all});
-            pl::dmaStart(from, refs[0], refs[1]);
-            pl::when(core == 0, [&] { pl::semaphoreSignal(refs[2], 2, 1); });
-            pl::dmaWait(refs[0], refs[1]);
-            refs[0][pl::all] = refs[0][pl::all] * 2.0F;
-            pl::dmaStart(refs[0], to, refs[1]);
-            pl::when(core == 1, [&] { pl::semaphoreWait(refs[2], 1); });
-            pl::dmaWait(to, refs[1]);
-            return std::vector<pl::Value>{};
-        });
-        pl::when(core == 1, [&] { pl::semaphoreWait(refs[2], kRows / 16); });
-    };
-    Case one{mustTrace(pl::kernel(
-                 "turns",
-                 {pl::in("x", DType::F32, {kRows, 128}), pl::out("out", DType::F32, {kRows, 128})},
-                 [&](pl::Ref x, pl::Ref out) {
-                     pl::coreMap("core", 2, [&] {
-                         pl::runScoped({{"rows", DType::F32, {8, 128}},
-                                        pl::dmaSemaphores("sem"),
-                                        pl::semaphores("turn")},
-                                       [&](const Refs& refs) {
-                                           body(x, out, refs);
-                                           return std::vector<pl::Value>{};
-                                       });
-                     });
-                 })),
-             {},
-             &v5p(),
-             {}};
-    one.inputs = inputsOf(one.program);
-    return one;
-}
-
-// A pipeline in the body of another, and a loop in its body.
-Case nested()
-{
-    const Shape shape{32, 256};
-    const auto rows = [] {
-        pl::BlockSpec spec = pl::block({16, 256}, [](auto i) { return pl::at(i, 0); });
-        spec.space = ir::MemorySpace::Hbm;
-        return spec;
-    };
-    const auto tile = pl::block({8, 128}, [](auto i, auto j) { return pl::at(i, j); });
-    Case one{mustTrace(pl::kernel(
-                 "nested", {pl::in("x", DType::F32, shape), pl::out("out", DType::F32, shape)},
-                 [&](pl::Ref x, pl::Ref out) {
-                     pl::emitPipeline(
-                         {.grid = {2}, .in = {rows()}, .out = {rows()}}, [&](pl::Ref a, pl::Ref b) {
-                             pl::emitPipeline({.grid = {2, 2}, .in = {tile}, .out = {tile}},
-                                              [](pl::Ref c, pl::Ref d) {
-                                                  d[pl::all] = c[pl::all];
-                                                  pl::foriLoop(3, {}, [&](pl::Value, const auto&) {
-                                                      d[pl::all] = d[pl::all] + c[pl::all];
-                                                      return std::vector<pl::Value>{};
-                                                  });
-                                              })(a, b);
-                         })(x, out);
-                 })),
-             {},
-             &v5e(),
-             {}};
-    one.inputs = inputsOf(one.program);
-    return one;
-}
-
 constexpr Replay::Spacing kNever{Seconds(1e9), Bytes(std::int64_t{1} << 40)};
 constexpr Replay::Spacing kOften{Seconds(0), Bytes(std::int64_t{1} << 40)};
 
-std::unique_ptr<Replay> mustStart(const Case& one, Replay::Spacing spacing = kOften)
+std::unique_ptr<Replay> mustStart(const ReplayCase& one, Replay::Spacing spacing = kOften)
 {
     Result<std::unique_ptr<Replay>> replay =
         Replay::start(one.program, one.inputs, *one.chip, one.options, spacing);
@@ -150,14 +46,14 @@ struct Moment
 };
 
 // Of a run from the start that stops there once.
-Moment fromStart(const Case& one, std::int64_t sequence)
+Moment fromStart(const ReplayCase& one, std::int64_t sequence)
 {
     const std::unique_ptr<Replay> replay = mustStart(one, kNever);
     mustSeek(*replay, sequence);
     return {replay->sequence(), replay->hash()};
 }
 
-std::int64_t eventsOf(const Case& one)
+std::int64_t eventsOf(const ReplayCase& one)
 {
     return mustRun(one.program, one.inputs, machine::ValueMode::Full, *one.chip)
         .trace->info()
@@ -177,7 +73,7 @@ std::vector<Moment> walk(Replay& replay)
     return moments;
 }
 
-void expectMoments(const Case& one, int seeks, bool fromTheStart)
+void expectMoments(const ReplayCase& one, int seeks, bool fromTheStart)
 {
     const std::unique_ptr<Replay> replay = mustStart(one);
     const std::vector<Moment> moments = walk(*replay);
@@ -214,32 +110,15 @@ void expectMoments(const Case& one, int seeks, bool fromTheStart)
 } // namespace
 
 class Moments : public testing::TestWithParam<std::string>
-{
-public:
-    static Case named(const std::string& name)
-    {
-        if (name == "matmul") {
-            return builtIn("matmul", {{"m", "64"},
-                                      {"n", "64"},
-                                      {"k", "128"},
-                                      {"bm", "32"},
-                                      {"bn", "32"},
-                                      {"bk", "32"},
-                                      {"dtype", "f32"}});
-        }
-        if (name == "by_hand") {
-            return builtIn("add_by_hand", {{"rows", "128"}, {"block", "8"}, {"cores", "2"}}, v5p());
-        }
-        return name == "turns" ? turns() : nested();
-    }
-};
+{};
 
 TEST_P(Moments, areThoseOfARunFromTheStart)
 {
-    expectMoments(named(GetParam()), 350, true);
+    expectMoments(replayCase(GetParam()), 350, true);
 }
 
-INSTANTIATE_TEST_SUITE_P(Replay, Moments, testing::Values("matmul", "by_hand", "turns", "nested"),
+INSTANTIATE_TEST_SUITE_P(Replay, Moments,
+                         testing::Values("matmul", "by_hand", "turns", "nested", "ring"),
                          [](const auto& moments) { return moments.param; });
 
 TEST(Replay, ofRandomPipelinesComesToTheMomentsOfARunFromTheStart)
@@ -249,8 +128,8 @@ TEST(Replay, ofRandomPipelinesComesToTheMomentsOfARunFromTheStart)
         SCOPED_TRACE(i);
         const int release = 9 + i % 4;
         const TablePipeline pipeline = randomPipeline(random, {.release = release});
-        Case one{tableProgram(pipeline), {}, &v5e(), {}};
-        one.inputs = inputsOf(one.program);
+        ReplayCase one{tableProgram(pipeline), {}, &v5e(), {}};
+        one.inputs = inputsOfCase(one.program);
         if (const auto run = machine::run(one.program, one.inputs, *one.chip, {}); !run) {
             continue; // a deadlock of 0.11
         }
@@ -261,7 +140,7 @@ TEST(Replay, ofRandomPipelinesComesToTheMomentsOfARunFromTheStart)
 // Some of the moments above are hard ones.
 TEST(Replay, hasMomentsWithCopiesInFlightAndSemaphoresHeld)
 {
-    const std::unique_ptr<Replay> replay = mustStart(turns());
+    const std::unique_ptr<Replay> replay = mustStart(replayCase("turns"));
     std::int64_t flying = 0, held = 0, both = 0;
     while (!replay->isAtEnd()) {
         ASSERT_TRUE(replay->step(Replay::Unit::Operation, true));
@@ -282,13 +161,13 @@ TEST(Replay, hasMomentsWithCopiesInFlightAndSemaphoresHeld)
 // pages change between any two.
 TEST(Replay, ofLargeArraysComesToTheMomentsOfARunFromTheStart)
 {
-    Case one = builtIn("matmul", {{"m", "640"},
-                                  {"n", "640"},
-                                  {"k", "32"},
-                                  {"bm", "128"},
-                                  {"bn", "128"},
-                                  {"bk", "32"},
-                                  {"dtype", "f32"}});
+    ReplayCase one = builtInCase("matmul", {{"m", "640"},
+                                            {"n", "640"},
+                                            {"k", "32"},
+                                            {"bm", "128"},
+                                            {"bn", "128"},
+                                            {"bk", "32"},
+                                            {"dtype", "f32"}});
     const std::unique_ptr<Replay> replay = mustStart(one);
     std::vector<Moment> moments;
     for (std::int64_t number = 0; !replay->isAtEnd(); number += 37) {
@@ -308,13 +187,13 @@ TEST(Replay, ofLargeArraysComesToTheMomentsOfARunFromTheStart)
 
 TEST(Replay, keepsToItsMemoryWithFewerCheckpoints)
 {
-    Case one = builtIn("matmul", {{"m", "640"},
-                                  {"n", "640"},
-                                  {"k", "32"},
-                                  {"bm", "128"},
-                                  {"bn", "128"},
-                                  {"bk", "32"},
-                                  {"dtype", "f32"}});
+    ReplayCase one = builtInCase("matmul", {{"m", "640"},
+                                            {"n", "640"},
+                                            {"k", "32"},
+                                            {"bm", "128"},
+                                            {"bn", "128"},
+                                            {"bk", "32"},
+                                            {"dtype", "f32"}});
     const std::unique_ptr<Replay> large = mustStart(one);
     const std::unique_ptr<Replay> small =
         mustStart(one, {Seconds(0), Bytes(std::int64_t{6} << 20)});
@@ -333,7 +212,7 @@ TEST(Replay, keepsToItsMemoryWithFewerCheckpoints)
 
 TEST(Replay, stepsByCopyAndByGridStepAsTheTraceHasThem)
 {
-    const Case one = Moments::named("matmul");
+    const ReplayCase one = replayCase("matmul");
     const auto trace = mustRun(one.program, one.inputs).trace;
     const auto count = [&](Replay::Unit unit, std::size_t expected) {
         const std::unique_ptr<Replay> replay = mustStart(one);
@@ -362,7 +241,7 @@ TEST(Replay, stepsByCopyAndByGridStepAsTheTraceHasThem)
 TEST(Replay, stepsBackOverEveryMomentThatItSteppedOver)
 {
     for (const char* name : {"turns", "nested"}) {
-        const std::unique_ptr<Replay> replay = mustStart(Moments::named(name));
+        const std::unique_ptr<Replay> replay = mustStart(replayCase(name));
         std::vector<Moment> moments = walk(*replay);
         while (replay->sequence() > 0) {
             ASSERT_EQ(replay->hash(), moments.back().hash) << replay->sequence();
@@ -377,7 +256,7 @@ TEST(Replay, stepsBackOverEveryMomentThatItSteppedOver)
 TEST(Replay, findsTheLastMomentBeforeATime)
 {
     for (const char* name : {"matmul", "turns"}) {
-        const Case one = Moments::named(name);
+        const ReplayCase one = replayCase(name);
         const std::unique_ptr<Replay> replay = mustStart(one);
         mustSeek(*replay, 1 << 20);
         const Picoseconds end = replay->time();
@@ -402,7 +281,7 @@ TEST(Replay, findsTheLastMomentBeforeATime)
 // At the body of each step the refs hold the blocks that the step works on.
 TEST(Replay, showsWhatRefsHold)
 {
-    const Case one = Moments::named("matmul"); // blocks of 32: a grid of (2, 2, 4)
+    const ReplayCase one = replayCase("matmul"); // blocks of 32: a grid of (2, 2, 4)
     const std::unique_ptr<Replay> replay = mustStart(one);
     const Array& x = one.inputs[0];
     for (std::int64_t step = 0; step < 16; ++step) {
@@ -429,7 +308,7 @@ TEST(Replay, showsWhatRefsHold)
 // Looking changes nothing, though copies that have ended land for it.
 TEST(Replay, isNotMovedByALook)
 {
-    const Case one = turns();
+    const ReplayCase one = replayCase("turns");
     const std::unique_ptr<Replay> replay = mustStart(one);
     while (!replay->isAtEnd()) {
         const std::uint64_t before = replay->hash();
@@ -444,8 +323,8 @@ TEST(Replay, isNotMovedByALook)
 
 TEST(Replay, hasTheSameMomentsWithNeededValues)
 {
-    for (const char* name : {"matmul", "by_hand", "turns", "nested"}) {
-        Case one = Moments::named(name);
+    for (const char* name : {"matmul", "by_hand", "turns", "nested", "ring"}) {
+        ReplayCase one = replayCase(name);
         const std::vector<Moment> full = walk(*mustStart(one));
         one.options.values = machine::ValueMode::Needed;
         const std::vector<Moment> needed = walk(*mustStart(one));
@@ -458,7 +337,7 @@ TEST(Replay, hasTheSameMomentsWithNeededValues)
 
 TEST(Replay, isCancelledOnTheWayAndGoesOnFromThere)
 {
-    const Case one = builtIn("add_by_hand", {{"rows", "4096"}, {"block", "8"}});
+    const ReplayCase one = builtInCase("add_by_hand", {{"rows", "4096"}, {"block", "8"}});
     const std::unique_ptr<Replay> replay = mustStart(one);
     int asked = 0;
     const Result<bool> moved = replay->seek(1 << 20, [&](double share) {
@@ -478,21 +357,22 @@ TEST(Replay, isCancelledOnTheWayAndGoesOnFromThere)
 // A run that a finding stops ends there in its replay too.
 TEST(Replay, endsWhereAStoppedRunEnds)
 {
-    Case one{mustTrace(pl::kernel(
-                 "stuck", {pl::in("x", DType::F32, {8, 128}), pl::out("out", DType::F32, {8, 128})},
-                 [](pl::Ref x, pl::Ref out) {
-                     pl::runScoped({pl::dmaSemaphores("sem"), pl::semaphores("never")},
-                                   [&](const Refs& refs) {
-                                       pl::dmaStart(x, out, refs[0]);
-                                       pl::dmaWait(out, refs[0]);
-                                       pl::semaphoreWait(refs[1], 1);
-                                       return std::vector<pl::Value>{};
-                                   });
-                 })),
-             {},
-             &v5e(),
-             {}};
-    one.inputs = inputsOf(one.program);
+    ReplayCase one{
+        mustTrace(pl::kernel(
+            "stuck", {pl::in("x", DType::F32, {8, 128}), pl::out("out", DType::F32, {8, 128})},
+            [](pl::Ref x, pl::Ref out) {
+                pl::runScoped({pl::dmaSemaphores("sem"), pl::semaphores("never")},
+                              [&](const Refs& refs) {
+                                  pl::dmaStart(x, out, refs[0]);
+                                  pl::dmaWait(out, refs[0]);
+                                  pl::semaphoreWait(refs[1], 1);
+                                  return std::vector<pl::Value>{};
+                              });
+            })),
+        {},
+        &v5e(),
+        {}};
+    one.inputs = inputsOfCase(one.program);
     const std::unique_ptr<Replay> replay = mustStart(one);
     const std::vector<Moment> moments = walk(*replay);
     EXPECT_TRUE(replay->isAtEnd());

@@ -1,0 +1,31 @@
+// Programs whose runs are replayed.
+#pragma once
+
+#include "core/machine/run.h"
+#include "tests/machine/support.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace pallascope::machine_test {
+
+struct ReplayCase
+{
+    ir::Program program;
+    std::vector<Array> inputs;
+    const chip::Chip* chip = &v5e();
+    machine::Options options;
+};
+
+// Numbers for every input.
+[[nodiscard]] std::vector<Array> inputsOfCase(const ir::Program& program);
+[[nodiscard]] ReplayCase builtInCase(const std::string& name,
+                                     const std::map<std::string, std::string>& parameters,
+                                     const chip::Chip& chip = v5e());
+
+// "matmul", "by_hand" (two cores), "turns" (two cores that signal each other), "nested" (a pipeline
+// in another), "ring" (four devices).
+[[nodiscard]] ReplayCase replayCase(const std::string& name);
+
+} // namespace pallascope::machine_test
