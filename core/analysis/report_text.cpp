@@ -1,6 +1,7 @@
 #include "core/analysis/report.h"
 #include "core/base/format.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
@@ -30,17 +31,37 @@ std::string timeLine(const Report& report, const trace::Info& info)
     return text;
 }
 
+// Copies by hand of the same arrays, from several places of a program, as one.
+std::vector<Traffic> byArrays(const std::vector<Traffic>& rows)
+{
+    std::vector<Traffic> all;
+    for (const Traffic& row : rows) {
+        const auto same = std::find_if(all.begin(), all.end(), [&](const Traffic& one) {
+            return one.operand == row.operand && one.way == row.way;
+        });
+        if (same == all.end()) {
+            all.push_back(row);
+            continue;
+        }
+        same->copies += row.copies;
+        same->bytes += row.bytes;
+        same->refetchFactor += row.refetchFactor;
+    }
+    return all;
+}
+
 std::string trafficLine(const Report& report)
 {
     constexpr std::array kWays{"read", "written", "moved on chip"};
     std::string text = "copies  ";
-    for (std::size_t i = 0; i < report.traffic.size(); ++i) {
-        const Traffic& row = report.traffic[i];
+    const std::vector<Traffic> rows = byArrays(report.traffic);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Traffic& row = rows[i];
         text += fmt::format("{}{} {} {} in {} ({:.3g}\u00d7 its array)", i > 0 ? ", " : "",
                             row.operand, bytesText(row.bytes), kWays[row.way],
                             counted(row.copies, "copy", "copies"), row.refetchFactor);
     }
-    return report.traffic.empty() ? text + "none" : text;
+    return rows.empty() ? text + "none" : text;
 }
 
 std::string memoryLine(const Report& report)

@@ -190,8 +190,6 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
     const auto count = static_cast<std::int64_t>(lines.size());
     canvas.text(area.x + 6, area.y, kGutter - 24, 13, "µs of run",
                 {10, Role::Text3, Weight::Regular, Align::Right});
-    canvas.text(area.x + kGutter + 4, area.y, area.w - kGutter - 12, 13, source.path,
-                {10, Role::Text3, Weight::Regular, Align::Left});
 
     std::map<std::int32_t, const analysis::LineTime*> times;
     Picoseconds elsewhere;
@@ -202,11 +200,15 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
             elsewhere += time.time;
         }
     }
+    double room = area.w - kGutter - 12;
     if (elsewhere.value() > 0) { // so that the column still sums to the run
-        canvas.text(area.x, area.y, area.w - parts::kPadding, 13,
-                    timeText(elsewhere) + " elsewhere",
+        const std::string text = timeText(elsewhere) + " elsewhere";
+        canvas.text(area.x, area.y, area.w - parts::kPadding, 13, text,
                     {10, Role::Text3, Weight::Regular, Align::Right});
+        room -= textWidth(text, 10, Weight::Regular) + parts::kPadding;
     }
+    canvas.text(area.x + kGutter + 4, area.y, room, 13, source.path,
+                {10, Role::Text3, Weight::Regular, Align::Left});
     const double height = lineHeight(area.h, count);
     const auto fit =
         std::max<std::int64_t>(1, static_cast<std::int64_t>((area.h - kHead - 2) / height));
@@ -220,7 +222,7 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
     }
     double y = area.y + kHead;
     const double top = y;
-    const double room = area.w - kGutter - 8;
+    room = area.w - kGutter - 8;
     const std::size_t indent = sharedIndent(lines, first, first + fit, room);
     for (std::int64_t line = first; line <= count && line < first + fit; ++line, y += height) {
         const Rect row = {area.x, y, area.w, height};
