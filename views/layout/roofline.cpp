@@ -70,7 +70,9 @@ Painter::Painter(const RunView& run, const ViewState& state, Size size)
               std::max(1.0, size.height - kTop - kBottom)};
     m_x = {range.x0, range.x1, m_plot.x, m_plot.right()};
     m_y = {range.y0, range.y1, m_plot.bottom(), m_plot.y};
-    m_unit = run.report.flopsPerSecond >= 0.1e12 ? 1e12 : 1e9; // as flopRateText()
+    const bool noFlops = run.report.flops.value() == 0;
+    m_unit = (noFlops ? range.y1 : run.report.flopsPerSecond) >= 0.1e12 ? 1e12
+                                                                        : 1e9; // as flopRateText()
     m_small = m_wide ? 11 : 10;
     const auto& roofline = run.report.roofline;
     m_peak = roofline.peak && run.report.flops.value() > 0 ? roofline.peak->flopsPerSecond : 0;
