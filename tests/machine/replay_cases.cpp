@@ -154,6 +154,15 @@ ReplayCase replayCase(const std::string& name)
                                       {"bk", "32"},
                                       {"dtype", "f32"}});
     }
+    if (name == "wide") {
+        return builtInCase("matmul", {{"m", "640"},
+                                      {"n", "640"},
+                                      {"k", "32"},
+                                      {"bm", "128"},
+                                      {"bn", "128"},
+                                      {"bk", "32"},
+                                      {"dtype", "f32"}});
+    }
     if (name == "by_hand") {
         return builtInCase("add_by_hand", {{"rows", "128"}, {"block", "8"}, {"cores", "2"}}, v5p());
     }

@@ -24,8 +24,8 @@ struct ReplayCase
                                      const std::map<std::string, std::string>& parameters,
                                      const chip::Chip& chip = v5e());
 
-// "matmul", "by_hand" (two cores), "turns" (two cores that signal each other), "nested" (a pipeline
-// in another), "ring" (four devices).
+// "matmul", "wide" (large arrays), "by_hand" (two cores), "turns" (two cores that signal each
+// other), "nested" (a pipeline in another), "ring" (four devices).
 [[nodiscard]] ReplayCase replayCase(const std::string& name);
 
 } // namespace pallascope::machine_test

@@ -161,13 +161,7 @@ TEST(Replay, hasMomentsWithCopiesInFlightAndSemaphoresHeld)
 // pages change between any two.
 TEST(Replay, ofLargeArraysComesToTheMomentsOfARunFromTheStart)
 {
-    ReplayCase one = builtInCase("matmul", {{"m", "640"},
-                                            {"n", "640"},
-                                            {"k", "32"},
-                                            {"bm", "128"},
-                                            {"bn", "128"},
-                                            {"bk", "32"},
-                                            {"dtype", "f32"}});
+    ReplayCase one = replayCase("wide");
     const std::unique_ptr<Replay> replay = mustStart(one);
     std::vector<Moment> moments;
     for (std::int64_t number = 0; !replay->isAtEnd(); number += 37) {
@@ -187,13 +181,7 @@ TEST(Replay, ofLargeArraysComesToTheMomentsOfARunFromTheStart)
 
 TEST(Replay, keepsToItsMemoryWithFewerCheckpoints)
 {
-    ReplayCase one = builtInCase("matmul", {{"m", "640"},
-                                            {"n", "640"},
-                                            {"k", "32"},
-                                            {"bm", "128"},
-                                            {"bn", "128"},
-                                            {"bk", "32"},
-                                            {"dtype", "f32"}});
+    ReplayCase one = replayCase("wide");
     const std::unique_ptr<Replay> large = mustStart(one);
     const std::unique_ptr<Replay> small =
         mustStart(one, {Seconds(0), Bytes(std::int64_t{6} << 20)});
