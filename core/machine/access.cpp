@@ -179,7 +179,7 @@ void Engine::access(const Evaluation& evaluation)
         return;
     }
     if (evaluation.partial && !reached->empty && m_detects
-        && m_state.races.mayConflict(ref.buffer, m_state.memory[ref.buffer].isPrivate)) {
+        && m_state.races.mayConflict(ref.buffer, m_state.memory[ref.buffer].isUncontested)) {
         checkRace(operation.operands[0], operation, stores, reached->where);
     }
     if (evaluation.touches) { // only where it reaches matters

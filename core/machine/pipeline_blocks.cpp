@@ -116,7 +116,7 @@ void Engine::checkOverlap(const PipelineOperand& operand, std::int64_t block, st
     const OperandPlan& plan = *operand.plan;
     Access near{operand.firstSlot + slot, true, !out, row, plan.spec->location, {}};
     Access far{operand.array.buffer,
-               m_state.memory[operand.array.buffer].isPrivate,
+               m_state.memory[operand.array.buffer].isUncontested,
                out,
                row,
                plan.spec->location,

@@ -154,7 +154,7 @@ void Races::remember(std::int32_t agent, const Access& access, Reach reach)
 std::optional<Race> Races::access(std::int32_t agent, const Access& access)
 {
     std::optional<Race> race = againstCopies(access);
-    if (isShared() && !access.isPrivate && !isAll(access.place)) {
+    if (isShared() && !access.isUncontested && !isAll(access.place)) {
         Reach where = reach(access.place);
         if (!race) {
             race = againstAgents(agent, access, where);
@@ -172,7 +172,7 @@ std::optional<Race> Races::start(std::int32_t agent, std::int32_t copy, Access r
             break;
         }
         race = againstCopies(*access);
-        if (!race && isShared() && !access->isPrivate && !isAll(access->place)) {
+        if (!race && isShared() && !access->isUncontested && !isAll(access->place)) {
             race = againstAgents(agent, *access, reach(access->place));
         }
     }
@@ -202,7 +202,7 @@ void Races::await(std::int32_t agent, const AwaitedCopy& copy)
             continue;
         }
         const std::optional<CopyAccess> one = take(buffer, copy.copy);
-        if (one && isShared() && !one->access.isPrivate && !isAll(one->access.place)) {
+        if (one && isShared() && !one->access.isUncontested && !isAll(one->access.place)) {
             remember(agent, one->access, reach(one->access.place));
         }
     }

@@ -38,7 +38,7 @@ struct Place
 struct Access
 {
     std::int32_t buffer = -1;
-    bool isPrivate = false; // to the agent: allocated by itself, so that no other one reaches it
+    bool isUncontested = false; // no other agent reaches it, or nobody writes to it
     bool writes = false;
     std::int32_t step = -1;
     ir::LocationId location;
@@ -74,9 +74,9 @@ public:
     [[nodiscard]] std::optional<Race> access(std::int32_t agent, const Access& access);
 
     // Whether an access of a buffer can conflict at all; asked before anything else.
-    [[nodiscard]] bool mayConflict(std::int32_t buffer, bool isPrivate) const
+    [[nodiscard]] bool mayConflict(std::int32_t buffer, bool isUncontested) const
     {
-        return (isShared() && !isPrivate)
+        return (isShared() && !isUncontested)
                || (static_cast<std::size_t>(buffer) < m_copies.size()
                    && !m_copies[static_cast<std::size_t>(buffer)].empty());
     }

@@ -84,7 +84,7 @@ void Engine::runOperations(std::span<const Evaluation> evaluate,
         Memory& memory = m_state.memory[ref.buffer];
         memory.written = memory.written || access.writes;
         if (m_detects && access.wholeRef
-            && m_state.races.mayConflict(ref.buffer, memory.isPrivate)) {
+            && m_state.races.mayConflict(ref.buffer, memory.isUncontested)) {
             checkRace(access.ref, *access.operation, access.writes, ref);
         }
     };
@@ -254,7 +254,8 @@ void Engine::checkRace(ir::ValueId ref, const ir::Operation& operation, bool wri
                        const RefBinding& where)
 {
     const Memory& memory = m_state.memory[where.buffer];
-    Access access{where.buffer, memory.isPrivate, writes, m_agent->step, operation.location, {}};
+    Access access{where.buffer,  memory.isUncontested, writes,
+                  m_agent->step, operation.location,   {}};
     access.place.located =
         std::make_shared<Place::Located>(Place::Located{where, memory.contents.shape()});
     if (const std::optional<Race> race = m_state.races.access(m_agent->id, access)) {

@@ -49,8 +49,8 @@ struct Agent
 struct Memory
 {
     Buffer contents;
-    bool written = false;   // stored to since its stay began
-    bool isPrivate = false; // to a core
+    bool written = false;       // stored to since its stay began
+    bool isUncontested = false; // between agents: one core's alone, or nobody writes to it
 };
 
 // One end of a copy that signals a semaphore, until a wait makes sure of it.

@@ -238,8 +238,8 @@ private:
 
     void add(const Memory& memory)
     {
-        const auto& [contents, written, isPrivate] = memory;
-        all(contents, written, isPrivate);
+        const auto& [contents, written, isUncontested] = memory;
+        all(contents, written, isUncontested);
     }
 
     void add(const AwaitedCopy& copy)
@@ -301,8 +301,8 @@ private:
 
     void add(const Access& access)
     {
-        const auto& [buffer, isPrivate, writes, step, location, place] = access;
-        all(buffer, isPrivate, writes, step, location, place);
+        const auto& [buffer, isUncontested, writes, step, location, place] = access;
+        all(buffer, isUncontested, writes, step, location, place);
     }
 
     void add(const Races::CopyAccess& copy)
