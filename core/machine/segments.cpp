@@ -88,12 +88,15 @@ void Engine::runOperations(std::span<const Evaluation> evaluate,
             checkRace(access.ref, *access.operation, access.writes, ref);
         }
     };
+    const auto isLong = [&](const ir::Operation& operation) { // one on arrays may take seconds
+        return operation.results.empty() || m_program.type(operation.results[0]).shape.rank() > 0;
+    };
     auto access = accesses.begin();
     for (const Evaluation& evaluation : evaluate) {
         for (; access != accesses.end() && access->number < evaluation.number; ++access) {
             note(*access);
         }
-        if (!mayGoOn()) { // one operation may take seconds
+        if (isLong(*evaluation.operation) && !mayGoOn()) {
             return;
         }
         execute(evaluation);
