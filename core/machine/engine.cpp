@@ -243,8 +243,8 @@ void Engine::close(const Agent& agent)
 
 void Engine::advance()
 {
-    ++m_state.turns;
-    if (!mayGoOn()) {
+    constexpr std::int64_t kBetween = 64; // turns from one look at the limits to the next
+    if (++m_state.turns % kBetween == 0 && !mayGoOn()) {
         return;
     }
     switch (m_agent->frames.back().index()) {

@@ -31,7 +31,7 @@ inline constexpr std::int64_t kMostRecordedSteps = 2'500'000;
 
 // Loop rounds, branches and segments that one run executes at most, and what its rows take.
 inline constexpr std::int64_t kMostTurns = 40'000'000;
-inline constexpr std::int64_t kMostRecordedTurns = 6'000'000;
+inline constexpr std::int64_t kMostRecordedTurns = 5'000'000;
 inline constexpr Bytes kMostRecorded{std::int64_t{700} << 20};
 
 struct Options
