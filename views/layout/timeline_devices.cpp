@@ -46,7 +46,8 @@ std::int32_t deviceCount(const trace::Info& info)
 
 bool hasDeviceLanes(const trace::Trace& trace)
 {
-    return deviceCount(trace.info()) > 1
+    const auto devices = static_cast<std::size_t>(deviceCount(trace.info()));
+    return devices > 1 && trace.info().agents.size() >= devices // a file may say otherwise
            && trace.copies().size() + trace.waits().size() <= kMostRows;
 }
 
