@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 
 namespace pallascope::app {
@@ -93,15 +92,14 @@ int describeKernelFile(const std::string& path, bool json)
         return complain(file.error());
     }
     if (json) {
-        constexpr std::array kVerdicts{"unknown", "yes", "no"};
-        const auto verdict = static_cast<std::size_t>(file->program.lowering.accepted);
+        const ir::Lowering& lowering = file->program.lowering;
         nlohmann::ordered_json described = {{"name", file->program.name},
                                             {"file", path},
                                             {"parameters", nlohmann::ordered_json::array()},
                                             {"needed_contents", neededArguments(file->program)},
                                             {"illegal_blocks", illegalBlocks(file->program)},
-                                            {"jax_accepts", kVerdicts[verdict]},
-                                            {"jax_reason", file->program.lowering.reason}};
+                                            {"jax_accepts", ir::verdictName(lowering.accepted)},
+                                            {"jax_reason", lowering.reason}};
         fmt::print("{}\n", described.dump(2));
         return kFine;
     }

@@ -78,58 +78,80 @@ Error named(const std::string& file, const Error& error)
     return isNamed ? error : Error{error.kind, oneLine(file + ": " + error.message)};
 }
 
-Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progress,
-                              const Printer& printer)
+// What a request asks for, ready to run.
+struct Job
+{
+    KernelChoice kernel;
+    chip::Chip chip;
+    machine::Options options; // its values and settings
+    std::vector<Array> inputs;
+
+    [[nodiscard]] Error refusal(const Error& of) const
+    {
+        return kernel.builtIn != nullptr ? of : named(kernel.parameters.at(kFileParameter), of);
+    }
+};
+
+Result<Job> jobOf(const RunRequest& request)
 {
     Result<KernelChoice> kernel = chooseKernel(request.kernel, request.parameters, request.inputs);
     if (!kernel) {
         return kernel.error();
     }
-    const Result<chip::Chip> chip = loadChip(request.chip);
+    Result<chip::Chip> chip = loadChip(request.chip);
     if (!chip) {
         return chip.error();
     }
-    const ir::Program& program = kernel->program;
-
+    Job job{std::move(*kernel), std::move(*chip), {}, {}};
     // Refuse what cannot run before gigabytes of arguments are made.
-    if (const Status fits = machine::checkFit(program, *chip); !fits) {
+    if (const Status fits = machine::checkFit(job.kernel.program, job.chip); !fits) {
         // Other blocks help only where it is the blocks that do not fit.
-        const Result<study::Fit> blocks = study::fit(program, *chip);
-        const bool tooLarge = kernel->builtIn != nullptr && blocks && !blocks->fits;
+        const Result<study::Fit> blocks = study::fit(job.kernel.program, job.chip);
+        const bool tooLarge = job.kernel.builtIn != nullptr && blocks && !blocks->fits;
         const std::string nearest =
-            tooLarge ? nearestThatFit(*kernel->builtIn, *kernel->arguments, *chip) : "";
-        const Error refusal{
-            fits.error().kind,
-            fits.error().message
-                + (nearest.empty() ? "" : " Nearest blocks that fit: " + nearest + ".")};
-        return kernel->builtIn != nullptr ? refusal : named(request.kernel, refusal);
+            tooLarge ? nearestThatFit(*job.kernel.builtIn, *job.kernel.arguments, job.chip) : "";
+        return job.refusal(
+            {fits.error().kind,
+             fits.error().message
+                 + (nearest.empty() ? "" : " Nearest blocks that fit: " + nearest + ".")});
     }
-    machine::Options options;
-    options.values = request.fullValues ? machine::ValueMode::Full : machine::ValueMode::Needed;
-    options.settings = request.settings;
+    job.options.values = request.fullValues ? machine::ValueMode::Full : machine::ValueMode::Needed;
+    job.options.settings = request.settings;
+    job.inputs = makeInputs(job.kernel, request.fullValues);
+    return job;
+}
+
+Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progress,
+                              const Printer& printer)
+{
+    Result<Job> job = jobOf(request);
+    if (!job) {
+        return job.error();
+    }
+    const KernelChoice& kernel = job->kernel;
+    machine::Options& options = job->options;
     options.progress = progress;
     options.print = printer;
     options.seed = kSeed;
-    options.parameters = kernel->parameters;
-    options.parameterOrder = kernel->parameterOrder;
-    const std::vector<Array> inputs = makeInputs(*kernel, request.fullValues);
-    if (request.fullValues && request.check && kernel->builtIn != nullptr) {
+    options.parameters = kernel.parameters;
+    options.parameterOrder = kernel.parameterOrder;
+    if (request.fullValues && request.check && kernel.builtIn != nullptr) {
         options.check = [&](const std::vector<Array>& outputs) {
             const kernels::Comparison comparison =
-                kernel->builtIn->check(*kernel->arguments, inputs, outputs);
+                kernel.builtIn->check(*kernel.arguments, job->inputs, outputs);
             return trace::Check{true, comparison.passed, comparison.maxAbsError,
                                 comparison.maxRelError, comparison.method};
         };
     }
-    Result<machine::RunResult> run = machine::run(program, inputs, *chip, options);
+    Result<machine::RunResult> run = machine::run(kernel.program, job->inputs, job->chip, options);
     if (!run) {
-        return kernel->builtIn != nullptr ? run.error() : named(request.kernel, run.error());
+        return job->refusal(run.error());
     }
     Result<std::shared_ptr<const layout::RunView>> view = makeRunView(std::move(run->trace));
     if (!view) {
         return view.error();
     }
-    FinishedRun finished{request, std::move(*view), run->wall, {}, program.lowering};
+    FinishedRun finished{request, std::move(*view), run->wall, {}, kernel.program.lowering};
     if (request.keepResults) {
         finished.results = std::move(run->outputs);
     }
@@ -196,23 +218,14 @@ Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progres
 
 Result<std::unique_ptr<machine::Replay>> startReplay(const RunRequest& request)
 {
-    Result<KernelChoice> kernel = chooseKernel(request.kernel, request.parameters, request.inputs);
-    if (!kernel) {
-        return kernel.error();
+    Result<Job> job = jobOf(request);
+    if (!job) {
+        return job.error();
     }
-    Result<chip::Chip> chip = loadChip(request.chip);
-    if (!chip) {
-        return chip.error();
-    }
-    machine::Options options;
-    options.values = request.fullValues ? machine::ValueMode::Full : machine::ValueMode::Needed;
-    options.settings = request.settings;
-    const std::vector<Array> inputs = makeInputs(*kernel, request.fullValues);
-    Result<std::unique_ptr<machine::Replay>> replay =
-        machine::Replay::start(std::move(kernel->program), inputs, std::move(*chip), options);
-    return replay || kernel->builtIn != nullptr
-               ? std::move(replay)
-               : Result<std::unique_ptr<machine::Replay>>(named(request.kernel, replay.error()));
+    Result<std::unique_ptr<machine::Replay>> replay = machine::Replay::start(
+        std::move(job->kernel.program), job->inputs, std::move(job->chip), job->options);
+    return replay ? std::move(replay)
+                  : Result<std::unique_ptr<machine::Replay>>(job->refusal(replay.error()));
 }
 
 Result<FinishedRun> openTrace(const std::string& path)

@@ -91,17 +91,6 @@ const std::string& kindOf(const trace::Link& link)
     return link.kind.empty() ? link.name : link.kind;
 }
 
-double deviceCount(const trace::Info& info)
-{
-    const std::string& first = info.links.front().kind;
-    if (first.empty()) {
-        return 1;
-    }
-    return static_cast<double>(
-        std::count_if(info.links.begin(), info.links.end(),
-                      [&](const trace::Link& link) { return link.kind == first; }));
-}
-
 void Accounting::traffic(Report& report) const
 {
     for (std::size_t operand = 0; operand < m_info.operands.size(); ++operand) {
@@ -114,7 +103,7 @@ void Accounting::traffic(Report& report) const
             if (moved.copies > 0) {
                 const trace::Operand& of = m_info.operands[operand];
                 // What is copied by hand all devices copy, each a part of its own array.
-                const double arrays = of.pipeline == trace::kNone ? deviceCount(m_info) : 1;
+                const double arrays = of.pipeline == trace::kNone ? m_info.deviceCount() : 1;
                 report.traffic.push_back(
                     {of.name, way, moved.copies, moved.bytes, of.blockBytes,
                      of.arrayBytes > Bytes(0) ? ratio(moved.bytes, of.arrayBytes) / arrays : 0});
@@ -299,7 +288,7 @@ void Accounting::roofline(Report& report) const
 {
     Roofline& roofline = report.roofline;
     const trace::Link& link = m_info.links.front();
-    const double devices = deviceCount(m_info);
+    const double devices = m_info.deviceCount();
     roofline.memory = {kindOf(link), BytesPerSecond(link.datasheet.value() * devices),
                        BytesPerSecond(link.achieved.value() * devices)};
     roofline.peak = peak(report);

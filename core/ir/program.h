@@ -530,6 +530,20 @@ enum class Verdict : std::uint8_t
     No
 };
 
+// "unknown", "yes", "no"; empty past the last one.
+[[nodiscard]] constexpr std::string_view verdictName(Verdict verdict)
+{
+    switch (verdict) {
+    case Verdict::Unknown:
+        return "unknown";
+    case Verdict::Yes:
+        return "yes";
+    case Verdict::No:
+        return "no";
+    }
+    return {};
+}
+
 // Whether JAX's own lowering takes the program for a TPU, asked when it was captured.
 struct Lowering
 {

@@ -130,15 +130,7 @@ constexpr std::string_view enumName(ir::Combine combine)
 
 constexpr std::string_view enumName(ir::Verdict verdict)
 {
-    switch (verdict) {
-    case ir::Verdict::Unknown:
-        return "unknown";
-    case ir::Verdict::Yes:
-        return "yes";
-    case ir::Verdict::No:
-        return "no";
-    }
-    return {};
+    return ir::verdictName(verdict);
 }
 
 // ---- parameters of operations: the members, and the operations that have them -------------------

@@ -73,7 +73,7 @@ Engine::Engine(const ir::Program& program, const chip::Chip& chip, const Options
 Status Engine::bind(const std::vector<Array>& inputs)
 {
     addLinks();
-    const std::vector<bool> written = writtenRefs(m_program);
+    const std::vector<bool> written = writtenRoots(m_program, m_needed);
     for (std::int32_t device = 0; device < m_devices; ++device) {
         m_agent = &agentAt(device, 0);
         std::size_t input = 0;
@@ -83,13 +83,12 @@ Status Engine::bind(const std::vector<Array>& inputs)
                 const auto& same = m_program.arguments[static_cast<std::size_t>(argument.aliasOf)];
                 binding(argument.ref) = binding(same.ref);
                 m_state.aliased.insert(binding(same.ref).buffer);
-                m_state.memory[binding(same.ref).buffer].isUncontested = false;
                 continue;
             }
             binding(argument.ref).buffer = m_state.memory.allocate(1).first;
             Memory& memory = m_state.memory[binding(argument.ref).buffer];
             memory = {undefined(type.dtype, type.shape), true,
-                      !written[static_cast<std::size_t>(argument.ref.index)]};
+                      !written[static_cast<std::size_t>(m_needed.root(argument.ref).index)]};
             if (argument.kind == ir::ArgumentKind::Output) {
                 continue;
             }

@@ -33,13 +33,15 @@ public:
     // True when any array element is needed at all.
     [[nodiscard]] bool anyContents() const;
 
+    // Refs that may alias, of views, blocks and aliased arrays, have one root.
+    [[nodiscard]] ir::ValueId root(ir::ValueId ref) const;
+
 private:
     explicit NeededSet(const ir::Program& program);
-    [[nodiscard]] ir::ValueId root(ir::ValueId ref) const;
     void close(const ir::Program& program);
 
     std::vector<bool> m_values, m_contents;
-    std::vector<ir::ValueId> m_root; // refs that may alias share a root
+    std::vector<ir::ValueId> m_root; // by ValueId, one step towards it
 };
 
 } // namespace pallascope::machine

@@ -2,13 +2,14 @@
 #pragma once
 
 #include "core/ir/program.h"
+#include "core/machine/needed.h"
 
 #include <vector>
 
 namespace pallascope::machine {
 
-// By ValueId, of refs that are no views: a store, a copy or a pipeline's write-back goes there, at
-// most.
-[[nodiscard]] std::vector<bool> writtenRefs(const ir::Program& program);
+// By ValueId, of roots of refs (NeededSet::root): a store, a copy or a pipeline's write-back goes
+// there, at most.
+[[nodiscard]] std::vector<bool> writtenRoots(const ir::Program& program, const NeededSet& refs);
 
 } // namespace pallascope::machine

@@ -7,6 +7,7 @@
 #include "core/base/shape.h"
 #include "core/base/units.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -258,6 +259,16 @@ struct Info
     std::int64_t events = 0;   // executed operations, copies, waits, semaphore changes
 
     bool operator==(const Info&) const = default;
+
+    // Of the mesh that the program ran on: each has one link of the first kind.
+    [[nodiscard]] std::int32_t deviceCount() const
+    {
+        std::int32_t count = 0;
+        for (const Link& link : links) {
+            count += !link.kind.empty() && link.kind == links.front().kind ? 1 : 0;
+        }
+        return std::max(count, 1);
+    }
 
     // How often HBM is read or written for a byte that a link moves: 2 between two devices' HBM.
     [[nodiscard]] int hbmPasses(std::size_t link) const

@@ -12,7 +12,7 @@ namespace pallascope::trace {
 struct Summary
 {
     // Between HBM and another memory, or between others. A copy from HBM to HBM counts as read and
-    // as written, half of the link's bytes each.
+    // as written: of one device's link half of its bytes each, between two devices all of them.
     enum Way : std::uint8_t
     {
         Read,

@@ -12,13 +12,15 @@ constexpr std::int64_t kUs = 1'000'000;
 
 // Two devices with two links and one agent each. Device 0 copies from 1 to 3 us and, over its other
 // link, from 2 to 4; device 1 from 1 to 2, and waits from 0 to 4.
-std::shared_ptr<const trace::Trace> twoDevices()
+std::shared_ptr<const trace::Trace> twoDevices(std::size_t agents = 2)
 {
     trace::TraceBuilder builder;
     trace::Info& info = builder.info;
     info.memories = {{"HBM", Bytes(1 << 20), std::nullopt}};
     for (const char* device : {"device 0 ", "device 1 "}) {
-        info.agents.push_back(std::string(device) + "core 0");
+        if (info.agents.size() < agents) {
+            info.agents.push_back(std::string(device) + "core 0");
+        }
         for (const char* kind : {"HBM", "ICI"}) {
             info.links.push_back(
                 {device + std::string(kind), 0, 0, BytesPerSecond(1e9), BytesPerSecond(1e9), kind});
@@ -44,7 +46,7 @@ std::shared_ptr<const trace::Trace> twoDevices()
     copies.start = {1 * kUs, 2 * kUs, 1 * kUs};
     copies.end = {3 * kUs, 4 * kUs, 2 * kUs};
     builder.waits.copy = {trace::kNone};
-    builder.waits.agent = {1};
+    builder.waits.agent = {static_cast<std::int32_t>(agents) - 1};
     builder.waits.step = {trace::kNone};
     builder.waits.begin = {0};
     builder.waits.end = {4 * kUs};
@@ -67,13 +69,20 @@ Lane laneOf(LaneKind kind, std::int32_t device)
 TEST(TimelineOfDevices, countsWhatItsLinksDoAtOnceOnce)
 {
     const auto trace = twoDevices();
-    EXPECT_EQ(deviceCount(trace->info()), 2);
+    EXPECT_EQ(trace->info().deviceCount(), 2);
     const Lane copies = laneOf(LaneKind::DeviceCopy, 0);
     EXPECT_EQ(deviceBusy(*trace, copies, Picoseconds(4 * kUs)), Picoseconds(3 * kUs));
     EXPECT_EQ(deviceBusy(*trace, copies, Picoseconds(5 * kUs / 2)), Picoseconds(3 * kUs / 2));
     EXPECT_EQ(deviceBusy(*trace, laneOf(LaneKind::DeviceWait, 0), trace->end()), Picoseconds(0));
     EXPECT_EQ(deviceBusy(*trace, laneOf(LaneKind::DeviceWait, 1), trace->end()),
               Picoseconds(4 * kUs));
+}
+
+// A file may name fewer cores than its links have devices.
+TEST(TimelineOfDevices, needEachDeviceToHaveACore)
+{
+    EXPECT_TRUE(hasDeviceLanes(*twoDevices()));
+    EXPECT_FALSE(hasDeviceLanes(*twoDevices(1)));
 }
 
 // 100 px for each microsecond.

@@ -13,10 +13,11 @@ constexpr DType kF32 = DType::F32;
 // Per argument.
 std::vector<bool> writtenArguments(const ir::Program& program)
 {
-    const std::vector<bool> written = machine::writtenRefs(program);
+    const auto refs = machine::NeededSet::of(program);
+    const std::vector<bool> written = machine::writtenRoots(program, refs);
     std::vector<bool> arguments;
     for (const ir::Argument& argument : program.arguments) {
-        arguments.push_back(written[static_cast<std::size_t>(argument.ref.index)]);
+        arguments.push_back(written[static_cast<std::size_t>(refs.root(argument.ref).index)]);
     }
     return arguments;
 }
@@ -29,7 +30,7 @@ ir::Program kernelOn(const std::function<void(pl::Ref x, pl::Ref y)>& body)
 
 } // namespace
 
-TEST(WrittenRefs, areTheOutputsOfAPipelineAndNotItsInputs)
+TEST(WrittenRoots, areTheOutputsOfAPipelineAndNotItsInputs)
 {
     const auto block = pl::block({8, 128}, [](auto i) { return pl::at(i, 0); });
     EXPECT_EQ(writtenArguments(kernelOn([&](pl::Ref x, pl::Ref y) {
@@ -40,7 +41,7 @@ TEST(WrittenRefs, areTheOutputsOfAPipelineAndNotItsInputs)
 }
 
 // A block in HBM of a pipeline in HBM is the array itself.
-TEST(WrittenRefs, areArraysWhoseBlocksAnInnerPipelineStoresTo)
+TEST(WrittenRoots, areArraysWhoseBlocksAnInnerPipelineStoresTo)
 {
     const auto rows = [] {
         pl::BlockSpec spec = pl::block({16, 128}, [](auto) { return pl::at(0, 0); });
@@ -59,7 +60,7 @@ TEST(WrittenRefs, areArraysWhoseBlocksAnInnerPipelineStoresTo)
               (std::vector<bool>{true, true}));
 }
 
-TEST(WrittenRefs, areTargetsOfCopiesThroughViews)
+TEST(WrittenRoots, areTargetsOfCopiesThroughViews)
 {
     EXPECT_EQ(writtenArguments(kernelOn([](pl::Ref x, pl::Ref y) {
                   pl::runScoped({pl::dmaSemaphores("sem")}, [&](const std::vector<pl::Ref>& refs) {

@@ -33,7 +33,7 @@ std::vector<std::int32_t> usedMemories(const trace::Info& info)
 // Of several devices those of the first.
 std::size_t shownLinks(const trace::Info& info)
 {
-    return info.links.size() / static_cast<std::size_t>(timeline::deviceCount(info));
+    return info.links.size() / static_cast<std::size_t>(info.deviceCount());
 }
 
 std::string linkPart(const RunView& run, Picoseconds now, std::int32_t link, bool named)

@@ -82,8 +82,6 @@ struct Bar
                                         Level level);
 [[nodiscard]] std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis);
 
-// The devices of the mesh that the program ran on.
-[[nodiscard]] std::int32_t deviceCount(const trace::Info& info);
 // Each device has its lanes: there are several, and not too many rows.
 [[nodiscard]] bool hasDeviceLanes(const trace::Trace& trace);
 [[nodiscard]] Picoseconds deviceBusy(const trace::Trace& trace, const Lane& lane, Picoseconds t);

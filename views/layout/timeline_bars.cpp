@@ -3,6 +3,7 @@
 #include "core/base/format.h"
 #include "core/trace/mark_time.h"
 #include "views/layout/timeline.h"
+#include "views/layout/timeline_plot.h"
 #include "views/layout/view_parts.h"
 
 #include <algorithm>
@@ -13,29 +14,7 @@ namespace pallascope::layout::timeline {
 
 namespace {
 
-constexpr double kOutside = 4; // px that bars may reach past the plot, so that frames stay open
 constexpr double kLeastLabelled = 20; // px; not measured below
-
-struct Plot
-{
-    explicit Plot(const TimeAxis& of)
-        : axis(of)
-        , begin(of.range.begin.value())
-        , end(of.range.end.value())
-    {}
-
-    [[nodiscard]] double x(std::int64_t t) const
-    {
-        return std::clamp(std::round(axis.toX(Picoseconds(t))), axis.left - kOutside,
-                          axis.left + axis.width + kOutside);
-    }
-
-    // The first time that rounds to this pixel.
-    [[nodiscard]] std::int64_t timeAt(double px) const { return axis.toTime(px - 0.5).value(); }
-
-    const TimeAxis& axis;
-    std::int64_t begin, end;
-};
 
 std::size_t firstAtLeast(const std::vector<std::int64_t>& column, std::int64_t t)
 {
@@ -47,25 +26,6 @@ std::size_t firstAfter(const std::vector<std::int64_t>& column, std::int64_t t)
 {
     return static_cast<std::size_t>(std::upper_bound(column.begin(), column.end(), t)
                                     - column.begin());
-}
-
-// Appends [begin, end) as a bar; false when its pixels are taken by the bar before, which then
-// counts it.
-bool append(std::vector<Bar>& bars, const Plot& plot, Bar bar)
-{
-    bar.x0 = plot.x(bar.begin);
-    bar.x1 = std::max(plot.x(bar.end), bar.x0 + 1);
-    if (!bars.empty() && bar.x0 < bars.back().x1) {
-        Bar& last = bars.back();
-        if (bar.x1 <= last.x1) {
-            ++last.count;
-            last.end = std::max(last.end, bar.end);
-            return false;
-        }
-        bar.x0 = last.x1;
-    }
-    bars.push_back(std::move(bar));
-    return true;
 }
 
 bool isLabelled(const Bar& bar, Level level)

@@ -2,6 +2,7 @@
 // looked at one by one.
 #include "core/base/format.h"
 #include "views/layout/timeline.h"
+#include "views/layout/timeline_plot.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +18,7 @@ template<class F>
 void forRows(const trace::Trace& trace, const Lane& lane, F f)
 {
     const trace::Info& info = trace.info();
-    const auto devices = static_cast<std::size_t>(deviceCount(info));
+    const auto devices = static_cast<std::size_t>(info.deviceCount());
     const auto device = static_cast<std::size_t>(lane.device);
     const bool waits = lane.kind == LaneKind::DeviceWait;
     const std::vector<std::int32_t>& owner = waits ? trace.waits().agent : trace.copies().link;
@@ -33,20 +34,9 @@ void forRows(const trace::Trace& trace, const Lane& lane, F f)
 
 } // namespace
 
-std::int32_t deviceCount(const trace::Info& info)
-{
-    if (info.links.empty() || info.links.front().kind.empty()) {
-        return 1;
-    }
-    return static_cast<std::int32_t>(
-        std::count_if(info.links.begin(), info.links.end(), [&](const trace::Link& link) {
-            return link.kind == info.links.front().kind;
-        }));
-}
-
 bool hasDeviceLanes(const trace::Trace& trace)
 {
-    const auto devices = static_cast<std::size_t>(deviceCount(trace.info()));
+    const auto devices = static_cast<std::size_t>(trace.info().deviceCount());
     return devices > 1 && trace.info().agents.size() >= devices // a file may say otherwise
            && trace.copies().size() + trace.waits().size() <= kMostRows;
 }
@@ -64,29 +54,16 @@ Picoseconds deviceBusy(const trace::Trace& trace, const Lane& lane, Picoseconds 
 
 std::vector<Bar> deviceBars(const trace::Trace& trace, const Lane& lane, const TimeAxis& axis)
 {
-    constexpr double kOutside = 4; // px that bars may reach past the plot
     const bool waits = lane.kind == LaneKind::DeviceWait;
-    const auto x = [&](std::int64_t t) {
-        return std::clamp(std::round(axis.toX(Picoseconds(t))), axis.left - kOutside,
-                          axis.left + axis.width + kOutside);
-    };
+    const Plot plot(axis);
     std::vector<Bar> bars;
     forRows(trace, lane, [&](std::size_t row, std::int64_t begin, std::int64_t end) {
-        if (end <= axis.range.begin.value() || begin >= axis.range.end.value()) {
+        if (end <= plot.begin || begin >= plot.end) {
             return;
         }
         Bar bar;
         bar.begin = begin;
         bar.end = end;
-        bar.x0 = x(begin);
-        bar.x1 = std::max(x(end), bar.x0 + 1);
-        if (!bars.empty() && bar.x0 < bars.back().x1) {
-            bar.x0 = bars.back().x1;
-            if (bar.x1 <= bar.x0) {
-                ++bars.back().count;
-                return;
-            }
-        }
         bar.target = {waits ? TargetKind::Wait : TargetKind::Copy, static_cast<std::int64_t>(row),
                       -1};
         bar.color = Role::Wait;
@@ -102,7 +79,7 @@ std::vector<Bar> deviceBars(const trace::Trace& trace, const Lane& lane, const T
                                : std::vector{name};
             bar.color = waits ? Color(Role::Wait) : operandRole(trace.copies().operand[at]);
         }
-        bars.push_back(std::move(bar));
+        (void)append(bars, plot, std::move(bar));
     });
     return bars;
 }

@@ -152,7 +152,7 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height)
         lanes.push_back(std::move(lane));
     };
     const bool byDevice = hasDeviceLanes(*run.trace);
-    for (std::int32_t device = 0; byDevice && device < deviceCount(info); ++device) {
+    for (std::int32_t device = 0; byDevice && device < info.deviceCount(); ++device) {
         const std::string number = std::to_string(device);
         add({LaneKind::DeviceCopy, -1, "copies " + number, Role::CopyIn, device});
         add({LaneKind::DeviceWait, -1, "wait " + number, Role::Wait, device});
