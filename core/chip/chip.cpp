@@ -305,6 +305,9 @@ AgentKind parseAgent(const Node& node, const std::vector<Unit>& units)
 {
     AgentKind agent{.name = node["kind"].text()};
     agent.count = node["count"].whole(kMostUnits, "agents");
+    if (node.has("slots")) {
+        agent.slots = node["slots"].whole(kMostUnits, "slots");
+    }
     agent.clock = Hertz(node["clock_hz"].whole(1'000'000'000'000, "Hz"));
     for (const Node& owned : node["owns"].list()) {
         const std::string name = owned.text();
@@ -427,10 +430,12 @@ std::int32_t Chip::memoryIndex(std::string_view memory) const
 std::int32_t Chip::linkBetween(std::int32_t from, std::int32_t to) const
 {
     const std::int32_t hbm = memoryIndex("HBM");
-    const auto joins = [&](const Link& link) {
-        return (link.from == from && link.to == to) || (link.from == to && link.to == from);
+    const auto joining = [&](std::int32_t a, std::int32_t b) {
+        return std::find_if(links.begin(), links.end(),
+                            [=](const Link& link) { return link.from == a && link.to == b; });
     };
-    auto found = std::find_if(links.begin(), links.end(), joins);
+    auto found = joining(from, to);
+    found = found == links.end() ? joining(to, from) : found;
     if (found == links.end() && (from == hbm || to == hbm)) {
         found = std::find_if(links.begin(), links.end(),
                              [&](const Link& link) { return link.from == hbm || link.to == hbm; });

@@ -39,7 +39,8 @@ struct Memory
 struct Link
 {
     std::string name;
-    std::int32_t from = 0, to = 0; // indices of memories; the link serves both directions
+    std::int32_t from = 0, to = 0; // indices of memories; the link serves the other direction too
+                                   // where no other one does
     BytesPerSecond datasheet;
     double efficiency = 1.0; // achieved / datasheet
     Picoseconds latency;
@@ -95,7 +96,8 @@ struct Unit
 struct AgentKind
 {
     std::string name;       // "TensorCore"
-    std::int64_t count = 1; // of one device
+    std::int64_t count = 1; // of one device, or of one slot
+    std::int64_t slots = 1; // blocks of a core_map's grid that run at a time
     Hertz clock;
     std::vector<std::int32_t> units; // indices of units it owns
 };
@@ -121,8 +123,8 @@ struct Chip
 
     [[nodiscard]] const Unit* unitOf(UnitKind kind) const;
     [[nodiscard]] std::int32_t memoryIndex(std::string_view name) const; // -1: none
-    // The link that copies between two memories take: that which joins them, or, where one of them
-    // is HBM, any of HBM's; -1: none.
+    // The link that copies from one memory to another take: that which joins them in this
+    // direction, else in the other, or, where one of them is HBM, any of HBM's; -1: none.
     [[nodiscard]] std::int32_t linkBetween(std::int32_t from, std::int32_t to) const;
 };
 

@@ -79,7 +79,7 @@ std::vector<ir::ValueId> largestScopes(const ir::Program& program, const ir::Reg
             Bytes sum;
             for (const ir::ValueId ref : refs) {
                 const ir::Type& type = program.type(ref);
-                if (ir::isSemaphore(*type.space)) {
+                if (!ir::hasMemory(*type.space)) {
                     continue;
                 }
                 const Result<std::int32_t> memory = memoryOf(*type.space, chip);
@@ -136,11 +136,11 @@ public:
     Budget budget;
     Status status = Done{};
 
-    // Semaphores have a memory of their own, which no kernel fills.
+    // Semaphores and accumulators have places of their own, which no kernel fills.
     void add(ir::ValueId ref, bool scratch, std::int32_t slots)
     {
         const ir::Type& type = m_program.type(ref);
-        if (!status || ir::isSemaphore(*type.space)) {
+        if (!status || !ir::hasMemory(*type.space)) {
             return;
         }
         const Result<std::int32_t> memory = memoryOf(*type.space, m_chip);

@@ -56,6 +56,8 @@ private:
     [[nodiscard]] Status reduction();
     [[nodiscard]] Status memory();
     [[nodiscard]] Status dot();
+    [[nodiscard]] Status matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
+                                    std::int64_t k, std::int64_t instances);
 
     const ir::Program& m_program;
     const ir::Operation& m_operation;
@@ -232,20 +234,6 @@ Status CostModel::memory()
 
 Status CostModel::dot()
 {
-    const chip::Unit* unit = m_chip.unitOf(chip::UnitKind::Matrix);
-    if (unit == nullptr) {
-        return error("dot_general needs a matrix unit, which " + m_chip.title + " lacks.");
-    }
-    const DType dtype = dotDType(m_program, m_operation);
-    const auto rate = unit->matrixRates.find(dtype);
-    if (rate == unit->matrixRates.end()) {
-        std::string taken;
-        for (const auto& [name, unused] : unit->matrixRates) {
-            taken += (taken.empty() ? "" : ", ") + std::string(dtypeName(name));
-        }
-        return error("dot_general of " + std::string(dtypeName(dtype)) + ": the " + unit->name
-                     + " of " + m_chip.title + " takes " + taken + ".");
-    }
     const auto& dimensions = std::get<ir::DotParams>(m_operation.params);
     std::int64_t batch = 1, k = 1;
     for (const std::int32_t axis : dimensions.lhsBatch) {
@@ -256,10 +244,33 @@ Status CostModel::dot()
     }
     const std::int64_t m = operand(0).shape.elements() / (batch * k),
                        n = operand(1).shape.elements() / (batch * k);
+    const chip::Unit* unit = m_chip.unitOf(chip::UnitKind::Matrix);
+    return matrixWork(batch, m, n, k, unit == nullptr ? 1 : unit->count);
+}
+
+// Products on so many instances of the matrix unit.
+Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
+                             std::int64_t instances)
+{
+    const std::string name(ir::opName(m_operation.code));
+    const chip::Unit* unit = m_chip.unitOf(chip::UnitKind::Matrix);
+    if (unit == nullptr) {
+        return error(name + " needs a matrix unit, which " + m_chip.title + " lacks.");
+    }
+    const DType dtype = dotDType(m_program, m_operation);
+    const auto rate = unit->matrixRates.find(dtype);
+    if (rate == unit->matrixRates.end()) {
+        std::string taken;
+        for (const auto& [taker, unused] : unit->matrixRates) {
+            taken += (taken.empty() ? "" : ", ") + std::string(dtypeName(taker));
+        }
+        return error(name + " of " + std::string(dtypeName(dtype)) + ": the " + unit->name + " of "
+                     + m_chip.title + " takes " + taken + ".");
+    }
     const std::int64_t rowsPushed =
         batch * alignTo(m, unit->rowGranule) * ceilDiv(k, unit->rows) * ceilDiv(n, unit->columns);
     if (Status status = demand(*unit, static_cast<double>(rowsPushed) * rate->second.cyclesPerRow
-                                          / static_cast<double>(unit->count));
+                                          / static_cast<double>(instances));
         !status) {
         return status;
     }
@@ -308,6 +319,9 @@ Result<OperationCost> CostModel::run()
         break;
     case OpKind::Dot:
         status = dot();
+        break;
+    case OpKind::Request: // of one instance
+        status = matrixWork(1, operand(1).shape[0], operand(2).shape[1], operand(2).shape[0], 1);
         break;
     case OpKind::Control:
     case OpKind::Sync:
@@ -368,8 +382,9 @@ void place(const ir::Program& program, std::span<const ir::Operation* const> ope
 
 DType dotDType(const ir::Program& program, const ir::Operation& operation)
 {
-    const DType lhs = program.type(operation.operands[0]).dtype,
-                rhs = program.type(operation.operands[1]).dtype;
+    const std::size_t first = operation.code == OpCode::MatmulAccLhs ? 1 : 0;
+    const DType lhs = program.type(operation.operands[first]).dtype,
+                rhs = program.type(operation.operands[first + 1]).dtype;
     return dtypeBits(lhs) >= dtypeBits(rhs) ? lhs : rhs;
 }
 

@@ -53,7 +53,7 @@ struct SegmentCost
     std::int64_t transcendentals = 0;
 };
 
-// The dtype whose matrix rate a dot_general runs at: that of its wider operand.
+// The dtype whose matrix rate a dot_general or matmul_acc_lhs runs at: that of its wider operand.
 [[nodiscard]] DType dotDType(const ir::Program& program, const ir::Operation& operation);
 
 // Uses the clock of the first agent kind.

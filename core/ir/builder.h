@@ -410,12 +410,24 @@ void semaphoreWait(const Ref& semaphore, const Operand& amount, bool decrement =
 [[nodiscard]] Value semaphoreRead(const Ref& semaphore, Here here = Here::current());
 [[nodiscard]] Ref getBarrierSemaphore(std::int32_t collectiveId = 0, Here here = Here::current());
 void delay(const Operand& nanoseconds, Here here = Here::current());
+// The matrix unit by hand. It adds lhs times weights to an accumulator, beside what follows, on its
+// instance `mxu`; with `staged`, that becomes its weights before. All but lhs are refs in
+// MemorySpace::Accumulator, which begin with zeros.
+void matmulPushRhs(const Ref& staged, const Operand& rhs, Here here = Here::current());
+void matmulAccLhs(const Ref& sum, const Operand& lhs, const Ref& weights,
+                  std::optional<Ref> staged = {}, std::int32_t mxu = 0,
+                  Here here = Here::current());
+// Waits for the sums, takes them and leaves zeros.
+[[nodiscard]] Value matmulPop(const Ref& sum, Here here = Here::current());
+
 // pltpu.load and pltpu.store with a mask of the ref's shape; where it is false, `other`.
 [[nodiscard]] Value maskedLoad(const Ref& ref, const Operand& mask, const Operand& other,
                                Here here = Here::current());
 void maskedStore(const Ref& ref, const Operand& value, const Operand& mask,
                  Here here = Here::current());
-// Runs the body on every core of a mesh at once (pl.core_map).
+// Runs the body on every core of a mesh at once (pl.core_map), once for each block of a grid.
+void coreMap(ir::CoreMapParams mesh, const std::function<void()>& body,
+             Here here = Here::current());
 void coreMap(std::string axis, std::int32_t cores, const std::function<void()>& body,
              Here here = Here::current());
 [[nodiscard]] Value axisIndex(std::string axis, Here here = Here::current());

@@ -123,6 +123,32 @@ void delay(const Operand& nanoseconds, Here here)
                              here);
 }
 
+void matmulPushRhs(const Ref& staged, const Operand& rhs, Here here)
+{
+    Tracer::current().append(
+        {.code = OpCode::MatmulPushRhs, .operands = {staged.id(), idOf(rhs, staged.dtype())}},
+        here);
+}
+
+void matmulAccLhs(const Ref& sum, const Operand& lhs, const Ref& weights, std::optional<Ref> staged,
+                  std::int32_t mxu, Here here)
+{
+    ir::Operation operation{.code = OpCode::MatmulAccLhs,
+                            .operands = {sum.id(), idOf(lhs, weights.dtype()), weights.id()},
+                            .params = ir::MatrixUnitParams{mxu}};
+    if (staged) {
+        operation.operands.push_back(staged->id());
+    }
+    Tracer::current().append(std::move(operation), here);
+}
+
+Value matmulPop(const Ref& sum, Here here)
+{
+    return Tracer::current()
+        .append({.code = OpCode::MatmulPop, .operands = {sum.id()}}, here)
+        .front();
+}
+
 Value maskedLoad(const Ref& ref, const Operand& mask, const Operand& other, Here here)
 {
     const ir::ValueId filler = other.isNumber()
@@ -145,9 +171,13 @@ void maskedStore(const Ref& ref, const Operand& value, const Operand& mask, Here
 
 void coreMap(std::string axis, std::int32_t cores, const std::function<void()>& body, Here here)
 {
+    coreMap(ir::CoreMapParams{std::move(axis), cores, {}}, body, here);
+}
+
+void coreMap(ir::CoreMapParams mesh, const std::function<void()>& body, Here here)
+{
     Tracer& tracer = Tracer::current();
-    ir::Operation operation{.code = OpCode::CoreMap,
-                            .params = ir::CoreMapParams{std::move(axis), cores}};
+    ir::Operation operation{.code = OpCode::CoreMap, .params = std::move(mesh)};
     operation.regions.push_back(tracer.region({}, [&] {
         body();
         return std::vector<ir::ValueId>();

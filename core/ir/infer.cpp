@@ -117,7 +117,7 @@ Result<std::vector<Type>> inferTypes(const Program& program, const Operation& op
     }
     for (std::size_t i = 0; i < operation.operands.size(); ++i) {
         const bool mayBeRef =
-            entry.kind == OpKind::Control || entry.kind == OpKind::Sync
+            endsSegment(entry.code)
             || ((entry.kind == OpKind::Memory || entry.kind == OpKind::View) && i == 0);
         const Type& type = program.type(operation.operands[i]);
         if (type.isRef() && !mayBeRef) {

@@ -6,11 +6,7 @@ namespace pallascope::ir {
 
 std::int32_t deviceCount(const Program& program)
 {
-    std::int32_t count = 1;
-    for (const MeshAxis& axis : program.mesh) {
-        count *= axis.size;
-    }
-    return count;
+    return sizeOf(program.mesh);
 }
 
 std::int32_t coreCount(const Program& program)
@@ -24,18 +20,38 @@ std::int32_t coreCount(const Program& program)
     return most;
 }
 
-std::int32_t coordinate(const Program& program, std::int32_t device, std::size_t axis)
+std::int32_t blockCount(const Program& program)
 {
-    for (std::size_t inner = program.mesh.size(); --inner > axis;) {
-        device /= program.mesh[inner].size;
-    }
-    return device % program.mesh[axis].size;
+    std::int32_t most = 1;
+    forEachOperation(program.body, [&](const Operation& operation) {
+        if (operation.code == OpCode::CoreMap) {
+            most = std::max(most, sizeOf(std::get<CoreMapParams>(operation.params).grid));
+        }
+    });
+    return most;
 }
 
-std::optional<std::size_t> meshAxis(const Program& program, std::string_view name)
+std::int32_t sizeOf(const std::vector<MeshAxis>& axes)
 {
-    for (std::size_t axis = 0; axis < program.mesh.size(); ++axis) {
-        if (program.mesh[axis].name == name) {
+    std::int32_t count = 1;
+    for (const MeshAxis& axis : axes) {
+        count *= axis.size;
+    }
+    return count;
+}
+
+std::int32_t coordinate(const std::vector<MeshAxis>& axes, std::int32_t number, std::size_t axis)
+{
+    for (std::size_t inner = axes.size(); --inner > axis;) {
+        number /= axes[inner].size;
+    }
+    return number % axes[axis].size;
+}
+
+std::optional<std::size_t> axisNamed(const std::vector<MeshAxis>& axes, std::string_view name)
+{
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+        if (axes[axis].name == name) {
             return axis;
         }
     }
@@ -48,7 +64,7 @@ Type wholeType(const Program& program, const Argument& argument)
     std::vector<Extent> extents = type.shape.extents();
     for (std::size_t i = 0; i < argument.partition.size(); ++i) {
         for (const std::string& name : argument.partition[i]) {
-            extents[i] *= program.mesh[meshAxis(program, name).value()].size;
+            extents[i] *= program.mesh[axisNamed(program.mesh, name).value()].size;
         }
     }
     type.shape = Shape(std::move(extents));
@@ -63,8 +79,8 @@ std::vector<std::int64_t> partStart(const Program& program, const Argument& argu
     for (std::size_t i = 0; i < argument.partition.size(); ++i) {
         std::int64_t number = 0;
         for (const std::string& name : argument.partition[i]) {
-            const std::size_t axis = meshAxis(program, name).value();
-            number = number * program.mesh[axis].size + coordinate(program, device, axis);
+            const std::size_t axis = axisNamed(program.mesh, name).value();
+            number = number * program.mesh[axis].size + coordinate(program.mesh, device, axis);
         }
         start[i] = number * part[i];
     }

@@ -13,12 +13,19 @@ constexpr std::int32_t kMostDevices = 256;
 // Cores that its core_maps take of each device; at least 1.
 [[nodiscard]] std::int32_t coreCount(const Program& program);
 
-// Where a device is on an axis of the mesh.
-[[nodiscard]] std::int32_t coordinate(const Program& program, std::int32_t device,
+// Blocks of the core_map with the most; 1 where none has a grid.
+[[nodiscard]] std::int32_t blockCount(const Program& program);
+
+// Of all axes together; 1 without any.
+[[nodiscard]] std::int32_t sizeOf(const std::vector<MeshAxis>& axes);
+
+// Where a device (or block) is on an axis; numbers are row-major.
+[[nodiscard]] std::int32_t coordinate(const std::vector<MeshAxis>& axes, std::int32_t number,
                                       std::size_t axis);
 
-// Number of the mesh axis with this name; absent: there is none.
-[[nodiscard]] std::optional<std::size_t> meshAxis(const Program& program, std::string_view name);
+// Number of the axis with this name; absent: there is none.
+[[nodiscard]] std::optional<std::size_t> axisNamed(const std::vector<MeshAxis>& axes,
+                                                   std::string_view name);
 
 // The whole array of an argument, of which each device has a part.
 [[nodiscard]] Type wholeType(const Program& program, const Argument& argument);

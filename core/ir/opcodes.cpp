@@ -42,7 +42,7 @@ bool isEvaluatedByEngine(OpCode code)
 bool endsSegment(OpCode code)
 {
     const OpKind kind = opEntry(code).kind;
-    return kind == OpKind::Control || kind == OpKind::Sync;
+    return kind == OpKind::Control || kind == OpKind::Sync || kind == OpKind::Request;
 }
 
 std::string_view opName(OpCode code)

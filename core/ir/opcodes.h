@@ -33,6 +33,7 @@ enum class OpKind : std::uint8_t
     Dot,            // 2*M*N*K FLOPs, matrix unit
     Memory,         // get, swap: load and store units
     View,           // another way to see a ref: free
+    Request,        // asks a unit, which works beside the agent: ends a segment
     Sync,           // copies and semaphores by hand: ends a segment, takes no time by itself
     Hint,           // for people and compilers: free, no value
     Control         // ends a segment

@@ -311,6 +311,11 @@ struct ParametersText
         return p.decrement ? "" : "decrement=False";
     }
 
+    std::string operator()(const MatrixUnitParams& p) const
+    {
+        return "mxu=" + std::to_string(p.mxu);
+    }
+
     std::string operator()(const BarrierParams& p) const
     {
         return "collective_id=" + std::to_string(p.collectiveId);
@@ -318,7 +323,11 @@ struct ParametersText
 
     std::string operator()(const CoreMapParams& p) const
     {
-        return "axis=" + p.axis + " cores=" + std::to_string(p.cores);
+        std::string text = "axis=" + p.axis + " cores=" + std::to_string(p.cores);
+        for (const MeshAxis& axis : p.grid) {
+            text += " " + axis.name + "=" + std::to_string(axis.size);
+        }
+        return text;
     }
 
     std::string operator()(const DotParams& p) const

@@ -22,6 +22,7 @@ enum class MemorySpace : std::uint8_t
     Hbm,
     Vmem,
     Smem,
+    Accumulator,     // of the matrix unit: accumulators and right operands, in no memory
     Semaphore,       // SemaphoreType.REGULAR: counts signals
     DmaSemaphore,    // SemaphoreType.DMA: counts the bytes of copies
     BarrierSemaphore // SemaphoreType.BARRIER: one per collective_id
@@ -39,6 +40,8 @@ enum class MemorySpace : std::uint8_t
         return "vmem";
     case MemorySpace::Smem:
         return "smem";
+    case MemorySpace::Accumulator:
+        return "accumulator";
     case MemorySpace::Semaphore:
         return "semaphore";
     case MemorySpace::DmaSemaphore:
@@ -52,6 +55,12 @@ enum class MemorySpace : std::uint8_t
 [[nodiscard]] constexpr bool isSemaphore(MemorySpace space)
 {
     return space >= MemorySpace::Semaphore;
+}
+
+// Takes bytes of one of the chip's memories.
+[[nodiscard]] constexpr bool hasMemory(MemorySpace space)
+{
+    return space < MemorySpace::Accumulator;
 }
 
 // The type of a value (an array; rank 0: a scalar), or of a ref to memory in `space`.
@@ -362,17 +371,34 @@ struct SemaphoreWaitParams
     bool operator==(const SemaphoreWaitParams&) const = default;
 };
 
+struct MatrixUnitParams // matmul_acc_lhs: the instance of the matrix unit
+{
+    std::int32_t mxu = 0;
+    bool operator==(const MatrixUnitParams&) const = default;
+};
+
 struct BarrierParams
 {
     std::int32_t collectiveId = 0;
     bool operator==(const BarrierParams&) const = default;
 };
 
-// core_map: its region runs on every core of a mesh at once.
+// One axis of a mesh: of the devices that a program runs on (then a ring), or of the blocks of a
+// core_map.
+struct MeshAxis
+{
+    std::string name;
+    std::int32_t size = 1;
+    bool operator==(const MeshAxis&) const = default;
+};
+
+// core_map: its region runs on every core of a mesh at once. With a grid it does so once for each
+// of its blocks, of which the chip holds as many at a time as its agents have slots.
 struct CoreMapParams
 {
     std::string axis = "core";
     std::int32_t cores = 1;
+    std::vector<MeshAxis> grid; // blocks are numbered row-major
     bool operator==(const CoreMapParams&) const = default;
 };
 
@@ -457,7 +483,8 @@ using Params =
                  IntegerPowParams, ReciprocalParams, ArgParams, SplitParams, SliceParams, PadParams,
                  TileParams, RollParams, GatherParams, ScatterParams, CumulativeParams, SizesParams,
                  SortParams, UnpackParams, MultipleOfParams, TextParams, DmaParams, SignalParams,
-                 SemaphoreWaitParams, BarrierParams, CoreMapParams, ScanParams, PipelineParams>;
+                 SemaphoreWaitParams, MatrixUnitParams, BarrierParams, CoreMapParams, ScanParams,
+                 PipelineParams>;
 
 // -------------------------------------------------------------------------------------------------
 
@@ -550,14 +577,6 @@ struct Lowering
     Verdict accepted = Verdict::Unknown;
     std::string reason; // JAX's, where it is not accepted or not known
     bool operator==(const Lowering&) const = default;
-};
-
-// One axis of the mesh of devices that a program runs on; a ring.
-struct MeshAxis
-{
-    std::string name;
-    std::int32_t size = 1;
-    bool operator==(const MeshAxis&) const = default;
 };
 
 struct Program

@@ -80,6 +80,9 @@ using Types = std::vector<Type>;
 [[nodiscard]] Result<Types> semaphoreRead(const Program&, const Operation&);
 [[nodiscard]] Result<Types> barrierSemaphore(const Program&, const Operation&);
 [[nodiscard]] Result<Types> delay(const Program&, const Operation&);
+[[nodiscard]] Result<Types> matmulPushRhs(const Program&, const Operation&);
+[[nodiscard]] Result<Types> matmulAccLhs(const Program&, const Operation&);
+[[nodiscard]] Result<Types> matmulPop(const Program&, const Operation&);
 
 // What the rules share.
 [[nodiscard]] Error error(const Operation& operation, const std::string& what);

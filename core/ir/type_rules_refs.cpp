@@ -208,8 +208,8 @@ Result<Types> dmaStart(const Program& program, const Operation& operation)
                                 "parameters add.");
     }
     const Type &source = operand(program, operation, 0), &target = operand(program, operation, 1);
-    const bool refs = source.isRef() && target.isRef() && !isSemaphore(*source.space)
-                      && !isSemaphore(*target.space);
+    const bool refs =
+        source.isRef() && target.isRef() && hasMemory(*source.space) && hasMemory(*target.space);
     // Slices of dynamic size are compared when they run, others by the verifier.
     if (!refs || source.dtype != target.dtype || source.shape.rank() != target.shape.rank()) {
         return error(operation, "copies " + toString(source) + " to " + toString(target)
@@ -295,6 +295,55 @@ Result<Types> delay(const Program& program, const Operation& operation)
                                     + toString(operand(program, operation, 0)) + ".");
     }
     return Types{};
+}
+
+namespace {
+
+bool isAccumulator(const Type& type)
+{
+    return type.space == MemorySpace::Accumulator && type.shape.rank() == 2;
+}
+
+} // namespace
+
+Result<Types> matmulPushRhs(const Program& program, const Operation& operation)
+{
+    const Type &target = operand(program, operation, 0), &rhs = operand(program, operation, 1);
+    if (!isAccumulator(target) || rhs.isRef() || rhs.dtype != target.dtype
+        || rhs.shape != target.shape) {
+        return error(operation, "puts " + toString(rhs) + " into " + toString(target)
+                                    + "; a ref in accumulator and a value like it are right.");
+    }
+    return Types{};
+}
+
+Result<Types> matmulAccLhs(const Program& program, const Operation& operation)
+{
+    const Type &sum = operand(program, operation, 0), &lhs = operand(program, operation, 1),
+               &rhs = operand(program, operation, 2);
+    const bool sound =
+        isAccumulator(sum) && isAccumulator(rhs) && !lhs.isRef() && lhs.shape.rank() == 2
+        && lhs.shape[0] == sum.shape[0] && lhs.shape[1] == rhs.shape[0]
+        && rhs.shape[1] == sum.shape[1]
+        && sum.dtype == (isFloat(lhs.dtype) || isFloat(rhs.dtype) ? DType::F32 : DType::Int32)
+        && (operation.operands.size() == 3 || operand(program, operation, 3) == rhs)
+        && params<MatrixUnitParams>(operation).mxu >= 0;
+    if (!sound) {
+        return error(operation, "adds " + toString(lhs) + " times " + toString(rhs) + " to "
+                                    + toString(sum)
+                                    + "; [m,k] times [k,n] to [m,n] is right, both refs in "
+                                      "accumulator, the sum in f32, or of integers in int32.");
+    }
+    return Types{};
+}
+
+Result<Types> matmulPop(const Program& program, const Operation& operation)
+{
+    const Type& sum = operand(program, operation, 0);
+    if (!isAccumulator(sum)) {
+        return error(operation, "takes a ref in accumulator, not " + toString(sum) + ".");
+    }
+    return Types{{sum.dtype, sum.shape, {}}};
 }
 
 } // namespace pallascope::ir::type_rules

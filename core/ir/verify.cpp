@@ -53,9 +53,10 @@ private:
 
     const Program& m_program;
     std::set<ValueId> m_defined;
-    std::set<ValueId> m_ragged; // refs of dynamic extents
-    std::string m_coreAxis;     // of the core_map around
-    int m_pipelines = 0;        // around
+    std::set<ValueId> m_ragged;        // refs of dynamic extents
+    std::string m_coreAxis;            // of the core_map around
+    std::vector<MeshAxis> m_blockAxes; // of the core_map around
+    int m_pipelines = 0;               // around
 };
 
 Status Verifier::region(const Region& region, std::size_t gridRank)
@@ -129,9 +130,10 @@ Status Verifier::place(const Operation& operation, std::size_t gridRank)
     }
     if (operation.code == OpCode::AxisIndex) {
         const auto* axis = std::get_if<TextParams>(&operation.params);
-        const bool known = axis != nullptr
-                           && ((!m_coreAxis.empty() && axis->text == m_coreAxis)
-                               || meshAxis(m_program, axis->text));
+        const bool known =
+            axis != nullptr
+            && ((!m_coreAxis.empty() && axis->text == m_coreAxis)
+                || axisNamed(m_program.mesh, axis->text) || axisNamed(m_blockAxes, axis->text));
         if (!known) {
             return error(operation, "axis_index asks for an axis that neither the mesh of devices "
                                     "nor a core_map around it has.");
@@ -333,6 +335,7 @@ Status Verifier::pipeline(const Operation& operation)
 Status Verifier::coreMap(const Operation& operation)
 {
     constexpr std::int32_t kMostCores = 256;
+    constexpr std::int64_t kMostBlocks = 1 << 20;
     const auto* mesh = std::get_if<CoreMapParams>(&operation.params);
     if (mesh == nullptr || operation.regions.size() != 1 || mesh->axis.empty() || mesh->cores < 1
         || mesh->cores > kMostCores || !operation.regions[0].arguments.empty()
@@ -344,13 +347,29 @@ Status Verifier::coreMap(const Operation& operation)
         return error(operation, "a core_map inside another one or inside a pipeline has no cores "
                                 "left to run on.");
     }
-    if (meshAxis(m_program, mesh->axis)) {
-        return error(operation, "core_map names its axis \"" + mesh->axis
-                                    + "\", as the mesh of devices does; another name is right.");
+    std::vector<MeshAxis> axes = mesh->grid;
+    axes.push_back({mesh->axis, mesh->cores});
+    std::set<std::string> names;
+    std::int64_t blocks = 1;
+    for (const MeshAxis& axis : axes) {
+        if (axisNamed(m_program.mesh, axis.name) || !names.insert(axis.name).second) {
+            return error(operation, "core_map names an axis \"" + axis.name
+                                        + "\", as the mesh of devices or another of its own axes "
+                                          "does; another name is right.");
+        }
+        blocks *= &axis == &axes.back() ? 1 : axis.size;
+        if (axis.name.empty() || axis.size < 1 || blocks > kMostBlocks) {
+            return error(operation,
+                         "core_map has a grid with the axis \"" + axis.name + "\" of "
+                             + std::to_string(axis.size) + "; names, sizes from 1 and at most "
+                             + std::to_string(kMostBlocks) + " blocks together are right.");
+        }
     }
     m_coreAxis = mesh->axis;
+    m_blockAxes = mesh->grid;
     Status status = region(operation.regions[0], 0);
     m_coreAxis.clear();
+    m_blockAxes.clear();
     return status;
 }
 
@@ -378,7 +397,7 @@ Status Verifier::partition(const Argument& argument) const
     bool sound = argument.partition.empty() || argument.partition.size() == shape.rank();
     for (const std::vector<std::string>& axis : argument.partition) {
         for (const std::string& name : axis) {
-            sound = sound && meshAxis(m_program, name) && used.insert(name).second;
+            sound = sound && axisNamed(m_program.mesh, name) && used.insert(name).second;
         }
     }
     if (!sound) {

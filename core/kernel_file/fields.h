@@ -214,6 +214,9 @@ template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::SemaphoreWaitParams>{
     "semaphore_wait"};
 template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::MatrixUnitParams>{
+    "matmul_acc_lhs"};
+template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::BarrierParams>{
     "get_barrier_semaphore"};
 template<>
@@ -434,10 +437,23 @@ void fields(A& a, T& params)
     a("decrement", params.decrement);
 }
 
+template<class A, MaybeConst<ir::MatrixUnitParams> T>
+void fields(A& a, T& params)
+{
+    a("mxu", params.mxu);
+}
+
 template<class A, MaybeConst<ir::BarrierParams> T>
 void fields(A& a, T& params)
 {
     a("collective_id", params.collectiveId);
+}
+
+template<class A, MaybeConst<ir::MeshAxis> T>
+void fields(A& a, T& axis)
+{
+    a.required("name", axis.name);
+    a.required("size", axis.size);
 }
 
 template<class A, MaybeConst<ir::CoreMapParams> T>
@@ -445,6 +461,7 @@ void fields(A& a, T& params)
 {
     a("axis", params.axis);
     a("cores", params.cores);
+    a("grid", params.grid);
 }
 
 template<class A, MaybeConst<ir::ScanParams> T>
@@ -524,13 +541,6 @@ void fields(A& a, T& argument)
     a.required("ref", argument.ref);
     a("alias_of", argument.aliasOf);
     a("partition", argument.partition);
-}
-
-template<class A, MaybeConst<ir::MeshAxis> T>
-void fields(A& a, T& axis)
-{
-    a.required("name", axis.name);
-    a.required("size", axis.size);
 }
 
 template<class A, MaybeConst<ir::CompilerParams> T>

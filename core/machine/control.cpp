@@ -24,8 +24,8 @@ void Engine::runBlock()
             continue;
         }
         ++frame.next;
-        if (ir::opEntry(item.control->code).kind == ir::OpKind::Sync) {
-            runSync(*item.control);
+        if (ir::opEntry(item.control->code).kind != ir::OpKind::Control) {
+            runSync(item);
             if (m_error || m_state.stopped || m_agent->waiting || yields()) {
                 return;
             }
@@ -108,8 +108,13 @@ void Engine::allocate(const std::vector<ir::ValueId>& refs, Owned& owned)
         owned.buffers.push_back(m_state.memory.allocate(1));
         binding(ref) = {};
         binding(ref).buffer = owned.buffers.back().first;
-        m_state.memory[binding(ref).buffer] = {undefined(type.dtype, type.shape), false,
-                                               m_agent->cores > 1 && m_devices == 1};
+        Memory& memory = m_state.memory[binding(ref).buffer];
+        memory = {undefined(type.dtype, type.shape), false,
+                  m_agent->mesh != nullptr && m_devices == 1};
+        if (*type.space == ir::MemorySpace::Accumulator) {
+            memory.contents.store(StridedView::whole(type.shape),
+                                  RuntimeValue::zeros(type.dtype, type.shape));
+        }
     }
 }
 

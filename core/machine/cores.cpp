@@ -1,12 +1,13 @@
 // Programs that run on several cores at once: core_map, and grids shared between its cores.
 #include "core/base/format.h"
+#include "core/ir/mesh.h"
 #include "core/machine/engine.h"
 
 #include <algorithm>
 
 namespace pallascope::machine {
 
-// This core goes on as core 0; the others begin with what it knows.
+// This core goes on as core 0 of the first slot; the others begin with what it knows.
 void Engine::enterCores(const PlanItem& item)
 {
     const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
@@ -17,69 +18,125 @@ void Engine::enterCores(const PlanItem& item)
                        + std::to_string(kind.count) + "."));
         return;
     }
-    m_agent->frames.emplace_back(CoresFrame{});
-    m_agent->frames.emplace_back(BlockFrame{item.regions[0]});
-    m_agent->cores = mesh.cores;
-    if (mesh.cores > 1) {
-        m_state.races.fork(m_agent->id, mesh.cores);
+    const std::int32_t slots = std::min(m_slots, ir::sizeOf(mesh.grid));
+    if (slots * mesh.cores > 1) {
+        m_state.races.fork(m_agent->id, (slots - 1) * m_cores + mesh.cores);
     }
+    m_state.dispatched[static_cast<std::size_t>(m_agent->device)] = 0;
+    Agent& first = *m_agent;
+    for (std::int32_t slot = 0; slot < slots; ++slot) {
+        m_agent = &agentAt(first.device, slot, 0);
+        m_agent->cores = mesh.cores;
+        m_agent->mesh = &mesh;
+        if (slot > 0) {
+            m_agent->time = first.time;
+            m_agent->values = first.values;
+            m_agent->refs = first.refs;
+        }
+        m_agent->frames.emplace_back(CoresFrame{&item});
+        dispatch(item);
+    }
+    m_agent = &first;
+    m_horizon = m_agent->time; // the others begin now too
+}
+
+// The next block begins in this agent's slot.
+void Engine::dispatch(const PlanItem& item)
+{
+    const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
+    m_agent->block = m_state.dispatched[static_cast<std::size_t>(m_agent->device)]++;
+    m_agent->frames.emplace_back(BlockFrame{item.regions[0]});
     for (std::int32_t core = 1; core < mesh.cores; ++core) {
-        Agent& other = agentAt(m_agent->device, core);
+        Agent& other = agentAt(m_agent->device, m_agent->slot, core);
         other.cores = mesh.cores;
+        other.block = m_agent->block;
+        other.mesh = &mesh;
         other.time = m_agent->time;
         other.values = m_agent->values;
         other.refs = m_agent->refs;
         other.frames.emplace_back(BlockFrame{item.regions[0]});
     }
-    m_horizon = m_agent->time; // the others begin now too
+    m_horizon = std::min(m_horizon, m_agent->time);
 }
 
-namespace {
-
-// But for the first core of the device.
-bool othersAreDone(const std::deque<Agent>& agents, std::int32_t device)
-{
-    return std::all_of(agents.begin(), agents.end(), [&](const Agent& agent) {
-        return agent.device != device || agent.core == 0 || agent.isDone();
-    });
-}
-
-} // namespace
-
-// Core 0 goes on when the last of the others has ended.
+// Somebody is done: whoever waits for that looks again.
 void Engine::wakeJoining()
 {
-    Agent& first = agentAt(m_agent->device, 0);
-    if (first.waiting && first.waiting->semaphore < 0
-        && othersAreDone(m_state.agents, first.device)) {
-        first.waiting.reset();
+    for (Agent* waiting :
+         {&agentAt(m_agent->device, m_agent->slot, 0), &agentAt(m_agent->device, 0, 0)}) {
+        if (waiting->waiting && waiting->waiting->semaphore < 0) {
+            waiting->waiting.reset();
+        }
     }
 }
 
-void Engine::joinCores()
+// The later of now and then, with the wait until then.
+Picoseconds Engine::awaitEnd(Picoseconds end)
 {
-    if (!othersAreDone(m_state.agents, m_agent->device)) {
-        m_agent->waiting = Waiting{.since = m_agent->time};
-        return;
-    }
-    const std::int32_t cores = m_agent->cores;
-    Picoseconds end = m_agent->time;
-    for (std::int32_t core = 1; core < cores; ++core) {
-        Agent& other = agentAt(m_agent->device, core);
-        end = std::max(end, other.time);
-        other.values = {};
-        other.refs = {};
-    }
     if (end > m_agent->time) {
         m_recorder.addWait(trace::kNone, trace::kNone, m_agent->id, m_agent->step, m_agent->time,
                            end);
     }
-    m_agent->time = end;
-    m_agent->cores = 1;
+    return std::max(m_agent->time, end);
+}
+
+// The first core of a slot has come to the end of a block.
+void Engine::joinCores()
+{
+    const auto& item = *std::get<CoresFrame>(m_agent->frames.back()).item;
+    const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
+    Picoseconds end = m_agent->time;
+    for (std::int32_t core = 1; core < mesh.cores; ++core) {
+        Agent& other = agentAt(m_agent->device, m_agent->slot, core);
+        if (!other.isDone()) {
+            m_agent->waiting = Waiting{.since = m_agent->time};
+            return;
+        }
+        end = std::max(end, other.time);
+    }
+    m_agent->time = awaitEnd(end);
+    if (m_agent->time > m_horizon) {
+        return; // another slot may be free before
+    }
+    if (m_state.dispatched[static_cast<std::size_t>(m_agent->device)] < ir::sizeOf(mesh.grid)) {
+        dispatch(item);
+        return;
+    }
+    for (std::int32_t core = 1; core < mesh.cores; ++core) {
+        Agent& other = agentAt(m_agent->device, m_agent->slot, core);
+        other.values = {};
+        other.refs = {};
+    }
+    if (m_agent->slot == 0) {
+        joinSlots();
+        return;
+    }
+    m_agent->values = {};
+    m_agent->refs = {};
     m_agent->frames.pop_back();
-    if (cores > 1) {
-        m_state.races.join(m_agent->id, cores);
-        reportEarly(m_agent->id, cores);
+}
+
+// The first slot has no block left: the program goes on there when the others have none either.
+void Engine::joinSlots()
+{
+    Picoseconds end = m_agent->time;
+    for (std::int32_t slot = 1; slot < m_slots; ++slot) {
+        const Agent& other = agentAt(m_agent->device, slot, 0);
+        if (!other.isDone()) {
+            m_agent->waiting = Waiting{.since = m_agent->time};
+            return;
+        }
+        end = std::max(end, other.time);
+    }
+    const std::int32_t count =
+        (std::min(m_slots, ir::sizeOf(m_agent->mesh->grid)) - 1) * m_cores + m_agent->cores;
+    m_agent->time = awaitEnd(end);
+    m_agent->cores = 1;
+    m_agent->mesh = nullptr;
+    m_agent->frames.pop_back();
+    if (count > 1) {
+        m_state.races.join(m_agent->id, count);
+        reportEarly(m_agent->id, count);
     }
 }
 

@@ -15,7 +15,10 @@ using ir::OpCode;
 void Engine::addAgents()
 {
     m_devices = ir::deviceCount(m_program);
+    m_slots = slotsUsed(m_program, m_chip);
     m_cores = ir::coreCount(m_program);
+    m_asked = askedUnits(m_program, m_chip);
+    m_state.dispatched.resize(static_cast<std::size_t>(m_devices), 0);
     std::vector<RuntimeValue> values(m_program.values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
         const ir::Value& value = m_program.values[i];
@@ -23,12 +26,13 @@ void Engine::addAgents()
             values[i] = RuntimeValue::scalarOf(value.type.dtype, *value.literal);
         }
     }
-    for (std::int32_t id = 0; id < m_devices * m_cores; ++id) {
+    for (std::int32_t id = 0; id < m_devices * agentsPerDevice(); ++id) {
         Agent& agent = m_state.agents.emplace_back();
         agent.id = id;
-        agent.device = id / m_cores;
-        agent.core = id % m_cores;
-        if (agent.core == 0) {
+        agent.device = id / agentsPerDevice();
+        agent.slot = id % agentsPerDevice() / m_cores; // of a unit: past the last
+        agent.core = id % agentsPerDevice() % m_cores;
+        if (agent.core == 0 && agent.slot == 0) {
             agent.values = values;
             agent.refs.resize(values.size());
         }
@@ -51,19 +55,20 @@ void Engine::addLinks()
 void Engine::begin()
 {
     if (m_devices > 1) {
-        m_state.races.fork(0, m_devices * m_cores);
+        m_state.races.fork(0, m_devices * agentsPerDevice());
     }
     for (Agent& agent : m_state.agents) {
-        if (agent.core == 0) {
+        if (agent.core == 0 && agent.slot == 0) {
             agent.frames.emplace_back(BlockFrame{m_plan.body});
         }
     }
     m_agent = &m_state.agents.front();
 }
 
-Agent& Engine::agentAt(std::int32_t device, std::int32_t core)
+Agent& Engine::agentAt(std::int32_t device, std::int32_t slot, std::int32_t core)
 {
-    return m_state.agents[static_cast<std::size_t>(device * m_cores + core)];
+    return m_state
+        .agents[static_cast<std::size_t>(device * agentsPerDevice() + slot * m_cores + core)];
 }
 
 namespace {
@@ -100,13 +105,13 @@ Buffer Engine::whole(const ir::Argument& argument)
 {
     const ir::Type all = ir::wholeType(m_program, argument);
     const Shape& part = m_program.type(argument.ref).shape;
-    m_agent = &agentAt(0, 0);
+    m_agent = &agentAt(0, 0, 0);
     if (part == all.shape) {
         return buffer(binding(argument.ref).buffer);
     }
     Buffer result = undefined(all.dtype, all.shape);
     for (std::int32_t device = m_devices; device-- > 0;) {
-        m_agent = &agentAt(device, 0);
+        m_agent = &agentAt(device, 0, 0);
         const Buffer& mine = buffer(binding(argument.ref).buffer);
         result.store(partView(m_program, argument, all.shape, device),
                      mine.load(StridedView::whole(part), part));
@@ -117,8 +122,13 @@ Buffer Engine::whole(const ir::Argument& argument)
 std::int64_t Engine::axisIndex(const ir::Operation& operation) const
 {
     const std::string& name = std::get<ir::TextParams>(operation.params).text;
-    const std::optional<std::size_t> axis = ir::meshAxis(m_program, name);
-    return axis ? ir::coordinate(m_program, m_agent->device, *axis) : m_agent->core;
+    if (const auto axis = ir::axisNamed(m_program.mesh, name)) {
+        return ir::coordinate(m_program.mesh, m_agent->device, *axis);
+    }
+    if (const auto axis = ir::axisNamed(m_agent->mesh->grid, name)) {
+        return ir::coordinate(m_agent->mesh->grid, m_agent->block, *axis);
+    }
+    return m_agent->core;
 }
 
 // The agent with this one's core number on the device that an operation names by its number; this
@@ -142,8 +152,9 @@ Agent* Engine::peerOf(const ir::Operation& operation, bool named, std::size_t op
                        + m_chip.title + " has no interconnect; a chip file with one is right."));
         return nullptr;
     }
-    return asked == m_agent->device ? m_agent
-                                    : &agentAt(static_cast<std::int32_t>(asked), m_agent->core);
+    return asked == m_agent->device
+               ? m_agent
+               : &agentAt(static_cast<std::int32_t>(asked), m_agent->slot, m_agent->core);
 }
 
 // The buffer, or first semaphore, that an agent has for the ref that `ref` is a view of; -1: none

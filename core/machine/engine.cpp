@@ -75,7 +75,7 @@ Status Engine::bind(const std::vector<Array>& inputs)
     addLinks();
     const std::vector<bool> written = writtenRoots(m_program, m_needed);
     for (std::int32_t device = 0; device < m_devices; ++device) {
-        m_agent = &agentAt(device, 0);
+        m_agent = &agentAt(device, 0, 0);
         std::size_t input = 0;
         for (const ir::Argument& argument : m_program.arguments) {
             const ir::Type& type = m_program.type(argument.ref);
@@ -173,7 +173,7 @@ void Engine::finish()
         m_end = std::max(*m_end, agent.time);
     }
     if (!isStuck) {
-        reportEarly(0, m_devices * m_cores);
+        reportEarly(0, m_devices * agentsPerDevice());
         for (const auto& [id, semaphore] : m_state.barriers) {
             closeSemaphores({semaphore, 1});
         }
@@ -219,7 +219,7 @@ void Engine::turn()
     do {
         advance();
     } while (!m_agent->isDone() && !m_agent->waiting && !m_error && !m_state.stopped && !yields());
-    if (m_agent->isDone() && m_agent->core != 0) {
+    if (m_agent->isDone()) {
         wakeJoining();
     }
 }
@@ -285,10 +285,10 @@ bool Engine::mayGoOn()
                && (m_options.values == ValueMode::Full || m_state.turns % 1024 == 0)) {
         constexpr auto kBetween = std::chrono::milliseconds(50);
         const auto now = std::chrono::steady_clock::now();
-        if (now - m_asked > kBetween && !m_options.progress(m_share)) {
+        if (now - m_lastAsked > kBetween && !m_options.progress(m_share)) {
             fail(limitError("cancelled"));
         }
-        m_asked = now - m_asked > kBetween ? now : m_asked;
+        m_lastAsked = now - m_lastAsked > kBetween ? now : m_lastAsked;
     }
     return !m_error;
 }

@@ -209,7 +209,7 @@ private:
     void awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent);
 
     // sync.cpp
-    void runSync(const ir::Operation& operation);
+    void runSync(const PlanItem& item);
     void startDma(const ir::Operation& operation);
     void waitForDma(const ir::Operation& operation);
     void signalByHand(const ir::Operation& operation);
@@ -225,10 +225,27 @@ private:
     void closeSemaphores(SlabRange semaphores);
     void reportDeadlock();
 
+    // matrix_unit.cpp
+    void pushRhs(const ir::Operation& operation);
+    void accumulate(const PlanItem& item);
+    void pop(const ir::Operation& operation);
+    [[nodiscard]] Agent& unitAt(std::int32_t mxu);
+    [[nodiscard]] Memory& accumulator(ir::ValueId ref);
+
     // cores.cpp
     void enterCores(const PlanItem& item);
+    void dispatch(const PlanItem& item);
     void joinCores();
+    void joinSlots();
     void wakeJoining();
+    [[nodiscard]] Picoseconds awaitEnd(Picoseconds end);
+
+    [[nodiscard]] std::int32_t agentsPerDevice() const
+    {
+        const std::int32_t cores = m_slots * m_cores;
+        return cores + (m_asked.ownedByCores ? cores : 1) * m_asked.count;
+    }
+
     void shareGrid(PipelineFrame& frame) const;
     void reportEarly(std::int32_t first, std::int32_t count);
 
@@ -240,7 +257,7 @@ private:
     [[nodiscard]] Buffer whole(const ir::Argument& argument);
     [[nodiscard]] std::int64_t axisIndex(const ir::Operation& operation) const;
     [[nodiscard]] Agent* peerOf(const ir::Operation& operation, bool named, std::size_t operand);
-    [[nodiscard]] Agent& agentAt(std::int32_t device, std::int32_t core);
+    [[nodiscard]] Agent& agentAt(std::int32_t device, std::int32_t slot, std::int32_t core);
     [[nodiscard]] std::int32_t rootAt(const Agent& agent, ir::ValueId ref) const;
     [[nodiscard]] std::int32_t semaphoreAt(const Agent& agent, ir::ValueId ref);
     [[nodiscard]] bool comesLater(const Agent& peer, const ir::Operation& dmaStart);
@@ -333,16 +350,19 @@ private:
     Agent* m_agent = nullptr; // whose turn it is
     Picoseconds m_horizon;    // when it is over
     Until m_until;
-    bool m_paused = false;                   // within a segment
-    std::int32_t m_devices = 1, m_cores = 1; // of each device
-    bool m_detects = false;                  // races are looked for
-    std::vector<bool> m_used;                // by ValueId: some operation reads it
-    std::vector<ir::ValueId> m_seen;         // by ValueId: of a view the ref that it sees
+    bool m_paused = false; // within a segment
+    std::int32_t m_devices = 1;
+    std::int32_t m_slots = 1; // of each device, which its core_maps use
+    std::int32_t m_cores = 1; // of each slot
+    AskedUnits m_asked;
+    bool m_detects = false;          // races are looked for
+    std::vector<bool> m_used;        // by ValueId: some operation reads it
+    std::vector<ir::ValueId> m_seen; // by ValueId: of a view the ref that it sees
     std::map<std::pair<const ir::Operation*, std::size_t>, std::shared_ptr<const OperandPlan>>
         m_operandPlans;
-    std::optional<std::vector<Birth>> m_births;    // where they are watched
-    double m_share = 0;                            // done, as progress was told last
-    std::chrono::steady_clock::time_point m_asked; // whether to go on
+    std::optional<std::vector<Birth>> m_births;        // where they are watched
+    double m_share = 0;                                // done, as progress was told last
+    std::chrono::steady_clock::time_point m_lastAsked; // whether to go on
     std::optional<Error> m_error;
     std::optional<Picoseconds> m_end;
 };

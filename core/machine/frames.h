@@ -57,9 +57,11 @@ struct ScopeFrame
     Owned owned;
 };
 
-// core_map: goes on when all cores are done.
+// core_map, of the first core of a slot: goes on when all cores are done.
 struct CoresFrame
-{};
+{
+    const PlanItem* item = nullptr;
+};
 
 struct GridPoint
 {

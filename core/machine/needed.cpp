@@ -74,7 +74,9 @@ bool NeededSet::needs(const ir::Operation& operation) const
             operation.operands.begin(), operation.operands.end(),
             [&](ir::ValueId value) { return m_values[static_cast<std::size_t>(value.index)]; });
     }
-    const bool stores = operation.code == OpCode::Swap || operation.code == OpCode::MaskedSwap;
+    const bool stores = operation.code == OpCode::Swap || operation.code == OpCode::MaskedSwap
+                        || operation.code == OpCode::MatmulPushRhs
+                        || operation.code == OpCode::MatmulAccLhs;
     if (isView(operation) || (stores && needsContents(operation.operands[0]))) {
         return true;
     }
@@ -89,6 +91,12 @@ void NeededSet::close(const ir::Program& program)
         const auto i = static_cast<std::size_t>(value.index);
         if (!m_values[i] && !program.value(value).literal && !program.type(value).isRef()) {
             m_values[i] = changed = true;
+        }
+    };
+    const auto needContents = [&](ir::ValueId ref) {
+        const auto memory = static_cast<std::size_t>(root(ref).index);
+        if (!m_contents[memory]) {
+            m_contents[memory] = changed = true;
         }
     };
     const auto needPairs = [&](const std::vector<ir::ValueId>& wanted,
@@ -143,37 +151,48 @@ void NeededSet::close(const ir::Program& program)
             const std::size_t fixed = operation.code == OpCode::Get ? 1 : 2;
             std::for_each(operation.operands.begin() + static_cast<std::ptrdiff_t>(fixed),
                           operation.operands.end(), needValue);
-            const bool loads = needs(operation.results[0]);
-            const auto memory = static_cast<std::size_t>(root(operation.operands[0]).index);
-            if (loads && !m_contents[memory]) {
-                m_contents[memory] = changed = true;
+            if (needs(operation.results[0])) {
+                needContents(operation.operands[0]);
             }
-            if (operation.code == OpCode::Swap && m_contents[memory]) {
+            if (operation.code == OpCode::Swap && needsContents(operation.operands[0])) {
                 needValue(operation.operands[1]);
             }
             return;
         }
         case OpCode::MaskedLoad:
-        case OpCode::MaskedSwap: {
-            const auto memory = static_cast<std::size_t>(root(operation.operands[0]).index);
-            if (needs(operation.results[0]) && !m_contents[memory]) {
-                m_contents[memory] = changed = true;
+        case OpCode::MaskedSwap:
+            if (needs(operation.results[0])) {
+                needContents(operation.operands[0]);
             }
-            if (needs(operation.results[0])
-                || (operation.code == OpCode::MaskedSwap && m_contents[memory])) {
+            if (needs(operation)) {
                 std::for_each(operation.operands.begin() + 1, operation.operands.end(), needValue);
             }
             return;
-        }
-        case OpCode::DmaStart: {
-            const auto from = static_cast<std::size_t>(root(operation.operands[0]).index),
-                       to = static_cast<std::size_t>(root(operation.operands[1]).index);
-            if (m_contents[to] && !m_contents[from]) {
-                m_contents[from] = changed = true;
+        case OpCode::MatmulPop:
+            if (needs(operation.results[0])) {
+                needContents(operation.operands[0]);
+            }
+            return;
+        case OpCode::MatmulPushRhs:
+            if (needsContents(operation.operands[0])) {
+                needValue(operation.operands[1]);
+            }
+            return;
+        case OpCode::MatmulAccLhs:
+            if (needsContents(operation.operands[0])) {
+                needValue(operation.operands[1]);
+                needContents(operation.operands[2]);
+            }
+            if (operation.operands.size() > 3 && needsContents(operation.operands[2])) {
+                needContents(operation.operands[3]);
+            }
+            return;
+        case OpCode::DmaStart:
+            if (needsContents(operation.operands[1])) {
+                needContents(operation.operands[0]);
             }
             std::for_each(operation.operands.begin(), operation.operands.end(), needValue);
             return;
-        }
         case OpCode::SemaphoreSignal: // amounts, starts and sizes; refs are no values
         case OpCode::SemaphoreWait:
         case OpCode::Delay:

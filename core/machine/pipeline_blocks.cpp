@@ -79,7 +79,7 @@ std::int32_t Engine::startCopy(PipelineFrame& frame, std::size_t index, std::int
     PipelineOperand& operand = frame.operands[index];
     const OperandPlan& plan = *operand.plan;
     const Bytes bytes = plan.copyBytes(block);
-    const std::int32_t link = linkHere(plan.link);
+    const std::int32_t link = linkHere(out ? plan.linkOut : plan.linkIn);
     const auto service = m_state.links[static_cast<std::size_t>(link)].serve(m_agent->time, bytes);
     if (!service) {
         fail(limitError("The run takes longer than 53 days on this chip; more bandwidth or less "

@@ -210,8 +210,9 @@ Result<std::shared_ptr<const OperandPlan>> planOperand(const ir::Program& progra
     if (!from || !to) {
         return from ? to.error() : from.error();
     }
-    operand->link = chip.linkBetween(*from, *to);
-    if (operand->link < 0) {
+    operand->linkIn = chip.linkBetween(*from, *to);
+    operand->linkOut = chip.linkBetween(*to, *from);
+    if (operand->linkIn < 0) {
         return userError("The chip " + chip.title + " has no link between "
                          + chip.memories[static_cast<std::size_t>(*from)].name + " and "
                          + chip.memories[static_cast<std::size_t>(*to)].name + ", which "

@@ -82,7 +82,7 @@ struct OperandPlan
 
     ir::OperandFacts facts;
     const ir::BlockSpec* spec = nullptr;
-    std::int32_t link = 0;
+    std::int32_t linkIn = 0, linkOut = 0; // of the chip, for blocks on their way in and out
     ir::ValueId blockRef;
     Shape array, blockShape;  // block without squeezed axes
     std::vector<Extent> tile; // of the array, per axis

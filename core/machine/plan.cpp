@@ -1,6 +1,7 @@
 #include "core/machine/plan.h"
 
 #include "core/cost/segment.h"
+#include "core/ir/mesh.h"
 
 #include <algorithm>
 
@@ -165,6 +166,16 @@ Result<const BlockPlan*> Planner::block(const ir::Region& region)
             return status.error();
         }
         PlanItem item{.control = &operation};
+        if (ir::opEntry(operation.code).kind == ir::OpKind::Request) {
+            const ir::Operation* const alone[] = {&operation};
+            Result<cost::SegmentCost> cost = cost::segmentCost(m_program, alone, m_chip);
+            if (!cost) {
+                return cost.error();
+            }
+            item.templateId = static_cast<std::int32_t>(m_plan.templates.size());
+            item.duration = cost->duration;
+            m_plan.templates.push_back(asTemplate(std::move(*cost)));
+        }
         const std::size_t planned =
             operation.code == ir::OpCode::Pipeline ? 1 : operation.regions.size();
         for (std::size_t i = 0; i < planned; ++i) { // index maps are bookkeeping, not segments
@@ -205,6 +216,28 @@ void Planner::addOverhead()
 }
 
 } // namespace
+
+std::int32_t slotsUsed(const ir::Program& program, const chip::Chip& chip)
+{
+    return static_cast<std::int32_t>(
+        std::min<std::int64_t>(chip.agents.front().slots, ir::blockCount(program)));
+}
+
+AskedUnits askedUnits(const ir::Program& program, const chip::Chip& chip)
+{
+    bool asks = false;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        asks = asks || ir::opEntry(operation.code).kind == ir::OpKind::Request;
+    });
+    const chip::Unit* unit = chip.unitOf(chip::UnitKind::Matrix);
+    if (!asks || unit == nullptr) {
+        return {};
+    }
+    const auto& owned = chip.agents.front().units;
+    const bool ownedByCores =
+        std::find(owned.begin(), owned.end(), unit - chip.units.data()) != owned.end();
+    return {static_cast<std::int32_t>(unit->count), ownedByCores};
+}
 
 Result<Plan> makePlan(const ir::Program& program, const chip::Chip& chip, const NeededSet& needed)
 {

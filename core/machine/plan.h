@@ -35,7 +35,7 @@ struct PlanAccess
 
 struct BlockPlan;
 
-// A segment, or one control operation.
+// A segment, or one control operation. A request to a unit has both.
 struct PlanItem
 {
     const ir::Operation* control = nullptr; // null: a segment
@@ -60,6 +60,18 @@ struct Plan
     std::int32_t overheadTemplate = -1;
     std::deque<BlockPlan> blocks; // stable addresses
 };
+
+// Slots of one device's agents that the program's core_maps use.
+[[nodiscard]] std::int32_t slotsUsed(const ir::Program& program, const chip::Chip& chip);
+
+// Instances of the matrix unit that a program asks by hand.
+struct AskedUnits
+{
+    std::int32_t count = 0;    // of one core, or of the device; 0: the program asks none
+    bool ownedByCores = false; // else all cores of the device share them
+};
+
+[[nodiscard]] AskedUnits askedUnits(const ir::Program& program, const chip::Chip& chip);
 
 [[nodiscard]] Result<Plan> makePlan(const ir::Program& program, const chip::Chip& chip,
                                     const NeededSet& needed);

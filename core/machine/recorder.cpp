@@ -244,16 +244,19 @@ trace::Summary Recorder::finishSums(Picoseconds end)
 }
 
 // A wait by hand is recorded when it ends; others may have begun in between.
-void Recorder::sortWaits()
+namespace {
+
+// Rows by their first column, which is their begin; equal ones stay in order.
+template<class... Columns>
+void sortRows(std::vector<std::int64_t>& begin, Columns&... columns)
 {
-    trace::Waits& waits = builder.waits;
-    if (std::is_sorted(waits.begin.begin(), waits.begin.end())) {
+    if (std::is_sorted(begin.begin(), begin.end())) {
         return;
     }
-    std::vector<std::size_t> order(waits.size());
+    std::vector<std::size_t> order(begin.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return waits.begin[a] < waits.begin[b]; });
+                     [&](std::size_t a, std::size_t b) { return begin[a] < begin[b]; });
     const auto sort = [&](auto& column) {
         auto sorted = column;
         for (std::size_t i = 0; i < column.size(); ++i) {
@@ -261,13 +264,11 @@ void Recorder::sortWaits()
         }
         column = std::move(sorted);
     };
-    sort(waits.copy);
-    sort(waits.semaphore);
-    sort(waits.agent);
-    sort(waits.step);
-    sort(waits.begin);
-    sort(waits.end);
+    (sort(columns), ...);
+    sort(begin);
 }
+
+} // namespace
 
 Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
 {
@@ -293,7 +294,10 @@ Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
         }
         m_visits[operand] = {};
     }
-    sortWaits();
+    trace::Waits& waits = builder.waits;
+    sortRows(waits.begin, waits.copy, waits.semaphore, waits.agent, waits.step, waits.end);
+    trace::Segments& segments = builder.segments; // requests to a unit begin later than asked for
+    sortRows(segments.begin, segments.templateId, segments.agent, segments.step);
     if (!builder.info.semaphores.empty()) {
         builder.waits.semaphore.resize(builder.waits.size(), trace::kNone);
     }

@@ -211,13 +211,13 @@ private:
                                           const chip::Chip& chip);
     [[nodiscard]] Status describeScopes(const ir::Program& program, const chip::Chip& chip);
     [[nodiscard]] Status describeCopies(const ir::Program& program, const chip::Chip& chip);
+    void describeAgents(const ir::Program& program, const chip::Chip& chip);
     void describeDevices(const ir::Program& program, const chip::Chip& chip);
     void describeCopy(const ir::Program& program, const ir::Operation& dmaStart, const Part& source,
                       const Part& target, trace::Direction direction);
     [[nodiscard]] std::int32_t linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to);
 
     void setBodyBegin(std::int32_t step, Picoseconds time);
-    void sortWaits();
     void mark(std::vector<std::int64_t>& marks) const;
 
     struct Visit

@@ -21,6 +21,41 @@ bool copiesToDevices(const ir::Program& program)
 
 } // namespace
 
+// In the order of State::agents.
+void Recorder::describeAgents(const ir::Program& program, const chip::Chip& chip)
+{
+    const std::int32_t devices = ir::deviceCount(program), slots = slotsUsed(program, chip),
+                       cores = ir::coreCount(program);
+    const AskedUnits asked = askedUnits(program, chip);
+    if (devices == 1 && slots == 1 && asked.count == 0) {
+        return; // as the chip has them
+    }
+    std::vector<std::string>& agents = builder.info.agents;
+    agents.clear();
+    for (std::int32_t device = 0; device < devices; ++device) {
+        const std::string where = devices > 1 ? "device " + std::to_string(device) + " " : "";
+        std::vector<std::string> units;
+        const auto addUnits = [&](const std::string& owner) {
+            for (std::int32_t unit = 0; unit < asked.count; ++unit) {
+                units.push_back(owner + chip.unitOf(chip::UnitKind::Matrix)->name + " "
+                                + std::to_string(unit));
+            }
+        };
+        for (std::int32_t core = 0; core < slots * cores; ++core) {
+            const std::string slot = slots > 1 ? "slot " + std::to_string(core / cores) + " " : "";
+            agents.push_back(where + slot + chip.agents.front().name + " "
+                             + std::to_string(core % cores));
+            if (asked.ownedByCores) {
+                addUnits(agents.back() + " ");
+            }
+        }
+        if (!asked.ownedByCores) {
+            addUnits(where);
+        }
+        agents.insert(agents.end(), units.begin(), units.end());
+    }
+}
+
 void Recorder::describeDevices(const ir::Program& program, const chip::Chip& chip)
 {
     trace::Info& info = builder.info;
@@ -29,6 +64,7 @@ void Recorder::describeDevices(const ir::Program& program, const chip::Chip& chi
         m_deviceLinks.push_back(*m_onChipLink);
     }
     const std::int32_t devices = ir::deviceCount(program);
+    describeAgents(program, chip);
     if (devices == 1) {
         return;
     }
@@ -51,8 +87,6 @@ void Recorder::describeDevices(const ir::Program& program, const chip::Chip& chi
         }
     }
     info.links.clear();
-    info.agents.clear();
-    const std::int32_t cores = ir::coreCount(program);
     for (std::int32_t device = 0; device < devices; ++device) {
         const std::string who = "device " + std::to_string(device) + " ";
         for (std::int32_t i = 0; i < linksPerDevice(); ++i) {
@@ -60,9 +94,6 @@ void Recorder::describeDevices(const ir::Program& program, const chip::Chip& chi
             info.links.push_back(
                 {who + link.name, link.from, link.to, link.datasheet, link.achieved(),
                  i < m_firstToNeighbour ? link.name : chip.interconnect->link.name});
-        }
-        for (std::int32_t core = 0; core < cores; ++core) {
-            info.agents.push_back(who + chip.agents.front().name + " " + std::to_string(core));
         }
     }
 }
@@ -76,8 +107,9 @@ Recorder::Route Recorder::route(const ir::Program& program, std::int32_t from,
     std::int64_t hops = 0;
     for (std::size_t axis = 0; axis < program.mesh.size(); ++axis) {
         const std::int32_t size = program.mesh[axis].size;
-        const std::int32_t ahead =
-            (ir::coordinate(program, to, axis) - ir::coordinate(program, from, axis) + size) % size;
+        const std::int32_t ahead = (ir::coordinate(program.mesh, to, axis)
+                                    - ir::coordinate(program.mesh, from, axis) + size)
+                                   % size;
         if (ahead == 0) {
             continue;
         }

@@ -22,7 +22,7 @@ namespace pallascope::machine {
 // What an agent stands at and cannot pass yet.
 struct Waiting
 {
-    std::int32_t semaphore = -1; // -1: for the other cores of its core_map
+    std::int32_t semaphore = -1; // -1: for the other cores of its core_map, or its other slots
     std::int64_t amount = 0;
     bool decrement = true;
     Picoseconds since;
@@ -32,9 +32,11 @@ struct Waiting
 struct Agent
 {
     std::int32_t id = 0; // its place in State::agents
-    std::int32_t device = 0, core = 0;
+    std::int32_t device = 0, slot = 0, core = 0;
     std::int32_t cores = 1; // of the core_map around
-    bool yields = false;    // others that have come as far go first
+    std::int32_t block = 0; // of its grid
+    const ir::CoreMapParams* mesh = nullptr;
+    bool yields = false; // others that have come as far go first
     Picoseconds time;
     std::vector<Frame> frames;
     std::int32_t step = -1;               // row of trace::Steps that it works on, -1: none
@@ -51,6 +53,7 @@ struct Memory
     Buffer contents;
     bool written = false;       // stored to since its stay began
     bool isUncontested = false; // between agents: one core's alone, or nobody writes to it
+    Picoseconds ready;          // of an accumulator: what was asked for so far is in it
 };
 
 // One end of a copy that signals a semaphore, until a wait makes sure of it.
@@ -122,8 +125,11 @@ struct EarlySignal
 
 struct State
 {
-    std::deque<Agent> agents;    // cores in order, of one device after the other
-    std::vector<FifoLink> links; // of one device after the other
+    // Cores in order, of one slot after the other, then the units that are asked by hand (which are
+    // agents without a program: `time` is when one is free), of one device after the other.
+    std::deque<Agent> agents;
+    std::vector<std::int32_t> dispatched; // by device: blocks of its core_map that have begun
+    std::vector<FifoLink> links;          // of one device after the other
     Slab<Memory> memory;
     Slab<Semaphore> semaphores;
     std::vector<std::deque<Flight>> flights; // by link, in order

@@ -21,10 +21,10 @@ public:
 
     void add(const State& state)
     {
-        const auto& [agents, links, memory, semaphores, flights, held, signals, aliased, barriers,
-                     early, races, delivered, stopped, turns] = state;
-        all(agents, links, memory, semaphores, flights, held, signals, aliased, barriers, early,
-            races, delivered, stopped);
+        const auto& [agents, dispatched, links, memory, semaphores, flights, held, signals, aliased,
+                     barriers, early, races, delivered, stopped, turns] = state;
+        all(agents, dispatched, links, memory, semaphores, flights, held, signals, aliased,
+            barriers, early, races, delivered, stopped);
     }
 
 private:
@@ -184,7 +184,11 @@ private:
         add(owned);
     }
 
-    void add(const CoresFrame&) {}
+    void add(const CoresFrame& frame)
+    {
+        const auto& [item] = frame;
+        all(item->control);
+    }
 
     void add(const GridPoint& point)
     {
@@ -231,15 +235,16 @@ private:
 
     void add(const Agent& agent)
     {
-        const auto& [id, device, core, cores, yields, time, frames, step, values, refs, gridFrame,
-                     waiting] = agent;
-        all(id, device, core, cores, yields, time, frames, step, values, refs, gridFrame, waiting);
+        const auto& [id, device, slot, core, cores, block, mesh, yields, time, frames, step, values,
+                     refs, gridFrame, waiting] = agent; // its frames say which mesh
+        all(id, device, slot, core, cores, block, yields, time, frames, step, values, refs,
+            gridFrame, waiting);
     }
 
     void add(const Memory& memory)
     {
-        const auto& [contents, written, isUncontested] = memory;
-        all(contents, written, isUncontested);
+        const auto& [contents, written, isUncontested, ready] = memory;
+        all(contents, written, isUncontested, ready);
     }
 
     void add(const AwaitedCopy& copy)

@@ -20,10 +20,20 @@ Bytes bytesOf(const ir::Type& type, const Shape& extents)
 
 } // namespace
 
-void Engine::runSync(const ir::Operation& operation)
+void Engine::runSync(const PlanItem& item)
 {
+    const ir::Operation& operation = *item.control;
     m_recorder.countEvents(1);
     switch (operation.code) {
+    case OpCode::MatmulPushRhs:
+        pushRhs(operation);
+        return;
+    case OpCode::MatmulAccLhs:
+        accumulate(item);
+        return;
+    case OpCode::MatmulPop:
+        pop(operation);
+        return;
     case OpCode::DmaStart:
         startDma(operation);
         return;
@@ -173,7 +183,7 @@ void Engine::signalByHand(const ir::Operation& operation)
                            + ", numbered from 0."));
             return;
         }
-        peer = &agentAt(peer->device, static_cast<std::int32_t>(asked));
+        peer = &agentAt(peer->device, peer->slot, static_cast<std::int32_t>(asked));
     }
     const std::int32_t semaphore = semaphoreAt(*peer, ref);
     if (semaphore < 0) { // it has not come to its scope yet

@@ -44,6 +44,15 @@ RuntimeValue RuntimeValue::arrayOf(DType dtype, Shape shape)
     return value;
 }
 
+RuntimeValue RuntimeValue::zeros(DType dtype, Shape shape)
+{
+    RuntimeValue value = arrayOf(dtype, std::move(shape));
+    if (value.data) {
+        fillElements(dtype, value.data.get(), value.elements(), 0);
+    }
+    return value;
+}
+
 void fillElements(DType dtype, std::byte* data, std::int64_t count, double number)
 {
     if (count == 0) {

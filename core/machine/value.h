@@ -66,6 +66,7 @@ struct RuntimeValue
 
     [[nodiscard]] static RuntimeValue scalarOf(DType dtype, double value);
     [[nodiscard]] static RuntimeValue arrayOf(DType dtype, Shape shape); // uninitialised data
+    [[nodiscard]] static RuntimeValue zeros(DType dtype, Shape shape);
 };
 
 // Writes the number `count` times.

@@ -204,6 +204,38 @@ void delay()
     EXPECT_EQ(run.trace->end(), Picoseconds(3'000'000));
 }
 
+// Two products in one accumulator, the second with the weights of the first; taken, it is zero.
+void matmul()
+{
+    constexpr auto kUnit = ir::MemorySpace::Accumulator;
+    const Shape square{8, 8};
+    const Numbers out =
+        byHand(counting({8, 8}), {16, 8},
+               {{"kept", kInt, {16, 8}},
+                {"in", kInt, square},
+                {"sum", kInt, square, kUnit},
+                {"rhs", DType::Int8, square, kUnit},
+                {"staged", DType::Int8, square, kUnit},
+                pl::dmaSemaphores("sem")},
+               [&](pl::Ref x, pl::Ref result, const Refs& scratch) {
+                   copy(x, scratch[1], scratch[5]);
+                   const pl::Value lhs = pl::convert(scratch[1][pl::all], DType::Int8);
+                   const pl::Value rows = pl::iota(kInt, square, 0),
+                                   columns = pl::iota(kInt, square, 1);
+                   pl::matmulPushRhs(scratch[4], pl::convert(rows == columns, DType::Int8) * 2);
+                   pl::matmulAccLhs(scratch[2], lhs, scratch[3], scratch[4]);
+                   pl::matmulPushRhs(scratch[4], lhs); // staged alone
+                   pl::matmulAccLhs(scratch[2], lhs, scratch[3]);
+                   scratch[0].at({pl::ds(0, 8), pl::all})[pl::all] = pl::matmulPop(scratch[2]);
+                   scratch[0].at({pl::ds(8, 8), pl::all})[pl::all] = pl::matmulPop(scratch[2]);
+                   copy(scratch[0], result, scratch[5]);
+               });
+    for (std::size_t i = 0; i < 64; ++i) {
+        EXPECT_EQ(out[i], 4.0 * static_cast<double>(i));
+        EXPECT_EQ(out[64 + i], 0);
+    }
+}
+
 } // namespace
 
 std::vector<OperationCase> handCases()
@@ -222,6 +254,9 @@ std::vector<OperationCase> handCases()
             {"get_barrier_semaphore", cores},
             {"core_map", cores},
             {"axis_index", cores},
+            {"matmul_push_rhs", matmul},
+            {"matmul_acc_lhs", matmul},
+            {"matmul_pop", matmul},
             {"delay", delay}};
 }
 

@@ -153,6 +153,51 @@ TEST(Hand, coresShareTheLinkAndJoinWhenBothAreDone)
     EXPECT_EQ(run.trace->end(), Picoseconds(issue + 4 * each));
 }
 
+// A chip without slots runs one block of a grid after the other, on both its cores.
+TEST(Hand, blocksOfAGridRunOneAfterTheOther)
+{
+    const ir::Program program = byHand(12, {}, [](pl::Ref, pl::Ref out, const Refs&) {
+        pl::coreMap(ir::CoreMapParams{"core", 2, {{"i", 2}, {"j", 3}}}, [&] {
+            pl::runScoped({{"a", kF32, {1, 128}}, pl::dmaSemaphores("sem")}, [&](const Refs& refs) {
+                const pl::Value i = pl::axisIndex("i"), j = pl::axisIndex("j"),
+                                core = pl::axisIndex("core"), row = (i * 3 + j) * 2 + core;
+                refs[0][pl::all] =
+                    pl::full({1, 128}, 0, kF32) + pl::convert(i * 100 + j * 10 + core, DType::F32);
+                pl::dmaStart(refs[0], out.at({pl::ds(row, 1), pl::all}), refs[1]);
+                pl::dmaWait(out.at({pl::ds(row, 1), pl::all}), refs[1]);
+                return Nothing{};
+            });
+        });
+    });
+    const machine::RunResult run = onZeros(program, v5p());
+    EXPECT_EQ(findingsText(run), "");
+    const std::vector<double> out = elementsOf(run.outputs[0]);
+    std::vector<std::int64_t> ends = run.trace->copies().end;
+    for (std::size_t row = 0; row < 12; ++row) {
+        const std::size_t block = row / 2;
+        EXPECT_EQ(out[row * 128], static_cast<double>(block / 3 * 100 + block % 3 * 10 + row % 2));
+        if (row >= 2) { // a block begins when both cores are done with the one before
+            EXPECT_GE(run.trace->copies().issue[row], ends[row / 2 * 2 - 1]);
+        }
+    }
+}
+
+TEST(Hand, aGridHasNamesOfItsOwn)
+{
+    const auto refusal = [](std::vector<ir::MeshAxis> grid) {
+        const Result<ir::Program> program =
+            pl::kernel("blocks", {pl::in("x", kF32, {8, 128})}, [&](pl::Ref) {
+                pl::coreMap(ir::CoreMapParams{"core", 2, std::move(grid)}, [] {});
+            });
+        return program ? std::string() : program.error().message;
+    };
+    EXPECT_EQ(refusal({{"i", 3}, {"j", 4}}), "");
+    EXPECT_NE(refusal({{"i", 3}, {"i", 4}}).find("another name is right"), std::string::npos);
+    EXPECT_NE(refusal({{"core", 3}}).find("another name is right"), std::string::npos);
+    EXPECT_NE(refusal({{"i", 0}}).find("sizes from 1"), std::string::npos);
+    EXPECT_NE(refusal({{"i", 1 << 20}, {"j", 2}}).find("at most 1048576"), std::string::npos);
+}
+
 TEST(Hand, asManyCoresAsTheChipHas)
 {
     const ir::Program program =

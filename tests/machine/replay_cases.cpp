@@ -2,6 +2,7 @@
 
 #include "core/ir/mesh.h"
 #include "kernels/kernel.h"
+#include "tests/machine/made_up_chip.h"
 
 namespace pallascope::machine_test {
 
@@ -168,6 +169,9 @@ ReplayCase replayCase(const std::string& name)
     }
     if (name == "ring") {
         return ring();
+    }
+    if (name == "made_up") {
+        return {madeUpProgram(), madeUpInputs(), &madeUpChip(), {}};
     }
     return name == "turns" ? turns() : nested();
 }

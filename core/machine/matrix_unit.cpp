@@ -1,0 +1,95 @@
+// The matrix unit by hand: it adds products to accumulators, one request after the other, beside
+// the agents that ask. An accumulator is the token of its requests: who takes it waits for them. As
+// matmul_push_rhs, matmul_acc_lhs and matmul_pop in JAX, jax/_src/pallas/mosaic/primitives.py; a
+// right operand is pushed while the unit works, and takes no time.
+#include "core/machine/engine.h"
+#include "core/machine/evaluate.h"
+
+#include <algorithm>
+#include <array>
+
+namespace pallascope::machine {
+
+namespace {
+
+RuntimeValue sumWithProduct(RuntimeValue sum, RuntimeValue lhs, RuntimeValue rhs)
+{
+    ir::Operation product{.code = ir::OpCode::DotGeneral};
+    product.params = ir::DotParams{{1}, {0}, {}, {}, sum.dtype};
+    const std::array<RuntimeValue*, 2> factors{&lhs, &rhs};
+    RuntimeValue term = evaluate(product, factors, 0);
+    const std::array<RuntimeValue*, 2> terms{&sum, &term};
+    return evaluate({.code = ir::OpCode::Add}, terms, 0);
+}
+
+} // namespace
+
+Agent& Engine::unitAt(std::int32_t mxu)
+{
+    const std::int32_t core = m_agent->slot * m_cores + m_agent->core;
+    const std::int32_t before = m_asked.ownedByCores ? core * m_asked.count : 0;
+    return agentAt(m_agent->device, m_slots, before + mxu);
+}
+
+Memory& Engine::accumulator(ir::ValueId ref)
+{
+    return m_state.memory[binding(ref).buffer];
+}
+
+void Engine::pushRhs(const ir::Operation& operation)
+{
+    if (m_needed.needs(operation)) {
+        Buffer& staged = accumulator(operation.operands[0]).contents;
+        staged.store(StridedView::whole(staged.shape()), value(operation.operands[1]));
+    }
+}
+
+void Engine::accumulate(const PlanItem& item)
+{
+    const ir::Operation& operation = *item.control;
+    const std::int32_t mxu = std::get<ir::MatrixUnitParams>(operation.params).mxu;
+    if (mxu >= m_asked.count) {
+        fail(userError(m_program.where(operation.location) + ": matmul_acc_lhs asks for mxu "
+                       + std::to_string(mxu) + "; the chip " + m_chip.title + " has "
+                       + std::to_string(m_asked.count) + ", numbered from 0."));
+        return;
+    }
+    Agent& unit = unitAt(mxu);
+    const Picoseconds start = std::max(m_agent->time, unit.time);
+    m_recorder.addSegment(item.templateId, unit.id, m_agent->step, start);
+    unit.time = start + item.duration;
+    if (unit.time > kLongestRun) {
+        fail(limitError("The run takes longer than 53 days on this chip; a faster matrix unit or "
+                        "less work is right."));
+        return;
+    }
+    Memory& sum = accumulator(operation.operands[0]);
+    sum.ready = std::max(sum.ready, unit.time);
+    Buffer& weights = accumulator(operation.operands[2]).contents;
+    const StridedView allWeights = StridedView::whole(weights.shape());
+    if (operation.operands.size() > 3 && m_needed.needsContents(operation.operands[2])) {
+        weights.store(
+            allWeights,
+            accumulator(operation.operands[3]).contents.load(allWeights, weights.shape()));
+    }
+    if (m_needed.needs(operation)) {
+        const StridedView all = StridedView::whole(sum.contents.shape());
+        sum.contents.store(all, sumWithProduct(sum.contents.load(all, all.shape),
+                                               value(operation.operands[1]),
+                                               weights.load(allWeights, weights.shape())));
+    }
+}
+
+// Waits for what the accumulator was asked for, and leaves zeros in it.
+void Engine::pop(const ir::Operation& operation)
+{
+    Memory& sum = accumulator(operation.operands[0]);
+    m_agent->time = awaitEnd(sum.ready);
+    if (m_needed.needs(operation)) {
+        const StridedView all = StridedView::whole(sum.contents.shape());
+        value(operation.results[0]) = sum.contents.load(all, all.shape);
+        sum.contents.store(all, RuntimeValue::zeros(sum.contents.dtype(), all.shape));
+    }
+}
+
+} // namespace pallascope::machine
