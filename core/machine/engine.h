@@ -169,7 +169,7 @@ private:
     void runOperations(std::span<const Evaluation> evaluate, std::span<const PlanAccess> accesses);
     [[nodiscard]] std::int32_t reachable(const PlanItem& item, std::int32_t done) const;
     void execute(const Evaluation& evaluation);
-    void debug(const ir::Operation& operation);
+    void debug(const Evaluation& evaluation);
     void evaluateNow(const Evaluation& evaluation);
     void noteBirth(const ir::Operation& operation, const RuntimeValue& result, bool nan);
     void bindView(const ir::Operation& operation);
@@ -333,6 +333,7 @@ private:
     Agent* m_agent = nullptr; // whose turn it is
     Picoseconds m_horizon;    // when it is over
     Until m_until;
+    std::int32_t m_template = 0;             // of the segment under way
     bool m_paused = false;                   // within a segment
     std::int32_t m_devices = 1, m_cores = 1; // of each device
     bool m_detects = false;                  // races are looked for
