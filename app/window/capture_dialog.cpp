@@ -17,7 +17,7 @@ using namespace Qt::StringLiterals;
 using views::text;
 
 constexpr int kWidth = 620;
-constexpr int kCommandLines = 3, kSaidLines = 9;
+constexpr int kCommandLines = 4, kSaidLines = 9;
 constexpr int kLineHeight = 16, kTextMargin = 8;
 
 // As wide as the dialog, so many lines high, to be read and copied.
@@ -162,6 +162,7 @@ void CaptureDialog::addEnd()
     m_cancel->setObjectName(u"cancel"_s);
     m_cancel->setAutoDefault(false);
     auto* buttons = new QHBoxLayout;
+    buttons->setSpacing(8);
     buttons->addStretch(1);
     buttons->addWidget(m_cancel);
     buttons->addWidget(m_start);

@@ -26,6 +26,9 @@ Painter::Painter(const RunView& run, const ViewState& state, Size size)
 Scene Painter::paint() &&
 {
     timeRuler();
+    m_canvas.pushClip(m_axis.left, 0, m_axis.width, kRuler);
+    prints();
+    m_canvas.popClip();
     m_canvas.pushClip(m_axis.left, kRuler, m_axis.width, m_size.height - kRuler);
     bands();
     stepRuler();

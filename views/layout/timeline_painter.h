@@ -46,6 +46,9 @@ private:
     // timeline_rulers.cpp
     void timeRuler();
 
+    // A mark for each line that the kernel printed.
+    void prints();
+
     void stepLine(double px);
 
     void stepRuler();
