@@ -37,7 +37,6 @@ QPlainTextEdit* makeText(const QString& name, int lines, QWidget* parent)
 CaptureDialog::CaptureDialog(QWidget* parent)
     : QDialog(parent)
     , m_grid(new QGridLayout(this))
-    , m_chip(new ChoiceField(this))
 {
     setWindowTitle(tr("Capture a kernel"));
     setFixedWidth(kWidth);
@@ -52,6 +51,7 @@ CaptureDialog::CaptureDialog(QWidget* parent)
     });
     m_function = addLine(u"function"_s, tr("Function"), tr("matmul"));
     m_arguments = addLine(u"arguments"_s, tr("Arguments"), u"bf16[4096,4096] bf16[4096,4096]"_s);
+    m_chip = new ChoiceField(this); // Tab walks in the order of creation
     for (const auto& [id, name] : chips()) {
         m_chip->addItem(text(name), text(id));
     }
@@ -89,7 +89,7 @@ CaptureDialog::CaptureDialog(QWidget* parent)
         setRunning(false);
         show({}, false);
         accept();
-        Q_EMIT captured(file);
+        Q_EMIT captured(file, m_chip->currentData().toString());
     });
     follow();
 }
@@ -158,7 +158,7 @@ void CaptureDialog::addEnd()
     m_start = new QPushButton(tr("Capture"), this);
     m_start->setObjectName(u"start"_s);
     m_start->setDefault(true);
-    m_cancel = new QPushButton(tr("Cancel"), this);
+    m_cancel = new QPushButton(tr("Close"), this);
     m_cancel->setObjectName(u"cancel"_s);
     m_cancel->setAutoDefault(false);
     auto* buttons = new QHBoxLayout;
@@ -233,6 +233,7 @@ void CaptureDialog::setRunning(bool running)
     }
     m_chip->setEnabled(!running);
     m_start->setEnabled(!running);
+    m_cancel->setText(running ? tr("Cancel") : tr("Close"));
 }
 
 void CaptureDialog::show(const QString& status, bool error, const QString& output)

@@ -25,7 +25,7 @@ public:
     void setTheme(layout::Theme theme);
 
 Q_SIGNALS:
-    void captured(const QString& file);
+    void captured(const QString& file, const QString& chip);
 
 protected:
     void done(int result) override; // also by Escape and the title bar: cancels
@@ -46,7 +46,7 @@ private:
     CaptureJob m_job;
     QGridLayout* m_grid;
     QLineEdit *m_file, *m_function, *m_arguments, *m_output, *m_python, *m_more;
-    ChoiceField* m_chip;
+    ChoiceField* m_chip = nullptr;
     QPlainTextEdit *m_command, *m_said;
     QLabel* m_status;
     QPushButton *m_start, *m_cancel, *m_copy;

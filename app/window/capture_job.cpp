@@ -9,6 +9,7 @@ namespace {
 
 constexpr int kSecond = 1000;
 constexpr int kPatienceMs = 2000; // after an interrupt, which lets Python remove what it has begun
+constexpr qsizetype kMostSaid = 1 << 20; // bytes
 constexpr auto kSetBy = "the field Python";
 
 QStringList listOf(const std::vector<std::string>& words)
@@ -80,14 +81,18 @@ void CaptureJob::run(const std::vector<std::string>& words, const QString& what,
     QProcess* const process = m_process;
     process->setStandardInputFile(QProcess::nullDevice());
     process->setStandardOutputFile(QProcess::nullDevice());
-    connect(process, &QProcess::readyReadStandardError, this,
-            [this, process] { m_said += QString::fromUtf8(process->readAllStandardError()); });
-    connect(process, &QProcess::finished, this,
-            [this, process, then = std::move(then)](int exitCode, QProcess::ExitStatus status) {
-                process->deleteLater();
-                m_process = nullptr;
-                then(status == QProcess::NormalExit ? exitCode : 128 + exitCode);
-            });
+    const auto hear = [this, process] {
+        m_said = (m_said + process->readAllStandardError()).right(kMostSaid);
+    };
+    connect(process, &QProcess::readyReadStandardError, this, hear);
+    connect(
+        process, &QProcess::finished, this,
+        [this, process, hear, then = std::move(then)](int exitCode, QProcess::ExitStatus status) {
+            hear();
+            process->deleteLater();
+            m_process = nullptr;
+            then(status == QProcess::NormalExit ? exitCode : 128 + exitCode);
+        });
     connect(process, &QProcess::errorOccurred, this, [this, process](QProcess::ProcessError error) {
         if (error == QProcess::FailedToStart) {
             process->deleteLater();
@@ -104,7 +109,7 @@ void CaptureJob::run(const std::vector<std::string>& words, const QString& what,
 void CaptureJob::fail(const QString& sentence)
 {
     m_second.stop();
-    Q_EMIT failed(sentence, m_said.trimmed());
+    Q_EMIT failed(sentence, QString::fromUtf8(m_said).trimmed());
 }
 
 void CaptureJob::cancel()

@@ -40,7 +40,8 @@ private:
 
     CaptureRequest m_request;
     QProcess* m_process = nullptr; // of the job that counts; cancelled ones are unwinding
-    QString m_what, m_said;
+    QString m_what;
+    QByteArray m_said; // on standard error
     QElapsedTimer m_since;
     QTimer m_second;
 };

@@ -120,7 +120,10 @@ void MainWindow::connectSession()
             [this](const QString& name, const QString& value) {
                 m_session.setParameter(name.toStdString(), value.toStdString());
             });
-    connect(m_capture, &CaptureDialog::captured, &m_session, &Session::openTrace);
+    connect(m_capture, &CaptureDialog::captured, &m_session,
+            [this](const QString& file, const QString& chip) {
+                m_session.start({.kernel = file.toStdString(), .chip = chip.toStdString()});
+            });
     connect(m_strip->view(), &views::SceneView::clicked, &m_session, &Session::activate);
     connect(m_strip->view(), &views::SceneView::hovered, &m_session, &Session::setHover);
 }

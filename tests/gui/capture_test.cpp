@@ -1,7 +1,6 @@
 // File → Capture: a script stands in for Python, which the command line's tests really use.
 #include "app/window/capture_dialog.h"
 #include "app/window/fields.h"
-#include "core/trace/file.h"
 #include "tests/gui/window_fixture.h"
 
 #include <QClipboard>
@@ -106,15 +105,16 @@ private Q_SLOTS:
         QCOMPARE(dialog().findChild<QLineEdit*>(u"output"_s)->text(), path(u"mine.pallascope"_s));
     }
 
-    void whatIsCapturedOpens()
+    void whatIsCapturedRunsOnItsChip()
     {
-        const QString trace = path(u"run.trace.json"_s);
-        QVERIFY(trace::save(*finishedRun(1024).view->trace, trace.toStdString(), {}).has_value());
-        writePython("printf '%s\\n' \"$@\" > \"$0.words\"; cp " + trace.toUtf8() + " \"$6\"");
+        writePython("printf '%s\\n' \"$@\" > \"$0.words\"");
         QSignalSpy runs(&session(), &app::Session::runChanged);
         click(u"start"_s);
         QTRY_COMPARE(runs.count(), 1);
-        QCOMPARE(session().run()->view->trace->steps().size(), std::size_t(64));
+        const app::RunRequest asked = FakeMachine::instance().asked().back();
+        QCOMPARE(QString::fromStdString(asked.kernel), path(u"f.pallascope"_s));
+        QCOMPARE(asked.chip, std::string("tpu_v5e"));
+        QVERIFY(asked.fullValues);
         QVERIFY(!dialog().isVisible());
         QFile words(path(u"python.words"_s));
         QVERIFY(words.open(QIODevice::ReadOnly));
