@@ -26,9 +26,7 @@ Painter::Painter(const RunView& run, const ViewState& state, Size size)
 Scene Painter::paint() &&
 {
     timeRuler();
-    m_canvas.pushClip(m_axis.left, 0, m_axis.width, kRuler);
     prints();
-    m_canvas.popClip();
     m_canvas.pushClip(m_axis.left, kRuler, m_axis.width, m_size.height - kRuler);
     bands();
     stepRuler();
@@ -96,21 +94,20 @@ void Painter::head(const Lane& lane)
 {
     const Target target = {TargetKind::Lane, laneNumber(lane), -1};
     m_canvas.hit(0, lane.y, kHead, lane.h, target);
-    m_canvas.fill(m_axis.left, lane.y + lane.h + 1, m_axis.width, 1, Role::Grid);
     const double mark = std::min(lane.h, 8.0);
     m_canvas.fill(10, lane.y + std::floor((lane.h - mark) / 2), 3, mark, lane.role);
-    if (lane.name.empty()) { // the head of the lane above is its own too
-        return;
+    if (!lane.name.empty()) { // else the head of the lane above is its own too
+        const double high = lane.folded ? 2 * lane.h + 1 : lane.h;
+        m_canvas.text(18, lane.y, 54, high, lane.name, {11, Role::Text, Weight::Medium});
+        const Picoseconds from = std::clamp(m_axis.range.begin, Picoseconds(0), m_trace.end());
+        const Picoseconds to = std::clamp(m_axis.range.end, from, m_trace.end());
+        const Picoseconds busyTime = busy(m_run, lane, to) - busy(m_run, lane, from);
+        const double share = to > from ? ratio(busyTime, to - from) : 0;
+        m_canvas.text(
+            50, lane.y, kHead - 60, high, percentText(share, 0),
+            {11, busyTime.value() > 0 ? Role::Text2 : Role::Text3, Weight::Regular, Align::Right});
     }
-    const double high = lane.folded ? 2 * lane.h + 1 : lane.h;
-    m_canvas.text(18, lane.y, 54, high, lane.name, {11, Role::Text, Weight::Medium});
-    const Picoseconds from = std::clamp(m_axis.range.begin, Picoseconds(0), m_trace.end());
-    const Picoseconds to = std::clamp(m_axis.range.end, from, m_trace.end());
-    const Picoseconds busyTime = busy(m_run, lane, to) - busy(m_run, lane, from);
-    const double share = to > from ? ratio(busyTime, to - from) : 0;
-    m_canvas.text(
-        50, lane.y, kHead - 60, high, percentText(share, 0),
-        {11, busyTime.value() > 0 ? Role::Text2 : Role::Text3, Weight::Regular, Align::Right});
+    m_canvas.fill(m_axis.left, lane.y + lane.h + 1, m_axis.width, 1, Role::Grid);
 }
 
 void Painter::linkBracket()

@@ -54,7 +54,8 @@ void Painter::prints()
         if (all[i].time < m_axis.range.begin || all[i].time > m_axis.range.end) {
             continue;
         }
-        const double px = std::round(x(all[i].time.value())) - 1;
+        const double last = std::max(m_axis.left, right() - kWide);
+        const double px = std::clamp(std::round(x(all[i].time.value())) - 1, m_axis.left, last);
         m_canvas.fill(px - 1, kRuler - 1 - kHigh, kWide + 2, kHigh, Role::Panel);
         m_canvas.fill(px, kRuler - 1 - kHigh, kWide, kHigh, Role::Focus);
         m_canvas.hit(px - 1, kRuler - 1 - 2 * kHigh, kWide + 2, 2 * kHigh,
