@@ -25,6 +25,30 @@ std::string findingLine(const trace::Info& info, const trace::Finding& finding)
     return "finding " + finding.kind + ": " + finding.message + count + place + "\n";
 }
 
+std::string printsLine(const trace::Info& info)
+{
+    const auto kept = static_cast<std::int64_t>(info.prints.size());
+    if (kept == 0) {
+        return "";
+    }
+    const std::string all = counted(kept + info.printsBeyond, "line", "lines");
+    return info.printsBeyond == 0 ? "prints  " + all + "\n"
+                                  : "prints  " + all + ", of which the trace keeps the first "
+                                        + countText(kept) + "\n";
+}
+
+// As ir::loweringText says it, of a trace.
+std::string loweringOf(const trace::Info& info)
+{
+    ir::Lowering lowering{ir::Verdict::Unknown, info.jaxReason};
+    for (const ir::Verdict verdict : {ir::Verdict::Yes, ir::Verdict::No}) {
+        if (ir::verdictName(verdict) == info.jaxAccepts) {
+            lowering.accepted = verdict;
+        }
+    }
+    return loweringLine(lowering);
+}
+
 // Prints the report; 1 when there is something wrong with the run.
 int printReport(const FinishedRun& run, bool json)
 {
@@ -38,7 +62,7 @@ int printReport(const FinishedRun& run, bool json)
         for (const trace::Finding& finding : info.findings) {
             fmt::print("{}", findingLine(info, finding));
         }
-        fmt::print("{}", loweringLine(run.lowering));
+        fmt::print("{}{}", printsLine(info), loweringOf(info));
     }
     const bool wrong = !info.findings.empty() || (info.check.checked && !info.check.passed);
     return wrong ? kFindings : kFine;

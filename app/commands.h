@@ -3,7 +3,9 @@
 // stderr.
 #pragma once
 
+#include "app/capture.h"
 #include "app/run_job.h"
+#include "core/ir/program.h"
 #include "views/layout/run_view.h"
 #include "views/layout/theme.h"
 
@@ -59,16 +61,6 @@ struct SaveCommand
     std::string output;
 };
 
-struct CaptureCommand
-{
-    std::string function;               // FILE.py:FUNCTION
-    std::vector<std::string> arguments; // "bf16[4096,4096]"
-    std::string output;
-    std::string python; // empty: PALLASCOPE_PYTHON, else python3
-    // Passed on as they are, where they have a value: "--chip", ...
-    std::map<std::string, std::string> options;
-};
-
 struct ReportCommand
 {
     std::string file;
@@ -108,7 +100,7 @@ struct CompareCommand
                                const std::vector<std::string>& parameters);
 [[nodiscard]] int saveCommand(const SaveCommand& command);
 // Runs Python and shows how; its exit code.
-[[nodiscard]] int captureCommand(const CaptureCommand& command);
+[[nodiscard]] int captureCommand(const CaptureRequest& request);
 
 // A line with ir::loweringText; empty where there is none.
 [[nodiscard]] std::string loweringLine(const ir::Lowering& lowering);

@@ -101,7 +101,9 @@ struct CommandLine
     RunCommand run;
     StateCommand state;
     SaveCommand save;
-    CaptureCommand capture;
+    CaptureRequest capture;
+    std::map<std::string, std::string> captureOptions;
+    std::vector<std::string> captureMesh;
     ReportCommand report;
     SweepCommand sweep;
     CompareCommand compare;
@@ -244,10 +246,14 @@ void CommandLine::addCapture()
     captureApp->add_option("-o,--output", capture.output, "FILE.pallascope or FILE.kernel.json")
         ->required()
         ->check(notEmpty, "");
-    captureApp->add_option("--chip", capture.options["--chip"], "trace as on this chip");
-    captureApp->add_option("--cores", capture.options["--cores"],
+    captureApp->add_option("--chip", captureOptions["--chip"], "trace as on this chip");
+    captureApp->add_option("--cores", captureOptions["--cores"],
                            "cores that share parallel grid axes: 2 on a megacore chip");
-    captureApp->add_option("--name", capture.options["--name"], "of the kernel");
+    captureApp
+        ->add_option("--mesh", captureMesh,
+                     "an axis of the mesh of devices, such as 'x=8', the slowest first")
+        ->allow_extra_args(false);
+    captureApp->add_option("--name", captureOptions["--name"], "of the kernel");
     captureApp->add_option("--python", capture.python,
                            "the Python that has the package (PALLASCOPE_PYTHON, else python3)");
 }
@@ -275,6 +281,14 @@ int CommandLine::execute(int argc, char** argv)
         return saveCommand(save);
     }
     if (*captureApp) {
+        for (const auto& [option, value] : captureOptions) {
+            if (!value.empty()) {
+                capture.more.insert(capture.more.end(), {option, value});
+            }
+        }
+        for (const std::string& axis : captureMesh) {
+            capture.more.insert(capture.more.end(), {"--mesh", axis});
+        }
         return captureCommand(capture);
     }
     if (*runApp) {

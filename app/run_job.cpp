@@ -151,7 +151,7 @@ Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progres
     if (!view) {
         return view.error();
     }
-    FinishedRun finished{request, std::move(*view), run->wall, {}, kernel.program.lowering};
+    FinishedRun finished{request, std::move(*view), run->wall, {}};
     if (request.keepResults) {
         finished.results = std::move(run->outputs);
     }

@@ -46,7 +46,6 @@ struct FinishedRun
     std::shared_ptr<const layout::RunView> view;
     std::optional<Seconds> wall; // the machine alone; absent for a trace from a file
     std::vector<Array> results;  // one per output argument, where they were to be kept
-    ir::Lowering lowering;       // of a captured kernel
 };
 
 // What a form needs to know about a kernel's parameter.

@@ -107,6 +107,7 @@ Partners::Partners(const layout::RunView& run, const layout::ViewState& state, c
     case TargetKind::Segment:
     case TargetKind::Alternative:
     case TargetKind::Finding:
+    case TargetKind::Print:
         add(target.kind, target.a, target.b);
         break;
     }

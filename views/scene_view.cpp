@@ -35,7 +35,8 @@ bool isThing(const Target& target)
 
 bool isLink(const Target& target)
 {
-    return target.kind == TargetKind::Alternative || target.kind == TargetKind::Finding;
+    return target.kind == TargetKind::Alternative || target.kind == TargetKind::Finding
+           || target.kind == TargetKind::Print;
 }
 
 } // namespace

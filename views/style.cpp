@@ -36,6 +36,19 @@ QTabBar::tab { background: %chrome; color: %text2; padding: 3px 10px; border: 0;
 QTabBar::tab:selected { background: %selectBackground; color: %focus; }
 QAbstractItemView { background: %view; color: %text; border: 1px solid %edge; outline: 0;
     selection-background-color: %selectBackground; selection-color: %text; }
+QDialog QLineEdit, QDialog QPlainTextEdit { background: %view; color: %text;
+    border: 1px solid %edge; padding: 0 6px; }
+QDialog QPlainTextEdit { font-family: "%mono"; }
+QDialog QPlainTextEdit { padding: 2px 2px; }
+QDialog QLineEdit:focus, QDialog QPlainTextEdit:focus { border: 2px solid %focus; padding: 0 5px; }
+QDialog QPlainTextEdit:focus { padding: 1px 1px; }
+QDialog QLineEdit:disabled { background: %chrome; color: %text3; }
+QDialog QPushButton { background: %view; color: %text; border: 1px solid %edge; padding: 0 12px;
+    height: 20px; }
+QDialog QPushButton:hover { background: %selectBackground; }
+QDialog QPushButton:default { color: %focus; border-color: %focus; }
+QDialog QPushButton:focus { border: 2px solid %focus; padding: 0 11px; height: 18px; }
+QDialog QPushButton:disabled { color: %text3; border-color: %line; }
 QLabel#hint { color: %text2; }
 QLabel#error { color: %error; }
 )";
@@ -108,6 +121,7 @@ QString styleSheet(Theme theme)
                                               {u"%text"_s, Role::Text}};
     QString sheet = QString::fromLatin1(kSheet);
     sheet.replace(u"%sans"_s, font(11).family());
+    sheet.replace(u"%mono"_s, font(11, Weight::Mono).family());
     for (const auto& [name, role] : names) {
         sheet.replace(name, hex(role, theme));
     }

@@ -91,6 +91,10 @@ void TimelineView::mousePressEvent(QMouseEvent* event)
         focused->clearFocus();
     }
     m_pressed = event->position();
+    if (const Target target = targetAt(m_pressed); target.kind == TargetKind::Print) {
+        Q_EMIT clicked(target); // lies on the ruler
+        return;
+    }
     m_pressedGlobal = event->globalPosition();
     m_axisAtPress = axis();
     m_moved = false;

@@ -76,6 +76,7 @@ void Maker::fileMenu()
     MainWindow& window = m_window;
     m_menu = m_bar.addMenu(tr("&File"));
     add(tr("&Open trace…"), {QKeySequence::Open}, [&window] { window.askOpen(); });
+    add(tr("&Capture…"), {}, [&window] { window.askCapture(); });
     add(tr("&Save trace…"), {QKeySequence::Save}, [&window] { window.askSave(); });
     exportMenu();
     m_menu->addSeparator();

@@ -1,5 +1,6 @@
 #include "app/window/main_window.h"
 
+#include "app/window/capture_dialog.h"
 #include "app/window/command_palette.h"
 #include "app/window/docks.h"
 #include "app/window/help.h"
@@ -49,6 +50,7 @@ MainWindow::MainWindow(QWidget* parent)
     m_docks = new Docks(m_session, *this);
     buildBars();
     m_palette = new CommandPalette(this);
+    m_capture = new CaptureDialog(this);
     connectSession();
     applyTheme();
     resize(kFirstSize);
@@ -118,6 +120,10 @@ void MainWindow::connectSession()
             [this](const QString& name, const QString& value) {
                 m_session.setParameter(name.toStdString(), value.toStdString());
             });
+    connect(m_capture, &CaptureDialog::captured, &m_session,
+            [this](const QString& file, const QString& chip) {
+                m_session.start({.kernel = file.toStdString(), .chip = chip.toStdString()});
+            });
     connect(m_strip->view(), &views::SceneView::clicked, &m_session, &Session::activate);
     connect(m_strip->view(), &views::SceneView::hovered, &m_session, &Session::setHover);
 }
@@ -149,6 +155,7 @@ void MainWindow::applyTheme()
     m_strip->setTheme(theme);
     m_strip->view()->setTheme(theme);
     m_title->setTheme(theme);
+    m_capture->setTheme(theme);
     m_actions.dark->setChecked(theme == layout::Theme::Dark);
 }
 
@@ -160,6 +167,11 @@ void MainWindow::askOpen()
     if (!path.isEmpty()) {
         m_session.openTrace(path);
     }
+}
+
+void MainWindow::askCapture()
+{
+    m_capture->open();
 }
 
 void MainWindow::askSave()

@@ -13,6 +13,7 @@ class SceneView;
 
 namespace pallascope::app {
 
+class CaptureDialog;
 class CommandPalette;
 class Docks;
 class RunTitle;
@@ -37,7 +38,10 @@ public:
 
     [[nodiscard]] CommandPalette& palette() { return *m_palette; }
 
+    [[nodiscard]] CaptureDialog& captureDialog() { return *m_capture; }
+
     void askOpen();
+    void askCapture();
     void askSave();
     void askPicture(const QString& view);
     // PNG or SVG by the name's ending; errors are shown in place.
@@ -65,6 +69,7 @@ private:
     TransportBar* m_transport = nullptr;
     VerdictStrip* m_strip = nullptr;
     CommandPalette* m_palette = nullptr;
+    CaptureDialog* m_capture = nullptr; // kept with what was typed
     Actions m_actions;
 };
 

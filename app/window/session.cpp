@@ -489,6 +489,7 @@ void Session::activate(const Target& target)
         setNow(Picoseconds(target.a));
         return;
     case TargetKind::Finding:
+    case TargetKind::Print:
         select(target);
         goTo(target);
         return;

@@ -84,6 +84,10 @@ std::optional<Picoseconds> timeOf(const Trace& trace, const layout::Target& targ
             return std::nullopt;
         }
         return at(trace.steps().begin, info.findings[static_cast<std::size_t>(target.a)].step);
+    case TargetKind::Print:
+        return target.a >= 0 && static_cast<std::size_t>(target.a) < info.prints.size()
+                   ? std::optional(info.prints[static_cast<std::size_t>(target.a)].time)
+                   : std::nullopt;
     case TargetKind::Block:
         return nextVisit(trace, now, [&](std::size_t visit) {
             return visits.operand[visit] == target.a && visits.block[visit] == target.b;

@@ -150,6 +150,11 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
                       {"max_rel_error", check.checked ? number(check.maxRelError) : Json(nullptr)},
                       {"method", check.checked ? Json(check.method) : Json(nullptr)}};
     json["findings"] = findingsJson(info);
+    const auto kept = static_cast<std::int64_t>(info.prints.size());
+    json["prints"] = kept + info.printsBeyond;
+    json["prints_kept"] = kept;
+    json["jax_accepts"] = info.jaxAccepts;
+    json["jax_reason"] = info.jaxReason.empty() ? Json(nullptr) : Json(info.jaxReason);
     json["wall_s"] = wallSeconds ? Json(wallSeconds->value()) : Json(nullptr);
     return json.dump(2) + "\n";
 }

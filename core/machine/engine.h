@@ -169,7 +169,7 @@ private:
     void runOperations(std::span<const Evaluation> evaluate, std::span<const PlanAccess> accesses);
     [[nodiscard]] std::int32_t reachable(const PlanItem& item, std::int32_t done) const;
     void execute(const Evaluation& evaluation);
-    void debug(const ir::Operation& operation);
+    void debug(const Evaluation& evaluation);
     void evaluateNow(const Evaluation& evaluation);
     void noteBirth(const ir::Operation& operation, const RuntimeValue& result, bool nan);
     void bindView(const ir::Operation& operation);
@@ -350,7 +350,8 @@ private:
     Agent* m_agent = nullptr; // whose turn it is
     Picoseconds m_horizon;    // when it is over
     Until m_until;
-    bool m_paused = false; // within a segment
+    std::int32_t m_template = 0; // of the segment under way
+    bool m_paused = false;       // within a segment
     std::int32_t m_devices = 1;
     std::int32_t m_slots = 1; // of each device, which its core_maps use
     std::int32_t m_cores = 1; // of each slot

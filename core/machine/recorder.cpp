@@ -243,6 +243,37 @@ trace::Summary Recorder::finishSums(Picoseconds end)
     return std::move(*m_sums).finish(m_position.steps, m_firstBody, m_lastStepEnd, end);
 }
 
+bool Recorder::takesPrint()
+{
+    const bool room = builder.info.prints.size() < kMostPrints;
+    builder.info.printsBeyond += m_keeps == Keeps::Rows && !room ? 1 : 0;
+    return m_keeps == Keeps::Rows && room;
+}
+
+void Recorder::addPrint(trace::Print print)
+{
+    if (print.text.size() > kMostPrintBytes) {
+        std::size_t end = kMostPrintBytes;
+        while (end > 0 && (static_cast<unsigned char>(print.text[end]) & 0xC0U) == 0x80U) {
+            --end; // not within a character
+        }
+        print.text = print.text.substr(0, end) + "…";
+    }
+    builder.info.prints.push_back(std::move(print));
+}
+
+// Cores run one after the other up to where they meet; a run that findings end may end within a
+// segment.
+void Recorder::sortPrints(Picoseconds end)
+{
+    std::vector<trace::Print>& prints = builder.info.prints;
+    for (trace::Print& print : prints) {
+        print.time = std::min(print.time, end);
+    }
+    std::stable_sort(prints.begin(), prints.end(),
+                     [](const trace::Print& a, const trace::Print& b) { return a.time < b.time; });
+}
+
 // A wait by hand is recorded when it ends; others may have begun in between.
 namespace {
 
@@ -298,6 +329,7 @@ Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
     sortRows(waits.begin, waits.copy, waits.semaphore, waits.agent, waits.step, waits.end);
     trace::Segments& segments = builder.segments; // requests to a unit begin later than asked for
     sortRows(segments.begin, segments.templateId, segments.agent, segments.step);
+    sortPrints(end);
     if (!builder.info.semaphores.empty()) {
         builder.waits.semaphore.resize(builder.waits.size(), trace::kNone);
     }

@@ -17,6 +17,9 @@
 
 namespace pallascope::machine {
 
+// Lines that one trace keeps of what a kernel prints, and bytes of each.
+inline constexpr std::size_t kMostPrints = 1000, kMostPrintBytes = 500;
+
 enum class Keeps : std::uint8_t
 {
     Rows,
@@ -125,6 +128,10 @@ public:
 
     void countEvents(std::int64_t events) { m_position.events += events; }
 
+    // Whether one more print is to be added; else it is counted.
+    [[nodiscard]] bool takesPrint();
+    void addPrint(trace::Print print);
+
     // One cause (kind, operand, source line) is one finding, with its first step and its count.
     void addFinding(trace::Finding finding);
     [[nodiscard]] trace::SourceLine sourceLine(const ir::Program& program,
@@ -218,6 +225,7 @@ private:
     [[nodiscard]] std::int32_t linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to);
 
     void setBodyBegin(std::int32_t step, Picoseconds time);
+    void sortPrints(Picoseconds end);
     void mark(std::vector<std::int64_t>& marks) const;
 
     struct Visit

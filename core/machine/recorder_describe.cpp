@@ -77,6 +77,8 @@ void Recorder::describeProgram(const ir::Program& program)
 {
     trace::Info& info = builder.info;
     info.kernel = info.program = program.name;
+    info.jaxAccepts = ir::verdictName(program.lowering.accepted);
+    info.jaxReason = program.lowering.reason;
     for (const ir::Location& location : program.locations) {
         if (!m_files.contains(location.file)) {
             m_files[location.file] = static_cast<std::int32_t>(info.sources.size());

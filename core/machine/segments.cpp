@@ -55,6 +55,7 @@ bool Engine::runSegment(const PlanItem& item, std::int32_t& done)
             land(m_agent->time); // copies that ended by now are seen by this segment
         }
     }
+    m_template = item.templateId;
     const std::int32_t to = reachable(item, done);
     if (to - done == item.operationCount) {
         runOperations(item.evaluate, item.accesses);
@@ -151,7 +152,7 @@ void Engine::execute(const Evaluation& evaluation)
         break;
     case OpCode::DebugPrint:
     case OpCode::DebugCheck:
-        debug(operation);
+        debug(evaluation);
         break;
     default:
         evaluateNow(evaluation);
@@ -163,16 +164,30 @@ void Engine::execute(const Evaluation& evaluation)
     }
 }
 
-void Engine::debug(const ir::Operation& operation)
+void Engine::debug(const Evaluation& evaluation)
 {
+    const ir::Operation& operation = *evaluation.operation;
     const std::string& text = std::get<ir::TextParams>(operation.params).text;
     if (operation.code == OpCode::DebugPrint) {
+        const bool kept = m_recorder.takesPrint();
+        if (!kept && !m_options.print) {
+            return;
+        }
         std::vector<const RuntimeValue*> values;
         for (const ir::ValueId operand : operation.operands) {
             values.push_back(&value(operand));
         }
+        std::string line = debugText(text, values);
         if (m_options.print) {
-            m_options.print(debugText(text, values));
+            m_options.print(line);
+        }
+        if (kept) {
+            const trace::SegmentTemplate& segment =
+                m_plan.templates[static_cast<std::size_t>(m_template)];
+            const Cycles retires = segment.retire[static_cast<std::size_t>(evaluation.number)];
+            m_recorder.addPrint({std::move(line), m_agent->step, m_agent->id,
+                                 m_agent->time + Picoseconds(trace::markTime(segment, retires)),
+                                 m_recorder.sourceLine(m_program, operation.location)});
         }
         return;
     }

@@ -216,6 +216,17 @@ struct Finding
     bool operator==(const Finding&) const = default;
 };
 
+// What a kernel printed, or a value that it recorded, when the operation that does it retired.
+struct Print
+{
+    std::string text;
+    std::int32_t step = -1; // row of Trace::steps, -1: outside any
+    std::int32_t agent = 0;
+    Picoseconds time;
+    SourceLine source;
+    bool operator==(const Print&) const = default;
+};
+
 // The comparison with the kernel's reference result.
 struct Check
 {
@@ -254,6 +265,10 @@ struct Info
     std::vector<Semaphore> semaphores; // those of pipelines are not among them
     std::vector<SegmentTemplate> templates;
     std::vector<Finding> findings;
+    std::vector<Print> prints;     // by time; the first ones of the run
+    std::int64_t printsBeyond = 0; // more that were not kept
+    // Of a captured kernel: whether JAX takes it for a TPU ("yes", "no"), and why not.
+    std::string jaxAccepts = "unknown", jaxReason;
     Check check;
     Bytes temporariesEstimate; // values of a body beyond the register file
     std::int64_t events = 0;   // executed operations, copies, waits, semaphore changes

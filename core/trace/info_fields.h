@@ -176,6 +176,16 @@ void describe(A& a, T& finding)
     a("count", finding.count);
 }
 
+template<class A, MaybeConst<Print> T>
+void describe(A& a, T& print)
+{
+    a("text", print.text);
+    a("step", print.step);
+    a("agent", print.agent);
+    a("time_ps", print.time);
+    a("source", print.source);
+}
+
 template<class A, MaybeConst<Check> T>
 void describe(A& a, T& check)
 {
@@ -212,6 +222,10 @@ void describe(A& a, T& info)
     a.optional("semaphores", info.semaphores);
     a("templates", info.templates);
     a("findings", info.findings);
+    a.optional("prints", info.prints);
+    a.optional("prints_beyond", info.printsBeyond);
+    a.optional("jax_accepts", info.jaxAccepts);
+    a.optional("jax_reason", info.jaxReason);
     a("check", info.check);
     a("temporaries_estimate_bytes", info.temporariesEstimate);
     a("events", info.events);

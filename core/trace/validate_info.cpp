@@ -74,6 +74,18 @@ Status checkProgram(const Info& info)
                           info.listing[i].operation, info.operations.size());
         }
     }
+    for (std::size_t i = 0; i < info.prints.size(); ++i) {
+        if (Status status = checkSource(info, info.prints[i].source, fmt::format("prints[{}]", i));
+            !status) {
+            return status;
+        }
+    }
+    if (info.printsBeyond < 0) {
+        return broken("prints_beyond is {}, but must be at least 0", info.printsBeyond);
+    }
+    if (info.jaxAccepts != "unknown" && info.jaxAccepts != "yes" && info.jaxAccepts != "no") {
+        return broken("jax_accepts is \"{}\", but must be unknown, yes or no", info.jaxAccepts);
+    }
     for (std::size_t i = 0; i < info.findings.size(); ++i) {
         const Finding& finding = info.findings[i];
         if (Status status = checkSource(info, finding.source, fmt::format("findings[{}]", i));

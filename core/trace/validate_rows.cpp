@@ -401,6 +401,26 @@ Status checkSignals(const TraceBuilder& b)
     return Done{};
 }
 
+Status checkPrints(const TraceBuilder& b)
+{
+    Picoseconds previous;
+    for (std::size_t i = 0; i < b.info.prints.size(); ++i) {
+        const Print& print = b.info.prints[i];
+        if (print.time < previous || print.time > b.end) {
+            return broken("prints[{}].time is {} ps; from {} ps, that of the one before, to the "
+                          "run's end is right",
+                          i, print.time.value(), previous.value());
+        }
+        if (print.step < kNone || print.step >= static_cast<std::int64_t>(b.steps.size())
+            || print.agent < 0 || print.agent >= static_cast<std::int64_t>(b.info.agents.size())) {
+            return broken("prints[{}] is of step {} of {} and agent {} of {}", i, print.step,
+                          b.steps.size(), print.agent, b.info.agents.size());
+        }
+        previous = print.time;
+    }
+    return Done{};
+}
+
 } // namespace
 
 Status validateRows(const TraceBuilder& rows)
@@ -410,7 +430,7 @@ Status validateRows(const TraceBuilder& rows)
                       kMaxTime);
     }
     for (const auto check : {checkLengths, checkIndices, checkSteps, checkSegments, checkCopies,
-                             checkWaits, checkAgents, checkVisits, checkSignals}) {
+                             checkWaits, checkAgents, checkVisits, checkSignals, checkPrints}) {
         if (Status status = check(rows); !status) {
             return status;
         }

@@ -34,6 +34,11 @@ trace::TraceBuilder full()
                               {0, 7},
                               448}};
     builder.info.check = {true, true, 0.5, 0.25, "rows against an f64 product"};
+    builder.info.prints = {{"x = 1", 0, 0, Picoseconds(0), {}},
+                           {"x = 2", 1, 0, Picoseconds(5), {}}};
+    builder.info.printsBeyond = 5;
+    builder.info.jaxAccepts = "no";
+    builder.info.jaxReason = "Unimplemented primitive cumsum.";
     return builder;
 }
 
@@ -119,6 +124,19 @@ TEST(Json, everyKeyIsDocumentedAndEveryDocumentedKeyExists)
         ASSERT_TRUE(keys.contains(key)) << key << " is documented and missing";
         EXPECT_TRUE(hasType(keys[key], type)) << key << " " << keys[key] << " is no " << type;
     }
+}
+
+TEST(Json, countsPrintsAndSaysWhatJaxSaid)
+{
+    const Json json = jsonOf(*full().finish().value());
+    EXPECT_EQ(json["prints"], 7);
+    EXPECT_EQ(json["prints_kept"], 2);
+    EXPECT_EQ(json["jax_accepts"], "no");
+    EXPECT_EQ(json["jax_reason"], "Unimplemented primitive cumsum.");
+    const Json plain = jsonOf(*mainJob());
+    EXPECT_EQ(plain["prints"], 0);
+    EXPECT_EQ(plain["jax_accepts"], "unknown");
+    EXPECT_TRUE(plain["jax_reason"].is_null());
 }
 
 TEST(Json, keysThatScriptsRelyOnExist)

@@ -1,5 +1,6 @@
 """Prints and checks of kernels, and what JAX would say of them for a TPU."""
 
+import json
 import subprocess
 
 import jax
@@ -47,6 +48,37 @@ def test_prints_name_what_they_print(tmp_path):
 
     done = ran(called(kernel), jnp.arange(1024.0).reshape(8, 128), tmp_path=tmp_path)
     assert done.stderr == "1 before 0\n"
+
+
+@pytest.mark.skipif(not hasattr(pltpu, "trace_value"), reason="JAX 0.10 brought it")
+def test_prints_and_traced_values_are_in_the_trace(tmp_path):
+    def kernel(x_ref, o_ref):
+        x = x_ref[...]
+        pl.debug_print("first {}", x[0, 0])
+        pltpu.trace_value("the {sum}", jnp.sum(x))
+        o_ref[...] = x
+
+    block = pl.BlockSpec((8, 128), lambda i: (i, 0))
+    fn = called(kernel, grid=(2,), in_specs=[block], out_specs=block)
+    pallascope.capture(fn, jnp.arange(2048, dtype=jnp.int32).reshape(16, 128)).save(
+        tmp_path / "k.pallascope")
+    trace = tmp_path / "k.trace.json"
+    shown = subprocess.run([PALLASCOPE, "run", tmp_path / "k.pallascope", "--trace", trace,
+                            "--json"], capture_output=True, text=True, timeout=120, check=True)
+    info = json.loads(trace.read_text())["pallascope"]["info"]
+    sums = [sum(range(1024)), sum(range(1024, 2048))]
+    assert [(line["text"], line["step"], line["agent"]) for line in info["prints"]] == [
+        ("first 0", 0, 0), (f"the {{sum}} = {sums[0]}", 0, 0),
+        ("first 1024", 1, 0), (f"the {{sum}} = {sums[1]}", 1, 0)]
+    source = info["prints"][1]["source"]
+    lines = info["sources"][source["file"]]["text"].splitlines()
+    assert "trace_value" in lines[source["line"] - 1]
+    times = [line["time_ps"] for line in info["prints"]]
+    assert 0 < times[0] <= times[1] < times[2] <= times[3]
+    again = subprocess.run([PALLASCOPE, "report", trace, "--json"], capture_output=True, text=True,
+                           timeout=120, check=True)
+    for report in (json.loads(shown.stdout), json.loads(again.stdout)):
+        assert (report["prints"], report["prints_kept"]) == (4, 4)
 
 
 def test_a_check_that_does_not_hold_is_a_finding(tmp_path):
@@ -97,6 +129,15 @@ def test_the_verdict_is_printed_beside_that_of_the_run(tmp_path):
     done = ran(called(kernel), integers(8, 128), tmp_path=tmp_path)  # it runs here
     said = "JAX does not take it for a TPU: Unimplemented primitive in Pallas TPU lowering"
     assert said in done.stdout
+    trace = tmp_path / "k.trace.json"
+    for command in (["run", tmp_path / "k.pallascope", "--trace", trace, "--json"],
+                    ["report", trace, "--json"]):
+        report = json.loads(subprocess.run([PALLASCOPE, *command], text=True, capture_output=True,
+                                           check=True).stdout)
+        assert report["jax_accepts"] == "no"
+        assert report["jax_reason"].startswith("Unimplemented primitive in Pallas TPU lowering")
+    assert said in subprocess.run([PALLASCOPE, "report", trace], text=True, capture_output=True,
+                                  check=True).stdout
     for command in (["print"], ["describe"], ["describe", "--json"]):
         shown = subprocess.run([PALLASCOPE, *command, tmp_path / "k.pallascope"], text=True,
                                capture_output=True, check=True).stdout

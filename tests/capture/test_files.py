@@ -197,3 +197,47 @@ def test_the_command_refuses_with_one_sentence(tmp_path, arguments, sentence):
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "k.pallascope").exists()
+
+
+MISTAKES = """
+import jax.numpy as jnp
+
+
+def shapes(x):
+    return jnp.dot(x, x)
+
+
+def branches(x):
+    return x if x[0, 0] > 0 else -x
+
+
+def name(x):
+    return y
+"""
+
+
+@pytest.mark.parametrize(("function", "sentence"), [
+    ("shapes", "mistakes.py:6 (shapes): TypeError: dot_general requires contracting dimensions"),
+    ("branches", "mistakes.py:10 (branches): TracerBoolConversionError: Attempted boolean"),
+    ("name", "mistakes.py:14 (name): NameError: name 'y' is not defined")])
+def test_a_mistake_of_the_author_ends_in_a_sentence_with_its_line(tmp_path, function, sentence):
+    (tmp_path / "mistakes.py").write_text(MISTAKES)
+    done = command(tmp_path, f"mistakes.py:{function}", "--arg", "f32[8,128]", "-o", "k.pallascope")
+    assert done.returncode == 2
+    assert done.stderr.startswith("Traceback")
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("pallascope: ") and sentence in last
+    assert not (tmp_path / "k.pallascope").exists()
+
+
+def test_what_is_no_python_is_said_with_its_line(tmp_path):
+    (tmp_path / "broken.py").write_text("x = 1\ndef f(:\n")
+    done = command(tmp_path, "broken.py:f", "-o", "k.pallascope")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].endswith("broken.py:2: SyntaxError: invalid syntax")
+
+
+def test_a_place_that_cannot_be_written_is_said(tmp_path):
+    done = command(tmp_path, "script.py:doubled", "--arg", "bf16[16,128]", "-o", "no/k.pallascope")
+    assert (done.returncode, done.stderr) == (
+        2, "pallascope: cannot write no/k.pallascope: No such file or directory\n")

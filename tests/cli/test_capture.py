@@ -33,9 +33,11 @@ class Capture(Case):
     def test_the_command_is_shown_and_run_and_its_exit_code_kept(self):
         for ends in (0, 1, 2):
             done = self.capture("--arg", "bf16[8,128]", "--arg", "f32[]", "--chip", "tpu_v6e",
-                                "--name", "it's", "--python", str(self.python(ends=ends)))
+                                "--name", "it's", "--mesh", "x=2",
+                                "--mesh", "y=4", "--python", str(self.python(ends=ends)))
             words = ["-m", "pallascope", "capture", "k.py:f", "--arg", "bf16[8,128]", "--arg",
-                     "f32[]", "--output", "k.pallascope", "--chip", "tpu_v6e", "--name", "it's"]
+                     "f32[]", "--output", "k.pallascope", "--chip", "tpu_v6e", "--name", "it's",
+                     "--mesh", "x=2", "--mesh", "y=4"]
             self.assertEqual(done.returncode, ends)
             self.assertEqual(done.stdout, "".join(f"[{word}]\n" for word in words))
             shown, said = done.stderr.splitlines()

@@ -1,5 +1,7 @@
 // The time line under wheel, drags, clicks, keys and hover.
 #include "tests/gui/window_fixture.h"
+#include "tests/support/run_view_fixture.h"
+#include "tests/support/synthetic_trace.h"
 #include "views/partners.h"
 
 namespace pallascope::test {
@@ -30,6 +32,24 @@ private Q_SLOTS:
     void init() { open(); }
 
     void cleanup() { close(); }
+
+    // The marks lie on the ruler, where a click elsewhere sets the playhead to the pointer.
+    void aClickOnTheMarkOfAPrintGoesThere()
+    {
+        trace::TraceBuilder builder = mainJobBuilder();
+        const Picoseconds time(builder.steps.bodyEnd[2]);
+        builder.info.prints = {{"x = 7", 2, 0, time, {0, 4}}};
+        app::FinishedRun run = finishedRun();
+        run.view =
+            std::make_shared<const layout::RunView>(runViewOf(std::move(builder).finish().value()));
+        session().adopt(run);
+        QCoreApplication::processEvents();
+        const QPoint mark = placeOf(timeline(), TargetKind::Print, 0);
+        QVERIFY(mark.x() > 0);
+        QTest::mouseClick(&timeline(), Qt::LeftButton, {}, mark);
+        QCOMPARE(now(), time);
+        QCOMPARE(state().selection, (Target{TargetKind::Print, 0, -1}));
+    }
 
     void wheelZoomKeepsTheTimeUnderTheCursor_data()
     {

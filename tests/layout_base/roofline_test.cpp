@@ -183,6 +183,38 @@ TEST(Roofline, aKernelWithoutFlopsKeepsItsAxesAndSaysSo)
     EXPECT_TRUE(discsOf(scene).empty());
 }
 
+// It stands below the roofs, which rise to the right: each of its lines begins right of them.
+TEST(Roofline, theSentenceOfAKernelWithoutFlopsCrossesNoRoof)
+{
+    RunView run = mainJob();
+    run.report.flops = Flops(0);
+    run.report.roofline.peak.reset();
+    run.report.arithmeticIntensity = 0;
+    for (const Size size : {Size{365, 216}, Size{365, 206}, Size{669, 318}, Size{900, 700}}) {
+        const Scene scene = roofline(run, 0.5, size);
+        std::vector<const PolylineItem*> roofs;
+        int lines = 0;
+        for (const Item& item : scene.items) {
+            if (const auto* line = std::get_if<PolylineItem>(&item)) {
+                roofs.push_back(line);
+            }
+            const auto* text = std::get_if<TextItem>(&item);
+            if (text == nullptr || text->size < 11) {
+                continue; // of the axes
+            }
+            ++lines;
+            ASSERT_EQ(roofs.size(), 2U);
+            for (const PolylineItem* roof : roofs) {
+                const Point from = roof->points.front(), to = roof->points.back();
+                const double y =
+                    from.y + (text->rect.x - from.x) / (to.x - from.x) * (to.y - from.y);
+                EXPECT_GT(text->rect.y, y) << text->text << " in " << size.width;
+            }
+        }
+        EXPECT_GE(lines, 2);
+    }
+}
+
 TEST(Roofline, tinyIntensitiesAreInSight)
 {
     // As add_vectors: 1 FLOP for 12 bytes, far left of a VPU's ridge.

@@ -56,6 +56,30 @@ std::shared_ptr<const trace::Trace> twoDevices(std::size_t agents = 2)
     return *trace;
 }
 
+// So many devices, each with one link, one core that waits all the time, and an idle unit.
+layout::RunView manyDevices(int count)
+{
+    trace::TraceBuilder builder = trace::TraceBuilder();
+    trace::Info& info = builder.info;
+    info.memories = {{"HBM", Bytes(1 << 20), std::nullopt}};
+    info.units = {{"MXU", trace::UnitKind::Matrix}, {"VPU", trace::UnitKind::Vector}};
+    for (int device = 0; device < count; ++device) {
+        const std::string name = "device " + std::to_string(device) + " ";
+        info.agents.push_back(name + "core 0");
+        info.links.push_back({name + "HBM", 0, 0, BytesPerSecond(1e9), BytesPerSecond(1e9), "HBM"});
+        builder.waits.copy.push_back(trace::kNone);
+        builder.waits.agent.push_back(device);
+        builder.waits.step.push_back(trace::kNone);
+        builder.waits.begin.push_back(0);
+        builder.waits.end.push_back(4 * kUs);
+    }
+    builder.end = Picoseconds(4 * kUs);
+    layout::RunView run;
+    run.trace = std::move(builder).finish().value();
+    run.index = std::make_shared<trace::Index>(run.trace);
+    return run;
+}
+
 Lane laneOf(LaneKind kind, std::int32_t device)
 {
     Lane lane;
@@ -103,4 +127,52 @@ TEST(TimelineOfDevices, hasBarsOfItsOwnRowsAlone)
     const std::vector<Bar> waits = deviceBars(*trace, laneOf(LaneKind::DeviceWait, 1), axis);
     ASSERT_EQ(waits.size(), 1U);
     EXPECT_EQ(waits[0].x1, 400);
+}
+
+TEST(TimelineOfDevices, showsAllThatIsNeededInTheHeightThereIs)
+{
+    for (const int devices : {2, 4, 8, 16, 32}) {
+        const layout::RunView run = manyDevices(devices);
+        for (const double height : {80.0, 140.0, 183.0, 219.0, 240.0, 600.0}) {
+            SCOPED_TRACE(std::to_string(devices) + " devices in " + std::to_string(height));
+            const std::vector<Lane> lanes = lanesOf(run, Level::Steps, height);
+            double above = 0;
+            std::int32_t last = -1;
+            for (const Lane& lane : lanes) {
+                EXPECT_GE(lane.y, above);
+                EXPECT_GE(lane.h, 6);
+                above = lane.y + lane.h;
+                last = std::max(last, lane.device);
+            }
+            EXPECT_LE(above, height);
+            EXPECT_GE(last, 0);
+        }
+    }
+}
+
+// In the window of 1280x800 the time line has 183 px: eight devices fit, each under one head.
+TEST(TimelineOfDevices, foldWhereTheyWouldNotFit)
+{
+    const layout::RunView run = manyDevices(8);
+    const std::vector<Lane> lanes = lanesOf(run, Level::Steps, 183);
+    ASSERT_GE(lanes.size(), 16U);
+    EXPECT_EQ(lanes[14].name, "device 7");
+    EXPECT_EQ(lanes[15].name, "");
+    EXPECT_EQ(lanes[15].y, lanes[14].y + lanes[14].h + 1);
+    const std::vector<Lane> apart = lanesOf(run, Level::Steps, 600);
+    EXPECT_EQ(apart[14].name, "copies 7");
+    EXPECT_EQ(apart[15].name, "wait 7");
+}
+
+TEST(TimelineOfDevices, saysWhichOnesAreShownWhereNotAllFit)
+{
+    const layout::RunView run = manyDevices(32);
+    layout::ViewState state;
+    state.visible = {Picoseconds(0), run.trace->end()};
+    const auto captionIn = [&](double height) {
+        return layoutTimeline(run, state, {1280, height}).caption;
+    };
+    EXPECT_NE(captionIn(183).find(" of 32: the others need more height"), std::string::npos)
+        << captionIn(183);
+    EXPECT_EQ(captionIn(900).find(" of 32"), std::string::npos);
 }

@@ -1,4 +1,6 @@
+#include "core/base/format.h"
 #include "tests/support/run_view_fixture.h"
+#include "tests/support/synthetic_trace.h"
 #include "views/layout/layouts.h"
 
 #include <gtest/gtest.h>
@@ -98,6 +100,19 @@ TEST(Tooltip, everyTargetOfEveryViewHasAName)
             }
         }
     }
+}
+
+TEST(Tooltip, ofAPrintSaysTextTimeStepAndLine)
+{
+    trace::TraceBuilder builder = test::mainJobBuilder();
+    const Picoseconds time(builder.steps.bodyEnd[2]);
+    builder.info.prints = {{"x = 7", 2, 0, time, {0, 4}}};
+    const RunView run = test::runViewOf(std::move(builder).finish().value());
+    const auto lines = tooltip(run, {}, {TargetKind::Print, 0, -1});
+    ASSERT_EQ(lines.size(), 4U);
+    EXPECT_EQ(lines[0], "x = 7");
+    EXPECT_EQ(lines[1], "printed at " + timeText(time) + " in step 2");
+    EXPECT_NE(lines[2].find("line 4"), std::string::npos) << lines[2];
 }
 
 TEST(Tooltip, targetsThatDoNotExistHaveNone)

@@ -76,6 +76,35 @@ TEST(Verdict, theSplitBarSumsToItsWidth)
     }
 }
 
+// Ten lines, one each step; those printed by now in the text colour, the next ones after them.
+TEST(Verdict, listsWhatIsPrintedAboutThePlayhead)
+{
+    trace::TraceBuilder builder = mainJobBuilder();
+    for (int i = 0; i < 10; ++i) {
+        const auto step = static_cast<std::size_t>(i);
+        builder.info.prints.push_back({"line " + std::to_string(i) + "\nmore",
+                                       i,
+                                       0,
+                                       Picoseconds(builder.steps.bodyEnd[step]),
+                                       {0, 4}});
+    }
+    builder.info.printsBeyond = 3;
+    const RunView run = runViewOf(std::move(builder).finish().value());
+    const Scene begin = layoutVerdict(run, at(Picoseconds(0)), {470, 900});
+    EXPECT_TRUE(hasText(begin, "Printed: 0 of 10 lines so far; 3 more not kept"));
+    EXPECT_EQ(textWith(begin, "line 0").color.role, layout::Role::Text3);
+    EXPECT_FALSE(hasText(begin, "line 6"));
+    EXPECT_NE(begin.caption.find("|13| lines printed"), std::string::npos) << begin.caption;
+    const Scene later = layoutVerdict(run, at(run.trace->info().prints[7].time), {470, 900});
+    EXPECT_TRUE(hasText(later, "Printed: 8 of 10 lines so far"));
+    EXPECT_EQ(textWith(later, "line 7").color.role, layout::Role::Text);
+    EXPECT_EQ(textWith(later, "line 8").color.role, layout::Role::Text3);
+    const layout::TextItem row = textWith(later, "line 9");
+    EXPECT_EQ(hitTest(later, row.rect.x + 2, row.rect.y + row.rect.h / 2),
+              (layout::Target{TargetKind::Print, 9, -1}));
+    EXPECT_FALSE(hasText(layoutVerdict(mainJobView(), at(Picoseconds(0)), {470, 900}), "Printed"));
+}
+
 TEST(Verdict, theTableOfTheSplitSaysTheTimesOfTheReport)
 {
     const RunView run = mainJobView();

@@ -45,6 +45,17 @@ public:
         addOtherAgent();
         m_b.end = Picoseconds(m_now);
         m_b.info.events = pick(0, 1000);
+        for (std::int64_t i = pick(0, 3), time = 0; i > 0; --i) {
+            time = pick(time, m_now);
+            m_b.info.prints.push_back({"x = \"\xc3\xa9\"\n",
+                                       static_cast<std::int32_t>(pick(-1, 0)),
+                                       0,
+                                       Picoseconds(time),
+                                       {0, 2}});
+        }
+        m_b.info.printsBeyond = pick(0, 5);
+        m_b.info.jaxAccepts = pick(0, 1) == 0 ? "yes" : "no";
+        m_b.info.jaxReason = "why";
         collectVisits();
         return std::move(m_b);
     }

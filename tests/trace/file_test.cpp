@@ -5,6 +5,7 @@
 #include "tests/trace/file_support.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <csignal>
@@ -122,6 +123,18 @@ TEST(TraceFiles, bytesThatAreNotUtf8BecomeReplacementCharacters)
 }
 
 // A column is what its prediction misses, so a regular kernel costs next to nothing per row.
+TEST(TraceFiles, ofOlderVersionsLackPrintsAndTheVerdict)
+{
+    nlohmann::json document = nlohmann::json::parse(toJson(*test::mainJob(2048)));
+    for (const char* key : {"prints", "prints_beyond", "jax_accepts", "jax_reason", "settings"}) {
+        EXPECT_EQ(document["pallascope"]["info"].erase(key), 1U) << key;
+    }
+    const std::shared_ptr<const Trace> old = loaded(document.dump());
+    ASSERT_TRUE(old);
+    EXPECT_TRUE(old->info().prints.empty());
+    EXPECT_EQ(old->info().jaxAccepts, "unknown");
+}
+
 TEST(TraceFiles, theSectionOfARegularKernelIsSmall)
 {
     const std::shared_ptr<const Trace> trace = test::mainJob(128);

@@ -108,6 +108,28 @@ const std::vector<Breach>& breaches()
          [](B b) { b.info.templates[1].flopsByUnit.pop_back(); }},
         {"negative or overflowing number of FLOPs",
          [](B b) { b.info.templates[1].flopsByUnit = std::vector<Flops>(7, Flops(INT64_MAX)); }},
+        {"prints[1].time is 4 ps; from 5 ps",
+         [](B b) {
+             b.info.prints = {{"a", 0, 0, Picoseconds(5), {}}, {"b", 0, 0, Picoseconds(4), {}}};
+         }},
+        {"prints[0].time is",
+         [](B b) {
+             b.info.prints = {{"a", 0, 0, b.end + Picoseconds(1), {}}};
+         }},
+        {"prints[0] is of step 8 of 8 and agent 0 of 1",
+         [](B b) {
+             b.info.prints = {{"a", 8, 0, Picoseconds(0), {}}};
+         }},
+        {"prints[0] is of step -1 of 8 and agent 1 of 1",
+         [](B b) {
+             b.info.prints = {{"a", -1, 1, Picoseconds(0), {}}};
+         }},
+        {"prints[0]: line 1 of source file 9",
+         [](B b) {
+             b.info.prints = {{"a", -1, 0, Picoseconds(0), {9, 1}}};
+         }},
+        {"prints_beyond is -1", [](B b) { b.info.printsBeyond = -1; }},
+        {"jax_accepts is \"maybe\"", [](B b) { b.info.jaxAccepts = "maybe"; }},
         {"cycles at 0 Hz", [](B b) { b.info.templates[0].clock = Hertz(0); }},
     };
     return all;

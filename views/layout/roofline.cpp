@@ -187,6 +187,14 @@ void Painter::slopes()
     }
 }
 
+double Painter::slopeAt(double px) const
+{
+    const double bandwidth = achieved() > 0 ? std::min(datasheet(), achieved()) : datasheet();
+    const layout::Point from = at({m_x.low, m_x.low * bandwidth});
+    const layout::Point to = at({m_x.high, m_x.high * bandwidth});
+    return from.y + (px - from.x) * (to.y - from.y) / (to.x - from.x);
+}
+
 void Painter::roof()
 {
     m_canvas.line({at({m_ridge, m_peak}), at({m_x.high, m_peak})}, Role::Text, 1.6);
@@ -239,9 +247,24 @@ Scene Painter::noFlops()
     const double seconds = toSeconds(report.time).value();
     const double bytes = static_cast<double>((report.hbmRead + report.hbmWritten).value());
     const std::string moved = seconds > 0 ? bandwidthText(bytes / seconds) : "nothing";
-    m_canvas.paragraph(m_plot.x + 14, m_plot.y + 28, m_plot.w - 28,
-                       "This kernel computes no FLOPs: it moves " + strong(moved) + " of "
-                           + bandwidthText(datasheet()) + ", and has no point here.");
+    const std::string sentence = "This kernel computes no FLOPs: it moves " + strong(moved) + " of "
+                                 + bandwidthText(datasheet()) + ", and has no point here.";
+    // At the bottom right, as wide as lies below the roofs; on them where nothing does.
+    constexpr double kLeast = 120, kClear = 8;
+    const auto boxOf = [&](double width) {
+        Canvas scratch(m_size.width, 1e6);
+        const double height = scratch.paragraph(0, 0, width, sentence);
+        return Rect{m_plot.right() - 8 - width, m_plot.bottom() - 6 - height, width, height};
+    };
+    const auto isClear = [&](const Rect& box) { return slopeAt(box.x) + kClear <= box.y; };
+    const double widest = m_plot.w - 28;
+    Rect box = boxOf(widest);
+    while (box.w > kLeast && !isClear(box)) {
+        box = boxOf(box.w - kClear);
+    }
+    box = isClear(box) ? box : boxOf(widest);
+    m_canvas.fill(box.x - 4, box.y, box.w + 8, box.h, Role::View);
+    m_canvas.paragraph(box.x, box.y, box.w, sentence);
     return parts::finished(std::move(m_canvas), "Roofline", "no FLOPs · moves " + strong(moved),
                            m_run, m_state);
 }

@@ -43,6 +43,9 @@ private:
     // The bandwidths: datasheet solid, achieved dashed.
     void slopes();
 
+    // Where the lowest of them is at an x, both in px.
+    [[nodiscard]] double slopeAt(double px) const;
+
     void roof();
 
     // The run point at log-spaced times up to now; each place leads back to its time.

@@ -149,6 +149,7 @@ enum class TargetKind : std::uint8_t
     ListingLine,
     Alternative,
     Finding,
+    Print,
     Lane,
     Time
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 namespace pallascope::layout {
 
@@ -25,6 +26,7 @@ Painter::Painter(const RunView& run, const ViewState& state, Size size)
 Scene Painter::paint() &&
 {
     timeRuler();
+    prints();
     m_canvas.pushClip(m_axis.left, kRuler, m_axis.width, m_size.height - kRuler);
     bands();
     stepRuler();
@@ -44,8 +46,20 @@ Scene Painter::paint() &&
     frames();
     m_canvas.popClip();
     playhead();
-    return parts::finished(std::move(m_canvas), "Time line", caption(m_run, m_state, m_zoom), m_run,
-                           m_state);
+    return parts::finished(std::move(m_canvas), "Time line",
+                           caption(m_run, m_state, m_zoom) + devicesShown(), m_run, m_state);
+}
+
+std::string Painter::devicesShown() const
+{
+    std::int32_t shown = 0;
+    for (const Lane& lane : m_lanes) {
+        shown = std::max(shown, lane.device + 1);
+    }
+    const std::int32_t all = m_trace.info().deviceCount();
+    return shown == 0 || shown == all
+               ? ""
+               : fmt::format(" · devices 0–{} of {}: the others need more height", shown - 1, all);
 }
 
 bool Painter::playheadInSight() const
@@ -80,15 +94,19 @@ void Painter::head(const Lane& lane)
 {
     const Target target = {TargetKind::Lane, laneNumber(lane), -1};
     m_canvas.hit(0, lane.y, kHead, lane.h, target);
-    m_canvas.fill(10, lane.y + std::floor((lane.h - 8) / 2), 3, 8, lane.role);
-    m_canvas.text(18, lane.y, 54, lane.h, lane.name, {11, Role::Text, Weight::Medium});
-    const Picoseconds from = std::clamp(m_axis.range.begin, Picoseconds(0), m_trace.end());
-    const Picoseconds to = std::clamp(m_axis.range.end, from, m_trace.end());
-    const Picoseconds busyTime = busy(m_run, lane, to) - busy(m_run, lane, from);
-    const double share = to > from ? ratio(busyTime, to - from) : 0;
-    m_canvas.text(
-        50, lane.y, kHead - 60, lane.h, percentText(share, 0),
-        {11, busyTime.value() > 0 ? Role::Text2 : Role::Text3, Weight::Regular, Align::Right});
+    const double mark = std::min(lane.h, 8.0);
+    m_canvas.fill(10, lane.y + std::floor((lane.h - mark) / 2), 3, mark, lane.role);
+    if (!lane.name.empty()) { // else the head of the lane above is its own too
+        const double high = lane.folded ? 2 * lane.h + 1 : lane.h;
+        m_canvas.text(18, lane.y, 54, high, lane.name, {11, Role::Text, Weight::Medium});
+        const Picoseconds from = std::clamp(m_axis.range.begin, Picoseconds(0), m_trace.end());
+        const Picoseconds to = std::clamp(m_axis.range.end, from, m_trace.end());
+        const Picoseconds busyTime = busy(m_run, lane, to) - busy(m_run, lane, from);
+        const double share = to > from ? ratio(busyTime, to - from) : 0;
+        m_canvas.text(
+            50, lane.y, kHead - 60, high, percentText(share, 0),
+            {11, busyTime.value() > 0 ? Role::Text2 : Role::Text3, Weight::Regular, Align::Right});
+    }
     m_canvas.fill(m_axis.left, lane.y + lane.h + 1, m_axis.width, 1, Role::Grid);
 }
 

@@ -51,11 +51,13 @@ struct Lane
     std::string name;
     Role role = Role::Scalar;
     std::int32_t device = -1;
-    bool used = true; // busy at all during the run; else only its head is shown
+    bool used = true;    // busy at all during the run; else only its head is shown
+    bool folded = false; // copies and waits of a device, close together under one head
     double y = 0, h = 0;
 };
 
-// Top to bottom, with heights that fill `height` as far as they may grow or shrink.
+// Top to bottom, with heights that fill `height` as far as they may grow or shrink. Where that is
+// not enough for devices, theirs fold, units without work go, and at last devices from the end.
 [[nodiscard]] std::vector<Lane> lanesOf(const RunView& run, Level level, double height);
 // Target::a of TargetKind::Lane: 0 copy in, 1 copy out, 2 waits, 3 + unit; of devices
 // from kDeviceLanes on, two each.

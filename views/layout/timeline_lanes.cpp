@@ -21,6 +21,9 @@ double baseHeight(const Lane& lane, const RunView& run, std::int32_t tallest)
     if (!lane.used) {
         return kHeadOnly;
     }
+    if (lane.folded) {
+        return 10;
+    }
     switch (lane.kind) {
     case LaneKind::CopyIn:
     case LaneKind::CopyOut:
@@ -53,13 +56,56 @@ bool mayHide(trace::UnitKind kind)
            || kind == trace::UnitKind::Store;
 }
 
-double sumOf(const std::vector<Lane>& lanes)
+double gapBelow(const Lane& lane)
+{
+    return lane.folded && lane.kind == LaneKind::DeviceCopy ? 1 : kLaneGap;
+}
+
+// With heights scaled.
+double sumOf(const std::vector<Lane>& lanes, double scale)
 {
     double sum = 0;
     for (const Lane& lane : lanes) {
-        sum += lane.h;
+        sum += (lane.used ? std::floor(lane.h * scale) : lane.h) + gapBelow(lane);
     }
     return sum;
+}
+
+void setHeights(std::vector<Lane>& lanes, const RunView& run, std::int32_t tallest)
+{
+    for (Lane& lane : lanes) {
+        lane.h = baseHeight(lane, run, tallest);
+    }
+}
+
+void fold(std::vector<Lane>& lanes)
+{
+    for (Lane& lane : lanes) {
+        if (lane.device >= 0) {
+            lane.folded = lane.used = true; // each is as high as the others
+            lane.name = lane.kind == LaneKind::DeviceCopy ? "device " + std::to_string(lane.device)
+                                                          : std::string();
+        }
+    }
+}
+
+void fitDevices(std::vector<Lane>& lanes, const RunView& run, std::int32_t tallest, double room)
+{
+    if (lanes.empty() || lanes.front().device < 0 || sumOf(lanes, kLeastScale) <= room) {
+        return;
+    }
+    fold(lanes);
+    setHeights(lanes, run, tallest);
+    if (sumOf(lanes, kLeastScale) > room) {
+        lanes.erase(
+            std::remove_if(lanes.begin(), lanes.end(), [](const Lane& lane) { return !lane.used; }),
+            lanes.end());
+    }
+    auto last =
+        std::find_if(lanes.begin(), lanes.end(), [](const Lane& lane) { return lane.device < 0; });
+    while (last - lanes.begin() > 2 && sumOf(lanes, kLeastScale) > room) {
+        last = lanes.erase(last - 2, last);
+    }
 }
 
 } // namespace
@@ -163,12 +209,6 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height)
     }
     const std::int32_t tallest = mainUnit(run);
     const double room = height - kPlotTop - 2;
-    const auto heights = [&] {
-        for (Lane& lane : lanes) {
-            lane.h = baseHeight(lane, run, tallest);
-        }
-        return sumOf(lanes) + kLaneGap * static_cast<double>(lanes.size());
-    };
     for (std::size_t i = 0; i < info.units.size(); ++i) {
         const trace::Unit& unit = info.units[i];
         Lane lane = {LaneKind::Unit, static_cast<std::int32_t>(i), unit.name,
@@ -186,7 +226,8 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height)
     }
     // Loads and stores are the first to go where it gets narrow.
     constexpr double kNarrow = 0.75;
-    if (heights() * kNarrow > room) {
+    setHeights(lanes, run, tallest);
+    if (sumOf(lanes, 1) * kNarrow > room) {
         lanes.erase(
             std::remove_if(lanes.begin(), lanes.end(),
                            [&](const Lane& lane) {
@@ -197,12 +238,13 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height)
                                                  == trace::UnitKind::Store);
                            }),
             lanes.end());
-        heights();
     }
-    double fixed = kLaneGap * static_cast<double>(lanes.size());
+    fitDevices(lanes, run, tallest, room);
+    double fixed = 0;
     double flexible = 0;
     for (const Lane& lane : lanes) {
         (lane.used ? flexible : fixed) += lane.h;
+        fixed += gapBelow(lane);
     }
     const double scale =
         std::clamp((room - fixed) / std::max(1.0, flexible), kLeastScale, kMostScale);
@@ -210,7 +252,7 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height)
     for (Lane& lane : lanes) {
         lane.h = lane.used ? std::floor(lane.h * scale) : lane.h;
         lane.y = y;
-        y += lane.h + kLaneGap;
+        y += lane.h + gapBelow(lane);
     }
     return lanes;
 }

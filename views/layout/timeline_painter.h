@@ -29,6 +29,8 @@ private:
     [[nodiscard]] std::int64_t end() const { return m_axis.range.end.value(); }
 
     // timeline.cpp
+    // What the caption says where not all fit; else empty.
+    [[nodiscard]] std::string devicesShown() const;
     [[nodiscard]] bool playheadInSight() const;
     // The playhead's flag with the time; the ruler's labels give way to it.
     [[nodiscard]] Rect flag() const;
@@ -43,6 +45,9 @@ private:
 
     // timeline_rulers.cpp
     void timeRuler();
+
+    // A mark for each line that the kernel printed.
+    void prints();
 
     void stepLine(double px);
 

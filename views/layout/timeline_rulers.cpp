@@ -46,6 +46,23 @@ void Painter::timeRuler()
     }
 }
 
+void Painter::prints()
+{
+    constexpr double kWide = 3, kHigh = 5; // below the labels
+    const std::vector<trace::Print>& all = m_trace.info().prints;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (all[i].time < m_axis.range.begin || all[i].time > m_axis.range.end) {
+            continue;
+        }
+        const double last = std::max(m_axis.left, right() - kWide);
+        const double px = std::clamp(std::round(x(all[i].time.value())) - 1, m_axis.left, last);
+        m_canvas.fill(px - 1, kRuler - 1 - kHigh, kWide + 2, kHigh, Role::Panel);
+        m_canvas.fill(px, kRuler - 1 - kHigh, kWide, kHigh, Role::Focus);
+        m_canvas.hit(px - 1, kRuler - 1 - 2 * kHigh, kWide + 2, 2 * kHigh,
+                     {TargetKind::Print, static_cast<std::int64_t>(i), -1});
+    }
+}
+
 void Painter::stepRuler()
 {
     switch (m_zoom.level) {

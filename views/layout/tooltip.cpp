@@ -160,6 +160,23 @@ Lines findingLines(const trace::Info& info, const trace::Finding& finding)
     return lines;
 }
 
+Lines printLines(const trace::Info& info, const trace::Print& print, const trace::Trace& trace)
+{
+    std::string when = "printed at " + timeText(print.time);
+    if (print.step >= 0) {
+        when += " in step " + countText(trace.steps().ordinal[row(print.step)]);
+    }
+    Lines lines = {print.text, when};
+    if (info.agents.size() > 1) {
+        lines.back() += " by " + info.agents[row(print.agent)];
+    }
+    if (const std::string source = sourceText(info, print.source); !source.empty()) {
+        lines.push_back(source);
+    }
+    lines.push_back(countText(print.time.value()) + " ps");
+    return lines;
+}
+
 Lines laneLines(const RunView& run, const ViewState& state, std::int64_t number)
 {
     for (const timeline::Lane& lane : timeline::lanesOf(run, timeline::Level::Operations, 1e6)) {
@@ -256,6 +273,10 @@ std::vector<std::string> tooltip(const RunView& run, const ViewState& state, con
     case TargetKind::Finding:
         return isRow(target.a, info.findings.size())
                    ? findingLines(info, info.findings[row(target.a)])
+                   : Lines{};
+    case TargetKind::Print:
+        return isRow(target.a, info.prints.size())
+                   ? printLines(info, info.prints[row(target.a)], trace)
                    : Lines{};
     case TargetKind::Lane:
         return laneLines(run, state, target.a);

@@ -42,6 +42,11 @@ std::string captionOf(const RunView& run)
         }
         caption += fmt::format(" in |{}| {}", countText(places), places == 1 ? "place" : "places");
     }
+    if (!info.prints.empty()) {
+        const auto prints = static_cast<std::int64_t>(info.prints.size()) + info.printsBeyond;
+        caption +=
+            fmt::format(" · |{}| {} printed", countText(prints), prints == 1 ? "line" : "lines");
+    }
     if (info.check.checked && !info.check.passed) {
         caption += " · result |differs|";
     }
@@ -69,6 +74,7 @@ Scene layoutVerdict(const RunView& run, const ViewState& state, Size size)
         kHelp,
         kTraffic,
         kFindings,
+        kPrints,
         kSections
     };
 
@@ -82,6 +88,7 @@ Scene layoutVerdict(const RunView& run, const ViewState& state, Size size)
         Canvas scratch(size.width, c.height());
         return paintChecks(scratch, run, below) <= c.height() ? paintChecks(c, run, below) : below;
     };
+    sections[kPrints].paint = [&](Canvas& c, double y) { return paintPrints(c, run, state, y); };
     double whole = 4;
     for (Section& section : sections) {
         Canvas scratch(size.width, 1e6);
@@ -96,7 +103,7 @@ Scene layoutVerdict(const RunView& run, const ViewState& state, Size size)
         y = sections[kFindings].paint(canvas, y);
     }
     double room = size.height - y;
-    for (const std::size_t i : {kSplit, kHelp, kSentence, kFindings, kTraffic}) {
+    for (const std::size_t i : {kPrints, kSplit, kHelp, kSentence, kFindings, kTraffic}) {
         Section& section = sections[i];
         if (i == kFindings && !fits && !clean) {
             continue;

@@ -15,6 +15,8 @@ double paintTraffic(Canvas& canvas, const RunView& run, double y);
 // One row per finding down to `bottom`; then how many more there are.
 double paintFindings(Canvas& canvas, const RunView& run, const ViewState& state, double y,
                      double bottom);
+// What the kernel printed, some lines about the playhead; nothing where it printed nothing.
+double paintPrints(Canvas& canvas, const RunView& run, const ViewState& state, double y);
 // No findings: which checks ran, and what the comparison with the reference said.
 double paintChecks(Canvas& canvas, const RunView& run, double y);
 

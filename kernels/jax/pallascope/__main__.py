@@ -7,6 +7,7 @@ import importlib.util
 import os
 import re
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -33,11 +34,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         args = [_argument(text) for text in options.arg]
         kernel = capture(fn, *args, chip=options.chip, cores=options.cores, name=options.name,
                          mesh=dict(map(_axis, options.mesh)))
-        kernel.save(options.output)
     except UnsupportedError as error:
         print(f"pallascope: {error}", file=sys.stderr)
         return 1
-    except (UserError, ValueError, OSError) as error:
+    except UserError as error:
+        print(f"pallascope: {error}", file=sys.stderr)
+        return 2
+    except Exception as error:  # pylint: disable=broad-exception-caught
+        where = _author_line(error)
+        if where:  # the author's own mistake: all of it, then a sentence
+            traceback.print_exception(error)
+        elif not isinstance(error, ValueError):
+            raise
+        print(f"pallascope: {where}{_first_line(error)}", file=sys.stderr)
+        return 2
+    try:
+        kernel.save(options.output)
+    except OSError as error:
+        print(f"pallascope: cannot write {options.output}: {error.strerror}", file=sys.stderr)
+        return 2
+    except ValueError as error:
         print(f"pallascope: {error}", file=sys.stderr)
         return 2
     print(f"{options.output}: {kernel.name} for JAX {compat.VERSION}")
@@ -82,6 +98,24 @@ def _function(text: str) -> Callable[..., Any]:
     if not callable(fn):
         raise UserError(f"{path} has no function {name}")
     return fn
+
+
+def _author_line(error: Exception) -> str:
+    """Where in code that is neither JAX's nor ours it was raised; empty: nowhere there."""
+    packages = [os.path.dirname(os.path.abspath(module.__file__)) + os.sep
+                for module in (jax, sys.modules["pallascope"]) if module.__file__]
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}: "
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+              if os.path.isfile(frame.filename)
+              and not any(os.path.abspath(frame.filename).startswith(p) for p in packages)]
+    return f"{frames[-1].filename}:{frames[-1].lineno} ({frames[-1].name}): " if frames else ""
+
+
+def _first_line(error: Exception) -> str:
+    kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    return kind + (text.strip().splitlines() or ["no reason is given"])[0]
 
 
 def _axis(text: str) -> tuple[str, int]:

@@ -27,6 +27,12 @@ def _debug_print(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return walk.builder.emit("debug_print", used, [], {"text": written})
 
 
+def _trace_value(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """A scalar for the profiler's trace, kept as a line that says label and value."""
+    text = _braced(str(eqn.params["label"])) + " = {}"
+    return walk.builder.emit("debug_print", operands, [], {"text": text})
+
+
 def _braced(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
@@ -40,4 +46,5 @@ def _check(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return []
 
 
-RULES: dict[str, Rule] = {"debug_print": _debug_print, "check": _check}
+RULES: dict[str, Rule] = {"debug_print": _debug_print, "trace_value": _trace_value,
+                          "check": _check}

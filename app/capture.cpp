@@ -1,0 +1,134 @@
+#include "app/capture.h"
+
+#include <cstdlib>
+#include <fmt/format.h>
+
+namespace pallascope::app {
+
+namespace {
+
+// Is found, and so is JAX, which it needs.
+constexpr const char* kLooksForPackage =
+    "import importlib.util as i, sys; "
+    "sys.exit(10 + 2 * (not i.find_spec('pallascope')) + (not i.find_spec('jax')))";
+constexpr int kBothFound = 10, kNoJax = 11, kLastAnswer = 13;
+
+std::string pythonOf(const CaptureRequest& request)
+{
+    const char* const named = std::getenv("PALLASCOPE_PYTHON");
+    return !request.python.empty()           ? request.python
+           : named != nullptr && *named != 0 ? named
+                                             : "python3";
+}
+
+std::string quoted(const std::string& word)
+{
+    constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                   "_-./:=@%+,";
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+        return word;
+    }
+    std::string text = "'";
+    for (const char c : word) {
+        text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+    return text + "'";
+}
+
+} // namespace
+
+std::vector<std::string> captureWords(const CaptureRequest& request)
+{
+    std::vector<std::string> words{pythonOf(request), "-m", "pallascope", "capture",
+                                   request.function};
+    for (const std::string& argument : request.arguments) {
+        words.insert(words.end(), {"--arg", argument});
+    }
+    words.insert(words.end(), {"--output", request.output});
+    words.insert(words.end(), request.more.begin(), request.more.end());
+    return words;
+}
+
+std::vector<std::string> questionWords(const CaptureRequest& request)
+{
+    return {pythonOf(request), "-c", kLooksForPackage};
+}
+
+Status answerTo(const CaptureRequest& request, int exitCode, const std::string& setBy)
+{
+    if (exitCode == kBothFound) {
+        return Done{};
+    }
+    const std::string python = pythonOf(request);
+    if (exitCode < kBothFound || exitCode > kLastAnswer) {
+        return userError(
+            fmt::format("{} is no Python 3: it exits with {} when asked for a package; {} or "
+                        "PALLASCOPE_PYTHON says which is right.",
+                        python, exitCode, setBy));
+    }
+    return userError(fmt::format("{} has no package {}; `{} -m pip install {}` installs it.",
+                                 python, exitCode == kNoJax ? "jax" : "pallascope", quoted(python),
+                                 exitCode == kNoJax ? "'jax[cpu]'" : "./kernels/jax 'jax[cpu]'"));
+}
+
+Error cannotRun(const CaptureRequest& request, const std::string& why, const std::string& setBy)
+{
+    return userError(
+        fmt::format("Cannot run the Python {}: {}; {} or PALLASCOPE_PYTHON says which is right.",
+                    pythonOf(request), why, setBy));
+}
+
+std::string typed(const std::vector<std::string>& words)
+{
+    std::string line;
+    for (const std::string& word : words) {
+        line += (line.empty() ? "" : " ") + quoted(word);
+    }
+    return line;
+}
+
+std::vector<std::string> wordsOf(const std::string& text)
+{
+    std::vector<std::string> words;
+    std::string word;
+    char quote = 0;
+    int depth = 0;
+    bool open = false; // also of an empty word in quotes
+    for (const char c : text) {
+        const bool mark = c == '\'' || c == '"';
+        if (mark && (quote == 0 || quote == c)) {
+            quote = quote == 0 ? c : '\0';
+            open = true;
+            continue;
+        }
+        depth += quote != 0 ? 0 : c == '[' ? 1 : c == ']' && depth > 0 ? -1 : 0;
+        if (quote == 0 && depth == 0 && (c == ' ' || c == '\t' || c == '\n')) {
+            if (open) {
+                words.push_back(std::move(word));
+            }
+            word.clear();
+            open = false;
+            continue;
+        }
+        word += c;
+        open = true;
+    }
+    if (open) {
+        words.push_back(word);
+    }
+    return words;
+}
+
+std::string lastWords(const std::string& standardError)
+{
+    constexpr const char* kPrefix = "pallascope: ";
+    std::string text = standardError.substr(0, standardError.find_last_not_of(" \n") + 1);
+    const std::size_t own = text.rfind(std::string("\n") + kPrefix);
+    const std::size_t begin = own == std::string::npos ? 0 : own + 1;
+    if (text.compare(begin, std::string(kPrefix).size(), kPrefix) == 0) {
+        return text.substr(begin + std::string(kPrefix).size());
+    }
+    return text.substr(text.rfind('\n') + 1); // npos + 1: all of it
+}
+
+} // namespace pallascope::app
