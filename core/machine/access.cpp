@@ -97,6 +97,9 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
         return number(id);
     };
     Reached reached;
+    // A wait counts the bytes of its ref, wherever they would lie.
+    const bool reaches = operation.code != OpCode::RefAt
+                         || m_reaches[static_cast<std::size_t>(operation.results[0].index)];
     std::vector<Window> windows;
     std::vector<Extent> accessed;
     std::vector<std::int64_t> firsts;
@@ -106,7 +109,7 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
         const std::int64_t size = dynamic(entry.sizeOperand, entry.size);
         const std::int64_t last = start + (size - 1) * entry.stride;
         Inside inside{0, size};
-        if (start < 0 || size < 0 || last >= extents[axis]) {
+        if (size < 0 || (reaches && (start < 0 || last >= extents[axis]))) {
             if (!reached.clipped && !leavesRef(operation, axis, start, last, extents[axis])) {
                 return std::nullopt;
             }

@@ -51,6 +51,10 @@ OPERATIONS = {
     "loop": lambda x, rows: lax.fori_loop(0, rows[2] % 7, lambda i, c: c + i, x),
     "top_k": lambda x, rows: lax.top_k(x, 5),
     "top_k of integers": lambda x, rows: lax.top_k(x.astype(jnp.int32), 5),
+    "approx_max_k": lambda x, rows: lax.approx_max_k(x, 5),
+    "approx_min_k": lambda x, rows: lax.approx_min_k(
+        x + jnp.arange(32)[:, None] / 64, 4, reduction_dimension=0),
+    "nothing joined": lambda x, rows: jnp.concatenate([x[:0], x[3:], x[:3], jnp.zeros((0, 128))]),
     "roll": lambda x, rows: jnp.roll(x, rows[0], axis=0)}
 
 
