@@ -236,7 +236,7 @@ Status CostModel::dot()
     if (unit == nullptr) {
         return error("dot_general needs a matrix unit, which " + m_chip.title + " lacks.");
     }
-    const DType dtype = dotDType(m_program, m_operation);
+    const DType dtype = dotDType(m_program, m_operation, *unit);
     const auto rate = unit->matrixRates.find(dtype);
     if (rate == unit->matrixRates.end()) {
         std::string taken;
@@ -366,11 +366,23 @@ void place(const ir::Program& program, std::span<const ir::Operation* const> ope
 
 } // namespace
 
-DType dotDType(const ir::Program& program, const ir::Operation& operation)
+DType dotDType(const ir::Program& program, const ir::Operation& operation, const chip::Unit& unit)
 {
     const DType lhs = program.type(operation.operands[0]).dtype,
                 rhs = program.type(operation.operands[1]).dtype;
-    return dtypeBits(lhs) >= dtypeBits(rhs) ? lhs : rhs;
+    const DType wider = dtypeBits(lhs) >= dtypeBits(rhs) ? lhs : rhs;
+    if (unit.matrixRates.contains(wider) || (!isFloat(wider) && !isInteger(wider))) {
+        return wider;
+    }
+    for (const DType holder : {DType::BF16, DType::F32}) {
+        const int bits = dtypeEntry(holder).format.mantissaBits + 1;
+        const int wanted =
+            isFloat(wider) ? dtypeEntry(wider).format.mantissaBits + 1 : dtypeBits(wider);
+        if (wanted <= bits && unit.matrixRates.contains(holder)) {
+            return holder;
+        }
+    }
+    return wider;
 }
 
 Result<OperationCost> operationCost(const ir::Program& program, const ir::Operation& operation,

@@ -105,8 +105,11 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
     std::vector<std::int64_t> firsts;
     for (std::size_t axis = 0; axis < entries.size(); ++axis) {
         const ir::IndexEntry& entry = entries[axis];
-        const std::int64_t start = dynamic(entry.operand, entry.start);
+        std::int64_t start = dynamic(entry.operand, entry.start);
         const std::int64_t size = dynamic(entry.sizeOperand, entry.size);
+        if (size == 0) { // wherever that would lie
+            start = 0;
+        }
         const std::int64_t last = start + (size - 1) * entry.stride;
         Inside inside{0, size};
         if (size < 0 || (reaches && (start < 0 || last >= extents[axis]))) {

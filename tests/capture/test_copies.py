@@ -73,6 +73,23 @@ def test_one_wait_for_more_bytes_than_its_ref_has():
     check(fn, np.array([32], np.int32), x, wanted=x.reshape(4, 8, 128))
 
 
+def test_a_copy_of_no_rows_behind_the_end():
+    def kernel(n_ref, x_ref, o_ref, sem_ref):
+        pltpu.sync_copy(x_ref, o_ref)
+        none = pltpu.make_async_copy(x_ref.at[pl.ds(n_ref[0], n_ref[1])],
+                                     o_ref.at[pl.ds(n_ref[0], n_ref[1])], sem_ref)
+        none.start()
+        none.wait()
+
+    x = integers(32, 128)
+
+    def fn(n_, x_):
+        return call(kernel, in_specs=[pl.BlockSpec(memory_space=pltpu.SMEM), ANY], out_specs=ANY,
+                    out_shape=like(32, 128, dtype=INT), scratch_shapes=[DMA])(n_, x_)
+
+    check(fn, np.array([64, 0], np.int32), x, wanted=x)
+
+
 def test_double_buffering_by_hand():
     def kernel(x_ref, o_ref, tiles_ref, in_sems, out_sems):
         def copy_in(i):
