@@ -17,6 +17,16 @@ def through(x):
     return call(copy_kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
 
 
+def test_constraints_on_where_an_array_lies():
+    def fn(x):
+        y = pltpu.with_memory_space_constraint(through(x), pltpu.HBM)
+        y, z = lax.optimization_barrier((y, x + 1))
+        return through(y) + z
+
+    x = integers(16, 128)
+    check(fn, x, wanted=2 * x + 1)
+
+
 ROWS = integers(6, least=-3, most=40)  # some outside of 32 rows
 
 OPERATIONS = {

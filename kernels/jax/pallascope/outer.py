@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pallascope import compat, devices, flow, pipelines, prng, stages, types
+from pallascope import compat, devices, flow, pipelines, primitives, prng, stages, types
 from pallascope.arrays import Array, Arrays
 from pallascope.problems import NotCaptured
 from pallascope.program import Region
@@ -98,7 +98,7 @@ class Outer:
             return self._pallas_call(eqn, operands)
         if name == "mpmd_map":
             return self._mpmd_map(eqn, operands)
-        if name in devices.SAME_VALUE:
+        if name in devices.SAME_VALUE or name in primitives.IDENTITY:
             return operands
         if name in _CALLS:
             inner, consts = compat.open_jaxpr(eqn.params[_CALLS[name]])

@@ -18,9 +18,9 @@ ELEMENTWISE = """
 _MOST_OPERANDS = 64
 
 # Of no meaning to a run: the operand itself. (Of one that makes a promise, JAX keeps nothing else.)
-_IDENTITY = """
-    copy copy_p optimization_barrier pvary reshard sharding_constraint layout_cast name
-    stop_gradient""".split()
+IDENTITY = """
+    optimization_barrier pvary reshard sharding_constraint layout_cast name stop_gradient
+    with_memory_space_constraint""".split()
 
 
 def _elementwise(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
@@ -265,7 +265,7 @@ def _slices(walk: Walk, operand: int, axis: int, parts: list[Type],
 
 RULES: dict[str, Rule] = {
     **dict.fromkeys(ELEMENTWISE, _elementwise),
-    **dict.fromkeys(_IDENTITY, _identity),
+    **dict.fromkeys([*IDENTITY, "copy", "copy_p"], _identity),
     **dict.fromkeys(["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_and",
                     "reduce_or"],
                     _same(axes="axes")),
