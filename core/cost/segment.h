@@ -54,8 +54,8 @@ struct SegmentCost
 };
 
 // The dtype whose rate of the matrix unit a dot_general runs at: that of its wider operand, or, of
-// one that the unit lacks, bf16 or f32 where that holds its numbers. Source: JAX's
-// tpu_info.is_matmul_supported says which need no cast; its lowering takes the others too.
+// one that the unit lacks, bf16 or f32 where that holds its numbers. Source: JAX's lowering takes
+// such a dot, with a cast.
 [[nodiscard]] DType dotDType(const ir::Program& program, const ir::Operation& operation,
                              const chip::Unit& unit);
 
