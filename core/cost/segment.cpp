@@ -257,7 +257,7 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
     if (unit == nullptr) {
         return error(name + " needs a matrix unit, which " + m_chip.title + " lacks.");
     }
-    const DType dtype = dotDType(m_program, m_operation);
+    const DType dtype = dotDType(m_program, m_operation, *unit);
     const auto rate = unit->matrixRates.find(dtype);
     if (rate == unit->matrixRates.end()) {
         std::string taken;
@@ -380,12 +380,24 @@ void place(const ir::Program& program, std::span<const ir::Operation* const> ope
 
 } // namespace
 
-DType dotDType(const ir::Program& program, const ir::Operation& operation)
+DType dotDType(const ir::Program& program, const ir::Operation& operation, const chip::Unit& unit)
 {
     const std::size_t first = operation.code == OpCode::MatmulAccLhs ? 1 : 0;
     const DType lhs = program.type(operation.operands[first]).dtype,
                 rhs = program.type(operation.operands[first + 1]).dtype;
-    return dtypeBits(lhs) >= dtypeBits(rhs) ? lhs : rhs;
+    const DType wider = dtypeBits(lhs) >= dtypeBits(rhs) ? lhs : rhs;
+    if (unit.matrixRates.contains(wider) || (!isFloat(wider) && !isInteger(wider))) {
+        return wider;
+    }
+    for (const DType holder : {DType::BF16, DType::F32}) {
+        const int bits = dtypeEntry(holder).format.mantissaBits + 1;
+        const int wanted =
+            isFloat(wider) ? dtypeEntry(wider).format.mantissaBits + 1 : dtypeBits(wider);
+        if (wanted <= bits && unit.matrixRates.contains(holder)) {
+            return holder;
+        }
+    }
+    return wider;
 }
 
 Result<OperationCost> operationCost(const ir::Program& program, const ir::Operation& operation,

@@ -75,7 +75,7 @@ private:
     void params(const P& parameters, const std::string& where)
     {
         if constexpr (requires { parameters.shape; }) {
-            extents(parameters.shape.extents(), kMostNearElements, where + "/shape");
+            extents(parameters.shape.extents(), kMostElements, where + "/shape");
         }
     }
 
@@ -300,7 +300,7 @@ void Checker::params(const ir::PipelineParams& pipeline, const std::string& wher
         for (const ir::BlockDim& dim : spec.block) {
             block.push_back(dim.size);
         }
-        extents(block, kMostNearElements, here + "/block");
+        extents(block, kMostElements, here + "/block");
         location(spec.location, here);
         if (std::max(spec.inBuffers, spec.outBuffers) > kMostBuffers) {
             fail("{} asks for {} buffers; {} at most are right", here,

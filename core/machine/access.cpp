@@ -97,16 +97,22 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
         return number(id);
     };
     Reached reached;
+    // A wait counts the bytes of its ref, wherever they would lie.
+    const bool reaches = operation.code != OpCode::RefAt
+                         || m_reaches[static_cast<std::size_t>(operation.results[0].index)];
     std::vector<Window> windows;
     std::vector<Extent> accessed;
     std::vector<std::int64_t> firsts;
     for (std::size_t axis = 0; axis < entries.size(); ++axis) {
         const ir::IndexEntry& entry = entries[axis];
-        const std::int64_t start = dynamic(entry.operand, entry.start);
+        std::int64_t start = dynamic(entry.operand, entry.start);
         const std::int64_t size = dynamic(entry.sizeOperand, entry.size);
+        if (size == 0) { // wherever that would lie
+            start = 0;
+        }
         const std::int64_t last = start + (size - 1) * entry.stride;
         Inside inside{0, size};
-        if (start < 0 || size < 0 || last >= extents[axis]) {
+        if (size < 0 || (reaches && (start < 0 || last >= extents[axis]))) {
             if (!reached.clipped && !leavesRef(operation, axis, start, last, extents[axis])) {
                 return std::nullopt;
             }

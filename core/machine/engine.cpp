@@ -54,11 +54,16 @@ Engine::Engine(const ir::Program& program, const chip::Chip& chip, const Options
     , m_plan(plan)
     , m_recorder(keeps)
     , m_used(program.values.size(), false)
+    , m_reaches(program.values.size(), false)
     , m_seen(program.values.size())
 {
     forEachOperation(program.body, [&](const ir::Operation& operation) {
         const auto use = [&](ir::ValueId id) { m_used[static_cast<std::size_t>(id.index)] = true; };
         std::for_each(operation.operands.begin(), operation.operands.end(), use);
+        for (std::size_t i = operation.code == ir::OpCode::DmaWait ? 1 : 0;
+             i < operation.operands.size(); ++i) {
+            m_reaches[static_cast<std::size_t>(operation.operands[i].index)] = true;
+        }
         for (const ir::Region& region : operation.regions) {
             std::for_each(region.results.begin(), region.results.end(), use);
         }

@@ -358,6 +358,7 @@ private:
     AskedUnits m_asked;
     bool m_detects = false;          // races are looked for
     std::vector<bool> m_used;        // by ValueId: some operation reads it
+    std::vector<bool> m_reaches;     // by ValueId: a wait for a copy is not its only use
     std::vector<ir::ValueId> m_seen; // by ValueId: of a view the ref that it sees
     std::map<std::pair<const ir::Operation*, std::size_t>, std::shared_ptr<const OperandPlan>>
         m_operandPlans;

@@ -108,11 +108,11 @@ void Planner::findDying(const ir::Region& region, BlockPlan& block) const
     for (PlanItem& item : block.items) {
         for (Evaluation& evaluation : item.evaluate) {
             const auto& operands = evaluation.operation->operands;
-            for (std::size_t i = 0; i < operands.size() && i < 32; ++i) {
+            for (std::size_t i = 0; i < operands.size(); ++i) {
                 if (defined.contains(operands[i])) {
                     const bool again =
                         last.contains(operands[i]) && last[operands[i]].first == &evaluation;
-                    last[operands[i]] = {&evaluation, again ? 0U : 1U << i};
+                    last[operands[i]] = {&evaluation, again || i >= kDyingBits ? 0U : 1U << i};
                 }
             }
             for (const ir::ValueId result : evaluation.operation->results) {

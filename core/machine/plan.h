@@ -14,6 +14,8 @@
 
 namespace pallascope::machine {
 
+constexpr std::size_t kDyingBits = 32; // operands behind those live until their region ends
+
 struct Evaluation
 {
     const ir::Operation* operation = nullptr;

@@ -157,7 +157,7 @@ void Engine::execute(const Evaluation& evaluation)
     default:
         evaluateNow(evaluation);
     }
-    for (std::size_t i = 0; i < operation.operands.size(); ++i) {
+    for (std::size_t i = 0; i < std::min(operation.operands.size(), kDyingBits); ++i) {
         if (((evaluation.dying >> i) & 1U) != 0) {
             value(operation.operands[i]) = {}; // gives its storage back
         }

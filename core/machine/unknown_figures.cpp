@@ -32,8 +32,10 @@ std::set<std::string> usedParts(const ir::Program& program, const chip::Chip& ch
         }
     }
     forEachOperation(program.body, [&](const ir::Operation& operation) {
-        if (operation.code == ir::OpCode::DotGeneral) {
-            parts.insert("rates/" + std::string(dtypeName(cost::dotDType(program, operation)))
+        const chip::Unit* matrix = chip.unitOf(chip::UnitKind::Matrix);
+        if (operation.code == ir::OpCode::DotGeneral && matrix != nullptr) {
+            parts.insert("rates/"
+                         + std::string(dtypeName(cost::dotDType(program, operation, *matrix)))
                          + "/");
         }
         const auto* copy = std::get_if<ir::DmaParams>(&operation.params);

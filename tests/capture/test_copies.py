@@ -53,6 +53,43 @@ def test_two_copies_at_once_with_a_semaphore_each():
            scratch_shapes=[tile, tile, DMA((2,))])
 
 
+def test_one_wait_for_more_bytes_than_its_ref_has():
+    """A wait counts bytes: one stands for those of several copies."""
+    def kernel(rows_ref, x_ref, o_ref, tiles_ref, sem_ref):
+        for part in range(4):
+            pltpu.make_async_copy(x_ref.at[pl.ds(part * 8, 8)], tiles_ref.at[part],
+                                  sem_ref).start()
+        every = tiles_ref.at[0, pl.ds(0, rows_ref[0])]
+        pltpu.make_async_copy(every, every, sem_ref).wait()
+        pltpu.sync_copy(tiles_ref, o_ref)
+
+    x = integers(32, 128)
+    rows = pl.BlockSpec(memory_space=pltpu.SMEM)
+
+    def fn(rows_, x_):
+        return call(kernel, in_specs=[rows, ANY], out_specs=ANY, out_shape=like(4, 8, 128, dtype=INT),
+                    scratch_shapes=[pltpu.VMEM((4, 8, 128), INT), DMA])(rows_, x_)
+
+    check(fn, np.array([32], np.int32), x, wanted=x.reshape(4, 8, 128))
+
+
+def test_a_copy_of_no_rows_behind_the_end():
+    def kernel(n_ref, x_ref, o_ref, sem_ref):
+        pltpu.sync_copy(x_ref, o_ref)
+        none = pltpu.make_async_copy(x_ref.at[pl.ds(n_ref[0], n_ref[1])],
+                                     o_ref.at[pl.ds(n_ref[0], n_ref[1])], sem_ref)
+        none.start()
+        none.wait()
+
+    x = integers(32, 128)
+
+    def fn(n_, x_):
+        return call(kernel, in_specs=[pl.BlockSpec(memory_space=pltpu.SMEM), ANY], out_specs=ANY,
+                    out_shape=like(32, 128, dtype=INT), scratch_shapes=[DMA])(n_, x_)
+
+    check(fn, np.array([64, 0], np.int32), x, wanted=x)
+
+
 def test_double_buffering_by_hand():
     def kernel(x_ref, o_ref, tiles_ref, in_sems, out_sems):
         def copy_in(i):

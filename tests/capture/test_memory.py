@@ -7,6 +7,8 @@ import pytest
 from support import call, check, integers, like, normal, pl, pltpu, whole
 
 INT = jnp.int32
+SMEM = pl.BlockSpec(memory_space=pltpu.SMEM)
+VMEM = pl.BlockSpec(memory_space=pltpu.VMEM)
 
 
 def one_step(kernel, *args, out=(16, 128), dtype=INT, wanted=None, **params):
@@ -75,6 +77,19 @@ def test_a_stride_of_zero_repeats_a_row():
 
     x = integers(16, 128)
     one_step(kernel, x, wanted=np.repeat(x[5:6], 16, axis=0))
+
+
+def test_an_index_outside_in_a_branch_that_is_not_taken():
+    def kernel(n_ref, x_ref, o_ref):
+        o_ref[...] = x_ref[...]
+        for i in range(3):
+            @pl.when(i + 1 < n_ref[0])
+            def _(i=i):
+                o_ref[i] += jnp.full(128, n_ref[i + 1], INT)
+
+    check(lambda n, x: call(kernel, in_specs=[SMEM, VMEM], out_shape=like(3, 128, dtype=INT))(n, x),
+          np.array([3, 5, 7], np.int32), integers(3, 128), wanted=integers(3, 128)
+          + np.array([[5], [7], [0]], np.int32))
 
 
 def test_indices_of_indices():

@@ -17,6 +17,16 @@ def through(x):
     return call(copy_kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
 
 
+def test_constraints_on_where_an_array_lies():
+    def fn(x):
+        y = pltpu.with_memory_space_constraint(through(x), pltpu.HBM)
+        y, z = lax.optimization_barrier((y, x + 1))
+        return through(y) + z
+
+    x = integers(16, 128)
+    check(fn, x, wanted=2 * x + 1)
+
+
 ROWS = integers(6, least=-3, most=40)  # some outside of 32 rows
 
 OPERATIONS = {
@@ -51,6 +61,10 @@ OPERATIONS = {
     "loop": lambda x, rows: lax.fori_loop(0, rows[2] % 7, lambda i, c: c + i, x),
     "top_k": lambda x, rows: lax.top_k(x, 5),
     "top_k of integers": lambda x, rows: lax.top_k(x.astype(jnp.int32), 5),
+    "approx_max_k": lambda x, rows: lax.approx_max_k(x, 5),
+    "approx_min_k": lambda x, rows: lax.approx_min_k(
+        x + jnp.arange(32)[:, None] / 64, 4, reduction_dimension=0),
+    "nothing joined": lambda x, rows: jnp.concatenate([x[:0], x[3:], x[:3], jnp.zeros((0, 128))]),
     "roll": lambda x, rows: jnp.roll(x, rows[0], axis=0)}
 
 

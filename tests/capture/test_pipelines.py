@@ -135,6 +135,18 @@ def test_index_maps_that_use_values_of_the_kernel():
     check(fn, np.array([2, 0, 1, 1], np.int32), integers(32, 128), oracle=TPU)
 
 
+def test_a_pipeline_that_jax_has_no_equation_for_is_inlined():
+    """Its body sees where it is, which the equation of JAX lacks here."""
+    def body(indices, x_ref, o_ref):
+        o_ref[...] = x_ref[...] + indices[0]
+
+    def kernel(x_ref, o_ref):
+        pltpu.emit_pipeline(body, grid=(4,), in_specs=[rows(8)], out_specs=[rows(8)],
+                            _explicit_indices=True)(x_ref, o_ref)
+
+    on_hbm(kernel, integers(32, 128))
+
+
 def test_two_pipelines_one_after_the_other():
     def double(x_ref, o_ref):
         o_ref[...] = x_ref[...] * 2

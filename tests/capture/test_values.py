@@ -102,6 +102,47 @@ def test_power_of_floats():
     apply(lambda x, y: x**y, positive(8, 128), normal(8, 128, seed=1), ulps=16)
 
 
+@pytest.mark.skipif(not hasattr(lax, "log2"), reason="this JAX has log alone")
+def test_log2():
+    apply(lambda x: lax.log2(x), positive(8, 128), ulps=8)
+
+
+@pytest.mark.parametrize("exponent, mantissa", [(8, 7), (5, 10), (8, 3), (4, 3), (8, 23)])
+def test_reduce_precision(exponent, mantissa):
+    x = normal(16, 128) * 10.0 ** np.random.default_rng(1).integers(-9, 9, (16, 128))
+    x[0, :4] = [np.inf, -np.inf, np.nan, 0]
+    apply(lambda x: lax.reduce_precision(x, exponent, mantissa), x.astype(np.float32), ulps=0)
+
+
+def test_exponents_as_a_dtype():
+    """float8_e8m0fnu: powers of two that scale blocks."""
+    x = (2.0 ** np.random.default_rng(0).uniform(-130, 127, (32, 128))).astype(np.float32)
+    x[0, :8] = [0, -1, np.inf, np.nan, 1.5, 3, 2.0**-127, 3e38]
+    scale = jnp.float8_e8m0fnu
+    apply(lambda x: x.astype(scale).astype(jnp.float32), x, ulps=0,
+          wanted=x.astype(scale).astype(np.float32))
+    codes = np.arange(256, dtype=np.uint8).reshape(2, 128).repeat(16, axis=0)
+    apply(lambda x: pltpu.bitcast(x, scale).astype(jnp.float32), codes, ulps=0,
+          wanted=codes.view(scale).astype(np.float32))
+
+
+@pytest.mark.parametrize("join", [jnp.concatenate, jnp.stack])
+def test_many_arrays_become_one(join):
+    apply(lambda x: join([x[i] + i for i in range(130)]), integers(130, 128))
+
+
+def test_values_that_live_on_behind_an_operation_on_many():
+    def both(x):
+        rows = [x[i:i + 1] * 2 for i in range(64)]
+        return jnp.concatenate(rows) - jnp.concatenate(rows[::-1])
+
+    apply(both, integers(64, 128))
+
+
+def test_an_array_becomes_many():
+    apply(lambda x: sum(row * i for i, row in enumerate(jnp.split(x, 130))), integers(130, 128))
+
+
 def test_exp2():
     apply(lambda x: jnp.exp2(jnp.floor(x)), normal(8, 128) * 4, ulps=16)
 

@@ -94,6 +94,18 @@ TEST_F(Cost, aDotOfABatchIsItsParts)
     EXPECT_EQ(m_cost.useful, Flops(2 * 3 * 16 * 32 * 64));
 }
 
+TEST_F(Cost, aDotOfADtypeWithoutARateRunsAsTheFloatThatHoldsItsNumbers)
+{
+    const auto dot8 = [&](DType dtype) {
+        const ir::ValueId a = value(dtype, {8, 128}), b = value(dtype, {128, 128});
+        return demands(OpCode::DotGeneral, {a, b}, value(kF32, {8, 128}),
+                       ir::DotParams{{1}, {0}, {}, {}, kF32});
+    };
+    EXPECT_EQ(dot8(DType::F8E4M3FN), dot8(DType::BF16));
+    EXPECT_EQ(dot8(DType::Int16), dot8(DType::F32));
+    EXPECT_EQ(dot8(DType::F16), dot8(DType::F32));
+}
+
 TEST_F(Cost, aDotOfADtypeWithoutARateIsRefusedWithThoseThatHaveOne)
 {
     const ir::ValueId x = value(kInt, {8, 8});

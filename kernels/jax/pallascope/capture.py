@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from pallascope import (compat, composed, control, copies, debug, files, memory, pipelines, places,
-                        primitives, prng)
+                        primitives, prng, types)
 from pallascope.arrays import Array
 from pallascope.outer import Outer
 from pallascope.problems import UnsupportedError
@@ -65,20 +65,15 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
     leaves, tree = jax.tree_util.tree_flatten(args)
     shapes = [jax.ShapeDtypeStruct(np.shape(leaf), jax.dtypes.canonicalize_dtype(_dtype(leaf)))
               for leaf in leaves]
-    with compat.tracing_for(chip, cores, mesh):
-        closed = jax.make_jaxpr(fn)(*tree.unflatten(shapes))
-        walk = Walk(_RULES)
-        outer = Outer(walk, cores)
-        jaxpr, _ = compat.open_jaxpr(closed)
-        body = outer.run(closed, _argument_names(jaxpr))
-    if not outer.kernels:
-        walk.problem("no pallas_call and no pl.kernel in the function")
-    name = name or getattr(fn, "__name__", None) or name_of_function(jaxpr)
+    traced = _traced(fn, tree.unflatten(shapes), chip, cores, mesh)
+    outer, body = traced.outer, traced.body
+    walk = outer.walk
+    name = name or getattr(fn, "__name__", None) or traced.name
     if walk.problems:
         raise UnsupportedError(name, walk.problems)
-    arrays = {number: np.asarray(leaf) for number, leaf in enumerate(leaves)
+    arrays = {number: types.stored(np.asarray(leaf)) for number, leaf in enumerate(leaves)
               if not isinstance(leaf, jax.ShapeDtypeStruct)}
-    constants = {number: array.value for number, array in enumerate(outer.arrays.inputs)
+    constants = {number: types.stored(array.value) for number, array in enumerate(outer.arrays.inputs)
                  if array.value is not None}
     document = _document(name, outer, walk, body)
     document["lowering"] = (
@@ -86,6 +81,37 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
         else compat.lowering_verdict(fn, tree.unflatten(shapes), chip, cores, mesh))
     return Kernel(name, document, arrays | constants,
                   frozenset(constants), walk.locations.texts())
+
+
+@dataclasses.dataclass
+class _Traced:
+    outer: Outer
+    body: Any
+    name: str
+
+
+def _traced(fn: Callable[..., Any], shapes: Any, chip: str, cores: int, mesh: Any) -> _Traced:
+    """With emit_pipeline as one equation; inlined where JAX, or the format, has no such one."""
+    first: _Traced | None = None
+    for whole in compat.PIPELINE_FORMS:
+        try:
+            with compat.tracing_for(chip, cores, mesh, whole):
+                closed = jax.make_jaxpr(fn)(*shapes)
+                outer = Outer(Walk(_RULES), cores)
+                jaxpr, _ = compat.open_jaxpr(closed)
+                body = outer.run(closed, _argument_names(jaxpr))
+        except Exception:
+            if whole == compat.PIPELINE_FORMS[-1] and first is None:
+                raise
+            continue
+        if not outer.kernels:
+            outer.walk.problem("no pallas_call and no pl.kernel in the function")
+        found = _Traced(outer, body, name_of_function(jaxpr))
+        if not outer.walk.problems:
+            return found
+        first = first or found
+    assert first is not None
+    return first
 
 
 def capture_many(fn: Callable[..., Any], configurations: Iterable[Mapping[str, Any]], *args: Any,

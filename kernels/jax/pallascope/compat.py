@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
+from jax._src import config as jax_config
 from jax._src import core as jax_core
 from jax._src.state import indexing
 from jax._src.state import types as state_types
@@ -33,11 +34,21 @@ TransformedRef = state_types.TransformedRef
 # Chips whose two cores are one device for JAX.
 MEGACORE = ("tpu_v4", "tpu_v5p")
 
+_pipeline_flag = getattr(jax_config, "use_emit_pipeline_primitive", None)  # 0.9 has none
+
+# Whether emit_pipeline is one equation when it is traced: what to try, one after the other.
+PIPELINE_FORMS = (False,) if _pipeline_flag is None else (True, False)
+
 
 @contextlib.contextmanager
-def tracing_for(chip: str, cores: int = 1, mesh: Any = None) -> Iterator[None]:
-    """Traces as for cores of each device; emit_pipeline stays one equation where JAX can."""
-    with device_of(chip, cores, mesh), _devices_named(chip), _emit_pipeline_as_primitive():
+def tracing_for(chip: str, cores: int = 1, mesh: Any = None,
+                whole_pipelines: bool = True) -> Iterator[None]:
+    """Traces as for cores of each device."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(device_of(chip, cores, mesh))
+        stack.enter_context(_devices_named(chip))
+        if _pipeline_flag is not None:
+            stack.enter_context(_pipeline_flag(whole_pipelines))
         yield
 
 
@@ -96,18 +107,6 @@ def mesh_of(axes: Any, chip: str = "tpu_v5e", cores: int = 1) -> Any:
     shape = dict(getattr(axes, "shape", axes))
     return AbstractMesh(tuple(shape.values()), tuple(shape), abstract_device=device,
                         axis_types=(jax.sharding.AxisType.Auto,) * len(shape))
-
-
-@contextlib.contextmanager
-def _emit_pipeline_as_primitive() -> Iterator[None]:
-    from jax._src import config
-
-    flag = getattr(config, "use_emit_pipeline_primitive", None)
-    if flag is None:  # 0.9
-        yield
-        return
-    with flag(True):
-        yield
 
 
 # Exceptions by which JAX's lowering refuses a kernel, by the names of their classes.

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from pallascope import primitives, types
 from pallascope.walk import Rule, Walk
 
 
@@ -68,5 +69,80 @@ def _expanded(_prim: Any) -> Callable[..., Any]:
     return _prim.expand
 
 
-RULES: dict[str, Rule] = {"call_hi_primitive": _traced(_expanded), "top_k": _traced(_top_k),
-                          "triangular_solve": _traced(_triangular_solve)}
+def _log2(**params: Any) -> Callable[..., Any]:
+    return lambda x: lax.log(x) * np.asarray(1 / np.log(2), x.dtype)
+
+
+def _reduce_precision(exponent_bits: int, mantissa_bits: int) -> Callable[..., Any]:
+    """To nearest, ties to even, by adding to the bits; too large is infinite, too small is 0."""
+    def function(x: Any) -> Any:
+        own = jnp.finfo(x.dtype)
+        if exponent_bits >= own.nexp and mantissa_bits >= own.nmant:
+            return x
+        if (x.dtype, exponent_bits, mantissa_bits) == (np.float32, 8, 7):
+            return x.astype(jnp.bfloat16).astype(x.dtype)
+        wide = x.astype(jnp.float32)
+        finite = jnp.isfinite(wide)
+        bits = lax.bitcast_convert_type(jnp.where(finite, wide, 0), jnp.int32)
+        if mantissa_bits < own.nmant:
+            drop = 23 - mantissa_bits
+            odd = lax.shift_right_logical(bits, drop) & 1
+            bits = (bits + (1 << (drop - 1)) - 1 + odd) & ~((1 << drop) - 1)
+        found = lax.bitcast_convert_type(bits, jnp.float32)
+        if exponent_bits < own.nexp:
+            most = 2 ** (exponent_bits - 1) - 1
+            sign = jnp.where(bits < 0, np.float32(-1), np.float32(1))
+            size = jnp.abs(found)
+            found = jnp.where(size >= 2.0 ** (most + 1), sign * np.float32(np.inf), found)
+            found = jnp.where(size < 2.0 ** (1 - most), sign * np.float32(0), found)
+        return jnp.where(finite, found, wide).astype(x.dtype)
+
+    return function
+
+
+def _widened(codes: Any) -> Any:
+    """float8_e8m0fnu: a power of two, of which the code is the exponent of a float32; 255 is NaN."""
+    number = codes.astype(jnp.int32)
+    bits = jnp.where(number == 0, jnp.int32(1 << 22), jnp.where(number == 255, 0, number << 23))
+    return jnp.where(number == 255, np.float32(np.nan),
+                     lax.bitcast_convert_type(bits, np.float32))
+
+
+def _narrowed(x: Any) -> Any:
+    """To nearest, ties away from zero; neither 0 nor what is negative has a code."""
+    wide = x.astype(jnp.float32)
+    bits = lax.bitcast_convert_type(jnp.where(jnp.isfinite(wide), wide, 0), jnp.int32)
+    below = bits < 1 << 23  # subnormal: 2^-127, or nearer to 2^-126
+    code = jnp.where(below, (bits > 1 << 22).astype(jnp.int32), (bits + (1 << 22)) >> 23)
+    return jnp.where(bits <= 0, 255, code).astype(jnp.uint8)
+
+
+def _convert(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    source, target = eqn.invars[0].aval, eqn.params["new_dtype"]
+    if not types.is_code(source.dtype) and not types.is_code(target):
+        return primitives.RULES["convert_element_type"](walk, eqn, operands)
+
+    def function(x: Any) -> Any:
+        wide = _widened(x) if types.is_code(source.dtype) else x
+        return _narrowed(wide) if types.is_code(target) else wide.astype(target)
+
+    dtype = np.uint8 if types.is_code(source.dtype) else source.dtype
+    return walk.run_here(jax.make_jaxpr(function)(jax.ShapeDtypeStruct(source.shape, dtype)),
+                         operands)
+
+
+def _approx_top_k(k: int, reduction_dimension: int, is_max_k: bool,
+                  **params: Any) -> Callable[..., Any]:
+    """Exact, as where JAX has nothing better: not by the bins of a TPU."""
+    def function(x: Any) -> Any:
+        found, places = _top_k(k, axis=reduction_dimension)(x if is_max_k else -x)
+        return found if is_max_k else -found, places
+
+    return function
+
+
+RULES: dict[str, Rule] = {
+    "call_hi_primitive": _traced(_expanded), "top_k": _traced(_top_k),
+    "triangular_solve": _traced(_triangular_solve), "log2": _traced(_log2), "approx_top_k": _traced(_approx_top_k),
+    "convert_element_type": _convert,
+    "reduce_precision": _traced(_reduce_precision)}

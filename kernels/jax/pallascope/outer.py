@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pallascope import compat, devices, flow, pipelines, prng, stages, types
+from pallascope import compat, devices, flow, pipelines, primitives, prng, stages, types
 from pallascope.arrays import Array, Arrays
 from pallascope.problems import NotCaptured
 from pallascope.program import Region
@@ -98,7 +98,7 @@ class Outer:
             return self._pallas_call(eqn, operands)
         if name == "mpmd_map":
             return self._mpmd_map(eqn, operands)
-        if name in devices.SAME_VALUE:
+        if name in devices.SAME_VALUE or name in primitives.IDENTITY:
             return operands
         if name in _CALLS:
             inner, consts = compat.open_jaxpr(eqn.params[_CALLS[name]])
@@ -107,6 +107,11 @@ class Outer:
         if name in ("cond", "scan", "while") and flow.holds_kernel(eqn):
             rules = {"cond": self.flow.cond, "scan": self.flow.scan, "while": self.flow.while_}
             return rules[name](eqn, operands)
+        if all(0 in v.aval.shape for v in eqn.outvars) and not eqn.effects:
+            return [self.arrays.constant(v.aval, np.empty(v.aval.shape, v.aval.dtype))
+                    for v in eqn.outvars]
+        if name == "concatenate":
+            operands, eqn = _with_elements(eqn, operands)
         if name != "axis_index" and all(operand.value is not None for operand in operands):
             found = _evaluate(eqn, [operand.value for operand in operands])
             return [self.arrays.constant(v.aval, value)
@@ -309,6 +314,13 @@ def _used(jaxpr: Any) -> list[Any]:
 
 def _is_variable(atom: Any) -> bool:
     return not isinstance(atom, compat.Literal)
+
+
+def _with_elements(eqn: Any, operands: list[Array]) -> tuple[list[Array], Any]:
+    """A concatenation of those arrays that have elements."""
+    kept = [number for number, v in enumerate(eqn.invars) if 0 not in v.aval.shape]
+    return ([operands[number] for number in kept],
+            eqn.replace(invars=[eqn.invars[number] for number in kept]))
 
 
 def _only_reshapes(eqn: Any) -> bool:

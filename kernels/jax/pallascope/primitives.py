@@ -6,7 +6,7 @@ from typing import Any
 
 from pallascope import types
 from pallascope.problems import NotCaptured
-from pallascope.program import Params
+from pallascope.program import Params, Type
 from pallascope.walk import Rule, Walk
 
 ELEMENTWISE = """
@@ -15,14 +15,19 @@ ELEMENTWISE = """
     nextafter atan2 pow shift_left shift_right_logical shift_right_arithmetic and or xor eq ne lt
     le gt ge""".split()
 
+_MOST_OPERANDS = 64
+
 # Of no meaning to a run: the operand itself. (Of one that makes a promise, JAX keeps nothing else.)
-_IDENTITY = """
-    copy copy_p optimization_barrier pvary reshard sharding_constraint layout_cast name
-    stop_gradient""".split()
+IDENTITY = """
+    optimization_barrier pvary reshard sharding_constraint layout_cast name stop_gradient
+    with_memory_space_constraint""".split()
 
 
 def _elementwise(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     """Scalars, which JAX lets stand for arrays, become arrays."""
+    for v in eqn.invars:
+        if types.is_code(v.aval.dtype):
+            raise NotCaptured(f"{eqn.primitive.name} of {v.aval.dtype}")
     result = walk.type_of(eqn.outvars[0])
     operands = [walk.builder.broadcast(operand, result.shape) for operand in operands]
     return [walk.builder.one(eqn.primitive.name, operands, result)]
@@ -195,14 +200,72 @@ def _unpack(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
                  "unpacked": types.dtype_of(eqn.params["unpacked_dtype"])})
 
 
+def _concatenate(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """Of many arrays in groups: one operation takes so many."""
+    axis = int(eqn.params["dimension"])
+    while len(operands) > _MOST_OPERANDS:
+        operands = [_joined(walk, operands[first:first + _MOST_OPERANDS], axis)
+                    for first in range(0, len(operands), _MOST_OPERANDS)]
+    return [_joined(walk, operands, axis)]
+
+
+def _joined(walk: Walk, operands: list[int], axis: int) -> int:
+    dtype, first, _ = walk.builder.types[operands[0]]
+    extent = sum(walk.builder.types[operand].shape[axis] for operand in operands)
+    result = Type(dtype, (*first[:axis], extent, *first[axis + 1:]))
+    return walk.builder.one("concatenate", operands, result, {"axis": axis})
+
+
+def _stack(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    if len(operands) <= _MOST_OPERANDS:
+        return _one(walk, eqn, operands, {"axis": int(eqn.params["axis"])})
+    axis = int(eqn.params["axis"])
+    dtype, shape, _ = walk.builder.types[operands[0]]
+    groups = [operands[first:first + _MOST_OPERANDS]
+              for first in range(0, len(operands), _MOST_OPERANDS)]
+    stacked = [walk.builder.one("stack", group, Type(dtype, (*shape[:axis], len(group),
+                                                             *shape[axis:])), {"axis": axis})
+               for group in groups]
+    return [_joined(walk, stacked, axis)]
+
+
 def _split(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    return walk.builder.emit("split", operands, [walk.type_of(v) for v in eqn.outvars],
-                             {"sizes": _plain(eqn.params["sizes"]), "axis": eqn.params["axis"]})
+    results = [walk.type_of(v) for v in eqn.outvars]
+    axis = int(eqn.params["axis"])
+    if len(results) > _MOST_OPERANDS:
+        return _slices(walk, operands[0], axis, results, results)
+    return walk.builder.emit("split", operands, results,
+                             {"sizes": _plain(eqn.params["sizes"]), "axis": axis})
+
+
+def _unstack(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    results = [walk.type_of(v) for v in eqn.outvars]
+    axis = int(eqn.params["axis"])
+    if len(results) > _MOST_OPERANDS:
+        return _slices(walk, operands[0], axis, [
+            type_._replace(shape=(*type_.shape[:axis], 1, *type_.shape[axis:]))
+            for type_ in results], results)
+    return walk.builder.emit("unstack", operands, results, {"axis": axis})
+
+
+def _slices(walk: Walk, operand: int, axis: int, parts: list[Type],
+            results: list[Type]) -> list[int]:
+    """The parts, one after the other along the axis, in the shapes of the results."""
+    found = []
+    start = [0] * len(parts[0].shape)
+    for part, result in zip(parts, results, strict=True):
+        limit = [at + extent for at, extent in zip(start, part.shape, strict=True)]
+        value = walk.builder.one("slice", [operand], part, {"start": list(start), "limit": limit})
+        if part != result:
+            value = walk.builder.one("reshape", [value], result, {"shape": list(result.shape)})
+        found.append(value)
+        start[axis] = limit[axis]
+    return found
 
 
 RULES: dict[str, Rule] = {
     **dict.fromkeys(ELEMENTWISE, _elementwise),
-    **dict.fromkeys(_IDENTITY, _identity),
+    **dict.fromkeys([*IDENTITY, "copy", "copy_p"], _identity),
     **dict.fromkeys(["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_and",
                     "reduce_or"],
                     _same(axes="axes")),
@@ -225,9 +288,9 @@ RULES: dict[str, Rule] = {
     "reshape": _reshape,
     "squeeze": _same(axes="dimensions"),
     "transpose": _same(permutation="permutation"),
-    "concatenate": _same(axis="dimension"),
-    "stack": _same(axis="axis"),
-    "unstack": _same(axis="axis"),
+    "concatenate": _concatenate,
+    "stack": _stack,
+    "unstack": _unstack,
     "split": _split,
     "slice": _slice,
     "pad": _pad,

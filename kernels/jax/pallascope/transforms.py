@@ -63,10 +63,12 @@ def entries(walk: Walk, part: Window, operands: list[int]) -> list[dict[str, Any
     A dynamic size, which get and swap lack, is at most `size`.
     """
     found = []
-    for axis in part.axes:
+    extents = walk.builder.types[part.ref].shape
+    for axis, extent in zip(part.axes, extents, strict=True):
         entry: dict[str, Any] = {} if axis.kept else {"slice": False}
         known = walk.builder.known(axis.start)
-        if known is None:
+        # Outside, which is no mistake before it is reached.
+        if known is None or known < 0 or known + (axis.size - 1) * axis.stride >= extent:
             entry["operand"] = len(operands)
             operands.append(axis.start)
         elif known != 0:

@@ -17,6 +17,9 @@ DTYPES = {
     "int4": "int4", "uint4": "uint4", "int8": "int8", "uint8": "uint8", "int16": "int16",
     "uint16": "uint16", "int32": "int32", "uint32": "uint32", "bool": "bool"}
 
+# Floats that the format has as their codes: they are moved, packed and converted, no more.
+CODES = {"float8_e8m0fnu": "uint8"}
+
 _SEMAPHORES = {"semaphore": "semaphore", "dma_sem": "dma_semaphore",
                "barrier_semaphore": "barrier_semaphore"}
 
@@ -32,9 +35,19 @@ def dtype_of(dtype: Any) -> str:
         name = np.dtype(dtype).name
     except TypeError:  # an extended one
         name = str(dtype)
-    if name not in DTYPES:
+    if name not in DTYPES and name not in CODES:
         raise NotCaptured(f"dtype {name}")
-    return DTYPES[name]
+    return CODES.get(name) or DTYPES[name]
+
+
+def is_code(dtype: Any) -> bool:
+    """Whether its elements are codes to the format."""
+    return getattr(dtype, "name", "") in CODES
+
+
+def stored(array: np.ndarray) -> np.ndarray:
+    """As the format has its elements."""
+    return array.view(CODES[array.dtype.name]) if is_code(array.dtype) else array
 
 
 def bits_of(dtype: str) -> int:
