@@ -48,7 +48,7 @@ BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, st
     m_values.resize(m_steps.size());
 }
 
-std::int64_t BlockMap::read(const Source& source, const std::vector<std::int64_t>& gridPoint,
+std::int64_t BlockMap::read(const Source& source, std::span<const std::int64_t> gridPoint,
                             const ScalarAround& around) const
 {
     switch (source.kind) {
@@ -64,7 +64,7 @@ std::int64_t BlockMap::read(const Source& source, const std::vector<std::int64_t
     PALLASCOPE_CHECK(false && "exhaustive");
 }
 
-std::int64_t BlockMap::block(const std::vector<std::int64_t>& gridPoint, const ScalarLoader& load,
+std::int64_t BlockMap::block(std::span<const std::int64_t> gridPoint, const ScalarLoader& load,
                              const ScalarAround& around) const
 {
     for (std::size_t i = 0; i < m_steps.size(); ++i) {
@@ -90,7 +90,10 @@ std::int64_t BlockMap::block(const std::vector<std::int64_t>& gridPoint, const S
     std::int64_t block = 0;
     std::size_t result = 0;
     for (std::size_t axis = 0; axis < m_dims.size(); ++axis) {
-        const std::int64_t index = read(m_results[result++], gridPoint, around);
+        const Source& source = m_results[result++];
+        const std::int64_t index = source.kind == Source::Kind::Argument // without a call, as below
+                                       ? gridPoint[static_cast<std::size_t>(source.value)]
+                                       : read(source, gridPoint, around);
         if (m_dims[axis].kind == ir::BlockKind::Blocked) { // the usual case, without a call
             if (index < 0 || index >= m_counts[axis]) {
                 return -1;
@@ -112,9 +115,9 @@ std::int64_t BlockMap::block(const std::vector<std::int64_t>& gridPoint, const S
 namespace {
 
 // Position per axis.
-std::vector<Extent> unpack(const std::vector<Extent>& counts, std::int64_t block)
+Extents unpack(const std::vector<Extent>& counts, std::int64_t block)
 {
-    std::vector<Extent> index(counts.size());
+    Extents index(counts.size());
     for (std::size_t axis = counts.size(); axis-- > 0;) {
         index[axis] = block % counts[axis];
         block /= counts[axis];
@@ -127,7 +130,8 @@ std::vector<Extent> unpack(const std::vector<Extent>& counts, std::int64_t block
 Box OperandPlan::box(std::int64_t block) const
 {
     Box box;
-    const std::vector<Extent> index = unpack(facts.blockCounts, block);
+    box.squeezed.reserve(facts.blockCounts.size());
+    const Extents index = unpack(facts.blockCounts, block);
     for (std::size_t axis = 0; axis < index.size(); ++axis) {
         const ir::AxisWindow window = ir::windowAt(facts.dims[axis], index[axis]);
         const Extent start = std::max<Extent>(window.start, 0);
@@ -140,12 +144,24 @@ Box OperandPlan::box(std::int64_t block) const
     return box;
 }
 
+Reach OperandPlan::reach(std::int64_t block) const
+{
+    Reach reach;
+    const Extents index = unpack(facts.blockCounts, block);
+    for (std::size_t axis = 0; axis < index.size(); ++axis) {
+        const ir::AxisWindow window = ir::windowAt(facts.dims[axis], index[axis]);
+        reach.start.push_back(std::max<Extent>(window.start, 0));
+        reach.stop.push_back(std::min(window.start + window.size, array[axis]));
+    }
+    return reach;
+}
+
 Bytes OperandPlan::copyBytes(std::int64_t block) const
 {
     if (everyCopy) {
         return *everyCopy;
     }
-    const std::vector<Extent> index = unpack(facts.blockCounts, block);
+    const Extents index = unpack(facts.blockCounts, block);
     const Box part = box(block);
     std::int64_t elements = 1;
     for (std::size_t axis = 0; axis < part.size.size(); ++axis) {

@@ -51,6 +51,7 @@ struct Memory
     Buffer contents;
     bool written = false;       // stored to since its stay began
     bool isUncontested = false; // between agents: one core's alone, or nobody writes to it
+    bool isConstant = false;    // nobody writes to it, copies neither
 };
 
 // One end of a copy that signals a semaphore, until a wait makes sure of it.

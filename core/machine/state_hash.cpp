@@ -238,8 +238,8 @@ private:
 
     void add(const Memory& memory)
     {
-        const auto& [contents, written, isUncontested] = memory;
-        all(contents, written, isUncontested);
+        const auto& [contents, written, isUncontested, isConstant] = memory;
+        all(contents, written, isUncontested, isConstant);
     }
 
     void add(const AwaitedCopy& copy)
@@ -313,15 +313,11 @@ private:
 
     void add(const Races::Past& past)
     {
-        const auto& [agent, epoch, reach, step, location] = past;
+        const auto& [agent, epoch, reach, step, location, next] = past;
         all(agent, epoch, reach.start, reach.stop, step, location);
     }
 
-    void add(const Races::PastAccesses& past)
-    {
-        const auto& [byStart, longest] = past;
-        all(byStart, longest);
-    }
+    void add(const Races::PastAccesses& past) { add(past.m_all); }
 
     void add(const Races::History& history)
     {
