@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <utility>
 
@@ -42,8 +43,20 @@ namespace {
 // takes longer than to fill them.
 constexpr std::int64_t kLargePage = 1 << 21;
 
+// Blocks come and go; what the allocator gave back to the system at once would have to be touched
+// for the first time again.
+void keepFreedMemory()
+{
+#ifdef __GLIBC__
+    constexpr int kKept = 64 << 20;
+    (void)mallopt(M_MMAP_THRESHOLD, 2 * static_cast<int>(kLargePage));
+    (void)mallopt(M_TRIM_THRESHOLD, kKept);
+#endif
+}
+
 std::byte* allocate(std::int64_t count)
 {
+    [[maybe_unused]] static const bool kept = (keepFreedMemory(), true);
     const bool large = count >= 2 * kLargePage;
     const auto size = static_cast<std::size_t>(large ? alignTo(count, kLargePage) : count);
     void* const bytes = large ? std::aligned_alloc(kLargePage, size) : std::malloc(size);

@@ -46,6 +46,14 @@ BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, st
         m_results.push_back(source(result));
     }
     m_values.resize(m_steps.size());
+    m_plain = std::all_of(m_results.begin(), m_results.end(),
+                          [](const Source& result) {
+                              return result.kind == Source::Kind::Argument
+                                     || result.kind == Source::Kind::Literal;
+                          })
+              && std::all_of(m_dims.begin(), m_dims.end(), [](const ir::BlockDim& dim) {
+                     return dim.kind == ir::BlockKind::Blocked;
+                 });
 }
 
 std::int64_t BlockMap::read(const Source& source, std::span<const std::int64_t> gridPoint,
@@ -90,10 +98,7 @@ std::int64_t BlockMap::block(std::span<const std::int64_t> gridPoint, const Scal
     std::int64_t block = 0;
     std::size_t result = 0;
     for (std::size_t axis = 0; axis < m_dims.size(); ++axis) {
-        const Source& source = m_results[result++];
-        const std::int64_t index = source.kind == Source::Kind::Argument // without a call, as below
-                                       ? gridPoint[static_cast<std::size_t>(source.value)]
-                                       : read(source, gridPoint, around);
+        const std::int64_t index = read(m_results[result++], gridPoint, around);
         if (m_dims[axis].kind == ir::BlockKind::Blocked) { // the usual case, without a call
             if (index < 0 || index >= m_counts[axis]) {
                 return -1;

@@ -37,6 +37,25 @@ public:
     [[nodiscard]] std::int64_t block(std::span<const std::int64_t> gridPoint,
                                      const ScalarLoader& load, const ScalarAround& around) const;
 
+    // Every block index is a grid index or a constant, as in most maps: block() by itself.
+    [[nodiscard]] bool isPlain() const { return m_plain; }
+
+    [[nodiscard]] std::int64_t plainBlock(std::span<const std::int64_t> gridPoint) const
+    {
+        std::int64_t block = 0;
+        for (std::size_t axis = 0; axis < m_results.size(); ++axis) {
+            const Source& source = m_results[axis];
+            const std::int64_t index = source.kind == Source::Kind::Argument
+                                           ? gridPoint[static_cast<std::size_t>(source.value)]
+                                           : source.value;
+            if (index < 0 || index >= m_counts[axis]) {
+                return -1;
+            }
+            block = block * m_counts[axis] + index;
+        }
+        return block;
+    }
+
     // Loads from memory, which a body may write: its results do not last.
     [[nodiscard]] bool isLive() const { return m_live; }
 
@@ -69,7 +88,7 @@ private:
     std::vector<Extent> m_counts;
     Shape m_array;
     mutable std::vector<std::int64_t> m_values; // of the steps, while a block is looked up
-    bool m_live = false;
+    bool m_live = false, m_plain = false;
 };
 
 // What does not change while the pipeline runs.
