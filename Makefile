@@ -60,6 +60,7 @@ bench: setup ## build and run the benches
 	@cmake --preset release -DPALLASCOPE_BUILD_BENCH=ON
 	@cmake --build --preset release --parallel $(JOBS)
 	@for bench in build/release/bin/bench_*; do echo "== $$bench"; "$$bench" || exit 1; done
+	@echo "== bench/against_jax.py" && python3 -B bench/against_jax.py $(app)
 
 images: build ## make the pictures and the sample output in README.md again
 	@.ci/make-docs $(app)

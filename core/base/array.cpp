@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <malloc.h>
+#include <sys/mman.h>
 #include <utility>
 
 namespace pallascope {
@@ -34,20 +37,55 @@ MemoryLimit::~MemoryLimit()
     t_account = std::move(m_outer);
 }
 
+namespace {
+
+// Large arrays in large pages where the system has them: to touch small ones for the first time
+// takes longer than to fill them.
+constexpr std::int64_t kLargePage = 1 << 21;
+
+// Blocks come and go; what the allocator gave back to the system at once would have to be touched
+// for the first time again.
+void keepFreedMemory()
+{
+#ifdef __GLIBC__
+    constexpr int kKept = 64 << 20;
+    (void)mallopt(M_MMAP_THRESHOLD, 2 * static_cast<int>(kLargePage));
+    (void)mallopt(M_TRIM_THRESHOLD, kKept);
+#endif
+}
+
+std::byte* allocate(std::int64_t count)
+{
+    [[maybe_unused]] static const bool kept = (keepFreedMemory(), true);
+    const bool large = count >= 2 * kLargePage;
+    const auto size = static_cast<std::size_t>(large ? alignTo(count, kLargePage) : count);
+    void* const bytes = large ? std::aligned_alloc(kLargePage, size) : std::malloc(size);
+    if (bytes == nullptr && size > 0) {
+        throw std::bad_alloc();
+    }
+#ifdef MADV_HUGEPAGE
+    if (large) {
+        (void)madvise(bytes, size, MADV_HUGEPAGE);
+    }
+#endif
+    return static_cast<std::byte*>(bytes);
+}
+
+} // namespace
+
 SharedBytes allocateBytes(std::int64_t count)
 {
     PALLASCOPE_CHECK(count >= 0);
-    const auto size = static_cast<std::size_t>(count);
     if (!t_account) {
-        return std::make_shared_for_overwrite<std::byte[]>(size);
+        return {allocate(count), [](std::byte* freed) { std::free(freed); }};
     }
     if (count > t_account->most - t_account->used) {
         throw MemoryLimitReached();
     }
-    auto bytes = std::make_unique_for_overwrite<std::byte[]>(size);
+    std::byte* const bytes = allocate(count);
     t_account->used += count;
-    return {bytes.release(), [account = t_account, count](std::byte* freed) {
-                delete[] freed;
+    return {bytes, [account = t_account, count](std::byte* freed) {
+                std::free(freed);
                 account->used -= count;
             }};
 }

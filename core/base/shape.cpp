@@ -38,9 +38,9 @@ std::string toString(const Shape& shape)
     return "[" + join(shape.extents(), ",") + "]";
 }
 
-std::vector<std::int64_t> rowMajorStrides(const Shape& shape)
+Extents rowMajorStrides(const Shape& shape)
 {
-    std::vector<std::int64_t> strides(shape.rank(), 1);
+    Extents strides(shape.rank(), 1);
     for (std::size_t axis = shape.rank(); axis-- > 1;) {
         strides[axis - 1] = strides[axis] * shape[axis];
     }

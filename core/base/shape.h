@@ -1,6 +1,7 @@
 // Array shapes and strided views on them. Sizes are int64; every product is checked for overflow.
 #pragma once
 
+#include "core/base/extents.h"
 #include "core/base/result.h"
 
 #include <cstdint>
@@ -9,8 +10,6 @@
 #include <vector>
 
 namespace pallascope {
-
-using Extent = std::int64_t;
 
 // The extents of an array, outermost first; rank 0 is a scalar with one element.
 class Shape
@@ -22,7 +21,7 @@ public:
         : m_extents(extents)
     {}
 
-    explicit Shape(std::vector<Extent> extents)
+    explicit Shape(Extents extents)
         : m_extents(std::move(extents))
     {}
 
@@ -32,7 +31,7 @@ public:
 
     [[nodiscard]] Extent& operator[](std::size_t axis) { return m_extents[axis]; }
 
-    [[nodiscard]] const std::vector<Extent>& extents() const { return m_extents; }
+    [[nodiscard]] const Extents& extents() const { return m_extents; }
 
     [[nodiscard]] auto begin() const { return m_extents.begin(); }
 
@@ -45,7 +44,7 @@ public:
     [[nodiscard]] std::int64_t elements() const;
 
 private:
-    std::vector<Extent> m_extents;
+    Extents m_extents;
 };
 
 // The number of elements, or a user error that names the shape when it does not fit int64.
@@ -57,14 +56,14 @@ private:
 [[nodiscard]] std::string toString(const Shape& shape);
 
 // Row-major strides in elements.
-[[nodiscard]] std::vector<std::int64_t> rowMajorStrides(const Shape& shape);
+[[nodiscard]] Extents rowMajorStrides(const Shape& shape);
 
 // A window on a buffer: element (i, j, ...) lives at offset + i*strides[0] + j*strides[1] + ...
 struct StridedView
 {
     std::int64_t offset = 0;
     Shape shape;
-    std::vector<std::int64_t> strides;
+    Extents strides;
 
     bool operator==(const StridedView&) const = default;
     [[nodiscard]] static StridedView whole(const Shape& shape);

@@ -15,7 +15,7 @@ Status indicesFor(const Operation& operation, const Type& type, std::int32_t axi
     if (!hasAxis(type, axis)) {
         return noAxis(operation, type, axis);
     }
-    const std::vector<Extent>& extents = indices.shape.extents();
+    const Extents& extents = indices.shape.extents();
     bool sound =
         isInteger(indices.dtype) && extents.size() == type.shape.rank() + 1 && extents.back() == 1;
     for (std::size_t i = 0; sound && i + 1 < extents.size(); ++i) {

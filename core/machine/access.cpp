@@ -101,8 +101,8 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
     const bool reaches = operation.code != OpCode::RefAt
                          || m_reaches[static_cast<std::size_t>(operation.results[0].index)];
     std::vector<Window> windows;
-    std::vector<Extent> accessed;
-    std::vector<std::int64_t> firsts;
+    windows.reserve(entries.size());
+    Extents accessed, firsts;
     for (std::size_t axis = 0; axis < entries.size(); ++axis) {
         const ir::IndexEntry& entry = entries[axis];
         std::int64_t start = dynamic(entry.operand, entry.start);

@@ -65,8 +65,12 @@ void Engine::enterControl(const PlanItem& item)
         const auto last = static_cast<std::int64_t>(item.regions.size()) - 1;
         const auto branch =
             std::clamp<std::int64_t>(static_cast<std::int64_t>(index.scalar), 0, last);
-        m_agent->frames.emplace_back(
-            BlockFrame{item.regions[static_cast<std::size_t>(branch)], &operation});
+        const BlockPlan& plan = *item.regions[static_cast<std::size_t>(branch)];
+        if (plan.items.empty()) { // the usual case of a branch that has no other
+            assign(operation.results, plan.region->results, 0);
+        } else {
+            m_agent->frames.emplace_back(BlockFrame{&plan, &operation});
+        }
         return;
     }
     case OpCode::Scan:

@@ -92,8 +92,9 @@ Status Engine::bind(const std::vector<Array>& inputs)
             }
             binding(argument.ref).buffer = m_state.memory.allocate(1).first;
             Memory& memory = m_state.memory[binding(argument.ref).buffer];
-            memory = {undefined(type.dtype, type.shape), true,
-                      !written[static_cast<std::size_t>(m_needed.root(argument.ref).index)]};
+            const bool isConstant =
+                !written[static_cast<std::size_t>(m_needed.root(argument.ref).index)];
+            memory = {undefined(type.dtype, type.shape), true, isConstant, isConstant};
             if (argument.kind == ir::ArgumentKind::Output) {
                 continue;
             }

@@ -23,7 +23,7 @@ StridedView boxView(const Box& box, const StridedView& array)
 StridedView cornerView(const Box& box, const Shape& block)
 {
     const auto strides = rowMajorStrides(block);
-    StridedView view{0, Shape(box.size), std::vector<std::int64_t>(box.size.size(), 0)};
+    StridedView view{0, Shape(box.size), Extents(box.size.size())};
     for (std::size_t axis = 0, next = 0; axis < box.size.size(); ++axis) {
         if (!box.squeezed[axis]) {
             view.strides[axis] = strides[next++];

@@ -15,9 +15,9 @@ namespace pallascope::machine {
 // (empty: at 0); squeezed axes (size 1) do not exist in the block.
 struct Box
 {
-    std::vector<std::int64_t> start;
-    std::vector<std::int64_t> size;
-    std::vector<std::int64_t> inBlock;
+    Extents start;
+    Extents size;
+    Extents inBlock;
     std::vector<bool> squeezed;
 };
 

@@ -51,14 +51,19 @@ std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std:
     }
     const BlockMap& map = frame.operands[operand].plan->map;
     moveTo(frame.points[operand], frame.grid, step);
-    std::vector<std::int64_t> shifted;
+    std::span<const std::int64_t> point = frame.points[operand].point;
+    Extents shifted;
     for (std::size_t axis = 0; axis < frame.offset.size(); ++axis) {
-        shifted.push_back(frame.points[operand].point[axis] + frame.offset[axis]);
+        shifted.push_back(point[axis] + frame.offset[axis]);
     }
-    std::int64_t block = map.block(
-        shifted.empty() ? frame.points[operand].point : shifted,
-        [this](const ir::Operation& get, auto indices) { return loadIndex(get, indices); },
-        [this](ir::ValueId id) { return static_cast<std::int64_t>(value(id).scalar); });
+    point = shifted.empty() ? point : std::span<const std::int64_t>(shifted);
+    const auto load = [this](const ir::Operation& get, auto indices) {
+        return loadIndex(get, indices);
+    };
+    const auto around = [this](ir::ValueId id) {
+        return static_cast<std::int64_t>(value(id).scalar);
+    };
+    std::int64_t block = map.isPlain() ? map.plainBlock(point) : map.block(point, load, around);
     if (block < 0) {
         const OperandPlan& which = *frame.operands[operand].plan;
         fail(userError(m_program.where(which.spec->location) + ": the index map of "
@@ -115,8 +120,9 @@ void Engine::checkOverlap(const PipelineOperand& operand, std::int64_t block, st
 {
     const OperandPlan& plan = *operand.plan;
     Access near{operand.firstSlot + slot, true, !out, row, plan.spec->location, {}};
-    Access far{operand.array.buffer,
-               m_state.memory[operand.array.buffer].isUncontested,
+    const Memory& array = m_state.memory[operand.array.buffer];
+    Access far{array.isConstant ? -1 : operand.array.buffer,
+               array.isUncontested,
                out,
                row,
                plan.spec->location,

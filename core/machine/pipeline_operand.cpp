@@ -46,9 +46,17 @@ BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, st
         m_results.push_back(source(result));
     }
     m_values.resize(m_steps.size());
+    m_plain = std::all_of(m_results.begin(), m_results.end(),
+                          [](const Source& result) {
+                              return result.kind == Source::Kind::Argument
+                                     || result.kind == Source::Kind::Literal;
+                          })
+              && std::all_of(m_dims.begin(), m_dims.end(), [](const ir::BlockDim& dim) {
+                     return dim.kind == ir::BlockKind::Blocked;
+                 });
 }
 
-std::int64_t BlockMap::read(const Source& source, const std::vector<std::int64_t>& gridPoint,
+std::int64_t BlockMap::read(const Source& source, std::span<const std::int64_t> gridPoint,
                             const ScalarAround& around) const
 {
     switch (source.kind) {
@@ -64,7 +72,7 @@ std::int64_t BlockMap::read(const Source& source, const std::vector<std::int64_t
     PALLASCOPE_CHECK(false && "exhaustive");
 }
 
-std::int64_t BlockMap::block(const std::vector<std::int64_t>& gridPoint, const ScalarLoader& load,
+std::int64_t BlockMap::block(std::span<const std::int64_t> gridPoint, const ScalarLoader& load,
                              const ScalarAround& around) const
 {
     for (std::size_t i = 0; i < m_steps.size(); ++i) {
@@ -112,9 +120,9 @@ std::int64_t BlockMap::block(const std::vector<std::int64_t>& gridPoint, const S
 namespace {
 
 // Position per axis.
-std::vector<Extent> unpack(const std::vector<Extent>& counts, std::int64_t block)
+Extents unpack(const std::vector<Extent>& counts, std::int64_t block)
 {
-    std::vector<Extent> index(counts.size());
+    Extents index(counts.size());
     for (std::size_t axis = counts.size(); axis-- > 0;) {
         index[axis] = block % counts[axis];
         block /= counts[axis];
@@ -127,7 +135,8 @@ std::vector<Extent> unpack(const std::vector<Extent>& counts, std::int64_t block
 Box OperandPlan::box(std::int64_t block) const
 {
     Box box;
-    const std::vector<Extent> index = unpack(facts.blockCounts, block);
+    box.squeezed.reserve(facts.blockCounts.size());
+    const Extents index = unpack(facts.blockCounts, block);
     for (std::size_t axis = 0; axis < index.size(); ++axis) {
         const ir::AxisWindow window = ir::windowAt(facts.dims[axis], index[axis]);
         const Extent start = std::max<Extent>(window.start, 0);
@@ -140,12 +149,24 @@ Box OperandPlan::box(std::int64_t block) const
     return box;
 }
 
+Reach OperandPlan::reach(std::int64_t block) const
+{
+    Reach reach;
+    const Extents index = unpack(facts.blockCounts, block);
+    for (std::size_t axis = 0; axis < index.size(); ++axis) {
+        const ir::AxisWindow window = ir::windowAt(facts.dims[axis], index[axis]);
+        reach.start.push_back(std::max<Extent>(window.start, 0));
+        reach.stop.push_back(std::min(window.start + window.size, array[axis]));
+    }
+    return reach;
+}
+
 Bytes OperandPlan::copyBytes(std::int64_t block) const
 {
     if (everyCopy) {
         return *everyCopy;
     }
-    const std::vector<Extent> index = unpack(facts.blockCounts, block);
+    const Extents index = unpack(facts.blockCounts, block);
     const Box part = box(block);
     std::int64_t elements = 1;
     for (std::size_t axis = 0; axis < part.size.size(); ++axis) {

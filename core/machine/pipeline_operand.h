@@ -34,8 +34,27 @@ public:
     BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand);
 
     // Row-major block number at a grid point; -1 when no element of the block lies in the array.
-    [[nodiscard]] std::int64_t block(const std::vector<std::int64_t>& gridPoint,
+    [[nodiscard]] std::int64_t block(std::span<const std::int64_t> gridPoint,
                                      const ScalarLoader& load, const ScalarAround& around) const;
+
+    // Every block index is a grid index or a constant, as in most maps: block() by itself.
+    [[nodiscard]] bool isPlain() const { return m_plain; }
+
+    [[nodiscard]] std::int64_t plainBlock(std::span<const std::int64_t> gridPoint) const
+    {
+        std::int64_t block = 0;
+        for (std::size_t axis = 0; axis < m_results.size(); ++axis) {
+            const Source& source = m_results[axis];
+            const std::int64_t index = source.kind == Source::Kind::Argument
+                                           ? gridPoint[static_cast<std::size_t>(source.value)]
+                                           : source.value;
+            if (index < 0 || index >= m_counts[axis]) {
+                return -1;
+            }
+            block = block * m_counts[axis] + index;
+        }
+        return block;
+    }
 
     // Loads from memory, which a body may write: its results do not last.
     [[nodiscard]] bool isLive() const { return m_live; }
@@ -60,8 +79,7 @@ private:
         std::vector<DType> dtypes; // of the operands
     };
 
-    [[nodiscard]] std::int64_t read(const Source& source,
-                                    const std::vector<std::int64_t>& gridPoint,
+    [[nodiscard]] std::int64_t read(const Source& source, std::span<const std::int64_t> gridPoint,
                                     const ScalarAround& around) const;
 
     std::vector<Step> m_steps;
@@ -70,7 +88,7 @@ private:
     std::vector<Extent> m_counts;
     Shape m_array;
     mutable std::vector<std::int64_t> m_values; // of the steps, while a block is looked up
-    bool m_live = false;
+    bool m_live = false, m_plain = false;
 };
 
 // What does not change while the pipeline runs.
@@ -96,6 +114,7 @@ struct OperandPlan
     // The part of the array that a block covers, without what overhangs, and where it lies in the
     // block.
     [[nodiscard]] Box box(std::int64_t block) const;
+    [[nodiscard]] Reach reach(std::int64_t block) const; // that part
     // Bytes that its copy moves: the last block of an axis is cut to a whole number of tiles.
     [[nodiscard]] Bytes copyBytes(std::int64_t block) const;
     [[nodiscard]] std::string blockName(std::int64_t block) const;
@@ -132,7 +151,9 @@ struct PipelineOperand
     // Of a cumulative counter.
     [[nodiscard]] std::int32_t slotOf(std::int64_t counter) const
     {
-        return static_cast<std::int32_t>(counter % plan->facts.slots);
+        const std::int32_t slots = plan->facts.slots;
+        const bool even = (slots & (slots - 1)) == 0; // a power of two, mostly: no division
+        return static_cast<std::int32_t>(even ? counter & (slots - 1) : counter % slots);
     }
 };
 

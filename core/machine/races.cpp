@@ -1,6 +1,8 @@
 #include "core/machine/races.h"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <utility>
 
 namespace pallascope::machine {
@@ -21,13 +23,10 @@ Reach spelledOut(const Place& place)
     if (place.operand == nullptr) {
         return reachOf(place.located->ref, place.located->memory);
     }
-    Box box = place.operand->box(place.block);
     if (!place.located) { // of the whole array
-        for (std::size_t axis = 0; axis < box.start.size(); ++axis) {
-            box.size[axis] += box.start[axis];
-        }
-        return {std::move(box.start), std::move(box.size)};
+        return place.operand->reach(place.block);
     }
+    const Box box = place.operand->box(place.block);
     std::vector<Window> windows;
     for (std::size_t axis = 0; axis < box.start.size(); ++axis) {
         windows.push_back({box.start[axis], box.size[axis], 1, true});
@@ -44,6 +43,17 @@ const Reach& reach(const Place& place)
     return *place.reach;
 }
 
+// On the first axis.
+std::int64_t startOf(const Reach& reach)
+{
+    return reach.start.empty() ? 0 : reach.start[0];
+}
+
+std::int64_t stopOf(const Reach& reach)
+{
+    return reach.stop.empty() ? 1 : reach.stop[0];
+}
+
 bool isAll(const Place& place)
 {
     return place.located == nullptr && place.operand == nullptr;
@@ -58,6 +68,85 @@ bool mayMeet(const Place& a, const Place& b)
 }
 
 } // namespace
+
+template<class F>
+void Races::PastAccesses::near(std::int64_t from, std::int64_t to, F visit) const
+{
+    if (m_all.empty() || from >= to) {
+        return;
+    }
+    const std::int64_t first = std::max<std::int64_t>(from, 0) >> m_shift,
+                       last = (to - 1) >> m_shift;
+    const auto count = static_cast<std::int32_t>(m_all.size());
+    if (last - first >= count) {
+        for (std::int32_t number = 0; number < count; ++number) {
+            visit(number);
+        }
+        return;
+    }
+    for (std::int64_t stretch = first; stretch <= last; ++stretch) {
+        for (std::int32_t number = m_chains[chainOf(stretch)]; number >= 0;
+             number = m_all[static_cast<std::size_t>(number)].next) {
+            visit(number);
+        }
+    }
+}
+
+void Races::PastAccesses::link(std::int32_t number)
+{
+    Past& past = m_all[static_cast<std::size_t>(number)];
+    past.next = std::exchange(m_chains[chainOf(startOf(past.reach) >> m_shift)], number);
+}
+
+void Races::PastAccesses::rebuild()
+{
+    m_chains.assign(std::bit_ceil(2 * m_all.size()), -1);
+    for (std::size_t number = 0; number < m_all.size(); ++number) {
+        link(static_cast<std::int32_t>(number));
+    }
+}
+
+void Races::PastAccesses::add(Past past)
+{
+    const std::int64_t start = startOf(past.reach);
+    Past* same = nullptr;
+    near(start, start + 1, [&](std::int32_t number) {
+        Past& other = m_all[static_cast<std::size_t>(number)];
+        if (other.agent == past.agent && other.reach.start == past.reach.start
+            && other.reach.stop == past.reach.stop) {
+            same = &other;
+        }
+    });
+    if (same != nullptr) {
+        same->epoch = past.epoch;
+        return;
+    }
+    const int shift = m_shift;
+    while ((std::int64_t{1} << m_shift) < stopOf(past.reach) - start) {
+        ++m_shift;
+    }
+    m_all.push_back(std::move(past));
+    if (m_shift != shift || m_all.size() > m_chains.size()) {
+        rebuild();
+    } else {
+        link(static_cast<std::int32_t>(m_all.size()) - 1);
+    }
+}
+
+auto Races::PastAccesses::conflict(std::int32_t agent, const VectorClock& known,
+                                   const Reach& reach) const -> const Past*
+{
+    std::pair<std::int64_t, std::int32_t> best{std::numeric_limits<std::int64_t>::max(), -1};
+    const std::int64_t longest = std::int64_t{1} << m_shift;
+    near(startOf(reach) - longest + 1, stopOf(reach), [&](std::int32_t number) {
+        const Past& other = m_all[static_cast<std::size_t>(number)];
+        if (other.agent != agent && other.epoch > known[static_cast<std::size_t>(other.agent)]
+            && overlap(other.reach, reach)) {
+            best = std::min(best, {startOf(other.reach), number});
+        }
+    });
+    return best.second < 0 ? nullptr : &m_all[static_cast<std::size_t>(best.second)];
+}
 
 void Races::fork(std::int32_t first, std::int32_t count)
 {
@@ -101,23 +190,6 @@ std::optional<Race> Races::againstCopies(const Access& access) const
     return std::nullopt;
 }
 
-std::optional<Race> Races::conflict(std::int32_t agent, const Access& access, const Reach& reach,
-                                    const PastAccesses& past, bool writes) const
-{
-    const VectorClock& known = m_clocks[static_cast<std::size_t>(agent)];
-    const std::int64_t start = reach.start.empty() ? 0 : reach.start[0],
-                       stop = reach.stop.empty() ? 1 : reach.stop[0];
-    for (auto it = past.byStart.upper_bound(start - past.longest);
-         it != past.byStart.end() && it->first < stop; ++it) {
-        const Past& other = it->second;
-        if (other.agent != agent && other.epoch > known[static_cast<std::size_t>(other.agent)]
-            && overlap(other.reach, reach)) {
-            return Race{false, writes, access.writes, -1, other.agent, other.step, other.location};
-        }
-    }
-    return std::nullopt;
-}
-
 std::optional<Race> Races::againstAgents(std::int32_t agent, const Access& access,
                                          const Reach& reach) const
 {
@@ -125,30 +197,24 @@ std::optional<Race> Races::againstAgents(std::int32_t agent, const Access& acces
     if (buffer >= m_past.size()) {
         return std::nullopt;
     }
-    std::optional<Race> race = conflict(agent, access, reach, m_past[buffer].writes, true);
-    if (!race && access.writes) {
-        race = conflict(agent, access, reach, m_past[buffer].reads, false);
+    const VectorClock& known = m_clocks[static_cast<std::size_t>(agent)];
+    const Past* other = m_past[buffer].writes.conflict(agent, known, reach);
+    const bool writes = other != nullptr;
+    if (other == nullptr && access.writes) {
+        other = m_past[buffer].reads.conflict(agent, known, reach);
     }
-    return race;
+    if (other == nullptr) {
+        return std::nullopt;
+    }
+    return Race{false, writes, access.writes, -1, other->agent, other->step, other->location};
 }
 
 void Races::remember(std::int32_t agent, const Access& access, Reach reach)
 {
     History& history = of(m_past, access.buffer);
-    PastAccesses& past = access.writes ? history.writes : history.reads;
-    const std::uint32_t epoch = clock(agent)[static_cast<std::size_t>(agent)];
-    const std::int64_t start = reach.start.empty() ? 0 : reach.start[0];
-    const auto [first, last] = past.byStart.equal_range(start);
-    for (auto it = first; it != last; ++it) {
-        Past& same = it->second;
-        if (same.agent == agent && same.reach.start == reach.start
-            && same.reach.stop == reach.stop) {
-            same.epoch = epoch; // what is not ordered after the later is not after the earlier
-            return;
-        }
-    }
-    past.longest = std::max(past.longest, (reach.stop.empty() ? 1 : reach.stop[0]) - start);
-    past.byStart.emplace(start, Past{agent, epoch, std::move(reach), access.step, access.location});
+    (access.writes ? history.writes : history.reads)
+        .add({agent, clock(agent)[static_cast<std::size_t>(agent)], std::move(reach), access.step,
+              access.location});
 }
 
 std::optional<Race> Races::access(std::int32_t agent, const Access& access)
@@ -168,8 +234,8 @@ std::optional<Race> Races::start(std::int32_t agent, std::int32_t copy, Access r
 {
     std::optional<Race> race;
     for (const Access* access : {&read, &write}) {
-        if (race) {
-            break;
+        if (race || access->buffer < 0) {
+            continue;
         }
         race = againstCopies(*access);
         if (!race && isShared() && !access->isUncontested && !isAll(access->place)) {
@@ -177,7 +243,9 @@ std::optional<Race> Races::start(std::int32_t agent, std::int32_t copy, Access r
         }
     }
     const std::int32_t from = read.buffer, to = write.buffer;
-    of(m_copies, from).push_back({copy, to, std::move(read)});
+    if (from >= 0) {
+        of(m_copies, from).push_back({copy, to, std::move(read)});
+    }
     of(m_copies, to).push_back({copy, from, std::move(write)});
     return race;
 }
@@ -224,7 +292,9 @@ void Races::forget(std::int32_t buffer)
     const auto at = static_cast<std::size_t>(buffer);
     if (at < m_copies.size()) {
         for (const CopyAccess& one : std::exchange(m_copies[at], {})) {
-            (void)take(one.otherBuffer, one.copy);
+            if (one.otherBuffer >= 0) {
+                (void)take(one.otherBuffer, one.copy);
+            }
         }
     }
     if (at < m_past.size()) {

@@ -8,7 +8,7 @@
 #include "core/machine/refs.h"
 
 #include <cstdint>
-#include <map>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -37,7 +37,7 @@ struct Place
 
 struct Access
 {
-    std::int32_t buffer = -1;
+    std::int32_t buffer = -1;   // -1: nobody writes to it, so that nothing can be in conflict
     bool isUncontested = false; // no other agent reaches it, or nobody writes to it
     bool writes = false;
     std::int32_t step = -1;
@@ -110,13 +110,40 @@ private:
         Reach reach;
         std::int32_t step = -1;
         ir::LocationId location;
+        std::int32_t next = -1; // the one before it in its chain
     };
 
-    // By where they start on the first axis.
-    struct PastAccesses
+    // Found by where they start on the first axis: a hash table of stretches of that axis, none
+    // shorter than any of the accesses.
+    class PastAccesses
     {
-        std::multimap<std::int64_t, Past> byStart;
-        std::int64_t longest = 0; // on the first axis
+    public:
+        // A later access of the same place by the same agent takes the place of the earlier: what
+        // is not ordered after it is not ordered after that one.
+        void add(Past past);
+
+        // The first, by start and then by age, that reaches into there and that another agent may
+        // not know of.
+        [[nodiscard]] const Past* conflict(std::int32_t agent, const VectorClock& known,
+                                           const Reach& reach) const;
+
+    private:
+        friend class StateHasher;
+
+        // Calls visit(number of an access) for those that start in [from, to), and others.
+        template<class F>
+        void near(std::int64_t from, std::int64_t to, F visit) const;
+        void link(std::int32_t number);
+        void rebuild();
+
+        [[nodiscard]] std::size_t chainOf(std::int64_t stretch) const
+        {
+            return static_cast<std::size_t>(stretch) & (m_chains.size() - 1);
+        }
+
+        std::deque<Past> m_all;             // in the order of their first times
+        std::vector<std::int32_t> m_chains; // the last one of each; a power of two
+        int m_shift = 0;                    // a stretch is 1 << m_shift long
     };
 
     struct History
@@ -127,9 +154,6 @@ private:
     [[nodiscard]] std::optional<Race> againstCopies(const Access& access) const;
     [[nodiscard]] std::optional<Race> againstAgents(std::int32_t agent, const Access& access,
                                                     const Reach& reach) const;
-    [[nodiscard]] std::optional<Race> conflict(std::int32_t agent, const Access& access,
-                                               const Reach& reach, const PastAccesses& past,
-                                               bool writes) const;
     void remember(std::int32_t agent, const Access& access, Reach reach);
     std::optional<CopyAccess> take(std::int32_t buffer, std::int32_t copy);
 

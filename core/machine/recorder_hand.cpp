@@ -162,7 +162,7 @@ void Recorder::describeCopy(const ir::Program& program, const ir::Operation& dma
 std::int64_t Recorder::blockOf(const CopySite& site, std::int64_t element) const
 {
     const trace::Operand& operand = builder.info.operands[static_cast<std::size_t>(site.operand)];
-    const std::vector<std::int64_t> strides = rowMajorStrides(operand.array);
+    const Extents strides = rowMajorStrides(operand.array);
     std::int64_t block = 0;
     for (std::size_t axis = 0; axis < strides.size(); ++axis) {
         const std::int64_t index = element / strides[axis] / operand.block[axis];

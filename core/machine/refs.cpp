@@ -36,7 +36,7 @@ RefBinding withRecast(RefBinding ref, const Shape& memory, DType dtype, const Sh
 StridedView part(const StridedView& from, std::span<const Window> windows)
 {
     StridedView to{from.offset, {}, {}};
-    std::vector<Extent> extents;
+    Extents extents;
     for (std::size_t axis = 0; axis < windows.size(); ++axis) {
         const Window& window = windows[axis];
         to.offset += window.start * from.strides[axis];
@@ -77,7 +77,7 @@ std::optional<RefBinding> narrowedBelow(const RefBinding& ref, std::span<const W
     std::vector<Window> inside(windows.begin(),
                                windows.begin() + static_cast<std::ptrdiff_t>(common)),
         rest;
-    std::vector<Extent> extents;
+    Extents extents;
     for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
         const bool isCommon = axis < common;
         if (!isCommon || windows[axis].kept) {
@@ -152,7 +152,7 @@ RefBinding transposed(const RefBinding& ref, const Shape& memory,
 {
     const StridedView from = viewOf(ref, memory);
     StridedView to{from.offset, {}, {}};
-    std::vector<Extent> extents;
+    Extents extents;
     for (const std::int32_t axis : permutation) {
         extents.push_back(from.shape[static_cast<std::size_t>(axis)]);
         to.strides.push_back(from.strides[static_cast<std::size_t>(axis)]);

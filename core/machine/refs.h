@@ -52,7 +52,7 @@ void storeThrough(const RefBinding& ref, Buffer& memory, RuntimeValue value);
 // strides.
 struct Reach
 {
-    std::vector<std::int64_t> start, stop;
+    Extents start, stop;
 };
 
 [[nodiscard]] Reach reachOf(const RefBinding& ref, const Shape& memory);

@@ -4,6 +4,7 @@
 #include "core/machine/engine.h"
 #include "core/machine/evaluate.h"
 #include "core/machine/nonfinite.h"
+#include "core/machine/ops/ops.h"
 #include "core/trace/mark_time.h"
 
 #include <algorithm>
@@ -217,6 +218,10 @@ void Engine::evaluateNow(const Evaluation& evaluation)
             const NonFinite in = nonFiniteIn(*operands[i]);
             before = {before.nan || in.nan, before.inf || in.inf};
         }
+    }
+    if (operation.results.size() == 1
+        && ops::scalarInPlace(operation, {operands.data(), count}, value(operation.results[0]))) {
+        return;
     }
     for (std::size_t i = 0; i < operation.results.size(); ++i) {
         RuntimeValue& result = value(operation.results[i]);

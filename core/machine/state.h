@@ -53,6 +53,7 @@ struct Memory
     Buffer contents;
     bool written = false;       // stored to since its stay began
     bool isUncontested = false; // between agents: one core's alone, or nobody writes to it
+    bool isConstant = false;    // nobody writes to it, copies neither
     Picoseconds ready;          // of an accumulator: what was asked for so far is in it
 };
 

@@ -243,8 +243,8 @@ private:
 
     void add(const Memory& memory)
     {
-        const auto& [contents, written, isUncontested, ready] = memory;
-        all(contents, written, isUncontested, ready);
+        const auto& [contents, written, isUncontested, isConstant, ready] = memory;
+        all(contents, written, isUncontested, isConstant, ready);
     }
 
     void add(const AwaitedCopy& copy)
@@ -318,15 +318,11 @@ private:
 
     void add(const Races::Past& past)
     {
-        const auto& [agent, epoch, reach, step, location] = past;
+        const auto& [agent, epoch, reach, step, location, next] = past;
         all(agent, epoch, reach.start, reach.stop, step, location);
     }
 
-    void add(const Races::PastAccesses& past)
-    {
-        const auto& [byStart, longest] = past;
-        all(byStart, longest);
-    }
+    void add(const Races::PastAccesses& past) { add(past.m_all); }
 
     void add(const Races::History& history)
     {

@@ -107,7 +107,12 @@ void Engine::startDma(const ir::Operation& operation)
     memory.written = true;
     const auto access = [&](ir::ValueId ref, const RefBinding& where, bool writes) {
         const Memory& at = m_state.memory[where.buffer];
-        Access one{where.buffer, at.isUncontested, writes, m_agent->step, operation.location, {}};
+        Access one{at.isConstant ? -1 : where.buffer,
+                   at.isUncontested,
+                   writes,
+                   m_agent->step,
+                   operation.location,
+                   {}};
         one.place.located =
             std::make_shared<Place::Located>(Place::Located{where, memoryShape(ref)});
         return one;

@@ -33,7 +33,8 @@ std::set<std::string> usedParts(const ir::Program& program, const chip::Chip& ch
     }
     forEachOperation(program.body, [&](const ir::Operation& operation) {
         const chip::Unit* matrix = chip.unitOf(chip::UnitKind::Matrix);
-        if (operation.code == ir::OpCode::DotGeneral && matrix != nullptr) {
+        const ir::OpKind kind = ir::opEntry(operation.code).kind;
+        if ((kind == ir::OpKind::Dot || kind == ir::OpKind::Request) && matrix != nullptr) {
             parts.insert("rates/"
                          + std::string(dtypeName(cost::dotDType(program, operation, *matrix)))
                          + "/");

@@ -59,7 +59,7 @@ private:
 
     void write(DType value) { m_json.text(dtypeName(value)); }
 
-    void write(const Shape& value) { write(value.extents()); }
+    void write(const Shape& value) { write(std::vector<Extent>(value.extents())); }
 
     template<class Tag, class Rep>
     void write(Quantity<Tag, Rep> value)

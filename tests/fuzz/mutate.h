@@ -29,7 +29,7 @@ public:
     [[nodiscard]] bool oneIn(std::size_t count) { return below(count) == 0; }
 
     template<class List>
-    [[nodiscard]] auto& pick(List& list)
+    [[nodiscard]] decltype(auto) pick(List& list)
     {
         return list[below(std::size(list))];
     }

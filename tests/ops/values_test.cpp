@@ -2,10 +2,12 @@
 #include "core/base/element.h"
 #include "core/ir/infer.h"
 #include "core/machine/evaluate.h"
+#include "core/machine/ops/ops.h"
 #include "tests/ops/cases.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -86,6 +88,42 @@ TEST(Operations, resultsAreThoseOfJax)
                 << ", result " << i;
             EXPECT_TRUE(results[i].shadow.all()) << one.name;
         }
+    }
+}
+
+TEST(Operations, scalarsInPlaceHaveTheElementsOfArrays)
+{
+    std::set<ir::OpCode> done;
+    for (const Case& one : cases()) {
+        const bool isInt = std::all_of(one.in.begin(), one.in.end(), [](const Array& array) {
+            return array.dtype == DType::Int32;
+        });
+        const Single test = single(one);
+        for (std::int64_t i = 0; isInt && !one.in.empty() && i < one.in[0].shape.elements(); ++i) {
+            std::vector<RuntimeValue> operands;
+            for (const Array& array : one.in) {
+                const bool same = array.shape == one.in[0].shape;
+                operands.push_back(RuntimeValue::scalarOf(array.dtype, array.at(same ? i : 0)));
+            }
+            std::vector<RuntimeValue*> pointers;
+            for (RuntimeValue& operand : operands) {
+                pointers.push_back(&operand);
+            }
+            RuntimeValue result;
+            if (!machine::ops::scalarInPlace(test.operation, pointers, result)) {
+                break;
+            }
+            done.insert(one.code);
+            EXPECT_EQ(result.dtype, one.out[0].dtype) << one.name;
+            EXPECT_EQ(result.scalar, one.out[0].at(i)) << one.name << ", element " << i;
+            EXPECT_TRUE(result.isScalar() && result.shadow.all()) << one.name;
+            operands[0].shadow = machine::Shadow::noneDefined();
+            EXPECT_FALSE(machine::ops::scalarInPlace(test.operation, pointers, result)) << one.name;
+        }
+    }
+    for (const ir::OpCode code : {ir::OpCode::Add, ir::OpCode::Div, ir::OpCode::Eq, ir::OpCode::Lt,
+                                  ir::OpCode::Neg, ir::OpCode::ShiftLeft}) {
+        EXPECT_TRUE(done.contains(code)) << ir::opName(code);
     }
 }
 

@@ -179,8 +179,8 @@ struct Sweep
     }
 };
 
-RuntimeValue scalarResult(const RuleSetup& setup, std::span<RuntimeValue* const> operands,
-                          Loop loop, DType in, DType out)
+double scalarResult(const RuleSetup& setup, std::span<RuntimeValue* const> operands, Loop loop,
+                    DType in, DType out)
 {
     std::array<Lane, kMostOperands> values{};
     std::array<const void*, kMostOperands> from{};
@@ -190,7 +190,7 @@ RuntimeValue scalarResult(const RuleSetup& setup, std::span<RuntimeValue* const>
     }
     Lane result{};
     loop(setup, from.data(), &result, 1);
-    return RuntimeValue::scalarOf(out, laneScalar(out, result));
+    return laneScalar(out, result);
 }
 
 // Storage for the result: that of a dying operand which nobody else holds, where it fits.
@@ -215,7 +215,8 @@ RuntimeValue swept(const Call& call, Loop loop)
     const DType out = compares ? DType::Bool : in;
     const RuleSetup setup{call.operation, dtypeBits(in)};
     if (first.isScalar()) {
-        RuntimeValue result = scalarResult(setup, call.operands, loop, in, out);
+        RuntimeValue result =
+            RuntimeValue::scalarOf(out, scalarResult(setup, call.operands, loop, in, out));
         result.shadow = combined(call.operands, 1);
         return result;
     }
@@ -255,6 +256,24 @@ Shadow combined(std::span<RuntimeValue* const> operands, std::int64_t count)
         result = Shadow::fromMask(std::move(mask), count);
     }
     return result;
+}
+
+bool scalarInPlace(const ir::Operation& operation, std::span<RuntimeValue* const> operands,
+                   RuntimeValue& result)
+{
+    const auto isPlain = [](const RuntimeValue* value) {
+        return value->dtype == DType::Int32 && value->isScalar() && value->shadow.all();
+    };
+    const Loop loop = kRules[static_cast<std::size_t>(operation.code)].whole;
+    if (loop == nullptr || operands.size() > 2 || !result.isScalar() || result.data
+        || !std::all_of(operands.begin(), operands.end(), isPlain)) {
+        return false;
+    }
+    const bool compares = ir::opEntry(operation.code).kind == ir::OpKind::Comparison;
+    result.dtype = compares ? DType::Bool : DType::Int32;
+    result.scalar = scalarResult({operation, 32}, operands, loop, DType::Int32, result.dtype);
+    result.shadow = Shadow::allDefined();
+    return true;
 }
 
 RuntimeValue elementwise(const Call& call)

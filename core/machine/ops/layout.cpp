@@ -60,7 +60,7 @@ RuntimeValue moved(DType dtype, const Shape& shape, const std::vector<Move>& mov
 StridedView part(const Shape& whole, const Shape& extents, const std::vector<Extent>& start,
                  const std::vector<Extent>& steps)
 {
-    const std::vector<std::int64_t> strides = rowMajorStrides(whole);
+    const Extents strides = rowMajorStrides(whole);
     StridedView view{.shape = extents};
     for (std::size_t axis = 0; axis < whole.rank(); ++axis) {
         view.offset += start[axis] * strides[axis];
@@ -81,10 +81,10 @@ StridedView along(const Shape& whole, std::size_t axis, Extent start, Extent len
 // `view` without an axis, or with one of 1 in front of axis `axis`.
 StridedView withoutAxis(StridedView view, std::size_t axis)
 {
-    std::vector<Extent> extents = view.shape.extents();
-    extents.erase(extents.begin() + static_cast<std::ptrdiff_t>(axis));
-    view.strides.erase(view.strides.begin() + static_cast<std::ptrdiff_t>(axis));
-    view.shape = Shape(extents);
+    Extents extents = view.shape.extents();
+    extents.erase(axis);
+    view.strides.erase(axis);
+    view.shape = Shape(std::move(extents));
     return view;
 }
 
@@ -93,9 +93,7 @@ RuntimeValue withShape(const RuntimeValue& value, const Shape& shape)
     if (value.isScalar() != (shape.rank() == 0)) { // one element changes its home
         const Shape one(std::vector<Extent>(shape.rank(), 1));
         return moved(value.dtype, shape,
-                     {{&value,
-                       {0, one, std::vector<std::int64_t>(shape.rank(), 0)},
-                       StridedView::whole(one)}});
+                     {{&value, {0, one, Extents(shape.rank())}, StridedView::whole(one)}});
     }
     RuntimeValue result = value;
     result.shape = shape;
@@ -145,8 +143,8 @@ RuntimeValue broadcast(const Call& call)
     if (input.isScalar()) {
         return shape.rank() == 0 ? input : filled(input.dtype, shape, input.scalar, input.shadow);
     }
-    const std::vector<std::int64_t> strides = rowMajorStrides(input.shape);
-    StridedView from{.shape = shape, .strides = std::vector<std::int64_t>(shape.rank(), 0)};
+    const Extents strides = rowMajorStrides(input.shape);
+    StridedView from{.shape = shape, .strides = Extents(shape.rank())};
     for (std::size_t axis = 0; axis < input.shape.rank(); ++axis) {
         from.strides[asIndex(dimensions[axis])] = input.shape[axis] == 1 ? 0 : strides[axis];
     }
@@ -158,7 +156,7 @@ RuntimeValue transposed(const RuntimeValue& value, const std::vector<std::int32_
     if (value.isScalar()) {
         return value;
     }
-    const std::vector<std::int64_t> strides = rowMajorStrides(value.shape);
+    const Extents strides = rowMajorStrides(value.shape);
     std::vector<Extent> extents;
     StridedView from;
     for (const std::int32_t axis : permutation) {
@@ -284,13 +282,14 @@ RuntimeValue tile(const Call& call)
         return input;
     }
     // Each axis as (repetition, element), the source standing still along the first.
-    const std::vector<std::int64_t> strides = rowMajorStrides(input.shape);
+    const Extents strides = rowMajorStrides(input.shape);
     std::vector<Extent> pairs;
     StridedView from;
     Shape shape = input.shape;
     for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
         pairs.insert(pairs.end(), {repetitions[axis], shape[axis]});
-        from.strides.insert(from.strides.end(), {0, strides[axis]});
+        from.strides.push_back(0);
+        from.strides.push_back(strides[axis]);
         shape[axis] *= repetitions[axis];
     }
     from.shape = Shape(pairs);

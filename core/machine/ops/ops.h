@@ -29,6 +29,10 @@ struct Call
 };
 
 [[nodiscard]] RuntimeValue elementwise(const Call& call);
+// Index arithmetic, which most programs do at every step: an elementwise operation on defined int32
+// scalars, without values made on the way. False, and nothing done, for anything else.
+[[nodiscard]] bool scalarInPlace(const ir::Operation& operation,
+                                 std::span<RuntimeValue* const> operands, RuntimeValue& result);
 [[nodiscard]] RuntimeValue power(const Call& call);
 [[nodiscard]] RuntimeValue select(const Call& call);
 [[nodiscard]] RuntimeValue convert(const Call& call);

@@ -5,6 +5,7 @@
 #include "core/machine/ops/rules_arithmetic.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -140,6 +141,23 @@ RuntimeValue fromLanes(const Cube& cube, DType dtype, const void* lanes)
     return result;
 }
 
+constexpr std::int64_t kRows = 8;
+
+// Rows side by side, each in its order: none waits for the sum of another.
+template<class Rule, class T, std::int64_t rows, class Stored>
+void reduceRows(const Stored* in, std::int64_t length, Stored* sums)
+{
+    std::array<Stored, static_cast<std::size_t>(rows)> sum;
+    std::copy_n(sums, rows, sum.begin());
+    for (std::int64_t i = 0; i < length; ++i) {
+        for (std::int64_t row = 0; row < rows; ++row) {
+            Stored& one = sum[static_cast<std::size_t>(row)];
+            one = Rule{}(static_cast<T>(one), static_cast<T>(in[row * length + i]));
+        }
+    }
+    std::copy_n(sum.begin(), rows, sums);
+}
+
 template<class Rule, class T>
 RuntimeValue reduceLanes(const Cube& cube)
 {
@@ -147,6 +165,16 @@ RuntimeValue reduceLanes(const Cube& cube)
     std::vector<typename Stored<T>::Type> sums(static_cast<std::size_t>(cube.outer * cube.inner),
                                                static_cast<T>(Rule::start(cube.value.dtype)));
     const auto inner = static_cast<std::size_t>(cube.inner);
+    if (inner == 1) {
+        std::int64_t row = 0;
+        for (; row + kRows <= cube.outer; row += kRows) {
+            reduceRows<Rule, T, kRows>(in + row * cube.length, cube.length, sums.data() + row);
+        }
+        for (; row < cube.outer; ++row) {
+            reduceRows<Rule, T, 1>(in + row * cube.length, cube.length, sums.data() + row);
+        }
+        return fromLanes(cube, cube.value.dtype, sums.data());
+    }
     for (std::int64_t i = 0; i < cube.outer * cube.length; ++i, in += inner) {
         auto* sum = sums.data() + static_cast<std::size_t>(i / cube.length) * inner;
         for (std::size_t k = 0; k < inner; ++k) {
