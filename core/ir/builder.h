@@ -410,6 +410,7 @@ void semaphoreWait(const Ref& semaphore, const Operand& amount, bool decrement =
 [[nodiscard]] Value semaphoreRead(const Ref& semaphore, Here here = Here::current());
 [[nodiscard]] Ref getBarrierSemaphore(std::int32_t collectiveId = 0, Here here = Here::current());
 void delay(const Operand& nanoseconds, Here here = Here::current());
+
 // The matrix unit by hand. It adds lhs times weights to an accumulator, beside what follows, on its
 // instance `mxu`; with `staged`, that becomes its weights before. All but lhs are refs in
 // MemorySpace::Accumulator, which begin with zeros.

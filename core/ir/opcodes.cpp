@@ -45,6 +45,12 @@ bool endsSegment(OpCode code)
     return kind == OpKind::Control || kind == OpKind::Sync || kind == OpKind::Request;
 }
 
+bool storesInto(OpCode code)
+{
+    return code == OpCode::Swap || code == OpCode::MaskedSwap || code == OpCode::MatmulPushRhs
+           || code == OpCode::MatmulAccLhs;
+}
+
 std::string_view opName(OpCode code)
 {
     return opEntry(code).name;

@@ -61,6 +61,9 @@ struct OpEntry
 // Runs by itself, between segments.
 [[nodiscard]] bool endsSegment(OpCode code);
 
+// Changes the contents of the ref that is its first operand.
+[[nodiscard]] bool storesInto(OpCode code);
+
 [[nodiscard]] std::span<const OpEntry> opTable(); // indexed by OpCode
 [[nodiscard]] const OpEntry& opEntry(OpCode code);
 [[nodiscard]] std::string_view opName(OpCode code);

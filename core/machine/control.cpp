@@ -114,7 +114,7 @@ void Engine::allocate(const std::vector<ir::ValueId>& refs, Owned& owned)
         binding(ref).buffer = owned.buffers.back().first;
         Memory& memory = m_state.memory[binding(ref).buffer];
         memory = {undefined(type.dtype, type.shape), false,
-                  m_agent->mesh != nullptr && m_devices == 1};
+                  m_agent->mesh != nullptr && m_layout.devices == 1};
         if (*type.space == ir::MemorySpace::Accumulator) {
             memory.contents.store(StridedView::whole(type.shape),
                                   RuntimeValue::zeros(type.dtype, type.shape));

@@ -18,13 +18,13 @@ void Engine::enterCores(const PlanItem& item)
                        + std::to_string(kind.count) + "."));
         return;
     }
-    const std::int32_t slots = std::min(m_slots, ir::sizeOf(mesh.grid));
-    if (slots * mesh.cores > 1) {
-        m_state.races.fork(m_agent->id, (slots - 1) * m_cores + mesh.cores);
+    const std::int32_t running = m_layout.running(mesh);
+    if (running > 1) {
+        m_state.races.fork(m_agent->id, running);
     }
     m_state.dispatched[static_cast<std::size_t>(m_agent->device)] = 0;
     Agent& first = *m_agent;
-    for (std::int32_t slot = 0; slot < slots; ++slot) {
+    for (std::int32_t slot = 0; slot < m_layout.slotsOf(mesh); ++slot) {
         m_agent = &agentAt(first.device, slot, 0);
         m_agent->cores = mesh.cores;
         m_agent->mesh = &mesh;
@@ -37,7 +37,6 @@ void Engine::enterCores(const PlanItem& item)
         dispatch(item);
     }
     m_agent = &first;
-    m_horizon = m_agent->time; // the others begin now too
 }
 
 // The next block begins in this agent's slot.
@@ -56,7 +55,7 @@ void Engine::dispatch(const PlanItem& item)
         other.refs = m_agent->refs;
         other.frames.emplace_back(BlockFrame{item.regions[0]});
     }
-    m_horizon = std::min(m_horizon, m_agent->time);
+    m_horizon = std::min(m_horizon, m_agent->time); // the others begin now too
 }
 
 // Somebody is done: whoever waits for that looks again.
@@ -120,7 +119,7 @@ void Engine::joinCores()
 void Engine::joinSlots()
 {
     Picoseconds end = m_agent->time;
-    for (std::int32_t slot = 1; slot < m_slots; ++slot) {
+    for (std::int32_t slot = 1; slot < m_layout.slots; ++slot) {
         const Agent& other = agentAt(m_agent->device, slot, 0);
         if (!other.isDone()) {
             m_agent->waiting = Waiting{.since = m_agent->time};
@@ -128,8 +127,7 @@ void Engine::joinSlots()
         }
         end = std::max(end, other.time);
     }
-    const std::int32_t count =
-        (std::min(m_slots, ir::sizeOf(m_agent->mesh->grid)) - 1) * m_cores + m_agent->cores;
+    const std::int32_t count = m_layout.running(*m_agent->mesh);
     m_agent->time = awaitEnd(end);
     m_agent->cores = 1;
     m_agent->mesh = nullptr;

@@ -14,11 +14,9 @@ using ir::OpCode;
 // The first core of every device can run the program; the others have nothing until a core_map.
 void Engine::addAgents()
 {
-    m_devices = ir::deviceCount(m_program);
-    m_slots = slotsUsed(m_program, m_chip);
-    m_cores = ir::coreCount(m_program);
-    m_asked = askedUnits(m_program, m_chip);
-    m_state.dispatched.resize(static_cast<std::size_t>(m_devices), 0);
+    m_layout = agentLayout(m_program, m_chip);
+    const std::int32_t each = m_layout.perDevice();
+    m_state.dispatched.resize(static_cast<std::size_t>(m_layout.devices), 0);
     std::vector<RuntimeValue> values(m_program.values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
         const ir::Value& value = m_program.values[i];
@@ -26,12 +24,12 @@ void Engine::addAgents()
             values[i] = RuntimeValue::scalarOf(value.type.dtype, *value.literal);
         }
     }
-    for (std::int32_t id = 0; id < m_devices * agentsPerDevice(); ++id) {
+    for (std::int32_t id = 0; id < m_layout.devices * each; ++id) {
         Agent& agent = m_state.agents.emplace_back();
         agent.id = id;
-        agent.device = id / agentsPerDevice();
-        agent.slot = id % agentsPerDevice() / m_cores; // of a unit: past the last
-        agent.core = id % agentsPerDevice() % m_cores;
+        agent.device = id / each;
+        agent.slot = id % each / m_layout.cores; // of a unit: past the last
+        agent.core = id % each % m_layout.cores;
         if (agent.core == 0 && agent.slot == 0) {
             agent.values = values;
             agent.refs.resize(values.size());
@@ -46,7 +44,7 @@ void Engine::addLinks()
     for (const chip::Link& link : m_recorder.deviceLinks()) {
         one.emplace_back(link);
     }
-    for (std::int32_t device = 0; device < m_devices; ++device) {
+    for (std::int32_t device = 0; device < m_layout.devices; ++device) {
         m_state.links.insert(m_state.links.end(), one.begin(), one.end());
     }
     m_state.flights.resize(m_state.links.size());
@@ -54,8 +52,8 @@ void Engine::addLinks()
 
 void Engine::begin()
 {
-    if (m_devices > 1) {
-        m_state.races.fork(0, m_devices * agentsPerDevice());
+    if (m_layout.devices > 1) {
+        m_state.races.fork(0, m_layout.devices * m_layout.perDevice());
     }
     for (Agent& agent : m_state.agents) {
         if (agent.core == 0 && agent.slot == 0) {
@@ -67,8 +65,8 @@ void Engine::begin()
 
 Agent& Engine::agentAt(std::int32_t device, std::int32_t slot, std::int32_t core)
 {
-    return m_state
-        .agents[static_cast<std::size_t>(device * agentsPerDevice() + slot * m_cores + core)];
+    return m_state.agents[static_cast<std::size_t>(device * m_layout.perDevice()
+                                                   + slot * m_layout.cores + core)];
 }
 
 namespace {
@@ -110,7 +108,7 @@ Buffer Engine::whole(const ir::Argument& argument)
         return buffer(binding(argument.ref).buffer);
     }
     Buffer result = undefined(all.dtype, all.shape);
-    for (std::int32_t device = m_devices; device-- > 0;) {
+    for (std::int32_t device = m_layout.devices; device-- > 0;) {
         m_agent = &agentAt(device, 0, 0);
         const Buffer& mine = buffer(binding(argument.ref).buffer);
         result.store(partView(m_program, argument, all.shape, device),
@@ -138,13 +136,13 @@ Agent* Engine::peerOf(const ir::Operation& operation, bool named, std::size_t op
     const std::int64_t asked = named ? number(operation.operands[operand]) : m_agent->device;
     const std::string who =
         m_program.where(operation.location) + ": " + std::string(ir::opName(operation.code));
-    if (asked < 0 || asked >= m_devices) {
-        fail(
-            userError(who + " names device " + std::to_string(asked) + "; "
-                      + (m_devices == 1 ? std::string("the program runs on device 0 alone, as it "
-                                                      "has no mesh of devices.")
-                                        : "the mesh of " + m_program.name + " has "
-                                              + std::to_string(m_devices) + ", numbered from 0.")));
+    if (asked < 0 || asked >= m_layout.devices) {
+        fail(userError(who + " names device " + std::to_string(asked) + "; "
+                       + (m_layout.devices == 1
+                              ? std::string("the program runs on device 0 alone, as it "
+                                            "has no mesh of devices.")
+                              : "the mesh of " + m_program.name + " has "
+                                    + std::to_string(m_layout.devices) + ", numbered from 0.")));
         return nullptr;
     }
     if (asked != m_agent->device && operation.code == OpCode::DmaStart && !m_chip.interconnect) {
@@ -217,7 +215,7 @@ bool Engine::comesLater(const Agent& peer, const ir::Operation& dmaStart)
 // What a device has given back no other one may name.
 void Engine::forgetBindings(SlabRange buffers)
 {
-    for (std::size_t i = 0; m_devices > 1 && i < m_agent->refs.size(); ++i) {
+    for (std::size_t i = 0; m_layout.devices > 1 && i < m_agent->refs.size(); ++i) {
         const auto& space = m_program.values[i].type.space;
         RefBinding& ref = m_agent->refs[i];
         if (space && !ir::isSemaphore(*space) && buffers.first <= ref.buffer

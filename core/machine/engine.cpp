@@ -79,7 +79,7 @@ Status Engine::bind(const std::vector<Array>& inputs)
 {
     addLinks();
     const std::vector<bool> written = writtenRoots(m_program, m_needed);
-    for (std::int32_t device = 0; device < m_devices; ++device) {
+    for (std::int32_t device = 0; device < m_layout.devices; ++device) {
         m_agent = &agentAt(device, 0, 0);
         std::size_t input = 0;
         for (const ir::Argument& argument : m_program.arguments) {
@@ -135,7 +135,7 @@ Status Engine::execute(Until until)
     // Between devices, with copies that a wait does, whoever can go on goes first: more of them are
     // under way.
     const bool onWait = m_options.settings.dmaExecutionMode == DmaMode::OnWait;
-    const Picoseconds due(m_devices > 1 && onWait ? 1 : 0);
+    const Picoseconds due(m_layout.devices > 1 && onWait ? 1 : 0);
     while (!m_error && !m_state.stopped && !pauses()) {
         Agent* const agent = next();
         std::vector<Signal>& signals = m_state.signals;
@@ -179,7 +179,7 @@ void Engine::finish()
         m_end = std::max(*m_end, agent.time);
     }
     if (!isStuck) {
-        reportEarly(0, m_devices * agentsPerDevice());
+        reportEarly(0, m_layout.devices * m_layout.perDevice());
         for (const auto& [id, semaphore] : m_state.barriers) {
             closeSemaphores({semaphore, 1});
         }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/machine/agent_layout.h"
 #include "core/machine/needed.h"
 #include "core/machine/pipeline_rules.h"
 #include "core/machine/plan.h"
@@ -240,12 +241,6 @@ private:
     void wakeJoining();
     [[nodiscard]] Picoseconds awaitEnd(Picoseconds end);
 
-    [[nodiscard]] std::int32_t agentsPerDevice() const
-    {
-        const std::int32_t cores = m_slots * m_cores;
-        return cores + (m_asked.ownedByCores ? cores : 1) * m_asked.count;
-    }
-
     void shareGrid(PipelineFrame& frame) const;
     void reportEarly(std::int32_t first, std::int32_t count);
 
@@ -268,7 +263,7 @@ private:
     [[nodiscard]] bool holdsCopies() const
     {
         const DmaMode mode = m_options.settings.dmaExecutionMode;
-        return mode == DmaMode::OnWait || (mode == DmaMode::Timed && m_devices > 1);
+        return mode == DmaMode::OnWait || (mode == DmaMode::Timed && m_layout.devices > 1);
     }
 
     // A link of this device, as its number in State::links and a row of trace::Links.
@@ -352,10 +347,7 @@ private:
     Until m_until;
     std::int32_t m_template = 0; // of the segment under way
     bool m_paused = false;       // within a segment
-    std::int32_t m_devices = 1;
-    std::int32_t m_slots = 1; // of each device, which its core_maps use
-    std::int32_t m_cores = 1; // of each slot
-    AskedUnits m_asked;
+    AgentLayout m_layout;
     bool m_detects = false;          // races are looked for
     std::vector<bool> m_used;        // by ValueId: some operation reads it
     std::vector<bool> m_reaches;     // by ValueId: a wait for a copy is not its only use

@@ -68,7 +68,7 @@ void Engine::reportRace(const Race& race, const std::string& name, bool isCopy, 
                    + "): nothing puts the two in order. A semaphore or disjoint parts are right.";
     } else {
         // Of several copies on one semaphore a wait may not know which has come.
-        const bool shared = m_devices > 1;
+        const bool shared = m_layout.devices > 1;
         const std::string copy =
             shared ? "a copy that no wait is sure of " : "a copy that nobody has waited for ";
         kind = race.writes ? "overwritten_in_flight" : "read_before_wait";

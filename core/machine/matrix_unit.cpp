@@ -26,9 +26,9 @@ RuntimeValue sumWithProduct(RuntimeValue sum, RuntimeValue lhs, RuntimeValue rhs
 
 Agent& Engine::unitAt(std::int32_t mxu)
 {
-    const std::int32_t core = m_agent->slot * m_cores + m_agent->core;
-    const std::int32_t before = m_asked.ownedByCores ? core * m_asked.count : 0;
-    return agentAt(m_agent->device, m_slots, before + mxu);
+    const std::int32_t core = m_agent->slot * m_layout.cores + m_agent->core;
+    const std::int32_t before = m_layout.ownedByCores ? core * m_layout.asked : 0;
+    return agentAt(m_agent->device, m_layout.slots, before + mxu);
 }
 
 Memory& Engine::accumulator(ir::ValueId ref)
@@ -48,10 +48,10 @@ void Engine::accumulate(const PlanItem& item)
 {
     const ir::Operation& operation = *item.control;
     const std::int32_t mxu = std::get<ir::MatrixUnitParams>(operation.params).mxu;
-    if (mxu >= m_asked.count) {
+    if (mxu >= m_layout.asked) {
         fail(userError(m_program.where(operation.location) + ": matmul_acc_lhs asks for mxu "
                        + std::to_string(mxu) + "; the chip " + m_chip.title + " has "
-                       + std::to_string(m_asked.count) + ", numbered from 0."));
+                       + std::to_string(m_layout.asked) + ", numbered from 0."));
         return;
     }
     Agent& unit = unitAt(mxu);

@@ -74,10 +74,8 @@ bool NeededSet::needs(const ir::Operation& operation) const
             operation.operands.begin(), operation.operands.end(),
             [&](ir::ValueId value) { return m_values[static_cast<std::size_t>(value.index)]; });
     }
-    const bool stores = operation.code == OpCode::Swap || operation.code == OpCode::MaskedSwap
-                        || operation.code == OpCode::MatmulPushRhs
-                        || operation.code == OpCode::MatmulAccLhs;
-    if (isView(operation) || (stores && needsContents(operation.operands[0]))) {
+    if (isView(operation)
+        || (ir::storesInto(operation.code) && needsContents(operation.operands[0]))) {
         return true;
     }
     return std::any_of(operation.results.begin(), operation.results.end(),

@@ -1,7 +1,6 @@
 #include "core/machine/plan.h"
 
 #include "core/cost/segment.h"
-#include "core/ir/mesh.h"
 
 #include <algorithm>
 
@@ -43,6 +42,8 @@ public:
 private:
     [[nodiscard]] Status segment(const std::vector<const ir::Operation*>& operations,
                                  BlockPlan& block);
+    [[nodiscard]] Status addTemplate(std::span<const ir::Operation* const> operations,
+                                     PlanItem& item);
     void findDying(const ir::Region& region, BlockPlan& block) const;
 
     const ir::Program& m_program;
@@ -69,15 +70,25 @@ bool coversRef(const ir::Program& program, const ir::Operation& operation)
     return true;
 }
 
-Status Planner::segment(const std::vector<const ir::Operation*>& operations, BlockPlan& block)
+// What the operations cost together, as a template of the trace.
+Status Planner::addTemplate(std::span<const ir::Operation* const> operations, PlanItem& item)
 {
     Result<cost::SegmentCost> cost = cost::segmentCost(m_program, operations, m_chip);
     if (!cost) {
         return cost.error();
     }
-    PlanItem item;
     item.templateId = static_cast<std::int32_t>(m_plan.templates.size());
     item.duration = cost->duration;
+    m_plan.templates.push_back(asTemplate(std::move(*cost)));
+    return Done{};
+}
+
+Status Planner::segment(const std::vector<const ir::Operation*>& operations, BlockPlan& block)
+{
+    PlanItem item;
+    if (Status status = addTemplate(operations, item); !status) {
+        return status;
+    }
     item.operationCount = static_cast<std::int32_t>(operations.size());
     std::int32_t number = -1;
     for (const ir::Operation* operation : operations) {
@@ -89,12 +100,10 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
             item.evaluate.push_back({operation, number, 0, !needed, partial});
         }
         if (isMemory) {
-            const bool writes =
-                operation->code == ir::OpCode::Swap || operation->code == ir::OpCode::MaskedSwap;
-            item.accesses.push_back({operation, number, operation->operands[0], writes, !partial});
+            item.accesses.push_back({operation, number, operation->operands[0],
+                                     ir::storesInto(operation->code), !partial});
         }
     }
-    m_plan.templates.push_back(asTemplate(std::move(*cost)));
     block.items.push_back(std::move(item));
     return Done{};
 }
@@ -168,13 +177,9 @@ Result<const BlockPlan*> Planner::block(const ir::Region& region)
         PlanItem item{.control = &operation};
         if (ir::opEntry(operation.code).kind == ir::OpKind::Request) {
             const ir::Operation* const alone[] = {&operation};
-            Result<cost::SegmentCost> cost = cost::segmentCost(m_program, alone, m_chip);
-            if (!cost) {
-                return cost.error();
+            if (Status status = addTemplate(alone, item); !status) {
+                return status.error();
             }
-            item.templateId = static_cast<std::int32_t>(m_plan.templates.size());
-            item.duration = cost->duration;
-            m_plan.templates.push_back(asTemplate(std::move(*cost)));
         }
         const std::size_t planned =
             operation.code == ir::OpCode::Pipeline ? 1 : operation.regions.size();
@@ -216,28 +221,6 @@ void Planner::addOverhead()
 }
 
 } // namespace
-
-std::int32_t slotsUsed(const ir::Program& program, const chip::Chip& chip)
-{
-    return static_cast<std::int32_t>(
-        std::min<std::int64_t>(chip.agents.front().slots, ir::blockCount(program)));
-}
-
-AskedUnits askedUnits(const ir::Program& program, const chip::Chip& chip)
-{
-    bool asks = false;
-    forEachOperation(program.body, [&](const ir::Operation& operation) {
-        asks = asks || ir::opEntry(operation.code).kind == ir::OpKind::Request;
-    });
-    const chip::Unit* unit = chip.unitOf(chip::UnitKind::Matrix);
-    if (!asks || unit == nullptr) {
-        return {};
-    }
-    const auto& owned = chip.agents.front().units;
-    const bool ownedByCores =
-        std::find(owned.begin(), owned.end(), unit - chip.units.data()) != owned.end();
-    return {static_cast<std::int32_t>(unit->count), ownedByCores};
-}
 
 Result<Plan> makePlan(const ir::Program& program, const chip::Chip& chip, const NeededSet& needed)
 {

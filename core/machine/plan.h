@@ -10,6 +10,7 @@
 
 #include <deque>
 #include <map>
+#include <span>
 #include <vector>
 
 namespace pallascope::machine {
@@ -62,18 +63,6 @@ struct Plan
     std::int32_t overheadTemplate = -1;
     std::deque<BlockPlan> blocks; // stable addresses
 };
-
-// Slots of one device's agents that the program's core_maps use.
-[[nodiscard]] std::int32_t slotsUsed(const ir::Program& program, const chip::Chip& chip);
-
-// Instances of the matrix unit that a program asks by hand.
-struct AskedUnits
-{
-    std::int32_t count = 0;    // of one core, or of the device; 0: the program asks none
-    bool ownedByCores = false; // else all cores of the device share them
-};
-
-[[nodiscard]] AskedUnits askedUnits(const ir::Program& program, const chip::Chip& chip);
 
 [[nodiscard]] Result<Plan> makePlan(const ir::Program& program, const chip::Chip& chip,
                                     const NeededSet& needed);

@@ -274,7 +274,6 @@ void Recorder::sortPrints(Picoseconds end)
                      [](const trace::Print& a, const trace::Print& b) { return a.time < b.time; });
 }
 
-// A wait by hand is recorded when it ends; others may have begun in between.
 namespace {
 
 // Rows by their first column, which is their begin; equal ones stay in order.
@@ -325,7 +324,7 @@ Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
         }
         m_visits[operand] = {};
     }
-    trace::Waits& waits = builder.waits;
+    trace::Waits& waits = builder.waits; // those by hand are recorded when they end
     sortRows(waits.begin, waits.copy, waits.semaphore, waits.agent, waits.step, waits.end);
     trace::Segments& segments = builder.segments; // requests to a unit begin later than asked for
     sortRows(segments.begin, segments.templateId, segments.agent, segments.step);

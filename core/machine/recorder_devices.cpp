@@ -1,6 +1,7 @@
 // The static half of a trace for programs on several devices: their agents and links.
 #include "core/base/check.h"
 #include "core/ir/mesh.h"
+#include "core/machine/agent_layout.h"
 #include "core/machine/recorder.h"
 
 #include <algorithm>
@@ -24,19 +25,19 @@ bool copiesToDevices(const ir::Program& program)
 // In the order of State::agents.
 void Recorder::describeAgents(const ir::Program& program, const chip::Chip& chip)
 {
-    const std::int32_t devices = ir::deviceCount(program), slots = slotsUsed(program, chip),
-                       cores = ir::coreCount(program);
-    const AskedUnits asked = askedUnits(program, chip);
-    if (devices == 1 && slots == 1 && asked.count == 0) {
+    const AgentLayout layout = agentLayout(program, chip);
+    const std::int32_t slots = layout.slots, cores = layout.cores;
+    if (layout.devices == 1 && slots == 1 && layout.asked == 0) {
         return; // as the chip has them
     }
     std::vector<std::string>& agents = builder.info.agents;
     agents.clear();
-    for (std::int32_t device = 0; device < devices; ++device) {
-        const std::string where = devices > 1 ? "device " + std::to_string(device) + " " : "";
+    for (std::int32_t device = 0; device < layout.devices; ++device) {
+        const std::string where =
+            layout.devices > 1 ? "device " + std::to_string(device) + " " : "";
         std::vector<std::string> units;
         const auto addUnits = [&](const std::string& owner) {
-            for (std::int32_t unit = 0; unit < asked.count; ++unit) {
+            for (std::int32_t unit = 0; unit < layout.asked; ++unit) {
                 units.push_back(owner + chip.unitOf(chip::UnitKind::Matrix)->name + " "
                                 + std::to_string(unit));
             }
@@ -45,11 +46,11 @@ void Recorder::describeAgents(const ir::Program& program, const chip::Chip& chip
             const std::string slot = slots > 1 ? "slot " + std::to_string(core / cores) + " " : "";
             agents.push_back(where + slot + chip.agents.front().name + " "
                              + std::to_string(core % cores));
-            if (asked.ownedByCores) {
+            if (layout.ownedByCores) {
                 addUnits(agents.back() + " ");
             }
         }
-        if (!asked.ownedByCores) {
+        if (!layout.ownedByCores) {
             addUnits(where);
         }
         agents.insert(agents.end(), units.begin(), units.end());

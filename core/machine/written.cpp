@@ -11,7 +11,7 @@ std::vector<bool> writtenRoots(const ir::Program& program, const NeededSet& refs
         written[static_cast<std::size_t>(refs.root(ref).index)] = true;
     };
     forEachOperation(program.body, [&](const ir::Operation& operation) {
-        if (operation.code == OpCode::Swap || operation.code == OpCode::MaskedSwap) {
+        if (ir::storesInto(operation.code)) {
             write(operation.operands[0]);
         } else if (operation.code == OpCode::DmaStart) {
             write(operation.operands[1]);

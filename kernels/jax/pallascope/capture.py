@@ -73,8 +73,8 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
         raise UnsupportedError(name, walk.problems)
     arrays = {number: types.stored(np.asarray(leaf)) for number, leaf in enumerate(leaves)
               if not isinstance(leaf, jax.ShapeDtypeStruct)}
-    constants = {number: types.stored(array.value) for number, array in enumerate(outer.arrays.inputs)
-                 if array.value is not None}
+    constants = {number: types.stored(array.value)
+                 for number, array in enumerate(outer.arrays.inputs) if array.value is not None}
     document = _document(name, outer, walk, body)
     document["lowering"] = (
         {"reason": "the function asks JAX to interpret a kernel"} if outer.interprets

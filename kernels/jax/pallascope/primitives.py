@@ -204,9 +204,13 @@ def _concatenate(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     """Of many arrays in groups: one operation takes so many."""
     axis = int(eqn.params["dimension"])
     while len(operands) > _MOST_OPERANDS:
-        operands = [_joined(walk, operands[first:first + _MOST_OPERANDS], axis)
-                    for first in range(0, len(operands), _MOST_OPERANDS)]
+        operands = [_joined(walk, group, axis) for group in _groups(operands)]
     return [_joined(walk, operands, axis)]
+
+
+def _groups(operands: list[int]) -> list[list[int]]:
+    return [operands[first:first + _MOST_OPERANDS]
+            for first in range(0, len(operands), _MOST_OPERANDS)]
 
 
 def _joined(walk: Walk, operands: list[int], axis: int) -> int:
@@ -221,11 +225,9 @@ def _stack(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         return _one(walk, eqn, operands, {"axis": int(eqn.params["axis"])})
     axis = int(eqn.params["axis"])
     dtype, shape, _ = walk.builder.types[operands[0]]
-    groups = [operands[first:first + _MOST_OPERANDS]
-              for first in range(0, len(operands), _MOST_OPERANDS)]
     stacked = [walk.builder.one("stack", group, Type(dtype, (*shape[:axis], len(group),
                                                              *shape[axis:])), {"axis": axis})
-               for group in groups]
+               for group in _groups(operands)]
     return [_joined(walk, stacked, axis)]
 
 
