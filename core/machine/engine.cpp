@@ -51,6 +51,7 @@ Engine::Engine(const ir::Program& program, const chip::Chip& chip, const Options
     , m_chip(chip)
     , m_options(options)
     , m_needed(needed)
+    , m_written(writtenRoots(program, needed))
     , m_plan(plan)
     , m_recorder(keeps)
     , m_used(program.values.size(), false)
@@ -78,7 +79,6 @@ Engine::Engine(const ir::Program& program, const chip::Chip& chip, const Options
 Status Engine::bind(const std::vector<Array>& inputs)
 {
     addLinks();
-    const std::vector<bool> written = writtenRoots(m_program, m_needed);
     for (std::int32_t device = 0; device < m_layout.devices; ++device) {
         m_agent = &agentAt(device, 0, 0);
         std::size_t input = 0;
@@ -93,7 +93,7 @@ Status Engine::bind(const std::vector<Array>& inputs)
             binding(argument.ref).buffer = m_state.memory.allocate(1).first;
             Memory& memory = m_state.memory[binding(argument.ref).buffer];
             const bool isConstant =
-                !written[static_cast<std::size_t>(m_needed.root(argument.ref).index)];
+                !m_written[static_cast<std::size_t>(m_needed.root(argument.ref).index)];
             memory = {undefined(type.dtype, type.shape), true, isConstant, isConstant};
             if (argument.kind == ir::ArgumentKind::Output) {
                 continue;

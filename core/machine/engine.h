@@ -339,6 +339,7 @@ private:
     const chip::Chip& m_chip;
     const Options& m_options;
     const NeededSet& m_needed;
+    const std::vector<bool> m_written; // by root, see writtenRoots
     const Plan& m_plan;
     Recorder m_recorder;
     State m_state;

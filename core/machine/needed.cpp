@@ -13,6 +13,21 @@ bool isView(const ir::Operation& operation)
     return ir::opEntry(operation.code).kind == ir::OpKind::View;
 }
 
+// From the last operation to the first, each before what is within it: what is needed is found
+// in the order in which it is asked for.
+template<class Function>
+void forEachBackwards(const ir::Region& region, const Function& function)
+{
+    for (auto operation = region.operations.rbegin(); operation != region.operations.rend();
+         ++operation) {
+        function(*operation);
+        for (auto inner = operation->regions.rbegin(); inner != operation->regions.rend();
+             ++inner) {
+            forEachBackwards(*inner, function);
+        }
+    }
+}
+
 } // namespace
 
 NeededSet::NeededSet(const ir::Program& program)
@@ -205,7 +220,7 @@ void NeededSet::close(const ir::Program& program)
     };
     while (changed) {
         changed = false;
-        forEachOperation(program.body, visit);
+        forEachBackwards(program.body, visit);
     }
 }
 

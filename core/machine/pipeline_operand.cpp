@@ -11,7 +11,8 @@
 
 namespace pallascope::machine {
 
-BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand)
+BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
+                   const IsWritten& isWritten)
     : m_array(program.type(pipeline.operands[operand]).shape)
 {
     ir::OperandFacts facts = ir::operandFacts(program, pipeline, operand);
@@ -40,7 +41,7 @@ BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, st
         known[operation.results[0]] = {Source::Kind::Operation,
                                        static_cast<std::int64_t>(m_steps.size())};
         m_steps.push_back(std::move(step));
-        m_live = m_live || loads;
+        m_live = m_live || (loads && isWritten(operation.operands[0]));
     }
     for (const ir::ValueId result : map.results) {
         m_results.push_back(source(result));
@@ -212,10 +213,11 @@ Status checkOverhang(const ir::Program& program, const ir::BlockSpec& spec,
 
 Result<std::shared_ptr<const OperandPlan>> planOperand(const ir::Program& program,
                                                        const ir::Operation& pipeline,
-                                                       std::size_t index, const chip::Chip& chip)
+                                                       std::size_t index, const chip::Chip& chip,
+                                                       const IsWritten& isWritten)
 {
     const auto& params = std::get<ir::PipelineParams>(pipeline.params);
-    auto operand = std::make_shared<OperandPlan>(program, pipeline, index);
+    auto operand = std::make_shared<OperandPlan>(program, pipeline, index, isWritten);
     operand->facts = ir::operandFacts(program, pipeline, index);
     operand->spec = &params.specs[index];
     operand->blockRef = pipeline.regions[0].arguments[index];

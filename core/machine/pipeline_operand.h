@@ -27,11 +27,15 @@ using ScalarLoader =
 // Gives a scalar from around the pipeline.
 using ScalarAround = std::function<std::int64_t(ir::ValueId)>;
 
+// Whether anything writes to what a ref names.
+using IsWritten = std::function<bool(ir::ValueId ref)>;
+
 // An index map as straight integer code.
 class BlockMap
 {
 public:
-    BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand);
+    BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
+             const IsWritten& isWritten);
 
     // Row-major block number at a grid point; -1 when no element of the block lies in the array.
     [[nodiscard]] std::int64_t block(std::span<const std::int64_t> gridPoint,
@@ -56,7 +60,7 @@ public:
         return block;
     }
 
-    // Loads from memory, which a body may write: its results do not last.
+    // Loads from memory that something writes: its results do not last.
     [[nodiscard]] bool isLive() const { return m_live; }
 
 private:
@@ -94,8 +98,9 @@ private:
 // What does not change while the pipeline runs.
 struct OperandPlan
 {
-    OperandPlan(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand)
-        : map(program, pipeline, operand)
+    OperandPlan(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
+                const IsWritten& isWritten)
+        : map(program, pipeline, operand, isWritten)
     {}
 
     ir::OperandFacts facts;
@@ -122,10 +127,9 @@ struct OperandPlan
 
 // The error: an overhanging block that is no multiple of the tile, or more blocks than the model
 // keeps track of.
-[[nodiscard]] Result<std::shared_ptr<const OperandPlan>> planOperand(const ir::Program& program,
-                                                                     const ir::Operation& pipeline,
-                                                                     std::size_t operand,
-                                                                     const chip::Chip& chip);
+[[nodiscard]] Result<std::shared_ptr<const OperandPlan>>
+planOperand(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
+            const chip::Chip& chip, const IsWritten& isWritten);
 
 // The last copy of a slot: row of trace::Copies, -1: none.
 struct SlotCopy

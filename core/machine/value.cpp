@@ -1,5 +1,6 @@
 #include "core/machine/value.h"
 
+#include "core/base/check.h"
 #include "core/machine/arith/elementwise.h"
 
 #include <algorithm>
@@ -70,35 +71,80 @@ void fillElements(DType dtype, std::byte* data, std::int64_t count, double numbe
 
 namespace {
 
+// Elements of one size on their way, with axes joined where both sides go on without a gap.
+template<class Element>
 struct Walk
 {
     const std::byte* source;
     std::byte* target;
-    const StridedView& from;
-    const StridedView& to;
-    std::int64_t elementBytes;
+    const Extents &extents, &from, &to; // strides in elements
 
     void run(std::size_t axis, std::int64_t sourceAt, std::int64_t targetAt) const
     {
-        const std::size_t rank = from.shape.rank();
-        const std::int64_t left = static_cast<std::int64_t>(rank - axis);
-        if (left <= 2 && rank > 0 && from.strides[rank - 1] == 1 && to.strides[rank - 1] == 1) {
-            const std::int64_t rows = left == 2 ? from.shape[axis] : 1;
-            const std::int64_t bytes = from.shape[rank - 1] * elementBytes;
-            const std::int64_t sourceStride = left == 2 ? from.strides[axis] * elementBytes : bytes;
-            const std::int64_t targetStride = left == 2 ? to.strides[axis] * elementBytes : bytes;
-            arith::copyRows(source + sourceAt * elementBytes, sourceStride,
-                            target + targetAt * elementBytes, targetStride, rows, bytes);
+        const std::size_t left = extents.size() - axis;
+        if (left <= 2 && from.back() == 1 && to.back() == 1) {
+            rows(axis, sourceAt, targetAt);
+        } else if (left == 2 && from[axis] == 1 && to.back() == 1) {
+            transposed(axis, sourceAt, targetAt);
+        } else if (left == 1) {
+            line(extents[axis], sourceAt, from[axis], targetAt, to[axis]);
+        } else {
+            for (Extent i = 0; i < extents[axis]; ++i) {
+                run(axis + 1, sourceAt + i * from[axis], targetAt + i * to[axis]);
+            }
+        }
+    }
+
+private:
+    static constexpr std::int64_t kBytes = sizeof(Element);
+
+    void rows(std::size_t axis, std::int64_t sourceAt, std::int64_t targetAt) const
+    {
+        const bool two = axis + 1 < extents.size();
+        const std::int64_t bytes = extents.back() * kBytes;
+        arith::copyRows(source + sourceAt * kBytes, two ? from[axis] * kBytes : bytes,
+                        target + targetAt * kBytes, two ? to[axis] * kBytes : bytes,
+                        two ? extents[axis] : 1, bytes);
+    }
+
+    // In squares, so that both sides stay in the cache.
+    void transposed(std::size_t axis, std::int64_t sourceAt, std::int64_t targetAt) const
+    {
+        constexpr Extent kSide = 32;
+        for (Extent column = 0; column < extents[axis + 1]; column += kSide) {
+            const Extent width = std::min(kSide, extents[axis + 1] - column);
+            for (Extent row = 0; row < extents[axis]; ++row) {
+                line(width, sourceAt + row + column * from[axis + 1], from[axis + 1],
+                     targetAt + row * to[axis] + column, 1);
+            }
+        }
+    }
+
+    void line(Extent count, std::int64_t sourceAt, std::int64_t sourceStride, std::int64_t targetAt,
+              std::int64_t targetStride) const
+    {
+        if (sourceStride == 0 && targetStride == 1) {
+            const Element element = read(sourceAt);
+            for (Extent i = 0; i < count; ++i) {
+                write(targetAt + i, element);
+            }
             return;
         }
-        if (left == 0) {
-            std::memcpy(target + targetAt * elementBytes, source + sourceAt * elementBytes,
-                        static_cast<std::size_t>(elementBytes));
-            return;
+        for (Extent i = 0; i < count; ++i) {
+            write(targetAt + i * targetStride, read(sourceAt + i * sourceStride));
         }
-        for (Extent i = 0; i < from.shape[axis]; ++i) {
-            run(axis + 1, sourceAt + i * from.strides[axis], targetAt + i * to.strides[axis]);
-        }
+    }
+
+    [[nodiscard]] Element read(std::int64_t at) const
+    {
+        Element element;
+        std::memcpy(&element, source + at * kBytes, sizeof element);
+        return element;
+    }
+
+    void write(std::int64_t at, Element element) const
+    {
+        std::memcpy(target + at * kBytes, &element, sizeof element);
     }
 };
 
@@ -124,7 +170,45 @@ void fillFrom(std::byte* target, const StridedView& to, std::size_t axis, std::i
 void copyStrided(const std::byte* source, const StridedView& from, std::byte* target,
                  const StridedView& to, int elementBytes)
 {
-    Walk{source, target, from, to, elementBytes}.run(0, from.offset, to.offset);
+    Extents extents, reads, writes;
+    for (std::size_t axis = 0; axis < from.shape.rank(); ++axis) {
+        const Extent extent = from.shape[axis];
+        if (extent == 0) {
+            return;
+        }
+        if (extent == 1) {
+            continue;
+        }
+        if (!extents.empty() && reads.back() == extent * from.strides[axis]
+            && writes.back() == extent * to.strides[axis]) {
+            const std::size_t last = extents.size() - 1;
+            extents[last] *= extent;
+            reads[last] = from.strides[axis];
+            writes[last] = to.strides[axis];
+            continue;
+        }
+        extents.push_back(extent);
+        reads.push_back(from.strides[axis]);
+        writes.push_back(to.strides[axis]);
+    }
+    if (extents.empty()) {
+        extents.push_back(1);
+        reads.push_back(1);
+        writes.push_back(1);
+    }
+    switch (elementBytes) {
+    case 1:
+        return Walk<std::uint8_t>{source, target, extents, reads, writes}.run(0, from.offset,
+                                                                              to.offset);
+    case 2:
+        return Walk<std::uint16_t>{source, target, extents, reads, writes}.run(0, from.offset,
+                                                                               to.offset);
+    case 4:
+        return Walk<std::uint32_t>{source, target, extents, reads, writes}.run(0, from.offset,
+                                                                               to.offset);
+    default:
+        PALLASCOPE_CHECK(false && "elements of 1, 2 or 4 bytes");
+    }
 }
 
 void fillStrided(std::byte* target, const StridedView& to, std::uint8_t value)

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -104,6 +106,64 @@ TEST_P(Elementwise, additionIsThatOfTheScalarLoopAlsoInPlace)
         std::vector<float> overB = b;
         addF32(a.data(), overB.data(), overB.data(), n);
         EXPECT_EQ(overB, expected);
+    }
+}
+
+// Around every bf16, and where results leave f32 or become subnormal.
+std::vector<float> exponents()
+{
+    std::vector<float> numbers{88.72284F,  88.72283F, -87.33654F, -103.97208F, -103.97207F,
+                               127.99999F, 128.0F,    -126.0F,    -149.0F,     -149.99999F};
+    for (std::uint32_t high = 0; high < 65536; ++high) {
+        for (const std::uint32_t low : {0U, 1U, 0x5555U, 0xffffU}) {
+            numbers.push_back(std::bit_cast<float>(high << 16U | low));
+        }
+    }
+    return numbers;
+}
+
+void expectPowers(const std::vector<float>& of, const std::vector<float>& got,
+                  double (*exactly)(double))
+{
+    for (std::size_t i = 0; i < of.size(); ++i) {
+        const double exact = exactly(static_cast<double>(of[i]));
+        const auto nearest = static_cast<float>(exact);
+        if (std::isnan(exact) ? std::isnan(got[i]) : got[i] == nearest) {
+            continue;
+        }
+        const float other = std::nextafter(nearest, exact < static_cast<double>(nearest)
+                                                        ? -std::numeric_limits<float>::infinity()
+                                                        : std::numeric_limits<float>::infinity());
+        const double ulp = std::abs(static_cast<double>(other) - static_cast<double>(nearest));
+        ASSERT_EQ(got[i], other) << of[i];
+        ASSERT_LE(std::abs(static_cast<double>(got[i]) - exact), 0.501 * ulp) << of[i];
+    }
+}
+
+TEST_P(Elementwise, powersAreWithinTheirBoundAlsoInPlace)
+{
+    const std::vector<float> from = exponents();
+    std::vector<float> to(from.size());
+    const auto count = static_cast<std::int64_t>(from.size());
+    expF32(from.data(), to.data(), count);
+    expectPowers(from, to, [](double x) { return std::exp(x); });
+    std::vector<float> inPlace = from;
+    expF32(inPlace.data(), inPlace.data(), count);
+    EXPECT_EQ(bitsOf(inPlace), bitsOf(to));
+    exp2F32(from.data(), to.data(), count);
+    expectPowers(from, to, [](double x) { return std::exp2(x); });
+}
+
+TEST_P(Elementwise, powersOfAnyCountStopAtTheLastElement)
+{
+    for (std::size_t count = 0; count < 20; ++count) {
+        const std::vector<float> from = randomFloats(count + 1, count);
+        std::vector<float> to(count + 1, 7.0F);
+        expF32(from.data(), to.data(), static_cast<std::int64_t>(count));
+        for (std::size_t i = 0; i < count; ++i) {
+            EXPECT_NEAR(to[i], std::exp(from[i]), 1e-6F * to[i]);
+        }
+        EXPECT_EQ(to[count], 7.0F);
     }
 }
 

@@ -32,6 +32,16 @@ void fillF32(float* out, float value, std::int64_t count)
     });
 }
 
+void expF32(const float* from, float* to, std::int64_t count)
+{
+    activeKernels().expF32(from, to, count);
+}
+
+void exp2F32(const float* from, float* to, std::int64_t count)
+{
+    activeKernels().exp2F32(from, to, count);
+}
+
 void bf16ToF32(const std::uint16_t* from, float* to, std::int64_t count)
 {
     const Kernels& kernels = activeKernels();

@@ -1,5 +1,6 @@
 // Loops over whole arrays, split over the threads where that pays. Elements are independent, so the
-// result depends neither on the threads nor on the level of instructions.
+// result depends neither on the threads nor, but for expF32 and exp2F32, on the level of
+// instructions.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,11 @@ void fillF32(float* out, float value, std::int64_t count);
 // Bit for bit bf16ToFloat and floatToBf16 of core/base/dtype.h.
 void bf16ToF32(const std::uint16_t* from, float* to, std::int64_t count);
 void f32ToBf16(const float* from, std::uint16_t* to, std::int64_t count);
+
+// Within 0.501 ulp of e^x and 2^x, on the caller's thread; where the level can fuse, that may turn
+// the last bit. `to` may be `from`.
+void expF32(const float* from, float* to, std::int64_t count);
+void exp2F32(const float* from, float* to, std::int64_t count);
 
 // Copies a block of rows between arrays with different row lengths; strides in bytes. The two
 // blocks may not overlap.

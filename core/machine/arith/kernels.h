@@ -48,6 +48,8 @@ struct Kernels
     void (*bf16ToF32)(const std::uint16_t* from, float* to, std::int64_t count);
     void (*f32ToBf16)(const float* from, std::uint16_t* to, std::int64_t count);
     void (*fillF32)(float* to, float value, std::int64_t count);
+    void (*expF32)(const float* from, float* to, std::int64_t count);
+    void (*exp2F32)(const float* from, float* to, std::int64_t count);
 };
 
 namespace x86v2 {

@@ -60,13 +60,18 @@ void loop(const RuleSetup& setup, const void* const* in, void* out, std::int64_t
     using Result = typename Stored<decltype(rule(T{}, Ts{}...))>::Type;
     auto* to = static_cast<Result*>(out);
     const auto* a = lanes<T>(in[0]);
-    for (std::int64_t i = 0; i < count; ++i) {
-        if constexpr (sizeof...(Ts) == 0) {
-            to[i] = rule(lane<T>(a[i]));
-        } else if constexpr (sizeof...(Ts) == 1) {
-            to[i] = rule(lane<T>(a[i]), lane<T>(lanes<T>(in[1])[i]));
-        } else {
-            to[i] = rule(lane<T>(a[i]), lane<T>(lanes<T>(in[1])[i]), lane<T>(lanes<T>(in[2])[i]));
+    if constexpr (requires { F::all(a, to, count); }) {
+        F::all(a, to, count);
+    } else {
+        for (std::int64_t i = 0; i < count; ++i) {
+            if constexpr (sizeof...(Ts) == 0) {
+                to[i] = rule(lane<T>(a[i]));
+            } else if constexpr (sizeof...(Ts) == 1) {
+                to[i] = rule(lane<T>(a[i]), lane<T>(lanes<T>(in[1])[i]));
+            } else {
+                to[i] =
+                    rule(lane<T>(a[i]), lane<T>(lanes<T>(in[1])[i]), lane<T>(lanes<T>(in[2])[i]));
+            }
         }
     }
 }

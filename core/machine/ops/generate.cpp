@@ -1,6 +1,7 @@
 // Values made from counters: iota and random bits.
 #include "core/machine/ops/ops.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -11,9 +12,14 @@ RuntimeValue iota(const Call& call)
     const auto& [dtype, shape, dimension] = call.params<ir::IotaParams>();
     RuntimeValue result = RuntimeValue::arrayOf(dtype, shape);
     const auto axis = static_cast<std::size_t>(dimension);
-    const std::int64_t stride = rowMajorStrides(shape)[axis];
-    for (std::int64_t i = 0; i < result.elements(); ++i) {
-        writeElement(dtype, result.data.get(), i, static_cast<double>(i / stride % shape[axis]));
+    const std::int64_t bytes = rowMajorStrides(shape)[axis] * dtypeBytes(dtype);
+    const std::int64_t period = shape[axis] * bytes, all = result.elements() * dtypeBytes(dtype);
+    std::byte* out = result.data.get();
+    for (std::int64_t i = 0; i < shape[axis] && all > 0; ++i) {
+        fillElements(dtype, out + i * bytes, bytes / dtypeBytes(dtype), static_cast<double>(i));
+    }
+    for (std::int64_t done = period; done < all; done += period) {
+        std::copy_n(out, period, out + done);
     }
     return result;
 }

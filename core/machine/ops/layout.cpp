@@ -20,6 +20,12 @@ struct Move
 
 RuntimeValue moved(DType dtype, const Shape& shape, const std::vector<Move>& moves)
 {
+    if (moves.size() == 1 && !moves[0].source->isScalar() && shape.rank() > 0
+        && shape.elements() == moves[0].source->elements() && moves[0].from.isContiguous()) {
+        RuntimeValue same = *moves[0].source;
+        same.shape = shape;
+        return same;
+    }
     RuntimeValue result = RuntimeValue::arrayOf(dtype, shape);
     std::byte one[kMostLaneBytes];
     std::byte* target = result.isScalar() ? one : result.data.get();

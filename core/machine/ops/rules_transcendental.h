@@ -1,8 +1,9 @@
 // One element of the transcendental operations, by code: the C library's f32 functions, within an
-// ulp or two of the exact value (tests/ops names each bound).
+// ulp or two of the exact value (tests/ops names each bound). Those with `all` take many at once.
 #pragma once
 
 #include "core/base/dtype.h"
+#include "core/machine/arith/elementwise.h"
 #include "core/machine/ops/rules_arithmetic.h"
 
 #include <cmath>
@@ -32,12 +33,22 @@ private:
 
 struct Exp
 {
-    auto operator()(Float auto a) const { return std::exp(a); }
+    static void all(const float* in, float* out, std::int64_t count)
+    {
+        arith::expF32(in, out, count);
+    }
+
+    float operator()(Float auto a) const;
 };
 
 struct Exp2
 {
-    auto operator()(Float auto a) const { return std::exp2(a); }
+    static void all(const float* in, float* out, std::int64_t count)
+    {
+        arith::exp2F32(in, out, count);
+    }
+
+    float operator()(Float auto a) const;
 };
 
 struct Expm1
