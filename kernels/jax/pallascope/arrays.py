@@ -91,17 +91,17 @@ class Arrays:
             return array.refs[space]
         is_declared = False
         if array.base is not None:
-            found = self._reshaped(self.ref(array.base, space), types.shape_of(array.aval))
+            found = self.reshaped(self.ref(array.base, space), types.shape_of(array.aval))
         elif not array.refs and (array.scalar is None or array.value is not None):
             if array.value is not None and array not in self.inputs:
                 self.inputs.append(array)
             found = self.walk.builder.value(self._type(array, space), array.name)
             is_declared = True
         elif array.refs:
-            found = self._new(self._type(array, space), array.name)
+            found = self.scratch(self._type(array, space), array.name)
             self.copy(array.ref(), found)
         else:
-            found = self._new(self._type(array, "smem"), array.name)
+            found = self.scratch(self._type(array, "smem"), array.name)
             assert array.scalar is not None
             self.walk.builder.one("swap", [found, array.scalar],
                                   Type(self.walk.builder.types[found].dtype), {"entries": []})
@@ -117,7 +117,7 @@ class Arrays:
     def own_scalars(self, array: Array) -> int:
         """A copy in SMEM for a kernel that writes to its scalars."""
         source = self.ref(array, "hbm")
-        found = self._new(self._type(array, "smem"), array.name)
+        found = self.scratch(self._type(array, "smem"), array.name)
         self.copy(source, found)
         return found
 
@@ -188,11 +188,12 @@ class Arrays:
     def _type(self, array: Array, space: str) -> Type:
         return Type(types.dtype_of(array.aval.dtype), types.shape_of(array.aval), space)
 
-    def _new(self, type_: Type, name: str) -> int:
+    def scratch(self, type_: Type, name: str) -> int:
+        """Memory that lives while the program runs."""
         self._scratch.append(self.walk.builder.value(type_, name))
         return self._scratch[-1]
 
-    def _reshaped(self, ref: int, shape: tuple[int, ...]) -> int:
+    def reshaped(self, ref: int, shape: tuple[int, ...]) -> int:
         builder = self.walk.builder
         return builder.one("ref_reshape", [ref], builder.types[ref]._replace(shape=shape),
                            {"shape": list(shape)})

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pallascope import compat, devices, flow, pipelines, primitives, prng, stages, types
+from pallascope import collectives, compat, devices, flow, pipelines, primitives, prng, stages, types
 from pallascope.arrays import Array, Arrays
 from pallascope.problems import NotCaptured
 from pallascope.program import Region
@@ -28,6 +28,7 @@ class Outer:
         self.cores = cores  # of the device
         self.interprets = False  # a kernel is not meant for a TPU
         self.arrays = Arrays(walk)
+        self.collectives = collectives.Collectives(walk, self.arrays)
         self.flow = flow.Flow(walk, self.arrays, self._inline_again)
         self.kernels: list[dict[str, Any]] = []  # what each asks of the compiler
         self._frames: list[_Frame] = []
@@ -98,6 +99,8 @@ class Outer:
             return self._pallas_call(eqn, operands)
         if name == "mpmd_map":
             return self._mpmd_map(eqn, operands)
+        if name in collectives.NAMES:
+            return self.collectives.equation(eqn, operands)
         if name in devices.SAME_VALUE or name in primitives.IDENTITY:
             return operands
         if name in _CALLS:
