@@ -98,10 +98,10 @@ class Arrays:
             found = self.walk.builder.value(self._type(array, space), array.name)
             is_declared = True
         elif array.refs:
-            found = self.scratch(self._type(array, space), array.name)
+            found = self._new(self._type(array, space), array.name)
             self.copy(array.ref(), found)
         else:
-            found = self.scratch(self._type(array, "smem"), array.name)
+            found = self._new(self._type(array, "smem"), array.name)
             assert array.scalar is not None
             self.walk.builder.one("swap", [found, array.scalar],
                                   Type(self.walk.builder.types[found].dtype), {"entries": []})
@@ -117,7 +117,7 @@ class Arrays:
     def own_scalars(self, array: Array) -> int:
         """A copy in SMEM for a kernel that writes to its scalars."""
         source = self.ref(array, "hbm")
-        found = self.scratch(self._type(array, "smem"), array.name)
+        found = self._new(self._type(array, "smem"), array.name)
         self.copy(source, found)
         return found
 
@@ -188,8 +188,7 @@ class Arrays:
     def _type(self, array: Array, space: str) -> Type:
         return Type(types.dtype_of(array.aval.dtype), types.shape_of(array.aval), space)
 
-    def scratch(self, type_: Type, name: str) -> int:
-        """Memory that lives while the program runs."""
+    def _new(self, type_: Type, name: str) -> int:
         self._scratch.append(self.walk.builder.value(type_, name))
         return self._scratch[-1]
 

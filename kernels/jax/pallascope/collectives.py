@@ -7,20 +7,18 @@ its own, what came backwards; each of those from the farthest device on.
 
 from __future__ import annotations
 
-import collections
-import contextlib
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 from jax import lax
 
-from pallascope import devices, stages
+from pallascope import devices, rings, stages
 from pallascope.arrays import Array, Arrays
 from pallascope.problems import NotCaptured
-from pallascope.program import INDEX, Type
+from pallascope.program import INDEX, Region, Type
 from pallascope.transforms import element, elements
 from pallascope.walk import Walk
 
@@ -36,7 +34,6 @@ _OF_ONE: dict[Any, Callable[[Any], Any]] = {
 
 # Of a reduction: a piece takes a link as long as a hop's latency.
 _MOST_PIECES, _LEAST_BYTES = 4, 64 << 10
-_REMOTE = {"source_semaphore": True, "device": True}  # of a dma_start
 
 Operation = Callable[[Any, Any], Any]
 
@@ -48,6 +45,7 @@ class Collectives:
         self.walk = walk
         self.arrays = arrays
         self._eqn: Any = None
+        self._scope = Region([])  # of the collective: its semaphores, and what is on its way
         self._barriers = itertools.count(devices.START_BARRIER - 1, -1)  # one for each ring
 
     def equation(self, eqn: Any, operands: list[Array]) -> list[Array]:
@@ -66,8 +64,11 @@ class Collectives:
                 "ppermute": self._ppermute}.get(name, self._all_reduce)
         results = []
         for operand, v in zip(operands, eqn.outvars, strict=True):
+            source = self.arrays.ref(operand, "hbm")
             results.append(self.arrays.new_result(v.aval, name))
-            rule(axes, self.arrays.ref(operand, "hbm"), results[-1].ref())
+            with self.walk.builder.region() as self._scope:
+                rule(axes, source, results[-1].ref())
+            self.walk.builder.emit("run_scoped", [], [], regions=[self._scope])
         return results
 
     # ---- over any axes ---------------------------------------------------------------------
@@ -148,10 +149,11 @@ class Collectives:
             self._reduced(_OF_ONE[op], [self._reshaped(gathered, (count, *(shape or (1,))))],
                           self._reshaped(target, shape or (1,)))
         else:
-            for first, last in ((0, total - rest), (total - rest, total)):
-                self._all_reduce(axes, *(elements(self.walk, self._reshaped(ref, (total,)), 0,
-                                                  first, last - first)
-                                         for ref in (source, target)))
+            flat, reduced = self._reshaped(source, (total,)), self._scratch(source, (total,))
+            for start, size in ((0, total - rest), (total - rest, rest)):
+                self._all_reduce(axes, *(elements(self.walk, ref, 0, start, size)
+                                         for ref in (flat, reduced)))
+            self.arrays.copy(self._reshaped(reduced, shape), target)
 
     @staticmethod
     def _part_shape(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
@@ -171,35 +173,32 @@ class Collectives:
         me = builder.index(0)
         for axis, size in zip(axes, sizes, strict=True):
             me = builder.add_index(builder.scale_index(me, size), self._axis_index(axis))
-        received, sent = (builder.value(Type("int32", (), "dma_semaphore"), name)
-                          for name in ("received", "sent"))
+        received, sent = (self._scoped(Type("int32", (), "dma_semaphore"), text)
+                          for text in ("received", "sent"))
         barrier = self._barrier()
         branches = []
-        with builder.region([received, sent]) as region:
-            for device in range(math.prod(sizes)):
-                with builder.region() as branch:
-                    aim, origin = aims.get(device), origins.get(device)
-                    if origin is None:
-                        stages.fill(self.walk, target)
-                    elif origin == device:
-                        self.arrays.copy(source, target)
-                        aim = origin = None
-                    if origin is not None:  # which may write now
-                        self._signal(barrier, self._device(axes, origin))
-                    if aim is not None:
-                        builder.emit("semaphore_wait", [barrier, builder.index(1)], [])
-                        builder.emit("dma_start", [source, target, received, sent,
-                                                   self._device(axes, aim)], [], _REMOTE)
-                    if origin is not None:
-                        builder.emit("dma_wait", [target, received], [])
-                    if aim is not None:
-                        builder.emit("dma_wait", [source, sent], [])
-                branches.append(branch)
-            if len(branches) == 1:
-                region.operations += branches[0].operations
-            else:
-                builder.emit("cond", [me], [], regions=branches)
-        builder.emit("run_scoped", [], [], regions=[region])
+        for device in range(math.prod(sizes)):
+            with builder.region() as branch:
+                aim, origin = aims.get(device), origins.get(device)
+                if origin not in (None, device):  # which may write now
+                    self._signal(barrier, self._device(axes, origin))
+                if aim not in (None, device):
+                    builder.emit("semaphore_wait", [barrier, builder.index(1)], [])
+                    builder.emit("dma_start", [source, target, received, sent,
+                                               self._device(axes, aim)], [], rings.REMOTE)
+                if origin is None:
+                    stages.fill(self.walk, target)
+                elif origin == device:
+                    self.arrays.copy(source, target)
+                else:
+                    builder.emit("dma_wait", [target, received], [])
+                if aim not in (None, device):
+                    builder.emit("dma_wait", [source, sent], [])
+            branches.append(branch)
+        if len(branches) == 1:
+            self._scope.operations += branches[0].operations
+        else:
+            builder.emit("cond", [me], [], regions=branches)
 
     def _device(self, axes: list[str], index: int) -> int:
         """The number of the device at a place along several axes at once."""
@@ -213,18 +212,21 @@ class Collectives:
 
     def _gather(self, axis: str, source: int, target: int, place: int) -> None:
         """`target` has the blocks of all devices along its axis `place`."""
-        with self._ring(axis) as ring:
-            ring.keep(source, self._at(target, place, ring.index(0)))
+        ring = self._ring(axis)
+        ring.keep(source, self._at(target, place, ring.index(0)))
 
-            def step(way: int, hop: int, _: int) -> None:
-                block = self._at(target, place, ring.index(-way * hop))
-                ring.send(way, hop, 0, source if hop == 0 else block, block)
+        def step(way: int, hop: int, _: int) -> None:
+            block = self._at(target, place, ring.index(-way * hop))
+            ring.send(way, hop, 0, source if hop == 0 else block, block)
 
-            ring.run(step)
+        ring.run(step)
 
     def _scatter(self, axis: str, op: Operation, source: int, target: int, place: int) -> None:
         """`target` is the reduction of all devices' blocks at this one's place. It goes in pieces,
         so that links have work while the core reduces."""
+        if self.walk.devices[axis] == 1:
+            self.arrays.copy(self._at(source, place, self.walk.builder.index(0)), target)
+            return
         shape = self._type(target).shape
         cut = next((number for number, extent in enumerate(shape) if extent > 1), 0)
         most = stages.bytes_of(self._type(target).dtype, math.prod(shape)) // _LEAST_BYTES
@@ -235,75 +237,69 @@ class Collectives:
             size = shape[cut] // pieces if pieces > 1 else 0
             return elements(self.walk, ref, cut, piece * size, size) if size else ref
 
-        with self._ring(axis, pieces) as ring:
-            came = {way: self._scratch(target, (hops, *shape)) for way, hops in ring.hops.items()}
-            total = {way: self._scratch(target, (hops, *shape)) for way, hops in ring.hops.items()}
+        ring = self._ring(axis, pieces)
+        came = {way: self._scratch(target, (hops, *shape)) for way, hops in ring.hops.items()}
+        total = {way: self._scratch(target, (hops, *shape)) for way, hops in ring.hops.items()
+                 if ring.size > 2}
 
-            def step(way: int, hop: int, piece: int) -> None:
-                part = piece_of(self._at(source, place, ring.index(way * (ring.hops[way] - hop))),
-                                piece)
-                if hop > 0:
-                    part = self._reduced(op, [piece_of(self._nth(came[way], hop - 1), piece), part],
-                                         piece_of(self._nth(total[way], hop - 1), piece))
-                ring.send(way, hop, piece, part, piece_of(self._nth(came[way], hop), piece))
+        def step(way: int, hop: int, piece: int) -> None:
+            part = piece_of(self._at(source, place, ring.index(way * (ring.hops[way] - hop))),
+                            piece)
+            if hop > 0:
+                part = self._reduced(op, [piece_of(self._nth(came[way], hop - 1), piece), part],
+                                     piece_of(self._nth(total[way], hop - 1), piece))
+            ring.send(way, hop, piece, part, piece_of(self._nth(came[way], hop), piece))
 
-            def last(piece: int) -> None:
-                parts = [piece_of(self._at(source, place, ring.index(0)), piece)]
-                for way, hops in ring.hops.items():
-                    parts.insert(0 if way > 0 else 1,
-                                 piece_of(self._nth(came[way], hops - 1), piece))
-                if len(parts) == 3:
-                    parts[:2] = [self._reduced(op, parts[:2], piece_of(
-                        self._nth(total[1], ring.hops[1] - 1), piece))]
-                self._reduced(op, parts, piece_of(target, piece))
+        def last(piece: int) -> None:
+            parts = [piece_of(self._nth(came[way], hops - 1), piece)
+                     for way, hops in ring.hops.items()]
+            parts.insert(1, piece_of(self._at(source, place, ring.index(0)), piece))
+            if len(parts) == 3:
+                parts[:2] = [self._reduced(op, parts[:2], piece_of(
+                    self._nth(total[1], ring.hops[1] - 1), piece))]
+            self._reduced(op, parts, piece_of(target, piece))
 
-            if ring.hops:
-                ring.run(step, last)
-            else:
-                ring.keep(self._at(source, place, ring.index(0)), target)
+        ring.run(step, last)
 
     def _exchange(self, axis: str, source: int, target: int, place: int, to: int) -> None:
         """Block i of `source` goes to device i, and is this one's in its `target`. Those that have
         farther to go than the neighbour travel in a bag."""
-        with self._ring(axis) as ring:
-            mine = self._at(target, to, ring.index(0))
-            ring.keep(self._at(source, place, ring.index(0)), mine)
-            block = self._type(mine).shape
-            bags = {way: [self._scratch(target, (hops - hop, *block)) for hop in range(1, hops)]
-                    for way, hops in ring.hops.items()}
+        ring = self._ring(axis)
+        mine = self._at(target, to, ring.index(0))
+        ring.keep(self._at(source, place, ring.index(0)), mine)
+        block = self._type(mine).shape
+        bags = {way: [self._scratch(target, (hops - hop, *block)) for hop in range(1, hops)]
+                for way, hops in ring.hops.items()}
 
-            def step(way: int, hop: int, _: int) -> None:
-                goal = self._at(target, to, ring.index(-way * hop))
-                rest = ring.hops[way] - hop - 1
-                if hop == 0:
-                    ring.send(way, 0, 0, self._at(source, place, ring.index(way)), goal)
-                    for far in range(rest):
-                        ring.send(way, 0, 0, self._at(source, place, ring.index(way * (far + 2))),
-                                  self._nth(bags[way][0], far))
-                    return
-                bag = bags[way][hop - 1]
-                ring.send(way, hop, 0, self._nth(bag, 0), goal)
-                if rest > 0:
-                    ring.send(way, hop, 0, elements(self.walk, bag, 0, 1, rest), bags[way][hop])
+        def step(way: int, hop: int, _: int) -> None:
+            goal = self._at(target, to, ring.index(-way * hop))
+            rest = ring.hops[way] - hop - 1
+            if hop == 0:
+                ring.send(way, 0, 0, self._at(source, place, ring.index(way)), goal)
+                for far in range(rest):
+                    ring.send(way, 0, 0, self._at(source, place, ring.index(way * (far + 2))),
+                              self._nth(bags[way][0], far))
+                return
+            bag = bags[way][hop - 1]
+            ring.send(way, hop, 0, self._nth(bag, 0), goal)
+            if rest > 0:
+                ring.send(way, hop, 0, elements(self.walk, bag, 0, 1, rest), bags[way][hop])
 
-            ring.run(step)
+        ring.run(step)
 
-    @contextlib.contextmanager
-    def _ring(self, axis: str, pieces: int = 1) -> Iterator[_Ring]:
-        """Semaphores for one way round; goes on when both neighbours are there."""
+    def _ring(self, axis: str, pieces: int = 1) -> rings.Ring:
+        """Goes on when both neighbours are there."""
         builder = self.walk.builder
-        ring = _Ring(self.walk, self._axis_index(axis), self.walk.devices[axis], pieces)
-        with builder.region(ring.semaphores) as region:
-            for way in ring.hops:
-                ring.neighbours[way] = devices.number_of(self.walk, {axis: ring.index(way)})
-            if ring.hops:
-                barrier = self._barrier()
-                for device in ring.neighbours.values():
-                    self._signal(barrier, device)
-                builder.emit("semaphore_wait", [barrier, builder.index(len(ring.hops))], [])
-            yield ring
-            ring.finish()
-        builder.emit("run_scoped", [], [], regions=[region])
+        ring = rings.Ring(self.walk, self._axis_index(axis), self.walk.devices[axis], pieces)
+        self._scope.arguments += ring.semaphores
+        for way in ring.hops:
+            ring.neighbours[way] = devices.number_of(self.walk, {axis: ring.index(way)})
+        if ring.hops:
+            barrier = self._barrier()
+            for device in ring.neighbours.values():
+                self._signal(barrier, device)
+            builder.emit("semaphore_wait", [barrier, builder.index(len(ring.hops))], [])
+        return ring
 
     # ---- small parts -----------------------------------------------------------------------
 
@@ -324,8 +320,11 @@ class Collectives:
         return self.walk.builder.types[ref]
 
     def _scratch(self, like: int, shape: tuple[int, ...]) -> int:
-        return self.arrays.scratch(Type(self._type(like).dtype, shape, "hbm"),
-                                   self._eqn.primitive.name)
+        return self._scoped(Type(self._type(like).dtype, shape, "hbm"), self._eqn.primitive.name)
+
+    def _scoped(self, type_: Type, name: str) -> int:
+        self._scope.arguments.append(self.walk.builder.value(type_, name))
+        return self._scope.arguments[-1]
 
     def _reshaped(self, ref: int, shape: tuple[int, ...]) -> int:
         return ref if self._type(ref).shape == shape else self.arrays.reshaped(ref, shape)
@@ -353,72 +352,3 @@ class Collectives:
         stages.compute(self.walk, eqn.replace(source_info=self._eqn.source_info), operands,
                        [result])
         return result
-
-
-class _Ring:
-    """Of `size` devices; what one of them does, at place `me`, all do. Ways are 1 and -1."""
-
-    def __init__(self, walk: Walk, me: int, size: int, pieces: int) -> None:
-        self.walk = walk
-        self.me = me
-        self.size = size
-        self.pieces = pieces  # of what goes one hop
-        self.hops = {way: hops for way, hops in ((1, size // 2), (-1, (size - 1) // 2)) if hops}
-        self.neighbours: dict[int, int] = {}  # their numbers
-        shape = (len(self.hops), max(self.hops.values(), default=0), pieces)
-        self.semaphores = [
-            walk.builder.value(Type("int32", extents, "dma_semaphore"), name)
-            for name, extents in (("kept", ()), ("received", shape), ("sent", shape))
-            if 0 not in extents]
-        # Refs that are filled, by way and piece, or emptied, with semaphores.
-        self._coming: dict[tuple[int, int], list[tuple[int, int]]] = collections.defaultdict(list)
-        self._unfinished: list[tuple[int, int]] = []
-
-    def index(self, distance: int) -> int:
-        """The place of the device that is so far forwards."""
-        builder = self.walk.builder
-        if distance % self.size == 0:
-            return self.me
-        ahead = builder.add_index(self.me, builder.index(distance % self.size))
-        return builder.one("rem", [ahead, builder.index(self.size)], INDEX)
-
-    def keep(self, source: int, target: int) -> None:
-        """Copies what stays on the device."""
-        kept = self.semaphores[0]
-        self.walk.builder.emit("dma_start", [source, target, kept], [])
-        self._unfinished.append((target, kept))
-
-    def send(self, way: int, hop: int, piece: int, source: int, target: int) -> None:
-        """To the neighbour, whose `target` it is."""
-        place = [list(self.hops).index(way), hop, piece]
-        received, sent = (self._semaphore(ref, place) for ref in self.semaphores[1:])
-        self.walk.builder.emit(
-            "dma_start", [source, target, received, sent, self.neighbours[way]], [], _REMOTE)
-        self._coming[way, piece].append((target, received))
-        self._unfinished.append((source, sent))
-
-    def run(self, step: Callable[[int, int, int], None],
-            last: Callable[[int], Any] = lambda _: None) -> None:
-        """`step` sends one piece on its way's hop of this number, from 0; what came on the hop
-        before is there. `last` is for a piece that has come from all devices."""
-        hops = max(self.hops.values(), default=0)
-        for hop, piece in itertools.product(range(hops + 1), range(self.pieces)):
-            for way in self.hops:
-                self._wait(self._coming[way, piece])
-                if hop < self.hops[way]:
-                    step(way, hop, piece)
-            if hop == hops:
-                last(piece)
-
-    def finish(self) -> None:
-        self._wait(self._unfinished)
-
-    def _wait(self, copies: list[tuple[int, int]]) -> None:
-        for copy in copies:
-            self.walk.builder.emit("dma_wait", copy, [])
-        copies.clear()
-
-    def _semaphore(self, ref: int, place: list[int]) -> int:
-        return self.walk.builder.one(
-            "ref_at", [ref], Type("int32", (), "dma_semaphore"),
-            {"entries": [{"slice": False, "start": index} for index in place]})
