@@ -115,12 +115,10 @@ OF_TWO_AXES = {
     "all_to_all_in_reverse": (lambda x: lax.all_to_all(doubled(x), BA, 1, 0, tiled=True), P(AB)),
     "all_to_all_in_place": (lambda x: lax.all_to_all(doubled(x), BA, 1, 1, tiled=True), P(AB)),
     "ppermute_on_b": (lambda x: lax.ppermute(doubled(x), "b", [(0, 1), (1, 0)]), P(AB)),
-    "ppermute_in_reverse": (lambda x: lax.ppermute(doubled(x), BA, [(0, 1), (1, 2), (2, 0)]),
-                            P(AB)),
+    "ppermute_on_both": (lambda x: lax.ppermute(doubled(x), AB, [(0, 1), (1, 2), (2, 0)]), P(AB)),
     "in_a_loop": (in_a_loop, P(AB)),
     "in_a_scan": (in_a_scan, (P(), P())),
 }
-
 
 def cases():
     """Every collective on 2, 4 and 8 devices, each with another dtype, and on a mesh of two axes.
