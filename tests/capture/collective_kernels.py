@@ -27,13 +27,13 @@ AB, BA = ("a", "b"), ("b", "a")
 DTYPES = {"f32": np.float32, "bf16": jnp.bfloat16, "int32": np.int32}
 
 
-def doubled(x, interpret=True):
+def doubled(x, out=None):
     """By a kernel."""
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref[...] + x_ref[...]
 
-    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
-                          interpret=interpret)(x)
+    return pl.pallas_call(kernel, out_shape=out or jax.ShapeDtypeStruct(x.shape, x.dtype),
+                          interpret=out is None)(x)
 
 
 @dataclasses.dataclass

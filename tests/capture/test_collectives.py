@@ -162,3 +162,29 @@ def test_what_is_not_captured_is_named_with_its_line():
     assert "primitive pbroadcast" in str(error.value)
     assert "ppermute over axes in another order than the mesh's" in str(error.value)
     assert "test_collectives.py:" in str(error.value)
+
+
+def test_forms_of_a_checked_shard_map():
+    """Where JAX keeps track of what varies between devices, it makes other primitives of sums and
+    gathers."""
+    def varying(x):
+        aval = jax.typeof(x)
+        mark = {"vma": aval.vma} if hasattr(aval, "vma") else {"manual_axis_type": aval.mat}
+        return jax.ShapeDtypeStruct(x.shape, x.dtype, **mark)
+
+    def fn(x):
+        y = doubled(x, out=varying(x))
+        everywhere = (lax.all_gather(y, "x", tiled=True, to="invarying") if not invariant
+                      else invariant(y, "x", tiled=True))
+        return lax.psum(y, "x"), lax.pmax(y, "x"), y + lax.psum(y, "x"), everywhere
+
+    from jax._src.lax import parallel
+    invariant = getattr(parallel, "all_gather_invariant", None)
+    x = np.random.default_rng(2).integers(-99, 99, (32, 128)).astype(np.int32)
+    found, _ = run(pallascope.capture(
+        jax.shard_map(fn, mesh=pallascope.mesh_of({"x": 4}), in_specs=P("x"),
+                      out_specs=(P(), P(), P("x"), P())), x))
+    parts = 2 * x.reshape(4, 8, 128)
+    for ours, theirs in zip(found, (parts.sum(0), parts.max(0), (parts + parts.sum(0)), parts),
+                            strict=True):
+        np.testing.assert_array_equal(ours, theirs.reshape(ours.shape))
