@@ -32,7 +32,7 @@ _OF_ONE: dict[Any, Callable[[Any], Any]] = {
     lax.max: lambda array: lax.reduce_max(array, (0,)),
     lax.min: lambda array: lax.reduce_min(array, (0,))}
 
-# Of a reduction: a piece takes a link as long as a hop's latency.
+# Of a reduction: the least piece takes a link about as long as a hop's latency.
 _MOST_PIECES, _LEAST_BYTES = 4, 64 << 10
 
 Operation = Callable[[Any, Any], Any]
