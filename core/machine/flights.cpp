@@ -2,21 +2,24 @@
 #include "core/machine/engine.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace pallascope::machine {
 
-// Every link serves its copies in order, so the next event of each is that of its first flight.
+// Every link serves its copies in order, so the next event of each is that of its first flight. Of
+// two at one time an end comes first: a copy may be started because that one has landed.
 void Engine::land(Picoseconds until)
 {
     while (true) {
         std::deque<Flight>* first = nullptr;
-        Picoseconds when;
+        std::pair<Picoseconds, bool> when; // second: it reads
         for (std::deque<Flight>& link : m_state.flights) {
             if (link.empty()) {
                 continue;
             }
-            const Picoseconds at = link.front().started ? link.front().end : link.front().start;
-            if (at <= until && (first == nullptr || at < when)) {
+            const Flight& next = link.front();
+            const std::pair at(next.started ? next.end : next.start, !next.started);
+            if (at.first <= until && (first == nullptr || at < when)) {
                 first = &link;
                 when = at;
             }

@@ -15,7 +15,8 @@ std::size_t at(std::int64_t index)
 }
 
 // Everything happens in one process; lanes are its threads.
-constexpr std::string_view kPrefix = R"({"ph":"X","pid":1,"tid":)";
+constexpr std::string_view kComplete = R"({"ph":"X","pid":1,"tid":)";
+constexpr std::string_view kInstant = R"({"ph":"i","s":"t","pid":1,"tid":)";
 
 class ChromeWriter
 {
@@ -72,10 +73,11 @@ private:
 
     // An event up to the first of its args. The times come last, next to a copy's issue time, which
     // is often the same: so the file packs a tenth smaller.
-    void event(std::string_view category, std::string_view name)
+    void event(std::string_view category, std::string_view name,
+               std::string_view prefix = kComplete)
     {
         m_json.raw(",\n");
-        m_json.raw(kPrefix);
+        m_json.raw(prefix);
         m_json.integer(m_lane);
         m_json.raw(",\"cat\":\"");
         m_json.raw(category);
@@ -117,20 +119,24 @@ private:
         return true;
     }
 
+    // And what the agent printed, as moments.
     [[nodiscard]] bool writeSteps(std::int32_t agent)
     {
         const Steps& steps = m_trace.steps();
         bool named = false;
+        const auto inLane = [&] {
+            if (!named) {
+                lane(agent == 0 ? "steps" : laneName(agent, "steps"));
+                named = true;
+            }
+        };
         std::string name;
         for (std::size_t row = 0; row < steps.size(); ++row) {
             const Pipeline& pipeline = m_info.pipelines[at(steps.pipeline[row])];
             if (pipeline.agent != agent) {
                 continue;
             }
-            if (!named) {
-                lane(agent == 0 ? "steps" : laneName(agent, "steps"));
-                named = true;
-            }
+            inLane();
             name = "step ";
             name += std::to_string(row);
             event("step", name);
@@ -144,7 +150,30 @@ private:
                 return false;
             }
         }
+        for (const Print& print : m_info.prints) {
+            if (print.agent == agent) {
+                inLane();
+                if (!write(print)) {
+                    return false;
+                }
+            }
+        }
         return true;
+    }
+
+    [[nodiscard]] bool write(const Print& print)
+    {
+        event("print", print.text, kInstant);
+        number("\"step\":", print.step);
+        if (print.source.file >= 0) {
+            m_json.raw(",\"source\":");
+            m_json.text(m_info.sources[at(print.source.file)].path + ":"
+                        + std::to_string(print.source.line));
+        }
+        m_json.raw("},\"ts\":");
+        m_json.microseconds(print.time.value());
+        m_json.raw("}");
+        return m_output.next();
     }
 
     [[nodiscard]] bool writeCopies()
@@ -310,7 +339,8 @@ ChromePlan planChrome(const Trace& trace, const SaveOptions& options)
         plan.operationCount += perTemplate[at(id)];
     }
     plan.operations = options.operations || plan.operationCount <= kChromeOperationLimit;
-    plan.events = static_cast<std::int64_t>(trace.steps().size() + trace.copies().size());
+    plan.events = static_cast<std::int64_t>(trace.steps().size() + trace.copies().size()
+                                            + trace.info().prints.size());
     if (plan.operations) {
         plan.events += plan.operationCount
                        + static_cast<std::int64_t>(2 * trace.steps().size()); // waits, overhead

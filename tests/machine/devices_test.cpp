@@ -109,6 +109,28 @@ TEST(Devices, aRingPermuteMovesEveryPartOneDeviceOn)
     }
 }
 
+// A copy that starts in the moment in which another one ends reads what that one wrote, whichever
+// link comes first.
+TEST(Devices, whatHasJustLandedCanBePassedOn)
+{
+    std::vector<pl::Scratch> scratch = twoSemaphores();
+    scratch.push_back(pl::dmaSemaphores("passed"));
+    scratch.push_back({"landed", kF32, {8, 128}, ir::MemorySpace::Hbm});
+    const ir::Program program = onDevices(2, scratch, [](pl::Ref x, pl::Ref out, const Refs& refs) {
+        pl::remoteDmaStart(x, refs[3], refs[0], refs[1], right(2));
+        pl::dmaWait(refs[3], refs[1]);
+        pl::dmaStart(refs[3], out, refs[2]);
+        pl::dmaWait(out, refs[2]);
+        pl::dmaWait(x, refs[0]);
+    });
+    const machine::RunResult run = runOn(program, 2);
+    EXPECT_EQ(findingsText(run), "");
+    const std::vector<double> out = elementsOf(run.outputs[0]);
+    for (std::size_t row = 0; row < 16; ++row) {
+        EXPECT_EQ(out[row * 128], static_cast<double>((row + 8) % 16)) << row;
+    }
+}
+
 // Three back is as far as five on of eight: the shorter way, by the link to the left.
 TEST(Devices, aCopyGoesTheShorterWayRoundTheRing)
 {

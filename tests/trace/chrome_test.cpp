@@ -42,7 +42,7 @@ std::map<int, Lane> lanesOf(const json& document)
         if (event["ph"] == "X") {
             const std::int64_t begin = nanoseconds(event["ts"]);
             lane.slices.push_back({begin, begin + nanoseconds(event["dur"])});
-        } else if (event["name"] == "thread_name") {
+        } else if (event["ph"] == "M" && event["name"] == "thread_name") {
             lane.name = event["args"]["name"];
         }
     }
@@ -170,6 +170,33 @@ TEST(ChromeHalf, pastTheLimitHoldsStepsAndCopiesUnlessAskedForMore)
     }
     EXPECT_EQ(operations, 1'024'016U);
     EXPECT_EQ(more.find("\"note\":"), std::string::npos);
+}
+
+// Also those of an agent that has no steps.
+TEST(ChromeHalf, printsAreMomentsInTheLanesOfSteps)
+{
+    TraceBuilder builder = test::mainJobBuilder(1024);
+    builder.info.agents.push_back("core 1");
+    builder.info.sources = {{"k.py", ""}};
+    builder.info.prints = {{"a = \"1\"\n2", 3, 0, Picoseconds(1'234'567), {0, 12}},
+                           {"thread_name", -1, 1, Picoseconds(2'000'000), {}}};
+    Result<std::shared_ptr<const Trace>> trace = std::move(builder).finish();
+    ASSERT_TRUE(trace) << trace.error().message;
+    const json document = json::parse(toJson(**trace));
+    const json prints = eventsOf(document, "print");
+    ASSERT_EQ(prints.size(), 2U);
+    std::map<int, Lane> lanes = lanesOf(document);
+    EXPECT_EQ(lanes[prints[0]["tid"].get<int>()].name, "steps");
+    EXPECT_EQ(lanes[prints[1]["tid"].get<int>()].name, "core 1 steps");
+    EXPECT_EQ(prints[0], json({{"ph", "i"},
+                               {"s", "t"},
+                               {"pid", 1},
+                               {"tid", prints[0]["tid"]},
+                               {"cat", "print"},
+                               {"name", "a = \"1\"\n2"},
+                               {"args", {{"step", 3}, {"source", "k.py:12"}}},
+                               {"ts", 1.234}}));
+    EXPECT_EQ(prints[1]["args"], json({{"step", -1}}));
 }
 
 TEST(ChromeHalf, severalAgentsHaveLanesOfTheirOwn)

@@ -91,7 +91,7 @@ class Arrays:
             return array.refs[space]
         is_declared = False
         if array.base is not None:
-            found = self._reshaped(self.ref(array.base, space), types.shape_of(array.aval))
+            found = self.reshaped(self.ref(array.base, space), types.shape_of(array.aval))
         elif not array.refs and (array.scalar is None or array.value is not None):
             if array.value is not None and array not in self.inputs:
                 self.inputs.append(array)
@@ -192,7 +192,7 @@ class Arrays:
         self._scratch.append(self.walk.builder.value(type_, name))
         return self._scratch[-1]
 
-    def _reshaped(self, ref: int, shape: tuple[int, ...]) -> int:
+    def reshaped(self, ref: int, shape: tuple[int, ...]) -> int:
         builder = self.walk.builder
         return builder.one("ref_reshape", [ref], builder.types[ref]._replace(shape=shape),
                            {"shape": list(shape)})

@@ -11,8 +11,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from pallascope import (compat, composed, control, copies, debug, files, memory, pipelines, places,
-                        primitives, prng, types)
+from pallascope import (compat, composed, control, copies, debug, files, matrix_unit, memory,
+                        pipelines, places, primitives, prng, types)
 from pallascope.arrays import Array
 from pallascope.outer import Outer
 from pallascope.problems import UnsupportedError
@@ -20,7 +20,8 @@ from pallascope.sources import name_of_function
 from pallascope.walk import Walk
 
 _RULES = {**primitives.RULES, **composed.RULES, **places.RULES, **prng.RULES, **memory.RULES,
-          **control.RULES, **copies.RULES, **pipelines.RULES, **debug.RULES}
+          **control.RULES, **copies.RULES, **pipelines.RULES, **debug.RULES,
+          **matrix_unit.RULES}
 
 
 @dataclasses.dataclass

@@ -12,7 +12,7 @@ from pallascope.program import INDEX, Type
 from pallascope.walk import Leaf, Walk
 
 # Of what a shard_map's function says about how values vary between devices.
-SAME_VALUE = frozenset({"pvary", "pcast", "pbroadcast"})
+SAME_VALUE = frozenset({"pvary", "pcast"})
 
 # Barrier semaphore of the kernels that ask for none and get a barrier before they start.
 START_BARRIER = 2**31 - 1
@@ -64,13 +64,17 @@ def logical(walk: Walk, eqn: Any, device: Any) -> int:
             raise NotCaptured(f"{eqn.primitive.name} to a device of {len(given)} coordinates in a "
                               f"mesh of {len(walk.devices)} axes")
         places = dict(zip(walk.devices, given, strict=True))
-    found: int | None = None
+    return number_of(walk, {axis: scalar(walk, place) for axis, place in places.items()})
+
+
+def number_of(walk: Walk, places: Mapping[str, int]) -> int:
+    """Of the device with these coordinates, and those of this one on the other axes."""
+    builder = walk.builder
+    found = builder.index(0)
     for axis, size in walk.devices.items():
-        at = (scalar(walk, places[axis]) if axis in places
-              else walk.builder.one("axis_index", [], INDEX, {"text": axis}))
-        found = at if found is None else _arithmetic(
-            walk, "add", _arithmetic(walk, "mul", found, walk.builder.index(size)), at)
-    assert found is not None
+        at = (places[axis] if axis in places
+              else builder.one("axis_index", [], INDEX, {"text": axis}))
+        found = builder.add_index(builder.scale_index(found, size), at)
     return found
 
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pallascope import compat, types
+from pallascope import collectives, compat, types
 from pallascope.arrays import Array, Arrays
-from pallascope.program import INDEX, Region, Type
+from pallascope.program import INDEX, Region
+from pallascope.transforms import element
 from pallascope.walk import Walk
 
 # Inlines a jaxpr with arrays for its arguments; yields its results.
 Inline = Callable[[Any, list[Array]], list[Array]]
 
 
+_OUTSIDE = frozenset({"pallas_call", "mpmd_map", *collectives.NAMES})
+
+
 def holds_kernel(eqn: Any) -> bool:
-    """Whether a kernel is anywhere in the jaxprs of the equation."""
-    return any(inner.primitive.name in ("pallas_call", "mpmd_map") or holds_kernel(inner)
+    """Whether a kernel or a collective is anywhere in the jaxprs of the equation."""
+    return any(inner.primitive.name in _OUTSIDE or holds_kernel(inner)
                for jaxpr in compat.jaxprs_of(eqn) for inner in compat.open_jaxpr(jaxpr)[0].eqns)
 
 
@@ -121,12 +125,7 @@ class Flow:
 
     def _element(self, array: Array, place: int) -> Array:
         """A view of one element along the first axis."""
-        builder = self.walk.builder
-        ref = self.arrays.ref(array, "hbm")
-        dtype, shape, space = builder.types[ref]
-        entries = [{"slice": False, "operand": 1}, *({"size": extent} for extent in shape[1:])]
-        view = builder.one("ref_at", [ref, place], Type(dtype, shape[1:], space),
-                           {"entries": entries})
+        view = element(self.walk, self.arrays.ref(array, "hbm"), 0, place)
         return Array(array.aval.update(shape=array.aval.shape[1:]), "", refs={"hbm": view},
                      home="hbm")
 

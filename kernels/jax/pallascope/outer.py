@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pallascope import compat, devices, flow, pipelines, primitives, prng, stages, types
+from pallascope import (collectives, compat, devices, flow, matrix_unit, pipelines, primitives,
+                        prng, stages, types)
 from pallascope.arrays import Array, Arrays
 from pallascope.problems import NotCaptured
 from pallascope.program import Region
@@ -28,6 +29,7 @@ class Outer:
         self.cores = cores  # of the device
         self.interprets = False  # a kernel is not meant for a TPU
         self.arrays = Arrays(walk)
+        self.collectives = collectives.Collectives(walk, self.arrays)
         self.flow = flow.Flow(walk, self.arrays, self._inline_again)
         self.kernels: list[dict[str, Any]] = []  # what each asks of the compiler
         self._frames: list[_Frame] = []
@@ -98,6 +100,8 @@ class Outer:
             return self._pallas_call(eqn, operands)
         if name == "mpmd_map":
             return self._mpmd_map(eqn, operands)
+        if name in collectives.NAMES:
+            return self.collectives.equation(eqn, operands)
         if name in devices.SAME_VALUE or name in primitives.IDENTITY:
             return operands
         if name in _CALLS:
@@ -229,13 +233,15 @@ class Outer:
         pipeline = pipelines.Pipeline(
             mapping=mapping, body=body, operands=refs, bounds=bounds, prefetch=prefetch,
             index_map_consts=[[]] * len(refs), body_consts=[], origin="pallas_call")
-        with pipelines.scratch(walk, prng.state_of(walk, body)):
+        with pipelines.scratch(walk, _state_of(walk, body)):
             self._emit(pipeline, prefetch + refs, parallel if shared else [])
         return outputs
 
     def _emit(self, pipeline: pipelines.Pipeline, arguments: list[int],
               parallel: list[int]) -> None:
         walk, mapping, body = self.walk, pipeline.mapping, pipeline.body
+        if parallel and walk.matrix_unit:
+            raise NotCaptured("a matrix unit asked by hand on cores that share a grid")
         if parallel:
             pipeline.parallel = parallel
             pipelines.on_cores(walk, pipeline, self.cores)
@@ -264,11 +270,11 @@ class Outer:
                 in zip([*operands, *outputs], body.invars, strict=False)]
         walk.cores = cores
         if count == 1:
-            with pipelines.scratch(walk, prng.state_of(walk, body)):
+            with pipelines.scratch(walk, _state_of(walk, body)):
                 pipelines.inline(walk, body, refs)
         else:
             with (walk.builder.region() as region,
-                  pipelines.scratch(walk, prng.state_of(walk, body))):
+                  pipelines.scratch(walk, _state_of(walk, body))):
                 pipelines.inline(walk, body, refs)
             walk.builder.emit("core_map", [], [], {"axis": str(axis), "cores": count}, [region])
         walk.cores = {}
@@ -293,6 +299,11 @@ class _Frame:
         """Whether an equation after the current one, or the caller, reads the array."""
         return any(last > self.at and v in self.env and self.env[v].root() is root
                    for v, last in self._last.items())
+
+
+def _state_of(walk: Walk, body: Any) -> list[int]:
+    """What units keep while the kernel runs."""
+    return prng.state_of(walk, body) + matrix_unit.state_of(walk, body)
 
 
 def _space(array: Array, block: Any, ref: Any) -> str:

@@ -6,10 +6,14 @@ elementwise one of arrays that would not fit is a pipeline over rows, whose copi
 
 from __future__ import annotations
 
+import functools
+import math
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import numpy as np
+from jax import lax
 
 from pallascope import primitives
 from pallascope.program import INDEX, Builder, Type
@@ -18,7 +22,7 @@ from pallascope.walk import Walk
 
 _BY_ELEMENT = frozenset(primitives.ELEMENTWISE) | {
     "convert_element_type", "select_n", "clamp", "integer_pow", "round", "copy", "copy_p"}
-_MOST_BYTES = 8 << 20  # of all arrays of an operation at once; half of what a kernel may use
+MOST_BYTES = 8 << 20  # of all arrays of an operation at once; half of what a kernel may use
 _NUMPY = {ours: theirs for theirs, ours in DTYPES.items()}
 
 
@@ -29,9 +33,9 @@ def compute(walk: Walk, eqn: Any, operands: list[int], results: list[int | None]
     builder = walk.builder
     arrays = dict.fromkeys(ref for ref in (*operands, *results)
                            if ref is not None and builder.types[ref].space)
-    if (eqn.primitive.name in _BY_ELEMENT and _bytes(builder, arrays) > _MOST_BYTES
+    if (eqn.primitive.name in _BY_ELEMENT and _bytes(builder, arrays) > MOST_BYTES
             and len({builder.types[ref].shape for ref in arrays}) == 1):
-        _by_rows(walk, eqn, operands, results)
+        _by_rows(walk, lambda _, *args: eqn.primitive.bind(*args, **eqn.params), operands, results)
         return []
     refs = [ref for ref in (*operands, *results) if ref is not None and builder.types[ref].space]
     near = {ref: builder.value(builder.types[ref]._replace(space="vmem"))
@@ -65,20 +69,37 @@ def _whole(walk: Walk, op: str, operands: list[int]) -> int:
                             {"entries": [{"size": extent} for extent in ref.shape]})
 
 
+def fill(walk: Walk, ref: int) -> None:
+    """Puts zeros in all of a ref in HBM."""
+    zero = walk.builder.literal(walk.builder.types[ref].dtype, 0)
+    _by_rows(walk, lambda block, number: lax.broadcast(number, block), [zero], [ref])
+
+
+def struct(type_: Type) -> jax.ShapeDtypeStruct:
+    """JAX's type of an array."""
+    return jax.ShapeDtypeStruct(type_.shape, np.dtype(_NUMPY[type_.dtype]))
+
+
+def bytes_of(dtype: str, elements: int) -> int:
+    return elements * max(8, bits_of(dtype)) // 8
+
+
 def _bytes(builder: Builder, refs: Any) -> int:
-    types = [builder.types[ref] for ref in refs]
-    return sum(int(np.prod(type_.shape)) * max(8, bits_of(type_.dtype)) // 8 for type_ in types)
+    return sum(bytes_of(builder.types[ref].dtype, math.prod(builder.types[ref].shape))
+               for ref in refs)
 
 
-def _by_rows(walk: Walk, eqn: Any, operands: list[int], results: list[int | None]) -> None:
-    """The equation on blocks of rows of the first axis that has more than one."""
+def _by_rows(walk: Walk, function: Callable[..., Any], operands: list[int],
+             results: list[int | None]) -> None:
+    """The function on blocks of rows of the first axis that has more than one. It takes their
+    shape, and the operands' parts."""
     builder = walk.builder
     inputs = [ref for ref in dict.fromkeys(operands) if builder.types[ref].space]
     outputs = [ref for ref in results if ref is not None]
     shape = builder.types[outputs[0]].shape
-    axis = next(number for number, extent in enumerate(shape) if extent > 1)
-    wanted = _MOST_BYTES * shape[axis] // (2 * _bytes(builder, inputs + outputs))
-    rows = next(n for n in range(max(1, wanted), 0, -1) if shape[axis] % n == 0)
+    axis = next((number for number, extent in enumerate(shape) if extent > 1), 0)
+    wanted = MOST_BYTES * shape[axis] // (2 * _bytes(builder, inputs + outputs))
+    rows = next(n for n in range(min(max(1, wanted), shape[axis]), 0, -1) if shape[axis] % n == 0)
     block = (*shape[:axis], rows, *shape[axis + 1:])
     near = {ref: builder.value(Type(builder.types[ref].dtype, block, "vmem"))
             for ref in inputs + outputs}
@@ -86,10 +107,8 @@ def _by_rows(walk: Walk, eqn: Any, operands: list[int], results: list[int | None
     with builder.region(list(near.values())) as body:
         loaded = {ref: _whole(walk, "get", [near[ref]]) for ref in inputs}
         taken = [loaded.get(operand, operand) for operand in operands]
-        shapes = [jax.ShapeDtypeStruct(builder.types[value].shape,
-                                       np.dtype(_NUMPY[builder.types[value].dtype]))
-                  for value in taken]
-        jaxpr = jax.make_jaxpr(lambda *args: eqn.primitive.bind(*args, **eqn.params))(*shapes)
+        jaxpr = jax.make_jaxpr(functools.partial(function, block))(
+            *(struct(builder.types[value]) for value in taken))
         for ref, value in zip(outputs, walk.run_here(jaxpr, taken), strict=True):
             _whole(walk, "swap", [near[ref], value])
     maps = []

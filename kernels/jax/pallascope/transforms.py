@@ -57,6 +57,20 @@ def view(walk: Walk, part: Window) -> int:
                             params)
 
 
+def element(walk: Walk, ref: int, axis: int, index: int) -> int:
+    """A ref to the element at a place along the axis, a value."""
+    part = _whole(walk, ref)
+    part.axes[axis] = Axis(index, 1, kept=False)
+    return view(walk, part)
+
+
+def elements(walk: Walk, ref: int, axis: int, start: int, size: int) -> int:
+    """A ref to several in a row, from a number on."""
+    part = _whole(walk, ref)
+    part.axes[axis] = Axis(walk.builder.index(start), size)
+    return view(walk, part)
+
+
 def entries(walk: Walk, part: Window, operands: list[int]) -> list[dict[str, Any]]:
     """The parameter of get, swap and ref_at; dynamic starts and sizes are appended to the operands.
 

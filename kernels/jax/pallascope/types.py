@@ -26,7 +26,7 @@ _SEMAPHORES = {"semaphore": "semaphore", "dma_sem": "dma_semaphore",
 # What JAX calls its memory spaces, by the text of the enumerator. ANY is left to the compiler,
 # which takes HBM.
 _SPACES = {"vmem": "vmem", "default": "vmem", "None": "vmem", "smem": "smem", "index": "smem",
-           "any": "hbm", "hbm": "hbm"}
+           "any": "hbm", "hbm": "hbm", "ACC": "accumulator"}
 
 
 def dtype_of(dtype: Any) -> str:
@@ -77,7 +77,7 @@ def ref_type(aval: Any) -> Type:
     semaphore = _SEMAPHORES.get(str(getattr(inner.dtype, "name", "")))
     if semaphore:
         return Type("int32", shape_of(inner), semaphore)
-    space = str(compat.memory_space(aval))
+    space = str(compat.memory_space(aval)).partition("(")[0]  # of "ACC(mxu_id=0)" the name
     if space not in _SPACES:
         raise NotCaptured(f"memory space {space}")
     return Type(dtype_of(inner.dtype), shape_of(inner), _SPACES[space])

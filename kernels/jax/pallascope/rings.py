@@ -1,0 +1,80 @@
+"""One way round a ring of devices: who the neighbours are, and copies to them."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from pallascope.program import INDEX, Type
+from pallascope.walk import Walk
+
+REMOTE = {"source_semaphore": True, "device": True}  # of a dma_start
+
+
+class Ring:
+    """Of `size` devices; what one of them does, at place `me`, all do. Ways are 1 and -1."""
+
+    def __init__(self, walk: Walk, me: int, size: int, pieces: int) -> None:
+        self.walk = walk
+        self.me = me
+        self.size = size
+        self.pieces = pieces  # of what goes one hop
+        self.hops = {way: hops for way, hops in ((1, size // 2), (-1, (size - 1) // 2)) if hops}
+        self.neighbours: dict[int, int] = {}  # their numbers
+        shape = (len(self.hops), max(self.hops.values(), default=0), pieces)
+        self.semaphores = [
+            walk.builder.value(Type("int32", extents, "dma_semaphore"), name)
+            for name, extents in (("kept", ()), ("received", shape), ("sent", shape))
+            if 0 not in extents]
+        # Refs that are filled, by way and piece, or emptied, with semaphores.
+        self._coming: dict[tuple[int, int], list[tuple[int, int]]] = collections.defaultdict(list)
+        self._unfinished: list[tuple[int, int]] = []
+
+    def index(self, distance: int) -> int:
+        """The place of the device that is so far forwards."""
+        builder = self.walk.builder
+        if distance % self.size == 0:
+            return self.me
+        ahead = builder.add_index(self.me, builder.index(distance % self.size))
+        return builder.one("rem", [ahead, builder.index(self.size)], INDEX)
+
+    def keep(self, source: int, target: int) -> None:
+        """Copies what stays on the device."""
+        kept = self.semaphores[0]
+        self.walk.builder.emit("dma_start", [source, target, kept], [])
+        self._unfinished.append((target, kept))
+
+    def send(self, way: int, hop: int, piece: int, source: int, target: int) -> None:
+        """To the neighbour, whose `target` it is."""
+        place = [list(self.hops).index(way), hop, piece]
+        received, sent = (self._semaphore(ref, place) for ref in self.semaphores[1:])
+        self.walk.builder.emit(
+            "dma_start", [source, target, received, sent, self.neighbours[way]], [], REMOTE)
+        self._coming[way, piece].append((target, received))
+        self._unfinished.append((source, sent))
+
+    def run(self, step: Callable[[int, int, int], None],
+            last: Callable[[int], Any] = lambda _: None) -> None:
+        """`step` sends one piece on its way's hop of this number, from 0; what came on the hop
+        before is there. `last` is for a piece that has come from all devices. Then all is done."""
+        hops = max(self.hops.values(), default=0)
+        for hop, piece in itertools.product(range(hops + 1), range(self.pieces)):
+            for way in self.hops:
+                self._wait(self._coming[way, piece])
+                if hop < self.hops[way]:
+                    step(way, hop, piece)
+            if hop == hops:
+                last(piece)
+        self._wait(self._unfinished)
+
+    def _wait(self, copies: list[tuple[int, int]]) -> None:
+        for copy in copies:
+            self.walk.builder.emit("dma_wait", copy, [])
+        copies.clear()
+
+    def _semaphore(self, ref: int, place: list[int]) -> int:
+        return self.walk.builder.one(
+            "ref_at", [ref], Type("int32", (), "dma_semaphore"),
+            {"entries": [{"slice": False, "start": index} for index in place]})
