@@ -78,7 +78,9 @@ std::vector<std::string> illegalBlocks(const ir::Program& program)
 // What follows from the program alone.
 std::string factsText(const ir::Program& program)
 {
-    std::string text = neededText(program) + loweringLine(program.lowering);
+    const ir::Lowering& lowering = program.lowering;
+    std::string text =
+        neededText(program) + loweringLine(ir::verdictName(lowering.accepted), lowering.reason);
     for (const std::string& sentence : illegalBlocks(program)) {
         text += "illegal block: " + sentence + "\n";
     }

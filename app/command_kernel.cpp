@@ -16,7 +16,9 @@ int printCommand(const std::string& kernel, const std::vector<std::string>& para
     if (!choice) {
         return complain(choice.error());
     }
-    fmt::print("{}{}", ir::printText(choice->program), loweringLine(choice->program.lowering));
+    const ir::Lowering& lowering = choice->program.lowering;
+    fmt::print("{}{}", ir::printText(choice->program),
+               loweringLine(ir::verdictName(lowering.accepted), lowering.reason));
     return kFine;
 }
 

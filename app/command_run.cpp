@@ -37,18 +37,6 @@ std::string printsLine(const trace::Info& info)
                                         + countText(kept) + "\n";
 }
 
-// As ir::loweringText says it, of a trace.
-std::string loweringOf(const trace::Info& info)
-{
-    ir::Lowering lowering{ir::Verdict::Unknown, info.jaxReason};
-    for (const ir::Verdict verdict : {ir::Verdict::Yes, ir::Verdict::No}) {
-        if (ir::verdictName(verdict) == info.jaxAccepts) {
-            lowering.accepted = verdict;
-        }
-    }
-    return loweringLine(lowering);
-}
-
 // Prints the report; 1 when there is something wrong with the run.
 int printReport(const FinishedRun& run, bool json)
 {
@@ -62,7 +50,7 @@ int printReport(const FinishedRun& run, bool json)
         for (const trace::Finding& finding : info.findings) {
             fmt::print("{}", findingLine(info, finding));
         }
-        fmt::print("{}{}", printsLine(info), loweringOf(info));
+        fmt::print("{}{}", printsLine(info), loweringLine(info.jaxAccepts, info.jaxReason));
     }
     const bool wrong = !info.findings.empty() || (info.check.checked && !info.check.passed);
     return wrong ? kFindings : kFine;

@@ -23,9 +23,9 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 
 } // namespace
 
-std::string loweringLine(const ir::Lowering& lowering)
+std::string loweringLine(std::string_view accepted, const std::string& reason)
 {
-    const std::string text = ir::loweringText(lowering);
+    const std::string text = ir::loweringText(accepted, reason);
     return text.empty() ? "" : oneLine(text) + "\n";
 }
 

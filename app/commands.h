@@ -103,7 +103,7 @@ struct CompareCommand
 [[nodiscard]] int captureCommand(const CaptureRequest& request);
 
 // A line with ir::loweringText; empty where there is none.
-[[nodiscard]] std::string loweringLine(const ir::Lowering& lowering);
+[[nodiscard]] std::string loweringLine(std::string_view accepted, const std::string& reason);
 
 // Of --parameter, --chip, --values, --set, --inputs, --memory; the error names the option.
 [[nodiscard]] Result<RunRequest> requestOf(const RunCommand& command);

@@ -550,18 +550,16 @@ std::string printText(const Program& program)
     return text;
 }
 
-std::string loweringText(const Lowering& lowering)
+std::string loweringText(std::string_view accepted, const std::string& reason)
 {
-    const std::string reason = lowering.reason.empty() ? "" : ": " + lowering.reason;
-    switch (lowering.accepted) {
-    case Verdict::Yes:
+    const std::string why = reason.empty() ? "" : ": " + reason;
+    if (accepted == verdictName(Verdict::Yes)) {
         return "JAX takes it for a TPU.";
-    case Verdict::No:
-        return "JAX does not take it for a TPU" + reason;
-    case Verdict::Unknown:
-        return reason.empty() ? "" : "It is not known whether JAX takes it for a TPU" + reason;
     }
-    return {};
+    if (accepted == verdictName(Verdict::No)) {
+        return "JAX does not take it for a TPU" + why;
+    }
+    return why.empty() ? "" : "It is not known whether JAX takes it for a TPU" + why;
 }
 
 } // namespace pallascope::ir

@@ -18,7 +18,8 @@ struct PrintedLine
 [[nodiscard]] std::vector<PrintedLine> print(const Program& program);
 [[nodiscard]] std::string printText(const Program& program);
 
-// Whether JAX takes the program for a TPU, as a sentence; empty where nobody asked.
-[[nodiscard]] std::string loweringText(const Lowering& lowering);
+// Whether JAX takes the program for a TPU, as a sentence; empty where nobody asked. `accepted` is a
+// verdictName, `reason` JAX's.
+[[nodiscard]] std::string loweringText(std::string_view accepted, const std::string& reason);
 
 } // namespace pallascope::ir

@@ -11,7 +11,7 @@ namespace pallascope::layout {
 
 namespace {
 
-constexpr double kGutter = 92; // bar, time and line number
+constexpr double kTimes = 74; // bar and time
 constexpr double kBar = 32;
 constexpr double kHead = 15;
 
@@ -188,7 +188,9 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
     const trace::SourceFile& source = info.sources[static_cast<std::size_t>(file)];
     const std::vector<std::string_view> lines = linesOf(source.text);
     const auto count = static_cast<std::int64_t>(lines.size());
-    canvas.text(area.x + 6, area.y, kGutter - 24, 13, "µs of run",
+    const double digits = std::max(2.0, static_cast<double>(std::to_string(count).size()));
+    const double gutter = kTimes + 6 + 6 * digits; // with the line number
+    canvas.text(area.x + 6, area.y, kTimes - 6, 13, "µs of run",
                 {10, Role::Text3, Weight::Regular, Align::Right});
 
     std::map<std::int32_t, const analysis::LineTime*> times;
@@ -200,14 +202,14 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
             elsewhere += time.time;
         }
     }
-    double room = area.w - kGutter - 12;
+    double room = area.w - gutter - 12;
     if (elsewhere.value() > 0) { // so that the column still sums to the run
         const std::string text = timeText(elsewhere) + " elsewhere";
         canvas.text(area.x, area.y, area.w - parts::kPadding, 13, text,
                     {10, Role::Text3, Weight::Regular, Align::Right});
         room -= textWidth(text, 10, Weight::Regular) + parts::kPadding;
     }
-    canvas.text(area.x + kGutter + 4, area.y, room, 13, source.path,
+    canvas.text(area.x + gutter + 4, area.y, room, 13, source.path,
                 {10, Role::Text3, Weight::Regular, Align::Left});
     const double height = lineHeight(area.h, count);
     const auto fit =
@@ -222,7 +224,7 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
     }
     double y = area.y + kHead;
     const double top = y;
-    room = area.w - kGutter - 8;
+    room = area.w - gutter - 8;
     const std::size_t indent = sharedIndent(lines, first, first + fit, room);
     for (std::int64_t line = first; line <= count && line < first + fit; ++line, y += height) {
         const Rect row = {area.x, y, area.w, height};
@@ -234,14 +236,14 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
         if (time != times.end()) {
             paintLineTime(canvas, run, *time->second, row);
         }
-        canvas.text(area.x + 66, y, 22, height, std::to_string(line),
+        canvas.text(area.x + kTimes, y, gutter - kTimes - 4, height, std::to_string(line),
                     {10, Role::Text3, Weight::Mono, Align::Right});
         const std::string_view text = lines[static_cast<std::size_t>(line - 1)];
-        paintCode(canvas, {area.x + kGutter + 4, y, room, height},
+        paintCode(canvas, {area.x + gutter + 4, y, room, height},
                   tokens(text.substr(std::min(indent, text.size())), inComment), current);
         canvas.hit(row.x, row.y, row.w, row.h, {TargetKind::SourceLine, file, line});
     }
-    canvas.fill(area.x + kGutter - 2, top, 1, y - top, Role::Line);
+    canvas.fill(area.x + gutter - 2, top, 1, y - top, Role::Line);
 }
 
 void paintListing(Canvas& canvas, const RunView& run, const SourceMoment& moment, Rect area)

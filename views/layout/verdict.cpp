@@ -50,6 +50,9 @@ std::string captionOf(const RunView& run)
     if (info.check.checked && !info.check.passed) {
         caption += " · result |differs|";
     }
+    if (info.jaxAccepts == "no") {
+        caption += " · JAX |refuses it|";
+    }
     return caption;
 }
 

@@ -1,6 +1,8 @@
 #include "views/layout/verdict_parts.h"
 
 #include "core/base/format.h"
+#include "core/base/text.h"
+#include "core/ir/print.h"
 #include "views/layout/finding_text.h"
 #include "views/layout/view_parts.h"
 
@@ -354,6 +356,18 @@ double paintChecks(Canvas& canvas, const RunView& run, double y)
         const std::string sentence =
             fmt::format("|The result {} the reference:| {}; {}",
                         check.passed ? "agrees with" : "differs from", error, check.method);
+        y = canvas.paragraph(x + 18, y, w, sentence, 11, 16, Role::Text2) + 4;
+    }
+    std::string lowering = oneLine(ir::loweringText(info.jaxAccepts, info.jaxReason));
+    std::erase(lowering, '|'); // which makes bold
+    if (!lowering.empty()) {
+        const std::size_t said = lowering.find(": "); // JAX's reason follows
+        const std::string sentence =
+            said == std::string::npos
+                ? "|" + lowering + "|"
+                : "|" + lowering.substr(0, said + 1) + "|" + lowering.substr(said + 1);
+        paintSeverity(canvas, x, y + 2,
+                      info.jaxAccepts == "yes" ? Severity::Ok : Severity::Warning);
         y = canvas.paragraph(x + 18, y, w, sentence, 11, 16, Role::Text2) + 4;
     }
     return y;

@@ -17,7 +17,8 @@ double paintFindings(Canvas& canvas, const RunView& run, const ViewState& state,
                      double bottom);
 // What the kernel printed, some lines about the playhead; nothing where it printed nothing.
 double paintPrints(Canvas& canvas, const RunView& run, const ViewState& state, double y);
-// No findings: which checks ran, and what the comparison with the reference said.
+// No findings: which checks ran; then what the comparison with the reference and JAX's own lowering
+// for a TPU said.
 double paintChecks(Canvas& canvas, const RunView& run, double y);
 
 // The checks that every run makes, and those that need values full.
