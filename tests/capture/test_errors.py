@@ -41,6 +41,18 @@ def test_everything_that_is_not_supported_is_named_with_its_line():
     assert re.search(r"test_errors.py:\d+ \(.*kernel\): primitive lgamma", str(error))
 
 
+def test_codes_are_converted_before_they_are_computed_with():
+    def kernel(x_ref, o_ref):
+        codes = x_ref[...].astype(jnp.float8_e8m0fnu)
+        o_ref[...] = jnp.dot(codes, codes.T, preferred_element_type=jnp.float32)
+        o_ref[...] = jnp.sort(codes).astype(jnp.float32)
+
+    error = refused(lambda x: call(kernel, out_shape=like(128, 128))(x), normal(128, 128))
+    rest = " of float8_e8m0fnu, which can be moved and converted only: convert it first"
+    assert [problem.what for problem in error.problems] == ["dot_general" + rest,
+                                                            "sort" + rest]
+
+
 def test_the_same_line_is_named_once():
     def kernel(x_ref, o_ref):
         for _ in range(3):

@@ -73,7 +73,8 @@ class Arrays:
         """The one element of an array of rank 0."""
         builder = self.walk.builder
         if array.scalar is None and array.value is not None:
-            array.scalar = builder.literal(types.dtype_of(array.aval.dtype), array.value[()])
+            array.scalar = builder.literal(types.dtype_of(array.aval.dtype),
+                                           types.stored(array.value)[()])
         if array.scalar is None:
             ref = self.ref(array, "smem")
             self._changes(array)

@@ -13,13 +13,12 @@ import numpy as np
 
 from pallascope import primitives
 from pallascope.program import INDEX, Builder, Type
-from pallascope.types import DTYPES, bits_of
+from pallascope.types import bits_of
 from pallascope.walk import Walk
 
 _BY_ELEMENT = frozenset(primitives.ELEMENTWISE) | {
     "convert_element_type", "select_n", "clamp", "integer_pow", "round", "copy", "copy_p"}
 _MOST_BYTES = 8 << 20  # of all arrays of an operation at once; half of what a kernel may use
-_NUMPY = {ours: theirs for theirs, ours in DTYPES.items()}
 
 
 def compute(walk: Walk, eqn: Any, operands: list[int], results: list[int | None]) -> list[int]:
@@ -86,9 +85,8 @@ def _by_rows(walk: Walk, eqn: Any, operands: list[int], results: list[int | None
     with builder.region(list(near.values())) as body:
         loaded = {ref: _whole(walk, "get", [near[ref]]) for ref in inputs}
         taken = [loaded.get(operand, operand) for operand in operands]
-        shapes = [jax.ShapeDtypeStruct(builder.types[value].shape,
-                                       np.dtype(_NUMPY[builder.types[value].dtype]))
-                  for value in taken]
+        shapes = [jax.ShapeDtypeStruct(builder.types[value].shape, v.aval.dtype)
+                  for v, value in zip(eqn.invars, taken, strict=True)]
         jaxpr = jax.make_jaxpr(lambda *args: eqn.primitive.bind(*args, **eqn.params))(*shapes)
         for ref, value in zip(outputs, walk.run_here(jaxpr, taken), strict=True):
             _whole(walk, "swap", [near[ref], value])

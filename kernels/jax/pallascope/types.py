@@ -19,6 +19,12 @@ DTYPES = {
 
 # Floats that the format has as their codes: they are moved, packed and converted, no more.
 CODES = {"float8_e8m0fnu": "uint8"}
+_MOVES = frozenset("""
+    get swap masked_load masked_swap dma_start dma_wait reshape squeeze transpose broadcast_in_dim
+    broadcast_to concatenate stack unstack split slice pad tile repeat roll rev gather scatter
+    dynamic_slice dynamic_update_slice select_n convert_element_type bitcast bitcast_convert_type
+    copy copy_p optimization_barrier pvary reshard sharding_constraint layout_cast name
+    stop_gradient with_memory_space_constraint""".split())
 
 _SEMAPHORES = {"semaphore": "semaphore", "dma_sem": "dma_semaphore",
                "barrier_semaphore": "barrier_semaphore"}
@@ -43,6 +49,16 @@ def dtype_of(dtype: Any) -> str:
 def is_code(dtype: Any) -> bool:
     """Whether its elements are codes to the format."""
     return getattr(dtype, "name", "") in CODES
+
+
+def refuse_codes(eqn: Any) -> None:
+    """Raises NotCaptured where an equation computes with codes. One that holds others does not."""
+    if eqn.primitive.name in _MOVES or compat.jaxprs_of(eqn):
+        return
+    for v in (*eqn.invars, *eqn.outvars):
+        if is_code(getattr(v.aval, "dtype", None)):
+            raise NotCaptured(f"{eqn.primitive.name} of {v.aval.dtype.name}, which can be moved and "
+                              "converted only: convert it first")
 
 
 def stored(array: np.ndarray) -> np.ndarray:
