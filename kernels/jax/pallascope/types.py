@@ -53,10 +53,10 @@ def is_code(dtype: Any) -> bool:
 
 def refuse_codes(eqn: Any) -> None:
     """Raises NotCaptured where an equation computes with codes. One that holds others does not."""
-    if eqn.primitive.name in _MOVES or compat.jaxprs_of(eqn):
+    if eqn.primitive.name in _MOVES:
         return
     for v in (*eqn.invars, *eqn.outvars):
-        if is_code(getattr(v.aval, "dtype", None)):
+        if is_code(getattr(v.aval, "dtype", None)) and not compat.jaxprs_of(eqn):
             raise NotCaptured(f"{eqn.primitive.name} of {v.aval.dtype.name}, which can be moved and "
                               "converted only: convert it first")
 
