@@ -101,7 +101,7 @@ def _reduce_precision(exponent_bits: int, mantissa_bits: int) -> Callable[..., A
 
 
 def _widened(codes: Any) -> Any:
-    """float8_e8m0fnu: a power of two, of which the code is the exponent of a float32; 255 is NaN."""
+    """float8_e8m0fnu: a power of two, the code is the exponent of a float32; 255 is NaN."""
     number = codes.astype(jnp.int32)
     bits = jnp.where(number == 0, jnp.int32(1 << 22), jnp.where(number == 255, 0, number << 23))
     return jnp.where(number == 255, np.float32(np.nan),
@@ -143,6 +143,7 @@ def _approx_top_k(k: int, reduction_dimension: int, is_max_k: bool,
 
 RULES: dict[str, Rule] = {
     "call_hi_primitive": _traced(_expanded), "top_k": _traced(_top_k),
-    "triangular_solve": _traced(_triangular_solve), "log2": _traced(_log2), "approx_top_k": _traced(_approx_top_k),
+    "triangular_solve": _traced(_triangular_solve), "log2": _traced(_log2),
+    "approx_top_k": _traced(_approx_top_k),
     "convert_element_type": _convert,
     "reduce_precision": _traced(_reduce_precision)}

@@ -49,7 +49,7 @@ def _partition(spec: Any, variable: Any) -> list[list[str]]:
 
 
 def part_of(walk: Walk, ref: int, cut: Sequence[Sequence[str]]) -> int:
-    """A view of this device's part of a whole array; `cut` has the mesh axes of each of its axes."""
+    """A view of this device's part of a whole array; `cut` has mesh axes for each of its axes."""
     builder = walk.builder
     type_ = builder.types[ref]
     operands, entries, shape = [ref], [], []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import numpy as np
 
 from pallascope import compat
@@ -34,6 +35,11 @@ _SEMAPHORES = {"semaphore": "semaphore", "dma_sem": "dma_semaphore",
 _SPACES = {"vmem": "vmem", "default": "vmem", "None": "vmem", "smem": "smem", "index": "smem",
            "any": "hbm", "hbm": "hbm"}
 
+# What random keys may be given to, besides what is read and stored.
+_OF_KEYS = frozenset("""
+    get random_seed random_wrap random_unwrap random_fold_in random_bits prng_seed prng_split
+    prng_join""".split())
+
 
 def dtype_of(dtype: Any) -> str:
     """Raises NotCaptured for one that the format lacks, such as a PRNG key's."""
@@ -51,18 +57,33 @@ def is_code(dtype: Any) -> bool:
     return getattr(dtype, "name", "") in CODES
 
 
-def refuse_codes(eqn: Any) -> None:
-    """Raises NotCaptured where an equation computes with codes. One that holds others does not."""
-    if eqn.primitive.name in _MOVES:
+def key_words(dtype: Any) -> tuple[int, ...] | None:
+    """The shape of a random key's words, which are uint32; None for another dtype."""
+    implementation = getattr(dtype, "_impl", None)
+    return None if implementation is None else tuple(implementation.key_shape)
+
+
+def check_elements(eqn: Any) -> None:
+    """Raises NotCaptured where an equation computes with codes or keys. One that holds others does
+    not."""
+    name = eqn.primitive.name
+    for v in (*eqn.invars, *eqn.outvars):
+        if (name not in _OF_KEYS and key_words(getattr(v.aval, "dtype", None)) is not None
+                and not compat.jaxprs_of(eqn)):
+            raise NotCaptured(f"{name} of random keys")
+    if name in _MOVES:
         return
     for v in (*eqn.invars, *eqn.outvars):
         if is_code(getattr(v.aval, "dtype", None)) and not compat.jaxprs_of(eqn):
-            raise NotCaptured(f"{eqn.primitive.name} of {v.aval.dtype.name}, which can be moved and "
+            raise NotCaptured(f"{name} of {v.aval.dtype.name}, which can be moved and "
                               "converted only: convert it first")
 
 
-def stored(array: np.ndarray) -> np.ndarray:
+def stored(array: Any) -> np.ndarray:
     """As the format has its elements."""
+    if key_words(array.dtype) is not None:
+        return np.asarray(jax.random.key_data(array))
+    array = np.asarray(array)
     return array.view(CODES[array.dtype.name]) if is_code(array.dtype) else array
 
 
@@ -76,6 +97,9 @@ def bits_of(dtype: str) -> int:
 
 def array_type(aval: Any) -> Type:
     """Of a value in registers."""
+    words = key_words(aval.dtype)
+    if words is not None:
+        return Type("uint32", (*shape_of(aval), *words))
     return Type(dtype_of(aval.dtype), shape_of(aval))
 
 
@@ -96,4 +120,4 @@ def ref_type(aval: Any) -> Type:
     space = str(compat.memory_space(aval))
     if space not in _SPACES:
         raise NotCaptured(f"memory space {space}")
-    return Type(dtype_of(inner.dtype), shape_of(inner), _SPACES[space])
+    return array_type(inner)._replace(space=_SPACES[space])

@@ -101,7 +101,7 @@ class Walk:
                 rule = self._rules.get(eqn.primitive.name)
                 if rule is None:
                     raise NotCaptured(f"primitive {eqn.primitive.name}")
-                types.refuse_codes(eqn)
+                types.check_elements(eqn)
                 return rule(self, eqn, operands)
             except NotCaptured as reason:
                 self.problem(str(reason))
@@ -126,7 +126,7 @@ class Walk:
 
     def constant(self, const: Any) -> int:
         """A scalar that a jaxpr closes over."""
-        array = types.stored(np.asarray(const))
+        array = types.stored(const)
         if array.shape != ():
             self.problem(f"an array constant of shape {array.shape} inside the kernel")
         return self.builder.literal(types.dtype_of(array.dtype), array.flat[0])
