@@ -110,7 +110,7 @@ def test_what_a_copy_takes_of_the_rest_of_a_tile_is_undefined():
         kernel, in_specs=[pl.BlockSpec(memory_space=pltpu.SMEM), ANY],
         out_shape=like(8, 384, dtype=INT), scratch_shapes=[pltpu.VMEM((8, 384), INT)])(*args),
         np.array([256], np.int32), integers(8, 250))
-    with pytest.raises(AssertionError, match="48 of 3 072 elements"):
+    with pytest.raises(AssertionError, match="48 of 3072 elements"):
         run(captured)
 
 
