@@ -136,11 +136,12 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
         }
         const std::int64_t last = start + (size - 1) * entry.stride;
         Inside inside{0, size};
-        if (reaches && start >= 0 && start < extents[axis] && last >= extents[axis]
+        const bool leaves = reaches && (start < 0 || last >= extents[axis]);
+        if (leaves && start >= 0 && start < extents[axis]
             && isPadding(operation, extents, axis, last)) {
             pads = true;
             inside = insideOf(start, size, entry.stride, extents[axis]);
-        } else if (size < 0 || (reaches && (start < 0 || last >= extents[axis]))) {
+        } else if (size < 0 || leaves) {
             if (!reached.clipped && !leavesRef(operation, axis, start, last, extents[axis])) {
                 return std::nullopt;
             }
