@@ -1,5 +1,7 @@
 // Loads and stores through refs, and what happens where they leave them.
 #include "core/base/check.h"
+#include "core/cost/budget.h"
+#include "core/cost/tiling.h"
 #include "core/machine/engine.h"
 #include "core/machine/evaluate.h"
 
@@ -82,6 +84,27 @@ const Shape& Engine::memoryShape(ir::ValueId ref)
     return m_program.type(rootOf(ref)).shape;
 }
 
+// An array in memory is whole tiles, and copies may take the padding behind it with them, as those
+// of JAX's emit_pipeline do (jax/_src/pallas/mosaic/pipeline.py, BufferedRefBase.get_dma_slice).
+bool Engine::isPadding(const ir::Operation& operation, const Shape& extents, std::size_t axis,
+                       std::int64_t last) const
+{
+    const Shape& root = m_program.type(rootOf(operation.operands[0])).shape;
+    const std::size_t behind = extents.rank() - axis;
+    if (operation.code != OpCode::RefAt
+        || m_beside[static_cast<std::size_t>(operation.results[0].index)] || behind > root.rank()
+        || root[root.rank() - behind] != extents[axis]) {
+        return false;
+    }
+    const auto near = cost::memoryOf(ir::MemorySpace::Vmem, m_chip);
+    if (!near) {
+        return false;
+    }
+    const auto& native = m_chip.memories[static_cast<std::size_t>(*near)].tile;
+    const DType dtype = m_program.type(operation.operands[0]).dtype;
+    return last < alignTo(extents[axis], cost::tiling(dtype, extents, native)[axis]);
+}
+
 std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
 {
     const RefBinding& ref = binding(operation.operands[0]);
@@ -103,6 +126,7 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
     std::vector<Window> windows;
     windows.reserve(entries.size());
     Extents accessed, firsts;
+    bool pads = false;
     for (std::size_t axis = 0; axis < entries.size(); ++axis) {
         const ir::IndexEntry& entry = entries[axis];
         std::int64_t start = dynamic(entry.operand, entry.start);
@@ -112,7 +136,12 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
         }
         const std::int64_t last = start + (size - 1) * entry.stride;
         Inside inside{0, size};
-        if (size < 0 || (reaches && (start < 0 || last >= extents[axis]))) {
+        const bool leaves = reaches && (start < 0 || last >= extents[axis]);
+        if (leaves && start >= 0 && start < extents[axis]
+            && isPadding(operation, extents, axis, last)) {
+            pads = true;
+            inside = insideOf(start, size, entry.stride, extents[axis]);
+        } else if (size < 0 || leaves) {
             if (!reached.clipped && !leavesRef(operation, axis, start, last, extents[axis])) {
                 return std::nullopt;
             }
@@ -128,6 +157,9 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
         }
     }
     reached.where = narrowed(ref, memory, windows);
+    if (pads) {
+        reached.where.asked = std::make_shared<const Shape>(Shape(accessed));
+    }
     if (reached.clipped) {
         reached.shape = Shape(std::move(accessed));
         reached.part = {0, viewOf(reached.where, memory).shape, rowMajorStrides(reached.shape)};

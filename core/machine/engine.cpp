@@ -56,6 +56,7 @@ Engine::Engine(const ir::Program& program, const chip::Chip& chip, const Options
     , m_recorder(keeps)
     , m_used(program.values.size(), false)
     , m_reaches(program.values.size(), false)
+    , m_beside(program.values.size(), false)
     , m_seen(program.values.size())
 {
     forEachOperation(program.body, [&](const ir::Operation& operation) {
@@ -64,6 +65,11 @@ Engine::Engine(const ir::Program& program, const chip::Chip& chip, const Options
         for (std::size_t i = operation.code == ir::OpCode::DmaWait ? 1 : 0;
              i < operation.operands.size(); ++i) {
             m_reaches[static_cast<std::size_t>(operation.operands[i].index)] = true;
+        }
+        const bool copies =
+            operation.code == ir::OpCode::DmaStart || operation.code == ir::OpCode::DmaWait;
+        for (std::size_t i = copies ? 2 : 0; i < operation.operands.size(); ++i) {
+            m_beside[static_cast<std::size_t>(operation.operands[i].index)] = true;
         }
         for (const ir::Region& region : operation.regions) {
             std::for_each(region.results.begin(), region.results.end(), use);

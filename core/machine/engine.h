@@ -190,6 +190,8 @@ private:
 
     // Nothing when the run stops there.
     [[nodiscard]] std::optional<Reached> reach(const ir::Operation& operation);
+    [[nodiscard]] bool isPadding(const ir::Operation& operation, const Shape& extents,
+                                 std::size_t axis, std::int64_t last) const;
     [[nodiscard]] bool leavesRef(const ir::Operation& operation, std::size_t axis,
                                  std::int64_t start, std::int64_t last, std::int64_t extent);
     [[nodiscard]] static RuntimeValue loadAt(const Reached& reached, const Buffer& memory);
@@ -212,6 +214,7 @@ private:
     // sync.cpp
     void runSync(const PlanItem& item);
     void startDma(const ir::Operation& operation);
+    void dropPadding(ir::ValueId from, ir::ValueId to, RefBinding& source, RefBinding& target);
     void waitForDma(const ir::Operation& operation);
     void signalByHand(const ir::Operation& operation);
     void wait(const ir::Operation& operation, std::int32_t semaphore, std::int64_t amount,
@@ -352,6 +355,7 @@ private:
     bool m_detects = false;          // races are looked for
     std::vector<bool> m_used;        // by ValueId: some operation reads it
     std::vector<bool> m_reaches;     // by ValueId: a wait for a copy is not its only use
+    std::vector<bool> m_beside;      // by ValueId: copies are not its only uses
     std::vector<ir::ValueId> m_seen; // by ValueId: of a view the ref that it sees
     std::map<std::pair<const ir::Operation*, std::size_t>, std::shared_ptr<const OperandPlan>>
         m_operandPlans;

@@ -3,6 +3,7 @@
 
 #include "core/machine/memory.h"
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct RefBinding
     };
 
     std::vector<Recast> recasts;
+
+    // Of a copy that takes padding with it: what it asked for; the view is what is there.
+    std::shared_ptr<const Shape> asked;
 };
 
 // One axis of an indexed ref; an integer index does not keep its axis.

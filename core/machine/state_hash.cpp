@@ -103,8 +103,8 @@ private:
 
     void add(const RefBinding& ref)
     {
-        const auto& [buffer, whole, view, recasts] = ref;
-        all(buffer, whole, view, recasts);
+        const auto& [buffer, whole, view, recasts, asked] = ref;
+        all(buffer, whole, view, recasts, asked ? *asked : Shape());
     }
 
     void add(const RefBinding::Recast& recast)

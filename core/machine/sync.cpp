@@ -70,18 +70,20 @@ void Engine::startDma(const ir::Operation& operation)
         return;
     }
     const bool isRemote = peer->device != m_agent->device;
-    const RefBinding& source = binding(from);
-    RefBinding target = binding(to);
+    RefBinding source = binding(from), target = binding(to);
     if (isRemote) {
         target.buffer = rootAt(*peer, to);
     }
-    const Shape extents = viewOf(source, memoryShape(from)).shape;
-    const Shape wanted = viewOf(target, memoryShape(to)).shape;
+    const Shape extents = source.asked ? *source.asked : viewOf(source, memoryShape(from)).shape;
+    const Shape wanted = target.asked ? *target.asked : viewOf(target, memoryShape(to)).shape;
     if (extents != wanted) {
         fail(userError(m_program.where(operation.location) + ": dma_start copies "
                        + toString(extents) + " elements of " + refName(from) + " to "
                        + toString(wanted) + " of " + refName(to) + "; as many are right."));
         return;
+    }
+    if (source.asked || target.asked) {
+        dropPadding(from, to, source, target);
     }
     const Recorder::CopySite& site = m_recorder.copySite(operation);
     const Bytes useful = bytesOf(m_program.type(from), extents);
@@ -151,10 +153,28 @@ void Engine::startDma(const ir::Operation& operation)
     if (m_needed.needsContents(to)) {
         Flight flight{
             .start = service->start, .end = service->end, .step = m_agent->step, .copy = copy};
-        flight.source = source;
+        flight.source = std::move(source);
         flight.target = std::move(target);
         launch(std::move(flight), link);
     }
+}
+
+// Copies what is there at both ends; what comes out of padding is undefined.
+void Engine::dropPadding(ir::ValueId from, ir::ValueId to, RefBinding& source, RefBinding& target)
+{
+    const Shape there = viewOf(source, memoryShape(from)).shape;
+    const Shape room = viewOf(target, memoryShape(to)).shape;
+    if (source.asked && m_needed.needsContents(to)) {
+        Buffer& memory = buffer(target.buffer);
+        const Buffer nothing(m_program.type(to).dtype, room, memory.fill());
+        storeThrough(target, memory, nothing.load(StridedView::whole(room), room));
+    }
+    std::vector<Window> windows(there.rank());
+    for (std::size_t axis = 0; axis < windows.size(); ++axis) {
+        windows[axis].size = std::min(there[axis], room[axis]);
+    }
+    source = narrowed(source, memoryShape(from), windows);
+    target = narrowed(target, memoryShape(to), windows);
 }
 
 void Engine::waitForDma(const ir::Operation& operation)

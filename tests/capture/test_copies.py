@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support import call, check, integers, like, normal, pl, pltpu, whole
+from support import call, check, integers, like, normal, pallascope, pl, pltpu, run, whole
 
 INT = jnp.int32
 ANY = pl.BlockSpec(memory_space=pl.ANY)
@@ -67,10 +67,51 @@ def test_one_wait_for_more_bytes_than_its_ref_has():
     rows = pl.BlockSpec(memory_space=pltpu.SMEM)
 
     def fn(rows_, x_):
-        return call(kernel, in_specs=[rows, ANY], out_specs=ANY, out_shape=like(4, 8, 128, dtype=INT),
+        return call(kernel, in_specs=[rows, ANY], out_specs=ANY,
+                    out_shape=like(4, 8, 128, dtype=INT),
                     scratch_shapes=[pltpu.VMEM((4, 8, 128), INT), DMA])(rows_, x_)
 
     check(fn, np.array([32], np.int32), x, wanted=x.reshape(4, 8, 128))
+
+
+def through_padding(rows, columns):
+    """Copies so many rows and columns of a (20, 250) to memory, twice them, and back."""
+    def kernel(sizes_ref, x_ref, o_ref, tile_ref):
+        part = tuple(pl.ds(0, sizes_ref[axis]) for axis in range(2))
+        pltpu.sync_copy(x_ref.at[part], tile_ref.at[part])
+        tile_ref[:20, :250] = tile_ref[:20, :250] * 2
+        pltpu.sync_copy(tile_ref.at[part], o_ref.at[part])
+
+    return pallascope.capture(lambda *args: call(
+        kernel, in_specs=[pl.BlockSpec(memory_space=pltpu.SMEM), ANY], out_specs=ANY,
+        out_shape=like(20, 250, dtype=INT), scratch_shapes=[pltpu.VMEM((32, 384), INT)])(*args),
+        np.array([rows, columns], np.int32), integers(20, 250))
+
+
+def test_copies_take_the_rest_of_a_tile_with_them():
+    found = run(through_padding(24, 256))[0]
+    np.testing.assert_array_equal(found, integers(20, 250) * 2)
+
+
+@pytest.mark.parametrize("rows, columns", [(25, 256), (24, 257)])
+def test_copies_that_reach_behind_the_last_tile_are_out_of_bounds(rows, columns):
+    with pytest.raises(AssertionError, match="out_of_bounds: ref_at reaches elements"):
+        run(through_padding(rows, columns))
+
+
+def test_what_a_copy_takes_of_the_rest_of_a_tile_is_undefined():
+    def kernel(size_ref, x_ref, o_ref, tile_ref):
+        tile_ref[...] = jnp.zeros_like(tile_ref)
+        part = (slice(None), pl.ds(0, size_ref[0]))
+        pltpu.sync_copy(x_ref.at[part], tile_ref.at[part])
+        o_ref[...] = tile_ref[...]
+
+    captured = pallascope.capture(lambda *args: call(
+        kernel, in_specs=[pl.BlockSpec(memory_space=pltpu.SMEM), ANY],
+        out_shape=like(8, 384, dtype=INT), scratch_shapes=[pltpu.VMEM((8, 384), INT)])(*args),
+        np.array([256], np.int32), integers(8, 250))
+    with pytest.raises(AssertionError, match="48 of 3072 elements"):
+        run(captured)
 
 
 def test_a_copy_of_no_rows_behind_the_end():

@@ -119,13 +119,68 @@ def test_a_copy_that_nobody_waits_for_is_found_on_every_device():
     assert [finding["count"] for finding in report["findings"]] == [8, 8]
 
 
-def test_what_happens_outside_of_the_shard_map_is_named():
+@pytest.mark.parametrize("spec", [P("a", "b"), P("b", "a"), P(("a", "b")), P(None, ("b", "a"))])
+def test_what_is_computed_before_a_shard_map_is_cut_by_it(spec):
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...] + lax.axis_index("a") * 10 + lax.axis_index("b")
+
     def fn(x):
-        return permute_right(pallascope.mesh_of({"x": 8}), 0)(x * 2.0)
+        cells = (x * 2).T.reshape(64, 256)
+        call = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(
+            _cut(spec, cells.shape), jnp.float32))
+        return sharded(call, pallascope.mesh_of({"a": 2, "b": 4}), spec)(cells)
+
+    x = np.floor(x_of(128, 128) * 100)
+    ours, findings, _ = run(pallascope.capture(fn, x))
+    wanted = (x * 2).T.reshape(64, 256)
+    rows, columns = _cut(spec, wanted.shape)
+    for place in np.ndindex(2, 4):
+        r, c = (_number(axes, place) for axes in (*spec, None)[:2])
+        wanted[r * rows:(r + 1) * rows, c * columns:(c + 1) * columns] += np.float32(
+            place[0] * 10 + place[1])
+    np.testing.assert_array_equal(ours, wanted)
+    assert findings == []
+
+
+def _cut(spec, shape):
+    parts = {None: 1, "a": 2, "b": 4}
+    axes = [axes if isinstance(axes, tuple) else (axes,) for axes in (*spec, None)[:2]]
+    return tuple(extent // int(np.prod([parts[axis] for axis in of])) for extent, of
+                 in zip(shape, axes, strict=True))
+
+
+def _number(axes, place):
+    """Of the part of a device, the slowest of the axes first."""
+    found = 0
+    for axis in axes if isinstance(axes, tuple) else (axes,):
+        if axis is not None:
+            found = found * (2, 4)["ab".index(axis)] + place["ab".index(axis)]
+    return found
+
+
+def test_memory_for_a_kernel_is_made_before_the_shard_map():
+    def kernel(x_ref, _, o_ref):
+        o_ref[...] = x_ref[...] * 3
+
+    def fn(x):
+        call = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((16, 128), jnp.float32))
+        return sharded(call, pallascope.mesh_of({"x": 8}), (P("x"), P()), P("x"))(
+            x, lax.empty((8, 128), jnp.float32))
+
+    kernel_ = pallascope.capture(fn, x_of(128, 128))
+    ours, findings, _ = run(kernel_)
+    np.testing.assert_array_equal(ours, x_of(128, 128) * 3)
+    assert findings == []
+    assert len(kernel_.document["inputs"]) == 1
+
+
+def test_what_happens_behind_a_shard_map_that_cuts_is_named():
+    def fn(x):
+        return permute_right(pallascope.mesh_of({"x": 8}), 0)(x) * 2.0
 
     with pytest.raises(pallascope.UnsupportedError) as error:
         pallascope.capture(fn, x_of(128, 128))
-    assert "mul outside of the shard_map" in str(error.value)
+    assert "mul outside of the shard_map, of an array that it cuts" in str(error.value)
     assert "test_devices.py:" in str(error.value)
 
 

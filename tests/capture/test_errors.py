@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from jax import lax
-from support import call, integers, like, normal, pallascope, pl
+from support import call, integers, like, normal, pallascope, pl, pltpu
 
 
 def line_of(function, text):
@@ -39,6 +39,32 @@ def test_everything_that_is_not_supported_is_named_with_its_line():
     assert all(problem.file.endswith("test_errors.py") for problem in error.problems)
     assert str(error).count("\n") == 3
     assert re.search(r"test_errors.py:\d+ \(.*kernel\): primitive lgamma", str(error))
+
+
+def test_codes_are_converted_before_they_are_computed_with():
+    def kernel(x_ref, o_ref):
+        codes = x_ref[...].astype(jnp.float8_e8m0fnu)
+        o_ref[...] = jnp.dot(codes, codes.T, preferred_element_type=jnp.float32)
+        o_ref[...] = jnp.sort(codes).astype(jnp.float32)
+
+    error = refused(lambda x: call(kernel, out_shape=like(128, 128))(x), normal(128, 128))
+    rest = " of float8_e8m0fnu, which can be moved and converted only: convert it first"
+    assert [problem.what for problem in error.problems] == ["dot_general" + rest,
+                                                            "sort" + rest]
+
+
+def test_a_copy_that_counts_on_a_regular_semaphore():
+    def kernel(x_ref, o_ref, sem_ref):
+        pltpu.make_async_copy(x_ref, o_ref, sem_ref).start()
+        pl.semaphore_wait(sem_ref, 1)
+
+    where = pl.BlockSpec(memory_space=pl.ANY)
+    error = refused(lambda x: call(kernel, in_specs=[where], out_specs=where,
+                                   out_shape=like(8, 128),
+                                   scratch_shapes=[pltpu.SemaphoreType.REGULAR])(x),
+                    normal(8, 128))
+    assert [(problem.what, problem.line) for problem in error.problems] == [
+        ("dma_start with a semaphore that is not one of copies", line_of(kernel, "make_async"))]
 
 
 def test_the_same_line_is_named_once():

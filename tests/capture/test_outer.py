@@ -257,6 +257,11 @@ def test_an_operation_on_arrays_that_do_not_fit():
     assert "pipeline" in str(kernel.document["body"])
 
 
+def test_exponents_that_do_not_fit():
+    codes = integers(2048, 1024, least=90, most=160, dtype=np.uint8).view(jnp.float8_e8m0fnu)
+    check(lambda x: (x.astype(np.float32)[::256], through(normal(8, 128))), codes, ulps=0)
+
+
 def test_the_rows_of_a_large_array_overlap_with_their_copies():
     kernel = pallascope.capture(lambda x: through((x + x)[:8]), like(1, 4096, 1024))
     pipelines = [operation for operation in _operations(kernel.document["body"])

@@ -78,3 +78,61 @@ def test_bits_without_a_seed_are_undefined():
         o_ref[...] = pltpu.prng_random_bits((8, 128))
 
     result(kernel, (8, 128), jnp.int32, expect=1)
+
+
+KEY = jax.random.key(5)
+WORDS = np.asarray(jax.random.key_data(pltpu.to_pallas_key(KEY)))[0]
+
+
+def test_a_key_of_the_chip_in_smem():
+    def kernel(key_ref, o_ref):
+        o_ref[...] = jax.random.bits(key_ref[...], (8, 128))
+
+    def fn(key):
+        return pl.pallas_call(kernel, in_specs=[pl.BlockSpec(memory_space=pltpu.SMEM)],
+                              out_shape=like(8, 128, dtype=jnp.uint32))(pltpu.to_pallas_key(key))
+
+    found = run(pallascope.capture(fn, KEY))[0]
+    np.testing.assert_array_equal(found, drawn(WORDS, 0, (8, 128)))
+
+
+def test_a_key_of_the_chip_that_each_step_folds_its_number_into():
+    def kernel(key_ref, o_ref):
+        key = jax.random.fold_in(key_ref[...], pl.program_id(0))
+        o_ref[...] = jax.random.bits(key, (8, 128))
+
+    def fn(key):
+        return pl.pallas_call(kernel, grid_spec=pltpu.PrefetchScalarGridSpec(
+            num_scalar_prefetch=1, grid=(2,), in_specs=[],
+            out_specs=pl.BlockSpec((8, 128), lambda i, _: (i, 0))),
+            out_shape=like(16, 128, dtype=jnp.uint32))(key)
+
+    found = run(pallascope.capture(fn, pltpu.to_pallas_key(KEY)))[0]
+    for step in range(2):
+        a, b = int(WORDS[0]), (int(WORDS[1]) + step) % 2**32
+        a = (a + b) % 2**32  # one round of threefry
+        b = a ^ (b << 13 | b >> 19) % 2**32
+        np.testing.assert_array_equal(found[8 * step:][:8], drawn((a, b), 0, (8, 128)))
+
+
+def test_a_key_is_an_argument():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...] * 2
+
+    def fn(key, x):
+        noise = jax.random.bits(jax.random.fold_in(key, 3), (8, 128))
+        return pl.pallas_call(kernel, out_shape=like(8, 128, dtype=jnp.uint32))(x + noise)
+
+    x = np.arange(1024, dtype=np.uint32).reshape(8, 128)
+    found = run(pallascope.capture(fn, KEY, x))[0]
+    np.testing.assert_array_equal(
+        found, 2 * (x + np.asarray(jax.random.bits(jax.random.fold_in(KEY, 3), (8, 128)))))
+
+
+def test_many_keys_at_once_are_named():
+    def fn(key):
+        return jax.random.split(key)[0]
+
+    with pytest.raises(pallascope.UnsupportedError) as caught:
+        pallascope.capture(fn, KEY)
+    assert "random keys" in str(caught.value)

@@ -124,6 +124,10 @@ def test_exponents_as_a_dtype():
     codes = np.arange(256, dtype=np.uint8).reshape(2, 128).repeat(16, axis=0)
     apply(lambda x: pltpu.bitcast(x, scale).astype(jnp.float32), codes, ulps=0,
           wanted=codes.view(scale).astype(np.float32))
+    padded = np.where(np.arange(128) < 64, 2.0**-3, 0.5).astype(np.float32) * np.ones((32, 1))
+    apply(lambda x: jnp.pad(x[:, :64].astype(scale), ((0, 0), (0, 64)),
+                            constant_values=scale(0.5)).astype(jnp.float32),
+          np.full((32, 128), 0.125, np.float32), ulps=0, wanted=padded.astype(np.float32))
 
 
 @pytest.mark.parametrize("join", [jnp.concatenate, jnp.stack])

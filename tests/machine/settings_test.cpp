@@ -80,6 +80,29 @@ ir::Program scattering()
     });
 }
 
+// out[at[0]:at[0]+4] = x[at[0]:at[0]+4], of 6 rows in HBM, by two copies.
+ir::Program copyingRows()
+{
+    return mustTrace(pl::kernel(
+        "copying_rows",
+        {pl::scalarPrefetch("at", kInt, {1}), pl::in("x", kF32, Shape{6, 128}),
+         pl::out("out", kF32, Shape{6, 128})},
+        [](pl::Ref at, pl::Ref x, pl::Ref out) {
+            pl::runScoped({{"near", kF32, {4, 128}}, pl::dmaSemaphores("sem", {1})},
+                          [&](const std::vector<pl::Ref>& refs) {
+                              const auto part = [start = at[0].load()](const pl::Ref& ref) {
+                                  return ref.at({pl::ds(start, 4), pl::all});
+                              };
+                              const pl::Ref sem = refs[1].at({0});
+                              pl::dmaStart(part(x), refs[0], sem);
+                              pl::dmaWait(refs[0], sem);
+                              pl::dmaStart(refs[0], part(out), sem);
+                              pl::dmaWait(part(out), sem);
+                              return std::vector<pl::Value>();
+                          });
+        }));
+}
+
 // Row r of 8 holds r + 1.
 Array rows()
 {
@@ -249,6 +272,34 @@ TEST(OutOfBoundsReads, areUndefinedOutsideAndDefinedInside)
         EXPECT_EQ(findingsOf(*needed, "out_of_bounds"), found);
     }
     EXPECT_EQ(findingsText(*runWith(sliding(), {arrayOf(kInt, {1}, {1}), rows()}, kGoOn)), "");
+}
+
+// Six rows are a tile of eight, the rest of which a copy may take with it.
+TEST(OutOfBoundsReads, ofCopiesMayReachTheEndOfATile)
+{
+    Numbers numbers(6 * 128, 0);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        numbers[i] = static_cast<double>(i / 128 + 1);
+    }
+    const Array x = arrayOf(kF32, {6, 128}, numbers);
+    for (const char* const mode : {"timed", "eager", "on_wait"}) {
+        const Names names{{"dma_execution_mode", mode}};
+        for (const auto& [start, seen] : std::map<double, Numbers>{{2, {-1, -1, 3, 4, 5, 6}},
+                                                                   {3, {-1, -1, -1, 4, 5, 6}},
+                                                                   {4, {-1, -1, -1, -1, 5, 6}}}) {
+            SCOPED_TRACE(std::string(mode) + " " + std::to_string(start));
+            const auto run = runWith(copyingRows(), {arrayOf(kInt, {1}, {start}), x}, names);
+            ASSERT_TRUE(run) << run.error().message;
+            EXPECT_EQ(findingsText(*run), "");
+            EXPECT_EQ(firsts(run->outputs[0]), seen);
+            EXPECT_EQ(run->trace->copies().bytes, (std::vector<std::int64_t>{2048, 2048}));
+        }
+        for (const double start : {5.0, 6.0, -1.0}) {
+            const auto run = runWith(copyingRows(), {arrayOf(kInt, {1}, {start}), x}, names);
+            ASSERT_TRUE(run) << run.error().message;
+            EXPECT_EQ(findingsOf(*run, "out_of_bounds").size(), 1U);
+        }
+    }
 }
 
 TEST(OutOfBoundsReads, keepTheFillOfTheOtherSetting)

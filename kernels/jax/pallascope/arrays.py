@@ -73,12 +73,13 @@ class Arrays:
         """The one element of an array of rank 0."""
         builder = self.walk.builder
         if array.scalar is None and array.value is not None:
-            array.scalar = builder.literal(types.dtype_of(array.aval.dtype), array.value[()])
+            array.scalar = builder.literal(types.dtype_of(array.aval.dtype),
+                                           types.stored(array.value)[()])
         if array.scalar is None:
             ref = self.ref(array, "smem")
             self._changes(array)
-            array.scalar = builder.one("get", [ref], Type(builder.types[ref].dtype),
-                                       {"entries": []})
+            array.scalar = builder.one("get", [ref], builder.types[ref]._replace(space=None),
+                                       self._whole(ref))
         return array.scalar
 
     def is_scalar(self, array: Array) -> bool:
@@ -104,7 +105,7 @@ class Arrays:
             found = self._new(self._type(array, "smem"), array.name)
             assert array.scalar is not None
             self.walk.builder.one("swap", [found, array.scalar],
-                                  Type(self.walk.builder.types[found].dtype), {"entries": []})
+                                  self.walk.builder.types[array.scalar], self._whole(found))
             self._changes(array)
             array.refs["smem"], array.home = found, "smem"
             return self.ref(array, space)
@@ -186,7 +187,10 @@ class Arrays:
     # ---- refs ------------------------------------------------------------------------------
 
     def _type(self, array: Array, space: str) -> Type:
-        return Type(types.dtype_of(array.aval.dtype), types.shape_of(array.aval), space)
+        return types.array_type(array.aval)._replace(space=space)
+
+    def _whole(self, ref: int) -> dict[str, Any]:
+        return {"entries": [{"size": size} for size in self.walk.builder.types[ref].shape]}
 
     def _new(self, type_: Type, name: str) -> int:
         self._scratch.append(self.walk.builder.value(type_, name))

@@ -64,15 +64,16 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
         raise ValueError(f"{cores} cores of one device of {chip}; 1 is right, of "
                          f"{' and '.join(compat.MEGACORE)} 2 too")
     leaves, tree = jax.tree_util.tree_flatten(args)
-    shapes = [jax.ShapeDtypeStruct(np.shape(leaf), jax.dtypes.canonicalize_dtype(_dtype(leaf)))
-              for leaf in leaves]
+    shapes = [jax.ShapeDtypeStruct(np.shape(leaf), jax.dtypes.canonicalize_dtype(
+        _dtype(leaf), allow_extended_dtype=True)) for leaf in leaves]
     traced = _traced(fn, tree.unflatten(shapes), chip, cores, mesh)
     outer, body = traced.outer, traced.body
     walk = outer.walk
     name = name or getattr(fn, "__name__", None) or traced.name
     if walk.problems:
         raise UnsupportedError(name, walk.problems)
-    arrays = {number: types.stored(np.asarray(leaf)) for number, leaf in enumerate(leaves)
+    arrays = {number: types.stored(leaf if hasattr(leaf, "dtype") else np.asarray(leaf))
+              for number, leaf in enumerate(leaves)
               if not isinstance(leaf, jax.ShapeDtypeStruct)}
     constants = {number: types.stored(array.value)
                  for number, array in enumerate(outer.arrays.inputs) if array.value is not None}

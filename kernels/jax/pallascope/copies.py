@@ -24,6 +24,8 @@ def _dma_start(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     if target_semaphore is None:
         raise NotCaptured("dma_start with a semaphore of the source only")
     taken = [_view(walk, part) for part in (source, target, target_semaphore)]
+    if walk.builder.types[taken[2]].space != "dma_semaphore":
+        raise NotCaptured("dma_start with a semaphore that is not one of copies")
     params: Params = {}
     if source_semaphore is not None:
         taken.append(_view(walk, source_semaphore))

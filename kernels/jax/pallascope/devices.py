@@ -48,6 +48,26 @@ def _partition(spec: Any, variable: Any) -> list[list[str]]:
     return cut if any(cut) else []
 
 
+def part_of(walk: Walk, ref: int, cut: Sequence[Sequence[str]]) -> int:
+    """A view of this device's part of a whole array; `cut` has mesh axes for each of its axes."""
+    builder = walk.builder
+    type_ = builder.types[ref]
+    operands, entries, shape = [ref], [], []
+    for extent, axes in zip(type_.shape, cut, strict=True):
+        number, count = builder.index(0), 1
+        for axis in axes:
+            place = builder.one("axis_index", [], INDEX, {"text": axis})
+            number = builder.add_index(builder.scale_index(number, walk.devices[axis]), place)
+            count *= walk.devices[axis]
+        shape.append(extent // count)
+        entries.append({"size": shape[-1]})
+        if axes:
+            entries[-1]["operand"] = len(operands)
+            operands.append(builder.scale_index(number, shape[-1]))
+    return builder.one("ref_at", operands, type_._replace(shape=tuple(shape)),
+                       {"entries": entries})
+
+
 def logical(walk: Walk, eqn: Any, device: Any) -> int:
     """The number of a device that an equation names: row-major in the mesh."""
     if getattr(eqn.params["device_id_type"], "name", None) == "LOGICAL":

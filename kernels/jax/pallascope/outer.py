@@ -95,7 +95,7 @@ class Outer:
         if name == "shard_map":
             return self._shard_map(eqn, operands)
         if self._around and not self._inside and name not in _CALLS:
-            raise NotCaptured(f"{name} outside of the shard_map")
+            self._check_outside(eqn, operands)
         if name == "pallas_call":
             return self._pallas_call(eqn, operands)
         if name == "mpmd_map":
@@ -111,6 +111,8 @@ class Outer:
         if name in ("cond", "scan", "while") and flow.holds_kernel(eqn):
             rules = {"cond": self.flow.cond, "scan": self.flow.scan, "while": self.flow.while_}
             return rules[name](eqn, operands)
+        if name == "empty":
+            return [self.arrays.new_result(v.aval, "empty") for v in eqn.outvars]
         if all(0 in v.aval.shape for v in eqn.outvars) and not eqn.effects:
             return [self.arrays.constant(v.aval, np.empty(v.aval.shape, v.aval.dtype))
                     for v in eqn.outvars]
@@ -135,12 +137,8 @@ class Outer:
         if self._inside or self.walk.devices not in ({}, parts.mesh):
             raise NotCaptured("a shard_map in another one, or on another mesh than the one before")
         self.walk.devices = parts.mesh
-        for array, variable, cut in zip(operands, inner.invars, parts.inputs, strict=True):
-            if array.base is not None or array.partition not in (None, cut):
-                raise NotCaptured(f"{array.name or 'an array'} cut in another way than before it")
-            if not array.refs and not array.is_result:
-                array.aval = variable.aval
-            array.partition = cut
+        operands = [self._part(array, variable.aval, cut) for array, variable, cut
+                    in zip(operands, inner.invars, parts.inputs, strict=True)]
         self._inside = True
         with self.walk.inside(inner):
             results = self._inline(inner, self._constants(inner, consts), operands)
@@ -150,6 +148,28 @@ class Outer:
                 raise NotCaptured("a result of a shard_map that is cut in two ways")
             array.partition = cut
         return results
+
+    def _part(self, array: Array, aval: Any, cut: list[list[str]]) -> Array:
+        """What one device has of an operand of a shard_map."""
+        if array.partition and array.partition != cut:
+            raise NotCaptured(f"{array.name or 'an array'} cut in another way than before it")
+        is_new = not (array.refs or array.is_result or array.base) and array.scalar is None
+        if not cut or array.partition or is_new:
+            array.partition = cut
+            array.aval = aval if is_new else array.aval
+            return array
+        ref = devices.part_of(self.walk, self.arrays.ref(array, "hbm"), cut)
+        return Array(aval, array.name, refs={"hbm": ref}, home="hbm", partition=cut)
+
+    @staticmethod
+    def _check_outside(eqn: Any, operands: list[Array]) -> None:
+        """Around a shard_map every device computes on whole arrays."""
+        name = eqn.primitive.name
+        if name in ("pallas_call", "mpmd_map") or flow.holds_kernel(eqn):
+            raise NotCaptured(f"{name} outside of the shard_map")
+        for array in operands:
+            if array.root().partition or array.partition:
+                raise NotCaptured(f"{name} outside of the shard_map, of an array that it cuts")
 
     def _compute(self, eqn: Any, operands: list[Array]) -> list[Array]:
         """An operation on whole arrays; results of rank 0 stay in registers."""

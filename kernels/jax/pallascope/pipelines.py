@@ -99,6 +99,7 @@ def _index_map(walk: Walk, pipeline: Pipeline, block: Any, consts: list[int]) ->
             parts = [index.start, index.size] if isinstance(index, compat.Slice) else [index]
             region.results += [walk.index(part.value) if isinstance(part, Leaf)
                                else walk.builder.index(int(part)) for part in parts]
+        region.results += [walk.builder.index(0) for _ in _words(block)]
     walk.builder.location = outer
     return region
 
@@ -106,7 +107,8 @@ def _index_map(walk: Walk, pipeline: Pipeline, block: Any, consts: list[int]) ->
 def _spec(walk: Walk, block: Any, name: str, is_output: bool, origin: str) -> Params:
     if getattr(block, "transforms", ()):
         raise NotCaptured(f"the transforms of the block spec of {name}")
-    spec: Params = {"name": name, "block": [_dim(walk, dim, name) for dim in block.block_shape]}
+    spec: Params = {"name": name, "block": [_dim(walk, dim, name) for dim in block.block_shape]
+                    + [{"size": extent} for extent in _words(block)]}
     if is_output:
         spec["direction"] = "out"
     mode = block.pipeline_mode
@@ -126,6 +128,11 @@ def _spec(walk: Walk, block: Any, name: str, is_output: bool, origin: str) -> Pa
     jaxpr, _ = compat.open_jaxpr(block.index_map_jaxpr)
     location = walk.locations.number(place_of_function(jaxpr)) if jaxpr.eqns else -1
     return spec | ({"location": location} if location >= 0 else {})
+
+
+def _words(block: Any) -> tuple[int, ...]:
+    """Axes that an array of random keys has besides."""
+    return types.key_words(block.array_aval.dtype) or ()
 
 
 def _dim(walk: Walk, dim: Any, name: str) -> Params:

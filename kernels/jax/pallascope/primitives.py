@@ -25,9 +25,6 @@ IDENTITY = """
 
 def _elementwise(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     """Scalars, which JAX lets stand for arrays, become arrays."""
-    for v in eqn.invars:
-        if types.is_code(v.aval.dtype):
-            raise NotCaptured(f"{eqn.primitive.name} of {v.aval.dtype}")
     result = walk.type_of(eqn.outvars[0])
     operands = [walk.builder.broadcast(operand, result.shape) for operand in operands]
     return [walk.builder.one(eqn.primitive.name, operands, result)]

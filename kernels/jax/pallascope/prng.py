@@ -1,6 +1,7 @@
 """Rules of jax.random: traced again as JAX computes it, on keys as their words.
 
-A key of shape [] is uint32[2] here, as jax.random.key_data has it.
+A key of shape [] is its words here, uint32[2] or, of the chip's own generator, uint32[1,2], as
+jax.random.key_data has it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from pallascope import compat
 from pallascope.problems import NotCaptured
 from pallascope.program import Type
-from pallascope.types import DTYPES, dtype_of
+from pallascope.types import DTYPES, dtype_of, key_words
 from pallascope.walk import Rule, Walk
 
 _NUMPY = {ours: theirs for theirs, ours in DTYPES.items()}
@@ -26,13 +27,16 @@ def _retraced(function: Callable[[Any, dict[str, Any]], Callable[..., Any]]) -> 
 
     def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         key = next(aval for aval in (v.aval for v in (*eqn.invars, *eqn.outvars))
-                   if hasattr(aval.dtype, "_impl"))
+                   if key_words(aval.dtype) is not None)
         if key.shape:
             raise NotCaptured("an array of random keys")
         shapes = []
-        for operand in operands:
+        for v, operand in zip(eqn.invars, operands, strict=True):
             type_ = walk.builder.types[operand]
-            shapes.append(jax.ShapeDtypeStruct(type_.shape, np.dtype(_NUMPY[type_.dtype])))
+            if v.aval is key and len(key_words(key.dtype) or ()) == 2:  # its functions take keys
+                shapes.append(jax.ShapeDtypeStruct((), key.dtype))
+            else:
+                shapes.append(jax.ShapeDtypeStruct(type_.shape, np.dtype(_NUMPY[type_.dtype])))
         jaxpr = jax.make_jaxpr(function(key.dtype._impl, eqn.params))(*shapes)
         return [_as_declared(walk, value, variable.aval) for value, variable
                 in zip(walk.run_here(jaxpr, operands), eqn.outvars, strict=True)]
@@ -43,7 +47,7 @@ def _retraced(function: Callable[[Any, dict[str, Any]], Callable[..., Any]]) -> 
 def _as_declared(walk: Walk, value: int, aval: Any) -> int:
     """The chip's generator yields signed bits where JAX says unsigned ones."""
     type_ = walk.builder.types[value]
-    if hasattr(aval.dtype, "_impl") or type_.dtype == dtype_of(aval.dtype):
+    if key_words(aval.dtype) is not None or type_.dtype == dtype_of(aval.dtype):
         return value
     dtype = dtype_of(aval.dtype)
     return walk.builder.one("bitcast_convert_type", [value], type_._replace(dtype=dtype),
@@ -63,7 +67,8 @@ def _bits(implementation: Any, params: dict[str, Any]) -> Callable[..., Any]:
 
 
 def _same_words(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    if eqn.outvars[0].aval.shape not in ((), (2,)):
+    keys = [v.aval for v in (*eqn.invars, *eqn.outvars) if key_words(v.aval.dtype) is not None]
+    if any(key.shape for key in keys):
         raise NotCaptured("an array of random keys")
     return operands
 
@@ -85,7 +90,14 @@ def state_of(walk: Walk, body: Any) -> list[int]:
 def _has(jaxpr: Any, names: tuple[str, ...]) -> bool:
     inner, _ = compat.open_jaxpr(jaxpr)
     return any(eqn.primitive.name in names or "_pl_stateful" in str(eqn.params.get("impl", ""))
-               or any(_has(part, names) for part in compat.jaxprs_of(eqn)) for eqn in inner.eqns)
+               or _draws_by_key(eqn) or any(_has(part, names) for part in compat.jaxprs_of(eqn))
+               for eqn in inner.eqns)
+
+
+def _draws_by_key(eqn: Any) -> bool:
+    """Draws with a key of the chip's own generator."""
+    return (eqn.primitive.name == "random_bits"
+            and len(key_words(eqn.invars[0].aval.dtype) or ()) == 2)
 
 
 def _state_word(walk: Walk, number: int, value: int | None = None) -> int:
@@ -98,7 +110,8 @@ def _state_word(walk: Walk, number: int, value: int | None = None) -> int:
 def _tpu_seed(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     """The key is the first two words; every two more are encrypted with it and take its place."""
     builder = walk.builder
-    words = [builder.convert(operand, "uint32") for operand in operands]
+    words = [builder.convert(word, "uint32") for operand in operands
+             for word in (_split(walk, operand) if builder.types[operand].shape else [operand])]
     zero = builder.literal("uint32", 0)
     words += [zero] * (max(2, len(words) + len(words) % 2) - len(words))
     key = words[:2]
@@ -107,6 +120,22 @@ def _tpu_seed(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     for number, word in enumerate((*key, zero)):
         _state_word(walk, number, word)
     return []
+
+
+def _split(walk: Walk, key: int) -> list[int]:
+    """The words of a key of shape (1, n)."""
+    words = []
+    for number in range(walk.builder.types[key].shape[1]):
+        word = walk.builder.one("slice", [key], Type("uint32", (1, 1)), {
+            "start": [0, number], "limit": [1, number + 1]})
+        words.append(walk.builder.one("reshape", [word], Type("uint32"), {"shape": []}))
+    return words
+
+
+def _join(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    builder = walk.builder
+    words = [builder.broadcast(builder.convert(operand, "uint32"), (1, 1)) for operand in operands]
+    return [builder.one("concatenate", words, Type("uint32", (1, len(words))), {"axis": 1})]
 
 
 def _tpu_bits(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
@@ -130,6 +159,8 @@ def _tpu_bits(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 RULES: dict[str, Rule] = {
     "prng_seed": _tpu_seed,
     "prng_random_bits": _tpu_bits,
+    "prng_split": lambda walk, eqn, operands: _split(walk, operands[0]),
+    "prng_join": _join,
     "random_seed": _retraced(_seed),
     "random_fold_in": _retraced(_fold_in),
     "random_bits": _retraced(_bits),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import sysconfig
@@ -46,6 +47,7 @@ def name_of_function(jaxpr: Any) -> str:
     return place.function if place else "kernel"
 
 
+@functools.cache
 def is_author(path: str) -> bool:
     """Whether the file is neither JAX's nor Python's; JAX's own kernels count as authors'."""
     if path.startswith(_PACKAGES):

@@ -35,7 +35,8 @@ def compute(walk: Walk, eqn: Any, operands: list[int], results: list[int | None]
                            if ref is not None and builder.types[ref].space)
     if (eqn.primitive.name in _BY_ELEMENT and _bytes(builder, arrays) > MOST_BYTES
             and len({builder.types[ref].shape for ref in arrays}) == 1):
-        _by_rows(walk, lambda _, *args: eqn.primitive.bind(*args, **eqn.params), operands, results)
+        _by_rows(walk, lambda _, *args: eqn.primitive.bind(*args, **eqn.params), operands, results,
+                 [v.aval.dtype for v in eqn.invars])
         return []
     refs = [ref for ref in (*operands, *results) if ref is not None and builder.types[ref].space]
     near = {ref: builder.value(builder.types[ref]._replace(space="vmem"))
@@ -90,9 +91,9 @@ def _bytes(builder: Builder, refs: Any) -> int:
 
 
 def _by_rows(walk: Walk, function: Callable[..., Any], operands: list[int],
-             results: list[int | None]) -> None:
+             results: list[int | None], dtypes: list[Any] | None = None) -> None:
     """The function on blocks of rows of the first axis that has more than one. It takes their
-    shape, and the operands' parts."""
+    shape, and the operands' parts, which JAX knows by `dtypes`."""
     builder = walk.builder
     inputs = [ref for ref in dict.fromkeys(operands) if builder.types[ref].space]
     outputs = [ref for ref in results if ref is not None]
@@ -107,8 +108,11 @@ def _by_rows(walk: Walk, function: Callable[..., Any], operands: list[int],
     with builder.region(list(near.values())) as body:
         loaded = {ref: _whole(walk, "get", [near[ref]]) for ref in inputs}
         taken = [loaded.get(operand, operand) for operand in operands]
-        jaxpr = jax.make_jaxpr(functools.partial(function, block))(
-            *(struct(builder.types[value]) for value in taken))
+        shapes = [struct(builder.types[value]) for value in taken]
+        if dtypes is not None:
+            shapes = [jax.ShapeDtypeStruct(shape.shape, dtype)
+                      for shape, dtype in zip(shapes, dtypes, strict=True)]
+        jaxpr = jax.make_jaxpr(functools.partial(function, block))(*shapes)
         for ref, value in zip(outputs, walk.run_here(jaxpr, taken), strict=True):
             _whole(walk, "swap", [near[ref], value])
     maps = []

@@ -115,7 +115,7 @@ def _index(walk: Walk, part: Window, indexer: Any) -> None:
         raise NotCaptured("indices that are arrays")
     builder = walk.builder
     kept = [axis for axis in part.axes if axis.kept]
-    for axis, index in zip(kept, indexer.indices, strict=True):
+    for axis, index in zip(kept, indexer.indices, strict=False):  # a key's words are all taken
         is_slice = isinstance(index, compat.Slice)
         start = _value(walk, index.start if is_slice else index)
         known = walk.builder.known(start) or 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import numpy as np
 
 from pallascope import compat
@@ -19,6 +20,12 @@ DTYPES = {
 
 # Floats that the format has as their codes: they are moved, packed and converted, no more.
 CODES = {"float8_e8m0fnu": "uint8"}
+_MOVES = frozenset("""
+    get swap masked_load masked_swap dma_start dma_wait reshape squeeze transpose broadcast_in_dim
+    broadcast_to concatenate stack unstack split slice pad tile repeat roll rev gather scatter
+    dynamic_slice dynamic_update_slice select_n convert_element_type bitcast bitcast_convert_type
+    copy copy_p optimization_barrier pvary reshard sharding_constraint layout_cast name
+    stop_gradient with_memory_space_constraint""".split())
 
 _SEMAPHORES = {"semaphore": "semaphore", "dma_sem": "dma_semaphore",
                "barrier_semaphore": "barrier_semaphore"}
@@ -27,6 +34,11 @@ _SEMAPHORES = {"semaphore": "semaphore", "dma_sem": "dma_semaphore",
 # which takes HBM.
 _SPACES = {"vmem": "vmem", "default": "vmem", "None": "vmem", "smem": "smem", "index": "smem",
            "any": "hbm", "hbm": "hbm", "ACC": "accumulator"}
+
+# What random keys may be given to, besides what is read and stored.
+_OF_KEYS = frozenset("""
+    get random_seed random_wrap random_unwrap random_fold_in random_bits prng_seed prng_split
+    prng_join""".split())
 
 
 def dtype_of(dtype: Any) -> str:
@@ -45,8 +57,33 @@ def is_code(dtype: Any) -> bool:
     return getattr(dtype, "name", "") in CODES
 
 
-def stored(array: np.ndarray) -> np.ndarray:
+def key_words(dtype: Any) -> tuple[int, ...] | None:
+    """The shape of a random key's words, which are uint32; None for another dtype."""
+    implementation = getattr(dtype, "_impl", None)
+    return None if implementation is None else tuple(implementation.key_shape)
+
+
+def check_elements(eqn: Any) -> None:
+    """Raises NotCaptured where an equation computes with codes or keys. One that holds others does
+    not."""
+    name = eqn.primitive.name
+    for v in (*eqn.invars, *eqn.outvars):
+        if (name not in _OF_KEYS and key_words(getattr(v.aval, "dtype", None)) is not None
+                and not compat.jaxprs_of(eqn)):
+            raise NotCaptured(f"{name} of random keys")
+    if name in _MOVES:
+        return
+    for v in (*eqn.invars, *eqn.outvars):
+        if is_code(getattr(v.aval, "dtype", None)) and not compat.jaxprs_of(eqn):
+            raise NotCaptured(f"{name} of {v.aval.dtype.name}, which can be moved and "
+                              "converted only: convert it first")
+
+
+def stored(array: Any) -> np.ndarray:
     """As the format has its elements."""
+    if key_words(array.dtype) is not None:
+        return np.asarray(jax.random.key_data(array))
+    array = np.asarray(array)
     return array.view(CODES[array.dtype.name]) if is_code(array.dtype) else array
 
 
@@ -60,6 +97,9 @@ def bits_of(dtype: str) -> int:
 
 def array_type(aval: Any) -> Type:
     """Of a value in registers."""
+    words = key_words(aval.dtype)
+    if words is not None:
+        return Type("uint32", (*shape_of(aval), *words))
     return Type(dtype_of(aval.dtype), shape_of(aval))
 
 
@@ -80,4 +120,4 @@ def ref_type(aval: Any) -> Type:
     space = str(compat.memory_space(aval)).partition("(")[0]  # of "ACC(mxu_id=0)" the name
     if space not in _SPACES:
         raise NotCaptured(f"memory space {space}")
-    return Type(dtype_of(inner.dtype), shape_of(inner), _SPACES[space])
+    return array_type(inner)._replace(space=_SPACES[space])

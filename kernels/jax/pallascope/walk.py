@@ -102,6 +102,7 @@ class Walk:
                 rule = self._rules.get(eqn.primitive.name)
                 if rule is None:
                     raise NotCaptured(f"primitive {eqn.primitive.name}")
+                types.check_elements(eqn)
                 return rule(self, eqn, operands)
             except NotCaptured as reason:
                 self.problem(str(reason))
@@ -126,7 +127,7 @@ class Walk:
 
     def constant(self, const: Any) -> int:
         """A scalar that a jaxpr closes over."""
-        array = np.asarray(const)
+        array = types.stored(const)
         if array.shape != ():
             self.problem(f"an array constant of shape {array.shape} inside the kernel")
         return self.builder.literal(types.dtype_of(array.dtype), array.flat[0])
@@ -138,7 +139,9 @@ class Walk:
         return self.builder.convert(value, INDEX.dtype)
 
     def _literal(self, atom: Any) -> int:
-        value = self.builder.literal(types.dtype_of(atom.aval.dtype), np.asarray(atom.val)[()])
+        dtype = atom.aval.dtype if types.is_code(atom.aval.dtype) else None
+        number = types.stored(np.asarray(atom.val, dtype))[()]
+        value = self.builder.literal(types.dtype_of(atom.aval.dtype), number)
         return self.builder.broadcast(value, tuple(atom.aval.shape))
 
     @staticmethod
