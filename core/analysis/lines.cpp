@@ -1,4 +1,5 @@
 #include "core/analysis/report.h"
+#include "core/trace/lookup.h"
 
 #include <algorithm>
 #include <map>
@@ -66,9 +67,29 @@ std::vector<LineTime> timeByLine(const trace::Trace& trace)
             attributed += whole;
         }
     }
+    const trace::Waits& waits = trace.waits();
+    for (std::size_t row = 0; row < waits.size(); ++row) {
+        const trace::SourceLine line = trace::lineOfWait(trace, static_cast<std::int32_t>(row));
+        if (line.file >= 0) {
+            const Picoseconds time(waits.end[row] - waits.begin[row]);
+            lines[line].byUnit[-1] += time;
+            attributed += time;
+        }
+    }
     const trace::SourceLine pipeline =
         info.pipelines.empty() ? trace::SourceLine{} : info.pipelines.front().source;
-    lines[pipeline].byUnit[-1] += trace.end() - attributed;
+    const Picoseconds all = std::max(trace.end() * agentsUsed(info), attributed);
+    lines[pipeline].byUnit[-1] += all - attributed;
+    Picoseconds rest = trace.end();
+    for (auto& [line, share] : lines) {
+        for (auto& [unit, time] : share.byUnit) {
+            const auto part = static_cast<__int128>(time.value()) * trace.end().value();
+            time = Picoseconds(
+                static_cast<std::int64_t>(part / std::max<std::int64_t>(1, all.value())));
+            rest -= time;
+        }
+    }
+    lines[pipeline].byUnit[-1] += rest; // what rounding left over
     std::vector<LineTime> result;
     for (const auto& [line, share] : lines) {
         LineTime entry{line, Picoseconds(0), -1};

@@ -116,19 +116,6 @@ void Accounting::traffic(Report& report) const
                                                 : 0;
 }
 
-// How many agents have pipelines or semaphores; at least the first.
-std::int64_t agentsUsed(const trace::Info& info)
-{
-    std::int32_t last = 0;
-    for (const trace::Pipeline& pipeline : info.pipelines) {
-        last = std::max(last, pipeline.agent);
-    }
-    for (const trace::Semaphore& semaphore : info.semaphores) {
-        last = std::max(last, semaphore.agent);
-    }
-    return last + 1;
-}
-
 void Accounting::split(Report& report) const
 {
     Picoseconds compute, overhead;
@@ -310,6 +297,18 @@ void Accounting::roofline(Report& report) const
 }
 
 } // namespace
+
+std::int64_t agentsUsed(const trace::Info& info)
+{
+    std::int32_t last = 0;
+    for (const trace::Pipeline& pipeline : info.pipelines) {
+        last = std::max(last, pipeline.agent);
+    }
+    for (const trace::Semaphore& semaphore : info.semaphores) {
+        last = std::max(last, semaphore.agent);
+    }
+    return last + 1;
+}
 
 Result<Report> report(const trace::Trace& trace)
 {

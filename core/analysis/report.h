@@ -147,8 +147,12 @@ struct Point
 [[nodiscard]] std::int64_t periodSteps(const trace::Trace& trace);
 [[nodiscard]] Picoseconds periodTime(const trace::Trace& trace);
 
-// Time of the whole run by source line; sums to the run. A segment's time goes to the lines of the
-// operations on its longest unit, in proportion; waits and overhead go to the pipeline's line.
+// How many agents have pipelines or semaphores; at least the first.
+[[nodiscard]] std::int64_t agentsUsed(const trace::Info& info);
+
+// Time of the whole run by source line, of several agents the average; sums to the run. A segment's
+// time goes to the lines of the operations on its longest unit, in proportion; a wait for a copy by
+// hand to the line that starts it; other waits and overhead to the pipeline's line.
 struct LineTime
 {
     trace::SourceLine line;

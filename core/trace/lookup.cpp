@@ -305,6 +305,17 @@ std::int32_t waitAt(const Trace& trace, std::int32_t agent, Picoseconds time)
     return kNone;
 }
 
+SourceLine lineOfWait(const Trace& trace, std::int32_t wait)
+{
+    const std::int32_t copy = trace.waits().copy[static_cast<std::size_t>(wait)];
+    if (copy == kNone) {
+        return {};
+    }
+    const std::int32_t operand = trace.copies().operand[static_cast<std::size_t>(copy)];
+    const Operand& which = trace.info().operands[static_cast<std::size_t>(operand)];
+    return which.pipeline == kNone ? which.source : SourceLine{};
+}
+
 std::int32_t operationAt(const Trace& trace, std::int32_t agent, Picoseconds time)
 {
     const std::int32_t row = segmentAt(trace, agent, time);

@@ -52,6 +52,10 @@ struct CopyRange
 // The wait (of non-zero length) that holds an agent at t, kNone if none.
 [[nodiscard]] std::int32_t waitAt(const Trace& trace, std::int32_t agent, Picoseconds t);
 
+// The line of the copy by hand that a wait (row of Waits) is for; none for a pipeline's copy, or a
+// semaphore without one.
+[[nodiscard]] SourceLine lineOfWait(const Trace& trace, std::int32_t wait);
+
 // The operation (index into Info::operations) that runs at t: within the current segment the one
 // that retires next; kNone between segments, in waits and in step overhead.
 [[nodiscard]] std::int32_t operationAt(const Trace& trace, std::int32_t agent, Picoseconds t);

@@ -32,6 +32,39 @@ TEST(Lines, sumToTheRun)
     }
 }
 
+TEST(Lines, ofSeveralCoresAreTheAverageAndSumToTheRun)
+{
+    const auto trace = twoCores();
+    ASSERT_EQ(analysis::agentsUsed(trace->info()), 2);
+    Picoseconds sum;
+    for (const auto& [place, line] : linesOf(*trace)) {
+        EXPECT_GE(line.time, Picoseconds(0));
+        sum += line.time;
+    }
+    EXPECT_EQ(sum, trace->end());
+}
+
+TEST(Lines, aWaitForACopyByHandIsOfTheLineThatStartsIt)
+{
+    const auto trace = twoCores();
+    std::map<trace::SourceLine, std::int64_t> waited;
+    for (std::size_t row = 0; row < trace->waits().size(); ++row) {
+        const std::int32_t copy = trace->waits().copy[row];
+        if (copy != trace::kNone) {
+            const std::int32_t operand = trace->copies().operand[static_cast<std::size_t>(copy)];
+            waited[trace->info().operands[static_cast<std::size_t>(operand)].source] +=
+                trace->waits().end[row] - trace->waits().begin[row];
+        }
+    }
+    ASSERT_FALSE(waited.empty());
+    const auto lines = linesOf(*trace);
+    for (const auto& [line, time] : waited) { // nothing but copies starts there
+        EXPECT_GT(time, 0);
+        ASSERT_TRUE(lines.contains(line));
+        EXPECT_EQ(lines.at(line).time.value(), time / 2);
+    }
+}
+
 TEST(Lines, theProductsLineHasTheMatrixUnitsTime)
 {
     const auto trace = mainJob();

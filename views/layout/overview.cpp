@@ -77,6 +77,10 @@ std::string verdictText(const RunView& run, bool wide)
     constexpr double kMovesMostly = 0.05; // below this share of the peak, FLOPs say little
     const analysis::Report& report = run.report;
     const double seconds = toSeconds(report.time).value();
+    if (report.boundBy.starts_with("memory(")
+        && report.boundBy != "memory(" + report.roofline.memory.name + ")") {
+        return run.verdict; // the roofline, and so what is said below, is of another memory
+    }
     std::string text = "|" + boundText(report.boundBy) + "| ";
     const bool moves = report.boundBy.rfind("memory", 0) == 0 && report.utilization < kMovesMostly;
     if ((moves || report.flops.value() == 0) && seconds > 0) {

@@ -46,8 +46,15 @@ SourceMoment momentOf(const RunView& run, Picoseconds now)
     if (pipeline != trace::kNone) {
         moment.line = info.pipelines[static_cast<std::size_t>(pipeline)].source;
     }
-    if (trace::waitAt(trace, 0, now) != trace::kNone) {
-        moment.doing = "pipeline waits for a copy";
+    const std::int32_t wait = trace::waitAt(trace, 0, now);
+    const bool waits = wait != trace::kNone;
+    const trace::SourceLine started = waits ? trace::lineOfWait(trace, wait) : trace::SourceLine{};
+    if (started.file >= 0) {
+        moment.line = started;
+        moment.doing = "its copy is waited for";
+    } else if (waits) {
+        const bool copy = trace.waits().copy[static_cast<std::size_t>(wait)] != trace::kNone;
+        moment.doing = copy ? "pipeline waits for a copy" : "waits for others";
     } else if (trace::segmentAt(trace, 0, now) != trace::kNone) {
         moment.doing = "step overhead";
     } else {
