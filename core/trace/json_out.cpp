@@ -33,7 +33,9 @@ void JsonOut::unsignedInteger(std::uint64_t value)
 
 void JsonOut::number(double value)
 {
-    if (std::isfinite(value) && std::fabs(value) < 1e18) {
+    if (value == 0 && std::signbit(value)) {
+        raw("-0.0"); // "-0" is an integer, which has no sign
+    } else if (std::isfinite(value) && std::fabs(value) < 1e18) {
         append(m_buffer, value);
     } else if (std::isfinite(value)) { // shorter as an integer, which readers then find too large
         append(m_buffer, value, std::chars_format::scientific);

@@ -112,6 +112,15 @@ TEST(TraceFiles, aNotANumberErrorComesBackAsOne)
     EXPECT_TRUE(std::isnan(again->info().check.maxAbsError));
 }
 
+TEST(TraceFiles, aZeroKeepsItsSign)
+{
+    TraceBuilder builder = test::mainJobBuilder(2048);
+    builder.info.check.maxRelError = -0.0;
+    const std::shared_ptr<const Trace> again = loaded(toJson(**std::move(builder).finish()));
+    ASSERT_TRUE(again);
+    EXPECT_TRUE(std::signbit(again->info().check.maxRelError));
+}
+
 TEST(TraceFiles, bytesThatAreNotUtf8BecomeReplacementCharacters)
 {
     TraceBuilder builder = test::mainJobBuilder(2048);
