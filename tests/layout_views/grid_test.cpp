@@ -293,6 +293,18 @@ TEST(Grid, noTextLeavesTheSceneAtAnySize)
     }
 }
 
+TEST(Grid, moreBlocksThanNumbersReachLeaveNoneOfTheLast)
+{
+    trace::Info info;
+    trace::Operand& operand = info.operands.emplace_back();
+    operand.array = Shape(std::vector<Extent>{12});
+    operand.block = Shape(std::vector<Extent>{3});
+    operand.blockCounts = {Extent{1} << 62};
+    EXPECT_EQ(layout::arrayShape(info, 0).lastColumn, 0);
+    operand.blockCounts = {4};
+    EXPECT_EQ(layout::arrayShape(info, 0).lastColumn, 1);
+}
+
 TEST(Grid, aTraceWithoutStepsSaysWhyNothingIsShown)
 {
     trace::TraceBuilder builder = genericBuilder(gridless());

@@ -37,7 +37,8 @@ double shareInArray(Extent array, Extent block, Extent count)
     if (block <= 0 || count <= 0) {
         return 1;
     }
-    const double rest = static_cast<double>(array - (count - 1) * block);
+    const double before = static_cast<double>(count - 1) * static_cast<double>(block);
+    const double rest = static_cast<double>(array) - before; // of any trace: no overflow
     return std::clamp(rest / static_cast<double>(block), 0.0, 1.0);
 }
 
