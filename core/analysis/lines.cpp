@@ -8,10 +8,8 @@ namespace pallascope::analysis {
 
 namespace {
 
-struct Share
-{
-    std::map<std::int32_t, Picoseconds> byUnit;
-};
+// Time by line and unit; -1: bookkeeping and waits.
+using Shares = std::map<trace::SourceLine, std::map<std::int32_t, Picoseconds>>;
 
 // The unit that sets a template's length; -1 if none has any work.
 std::int32_t longestUnit(const trace::SegmentTemplate& segment)
@@ -29,72 +27,85 @@ std::int32_t longestUnit(const trace::SegmentTemplate& segment)
     return longest;
 }
 
-} // namespace
-
-std::vector<LineTime> timeByLine(const trace::Trace& trace)
+void addSegments(const trace::Trace& trace, Shares& lines)
 {
     const trace::Info& info = trace.info();
     std::vector<std::int64_t> instances(info.templates.size(), 0);
     for (const std::int32_t id : trace.segments().templateId) {
         ++instances[static_cast<std::size_t>(id)];
     }
-    std::map<trace::SourceLine, Share> lines;
-    Picoseconds attributed;
     for (std::size_t id = 0; id < instances.size(); ++id) {
         const trace::SegmentTemplate& segment = info.templates[id];
         const Picoseconds whole = segment.duration * instances[id];
         const std::int32_t unit = longestUnit(segment);
         if (segment.kind == trace::SegmentKind::StepOverhead || unit < 0
             || segment.cycles == Cycles(0)) {
-            continue; // goes to the pipeline's line below
+            continue; // goes to the pipeline's line
         }
         Picoseconds left = whole;
-        const trace::Mark* last = nullptr;
+        Picoseconds* last = nullptr;
         for (const trace::Mark& mark : segment.marks) {
             if (mark.unit != unit || mark.operation < 0) {
                 continue;
             }
             const auto part =
                 static_cast<__int128>(whole.value()) * mark.length.value() / segment.cycles.value();
-            lines[info.operations[static_cast<std::size_t>(mark.operation)].source].byUnit[unit] +=
-                Picoseconds(static_cast<std::int64_t>(part));
+            last = &lines[info.operations[static_cast<std::size_t>(mark.operation)].source][unit];
+            *last += Picoseconds(static_cast<std::int64_t>(part));
             left -= Picoseconds(static_cast<std::int64_t>(part));
-            last = &mark;
         }
-        if (last != nullptr) { // what rounding left over
-            lines[info.operations[static_cast<std::size_t>(last->operation)].source].byUnit[unit] +=
-                left;
-            attributed += whole;
+        if (last != nullptr) {
+            *last += left; // what rounding left over
         }
     }
+}
+
+void addWaitsByHand(const trace::Trace& trace, Shares& lines)
+{
     const trace::Waits& waits = trace.waits();
     for (std::size_t row = 0; row < waits.size(); ++row) {
         const trace::SourceLine line = trace::lineOfWait(trace, static_cast<std::int32_t>(row));
         if (line.file >= 0) {
-            const Picoseconds time(waits.end[row] - waits.begin[row]);
-            lines[line].byUnit[-1] += time;
-            attributed += time;
+            lines[line][-1] += Picoseconds(waits.end[row] - waits.begin[row]);
         }
     }
-    const trace::SourceLine pipeline =
-        info.pipelines.empty() ? trace::SourceLine{} : info.pipelines.front().source;
-    const Picoseconds all = std::max(trace.end() * agentsUsed(info), attributed);
-    lines[pipeline].byUnit[-1] += all - attributed;
+}
+
+// From the sum of all agents to their average; the pipeline's line takes the rest of the run.
+void average(const trace::Trace& trace, Shares& lines)
+{
+    const trace::Info& info = trace.info();
+    Picoseconds taken;
+    for (const auto& [line, share] : lines) {
+        for (const auto& [unit, time] : share) {
+            taken += time;
+        }
+    }
+    const Picoseconds all = std::max({trace.end() * agentsUsed(info), taken, Picoseconds(1)});
     Picoseconds rest = trace.end();
     for (auto& [line, share] : lines) {
-        for (auto& [unit, time] : share.byUnit) {
+        for (auto& [unit, time] : share) {
             const auto part = static_cast<__int128>(time.value()) * trace.end().value();
-            time = Picoseconds(
-                static_cast<std::int64_t>(part / std::max<std::int64_t>(1, all.value())));
+            time = Picoseconds(static_cast<std::int64_t>(part / all.value()));
             rest -= time;
         }
     }
-    lines[pipeline].byUnit[-1] += rest; // what rounding left over
+    lines[info.pipelines.empty() ? trace::SourceLine{} : info.pipelines.front().source][-1] += rest;
+}
+
+} // namespace
+
+std::vector<LineTime> timeByLine(const trace::Trace& trace)
+{
+    Shares lines;
+    addSegments(trace, lines);
+    addWaitsByHand(trace, lines);
+    average(trace, lines);
     std::vector<LineTime> result;
     for (const auto& [line, share] : lines) {
         LineTime entry{line, Picoseconds(0), -1};
         Picoseconds most(-1);
-        for (const auto& [unit, time] : share.byUnit) {
+        for (const auto& [unit, time] : share) {
             entry.time += time;
             if (time > most) {
                 most = time;

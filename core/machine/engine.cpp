@@ -98,8 +98,7 @@ Status Engine::bind(const std::vector<Array>& inputs)
             }
             binding(argument.ref).buffer = m_state.memory.allocate(1).first;
             Memory& memory = m_state.memory[binding(argument.ref).buffer];
-            const bool isConstant =
-                !m_written[static_cast<std::size_t>(m_needed.root(argument.ref).index)];
+            const bool isConstant = !isWritten(argument.ref);
             memory = {undefined(type.dtype, type.shape), true, isConstant, isConstant};
             if (argument.kind == ir::ArgumentKind::Output) {
                 continue;

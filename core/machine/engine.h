@@ -261,6 +261,11 @@ private:
     [[nodiscard]] bool comesLater(const Agent& peer, const ir::Operation& dmaStart);
     void forgetBindings(SlabRange buffers);
 
+    [[nodiscard]] bool isWritten(ir::ValueId ref) const // by anything in the program
+    {
+        return m_written[static_cast<std::size_t>(m_needed.root(ref).index)];
+    }
+
     // Semaphores remember the copies that will signal them: a wait does those, or other devices may
     // have started some that it cannot tell apart.
     [[nodiscard]] bool holdsCopies() const

@@ -12,9 +12,8 @@ const OperandPlan* Engine::operandPlan(const ir::Operation& pipeline, std::size_
     auto& known = m_operandPlans[{&pipeline, operand}];
     if (!known) {
         Result<std::shared_ptr<const OperandPlan>> plan =
-            planOperand(m_program, pipeline, operand, m_chip, [this](ir::ValueId ref) {
-                return m_written[static_cast<std::size_t>(m_needed.root(ref).index)];
-            });
+            planOperand(m_program, pipeline, operand, m_chip,
+                        [this](ir::ValueId ref) { return isWritten(ref); });
         if (!plan) {
             fail(plan.error());
             return nullptr;

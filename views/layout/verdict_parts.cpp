@@ -361,14 +361,11 @@ double paintChecks(Canvas& canvas, const RunView& run, double y)
     std::string lowering = oneLine(ir::loweringText(info.jaxAccepts, info.jaxReason));
     std::erase(lowering, '|'); // which makes bold
     if (!lowering.empty()) {
-        const std::size_t said = lowering.find(": "); // JAX's reason follows
-        const std::string sentence =
-            said == std::string::npos
-                ? "|" + lowering + "|"
-                : "|" + lowering.substr(0, said + 1) + "|" + lowering.substr(said + 1);
+        const std::size_t reason = lowering.find(": ");
+        lowering.insert(reason == std::string::npos ? lowering.size() : reason + 1, "|");
         paintSeverity(canvas, x, y + 2,
                       info.jaxAccepts == "yes" ? Severity::Ok : Severity::Warning);
-        y = canvas.paragraph(x + 18, y, w, sentence, 11, 16, Role::Text2) + 4;
+        y = canvas.paragraph(x + 18, y, w, "|" + lowering, 11, 16, Role::Text2) + 4;
     }
     return y;
 }

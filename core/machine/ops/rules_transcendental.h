@@ -38,7 +38,7 @@ struct Exp
         arith::expF32(in, out, count);
     }
 
-    float operator()(Float auto a) const;
+    float operator()(Float auto a) const; // says the types alone
 };
 
 struct Exp2
@@ -48,7 +48,7 @@ struct Exp2
         arith::exp2F32(in, out, count);
     }
 
-    float operator()(Float auto a) const;
+    float operator()(Float auto a) const; // says the types alone
 };
 
 struct Expm1

@@ -18,7 +18,7 @@ from jax import lax
 from pallascope import devices, rings, stages
 from pallascope.arrays import Array, Arrays
 from pallascope.problems import NotCaptured
-from pallascope.program import INDEX, Region, Type
+from pallascope.program import Region, Type
 from pallascope.transforms import element, elements
 from pallascope.walk import Walk
 
@@ -171,9 +171,7 @@ class Collectives:
         builder, sizes = self.walk.builder, self._sizes(axes)
         perm = [(int(a), int(b)) for a, b in self._eqn.params["perm"]]
         aims, origins = dict(perm), {b: a for a, b in perm}
-        me = builder.index(0)
-        for axis, size in zip(axes, sizes, strict=True):
-            me = builder.add_index(builder.scale_index(me, size), self._axis_index(axis))
+        me = devices.number_along(self.walk, axes)
         received, sent = (self._scoped(Type("int32", (), "dma_semaphore"), text)
                           for text in ("received", "sent"))
         barrier = self._barrier()
@@ -291,7 +289,8 @@ class Collectives:
     def _ring(self, axis: str, pieces: int = 1) -> rings.Ring:
         """Goes on when both neighbours are there."""
         builder = self.walk.builder
-        ring = rings.Ring(self.walk, self._axis_index(axis), self.walk.devices[axis], pieces)
+        ring = rings.Ring(self.walk, devices.axis_index(self.walk, axis), self.walk.devices[axis],
+                          pieces)
         self._scope.arguments += ring.semaphores
         for way in ring.hops:
             ring.neighbours[way] = devices.number_of(self.walk, {axis: ring.index(way)})
@@ -303,9 +302,6 @@ class Collectives:
         return ring
 
     # ---- small parts -----------------------------------------------------------------------
-
-    def _axis_index(self, axis: str) -> int:
-        return self.walk.builder.one("axis_index", [], INDEX, {"text": axis})
 
     def _barrier(self) -> int:
         return self.walk.builder.one("get_barrier_semaphore", [],

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from pallascope import compat
@@ -54,16 +56,11 @@ def part_of(walk: Walk, ref: int, cut: Sequence[Sequence[str]]) -> int:
     type_ = builder.types[ref]
     operands, entries, shape = [ref], [], []
     for extent, axes in zip(type_.shape, cut, strict=True):
-        number, count = builder.index(0), 1
-        for axis in axes:
-            place = builder.one("axis_index", [], INDEX, {"text": axis})
-            number = builder.add_index(builder.scale_index(number, walk.devices[axis]), place)
-            count *= walk.devices[axis]
-        shape.append(extent // count)
+        shape.append(extent // math.prod(walk.devices[axis] for axis in axes))
         entries.append({"size": shape[-1]})
         if axes:
             entries[-1]["operand"] = len(operands)
-            operands.append(builder.scale_index(number, shape[-1]))
+            operands.append(builder.scale_index(number_along(walk, axes), shape[-1]))
     return builder.one("ref_at", operands, type_._replace(shape=tuple(shape)),
                        {"entries": entries})
 
@@ -89,13 +86,22 @@ def logical(walk: Walk, eqn: Any, device: Any) -> int:
 
 def number_of(walk: Walk, places: Mapping[str, int]) -> int:
     """Of the device with these coordinates, and those of this one on the other axes."""
+    return number_along(walk, walk.devices, places)
+
+
+def number_along(walk: Walk, axes: Iterable[str],
+                 places: Mapping[str, int] = MappingProxyType({})) -> int:
+    """Row-major among the devices along the axes: this one's, but at the places that are given."""
     builder = walk.builder
     found = builder.index(0)
-    for axis, size in walk.devices.items():
-        at = (places[axis] if axis in places
-              else builder.one("axis_index", [], INDEX, {"text": axis}))
-        found = builder.add_index(builder.scale_index(found, size), at)
+    for axis in axes:
+        at = places[axis] if axis in places else axis_index(walk, axis)
+        found = builder.add_index(builder.scale_index(found, walk.devices[axis]), at)
     return found
+
+
+def axis_index(walk: Walk, axis: str) -> int:
+    return walk.builder.one("axis_index", [], INDEX, {"text": axis})
 
 
 def _by_name(walk: Walk, eqn: Any, device: Mapping[Any, Any]) -> dict[str, Any]:
