@@ -12,9 +12,11 @@ FILES ?= 100000
 # `make mutants ONLY=first-wait` one mutant.
 ONLY ?=
 LABEL ?=
-# The JAX that `make test-jax` captures from, and a Python that it runs with.
-JAX ?= 0.10.2
+# `make test-jax JAX=0.12.0` captures from another JAX than tests/capture/requirements.txt names, and
+# PYTHON=python3.12 with another Python.
+JAX ?=
 PYTHON ?= python3
+export PYTHON
 
 app := build/release/bin/pallascope
 sources = $(or $(shell git ls-files '*.h' '*.cpp'),$(error Git lists no C++ here, so nothing would be checked))
@@ -35,7 +37,8 @@ build: setup ## build build/release/bin/pallascope
 	@cmake --preset release
 	@cmake --build --preset release --target pallascope --parallel $(JOBS)
 
-test: setup ## build everything and run all tests
+test: setup ## build everything and run all tests; those of captured kernels install JAX in build/venv
+	@$(if $(ONLY)$(LABEL),,.ci/setup-jax || true)
 	@cmake --preset dev
 	@cmake --build --preset dev --parallel $(JOBS)
 	@ctest --preset dev --parallel $(JOBS) $(if $(ONLY),--tests-regex "$(ONLY)") $(if $(LABEL),--label-regex "$(LABEL)")
@@ -49,11 +52,10 @@ fuzz: setup ## use 100 000 mutated files under the sanitizers, and libFuzzer whe
 mutants: setup ## put small faults into a copy of the engine, one at a time; a test must find each (45 minutes)
 	@python3 -B tests/mutants/run.py $(ONLY)
 
-test-jax: setup ## capture kernels from JAX and run them; installs JAX in build/venv
+test-jax: setup ## only the tests of captured kernels (ONLY=psum, JAX=0.12.0)
 	@cmake --preset dev
 	@cmake --build --preset dev --target pallascope --parallel $(JOBS)
-	@test -x build/venv/bin/python || $(PYTHON) -m venv build/venv
-	@build/venv/bin/pip install --quiet 'jax[cpu]==$(JAX)' pytest
+	@.ci/setup-jax $(JAX)
 	@python3 tests/capture/run.py build/dev/bin/pallascope build/venv $(if $(ONLY),-k "$(ONLY)")
 
 bench: setup ## build and run the benches

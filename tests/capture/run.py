@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the tests beside it, in the first Python that has JAX; exits with 77 where none has.
+"""Runs tests beside it, in the first Python that has JAX; exits with 77 where none has.
 
     run.py PALLASCOPE VENV [PYTEST_ARGUMENT...]
+
+An argument that names a file here (test_copies.py) stands for that file; without one, all run.
 """
 
 import os
@@ -26,8 +28,11 @@ def main():
     if python is None:
         print("Skipped: no Python 3.11 or later with jax and pytest; `make test-jax` makes one.")
         return 77
+    here = pathlib.Path(__file__).parent
+    files = [str(here / name) for name in arguments if (here / name).is_file()]
+    options = [name for name in arguments if not (here / name).is_file()]
     command = [python, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider",
-               str(pathlib.Path(__file__).parent), *arguments]
+               *(files or [str(here)]), *options]
     return subprocess.run(command, env=os.environ | {"PALLASCOPE": program},
                           check=False).returncode
 
