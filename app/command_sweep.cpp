@@ -236,8 +236,9 @@ int sweepCommand(const SweepCommand& command)
             (void)save(file, study::toJson(sweep->subject, present(rows)));
             saved = Clock::now();
         }
-        return shown(static_cast<double>(finished) / static_cast<double>(rows.size()));
+        shown(static_cast<double>(finished) / static_cast<double>(rows.size()));
     };
+    sweep->options.goesOn = [] { return !interrupted(); };
     const auto rows = study::sweep(sweep->plan, sweep->options);
     if (!rows) {
         return complain(rows.error());

@@ -61,7 +61,8 @@ std::optional<std::vector<std::string>> rangeValues(const std::vector<std::strin
     return values;
 }
 
-SweepRow run(const SweepPlan& plan, const Parameters& parameters, const chip::Chip& chip)
+SweepRow run(const SweepPlan& plan, const Parameters& parameters, const chip::Chip& chip,
+             const std::function<bool()>& goesOn)
 {
     SweepRow row{.parameters = parameters, .chip = chip.name};
     const auto refuse = [&row](const Error& error) {
@@ -81,7 +82,7 @@ SweepRow run(const SweepPlan& plan, const Parameters& parameters, const chip::Ch
     if (!row.fits) {
         return row;
     }
-    const Result<Outcome> outcome = quickRun(*program, chip, plan.settings, plan.inputs);
+    const Result<Outcome> outcome = quickRun(*program, chip, plan.settings, plan.inputs, goesOn);
     if (!outcome) {
         return refuse(outcome.error());
     }
@@ -168,16 +169,26 @@ Result<std::vector<std::optional<SweepRow>>> sweep(const SweepPlan& plan,
     std::mutex mutex;
     std::size_t finished = 0;
     const auto work = [&] {
-        for (std::size_t i = next++; i < count && !stopped; i = next++) {
+        bool isCutShort = false;
+        const auto goesOn = [&] {
+            stopped = stopped || (options.goesOn && !options.goesOn());
+            isCutShort = stopped;
+            return !isCutShort;
+        };
+        for (std::size_t i = next++; i < count && goesOn(); i = next++) {
             const chip::Chip& chip = plan.chips[i % plan.chips.size()];
             const Parameters parameters = combination(plan.axes, i / plan.chips.size());
             const auto before = known.find({parameters, chip.name});
-            SweepRow row = before != known.end() ? *before->second : run(plan, parameters, chip);
+            SweepRow row =
+                before != known.end() ? *before->second : run(plan, parameters, chip, goesOn);
+            if (isCutShort) {
+                return;
+            }
             const std::lock_guard lock(mutex);
             rows[i] = std::move(row);
             ++finished;
-            if (options.progress && !stopped && !options.progress(rows, finished)) {
-                stopped = true;
+            if (options.progress) {
+                options.progress(rows, finished);
             }
         }
     };

@@ -65,9 +65,12 @@ struct SweepOptions
     // Rows of an earlier sweep: a combination that is among them is not run again.
     std::vector<SweepRow> done;
     // Called from one thread at a time after each row, with all rows, of which those not run yet
-    // are absent; returning false cancels.
-    std::function<bool(const std::vector<std::optional<SweepRow>>& rows, std::size_t finished)>
+    // are absent.
+    std::function<void(const std::vector<std::optional<SweepRow>>& rows, std::size_t finished)>
         progress;
+    // Asked several times a second, from several threads at once; false cancels, also in the midst
+    // of rows.
+    std::function<bool()> goesOn;
 };
 
 // Every combination in order, the last axis and then the chips fastest; absent where the sweep was

@@ -25,7 +25,8 @@ Result<Fit> fit(const ir::Program& program, const chip::Chip& chip)
 }
 
 Result<Outcome> quickRun(const ir::Program& program, const chip::Chip& chip,
-                         const machine::Settings& settings, std::vector<Array> inputs)
+                         const machine::Settings& settings, std::vector<Array> inputs,
+                         const std::function<bool()>& goesOn)
 {
     const std::size_t given = inputs.size();
     for (const ir::Argument& argument : program.arguments) {
@@ -34,9 +35,12 @@ Result<Outcome> quickRun(const ir::Program& program, const chip::Chip& chip,
             inputs.push_back({type.dtype, type.shape, nullptr});
         }
     }
-    const Result<machine::RunResult> run =
-        machine::run(program, inputs, chip,
-                     {.values = machine::ValueMode::Needed, .settings = settings, .rows = false});
+    machine::Options options{
+        .values = machine::ValueMode::Needed, .settings = settings, .rows = false};
+    if (goesOn) {
+        options.progress = [&goesOn](double /*share*/) { return goesOn(); };
+    }
+    const Result<machine::RunResult> run = machine::run(program, inputs, chip, options);
     if (!run) {
         return run.error();
     }

@@ -9,6 +9,7 @@
 #include "core/ir/program.h"
 #include "core/machine/settings.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ namespace pallascope::study {
                                                   const chip::Chip& chip);
 
 // The report of such a run, with the kinds of its findings. `inputs`: with the contents that decide
-// what the program does; empty: none does.
+// what the program does; empty: none does. `goesOn` is asked from time to time; when it answers
+// false, the run ends with a limit error.
 struct Outcome
 {
     analysis::Report report;
@@ -29,7 +31,8 @@ struct Outcome
 
 [[nodiscard]] Result<Outcome> quickRun(const ir::Program& program, const chip::Chip& chip,
                                        const machine::Settings& settings = {},
-                                       std::vector<Array> inputs = {});
+                                       std::vector<Array> inputs = {},
+                                       const std::function<bool()>& goesOn = {});
 
 // Bytes of on-chip memory that a program's pipelines occupy, and whether they fit.
 struct Fit

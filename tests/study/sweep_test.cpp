@@ -149,17 +149,39 @@ TEST(Sweep, rowsOfAnEarlierSweepAreNotRunAgain)
 
 TEST(Sweep, cancelledItKeepsTheRowsItHas)
 {
+    std::atomic<bool> isEnough = false;
     SweepOptions options{.threads = 2};
-    options.progress = [](const auto& rows, std::size_t finished) {
+    options.progress = [&isEnough](const auto& rows, std::size_t finished) {
         EXPECT_EQ(rows.size(), 12U);
-        return finished < 4;
+        isEnough = finished >= 4;
     };
+    options.goesOn = [&isEnough] { return !isEnough; };
     const auto rows = sweep(smallPlan(), options);
     ASSERT_TRUE(rows);
     const auto present =
         std::count_if(rows->begin(), rows->end(), [](const auto& row) { return row.has_value(); });
     EXPECT_GE(present, 4);
     EXPECT_LE(present, 5); // one may have been under way
+}
+
+TEST(Sweep, aLongRowIsCutShort)
+{
+    SweepPlan plan = smallPlan();
+    plan.axes = {*parseAxis("bm=128")};
+    plan.chips = {chipNamed("tpu_v5e")};
+    plan.build = [](const Parameters& parameters) {
+        return Result<ir::Program>(programOf(
+            "matmul", {{"m", "2048"}, {"bm", parameters.at("bm")}, {"bn", "128"}, {"bk", "128"}}));
+    };
+    int asked = 0;
+    SweepOptions options{.threads = 1};
+    options.goesOn = [&asked] { return ++asked < 2; };
+    options.progress = [](const auto& /*rows*/, std::size_t /*finished*/) { ADD_FAILURE(); };
+    const auto rows = sweep(plan, options);
+    ASSERT_TRUE(rows);
+    ASSERT_EQ(rows->size(), 1U);
+    EXPECT_FALSE(rows->front().has_value());
+    EXPECT_EQ(asked, 2);
 }
 
 TEST(Sweep, tooManyCombinationsAreRefusedBeforeAnyRuns)
