@@ -37,26 +37,48 @@ std::optional<Picoseconds> nextVisit(const Trace& trace, Picoseconds now,
     return first;
 }
 
-std::optional<Picoseconds> nextSegment(const Trace& trace, Picoseconds now, std::int64_t operation)
+// The next time behind `now` at which one of the operations runs, waits or copies, else the first.
+std::optional<Picoseconds> nextRun(const Trace& trace, Picoseconds now,
+                                   const std::vector<std::int64_t>& operations)
 {
-    const auto runs = [&](std::size_t segment) {
-        const auto id = static_cast<std::size_t>(trace.segments().templateId[segment]);
-        const auto& operations = trace.info().templates[id].operations;
+    const auto wanted = [&](std::int64_t operation) {
         return std::find(operations.begin(), operations.end(), operation) != operations.end();
     };
-    const auto& begins = trace.segments().begin;
-    const auto after = std::upper_bound(begins.begin(), begins.end(), now.value()) - begins.begin();
-    for (auto segment = static_cast<std::size_t>(after); segment < begins.size(); ++segment) {
-        if (runs(segment)) {
-            return Picoseconds(begins[segment]);
-        }
+    const trace::Info& info = trace.info();
+    std::vector<bool> templates, operands; // with such an operation; that it copies
+    for (const trace::SegmentTemplate& segment : info.templates) {
+        templates.push_back(
+            std::any_of(segment.operations.begin(), segment.operations.end(), wanted));
     }
-    for (std::size_t segment = 0; segment < begins.size(); ++segment) {
-        if (runs(segment)) {
-            return Picoseconds(begins[segment]);
-        }
+    for (const trace::Operand& operand : info.operands) {
+        operands.push_back(
+            operand.pipeline == trace::kNone
+            && std::any_of(operations.begin(), operations.end(), [&](std::int64_t operation) {
+                   const auto& of = info.operations[static_cast<std::size_t>(operation)];
+                   return of.name == "dma_start" && of.source == operand.source;
+               }));
     }
-    return std::nullopt;
+    std::optional<std::int64_t> first, next;
+    const auto look = [&](const std::vector<std::int64_t>& times, const auto& isWanted) {
+        for (std::size_t row = 0; row < times.size(); ++row) {
+            if (isWanted(row)) {
+                std::optional<std::int64_t>& least = times[row] > now.value() ? next : first;
+                least = std::min(least.value_or(times[row]), times[row]);
+            }
+        }
+    };
+    const auto entry = [](const std::vector<bool>& list, std::int32_t index) {
+        return list[static_cast<std::size_t>(index)];
+    };
+    look(trace.segments().begin,
+         [&](std::size_t row) { return entry(templates, trace.segments().templateId[row]); });
+    look(trace.copies().issue,
+         [&](std::size_t row) { return entry(operands, trace.copies().operand[row]); });
+    if (const auto& waits = trace.waits(); !waits.operation.empty()) {
+        look(waits.begin, [&](std::size_t row) { return wanted(waits.operation[row]); });
+    }
+    const std::optional<std::int64_t> found = next ? next : first;
+    return found ? std::optional(Picoseconds(*found)) : std::nullopt;
 }
 
 } // namespace
@@ -76,7 +98,7 @@ std::optional<Picoseconds> timeOf(const Trace& trace, const layout::Target& targ
         return at(trace.segments().begin, target.a);
     case TargetKind::Operation:
         return target.b >= 0 ? at(trace.segments().begin, target.b)
-                             : nextSegment(trace, now, target.a);
+                             : nextRun(trace, now, {target.a});
     case TargetKind::Time:
         return Picoseconds(target.a);
     case TargetKind::Finding:
@@ -100,17 +122,19 @@ std::optional<Picoseconds> timeOf(const Trace& trace, const layout::Target& targ
     case TargetKind::ListingLine: {
         const auto line = static_cast<std::size_t>(target.a);
         return line < info.listing.size() && info.listing[line].operation >= 0
-                   ? nextSegment(trace, now, info.listing[line].operation)
+                   ? nextRun(trace, now, {info.listing[line].operation})
                    : std::nullopt;
     }
-    case TargetKind::SourceLine:
+    case TargetKind::SourceLine: {
+        std::vector<std::int64_t> operations;
         for (std::size_t i = 0; i < info.operations.size(); ++i) {
             const auto& source = info.operations[i].source;
             if (source.file == target.a && source.line == target.b) {
-                return nextSegment(trace, now, static_cast<std::int64_t>(i));
+                operations.push_back(static_cast<std::int64_t>(i));
             }
         }
-        return std::nullopt;
+        return nextRun(trace, now, operations);
+    }
     case TargetKind::None:
     case TargetKind::Alternative:
     case TargetKind::Lane:

@@ -73,8 +73,7 @@ void Engine::wakeJoining()
 Picoseconds Engine::awaitEnd(Picoseconds end)
 {
     if (end > m_agent->time) {
-        m_recorder.addWait(trace::kNone, trace::kNone, m_agent->id, m_agent->step, m_agent->time,
-                           end);
+        m_recorder.addWait({}, m_agent->id, m_agent->step, m_agent->time, end);
     }
     return std::max(m_agent->time, end);
 }

@@ -246,8 +246,9 @@ void Engine::close(const Agent& agent)
         }
     }
     if (agent.waiting && agent.waiting->semaphore >= 0) {
-        m_recorder.addWait(trace::kNone, m_state.semaphores[agent.waiting->semaphore].row, agent.id,
-                           agent.step, agent.waiting->since, *m_end);
+        m_recorder.addWait({.semaphore = m_state.semaphores[agent.waiting->semaphore].row,
+                            .operation = agent.waiting->operation->id},
+                           agent.id, agent.step, agent.waiting->since, *m_end);
     }
 }
 

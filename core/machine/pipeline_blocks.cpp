@@ -163,7 +163,7 @@ void Engine::waitFor(const PipelineOperand& operand, std::int32_t slot, bool out
         return;
     }
     const Picoseconds end = std::max(m_agent->time, landed);
-    m_recorder.addWait(copy, trace::kNone, m_agent->id, row, m_agent->time, end);
+    m_recorder.addWait({.copy = copy}, m_agent->id, row, m_agent->time, end);
     m_agent->time = end;
     if (!m_state.held.empty()) {
         landHeld(copy);

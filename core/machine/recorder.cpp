@@ -89,9 +89,11 @@ Bytes Recorder::recordedBytes() const
     // Of one row in all its columns, without padding.
     constexpr std::size_t kStep = 44, kSegment = 20, kCopy = 57, kWait = 28;
     const std::size_t marks = m_marks.bodies.size() + m_marks.copies.size();
-    std::size_t bytes = marks * sizeof(std::int64_t) + builder.steps.size() * kStep
-                        + builder.segments.size() * kSegment + builder.copies.size() * kCopy
-                        + builder.waits.size() * kWait;
+    std::size_t bytes =
+        marks * sizeof(std::int64_t) + builder.steps.size() * kStep
+        + builder.segments.size() * kSegment + builder.copies.size() * kCopy
+        + builder.waits.size() * kWait
+        + (builder.waits.semaphore.size() + builder.waits.operation.size()) * sizeof(std::int32_t);
     for (const std::vector<Visit>& visits : m_visits) {
         bytes += visits.size() * sizeof(Visit);
     }
@@ -135,8 +137,8 @@ void Recorder::mark(std::vector<std::int64_t>& marks) const
     }
 }
 
-void Recorder::addWait(std::int32_t copy, std::int32_t semaphore, std::int32_t agent,
-                       std::int32_t step, Picoseconds begin, Picoseconds end)
+void Recorder::addWait(const Awaited& awaited, std::int32_t agent, std::int32_t step,
+                       Picoseconds begin, Picoseconds end)
 {
     countEvents(1);
     if (m_keeps != Keeps::Rows) {
@@ -148,9 +150,13 @@ void Recorder::addWait(std::int32_t copy, std::int32_t semaphore, std::int32_t a
     trace::Waits& waits = builder.waits;
     if (!builder.info.semaphores.empty()) {
         waits.semaphore.resize(waits.size(), trace::kNone); // of the rows before the first one
-        waits.semaphore.push_back(semaphore);
+        waits.semaphore.push_back(awaited.semaphore);
     }
-    waits.copy.push_back(copy);
+    if (awaited.operation != trace::kNone || !waits.operation.empty()) {
+        waits.operation.resize(waits.size(), trace::kNone); // likewise
+        waits.operation.push_back(awaited.operation);
+    }
+    waits.copy.push_back(awaited.copy);
     waits.agent.push_back(agent);
     waits.step.push_back(step);
     waits.begin.push_back(begin.value());
@@ -325,7 +331,8 @@ Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
         m_visits[operand] = {};
     }
     trace::Waits& waits = builder.waits; // those by hand are recorded when they end
-    sortRows(waits.begin, waits.copy, waits.semaphore, waits.agent, waits.step, waits.end);
+    sortRows(waits.begin, waits.copy, waits.semaphore, waits.operation, waits.agent, waits.step,
+             waits.end);
     trace::Segments& segments = builder.segments; // requests to a unit begin later than asked for
     sortRows(segments.begin, segments.templateId, segments.agent, segments.step);
     sortPrints(end);

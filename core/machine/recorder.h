@@ -67,9 +67,15 @@ public:
     std::int32_t addCopy(std::int32_t operand, std::int64_t block, std::int32_t slot, bool out,
                          std::int32_t link, std::int32_t step, Bytes bytes, Picoseconds issue,
                          Picoseconds start, Picoseconds end);
-    // `copy` and `semaphore` (row of Info::semaphores) as in trace::Waits.
-    void addWait(std::int32_t copy, std::int32_t semaphore, std::int32_t agent, std::int32_t step,
-                 Picoseconds begin, Picoseconds end);
+
+    // What a wait is for, as in trace::Waits.
+    struct Awaited
+    {
+        std::int32_t copy = trace::kNone, semaphore = trace::kNone, operation = trace::kNone;
+    };
+
+    void addWait(const Awaited& awaited, std::int32_t agent, std::int32_t step, Picoseconds begin,
+                 Picoseconds end);
     void addSignal(std::int32_t semaphore, std::int32_t agent, Picoseconds time,
                    std::int64_t amount);
 

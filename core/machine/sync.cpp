@@ -271,8 +271,8 @@ bool Engine::take(Agent& agent, const Waiting& waiting)
     if (semaphore.count < waiting.amount) {
         return false;
     }
-    m_recorder.addWait(semaphore.lastCopy, semaphore.row, agent.id, agent.step, waiting.since,
-                       agent.time);
+    m_recorder.addWait({semaphore.lastCopy, semaphore.row, waiting.operation->id}, agent.id,
+                       agent.step, waiting.since, agent.time);
     if (waiting.decrement && waiting.amount != 0) {
         semaphore.count -= waiting.amount;
         m_recorder.addSignal(semaphore.row, agent.id, agent.time, -waiting.amount);
@@ -297,7 +297,7 @@ void Engine::delay(const ir::Operation& operation)
 {
     const std::int64_t nanoseconds = std::max<std::int64_t>(0, number(operation.operands[0]));
     const Picoseconds end = m_agent->time + Picoseconds(nanoseconds * 1000);
-    m_recorder.addWait(trace::kNone, trace::kNone, m_agent->id, m_agent->step, m_agent->time, end);
+    m_recorder.addWait({.operation = operation.id}, m_agent->id, m_agent->step, m_agent->time, end);
     m_agent->time = end;
     if (end > kLongestRun) {
         fail(limitError("The run takes longer than 53 days on this chip; a shorter delay is "

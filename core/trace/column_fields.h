@@ -4,13 +4,14 @@
 //
 // A prediction may use the rows before it in its own column, and whole columns that come earlier in
 // the file, of any value: when reading, nothing has been validated yet. So sums wrap and every
-// index is checked.
+// index is checked. An optionalColumn is absent where it is empty.
 #pragma once
 
 #include "core/trace/trace.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -209,6 +210,16 @@ void describeWaits(Codec& codec, Table& t, const Steps& steps, const Copies& cop
         codec.column("semaphore", t.semaphore,
                      [&](std::size_t i) { return before(t.semaphore, i, kNone); });
     }
+    // What came after the same operation before.
+    codec.optionalColumn(
+        "operation", t.operation,
+        [&, next = std::map<std::int64_t, std::int64_t>()](std::size_t i) mutable -> std::int64_t {
+            if (i > 1) {
+                next[t.operation[i - 2]] = t.operation[i - 1];
+            }
+            const auto known = next.find(before(t.operation, i, kNone));
+            return known == next.end() ? kNone : known->second;
+        });
 }
 
 template<class Codec, class Table>

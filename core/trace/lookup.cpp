@@ -305,15 +305,28 @@ std::int32_t waitAt(const Trace& trace, std::int32_t agent, Picoseconds time)
     return kNone;
 }
 
+std::string awaitedName(const Trace& trace, std::int32_t wait)
+{
+    const auto row = static_cast<std::size_t>(wait);
+    const Waits& waits = trace.waits();
+    if (const std::int32_t copy = waits.copy[row]; copy != kNone) {
+        const auto of = static_cast<std::size_t>(copy);
+        const auto operand = static_cast<std::size_t>(trace.copies().operand[of]);
+        return blockName(trace.info().operands[operand], trace.copies().block[of]);
+    }
+    const bool named = !waits.semaphore.empty() && waits.semaphore[row] != kNone;
+    return named ? trace.info().semaphores[static_cast<std::size_t>(waits.semaphore[row])].name
+                 : "";
+}
+
 SourceLine lineOfWait(const Trace& trace, std::int32_t wait)
 {
-    const std::int32_t copy = trace.waits().copy[static_cast<std::size_t>(wait)];
-    if (copy == kNone) {
+    const std::vector<std::int32_t>& operations = trace.waits().operation;
+    if (operations.empty() || operations[static_cast<std::size_t>(wait)] == kNone) {
         return {};
     }
-    const std::int32_t operand = trace.copies().operand[static_cast<std::size_t>(copy)];
-    const Operand& which = trace.info().operands[static_cast<std::size_t>(operand)];
-    return which.pipeline == kNone ? which.source : SourceLine{};
+    const std::int32_t operation = operations[static_cast<std::size_t>(wait)];
+    return trace.info().operations[static_cast<std::size_t>(operation)].source;
 }
 
 std::int32_t operationAt(const Trace& trace, std::int32_t agent, Picoseconds time)

@@ -52,8 +52,11 @@ struct CopyRange
 // The wait (of non-zero length) that holds an agent at t, kNone if none.
 [[nodiscard]] std::int32_t waitAt(const Trace& trace, std::int32_t agent, Picoseconds t);
 
-// The line of the copy by hand that a wait (row of Waits) is for; none for a pipeline's copy, or a
-// semaphore without one.
+// What a wait (row of Waits) is for: the copy's block, else the semaphore's name; empty for a delay
+// or for other cores.
+[[nodiscard]] std::string awaitedName(const Trace& trace, std::int32_t wait);
+
+// The line at which a program waits by hand (row of Waits); none for the waits of pipelines.
 [[nodiscard]] SourceLine lineOfWait(const Trace& trace, std::int32_t wait);
 
 // The operation (index into Info::operations) that runs at t: within the current segment the one

@@ -225,6 +225,15 @@ public:
         decode(values, lag, predict);
     }
 
+    template<class T, class Predict>
+    void optionalColumn(std::string_view name, std::vector<T>& values, Predict predict)
+    {
+        dom::element element;
+        if (m_table.at_key(name).get(element) == simdjson::SUCCESS) {
+            column(name, values, predict);
+        }
+    }
+
 private:
     std::size_t readLag(dom::object object)
     {

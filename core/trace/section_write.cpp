@@ -168,6 +168,14 @@ public:
         writeResiduals();
     }
 
+    template<class T, class Predict>
+    void optionalColumn(std::string_view name, const std::vector<T>& values, Predict predict)
+    {
+        if (!values.empty()) {
+            column(name, values, predict);
+        }
+    }
+
 private:
     void writeResiduals()
     {

@@ -70,6 +70,8 @@ struct Waits
     std::vector<std::int32_t> semaphore; // row of Info::semaphores; kNone: a pipeline's copy
                                          // (without a copy: a delay, or the other cores). Empty
                                          // while the program has no semaphores
+    std::vector<std::int32_t> operation; // row of Info::operations that waits by hand; kNone: a
+                                         // pipeline or cores do. Empty while nothing waits by hand
     std::vector<std::int32_t> agent;
     std::vector<std::int32_t> step;       // row of Steps; kNone: prologue, epilogue
     std::vector<std::int64_t> begin, end; // ps

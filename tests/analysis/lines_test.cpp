@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <sstream>
 
 namespace pallascope::analysis_test {
 
@@ -44,25 +45,37 @@ TEST(Lines, ofSeveralCoresAreTheAverageAndSumToTheRun)
     EXPECT_EQ(sum, trace->end());
 }
 
-TEST(Lines, aWaitForACopyByHandIsOfTheLineThatStartsIt)
+TEST(Lines, aWaitByHandIsOfTheLineThatWaits)
 {
     const auto trace = twoCores();
-    std::map<trace::SourceLine, std::int64_t> waited;
-    for (std::size_t row = 0; row < trace->waits().size(); ++row) {
-        const std::int32_t copy = trace->waits().copy[row];
-        if (copy != trace::kNone) {
-            const std::int32_t operand = trace->copies().operand[static_cast<std::size_t>(copy)];
-            waited[trace->info().operands[static_cast<std::size_t>(operand)].source] +=
-                trace->waits().end[row] - trace->waits().begin[row];
+    const trace::Waits& waits = trace->waits();
+    Picoseconds waited;
+    for (std::size_t row = 0; row < waits.size(); ++row) {
+        if (waits.semaphore[row] != trace::kNone) {
+            waited += Picoseconds(waits.end[row] - waits.begin[row]);
         }
     }
-    ASSERT_FALSE(waited.empty());
-    const auto lines = linesOf(*trace);
-    for (const auto& [line, time] : waited) { // nothing but copies starts there
-        EXPECT_GT(time, 0);
-        ASSERT_TRUE(lines.contains(line));
-        EXPECT_EQ(lines.at(line).time.value(), time / 2);
+    ASSERT_GT(waited, Picoseconds(0));
+    Picoseconds atWaits;
+    std::int64_t lines = 0;
+    for (const auto& [place, share] : linesOf(*trace)) {
+        ASSERT_GE(place.file, 0);
+        const std::string& text = trace->info().sources[static_cast<std::size_t>(place.file)].text;
+        std::istringstream in(text);
+        std::string code;
+        for (std::int32_t line = 0; line < place.line; ++line) {
+            std::getline(in, code);
+        }
+        if (code.find("dmaWait(") != std::string::npos) {
+            atWaits += share.time;
+            ++lines;
+            EXPECT_EQ(share.unit, -1);
+        }
     }
+    EXPECT_EQ(lines, 4);
+    // Each line is an average over two cores, rounded down.
+    EXPECT_LE(atWaits.value(), waited.value() / 2);
+    EXPECT_GE(atWaits.value(), waited.value() / 2 - lines);
 }
 
 TEST(Lines, theProductsLineHasTheMatrixUnitsTime)

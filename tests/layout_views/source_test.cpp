@@ -125,6 +125,24 @@ TEST(Source, inWaitsAndOverheadThePipelinesOwnLineIsCurrent)
     EXPECT_NE(overhead.caption.find("step overhead"), std::string::npos) << overhead.caption;
 }
 
+TEST(Source, aWaitByHandIsOnItsOwnLine)
+{
+    trace::TraceBuilder builder = mainJobBuilder();
+    const auto operation = static_cast<std::int32_t>(builder.info.operations.size() - 1);
+    builder.waits.operation.assign(builder.waits.size(), operation);
+    const RunView run = runViewOf(std::move(builder).finish().value());
+    const trace::Operation& op = run.trace->info().operations.back();
+    ASSERT_NE(op.source, run.trace->info().pipelines[0].source);
+    const trace::Waits& waits = run.trace->waits();
+    const layout::ViewState state = at(Picoseconds((waits.begin[0] + waits.end[0]) / 2));
+    const Scene scene = layoutSource(run, state, kWide);
+    EXPECT_TRUE(isHighlighted(scene, {TargetKind::SourceLine, 0, op.source.line}));
+    EXPECT_TRUE(isHighlighted(scene, {TargetKind::ListingLine, op.listingLine, -1}));
+    EXPECT_NE(scene.caption.find("waits for " + trace::awaitedName(*run.trace, 0)),
+              std::string::npos)
+        << scene.caption;
+}
+
 TEST(Source, theTimesBesideTheLinesSumToTheRun)
 {
     const RunView run = mainJobView();

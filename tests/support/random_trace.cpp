@@ -216,6 +216,9 @@ private:
     {
         trace::Waits& w = m_b.waits;
         w.copy.push_back(copy);
+        if (m_b.info.seed % 3 == 0) { // a run that waits by hand
+            w.operation.push_back(static_cast<std::int32_t>(pick(kNone, 1)));
+        }
         w.agent.push_back(0);
         w.step.push_back(static_cast<std::int32_t>(m_step));
         w.begin.push_back(m_now);

@@ -131,7 +131,6 @@ TEST(TraceFiles, bytesThatAreNotUtf8BecomeReplacementCharacters)
     EXPECT_EQ(again->info().program, "a" + mark + mark + "(" + mark + mark + mark + "z");
 }
 
-// A column is what its prediction misses, so a regular kernel costs next to nothing per row.
 TEST(TraceFiles, ofOlderVersionsLackPrintsAndTheVerdict)
 {
     nlohmann::json document = nlohmann::json::parse(toJson(*test::mainJob(2048)));
@@ -144,6 +143,22 @@ TEST(TraceFiles, ofOlderVersionsLackPrintsAndTheVerdict)
     EXPECT_EQ(old->info().jaxAccepts, "unknown");
 }
 
+TEST(TraceFiles, ofOlderVersionsDoNotSayWhereIsWaited)
+{
+    TraceBuilder builder = test::mainJobBuilder(2048);
+    builder.waits.operation.assign(builder.waits.size(), 2);
+    builder.waits.operation[1] = kNone;
+    const std::shared_ptr<const Trace> trace = std::move(builder).finish().value();
+    nlohmann::json document = nlohmann::json::parse(toJson(*trace));
+    EXPECT_EQ(*loaded(document.dump()), *trace);
+    EXPECT_EQ(document["pallascope"]["waits"].erase("operation"), 1U);
+    const std::shared_ptr<const Trace> old = loaded(document.dump());
+    ASSERT_TRUE(old);
+    EXPECT_TRUE(old->waits().operation.empty());
+    EXPECT_EQ(old->waits().end, trace->waits().end);
+}
+
+// A column is what its prediction misses, so a regular kernel costs next to nothing per row.
 TEST(TraceFiles, theSectionOfARegularKernelIsSmall)
 {
     const std::shared_ptr<const Trace> trace = test::mainJob(128);

@@ -35,6 +35,12 @@ const std::vector<Breach>& breaches()
         {"copies.link[5] is -1", [](B b) { b.copies.link[5] = -1; }},
         {"copies.out[0] is 2", [](B b) { b.copies.out[0] = 2; }},
         {"waits.copy[0] is -2", [](B b) { b.waits.copy[0] = -2; }},
+        {"waits.operation[1] is 99",
+         [](B b) {
+             b.waits.operation.assign(b.waits.size(), kNone);
+             b.waits.operation[1] = 99;
+         }},
+        {"waits.operation has 1 rows", [](B b) { b.waits.operation = {kNone}; }},
         {"visits.lastStep[0] is 8", [](B b) { b.visits.lastStep[0] = 8; }},
         // Steps.
         {"steps row 3: begin", [](B b) { b.steps.bodyEnd[3] = b.steps.bodyBegin[3] - 1; }},

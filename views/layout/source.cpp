@@ -12,6 +12,26 @@ namespace {
 
 constexpr double kSideBySide = 900;
 
+bool byHand(const trace::Trace& trace, std::int32_t wait)
+{
+    const std::vector<std::int32_t>& operations = trace.waits().operation;
+    return !operations.empty() && operations[static_cast<std::size_t>(wait)] != trace::kNone;
+}
+
+SourceMoment waitByHand(const trace::Trace& trace, std::int32_t wait, Picoseconds now,
+                        SourceMoment moment)
+{
+    const auto row = static_cast<std::size_t>(wait);
+    const std::int64_t begin = trace.waits().begin[row], end = trace.waits().end[row];
+    moment.operation = trace.waits().operation[row];
+    moment.line = trace::lineOfWait(trace, wait);
+    const std::string name = trace::awaitedName(trace, wait);
+    moment.doing = name.empty() ? "waits" : "waits for " + name;
+    moment.elapsed = now - Picoseconds(begin);
+    moment.length = Picoseconds(end - begin);
+    return moment;
+}
+
 // Where the program is: the operation that runs, or the pipeline's line in waits and overhead.
 SourceMoment momentOf(const RunView& run, Picoseconds now)
 {
@@ -48,11 +68,10 @@ SourceMoment momentOf(const RunView& run, Picoseconds now)
     }
     const std::int32_t wait = trace::waitAt(trace, 0, now);
     const bool waits = wait != trace::kNone;
-    const trace::SourceLine started = waits ? trace::lineOfWait(trace, wait) : trace::SourceLine{};
-    if (started.file >= 0) {
-        moment.line = started;
-        moment.doing = "its copy is waited for";
-    } else if (waits) {
+    if (waits && byHand(trace, wait)) {
+        return waitByHand(trace, wait, now, moment);
+    }
+    if (waits) {
         const bool copy = trace.waits().copy[static_cast<std::size_t>(wait)] != trace::kNone;
         moment.doing = copy ? "pipeline waits for a copy" : "waits for others";
     } else if (trace::segmentAt(trace, 0, now) != trace::kNone) {

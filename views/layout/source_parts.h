@@ -13,7 +13,7 @@ namespace pallascope::layout {
 struct SourceMoment
 {
     std::int32_t step = trace::kNone;      // row of Steps
-    std::int32_t operation = trace::kNone; // none in waits and step overhead
+    std::int32_t operation = trace::kNone; // none in a pipeline's waits and step overhead
     trace::SourceLine line;
     std::string doing;
     Picoseconds elapsed, length; // of the operation

@@ -236,14 +236,12 @@ std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis)
         }
         if (bars.back().x1 - bars.back().x0 >= kLeastLabelled) {
             const std::string time = timeText(Picoseconds(waits.end[row] - waits.begin[row]));
-            const std::int32_t copy = waits.copy[row];
-            if (copy != trace::kNone) {
-                const std::string name = copyLabels(*run.trace, static_cast<std::size_t>(copy))[1];
+            const std::string name = trace::awaitedName(*run.trace, static_cast<std::int32_t>(row));
+            if (name.empty()) {
+                bars.back().labels = {time};
+            } else {
                 bars.back().labels = {"for " + name + " " + time, name + " " + time, "for " + name,
                                       name};
-            }
-            if (copy == trace::kNone) {
-                bars.back().labels = {time};
             }
         }
         ++row;

@@ -138,13 +138,13 @@ Lines waitLines(const RunView& run, std::size_t wait)
     const std::int64_t length = waits.end[wait] - waits.begin[wait];
     Lines lines;
     std::string why = "nothing else is known about its cause";
-    std::string what;
+    const std::string name = trace::awaitedName(trace, static_cast<std::int32_t>(wait));
+    const std::string what = name.empty() ? "" : " for " + name;
     if (waits.copy[wait] != trace::kNone) {
         const auto copy = row(waits.copy[wait]);
         const trace::Copies& copies = trace.copies();
         const std::string behind = queuedBehind(trace, copy);
         const Picoseconds before(waits.begin[wait] - copies.issue[copy]);
-        what = " for " + copyName(trace, copy);
         why = "the copy takes " + timeText(Picoseconds(copies.end[copy] - copies.start[copy]))
               + " and was issued "
               + (before.value() > 0 ? timeText(before) + " before" : "only then")
@@ -154,6 +154,11 @@ Lines waitLines(const RunView& run, std::size_t wait)
     lines.push_back(timeText(Picoseconds(length)) + ", "
                     + span(waits.begin[wait], waits.end[wait]));
     lines.push_back(why);
+    if (const std::string source =
+            sourceText(trace.info(), trace::lineOfWait(trace, static_cast<std::int32_t>(wait)));
+        !source.empty()) {
+        lines.push_back(source);
+    }
     lines.push_back(exactSpan(waits.begin[wait], waits.end[wait]));
     return lines;
 }
