@@ -64,7 +64,7 @@ struct Lane
 inline constexpr std::int64_t kDeviceLanes = std::int64_t{1} << 32;
 [[nodiscard]] std::int64_t laneNumber(const Lane& lane);
 
-// Busy time of a lane in [0, t).
+// Busy time of a lane in [0, t); of units and waits the average of the agents that work.
 [[nodiscard]] Picoseconds busy(const RunView& run, const Lane& lane, Picoseconds t);
 
 struct Bar

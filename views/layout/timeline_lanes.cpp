@@ -1,3 +1,4 @@
+#include "core/analysis/report.h"
 #include "views/layout/timeline.h"
 #include "views/layout/view_parts.h"
 
@@ -153,11 +154,10 @@ Picoseconds busy(const RunView& run, const Lane& lane, Picoseconds t)
     if (lane.device >= 0) {
         return deviceBusy(*run.trace, lane, t);
     }
-    if (lane.kind == LaneKind::Unit) {
-        return run.index->unitBusy(lane.unit, t);
-    }
-    if (lane.kind == LaneKind::Wait) {
-        return run.index->waiting(t);
+    if (lane.kind == LaneKind::Unit || lane.kind == LaneKind::Wait) {
+        const Picoseconds all =
+            lane.kind == LaneKind::Unit ? run.index->unitBusy(lane.unit, t) : run.index->waiting(t);
+        return Picoseconds(all.value() / analysis::agentsUsed(run.trace->info()));
     }
     Picoseconds sum;
     for (std::size_t link = 0; link < run.trace->info().links.size(); ++link) {
