@@ -70,7 +70,7 @@ class Outer:
 
         def read(atom: Any) -> Array:
             if isinstance(atom, compat.Literal):
-                return Array(atom.aval, "", value=np.asarray(atom.val))
+                return Array(atom.aval, "", value=types.words_of(atom.val))
             return env[atom]
 
         for frame.at, eqn in enumerate(frame.eqns):
@@ -119,7 +119,8 @@ class Outer:
         if name == "concatenate":
             operands, eqn = _with_elements(eqn, operands)
         if name != "axis_index" and all(operand.value is not None for operand in operands):
-            found = _evaluate(eqn, [operand.value for operand in operands])
+            found = _evaluate(eqn, [types.with_keys(operand.value, operand.aval.dtype)
+                                    for operand in operands])
             return [self.arrays.constant(v.aval, value)
                     for v, value in zip(eqn.outvars, found, strict=True)]
         if _only_reshapes(eqn):
@@ -363,7 +364,7 @@ def _only_reshapes(eqn: Any) -> bool:
     return math.prod(before) == math.prod(after)
 
 
-def _evaluate(eqn: Any, values: list[Any]) -> list[np.ndarray]:
+def _evaluate(eqn: Any, values: list[Any]) -> list[Any]:
     """An operation on constants, here and now."""
     found = eqn.primitive.bind(*values, **eqn.params)
-    return [np.asarray(value) for value in (found if eqn.primitive.multiple_results else [found])]
+    return list(found) if eqn.primitive.multiple_results else [found]
