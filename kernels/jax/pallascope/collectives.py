@@ -45,11 +45,13 @@ class Collectives:
         self.walk = walk
         self.arrays = arrays
         self._eqn: Any = None
+        self._name = ""  # of the collective
         self._scope = Region([])  # of the collective: its semaphores, and what is on its way
         self._barriers = itertools.count(devices.START_BARRIER - 1, -1)  # one for each ring
 
     def equation(self, eqn: Any, operands: list[Array]) -> list[Array]:
-        self._eqn, name, params = eqn, eqn.primitive.name, eqn.params
+        self._eqn, self._name, params = eqn, eqn.primitive.name, eqn.params
+        name = self._name
         if params.get("axis_index_groups") is not None:
             raise NotCaptured(f"{name} with axis_index_groups")
         named = params.get("axis_name", params.get("axes"))
@@ -70,6 +72,19 @@ class Collectives:
                 rule(axes, source, results[-1].ref())
             self.walk.builder.emit("run_scoped", [], [], regions=[self._scope])
         return results
+
+    def gathered(self, array: Array, place: int, axes: list[str]) -> Array:
+        """The parts of all devices along the axes, behind each other at the array's axis `place`.
+        """
+        self._name = "all_gather"
+        shape = list(array.aval.shape)
+        shape[place] *= math.prod(self._sizes(axes))
+        found = self.arrays.new_result(jax.core.ShapedArray(shape, array.aval.dtype), array.name)
+        with self.walk.builder.region() as self._scope:
+            self._gather_over(axes, self.arrays.ref(array, "hbm"),
+                              self._by_device(found.ref(), place, axes, tiled=True), place)
+        self.walk.builder.emit("run_scoped", [], [], regions=[self._scope])
+        return found
 
     # ---- over any axes ---------------------------------------------------------------------
 
@@ -317,7 +332,7 @@ class Collectives:
         return self.walk.builder.types[ref]
 
     def _scratch(self, like: int, shape: tuple[int, ...]) -> int:
-        return self._scoped(Type(self._type(like).dtype, shape, "hbm"), self._eqn.primitive.name)
+        return self._scoped(Type(self._type(like).dtype, shape, "hbm"), self._name)
 
     def _scoped(self, type_: Type, name: str) -> int:
         self._scope.arguments.append(self.walk.builder.value(type_, name))

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pallascope import (collectives, compat, devices, flow, matrix_unit, pipelines, primitives,
-                        prng, stages, types)
+from pallascope import (collectives, compat, devices, flow, matrix_unit, parts, pipelines,
+                        primitives, prng, stages, types)
 from pallascope.arrays import Array, Arrays
 from pallascope.problems import NotCaptured
 from pallascope.program import Region
@@ -30,6 +30,7 @@ class Outer:
         self.interprets = False  # a kernel is not meant for a TPU
         self.arrays = Arrays(walk)
         self.collectives = collectives.Collectives(walk, self.arrays)
+        self._parts = parts.Parts(walk, self.arrays, self.collectives)
         self.flow = flow.Flow(walk, self.arrays, self._inline_again)
         self.kernels: list[dict[str, Any]] = []  # what each asks of the compiler
         self._frames: list[_Frame] = []
@@ -94,16 +95,18 @@ class Outer:
         name = eqn.primitive.name
         if name == "shard_map":
             return self._shard_map(eqn, operands)
+        if name in devices.SAME_VALUE or name in primitives.IDENTITY:
+            return operands
         if self._around and not self._inside and name not in _CALLS:
-            self._check_outside(eqn, operands)
+            found = self._outside(eqn, operands)
+            if found is not None:
+                return found
         if name == "pallas_call":
             return self._pallas_call(eqn, operands)
         if name == "mpmd_map":
             return self._mpmd_map(eqn, operands)
         if name in collectives.NAMES:
             return self.collectives.equation(eqn, operands)
-        if name in devices.SAME_VALUE or name in primitives.IDENTITY:
-            return operands
         if name in _CALLS:
             inner, consts = compat.open_jaxpr(eqn.params[_CALLS[name]])
             with self.walk.inside(inner):
@@ -138,7 +141,7 @@ class Outer:
         if self._inside or self.walk.devices not in ({}, parts.mesh):
             raise NotCaptured("a shard_map in another one, or on another mesh than the one before")
         self.walk.devices = parts.mesh
-        operands = [self._part(array, variable.aval, cut) for array, variable, cut
+        operands = [self._parts.of(array, variable.aval, cut) for array, variable, cut
                     in zip(operands, inner.invars, parts.inputs, strict=True)]
         self._inside = True
         with self.walk.inside(inner):
@@ -150,27 +153,18 @@ class Outer:
             array.partition = cut
         return results
 
-    def _part(self, array: Array, aval: Any, cut: list[list[str]]) -> Array:
-        """What one device has of an operand of a shard_map."""
-        if array.partition and array.partition != cut:
-            raise NotCaptured(f"{array.name or 'an array'} cut in another way than before it")
-        is_new = not (array.refs or array.is_result or array.base) and array.scalar is None
-        if not cut or array.partition or is_new:
-            array.partition = cut
-            array.aval = aval if is_new else array.aval
-            return array
-        ref = devices.part_of(self.walk, self.arrays.ref(array, "hbm"), cut)
-        return Array(aval, array.name, refs={"hbm": ref}, home="hbm", partition=cut)
-
-    @staticmethod
-    def _check_outside(eqn: Any, operands: list[Array]) -> None:
-        """Around a shard_map every device computes on whole arrays."""
+    def _outside(self, eqn: Any, operands: list[Array]) -> list[Array] | None:
+        """The results of an operation by element, of the parts of arrays that a shard_map cuts. Of
+        others None, and the operands are whole from here on."""
         name = eqn.primitive.name
         if name in ("pallas_call", "mpmd_map") or flow.holds_kernel(eqn):
             raise NotCaptured(f"{name} outside of the shard_map")
-        for array in operands:
-            if array.root().partition or array.partition:
-                raise NotCaptured(f"{name} outside of the shard_map, of an array that it cuts")
+        found = self._parts.by_element(eqn, operands)
+        if found is None:
+            operands[:] = map(self._parts.whole, operands)
+            self._frames[-1].env |= {v: array for v, array in zip(eqn.invars, operands, strict=True)
+                                     if _is_variable(v)}
+        return found
 
     def _compute(self, eqn: Any, operands: list[Array]) -> list[Array]:
         """An operation on whole arrays; results of rank 0 stay in registers."""
