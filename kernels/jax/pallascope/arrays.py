@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pallascope import types
+from pallascope.problems import NotCaptured
 from pallascope.program import Region, Type
 from pallascope.walk import Walk
 
@@ -145,6 +146,12 @@ class Arrays:
         found.partition = array.partition
         self.copy(self.ref(array, "hbm"), found.ref())
         return found
+
+    def forget(self, array: Array) -> None:
+        """What was made of the array before its contents changed."""
+        if self._changed and (array.scalar is not None or len(array.refs) > 1):
+            raise NotCaptured("a ref that is read as scalars and written to in a branch or a loop")
+        array.scalar, array.refs = None, {array.home: array.ref()}
 
     def order_results(self, found: list[Array]) -> list[int]:
         """Puts results in the order of the function; yields refs of what it does not return."""
