@@ -128,6 +128,8 @@ def test_more_rows_than_there_are_in_a_branch_that_is_not_taken(start):
                     scratch_shapes=[pltpu.SemaphoreType.DMA])(n, x, x)
 
     x = integers(8, 128)
+    if start == 0 and jax.__version_info__ >= (0, 12):
+        pytest.skip("JAX refuses it when it is traced")
     kernel = check(fn, np.array([0], np.int32), x, wanted=x)
     kernel.arrays[0] = np.array([1], np.int32)
     report = findings(kernel)
