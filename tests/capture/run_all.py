@@ -32,10 +32,13 @@ def output_of(command):
 
 
 def python_of(least):
-    """The oldest Python from 3.`least` on that starts; one of uv's where it is on the path."""
+    """The oldest Python from 3.`least` on that starts: on the path, of pyenv, or of uv."""
     asks = "import sys, venv, ensurepip; print(sys.version_info[:2] >= (3, %d))" % least
-    names = [f"python3.{minor}" for minor in range(least, NEWEST + 1)]
-    for python in [*names, sys.executable, "python3"]:
+    kept = pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv")) / "versions"
+    found = []
+    for minor in range(least, NEWEST + 1):
+        found += [f"python3.{minor}", *sorted(kept.glob(f"3.{minor}.*/bin/python3"))]
+    for python in [*found, sys.executable, "python3"]:
         if output_of([python, "-c", asks]) == "True":
             return python
     if shutil.which("uv"):
