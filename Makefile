@@ -21,7 +21,7 @@ export PYTHON
 app := build/release/bin/pallascope
 sources = $(or $(shell git ls-files '*.h' '*.cpp'),$(error Git lists no C++ here, so nothing would be checked))
 
-.PHONY: help setup run build test test-jax fuzz mutants bench images goldens package format format-check lint clean
+.PHONY: help setup run build test test-jax test-jax-all fuzz mutants bench images goldens package format format-check lint clean
 
 help: ## say what the targets are
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)$$/\1\t\2/p' $(MAKEFILE_LIST) \
@@ -57,6 +57,11 @@ test-jax: setup ## only the tests of captured kernels (ONLY=psum, JAX=0.12.0)
 	@cmake --build --preset dev --target pallascope --parallel $(JOBS)
 	@.ci/setup-jax $(JAX)
 	@python3 tests/capture/run.py build/dev/bin/pallascope build/venv $(if $(ONLY),-k "$(ONLY)")
+
+test-jax-all: setup ## the same with every JAX from 0.9 to 0.12 that a Python here runs (a quarter of an hour)
+	@cmake --preset dev
+	@cmake --build --preset dev --target pallascope --parallel $(JOBS)
+	@$(PYTHON) -B tests/capture/run_all.py build/dev/bin/pallascope build $(if $(ONLY),-k "$(ONLY)")
 
 bench: setup ## build and run the benches
 	@cmake --preset release -DPALLASCOPE_BUILD_BENCH=ON

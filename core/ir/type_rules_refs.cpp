@@ -53,7 +53,8 @@ Status checkIndexer(const Program& program, const Operation& operation, const Ty
     for (std::size_t axis = 0; axis < entries.size(); ++axis) {
         const IndexEntry& entry = entries[axis];
         const Extent last = entry.start + (entry.size - 1) * entry.stride;
-        if (entry.size < 1 || entry.stride < 0 || entry.start < 0 || last >= ref.shape[axis]) {
+        const bool leaves = entry.operand < 0 && last >= ref.shape[axis]; // else known when it runs
+        if (entry.size < 1 || entry.stride < 0 || entry.start < 0 || leaves) {
             return error(operation, "reaches outside " + toString(ref) + ": axis "
                                         + std::to_string(axis) + " from "
                                         + std::to_string(entry.start) + " to "

@@ -120,6 +120,29 @@ OF_TWO_AXES = {
     "in_a_scan": (in_a_scan, (P(), P())),
 }
 
+PAIRS, STRIPES = [[0, 1], [2, 3], [4, 5], [6, 7]], [[0, 2, 4, 6], [1, 3, 5, 7]]
+MIXED = [[3, 0], [1, 6], [7, 2], [4, 5]]
+
+# On eight devices; each group for itself.
+OF_GROUPS = {
+    "psum_of_pairs": (lambda x: lax.psum(doubled(x), "x", axis_index_groups=PAIRS), P("x")),
+    "psum_of_stripes": (lambda x: lax.psum(doubled(x)[:3], "x", axis_index_groups=STRIPES), P("x")),
+    "psum_of_ones": (lambda x: lax.psum(doubled(x), "x", axis_index_groups=[[i] for i in range(8)]),
+                     P("x")),
+    "pmax_of_mixed": (lambda x: lax.pmax(doubled(x), "x", axis_index_groups=MIXED), P("x")),
+    "all_gather_of_stripes": (lambda x: lax.all_gather(doubled(x), "x", axis_index_groups=STRIPES),
+                              P("x")),
+    "all_gather_of_mixed": (lambda x: lax.all_gather(doubled(x), "x", axis_index_groups=MIXED,
+                                                     tiled=True), P("x")),
+    "psum_scatter_of_stripes": (lambda x: lax.psum_scatter(
+        doubled(x), "x", axis_index_groups=STRIPES, tiled=True), P("x")),
+    "all_to_all_of_mixed": (lambda x: lax.all_to_all(
+        doubled(x), "x", 0, 1, axis_index_groups=MIXED, tiled=True), P("x")),
+    "all_to_all_of_stripes": (lambda x: lax.all_to_all(
+        doubled(x), "x", 1, 0, axis_index_groups=STRIPES, tiled=True), P("x")),
+}
+
+
 def cases():
     """Every collective on 2, 4 and 8 devices, each with another dtype, and on a mesh of two axes.
     """
@@ -130,6 +153,8 @@ def cases():
             found[f"{name}_{n}"] = Case({"x": n}, fn, (8, 128), out, dtype)
     for name, (fn, out) in OF_TWO_AXES.items():
         found[name] = Case({"a": 2, "b": 2}, fn, (8, 128), out, "int32")
+    for name, (fn, out) in OF_GROUPS.items():
+        found[name] = Case({"x": 8}, fn, (8, 128), out, "int32")
     for n in (1, 3):
         for name in ("psum", "all_gather", "ppermute", "psum_scatter_tiled")[:3 + n % 3]:
             fn, out = of_one_axis(n)[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import pathlib
 import subprocess
@@ -38,6 +39,12 @@ def matmul_body(x_ref: Any, y_ref: Any, o_ref: Any, acc_ref: Any) -> None:
 def call(kernel: Any, *args: Any, **params: Any) -> Any:
     """pl.pallas_call, interpreted as `check` wants when it is the oracle."""
     return pl.pallas_call(kernel, *args, interpret=_interpret, **params)
+
+
+def on_mesh(mesh: Any, out: Any, scratch: Any = ()) -> Any:
+    """pl.kernel, whose parameters have other names up to JAX 0.10.0."""
+    word = "type" if "out_type" in inspect.signature(pl.kernel).parameters else "shape"
+    return pl.kernel(mesh=mesh, **{f"out_{word}": out, f"scratch_{word}s": list(scratch)})
 
 
 def like(*shape: int, dtype: Any = np.float32) -> jax.ShapeDtypeStruct:
@@ -114,5 +121,5 @@ def compare(ours: np.ndarray, theirs: np.ndarray, terms: float, ulps: float) -> 
                                rtol=ulps * eps, atol=8 * 2.0**-24 * terms)
 
 
-__all__ = ["call", "check", "compare", "integers", "interpreted", "like", "normal", "pallascope",
-           "pl", "pltpu", "run", "whole"]
+__all__ = ["call", "check", "compare", "integers", "interpreted", "like", "normal", "on_mesh",
+           "pallascope", "pl", "pltpu", "run", "whole"]

@@ -4,7 +4,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support import call, check, integers, like, normal, pallascope, pl, pltpu, run, whole
+from support import (call, check, integers, like, normal, on_mesh, pallascope, pl, pltpu, run,
+                     whole)
 
 INT = jnp.int32
 ANY = pl.BlockSpec(memory_space=pl.ANY)
@@ -339,7 +340,7 @@ def test_two_cores_share_the_grid_of_a_pipeline():
         o_ref[...] = x_ref[...] * 3
 
     def fn(x):
-        @pl.kernel(out_type=like(64, 128, dtype=INT), mesh=mesh_of_two())
+        @on_mesh(mesh_of_two(), like(64, 128, dtype=INT))
         def kernel(x_ref, o_ref):
             pltpu.emit_pipeline(body, grid=(8,), in_specs=[rows], out_specs=rows,
                                 core_axis_name="core",
@@ -353,8 +354,7 @@ def test_two_cores_share_the_grid_of_a_pipeline():
 
 def test_each_core_copies_its_part():
     def fn(x):
-        @pl.kernel(out_type=like(32, 128, dtype=INT), mesh=mesh_of_two(),
-                   scratch_types=[pltpu.VMEM((16, 128), INT)])
+        @on_mesh(mesh_of_two(), like(32, 128, dtype=INT), [pltpu.VMEM((16, 128), INT)])
         def kernel(x_ref, o_ref, tile_ref):
             core = jax.lax.axis_index("core")
             pltpu.sync_copy(x_ref.at[pl.ds(core * 16, 16)], tile_ref)

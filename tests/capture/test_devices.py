@@ -174,13 +174,64 @@ def test_memory_for_a_kernel_is_made_before_the_shard_map():
     assert len(kernel_.document["inputs"]) == 1
 
 
-def test_what_happens_behind_a_shard_map_that_cuts_is_named():
+BEHIND = {
+    "an element's own": lambda y, x: jnp.where(y > 0, 2.0 * y + x, y.astype(jnp.int32) - 1.0),
+    "a sum": lambda y, x: (y * y).sum() + x[0],
+    "a sum of rows": lambda y, x: y.sum(axis=0),
+    "a normal form": lambda y, x: (y - y.mean()) * 2 ** jnp.ceil(jnp.abs(y).max() / 8),
+    "another shape": lambda y, x: y.T.reshape(64, -1)[3:9] + y.reshape(64, -1)[0],
+    "a shape before": lambda y, x: x.reshape(-1) + y.reshape(-1),
+    "a product": lambda y, x: jnp.dot(y, x.T, precision="highest"),
+    "a loop": lambda y, x: lax.scan(lambda c, row: (c + row, c), x[0], y)[1],
+    "a sum in a loop": lambda y, x: lax.fori_loop(0, 3, lambda _, y: y + x, y)}
+
+
+@pytest.mark.parametrize("spec", [P("a", "b"), P(None, ("b", "a"))])
+@pytest.mark.parametrize("name", BEHIND)
+def test_what_is_computed_behind_a_shard_map_that_cuts_its_result(name, spec):
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...] * 3
+
     def fn(x):
-        return permute_right(pallascope.mesh_of({"x": 8}), 0)(x) * 2.0
+        call = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(
+            _cut(spec, x.shape), jnp.float32))
+        y = sharded(call, pallascope.mesh_of({"a": 2, "b": 4}), spec)(x)
+        return BEHIND[name](y, x)
+
+    x = np.floor(x_of(128, 256) * 4)
+    ours, findings, _ = run(pallascope.capture(fn, x))
+    np.testing.assert_array_equal(ours, np.asarray(BEHIND[name](jnp.asarray(x * 3), x)))
+    assert findings == []
+
+
+def test_a_shard_map_that_cuts_in_another_way_than_the_one_before():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...] + lax.axis_index("x")
+
+    def fn(x):
+        for spec in (P("x"), P(None, "x")):
+            call = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(
+                (32, 1024) if spec == P("x") else (128, 256), jnp.float32))
+            x = sharded(call, pallascope.mesh_of({"x": 4}), spec)(x)
+        return x
+
+    ours, findings, _ = run(pallascope.capture(fn, np.zeros((128, 1024), np.float32)))
+    np.testing.assert_array_equal(
+        ours, np.arange(128)[:, None] // 32 + np.arange(1024)[None] // 256)
+    assert findings == []
+
+
+def test_a_kernel_behind_a_shard_map_is_named():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...]
+
+    def fn(x):
+        x = permute_right(pallascope.mesh_of({"x": 8}), 0)(x)
+        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
 
     with pytest.raises(pallascope.UnsupportedError) as error:
         pallascope.capture(fn, x_of(128, 128))
-    assert "mul outside of the shard_map, of an array that it cuts" in str(error.value)
+    assert "pallas_call outside of the shard_map" in str(error.value)
     assert "test_devices.py:" in str(error.value)
 
 

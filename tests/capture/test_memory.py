@@ -1,14 +1,29 @@
 """Loads, stores, slices and scoped memory."""
 
+import json
+import subprocess
+import tempfile
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support import call, check, integers, like, normal, pl, pltpu, whole
+from support import PALLASCOPE, call, check, integers, like, normal, pl, pltpu, whole
 
 INT = jnp.int32
 SMEM = pl.BlockSpec(memory_space=pltpu.SMEM)
 VMEM = pl.BlockSpec(memory_space=pltpu.VMEM)
+
+
+def findings(kernel):
+    """Of a run that has some."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/k.pallascope"
+        kernel.save(path)
+        done = subprocess.run([PALLASCOPE, "run", path, "--json"], capture_output=True, text=True,
+                              timeout=120, check=False)
+        assert done.returncode == 1, done.stdout + done.stderr
+        return json.loads(done.stdout)["findings"]
 
 
 def one_step(kernel, *args, out=(16, 128), dtype=INT, wanted=None, **params):
@@ -90,6 +105,38 @@ def test_an_index_outside_in_a_branch_that_is_not_taken():
     check(lambda n, x: call(kernel, in_specs=[SMEM, VMEM], out_shape=like(3, 128, dtype=INT))(n, x),
           np.array([3, 5, 7], np.int32), integers(3, 128), wanted=integers(3, 128)
           + np.array([[5], [7], [0]], np.int32))
+
+
+@pytest.mark.parametrize("start", [0, None])
+def test_more_rows_than_there_are_in_a_branch_that_is_not_taken(start):
+    def kernel(n_ref, x_ref, hbm_ref, o_ref, sem_ref):
+        at = n_ref[0] if start is None else start
+        o_ref[...] = x_ref[...]
+
+        @pl.when(n_ref[0] > 0)
+        def _():
+            o_ref[...] = x_ref[pl.ds(at, 16), :][:8]
+            x_ref[pl.ds(at, 16), :] = jnp.zeros((16, 128), INT)
+            copy = pltpu.make_async_copy(hbm_ref.at[pl.ds(at, 16)], x_ref.at[pl.ds(at, 16)],
+                                         sem_ref)
+            copy.start()
+            copy.wait()
+
+    def fn(n, x):
+        return call(kernel, in_specs=[SMEM, VMEM, pl.BlockSpec(memory_space=pl.ANY)],
+                    out_shape=like(8, 128, dtype=INT),
+                    scratch_shapes=[pltpu.SemaphoreType.DMA])(n, x, x)
+
+    x = integers(8, 128)
+    if start == 0 and jax.__version_info__ >= (0, 12):
+        pytest.skip("JAX refuses it when it is traced")
+    kernel = check(fn, np.array([0], np.int32), x, wanted=x)
+    kernel.arrays[0] = np.array([1], np.int32)
+    report = findings(kernel)
+    assert [finding["kind"] for finding in report] == ["out_of_bounds"]
+    first = 1 if start is None else start
+    assert (f"get reaches elements {first} to {first + 15} on axis 0 of x_ref, which has 8"
+            in report[0]["message"])
 
 
 def test_indices_of_indices():

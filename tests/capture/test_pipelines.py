@@ -1,5 +1,6 @@
 """emit_pipeline inside kernels without blocks, and pl.kernel on a mesh of one core."""
 
+import inspect
 import json
 import pathlib
 import subprocess
@@ -8,11 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support import (PALLASCOPE, call, check, integers, like, matmul_body, normal, pallascope, pl,
-                     pltpu)
+from pallascope import compat
+from support import (PALLASCOPE, call, check, integers, like, matmul_body, normal, on_mesh,
+                     pallascope, pl, pltpu)
 
-pytestmark = pytest.mark.skipif(jax.__version__.startswith("0.9."),
-                                reason="no emit_pipeline primitive in JAX 0.9")
 INT = jnp.int32
 ANY = pl.BlockSpec(memory_space=pl.ANY)
 TPU = pltpu.InterpretParams()
@@ -31,8 +31,15 @@ def on_hbm(kernel, *args, out=(32, 128), dtype=INT, ulps=0, terms=0.0, oracle=TP
     return check(fn, *args, ulps=ulps, terms=terms, oracle=oracle)
 
 
+def skip_where_inlined():
+    if True not in compat.PIPELINE_FORMS:
+        pytest.skip("up to 0.10.0 JAX inlines emit_pipeline: its copies are by hand")
+
+
 def pipeline_of(kernel):
     """The one pipeline operation of the file."""
+    skip_where_inlined()
+
     def find(region):
         for operation in region.get("operations", []):
             if operation["op"] == "pipeline":
@@ -75,6 +82,9 @@ def test_a_pipelined_matmul_with_scratch_of_the_kernel():
 
 @pytest.mark.parametrize("buffers", [1, 3, 4])
 def test_a_pipeline_with_other_numbers_of_buffers(buffers):
+    if buffers == 1 and jax.__version__.startswith("0.9."):
+        pytest.skip("emit_pipeline of JAX 0.9 takes no single buffer")
+
     def body(x_ref, o_ref):
         o_ref[...] = x_ref[...] + 1
 
@@ -137,8 +147,11 @@ def test_index_maps_that_use_values_of_the_kernel():
 
 def test_a_pipeline_that_jax_has_no_equation_for_is_inlined():
     """Its body sees where it is, which the equation of JAX lacks here."""
-    def body(indices, x_ref, o_ref):
-        o_ref[...] = x_ref[...] + indices[0]
+    if "_explicit_indices" not in inspect.signature(pltpu.emit_pipeline).parameters:
+        pytest.skip("this JAX has no such parameter")
+
+    def body(step, x_ref, o_ref):  # from 0.12 on an object
+        o_ref[...] = x_ref[...] + (step if isinstance(step, tuple) else step.index)[0]
 
     def kernel(x_ref, o_ref):
         pltpu.emit_pipeline(body, grid=(4,), in_specs=[rows(8)], out_specs=[rows(8)],
@@ -195,6 +208,7 @@ def test_a_block_that_hangs_over_the_edge_of_a_pipeline():
 
 
 def test_the_introductions_matmul_is_the_built_in_one_event_by_event(tmp_path):
+    skip_where_inlined()
     import importlib.util
     path = pathlib.Path(__file__).parents[2] / "docs" / "examples" / "matmul.py"
     spec = importlib.util.spec_from_file_location("matmul", path)
@@ -218,7 +232,7 @@ def test_a_pipeline_on_a_mesh_of_one_core():
         mesh = (pltpu.TensorCoreMesh(axis_name="core") if hasattr(pltpu, "TensorCoreMesh")
                 else pltpu.create_tensorcore_mesh("core", num_cores=1))
 
-        @pl.kernel(out_type=like(32, 128, dtype=INT), mesh=mesh)
+        @on_mesh(mesh, like(32, 128, dtype=INT))
         def kernel(x_ref, o_ref):
             pltpu.emit_pipeline(body, grid=(4,), in_specs=[rows(8)], out_specs=rows(8),
                                 core_axis_name="core",

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import lax
 from jax.extend.random import threefry_2x32
 from support import compare, like, pallascope, pl, pltpu, run
 
@@ -129,10 +130,79 @@ def test_a_key_is_an_argument():
         found, 2 * (x + np.asarray(jax.random.bits(jax.random.fold_in(KEY, 3), (8, 128)))))
 
 
-def test_many_keys_at_once_are_named():
+KEYED = {
+    "split": lambda key: [jax.random.uniform(part, (8,)) for part in jax.random.split(key)],
+    "split into many": lambda key: jax.random.split(key, (2, 3)),
+    "a seed of a number": lambda key: jax.random.bits(jax.random.key(jax.random.bits(key)), (8,)),
+    "a constant seed": lambda key: jax.random.bits(jax.random.split(jax.random.key(3))[1], (8,)),
+    "bits of each": lambda key: jax.vmap(lambda part: jax.random.bits(part, (4, 5)))(
+        jax.random.split(key, 3)),
+    "numbers folded into one": lambda key: jax.vmap(
+        lambda number: jax.random.fold_in(key, number))(jnp.arange(5)),
+    "a number folded into each": lambda key: jax.vmap(
+        lambda part: jax.random.fold_in(part, 3))(jax.random.split(key, 4)),
+    "bits of 8": lambda key: jax.random.bits(key, (30,), np.uint8),
+    "bits of 16": lambda key: jax.random.bits(key, (30,), np.uint16),
+    "uniform": lambda key: jax.random.uniform(key, (3, 50), minval=-1, maxval=2),
+    "uniform in bf16": lambda key: jax.random.uniform(key, (30,), jnp.bfloat16),
+    "bernoulli": lambda key: jax.random.bernoulli(key, 0.3, (300,)),
+    "randint": lambda key: jax.random.randint(key, (30,), -5, 77),
+    "permutation": lambda key: jax.random.permutation(key, jnp.arange(60).reshape(20, 3)),
+    "choice": lambda key: jax.random.choice(key, 20, (7,), replace=False),
+    "categorical": lambda key: jax.random.categorical(key, jnp.zeros((10, 5))),
+    "scan": lambda key: lax.scan(
+        lambda carry, part: (jax.random.fold_in(carry, 1), jax.random.bits(part, (3,))),
+        key, jax.random.split(key, 4)),
+    "a loop": lambda key: lax.fori_loop(0, 5, lambda _, key: jax.random.split(key)[0], key),
+    "cond": lambda key: lax.cond(jax.random.bernoulli(key), lambda key: key,
+                                 lambda key: jax.random.fold_in(key, 9), key),
+    "where": lambda key: jnp.where(jnp.arange(4) < 2, jax.random.split(key, 4),
+                                   jax.random.split(jax.random.key(2), 4)),
+    "joined": lambda key: jnp.concatenate([jax.random.split(key, 4), key[None]])[::2],
+    "one of them": lambda key: jax.random.split(key, 4)[jax.random.randint(key, (), 0, 4)],
+    "some of them": lambda key: jax.random.split(key, 4).reshape(2, 2).T[jnp.array([1, 0])],
+    "their words": lambda key: jax.random.key_data(jax.random.split(key, (2, 3))).T}
+
+
+@pytest.mark.parametrize("name", [*KEYED, "normal"])
+def test_jax_random_around_a_kernel(name):
+    fn = KEYED.get(name, lambda key: jax.random.normal(key, (300,)))
+
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...]
+
+    def both(key, x):
+        return fn(key), pl.pallas_call(kernel, out_shape=like(8, 128))(x)
+
+    found = run(pallascope.capture(both, KEY, np.zeros((8, 128), np.float32)))
+    wanted = [np.asarray(jax.random.key_data(leaf) if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+                         else leaf) for leaf in jax.tree_util.tree_leaves(jax.jit(fn)(KEY))]
+    for ours, theirs in zip(found[:-1], wanted, strict=True):
+        compare(ours, theirs, 0, 64 if name == "normal" else 0)
+
+
+def test_a_kernel_in_a_loop_over_keys():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...] * 2
+
     def fn(key):
-        return jax.random.split(key)[0]
+        def turn(total, part):
+            noise = jax.random.bits(part, (8, 128))
+            return total + pl.pallas_call(kernel, out_shape=noise)(noise), part
+
+        return lax.scan(turn, jnp.zeros((8, 128), jnp.uint32), jax.random.split(key, 3))
+
+    total, parts = run(pallascope.capture(fn, KEY))
+    split = jax.random.split(KEY, 3)
+    np.testing.assert_array_equal(
+        total, sum(2 * np.asarray(jax.random.bits(part, (8, 128))) for part in split))
+    np.testing.assert_array_equal(parts, np.asarray(jax.random.key_data(split)))
+
+
+def test_a_key_of_the_chip_is_not_split():
+    def fn(key):
+        return jax.random.split(pltpu.to_pallas_key(key))[0]
 
     with pytest.raises(pallascope.UnsupportedError) as caught:
         pallascope.capture(fn, KEY)
-    assert "random keys" in str(caught.value)
+    assert "Cannot split a Pallas key" in str(caught.value)

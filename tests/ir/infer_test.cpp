@@ -199,7 +199,7 @@ TEST_F(Infer, loadsAndStoresStayInsideTheirRef)
         "memory only through copies.");
 }
 
-TEST_F(Infer, dynamicIndicesAreInt32ScalarsAndSlicesFit)
+TEST_F(Infer, dynamicIndicesAreInt32Scalars)
 {
     const ValueId ref = value(kF32, {8}, MemorySpace::Vmem);
     const IndexerParams dynamic{{{true, 0, 1, 4, 1}}};
@@ -208,7 +208,9 @@ TEST_F(Infer, dynamicIndicesAreInt32ScalarsAndSlicesFit)
               "get indexes Ref<vmem>{f32[8]} with f32[]; an int32 scalar is right.");
     EXPECT_EQ(rule(OpCode::Get, {ref}, dynamic), "get indexes Ref<vmem>{f32[8]} with an operand "
                                                  "that it lacks; an int32 scalar is right.");
-    EXPECT_EQ(rule(OpCode::Get, {ref, m_scalar}, IndexerParams{{{true, 0, 1, 9, 1}}}),
+    // Legal where it is never reached.
+    EXPECT_EQ(rule(OpCode::Get, {ref, m_scalar}, IndexerParams{{{true, 0, 1, 9, 1}}}), "f32[9]");
+    EXPECT_EQ(rule(OpCode::Get, {ref}, IndexerParams{{{true, 0, -1, 9, 1}}}),
               "get reaches outside Ref<vmem>{f32[8]}: axis 0 from 0 to 8 of 8.");
 }
 

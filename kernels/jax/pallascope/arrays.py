@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pallascope import types
+from pallascope.problems import NotCaptured
 from pallascope.program import Region, Type
 from pallascope.walk import Walk
 
@@ -54,7 +55,7 @@ class Arrays:
         self._changed: list[list[tuple[Array, int | None, dict[str, int], str]]] = []
 
     def constant(self, aval: Any, value: Any) -> Array:
-        return Array(aval, "constant", value=np.asarray(value))
+        return Array(aval, "constant", value=types.words_of(value))
 
     @contextlib.contextmanager
     def inside(self, arguments: list[int]) -> Iterator[Region]:
@@ -72,7 +73,8 @@ class Arrays:
     def scalar(self, array: Array) -> int:
         """The one element of an array of rank 0."""
         builder = self.walk.builder
-        if array.scalar is None and array.value is not None:
+        if (array.scalar is None and array.value is not None
+                and types.key_words(array.aval.dtype) is None):
             array.scalar = builder.literal(types.dtype_of(array.aval.dtype),
                                            types.stored(array.value)[()])
         if array.scalar is None:
@@ -92,7 +94,7 @@ class Arrays:
             return array.refs[space]
         is_declared = False
         if array.base is not None:
-            found = self.reshaped(self.ref(array.base, space), types.shape_of(array.aval))
+            found = self.reshaped(self.ref(array.base, space), self._type(array, space).shape)
         elif not array.refs and (array.scalar is None or array.value is not None):
             if array.value is not None and array not in self.inputs:
                 self.inputs.append(array)
@@ -144,6 +146,12 @@ class Arrays:
         found.partition = array.partition
         self.copy(self.ref(array, "hbm"), found.ref())
         return found
+
+    def forget(self, array: Array) -> None:
+        """What was made of the array before its contents changed."""
+        if self._changed and (array.scalar is not None or len(array.refs) > 1):
+            raise NotCaptured("a ref that is read as scalars and written to in a branch or a loop")
+        array.scalar, array.refs = None, {array.home: array.ref()}
 
     def order_results(self, found: list[Array]) -> list[int]:
         """Puts results in the order of the function; yields refs of what it does not return."""
@@ -208,7 +216,7 @@ class Arrays:
             return root
         builder = self.walk.builder
         type_ = builder.types[root.ref()]
-        whole = builder.value(type_._replace(shape=types.shape_of(array.aval)), root.name)
+        whole = builder.value(self._type(array, "hbm"), root.name)
         builder.define_first("ref_reshape", [whole], root.ref(), {"shape": list(type_.shape)})
         return Array(array.aval, root.name, is_result=True, refs={"hbm": whole}, home="hbm",
                      partition=array.partition)

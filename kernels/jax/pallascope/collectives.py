@@ -18,7 +18,7 @@ from jax import lax
 from pallascope import devices, rings, stages
 from pallascope.arrays import Array, Arrays
 from pallascope.problems import NotCaptured
-from pallascope.program import Region, Type
+from pallascope.program import INDEX, Region, Type
 from pallascope.transforms import element, elements
 from pallascope.walk import Walk
 
@@ -31,6 +31,8 @@ _OF_ONE: dict[Any, Callable[[Any], Any]] = {
     lax.add: lambda array: lax.reduce_sum(array, (0,)),
     lax.max: lambda array: lax.reduce_max(array, (0,)),
     lax.min: lambda array: lax.reduce_min(array, (0,))}
+
+_MEMBERS = "members of a group"
 
 # Of a reduction: the least piece takes a link about as long as a hop's latency.
 _MOST_PIECES, _LEAST_BYTES = 4, 64 << 10
@@ -45,19 +47,24 @@ class Collectives:
         self.walk = walk
         self.arrays = arrays
         self._eqn: Any = None
+        self._name = ""  # of the collective
+        self._extents: dict[str, int] = {}  # of the axes, and of what stands for groups
+        self._groups: tuple[list[str], list[list[int]]] = [], []  # axes, and places along them
         self._scope = Region([])  # of the collective: its semaphores, and what is on its way
         self._barriers = itertools.count(devices.START_BARRIER - 1, -1)  # one for each ring
 
     def equation(self, eqn: Any, operands: list[Array]) -> list[Array]:
-        self._eqn, name, params = eqn, eqn.primitive.name, eqn.params
-        if params.get("axis_index_groups") is not None:
-            raise NotCaptured(f"{name} with axis_index_groups")
+        self._eqn, self._name, params = eqn, eqn.primitive.name, eqn.params
+        name = self._name
         named = params.get("axis_name", params.get("axes"))
         axes = [named] if isinstance(named, str) else list(named)
         for axis in axes:
             if axis not in self.walk.devices:
                 raise NotCaptured(f"{name} over {axis!r}, which is no axis of the mesh of devices")
-        if name in _REDUCTIONS and all(self.walk.devices[axis] == 1 for axis in axes):
+        self._extents = dict(self.walk.devices)
+        if params.get("axis_index_groups") is not None:
+            axes = self._grouped(axes, params["axis_index_groups"])
+        if name in _REDUCTIONS and math.prod(self._sizes(axes)) == 1:
             return operands
         rule = {"all_gather": self._all_gather, "all_gather_invariant": self._all_gather,
                 "reduce_scatter": self._reduce_scatter, "all_to_all": self._all_to_all,
@@ -71,10 +78,32 @@ class Collectives:
             self.walk.builder.emit("run_scoped", [], [], regions=[self._scope])
         return results
 
+    def _grouped(self, axes: list[str], groups: Any) -> list[str]:
+        """The name of an axis that counts the members of each group."""
+        self._groups = axes, [[int(place) for place in group] for group in groups]
+        sizes = {len(group) for group in self._groups[1]}
+        if len(sizes) != 1:
+            raise NotCaptured(f"{self._name} with axis_index_groups of different sizes")
+        self._extents[_MEMBERS] = sizes.pop()
+        return [_MEMBERS]
+
+    def gathered(self, array: Array, place: int, axes: list[str]) -> Array:
+        """The parts of all devices along the axes, behind each other at the array's axis `place`.
+        """
+        self._name, self._extents = "all_gather", dict(self.walk.devices)
+        shape = list(array.aval.shape)
+        shape[place] *= math.prod(self._sizes(axes))
+        found = self.arrays.new_result(jax.core.ShapedArray(shape, array.aval.dtype), array.name)
+        with self.walk.builder.region() as self._scope:
+            self._gather_over(axes, self.arrays.ref(array, "hbm"),
+                              self._by_device(found.ref(), place, axes, tiled=True), place)
+        self.walk.builder.emit("run_scoped", [], [], regions=[self._scope])
+        return found
+
     # ---- over any axes ---------------------------------------------------------------------
 
     def _sizes(self, axes: Sequence[str]) -> tuple[int, ...]:
-        return tuple(self.walk.devices[axis] for axis in axes)
+        return tuple(self._extents[axis] for axis in axes)
 
     def _all_gather(self, axes: list[str], source: int, target: int) -> None:
         place = int(self._eqn.params["all_gather_dimension"])
@@ -128,7 +157,7 @@ class Collectives:
     def _all_reduce(self, axes: list[str], source: int, target: int) -> None:
         """Each device reduces a part, and all gather them. What cannot be cut into equal parts
         they gather whole."""
-        axes = [axis for axis in axes if self.walk.devices[axis] > 1]
+        axes = [axis for axis in axes if self._extents[axis] > 1]
         op = _REDUCTIONS[self._eqn.primitive.name]
         count, (dtype, shape, _) = math.prod(self._sizes(axes)), self._type(source)
         total = math.prod(shape)
@@ -223,7 +252,7 @@ class Collectives:
     def _scatter(self, axis: str, op: Operation, source: int, target: int, place: int) -> None:
         """`target` is the reduction of all devices' blocks at this one's place. It goes in pieces,
         so that links have work while the core reduces."""
-        if self.walk.devices[axis] == 1:
+        if self._extents[axis] == 1:
             self.arrays.copy(self._at(source, place, self.walk.builder.index(0)), target)
             return
         shape = self._type(target).shape
@@ -288,18 +317,37 @@ class Collectives:
 
     def _ring(self, axis: str, pieces: int = 1) -> rings.Ring:
         """Goes on when both neighbours are there."""
-        builder = self.walk.builder
-        ring = rings.Ring(self.walk, devices.axis_index(self.walk, axis), self.walk.devices[axis],
-                          pieces)
+        builder, size = self.walk.builder, self._extents[axis]
+        me = (devices.axis_index(self.walk, axis) if axis != _MEMBERS
+              else self._by_member(lambda _, number: builder.index(number)))
+        ring = rings.Ring(self.walk, me, size, pieces)
         self._scope.arguments += ring.semaphores
         for way in ring.hops:
-            ring.neighbours[way] = devices.number_of(self.walk, {axis: ring.index(way)})
+            ring.neighbours[way] = (
+                devices.number_of(self.walk, {axis: ring.index(way)}) if axis != _MEMBERS
+                else self._by_member(lambda group, number, way=way: self._device(
+                    self._groups[0], group[(number + way) % size])))
         if ring.hops:
             barrier = self._barrier()
             for device in ring.neighbours.values():
                 self._signal(barrier, device)
             builder.emit("semaphore_wait", [barrier, builder.index(len(ring.hops))], [])
         return ring
+
+    def _by_member(self, value: Callable[[list[int], int], int]) -> int:
+        """What `value` says for this device, of its group and its number in it."""
+        builder, (axes, groups) = self.walk.builder, self._groups
+        found = {group[number]: (group, number) for group in groups for number in range(len(group))}
+        if sorted(found) != list(range(math.prod(self.walk.devices[axis] for axis in axes))):
+            raise NotCaptured(f"{self._name} with axis_index_groups that lack devices")
+        branches = []
+        for place in sorted(found):
+            with builder.region() as branch:
+                branch.results = [value(*found[place])]
+            branches.append(branch)
+        (chosen,) = builder.emit("cond", [devices.number_along(self.walk, axes)], [INDEX],
+                                 regions=branches)
+        return chosen
 
     # ---- small parts -----------------------------------------------------------------------
 
@@ -317,7 +365,7 @@ class Collectives:
         return self.walk.builder.types[ref]
 
     def _scratch(self, like: int, shape: tuple[int, ...]) -> int:
-        return self._scoped(Type(self._type(like).dtype, shape, "hbm"), self._eqn.primitive.name)
+        return self._scoped(Type(self._type(like).dtype, shape, "hbm"), self._name)
 
     def _scoped(self, type_: Type, name: str) -> int:
         self._scope.arguments.append(self.walk.builder.value(type_, name))

@@ -11,6 +11,7 @@ from typing import Any
 import jax
 from jax._src import config as jax_config
 from jax._src import core as jax_core
+from jax._src.interpreters import partial_eval
 from jax._src.state import indexing
 from jax._src.state import types as state_types
 
@@ -149,8 +150,18 @@ def jaxprs_of(eqn: Any) -> list[Any]:
     return found
 
 
+def without_constants(jaxpr: Any) -> Any:
+    """A jaxpr whose constvars come first among its arguments."""
+    return partial_eval.convert_constvars_jaxpr(getattr(jaxpr, "jaxpr", jaxpr))
+
+
+def written_operands(eqn: Any) -> list[Any]:
+    """The refs that an equation writes to."""
+    return [eqn.invars[number] for number in sorted(written_arguments(eqn))]
+
+
 def written_arguments(jaxpr: Any) -> set[int]:
-    """Numbers of the refs among a jaxpr's arguments that it writes to."""
+    """Numbers of the refs among the arguments of a jaxpr, or an equation, that it writes to."""
     found = set()
     for effect in jaxpr.effects:
         if isinstance(effect, (state_types.WriteEffect, state_types.AccumEffect)):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
-from pallascope import (collectives, compat, devices, flow, matrix_unit, pipelines, primitives,
-                        prng, stages, types)
+from pallascope import (collectives, compat, devices, flow, matrix_unit, parts, pipelines,
+                        primitives, prng, refs, stages, types)
 from pallascope.arrays import Array, Arrays
 from pallascope.problems import NotCaptured
 from pallascope.program import Region
@@ -30,7 +31,10 @@ class Outer:
         self.interprets = False  # a kernel is not meant for a TPU
         self.arrays = Arrays(walk)
         self.collectives = collectives.Collectives(walk, self.arrays)
-        self.flow = flow.Flow(walk, self.arrays, self._inline_again)
+        self._parts = parts.Parts(walk, self.arrays, self.collectives)
+        self._refs = refs.Refs(walk, self.arrays, self._inline_call, self._lasts, self._changes)
+        self.flow = flow.Flow(walk, self.arrays,
+                              functools.partial(self._inline_call, again=True))
         self.kernels: list[dict[str, Any]] = []  # what each asks of the compiler
         self._frames: list[_Frame] = []
         self._around = False  # a shard_map is somewhere in the function
@@ -70,7 +74,7 @@ class Outer:
 
         def read(atom: Any) -> Array:
             if isinstance(atom, compat.Literal):
-                return Array(atom.aval, "", value=np.asarray(atom.val))
+                return Array(atom.aval, "", value=types.words_of(atom.val))
             return env[atom]
 
         for frame.at, eqn in enumerate(frame.eqns):
@@ -85,32 +89,39 @@ class Outer:
         self._frames.pop()
         return [read(v) for v in jaxpr.outvars]
 
-    def _inline_again(self, jaxpr: Any, arguments: list[Array]) -> list[Array]:
-        """In a branch or a loop: what it is given is needed again in the next round."""
+    def _inline_call(self, jaxpr: Any, arguments: list[Array], again: bool = False) -> list[Array]:
+        """`again`: in a branch or a loop, whose arguments are needed again in the next round."""
         inner, consts = compat.open_jaxpr(jaxpr)
-        return self._inline(inner, self._constants(inner, consts), arguments, again=True)
+        return self._inline(inner, self._constants(inner, consts), arguments, again)
 
     def _equation(self, eqn: Any, operands: list[Array]) -> list[Array]:
         name = eqn.primitive.name
         if name == "shard_map":
             return self._shard_map(eqn, operands)
+        if name in devices.SAME_VALUE or name in primitives.IDENTITY:
+            return operands
         if self._around and not self._inside and name not in _CALLS:
-            self._check_outside(eqn, operands)
+            found = self._outside(eqn, operands)
+            if found is not None:
+                return found
         if name == "pallas_call":
             return self._pallas_call(eqn, operands)
         if name == "mpmd_map":
             return self._mpmd_map(eqn, operands)
+        if name == "core_map":
+            return self._core_map(eqn, operands)
         if name in collectives.NAMES:
             return self.collectives.equation(eqn, operands)
-        if name in devices.SAME_VALUE or name in primitives.IDENTITY:
-            return operands
         if name in _CALLS:
-            inner, consts = compat.open_jaxpr(eqn.params[_CALLS[name]])
-            with self.walk.inside(inner):
-                return self._inline(inner, self._constants(inner, consts), operands)
-        if name in ("cond", "scan", "while") and flow.holds_kernel(eqn):
+            called = eqn.params[_CALLS[name]]
+            with self.walk.inside(called):
+                return self._inline_call(called, operands)
+        if name in ("cond", "scan", "while") and (
+                flow.holds_kernel(eqn) or refs.holds_ref(eqn)):
             rules = {"cond": self.flow.cond, "scan": self.flow.scan, "while": self.flow.while_}
             return rules[name](eqn, operands)
+        if refs.holds_ref(eqn) or name in ("new_ref", "run_state"):
+            return self._refs.equation(eqn, operands, self._frames[-1].writes)
         if name == "empty":
             return [self.arrays.new_result(v.aval, "empty") for v in eqn.outvars]
         if all(0 in v.aval.shape for v in eqn.outvars) and not eqn.effects:
@@ -119,7 +130,8 @@ class Outer:
         if name == "concatenate":
             operands, eqn = _with_elements(eqn, operands)
         if name != "axis_index" and all(operand.value is not None for operand in operands):
-            found = _evaluate(eqn, [operand.value for operand in operands])
+            found = _evaluate(eqn, [types.with_keys(operand.value, operand.aval.dtype)
+                                    for operand in operands])
             return [self.arrays.constant(v.aval, value)
                     for v, value in zip(eqn.outvars, found, strict=True)]
         if _only_reshapes(eqn):
@@ -137,7 +149,7 @@ class Outer:
         if self._inside or self.walk.devices not in ({}, parts.mesh):
             raise NotCaptured("a shard_map in another one, or on another mesh than the one before")
         self.walk.devices = parts.mesh
-        operands = [self._part(array, variable.aval, cut) for array, variable, cut
+        operands = [self._parts.of(array, variable.aval, cut) for array, variable, cut
                     in zip(operands, inner.invars, parts.inputs, strict=True)]
         self._inside = True
         with self.walk.inside(inner):
@@ -149,27 +161,18 @@ class Outer:
             array.partition = cut
         return results
 
-    def _part(self, array: Array, aval: Any, cut: list[list[str]]) -> Array:
-        """What one device has of an operand of a shard_map."""
-        if array.partition and array.partition != cut:
-            raise NotCaptured(f"{array.name or 'an array'} cut in another way than before it")
-        is_new = not (array.refs or array.is_result or array.base) and array.scalar is None
-        if not cut or array.partition or is_new:
-            array.partition = cut
-            array.aval = aval if is_new else array.aval
-            return array
-        ref = devices.part_of(self.walk, self.arrays.ref(array, "hbm"), cut)
-        return Array(aval, array.name, refs={"hbm": ref}, home="hbm", partition=cut)
-
-    @staticmethod
-    def _check_outside(eqn: Any, operands: list[Array]) -> None:
-        """Around a shard_map every device computes on whole arrays."""
+    def _outside(self, eqn: Any, operands: list[Array]) -> list[Array] | None:
+        """The results of an operation by element, of the parts of arrays that a shard_map cuts. Of
+        others None, and the operands are whole from here on."""
         name = eqn.primitive.name
         if name in ("pallas_call", "mpmd_map") or flow.holds_kernel(eqn):
             raise NotCaptured(f"{name} outside of the shard_map")
-        for array in operands:
-            if array.root().partition or array.partition:
-                raise NotCaptured(f"{name} outside of the shard_map, of an array that it cuts")
+        found = self._parts.by_element(eqn, operands)
+        if found is None:
+            operands[:] = map(self._parts.whole, operands)
+            self._frames[-1].env |= {v: array for v, array in zip(eqn.invars, operands, strict=True)
+                                     if _is_variable(v)}
+        return found
 
     def _compute(self, eqn: Any, operands: list[Array]) -> list[Array]:
         """An operation on whole arrays; results of rank 0 stay in registers."""
@@ -249,12 +252,12 @@ class Outer:
         inputs = [self.arrays.ref(array, _space(array, block, ref)) for array, block, ref
                   in zip(arrays[num_prefetch:], mapping.block_mappings,
                          body.invars[num_prefetch:], strict=False)]
-        refs = inputs + [self.arrays.ref(array, "hbm") for array in outputs]
+        blocks = inputs + [self.arrays.ref(array, "hbm") for array in outputs]
         pipeline = pipelines.Pipeline(
-            mapping=mapping, body=body, operands=refs, bounds=bounds, prefetch=prefetch,
-            index_map_consts=[[]] * len(refs), body_consts=[], origin="pallas_call")
+            mapping=mapping, body=body, operands=blocks, bounds=bounds, prefetch=prefetch,
+            index_map_consts=[[]] * len(blocks), body_consts=[], origin="pallas_call")
         with pipelines.scratch(walk, _state_of(walk, body)):
-            self._emit(pipeline, prefetch + refs, parallel if shared else [])
+            self._emit(pipeline, prefetch + blocks, parallel if shared else [])
         return outputs
 
     def _emit(self, pipeline: pipelines.Pipeline, arguments: list[int],
@@ -274,31 +277,48 @@ class Outer:
 
     def _mpmd_map(self, eqn: Any, operands: list[Array]) -> list[Array]:
         """pl.kernel on a mesh of cores."""
-        walk = self.walk
         if len(eqn.params["jaxprs"]) != 1:
             raise NotCaptured("pl.kernel on several meshes")
         body, _ = compat.open_jaxpr(eqn.params["jaxprs"][0])
-        cores = compat.axis_names(eqn.params["meshes"][0])
-        if len(cores) != 1:
-            raise NotCaptured(f"pl.kernel on a mesh of {len(cores)} axes")
-        ((axis, count),) = cores.items()
         self._begin_kernel(eqn, body)
         names = pipelines.arg_names(body)[len(operands):][:len(eqn.params["out_avals"])]
         outputs = self._outputs(eqn.params["out_avals"], names, operands,
                                 dict(eqn.params["input_output_aliases"]))
-        refs = [self.arrays.ref(array, types.ref_type(v.aval).space or "hbm") for array, v
-                in zip([*operands, *outputs], body.invars, strict=False)]
+        self._on_mesh(eqn, eqn.params["meshes"][0], body, [*operands, *outputs])
+        return outputs
+
+    def _core_map(self, eqn: Any, operands: list[Array]) -> list[Array]:
+        """pl.kernel up to JAX 0.10.0."""
+        body = compat.without_constants(eqn.params["jaxpr"])
+        self._begin_kernel(eqn, body)
+        self._on_mesh(eqn, eqn.params["mesh"], body, operands)
+        return []
+
+    def _on_mesh(self, eqn: Any, mesh: Any, body: Any, arrays: list[Array]) -> None:
+        walk = self.walk
+        cores = compat.axis_names(mesh)
+        if len(cores) != 1:
+            raise NotCaptured(f"a kernel on a mesh of {len(cores)} axes")
+        ((axis, count),) = cores.items()
+        found = [self.arrays.ref(array, _mesh_space(v.aval))
+                 for array, v in zip(arrays, body.invars, strict=False)]
         walk.cores = cores
         if count == 1:
             with pipelines.scratch(walk, _state_of(walk, body)):
-                pipelines.inline(walk, body, refs)
+                pipelines.inline(walk, body, found)
         else:
             with (walk.builder.region() as region,
                   pipelines.scratch(walk, _state_of(walk, body))):
-                pipelines.inline(walk, body, refs)
+                pipelines.inline(walk, body, found)
             walk.builder.emit("core_map", [], [], {"axis": str(axis), "cores": count}, [region])
         walk.cores = {}
-        return outputs
+        for number in compat.written_arguments(body):
+            if number < len(eqn.invars) and refs.is_ref(eqn.invars[number]):
+                self.arrays.forget(arrays[number])
+
+    def _changes(self, array: Array) -> bool:
+        """Whether an equation after the current one, or in the next round, writes to it."""
+        return any(frame.writes_to(array.root()) for frame in self._frames)
 
 
 class _Frame:
@@ -320,10 +340,25 @@ class _Frame:
         return any(last > self.at and v in self.env and self.env[v].root() is root
                    for v, last in self._last.items())
 
+    def writes(self, ref: Any) -> bool:
+        """Whether an equation writes to a ref."""
+        return any(v is ref for eqn in self.eqns for v in compat.written_operands(eqn))
+
+    def writes_to(self, root: Array) -> bool:
+        """Whether an equation after the current one, or in the next round, does."""
+        return any(v in self.env and self.env[v].root() is root
+                   for eqn in self.eqns[0 if self.again else self.at + 1:]
+                   for v in compat.written_operands(eqn))
+
 
 def _state_of(walk: Walk, body: Any) -> list[int]:
     """What units keep while the kernel runs."""
     return prng.state_of(walk, body) + matrix_unit.state_of(walk, body)
+
+
+def _mesh_space(aval: Any) -> str:
+    """Where a kernel on a mesh has an array; a ref from outside that says nothing is in HBM."""
+    return types.ref_type(aval).space or "hbm" if compat.memory_space(aval) is not None else "hbm"
 
 
 def _space(array: Array, block: Any, ref: Any) -> str:
@@ -363,7 +398,7 @@ def _only_reshapes(eqn: Any) -> bool:
     return math.prod(before) == math.prod(after)
 
 
-def _evaluate(eqn: Any, values: list[Any]) -> list[np.ndarray]:
+def _evaluate(eqn: Any, values: list[Any]) -> list[Any]:
     """An operation on constants, here and now."""
     found = eqn.primitive.bind(*values, **eqn.params)
-    return [np.asarray(value) for value in (found if eqn.primitive.multiple_results else [found])]
+    return list(found) if eqn.primitive.multiple_results else [found]

@@ -20,7 +20,7 @@ from pallascope.program import INDEX, Builder, Type
 from pallascope.types import DTYPES, bits_of
 from pallascope.walk import Walk
 
-_BY_ELEMENT = frozenset(primitives.ELEMENTWISE) | {
+BY_ELEMENT = frozenset(primitives.ELEMENTWISE) | {
     "convert_element_type", "select_n", "clamp", "integer_pow", "round", "copy", "copy_p"}
 MOST_BYTES = 8 << 20  # of all arrays of an operation at once; half of what a kernel may use
 _NUMPY = {ours: theirs for theirs, ours in DTYPES.items()}
@@ -33,7 +33,7 @@ def compute(walk: Walk, eqn: Any, operands: list[int], results: list[int | None]
     builder = walk.builder
     arrays = dict.fromkeys(ref for ref in (*operands, *results)
                            if ref is not None and builder.types[ref].space)
-    if (eqn.primitive.name in _BY_ELEMENT and _bytes(builder, arrays) > MOST_BYTES
+    if (eqn.primitive.name in BY_ELEMENT and _bytes(builder, arrays) > MOST_BYTES
             and len({builder.types[ref].shape for ref in arrays}) == 1):
         _by_rows(walk, lambda _, *args: eqn.primitive.bind(*args, **eqn.params), operands, results,
                  [v.aval.dtype for v in eqn.invars])

@@ -35,10 +35,14 @@ _SEMAPHORES = {"semaphore": "semaphore", "dma_sem": "dma_semaphore",
 _SPACES = {"vmem": "vmem", "default": "vmem", "None": "vmem", "smem": "smem", "index": "smem",
            "any": "hbm", "hbm": "hbm", "ACC": "accumulator"}
 
-# What random keys may be given to, besides what is read and stored.
-_OF_KEYS = frozenset("""
-    get random_seed random_wrap random_unwrap random_fold_in random_bits prng_seed prng_split
-    prng_join""".split())
+# What random keys may be given to: what moves them as values, and the rest.
+_KEY_MOVES = frozenset("""
+    reshape squeeze transpose broadcast_in_dim concatenate stack unstack split slice rev gather
+    scatter dynamic_slice dynamic_update_slice select_n""".split())
+_OF_KEYS = _KEY_MOVES | frozenset("""
+    get random_seed random_wrap random_unwrap random_fold_in random_bits random_split random_clone
+    prng_seed prng_split prng_join copy copy_p optimization_barrier name stop_gradient
+    sharding_constraint pvary""".split())
 
 
 def dtype_of(dtype: Any) -> str:
@@ -63,6 +67,26 @@ def key_words(dtype: Any) -> tuple[int, ...] | None:
     return None if implementation is None else tuple(implementation.key_shape)
 
 
+def moves_keys(eqn: Any) -> bool:
+    """Whether an equation moves random keys among values."""
+    return eqn.primitive.name in _KEY_MOVES and any(
+        key_words(v.aval.dtype) is not None for v in eqn.outvars)
+
+
+def words_of(value: Any) -> np.ndarray:
+    """A value of JAX as an array; of random keys their words."""
+    if key_words(getattr(value, "dtype", None)) is not None:
+        return np.asarray(jax.random.key_data(value))
+    return np.asarray(value)
+
+
+def with_keys(array: np.ndarray, dtype: Any) -> Any:
+    """As JAX has it, of what `words_of` yields."""
+    implementation = getattr(dtype, "_impl", None)
+    return array if implementation is None else jax.random.wrap_key_data(
+        array, impl=implementation)
+
+
 def check_elements(eqn: Any) -> None:
     """Raises NotCaptured where an equation computes with codes or keys. One that holds others does
     not."""
@@ -81,9 +105,7 @@ def check_elements(eqn: Any) -> None:
 
 def stored(array: Any) -> np.ndarray:
     """As the format has its elements."""
-    if key_words(array.dtype) is not None:
-        return np.asarray(jax.random.key_data(array))
-    array = np.asarray(array)
+    array = words_of(array)
     return array.view(CODES[array.dtype.name]) if is_code(array.dtype) else array
 
 

@@ -99,7 +99,7 @@ class Walk:
         """The results of one equation; of one that is not supported, values of their types."""
         with self.at(eqn):
             try:
-                rule = self._rules.get(eqn.primitive.name)
+                rule = self._rules.get("keys" if types.moves_keys(eqn) else eqn.primitive.name)
                 if rule is None:
                     raise NotCaptured(f"primitive {eqn.primitive.name}")
                 types.check_elements(eqn)

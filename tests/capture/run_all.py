@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Runs the tests beside it with every JAX that the package is for, each in an environment of its
+own, and says in a line of each what came of it. Exits with 1 where a test failed.
+
+    run_all.py PALLASCOPE FOLDER [PYTEST_ARGUMENT...]
+
+The environments are FOLDER/venv-jax-VERSION, and stay. With a Python that is too old, and where a
+package cannot be had, a version is left out; what pytest says is in FOLDER/venv-jax-VERSION.log.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+# What pip is asked for, the least Python that it runs on, and the one that it is tried with first.
+VERSIONS = {
+    "0.9.0": ("==0.9.0", 11), "0.10.0": ("==0.10.0", 11), "0.10.2": ("==0.10.2", 11),
+    "0.11.2": ("==0.11.2", 12), "0.12": ("==0.12.*", 12)}
+NEWEST = 14  # Python 3 that is looked for
+
+
+def output_of(command):
+    """Of a program that may be missing."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True,
+                              timeout=600).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def python_of(least):
+    """The oldest Python from 3.`least` on that starts: on the path, of pyenv, or of uv."""
+    asks = "import sys, venv, ensurepip; print(sys.version_info[:2] >= (3, %d))" % least
+    kept = pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv")) / "versions"
+    found = []
+    for minor in range(least, NEWEST + 1):
+        found += [f"python3.{minor}", *sorted(kept.glob(f"3.{minor}.*/bin/python3"))]
+    for python in [*found, sys.executable, "python3"]:
+        if output_of([python, "-c", asks]) == "True":
+            return python
+    if shutil.which("uv"):
+        output_of(["uv", "python", "install", f"3.{least}"])
+        return output_of(["uv", "python", "find", f"3.{least}"])
+    return ""
+
+
+def prepared(version, wanted, least, venv):
+    """Why the version is left out; empty where it is installed."""
+    inside = venv / "bin" / "python"
+    asks = "import jax, pytest; print(jax.__version__)"
+    if re.match(re.escape(version) + r"(\.|$)", output_of([inside, "-c", asks])):
+        return ""
+    python = python_of(least)
+    if not python:
+        return f"no Python 3.{least} or later"
+    made = subprocess.run([python, "-m", "venv", "--clear", venv], capture_output=True, text=True,
+                          check=False)
+    if made.returncode != 0:
+        return f"{python} makes no environment"
+    done = subprocess.run([inside, "-m", "pip", "install", "--quiet", f"jax[cpu]{wanted}",
+                           "pytest"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
+        return "pip: " + (errors or [done.stderr.strip() or "no reason given"])[-1]
+    return ""
+
+
+def tried(program, venv, arguments):
+    """Runs the tests; yields whether all passed, and pytest's last line."""
+    command = [venv / "bin" / "python", "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider",
+               pathlib.Path(__file__).parent, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False,
+                          env=os.environ | {"PALLASCOPE": program})
+    venv.with_name(venv.name + ".log").write_text(done.stdout + done.stderr, encoding="utf-8")
+    lines = done.stdout.strip().splitlines() or ["nothing"]
+    return done.returncode == 0, lines[-1].strip("= ")
+
+
+def main():
+    program, folder, *arguments = sys.argv[1:]
+    all_passed = True
+    for version, (wanted, least) in VERSIONS.items():
+        venv = pathlib.Path(folder).absolute() / f"venv-jax-{version}"
+        reason = prepared(version, wanted, least, venv)
+        if reason:
+            print(f"JAX {version}: left out, {reason}", flush=True)
+            continue
+        passed, line = tried(os.path.abspath(program), venv, arguments)
+        all_passed = all_passed and passed
+        told = "" if passed else f"; see {venv}.log"
+        print(f"JAX {version}: {line}{told}", flush=True)
+    return 0 if all_passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
