@@ -183,6 +183,39 @@ private Q_SLOTS:
         QCOMPARE(now().value(), trace().steps().bodyBegin[11]);
     }
 
+    void aDoubleClickOnALineGoesToWhereItWaits()
+    {
+        open();
+        trace::TraceBuilder builder = mainJobBuilder();
+        const trace::SourceLine line = builder.info.pipelines[0].source;
+        trace::Operation wait = builder.info.operations[0];
+        wait.name = "dma_wait";
+        wait.source = line;
+        builder.info.operations.push_back(wait);
+        builder.waits.operation.assign(builder.waits.size(), trace::kNone);
+        for (const std::size_t row : {3U, 7U}) {
+            builder.waits.operation[row] =
+                static_cast<std::int32_t>(builder.info.operations.size() - 1);
+        }
+        app::FinishedRun run = finishedRun();
+        run.view =
+            std::make_shared<const layout::RunView>(runViewOf(std::move(builder).finish().value()));
+        session().adopt(run);
+        QCoreApplication::processEvents();
+        views::SceneView& source = view("source");
+        QPoint place(-1, -1);
+        for (const layout::Hit& hit : source.scene().hits) {
+            if (hit.target == Target{TargetKind::SourceLine, line.file, line.line}) {
+                place = QRectF(hit.rect.x, hit.rect.y, hit.rect.w, hit.rect.h).center().toPoint();
+            }
+        }
+        QVERIFY(place.x() >= 0);
+        QTest::mouseDClick(&source, Qt::LeftButton, {}, place);
+        QCOMPARE(now().value(), trace().waits().begin[3]);
+        QTest::mouseDClick(&source, Qt::LeftButton, {}, place);
+        QCOMPARE(now().value(), trace().waits().begin[7]);
+    }
+
     void fGoesFromFindingToFinding()
     {
         open();
