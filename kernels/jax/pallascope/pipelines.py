@@ -141,6 +141,10 @@ def _spec(walk: Walk, block: Any, name: str, is_output: bool, origin: str) -> Pa
         revisit = getattr(getattr(mode, "revisit", None), "name", None)
         if revisit == "ANY" and is_output and origin == "pallas_call":
             spec["restores"] = True
+    if any(dim.get("kind") == "indirect" for dim in spec["block"]):
+        if spec.get("lookahead") or spec.get("in_buffers", 2) > 2:
+            raise NotCaptured(f"the Indirect block of {name} with lookahead or more than two "
+                              "buffers, which JAX does not take either")
     jaxpr, _ = compat.open_jaxpr(block.index_map_jaxpr)
     location = walk.locations.number(place_of_function(jaxpr)) if jaxpr.eqns else -1
     return spec | ({"location": location} if location >= 0 else {})
@@ -317,4 +321,8 @@ def inline(walk: Walk, body: Any, refs: list[int]) -> None:
         walk.run(body, refs + own)
 
 
-RULES: dict[str, Rule] = {"emit_pipeline": _emit_pipeline}
+def _same(_: Walk, __: Any, operands: list[int]) -> list[int]:
+    return operands
+
+
+RULES: dict[str, Rule] = {"emit_pipeline": _emit_pipeline, compat.LIST: _same}
