@@ -46,6 +46,7 @@ struct Made // out[...] = x[...], one of them by the rows that a list in SMEM sa
     Extent inRows = 8, outRows = 8, steps = 2;
     bool scatters = false;
     std::int32_t buffers = 2;
+    bool noPipelining = false;
 };
 
 ir::Program moving(const Made& made)
@@ -59,7 +60,8 @@ ir::Program moving(const Made& made)
                                     const pl::BlockSpec rows = listed(list, made.buffers);
                                     pl::emitPipeline({.grid = {made.steps},
                                                       .in = {made.scatters ? plain : rows},
-                                                      .out = {made.scatters ? rows : plain}},
+                                                      .out = {made.scatters ? rows : plain},
+                                                      .noPipelining = made.noPipelining},
                                                      [](pl::Ref a, pl::Ref b) {
                                                          b[pl::all] = a[pl::all];
                                                      })(x, out);
@@ -140,6 +142,39 @@ TEST(IndirectBlocks, scatterRowByRowSoThatTheLastOfEqualRowsStays)
     EXPECT_EQ(copiesOf(run, 1),
               (std::vector<std::string>{"out([2,0,2,5],0) 2048", "out([7,1,3,3],0) 2048"}));
     EXPECT_EQ(findingsText(run), "");
+}
+
+TEST(IndirectBlocks, areCopiedByThemselvesWithoutPipelining)
+{
+    const std::vector<Array> inputs{indices({3, 1, 0, 7, 4, 5, 2, 6}), counting({8, 128})};
+    const machine::RunResult in = mustRun(moving({.noPipelining = true}), inputs);
+    EXPECT_EQ(rowsOf(in.outputs[0]), (Rows{3, 1, 0, 7, 4, 5, 2, 6}));
+    const machine::RunResult out =
+        mustRun(moving({.scatters = true, .noPipelining = true}), inputs);
+    EXPECT_EQ(rowsOf(out.outputs[0]), (Rows{2, 1, 6, 0, 4, 5, 7, 3}));
+    EXPECT_EQ(findingsText(in) + findingsText(out), "");
+}
+
+TEST(IndirectBlocks, ofAGridWithoutStepsHaveNoLists)
+{
+    const ir::Program program = mustTrace(pl::kernel(
+        "empty",
+        {pl::scalarPrefetch("steps", kInt, Shape{1}), pl::scalarPrefetch("list", kInt, Shape{8}),
+         pl::in("x", kF32, Shape{8, 128}), pl::out("out", kF32, Shape{8, 128})},
+        [](pl::Ref steps, pl::Ref list, pl::Ref x, pl::Ref out) {
+            pl::emitPipeline({.grid = {ir::kDynamicExtent},
+                              .in = {listed(list)},
+                              .out = {pl::block({kList, 128}, kRow)},
+                              .bounds = {steps[0].load()}},
+                             [](pl::Ref a, pl::Ref b) { b[pl::all] = a[pl::all]; })(x, out);
+        }));
+    for (const int steps : {0, 2}) {
+        const machine::RunResult run = mustRun(
+            program, {indices({steps}), indices({0, 1, 2, 3, 4, 5, 6, 7}), counting({8, 128})});
+        const trace::Operand& x = run.trace->info().operands[0];
+        EXPECT_EQ(x.blockCounts[0], steps);
+        EXPECT_EQ(x.indices.size(), static_cast<std::size_t>(steps * kList));
+    }
 }
 
 // Two write-backs may be under way at once: whether they meet is a matter of their rows, not of the
