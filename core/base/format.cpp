@@ -114,6 +114,16 @@ std::string percentText(double share, int decimals)
     return fmt::format("{:.{}f} %", percent, decimals);
 }
 
+std::string listText(std::span<const std::int32_t> numbers)
+{
+    constexpr std::size_t kMost = 4;
+    std::string text = "[";
+    for (std::size_t i = 0; i < std::min(numbers.size(), kMost); ++i) {
+        text += (i == 0 ? "" : ",") + std::to_string(numbers[i]);
+    }
+    return text + (numbers.size() > kMost ? ",\u2026]" : "]");
+}
+
 std::string orList(const std::vector<std::string>& words)
 {
     std::string text;

@@ -4,6 +4,7 @@
 #include "core/base/units.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ namespace pallascope {
 [[nodiscard]] std::string intensityText(double flopsPerByte);
 // "61 %", "73.8 %"; never "100 %" for anything below 1.
 [[nodiscard]] std::string percentText(double share, int decimals);
+// The first four numbers: "[3,1,1]", "[0,1,2,3,…]".
+[[nodiscard]] std::string listText(std::span<const std::int32_t> numbers);
 // "a", "a or b", "a, b or c"
 [[nodiscard]] std::string orList(const std::vector<std::string>& words);
 // n significant digits without exponent: 1.60, 14.7, 945.

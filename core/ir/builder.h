@@ -575,6 +575,12 @@ private:
     return Dim(ir::BlockDim{ir::BlockKind::BoundedSlice, size});
 }
 
+// pl.Indirect(size); its index map returns an int32 array of shape (size) for the axis.
+[[nodiscard]] inline Dim indirect(Extent size)
+{
+    return Dim(ir::BlockDim{ir::BlockKind::Indirect, size});
+}
+
 // pl.BlockSpec(shape, index_map, pipeline_mode=pl.Buffered(buffers))
 [[nodiscard]] BlockSpec block(const Dims& shape, IndexMap indexMap, std::int32_t buffers = 2,
                               Here here = Here::current());

@@ -113,6 +113,9 @@ OperandFacts operandFacts(const Program& program, const Operation& pipeline, std
     std::size_t result = 0;
     for (std::size_t axis = 0; axis < facts.dims.size(); ++axis) {
         facts.blockCounts.push_back(positionCount(facts.dims[axis], array[axis]));
+        if (facts.dims[axis].kind == BlockKind::Indirect) {
+            facts.indirectAxis = static_cast<std::int32_t>(axis);
+        }
         const auto argument =
             std::find(map.arguments.begin(), map.arguments.end(), map.results[result]);
         facts.gridAxes.push_back(argument == map.arguments.end()
@@ -134,11 +137,13 @@ Extent positionCount(const BlockDim& dim, Extent extent)
         return dim.padLow + extent;
     case BlockKind::BoundedSlice:
         return extent * dim.size;
+    case BlockKind::Indirect:
+        return kMostIndices;
     }
     PALLASCOPE_CHECK(false && "exhaustive");
 }
 
-AxisWindow windowAt(const BlockDim& dim, Extent position)
+AxisWindow windowAt(const BlockDim& dim, Extent extent, Extent position)
 {
     switch (dim.kind) {
     case BlockKind::Blocked:
@@ -149,6 +154,8 @@ AxisWindow windowAt(const BlockDim& dim, Extent position)
         return {position - dim.padLow, dim.size};
     case BlockKind::BoundedSlice:
         return {position / dim.size, position % dim.size + 1};
+    case BlockKind::Indirect:
+        return {0, extent};
     }
     PALLASCOPE_CHECK(false && "exhaustive");
 }
@@ -175,6 +182,12 @@ Shape refShape(const std::vector<BlockDim>& block)
         }
     }
     return Shape(extents);
+}
+
+bool hasIndirect(const BlockSpec& spec)
+{
+    return std::any_of(spec.block.begin(), spec.block.end(),
+                       [](const BlockDim& dim) { return dim.kind == BlockKind::Indirect; });
 }
 
 std::size_t indexCount(const BlockSpec& spec)

@@ -25,6 +25,8 @@ enum class Schedule : std::uint8_t
 
 // Operands that an operation of an index map takes at most.
 inline constexpr std::size_t kMostMapOperands = 8;
+// Elements of a value in the index map of an Indirect block.
+inline constexpr Extent kMostMapElements = Extent{1} << 16;
 
 struct OperandFacts
 {
@@ -42,7 +44,12 @@ struct OperandFacts
     // Copies of its own take part in the pipeline's steps.
     [[nodiscard]] bool pipelined() const { return !trivial && !unbuffered; }
 
-    std::vector<BlockDim> dims; // per array axis, padding dropped where the schedule ignores it
+    std::vector<BlockDim> dims;     // per array axis, padding dropped where the schedule ignores it
+    std::int32_t indirectAxis = -1; // of the array: its blocks are gathered or scattered along it
+
+    // Its block changes at every step, whichever elements that is.
+    [[nodiscard]] bool isIndirect() const { return indirectAxis >= 0; }
+
     std::vector<Extent> blockCounts; // per array axis: how many positions a block can take
     std::vector<std::int32_t>
         gridAxes; // per array axis: the grid axis that its index map returns, -1: other
@@ -58,11 +65,15 @@ struct AxisWindow
     Extent start = 0, size = 0;
 };
 
+// Different indices of Indirect blocks that a run tells apart, of one operand, over all its lists.
+inline constexpr Extent kMostIndices = Extent{1} << 22;
+
 // How many positions a block can take on an axis of `extent` elements. Position p of a Blocked axis
 // is block p, of a Squeezed or Element one the element p; of a BoundedSlice start and size
-// together.
+// together; of an Indirect one the p-th list of elements that the run comes across, whose window is
+// the axis.
 [[nodiscard]] Extent positionCount(const BlockDim& dim, Extent extent);
-[[nodiscard]] AxisWindow windowAt(const BlockDim& dim, Extent position);
+[[nodiscard]] AxisWindow windowAt(const BlockDim& dim, Extent extent, Extent position);
 // The position that an index map's result means (`size`: the second result of a BoundedSlice), or
 // nothing when no element of it lies in the array.
 [[nodiscard]] std::optional<Extent> positionOf(const BlockDim& dim, Extent extent,
@@ -73,6 +84,8 @@ struct AxisWindow
 
 // Number of grid steps, 1 for an empty grid; axes of dynamic extent count as one step.
 [[nodiscard]] std::int64_t stepCount(const std::vector<Extent>& grid);
+
+[[nodiscard]] bool hasIndirect(const BlockSpec& spec);
 
 // Results of an operand's index map: one per axis, two for a BoundedSlice.
 [[nodiscard]] std::size_t indexCount(const BlockSpec& spec);

@@ -369,6 +369,8 @@ std::string blockDimText(const BlockDim& dim)
                       : fmt::format(", ({}, {}))", dim.padLow, dim.padHigh));
     case BlockKind::BoundedSlice:
         return "BoundedSlice(" + size + ")";
+    case BlockKind::Indirect:
+        return "Indirect(" + size + ")";
     }
     PALLASCOPE_CHECK(false && "exhaustive");
 }

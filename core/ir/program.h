@@ -411,10 +411,11 @@ struct ScanParams // a counted loop: the body's first argument is the counter, 0
 // What the value i of an index map means on one axis, and whether the ref has the axis.
 enum class BlockKind : std::uint8_t
 {
-    Blocked,     // block number: [i * size, i * size + size)
-    Squeezed,    // element i alone; the ref does not have the axis
-    Element,     // element i of the padded array is the first: [i - low, i - low + size)
-    BoundedSlice // the map returns start and extent, at most size: [start, start + extent)
+    Blocked,      // block number: [i * size, i * size + size)
+    Squeezed,     // element i alone; the ref does not have the axis
+    Element,      // element i of the padded array is the first: [i - low, i - low + size)
+    BoundedSlice, // the map returns start and extent, at most size: [start, start + extent)
+    Indirect      // the map returns an array of `size` element numbers, in any order
 };
 
 // How one axis of an operand is cut into blocks.
@@ -434,8 +435,9 @@ enum class BlockDirection : std::uint8_t
 };
 
 // The block spec of one pipeline operand. Its index map is the operation's region 1 + operand
-// number: one int32 argument per grid axis, one int32 result per array axis (a BoundedSlice: two).
-// A block ref in the array's own memory is unbuffered: the body sees the array, nothing is copied.
+// number: one int32 argument per grid axis, one int32 result per array axis (a BoundedSlice: two;
+// an Indirect: one of shape (size)). A block ref in the array's own memory is unbuffered: the body
+// sees the array, nothing is copied.
 struct BlockSpec
 {
     std::string name;

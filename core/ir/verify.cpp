@@ -258,7 +258,8 @@ Status Verifier::control(const Operation& operation, std::size_t gridRank)
     }
 }
 
-// An index map is bookkeeping of the scalar core: scalars, and loads of scalars from SMEM.
+// An index map is bookkeeping of the scalar core: scalars, and loads of scalars from SMEM. That of
+// an Indirect block makes an array of indices, which may lie in VMEM.
 Status Verifier::indexMap(const Operation& operation, std::size_t operand,
                           const PipelineParams& params)
 {
@@ -269,17 +270,31 @@ Status Verifier::indexMap(const Operation& operation, std::size_t operand,
         return error(operation, who + " must take one index per grid axis and return "
                                     + std::to_string(indexCount(spec)) + " block indices.");
     }
-    for (const ValueId result : map.results) {
-        if (m_program.type(result) != Type{DType::Int32, Shape{}, {}}) {
-            return error(operation, who + " must return int32 scalars, not "
-                                        + toString(m_program.type(result)) + ".");
+    const bool isIndirect = hasIndirect(spec);
+    std::size_t number = 0;
+    for (const BlockDim& dim : spec.block) {
+        const bool isArray = dim.kind == BlockKind::Indirect;
+        const Type wanted{DType::Int32, isArray ? Shape{dim.size} : Shape{}, {}};
+        for (const std::size_t end = number + (dim.kind == BlockKind::BoundedSlice ? 2U : 1U);
+             number < end; ++number) {
+            if (m_program.type(map.results[number]) != wanted) {
+                return error(
+                    operation,
+                    who + " must return "
+                        + (isArray ? toString(wanted) + " for its Indirect axis" : "int32 scalars")
+                        + ", not " + toString(m_program.type(map.results[number])) + ".");
+            }
         }
     }
     for (const Operation& step : map.operations) {
         const bool loads = step.code == OpCode::Get;
         const OpKind kind = opEntry(step.code).kind;
-        const auto whole = [&](ValueId id) { // an integer or bool scalar
-            return m_program.type(id).isScalar() && !isFloat(m_program.type(id).dtype);
+        const auto whole = [&](ValueId id) { // an integer or bool scalar, or a small array of them
+            const Type& type = m_program.type(id);
+            return !isFloat(type.dtype)
+                   && (isIndirect
+                           ? !type.isRef() && Shape(type.shape).elements() <= kMostMapElements
+                           : type.isScalar());
         };
         const auto first = step.operands.begin() + (loads && !step.operands.empty() ? 1 : 0);
         const bool sound = step.results.size() == 1 && whole(step.results[0])
@@ -288,13 +303,16 @@ Status Verifier::indexMap(const Operation& operation, std::size_t operand,
                            && kind != OpKind::View && step.code != OpCode::ProgramId
                            && step.code != OpCode::NumPrograms && step.code != OpCode::AxisIndex
                            && std::all_of(first, step.operands.end(), whole);
-        const bool fromSmem = !loads
-                              || (!step.operands.empty()
-                                  && m_program.type(step.operands[0]).space == MemorySpace::Smem);
-        if (!sound || !fromSmem) {
+        const auto isNear = [&](ValueId ref) {
+            const auto& space = m_program.type(ref).space;
+            return space == MemorySpace::Smem || (isIndirect && space == MemorySpace::Vmem);
+        };
+        if (!sound || (loads && (step.operands.empty() || !isNear(step.operands[0])))) {
             return error(step, who + " holds " + std::string(opName(step.code))
-                                   + "; operations on integer scalars and loads of them from "
-                                     "smem are right.");
+                                   + (isIndirect ? "; operations on integers, 65536 of them at "
+                                                   "most, and loads from smem and vmem are right."
+                                                 : "; operations on integer scalars and loads of "
+                                                   "them from smem are right."));
         }
     }
     return region(map, 0);

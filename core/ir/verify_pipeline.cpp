@@ -65,10 +65,11 @@ Status checkBlock(const BlockSpec& spec, const Type& array, PipelineOrigin origi
         }
         const Extent extent = array.shape[static_cast<std::size_t>(&dim - spec.block.data())];
         const bool bounded = dim.kind == BlockKind::BoundedSlice;
-        positions =
-            std::min(kMostPositions, positions
-                                         * (bounded ? static_cast<__int128>(extent) * dim.size
-                                                    : static_cast<__int128>(dim.padLow) + extent));
+        const __int128 here = bounded ? static_cast<__int128>(extent) * dim.size
+                              : dim.kind == BlockKind::Indirect
+                                  ? kMostIndices
+                                  : static_cast<__int128>(dim.padLow) + extent;
+        positions = std::min(kMostPositions, positions * here);
         if (positions >= kMostPositions) {
             return userError(who + " can take 2^62 places or more in its array; fewer are right.");
         }
@@ -79,6 +80,49 @@ Status checkBlock(const BlockSpec& spec, const Type& array, PipelineOrigin origi
         return userError(who
                          + " mixes Element and blocked axes; in a pallas_call all block "
                            "dimensions are Elements or none of them.");
+    }
+    return Done{};
+}
+
+// What JAX refuses of them, in emit_pipeline (jax/_src/pallas/mosaic/pipeline.py): in-flight
+// predicates that are arrays, and two gathered axes.
+Status checkIndirect(const BlockSpec& spec, PipelineOrigin origin, Schedule schedule,
+                     bool isUnbuffered)
+{
+    const std::string who = "The block spec of " + spec.name;
+    const auto axes = std::count_if(spec.block.begin(), spec.block.end(), [](const BlockDim& dim) {
+        return dim.kind == BlockKind::Indirect;
+    });
+    if (axes == 0) {
+        return Done{};
+    }
+    if (origin == PipelineOrigin::PallasCall || schedule == Schedule::Jax0_9) {
+        return userError(who
+                         + " has an Indirect axis, which emit_pipeline of JAX 0.10 or later alone "
+                           "takes.");
+    }
+    if (axes > 1) {
+        return userError(who + " has " + std::to_string(axes)
+                         + " Indirect axes; one at most is right.");
+    }
+    const auto large = std::find_if(spec.block.begin(), spec.block.end(), [](const BlockDim& dim) {
+        return dim.kind == BlockKind::Indirect && dim.size > kMostMapElements;
+    });
+    if (large != spec.block.end()) {
+        return userError(who + " has an Indirect axis of " + std::to_string(large->size)
+                         + " elements; " + std::to_string(kMostMapElements)
+                         + " at most are right.");
+    }
+    const std::int32_t buffers = spec.direction == BlockDirection::Out ? 1 : spec.inBuffers;
+    if (buffers > 2 || spec.lookahead) {
+        return userError(who
+                         + " has an Indirect axis, with which an input has 1 or 2 buffers and no "
+                           "lookahead.");
+    }
+    if (isUnbuffered) {
+        return userError(who
+                         + " has an Indirect axis, but its array is in the memory of its blocks, "
+                           "so that nothing is copied; an array in another memory is right.");
     }
     return Done{};
 }
@@ -174,6 +218,11 @@ Status checkPipeline(const Program& program, const Operation& pipeline)
             return status;
         }
         if (Status status = checkBuffers(spec, params.origin, *schedule, params.schedule);
+            !status) {
+            return status;
+        }
+        if (Status status =
+                checkIndirect(spec, params.origin, *schedule, array.space == block.space);
             !status) {
             return status;
         }

@@ -48,6 +48,8 @@ constexpr std::string_view enumName(ir::BlockKind kind)
         return "element";
     case ir::BlockKind::BoundedSlice:
         return "bounded_slice";
+    case ir::BlockKind::Indirect:
+        return "indirect";
     }
     return {};
 }

@@ -36,6 +36,7 @@ bool canRace(const ir::Program& program)
     for (std::size_t i = 0; i < specs.size(); ++i) {
         const bool writes = specs[i].direction != ir::BlockDirection::In;
         if (specs[i].direction == ir::BlockDirection::InOut || specs[i].restores
+            || (writes && ir::hasIndirect(specs[i]))
             || (writes && std::count(arrays.begin(), arrays.end(), arrays[i]) > 1)) {
             return true;
         }
@@ -194,6 +195,16 @@ void Engine::finish()
     }
     m_end = std::max(*m_end, m_recorder.position().lastEnd);
     land(*m_end);
+}
+
+void Engine::recordLists()
+{
+    for (const auto& [at, plan] : m_operandPlans) {
+        if (plan->facts.isIndirect()) {
+            m_recorder.recordLists(*at.first, at.second, plan->facts.blockCounts,
+                                   plan->map.lists());
+        }
+    }
 }
 
 // The first agent that can go on, and the horizon that another one or a signal sets it.

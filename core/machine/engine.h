@@ -62,6 +62,9 @@ public:
 
     [[nodiscard]] bool hasEnded() const { return m_end.has_value(); }
 
+    // Tells the recorder, once the run has ended, which elements its Indirect blocks were.
+    void recordLists();
+
     // The first output with a defined element that is NaN or Inf.
     [[nodiscard]] std::optional<std::string> nonFiniteOutput();
 
@@ -308,7 +311,7 @@ private:
     void visit(PipelineFrame& frame, std::size_t operand, std::int64_t block, std::int32_t slot);
 
     // pipeline_blocks.cpp
-    [[nodiscard]] std::int64_t loadIndex(const ir::Operation& get,
+    [[nodiscard]] RuntimeValue loadIndex(const ir::Operation& get,
                                          std::span<const std::int64_t> indices);
     [[nodiscard]] std::int64_t lookUpBlock(PipelineFrame& frame, std::size_t operand,
                                            std::int64_t step);
@@ -338,6 +341,8 @@ private:
                        std::int64_t block);
     void reportNotWritten(const PipelineFrame& frame, const PipelineOperand& operand,
                           std::int64_t block, std::int32_t slot);
+    void reportOutside(const PipelineFrame& frame, const OperandPlan& operand, std::int64_t block,
+                       bool out);
     void reportNeverWritten(const PipelineFrame& frame);
     void reportNeverAwaited(const PipelineFrame& frame);
     void reportRace(const Race& race, const std::string& name, bool isCopy, std::int32_t step,

@@ -92,6 +92,41 @@ void Engine::reportOperand(const PipelineOperand& operand, std::string kind, std
                            m_recorder.sourceLine(m_program, operand.plan->spec->location), count});
 }
 
+// Elements of an Indirect block that its array does not have. Without leave to go on the run stops.
+void Engine::reportOutside(const PipelineFrame& frame, const OperandPlan& operand,
+                           std::int64_t block, bool out)
+{
+    const std::span<const std::int32_t> list = operand.indices(block);
+    const auto axis = static_cast<std::size_t>(operand.facts.indirectAxis);
+    const Extent extent = operand.array[axis];
+    const auto isOutside = [&](std::int32_t index) { return index < 0 || index >= extent; };
+    const auto first = std::find_if(list.begin(), list.end(), isOutside);
+    if (first == list.end()) {
+        return;
+    }
+    const bool goesOn = m_options.settings.outOfBoundsReads == OutOfBoundsReads::Uninitialized;
+    const std::string what =
+        std::string(out ? "The scatter to " : "The gather of ") + operand.spec->name + " has index "
+        + std::to_string(*first) + " at place " + std::to_string(first - list.begin())
+        + " for axis " + std::to_string(axis) + ", which has " + countText(extent) + " elements";
+    const char* const then = !goesOn ? ": the run stops there."
+                             : out   ? ": what lies outside is dropped."
+                                     : ": what lies outside reads as undefined.";
+    trace::Finding finding{"out_of_bounds",
+                           trace::FindingClass::Structural,
+                           what + then,
+                           operand.spec->name,
+                           rowOf(frame),
+                           {},
+                           m_recorder.sourceLine(m_program, operand.spec->location),
+                           std::count_if(list.begin(), list.end(), isOutside)};
+    if (goesOn) {
+        m_recorder.addFinding(std::move(finding));
+    } else {
+        stop(std::move(finding));
+    }
+}
+
 void Engine::reportRevisit(const PipelineFrame& frame, const PipelineOperand& operand,
                            std::int64_t block)
 {

@@ -33,6 +33,27 @@ StridedView cornerView(const Box& box, const Shape& block)
     return view;
 }
 
+// Calls visit(part) for the box, or for each element of its list as a box of its own.
+template<class F>
+void forEachPart(const Box& box, F visit)
+{
+    if (box.list.empty()) {
+        visit(box);
+        return;
+    }
+    Box part = box;
+    part.list = {};
+    part.size[box.listAxis] = 1;
+    for (std::size_t i = 0; i < box.list.size(); ++i) {
+        const Extent element = box.list[i];
+        if (element >= 0 && element < box.listed) {
+            part.start[box.listAxis] = element;
+            part.inBlock[box.listAxis] = static_cast<Extent>(i);
+            visit(part);
+        }
+    }
+}
+
 void replaceUndefined(RuntimeValue& value, Fill fill)
 {
     if (value.shadow.all() || value.isScalar()) {
@@ -229,32 +250,46 @@ void Buffer::store(const StridedView& view, RuntimeValue value)
 Buffer Buffer::cut(const StridedView& array, const Box& box, const Shape& shape) const
 {
     Buffer block(m_dtype, shape, m_fill);
-    const StridedView from = boxView(box, array);
-    const StridedView to = cornerView(box, shape);
-    if (m_data && !m_shadow.none()) {
-        block.m_data = allocateBytes(shape.elements() * dtypeBytes(m_dtype));
-        copyStrided(m_data.get(), from, block.m_data.get(), to, dtypeBytes(m_dtype));
+    if (m_shadow.none()) {
+        return block;
     }
-    if (m_shadow.all() && from.shape.elements() == shape.elements()) {
-        block.m_shadow = Shadow::allDefined();
-    } else if (!m_shadow.none()) {
-        SharedBytes mask = Shadow::noneDefined().expanded(shape.elements());
-        if (m_shadow.all()) {
+    SharedBytes mask; // none: everything in the block is defined
+    if (!m_shadow.all() || Shape(box.size).elements() != shape.elements()) {
+        mask = Shadow::noneDefined().expanded(shape.elements());
+    }
+    if (m_data) {
+        block.m_data = allocateBytes(shape.elements() * dtypeBytes(m_dtype));
+    }
+    forEachPart(box, [&](const Box& part) {
+        const StridedView from = boxView(part, array);
+        const StridedView to = cornerView(part, shape);
+        if (m_data) {
+            copyStrided(m_data.get(), from, block.m_data.get(), to, dtypeBytes(m_dtype));
+        }
+        if (mask && m_shadow.all()) {
             fillStrided(mask.get(), to, 1);
-        } else {
+        } else if (mask) {
             copyStrided(m_shadow.mask.get(), from, mask.get(), to, 1);
         }
-        block.m_shadow = Shadow::fromMask(std::move(mask), shape.elements());
-    }
+    });
+    block.m_shadow =
+        mask ? Shadow::fromMask(std::move(mask), shape.elements()) : Shadow::allDefined();
     return block;
 }
 
 std::int64_t Buffer::paste(const StridedView& array, const Box& box, const Buffer& block)
 {
     own();
-    const StridedView to = boxView(box, array);
+    std::int64_t undefined = 0;
+    forEachPart(box, [&](const Box& part) { undefined += pastePart(array, part, block); });
+    return undefined;
+}
+
+std::int64_t Buffer::pastePart(const StridedView& array, const Box& part, const Buffer& block)
+{
+    const StridedView to = boxView(part, array);
     touch(to);
-    const StridedView from = cornerView(box, block.m_shape);
+    const StridedView from = cornerView(part, block.m_shape);
     const std::int64_t count = to.shape.elements();
     if (block.m_data && !block.m_shadow.none()) {
         copyStrided(block.m_data.get(), from, m_data.get(), to, dtypeBytes(m_dtype));

@@ -6,19 +6,25 @@
 #include "core/machine/pages.h"
 #include "core/machine/value.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
 namespace pallascope::machine {
 
 // A box of an array, per array axis: where it starts, its size, and where in the block it begins
-// (empty: at 0); squeezed axes (size 1) do not exist in the block.
+// (empty: at 0); squeezed axes (size 1) do not exist in the block. With a list it is, on one axis,
+// not a stretch but these elements in this order; its size there is how many of them lie in
+// [0, listed), and the others are passed over.
 struct Box
 {
     Extents start;
     Extents size;
     Extents inBlock;
     std::vector<bool> squeezed;
+    std::span<const std::int32_t> list = {};
+    std::size_t listAxis = 0;
+    Extent listed = 0;
 };
 
 // One buffer with its shadow. Undefined elements of its data are garbage: every read replaces them
@@ -62,8 +68,8 @@ public:
     // The box of the array that `array` sees here as a buffer of its own, of shape `shape` (at
     // least box.size; the rest is undefined).
     [[nodiscard]] Buffer cut(const StridedView& array, const Box& box, const Shape& shape) const;
-    // Writes the first box.size elements of `block` to the box; the number of undefined ones among
-    // them.
+    // Writes the first box.size elements of `block` to the box, those of a list in its order; the
+    // number of undefined ones among them.
     std::int64_t paste(const StridedView& array, const Box& box, const Buffer& block);
 
     // Everything, with undefined elements replaced.
@@ -103,6 +109,8 @@ private:
         return m_shape.elements() * dtypeBytes(m_dtype);
     }
 
+    [[nodiscard]] std::int64_t pastePart(const StridedView& array, const Box& part,
+                                         const Buffer& block);
     void touch(const StridedView& view);
 
     void touchAll() { m_changed = {0, m_shape.elements()}; }

@@ -286,9 +286,10 @@ void Engine::copyOut(PipelineFrame& frame)
         }
         const std::int32_t slot = frame.params->noPipelining ? 0 : operand.slotOf(operand.copyOut);
         land(m_agent->time);
-        reportNotWritten(frame, operand, blockAt(frame, i, s), slot);
-        const std::int32_t copy = startCopy(frame, i, blockAt(frame, i, s), slot, true);
-        m_recorder.endVisit(operand.traceOperand, copy);
+        const std::int64_t block = blockAt(frame, i, s);
+        reportNotWritten(frame, operand, block, slot);
+        const std::int32_t copy = startCopy(frame, i, block, slot, true);
+        m_recorder.endVisit(operand.traceOperand, block, copy);
         ++operand.copyOut;
         if (synchronousOut(frame, operand)) {
             waitFor(operand, slot, true, frame.row);
@@ -367,8 +368,9 @@ void Engine::takeTrivial(PipelineFrame& frame)
         }
         reportNotWritten(frame, operand, 0, 0);
         land(m_agent->time);
-        const std::int32_t copy = startCopy(frame, frame.at, blockAt(frame, frame.at, 0), 0, true);
-        m_recorder.endVisit(operand.traceOperand, copy);
+        const std::int64_t block = blockAt(frame, frame.at, 0);
+        const std::int32_t copy = startCopy(frame, frame.at, block, 0, true);
+        m_recorder.endVisit(operand.traceOperand, block, copy);
         waitFor(operand, 0, true, rowOf(frame));
         if (yields()) {
             ++frame.at;

@@ -25,19 +25,21 @@ void moveTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step)
 }
 
 // What an index map loads now; the map of a later step may see what bodies store until then.
-std::int64_t Engine::loadIndex(const ir::Operation& get, std::span<const std::int64_t> indices)
+RuntimeValue Engine::loadIndex(const ir::Operation& get, std::span<const std::int64_t> indices)
 {
     for (std::size_t i = 1; i < indices.size(); ++i) {
         value(get.operands[i]) =
             RuntimeValue::scalarOf(DType::Int32, static_cast<double>(indices[i]));
     }
+    land(m_agent->time); // copies by hand that ended by now may have brought it
     const std::optional<Reached> reached = reach(get);
     if (!reached) {
-        return 0;
+        const ir::Type& type = m_program.type(get.results[0]);
+        return RuntimeValue::zeros(type.dtype, type.shape);
     }
-    const RuntimeValue loaded = loadAt(*reached, buffer(reached->where.buffer));
+    RuntimeValue loaded = loadAt(*reached, buffer(reached->where.buffer));
     reportUndefinedUse(loaded, "undefined_index", "An index map", get.location);
-    return static_cast<std::int64_t>(loaded.scalar);
+    return loaded;
 }
 
 std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std::int64_t step)
@@ -60,11 +62,15 @@ std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std:
     const auto load = [this](const ir::Operation& get, auto indices) {
         return loadIndex(get, indices);
     };
-    const auto around = [this](ir::ValueId id) {
-        return static_cast<std::int64_t>(value(id).scalar);
-    };
+    const auto around = [this](ir::ValueId id) -> const RuntimeValue& { return value(id); };
     std::int64_t block = map.isPlain() ? map.plainBlock(point) : map.block(point, load, around);
-    if (block < 0) {
+    if (block < 0 && map.isOverfull()) {
+        const OperandPlan& which = *frame.operands[operand].plan;
+        fail(limitError(which.spec->name + " is gathered or scattered by lists of more than "
+                        + countText(ir::kMostIndices)
+                        + " different indices in all, the most that a run keeps."));
+        block = 0;
+    } else if (block < 0) {
         const OperandPlan& which = *frame.operands[operand].plan;
         fail(userError(m_program.where(which.spec->location) + ": the index map of "
                        + which.spec->name + " leaves its array of "
@@ -83,6 +89,9 @@ std::int32_t Engine::startCopy(PipelineFrame& frame, std::size_t index, std::int
 {
     PipelineOperand& operand = frame.operands[index];
     const OperandPlan& plan = *operand.plan;
+    if (plan.facts.isIndirect()) {
+        reportOutside(frame, plan, block, out);
+    }
     const Bytes bytes = plan.copyBytes(block);
     const std::int32_t link = linkHere(out ? plan.linkOut : plan.linkIn);
     const auto service = m_state.links[static_cast<std::size_t>(link)].serve(m_agent->time, bytes);
@@ -95,7 +104,7 @@ std::int32_t Engine::startCopy(PipelineFrame& frame, std::size_t index, std::int
         m_recorder.addCopy(operand.traceOperand, block, slot, out, link, rowOf(frame), bytes,
                            m_agent->time, service->start, service->end);
     (out ? operand.outCopyOfSlot
-         : operand.inCopyOfSlot)[static_cast<std::size_t>(slot)] = {copy, service->end};
+         : operand.inCopyOfSlot)[static_cast<std::size_t>(slot)] = {copy, service->end, block};
     if (m_detects) {
         checkOverlap(operand, block, slot, out, copy, rowOf(frame));
     }
@@ -146,6 +155,9 @@ void Engine::fillSlot(PipelineFrame& frame, std::size_t index, std::int64_t bloc
                       std::int32_t slot)
 {
     const PipelineOperand& operand = frame.operands[index];
+    if (operand.plan->facts.isIndirect()) {
+        reportOutside(frame, *operand.plan, block, false);
+    }
     if (operand.contents) {
         const Buffer& array = buffer(operand.array.buffer);
         buffer(operand.firstSlot + slot) =
@@ -156,7 +168,7 @@ void Engine::fillSlot(PipelineFrame& frame, std::size_t index, std::int64_t bloc
 
 void Engine::waitFor(const PipelineOperand& operand, std::int32_t slot, bool out, std::int32_t row)
 {
-    const auto [copy, landed] =
+    const auto [copy, landed, block] =
         (out ? operand.outCopyOfSlot : operand.inCopyOfSlot)[static_cast<std::size_t>(slot)];
     if (copy < 0) { // the run is over its limits and ends
         PALLASCOPE_CHECK(m_error.has_value());
@@ -196,13 +208,14 @@ void Engine::bindBlock(PipelineFrame& frame, std::size_t index)
     const std::int32_t slot = facts.trivial || frame.params->noPipelining
                                   ? 0
                                   : operand.slotOf(out ? operand.copyOut : operand.waitIn);
-    const bool changed = s == 0 || (!facts.trivial && block != blockAt(frame, index, s - 1));
+    const bool changed =
+        s == 0 || (!facts.trivial && (facts.isIndirect() || block != blockAt(frame, index, s - 1)));
     binding(operand.plan->blockRef).buffer = operand.firstSlot + slot; // never a view
     if (changed || (frame.params->noPipelining && !out)) {
         visit(frame, index, block, slot);
     }
     m_recorder.continueVisit(operand.traceOperand, frame.row);
-    if (out) {
+    if (out && !facts.isIndirect()) {
         operand.lastVisitOfBlock[static_cast<std::size_t>(block)] = frame.row;
     }
 }
@@ -211,8 +224,14 @@ void Engine::visit(PipelineFrame& frame, std::size_t index, std::int64_t block, 
 {
     PipelineOperand& operand = frame.operands[index];
     const bool in = operand.plan->facts.inCount > 0;
-    std::int32_t brought =
-        in ? operand.inCopyOfSlot[static_cast<std::size_t>(slot)].row : trace::kNone;
+    std::int32_t brought = trace::kNone;
+    if (in) {
+        const SlotCopy& copy = operand.inCopyOfSlot[static_cast<std::size_t>(slot)];
+        brought = copy.row;
+        if (brought != trace::kNone) { // the map may say something else by now
+            block = copy.block;
+        }
+    }
     if (operand.plan->facts.outCount > 0 && !in) {
         Memory& memory = m_state.memory[operand.firstSlot + slot];
         memory.contents.makeUndefined();
@@ -221,7 +240,7 @@ void Engine::visit(PipelineFrame& frame, std::size_t index, std::int64_t block, 
             brought = startCopy(frame, index, block, slot, false);
             waitFor(operand, slot, false, frame.row);
             land(m_agent->time);
-        } else {
+        } else if (!operand.plan->facts.isIndirect()) { // scattered again: the last one counts
             reportRevisit(frame, operand, block);
         }
     }

@@ -47,6 +47,8 @@ BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, st
         m_results.push_back(source(result));
     }
     m_values.resize(m_steps.size());
+    m_indirect = facts.isIndirect();
+    m_arrays.resize(m_indirect ? m_steps.size() : 0);
     m_plain = std::all_of(m_results.begin(), m_results.end(),
                           [](const Source& result) {
                               return result.kind == Source::Kind::Argument
@@ -58,7 +60,7 @@ BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, st
 }
 
 std::int64_t BlockMap::read(const Source& source, std::span<const std::int64_t> gridPoint,
-                            const ScalarAround& around) const
+                            const ValueAround& around) const
 {
     switch (source.kind) {
     case Source::Kind::Argument:
@@ -68,37 +70,81 @@ std::int64_t BlockMap::read(const Source& source, std::span<const std::int64_t> 
     case Source::Kind::Operation:
         return m_values[static_cast<std::size_t>(source.value)];
     case Source::Kind::Around:
-        return around(ir::ValueId{static_cast<std::int32_t>(source.value)});
+        return static_cast<std::int64_t>(
+            around(ir::ValueId{static_cast<std::int32_t>(source.value)}).scalar);
     }
     PALLASCOPE_CHECK(false && "exhaustive");
 }
 
-std::int64_t BlockMap::block(std::span<const std::int64_t> gridPoint, const ScalarLoader& load,
-                             const ScalarAround& around) const
+RuntimeValue BlockMap::readArray(const Source& source, DType dtype,
+                                 std::span<const std::int64_t> gridPoint,
+                                 const ValueAround& around) const
+{
+    if (m_indirect && source.kind == Source::Kind::Operation) {
+        return m_arrays[static_cast<std::size_t>(source.value)];
+    }
+    if (m_indirect && source.kind == Source::Kind::Around) {
+        return around(ir::ValueId{static_cast<std::int32_t>(source.value)});
+    }
+    return RuntimeValue::scalarOf(dtype, static_cast<double>(read(source, gridPoint, around)));
+}
+
+// The values of all steps.
+void BlockMap::compute(std::span<const std::int64_t> gridPoint, const IndexLoader& load,
+                       const ValueAround& around) const
 {
     for (std::size_t i = 0; i < m_steps.size(); ++i) {
-        const std::size_t count = m_steps[i].operands.size();
-        std::array<std::int64_t, ir::kMostMapOperands> numbers{};
-        for (std::size_t k = 0; k < count; ++k) {
-            numbers[k] = read(m_steps[i].operands[k], gridPoint, around);
+        const Step& step = m_steps[i];
+        const std::size_t count = step.operands.size();
+        RuntimeValue result;
+        if (step.operation->code == ir::OpCode::Get) {
+            std::array<std::int64_t, ir::kMostMapOperands> numbers{};
+            for (std::size_t k = 0; k < count; ++k) {
+                numbers[k] = read(step.operands[k], gridPoint, around);
+            }
+            result = load(*step.operation, {numbers.data(), count});
+        } else {
+            std::array<RuntimeValue, ir::kMostMapOperands> values;
+            std::array<RuntimeValue*, ir::kMostMapOperands> operands{};
+            for (std::size_t k = 0; k < count; ++k) {
+                values[k] = readArray(step.operands[k], step.dtypes[k], gridPoint, around);
+                operands[k] = &values[k];
+            }
+            result = evaluate(*step.operation, {operands.data(), count}, 0);
         }
-        if (m_steps[i].operation->code == ir::OpCode::Get) {
-            m_values[i] = load(*m_steps[i].operation, {numbers.data(), count});
-            continue;
+        m_values[i] = static_cast<std::int64_t>(result.scalar);
+        if (m_indirect) {
+            m_arrays[i] = std::move(result);
         }
-        std::array<RuntimeValue, ir::kMostMapOperands> values;
-        std::array<RuntimeValue*, ir::kMostMapOperands> operands{};
-        for (std::size_t k = 0; k < count; ++k) {
-            values[k] =
-                RuntimeValue::scalarOf(m_steps[i].dtypes[k], static_cast<double>(numbers[k]));
-            operands[k] = &values[k];
-        }
-        m_values[i] = static_cast<std::int64_t>(
-            evaluate(*m_steps[i].operation, {operands.data(), count}, 0).scalar);
     }
+}
+
+std::optional<Extent> BlockMap::positionOfList(const Source& source,
+                                               const ValueAround& around) const
+{
+    const RuntimeValue value = readArray(source, DType::Int32, {}, around);
+    const auto* const indices = value.as<std::int32_t>();
+    const std::optional<Extent> number =
+        m_lists.numberOf(IndexLists::List(indices, indices + value.elements()));
+    m_overfull = !number;
+    return number;
+}
+
+std::int64_t BlockMap::block(std::span<const std::int64_t> gridPoint, const IndexLoader& load,
+                             const ValueAround& around) const
+{
+    compute(gridPoint, load, around);
     std::int64_t block = 0;
     std::size_t result = 0;
     for (std::size_t axis = 0; axis < m_dims.size(); ++axis) {
+        if (m_dims[axis].kind == ir::BlockKind::Indirect) {
+            const std::optional<Extent> list = positionOfList(m_results[result++], around);
+            if (!list) {
+                return -1;
+            }
+            block = block * m_counts[axis] + *list;
+            continue;
+        }
         const std::int64_t index = read(m_results[result++], gridPoint, around);
         if (m_dims[axis].kind == ir::BlockKind::Blocked) { // the usual case, without a call
             if (index < 0 || index >= m_counts[axis]) {
@@ -133,13 +179,22 @@ Extents unpack(const std::vector<Extent>& counts, std::int64_t block)
 
 } // namespace
 
+std::span<const std::int32_t> OperandPlan::indices(std::int64_t block) const
+{
+    if (!facts.isIndirect()) {
+        return {};
+    }
+    const auto axis = static_cast<std::size_t>(facts.indirectAxis);
+    return map.lists()[unpack(facts.blockCounts, block)[axis]];
+}
+
 Box OperandPlan::box(std::int64_t block) const
 {
     Box box;
     box.squeezed.reserve(facts.blockCounts.size());
     const Extents index = unpack(facts.blockCounts, block);
     for (std::size_t axis = 0; axis < index.size(); ++axis) {
-        const ir::AxisWindow window = ir::windowAt(facts.dims[axis], index[axis]);
+        const ir::AxisWindow window = ir::windowAt(facts.dims[axis], array[axis], index[axis]);
         const Extent start = std::max<Extent>(window.start, 0);
         const Extent end = std::min(window.start + window.size, array[axis]);
         box.start.push_back(start);
@@ -147,19 +202,53 @@ Box OperandPlan::box(std::int64_t block) const
         box.inBlock.push_back(start - window.start);
         box.squeezed.push_back(facts.dims[axis].kind == ir::BlockKind::Squeezed);
     }
+    if (facts.isIndirect()) {
+        const auto axis = static_cast<std::size_t>(facts.indirectAxis);
+        box.list = map.lists()[index[axis]];
+        box.listAxis = axis;
+        box.listed = array[axis];
+        box.size[axis] = std::count_if(box.list.begin(), box.list.end(),
+                                       [&](Extent i) { return i >= 0 && i < box.listed; });
+    }
     return box;
 }
 
 Reach OperandPlan::reach(std::int64_t block) const
 {
+    if (facts.isIndirect()) {
+        return reach(block, RefBinding{}, array);
+    }
     Reach reach;
     const Extents index = unpack(facts.blockCounts, block);
     for (std::size_t axis = 0; axis < index.size(); ++axis) {
-        const ir::AxisWindow window = ir::windowAt(facts.dims[axis], index[axis]);
+        const ir::AxisWindow window = ir::windowAt(facts.dims[axis], array[axis], index[axis]);
         reach.start.push_back(std::max<Extent>(window.start, 0));
         reach.stop.push_back(std::min(window.start + window.size, array[axis]));
     }
     return reach;
+}
+
+Reach OperandPlan::reach(std::int64_t block, const RefBinding& located, const Shape& memory) const
+{
+    const Box whole = box(block);
+    std::vector<Window> windows;
+    for (std::size_t axis = 0; axis < whole.start.size(); ++axis) {
+        windows.push_back({whole.start[axis], whole.size[axis], 1, true});
+    }
+    if (!facts.isIndirect()) {
+        return reachOf(narrowed(located, memory, windows), memory);
+    }
+    std::vector<std::int32_t> elements(whole.list.begin(), whole.list.end());
+    std::sort(elements.begin(), elements.end());
+    elements.erase(std::unique(elements.begin(), elements.end()), elements.end());
+    std::vector<Reach> parts;
+    for (const std::int32_t element : elements) {
+        if (element >= 0 && element < whole.listed) {
+            windows[whole.listAxis] = {element, 1, 1, true};
+            parts.push_back(reachOf(narrowed(located, memory, windows), memory));
+        }
+    }
+    return unionOf(std::move(parts), memory.rank());
 }
 
 Bytes OperandPlan::copyBytes(std::int64_t block) const
@@ -172,7 +261,11 @@ Bytes OperandPlan::copyBytes(std::int64_t block) const
     std::int64_t elements = 1;
     for (std::size_t axis = 0; axis < part.size.size(); ++axis) {
         const Extent size = facts.dims[axis].size;
-        const Extent asked = ir::windowAt(facts.dims[axis], index[axis]).size;
+        if (facts.dims[axis].kind == ir::BlockKind::Indirect) { // also those outside
+            elements *= size;
+            continue;
+        }
+        const Extent asked = ir::windowAt(facts.dims[axis], array[axis], index[axis]).size;
         const bool exact = part.size[axis] == asked && (asked == size || exactSlices);
         elements *= exact ? asked : std::min(size, alignTo(part.size[axis], tile[axis]));
     }
@@ -181,7 +274,15 @@ Bytes OperandPlan::copyBytes(std::int64_t block) const
 
 std::string OperandPlan::blockName(std::int64_t block) const
 {
-    return spec->name + "(" + join(unpack(facts.blockCounts, block), ",") + ")";
+    const Extents index = unpack(facts.blockCounts, block);
+    std::string text;
+    for (std::size_t axis = 0; axis < index.size(); ++axis) {
+        text +=
+            (axis == 0 ? "(" : ",")
+            + (facts.dims[axis].kind == ir::BlockKind::Indirect ? listText(map.lists()[index[axis]])
+                                                                : std::to_string(index[axis]));
+    }
+    return spec->name + text + (index.size() == 0 ? "()" : ")");
 }
 
 namespace {
@@ -247,7 +348,7 @@ Result<std::shared_ptr<const OperandPlan>> planOperand(const ir::Program& progra
     if (Status status = checkOverhang(program, *operand->spec, *operand, params.origin); !status) {
         return status.error();
     }
-    if (operand->facts.outCount > 0) {
+    if (operand->facts.outCount > 0 && !operand->facts.isIndirect()) {
         constexpr std::int64_t kMostBlocks = 1 << 24;
         operand->blocks = Shape(operand->facts.blockCounts).elements();
         if (operand->blocks > kMostBlocks) {

@@ -6,6 +6,7 @@
 #include "core/chip/chip.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/ir/program.h"
+#include "core/machine/index_lists.h"
 #include "core/machine/memory.h"
 #include "core/machine/refs.h"
 
@@ -20,26 +21,32 @@
 
 namespace pallascope::machine {
 
-// Gives the scalar that a `get` of an index map loads; `indices` are the values of its operands.
-using ScalarLoader =
-    std::function<std::int64_t(const ir::Operation& get, std::span<const std::int64_t> indices)>;
+// Gives what a `get` of an index map loads; `indices` are the values of its operands.
+using IndexLoader =
+    std::function<RuntimeValue(const ir::Operation& get, std::span<const std::int64_t> indices)>;
 
-// Gives a scalar from around the pipeline.
-using ScalarAround = std::function<std::int64_t(ir::ValueId)>;
+// Gives a value from around the pipeline.
+using ValueAround = std::function<const RuntimeValue&(ir::ValueId)>;
 
 // Whether anything writes to what a ref names.
 using IsWritten = std::function<bool(ir::ValueId ref)>;
 
-// An index map as straight integer code.
+// An index map as straight integer code; that of an Indirect block computes with arrays too.
 class BlockMap
 {
 public:
     BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
              const IsWritten& isWritten);
 
-    // Row-major block number at a grid point; -1 when no element of the block lies in the array.
+    // Row-major block number at a grid point; -1 when no element of the block lies in the array, or
+    // its list of elements is one too many.
     [[nodiscard]] std::int64_t block(std::span<const std::int64_t> gridPoint,
-                                     const ScalarLoader& load, const ScalarAround& around) const;
+                                     const IndexLoader& load, const ValueAround& around) const;
+
+    // Those that block() came across.
+    [[nodiscard]] const IndexLists& lists() const { return m_lists; }
+
+    [[nodiscard]] bool isOverfull() const { return m_overfull; }
 
     // Every block index is a grid index or a constant, as in most maps: block() by itself.
     [[nodiscard]] bool isPlain() const { return m_plain; }
@@ -84,7 +91,14 @@ private:
     };
 
     [[nodiscard]] std::int64_t read(const Source& source, std::span<const std::int64_t> gridPoint,
-                                    const ScalarAround& around) const;
+                                    const ValueAround& around) const;
+    [[nodiscard]] RuntimeValue readArray(const Source& source, DType dtype,
+                                         std::span<const std::int64_t> gridPoint,
+                                         const ValueAround& around) const;
+    [[nodiscard]] std::optional<Extent> positionOfList(const Source& source,
+                                                       const ValueAround& around) const;
+    void compute(std::span<const std::int64_t> gridPoint, const IndexLoader& load,
+                 const ValueAround& around) const;
 
     std::vector<Step> m_steps;
     std::vector<Source> m_results;
@@ -92,7 +106,10 @@ private:
     std::vector<Extent> m_counts;
     Shape m_array;
     mutable std::vector<std::int64_t> m_values; // of the steps, while a block is looked up
-    bool m_live = false, m_plain = false;
+    bool m_live = false, m_plain = false, m_indirect = false;
+    mutable std::vector<RuntimeValue> m_arrays; // of the steps of an Indirect block
+    mutable IndexLists m_lists;
+    mutable bool m_overfull = false;
 };
 
 // What does not change while the pipeline runs.
@@ -117,9 +134,14 @@ struct OperandPlan
     BlockMap map;
 
     // The part of the array that a block covers, without what overhangs, and where it lies in the
-    // block.
+    // block. It refers to the list of an Indirect block.
     [[nodiscard]] Box box(std::int64_t block) const;
-    [[nodiscard]] Reach reach(std::int64_t block) const; // that part
+    // That part, of the array or, where it is `located`, of the memory that the array is a view of.
+    [[nodiscard]] Reach reach(std::int64_t block) const;
+    [[nodiscard]] Reach reach(std::int64_t block, const RefBinding& located,
+                              const Shape& memory) const;
+    // Elements of an Indirect block; of others none.
+    [[nodiscard]] std::span<const std::int32_t> indices(std::int64_t block) const;
     // Bytes that its copy moves: the last block of an axis is cut to a whole number of tiles.
     [[nodiscard]] Bytes copyBytes(std::int64_t block) const;
     [[nodiscard]] std::string blockName(std::int64_t block) const;
@@ -136,6 +158,7 @@ struct SlotCopy
 {
     std::int32_t row = -1;
     Picoseconds end;
+    std::int64_t block = 0;
 };
 
 struct PipelineOperand

@@ -19,22 +19,30 @@ struct StepActions
     bool advanceIn = false; // the input slot of I(s) is done with
 };
 
-// `block(t)` is the block number of the operand at step t; t may be -1 or up to N + buffers and
-// wraps around the grid (the guards make that harmless). Trivial windows take no part in any of
-// this.
+// Whether the block of one step is not that of the other. `block(t)` is the block number of the
+// operand at step t; t may be -1 or up to N + buffers and wraps around the grid (the guards make
+// that harmless).
+template<class BlockAt>
+[[nodiscard]] bool differs(const ir::OperandFacts& facts, BlockAt&& block, std::int64_t t,
+                           std::int64_t u)
+{
+    return facts.isIndirect() || block(t) != block(u);
+}
+
+// Trivial windows take no part in any of this.
 template<class BlockAt>
 [[nodiscard]] StepActions stepActions(const ir::OperandFacts& facts, std::int64_t s,
                                       std::int64_t steps, BlockAt&& block)
 {
     const std::int64_t n = facts.inCount, m = facts.outCount;
     const bool first = s == 0, last = s == steps - 1;
-    const auto here = block(s);
-    const bool leaves = last || here != block(s + 1); // will_change_current
+    const bool leaves = last || differs(facts, block, s, s + 1); // will_change_current
     StepActions actions;
     if (n > 0) {
-        const bool changed = here != block(s - 1);
-        const bool fetches =
-            n < 2 ? changed || first : block(s + n - 2) != block(s + n - 1); // will_change_fetch
+        const bool changed = differs(facts, block, s, s - 1);
+        const bool fetches = n < 2
+                                 ? changed || first
+                                 : differs(facts, block, s + n - 2, s + n - 1); // will_change_fetch
         const bool outOfFetch = s >= steps - n + 1;
         actions.startIn = !facts.lookahead && fetches && (n < 2 || !outOfFetch);
         actions.waitIn = changed || first;
@@ -43,7 +51,7 @@ template<class BlockAt>
     if (m > 0) {
         const std::int64_t lag = facts.outLag;
         actions.startOut = leaves;
-        actions.waitOut = s >= lag && block(s - lag + 1) != block(s - lag);
+        actions.waitOut = s >= lag && differs(facts, block, s - lag + 1, s - lag);
     }
     return actions;
 }
@@ -54,7 +62,7 @@ template<class BlockAt>
                                    std::int64_t steps, BlockAt&& block)
 {
     return t + 1 < facts.inCount && (t < steps || facts.wrapsPrologue)
-           && (t == 0 || block(t) != block(t - 1));
+           && (t == 0 || differs(facts, block, t, t - 1));
 }
 
 // Is the write-back of block I(N - 1 - l) still due in stage l of the epilogue?
@@ -63,7 +71,7 @@ template<class BlockAt>
                                  BlockAt&& block)
 {
     return facts.outCount > 0 && l < facts.outLag && l < steps
-           && (l == 0 || block(steps - l) != block(steps - 1 - l));
+           && (l == 0 || differs(facts, block, steps - l, steps - 1 - l));
 }
 
 } // namespace pallascope::machine

@@ -26,13 +26,7 @@ Reach spelledOut(const Place& place)
     if (!place.located) { // of the whole array
         return place.operand->reach(place.block);
     }
-    const Box box = place.operand->box(place.block);
-    std::vector<Window> windows;
-    for (std::size_t axis = 0; axis < box.start.size(); ++axis) {
-        windows.push_back({box.start[axis], box.size[axis], 1, true});
-    }
-    const Shape& memory = place.located->memory;
-    return reachOf(narrowed(place.located->ref, memory, windows), memory);
+    return place.operand->reach(place.block, place.located->ref, place.located->memory);
 }
 
 const Reach& reach(const Place& place)
@@ -112,8 +106,7 @@ void Races::PastAccesses::add(Past past)
     Past* same = nullptr;
     near(start, start + 1, [&](std::int32_t number) {
         Past& other = m_all[static_cast<std::size_t>(number)];
-        if (other.agent == past.agent && other.reach.start == past.reach.start
-            && other.reach.stop == past.reach.stop) {
+        if (other.agent == past.agent && other.reach == past.reach) {
             same = &other;
         }
     });

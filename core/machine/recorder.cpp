@@ -4,9 +4,11 @@
 #include "core/cost/budget.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/ir/print.h"
+#include "core/trace/lookup.h"
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 
 namespace pallascope::machine {
@@ -305,6 +307,45 @@ void sortRows(std::vector<std::int64_t>& begin, Columns&... columns)
 }
 
 } // namespace
+
+void Recorder::recordLists(const ir::Operation& pipeline, std::size_t spec,
+                           const std::vector<Extent>& blockCounts, const IndexLists& lists)
+{
+    for (const std::int32_t row : m_pipelines.at(&pipeline).rows) {
+        const std::int32_t number = operandIndex(pipeline, row, spec);
+        trace::Operand& operand = builder.info.operands[static_cast<std::size_t>(number)];
+        trace::Operand before = operand;
+        before.blockCounts = blockCounts;
+        const auto axis = static_cast<std::size_t>(operand.indirectAxis);
+        std::unordered_map<Extent, Extent> numbers; // by those of the run
+        std::vector<std::int64_t*> blocks;
+        const auto note = [&](std::int64_t& block) {
+            blocks.push_back(&block);
+            const Extent list = trace::blockIndex(before, block)[axis];
+            if (numbers.try_emplace(list, operand.blockCounts[axis]).second) {
+                ++operand.blockCounts[axis];
+                operand.indices.insert(operand.indices.end(), lists[list].begin(),
+                                       lists[list].end());
+            }
+        };
+        for (std::size_t copy = 0; copy < builder.copies.size(); ++copy) {
+            if (builder.copies.operand[copy] == number) {
+                note(builder.copies.block[copy]);
+            }
+        }
+        for (Visit& visit : m_visits[static_cast<std::size_t>(number)]) {
+            note(visit.block);
+        }
+        for (std::int64_t* const block : blocks) {
+            std::vector<Extent> index = trace::blockIndex(before, *block);
+            index[axis] = numbers.at(index[axis]);
+            *block = 0;
+            for (std::size_t i = 0; i < index.size(); ++i) {
+                *block = *block * operand.blockCounts[i] + index[i];
+            }
+        }
+    }
+}
 
 Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
 {

@@ -4,6 +4,7 @@
 
 #include "core/chip/chip.h"
 #include "core/ir/program.h"
+#include "core/machine/index_lists.h"
 #include "core/machine/plan.h"
 #include "core/trace/summary.h"
 #include "core/trace/trace.h"
@@ -122,10 +123,12 @@ public:
         }
     }
 
-    void endVisit(std::int32_t operand, std::int32_t copyOut)
+    void endVisit(std::int32_t operand, std::int64_t block, std::int32_t copyOut)
     {
         if (m_keeps == Keeps::Rows) {
-            m_visits[static_cast<std::size_t>(operand)].back().copyOut = copyOut;
+            Visit& visit = m_visits[static_cast<std::size_t>(operand)].back();
+            visit.copyOut = copyOut;
+            visit.block = block; // the map may say something else than when it began
         }
     }
 
@@ -151,6 +154,12 @@ public:
     // Row of Info::operands of a block spec in such a row; -1 when it is unbuffered.
     [[nodiscard]] std::int32_t operandIndex(const ir::Operation& pipeline, std::int32_t row,
                                             std::size_t spec) const;
+
+    // At the end of the run: the lists of elements that the blocks of an Indirect spec were. So far
+    // its blocks have the numbers of the run, in which an axis has `blockCounts` positions; from
+    // now on as many as there are.
+    void recordLists(const ir::Operation& pipeline, std::size_t spec,
+                     const std::vector<Extent>& blockCounts, const IndexLists& lists);
 
     // The array that a copied ref is a part of, and how large a part on each axis: all of it where
     // a view does not say.

@@ -177,13 +177,25 @@ Status Recorder::describePipeline(const ir::Program& program, const ir::Operatio
                 block.push_back(dim.size);
             }
             info.operands.push_back(
-                {spec.name, array.dtype,
-                 spec.restores ? trace::Direction::InOut : direction(spec.direction), array.shape,
-                 Shape(block), facts.blockCounts, facts.gridAxes, index,
-                 static_cast<std::int32_t>(info.buffers.size()), facts.slots,
+                {spec.name,
+                 array.dtype,
+                 spec.restores ? trace::Direction::InOut : direction(spec.direction),
+                 array.shape,
+                 Shape(block),
+                 facts.blockCounts,
+                 facts.gridAxes,
+                 index,
+                 static_cast<std::int32_t>(info.buffers.size()),
+                 facts.slots,
                  packedBytes(array.dtype, array.shape.elements()),
-                 packedBytes(array.dtype, Shape(block).elements()), entry.slotBytes,
-                 sourceLine(program, spec.location)});
+                 packedBytes(array.dtype, Shape(block).elements()),
+                 entry.slotBytes,
+                 sourceLine(program, spec.location),
+                 facts.indirectAxis,
+                 {}});
+            if (facts.isIndirect()) { // none so far
+                info.operands.back().blockCounts[static_cast<std::size_t>(facts.indirectAxis)] = 0;
+            }
         }
         for (std::int32_t slot = 0; slot < entry.slots; ++slot) {
             Bytes& next = address[static_cast<std::size_t>(entry.memory)];

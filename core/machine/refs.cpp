@@ -3,6 +3,7 @@
 #include "core/base/check.h"
 #include "core/machine/evaluate.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -248,6 +249,32 @@ Reach reachOf(const RefBinding& ref, const Shape& memory)
     return reach;
 }
 
+bool Reach::operator==(const Reach& other) const
+{
+    return start == other.start && stop == other.stop
+           && (parts == other.parts || (parts && other.parts && parts->all == other.parts->all));
+}
+
+Reach unionOf(std::vector<Reach> parts, std::size_t rank)
+{
+    Reach reach{Extents(rank), Extents(rank), nullptr};
+    Reach::Parts held;
+    for (std::size_t axis = 0; axis < rank && !parts.empty(); ++axis) {
+        reach.start[axis] = parts.front().start[axis];
+        reach.stop[axis] = parts.front().stop[axis];
+        bool apart = true;
+        for (std::size_t i = 1; i < parts.size(); ++i) {
+            reach.start[axis] = std::min(reach.start[axis], parts[i].start[axis]);
+            reach.stop[axis] = std::max(reach.stop[axis], parts[i].stop[axis]);
+            apart = apart && parts[i - 1].stop[axis] <= parts[i].start[axis];
+        }
+        held.apart = apart && !held.apart ? axis : held.apart;
+    }
+    held.all = std::move(parts);
+    reach.parts = std::make_shared<const Reach::Parts>(std::move(held));
+    return reach;
+}
+
 bool overlap(const Reach& a, const Reach& b)
 {
     for (std::size_t axis = 0; axis < a.start.size() && axis < b.start.size(); ++axis) {
@@ -255,7 +282,19 @@ bool overlap(const Reach& a, const Reach& b)
             return false;
         }
     }
-    return true;
+    if (!a.parts && !b.parts) {
+        return true;
+    }
+    const Reach& other = a.parts ? b : a;
+    const Reach::Parts& parts = a.parts ? *a.parts : *b.parts;
+    auto first = parts.all.begin(), last = parts.all.end();
+    if (const auto axis = parts.apart) {
+        first = std::partition_point(
+            first, last, [&](const Reach& part) { return part.stop[*axis] <= other.start[*axis]; });
+        last = std::partition_point(
+            first, last, [&](const Reach& part) { return part.start[*axis] < other.stop[*axis]; });
+    }
+    return std::any_of(first, last, [&](const Reach& part) { return overlap(part, other); });
 }
 
 } // namespace pallascope::machine

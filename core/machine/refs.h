@@ -4,6 +4,7 @@
 #include "core/machine/memory.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -53,13 +54,24 @@ struct Window
 void storeThrough(const RefBinding& ref, Buffer& memory, RuntimeValue value);
 
 // The elements of its buffer that a binding reaches, per axis: [start, stop); exact but for
-// strides.
+// strides. With parts: these alone, none of which have parts.
 struct Reach
 {
+    struct Parts;
+
     Extents start, stop;
+    std::shared_ptr<const Parts> parts;
+    bool operator==(const Reach& other) const;
+};
+
+struct Reach::Parts
+{
+    std::vector<Reach> all;
+    std::optional<std::size_t> apart; // an axis on which each begins where the one before has ended
 };
 
 [[nodiscard]] Reach reachOf(const RefBinding& ref, const Shape& memory);
+[[nodiscard]] Reach unionOf(std::vector<Reach> parts, std::size_t rank);
 [[nodiscard]] bool overlap(const Reach& a, const Reach& b);
 
 } // namespace pallascope::machine

@@ -237,6 +237,7 @@ Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inpu
         }
     }
     if (options.rows) {
+        engine.recordLists();
         Result<std::shared_ptr<const trace::Trace>> finished = recorder.finish(engine.end());
         if (!finished) { // the machine broke a rule of its own trace
             checkFailed(finished.error().message, __FILE__, __LINE__);

@@ -204,8 +204,8 @@ private:
 
     void add(const SlotCopy& copy)
     {
-        const auto& [row, end] = copy;
-        all(row, end);
+        const auto& [row, end, block] = copy;
+        all(row, end, block);
     }
 
     void add(const OperandPlan* plan) { add(plan == nullptr ? -1 : plan->blockRef.index); }
@@ -319,7 +319,16 @@ private:
     void add(const Races::Past& past)
     {
         const auto& [agent, epoch, reach, step, location, next] = past;
-        all(agent, epoch, reach.start, reach.stop, step, location);
+        all(agent, epoch, reach, step, location);
+    }
+
+    void add(const Reach& reach)
+    {
+        const auto& [start, stop, parts] = reach;
+        all(start, stop, parts != nullptr);
+        if (parts) {
+            all(parts->all);
+        }
     }
 
     void add(const Races::PastAccesses& past) { add(past.m_all); }

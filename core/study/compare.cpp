@@ -15,14 +15,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 using trace::Trace;
 
+// Without the operand's name and the brackets around it.
 std::string blockText(const trace::Operand& operand, std::int64_t block)
 {
-    std::vector<Extent> index(operand.blockCounts.size());
-    for (std::size_t axis = index.size(); axis-- > 0;) {
-        index[axis] = block % operand.blockCounts[axis];
-        block /= operand.blockCounts[axis];
-    }
-    return join(index, ",");
+    const std::string name = trace::blockName(operand, block);
+    return name.substr(operand.name.size() + 1, name.size() - operand.name.size() - 2);
 }
 
 const trace::Operand& operandOf(const Trace& trace, std::size_t copy)
@@ -105,7 +102,7 @@ bool sameCopy(const Trace& a, const Trace& b, std::size_t i)
     const trace::Operand &of = operandOf(a, i), &with = operandOf(b, i);
     return x.step[i] == y.step[i] && x.block[i] == y.block[i] && x.out[i] == y.out[i]
            && x.slot[i] == y.slot[i] && x.bytes[i] == y.bytes[i] && of.name == with.name
-           && of.blockCounts == with.blockCounts;
+           && of.blockCounts == with.blockCounts && of.indices == with.indices;
 }
 
 std::optional<Parting> otherCopy(const Trace& a, const Trace& b)

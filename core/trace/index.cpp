@@ -290,6 +290,15 @@ BlockState Index::blockStateAt(std::int32_t operand, std::int64_t block, Picosec
     return state;
 }
 
+std::span<const Index::ListedElement> Index::listsOf(std::int32_t operand, Extent element) const
+{
+    PALLASCOPE_CHECK(operand >= 0 && at(operand) < m_sums->listed.size());
+    const std::vector<ListedElement>& all = m_sums->listed[at(operand)];
+    const auto [first, last] = std::ranges::equal_range(
+        all, element, {}, [](const ListedElement& one) -> Extent { return one.element; });
+    return {first, last};
+}
+
 std::int64_t Index::blocksWritten(std::int32_t operand, Picoseconds t) const
 {
     PALLASCOPE_CHECK(operand >= 0 && at(operand) < m_sums->written.size());

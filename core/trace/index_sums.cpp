@@ -127,6 +127,7 @@ Index::Sums::Sums(const Trace& trace)
         lanes.push_back(makeLane(trace, static_cast<std::int32_t>(link)));
     }
     addVisits(trace);
+    addLists(trace);
 }
 
 void Index::Sums::addSegments(const Trace& trace)
@@ -166,6 +167,23 @@ void Index::Sums::addVisits(const Trace& trace)
         byBlock.push_back(rowsByBlock(visits, first, last));
         written.push_back(firstLandings(trace, byBlock.back()));
         first = last;
+    }
+}
+
+void Index::Sums::addLists(const Trace& trace)
+{
+    for (const Operand& operand : trace.info().operands) {
+        std::vector<ListedElement>& all = listed.emplace_back();
+        if (operand.indirectAxis < 0) {
+            continue;
+        }
+        const std::size_t size = at(operand.block[at(operand.indirectAxis)]);
+        all.reserve(operand.indices.size());
+        for (std::size_t i = 0; i < operand.indices.size(); ++i) {
+            all.push_back({operand.indices[i], static_cast<std::int32_t>(i / size)});
+        }
+        std::sort(all.begin(), all.end());
+        all.erase(std::unique(all.begin(), all.end()), all.end());
     }
 }
 

@@ -85,12 +85,14 @@ struct Index::Sums
     std::vector<std::vector<std::uint32_t>> byBlock; // per operand: its visits, by (block, time)
     std::vector<std::vector<std::int64_t>>
         written; // per operand: when each block first landed, sorted
+    std::vector<std::vector<ListedElement>> listed; // per operand, of its Indirect blocks: sorted
 
     explicit Sums(const Trace& trace);
 
 private:
     void addSegments(const Trace& trace);
     void addVisits(const Trace& trace);
+    void addLists(const Trace& trace);
 };
 
 } // namespace pallascope::trace

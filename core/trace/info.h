@@ -114,8 +114,16 @@ struct Operand
     Bytes blockBytes;  // logical, one whole block
     Bytes slotBytes;   // in its memory, tile padding included
     SourceLine source; // its block spec
+    // Its blocks are gathered or scattered along this axis of the array: they are lists of elements
+    // there. -1: none.
+    std::int32_t indirectAxis = -1;
+    // Those lists, in order of their numbers, block[indirectAxis] elements each; blockCounts has
+    // how many there are. Elements may lie outside the array.
+    std::vector<std::int32_t> indices;
     bool operator==(const Operand&) const = default;
 };
+
+inline constexpr std::int64_t kMostIndices = std::int64_t{1} << 22; // of one operand
 
 // A place in an on-chip memory: a slot of an operand, or scratch.
 struct Buffer

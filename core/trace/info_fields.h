@@ -124,6 +124,8 @@ void describe(A& a, T& operand)
     a("block_bytes", operand.blockBytes);
     a("slot_bytes", operand.slotBytes);
     a("source", operand.source);
+    a.optional("indirect_axis", operand.indirectAxis);
+    a.optional("indices", operand.indices);
 }
 
 template<class A, MaybeConst<Buffer> T>

@@ -1,6 +1,7 @@
 #include "core/trace/lookup.h"
 
 #include "core/base/check.h"
+#include "core/base/format.h"
 #include "core/trace/mark_time.h"
 
 #include <algorithm>
@@ -209,10 +210,30 @@ std::vector<Extent> blockIndex(const Operand& operand, std::int64_t block)
     return index;
 }
 
+std::span<const std::int32_t> indicesOf(const Operand& operand, std::int64_t block)
+{
+    if (operand.indirectAxis < 0) {
+        return {};
+    }
+    const std::size_t axis = at(operand.indirectAxis);
+    const std::size_t size = at(operand.block[axis]);
+    return std::span(operand.indices).subspan(at(blockIndex(operand, block)[axis]) * size, size);
+}
+
 std::string blockName(const Operand& operand, std::int64_t block)
 {
     std::string name = operand.name;
-    name += indexText(blockIndex(operand, block));
+    if (operand.indirectAxis < 0) {
+        name += indexText(blockIndex(operand, block));
+        return name;
+    }
+    const std::vector<Extent> index = blockIndex(operand, block);
+    for (std::size_t axis = 0; axis < index.size(); ++axis) {
+        name += axis == 0 ? "(" : ",";
+        name += axis == at(operand.indirectAxis) ? listText(indicesOf(operand, block))
+                                                 : std::to_string(index[axis]);
+    }
+    name += ')';
     return name;
 }
 

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,10 @@ namespace pallascope::trace {
 // Row-major block number -> block index per axis.
 [[nodiscard]] std::vector<Extent> blockIndex(const Operand& operand, std::int64_t block);
 
-// "x(0,3)"; "(0,0,2)"
+// The elements of an Indirect block on its axis, in order; of others none.
+[[nodiscard]] std::span<const std::int32_t> indicesOf(const Operand& operand, std::int64_t block);
+
+// "x(0,3)", "x([7,7,1],0)" of an Indirect block; "(0,0,2)"
 [[nodiscard]] std::string blockName(const Operand& operand, std::int64_t block);
 [[nodiscard]] std::string indexText(const std::vector<Extent>& index);
 
@@ -141,6 +145,17 @@ public:
 
     [[nodiscard]] BlockState blockStateAt(std::int32_t operand, std::int64_t block,
                                           Picoseconds t) const;
+
+    // The lists of an operand's Indirect blocks that an element of their axis is in, rising: as
+    // many as there are, but once each.
+    struct ListedElement
+    {
+        std::int32_t element, list;
+        auto operator<=>(const ListedElement&) const = default;
+    };
+
+    [[nodiscard]] std::span<const ListedElement> listsOf(std::int32_t operand,
+                                                         Extent element) const;
 
     // Distinct blocks of an output that have been written back by t.
     [[nodiscard]] std::int64_t blocksWritten(std::int32_t operand, Picoseconds t) const;

@@ -178,6 +178,20 @@ Status checkOperandShape(const Info& info, std::size_t i)
                       i, operand.name, toString(operand.array), toString(operand.block),
                       join(operand.blockCounts, ","));
     }
+    const auto indices = static_cast<std::int64_t>(operand.indices.size());
+    const std::int64_t listed =
+        operand.indirectAxis < 0 || operand.indirectAxis >= static_cast<std::int64_t>(rank)
+            ? 0
+            : product({operand.blockCounts[static_cast<std::size_t>(operand.indirectAxis)],
+                       operand.block[static_cast<std::size_t>(operand.indirectAxis)]},
+                      0)
+                  .value_or(kNone);
+    if (operand.indirectAxis < kNone || operand.indirectAxis >= static_cast<std::int64_t>(rank)
+        || indices != listed || indices > kMostIndices) {
+        return broken("operands[{}] ({}) has {} indices for axis {}; one for each element of its "
+                      "{} blocks there, at most {}, are right",
+                      i, operand.name, indices, operand.indirectAxis, listed, kMostIndices);
+    }
     const std::size_t gridRank =
         operand.pipeline == kNone
             ? 0

@@ -94,6 +94,7 @@ void lookUp(const trace::Index& index)
             (void)index.operandBytes(operand, true, t);
             (void)index.blocksWritten(operand, t);
             (void)index.blockStateAt(operand, i, t);
+            (void)index.listsOf(operand, i);
         }
         for (std::int32_t agent = 0; agent < std::min(kMost, count(info.agents)); ++agent) {
             (void)trace::operationAt(trace, agent, t);

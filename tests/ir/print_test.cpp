@@ -74,6 +74,30 @@ TEST(Print, aKernelReadsLikeAJaxpr)
 )");
 }
 
+TEST(Print, anIndexMapOfAnIndirectBlockLoadsItsList)
+{
+    const auto kernel = [](pl::Ref list, pl::Ref x, pl::Ref out) {
+        const auto rows = [&](auto i) { return pl::at(list[pl::ds(i * 4, 4)], 0); };
+        const auto plain = [](auto i) { return pl::at(i, 0); };
+        pl::emitPipeline({.grid = {2},
+                          .in = {pl::block({pl::indirect(4), 128}, rows)},
+                          .out = {pl::block({4, 128}, plain)}},
+                         [](pl::Ref from, pl::Ref to) { to[pl::all] = from[pl::all]; })(x, out);
+    };
+    const Result<ir::Program> program =
+        pl::kernel("gather",
+                   {pl::scalarPrefetch("list", DType::Int32, {8}),
+                    pl::in("x", DType::F32, {16, 128}), pl::out("out", DType::F32, {8, 128})},
+                   kernel);
+    ASSERT_TRUE(program) << sentence(program);
+    const std::string text = ir::printText(*program);
+    EXPECT_NE(
+        text.find(
+            "in  x     (Indirect(4), 128) f32  map { a = mul i 4; b = get list a; (b, 0) }"),
+        std::string::npos)
+        << text;
+}
+
 TEST(Print, everyLineNamesItsOperationOnce)
 {
     const Result<ir::Program> program = rowSums();

@@ -50,12 +50,32 @@ std::vector<ir::Program> builtInPrograms()
     return programs;
 }
 
+namespace {
+
+// Rows that a list in SMEM says.
+ir::Program gatherProgram()
+{
+    return must(pl::kernel(
+        "gather",
+        {pl::scalarPrefetch("list", DType::Int32, {8}), pl::in("x", DType::F32, {16, 128}),
+         pl::out("out", DType::F32, {8, 128})},
+        [](pl::Ref list, pl::Ref x, pl::Ref out) {
+            const auto rows = [&](auto i) { return pl::at(list[pl::ds(i * 4, 4)] % 16, 0); };
+            pl::emitPipeline({.grid = {2},
+                              .in = {pl::block({pl::indirect(4), 128}, rows)},
+                              .out = {pl::block({4, 128}, [](auto i) { return pl::at(i, 0); })}},
+                             [](pl::Ref from, pl::Ref to) { to[pl::all] = from[pl::all]; })(x, out);
+        }));
+}
+
+} // namespace
+
 std::vector<ir::Program> smallPrograms()
 {
     const Given small{{"m", "16"},  {"n", "256"},  {"k", "256"},
                       {"bm", "16"}, {"bn", "128"}, {"bk", "128"}};
     return {built("matmul", small), built("matmul_scratch", small),
-            built("add_vectors", {{"shape", "16,256"}, {"block", "8"}})};
+            built("add_vectors", {{"shape", "16,256"}, {"block", "8"}}), gatherProgram()};
 }
 
 ir::Program wideProgram(bool withWhile)

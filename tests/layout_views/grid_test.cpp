@@ -305,6 +305,42 @@ TEST(Grid, moreBlocksThanNumbersReachLeaveNoneOfTheLast)
     EXPECT_EQ(layout::arrayShape(info, 0).lastColumn, 1);
 }
 
+// Four steps, each with four rows of 16 by a list; no list has rows 10, 11 and 12.
+RunView listedRun()
+{
+    GenericKernel kernel;
+    kernel.grid = {4};
+    kernel.operands = {{"x", trace::Direction::In, {16, 8}, {4, 8}, {0, -1}},
+                       {"out", trace::Direction::Out, {16, 8}, {4, 8}, {0, -1}}};
+    trace::TraceBuilder builder = genericBuilder(kernel);
+    builder.info.operands[0].indirectAxis = 0;
+    builder.info.operands[0].gridAxes = {-1, -1};
+    builder.info.operands[0].indices = {0, 5, 5, 9, 1, 2, 3, 4, 0, 15, 14, 13, 6, 7, 8, 16};
+    return viewOf(std::move(builder));
+}
+
+TEST(Grid, listedRowsAreCellsOfTheirOwn)
+{
+    const RunView run = listedRun();
+    const auto rowsAt = [&](Picoseconds time) { // of each block, how many cells
+        std::map<std::int64_t, std::size_t> rows;
+        for (const layout::Hit& hit : layoutGrid(run, at(time), kSize).hits) {
+            if (hit.target.kind == TargetKind::Block && hit.target.a == 0) {
+                ++rows[hit.target.b];
+            }
+        }
+        return rows;
+    };
+    // Row 0 is in the lists of steps 0 and 2: what a slot holds counts, then what was there first.
+    using Rows = std::map<std::int64_t, std::size_t>;
+    const auto& steps = run.trace->steps();
+    EXPECT_EQ(rowsAt(Picoseconds(steps.bodyBegin[0])), (Rows{{0, 3}, {1, 4}, {2, 3}, {3, 3}}));
+    EXPECT_EQ(rowsAt(Picoseconds(steps.bodyBegin[2])), (Rows{{0, 2}, {1, 4}, {2, 4}, {3, 3}}));
+    EXPECT_EQ(rowsAt(run.trace->end()), (Rows{{0, 3}, {1, 4}, {2, 3}, {3, 3}}));
+    EXPECT_EQ(layout::arrayShape(run.trace->info(), 0).rows, 16);
+    EXPECT_TRUE(hasText(layoutGrid(run, at(run, 0.5), kSize), "rows by list"));
+}
+
 TEST(Grid, aTraceWithoutStepsSaysWhyNothingIsShown)
 {
     trace::TraceBuilder builder = genericBuilder(gridless());

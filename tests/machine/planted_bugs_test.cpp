@@ -258,6 +258,43 @@ TEST(PlantedBugs, aSliceLeavesItsRef)
     EXPECT_EQ(findingsText(runOf(twin.program, {x}, goOn)), "");
 }
 
+// Rows of x by a list of two for each of four steps.
+Planted gathers()
+{
+    const pl::Here here = pl::Here::current();
+    return {mustTrace(pl::kernel(
+                "gathers",
+                {pl::scalarPrefetch("list", kInt, Shape{8}), pl::in("x", kF32, Shape{16, 128}),
+                 pl::out("out", kF32, Shape{8, 128})},
+                [&](pl::Ref list, pl::Ref xHbm, pl::Ref outHbm) {
+                    const auto map = [&](auto i) { return pl::at(list[pl::ds(i * 2, 2)], 0); };
+                    pl::emitPipeline({.grid = {4},
+                                      .in = {pl::block({pl::indirect(2), 128}, map, 2, here)},
+                                      .out = {pl::block({2, 128}, kRow)}},
+                                     [](pl::Ref x, pl::Ref out) { out[pl::all] = x[pl::all]; })(
+                        xHbm, outHbm);
+                })),
+            static_cast<std::int64_t>(here.line())};
+}
+
+TEST(PlantedBugs, aGatheredRowLiesOutside)
+{
+    const Planted kernel = gathers();
+    const auto inputs = [](double index) {
+        return std::vector<Array>{arrayOf(kInt, {8}, {3, 3, 15, 0, index, 1, 2, 4}),
+                                  numbers({16, 128}, 1)};
+    };
+    const machine::Settings goOn{.outOfBoundsReads = machine::OutOfBoundsReads::Uninitialized};
+    for (const double outside : {16.0, -1.0}) { // its copy is issued one step ahead
+        expectOnly(runOf(kernel.program, inputs(outside), goOn),
+                   {"out_of_bounds", "x", 1, 1, {"undefined_written_back"}}, kernel.line);
+        const machine::RunResult stopped = runOf(kernel.program, inputs(outside));
+        expectOnly(stopped, {"out_of_bounds", "x", 1}, kernel.line);
+        EXPECT_EQ(stopped.trace->steps().size(), 2U);
+    }
+    EXPECT_EQ(findingsText(runOf(kernel.program, inputs(14))), "");
+}
+
 TEST(PlantedBugs, aNaNIsBornInStep7)
 {
     const Planted kernel = logarithms();

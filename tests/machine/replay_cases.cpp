@@ -107,6 +107,39 @@ ReplayCase nested()
     return one;
 }
 
+// Rows are gathered and scattered by lists; each body moves the list of a later step on.
+ReplayCase indirect()
+{
+    ReplayCase one{mustTrace(pl::kernel(
+                       "indirect",
+                       {pl::scalarPrefetch("list", DType::Int32, {24}),
+                        pl::in("x", DType::F32, {16, 128}), pl::out("out", DType::F32, {16, 128})},
+                       [](pl::Ref list, pl::Ref x, pl::Ref out) {
+                           const auto rows = [&](std::int32_t buffers) {
+                               return pl::block(
+                                   {pl::indirect(4), 128},
+                                   [&](auto i) { return pl::at(list[pl::ds(i * 4, 4)], 0); },
+                                   buffers);
+                           };
+                           pl::emitPipeline({.grid = {6}, .in = {rows(2)}, .out = {rows(1)}},
+                                            [&](pl::Ref a, pl::Ref b) {
+                                                b[pl::all] = a[pl::all] * 2.0F;
+                                                const pl::Value last = pl::programId(0) * 0 + 20;
+                                                list[pl::ds(last, 4)] =
+                                                    (list[pl::ds(last, 4)].load() + 3) % 16;
+                                            })(x, out);
+                       })),
+                   {},
+                   &v5e(),
+                   {}};
+    std::vector<double> list;
+    for (int i = 0; i < 24; ++i) {
+        list.push_back(i * 7 % 16);
+    }
+    one.inputs = {arrayOf(DType::Int32, {24}, list), normalArray(DType::F32, {16, 128}, 1)};
+    return one;
+}
+
 // Four devices pass their parts on to the right, twice, and signal the next one.
 ReplayCase ring()
 {
@@ -172,6 +205,9 @@ ReplayCase replayCase(const std::string& name)
     }
     if (name == "made_up") {
         return {madeUpProgram(), madeUpInputs(), &madeUpChip(), {}};
+    }
+    if (name == "indirect") {
+        return indirect();
     }
     return name == "turns" ? turns() : nested();
 }

@@ -25,7 +25,8 @@ struct ReplayCase
                                      const chip::Chip& chip = v5e());
 
 // "matmul", "wide" (large arrays), "by_hand" (two cores), "turns" (two cores that signal each
-// other), "nested" (a pipeline in another), "ring" (four devices),
+// other), "nested" (a pipeline in another), "indirect" (rows
+// by lists that the bodies change), "ring" (four devices),
 // "made_up" (blocks on slots, a matrix unit asked by hand).
 [[nodiscard]] ReplayCase replayCase(const std::string& name);
 

@@ -118,7 +118,8 @@ TEST_P(Moments, areThoseOfARunFromTheStart)
 }
 
 INSTANTIATE_TEST_SUITE_P(Replay, Moments,
-                         testing::Values("matmul", "by_hand", "turns", "nested", "ring", "made_up"),
+                         testing::Values("matmul", "by_hand", "turns", "nested", "indirect", "ring",
+                                         "made_up"),
                          [](const auto& moments) { return moments.param; });
 
 TEST(Replay, ofRandomPipelinesComesToTheMomentsOfARunFromTheStart)
@@ -311,7 +312,8 @@ TEST(Replay, isNotMovedByALook)
 
 TEST(Replay, hasTheSameMomentsWithNeededValues)
 {
-    for (const char* name : {"matmul", "by_hand", "turns", "nested", "ring", "made_up"}) {
+    for (const char* name :
+         {"matmul", "by_hand", "turns", "nested", "indirect", "ring", "made_up"}) {
         ReplayCase one = replayCase(name);
         const std::vector<Moment> full = walk(*mustStart(one));
         one.options.values = machine::ValueMode::Needed;

@@ -37,7 +37,10 @@ public:
         return m_operand.blockAt[static_cast<std::size_t>((step % m_steps + m_steps) % m_steps)];
     }
 
-    [[nodiscard]] bool differs(std::int64_t a, std::int64_t b) const { return at(a) != at(b); }
+    [[nodiscard]] bool differs(std::int64_t a, std::int64_t b) const
+    {
+        return m_operand.indirect || at(a) != at(b);
+    }
 
     [[nodiscard]] std::int64_t slot(std::int64_t counter) const
     {

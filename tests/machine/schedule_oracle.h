@@ -19,6 +19,7 @@ struct OracleOperand
     bool lookahead = false;
     int prefetched = 0;         // slots that the caller filled
     std::vector<Index> blockAt; // block index at every step, in lexicographic order of the grid
+    bool indirect = false;      // made of listed rows: another block at every step
 };
 
 // `phase` is the JAX scope without its number; `step` is -1 in the prologue, the number of steps in

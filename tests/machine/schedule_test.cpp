@@ -91,7 +91,7 @@ class RandomPipelines : public testing::TestWithParam<int>
 
 TEST_P(RandomPipelines, haveExactlyTheEventsOfThePublishedSchedule)
 {
-    std::int64_t events = 0, inOuts = 0, trivial = 0, lookahead = 0;
+    std::int64_t events = 0, inOuts = 0, trivial = 0, lookahead = 0, indirect = 0;
     for (std::uint64_t seed = 0; seed < 1500; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);
@@ -111,12 +111,14 @@ TEST_P(RandomPipelines, haveExactlyTheEventsOfThePublishedSchedule)
             inOuts += operand.inBuffers > 0 && operand.outBuffers > 0 ? 1 : 0;
             trivial += operand.trivial ? 1 : 0;
             lookahead += operand.lookahead ? 1 : 0;
+            indirect += operand.indirect ? 1 : 0;
         }
     }
     EXPECT_GT(events, 60'000); // the generator still makes what the test is for
     EXPECT_GT(inOuts, 300);
     EXPECT_GT(trivial, 300);
     EXPECT_GT(lookahead, 300);
+    EXPECT_GT(indirect, GetParam() == 9 ? -1 : 300);
 }
 
 INSTANTIATE_TEST_SUITE_P(Jax0, RandomPipelines, testing::Values(9, 10, 11, 12));

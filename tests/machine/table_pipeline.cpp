@@ -48,6 +48,9 @@ pl::BlockSpec specOf(const TablePipeline& pipeline, const OracleOperand& operand
                        .lookahead = operand.lookahead,
                        .prefetched = operand.prefetched};
     spec.block.assign(rank, {ir::BlockKind::Blocked, kBlockSize});
+    if (operand.indirect) {
+        spec.block[0].kind = ir::BlockKind::Indirect;
+    }
     spec.indexMap = [&pipeline, &operand, rank](auto... point) {
         const std::vector<pl::Value> grid{point...};
         std::vector<pl::Operand> indices;
@@ -57,6 +60,12 @@ pl::BlockSpec specOf(const TablePipeline& pipeline, const OracleOperand& operand
             } else {
                 indices.emplace_back(tableAxis(grid, pipeline, operand, axis));
             }
+        }
+        if (operand.indirect) { // its rows, the last one first
+            const auto size = static_cast<double>(kBlockSize);
+            const pl::Value rows = (size - 1) - pl::iota(DType::Int32, {kBlockSize}, 0);
+            indices[0] = indices[0].isNumber() ? rows + indices[0].number() * size
+                                               : rows + indices[0].value() * size;
         }
         return indices;
     };
@@ -165,8 +174,12 @@ private:
     void log(std::int64_t step, const std::string& phase, const std::string& event,
              std::int32_t index, std::int64_t block, std::int64_t slot)
     {
-        const auto& counts = m_trace.info().operands[static_cast<std::size_t>(index)].blockCounts;
-        m_events.push_back({step, phase, event, operand(index).name, unpack(counts, block), slot});
+        const trace::Operand& info = m_trace.info().operands[static_cast<std::size_t>(index)];
+        Index at = unpack(info.blockCounts, block);
+        if (operand(index).indirect) { // by the first of its rows, which is the block's last
+            at[0] = info.indices[static_cast<std::size_t>(at[0] * kBlockSize)] / kBlockSize;
+        }
+        m_events.push_back({step, phase, event, operand(index).name, at, slot});
     }
 
     // Copies issued in a step (-1: in none), in issue order.
@@ -336,6 +349,8 @@ TablePipeline randomPipeline(std::mt19937_64& random, const RandomKinds& kinds)
             && pick(0, 4) == 0) {
             operand.prefetched = pick(1, operand.trivial ? 1 : in);
         }
+        operand.indirect = kinds.release > 9 && in < 3 && !operand.trivial && !operand.lookahead
+                           && pick(0, 3) == 0;
         const auto arrayRank = static_cast<std::size_t>(kinds.release == 9 ? 2 : pick(1, 2));
         operand.blockAt = operand.trivial ? std::vector<Index>(static_cast<std::size_t>(steps),
                                                                Index(arrayRank, 0))

@@ -127,6 +127,14 @@ private:
             block.push_back(pick(1, 5));
             array.push_back(operand.blockCounts.back() * block.back());
         }
+        if (pick(0, 3) == 0) { // its blocks on one axis are any elements, or none
+            const std::int64_t axis = pick(0, rank - 1);
+            operand.indirectAxis = static_cast<std::int32_t>(axis);
+            const std::int64_t count = operand.blockCounts[row(axis)] * block[row(axis)];
+            for (std::int64_t i = 0; i < count; ++i) {
+                operand.indices.push_back(static_cast<std::int32_t>(pick(-1, array[row(axis)])));
+            }
+        }
         operand.array = Shape(array);
         operand.block = Shape(block);
         operand.slots = static_cast<std::int32_t>(pick(1, 3));

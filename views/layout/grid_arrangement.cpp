@@ -1,5 +1,6 @@
 #include "views/layout/grid_arrangement.h"
 
+#include "views/layout/grid_cells.h"
 #include "views/layout/view_parts.h"
 
 #include <algorithm>
@@ -256,21 +257,27 @@ ArrayShape arrayShape(const trace::Info& info, std::int32_t operand)
     ArrayShape shape;
     shape.operand = operand;
     const std::size_t rank = op.blockCounts.size();
+    const std::vector<Extent> counts = cellCounts(op);
+    const auto shareOf = [&](std::size_t axis) {
+        const bool listed =
+            hasListedCells(op) && op.indirectAxis == static_cast<std::int32_t>(axis);
+        return listed ? 1 : shareInArray(op.array[axis], op.block[axis], counts[axis]);
+    };
     shape.vector = rank < 2;
     const auto axisOf = [&op](std::size_t axis) {
         return axis < op.gridAxes.size() ? op.gridAxes[axis] : -1;
     };
     if (rank >= 1) {
         const std::size_t axis = rank - 1;
-        shape.columns = std::max<Extent>(1, op.blockCounts[axis]);
+        shape.columns = std::max<Extent>(1, counts[axis]);
         shape.columnAxis = axisOf(axis);
-        shape.lastColumn = shareInArray(op.array[axis], op.block[axis], shape.columns);
+        shape.lastColumn = shareOf(axis);
     }
     if (rank >= 2) {
         const std::size_t axis = rank - 2;
-        shape.rows = std::max<Extent>(1, op.blockCounts[axis]);
+        shape.rows = std::max<Extent>(1, counts[axis]);
         shape.rowAxis = axisOf(axis);
-        shape.lastRow = shareInArray(op.array[axis], op.block[axis], shape.rows);
+        shape.lastRow = shareOf(axis);
     }
     return shape;
 }

@@ -2,6 +2,7 @@
 // image.
 #include "core/base/format.h"
 #include "views/layout/block_cells.h"
+#include "views/layout/grid_cells.h"
 #include "views/layout/grid_parts.h"
 #include "views/layout/view_parts.h"
 
@@ -34,15 +35,24 @@ struct ArrayPainter
     ShownSlice slice;
     Role role;
     bool output;
+    ArrayCells numbers;
 
     [[nodiscard]] trace::BlockState stateOf(std::int64_t block) const
     {
-        return moment.run.index->blockStateAt(panel.shape.operand, block, moment.now);
+        return block < 0 ? trace::BlockState{}
+                         : moment.run.index->blockStateAt(panel.shape.operand, block, moment.now);
     }
 
     [[nodiscard]] std::int64_t blockAt(Extent row, Extent column) const
     {
-        return slice.firstBlock + row * panel.shape.columns + column;
+        return numbers.blockAt(slice.firstCell + row * panel.shape.columns + column);
+    }
+
+    void hit(Rect rect, std::int64_t block) const
+    {
+        if (block >= 0) {
+            canvas.hit(rect.x, rect.y, rect.w, rect.h, blockTarget(panel.shape.operand, block));
+        }
     }
 
     // Without the gap; the last row and column are cut where the array ends inside the block.
@@ -90,8 +100,7 @@ void ArrayPainter::paintCells(bool marked) const
             } else {
                 canvas.fill(rect.x, rect.y, rect.w, rect.h, blockFill(state, role, output));
             }
-            canvas.hit(rect.x, rect.y, rect.w + 1, rect.h + 1,
-                       blockTarget(panel.shape.operand, block));
+            hit({rect.x, rect.y, rect.w + 1, rect.h + 1}, block);
         }
     }
     for (const auto& [rect, state] : inUse) {
@@ -123,8 +132,8 @@ void ArrayPainter::paintImage() const
     const double h = panel.cellHeight * static_cast<double>(foldRows);
 
     std::vector<Color> palette;
-    std::vector<std::uint8_t> cells;
-    cells.reserve(static_cast<std::size_t>(rows * columns));
+    std::vector<std::uint8_t> image;
+    image.reserve(static_cast<std::size_t>(rows * columns));
     const auto entryOf = [&palette](Color color) {
         const auto found = std::find(palette.begin(), palette.end(), color);
         if (found != palette.end() || palette.size() == 256) {
@@ -137,37 +146,41 @@ void ArrayPainter::paintImage() const
     for (Extent row = 0; row < rows; ++row) {
         for (Extent column = 0; column < columns; ++column) {
             const std::int64_t block = blockAt(row * foldRows, column * foldColumns);
-            cells.push_back(entryOf(blockFill(stateOf(block), role, output)));
+            image.push_back(entryOf(blockFill(stateOf(block), role, output)));
             const double x = panel.x + static_cast<double>(column) * w;
             const double y = panel.y + static_cast<double>(row) * h;
-            canvas.hit(x, y, std::min(w, panel.x + panel.cellsWidth() - x),
-                       std::min(h, panel.y + panel.cellsHeight() - y),
-                       blockTarget(shape.operand, block));
+            hit({x, y, std::min(w, panel.x + panel.cellsWidth() - x),
+                 std::min(h, panel.y + panel.cellsHeight() - y)},
+                block);
         }
     }
     // The last cell may stand for fewer blocks; the image is cut where the array ends.
     canvas.pushClip(panel.x, panel.y, panel.cellsWidth(), panel.cellsHeight());
     canvas.image(
         {panel.x, panel.y, w * static_cast<double>(columns), h * static_cast<double>(rows)},
-        static_cast<int>(columns), static_cast<int>(rows), std::move(palette), std::move(cells));
+        static_cast<int>(columns), static_cast<int>(rows), std::move(palette), std::move(image));
     canvas.popClip();
     for (std::int32_t slot = 0; slot < operand.slots; ++slot) {
         const trace::SlotState held =
             trace::slotStateAt(*moment.run.trace, operand.firstBuffer + slot, moment.now);
-        const std::int64_t inSlice = held.block - slice.firstBlock;
-        if (held.block < 0 || inSlice < 0 || inSlice >= shape.rows * shape.columns
-            || held.phase == trace::SlotPhase::Free) {
+        if (held.block < 0 || held.phase == trace::SlotPhase::Free) {
             continue;
         }
-        Rect rect = cell(inSlice / shape.columns, inSlice % shape.columns);
-        rect.w = std::max(rect.w, 2.0);
-        rect.h = std::max(rect.h, 2.0);
-        canvas.fill(rect.x, rect.y, rect.w, rect.h, blockFill(stateOf(held.block), role, output));
-        if (held.phase == trace::SlotPhase::InUse) {
-            frameInUse({rect.x - 1, rect.y - 1, rect.w + 2, rect.h + 2});
+        for (const std::int64_t number : numbers.cellsOf(held.block)) {
+            const std::int64_t inSlice = number - slice.firstCell;
+            if (inSlice < 0 || inSlice >= shape.rows * shape.columns) {
+                continue;
+            }
+            Rect rect = cell(inSlice / shape.columns, inSlice % shape.columns);
+            rect.w = std::max(rect.w, 2.0);
+            rect.h = std::max(rect.h, 2.0);
+            canvas.fill(rect.x, rect.y, rect.w, rect.h,
+                        blockFill(stateOf(held.block), role, output));
+            if (held.phase == trace::SlotPhase::InUse) {
+                frameInUse({rect.x - 1, rect.y - 1, rect.w + 2, rect.h + 2});
+            }
+            hit({rect.x - 1, rect.y - 1, rect.w + 2, rect.h + 2}, held.block);
         }
-        canvas.hit(rect.x - 1, rect.y - 1, rect.w + 2, rect.h + 2,
-                   blockTarget(shape.operand, held.block));
     }
 }
 
@@ -186,6 +199,23 @@ std::string leadingText(const std::vector<Extent>& leading)
         text += std::to_string(index) + ",";
     }
     return text + "·,·)";
+}
+
+// Over the cells: the grid axis that columns follow, or which cells are not blocks but elements.
+std::string columnText(const trace::Pipeline& pipeline, const trace::Operand& operand,
+                       const ArrayShape& shape)
+{
+    const std::string axis = axisName(pipeline, shape.columnAxis);
+    const std::string arrow = axis.empty() ? "" : axis + " →";
+    if (!hasListedCells(operand)) {
+        return arrow;
+    }
+    const std::size_t behind =
+        operand.array.rank() - static_cast<std::size_t>(operand.indirectAxis);
+    return std::string(behind == 1   ? "columns by list"
+                       : behind == 2 ? "rows by list"
+                                     : "by list")
+           + (arrow.empty() ? "" : "  " + arrow);
 }
 
 double nameWidth(const trace::Operand& operand)
@@ -222,13 +252,21 @@ ShownSlice shownSlice(const GridMoment& moment, const ArrayShape& shape)
         block = trace.visits().block[static_cast<std::size_t>(visit)];
     }
     const std::int64_t perSlice = shape.rows * shape.columns;
-    slice.firstBlock = block / perSlice * perSlice;
-    if (visit != trace::kNone && !moment.finished) {
-        slice.current = block - slice.firstBlock;
+    const std::vector<std::int64_t> cells =
+        visit == trace::kNone ? std::vector<std::int64_t>{0}
+                              : ArrayCells(moment.run, shape.operand, moment.now).cellsOf(block);
+    const std::int64_t cell = cells.empty() ? 0 : cells.front();
+    slice.firstCell = cell / perSlice * perSlice;
+    if (visit != trace::kNone && !moment.finished && !hasListedCells(operand)) {
+        slice.current = cell - slice.firstCell;
     }
-    if (operand.blockCounts.size() > 2) {
-        slice.leading = trace::blockIndex(operand, block);
-        slice.leading.resize(slice.leading.size() - 2);
+    std::int64_t rest = cell / perSlice;
+    const std::vector<Extent> counts = cellCounts(operand);
+    slice.leading.resize(counts.size() - std::min<std::size_t>(counts.size(), 2));
+    for (std::size_t axis = slice.leading.size(); axis-- > 0;) {
+        const Extent count = std::max<Extent>(counts[axis], 1);
+        slice.leading[axis] = rest % count;
+        rest /= count;
     }
     return slice;
 }
@@ -250,15 +288,15 @@ void paintHeading(Canvas& canvas, const GridMoment& moment, const ArrayPanel& pa
         canvas.text(panel.x + after, top, right - panel.x - after, 17, shape,
                     {11, Role::Text2, Weight::Regular, Align::Left});
     }
-    const std::string column = axisName(pipe, panel.shape.columnAxis);
+    const std::string column = columnText(pipe, operand, panel.shape);
     const std::string row = axisName(pipe, panel.shape.rowAxis);
     const TextStyle small = {10, Role::Text3, Weight::Regular, Align::Left};
     if (!column.empty()) {
-        canvas.text(panel.x, panel.y - 15, room, 13, column + " →", small);
+        canvas.text(panel.x, panel.y - 15, room, 13, column, small);
     }
     const ShownSlice slice = shownSlice(moment, panel.shape);
     if (!slice.leading.empty()) {
-        const double used = column.empty() ? 0 : textWidth(column + " →", 10) + 6;
+        const double used = column.empty() ? 0 : textWidth(column, 10) + 6;
         canvas.text(panel.x + used, panel.y - 15, room - used, 13, leadingText(slice.leading),
                     small);
     }
@@ -281,7 +319,8 @@ void paintArray(Canvas& canvas, const GridMoment& moment, const ArrayPanel& pane
                                   operand,
                                   shownSlice(moment, panel.shape),
                                   operandRole(panel.shape.operand),
-                                  parts::writes(operand)};
+                                  parts::writes(operand),
+                                  ArrayCells(moment.run, panel.shape.operand, moment.now)};
     const double least = std::min(panel.cellWidth, panel.cellHeight);
     if (least < kPlainCell || panel.shape.rows * panel.shape.columns > kMostCells) {
         painter.paintImage();

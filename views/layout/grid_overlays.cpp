@@ -2,6 +2,7 @@
 // legend.
 #include "core/base/format.h"
 #include "views/layout/block_cells.h"
+#include "views/layout/grid_cells.h"
 #include "views/layout/grid_parts.h"
 #include "views/layout/view_parts.h"
 
@@ -94,10 +95,12 @@ std::string copiedText(const GridMoment& moment, double room)
 
 void paintPath(Canvas& canvas, const GridMoment& moment, const ArrayPanel& panel)
 {
-    if (std::min(panel.cellWidth, panel.cellHeight) < 10 || moment.step == trace::kNone) {
+    const trace::Trace& trace = *moment.run.trace;
+    const auto operand = static_cast<std::size_t>(panel.shape.operand);
+    if (std::min(panel.cellWidth, panel.cellHeight) < 10 || moment.step == trace::kNone
+        || hasListedCells(trace.info().operands[operand])) {
         return;
     }
-    const trace::Trace& trace = *moment.run.trace;
     const ShownSlice slice = shownSlice(moment, panel.shape);
     const std::int64_t perSlice = panel.shape.rows * panel.shape.columns;
     auto [first, last] = visitsUntil(trace, panel.shape.operand, moment.step);
@@ -109,7 +112,7 @@ void paintPath(Canvas& canvas, const GridMoment& moment, const ArrayPanel& panel
     std::set<std::pair<std::int64_t, std::int64_t>> drawn;
     std::int64_t before = -1;
     for (std::size_t i = first; i < last; ++i) {
-        const std::int64_t block = trace.visits().block[i] - slice.firstBlock;
+        const std::int64_t block = trace.visits().block[i] - slice.firstCell;
         const bool shown = block >= 0 && block < perSlice;
         if (shown && before >= 0 && drawn.insert(std::minmax(before, block)).second) {
             const Point a = cellCentre(panel, before);

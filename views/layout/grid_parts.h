@@ -24,8 +24,8 @@ struct GridMoment
 struct ShownSlice
 {
     std::vector<Extent> leading; // of the axes before the last two
-    std::int64_t firstBlock = 0;
-    std::int64_t current = -1; // current block within the slice, -1: none
+    std::int64_t firstCell = 0;
+    std::int64_t current = -1; // current cell within the slice, -1: none, or several
 };
 
 [[nodiscard]] ShownSlice shownSlice(const GridMoment& moment, const ArrayShape& shape);

@@ -236,8 +236,8 @@ double paintStrips(Canvas& canvas, const RunView& run, Picoseconds now, double y
         strip.x = x + 10 + nameWidth + 8;
         strip.width = x + w - kBytesWidth - 8 - strip.x;
         strip.blocks = parts::blockTotal(info.operands[i]);
-        strip.cells =
-            std::clamp<std::int64_t>(static_cast<std::int64_t>(strip.width), 1, strip.blocks);
+        strip.cells = std::clamp<std::int64_t>(static_cast<std::int64_t>(strip.width), 1,
+                                               std::max<std::int64_t>(strip.blocks, 1));
         if (strip.width >= 16) {
             paintStrip(canvas, run, operand, strip, rowY + 3, row - 8, now);
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -12,6 +13,7 @@ import jax
 from jax._src import config as jax_config
 from jax._src import core as jax_core
 from jax._src.interpreters import partial_eval
+from jax._src.pallas import core as pallas_core
 from jax._src.state import indexing
 from jax._src.state import types as state_types
 
@@ -50,7 +52,47 @@ def tracing_for(chip: str, cores: int = 1, mesh: Any = None,
         stack.enter_context(_devices_named(chip))
         if _pipeline_flag is not None:
             stack.enter_context(_pipeline_flag(whole_pipelines))
+            stack.enter_context(_lists_hidden())
         yield
+
+
+# An array of indices that passes for a scalar.
+LIST = "pallascope_list"
+_list_p = jax_core.Primitive(LIST)
+_list_p.def_abstract_eval(lambda indices: jax_core.ShapedArray((), indices.dtype))
+
+
+@contextlib.contextmanager
+def _lists_hidden() -> Iterator[None]:
+    """The equation of emit_pipeline takes the index map of an Indirect block.
+
+    JAX, up to 0.12, refuses every array that an index map of that equation yields, and takes it
+    where the pipeline is inlined.
+    """
+    spec = pallas_core.BlockSpec
+    before = spec.to_block_mapping
+
+    def to_block_mapping(self: Any, *args: Any, **kwargs: Any) -> Any:
+        is_listed = [type(dim).__name__ == "Indirect" for dim in self.block_shape or ()]
+        index_map = self.index_map
+        if not any(is_listed) or index_map is None:
+            return before(self, *args, **kwargs)
+
+        @functools.wraps(getattr(index_map, "index_map", index_map))
+        def hidden(*indices: Any) -> tuple[Any, ...]:
+            found = index_map(*indices)
+            if len(found) != len(is_listed):
+                return found
+            return tuple(_list_p.bind(jax.numpy.asarray(index)) if listed else index
+                         for index, listed in zip(found, is_listed, strict=True))
+
+        return before(self.replace(index_map=hidden), *args, **kwargs)
+
+    spec.to_block_mapping = to_block_mapping
+    try:
+        yield
+    finally:
+        spec.to_block_mapping = before
 
 
 @contextlib.contextmanager

@@ -87,7 +87,10 @@ def _body(walk: Walk, pipeline: Pipeline, refs: list[int]) -> Region:
 
 
 def _index_map(walk: Walk, pipeline: Pipeline, block: Any, consts: list[int]) -> Region:
-    """Scalars in, scalars out; a BoundedSlice yields its start and its size."""
+    """Scalars in, scalars out; a BoundedSlice yields its start and its size.
+
+    An Indirect dimension yields an array of indices.
+    """
     arguments = [walk.builder.value(INDEX, name) for name in _axis_names(pipeline.mapping)]
     outer = walk.builder.location
     jaxpr, _ = compat.open_jaxpr(block.index_map_jaxpr)
@@ -95,13 +98,26 @@ def _index_map(walk: Walk, pipeline: Pipeline, block: Any, consts: list[int]) ->
     with walk.builder.region(arguments) as region:
         found = walk.run(jaxpr, arguments + pipeline.prefetch, constants=consts)
         tree = block.index_map_out_tree.unflatten([Leaf(value) for value in found])
-        for index in tree if isinstance(tree, (tuple, list)) else (tree,):
+        indices = tree if isinstance(tree, (tuple, list)) else (tree,)
+        for index, dim in zip(indices, block.block_shape, strict=True):
+            if type(dim).__name__ == "Indirect":
+                region.results.append(_list(walk, index, int(dim.block_size)))
+                continue
             parts = [index.start, index.size] if isinstance(index, compat.Slice) else [index]
             region.results += [walk.index(part.value) if isinstance(part, Leaf)
                                else walk.builder.index(int(part)) for part in parts]
         region.results += [walk.builder.index(0) for _ in _words(block)]
     walk.builder.location = outer
     return region
+
+
+def _list(walk: Walk, index: Any, size: int) -> int:
+    """The indices of an Indirect block; JAX takes fewer too and leaves the rest of its slot."""
+    shape = walk.builder.types[index.value].shape if isinstance(index, Leaf) else ()
+    if shape != (size,):
+        raise NotCaptured(f"an Indirect block of {size} whose index map yields indices of shape "
+                          f"{shape}")
+    return walk.builder.convert(index.value, INDEX.dtype)
 
 
 def _spec(walk: Walk, block: Any, name: str, is_output: bool, origin: str) -> Params:
@@ -125,6 +141,10 @@ def _spec(walk: Walk, block: Any, name: str, is_output: bool, origin: str) -> Pa
         revisit = getattr(getattr(mode, "revisit", None), "name", None)
         if revisit == "ANY" and is_output and origin == "pallas_call":
             spec["restores"] = True
+    if any(dim.get("kind") == "indirect" for dim in spec["block"]):
+        if spec.get("lookahead") or spec.get("in_buffers", 2) > 2:
+            raise NotCaptured(f"the Indirect block of {name} with lookahead or more than two "
+                              "buffers, which JAX does not take either")
     jaxpr, _ = compat.open_jaxpr(block.index_map_jaxpr)
     location = walk.locations.number(place_of_function(jaxpr)) if jaxpr.eqns else -1
     return spec | ({"location": location} if location >= 0 else {})
@@ -146,6 +166,8 @@ def _dim(walk: Walk, dim: Any, name: str) -> Params:
         found: Params = {"size": int(dim.block_size), "kind": "element"}
         return found | {key: int(pad) for key, pad in (("pad_low", low), ("pad_high", high))
                         if pad}
+    if kind == "Indirect":
+        return {"size": int(dim.block_size), "kind": "indirect"}
     if kind == "BoundedSlice":
         return {"size": int(dim.block_size), "kind": "bounded_slice"}
     walk.problem(f"the block dimension {dim} of {name}")
@@ -299,4 +321,8 @@ def inline(walk: Walk, body: Any, refs: list[int]) -> None:
         walk.run(body, refs + own)
 
 
-RULES: dict[str, Rule] = {"emit_pipeline": _emit_pipeline}
+def _same(_: Walk, __: Any, operands: list[int]) -> list[int]:
+    return operands
+
+
+RULES: dict[str, Rule] = {"emit_pipeline": _emit_pipeline, compat.LIST: _same}
