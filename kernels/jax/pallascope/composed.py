@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from pallascope import primitives, types
+from pallascope import functions, primitives, types, windows
 from pallascope.walk import Rule, Walk
 
 
@@ -141,7 +141,38 @@ def _approx_top_k(k: int, reduction_dimension: int, is_max_k: bool,
     return function
 
 
+def _bitcast(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    sizes = [np.dtype(v.aval.dtype).itemsize for v in (*eqn.invars, *eqn.outvars)]
+    same = eqn.invars[0].aval.shape == eqn.outvars[0].aval.shape or max(sizes) > 4
+    rule = primitives.RULES["bitcast_convert_type"] if same else _traced(functions.bitcast)
+    return rule(walk, eqn, operands)
+
+
+def _dot_general(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """An algorithm that is named says how often the operands are rounded to bf16."""
+    name = getattr(eqn.params["precision"], "name", "")
+    precision = {"BF16_BF16_F32": lax.Precision.DEFAULT, "BF16_BF16_F32_X3": lax.Precision.HIGH,
+                 "BF16_BF16_F32_X6": lax.Precision.HIGHEST, "F32_F32_F32": lax.Precision.HIGHEST,
+                 "DEFAULT": lax.Precision.DEFAULT}.get(name)
+    if precision is None or isinstance(eqn.params["precision"], lax.Precision):
+        return primitives.RULES["dot_general"](walk, eqn, operands)
+    wanted = eqn.outvars[0].aval.dtype
+
+    def function(x: Any, y: Any) -> Any:
+        if name == "BF16_BF16_F32":
+            x, y = x.astype(jnp.bfloat16), y.astype(jnp.bfloat16)
+        return lax.dot_general(x, y, eqn.params["dimension_numbers"], precision,
+                               jnp.float32).astype(wanted)
+
+    return _traced(lambda **params: function)(walk, eqn, operands)
+
+
 RULES: dict[str, Rule] = {
+    **{name: _traced(functions.of_numbers(function))
+       for name, function in functions.FUNCTIONS.items()},
+    **{name: _traced(function) for name, function in windows.REDUCTIONS.items()},
+    "conv_general_dilated": _traced(windows.convolution), "mulhi": _traced(functions.mulhi),
+    "bitcast_convert_type": _bitcast, "dot_general": _dot_general,
     "call_hi_primitive": _traced(_expanded), "top_k": _traced(_top_k),
     "triangular_solve": _traced(_triangular_solve), "log2": _traced(_log2),
     "approx_top_k": _traced(_approx_top_k),

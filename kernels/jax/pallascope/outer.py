@@ -120,7 +120,7 @@ class Outer:
                 flow.holds_kernel(eqn) or refs.holds_ref(eqn)):
             rules = {"cond": self.flow.cond, "scan": self.flow.scan, "while": self.flow.while_}
             return rules[name](eqn, operands)
-        if refs.holds_ref(eqn) or name in ("new_ref", "run_state"):
+        if refs.holds_ref(eqn) or name in ("new_ref", "empty_ref", "run_state"):
             return self._refs.equation(eqn, operands, self._frames[-1].writes)
         if name == "empty":
             return [self.arrays.new_result(v.aval, "empty") for v in eqn.outvars]
