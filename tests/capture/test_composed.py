@@ -134,6 +134,19 @@ def test_an_algorithm_of_a_product_says_how_operands_are_rounded():
             wanted=exact.astype(np.float32), terms=500)
 
 
+@pytest.mark.parametrize("of", ["the product", "its gradients"])
+def test_ragged_products(of):
+    def product(x, w, sizes):
+        return lax.ragged_dot(x, w, sizes, precision="highest")
+
+    def gradients(x, w, sizes):
+        return jax.grad(lambda x, w: (product(x, w, sizes) ** 2).sum(), (0, 1))(x, w)
+
+    sizes = np.array([20, 0, 30, 10], np.int32)
+    behind_kernel(product if of == "the product" else gradients, normal(64, 128),
+                  normal(4, 128, 64, seed=1), sizes, terms=3000 if of == "the product" else 3e5)
+
+
 def test_windows_that_are_too_large_are_named():
     def fn(x):
         y = lax.reduce_window(x, 0, lax.add, (64, 64), (1, 1), "SAME")

@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 
 from pallascope import functions, primitives, types, windows
+from pallascope.problems import NotCaptured
 from pallascope.walk import Rule, Walk
 
 
@@ -167,7 +168,42 @@ def _dot_general(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return _traced(lambda **params: function)(walk, eqn, operands)
 
 
+def _ragged_dot(ragged_dot_dimension_numbers: Any, precision: Any, preferred_element_type: Any,
+                group_offset: Any = None, **params: Any) -> Callable[..., Any]:
+    """Group after group: of rows of `lhs` in order, or of the terms of a sum."""
+    numbers = ragged_dot_dimension_numbers
+    (contracting, _), batch = numbers.dot_dimension_numbers
+    if any(batch) or group_offset is not None or len(numbers.lhs_ragged_dimensions) != 1:
+        raise NotCaptured("ragged_dot_general with a batch or an offset")
+    (ragged,) = numbers.lhs_ragged_dimensions
+
+    def function(lhs: Any, rhs: Any, sizes: Any) -> Any:
+        ends = jnp.cumsum(sizes)
+        places = lax.broadcasted_iota(jnp.int32, lhs.shape, ragged)
+        dtype = preferred_element_type or jnp.result_type(lhs, rhs)
+
+        def part(group: Any) -> Any:
+            here = (places >= ends[group] - sizes[group]) & (places < ends[group])
+            right, dims = rhs, numbers.dot_dimension_numbers
+            if numbers.rhs_group_dimensions:
+                (axis,) = numbers.rhs_group_dimensions
+                right = lax.dynamic_index_in_dim(rhs, group, axis, keepdims=False)
+                ((left,), (of_right,)), none = dims
+                dims = ((left,), (of_right - (axis < of_right),)), none
+            return lax.dot_general(jnp.where(here, lhs, 0), right, dims, precision, jnp.float32)
+
+        groups = sizes.shape[0]
+        if ragged in contracting:
+            return lax.map(part, jnp.arange(groups)).astype(dtype)
+        shape = jax.eval_shape(part, 0).shape
+        return lax.fori_loop(0, groups, lambda group, total: total + part(group),
+                             jnp.zeros(shape, jnp.float32)).astype(dtype)
+
+    return function
+
+
 RULES: dict[str, Rule] = {
+    "ragged_dot_general": _traced(_ragged_dot),
     **{name: _traced(functions.of_numbers(function))
        for name, function in functions.FUNCTIONS.items()},
     **{name: _traced(function) for name, function in windows.REDUCTIONS.items()},
