@@ -12,8 +12,9 @@ import ejkernel.kernels._pallas.tpu as ej
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import PartitionSpec as P
 from shipped import BF16, Case
-from support import integers, normal
+from support import integers, normal, pallascope
 
 
 def _module(kernel: str) -> Any:
@@ -21,6 +22,7 @@ def _module(kernel: str) -> Any:
 
 
 _gated, _v3 = _module("gated_delta_rule"), _module("ragged_page_attention_v3")
+_prefill = _module("prefill_page_attention")
 _latent = _module("multi_latent_ragged_page_attention")
 _jax_ragged = importlib.import_module(
     "jax.experimental.pallas.ops.tpu.ragged_paged_attention.kernel")
@@ -107,7 +109,43 @@ def _decoded() -> np.ndarray:
     return found
 
 
+def _ring(function: Callable[..., Any], inputs: tuple[P, ...], out: P) -> Callable[..., Any]:
+    """On four devices."""
+    return jax.shard_map(function, mesh=pallascope.mesh_of({"x": 4}), in_specs=inputs,
+                         out_specs=out, check_vma=False)
+
+
+_ROWS, _COLUMNS = P("x"), P(None, "x")
+_FACTORS = (normal(512, 256) * 0.3).astype(np.float32), (normal(256, 512, seed=1) * 0.3).astype(
+    np.float32)
+_PARTS = (normal(1024, 512) * 0.3).astype(np.float32), (normal(256, 512, seed=1) * 0.3).astype(
+    np.float32)
+_LONG = _heads(1, 512, 2, 128)
+_PREFILL = ((normal(32, 8, 128) * 0.3).astype(np.float32), normal(1, 32, 16, 128, seed=1),
+            normal(1, 32, 16, 128, seed=2), np.array([100], np.int32),
+            np.random.default_rng(0).permutation(32)[:8].astype(np.int32))
+
+
+def _attended() -> Any:
+    q, k, v = _LONG
+    scores = jnp.einsum("bthd,bshd->bhts", q, k, precision="highest") / np.sqrt(128)
+    scores = jnp.where(np.tri(512, dtype=bool), scores, -1e30)
+    return jnp.einsum("bhts,bshd->bthd", jax.nn.softmax(scores, -1), v, precision="highest")
+
+
 CASES = [
+    Case("ej.all_gather_matmul, four devices", _ring(
+        functools.partial(ej.all_gather_matmul, axis_name="x", tp_size=4), (_ROWS, _COLUMNS),
+        _COLUMNS), _FACTORS, 2**10, wanted=lambda: np.matmul(*_FACTORS)),
+    Case("ej.reduce_scatter_matmul, four devices", _ring(
+        functools.partial(ej.reduce_scatter_matmul, axis_name="x", tp_size=4),
+        (_COLUMNS, _COLUMNS), _ROWS), _PARTS, 2**10, wanted=lambda: _PARTS[0] @ _PARTS[1].T),
+    Case("ej.ring_attention, causal, four devices", _ring(
+        lambda q, k, v: ej.ring_attention(q, k, v, causal=True, axis_name="x"),
+        (_COLUMNS,) * 3, _COLUMNS), _LONG, 64, 64, wanted=_attended),
+    # Of one head of keys: with more it waits for copies that it starts for the first one only.
+    Case("ej.prefill_page_attention", ej.prefill_page_attention, _PREFILL, 64, 64,
+         wanted=lambda: _prefill.ref_prefill_page_attention(*map(jnp.asarray, _PREFILL))),
     Case("ej.grouped_matmul", ej.grouped_matmul, _GROUPED, 256),
     Case("ej.grouped_matmulv2", ej.grouped_matmulv2, _GROUPED, 256),
     # Loads the row behind the last one of a tile, and drops it.

@@ -204,6 +204,31 @@ def test_what_is_computed_behind_a_shard_map_that_cuts_its_result(name, spec):
     assert findings == []
 
 
+def test_a_shard_map_in_loops_and_branches():
+    def kernel(x_ref, w_ref, o_ref):
+        o_ref[...] = x_ref[...] * 2 + w_ref[0] + lax.axis_index("x")
+
+    def fn(x, w):
+        call = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((16, 128), jnp.float32))
+        step = sharded(call, pallascope.mesh_of({"x": 4}), (P("x"), P("x")), P("x"))
+
+        def layer(x, w):
+            y = step(x, jnp.broadcast_to(w, (4, 128)))
+            return lax.cond(y[0, 0] > 10, lambda: step(y, jnp.zeros((4, 128))), lambda: y), y[0]
+
+        return lax.scan(layer, x, w)
+
+    x, w = np.floor(x_of(64, 128) * 4), np.arange(3 * 128, dtype=np.float32).reshape(3, 128)
+    ours, findings, _ = run(pallascope.capture(fn, x, w))
+    device = np.arange(64)[:, None] // 16
+    wanted = x
+    for row in w:
+        wanted = wanted * 2 + row + device
+        wanted = wanted * 2 + device if wanted[0, 0] > 10 else wanted
+    np.testing.assert_array_equal(ours, wanted)
+    assert findings == []
+
+
 def test_a_shard_map_that_cuts_in_another_way_than_the_one_before():
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref[...] + lax.axis_index("x")

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support import PALLASCOPE, call, integers, like, pallascope, pl, run
+from support import PALLASCOPE, call, integers, like, pallascope, pl, pltpu, run
 
 _PACKAGE = pathlib.Path(pallascope.__file__).parents[1]
 
@@ -53,6 +53,22 @@ def test_values_travel_in_the_archive_only(tmp_path):
     with zipfile.ZipFile(tmp_path / "k.pallascope") as archive:
         assert "arrays/arg0.npy" in archive.namelist()
     assert sorted(os.listdir(tmp_path)) == ["k.kernel.json", "k.pallascope"]
+
+
+def test_numbers_of_64_bits_are_what_jax_takes_them_for():
+    added = np.arange(128)
+
+    def kernel(n_ref, x_ref, y_ref, o_ref):
+        o_ref[...] = x_ref[...] + y_ref[...] * n_ref[0]
+
+    def fn(n, x):
+        smem = pl.BlockSpec(memory_space=pltpu.SMEM)
+        blocks = [pl.BlockSpec(memory_space=pltpu.VMEM)] * 2
+        return call(kernel, in_specs=[smem, *blocks], out_shape=like(8, 128))(
+            jnp.reshape(n, (1,)), x, jnp.asarray(added[None], jnp.float32))
+
+    (found,) = run(pallascope.capture(fn, 3, np.ones((8, 128))))
+    np.testing.assert_array_equal(found, 1 + 3 * np.resize(added, (8, 128)))
 
 
 def test_an_ending_that_is_none(tmp_path):

@@ -72,10 +72,9 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
     name = name or getattr(fn, "__name__", None) or traced.name
     if walk.problems:
         raise UnsupportedError(name, walk.problems)
-    arrays = {number: types.stored(leaf if hasattr(leaf, "dtype") else np.asarray(leaf))
-              for number, leaf in enumerate(leaves)
+    arrays = {number: _as_traced(types.stored(leaf)) for number, leaf in enumerate(leaves)
               if not isinstance(leaf, jax.ShapeDtypeStruct)}
-    constants = {number: types.stored(array.value)
+    constants = {number: _as_traced(types.stored(array.value))
                  for number, array in enumerate(outer.arrays.inputs) if array.value is not None}
     document = _document(name, outer, walk, body)
     document["lowering"] = (
@@ -137,6 +136,11 @@ def capture_many(fn: Callable[..., Any], configurations: Iterable[Mapping[str, A
 
 def _dtype(leaf: Any) -> Any:
     return leaf.dtype if hasattr(leaf, "dtype") else np.asarray(leaf).dtype
+
+
+def _as_traced(array: np.ndarray) -> np.ndarray:
+    """JAX takes numbers of 64 bits for those of 32."""
+    return array.astype(jax.dtypes.canonicalize_dtype(array.dtype), copy=False)
 
 
 def _argument_names(jaxpr: Any) -> list[str]:

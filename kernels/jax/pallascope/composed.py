@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from pallascope import primitives, types
+from pallascope import functions, primitives, types, windows
+from pallascope.problems import NotCaptured
 from pallascope.walk import Rule, Walk
 
 
@@ -141,7 +142,73 @@ def _approx_top_k(k: int, reduction_dimension: int, is_max_k: bool,
     return function
 
 
+def _bitcast(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    sizes = [np.dtype(v.aval.dtype).itemsize for v in (*eqn.invars, *eqn.outvars)]
+    same = eqn.invars[0].aval.shape == eqn.outvars[0].aval.shape or max(sizes) > 4
+    rule = primitives.RULES["bitcast_convert_type"] if same else _traced(functions.bitcast)
+    return rule(walk, eqn, operands)
+
+
+def _dot_general(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """An algorithm that is named says how often the operands are rounded to bf16."""
+    name = getattr(eqn.params["precision"], "name", "")
+    precision = {"BF16_BF16_F32": lax.Precision.DEFAULT, "BF16_BF16_F32_X3": lax.Precision.HIGH,
+                 "BF16_BF16_F32_X6": lax.Precision.HIGHEST, "F32_F32_F32": lax.Precision.HIGHEST,
+                 "DEFAULT": lax.Precision.DEFAULT}.get(name)
+    if precision is None or isinstance(eqn.params["precision"], lax.Precision):
+        return primitives.RULES["dot_general"](walk, eqn, operands)
+    wanted = eqn.outvars[0].aval.dtype
+
+    def function(x: Any, y: Any) -> Any:
+        if name == "BF16_BF16_F32":
+            x, y = x.astype(jnp.bfloat16), y.astype(jnp.bfloat16)
+        return lax.dot_general(x, y, eqn.params["dimension_numbers"], precision,
+                               jnp.float32).astype(wanted)
+
+    return _traced(lambda **params: function)(walk, eqn, operands)
+
+
+def _ragged_dot(ragged_dot_dimension_numbers: Any, precision: Any, preferred_element_type: Any,
+                group_offset: Any = None, **params: Any) -> Callable[..., Any]:
+    """Group after group: of rows of `lhs` in order, or of the terms of a sum."""
+    numbers = ragged_dot_dimension_numbers
+    (contracting, _), batch = numbers.dot_dimension_numbers
+    if any(batch) or group_offset is not None or len(numbers.lhs_ragged_dimensions) != 1:
+        raise NotCaptured("ragged_dot_general with a batch or an offset")
+    (ragged,) = numbers.lhs_ragged_dimensions
+
+    def function(lhs: Any, rhs: Any, sizes: Any) -> Any:
+        ends = jnp.cumsum(sizes)
+        places = lax.broadcasted_iota(jnp.int32, lhs.shape, ragged)
+        dtype = preferred_element_type or jnp.result_type(lhs, rhs)
+
+        def part(group: Any) -> Any:
+            here = (places >= ends[group] - sizes[group]) & (places < ends[group])
+            right, dims = rhs, numbers.dot_dimension_numbers
+            if numbers.rhs_group_dimensions:
+                (axis,) = numbers.rhs_group_dimensions
+                right = lax.dynamic_index_in_dim(rhs, group, axis, keepdims=False)
+                ((left,), (of_right,)), none = dims
+                dims = ((left,), (of_right - (axis < of_right),)), none
+            return lax.dot_general(jnp.where(here, lhs, 0), right, dims, precision, jnp.float32)
+
+        groups = sizes.shape[0]
+        if ragged in contracting:
+            return lax.map(part, jnp.arange(groups)).astype(dtype)
+        shape = jax.eval_shape(part, 0).shape
+        return lax.fori_loop(0, groups, lambda group, total: total + part(group),
+                             jnp.zeros(shape, jnp.float32)).astype(dtype)
+
+    return function
+
+
 RULES: dict[str, Rule] = {
+    "ragged_dot_general": _traced(_ragged_dot),
+    **{name: _traced(functions.of_numbers(function))
+       for name, function in functions.FUNCTIONS.items()},
+    **{name: _traced(function) for name, function in windows.REDUCTIONS.items()},
+    "conv_general_dilated": _traced(windows.convolution), "mulhi": _traced(functions.mulhi),
+    "bitcast_convert_type": _bitcast, "dot_general": _dot_general,
     "call_hi_primitive": _traced(_expanded), "top_k": _traced(_top_k),
     "triangular_solve": _traced(_triangular_solve), "log2": _traced(_log2),
     "approx_top_k": _traced(_approx_top_k),

@@ -153,6 +153,7 @@ RULES: dict[str, Rule] = {
     "pjit": _inline("jaxpr"),
     "closed_call": _inline("call_jaxpr"),
     "core_call": _inline("call_jaxpr"),
+    "eval_jaxpr": _inline("call_jaxpr"),
     "remat": _inline("jaxpr"),
     "remat2": _inline("jaxpr"),
     "checkpoint": _inline("jaxpr"),

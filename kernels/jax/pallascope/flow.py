@@ -27,10 +27,12 @@ def holds_kernel(eqn: Any) -> bool:
 class Flow:
     """The rules of cond, while and scan."""
 
-    def __init__(self, walk: Walk, arrays: Arrays, inline: Inline) -> None:
+    def __init__(self, walk: Walk, arrays: Arrays, inline: Inline,
+                 whole: Callable[[Array], Array]) -> None:
         self.walk = walk
         self.arrays = arrays
-        self._inline = inline
+        self._inlined = inline
+        self._whole = whole
 
     def cond(self, eqn: Any, operands: list[Array]) -> list[Array]:
         which = self.walk.builder.flag(self.arrays.scalar(operands[0]))
@@ -78,6 +80,9 @@ class Flow:
             self._store(turns, self._inline(
                 eqn.params["body_jaxpr"], operands[condition:condition + body] + current), results)
         return self._emit("while", first, results, {}, [asks, turns])
+
+    def _inline(self, jaxpr: Any, arguments: list[Array]) -> list[Array]:
+        return [self._whole(array) for array in self._inlined(jaxpr, arguments)]
 
     # ---- what is carried -------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ class Outer:
         self._parts = parts.Parts(walk, self.arrays, self.collectives)
         self._refs = refs.Refs(walk, self.arrays, self._inline_call, self._lasts, self._changes)
         self.flow = flow.Flow(walk, self.arrays,
-                              functools.partial(self._inline_call, again=True))
+                              functools.partial(self._inline_call, again=True), self._whole)
         self.kernels: list[dict[str, Any]] = []  # what each asks of the compiler
         self._frames: list[_Frame] = []
         self._around = False  # a shard_map is somewhere in the function
@@ -120,7 +120,7 @@ class Outer:
                 flow.holds_kernel(eqn) or refs.holds_ref(eqn)):
             rules = {"cond": self.flow.cond, "scan": self.flow.scan, "while": self.flow.while_}
             return rules[name](eqn, operands)
-        if refs.holds_ref(eqn) or name in ("new_ref", "run_state"):
+        if refs.holds_ref(eqn) or name in ("new_ref", "empty_ref", "run_state"):
             return self._refs.equation(eqn, operands, self._frames[-1].writes)
         if name == "empty":
             return [self.arrays.new_result(v.aval, "empty") for v in eqn.outvars]
@@ -165,7 +165,7 @@ class Outer:
         """The results of an operation by element, of the parts of arrays that a shard_map cuts. Of
         others None, and the operands are whole from here on."""
         name = eqn.primitive.name
-        if name in ("pallas_call", "mpmd_map") or flow.holds_kernel(eqn):
+        if name in ("pallas_call", "mpmd_map", "core_map"):
             raise NotCaptured(f"{name} outside of the shard_map")
         found = self._parts.by_element(eqn, operands)
         if found is None:
@@ -173,6 +173,10 @@ class Outer:
             self._frames[-1].env |= {v: array for v, array in zip(eqn.invars, operands, strict=True)
                                      if _is_variable(v)}
         return found
+
+    def _whole(self, array: Array) -> Array:
+        """What a branch or a loop yields; outside of a shard_map each device carries all of it."""
+        return array if self._inside else self._parts.whole(array)
 
     def _compute(self, eqn: Any, operands: list[Array]) -> list[Array]:
         """An operation on whole arrays; results of rank 0 stay in registers."""

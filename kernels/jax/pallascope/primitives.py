@@ -75,9 +75,16 @@ def _bitcast_convert_type(walk: Walk, eqn: Any, operands: list[int]) -> list[int
 
 
 def _select_n(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    if len(operands) > 3:
-        raise NotCaptured(f"select_n of {len(operands) - 1} cases")
-    return _one(walk, eqn, operands, {})
+    if len(operands) <= 3:
+        return _one(walk, eqn, operands, {})
+    builder, (which, found, *cases) = walk.builder, operands
+    type_ = builder.types[which]
+    flag = type_._replace(dtype="bool")
+    for number, case in enumerate(cases, 1):
+        wanted = builder.broadcast(builder.literal(type_.dtype, number), type_.shape)
+        found = builder.one("select_n", [builder.one("eq", [which, wanted], flag), found, case],
+                            walk.type_of(eqn.outvars[0]))
+    return [found]
 
 
 def _integer_pow(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
@@ -200,6 +207,8 @@ def _unpack(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 def _concatenate(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     """Of many arrays in groups: one operation takes so many."""
     axis = int(eqn.params["dimension"])
+    operands = [operand for operand, v in zip(operands, eqn.invars, strict=True)
+                if 0 not in v.aval.shape]
     while len(operands) > _MOST_OPERANDS:
         operands = [_joined(walk, group, axis) for group in _groups(operands)]
     return [_joined(walk, operands, axis)]

@@ -43,6 +43,8 @@ class Refs:
         name = eqn.primitive.name
         if name == "new_ref":
             return [self._made_of(operands[0], writes(eqn.outvars[0]))]
+        if name == "empty_ref":
+            return [self.arrays.new_result(eqn.outvars[0].aval.inner_aval)]
         if name == "run_state":
             return self._run_state(eqn, operands)
         if name == "freeze":

@@ -25,6 +25,11 @@ class Leaf:
     value: int
 
 
+def _is_empty(variable: Any) -> bool:
+    """Whether it is an array without elements."""
+    return 0 in getattr(variable.aval, "shape", ())
+
+
 class Walk:
     """The state of one capture, and the rules by which it goes."""
 
@@ -99,6 +104,8 @@ class Walk:
         """The results of one equation; of one that is not supported, values of their types."""
         with self.at(eqn):
             try:
+                if not eqn.effects and eqn.outvars and all(map(_is_empty, eqn.outvars)):
+                    return [self.builder.index(0)] * len(eqn.outvars)  # which nobody reads
                 rule = self._rules.get("keys" if types.moves_keys(eqn) else eqn.primitive.name)
                 if rule is None:
                     raise NotCaptured(f"primitive {eqn.primitive.name}")

@@ -1,0 +1,157 @@
+"""Operations that the format lacks: made of others, in kernels and around them."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+from support import call, check, integers, like, normal, pallascope
+
+INT = jnp.int32
+X = normal(64, 128)
+UNIT = np.tanh(X)
+
+FUNCTIONS = {
+    "erfc": (lax.erfc, X * 3), "exact gelu": (lambda x: jax.nn.gelu(x, approximate=False), X * 3),
+    "sinh": (lax.sinh, X * 3), "cosh": (lax.cosh, X * 3), "asinh": (lax.asinh, X * 9),
+    "acosh": (lax.acosh, np.abs(X) * 9 + 1), "atanh": (lax.atanh, UNIT * 0.99),
+    "asin": (lax.asin, UNIT), "acos": (lax.acos, UNIT), "atan": (lax.atan, X * 9)}
+
+ENDS = np.resize(np.array([0, -0.0, 1, -1, 1e-30, 3e38, -3e38, np.inf, -np.inf, np.nan], np.float32),
+                 (8, 128))
+
+
+def doubled(x_ref, o_ref):
+    o_ref[...] = x_ref[...] * 2
+
+
+def in_kernel(fn, *args, **options):
+    """fn(*args) computed by a kernel of one step."""
+    out = jax.eval_shape(fn, *args)
+
+    def kernel(*refs):
+        refs[-1][...] = fn(*(ref[...] for ref in refs[:-1]))
+
+    check(lambda *arrays: call(kernel, out_shape=out)(*arrays), *args, **options)
+
+
+def behind_kernel(fn, x, *args, **options):
+    """fn of what a kernel made of x."""
+    check(lambda x, *rest: fn(call(doubled, out_shape=like(*x.shape, dtype=x.dtype))(x), *rest),
+          x, *args, **options)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_numbers(name):
+    fn, x = FUNCTIONS[name]
+    in_kernel(fn, x, ulps=32, terms=0.25)
+    behind_kernel(fn, x.astype(jnp.bfloat16) / 2, ulps=2, terms=1e-6)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_at_the_ends_of_the_numbers(name):
+    in_kernel(FUNCTIONS[name][0], np.abs(ENDS) + 1 if name == "acosh" else ENDS, ulps=8)
+
+
+NARROW = {
+    "words to halves": (lambda x: lax.bitcast_convert_type(x, jnp.uint16), X),
+    "words to bytes": (lambda x: lax.bitcast_convert_type(x, jnp.int8), integers(8, 128)),
+    "bytes to halves": (lambda x: lax.bitcast_convert_type(x.reshape(16, 64, 2), jnp.int16),
+                        integers(16, 128, least=-60, most=60, dtype=np.int8)),
+    "halves to words": (lambda x: lax.bitcast_convert_type(x.reshape(16, 64, 2), jnp.float32),
+                        integers(16, 128, least=1, most=3000, dtype=np.int16))}
+
+WHOLE = {
+    **NARROW,
+    "four cases": (lambda x: lax.select_n(jnp.clip(x, 0, 3), x, x * 2, x + 3, -x),
+                   integers(8, 128, least=-1, most=5)),
+    "one of five cases": (lambda x: lax.select_n(jnp.clip(x[0, 0], 0, 4), x, x * 2, x + 3, -x, x * x),
+                          integers(8, 128, least=3, most=5)),
+    "a scan of sums": (lambda x: lax.associative_scan(jnp.add, x, axis=0), integers(16, 128)),
+    "a scan of most": (lambda x: lax.associative_scan(jnp.maximum, x, reverse=True),
+                       integers(24, 128)),
+    "most of windows": (lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (3, 2), (2, 2), "SAME"),
+                        X),
+    "least of windows": (lambda x: lax.reduce_window(
+        x, np.int32(2**31 - 1), lax.min, (2, 4), (1, 3), [(1, 0), (2, 2)], window_dilation=(3, 1)),
+        integers(16, 128)),
+    "sums of windows": (lambda x: lax.reduce_window(x, 0, lax.add, (4, 1), (4, 1), "VALID"),
+                        integers(16, 128))}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_operations_on_whole_arrays(name):
+    fn, x = WHOLE[name]
+    in_kernel(fn, x, ulps=0)
+    if name not in NARROW:  # twice the words of numbers would be others
+        behind_kernel(fn, x, ulps=0)
+
+
+def convolution(spec, **options):
+    return lambda x, w: lax.conv_general_dilated(x, w, dimension_numbers=spec, **options)
+
+
+CONVOLUTIONS = {
+    "of rows": (convolution(("NWC", "WIO", "NWC"), window_strides=(1,), padding="SAME"),
+                (2, 16, 128), (3, 128, 64)),
+    "causal, of each feature": (convolution(
+        ("NWC", "WIO", "NWC"), window_strides=(1,), padding=[(3, 0)], feature_group_count=128),
+        (2, 16, 128), (4, 1, 128)),
+    "in groups": (convolution(("NWC", "WIO", "NWC"), window_strides=(2,), padding="VALID",
+                              feature_group_count=2), (2, 17, 64), (3, 32, 48)),
+    "of pictures": (convolution(("NHWC", "HWIO", "NHWC"), window_strides=(2, 1), padding="SAME",
+                                rhs_dilation=(1, 2)), (2, 9, 8, 32), (3, 3, 32, 16)),
+    "transposed": (convolution(("NCHW", "OIHW", "NCHW"), window_strides=(1, 1),
+                               padding=[(2, 2), (1, 2)], lhs_dilation=(2, 3)),
+                   (1, 8, 5, 4), (16, 8, 3, 2))}
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_convolutions(name):
+    fn, x, w = CONVOLUTIONS[name]
+    x, w = normal(*x), normal(*w, seed=1)
+    in_kernel(fn, x, w, terms=3000)
+    behind_kernel(fn, x, w, terms=6000)
+
+
+@pytest.mark.skipif(not hasattr(lax, "mulhi"), reason="this JAX has no mulhi")
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32])
+def test_upper_halves_of_products(dtype):
+    a, b = (np.random.default_rng(seed).integers(0, 2**32, (8, 128), np.uint32).view(dtype)
+            for seed in range(2))
+    wanted = ((a.astype(np.int64 if dtype == np.int32 else np.uint64) * b) >> 32).astype(dtype)
+    in_kernel(lax.mulhi, a, b, wanted=wanted)
+
+
+def test_an_algorithm_of_a_product_says_how_operands_are_rounded():
+    preset = lax.DotAlgorithmPreset
+    x, y = normal(16, 128), normal(128, 128, seed=1)
+    for algorithm, seen in ((preset.BF16_BF16_F32, lambda a: a.astype(jnp.bfloat16)),
+                            (preset.F32_F32_F32, lambda a: a)):
+        exact = np.asarray(seen(x), np.float64) @ np.asarray(seen(y), np.float64)
+        in_kernel(lambda x, y, algorithm=algorithm: lax.dot(
+            x, y, precision=algorithm, preferred_element_type=jnp.float32), x, y,
+            wanted=exact.astype(np.float32), terms=500)
+
+
+@pytest.mark.parametrize("of", ["the product", "its gradients"])
+def test_ragged_products(of):
+    def product(x, w, sizes):
+        return lax.ragged_dot(x, w, sizes, precision="highest")
+
+    def gradients(x, w, sizes):
+        return jax.grad(lambda x, w: (product(x, w, sizes) ** 2).sum(), (0, 1))(x, w)
+
+    sizes = np.array([20, 0, 30, 10], np.int32)
+    behind_kernel(product if of == "the product" else gradients, normal(64, 128),
+                  normal(4, 128, 64, seed=1), sizes, terms=3000 if of == "the product" else 3e5)
+
+
+def test_windows_that_are_too_large_are_named():
+    def fn(x):
+        y = lax.reduce_window(x, 0, lax.add, (64, 64), (1, 1), "SAME")
+        return call(doubled, out_shape=like(64, 128, dtype=INT))(y)
+
+    with pytest.raises(pallascope.UnsupportedError) as error:
+        pallascope.capture(fn, integers(64, 128))
+    assert "windows of 4096 elements; 1024 at most" in str(error.value)
