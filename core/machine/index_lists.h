@@ -17,6 +17,11 @@ class IndexLists
 public:
     using List = std::vector<std::int32_t>;
 
+    IndexLists() = default;
+    // Not copied: the numbers point into the map, whose nodes move with it.
+    IndexLists(IndexLists&&) = default;
+    IndexLists& operator=(IndexLists&&) = default;
+
     // Nothing when there would be more than ir::kMostIndices indices in all lists together.
     [[nodiscard]] std::optional<Extent> numberOf(List list)
     {

@@ -10,8 +10,6 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from pallascope import types
 from pallascope.problems import NotCaptured
 from pallascope.program import Region, Type
