@@ -19,9 +19,9 @@ struct StepActions
     bool advanceIn = false; // the input slot of I(s) is done with
 };
 
-// Whether the block of one step is not that of the other. `block(t)` is the block number of the
-// operand at step t; t may be -1 or up to N + buffers and wraps around the grid (the guards make
-// that harmless).
+// Whether the block of one step is not that of the other; an Indirect one never is. `block(t)` is
+// the block number of the operand at step t; t may be -1 or up to N + buffers and wraps around the
+// grid (the guards make that harmless).
 template<class BlockAt>
 [[nodiscard]] bool differs(const ir::OperandFacts& facts, BlockAt&& block, std::int64_t t,
                            std::int64_t u)
@@ -36,10 +36,12 @@ template<class BlockAt>
 {
     const std::int64_t n = facts.inCount, m = facts.outCount;
     const bool first = s == 0, last = s == steps - 1;
-    const bool leaves = last || differs(facts, block, s, s + 1); // will_change_current
+    const bool always = facts.isIndirect();
+    const auto here = block(s);
+    const bool leaves = last || always || here != block(s + 1); // will_change_current
     StepActions actions;
     if (n > 0) {
-        const bool changed = differs(facts, block, s, s - 1);
+        const bool changed = always || here != block(s - 1);
         const bool fetches = n < 2
                                  ? changed || first
                                  : differs(facts, block, s + n - 2, s + n - 1); // will_change_fetch
