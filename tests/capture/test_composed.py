@@ -17,8 +17,8 @@ FUNCTIONS = {
     "acosh": (lax.acosh, np.abs(X) * 9 + 1), "atanh": (lax.atanh, UNIT * 0.99),
     "asin": (lax.asin, UNIT), "acos": (lax.acos, UNIT), "atan": (lax.atan, X * 9)}
 
-ENDS = np.resize(np.array([0, -0.0, 1, -1, 1e-30, 3e38, -3e38, np.inf, -np.inf, np.nan], np.float32),
-                 (8, 128))
+ENDS = np.resize(np.array([0, -0.0, 1, -1, 1e-30, 3e38, -3e38, np.inf, -np.inf, np.nan],
+                          np.float32), (8, 128))
 
 
 def doubled(x_ref, o_ref):
@@ -65,8 +65,8 @@ WHOLE = {
     **NARROW,
     "four cases": (lambda x: lax.select_n(jnp.clip(x, 0, 3), x, x * 2, x + 3, -x),
                    integers(8, 128, least=-1, most=5)),
-    "one of five cases": (lambda x: lax.select_n(jnp.clip(x[0, 0], 0, 4), x, x * 2, x + 3, -x, x * x),
-                          integers(8, 128, least=3, most=5)),
+    "one of five cases": (lambda x: lax.select_n(
+        jnp.clip(x[0, 0], 0, 4), x, x * 2, x + 3, -x, x * x), integers(8, 128, least=3, most=5)),
     "a scan of sums": (lambda x: lax.associative_scan(jnp.add, x, axis=0), integers(16, 128)),
     "a scan of most": (lambda x: lax.associative_scan(jnp.maximum, x, reverse=True),
                        integers(24, 128)),

@@ -64,7 +64,8 @@ def test_a_copy_that_counts_on_a_regular_semaphore():
                                    scratch_shapes=[pltpu.SemaphoreType.REGULAR])(x),
                     normal(8, 128))
     assert [(problem.what, problem.line) for problem in error.problems] == [
-        ("dma_start with a semaphore that is not one of copies", line_of(kernel, "make_async"))]
+        ("dma_start with a semaphore that is not one of copies: SemaphoreType.DMA is right",
+         line_of(kernel, "make_async"))]
 
 
 def test_the_same_line_is_named_once():

@@ -175,8 +175,9 @@ def test_jax_random_around_a_kernel(name):
         return fn(key), pl.pallas_call(kernel, out_shape=like(8, 128))(x)
 
     found = run(pallascope.capture(both, KEY, np.zeros((8, 128), np.float32)))
-    wanted = [np.asarray(jax.random.key_data(leaf) if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-                         else leaf) for leaf in jax.tree_util.tree_leaves(jax.jit(fn)(KEY))]
+    wanted = [np.asarray(jax.random.key_data(leaf)
+                         if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else leaf)
+              for leaf in jax.tree_util.tree_leaves(jax.jit(fn)(KEY))]
     for ours, theirs in zip(found[:-1], wanted, strict=True):
         compare(ours, theirs, 0, 64 if name == "normal" else 0)
 

@@ -25,7 +25,9 @@ def _dma_start(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         raise NotCaptured("dma_start with a semaphore of the source only")
     taken = [_view(walk, part) for part in (source, target, target_semaphore)]
     if walk.builder.types[taken[2]].space != "dma_semaphore":
-        raise NotCaptured("dma_start with a semaphore that is not one of copies")
+        # What a copy adds to another one JAX does not say, though it takes it from 0.10 on.
+        raise NotCaptured("dma_start with a semaphore that is not one of copies: "
+                          "SemaphoreType.DMA is right")
     params: Params = {}
     if source_semaphore is not None:
         taken.append(_view(walk, source_semaphore))
