@@ -92,8 +92,7 @@ TEST(Print, anIndexMapOfAnIndirectBlockLoadsItsList)
     ASSERT_TRUE(program) << sentence(program);
     const std::string text = ir::printText(*program);
     EXPECT_NE(
-        text.find(
-            "in  x     (Indirect(4), 128) f32  map { a = mul i 4; b = get list a; (b, 0) }"),
+        text.find("in  x     (Indirect(4), 128) f32  map { a = mul i 4; b = get list a; (b, 0) }"),
         std::string::npos)
         << text;
 }
