@@ -31,15 +31,8 @@ def on_hbm(kernel, *args, out=(32, 128), dtype=INT, ulps=0, terms=0.0, oracle=TP
     return check(fn, *args, ulps=ulps, terms=terms, oracle=oracle)
 
 
-def skip_where_inlined():
-    if True not in compat.PIPELINE_FORMS:
-        pytest.skip("up to 0.10.0 JAX inlines emit_pipeline: its copies are by hand")
-
-
 def pipeline_of(kernel):
     """The one pipeline operation of the file."""
-    skip_where_inlined()
-
     def find(region):
         for operation in region.get("operations", []):
             if operation["op"] == "pipeline":
@@ -142,7 +135,22 @@ def test_index_maps_that_use_values_of_the_kernel():
         return call(kernel, in_specs=[pl.BlockSpec(memory_space=pltpu.SMEM), ANY], out_specs=ANY,
                     out_shape=like(24, 128, dtype=INT))(table, x)
 
-    check(fn, np.array([2, 0, 1, 1], np.int32), integers(32, 128), oracle=TPU)
+    table, x = np.array([2, 0, 1, 1], np.int32), integers(32, 128)
+    check(fn, table, x, oracle=TPU)
+    assert pipeline_of(pallascope.capture(fn, table, x))["params"]["grid"] == [3]
+
+
+def test_a_pipeline_whose_body_sees_scratch_of_the_kernel():
+    def body(x_ref, o_ref, sum_ref):
+        sum_ref[...] += x_ref[...]
+        o_ref[...] = sum_ref[...]
+
+    def kernel(x_ref, o_ref, sum_ref):
+        sum_ref[...] = jnp.zeros_like(sum_ref)
+        pltpu.emit_pipeline(body, grid=(4,), in_specs=[rows(8)], out_specs=[rows(8)])(
+            x_ref, o_ref, scratches=(sum_ref,))
+
+    on_hbm(kernel, integers(32, 128), scratch_shapes=[pltpu.VMEM((8, 128), INT)])
 
 
 def test_a_pipeline_that_jax_has_no_equation_for_is_inlined():
@@ -208,7 +216,6 @@ def test_a_block_that_hangs_over_the_edge_of_a_pipeline():
 
 
 def test_the_introductions_matmul_is_the_built_in_one_event_by_event(tmp_path):
-    skip_where_inlined()
     import importlib.util
     path = pathlib.Path(__file__).parents[2] / "docs" / "examples" / "matmul.py"
     spec = importlib.util.spec_from_file_location("matmul", path)

@@ -37,10 +37,11 @@ TransformedRef = state_types.TransformedRef
 # Chips whose two cores are one device for JAX.
 MEGACORE = ("tpu_v4", "tpu_v5p")
 
-_pipeline_flag = getattr(jax_config, "use_emit_pipeline_primitive", None)  # 0.9 has none
+# None up to 0.10.0, which has no equation for emit_pipeline.
+_pipeline_flag = getattr(jax_config, "use_emit_pipeline_primitive", None)
 
 # Whether emit_pipeline is one equation when it is traced: what to try, one after the other.
-PIPELINE_FORMS = (False,) if _pipeline_flag is None else (True, False)
+PIPELINE_FORMS = (True, False)
 
 
 @contextlib.contextmanager
@@ -53,6 +54,9 @@ def tracing_for(chip: str, cores: int = 1, mesh: Any = None,
         if _pipeline_flag is not None:
             stack.enter_context(_pipeline_flag(whole_pipelines))
             stack.enter_context(_lists_hidden())
+        elif whole_pipelines:
+            from pallascope import emitted  # of JAX it needs what later versions may lack
+            stack.enter_context(emitted.pipelines_whole())
         yield
 
 
