@@ -52,9 +52,10 @@ Partners::Partners(const layout::RunView& run, const layout::ViewState& state, c
         if (const std::int32_t copy = trace.waits().copy[row(target.a)]; copy != kNone) {
             addCopy(trace, row(copy));
         }
-        if (const auto& operations = trace.waits().operation;
-            !operations.empty() && operations[row(target.a)] != kNone) {
-            addSource(trace, operations[row(target.a)]);
+        if (const std::int32_t operation =
+                trace::operationOfWait(trace, static_cast<std::int32_t>(target.a));
+            operation != kNone) {
+            addSource(trace, operation);
         }
         break;
     case TargetKind::Buffer: {

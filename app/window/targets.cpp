@@ -74,9 +74,9 @@ std::optional<Picoseconds> nextRun(const Trace& trace, Picoseconds now,
          [&](std::size_t row) { return entry(templates, trace.segments().templateId[row]); });
     look(trace.copies().issue,
          [&](std::size_t row) { return entry(operands, trace.copies().operand[row]); });
-    if (const auto& waits = trace.waits(); !waits.operation.empty()) {
-        look(waits.begin, [&](std::size_t row) { return wanted(waits.operation[row]); });
-    }
+    look(trace.waits().begin, [&](std::size_t row) {
+        return wanted(trace::operationOfWait(trace, static_cast<std::int32_t>(row)));
+    });
     const std::optional<std::int64_t> found = next ? next : first;
     return found ? std::optional(Picoseconds(*found)) : std::nullopt;
 }

@@ -103,12 +103,6 @@ private:
         m_json.integer(value);
     }
 
-    [[nodiscard]] std::string copyName(std::size_t row) const
-    {
-        return blockName(m_info.operands[at(m_trace.copies().operand[row])],
-                         m_trace.copies().block[row]);
-    }
-
     [[nodiscard]] bool writeSteps()
     {
         for (std::size_t agent = 0; agent < m_info.agents.size(); ++agent) {
@@ -203,7 +197,7 @@ private:
                 named = true;
             }
             const Operand& operand = m_info.operands[at(copies.operand[row])];
-            event("copy", copyName(row));
+            event("copy", copyName(m_trace, row));
             number("\"block\":", copies.block[row]);
             m_json.raw(",\"operand\":");
             m_json.text(operand.name);
@@ -246,7 +240,8 @@ private:
         if (!waits.semaphore.empty() && waits.semaphore[row] != kNone) {
             return m_info.semaphores[at(waits.semaphore[row])].name;
         }
-        return waits.copy[row] == kNone ? "other cores or time" : copyName(at(waits.copy[row]));
+        return waits.copy[row] == kNone ? "other cores or time"
+                                        : copyName(m_trace, at(waits.copy[row]));
     }
 
     [[nodiscard]] bool writeUnits(std::int32_t agent)

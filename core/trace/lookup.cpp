@@ -237,6 +237,13 @@ std::string blockName(const Operand& operand, std::int64_t block)
     return name;
 }
 
+std::string copyName(const Trace& trace, std::size_t copy)
+{
+    const Copies& copies = trace.copies();
+    return blockName(trace.info().operands[static_cast<std::size_t>(copies.operand[copy])],
+                     copies.block[copy]);
+}
+
 std::string indexText(const std::vector<Extent>& index)
 {
     std::string text(1, '('); // not operator+: g++ 12 warns wrongly about it
@@ -331,23 +338,24 @@ std::string awaitedName(const Trace& trace, std::int32_t wait)
     const auto row = static_cast<std::size_t>(wait);
     const Waits& waits = trace.waits();
     if (const std::int32_t copy = waits.copy[row]; copy != kNone) {
-        const auto of = static_cast<std::size_t>(copy);
-        const auto operand = static_cast<std::size_t>(trace.copies().operand[of]);
-        return blockName(trace.info().operands[operand], trace.copies().block[of]);
+        return copyName(trace, static_cast<std::size_t>(copy));
     }
     const bool named = !waits.semaphore.empty() && waits.semaphore[row] != kNone;
     return named ? trace.info().semaphores[static_cast<std::size_t>(waits.semaphore[row])].name
                  : "";
 }
 
-SourceLine lineOfWait(const Trace& trace, std::int32_t wait)
+std::int32_t operationOfWait(const Trace& trace, std::int32_t wait)
 {
     const std::vector<std::int32_t>& operations = trace.waits().operation;
-    if (operations.empty() || operations[static_cast<std::size_t>(wait)] == kNone) {
-        return {};
-    }
-    const std::int32_t operation = operations[static_cast<std::size_t>(wait)];
-    return trace.info().operations[static_cast<std::size_t>(operation)].source;
+    return operations.empty() ? kNone : operations[static_cast<std::size_t>(wait)];
+}
+
+SourceLine lineOfWait(const Trace& trace, std::int32_t wait)
+{
+    const std::int32_t operation = operationOfWait(trace, wait);
+    return operation == kNone ? SourceLine{}
+                              : trace.info().operations[static_cast<std::size_t>(operation)].source;
 }
 
 std::int32_t operationAt(const Trace& trace, std::int32_t agent, Picoseconds time)

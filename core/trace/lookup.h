@@ -27,6 +27,9 @@ namespace pallascope::trace {
 
 // "x(0,3)", "x([7,7,1],0)" of an Indirect block; "(0,0,2)"
 [[nodiscard]] std::string blockName(const Operand& operand, std::int64_t block);
+
+// That of the block that a copy (row of Copies) moves.
+[[nodiscard]] std::string copyName(const Trace& trace, std::size_t copy);
 [[nodiscard]] std::string indexText(const std::vector<Extent>& index);
 
 // The copies of a link that are issued and not landed at t: rows [first, last) of Copies; the first
@@ -60,7 +63,9 @@ struct CopyRange
 // or for other cores.
 [[nodiscard]] std::string awaitedName(const Trace& trace, std::int32_t wait);
 
-// The line at which a program waits by hand (row of Waits); none for the waits of pipelines.
+// The operation (index into Info::operations) by which a program waits by hand (row of Waits), and
+// its line; kNone and none for the waits of pipelines.
+[[nodiscard]] std::int32_t operationOfWait(const Trace& trace, std::int32_t wait);
 [[nodiscard]] SourceLine lineOfWait(const Trace& trace, std::int32_t wait);
 
 // The operation (index into Info::operations) that runs at t: within the current segment the one

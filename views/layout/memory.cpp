@@ -49,12 +49,10 @@ std::string linkPart(const RunView& run, Picoseconds now, std::int32_t link, boo
         return fmt::format("{}|idle|{}", named ? name : "link ", queued);
     }
     const std::size_t row = range.first;
-    const trace::Operand& operand =
-        trace.info().operands[static_cast<std::size_t>(copies.operand[row])];
     const double seconds = toSeconds(Picoseconds(copies.end[row] - copies.start[row])).value();
     return fmt::format("{}|{}| · {} |{}| · |{}| queued", name,
                        bandwidthText(static_cast<double>(copies.bytes[row]) / seconds),
-                       trace::blockName(operand, copies.block[row]),
+                       trace::copyName(trace, row),
                        percentText(trace::copyFraction(trace, row, now), 0), range.size() - 1);
 }
 

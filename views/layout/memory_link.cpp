@@ -103,10 +103,7 @@ void paintQueue(Canvas& canvas, const RunView& run, trace::CopyRange range, doub
     const double right = canvas.width() - parts::kPadding;
     double x = parts::kPadding;
     const auto nameOf = [&](std::size_t row) {
-        const trace::Operand& operand =
-            trace.info().operands[static_cast<std::size_t>(copies.operand[row])];
-        return fmt::format("{} {}", copies.out[row] != 0 ? "↑" : "↓",
-                           trace::blockName(operand, copies.block[row]));
+        return fmt::format("{} {}", copies.out[row] != 0 ? "↑" : "↓", trace::copyName(trace, row));
     };
     double all = 0;
     for (std::size_t row = range.first; row < range.last && all < right; ++row) {

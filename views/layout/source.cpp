@@ -12,18 +12,12 @@ namespace {
 
 constexpr double kSideBySide = 900;
 
-bool byHand(const trace::Trace& trace, std::int32_t wait)
-{
-    const std::vector<std::int32_t>& operations = trace.waits().operation;
-    return !operations.empty() && operations[static_cast<std::size_t>(wait)] != trace::kNone;
-}
-
 SourceMoment waitByHand(const trace::Trace& trace, std::int32_t wait, Picoseconds now,
                         SourceMoment moment)
 {
     const auto row = static_cast<std::size_t>(wait);
     const std::int64_t begin = trace.waits().begin[row], end = trace.waits().end[row];
-    moment.operation = trace.waits().operation[row];
+    moment.operation = trace::operationOfWait(trace, wait);
     moment.line = trace::lineOfWait(trace, wait);
     const std::string name = trace::awaitedName(trace, wait);
     moment.doing = name.empty() ? "waits" : "waits for " + name;
@@ -68,7 +62,7 @@ SourceMoment momentOf(const RunView& run, Picoseconds now)
     }
     const std::int32_t wait = trace::waitAt(trace, 0, now);
     const bool waits = wait != trace::kNone;
-    if (waits && byHand(trace, wait)) {
+    if (waits && trace::operationOfWait(trace, wait) != trace::kNone) {
         return waitByHand(trace, wait, now, moment);
     }
     if (waits) {

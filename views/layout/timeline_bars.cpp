@@ -37,8 +37,7 @@ bool isLabelled(const Bar& bar, Level level)
 std::vector<std::string> copyLabels(const trace::Trace& trace, std::size_t copy)
 {
     const trace::Copies& copies = trace.copies();
-    const auto& operand = trace.info().operands[static_cast<std::size_t>(copies.operand[copy])];
-    std::string name = trace::blockName(operand, copies.block[copy]);
+    std::string name = trace::copyName(trace, copy);
     return {name + " " + bytesText(Bytes(copies.bytes[copy])), std::move(name)};
 }
 

@@ -16,13 +16,6 @@ std::string strong(const std::string& text)
     return "|" + text + "|";
 }
 
-std::string copyName(const trace::Trace& trace, std::size_t copy)
-{
-    const trace::Copies& copies = trace.copies();
-    const auto& operand = trace.info().operands[static_cast<std::size_t>(copies.operand[copy])];
-    return trace::blockName(operand, copies.block[copy]);
-}
-
 // "next x(0,3) |61 %| arrived, |1| queued behind it"; empty when no copy is under way.
 std::string copiesText(const trace::Trace& trace, Picoseconds now)
 {
@@ -35,8 +28,8 @@ std::string copiesText(const trace::Trace& trace, Picoseconds now)
         const bool out = copies.out[flight.first] != 0;
         const std::string share =
             strong(percentText(trace::copyFraction(trace, flight.first, now), 0));
-        std::string text = (out ? "write-back of " : "next ") + copyName(trace, flight.first) + " "
-                           + share + (out ? " gone" : " arrived");
+        std::string text = (out ? "write-back of " : "next ") + trace::copyName(trace, flight.first)
+                           + " " + share + (out ? " gone" : " arrived");
         if (flight.size() > 1) {
             text += ", " + strong(countText(static_cast<std::int64_t>(flight.size()) - 1))
                     + " queued behind it";
@@ -119,7 +112,7 @@ std::string stepText(const RunView& run, std::size_t step, Picoseconds now)
                + strong(" waits " + left) + " more"
                + (copy == trace::kNone || moving
                       ? ""
-                      : " for " + copyName(trace, static_cast<std::size_t>(copy)));
+                      : " for " + trace::copyName(trace, static_cast<std::size_t>(copy)));
     }
     if (segment != trace::kNone) {
         const auto row = static_cast<std::size_t>(segment);

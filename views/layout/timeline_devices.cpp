@@ -72,9 +72,7 @@ std::vector<Bar> deviceBars(const trace::Trace& trace, const Lane& lane, const T
         bar.labels = {time};
         if (copy != trace::kNone) {
             const auto at = static_cast<std::size_t>(copy);
-            const auto operand = static_cast<std::size_t>(trace.copies().operand[at]);
-            const std::string name =
-                trace::blockName(trace.info().operands[operand], trace.copies().block[at]);
+            const std::string name = trace::copyName(trace, at);
             bar.labels = waits ? std::vector{"for " + name + " " + time, "for " + name, time}
                                : std::vector{name};
             bar.color = waits ? Color(Role::Wait) : operandRole(trace.copies().operand[at]);

@@ -20,12 +20,6 @@ std::string exactSpan(std::int64_t begin, std::int64_t end)
            + " ps long";
 }
 
-std::string copyName(const trace::Trace& trace, std::size_t copy)
-{
-    return trace::blockName(trace.info().operands[row(trace.copies().operand[copy])],
-                            trace.copies().block[copy]);
-}
-
 std::string stepName(const trace::Trace& trace, std::int32_t step)
 {
     return step == trace::kNone ? "the run" : "step " + countText(parts::stepOrdinal(trace, step));
@@ -39,7 +33,7 @@ std::string queuedBehind(const trace::Trace& trace, std::size_t copy)
         if (copies.link[before] == copies.link[copy]) {
             const bool blocked =
                 copies.end[before] == copies.start[copy] && copies.start[copy] > copies.issue[copy];
-            return blocked ? copyName(trace, before) : "";
+            return blocked ? trace::copyName(trace, before) : "";
         }
     }
     return {};
@@ -117,8 +111,8 @@ Lines copyLines(const RunView& run, std::size_t copy)
     const Picoseconds length(copies.end[copy] - copies.start[copy]);
     const double seconds = toSeconds(length).value();
     const std::int64_t queued = copies.start[copy] - copies.issue[copy];
-    return {(out ? "write-back " : "copy ") + copyName(trace, copy) + "  " + (out ? near : far)
-                + " → " + (out ? far : near),
+    return {(out ? "write-back " : "copy ") + trace::copyName(trace, copy) + "  "
+                + (out ? near : far) + " → " + (out ? far : near),
             bytesText(Bytes(copies.bytes[copy])) + " in " + timeText(length)
                 + (seconds > 0
                        ? ", " + bandwidthText(static_cast<double>(copies.bytes[copy]) / seconds)
