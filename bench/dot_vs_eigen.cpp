@@ -115,7 +115,7 @@ Entry blockEntry(std::int64_t block, Matrices& matrices)
                         float* out = matrices.out.data() + (i * blocks + j) * elements;
                         for (std::int64_t k = 0; k < blocks; ++k) {
                             arith::dot(block, block, block, view(matrices.aHalf, i * blocks + k),
-                                       view(matrices.bHalf, k * blocks + j), out, block, false);
+                                       view(matrices.bHalf, k * blocks + j), out, block, nullptr);
                         }
                     }
                 }

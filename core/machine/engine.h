@@ -4,6 +4,7 @@
 
 #include "core/base/result.h"
 #include "core/machine/agent_layout.h"
+#include "core/machine/block_cache.h"
 #include "core/machine/needed.h"
 #include "core/machine/pipeline_rules.h"
 #include "core/machine/plan.h"
@@ -175,6 +176,8 @@ private:
     void execute(const Evaluation& evaluation);
     void debug(const Evaluation& evaluation);
     void evaluateNow(const Evaluation& evaluation);
+    [[nodiscard]] bool addProduct(const Evaluation& evaluation);
+    void release(const ir::Operation& operation, std::uint32_t dying);
     void noteBirth(const ir::Operation& operation, const RuntimeValue& result, bool nan);
     void bindView(const ir::Operation& operation);
     void checkRace(ir::ValueId ref, const ir::Operation& operation, bool writes,
@@ -207,6 +210,8 @@ private:
     // flights.cpp
     void land(Picoseconds until);
     void read(Flight& flight);
+    [[nodiscard]] Buffer cutBlock(const OperandPlan& operand, const RefBinding& array,
+                                  std::int64_t block);
     void write(Flight& flight);
     void dropFlights(SlabRange buffers);
     void launch(Flight flight, std::int32_t link);
@@ -369,6 +374,7 @@ private:
     std::vector<ir::ValueId> m_seen; // by ValueId: of a view the ref that it sees
     std::map<std::pair<const ir::Operation*, std::size_t>, std::shared_ptr<const OperandPlan>>
         m_operandPlans;
+    BlockCache m_blocks;
     std::optional<std::vector<Birth>> m_births;        // where they are watched
     double m_share = 0;                                // done, as progress was told last
     std::chrono::steady_clock::time_point m_lastAsked; // whether to go on

@@ -44,10 +44,19 @@ void Engine::read(Flight& flight)
     } else if (flight.out) {
         flight.payload = buffer(flight.slotBuffer);
     } else {
-        const Buffer& array = buffer(flight.array.buffer);
-        flight.payload = array.cut(viewOf(flight.array, array.shape()),
-                                   flight.operand->box(flight.block), flight.operand->blockShape);
+        flight.payload = cutBlock(*flight.operand, flight.array, flight.block);
     }
+}
+
+Buffer Engine::cutBlock(const OperandPlan& operand, const RefBinding& array, std::int64_t block)
+{
+    const Memory& memory = m_state.memory[array.buffer];
+    const auto cut = [&] {
+        return memory.contents.cut(viewOf(array, memory.contents.shape()), operand.box(block),
+                                   operand.blockShape);
+    };
+    const bool lasts = memory.isConstant && array.whole && !operand.facts.isIndirect();
+    return lasts ? m_blocks.block(&operand, array.buffer, block, cut) : cut();
 }
 
 void Engine::write(Flight& flight)

@@ -159,10 +159,7 @@ void Engine::fillSlot(PipelineFrame& frame, std::size_t index, std::int64_t bloc
         reportOutside(frame, *operand.plan, block, false);
     }
     if (operand.contents) {
-        const Buffer& array = buffer(operand.array.buffer);
-        buffer(operand.firstSlot + slot) =
-            array.cut(viewOf(operand.array, array.shape()), operand.plan->box(block),
-                      operand.plan->blockShape);
+        buffer(operand.firstSlot + slot) = cutBlock(*operand.plan, operand.array, block);
     }
 }
 

@@ -34,7 +34,16 @@ public:
         , m_chip(chip)
         , m_needed(needed)
         , m_plan(plan)
-    {}
+        , m_uses(program.values.size(), 0)
+    {
+        const auto use = [&](ir::ValueId id) { ++m_uses[static_cast<std::size_t>(id.index)]; };
+        forEachOperation(program.body, [&](const ir::Operation& operation) {
+            std::for_each(operation.operands.begin(), operation.operands.end(), use);
+            for (const ir::Region& region : operation.regions) {
+                std::for_each(region.results.begin(), region.results.end(), use);
+            }
+        });
+    }
 
     [[nodiscard]] Result<const BlockPlan*> block(const ir::Region& region);
     void addOverhead();
@@ -44,12 +53,14 @@ private:
                                  BlockPlan& block);
     [[nodiscard]] Status addTemplate(std::span<const ir::Operation* const> operations,
                                      PlanItem& item);
+    void joinProducts(std::vector<Evaluation>& evaluations) const;
     void findDying(const ir::Region& region, BlockPlan& block) const;
 
     const ir::Program& m_program;
     const chip::Chip& m_chip;
     const NeededSet& m_needed;
     Plan& m_plan;
+    std::vector<std::int32_t> m_uses; // by ValueId, in the whole program
 };
 
 // A load or store of all of its ref, as it is.
@@ -104,29 +115,74 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
                                      ir::storesInto(operation->code), !partial});
         }
     }
+    joinProducts(item.evaluate);
     block.items.push_back(std::move(item));
     return Done{};
+}
+
+// An f32 product that is only added to something is evaluated with the addition: its elements are
+// not written and read again. Sums over blocks of k, most of what matrix kernels do, are of this
+// kind.
+void Planner::joinProducts(std::vector<Evaluation>& evaluations) const
+{
+    const auto isF32 = [&](ir::ValueId id) {
+        const ir::Type& type = m_program.type(id);
+        return type.dtype == DType::F32 && type.shape.rank() > 0;
+    };
+    std::map<ir::ValueId, const ir::Operation*> products;
+    std::vector<const ir::Operation*> joined;
+    for (Evaluation& evaluation : evaluations) {
+        const ir::Operation& operation = *evaluation.operation;
+        if (operation.code == ir::OpCode::DotGeneral && isF32(operation.results[0])
+            && m_uses[static_cast<std::size_t>(operation.results[0].index)] == 1) {
+            products[operation.results[0]] = &operation;
+        }
+        for (std::size_t i = 0; operation.code == ir::OpCode::Add && i < 2; ++i) {
+            const auto product = products.find(operation.operands[i]);
+            if (product != products.end() && evaluation.product == nullptr) {
+                evaluation.product = product->second;
+                joined.push_back(product->second);
+            }
+        }
+    }
+    std::erase_if(evaluations, [&](const Evaluation& evaluation) {
+        return std::count(joined.begin(), joined.end(), evaluation.operation) > 0;
+    });
 }
 
 // A value dies at its last evaluated use, if that is in the block that defines it and nothing
 // nested, returned or carried uses it.
 void Planner::findDying(const ir::Region& region, BlockPlan& block) const
 {
-    std::map<ir::ValueId, std::pair<Evaluation*, std::uint32_t>> last;
+    struct Use
+    {
+        const Evaluation* evaluation;
+        std::uint32_t* dying;
+        std::uint32_t bit;
+    };
+
+    std::map<ir::ValueId, Use> last;
     std::map<ir::ValueId, bool> defined;
+    const auto passOver = [&](const Evaluation& evaluation, const ir::Operation& operation,
+                              std::uint32_t& dying) {
+        const auto& operands = operation.operands;
+        for (std::size_t i = 0; i < operands.size(); ++i) {
+            if (defined.contains(operands[i])) {
+                const auto before = last.find(operands[i]);
+                const bool again = before != last.end() && before->second.evaluation == &evaluation;
+                last[operands[i]] = {&evaluation, &dying, again || i >= kDyingBits ? 0U : 1U << i};
+            }
+        }
+        for (const ir::ValueId result : operation.results) {
+            defined[result] = true;
+        }
+    };
     for (PlanItem& item : block.items) {
         for (Evaluation& evaluation : item.evaluate) {
-            const auto& operands = evaluation.operation->operands;
-            for (std::size_t i = 0; i < operands.size(); ++i) {
-                if (defined.contains(operands[i])) {
-                    const bool again =
-                        last.contains(operands[i]) && last[operands[i]].first == &evaluation;
-                    last[operands[i]] = {&evaluation, again || i >= kDyingBits ? 0U : 1U << i};
-                }
+            if (evaluation.product != nullptr) {
+                passOver(evaluation, *evaluation.product, evaluation.productDying);
             }
-            for (const ir::ValueId result : evaluation.operation->results) {
-                defined[result] = true;
-            }
+            passOver(evaluation, *evaluation.operation, evaluation.dying);
         }
         if (item.control
             != nullptr) { // whatever a nested region or the control itself uses stays alive
@@ -152,7 +208,7 @@ void Planner::findDying(const ir::Region& region, BlockPlan& block) const
         last.erase(result);
     }
     for (auto& [value, use] : last) {
-        use.first->dying |= use.second;
+        *use.dying |= use.bit;
     }
 }
 

@@ -156,13 +156,39 @@ void Engine::execute(const Evaluation& evaluation)
         debug(evaluation);
         break;
     default:
-        evaluateNow(evaluation);
-    }
-    for (std::size_t i = 0; i < std::min(operation.operands.size(), kDyingBits); ++i) {
-        if (((evaluation.dying >> i) & 1U) != 0) {
-            value(operation.operands[i]) = {}; // gives its storage back
+        if (evaluation.product == nullptr || !addProduct(evaluation)) {
+            evaluateNow(evaluation);
         }
     }
+    release(operation, evaluation.dying);
+}
+
+// Values that were used for the last time give their storage back.
+void Engine::release(const ir::Operation& operation, std::uint32_t dying)
+{
+    for (std::size_t i = 0; i < std::min(operation.operands.size(), kDyingBits); ++i) {
+        if (((dying >> i) & 1U) != 0) {
+            value(operation.operands[i]) = {};
+        }
+    }
+}
+
+// False where only the product was evaluated, and the addition is left to do.
+bool Engine::addProduct(const Evaluation& evaluation)
+{
+    const ir::Operation& product = *evaluation.product;
+    const ir::Operation& addition = *evaluation.operation;
+    const std::size_t other = addition.operands[0] == product.results[0] ? 1 : 0;
+    std::array<RuntimeValue*, 2> factors{&value(product.operands[0]), &value(product.operands[1])};
+    const bool dies = ((evaluation.dying >> other) & 1U) != 0;
+    if (!m_births
+        && ops::addProduct({product, factors}, value(addition.operands[other]), dies,
+                           value(addition.results[0]))) {
+        release(product, evaluation.productDying);
+        return true;
+    }
+    execute({.operation = &product, .dying = evaluation.productDying});
+    return false;
 }
 
 void Engine::debug(const Evaluation& evaluation)

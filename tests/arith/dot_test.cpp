@@ -77,25 +77,36 @@ struct Operand
 
 constexpr float kUntouched = 12345.0F;
 
+// What a product is added to.
+enum class Plus
+{
+    Nothing,
+    Out,
+    Other
+};
+
 // Calls dot on an output whose rows are longer than n and checks every element, and the rest.
-void expectRightProduct(const Operand& a, const Operand& b, bool accumulate, std::mt19937& random)
+void expectRightProduct(const Operand& a, const Operand& b, Plus plus, std::mt19937& random)
 {
     const std::int64_t m = a.values.rows();
     const std::int64_t n = b.values.cols();
     const std::int64_t ldOut = n + 2;
     std::vector<float> out(static_cast<std::size_t>(m * ldOut), kUntouched);
+    std::vector<float> other(out.size(), kUntouched);
+    std::vector<float>& added = plus == Plus::Other ? other : out;
     Eigen::MatrixXd before = Eigen::MatrixXd::Zero(m, n);
-    if (accumulate) {
+    if (plus != Plus::Nothing) {
         std::normal_distribution<float> normal;
         for (std::int64_t i = 0; i < m; ++i) {
             for (std::int64_t j = 0; j < n; ++j) {
                 const float value = normal(random);
-                out[static_cast<std::size_t>(i * ldOut + j)] = value;
+                added[static_cast<std::size_t>(i * ldOut + j)] = value;
                 before(i, j) = value;
             }
         }
     }
-    dot(m, n, a.values.cols(), a.operand(), b.operand(), out.data(), ldOut, accumulate);
+    dot(m, n, a.values.cols(), a.operand(), b.operand(), out.data(), ldOut,
+        plus == Plus::Nothing ? nullptr : added.data());
 
     const Eigen::MatrixXd expected = before + a.values * b.values;
     const Eigen::MatrixXd scale = before.cwiseAbs() + a.values.cwiseAbs() * b.values.cwiseAbs();
@@ -142,14 +153,14 @@ TEST_P(Dot, isTheProductForEveryLayoutTypeAndMode)
             for (const Layout aLayout : {Layout::RowMajor, Layout::Transposed, Layout::Scattered}) {
                 for (const Layout bLayout :
                      {Layout::RowMajor, Layout::Transposed, Layout::Scattered}) {
-                    for (const bool accumulate : {false, true}) {
+                    for (const Plus plus : {Plus::Nothing, Plus::Out, Plus::Other}) {
                         SCOPED_TRACE(testing::Message()
                                      << dtypeName(aType) << " " << dtypeName(bType) << " layouts "
                                      << static_cast<int>(aLayout) << static_cast<int>(bLayout)
-                                     << (accumulate ? " accumulated" : ""));
+                                     << " plus " << static_cast<int>(plus));
                         const Operand a(61, 83, aType, aLayout, random);
                         const Operand b(83, 77, bType, bLayout, random);
-                        expectRightProduct(a, b, accumulate, random);
+                        expectRightProduct(a, b, plus, random);
                     }
                 }
             }
@@ -167,7 +178,7 @@ TEST_P(Dot, isTheProductForSizesAroundEveryTile)
                 SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k);
                 const Operand a(m, k, DType::BF16, Layout::RowMajor, random);
                 const Operand b(k, n, DType::F32, Layout::Transposed, random);
-                expectRightProduct(a, b, (m + n + k) % 2 == 0, random);
+                expectRightProduct(a, b, static_cast<Plus>((m + n + k) % 3), random);
             }
         }
     }
@@ -188,7 +199,7 @@ TEST_P(Dot, isTheProductForRandomSizes)
         const std::int64_t k = size(300);
         const Operand a(m, k, type(), layout(), random);
         const Operand b(k, n, type(), layout(), random);
-        expectRightProduct(a, b, size(2) == 1, random);
+        expectRightProduct(a, b, static_cast<Plus>(size(3) - 1), random);
     }
 }
 
@@ -196,13 +207,11 @@ TEST_P(Dot, isTheProductBeyondEveryBlockSize)
 {
     // Longer than one run of k, wider than one packed part of b, and threaded.
     std::mt19937 random(3);
-    for (const bool accumulate : {false, true}) {
+    for (const Plus plus : {Plus::Nothing, Plus::Out, Plus::Other}) {
         expectRightProduct(Operand(9, 1543, DType::BF16, Layout::RowMajor, random),
-                           Operand(1543, 101, DType::F32, Layout::RowMajor, random), accumulate,
-                           random);
+                           Operand(1543, 101, DType::F32, Layout::RowMajor, random), plus, random);
         expectRightProduct(Operand(5, 521, DType::F32, Layout::Transposed, random),
-                           Operand(521, 4133, DType::BF16, Layout::RowMajor, random), accumulate,
-                           random);
+                           Operand(521, 4133, DType::BF16, Layout::RowMajor, random), plus, random);
     }
 }
 
@@ -220,7 +229,7 @@ TEST_P(Dot, givesTheSameBitsOnAnyNumberOfThreads)
             setThreadCount(threads);
             for (int repetition = 0; repetition < 3; ++repetition) {
                 std::vector<float> out(static_cast<std::size_t>(m * n), 0.25F);
-                dot(m, n, k, a.operand(), b.operand(), out.data(), n, true);
+                dot(m, n, k, a.operand(), b.operand(), out.data(), n, out.data());
                 if (first.empty()) {
                     first = out;
                 }
@@ -239,7 +248,7 @@ TEST_P(Dot, givesAnElementTheSameBitsWhereverItStands)
     const Operand a(50, 600, DType::F32, Layout::RowMajor, random);
     const Operand b(600, n, DType::F32, Layout::RowMajor, random);
     std::vector<float> whole(50 * 75);
-    dot(50, n, 600, a.operand(), b.operand(), whole.data(), n, false);
+    dot(50, n, 600, a.operand(), b.operand(), whole.data(), n, nullptr);
     for (const std::int64_t row : {0, 13, 49}) {
         for (std::int64_t column = 0; column < n; ++column) {
             DotOperand aRow = a.operand();
@@ -247,7 +256,7 @@ TEST_P(Dot, givesAnElementTheSameBitsWhereverItStands)
             DotOperand bColumn = b.operand();
             bColumn.data = b.floats.data() + column;
             float alone = 0;
-            dot(1, 1, 600, aRow, bColumn, &alone, 1, false);
+            dot(1, 1, 600, aRow, bColumn, &alone, 1, nullptr);
             ASSERT_EQ(alone, whole[static_cast<std::size_t>(row * n + column)]);
         }
     }
@@ -258,12 +267,12 @@ TEST_P(Dot, ofNothingIsZeroOrLeavesTheSum)
     const float one = 1.0F;
     const DotOperand none{&one, DType::F32, 0, 1};
     std::vector<float> out(6, kUntouched);
-    dot(2, 2, 0, none, none, out.data(), 3, true);
+    dot(2, 2, 0, none, none, out.data(), 3, out.data());
     EXPECT_EQ(out, std::vector<float>(6, kUntouched));
-    dot(2, 2, 0, none, none, out.data(), 3, false);
+    dot(2, 2, 0, none, none, out.data(), 3, nullptr);
     EXPECT_EQ(out, (std::vector<float>{0, 0, kUntouched, 0, 0, kUntouched}));
-    dot(0, 2, 3, none, none, out.data(), 3, false);
-    dot(2, 0, 3, none, none, out.data(), 3, false);
+    dot(0, 2, 3, none, none, out.data(), 3, nullptr);
+    dot(2, 0, 3, none, none, out.data(), 3, nullptr);
     EXPECT_EQ(out, (std::vector<float>{0, 0, kUntouched, 0, 0, kUntouched}));
 }
 
@@ -280,7 +289,7 @@ TEST_P(Dot, keepsInfinitiesAndNanInTheirRowsAndColumns)
     b[index(4, 2)] = 0.0F; // infinity times zero
     std::vector<float> out(index(size, 0));
     dot(size, size, size, {a.data(), DType::F32, size, 1}, {b.data(), DType::F32, size, 1},
-        out.data(), size, false);
+        out.data(), size, nullptr);
     for (std::int64_t i = 0; i < size; ++i) {
         for (std::int64_t j = 0; j < size; ++j) {
             const float value = out[index(i, j)];
@@ -299,7 +308,7 @@ TEST_P(Dot, readsABroadcastOperandThroughStrideZero)
 {
     const float two = 2.0F;
     std::vector<float> out(3 * 40);
-    dot(3, 40, 5, {&two, DType::F32, 0, 0}, {&two, DType::F32, 0, 0}, out.data(), 40, false);
+    dot(3, 40, 5, {&two, DType::F32, 0, 0}, {&two, DType::F32, 0, 0}, out.data(), 40, nullptr);
     EXPECT_EQ(out, std::vector<float>(3 * 40, 20.0F));
 }
 

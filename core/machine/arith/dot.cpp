@@ -64,7 +64,7 @@ struct Slab
     DotOperand b;
     float* out;
     std::int64_t outStride;
-    bool accumulate;
+    const float* plus; // null: nothing
 };
 
 struct Range
@@ -88,10 +88,10 @@ void packColumns(const Kernels& kernels, const Slab& slab, Range columns, float*
 void multiplyStrip(const Kernels& kernels, const Slab& slab, Range rows, Range columns,
                    const float* packed)
 {
+    const std::int64_t first = rows.begin * slab.outStride + columns.begin;
     kernels.multiplyStrip({viewFrom(slab.a, rows.begin, 0), packed, rows.end - rows.begin,
-                           columns.end - columns.begin, slab.depth,
-                           slab.out + rows.begin * slab.outStride + columns.begin, slab.outStride,
-                           slab.accumulate});
+                           columns.end - columns.begin, slab.depth, slab.out + first,
+                           slab.outStride, slab.plus == nullptr ? nullptr : slab.plus + first});
 }
 
 // Each part takes its own columns of b, packs them and multiplies all rows of a with them: nothing
@@ -151,14 +151,6 @@ void multiplySlab(const Kernels& kernels, const Slab& slab)
     multiplyByStrips(kernels, slab);
 }
 
-template<class Element>
-void fillWithZeros(std::int64_t m, std::int64_t n, Element* out, std::int64_t ldOut)
-{
-    for (std::int64_t i = 0; i < m; ++i) {
-        std::fill_n(out + i * ldOut, n, Element{0});
-    }
-}
-
 void checkSizes(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t ldOut)
 {
     PALLASCOPE_CHECK(m >= 0 && n >= 0 && k >= 0);
@@ -168,7 +160,7 @@ void checkSizes(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t ldO
 } // namespace
 
 void dot(std::int64_t m, std::int64_t n, std::int64_t k, DotOperand a, DotOperand b, float* out,
-         std::int64_t ldOut, bool accumulate)
+         std::int64_t ldOut, const float* plus)
 {
     checkSizes(m, n, k, ldOut);
     PALLASCOPE_CHECK(a.dtype == DType::F32 || a.dtype == DType::BF16);
@@ -177,8 +169,9 @@ void dot(std::int64_t m, std::int64_t n, std::int64_t k, DotOperand a, DotOperan
         return;
     }
     if (k == 0) {
-        if (!accumulate) {
-            fillWithZeros(m, n, out, ldOut);
+        for (std::int64_t i = 0; i < m && plus != out; ++i) {
+            plus == nullptr ? std::fill_n(out + i * ldOut, n, 0.0F)
+                            : std::copy_n(plus + i * ldOut, n, out + i * ldOut);
         }
         return;
     }
@@ -189,11 +182,18 @@ void dot(std::int64_t m, std::int64_t n, std::int64_t k, DotOperand a, DotOperan
             DotOperand bPart = b;
             aPart.data = viewFrom(a, 0, depth).data;
             bPart.data = viewFrom(b, depth, column).data;
-            multiplySlab(kernels, {m, std::min(kPackedColumns, n - column),
-                                   std::min(kernels.maxDepth, k - depth), aPart, bPart,
-                                   out + column, ldOut, accumulate || depth > 0});
+            const float* before = depth > 0 ? out : plus;
+            multiplySlab(kernels,
+                         {m, std::min(kPackedColumns, n - column),
+                          std::min(kernels.maxDepth, k - depth), aPart, bPart, out + column, ldOut,
+                          before == nullptr ? nullptr : before + column});
         }
     }
+}
+
+std::int64_t longestRun()
+{
+    return activeKernels().maxDepth;
 }
 
 void dotInt32(std::int64_t m, std::int64_t n, std::int64_t k, DotOperand a, DotOperand b,
@@ -201,8 +201,8 @@ void dotInt32(std::int64_t m, std::int64_t n, std::int64_t k, DotOperand a, DotO
 {
     checkSizes(m, n, k, ldOut);
     PALLASCOPE_CHECK(a.dtype == DType::Int32 && b.dtype == DType::Int32);
-    if (!accumulate) {
-        fillWithZeros(m, n, out, ldOut);
+    for (std::int64_t i = 0; i < m && !accumulate; ++i) {
+        std::fill_n(out + i * ldOut, n, 0);
     }
     if (m == 0 || n == 0 || k == 0) {
         return;

@@ -21,12 +21,17 @@ struct DotOperand
     std::int64_t columnStride;
 };
 
-// out[m, n] = (accumulate ? out : 0) + a[m, k] * b[k, n], out in rows of ldOut elements. a and b
-// are F32 or BF16, each on its own. out may not overlap them. k = 0 is a sum of nothing.
+// out[m, n] = plus[m, n] + a[m, k] * b[k, n], out and plus in rows of ldOut elements. a and b are
+// F32 or BF16, each on its own. plus is out itself, apart from it, or null for nothing. out may not
+// overlap a and b. k = 0 is a sum of nothing.
 void dot(std::int64_t m, std::int64_t n, std::int64_t k, DotOperand a, DotOperand b, float* out,
-         std::int64_t ldOut, bool accumulate);
+         std::int64_t ldOut, const float* plus);
 
-// The same for int32 operands; sums wrap around.
+// Up to this k an element is plus + (the sum of its products), rounded as the product and the sum
+// one after the other are.
+[[nodiscard]] std::int64_t longestRun();
+
+// out = (accumulate ? out : 0) + a * b for int32 operands; sums wrap around.
 void dotInt32(std::int64_t m, std::int64_t n, std::int64_t k, DotOperand a, DotOperand b,
               std::int32_t* out, std::int64_t ldOut, bool accumulate);
 

@@ -18,8 +18,9 @@ struct MatrixView
     std::int64_t columnStride;
 };
 
-// A strip of whole rows of the output, and what is added to it: a[rows, depth] * b[depth, columns],
-// b packed by packColumns. depth is at most Kernels::maxDepth.
+// A strip of whole rows of the output: plus (null: nothing) + a[rows, depth] * b[depth, columns], b
+// packed by packColumns. depth is at most Kernels::maxDepth. plus lies in rows like out, and may be
+// out.
 struct Strip
 {
     MatrixView a;
@@ -29,7 +30,7 @@ struct Strip
     std::int64_t depth;
     float* out;
     std::int64_t outStride;
-    bool accumulate;
+    const float* plus;
 };
 
 struct Kernels
@@ -37,7 +38,7 @@ struct Kernels
     std::int64_t tileRows;     // rows of the register tile
     std::int64_t tileColumns;  // columns of the register tile and of one packed panel of b
     std::int64_t stripColumns; // columns of a strip that fit a core's own cache, whole tiles
-    std::int64_t maxDepth;     // products summed in registers before they are added to the output
+    std::int64_t maxDepth;     // products summed in registers before anything else is added
 
     // b[depth, columns] to f32 panels of tileColumns, each [depth, tileColumns], padded with zeros.
     void (*packColumns)(const MatrixView& b, std::int64_t depth, std::int64_t columns,

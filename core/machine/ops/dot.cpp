@@ -117,20 +117,54 @@ RuntimeValue widened(const RuntimeValue& value, bool integers)
     return value.dtype == DType::BF16 ? value : converted(value, DType::F32);
 }
 
-} // namespace
-
-RuntimeValue dot(const Call& call)
+// What is multiplied, made ready.
+struct Factors
 {
-    const bool integers = !isFloat(call.operand(0).dtype) && !isFloat(call.operand(1).dtype);
-    const RuntimeValue lhs = widened(call.operand(0), integers),
-                       rhs = widened(call.operand(1), integers);
-    const auto& dimensions = call.params<ir::DotParams>();
-    const Matrix a = arrange(lhs, dimensions.lhsBatch, dimensions.lhsContracting);
-    const Matrix b = arrange(rhs, dimensions.rhsBatch, dimensions.rhsContracting);
-    PALLASCOPE_CHECK(a.inner == b.inner && a.batch == b.batch);
+    const ir::DotParams& dimensions;
+    bool integers;
+    RuntimeValue lhs, rhs;
+    Matrix a, b;
+
+    explicit Factors(const Call& call)
+        : dimensions(call.params<ir::DotParams>())
+        , integers(!isFloat(call.operand(0).dtype) && !isFloat(call.operand(1).dtype))
+        , lhs(widened(call.operand(0), integers))
+        , rhs(widened(call.operand(1), integers))
+        , a(arrange(lhs, dimensions.lhsBatch, dimensions.lhsContracting))
+        , b(arrange(rhs, dimensions.rhsBatch, dimensions.rhsContracting))
+    {
+        PALLASCOPE_CHECK(a.inner == b.inner && a.batch == b.batch);
+    }
+
+    // out = plus + the product; plus is out, apart from it, or null for nothing.
+    void multiply(std::byte* out, const std::byte* plus) const
+    {
+        for (std::int64_t batch = 0; batch < a.batch; ++batch) {
+            const arith::DotOperand left{a.data + batch * a.batchStride * dtypeBytes(lhs.dtype),
+                                         lhs.dtype, a.outerStride, a.innerStride};
+            const arith::DotOperand right{b.data + batch * b.batchStride * dtypeBytes(rhs.dtype),
+                                          rhs.dtype, b.innerStride, b.outerStride};
+            const std::int64_t first = batch * a.outer * b.outer * 4;
+            if (integers) {
+                arith::dotInt32(a.outer, b.outer, a.inner, left, right,
+                                reinterpret_cast<std::int32_t*>(out + first), b.outer, false);
+            } else {
+                arith::dot(a.outer, b.outer, a.inner, left, right,
+                           reinterpret_cast<float*>(out + first), b.outer,
+                           plus == nullptr ? nullptr
+                                           : reinterpret_cast<const float*>(plus + first));
+            }
+        }
+    }
+};
+
+// Of the result: batch axes, then the free ones of either side.
+Shape productShape(const Factors& factors)
+{
+    const ir::DotParams& dimensions = factors.dimensions;
     std::vector<Extent> extents;
     for (const std::int32_t axis : dimensions.lhsBatch) {
-        extents.push_back(lhs.shape[static_cast<std::size_t>(axis)]);
+        extents.push_back(factors.lhs.shape[static_cast<std::size_t>(axis)]);
     }
     const auto appendFree = [&](const Shape& shape, const auto& batch, const auto& contracting) {
         for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
@@ -141,30 +175,44 @@ RuntimeValue dot(const Call& call)
             }
         }
     };
-    appendFree(lhs.shape, dimensions.lhsBatch, dimensions.lhsContracting);
-    appendFree(rhs.shape, dimensions.rhsBatch, dimensions.rhsContracting);
-    RuntimeValue sum = RuntimeValue::arrayOf(integers ? DType::Int32 : DType::F32, Shape(extents));
+    appendFree(factors.lhs.shape, dimensions.lhsBatch, dimensions.lhsContracting);
+    appendFree(factors.rhs.shape, dimensions.rhsBatch, dimensions.rhsContracting);
+    return Shape(extents);
+}
+
+} // namespace
+
+RuntimeValue dot(const Call& call)
+{
+    const Factors factors(call);
+    RuntimeValue sum =
+        RuntimeValue::arrayOf(factors.integers ? DType::Int32 : DType::F32, productShape(factors));
     std::byte scalar[4];
-    std::byte* out = sum.isScalar() ? scalar : sum.data.get();
-    for (std::int64_t batch = 0; batch < a.batch; ++batch) {
-        const arith::DotOperand left{a.data + batch * a.batchStride * dtypeBytes(lhs.dtype),
-                                     lhs.dtype, a.outerStride, a.innerStride};
-        const arith::DotOperand right{b.data + batch * b.batchStride * dtypeBytes(rhs.dtype),
-                                      rhs.dtype, b.innerStride, b.outerStride};
-        std::byte* target = out + batch * a.outer * b.outer * 4;
-        if (integers) {
-            arith::dotInt32(a.outer, b.outer, a.inner, left, right,
-                            reinterpret_cast<std::int32_t*>(target), b.outer, false);
-        } else {
-            arith::dot(a.outer, b.outer, a.inner, left, right, reinterpret_cast<float*>(target),
-                       b.outer, false);
-        }
-    }
+    factors.multiply(sum.isScalar() ? scalar : sum.data.get(), nullptr);
     if (sum.isScalar()) {
         sum.scalar = readElement(sum.dtype, scalar, 0);
     }
-    sum.shadow = dotShadow(dimensions, lhs, rhs, a.batch, a.outer, b.outer);
-    return converted(sum, dimensions.dtype);
+    sum.shadow = dotShadow(factors.dimensions, factors.lhs, factors.rhs, factors.a.batch,
+                           factors.a.outer, factors.b.outer);
+    return converted(sum, factors.dimensions.dtype);
+}
+
+bool addProduct(const Call& product, RuntimeValue& addend, bool dies, RuntimeValue& sum)
+{
+    if (!addend.shadow.all() || !product.operand(0).shadow.all()
+        || !product.operand(1).shadow.all()) {
+        return false;
+    }
+    const Factors factors(product);
+    if (factors.integers || factors.a.inner > arith::longestRun()) {
+        return false;
+    }
+    RuntimeValue made = dies && addend.data.use_count() == 1
+                            ? std::move(addend)
+                            : RuntimeValue::arrayOf(DType::F32, addend.shape);
+    factors.multiply(made.data.get(), addend.data ? addend.data.get() : made.data.get());
+    sum = std::move(made);
+    return true;
 }
 
 } // namespace pallascope::machine::ops

@@ -74,6 +74,11 @@ struct Call
 [[nodiscard]] RuntimeValue iota(const Call& call);
 [[nodiscard]] RuntimeValue iota2x32(const Call& call);
 [[nodiscard]] RuntimeValue dot(const Call& call);
+// addend + product in one pass, for an f32 array and a product of its shape that is f32 as well;
+// with the bits of the two one after the other. `dies`: the addend's storage may be taken. False,
+// and nothing done, where something is undefined or the bits would differ.
+[[nodiscard]] bool addProduct(const Call& product, RuntimeValue& addend, bool dies,
+                              RuntimeValue& sum);
 [[nodiscard]] RuntimeValue engine(const Call& call); // grid, memory, control: not a value here
 
 // What the families share.
