@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from pallascope import compat
 from support import (PALLASCOPE, call, check, integers, like, matmul_body, normal, on_mesh,
                      pallascope, pl, pltpu)
 
