@@ -85,7 +85,8 @@ def _emit_pipeline(body: Callable[..., None], *, grid: Any, in_specs: Any = (),
             *of_maps, *bounds, *moved, *consts, *operands,
             body_jaxpr=jaxpr, body_consts_len=len(consts), grid_mapping=mapping, args_tree=tree,
             tiling=tiling, core_axis=core_axis, core_axis_name=core_axis_name,
-            dimension_semantics=dimension_semantics, no_pipelining=no_pipelining, _num_extra_dynamic=len(moved),
+            dimension_semantics=dimension_semantics, no_pipelining=no_pipelining,
+            _num_extra_dynamic=len(moved),
             _static_grid_offsets=tuple(None if isinstance(offset, jax.Array) else offset
                                        for offset in offsets))
 
