@@ -10,19 +10,19 @@ namespace pallascope::kernel_file {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kWidth = 120;
 
 template<class T>
-Json toValue(const T& value);
+OrderedJson toValue(const T& value);
 
-Json toValue(bool value)
+OrderedJson toValue(bool value)
 {
     return value;
 }
 
-Json toValue(double value)
+OrderedJson toValue(double value)
 {
     constexpr double kWhole = 9007199254740992.0; // beyond, an integer may not be exact
     const bool whole = std::floor(value) == value && std::fabs(value) < kWhole;
@@ -35,46 +35,46 @@ Json toValue(double value)
     return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-Json toValue(const std::string& value)
+OrderedJson toValue(const std::string& value)
 {
     return value;
 }
 
-Json toValue(DType value)
+OrderedJson toValue(DType value)
 {
     return dtypeName(value);
 }
 
-Json toValue(ir::OpCode value)
+OrderedJson toValue(ir::OpCode value)
 {
     return ir::opName(value);
 }
 
-Json toValue(ir::ValueId value)
+OrderedJson toValue(ir::ValueId value)
 {
     return value.index;
 }
 
-Json toValue(ir::LocationId value)
+OrderedJson toValue(ir::LocationId value)
 {
     return value.index;
 }
 
-Json toValue(const Shape& value)
+OrderedJson toValue(const Shape& value)
 {
     return value.extents();
 }
 
 template<class T>
-Json toValue(const std::optional<T>& value)
+OrderedJson toValue(const std::optional<T>& value)
 {
-    return value ? toValue(*value) : Json();
+    return value ? toValue(*value) : OrderedJson();
 }
 
 template<class T>
-Json toValue(const std::vector<T>& list)
+OrderedJson toValue(const std::vector<T>& list)
 {
-    Json json = Json::array();
+    OrderedJson json = OrderedJson::array();
     for (const T& entry : list) {
         json.push_back(toValue(entry));
     }
@@ -103,7 +103,7 @@ public:
         std::visit(
             [&]<class P>(const P& alternative) {
                 if constexpr (!std::same_as<P, std::monostate>) {
-                    Json json = toValue(alternative);
+                    OrderedJson json = toValue(alternative);
                     if (!json.empty()) {
                         m_object[std::string(key)] = std::move(json);
                     }
@@ -113,9 +113,9 @@ public:
     }
 
     // Without the members that are as in `defaults`.
-    [[nodiscard]] Json less(const ObjectWriter& defaults) const
+    [[nodiscard]] OrderedJson less(const ObjectWriter& defaults) const
     {
-        Json result = Json::object();
+        OrderedJson result = OrderedJson::object();
         for (const auto& [key, value] : m_object.items()) {
             const bool always =
                 std::find(m_required.begin(), m_required.end(), key) != m_required.end();
@@ -128,12 +128,12 @@ public:
     }
 
 private:
-    Json m_object = Json::object();
+    OrderedJson m_object = OrderedJson::object();
     std::vector<std::string> m_required;
 };
 
 template<class T>
-Json toValue(const T& value)
+OrderedJson toValue(const T& value)
 {
     if constexpr (std::is_enum_v<T>) {
         const std::string_view name = enumName(value);
@@ -155,9 +155,9 @@ Json toValue(const T& value)
 }
 
 // One line where it fits, else one line per entry.
-void print(const Json& json, std::size_t indent, std::string& out)
+void print(const OrderedJson& json, std::size_t indent, std::string& out)
 {
-    const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string line = json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
     if (indent + line.size() <= kWidth || !json.is_structured() || json.empty()) {
         out += line;
         return;

@@ -1,3 +1,4 @@
+#include "core/trace/columns.h"
 #include "core/trace/lookup.h"
 #include "core/trace/mark_time.h"
 #include "core/trace/output.h"
@@ -8,11 +9,6 @@
 namespace pallascope::trace {
 
 namespace {
-
-std::size_t at(std::int64_t index)
-{
-    return static_cast<std::size_t>(index);
-}
 
 // Everything happens in one process; lanes are its threads.
 constexpr std::string_view kComplete = R"({"ph":"X","pid":1,"tid":)";

@@ -1,4 +1,5 @@
 #include "core/base/check.h"
+#include "core/trace/columns.h"
 #include "core/trace/index_sums.h"
 
 #include <algorithm>
@@ -8,16 +9,6 @@ namespace pallascope::trace {
 
 namespace {
 
-std::size_t at(std::int64_t index)
-{
-    return static_cast<std::size_t>(index);
-}
-
-std::size_t begunBy(const std::vector<std::int64_t>& column, std::int64_t t)
-{
-    return at(std::upper_bound(column.begin(), column.end(), t) - column.begin());
-}
-
 double bodyShare(const Trace& trace, std::size_t step, std::int64_t t)
 {
     const std::int64_t begin = trace.steps().bodyBegin[step], end = trace.steps().bodyEnd[step];
@@ -25,11 +16,6 @@ double bodyShare(const Trace& trace, std::size_t step, std::int64_t t)
         return 1;
     }
     return t <= begin ? 0 : static_cast<double>(t - begin) / static_cast<double>(end - begin);
-}
-
-std::int64_t clamped(const Trace& trace, Picoseconds t)
-{
-    return std::clamp<std::int64_t>(t.value(), 0, trace.end().value());
 }
 
 // Calls f(template, ps since its begin) for every segment that runs at t, one per agent.

@@ -1,5 +1,6 @@
 #include "core/trace/index_sums.h"
 
+#include "core/trace/columns.h"
 #include "core/trace/mark_time.h"
 
 #include <algorithm>
@@ -8,11 +9,6 @@
 namespace pallascope::trace {
 
 namespace {
-
-std::size_t at(std::int64_t index)
-{
-    return static_cast<std::size_t>(index);
-}
 
 Lane makeLane(const Trace& trace, std::int32_t link)
 {

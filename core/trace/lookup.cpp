@@ -2,6 +2,7 @@
 
 #include "core/base/check.h"
 #include "core/base/format.h"
+#include "core/trace/columns.h"
 #include "core/trace/mark_time.h"
 
 #include <algorithm>
@@ -9,22 +10,6 @@
 namespace pallascope::trace {
 
 namespace {
-
-std::size_t at(std::int64_t index)
-{
-    return static_cast<std::size_t>(index);
-}
-
-// Rows [0, result) of a sorted column are at or before t.
-std::size_t begunBy(const std::vector<std::int64_t>& column, std::int64_t t)
-{
-    return at(std::upper_bound(column.begin(), column.end(), t) - column.begin());
-}
-
-std::int64_t clamped(const Trace& trace, Picoseconds t)
-{
-    return std::clamp<std::int64_t>(t.value(), 0, trace.end().value());
-}
 
 struct Rows
 {

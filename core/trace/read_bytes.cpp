@@ -15,7 +15,7 @@ namespace pallascope::trace {
 namespace {
 
 constexpr std::size_t kChunk = 1024 * 1024;
-constexpr int kGzipWindow = 15 + 16;
+constexpr int kAnyGzipWindow = 15 + 16; // the largest, which reads the smaller ones too
 
 // Traces pack about 10 to 1. Something that unpacks to far more is made to fill the memory.
 constexpr std::size_t kMaxRatio = 250;
@@ -80,7 +80,7 @@ Status checkKind(const std::filesystem::path& path)
 class Inflater
 {
 public:
-    Inflater() { PALLASCOPE_CHECK(inflateInit2(&m_stream, kGzipWindow) == Z_OK); }
+    Inflater() { PALLASCOPE_CHECK(inflateInit2(&m_stream, kAnyGzipWindow) == Z_OK); }
 
     ~Inflater() { inflateEnd(&m_stream); }
 

@@ -5,11 +5,21 @@
 #include "core/base/result.h"
 #include "core/trace/trace.h"
 
+#include <fmt/format.h>
+#include <utility>
+
 namespace pallascope::trace {
 
 // The latest time a trace may hold: every nanosecond up to it is exact in a double, which is what
 // readers of the Chrome half use.
 inline constexpr std::int64_t kMaxTime = ((std::int64_t{1} << 53) - 1) * 1000; // ps
+
+// A rule that the trace breaks, told as a sentence.
+template<class... Args>
+[[nodiscard]] Error broken(fmt::format_string<Args...> text, Args&&... args)
+{
+    return userError(fmt::format(text, std::forward<Args>(args)...));
+}
 
 // Blocks of an operand's array; validateInfo has checked that it fits.
 [[nodiscard]] std::int64_t blockTotal(const Operand& operand);

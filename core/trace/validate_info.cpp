@@ -12,12 +12,6 @@ namespace pallascope::trace {
 
 namespace {
 
-template<class... Args>
-Error broken(fmt::format_string<Args...> text, Args&&... args)
-{
-    return userError(fmt::format(text, std::forward<Args>(args)...));
-}
-
 template<class T>
 bool isIndex(std::int64_t value, const std::vector<T>& list)
 {

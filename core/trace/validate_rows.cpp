@@ -1,3 +1,4 @@
+#include "core/trace/columns.h"
 #include "core/trace/validate.h"
 
 #include <fmt/format.h>
@@ -9,17 +10,6 @@
 namespace pallascope::trace {
 
 namespace {
-
-template<class... Args>
-Error broken(fmt::format_string<Args...> text, Args&&... args)
-{
-    return userError(fmt::format(text, std::forward<Args>(args)...));
-}
-
-std::size_t at(std::int64_t index)
-{
-    return static_cast<std::size_t>(index);
-}
 
 // All columns of a table as long as the first.
 Status sameLength(std::string_view table, std::size_t rows,

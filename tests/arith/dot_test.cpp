@@ -1,5 +1,6 @@
 #include "core/machine/arith/dot.h"
 #include "core/machine/arith/threads.h"
+#include "tests/arith/levels.h"
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
@@ -312,21 +313,7 @@ TEST_P(Dot, readsABroadcastOperandThroughStrideZero)
     EXPECT_EQ(out, std::vector<float>(3 * 40, 20.0F));
 }
 
-std::string levelName(const testing::TestParamInfo<DotLevel>& level)
-{
-    switch (level.param) {
-    case DotLevel::V2:
-        return "V2";
-    case DotLevel::V3:
-        return "V3";
-    case DotLevel::V4:
-        return "V4";
-    }
-    return "unknown";
-}
-
-INSTANTIATE_TEST_SUITE_P(Levels, Dot, testing::Values(DotLevel::V2, DotLevel::V3, DotLevel::V4),
-                         levelName);
+INSTANTIATE_TEST_SUITE_P(Levels, Dot, everyLevel(), levelName);
 
 TEST(DotInt32, wrapsAroundLikeUnsignedSums)
 {

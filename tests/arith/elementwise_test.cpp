@@ -1,6 +1,7 @@
 #include "core/base/dtype.h"
 #include "core/machine/arith/dot.h"
 #include "core/machine/arith/elementwise.h"
+#include "tests/arith/levels.h"
 
 #include <gtest/gtest.h>
 
@@ -178,21 +179,7 @@ TEST_P(Elementwise, fillingStopsAtTheLastElement)
     }
 }
 
-std::string levelName(const testing::TestParamInfo<DotLevel>& level)
-{
-    switch (level.param) {
-    case DotLevel::V2:
-        return "V2";
-    case DotLevel::V3:
-        return "V3";
-    case DotLevel::V4:
-        return "V4";
-    }
-    return "unknown";
-}
-
-INSTANTIATE_TEST_SUITE_P(Levels, Elementwise,
-                         testing::Values(DotLevel::V2, DotLevel::V3, DotLevel::V4), levelName);
+INSTANTIATE_TEST_SUITE_P(Levels, Elementwise, everyLevel(), levelName);
 
 TEST(CopyRows, movesTheBlockAndNothingAround)
 {

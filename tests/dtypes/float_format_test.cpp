@@ -100,9 +100,9 @@ TEST_P(FloatFormats, midpointsAndTheirNeighboursRoundAsInMlDtypes)
     std::vector<float> points;
     for (std::size_t i = 0; i + 1 < values.size(); ++i) {
         const auto half = static_cast<float>((values[i] + values[i + 1]) / 2);
-        constexpr float kInfinity = std::numeric_limits<float>::infinity();
+        constexpr float kUpwards = std::numeric_limits<float>::infinity();
         points.insert(points.end(), {static_cast<float>(values[i]), std::nextafter(half, 0.0F),
-                                     half, std::nextafter(half, kInfinity)});
+                                     half, std::nextafter(half, kUpwards)});
     }
     const std::size_t positive = points.size();
     for (std::size_t i = 0; i < positive; ++i) {

@@ -9,7 +9,7 @@ namespace pallascope::fuzz {
 
 namespace {
 
-const Corpus& corpus()
+const Corpus& chipCorpus()
 {
     static const Corpus kCorpus = [] {
         std::vector<std::string> files;
@@ -53,7 +53,7 @@ Outcome useChip(const std::string& path, const std::string& bytes)
 } // namespace
 
 const Format kChipFormat{"chip", ".json",
-                         []() -> const std::vector<std::string>& { return corpus().files; },
-                         [](Random& random) { return mutatedFile(corpus(), random); }, useChip};
+                         []() -> const std::vector<std::string>& { return chipCorpus().files; },
+                         [](Random& random) { return mutatedFile(chipCorpus(), random); }, useChip};
 
 } // namespace pallascope::fuzz

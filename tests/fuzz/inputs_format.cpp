@@ -34,7 +34,7 @@ std::vector<std::string> makeSeeds()
     return {rawZip(members), rawZip({members[0]})};
 }
 
-const ArchiveCorpus& corpus()
+const ArchiveCorpus& inputsCorpus()
 {
     static const ArchiveCorpus kCorpus(makeSeeds());
     return kCorpus;
@@ -47,8 +47,8 @@ Outcome useInputs(const std::string& path, const std::string&)
 
 } // namespace
 
-const Format kInputsFormat{"inputs", ".npz",
-                           []() -> const std::vector<std::string>& { return corpus().files(); },
-                           [](Random& random) { return corpus().mutated(random); }, useInputs};
+const Format kInputsFormat{
+    "inputs", ".npz", []() -> const std::vector<std::string>& { return inputsCorpus().files(); },
+    [](Random& random) { return inputsCorpus().mutated(random); }, useInputs};
 
 } // namespace pallascope::fuzz

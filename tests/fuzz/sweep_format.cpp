@@ -44,7 +44,7 @@ std::vector<study::SweepRow> sweepFrom(std::vector<study::SweepRow> done)
     return finished;
 }
 
-const Corpus& corpus()
+const Corpus& sweepCorpus()
 {
     static const Corpus kCorpus = corpusOfJson(
         {study::toJson(subject(), sweepFrom({})), study::toJson(subject(), {sweepFrom({})[0]})});
@@ -70,8 +70,8 @@ Outcome useSweep(const std::string& path, const std::string& bytes)
 
 } // namespace
 
-const Format kSweepFormat{"sweep", ".json",
-                          []() -> const std::vector<std::string>& { return corpus().files; },
-                          [](Random& random) { return mutatedFile(corpus(), random); }, useSweep};
+const Format kSweepFormat{
+    "sweep", ".json", []() -> const std::vector<std::string>& { return sweepCorpus().files; },
+    [](Random& random) { return mutatedFile(sweepCorpus(), random); }, useSweep};
 
 } // namespace pallascope::fuzz

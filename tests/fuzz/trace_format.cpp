@@ -34,7 +34,7 @@ Corpus makeCorpus()
     return corpusOfJson(std::move(files));
 }
 
-const Corpus& corpus()
+const Corpus& traceCorpus()
 {
     static const Corpus kCorpus = makeCorpus();
     return kCorpus;
@@ -60,10 +60,10 @@ std::string gzipped(const std::string& text)
 std::string mutatedTrace(Random& random)
 {
     if (random.oneIn(3)) {
-        return mutatedFile(corpus(), random);
+        return mutatedFile(traceCorpus(), random);
     }
-    const Json& tree = random.pick(corpus().trees);
-    const Json& other = random.pick(corpus().trees);
+    const Json& tree = random.pick(traceCorpus().trees);
+    const Json& other = random.pick(traceCorpus().trees);
     return R"({"traceEvents":)" + tree["traceEvents"].dump() + R"(,"pallascope":)"
            + mutatedTree(tree["pallascope"], other["pallascope"], random) + "}";
 }
@@ -72,7 +72,7 @@ const Corpus& packedCorpus()
 {
     static const Corpus kCorpus = [] {
         Corpus packed;
-        for (const std::string& text : corpus().files) {
+        for (const std::string& text : traceCorpus().files) {
             packed.files.push_back(gzipped(text));
         }
         return packed;
@@ -104,7 +104,7 @@ Outcome useTrace(const std::string& path, const std::string&)
 } // namespace
 
 const Format kTraceFormat{"trace", ".trace.json",
-                          []() -> const std::vector<std::string>& { return corpus().files; },
+                          []() -> const std::vector<std::string>& { return traceCorpus().files; },
                           mutatedTrace, useTrace};
 
 const Format kPackedTraceFormat{

@@ -256,10 +256,10 @@ void expectParamsSurvive()
             ASSERT_TRUE(code) << name;
             EXPECT_TRUE(std::holds_alternative<P>(kernel_file::paramsFor(*code))) << name;
             ir::Operation operation{.code = *code, .params = params};
-            const std::string json = kernel_file::operationToJson(operation);
-            const Result<ir::Operation> back = kernel_file::operationFromJson(json);
-            ASSERT_TRUE(back) << json << back.error().message;
-            EXPECT_TRUE(*back == operation) << json;
+            const std::string text = kernel_file::operationToJson(operation);
+            const Result<ir::Operation> back = kernel_file::operationFromJson(text);
+            ASSERT_TRUE(back) << text << back.error().message;
+            EXPECT_TRUE(*back == operation) << text;
         }
     }
 }

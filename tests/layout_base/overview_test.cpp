@@ -9,12 +9,6 @@ using namespace pallascope::layout;
 
 namespace {
 
-const RunView& mainJob()
-{
-    static const RunView run = test::mainJobView();
-    return run;
-}
-
 int countFills(const Scene& scene, Color color)
 {
     int count = 0;
@@ -36,20 +30,20 @@ bool hasTarget(const Scene& scene, TargetKind kind)
 TEST(Overview, hasAMarkForEveryWaitUpToOnePerTwoPixels)
 {
     ViewState state;
-    state.visible = firstFrame(*mainJob().trace);
+    state.visible = firstFrame(*test::sharedMainJob().trace);
     // 63 stalled steps and the prologue, wide apart: x and y waits of a step touch and are one
     // mark.
-    EXPECT_EQ(countFills(layoutOverview(mainJob(), state, {1900, 40}), Role::Wait), 65);
-    EXPECT_LE(countFills(layoutOverview(mainJob(), state, {60, 40}), Role::Wait), 30);
-    EXPECT_GE(countFills(layoutOverview(mainJob(), state, {60, 40}), Role::Wait), 15);
+    EXPECT_EQ(countFills(layoutOverview(test::sharedMainJob(), state, {1900, 40}), Role::Wait), 65);
+    EXPECT_LE(countFills(layoutOverview(test::sharedMainJob(), state, {60, 40}), Role::Wait), 30);
+    EXPECT_GE(countFills(layoutOverview(test::sharedMainJob(), state, {60, 40}), Role::Wait), 15);
 }
 
 TEST(Overview, theStripIsCutAtThePlayhead)
 {
     ViewState state;
-    state.visible = firstFrame(*mainJob().trace);
-    state.now = Picoseconds(mainJob().trace->end().value() / 2);
-    const Scene scene = layoutOverview(mainJob(), state, {1000, 40});
+    state.visible = firstFrame(*test::sharedMainJob().trace);
+    state.now = Picoseconds(test::sharedMainJob().trace->end().value() / 2);
+    const Scene scene = layoutOverview(test::sharedMainJob(), state, {1000, 40});
     const auto& whole = std::get<FillItem>(scene.items[0]);
     const auto& past = std::get<FillItem>(scene.items[1]);
     EXPECT_EQ(whole.rect.w, 1000);
@@ -59,7 +53,7 @@ TEST(Overview, theStripIsCutAtThePlayhead)
 TEST(VerdictStrip, keepsTheFindingsCountAtAnyWidth)
 {
     for (const double width : {200.0, 400.0, 900.0, 1280.0, 1920.0}) {
-        const Scene scene = layoutVerdictStrip(mainJob(), {}, {width, 26});
+        const Scene scene = layoutVerdictStrip(test::sharedMainJob(), {}, {width, 26});
         EXPECT_TRUE(hasTarget(scene, TargetKind::Finding)) << width;
         bool counted = false;
         double rightOfText = 0;
@@ -84,7 +78,7 @@ TEST(VerdictStrip, keepsTheFindingsCountAtAnyWidth)
 
 TEST(VerdictStrip, saysBoundRateAndTimeAndSuggestsTheBestAlternative)
 {
-    const Scene scene = layoutVerdictStrip(mainJob(), {}, {1920, 26});
+    const Scene scene = layoutVerdictStrip(test::sharedMainJob(), {}, {1920, 26});
     const std::string text = analysis::plain(scene.caption);
     EXPECT_EQ(text.rfind("Memory-bound. 142.4 TFLOP/s, 72.3 % of peak in 966.2 µs; 227.8 FLOP/B is "
                          "under the ridge of 240.5",

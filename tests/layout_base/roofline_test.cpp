@@ -12,12 +12,6 @@ using namespace pallascope::layout;
 
 namespace {
 
-const RunView& mainJob()
-{
-    static const RunView run = test::mainJobView();
-    return run;
-}
-
 Scene roofline(const RunView& run, double share, Size size = {365, 216})
 {
     ViewState state;
@@ -58,18 +52,18 @@ std::vector<DiscItem> discsOf(const Scene& scene)
 
 TEST(Roofline, doesNotRescaleWhilePlaying)
 {
-    const auto first = frameOf(roofline(mainJob(), 0.3));
+    const auto first = frameOf(roofline(test::sharedMainJob(), 0.3));
     EXPECT_FALSE(first.first.empty());
     EXPECT_FALSE(first.second.empty());
     for (const double share : {0.001, 0.01, 0.1, 0.6, 1.0}) {
-        EXPECT_EQ(frameOf(roofline(mainJob(), share)), first) << share;
+        EXPECT_EQ(frameOf(roofline(test::sharedMainJob(), share)), first) << share;
     }
 }
 
 TEST(Roofline, thePointNeverLiesOverItsRoof)
 {
     for (double share = 0.005; share <= 1; share += 0.0173) {
-        const Scene scene = roofline(mainJob(), share, {1000, 600});
+        const Scene scene = roofline(test::sharedMainJob(), share, {1000, 600});
         const std::vector<Point> roof = frameOf(scene).second; // slope, then roof
         ASSERT_EQ(roof.size(), 4U);
         const std::vector<DiscItem> discs = discsOf(scene);
@@ -85,7 +79,7 @@ TEST(Roofline, thePointNeverLiesOverItsRoof)
 
 TEST(Roofline, theWindowPointShowsOnlyAfterAWholePeriod)
 {
-    const RunView& run = mainJob();
+    const RunView& run = test::sharedMainJob();
     const double period = ratio(run.periodTime, run.trace->end());
     // The run point is two discs: its edge and itself.
     EXPECT_EQ(discsOf(roofline(run, period * 0.9)).size(), 2U);
@@ -94,7 +88,7 @@ TEST(Roofline, theWindowPointShowsOnlyAfterAWholePeriod)
 
 TEST(Roofline, beforeAnythingIsComputedItSaysWhereTheRunWillBe)
 {
-    const Scene scene = roofline(mainJob(), 0);
+    const Scene scene = roofline(test::sharedMainJob(), 0);
     EXPECT_EQ(analysis::plain(scene.caption),
               "nothing computed yet · whole run will sit at 227.8 FLOP/B");
     EXPECT_TRUE(discsOf(scene).empty());
@@ -102,14 +96,14 @@ TEST(Roofline, beforeAnythingIsComputedItSaysWhereTheRunWillBe)
 
 TEST(Roofline, atTheEndThePointIsTheReports)
 {
-    const Scene scene = roofline(mainJob(), 1);
+    const Scene scene = roofline(test::sharedMainJob(), 1);
     const std::string caption = analysis::plain(scene.caption);
     EXPECT_EQ(caption.rfind("whole run 142.4 TFLOP/s at 227.8 FLOP/B · ", 0), 0U) << caption;
 }
 
 TEST(Roofline, theTrailLeadsBackToItsTimes)
 {
-    const RunView& run = mainJob();
+    const RunView& run = test::sharedMainJob();
     const Scene scene = roofline(run, 0.6, {669, 318});
     std::int64_t last = -1;
     int places = 0;
@@ -135,13 +129,13 @@ TEST(Roofline, otherRunsAndCeilingsAppearFrom700Pixels)
         }
         return rows.size();
     };
-    EXPECT_EQ(alternatives(roofline(mainJob(), 0.5, {699, 400})), 0U);
-    EXPECT_GE(alternatives(roofline(mainJob(), 0.5, {1000, 600})), 2U);
+    EXPECT_EQ(alternatives(roofline(test::sharedMainJob(), 0.5, {699, 400})), 0U);
+    EXPECT_GE(alternatives(roofline(test::sharedMainJob(), 0.5, {1000, 600})), 2U);
 }
 
 TEST(Roofline, theRunsPointStaysAboveARunThatComesOutTheSame)
 {
-    RunView run = mainJob();
+    RunView run = test::sharedMainJob();
     analysis::Alternative same;
     same.name = "the same";
     same.arithmeticIntensity = run.report.arithmeticIntensity;
@@ -156,7 +150,7 @@ TEST(Roofline, textsStayInsideThePicture)
 {
     for (const Size size : {Size{365, 216}, Size{669, 318}, Size{1000, 614}, Size{300, 160}}) {
         for (const double share : {0.0, 0.004, 0.1, 0.6, 1.0}) {
-            for (const Item& item : roofline(mainJob(), share, size).items) {
+            for (const Item& item : roofline(test::sharedMainJob(), share, size).items) {
                 const auto* text = std::get_if<TextItem>(&item);
                 if (text == nullptr || text->angle != 0) {
                     continue;
@@ -173,7 +167,7 @@ TEST(Roofline, textsStayInsideThePicture)
 
 TEST(Roofline, aKernelWithoutFlopsKeepsItsAxesAndSaysSo)
 {
-    RunView run = mainJob();
+    RunView run = test::sharedMainJob();
     run.report.flops = Flops(0);
     run.report.roofline.peak.reset();
     run.report.arithmeticIntensity = 0;
@@ -186,7 +180,7 @@ TEST(Roofline, aKernelWithoutFlopsKeepsItsAxesAndSaysSo)
 // It stands below the roofs, which rise to the right: each of its lines begins right of them.
 TEST(Roofline, theSentenceOfAKernelWithoutFlopsCrossesNoRoof)
 {
-    RunView run = mainJob();
+    RunView run = test::sharedMainJob();
     run.report.flops = Flops(0);
     run.report.roofline.peak.reset();
     run.report.arithmeticIntensity = 0;
@@ -218,7 +212,7 @@ TEST(Roofline, theSentenceOfAKernelWithoutFlopsCrossesNoRoof)
 TEST(Roofline, tinyIntensitiesAreInSight)
 {
     // As add_vectors: 1 FLOP for 12 bytes, far left of a VPU's ridge.
-    RunView run = mainJob();
+    RunView run = test::sharedMainJob();
     const double scale = 1.0 / 12 / run.report.arithmeticIntensity;
     run.report.roofline.peak->flopsPerSecond *= 0.02;
     run.report.roofline.ridge *= 0.02;

@@ -18,12 +18,6 @@ namespace {
 
 constexpr Size kSize = {1280, 220};
 
-const RunView& mainJob()
-{
-    static const RunView run = test::mainJobView();
-    return run;
-}
-
 // 32 768 steps: fine enough to fold, and to have many rows in a pixel.
 const RunView& fineJob()
 {
@@ -75,7 +69,7 @@ std::vector<Bar> barsOf(const RunView& run, const Lane& lane, const TimeAxis& ax
 TEST(TimeAxis, toTimeUndoesToXWithinAPixelsTime)
 {
     std::mt19937_64 random(3);
-    const Picoseconds end = mainJob().trace->end();
+    const Picoseconds end = test::sharedMainJob().trace->end();
     for (std::uint64_t seed = 0; seed < 500; ++seed) {
         SCOPED_TRACE(seed);
         const TimeAxis axis = timelineAxis(stateOf(randomRange(random, end)), kSize);
@@ -93,7 +87,7 @@ TEST(TimeAxis, toTimeUndoesToXWithinAPixelsTime)
 TEST(TimeAxis, zoomKeepsTheTimeUnderTheCursor)
 {
     std::mt19937_64 random(4);
-    const Picoseconds end = mainJob().trace->end();
+    const Picoseconds end = test::sharedMainJob().trace->end();
     int free = 0;
     for (std::uint64_t seed = 0; seed < 500; ++seed) {
         SCOPED_TRACE(seed);
@@ -118,7 +112,7 @@ TEST(TimeAxis, zoomKeepsTheTimeUnderTheCursor)
 
 TEST(TimeAxis, zoomStopsAtANanosecondAndAtTheWholeRun)
 {
-    const Picoseconds end = mainJob().trace->end();
+    const Picoseconds end = test::sharedMainJob().trace->end();
     TimeAxis axis = timelineAxis(stateOf({Picoseconds(5'000'000), Picoseconds(9'000'000)}), kSize);
     EXPECT_EQ(zoomed(axis, 500, 1e-9, end), (TimeRange{Picoseconds(0), end}));
     axis.range = zoomed(axis, 500, 1e12, end);
@@ -129,7 +123,7 @@ TEST(TimeAxis, zoomStopsAtANanosecondAndAtTheWholeRun)
 
 TEST(TimeAxis, panFollowsTheHandAndStopsAtTheEnds)
 {
-    const Picoseconds end = mainJob().trace->end();
+    const Picoseconds end = test::sharedMainJob().trace->end();
     const TimeAxis axis =
         timelineAxis(stateOf({Picoseconds(100'000'000), Picoseconds(108'000'000)}), kSize);
     const TimeRange right = panned(axis, 100, end);
@@ -144,8 +138,8 @@ TEST(TimeAxis, panFollowsTheHandAndStopsAtTheEnds)
 
 TEST(Frame, theFirstOneHoldsStepsZeroToThreeAndALittleMore)
 {
-    const auto& steps = mainJob().trace->steps();
-    const TimeRange range = firstFrame(*mainJob().trace);
+    const auto& steps = test::sharedMainJob().trace->steps();
+    const TimeRange range = firstFrame(*test::sharedMainJob().trace);
     EXPECT_EQ(range.begin.value(), 0);
     EXPECT_GT(range.end.value(), steps.end[3]);
     EXPECT_LT(range.end.value(), steps.end[4]);
@@ -153,7 +147,7 @@ TEST(Frame, theFirstOneHoldsStepsZeroToThreeAndALittleMore)
 
 TEST(Frame, aroundATimeItHoldsFourStepsWithIt)
 {
-    const auto& trace = *mainJob().trace;
+    const auto& trace = *test::sharedMainJob().trace;
     for (std::size_t step = 0; step < trace.steps().size(); step += 17) {
         const Picoseconds t(trace.steps().begin[step] + 1);
         const TimeRange range = frameAround(trace, t);
@@ -166,7 +160,7 @@ TEST(Frame, aroundATimeItHoldsFourStepsWithIt)
 
 TEST(Zoom, levelsFollowThePixelsOfAStep)
 {
-    const auto& trace = *mainJob().trace;
+    const auto& trace = *test::sharedMainJob().trace;
     const auto step = static_cast<double>(trace.end().value()) / 512;
     const auto levelAt = [&](double pxPerStep) {
         TimeAxis axis = {
@@ -203,7 +197,7 @@ TEST(Bars, neverMoreThanPixelsNeverOverlappingWhateverTheRange)
     std::mt19937_64 random(5);
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
         SCOPED_TRACE(seed);
-        const RunView& run = seed % 2 == 0 ? mainJob() : fineJob();
+        const RunView& run = seed % 2 == 0 ? test::sharedMainJob() : fineJob();
         const TimeAxis axis = timelineAxis(stateOf(randomRange(random, run.trace->end())),
                                            {200 + static_cast<double>(random() % 1700), 220});
         for (const Lane& lane : lanesOf(run, Level::Operations, 400)) {
@@ -256,7 +250,7 @@ TEST(Bars, coverEveryPixelThatARowTouches)
 
 TEST(Bars, atTheStepLevelEveryEventHasItsOwnWithItsTimes)
 {
-    const RunView& run = mainJob();
+    const RunView& run = test::sharedMainJob();
     const TimeAxis axis = timelineAxis(stateOf(firstFrame(*run.trace)), kSize);
     const auto& copies = run.trace->copies();
     std::size_t expected = 0;
@@ -276,7 +270,7 @@ TEST(Bars, atTheStepLevelEveryEventHasItsOwnWithItsTimes)
 
 TEST(Bars, unitBarsSumToTheUnitsBusyTime)
 {
-    const RunView& run = mainJob();
+    const RunView& run = test::sharedMainJob();
     const auto& trace = *run.trace;
     // Whole steps, wide enough that no two marks share a pixel.
     const TimeRange range = {Picoseconds(trace.steps().begin[8]),
@@ -296,7 +290,7 @@ TEST(Bars, unitBarsSumToTheUnitsBusyTime)
 
 TEST(Folds, loseNoTime)
 {
-    for (const RunView* run : {&mainJob(), &fineJob()}) {
+    for (const RunView* run : {&test::sharedMainJob(), &fineJob()}) {
         const Picoseconds end = run->trace->end();
         const TimeAxis axis = timelineAxis(stateOf({Picoseconds(0), end}), kSize);
         for (const std::int64_t stepsPerBar : {1, 2, 16, 4096}) {
@@ -341,7 +335,7 @@ TEST(Folds, doNotChangeWhilePanning)
 
 TEST(Lanes, copiesAreOneLinkAboveTheUnitsAndWaitsAreLast)
 {
-    const std::vector<Lane> lanes = lanesOf(mainJob(), Level::Steps, 220);
+    const std::vector<Lane> lanes = lanesOf(test::sharedMainJob(), Level::Steps, 220);
     std::vector<std::string> names;
     for (const Lane& lane : lanes) {
         names.push_back(lane.name);
@@ -359,15 +353,15 @@ TEST(Lanes, loadsAndStoresShowAtTheOperationLevelWhereThereIsRoom)
         return std::any_of(lanes.begin(), lanes.end(),
                            [&](const Lane& lane) { return lane.name == name; });
     };
-    EXPECT_FALSE(has(lanesOf(mainJob(), Level::Steps, 400), "store"));
-    EXPECT_TRUE(has(lanesOf(mainJob(), Level::Operations, 400), "store"));
-    EXPECT_FALSE(has(lanesOf(mainJob(), Level::Operations, 150), "store"));
+    EXPECT_FALSE(has(lanesOf(test::sharedMainJob(), Level::Steps, 400), "store"));
+    EXPECT_TRUE(has(lanesOf(test::sharedMainJob(), Level::Operations, 400), "store"));
+    EXPECT_FALSE(has(lanesOf(test::sharedMainJob(), Level::Operations, 150), "store"));
 }
 
 TEST(Lanes, fitTheHeightAndNeverOverlap)
 {
     for (double height = 190; height < 500; height += 13) {
-        const std::vector<Lane> lanes = lanesOf(mainJob(), Level::Steps, height);
+        const std::vector<Lane> lanes = lanesOf(test::sharedMainJob(), Level::Steps, height);
         double y = kPlotTop;
         for (const Lane& lane : lanes) {
             EXPECT_EQ(lane.y, y);
@@ -380,7 +374,7 @@ TEST(Lanes, fitTheHeightAndNeverOverlap)
 
 TEST(Timeline, everyBarsOwnCentreHitsIt)
 {
-    const RunView& run = mainJob();
+    const RunView& run = test::sharedMainJob();
     std::mt19937_64 random(8);
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         SCOPED_TRACE(seed);
@@ -408,7 +402,7 @@ TEST(Timeline, everyBarsOwnCentreHitsIt)
 
 TEST(Timeline, foldedBarsHitTheirSteps)
 {
-    const RunView& run = mainJob();
+    const RunView& run = test::sharedMainJob();
     const TimeRange range = {Picoseconds(0), run.trace->end()};
     const Scene scene = layoutTimeline(run, stateOf(range), kSize);
     const TimeAxis axis = timelineAxis(stateOf(range), kSize);
@@ -426,7 +420,7 @@ TEST(Timeline, textsStayInsideThePictureAndLabelsInsideTheirBars)
     std::mt19937_64 random(9);
     for (std::uint64_t seed = 0; seed < 80; ++seed) {
         SCOPED_TRACE(seed);
-        const RunView& run = mainJob();
+        const RunView& run = test::sharedMainJob();
         const Size size = {400 + static_cast<double>(random() % 1500),
                            190 + static_cast<double>(random() % 200)};
         const auto now = Picoseconds(static_cast<std::int64_t>(
@@ -460,7 +454,7 @@ TEST(Timeline, textsStayInsideThePictureAndLabelsInsideTheirBars)
 
 TEST(Timeline, aCopyUnderWayIsSolidUpToNowAndTintedBehind)
 {
-    const RunView& run = mainJob();
+    const RunView& run = test::sharedMainJob();
     const auto& copies = run.trace->copies();
     const std::size_t row = 6;
     const auto now = Picoseconds((copies.start[row] * 2 + copies.end[row]) / 3);
@@ -486,7 +480,7 @@ TEST(Timeline, aCopyUnderWayIsSolidUpToNowAndTintedBehind)
 
 TEST(Timeline, consecutiveCopiesLeaveAPixelBetweenThem)
 {
-    const RunView& run = mainJob();
+    const RunView& run = test::sharedMainJob();
     const ViewState state = stateOf(firstFrame(*run.trace));
     const TimeAxis axis = timelineAxis(state, kSize);
     const auto& copies = run.trace->copies();
@@ -506,7 +500,7 @@ TEST(Timeline, consecutiveCopiesLeaveAPixelBetweenThem)
 
 TEST(Timeline, hoveringACopyFramesTheWaitItCauses)
 {
-    const RunView& run = mainJob();
+    const RunView& run = test::sharedMainJob();
     const auto& waits = run.trace->waits();
     std::size_t wait = 0;
     while (waits.end[wait] == waits.begin[wait]) {
@@ -533,7 +527,7 @@ TEST(Timeline, hoveringACopyFramesTheWaitItCauses)
 
 TEST(Timeline, theCaptionSaysWhatIsHappening)
 {
-    const RunView& run = mainJob();
+    const RunView& run = test::sharedMainJob();
     const auto& trace = *run.trace;
     const TimeRange range = firstFrame(trace);
     const auto captionAt = [&](std::int64_t t) {
@@ -560,7 +554,7 @@ TEST(Timeline, theCaptionSaysWhatIsHappening)
 
 TEST(Timeline, theSameInputGivesTheSamePicture)
 {
-    const RunView& run = mainJob();
+    const RunView& run = test::sharedMainJob();
     const ViewState state = stateOf(firstFrame(*run.trace), Picoseconds(5'320'000));
     EXPECT_EQ(toSvg(layoutTimeline(run, state, kSize), Theme::Light),
               toSvg(layoutTimeline(run, state, kSize), Theme::Light));

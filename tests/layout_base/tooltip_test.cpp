@@ -12,18 +12,12 @@ using namespace pallascope::layout;
 
 namespace {
 
-const RunView& mainJob()
-{
-    static const RunView run = test::mainJobView();
-    return run;
-}
-
 std::vector<std::string> tip(Target target)
 {
     ViewState state;
     state.now = Picoseconds(5'320'000);
-    state.visible = firstFrame(*mainJob().trace);
-    return tooltip(mainJob(), state, target);
+    state.visible = firstFrame(*test::sharedMainJob().trace);
+    return tooltip(test::sharedMainJob(), state, target);
 }
 
 } // namespace
@@ -42,7 +36,7 @@ TEST(Tooltip, ofACopySaysWhatHowFastWhenAndWhy)
 
 TEST(Tooltip, ofAQueuedCopyNamesTheOneInFront)
 {
-    const auto& trace = *mainJob().trace;
+    const auto& trace = *test::sharedMainJob().trace;
     const auto& waits = trace.waits();
     // The first wait after the prologue is for a copy behind a write-back.
     std::size_t wait = 2;
@@ -75,7 +69,7 @@ TEST(Tooltip, ofStepsGivesTheirTimeAndWhatWasBusy)
 
 TEST(Tooltip, everyTargetOfEveryViewHasAName)
 {
-    const RunView& run = mainJob();
+    const RunView& run = test::sharedMainJob();
     ViewState state;
     state.visible = firstFrame(*run.trace);
     state.now = Picoseconds(5'320'000);

@@ -1,5 +1,7 @@
 #include "tests/layout_views/generic_run.h"
 
+#include "core/trace/columns.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -14,11 +16,6 @@ using trace::kNone;
 
 constexpr std::int64_t kMiB = 1024 * 1024;
 constexpr std::int64_t kOverheadCycles = 495;
-
-std::size_t at(std::int64_t index)
-{
-    return static_cast<std::size_t>(index);
-}
 
 trace::SegmentTemplate segment(trace::SegmentKind kind, std::int64_t cycles, std::size_t units)
 {
@@ -175,7 +172,7 @@ private:
         std::int64_t block = 0;
         for (std::size_t axis = 0; axis < op.blockCounts.size(); ++axis) {
             const std::int32_t grid = op.gridAxes[axis];
-            block = block * op.blockCounts[axis] + (grid < 0 ? 0 : index[at(grid)]);
+            block = block * op.blockCounts[axis] + (grid < 0 ? 0 : index[trace::at(grid)]);
         }
         return block;
     }
@@ -228,7 +225,7 @@ private:
         b.waits.agent.push_back(0);
         b.waits.step.push_back(static_cast<std::int32_t>(step));
         b.waits.begin.push_back(m_now);
-        m_now = std::max(m_now, b.copies.end[at(copy)]);
+        m_now = std::max(m_now, b.copies.end[trace::at(copy)]);
         b.waits.end.push_back(m_now);
     }
 
@@ -238,7 +235,7 @@ private:
         b.segments.agent.push_back(0);
         b.segments.step.push_back(static_cast<std::int32_t>(step));
         b.segments.begin.push_back(m_now);
-        m_now += b.info.templates[at(id)].duration.value();
+        m_now += b.info.templates[trace::at(id)].duration.value();
     }
 
     [[nodiscard]] Stay& stayOf(std::size_t operand, std::int64_t step)
@@ -303,7 +300,8 @@ void fillReport(analysis::Report& report, const trace::Trace& trace)
                                          operand.blockBytes,
                                          0};
             for (std::size_t row = 0; row < trace.copies().size(); ++row) {
-                if (at(trace.copies().operand[row]) == i && (trace.copies().out[row] != 0) == out) {
+                if (trace::at(trace.copies().operand[row]) == i
+                    && (trace.copies().out[row] != 0) == out) {
                     ++traffic.copies;
                     traffic.bytes += Bytes(trace.copies().bytes[row]);
                 }
@@ -324,7 +322,7 @@ void fillReport(analysis::Report& report, const trace::Trace& trace)
     }
     for (const std::int32_t id : trace.segments().templateId) {
         (id == 0 ? report.split.compute : report.split.stepOverhead) +=
-            info.templates[at(id)].duration;
+            info.templates[trace::at(id)].duration;
     }
     report.split.prologue = Picoseconds(trace.steps().size() == 0 ? 0 : trace.steps().bodyBegin[0]);
     report.split.exposedCopies = trace.end() - report.split.total();

@@ -21,7 +21,7 @@ using layout::Scene;
 using layout::Target;
 using layout::TargetKind;
 
-constexpr layout::Size kSize = {560, 578};
+constexpr layout::Size kGridSize = {560, 578};
 
 std::int64_t blocksOf(const RunView& run, std::int32_t operand)
 {
@@ -81,16 +81,16 @@ layout::GridArrangement arranged(const RunView& run, double width = 540, double 
 
 TEST(Grid, everyBlockOfEveryOperandIsFoundUnderTheCursor)
 {
-    expectEveryCellIsItsBlock(mainJobView(), kSize);
+    expectEveryCellIsItsBlock(mainJobView(), kGridSize);
     expectEveryCellIsItsBlock(mainJobView(), {333, 420});
-    expectEveryCellIsItsBlock(genericRun(vectorSum()), kSize);
-    expectEveryCellIsItsBlock(genericRun(sixOperands()), kSize);
-    expectEveryCellIsItsBlock(genericRun(gridless()), kSize);
+    expectEveryCellIsItsBlock(genericRun(vectorSum()), kGridSize);
+    expectEveryCellIsItsBlock(genericRun(sixOperands()), kGridSize);
+    expectEveryCellIsItsBlock(genericRun(gridless()), kGridSize);
 }
 
 TEST(Grid, blocksLieInRowMajorOrder)
 {
-    const Scene scene = layoutGrid(mainJobView(), at(Picoseconds(0)), kSize);
+    const Scene scene = layoutGrid(mainJobView(), at(Picoseconds(0)), kGridSize);
     const std::vector<Rect> first = framesOf(scene, {TargetKind::Block, 0, 0});
     const std::vector<Rect> right = framesOf(scene, {TargetKind::Block, 0, 1});
     const std::vector<Rect> below = framesOf(scene, {TargetKind::Block, 0, 8});
@@ -180,7 +180,7 @@ TEST(Grid, aFoldedImageHasNoMoreCellsThanPixelsAndKeepsTheCurrentBlock)
 TEST(Grid, theOverhangingBlockIsDrawnCut)
 {
     const RunView run = genericRun(vectorSum()); // 1000 = 7 · 128 + 104
-    const Scene scene = layoutGrid(run, at(run, 0.1), kSize);
+    const Scene scene = layoutGrid(run, at(run, 0.1), kGridSize);
     const Rect whole = framesOf(scene, {TargetKind::Block, 0, 6}).at(0);
     const Rect cut = framesOf(scene, {TargetKind::Block, 0, 7}).at(0);
     EXPECT_NEAR((cut.w - 1) / (whole.w - 1), 104.0 / 128, 0.03);
@@ -190,7 +190,7 @@ TEST(Grid, aBlockInUseStandsInATextFrameAndAnUntouchedOneIsEmpty)
 {
     const RunView run = mainJobView();
     const Scene scene =
-        layoutGrid(run, at(Picoseconds(run.trace->steps().bodyBegin[2] + 1000)), kSize);
+        layoutGrid(run, at(Picoseconds(run.trace->steps().bodyBegin[2] + 1000)), kGridSize);
     const Rect used = framesOf(scene, {TargetKind::Block, 0, 2}).at(0); // x(0,2)
     const layout::FillItem* frame = fillAt(scene, used.x - 0.5, used.y + used.h / 2);
     ASSERT_NE(frame, nullptr);
@@ -207,7 +207,7 @@ TEST(Grid, theArrivingBlockIsFilledFromBelowToItsFraction)
     const trace::Copies& copies = run.trace->copies();
     const std::size_t row = 6; // x(0,3), issued in step 2
     const std::int64_t now = copies.start[row] + (copies.end[row] - copies.start[row]) * 3 / 4;
-    const Scene scene = layoutGrid(run, at(Picoseconds(now)), kSize);
+    const Scene scene = layoutGrid(run, at(Picoseconds(now)), kGridSize);
     const Rect cell =
         framesOf(scene, {TargetKind::Block, copies.operand[row], copies.block[row]}).at(0);
     double filled = 0;
@@ -229,7 +229,7 @@ TEST(Grid, theCaptionSaysTheStepTheBlockAndWhatIsWritten)
         const layout::ViewState state = at(run, share);
         const std::int32_t step = trace::stepAt(*run.trace, state.now);
         const auto index = trace::gridIndices(run.trace->info().pipelines[0], step);
-        const std::string caption = layoutGrid(run, state, kSize).caption;
+        const std::string caption = layoutGrid(run, state, kGridSize).caption;
         EXPECT_NE(caption.find("step |" + countText(step) + "| of |512|"), std::string::npos)
             << caption;
         EXPECT_NE(caption.find("block |" + trace::indexText(index) + "|"), std::string::npos)
@@ -242,7 +242,7 @@ TEST(Grid, theCaptionSaysTheStepTheBlockAndWhatIsWritten)
 
 TEST(Grid, indicesCountFromZeroToTheLast)
 {
-    const Scene scene = layoutGrid(mainJobView(), at(Picoseconds(0)), kSize);
+    const Scene scene = layoutGrid(mainJobView(), at(Picoseconds(0)), kGridSize);
     EXPECT_TRUE(hasText(scene, "0 of 0–7"));
 }
 
@@ -252,7 +252,7 @@ TEST(Grid, ofAnArrayOfHigherRankTheSliceAtTheCurrentIndexIsShown)
     const layout::ViewState state = at(run, 0.4);
     const std::int32_t step = trace::stepAt(*run.trace, state.now);
     const std::vector<Extent> index = trace::gridIndices(run.trace->info().pipelines[0], step);
-    const Scene scene = layoutGrid(run, state, kSize);
+    const Scene scene = layoutGrid(run, state, kGridSize);
     EXPECT_TRUE(hasText(scene, "at (" + std::to_string(index[0]) + "," + std::to_string(index[1])
                                    + ",·,·)"));
     const std::int64_t perSlice = 4 * 5;
@@ -324,7 +324,7 @@ TEST(Grid, listedRowsAreCellsOfTheirOwn)
     const RunView run = listedRun();
     const auto rowsAt = [&](Picoseconds time) { // of each block, how many cells
         std::map<std::int64_t, std::size_t> rows;
-        for (const layout::Hit& hit : layoutGrid(run, at(time), kSize).hits) {
+        for (const layout::Hit& hit : layoutGrid(run, at(time), kGridSize).hits) {
             if (hit.target.kind == TargetKind::Block && hit.target.a == 0) {
                 ++rows[hit.target.b];
             }
@@ -338,7 +338,7 @@ TEST(Grid, listedRowsAreCellsOfTheirOwn)
     EXPECT_EQ(rowsAt(Picoseconds(steps.bodyBegin[2])), (Rows{{0, 2}, {1, 4}, {2, 4}, {3, 3}}));
     EXPECT_EQ(rowsAt(run.trace->end()), (Rows{{0, 3}, {1, 4}, {2, 3}, {3, 3}}));
     EXPECT_EQ(layout::arrayShape(run.trace->info(), 0).rows, 16);
-    EXPECT_TRUE(hasText(layoutGrid(run, at(run, 0.5), kSize), "rows by list"));
+    EXPECT_TRUE(hasText(layoutGrid(run, at(run, 0.5), kGridSize), "rows by list"));
 }
 
 TEST(Grid, aTraceWithoutStepsSaysWhyNothingIsShown)
@@ -353,7 +353,7 @@ TEST(Grid, aTraceWithoutStepsSaysWhyNothingIsShown)
     builder.waits = {};
     builder.visits = {};
     const RunView run = viewOf(std::move(builder));
-    const Scene scene = layoutGrid(run, at(Picoseconds(0)), kSize);
+    const Scene scene = layoutGrid(run, at(Picoseconds(0)), kGridSize);
     EXPECT_TRUE(hasText(scene, "No blocks"));
     EXPECT_TRUE(scene.hits.empty());
 }

@@ -17,7 +17,7 @@ using layout::RunView;
 using layout::Scene;
 using layout::TargetKind;
 
-constexpr layout::Size kSize = {360, 442};
+constexpr layout::Size kKernelSize = {360, 442};
 
 // Width of all places of an operand's slots in the bar: the topmost row of buffer hits.
 double barWidth(const Scene& scene, std::int32_t buffer)
@@ -31,8 +31,8 @@ double barWidth(const Scene& scene, std::int32_t buffer)
 TEST(Kernel, theBarIsScaledToTheScopedLimit)
 {
     const RunView run = mainJobView();
-    const Scene scene = layoutBudget(run, at(run, 0), kSize);
-    const double width = kSize.width - 24;
+    const Scene scene = layoutBudget(run, at(run, 0), kKernelSize);
+    const double width = kKernelSize.width - 24;
     for (const trace::Operand& operand : run.trace->info().operands) {
         const double share = ratio(operand.slotBytes * operand.slots, run.report.vmemScopedLimit);
         EXPECT_NEAR(barWidth(scene, operand.firstBuffer), width * share, 1) << operand.name;
@@ -42,16 +42,16 @@ TEST(Kernel, theBarIsScaledToTheScopedLimit)
 TEST(Kernel, pastTheLimitTheBarIsScaledToThePhysicalMemory)
 {
     const RunView run = mainJobView(2048); // 64 MiB of a limit of 16
-    const Scene scene = layoutBudget(run, at(run, 0), kSize);
+    const Scene scene = layoutBudget(run, at(run, 0), kKernelSize);
     const trace::Operand& out = run.trace->info().operands[2];
-    EXPECT_NEAR(barWidth(scene, out.firstBuffer), (kSize.width - 24) * 32.0 / 128, 1);
+    EXPECT_NEAR(barWidth(scene, out.firstBuffer), (kKernelSize.width - 24) * 32.0 / 128, 1);
     EXPECT_NE(scene.caption.find("over the limit"), std::string::npos) << scene.caption;
 }
 
 TEST(Kernel, theTableSumsToTheBytesInUse)
 {
     const RunView run = mainJobView();
-    const Scene scene = layoutBudget(run, at(run, 0), kSize);
+    const Scene scene = layoutBudget(run, at(run, 0), kKernelSize);
     EXPECT_EQ(textsAt(scene, textWith(scene, "all operands").rect.y + 9, 1).back(), "4 MiB");
     EXPECT_TRUE(hasText(scene, "2 × 512 KiB"));
     EXPECT_TRUE(hasText(scene, "512×512 bf16"));
@@ -62,7 +62,7 @@ TEST(Kernel, theEstimateOfTemporariesStandsBesideTheSum)
 {
     RunView run = mainJobView();
     run.report.vmemTemporariesEstimate = Bytes(2 * 1024 * 1024);
-    const Scene scene = layoutBudget(run, at(run, 0), kSize);
+    const Scene scene = layoutBudget(run, at(run, 0), kKernelSize);
     EXPECT_TRUE(hasText(scene, "estimate"));
     EXPECT_EQ(textsAt(scene, textWith(scene, "all operands").rect.y + 9, 1).back(), "4 MiB");
     double hatched = 0;
@@ -72,13 +72,13 @@ TEST(Kernel, theEstimateOfTemporariesStandsBesideTheSum)
             hatched = std::max(hatched, hatch->rect.w);
         }
     }
-    EXPECT_NEAR(hatched, (kSize.width - 24) / 8, 1);
+    EXPECT_NEAR(hatched, (kKernelSize.width - 24) / 8, 1);
 }
 
 TEST(Kernel, scratchIsARowOfItsOwn)
 {
     const RunView run = genericRun(sixOperands());
-    const Scene scene = layoutBudget(run, at(run, 0), kSize);
+    const Scene scene = layoutBudget(run, at(run, 0), kKernelSize);
     EXPECT_TRUE(hasText(scene, "row_max"));
     EXPECT_TRUE(hasText(scene, "operands and scratch"));
 }
@@ -86,7 +86,7 @@ TEST(Kernel, scratchIsARowOfItsOwn)
 TEST(Kernel, everyAlternativeCanBeClickedAndTheRunItselfIsHighlighted)
 {
     const RunView run = mainJobView();
-    const Scene scene = layoutBudget(run, at(run, 0), kSize);
+    const Scene scene = layoutBudget(run, at(run, 0), kKernelSize);
     for (std::size_t i = 0; i < run.alternatives.size(); ++i) {
         const std::vector<Rect> rows =
             framesOf(scene, {TargetKind::Alternative, static_cast<std::int64_t>(i), -1});
@@ -104,7 +104,7 @@ TEST(Kernel, everyAlternativeCanBeClickedAndTheRunItselfIsHighlighted)
 
 TEST(Kernel, whatIsOverTheLimitIsWarnedOf)
 {
-    const Scene scene = layoutBudget(mainJobView(), at(Picoseconds(0)), kSize);
+    const Scene scene = layoutBudget(mainJobView(), at(Picoseconds(0)), kKernelSize);
     EXPECT_EQ(textWith(scene, "over limit").color, layout::Color(layout::Role::Warning));
     EXPECT_EQ(textWith(scene, "64 MiB").color, layout::Color(layout::Role::Warning));
 }
@@ -113,7 +113,7 @@ TEST(Kernel, theFormShowsEveryFieldAndErrorsInPlace)
 {
     RunView run = mainJobView();
     run.fields[2].error = "m must be at least 1.";
-    const Scene scene = layoutKernel(run, at(run, 0), kSize);
+    const Scene scene = layoutKernel(run, at(run, 0), kKernelSize);
     for (const layout::Field& field : run.fields) {
         EXPECT_TRUE(hasText(scene, field.name));
         EXPECT_TRUE(hasText(scene, field.value));

@@ -19,7 +19,7 @@ using layout::RunView;
 using layout::Scene;
 using layout::TargetKind;
 
-constexpr layout::Size kSize = {520, 598};
+constexpr layout::Size kMemorySize = {520, 598};
 
 Rect bufferRect(const Scene& scene, std::int32_t buffer)
 {
@@ -47,7 +47,7 @@ Picoseconds whenSlotIs(const RunView& run, std::int32_t buffer, trace::SlotPhase
 TEST(Memory, slotHeightsAreInProportionToTheirBytes)
 {
     const RunView run = mainJobView();
-    const Scene scene = layoutMemory(run, at(run, 0.3), kSize);
+    const Scene scene = layoutMemory(run, at(run, 0.3), kMemorySize);
     const trace::Info& info = run.trace->info();
     const double perByte =
         bufferRect(scene, 4).h / static_cast<double>(info.buffers[4].bytes.value());
@@ -97,7 +97,7 @@ TEST(Memory, slotsOfOneOperandMergeBeforeAnyGetsTooLow)
 TEST(Memory, everyBufferIsFoundUnderTheCursorMergedOrNot)
 {
     const RunView run = genericRun(sixOperands());
-    for (const layout::Size size : {kSize, layout::Size{347, 420}, layout::Size{347, 760}}) {
+    for (const layout::Size size : {kMemorySize, layout::Size{347, 420}, layout::Size{347, 760}}) {
         const Scene scene = layoutMemory(run, at(run, 0.5), size);
         for (std::int32_t i = 0; i < static_cast<std::int32_t>(run.trace->info().buffers.size());
              ++i) {
@@ -114,7 +114,7 @@ TEST(Memory, theStripsSayTheBytesOfTheIndex)
     for (const RunView& run : {mainJobView(), genericRun(sixOperands())}) {
         for (const double share : {0.0, 0.013, 0.5, 1.0}) {
             const layout::ViewState state = at(run, share);
-            const Scene scene = layoutMemory(run, state, kSize);
+            const Scene scene = layoutMemory(run, state, kMemorySize);
             for (std::size_t i = 0; i < run.trace->info().operands.size(); ++i) {
                 const auto operand = static_cast<std::int32_t>(i);
                 const layout::TextItem name = textWith(scene, run.trace->info().operands[i].name);
@@ -132,17 +132,17 @@ TEST(Memory, theStripsSayTheBytesOfTheIndex)
 TEST(Memory, theStripsHoldEveryBlockOrFoldThem)
 {
     const RunView run = mainJobView();
-    const Scene scene = layoutMemory(run, at(run, 0), kSize);
+    const Scene scene = layoutMemory(run, at(run, 0), kMemorySize);
     std::int64_t blocks = 0;
     for (const layout::Hit& hit : scene.hits) {
         blocks += hit.target.kind == TargetKind::Block && hit.target.a == 1 ? 1 : 0;
     }
     EXPECT_EQ(blocks, 64);
     const RunView many = genericRun(product(64, 1));
-    const Scene folded = layoutMemory(many, at(many, 0.5), kSize);
+    const Scene folded = layoutMemory(many, at(many, 0.5), kMemorySize);
     for (const layout::Hit& hit : folded.hits) {
         EXPECT_GE(hit.rect.w, 1);
-        EXPECT_LE(hit.rect.right(), kSize.width);
+        EXPECT_LE(hit.rect.right(), kMemorySize.width);
     }
 }
 
@@ -152,7 +152,7 @@ TEST(Memory, theQueueStandsInIssueOrderAndTheFirstOneMoves)
     const trace::Copies& copies = run.trace->copies();
     const std::size_t row = 6;
     const Picoseconds now((copies.start[row] + copies.end[row]) / 2);
-    const Scene scene = layoutMemory(run, at(now), kSize);
+    const Scene scene = layoutMemory(run, at(now), kMemorySize);
     const trace::CopyRange range = trace::copiesInFlight(*run.trace, 0, now);
     ASSERT_GE(range.size(), 2U);
     double x = 0;
@@ -190,7 +190,7 @@ TEST(Memory, theCaptionSaysRateFractionQueueAndBytes)
     const RunView run = mainJobView();
     for (const double share : {0.0, 0.05, 0.31, 0.77, 1.0}) {
         const layout::ViewState state = at(run, share);
-        const std::string caption = layoutMemory(run, state, kSize).caption;
+        const std::string caption = layoutMemory(run, state, kMemorySize).caption;
         const trace::CopyRange range = trace::copiesInFlight(*run.trace, 0, state.now);
         EXPECT_NE(caption.find("VMEM |4| of 16 MiB"), std::string::npos) << caption;
         if (range.empty()) {
@@ -233,7 +233,7 @@ TEST(Memory, everyPhaseOfASlotHasItsWords)
 TEST(Memory, undefinedSlotsAreHatched)
 {
     const RunView run = mainJobView();
-    const Scene scene = layoutMemory(run, at(Picoseconds(0)), kSize);
+    const Scene scene = layoutMemory(run, at(Picoseconds(0)), kMemorySize);
     const Rect slot = bufferRect(scene, 5);
     bool hatched = false;
     for (const layout::Item& item : scene.items) {
@@ -250,10 +250,10 @@ TEST(Memory, aBusyUnitSaysWhatItDoesAndHowFarItIs)
     const RunView run = mainJobView();
     const trace::Steps& steps = run.trace->steps();
     const std::int64_t middle = (steps.bodyBegin[2] + steps.bodyEnd[2]) / 2;
-    EXPECT_TRUE(hasText(layoutMemory(run, at(Picoseconds(middle)), kSize), "dot 50 %"));
-    EXPECT_TRUE(
-        hasText(layoutMemory(run, at(Picoseconds(steps.bodyEnd[2] + 10)), kSize), "step 0 %"));
-    EXPECT_TRUE(hasText(layoutMemory(run, at(Picoseconds(100)), kSize), "waits"));
+    EXPECT_TRUE(hasText(layoutMemory(run, at(Picoseconds(middle)), kMemorySize), "dot 50 %"));
+    EXPECT_TRUE(hasText(layoutMemory(run, at(Picoseconds(steps.bodyEnd[2] + 10)), kMemorySize),
+                        "step 0 %"));
+    EXPECT_TRUE(hasText(layoutMemory(run, at(Picoseconds(100)), kMemorySize), "waits"));
 }
 
 TEST(Memory, noTextLeavesTheSceneAtAnySize)

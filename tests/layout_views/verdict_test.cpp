@@ -20,7 +20,7 @@ using layout::RunView;
 using layout::Scene;
 using layout::TargetKind;
 
-constexpr layout::Size kSize = {470, 520};
+constexpr layout::Size kVerdictSize = {470, 520};
 
 RunView withFindings()
 {
@@ -108,7 +108,7 @@ TEST(Verdict, listsWhatIsPrintedAboutThePlayhead)
 TEST(Verdict, theTableOfTheSplitSaysTheTimesOfTheReport)
 {
     const RunView run = mainJobView();
-    const Scene scene = layoutVerdict(run, at(run, 0.5), kSize);
+    const Scene scene = layoutVerdict(run, at(run, 0.5), kVerdictSize);
     const analysis::TimeSplit& split = run.report.split;
     const std::pair<const char*, Picoseconds> rows[] = {
         {"compute", split.compute},
@@ -127,7 +127,7 @@ TEST(Verdict, theTableOfTheSplitSaysTheTimesOfTheReport)
 TEST(Verdict, theBestAlternativeIsAnActionWithItsTime)
 {
     const RunView run = mainJobView();
-    const Scene scene = layoutVerdict(run, at(run, 0.5), kSize);
+    const Scene scene = layoutVerdict(run, at(run, 0.5), kVerdictSize);
     const std::vector<Rect> rows = framesOf(scene, {TargetKind::Alternative, 1, -1});
     ASSERT_EQ(rows.size(), 1U);
     EXPECT_EQ(run.alternatives[1].name, "1024-blocks");
@@ -138,7 +138,7 @@ TEST(Verdict, theBestAlternativeIsAnActionWithItsTime)
 TEST(Verdict, bytesByOperandAreThoseOfTheReport)
 {
     const RunView run = mainJobView();
-    const Scene scene = layoutVerdict(run, at(run, 0.5), kSize);
+    const Scene scene = layoutVerdict(run, at(run, 0.5), kVerdictSize);
     const layout::TextItem head = textWith(scene, "Bytes over HBM");
     for (std::size_t i = 0; i < run.report.traffic.size(); ++i) {
         const double y = head.rect.y + 20 + 9 + 18 * static_cast<double>(i);
@@ -153,13 +153,13 @@ TEST(Verdict, bytesByOperandAreThoseOfTheReport)
 TEST(Verdict, withoutFindingsItSaysWhichChecksRan)
 {
     const RunView run = mainJobView(); // values full
-    const Scene scene = layoutVerdict(run, at(run, 0.5), kSize);
+    const Scene scene = layoutVerdict(run, at(run, 0.5), kVerdictSize);
     EXPECT_TRUE(hasText(scene, "No findings"));
     const std::string passed =
         std::to_string(layout::structuralChecks().size() + layout::valueChecks().size() + 1);
     EXPECT_EQ(scene.caption, "|0| findings · |" + passed + "| checks passed");
     const RunView needed = genericRun(vectorSum());
-    const Scene few = layoutVerdict(needed, at(needed, 0.5), kSize);
+    const Scene few = layoutVerdict(needed, at(needed, 0.5), kVerdictSize);
     EXPECT_TRUE(hasText(few, "needs values full"));
     EXPECT_NE(
         few.caption.find("|" + std::to_string(layout::structuralChecks().size()) + "| checks"),
@@ -169,7 +169,7 @@ TEST(Verdict, withoutFindingsItSaysWhichChecksRan)
 TEST(Verdict, aFindingIsOneRowWithItsCountAndLinks)
 {
     const RunView run = withFindings();
-    const Scene scene = layoutVerdict(run, at(run, 0.5), kSize);
+    const Scene scene = layoutVerdict(run, at(run, 0.5), kVerdictSize);
     EXPECT_EQ(framesOf(scene, {TargetKind::Finding, 0, -1}).size(), 1U);
     EXPECT_EQ(framesOf(scene, {TargetKind::Finding, 1, -1}).size(), 1U);
     EXPECT_TRUE(hasText(scene, "Output block revisited after a gap"));
@@ -201,7 +201,7 @@ TEST(Verdict, theSelectedFindingIsMarked)
     const RunView run = withFindings();
     layout::ViewState state = at(run, 0.5);
     state.selection = {TargetKind::Finding, 1, -1};
-    const Scene scene = layoutVerdict(run, state, kSize);
+    const Scene scene = layoutVerdict(run, state, kVerdictSize);
     const Rect row = framesOf(scene, state.selection).at(0);
     const layout::FillItem* band = fillAt(scene, row.right() - 3, row.y + 3);
     ASSERT_NE(band, nullptr);

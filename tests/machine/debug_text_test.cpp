@@ -10,7 +10,7 @@ namespace {
 using machine::debugText;
 using machine::RuntimeValue;
 
-RuntimeValue counting(DType dtype, const Shape& shape)
+RuntimeValue countingValue(DType dtype, const Shape& shape)
 {
     RuntimeValue value = RuntimeValue::arrayOf(dtype, shape);
     for (std::int64_t i = 0; i < value.elements(); ++i) {
@@ -41,14 +41,14 @@ TEST(DebugText, valuesTakeThePlacesOfTheFormat)
 
 TEST(DebugText, arraysAreListsAndLongAxesAreCut)
 {
-    EXPECT_EQ(text("", {counting(DType::Int32, {2, 3})}), "[[0 1 2] [3 4 5]]");
-    EXPECT_EQ(text("", {counting(DType::Int32, {6})}), "[0 1 2 3 4 5]");
-    EXPECT_EQ(text("", {counting(DType::UInt8, {7})}), "[0 1 2 ... 4 5 6]");
+    EXPECT_EQ(text("", {countingValue(DType::Int32, {2, 3})}), "[[0 1 2] [3 4 5]]");
+    EXPECT_EQ(text("", {countingValue(DType::Int32, {6})}), "[0 1 2 3 4 5]");
+    EXPECT_EQ(text("", {countingValue(DType::UInt8, {7})}), "[0 1 2 ... 4 5 6]");
 }
 
 TEST(DebugText, whatIsUndefinedIsNoNumber)
 {
-    RuntimeValue value = counting(DType::F32, {2});
+    RuntimeValue value = countingValue(DType::F32, {2});
     SharedBytes mask = allocateBytes(2);
     mask[0] = std::byte{1};
     mask[1] = std::byte{0};

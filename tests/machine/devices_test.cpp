@@ -16,7 +16,6 @@ using Refs = std::vector<pl::Ref>;
 using Nothing = std::vector<pl::Value>;
 using Body = std::function<void(pl::Ref x, pl::Ref out, const Refs& scratch)>;
 
-constexpr DType kF32 = DType::F32;
 constexpr std::int64_t kHop = 1'000'000;    // ps: the chip file's 1 us
 constexpr std::int64_t kShardTime = 91'023; // ps: ceil(4096 bytes / 45e9 bytes/s)
 

@@ -29,11 +29,6 @@ struct Row
     double ulps = 0;
 };
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::int64_t kMin = std::numeric_limits<std::int32_t>::min();
-constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
-
 // A NaN on either side wins; +0 is larger than -0 (the sum of two zeros is -0 only if both are).
 double larger(double a, double b)
 {
@@ -108,11 +103,11 @@ Row transcendental(std::string_view name)
     return {name, 1, [](const double* v) { return Function(v[0]); }, nullptr, nullptr, 2};
 }
 
-const std::vector<Row>& rows()
+const std::vector<Row>& operationRows()
 {
     using D = const double*;
     using I = const std::int64_t*;
-    static const std::vector<Row> kRows = {
+    static const std::vector<Row> kTable = {
         {"neg", 1, [](D v) { return -v[0]; }, [](I v) { return -v[0]; }},
         {"abs", 1, [](D v) { return std::fabs(v[0]); }, [](I v) { return std::abs(v[0]); }},
         {"sign", 1,
@@ -163,7 +158,7 @@ const std::vector<Row>& rows()
          [](I v) { return std::min(std::max(v[0], v[1]), v[2]); },
          [](I v) { return std::min(std::max(v[0], v[1]), v[2]); }},
     };
-    return kRows;
+    return kTable;
 }
 
 // Rounded to the dtype when they are written.
@@ -173,8 +168,7 @@ std::vector<double> edges(DType dtype, int operands)
         return {0, 1};
     }
     if (dtype == DType::Int32) {
-        return {
-            0, 1, -1, 2, -2, 3, -7, 46341, static_cast<double>(kMax), static_cast<double>(kMin)};
+        return {0, 1, -1, 2, -2, 3, -7, 46341, kMax, kMin};
     }
     std::vector<double> values = {0.0, -0.0, 1, -1, 0.5, -2.5, 3, kInf, -kInf, kNan, 3.4e38};
     if (operands < 3) {
@@ -304,7 +298,7 @@ void checkDtype(const Row& row, DType dtype)
 std::vector<OperationCase> elementwiseCases()
 {
     std::vector<OperationCase> cases;
-    for (const Row& row : rows()) {
+    for (const Row& row : operationRows()) {
         cases.push_back(
             {row.operation, [&row] {
                  for (const DType dtype : {DType::F32, DType::BF16, DType::Int32, DType::Bool}) {

@@ -4,23 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 namespace pallascope::machine_test {
 
 namespace {
 
 using Numbers = std::vector<double>;
 using Refs = std::vector<pl::Ref>;
-
-constexpr DType kInt = DType::Int32;
-
-Array counting(const Shape& shape)
-{
-    Numbers numbers(static_cast<std::size_t>(shape.elements()));
-    std::iota(numbers.begin(), numbers.end(), 0);
-    return arrayOf(kInt, shape, numbers);
-}
 
 // What a kernel without a grid leaves in its output; x and out are in HBM.
 Numbers byHand(const Array& x, const Shape& shape, const std::vector<pl::Scratch>& scratch,
@@ -40,21 +29,15 @@ Numbers byHand(const Array& x, const Shape& shape, const std::vector<pl::Scratch
     return elementsOf(run.outputs[0]);
 }
 
-void copy(const pl::Ref& from, const pl::Ref& to, const pl::Ref& semaphore)
-{
-    pl::dmaStart(from, to, semaphore);
-    pl::dmaWait(to, semaphore);
-}
-
 // A row in, one more, and out.
 void dma()
 {
     const Numbers out =
-        byHand(counting({4, 8}), {1, 8}, {{"row", kInt, {8}}, pl::dmaSemaphores("sem")},
+        byHand(counting(kInt, {4, 8}), {1, 8}, {{"row", kInt, {8}}, pl::dmaSemaphores("sem")},
                [](pl::Ref x, pl::Ref result, const Refs& scratch) {
-                   copy(x.at({2, pl::all}), scratch[0], scratch[1]);
+                   copyAndWait(x.at({2, pl::all}), scratch[0], scratch[1]);
                    scratch[0][pl::all] = scratch[0][pl::all] + 1;
-                   copy(scratch[0], result.at({0, pl::all}), scratch[1]);
+                   copyAndWait(scratch[0], result.at({0, pl::all}), scratch[1]);
                });
     EXPECT_EQ(out, (Numbers{17, 18, 19, 20, 21, 22, 23, 24}));
 }
@@ -62,19 +45,19 @@ void dma()
 // Chained slices with strides, and of a dynamic size: rows 1 and 3 of columns 2 to 5.
 void refAt()
 {
-    const Numbers out =
-        byHand(counting({4, 8}), {2, 4}, {{"two", kInt, {2, 4}}, pl::dmaSemaphores("sem", {3})},
-               [](pl::Ref x, pl::Ref result, const Refs& scratch) {
-                   const pl::Ref semaphore = scratch[1].at({1});
-                   copy(x.at({pl::ds(1, 2, 2), pl::all}).at({pl::all, pl::ds(2, 4)}), scratch[0],
+    const Numbers out = byHand(
+        counting(kInt, {4, 8}), {2, 4}, {{"two", kInt, {2, 4}}, pl::dmaSemaphores("sem", {3})},
+        [](pl::Ref x, pl::Ref result, const Refs& scratch) {
+            const pl::Ref semaphore = scratch[1].at({1});
+            copyAndWait(x.at({pl::ds(1, 2, 2), pl::all}).at({pl::all, pl::ds(2, 4)}), scratch[0],
                         semaphore);
-                   pl::foriLoop(2, {}, [&](pl::Value i, const auto&) {
-                       const pl::Value one = i - i + 1; // not known before the run
-                       copy(scratch[0].at({pl::ds(i, one, 2), pl::all}),
+            pl::foriLoop(2, {}, [&](pl::Value i, const auto&) {
+                const pl::Value one = i - i + 1; // not known before the run
+                copyAndWait(scratch[0].at({pl::ds(i, one, 2), pl::all}),
                             result.at({pl::ds(i, one, 2), pl::all}), semaphore);
-                       return std::vector<pl::Value>{};
-                   });
-               });
+                return std::vector<pl::Value>{};
+            });
+        });
     EXPECT_EQ(out, (Numbers{10, 11, 12, 13, 26, 27, 28, 29}));
 }
 
@@ -82,12 +65,12 @@ void refAt()
 void refTranspose()
 {
     const Numbers out =
-        byHand(counting({2, 3}), {2, 3}, {{"held", kInt, {2, 3}}, pl::dmaSemaphores("sem")},
+        byHand(counting(kInt, {2, 3}), {2, 3}, {{"held", kInt, {2, 3}}, pl::dmaSemaphores("sem")},
                [](pl::Ref x, pl::Ref result, const Refs& scratch) {
-                   copy(x, scratch[0], scratch[1]);
+                   copyAndWait(x, scratch[0], scratch[1]);
                    const pl::Ref turned = scratch[0].transpose({1, 0});
                    turned[{pl::all, 1}] = turned[{pl::all, 0}] * 10;
-                   copy(scratch[0], result, scratch[1]);
+                   copyAndWait(scratch[0], result, scratch[1]);
                });
     EXPECT_EQ(out, (Numbers{0, 1, 2, 0, 10, 20}));
 }
@@ -95,14 +78,14 @@ void refTranspose()
 void refReshape()
 {
     const Numbers out =
-        byHand(counting({4, 4}), {4, 4}, {{"held", kInt, {4, 4}}, pl::dmaSemaphores("sem")},
+        byHand(counting(kInt, {4, 4}), {4, 4}, {{"held", kInt, {4, 4}}, pl::dmaSemaphores("sem")},
                [](pl::Ref x, pl::Ref result, const Refs& scratch) {
-                   copy(x, scratch[0], scratch[1]);
+                   copyAndWait(x, scratch[0], scratch[1]);
                    const pl::Ref flat = scratch[0].reshape({16});
                    flat[{pl::ds(6, 4)}] = flat[{pl::ds(6, 4)}] + 100;
                    const pl::Ref left = scratch[0].at({pl::all, pl::ds(0, 2)}).reshape({2, 4});
                    left[{1, pl::all}] = left[{1, pl::all}] + 1000; // rows 2 and 3 of the left half
-                   copy(scratch[0], result, scratch[1]);
+                   copyAndWait(scratch[0], result, scratch[1]);
                });
     EXPECT_EQ(out, (Numbers{0, 1, 2, 3, 4, 5, 106, 107, 1108, 1109, 10, 11, 1012, 1013, 14, 15}));
 }
@@ -114,11 +97,11 @@ void refBitcast()
         byHand(arrayOf(DType::Int16, {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), {2, 2},
                {{"held", DType::Int16, {4, 2}}, {"wide", kInt, {2, 2}}, pl::dmaSemaphores("sem")},
                [](pl::Ref x, pl::Ref result, const Refs& scratch) {
-                   copy(x, scratch[0], scratch[2]);
+                   copyAndWait(x, scratch[0], scratch[2]);
                    const pl::Ref wide = scratch[0].bitcast(kInt);
                    wide[{1, pl::all}] = wide[{1, pl::all}] + 65536;
                    scratch[1][pl::all] = wide[pl::all];
-                   copy(scratch[1], result, scratch[2]);
+                   copyAndWait(scratch[1], result, scratch[2]);
                });
     const auto packed = [](int low, int high) { return static_cast<double>(low + 65536 * high); };
     EXPECT_EQ(out, (Numbers{packed(1, 3), packed(2, 4), packed(5, 8), packed(6, 9)}));
@@ -136,7 +119,7 @@ Numbers onOneStep(const Array& x, const Shape& shape,
 
 void maskedLoad()
 {
-    EXPECT_EQ(onOneStep(counting({4}), {4},
+    EXPECT_EQ(onOneStep(counting(kInt, {4}), {4},
                         [](pl::Ref x, pl::Ref out) {
                             out[pl::all] = pl::maskedLoad(x, x[pl::all] > 1, -1);
                         }),
@@ -145,7 +128,7 @@ void maskedLoad()
 
 void maskedSwap()
 {
-    EXPECT_EQ(onOneStep(counting({4}), {4},
+    EXPECT_EQ(onOneStep(counting(kInt, {4}), {4},
                         [](pl::Ref x, pl::Ref out) {
                             out[pl::all] = pl::full({4}, 9, kInt);
                             pl::maskedStore(out, x[pl::all] * 10, x[pl::all] > 1);
@@ -157,7 +140,8 @@ void maskedSwap()
 void semaphore()
 {
     const Numbers out = byHand(
-        counting({1}), {3}, {{"held", kInt, {3}}, pl::semaphores("sem"), pl::dmaSemaphores("done")},
+        counting(kInt, {1}), {3},
+        {{"held", kInt, {3}}, pl::semaphores("sem"), pl::dmaSemaphores("done")},
         [](pl::Ref, pl::Ref result, const Refs& scratch) {
             const auto keep = [&](int at) { scratch[0][{at}] = pl::semaphoreRead(scratch[1]); };
             pl::semaphoreSignal(scratch[1], 5);
@@ -166,7 +150,7 @@ void semaphore()
             keep(1);
             pl::semaphoreWait(scratch[1], 5);
             keep(2);
-            copy(scratch[0], result, scratch[2]);
+            copyAndWait(scratch[0], result, scratch[2]);
         });
     EXPECT_EQ(out, (Numbers{5, 5, 0}));
 }
@@ -175,20 +159,20 @@ void semaphore()
 void cores()
 {
     const Numbers out = byHand(
-        counting({1}), {2}, {},
+        counting(kInt, {1}), {2}, {},
         [](pl::Ref, pl::Ref result, const Refs&) {
             pl::coreMap("core", 2, [&] {
-                pl::runScoped({{"mine", kInt, {1}}, pl::dmaSemaphores("sem")},
-                              [&](const Refs& scratch) {
-                                  const pl::Value core = pl::axisIndex("core");
-                                  const pl::Ref barrier = pl::getBarrierSemaphore(3);
-                                  pl::delay(core * 1000);
-                                  pl::semaphoreSignal(barrier, 1, 1 - core);
-                                  pl::semaphoreWait(barrier, 1);
-                                  scratch[0][{0}] = core + 10;
-                                  copy(scratch[0], result.at({pl::ds(1 - core, 1)}), scratch[1]);
-                                  return std::vector<pl::Value>{};
-                              });
+                pl::runScoped(
+                    {{"mine", kInt, {1}}, pl::dmaSemaphores("sem")}, [&](const Refs& scratch) {
+                        const pl::Value core = pl::axisIndex("core");
+                        const pl::Ref barrier = pl::getBarrierSemaphore(3);
+                        pl::delay(core * 1000);
+                        pl::semaphoreSignal(barrier, 1, 1 - core);
+                        pl::semaphoreWait(barrier, 1);
+                        scratch[0][{0}] = core + 10;
+                        copyAndWait(scratch[0], result.at({pl::ds(1 - core, 1)}), scratch[1]);
+                        return std::vector<pl::Value>{};
+                    });
             });
         },
         v5p());
@@ -200,7 +184,7 @@ void delay()
 {
     const ir::Program program =
         mustTrace(pl::kernel("waits", {pl::in("x", kInt, {1})}, [](pl::Ref) { pl::delay(3000); }));
-    const machine::RunResult run = mustRun(program, {counting({1})});
+    const machine::RunResult run = mustRun(program, {counting(kInt, {1})});
     EXPECT_EQ(run.trace->end(), Picoseconds(3'000'000));
 }
 
@@ -210,7 +194,7 @@ void matmul()
     constexpr auto kUnit = ir::MemorySpace::Accumulator;
     const Shape square{8, 8};
     const Numbers out =
-        byHand(counting({8, 8}), {16, 8},
+        byHand(counting(kInt, {8, 8}), {16, 8},
                {{"kept", kInt, {16, 8}},
                 {"in", kInt, square},
                 {"sum", kInt, square, kUnit},
@@ -218,7 +202,7 @@ void matmul()
                 {"staged", DType::Int8, square, kUnit},
                 pl::dmaSemaphores("sem")},
                [&](pl::Ref x, pl::Ref result, const Refs& scratch) {
-                   copy(x, scratch[1], scratch[5]);
+                   copyAndWait(x, scratch[1], scratch[5]);
                    const pl::Value lhs = pl::convert(scratch[1][pl::all], DType::Int8);
                    const pl::Value rows = pl::iota(kInt, square, 0),
                                    columns = pl::iota(kInt, square, 1);
@@ -228,7 +212,7 @@ void matmul()
                    pl::matmulAccLhs(scratch[2], lhs, scratch[3]);
                    scratch[0].at({pl::ds(0, 8), pl::all})[pl::all] = pl::matmulPop(scratch[2]);
                    scratch[0].at({pl::ds(8, 8), pl::all})[pl::all] = pl::matmulPop(scratch[2]);
-                   copy(scratch[0], result, scratch[5]);
+                   copyAndWait(scratch[0], result, scratch[5]);
                });
     for (std::size_t i = 0; i < 64; ++i) {
         EXPECT_EQ(out[i], 4.0 * static_cast<double>(i));

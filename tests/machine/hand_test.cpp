@@ -13,8 +13,6 @@ namespace {
 using Refs = std::vector<pl::Ref>;
 using Nothing = std::vector<pl::Value>;
 
-constexpr DType kF32 = DType::F32;
-
 // A kernel without a grid on x and out of f32[rows,128]; x and out are in HBM.
 ir::Program byHand(Extent rows, const std::vector<pl::Scratch>& scratch,
                    const std::function<void(pl::Ref x, pl::Ref out, const Refs& scratch)>& body)

@@ -11,26 +11,14 @@ namespace pallascope::machine_test {
 
 namespace {
 
-constexpr DType kF32 = DType::F32, kInt = DType::Int32;
 using Numbers = std::vector<double>;
 using Rows = std::vector<int>;
-
-Array counting(const Shape& shape) // 0, 1, 2, ...
-{
-    Numbers numbers(static_cast<std::size_t>(shape.elements()));
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        numbers[i] = static_cast<double>(i);
-    }
-    return arrayOf(kF32, shape, numbers);
-}
 
 Array indices(const Rows& rows)
 {
     return arrayOf(kInt, Shape{static_cast<Extent>(rows.size())},
                    Numbers(rows.begin(), rows.end()));
 }
-
-const auto kRow = [](auto i) { return pl::at(i, 0); };
 
 constexpr int kList = 4; // rows of a block
 
@@ -87,7 +75,7 @@ Rows rowsOf(const Array& array)
     return rows;
 }
 
-std::vector<std::string> copiesOf(const machine::RunResult& run, std::int32_t operand)
+std::vector<std::string> copyNames(const machine::RunResult& run, std::int32_t operand)
 {
     std::vector<std::string> names;
     const trace::Trace& trace = *run.trace;
@@ -107,9 +95,9 @@ std::vector<std::string> copiesOf(const machine::RunResult& run, std::int32_t op
 TEST(IndirectBlocks, gatherTheRowsOfTheirListsInOrder)
 {
     const machine::RunResult run =
-        mustRun(moving({}), {indices({3, 1, 1, 7, 0, 5, 2, 6}), counting({8, 128})});
+        mustRun(moving({}), {indices({3, 1, 1, 7, 0, 5, 2, 6}), counting(kF32, {8, 128})});
     EXPECT_EQ(rowsOf(run.outputs[0]), (Rows{3, 1, 1, 7, 0, 5, 2, 6}));
-    EXPECT_EQ(copiesOf(run, 0),
+    EXPECT_EQ(copyNames(run, 0),
               (std::vector<std::string>{"x([3,1,1,7],0) 2048", "x([0,5,2,6],0) 2048"}));
     EXPECT_EQ(findingsText(run), "");
     const trace::Operand& x = run.trace->info().operands[0];
@@ -124,8 +112,8 @@ TEST(IndirectBlocks, areBroughtAtEveryStepEvenIfTheirListStays)
     for (const std::int32_t buffers : {1, 2}) {
         const machine::RunResult run =
             mustRun(moving({.outRows = 12, .steps = 3, .buffers = buffers}),
-                    {indices({6, 2, 6, 4, 6, 2, 6, 4, 6, 2, 6, 4}), counting({8, 128})});
-        EXPECT_EQ(copiesOf(run, 0), std::vector<std::string>(3, "x([6,2,6,4],0) 2048"));
+                    {indices({6, 2, 6, 4, 6, 2, 6, 4, 6, 2, 6, 4}), counting(kF32, {8, 128})});
+        EXPECT_EQ(copyNames(run, 0), std::vector<std::string>(3, "x([6,2,6,4],0) 2048"));
         EXPECT_EQ(run.trace->info().operands[0].indices, (std::vector<std::int32_t>{6, 2, 6, 4}));
         EXPECT_EQ(run.trace->visits().size(), 6U); // a stay for each step, in and out
         EXPECT_EQ(rowsOf(run.outputs[0]), (Rows{6, 2, 6, 4, 6, 2, 6, 4, 6, 2, 6, 4}));
@@ -136,17 +124,17 @@ TEST(IndirectBlocks, areBroughtAtEveryStepEvenIfTheirListStays)
 TEST(IndirectBlocks, scatterRowByRowSoThatTheLastOfEqualRowsStays)
 {
     // Row k of x goes to row list[k]; rows 4 and 6 are not listed.
-    const machine::RunResult run = mustRun(moving({.scatters = true}),
-                                           {indices({2, 0, 2, 5, 7, 1, 3, 3}), counting({8, 128})});
+    const machine::RunResult run = mustRun(
+        moving({.scatters = true}), {indices({2, 0, 2, 5, 7, 1, 3, 3}), counting(kF32, {8, 128})});
     EXPECT_EQ(rowsOf(run.outputs[0]), (Rows{1, 5, 2, 7, -1, 3, -1, 4}));
-    EXPECT_EQ(copiesOf(run, 1),
+    EXPECT_EQ(copyNames(run, 1),
               (std::vector<std::string>{"out([2,0,2,5],0) 2048", "out([7,1,3,3],0) 2048"}));
     EXPECT_EQ(findingsText(run), "");
 }
 
 TEST(IndirectBlocks, areCopiedByThemselvesWithoutPipelining)
 {
-    const std::vector<Array> inputs{indices({3, 1, 0, 7, 4, 5, 2, 6}), counting({8, 128})};
+    const std::vector<Array> inputs{indices({3, 1, 0, 7, 4, 5, 2, 6}), counting(kF32, {8, 128})};
     const machine::RunResult in = mustRun(moving({.noPipelining = true}), inputs);
     EXPECT_EQ(rowsOf(in.outputs[0]), (Rows{3, 1, 0, 7, 4, 5, 2, 6}));
     const machine::RunResult out =
@@ -169,8 +157,9 @@ TEST(IndirectBlocks, ofAGridWithoutStepsHaveNoLists)
                              [](pl::Ref a, pl::Ref b) { b[pl::all] = a[pl::all]; })(x, out);
         }));
     for (const int steps : {0, 2}) {
-        const machine::RunResult run = mustRun(
-            program, {indices({steps}), indices({0, 1, 2, 3, 4, 5, 6, 7}), counting({8, 128})});
+        const machine::RunResult run =
+            mustRun(program, {indices({steps}), indices({0, 1, 2, 3, 4, 5, 6, 7}),
+                              counting(kF32, {8, 128})});
         const trace::Operand& x = run.trace->info().operands[0];
         EXPECT_EQ(x.blockCounts[0], steps);
         EXPECT_EQ(x.indices.size(), static_cast<std::size_t>(steps * kList));
@@ -181,7 +170,7 @@ TEST(IndirectBlocks, ofAGridWithoutStepsHaveNoLists)
 // stretch that those lie in.
 TEST(IndirectBlocks, raceOnlyWhereTwoCopiesUnderWayShareARow)
 {
-    const Array x = counting({8, 128});
+    const Array x = counting(kF32, {8, 128});
     const machine::RunResult apart =
         mustRun(moving({.scatters = true}), {indices({0, 2, 4, 6, 1, 3, 5, 7}), x});
     EXPECT_EQ(findingsText(apart), "");
@@ -198,7 +187,7 @@ TEST(IndirectBlocks, raceOnlyWhereTwoCopiesUnderWayShareARow)
 
 TEST(IndirectBlocks, takeAsLongAsAsManyPlainRows)
 {
-    const Array x = counting({16, 128});
+    const Array x = counting(kF32, {16, 128});
     const machine::RunResult rows =
         mustRun(moving({.inRows = 16, .outRows = 16, .steps = 4}),
                 {indices({15, 14, 13, 12, 0, 1, 2, 3, 7, 5, 6, 4, 8, 9, 10, 11}), x});
@@ -233,7 +222,8 @@ TEST(IndirectBlocks, mayBeOnAnyAxisBesideOthersOfAnyKind)
             pl::emitPipeline({.grid = {2, 2}, .in = {rows}, .out = {plain}},
                              [](pl::Ref a, pl::Ref b) { b[pl::all] = a[pl::all]; })(x, out);
         }));
-    const machine::RunResult run = mustRun(program, {indices({6, 3, 0, 7}), counting({2, 8, 256})});
+    const machine::RunResult run =
+        mustRun(program, {indices({6, 3, 0, 7}), counting(kF32, {2, 8, 256})});
     const Numbers out = elementsOf(run.outputs[0]);
     const int rows[2][2] = {{6, 3}, {0, 7}}; // by half of the lanes
     for (std::size_t i = 0; i < out.size(); ++i) {
@@ -243,7 +233,7 @@ TEST(IndirectBlocks, mayBeOnAnyAxisBesideOthersOfAnyKind)
                       plane * 2048 + static_cast<std::size_t>(rows[lane / 128][row]) * 256 + lane))
             << i;
     }
-    EXPECT_EQ(copiesOf(run, 0),
+    EXPECT_EQ(copyNames(run, 0),
               (std::vector<std::string>{"x(0,[6,3],0) 1024", "x(0,[0,7],1) 1024",
                                         "x(1,[6,3],0) 1024", "x(1,[0,7],1) 1024"}));
     EXPECT_EQ(findingsText(run), "");
@@ -263,7 +253,8 @@ TEST(IndirectBlocks, gatherLanesToo)
                             .out = {pl::block({8, 4}, kRow)}},
                            [](pl::Ref a, pl::Ref b) { b[pl::all] = a[pl::all]; })(x, out);
                    }));
-    const machine::RunResult run = mustRun(program, {indices({9, 0, 9, 15}), counting({8, 16})});
+    const machine::RunResult run =
+        mustRun(program, {indices({9, 0, 9, 15}), counting(kF32, {8, 16})});
     const Numbers out = elementsOf(run.outputs[0]);
     const double lanes[4] = {9, 0, 9, 15};
     for (std::size_t i = 0; i < out.size(); ++i) {
@@ -294,7 +285,7 @@ TEST(IndirectBlocks, haveIndexMapsThatComputeWithArraysOfVmem)
             });
         }));
     const machine::RunResult run =
-        mustRun(program, {indices({7, 1, 6, 5, 4, 11, 0, 9}), counting({8, 128})});
+        mustRun(program, {indices({7, 1, 6, 5, 4, 11, 0, 9}), counting(kF32, {8, 128})});
     EXPECT_EQ(rowsOf(run.outputs[0]), (Rows{1, 1, 0, 5, 4, 5, 0, 3}));
     EXPECT_EQ(findingsText(run), "");
 }
@@ -304,7 +295,7 @@ TEST(IndirectBlocks, takeTheSameCopiesWithoutValues)
     const Array list = indices({3, 1, 1, 7, 0, 5, 2, 6});
     for (const bool scatters : {false, true}) {
         const ir::Program program = moving({.scatters = scatters});
-        const machine::RunResult full = mustRun(program, {list, counting({8, 128})});
+        const machine::RunResult full = mustRun(program, {list, counting(kF32, {8, 128})});
         const machine::RunResult needed = mustRun(
             program, {list, Array{kF32, Shape{8, 128}, nullptr}}, machine::ValueMode::Needed);
         EXPECT_EQ(full.trace->copies(), needed.trace->copies());
@@ -317,9 +308,9 @@ TEST(IndirectBlocks, ofWhichSomeRowsLieOutsideGoOnWithTheRest)
     machine::Options options;
     options.settings.outOfBoundsReads = machine::OutOfBoundsReads::Uninitialized;
     for (const bool scatters : {false, true}) {
-        const Result<machine::RunResult> run =
-            machine::run(moving({.scatters = scatters}),
-                         {indices({3, 8, 1, -1, 0, 5, 2, 6}), counting({8, 128})}, v5e(), options);
+        const Result<machine::RunResult> run = machine::run(
+            moving({.scatters = scatters}),
+            {indices({3, 8, 1, -1, 0, 5, 2, 6}), counting(kF32, {8, 128})}, v5e(), options);
         ASSERT_TRUE(run) << run.error().message;
         EXPECT_EQ(rowsOf(run->outputs[0]),
                   scatters ? (Rows{4, 2, 6, 0, -1, 5, 7, -1}) : (Rows{3, -1, 1, -1, 0, 5, 2, 6}));

@@ -9,8 +9,6 @@ namespace pallascope::machine_test {
 
 namespace {
 
-constexpr DType kF32 = DType::F32, kInt = DType::Int32;
-
 std::vector<Array> shapesOnly(std::vector<Array> arrays)
 {
     for (Array& array : arrays) {

@@ -1,18 +1,15 @@
 // The fast look for NaN and Inf against one element at a time.
 #include "core/machine/nonfinite.h"
+#include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 namespace pallascope::machine_test {
 
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // `count` elements of 1, and `number` at `at`, which alone is undefined if `hidden`.
 machine::RuntimeValue valueWith(DType dtype, std::int64_t count, std::int64_t at, double number,

@@ -2,11 +2,17 @@
 // is a row of elementwise_cases.cpp or a function of structural_cases.cpp or hand_cases.cpp.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <string_view>
 #include <vector>
 
 namespace pallascope::machine_test {
+
+// The least and the greatest int32, as an operand.
+inline constexpr double kMin = std::numeric_limits<std::int32_t>::min();
+inline constexpr double kMax = std::numeric_limits<std::int32_t>::max();
 
 struct OperationCase
 {

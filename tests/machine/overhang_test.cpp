@@ -37,7 +37,6 @@ std::vector<std::int64_t> moved(DType dtype, const Shape& array, const pl::Block
 
 using Elements = std::vector<std::int64_t>;
 
-const auto kRow = [](auto i) { return pl::at(i, 0); };
 const auto kColumn = [](auto i) { return pl::at(0, i); };
 const auto kLine = [](auto i) { return pl::at(i); };
 

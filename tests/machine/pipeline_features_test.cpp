@@ -10,17 +10,7 @@ namespace pallascope::machine_test {
 
 namespace {
 
-constexpr DType kF32 = DType::F32, kInt = DType::Int32;
 using Numbers = std::vector<double>;
-
-Array counting(const Shape& shape) // 0, 1, 2, ...
-{
-    Numbers numbers(static_cast<std::size_t>(shape.elements()));
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        numbers[i] = static_cast<double>(i);
-    }
-    return arrayOf(kF32, shape, numbers);
-}
 
 struct CopyRow
 {
@@ -59,8 +49,6 @@ ir::Program copying(pl::Grid grid, Extent inRows, Extent outRows, bool emitted =
         kernel));
 }
 
-const auto kRow = [](auto i) { return pl::at(i, 0); };
-
 } // namespace
 
 TEST(ElementBlocks, startAtAnyElementAndMayOverlap)
@@ -71,7 +59,7 @@ TEST(ElementBlocks, startAtAnyElementAndMayOverlap)
                                   [](auto i) { return pl::at(i * 3 + 1, 0); })},
                  .out = {pl::block({8, 128}, kRow)}},
                 24, 24);
-    const machine::RunResult run = mustRun(program, {counting({24, 128})});
+    const machine::RunResult run = mustRun(program, {counting(kF32, {24, 128})});
     const Numbers out = elementsOf(run.outputs[0]);
     for (std::size_t i = 0; i < 24 * 128; ++i) {
         const std::size_t block = i / 1024; // block b of 8 rows shows rows 3b + 1 to 3b + 8
@@ -86,7 +74,7 @@ TEST(ElementBlocks, ofAPallasCallSeeUndefinedPaddingAndEmitPipelineIgnoresIt)
                                 [](auto i) { return pl::at(i * 8, 0); });
     const ir::Program padded =
         copying({.grid = {2}, .in = {spec}, .out = {pl::block({8, 128}, kRow)}}, 8, 16, false);
-    const machine::RunResult run = mustRun(padded, {counting({8, 128})});
+    const machine::RunResult run = mustRun(padded, {counting(kF32, {8, 128})});
     const Numbers out = elementsOf(run.outputs[0]);
     for (std::size_t row = 0; row < 16; ++row) { // rows 4 to 11 of the padded 16 are the array
         for (std::size_t lane = 0; lane < 128; ++lane) {
@@ -102,8 +90,8 @@ TEST(ElementBlocks, ofAPallasCallSeeUndefinedPaddingAndEmitPipelineIgnoresIt)
 
     const ir::Program ignored =
         copying({.grid = {1}, .in = {spec}, .out = {pl::block({8, 128}, kRow)}}, 8, 8);
-    EXPECT_EQ(elementsOf(mustRun(ignored, {counting({8, 128})}).outputs[0]),
-              elementsOf(counting({8, 128})));
+    EXPECT_EQ(elementsOf(mustRun(ignored, {counting(kF32, {8, 128})}).outputs[0]),
+              elementsOf(counting(kF32, {8, 128})));
 }
 
 TEST(BoundedSlices, copyAsManyRowsAsTheMapSays)
@@ -117,7 +105,7 @@ TEST(BoundedSlices, copyAsManyRowsAsTheMapSays)
                                          .in = {pl::block({pl::boundedSlice(16), 128}, map)},
                                          .out = {pl::block({16, 128}, kRow)}},
                                         32, 48);
-    const machine::RunResult run = mustRun(program, {counting({32, 128})});
+    const machine::RunResult run = mustRun(program, {counting(kF32, {32, 128})});
     std::vector<std::int64_t> bytes;
     for (const CopyRow& copy : copiesOf(run, 0)) {
         bytes.push_back(copy.bytes);
@@ -155,7 +143,7 @@ TEST(ScalarPrefetch, decidesTheBlocksAndAStoreIsSeenByTheMapOfTheStepAfterTheNex
     };
     const Array table = arrayOf(kInt, {8}, {3, 1, 0, 2, 0, 0, 0, 0});
     const auto blocks = [&](bool stores) {
-        const machine::RunResult run = mustRun(trace(stores), {table, counting({32, 128})});
+        const machine::RunResult run = mustRun(trace(stores), {table, counting(kF32, {32, 128})});
         EXPECT_EQ(findingsText(run), "");
         std::vector<std::int64_t> seen;
         const Numbers out = elementsOf(run.outputs[0]);
@@ -208,7 +196,7 @@ TEST(IndexMaps, mayUseScalarsFromAroundTheirPipeline)
             });
         }));
     for (const machine::ValueMode mode : {machine::ValueMode::Full, machine::ValueMode::Needed}) {
-        const machine::RunResult run = mustRun(program, {counting({32, 128})}, mode);
+        const machine::RunResult run = mustRun(program, {counting(kF32, {32, 128})}, mode);
         std::vector<std::int64_t> blocks;
         for (const CopyRow& row : copiesOf(run, 0)) {
             blocks.push_back(row.block);
@@ -234,7 +222,7 @@ TEST(DynamicGrids, runAsManyStepsAsTheirBoundSays)
                              }));
     for (const double steps : {0.0, 1.0, 3.0}) {
         const machine::RunResult run =
-            mustRun(program, {arrayOf(kInt, {1}, {steps}), counting({32, 128})});
+            mustRun(program, {arrayOf(kInt, {1}, {steps}), counting(kF32, {32, 128})});
         EXPECT_EQ(run.trace->steps().size(), static_cast<std::size_t>(steps));
         const Numbers out = elementsOf(run.outputs[0]);
         for (std::size_t i = 0; i < out.size(); ++i) {
@@ -244,7 +232,7 @@ TEST(DynamicGrids, runAsManyStepsAsTheirBoundSays)
         EXPECT_TRUE(analysis::report(*run.trace).has_value());
     }
     const Result<machine::RunResult> negative =
-        machine::run(program, {arrayOf(kInt, {1}, {-2}), counting({32, 128})}, v5e(), {});
+        machine::run(program, {arrayOf(kInt, {1}, {-2}), counting(kF32, {32, 128})}, v5e(), {});
     ASSERT_FALSE(negative);
     EXPECT_NE(negative.error().message.find("an axis of -2 steps; 0 or more is right"),
               std::string::npos);
@@ -265,18 +253,18 @@ TEST(Pipelines, inALoopMayHaveAnotherGridEachTime)
                 return std::vector<pl::Value>();
             });
         }));
-    const machine::RunResult run = mustRun(program, {counting({32, 128})});
+    const machine::RunResult run = mustRun(program, {counting(kF32, {32, 128})});
     EXPECT_EQ(run.trace->steps().size(), 1U + 2U + 3U + 4U);
     EXPECT_EQ(run.trace->info().pipelines.size(), 4U); // one row per grid
     EXPECT_EQ(run.trace->info().pipelines[3].grid, (std::vector<Extent>{4}));
-    Numbers want = elementsOf(counting({32, 128}));
+    Numbers want = elementsOf(counting(kF32, {32, 128}));
     for (double& number : want) {
         number += 1;
     }
     EXPECT_EQ(elementsOf(run.outputs[0]), want);
     machine::Options options{.rows = false};
     const Result<machine::RunResult> sums =
-        machine::run(program, {counting({32, 128})}, v5e(), options);
+        machine::run(program, {counting(kF32, {32, 128})}, v5e(), options);
     ASSERT_TRUE(sums) << sums.error().message;
     EXPECT_EQ(sums->sums.end, run.trace->end());
 }
@@ -293,7 +281,7 @@ TEST(Aliases, shareOneArrayAndKeepWhatNoStepVisits)
                              [](pl::Ref x, pl::Ref out) { out[pl::all] = x[pl::all] + 1000.0; })(
                 xHbm, outHbm);
         }));
-    const machine::RunResult run = mustRun(program, {counting({32, 128})});
+    const machine::RunResult run = mustRun(program, {counting(kF32, {32, 128})});
     const Numbers out = elementsOf(run.outputs[0]);
     for (std::size_t i = 0; i < out.size(); ++i) {
         EXPECT_EQ(out[i], static_cast<double>(i) + (i < 2048 ? 1000 : 0)) << i;
@@ -312,7 +300,7 @@ TEST(InOuts, readWhatTheyWriteBack)
             pl::emitPipeline({.grid = {2}, .out = {both}},
                              [](pl::Ref sum) { sum[pl::all] = sum[pl::all] * 2.0; })(sumHbm);
         }));
-    const machine::RunResult run = mustRun(program, {counting({16, 128})});
+    const machine::RunResult run = mustRun(program, {counting(kF32, {16, 128})});
     const Numbers out = elementsOf(run.outputs[0]);
     for (std::size_t i = 0; i < out.size(); ++i) {
         EXPECT_EQ(out[i], static_cast<double>(i) * 2) << i;
@@ -355,8 +343,8 @@ TEST(NoPipelining, copiesEveryBlockOfEveryStepAndOverlapsNothing)
                   .out = {pl::block({8, 128}, [](auto i, auto) { return pl::at(i, 0); })},
                   .noPipelining = true};
     const ir::Program program = copying(grid, 16, 16);
-    const machine::RunResult run = mustRun(program, {counting({16, 128})});
-    EXPECT_EQ(elementsOf(run.outputs[0]), elementsOf(counting({16, 128})));
+    const machine::RunResult run = mustRun(program, {counting(kF32, {16, 128})});
+    EXPECT_EQ(elementsOf(run.outputs[0]), elementsOf(counting(kF32, {16, 128})));
     EXPECT_EQ(copiesOf(run, 0).size(), 6U);
     EXPECT_EQ(copiesOf(run, 1).size(), 6U);
     std::int64_t link = 0, core = 0;
@@ -391,7 +379,7 @@ TEST(RunScoped, givesMemoryThatIsUndefinedAtEveryEntryAndCountsWhileItLives)
                 pl::emitPipeline({.grid = {2}, .in = {block}, .out = {block}}, body)(xHbm, outHbm);
             }));
     };
-    const Array x = counting({16, 128});
+    const Array x = counting(kF32, {16, 128});
     const machine::RunResult good = mustRun(build(true), {x});
     EXPECT_EQ(elementsOf(good.outputs[0]), elementsOf(x));
     EXPECT_EQ(findingsText(good), "");
@@ -421,7 +409,7 @@ TEST(UnbufferedOperands, areTheArrayItself)
                 return std::vector<pl::Value>();
             });
         }));
-    const machine::RunResult run = mustRun(program, {counting({16, 128})});
+    const machine::RunResult run = mustRun(program, {counting(kF32, {16, 128})});
     const Numbers out = elementsOf(run.outputs[0]);
     for (std::size_t i = 0; i < out.size(); ++i) {
         EXPECT_EQ(out[i], static_cast<double>(i) * 2 + 1) << i;
@@ -439,10 +427,10 @@ TEST(Schedules, ofOldReleasesLeaveAFetchThatNobodyWaitsFor)
                       .in = {pl::block({8, 128}, kRow, 4)},
                       .out = {pl::block({8, 128}, kRow)},
                       .schedule = schedule};
-        const machine::RunResult run = mustRun(copying(grid, 16, 16), {counting({16, 128})});
+        const machine::RunResult run = mustRun(copying(grid, 16, 16), {counting(kF32, {16, 128})});
         EXPECT_EQ(findingsOf(run, "copy_never_awaited").size(),
                   schedule == std::string("0.10") ? 1U : 0U);
-        EXPECT_EQ(elementsOf(run.outputs[0]), elementsOf(counting({16, 128})));
+        EXPECT_EQ(elementsOf(run.outputs[0]), elementsOf(counting(kF32, {16, 128})));
     }
 }
 

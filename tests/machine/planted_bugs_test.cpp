@@ -1,5 +1,6 @@
 // One bug per program, and the same program without it: the bug is found once, with its operand,
 // step and line; its twin has no finding at all.
+#include "tests/machine/planted.h"
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
@@ -11,24 +12,6 @@
 namespace pallascope::machine_test {
 
 namespace {
-
-constexpr DType kF32 = DType::F32, kInt = DType::Int32;
-
-// A program and the line that is wrong with it, or would be.
-struct Planted
-{
-    ir::Program program;
-    std::int64_t line = 0;
-};
-
-struct Found
-{
-    std::string kind, operand;
-    std::int64_t step = -1;
-    std::int64_t count = 1;
-    // Findings of other kinds that follow from the same bug.
-    std::vector<std::string> consequences;
-};
 
 machine::RunResult runOf(const ir::Program& program, const std::vector<Array>& inputs,
                          const machine::Settings& settings = {})
@@ -70,8 +53,6 @@ pl::Value logarithm(const pl::Operand& value, pl::Here here = pl::Here::current(
 {
     return pl::elementwise(ir::OpCode::Log, {value}, here);
 }
-
-const auto kRow = [](auto i) { return pl::at(i, 0); };
 
 // out[i] = body(x[i]) in blocks of (8, 128).
 template<class F>

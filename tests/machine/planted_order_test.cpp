@@ -1,5 +1,6 @@
 // Bugs of order, one per program, and the same program without it: copies that nobody waits for,
 // slots in use, races between cores, deadlocks, semaphores that are left over.
+#include "tests/machine/planted.h"
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
@@ -12,20 +13,6 @@ namespace {
 
 using Refs = std::vector<pl::Ref>;
 using Nothing = std::vector<pl::Value>;
-
-constexpr DType kF32 = DType::F32;
-
-struct Planted
-{
-    ir::Program program;
-    std::int64_t line = 0; // of the bug
-};
-
-struct Found
-{
-    std::string kind, operand;
-    std::int64_t step = -1;
-};
 
 machine::RunResult runOf(const ir::Program& program, const chip::Chip& chip,
                          const machine::Settings& settings = {},
@@ -78,12 +65,6 @@ ir::Program byHand(const std::vector<pl::Scratch>& scratch, const F& body)
                                 }));
 }
 
-void copy(const pl::Ref& from, const pl::Ref& to, const pl::Ref& semaphore)
-{
-    pl::dmaStart(from, to, semaphore);
-    pl::dmaWait(to, semaphore);
-}
-
 const pl::Scratch kSlots{"slots", kF32, {2, 8, 128}};
 const pl::Scratch kOne{"one", kF32, {16, 128}};
 
@@ -106,7 +87,7 @@ Planted doubles(bool waitsFirst)
                 pl::dmaWait(refs[0], refs[1]);
             }
             refs[0][pl::all] = twice;
-            copy(refs[0], out, refs[1]);
+            copyAndWait(refs[0], out, refs[1]);
         });
     return {std::move(program), line};
 }
@@ -129,8 +110,8 @@ Planted fills(int slot)
                    for (int i = 0; i < 2; ++i) {
                        pl::dmaWait(at(0), refs[1].at({i}));
                    }
-                   copy(at(0), rows(out, 0), refs[2]);
-                   copy(at(slot), rows(out, 1), refs[2]);
+                   copyAndWait(at(0), rows(out, 0), refs[2]);
+                   copyAndWait(at(slot), rows(out, 1), refs[2]);
                });
     return {std::move(program), line};
 }
@@ -188,7 +169,7 @@ Planted passes(bool signals)
                                      [&](const Refs& refs) {
                                          const pl::Value core = pl::axisIndex("core");
                                          pl::when(core == 0, [&] {
-                                             copy(x, outer[0], refs[0]);
+                                             copyAndWait(x, outer[0], refs[0]);
                                              if (signals) {
                                                  pl::semaphoreSignal(refs[1], 1, 1);
                                              }
@@ -306,17 +287,13 @@ TEST(PlantedOrder, aSignalThatComesBeforeItsSemaphoreIsNoRace)
         pl::delay(core * 5000);
         pl::runScoped({pl::dmaSemaphores("sem"), pl::semaphores("turn"), {"a", kF32, {8, 128}}},
                       [&](const Refs& refs) {
-                          const auto copy = [&](pl::Ref source, pl::Ref target) {
-                              pl::dmaStart(source, target, refs[0]);
-                              pl::dmaWait(target, refs[0]);
-                          };
                           pl::when(core == 0, [&] {
-                              copy(from, to);
+                              copyAndWait(from, to, refs[0]);
                               pl::semaphoreSignal(refs[1], 1, 1);
                           });
                           pl::when(core == 1, [&] {
                               pl::semaphoreWait(refs[1], 1);
-                              copy(to, refs[2]);
+                              copyAndWait(to, refs[2], refs[0]);
                           });
                           return Nothing{};
                       });

@@ -36,10 +36,10 @@ using Refs = std::vector<pl::Ref>;
 // semaphores hold something while copies fly.
 ReplayCase turns()
 {
-    constexpr int kRows = 128;
+    constexpr int kTurnRows = 128;
     const auto body = [](pl::Ref x, pl::Ref out, const Refs& refs) {
         const pl::Value core = pl::axisIndex("core");
-        pl::foriLoop(kRows / 16, {}, [&](pl::Value i, const auto&) {
+        pl::foriLoop(kTurnRows / 16, {}, [&](pl::Value i, const auto&) {
             const pl::Ref from = x.at({pl::ds((i * 2 + core) * 8, 8), pl::all});
             const pl::Ref to = out.at({pl::ds((i * 2 + core) * 8, 8), pl::all});
             pl::dmaStart(from, refs[0], refs[1]);
@@ -51,11 +51,11 @@ ReplayCase turns()
             pl::dmaWait(to, refs[1]);
             return std::vector<pl::Value>{};
         });
-        pl::when(core == 1, [&] { pl::semaphoreWait(refs[2], kRows / 16); });
+        pl::when(core == 1, [&] { pl::semaphoreWait(refs[2], kTurnRows / 16); });
     };
     ReplayCase one{mustTrace(pl::kernel("turns",
-                                        {pl::in("x", DType::F32, {kRows, 128}),
-                                         pl::out("out", DType::F32, {kRows, 128})},
+                                        {pl::in("x", DType::F32, {kTurnRows, 128}),
+                                         pl::out("out", DType::F32, {kTurnRows, 128})},
                                         [&](pl::Ref x, pl::Ref out) {
                                             pl::coreMap("core", 2, [&] {
                                                 pl::runScoped({{"rows", DType::F32, {8, 128}},

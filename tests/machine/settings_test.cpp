@@ -5,14 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <set>
 
 namespace pallascope::machine_test {
 
 namespace {
 
-constexpr DType kF32 = DType::F32, kInt = DType::Int32;
 using Names = std::map<std::string, std::string>;
 using Numbers = std::vector<double>;
 
@@ -104,7 +102,7 @@ ir::Program copyingRows()
 }
 
 // Row r of 8 holds r + 1.
-Array rows()
+Array numberedRows()
 {
     Numbers numbers;
     for (int i = 0; i < 8 * 128; ++i) {
@@ -180,7 +178,6 @@ TEST(UninitializedMemory, readsAsTheSettingSays)
         double nan, min;
     };
 
-    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
     for (const Row& row :
          {Row{kF32, kNan, kNan}, Row{DType::BF16, kNan, kNan}, Row{DType::F8E4M3FN, kNan, kNan},
           Row{DType::Int8, 127, -128}, Row{DType::UInt8, 255, 0}, Row{DType::Int16, 32767, -32768},
@@ -224,7 +221,7 @@ TEST(OutOfBoundsReads, stopTheRunUnlessTheyMayGoOn)
 {
     const Array at = arrayOf(kInt, {1}, {3});
     for (const auto mode : {machine::ValueMode::Full, machine::ValueMode::Needed}) {
-        const auto stopped = runWith(sliding(), {at, rows()}, {}, mode);
+        const auto stopped = runWith(sliding(), {at, numberedRows()}, {}, mode);
         ASSERT_TRUE(stopped);
         const auto found = findingsOf(*stopped, "out_of_bounds");
         ASSERT_EQ(found.size(), 1U);
@@ -232,7 +229,7 @@ TEST(OutOfBoundsReads, stopTheRunUnlessTheyMayGoOn)
                   std::string::npos)
             << found[0].message;
         EXPECT_EQ(stopped->trace->steps().size(), 1U);
-        EXPECT_TRUE(runWith(sliding(), {at, rows()}, kGoOn, mode));
+        EXPECT_TRUE(runWith(sliding(), {at, numberedRows()}, kGoOn, mode));
     }
 }
 
@@ -249,7 +246,8 @@ TEST(OutOfBoundsReads, areUndefinedOutsideAndDefinedInside)
           Row{7, {8, -1, -1, -1}}, Row{8, {-1, -1, -1, -1}}, Row{-7, {-1, -1, -1, -1}},
           Row{100, {-1, -1, -1, -1}}, Row{-100, {-1, -1, -1, -1}}}) {
         SCOPED_TRACE(row.start);
-        const auto run = runWith(sliding(), {arrayOf(kInt, {1}, {row.start}), rows()}, kGoOn);
+        const auto run =
+            runWith(sliding(), {arrayOf(kInt, {1}, {row.start}), numberedRows()}, kGoOn);
         ASSERT_TRUE(run) << run.error().message;
         Numbers expected = row.seen;
         expected.resize(8, 0);
@@ -266,12 +264,13 @@ TEST(OutOfBoundsReads, areUndefinedOutsideAndDefinedInside)
         EXPECT_NE(written[0].message.find("with " + std::to_string(outside) + " of"),
                   std::string::npos)
             << written[0].message;
-        const auto needed = runWith(sliding(), {arrayOf(kInt, {1}, {row.start}), rows()}, kGoOn,
-                                    machine::ValueMode::Needed);
+        const auto needed = runWith(sliding(), {arrayOf(kInt, {1}, {row.start}), numberedRows()},
+                                    kGoOn, machine::ValueMode::Needed);
         ASSERT_TRUE(needed) << needed.error().message;
         EXPECT_EQ(findingsOf(*needed, "out_of_bounds"), found);
     }
-    EXPECT_EQ(findingsText(*runWith(sliding(), {arrayOf(kInt, {1}, {1}), rows()}, kGoOn)), "");
+    EXPECT_EQ(findingsText(*runWith(sliding(), {arrayOf(kInt, {1}, {1}), numberedRows()}, kGoOn)),
+              "");
 }
 
 // Six rows are a tile of eight, the rest of which a copy may take with it.
@@ -306,7 +305,7 @@ TEST(OutOfBoundsReads, keepTheFillOfTheOtherSetting)
 {
     Names names = kGoOn;
     names["uninitialized_memory"] = "zero";
-    const auto run = runWith(sliding(), {arrayOf(kInt, {1}, {3}), rows()}, names);
+    const auto run = runWith(sliding(), {arrayOf(kInt, {1}, {3}), numberedRows()}, names);
     ASSERT_TRUE(run);
     EXPECT_EQ(firsts(run->outputs[0]), (Numbers{4, 6, 8, 0, 0, 0, 0, 0}));
 }
@@ -318,7 +317,8 @@ TEST(OutOfBoundsReads, letStoresOutsideBeDropped)
                                                                {8, {0, 0, 0, 0, 0, 0, 0, 0}},
                                                                {-4, {0, 0, 0, 0, 0, 0, 0, 0}}}) {
         SCOPED_TRACE(start);
-        const auto run = runWith(scattering(), {arrayOf(kInt, {1}, {start}), rows()}, kGoOn);
+        const auto run =
+            runWith(scattering(), {arrayOf(kInt, {1}, {start}), numberedRows()}, kGoOn);
         ASSERT_TRUE(run) << run.error().message;
         EXPECT_EQ(firsts(run->outputs[0]), seen);
         const auto found = findingsOf(*run, "out_of_bounds");
@@ -344,7 +344,8 @@ TEST(OutOfBoundsReads, ofOneElementAndOfAnIndexMapAreUndefined)
     Names names = kGoOn;
     names["uninitialized_memory"] = "zero";
     for (const auto mode : {machine::ValueMode::Full, machine::ValueMode::Needed}) {
-        const auto run = runWith(program, {arrayOf(kInt, {2}, {0, 0}), rows()}, names, mode);
+        const auto run =
+            runWith(program, {arrayOf(kInt, {2}, {0, 0}), numberedRows()}, names, mode);
         ASSERT_TRUE(run) << run.error().message;
         EXPECT_EQ(findingsOf(*run, "out_of_bounds").size(), 1U);
         EXPECT_EQ(findingsOf(*run, "undefined_index").size(), 1U);

@@ -6,8 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 namespace pallascope::machine_test {
 
@@ -16,19 +14,7 @@ namespace {
 using ir::OpCode;
 using Numbers = std::vector<double>;
 
-constexpr DType kF32 = DType::F32, kBf16 = DType::BF16, kInt = DType::Int32, kBool = DType::Bool;
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kMin = std::numeric_limits<std::int32_t>::min();
-constexpr double kMax = std::numeric_limits<std::int32_t>::max();
-
-// 0, 1, 2, ... in a shape.
-Array counting(DType dtype, const Shape& shape)
-{
-    Numbers numbers(static_cast<std::size_t>(shape.elements()));
-    std::iota(numbers.begin(), numbers.end(), 0);
-    return arrayOf(dtype, shape, numbers);
-}
+constexpr DType kBf16 = DType::BF16, kBool = DType::Bool;
 
 using ValueBody = std::function<pl::Operand(const std::vector<pl::Ref>& refs)>;
 

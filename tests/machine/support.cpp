@@ -3,6 +3,7 @@
 #include "core/machine/value.h"
 
 #include <fstream>
+#include <numeric>
 #include <sstream>
 #include <stdexcept>
 
@@ -36,6 +37,12 @@ const chip::Chip& v5p()
     return kChip;
 }
 
+void copyAndWait(const pl::Ref& from, const pl::Ref& to, const pl::Ref& semaphore)
+{
+    pl::dmaStart(from, to, semaphore);
+    pl::dmaWait(to, semaphore);
+}
+
 Array arrayOf(DType dtype, const Shape& shape, const std::vector<double>& elements)
 {
     Array array = makeArray(dtype, shape);
@@ -46,6 +53,13 @@ Array arrayOf(DType dtype, const Shape& shape, const std::vector<double>& elemen
         machine::writeElement(dtype, array.data.get(), static_cast<std::int64_t>(i), elements[i]);
     }
     return array;
+}
+
+Array counting(DType dtype, const Shape& shape)
+{
+    std::vector<double> numbers(static_cast<std::size_t>(shape.elements()));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    return arrayOf(dtype, shape, numbers);
 }
 
 std::vector<double> elementsOf(const Array& array)

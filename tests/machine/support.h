@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,18 @@ namespace pallascope::machine_test {
 [[nodiscard]] const chip::Chip& v5e();
 [[nodiscard]] const chip::Chip& v5p(); // two cores
 
+inline constexpr DType kF32 = DType::F32, kInt = DType::Int32;
+inline constexpr double kInf = std::numeric_limits<double>::infinity();
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// The index map of blocks of whole rows.
+inline constexpr auto kRow = [](auto i) { return pl::at(i, 0); };
+
+void copyAndWait(const pl::Ref& from, const pl::Ref& to, const pl::Ref& semaphore);
+
 // Elements in row-major order, rounded to dtype.
 [[nodiscard]] Array arrayOf(DType dtype, const Shape& shape, const std::vector<double>& elements);
+[[nodiscard]] Array counting(DType dtype, const Shape& shape); // 0, 1, 2, ...
 [[nodiscard]] std::vector<double> elementsOf(const Array& array);
 
 // Throws std::runtime_error with the sentence on a user or limit error.

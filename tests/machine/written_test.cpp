@@ -8,8 +8,6 @@ namespace pallascope::machine_test {
 
 namespace {
 
-constexpr DType kF32 = DType::F32;
-
 // Per argument.
 std::vector<bool> writtenArguments(const ir::Program& program)
 {

@@ -7,7 +7,6 @@
 namespace pallascope::ops_test {
 namespace {
 
-using machine_test::arrayOf;
 using machine_test::elementsOf;
 using machine_test::OneStep;
 
@@ -26,7 +25,7 @@ std::string listing(const OneStep& step, const machine_test::RefsBody& body)
 
 TEST(Builder, aKernelOfCutsAndJoinsRuns)
 {
-    const Array x = arrayOf(DType::F32, {2, 4}, {0, 1, 2, 3, 10, 11, 12, 13});
+    const Array x = machine_test::arrayOf(DType::F32, {2, 4}, {0, 1, 2, 3, 10, 11, 12, 13});
     const OneStep step{.inputs = {x}, .shape = {3, 4}};
     const auto run = machine_test::runOneStep(step, [](const std::vector<pl::Ref>& refs) {
         const pl::Value rolled = pl::roll(refs[0][pl::all], 1, 1); // 3 0 1 2 / 13 10 11 12
@@ -44,7 +43,7 @@ TEST(Builder, aKernelOfCutsAndJoinsRuns)
 
 TEST(Builder, aKernelOfIndicesRuns)
 {
-    const Array x = arrayOf(DType::F32, {2, 4}, {5, 9, 2, 9, 7, 1, 1, 8});
+    const Array x = machine_test::arrayOf(DType::F32, {2, 4}, {5, 9, 2, 9, 7, 1, 1, 8});
     const OneStep step{.inputs = {x}, .dtype = DType::Int32, .shape = {2, 4}};
     const auto run = machine_test::runOneStep(step, [](const std::vector<pl::Ref>& refs) {
         const pl::Value value = refs[0][pl::all].load();
@@ -61,7 +60,7 @@ TEST(Builder, aKernelOfIndicesRuns)
 
 TEST(Builder, listingsShowTheParameters)
 {
-    const Array x = arrayOf(DType::F32, {2, 4}, std::vector<double>(8, 1));
+    const Array x = machine_test::arrayOf(DType::F32, {2, 4}, std::vector<double>(8, 1));
     const OneStep step{.inputs = {x}, .shape = {2, 4}};
     const std::string text = listing(step, [](const std::vector<pl::Ref>& refs) {
         pl::Value a = refs[0][pl::all].load();

@@ -1,5 +1,7 @@
 #include "tests/support/random_trace.h"
 
+#include "core/trace/columns.h"
+
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -11,13 +13,9 @@ namespace pallascope::test {
 
 namespace {
 
+using trace::at;
 using trace::Direction;
 using trace::kNone;
-
-std::size_t row(std::int64_t index)
-{
-    return static_cast<std::size_t>(index);
-}
 
 // A pipeline with random block maps, run step by step: fetch what the step needs (and, with two
 // slots, what the next one needs), wait, compute, write back what ends.
@@ -86,7 +84,7 @@ private:
             info.links.push_back(
                 {"L" + std::to_string(i), 0, 1, BytesPerSecond(3e9 / 7), BytesPerSecond(1e9 / 3)});
         }
-        info.agents.assign(row(pick(1, 2)), "core");
+        info.agents.assign(at(pick(1, 2)), "core");
         info.findings = {{"odd", trace::FindingClass::Value, "x is odd", "o0", 3, 1, {0, 1}, 7}};
     }
 
@@ -108,7 +106,7 @@ private:
             addOperand(pipeline, i);
         }
         info.pipelines = {std::move(pipeline)};
-        m_visits.resize(row(operands));
+        m_visits.resize(at(operands));
     }
 
     void addOperand(const trace::Pipeline& pipeline, std::int64_t index)
@@ -123,16 +121,16 @@ private:
             const auto gridAxis = static_cast<std::int32_t>(
                 pick(-1, static_cast<std::int64_t>(pipeline.grid.size()) - 1));
             operand.gridAxes.push_back(gridAxis);
-            operand.blockCounts.push_back(gridAxis == kNone ? 1 : pipeline.grid[row(gridAxis)]);
+            operand.blockCounts.push_back(gridAxis == kNone ? 1 : pipeline.grid[at(gridAxis)]);
             block.push_back(pick(1, 5));
             array.push_back(operand.blockCounts.back() * block.back());
         }
         if (pick(0, 3) == 0) { // its blocks on one axis are any elements, or none
             const std::int64_t axis = pick(0, rank - 1);
             operand.indirectAxis = static_cast<std::int32_t>(axis);
-            const std::int64_t count = operand.blockCounts[row(axis)] * block[row(axis)];
+            const std::int64_t count = operand.blockCounts[at(axis)] * block[at(axis)];
             for (std::int64_t i = 0; i < count; ++i) {
-                operand.indices.push_back(static_cast<std::int32_t>(pick(-1, array[row(axis)])));
+                operand.indices.push_back(static_cast<std::int32_t>(pick(-1, array[at(axis)])));
             }
         }
         operand.array = Shape(array);
@@ -190,7 +188,7 @@ private:
         const trace::Operand& o = m_b.info.operands[operand];
         for (std::size_t axis = 0; axis < o.gridAxes.size(); ++axis) {
             const std::int32_t gridAxis = o.gridAxes[axis];
-            block = block * o.blockCounts[axis] + (gridAxis == kNone ? 0 : index[row(gridAxis)]);
+            block = block * o.blockCounts[axis] + (gridAxis == kNone ? 0 : index[at(gridAxis)]);
         }
         return block;
     }
@@ -230,7 +228,7 @@ private:
         w.agent.push_back(0);
         w.step.push_back(static_cast<std::int32_t>(m_step));
         w.begin.push_back(m_now);
-        m_now = std::max(m_now, m_b.copies.end[row(copy)]);
+        m_now = std::max(m_now, m_b.copies.end[at(copy)]);
         w.end.push_back(m_now);
         m_pending.erase(std::remove(m_pending.begin(), m_pending.end(), copy), m_pending.end());
     }
@@ -249,7 +247,7 @@ private:
         Visit visit;
         visit.first = visit.last = step;
         visit.block = blockOf(operand, step);
-        visit.slot = static_cast<std::int32_t>(visits.size() % row(o.slots));
+        visit.slot = static_cast<std::int32_t>(visits.size() % at(o.slots));
         for (const Visit& old : visits) {
             if (old.slot == visit.slot && old.out != kNone
                 && std::find(m_pending.begin(), m_pending.end(), old.out) != m_pending.end()) {
@@ -274,7 +272,7 @@ private:
         s.agent.push_back(0);
         s.step.push_back(static_cast<std::int32_t>(m_step));
         s.begin.push_back(m_now);
-        m_now += m_b.info.templates[row(id)].duration.value();
+        m_now += m_b.info.templates[at(id)].duration.value();
     }
 
     void runStep()
@@ -341,7 +339,7 @@ private:
         for (;;) {
             const std::int64_t id =
                 pick(0, static_cast<std::int64_t>(m_b.info.templates.size()) - 1);
-            const std::int64_t end = now + m_b.info.templates[row(id)].duration.value();
+            const std::int64_t end = now + m_b.info.templates[at(id)].duration.value();
             if (end > m_now || s.size() > 500) {
                 break;
             }

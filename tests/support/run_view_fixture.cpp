@@ -1,6 +1,7 @@
 #include "tests/support/run_view_fixture.h"
 
 #include "core/base/format.h"
+#include "core/trace/columns.h"
 #include "tests/support/synthetic_trace.h"
 
 #include <algorithm>
@@ -12,20 +13,17 @@ namespace pallascope::test {
 
 namespace {
 
+using trace::at;
+
 constexpr double kPeak = 197e12; // FLOP/s, the datasheet's bf16
 constexpr std::int32_t kPipelineLine = 3, kZeroLine = 10, kDotLine = 12;
-
-std::size_t row(std::int64_t index)
-{
-    return static_cast<std::size_t>(index);
-}
 
 // Time of all instances of each template.
 std::vector<Picoseconds> timeByTemplate(const trace::Trace& trace)
 {
     std::vector<Picoseconds> times(trace.info().templates.size());
     for (const std::int32_t id : trace.segments().templateId) {
-        times[row(id)] += trace.info().templates[row(id)].duration;
+        times[at(id)] += trace.info().templates[at(id)].duration;
     }
     return times;
 }
@@ -54,7 +52,7 @@ void addTraffic(analysis::Report& report, const trace::Trace& trace)
         traffic.way = out ? trace::Summary::Written : trace::Summary::Read;
         traffic.blockBytes = operand.blockBytes;
         for (std::size_t copy = 0; copy < trace.copies().size(); ++copy) {
-            if (row(trace.copies().operand[copy]) == i) {
+            if (at(trace.copies().operand[copy]) == i) {
                 ++traffic.copies;
                 traffic.bytes += Bytes(trace.copies().bytes[copy]);
             }
@@ -72,7 +70,7 @@ void addFlops(analysis::Report& report, const trace::Trace& trace)
 {
     std::vector<Flops> units(trace.info().units.size());
     for (const std::int32_t id : trace.segments().templateId) {
-        const trace::SegmentTemplate& segment = trace.info().templates[row(id)];
+        const trace::SegmentTemplate& segment = trace.info().templates[at(id)];
         for (std::size_t unit = 0; unit < units.size(); ++unit) {
             units[unit] += segment.flopsByUnit[unit];
             report.executedFlops += segment.executedFlopsByUnit[unit];
@@ -247,14 +245,20 @@ layout::RunView runViewOf(std::shared_ptr<const trace::Trace> trace)
     view.period = view.trace->info().pipelines.front().grid.back();
     const std::vector<std::int64_t>& begin = view.trace->steps().begin;
     const std::size_t middle = begin.size() / 2;
-    const std::size_t last = std::min(middle + row(view.period), begin.size() - 1);
-    view.periodTime = Picoseconds(begin[last] - begin[last - std::min(last, row(view.period))]);
+    const std::size_t last = std::min(middle + at(view.period), begin.size() - 1);
+    view.periodTime = Picoseconds(begin[last] - begin[last - std::min(last, at(view.period))]);
     return view;
 }
 
 layout::RunView mainJobView(int block)
 {
     return runViewOf(mainJob(block));
+}
+
+const layout::RunView& sharedMainJob()
+{
+    static const layout::RunView kRun = mainJobView();
+    return kRun;
 }
 
 } // namespace pallascope::test

@@ -8,6 +8,8 @@
 namespace pallascope::test {
 
 [[nodiscard]] layout::RunView mainJobView(int block = 512);
+// With blocks of 512, made once.
+[[nodiscard]] const layout::RunView& sharedMainJob();
 
 // The same around any trace of mainJob(), for tests that change it first.
 [[nodiscard]] layout::RunView runViewOf(std::shared_ptr<const trace::Trace> trace);

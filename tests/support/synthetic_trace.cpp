@@ -1,6 +1,7 @@
 #include "tests/support/synthetic_trace.h"
 
 #include "core/base/check.h"
+#include "core/trace/columns.h"
 #include "tests/support/main_job_info.h"
 
 #include <algorithm>
@@ -13,12 +14,8 @@ namespace pallascope::test {
 
 namespace {
 
+using trace::at;
 using trace::kNone;
-
-constexpr std::size_t row(std::int64_t index)
-{
-    return static_cast<std::size_t>(index);
-}
 
 // The published double-buffered schedule for one kernel, step by step.
 class MainJob
@@ -67,7 +64,7 @@ private:
                       std::int64_t issuer)
     {
         trace::Copies& c = m_builder.copies;
-        const std::int64_t bytes = m_builder.info.operands[row(operand)].blockBytes.value();
+        const std::int64_t bytes = m_builder.info.operands[at(operand)].blockBytes.value();
         const double rate = m_builder.info.links[0].achieved.value();
         const std::int64_t start = std::max(m_now, m_linkFree);
         m_linkFree =
@@ -91,7 +88,7 @@ private:
     {
         for (const std::int32_t operand : {kX, kY}) {
             if (begins(operand, step)) {
-                std::vector<Visit>& visits = m_visits[row(operand)];
+                std::vector<Visit>& visits = m_visits[at(operand)];
                 const auto slot = static_cast<std::int64_t>(visits.size() % 2);
                 const std::int32_t in = copy(operand, step, slot, false, issuer);
                 visits.push_back({step, step, blockOf(operand, step), slot, in, kNone});
@@ -106,7 +103,7 @@ private:
         w.agent.push_back(0);
         w.step.push_back(static_cast<std::int32_t>(step));
         w.begin.push_back(m_now);
-        m_now = std::max(m_now, m_builder.copies.end[row(copy)]);
+        m_now = std::max(m_now, m_builder.copies.end[at(copy)]);
         w.end.push_back(m_now);
         ++m_events;
     }
@@ -118,7 +115,7 @@ private:
         s.agent.push_back(0);
         s.step.push_back(static_cast<std::int32_t>(m_step));
         s.begin.push_back(m_now);
-        const trace::SegmentTemplate& segment = m_builder.info.templates[row(templateId)];
+        const trace::SegmentTemplate& segment = m_builder.info.templates[at(templateId)];
         m_now += segment.duration.value();
         m_events += static_cast<std::int64_t>(segment.operations.size());
     }
@@ -126,7 +123,7 @@ private:
     void waitForInputs()
     {
         for (const std::int32_t operand : {kX, kY}) {
-            std::vector<Visit>& visits = m_visits[row(operand)];
+            std::vector<Visit>& visits = m_visits[at(operand)];
             auto own = std::find_if(visits.rbegin(), visits.rend(),
                                     [&](const Visit& visit) { return visit[0] <= m_step; });
             (*own)[1] = m_step;
@@ -139,7 +136,7 @@ private:
     void runStep(bool last)
     {
         trace::Steps& s = m_builder.steps;
-        std::vector<Visit>& outs = m_visits[row(kOut)];
+        std::vector<Visit>& outs = m_visits[at(kOut)];
         s.pipeline.push_back(0);
         s.ordinal.push_back(m_step);
         s.begin.push_back(m_now);
@@ -175,7 +172,7 @@ private:
     {
         trace::Visits& v = m_builder.visits;
         for (const std::int32_t operand : {kX, kY, kOut}) {
-            for (const Visit& visit : m_visits[row(operand)]) {
+            for (const Visit& visit : m_visits[at(operand)]) {
                 v.operand.push_back(operand);
                 v.firstStep.push_back(static_cast<std::int32_t>(visit[0]));
                 v.lastStep.push_back(static_cast<std::int32_t>(visit[1]));

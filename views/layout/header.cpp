@@ -9,7 +9,7 @@ namespace pallascope::layout {
 namespace {
 
 constexpr double kWide = 900; // from here on, title and caption share a row
-constexpr double kPadding = 10;
+constexpr double kHeaderPadding = 10;
 
 void shift(Point& point, double dy)
 {
@@ -57,13 +57,14 @@ Scene withHeader(const Scene& content)
     const double head = headerHeight(content.width);
     const bool wide = content.width > kWide;
     Canvas canvas(content.width, content.height + head);
-    const double w = content.width - 2 * kPadding;
-    canvas.text(kPadding, 4, w, 18, content.title, {12, Role::Text, Weight::SemiBold, Align::Left});
+    const double w = content.width - 2 * kHeaderPadding;
+    canvas.text(kHeaderPadding, 4, w, 18, content.title,
+                {12, Role::Text, Weight::SemiBold, Align::Left});
     if (wide) {
-        const double x = kPadding + textWidth(content.title, 12, Weight::SemiBold) + 12;
-        canvas.rich(x, 5, content.width - kPadding - x, 17, content.caption);
+        const double x = kHeaderPadding + textWidth(content.title, 12, Weight::SemiBold) + 12;
+        canvas.rich(x, 5, content.width - kHeaderPadding - x, 17, content.caption);
     } else {
-        canvas.rich(kPadding, 22, w, 16, content.caption);
+        canvas.rich(kHeaderPadding, 22, w, 16, content.caption);
     }
     Scene scene = std::move(canvas).finish(content.title, content.caption);
     scene.items.reserve(scene.items.size() + content.items.size());

@@ -14,15 +14,10 @@ namespace pallascope::layout {
 namespace {
 
 using parts::kPadding;
+using parts::kRow;
 
 constexpr double kField = 22;
 constexpr double kFieldPitch = 24;
-constexpr double kRow = 18;
-
-TextStyle small(Role role, Align align = Align::Left)
-{
-    return {10, role, Weight::Regular, align};
-}
 
 // ------------------------------------------------------------------ form
 
@@ -190,8 +185,8 @@ double paintBar(Canvas& canvas, const RunView& run, const std::vector<BudgetRow>
     canvas.fill(at(report.vmemScopedLimit) - 1, y - 3, 1, 20, Role::Text);
     // 0, what is used, the limit, and the end of the scale: those that have room.
     const std::string end = bytesText(scale);
-    canvas.text(x, y + 15, 40, 13, "0", small(Role::Text3));
-    canvas.text(x, y + 15, w, 13, end, small(Role::Text3, Align::Right));
+    canvas.text(x, y + 15, 40, 13, "0", smallText(Role::Text3));
+    canvas.text(x, y + 15, w, 13, end, smallText(Role::Text3, Align::Right));
     double taken = x + 12;
     const double free = x + w - textWidth(end, 10) - 8;
     const auto tick = [&](Bytes bytes) {
@@ -199,7 +194,8 @@ double paintBar(Canvas& canvas, const RunView& run, const std::vector<BudgetRow>
         const double width = textWidth(text, 10);
         const double left = at(bytes) - width / 2;
         if (left > taken && left + width < free) {
-            canvas.text(left - 4, y + 15, width + 8, 13, text, small(Role::Text3, Align::Center));
+            canvas.text(left - 4, y + 15, width + 8, 13, text,
+                        smallText(Role::Text3, Align::Center));
             taken = left + width + 6;
         }
     };
@@ -236,10 +232,11 @@ double paintTable(Canvas& canvas, const RunView& run, const std::vector<BudgetRo
         const std::string block =
             wholeBlocks ? row.block : row.block.substr(row.block.rfind(' ') + 1);
         if (textWidth(block, 10) <= blockWidth) {
-            canvas.text(blockX, y, blockWidth, kRow, block, small(Role::Text2));
+            canvas.text(blockX, y, blockWidth, kRow, block, smallText(Role::Text2));
         }
         if (blockX + buffersWidth < x + w - bytesWidth) {
-            canvas.text(x, y, w - bytesWidth, kRow, row.buffers, small(Role::Text2, Align::Right));
+            canvas.text(x, y, w - bytesWidth, kRow, row.buffers,
+                        smallText(Role::Text2, Align::Right));
         }
         canvas.text(x, y, w, kRow, bytesText(row.bytes),
                     {11, Role::Text, Weight::Regular, Align::Right});
@@ -252,7 +249,7 @@ double paintTable(Canvas& canvas, const RunView& run, const std::vector<BudgetRo
         std::any_of(rows.begin(), rows.end(), [](const BudgetRow& row) { return row.operand < 0; });
     canvas.fill(x + w - bytesWidth, y + 1, bytesWidth, 1, Role::Edge);
     canvas.text(x + 14, y + 2, w - 14, kRow, scratch ? "operands and scratch" : "all operands",
-                small(Role::Text2));
+                smallText(Role::Text2));
     const bool over = run.report.vmemPeak > run.report.vmemScopedLimit;
     canvas.text(x, y + 2, w, kRow, bytesText(run.report.vmemPeak),
                 {11, over ? Role::Warning : Role::Text, Weight::SemiBold, Align::Right});
@@ -260,7 +257,7 @@ double paintTable(Canvas& canvas, const RunView& run, const std::vector<BudgetRo
     if (run.report.vmemTemporariesEstimate.value() > 0) {
         canvas.hatch(x, y + 5, 8, 8, Role::Text3, Role::Grid, Hatch::Estimate);
         canvas.text(x + 14, y, w - 14 - bytesWidth, kRow, "temporaries (estimate)",
-                    small(Role::Text2));
+                    smallText(Role::Text2));
         canvas.text(x, y, w, kRow, bytesText(run.report.vmemTemporariesEstimate),
                     {11, Role::Text2, Weight::Regular, Align::Right});
         y += kRow;
@@ -278,7 +275,7 @@ double paintBudget(Canvas& canvas, const RunView& run, double y)
     const double share =
         report.vmemScopedLimit.value() > 0 ? ratio(report.vmemPeak, report.vmemScopedLimit) : 0;
     canvas.text(x + 80, y, w - 80, kRow, percentText(share, 0) + " of the scoped limit",
-                small(share > 1 ? Role::Warning : Role::Text2, Align::Right));
+                smallText(share > 1 ? Role::Warning : Role::Text2, Align::Right));
     y = paintBar(canvas, run, rows, y + 21);
     return paintTable(canvas, run, rows, y);
 }

@@ -13,13 +13,7 @@ namespace pallascope::layout {
 namespace {
 
 using parts::kPadding;
-
-constexpr double kRow = 18;
-
-TextStyle small(Role role, Align align = Align::Left)
-{
-    return {10, role, Weight::Regular, align};
-}
+using parts::kRow;
 
 std::string shortBound(const std::string& boundBy)
 {
@@ -85,7 +79,7 @@ void paintChoice(Canvas& canvas, const Choice& row, double y, double height, dou
     const double room = w - nameWidth - 8 - 58 - 54;
     if (textWidth(row.note, 10) <= room) {
         canvas.text(x + nameWidth + 8, y, room + 1, height, row.note,
-                    small(ink == Role::Text ? Role::Text2 : ink));
+                    smallText(ink == Role::Text ? Role::Text2 : ink));
     }
     canvas.text(x, y, w - 58, height, bytesText(row.vmem),
                 {11, ink, Weight::Regular, Align::Right});
@@ -142,8 +136,8 @@ void paintChoices(Canvas& canvas, const RunView& run, double y)
     canvas.fill(0, y - 4, canvas.width(), 1, Role::Line);
     canvas.text(x, y, w - 100, kRow, onlyBlocks ? "Other blocks" : "Other choices",
                 {11, Role::Text, Weight::SemiBold, Align::Left});
-    canvas.text(x, y, w - 58, kRow, "VMEM", small(Role::Text3, Align::Right));
-    canvas.text(x, y, w, kRow, "time", small(Role::Text3, Align::Right));
+    canvas.text(x, y, w - 58, kRow, "VMEM", smallText(Role::Text3, Align::Right));
+    canvas.text(x, y, w, kRow, "time", smallText(Role::Text3, Align::Right));
     y += kRow;
     const analysis::Alternative* best = analysis::best(run.report, run.alternatives);
     double nameWidth = 36;
@@ -161,7 +155,7 @@ void paintChoices(Canvas& canvas, const RunView& run, double y)
     const std::string limit = "limit: vmem_limit_bytes, " + bytesText(run.report.vmemScopedLimit)
                               + " on " + info.chipName;
     if (y + 18 < canvas.height() && textWidth(limit, 10) <= w) {
-        canvas.text(x, y + 3, w, 14, limit, small(Role::Text3));
+        canvas.text(x, y + 3, w, 14, limit, smallText(Role::Text3));
     }
 }
 

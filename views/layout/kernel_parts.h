@@ -1,10 +1,15 @@
-// The lowest part of the kernel view. Used by kernel.cpp alone.
+// What the two halves of the kernel view share.
 #pragma once
 
 #include "views/layout/canvas.h"
 #include "views/layout/run_view.h"
 
 namespace pallascope::layout {
+
+[[nodiscard]] inline TextStyle smallText(Role role, Align align = Align::Left)
+{
+    return {10, role, Weight::Regular, align};
+}
 
 // The table of alternatives from `y` down, the current run highlighted in it; nothing where fewer
 // than two rows would fit.

@@ -16,8 +16,8 @@ namespace pallascope::layout {
 namespace {
 
 using parts::kPadding;
+using parts::kRow;
 
-constexpr double kRow = 18;
 constexpr double kShareWidth = 52;
 
 TextStyle style(int size, Role role, Weight weight = Weight::Regular, Align align = Align::Left)

@@ -13,7 +13,7 @@ namespace {
 
 using parts::kPadding;
 
-constexpr double kRow = 17;
+constexpr double kPrintRow = 17;
 constexpr std::size_t kShown = 6, kAhead = 2; // lines; of them still to come
 
 std::string titleOf(const trace::Info& info, std::size_t past)
@@ -43,9 +43,9 @@ double paintPrints(Canvas& canvas, const RunView& run, const ViewState& state, d
                              [&](const trace::Print& print) { return print.time <= state.now; })
         - all.begin());
     canvas.fill(x, y, w, 1, Role::Line);
-    canvas.text(x, y + 5, w, kRow, titleOf(info, past),
+    canvas.text(x, y + 5, w, kPrintRow, titleOf(info, past),
                 {11, Role::Text, Weight::SemiBold, Align::Left});
-    y += 5 + kRow + 2;
+    y += 5 + kPrintRow + 2;
     const std::size_t shown = std::min(all.size(), kShown);
     const std::size_t end = std::clamp(past + kAhead, shown, all.size());
     double timeWidth = 0;
@@ -55,16 +55,16 @@ double paintPrints(Canvas& canvas, const RunView& run, const ViewState& state, d
     for (std::size_t i = end - shown; i < end; ++i) {
         const Target target{TargetKind::Print, static_cast<std::int64_t>(i), -1};
         if (state.selection == target) {
-            canvas.fill(0, y, canvas.width(), kRow, Role::SelectBackground);
-            canvas.fill(0, y, 3, kRow, Role::Focus);
+            canvas.fill(0, y, canvas.width(), kPrintRow, Role::SelectBackground);
+            canvas.fill(0, y, 3, kPrintRow, Role::Focus);
         }
         const bool isPast = i < past;
-        canvas.text(x, y, timeWidth, kRow, timeText(all[i].time),
+        canvas.text(x, y, timeWidth, kPrintRow, timeText(all[i].time),
                     {11, isPast ? Role::Focus : Role::Text3, Weight::Regular, Align::Right});
-        canvas.text(x + timeWidth + 10, y, w - timeWidth - 10, kRow, oneLine(all[i].text),
+        canvas.text(x + timeWidth + 10, y, w - timeWidth - 10, kPrintRow, oneLine(all[i].text),
                     {11, isPast ? Role::Text : Role::Text3, Weight::Mono, Align::Left});
-        canvas.hit(0, y, canvas.width(), kRow, target);
-        y += kRow;
+        canvas.hit(0, y, canvas.width(), kPrintRow, target);
+        y += kPrintRow;
     }
     return y + 8;
 }

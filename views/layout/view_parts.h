@@ -14,6 +14,7 @@
 namespace pallascope::layout::parts {
 
 inline constexpr double kPadding = 12; // left and right inside a dock
+inline constexpr double kRow = 18;     // a line of a table
 inline constexpr std::string_view kTimes = "×";
 
 [[nodiscard]] bool writes(const trace::Operand& operand); // Out and InOut

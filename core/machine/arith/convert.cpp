@@ -14,8 +14,7 @@ namespace pallascope::arith {
 
 namespace {
 
-constexpr std::int64_t kGrain = 1 << 15; // elements per task
-constexpr std::int64_t kChunk = 1024;    // elements that stay in the first-level cache
+constexpr std::int64_t kChunk = 1024; // elements that stay in the first-level cache
 
 // The number that holds a code in an array.
 template<DType kType>

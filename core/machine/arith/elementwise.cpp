@@ -10,8 +10,6 @@ namespace pallascope::arith {
 
 namespace {
 
-// 128 KiB of f32: a few microseconds of work, well above the cost of handing it to a thread.
-constexpr std::int64_t kGrain = 1 << 15;
 constexpr std::int64_t kCopyGrainBytes = kGrain * 4;
 
 } // namespace

@@ -8,6 +8,10 @@
 
 namespace pallascope::arith {
 
+// Elements that a thread takes at a time. 128 KiB of f32: a few microseconds of work, well above
+// the cost of handing it over.
+inline constexpr std::int64_t kGrain = 1 << 15;
+
 void addF32(const float* a, const float* b, float* out, std::int64_t count); // out may be a or b
 void fillF32(float* out, float value, std::int64_t count);
 

@@ -13,8 +13,6 @@ namespace pallascope::machine::ops {
 
 namespace {
 
-constexpr std::int64_t kGrain = 16384; // elements per parallel chunk
-
 // The code of element i; scalars hold theirs as a number.
 std::uint32_t codeOf(const RuntimeValue& value, std::int64_t i)
 {

@@ -15,8 +15,7 @@ namespace pallascope::machine::ops {
 
 namespace {
 
-constexpr std::int64_t kGrain = 16384; // elements per parallel chunk
-constexpr std::int64_t kChunk = 512;   // elements widened at a time
+constexpr std::int64_t kChunk = 512; // elements widened at a time
 constexpr std::size_t kMostOperands = 3;
 
 // A rule over `count` elements; `in` and `out` are arrays of lanes, or of bools where it compares.

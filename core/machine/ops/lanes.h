@@ -41,6 +41,7 @@ union Lane {
     std::uint8_t truth;
 };
 
+inline constexpr std::int64_t kGrain = 16384; // elements per parallel chunk
 constexpr std::int64_t kMostLaneBytes = 4;
 
 [[nodiscard]] constexpr std::int64_t laneBytes(DType dtype)
