@@ -11,8 +11,6 @@ namespace pallascope::machine_test {
 
 namespace {
 
-constexpr DType kF32 = DType::F32;
-
 Array uneven(const Shape& shape, std::uint32_t seed)
 {
     std::mt19937 random(seed);
@@ -143,6 +141,30 @@ TEST(CutBlocks, areThoseOfTheArrayWheneverTheyComeBack)
                     << "block " << block << ", row " << row;
             }
         }
+    }
+}
+
+// The same with an array that is written meanwhile: each block is counted up four times.
+TEST(CutBlocks, ofAnArrayThatIsWrittenAreCutAnew)
+{
+    const Array x = uneven({64, 128}, 5);
+    const auto kernel = [&](pl::Ref xHbm, pl::Ref outHbm) {
+        const auto body = [](pl::Ref in, pl::Ref out) { out[pl::all] = in[pl::all] + 1.0; };
+        const auto row = [](auto /*i*/, auto j) { return pl::at(j, 0); };
+        pl::emitPipeline(
+            {.grid = {4, 8}, .in = {pl::block({8, 128}, row)}, .out = {pl::block({8, 128}, row)}},
+            body)(xHbm, outHbm);
+    };
+    const ir::Program program = mustTrace(pl::kernel(
+        "count", {pl::in("x", kF32, {64, 128}), pl::outAliasing("out", "x", kF32, {64, 128})},
+        kernel));
+    const machine::RunResult run = mustRun(program, {x});
+    for (std::int64_t i = 0; i < x.shape.elements(); ++i) {
+        float want = x.as<float>()[i];
+        for (int times = 0; times < 4; ++times) {
+            want += 1;
+        }
+        ASSERT_EQ(run.outputs[0].as<float>()[i], want) << i;
     }
 }
 
