@@ -20,10 +20,10 @@ constexpr std::size_t kDyingBits = 32; // operands behind those live until their
 struct Evaluation
 {
     const ir::Operation* operation = nullptr;
-    std::int32_t number = 0; // of the operation in its segment
-    std::uint32_t dying = 0; // bit i: operand i is used here for the last time
-    bool touches = false;    // no value is needed, only where it reaches
-    bool partial = false;    // a get or swap not of all of its ref, as it is
+    std::int32_t number = 0;                // of the operation in its segment
+    std::uint32_t dying = 0;                // bit i: operand i is used here for the last time
+    bool touches = false;                   // no value is needed, only where it reaches
+    bool partial = false;                   // a get or swap not of all of its ref, as it is
     const ir::Operation* product = nullptr; // of an addition: the dot_general that only it uses,
                                             // which is evaluated with it
     std::uint32_t productDying = 0;         // bit i: operand i of that is used for the last time
