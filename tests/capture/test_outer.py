@@ -142,6 +142,34 @@ def test_an_output_that_is_the_array_of_another_kernel_s_result():
               oracle=pltpu.InterpretParams())
 
 
+@jax.custom_vjp
+def by_twice(x):
+    return through(x) * 2
+
+
+by_twice.defvjp(lambda x: (by_twice(x), x), lambda x, g: (through(g) * 2 + x * 0,))
+
+
+def test_a_kernel_that_the_gradient_runs_again():
+    check(jax.grad(lambda x: (jax.checkpoint(by_twice)(x) ** 2).sum()), normal(8, 128))
+    check(jax.grad(lambda x: lax.scan(
+        jax.checkpoint(lambda x, _: (by_twice(x) * 0.5, None)), x, None, length=2)[0].sum()),
+        normal(8, 128))
+
+
+def test_a_kernel_in_a_function_with_a_rule_for_vmap():
+    @jax.custom_batching.custom_vmap
+    def twice(x):
+        return through(x) * 2
+
+    twice.def_vmap(lambda size, batched, x: (through(x) * 3, True))
+    check(lambda x: (twice(x[0]), jax.vmap(twice)(x)), integers(2, 8, 128))
+
+
+def test_a_kernel_in_a_composite():
+    check(lambda x: lax.composite(through, "tests.through")(x), integers(8, 128))
+
+
 # ---- branches and loops around kernels ----------------------------------------------------------
 
 
@@ -192,6 +220,22 @@ def test_a_scan_of_kernels(reverse):
 
     check(lambda x, n: lax.scan(body, x[0], (x, n), reverse=reverse), integers(4, 8, 128),
           np.arange(4, dtype=np.int32))
+
+
+@pytest.mark.parametrize("enough", [
+    lambda x: x.max() < 300, lambda x: jnp.all(x < 300)], ids=["one number", "a reduction"])
+def test_loops_side_by_side_end_each_by_itself(enough):
+    check(jax.vmap(lambda x: lax.while_loop(enough, lambda x: add_one(x) * 2, x)),
+          integers(3, 8, 128, least=1, most=100) // np.array([1, 9, 40])[:, None, None])
+
+
+def test_a_loop_in_a_kernel_of_one_flag_for_each_row():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = jax.vmap(lambda row: lax.while_loop(
+            lambda row: row.sum() < 5000, lambda row: row * 2, row))(x_ref[...])
+
+    check(lambda x: call(kernel, out_shape=like(8, 128, dtype=np.int32))(x),
+          integers(8, 128, least=1, most=100))
 
 
 def test_a_loop_of_kernels_until_it_is_enough():

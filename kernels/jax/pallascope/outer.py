@@ -11,15 +11,12 @@ import numpy as np
 from pallascope import (collectives, compat, devices, flow, matrix_unit, parts, pipelines,
                         primitives, prng, refs, stages, types)
 from pallascope.arrays import Array, Arrays
+from pallascope.control import CALLS
 from pallascope.problems import NotCaptured
 from pallascope.program import Region
 from pallascope.walk import Walk
 
 _RESHAPES = frozenset({"reshape", "squeeze", "broadcast_in_dim"})
-
-_CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
-          "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr",
-          "custom_vjp_call_jaxpr": "fun_jaxpr", "remat": "jaxpr", "checkpoint": "jaxpr"}
 
 
 class Outer:
@@ -100,7 +97,7 @@ class Outer:
             return self._shard_map(eqn, operands)
         if name in devices.SAME_VALUE or name in primitives.IDENTITY:
             return operands
-        if self._around and not self._inside and name not in _CALLS:
+        if self._around and not self._inside and name not in CALLS:
             found = self._outside(eqn, operands)
             if found is not None:
                 return found
@@ -112,8 +109,8 @@ class Outer:
             return self._core_map(eqn, operands)
         if name in collectives.NAMES:
             return self.collectives.equation(eqn, operands)
-        if name in _CALLS:
-            called = eqn.params[_CALLS[name]]
+        if name in CALLS:
+            called = compat.called(eqn)
             with self.walk.inside(called):
                 return self._inline_call(called, operands)
         if name in ("cond", "scan", "while") and (
