@@ -170,6 +170,31 @@ def test_a_kernel_in_a_composite():
     check(lambda x: lax.composite(through, "tests.through")(x), integers(8, 128))
 
 
+def tables(pallas_rows):
+    """Of constants alone, in the operations that tables of places are made of."""
+    ends = jnp.array([3, 200, 2**31 - 1], jnp.int32)
+    rows = jnp.concatenate([ends[None], ends[None] * 3 - 7])
+    places = jnp.where(rows > 5, rows[:, ::-1], rows ^ 6)
+    small = jnp.array([200, 7, 100], jnp.int32).astype(jnp.uint8) + jnp.uint8(100)
+    flags = ~(places.T <= 0) & (jnp.minimum(places, 9).T != 3)
+    return (pallas_rows, places, small.astype(jnp.int8), flags, jnp.maximum(places, 1).reshape(3, 2),
+            jnp.broadcast_to(ends[:, None], (3, 4))[1:3, ::2], jnp.full((2, 3), 0.1, jnp.bfloat16))
+
+
+def test_tables_of_constants_need_no_compiler(monkeypatch):
+    fn = lambda x: tables(through(x))  # noqa: E731
+    wanted = jax.jit(lambda x: tables(x))(integers(8, 128))
+
+    def refuses(*_, **__):
+        raise AssertionError("compiled")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("jax._src.compiler.backend_compile_and_load", refuses, raising=False)
+        patch.setattr("jax._src.compiler.backend_compile", refuses, raising=False)
+        pallascope.capture(fn, integers(8, 128))
+    check(fn, integers(8, 128), wanted=wanted)
+
+
 # ---- branches and loops around kernels ----------------------------------------------------------
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pallascope import (collectives, compat, devices, flow, matrix_unit, parts, pipelines,
-                        primitives, prng, refs, stages, types)
+from pallascope import (collectives, compat, constants, devices, flow, matrix_unit, parts,
+                        pipelines, primitives, prng, refs, stages, types)
 from pallascope.arrays import Array, Arrays
 from pallascope.control import CALLS
 from pallascope.problems import NotCaptured
@@ -127,8 +127,8 @@ class Outer:
         if name == "concatenate":
             operands, eqn = _with_elements(eqn, operands)
         if name != "axis_index" and all(operand.value is not None for operand in operands):
-            found = _evaluate(eqn, [types.with_keys(operand.value, operand.aval.dtype)
-                                    for operand in operands])
+            found = constants.evaluate(eqn, [
+                types.with_keys(operand.value, operand.aval.dtype) for operand in operands])
             return [self.arrays.constant(v.aval, value)
                     for v, value in zip(eqn.outvars, found, strict=True)]
         if _only_reshapes(eqn):
@@ -397,9 +397,3 @@ def _only_reshapes(eqn: Any) -> bool:
         return False
     before, after = (v.aval.shape for v in (eqn.invars[0], eqn.outvars[0]))
     return math.prod(before) == math.prod(after)
-
-
-def _evaluate(eqn: Any, values: list[Any]) -> list[Any]:
-    """An operation on constants, here and now."""
-    found = eqn.primitive.bind(*values, **eqn.params)
-    return list(found) if eqn.primitive.multiple_results else [found]
