@@ -178,7 +178,8 @@ def tables(pallas_rows):
     small = jnp.array([200, 7, 100], jnp.int32).astype(jnp.uint8) + jnp.uint8(100)
     flags = ~(places.T <= 0) & (jnp.minimum(places, 9).T != 3)
     return (pallas_rows, places, small.astype(jnp.int8), flags, jnp.maximum(places, 1).reshape(3, 2),
-            jnp.broadcast_to(ends[:, None], (3, 4))[1:3, ::2], jnp.full((2, 3), 0.1, jnp.bfloat16))
+            jnp.broadcast_to(ends[:, None], (3, 4))[1:3, ::2],
+            jnp.full((2, 3), 0.1, jnp.bfloat16))
 
 
 def test_tables_of_constants_need_no_compiler(monkeypatch):

@@ -49,7 +49,8 @@ def loop_of(eqn: Any, operands: list[Any]) -> tuple[tuple[Any, list[Any]], tuple
     def turn(*args: Any) -> list[Any]:
         (flags,) = compat.evaluate(condition, [*args[:number], *args[first:]])
         return [lax.select(lax.broadcast_in_dim(flags, new.shape, range(flag.ndim)), new, old)
-                for new, old in zip(compat.evaluate(body, args[number:]), args[first:], strict=True)]
+                for new, old in zip(compat.evaluate(body, args[number:]), args[first:],
+                                    strict=True)]
 
     shapes = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in eqn.invars]
     return ((jax.make_jaxpr(holds)(*shapes[:number], *shapes[first:]), operands[:number]),
