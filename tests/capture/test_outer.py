@@ -142,6 +142,60 @@ def test_an_output_that_is_the_array_of_another_kernel_s_result():
               oracle=pltpu.InterpretParams())
 
 
+@jax.custom_vjp
+def by_twice(x):
+    return through(x) * 2
+
+
+by_twice.defvjp(lambda x: (by_twice(x), x), lambda x, g: (through(g) * 2 + x * 0,))
+
+
+def test_a_kernel_that_the_gradient_runs_again():
+    check(jax.grad(lambda x: (jax.checkpoint(by_twice)(x) ** 2).sum()), normal(8, 128))
+    check(jax.grad(lambda x: lax.scan(
+        jax.checkpoint(lambda x, _: (by_twice(x) * 0.5, None)), x, None, length=2)[0].sum()),
+        normal(8, 128))
+
+
+def test_a_kernel_in_a_function_with_a_rule_for_vmap():
+    @jax.custom_batching.custom_vmap
+    def twice(x):
+        return through(x) * 2
+
+    twice.def_vmap(lambda size, batched, x: (through(x) * 3, True))
+    check(lambda x: (twice(x[0]), jax.vmap(twice)(x)), integers(2, 8, 128))
+
+
+def test_a_kernel_in_a_composite():
+    check(lambda x: lax.composite(through, "tests.through")(x), integers(8, 128))
+
+
+def tables(pallas_rows):
+    """Of constants alone, in the operations that tables of places are made of."""
+    ends = jnp.array([3, 200, 2**31 - 1], jnp.int32)
+    rows = jnp.concatenate([ends[None], ends[None] * 3 - 7])
+    places = jnp.where(rows > 5, rows[:, ::-1], rows ^ 6)
+    small = jnp.array([200, 7, 100], jnp.int32).astype(jnp.uint8) + jnp.uint8(100)
+    flags = ~(places.T <= 0) & (jnp.minimum(places, 9).T != 3)
+    return (pallas_rows, places, small.astype(jnp.int8), flags, jnp.maximum(places, 1).reshape(3, 2),
+            jnp.broadcast_to(ends[:, None], (3, 4))[1:3, ::2],
+            jnp.full((2, 3), 0.1, jnp.bfloat16))
+
+
+def test_tables_of_constants_need_no_compiler(monkeypatch):
+    fn = lambda x: tables(through(x))  # noqa: E731
+    wanted = jax.jit(lambda x: tables(x))(integers(8, 128))
+
+    def refuses(*_, **__):
+        raise AssertionError("compiled")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("jax._src.compiler.backend_compile_and_load", refuses, raising=False)
+        patch.setattr("jax._src.compiler.backend_compile", refuses, raising=False)
+        pallascope.capture(fn, integers(8, 128))
+    check(fn, integers(8, 128), wanted=wanted)
+
+
 # ---- branches and loops around kernels ----------------------------------------------------------
 
 
@@ -192,6 +246,22 @@ def test_a_scan_of_kernels(reverse):
 
     check(lambda x, n: lax.scan(body, x[0], (x, n), reverse=reverse), integers(4, 8, 128),
           np.arange(4, dtype=np.int32))
+
+
+@pytest.mark.parametrize("enough", [
+    lambda x: x.max() < 300, lambda x: jnp.all(x < 300)], ids=["one number", "a reduction"])
+def test_loops_side_by_side_end_each_by_itself(enough):
+    check(jax.vmap(lambda x: lax.while_loop(enough, lambda x: add_one(x) * 2, x)),
+          integers(3, 8, 128, least=1, most=100) // np.array([1, 9, 40])[:, None, None])
+
+
+def test_a_loop_in_a_kernel_of_one_flag_for_each_row():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = jax.vmap(lambda row: lax.while_loop(
+            lambda row: row.sum() < 5000, lambda row: row * 2, row))(x_ref[...])
+
+    check(lambda x: call(kernel, out_shape=like(8, 128, dtype=np.int32))(x),
+          integers(8, 128, least=1, most=100))
 
 
 def test_a_loop_of_kernels_until_it_is_enough():

@@ -79,7 +79,8 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
     document = _document(name, outer, walk, body)
     document["lowering"] = (
         {"reason": "the function asks JAX to interpret a kernel"} if outer.interprets
-        else compat.lowering_verdict(fn, tree.unflatten(shapes), chip, cores, mesh))
+        else compat.lowering_verdict(*traced.for_a_tpu(fn, tree.unflatten(shapes)), chip, cores,
+                                     mesh))
     return Kernel(name, document, arrays | constants,
                   frozenset(constants), walk.locations.texts())
 
@@ -89,6 +90,19 @@ class _Traced:
     outer: Outer
     body: Any
     name: str
+    jaxpr: Any  # with its constants
+
+    def for_a_tpu(self, fn: Callable[..., Any], args: Any) -> tuple[Callable[..., Any], Any]:
+        """What JAX is to lower: the trace that is there, for large kernels take seconds to trace.
+        The equation of an emit_pipeline it knows only inlined, and so traces the function again."""
+        inner, _ = compat.open_jaxpr(self.jaxpr)
+        if pipelines.has_pipeline(inner):
+            return fn, args
+        return (functools.partial(_again, self.jaxpr), jax.tree_util.tree_leaves(args))
+
+
+def _again(jaxpr: Any, *arguments: Any) -> list[Any]:
+    return compat.evaluate(jaxpr, arguments)
 
 
 def _traced(fn: Callable[..., Any], shapes: Any, chip: str, cores: int, mesh: Any) -> _Traced:
@@ -107,7 +121,7 @@ def _traced(fn: Callable[..., Any], shapes: Any, chip: str, cores: int, mesh: An
             continue
         if not outer.kernels:
             outer.walk.problem("no pallas_call and no pl.kernel in the function")
-        found = _Traced(outer, body, name_of_function(jaxpr))
+        found = _Traced(outer, body, name_of_function(jaxpr), closed)
         if not outer.walk.problems:
             return found
         first = first or found

@@ -186,6 +186,18 @@ def open_jaxpr(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
     return inner, list(consts) if consts is not None else []
 
 
+def evaluate(jaxpr: Any, arguments: Sequence[Any]) -> list[Any]:
+    """What a jaxpr yields for these arguments, while another function is traced."""
+    inner, consts = open_jaxpr(jaxpr)
+    return jax_core.eval_jaxpr(inner, consts, *arguments)
+
+
+def called(eqn: Any) -> Any:
+    """The jaxpr of the function that an equation calls."""
+    return next(eqn.params[name] for name in ("jaxpr", "call_jaxpr", "fun_jaxpr", "call")
+                if name in eqn.params)
+
+
 def jaxprs_of(eqn: Any) -> list[Any]:
     """The jaxprs among the parameters of an equation."""
     found = []

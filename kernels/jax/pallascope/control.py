@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
+from jax import lax
+
 from pallascope import compat
 from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Type
 from pallascope.walk import Rule, Walk
 
 
-def _inline(parameter: str) -> Rule:
-    def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-        return walk.call(eqn.params[parameter], operands)
-
-    return rule
+def _called(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    return walk.call(compat.called(eqn), operands)
 
 
 def _cond(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
@@ -32,14 +32,36 @@ def _cond(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
                              regions=[walk.region(branch, [], rest) for branch in branches])
 
 
+def loop_of(eqn: Any, operands: list[Any]) -> tuple[tuple[Any, list[Any]], tuple[Any, list[Any]],
+                                                    list[Any]]:
+    """Of a while: its condition and its body, each with its constants, and what is carried."""
+    number = eqn.params["cond_nconsts"]
+    first = number + eqn.params["body_nconsts"]
+    condition, body = eqn.params["cond_jaxpr"], eqn.params["body_jaxpr"]
+    flag = compat.open_jaxpr(condition)[0].outvars[0].aval
+    if flag.shape == ():
+        return (condition, operands[:number]), (body, operands[number:first]), operands[first:]
+
+    # vmap made it: a flag each. It goes on while one holds, and changes what belongs to such.
+    def holds(*args: Any) -> Any:
+        return compat.evaluate(condition, args)[0].any()
+
+    def turn(*args: Any) -> list[Any]:
+        (flags,) = compat.evaluate(condition, [*args[:number], *args[first:]])
+        return [lax.select(lax.broadcast_in_dim(flags, new.shape, range(flag.ndim)), new, old)
+                for new, old in zip(compat.evaluate(body, args[number:]), args[first:],
+                                    strict=True)]
+
+    shapes = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in eqn.invars]
+    return ((jax.make_jaxpr(holds)(*shapes[:number], *shapes[first:]), operands[:number]),
+            (jax.make_jaxpr(turn)(*shapes), operands[:first]), operands[first:])
+
+
 def _while(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    cond_consts, body_consts = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
-    condition = operands[:cond_consts]
-    body = operands[cond_consts:cond_consts + body_consts]
-    carried = operands[cond_consts + body_consts:]
+    condition, body, carried = loop_of(eqn, operands)
     results = [walk.type_of(v) for v in eqn.outvars]
     regions = []
-    for jaxpr, consts in ((eqn.params["cond_jaxpr"], condition), (eqn.params["body_jaxpr"], body)):
+    for jaxpr, consts in (condition, body):
         arguments = [walk.builder.value(type_) for type_ in results]
         regions.append(walk.region(jaxpr, arguments, consts + arguments))
     return walk.builder.emit("while", carried, results, regions=regions)
@@ -140,6 +162,11 @@ def _grid_query(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
                              {"axis": walk.grid_axes[axis]})]
 
 
+# Primitives that do no more than call a function.
+CALLS = """
+    jit pjit closed_call core_call eval_jaxpr composite remat remat2 checkpoint custom_jvp_call
+    custom_vjp_call custom_vjp_call_jaxpr custom_vmap_call""".split()
+
 RULES: dict[str, Rule] = {
     "cond": _cond,
     "while": _while,
@@ -149,15 +176,5 @@ RULES: dict[str, Rule] = {
     "axis_size": _axis_size,
     "program_id": _grid_query,
     "num_programs": _grid_query,
-    "jit": _inline("jaxpr"),
-    "pjit": _inline("jaxpr"),
-    "closed_call": _inline("call_jaxpr"),
-    "core_call": _inline("call_jaxpr"),
-    "eval_jaxpr": _inline("call_jaxpr"),
-    "remat": _inline("jaxpr"),
-    "remat2": _inline("jaxpr"),
-    "checkpoint": _inline("jaxpr"),
-    "custom_jvp_call": _inline("call_jaxpr"),
-    "custom_vjp_call": _inline("call_jaxpr"),
-    "custom_vjp_call_jaxpr": _inline("fun_jaxpr"),
+    **dict.fromkeys(CALLS, _called),
 }

@@ -7,6 +7,7 @@ from typing import Any
 
 from pallascope import collectives, compat, types
 from pallascope.arrays import Array, Arrays
+from pallascope.control import loop_of
 from pallascope.program import INDEX, Region
 from pallascope.transforms import element
 from pallascope.walk import Walk
@@ -68,17 +69,16 @@ class Flow:
         return self._emit("scan", first, carried, {"length": length}, [region]) + made
 
     def while_(self, eqn: Any, operands: list[Array]) -> list[Array]:
-        condition, body = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
+        (condition, asked), (body, taken), carried = loop_of(eqn, operands)
         results = self._targets(eqn.outvars)
-        first = self._begin(operands[condition + body:], results)
+        first = self._begin(carried, results)
         arguments, current = self._arguments(results)
         with self.arrays.inside(arguments) as asks:
-            (holds,) = self._inline(eqn.params["cond_jaxpr"], operands[:condition] + current)
+            (holds,) = self._inline(condition, asked + current)
             asks.results = [self.arrays.scalar(holds)]
         arguments, current = self._arguments(results)
         with self.arrays.inside(arguments) as turns:
-            self._store(turns, self._inline(
-                eqn.params["body_jaxpr"], operands[condition:condition + body] + current), results)
+            self._store(turns, self._inline(body, taken + current), results)
         return self._emit("while", first, results, {}, [asks, turns])
 
     def _inline(self, jaxpr: Any, arguments: list[Array]) -> list[Array]:

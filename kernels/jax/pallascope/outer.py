@@ -8,18 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from pallascope import (collectives, compat, devices, flow, matrix_unit, parts, pipelines,
-                        primitives, prng, refs, stages, types)
+from pallascope import (collectives, compat, constants, devices, flow, matrix_unit, parts,
+                        pipelines, primitives, prng, refs, stages, types)
 from pallascope.arrays import Array, Arrays
+from pallascope.control import CALLS
 from pallascope.problems import NotCaptured
 from pallascope.program import Region
 from pallascope.walk import Walk
 
 _RESHAPES = frozenset({"reshape", "squeeze", "broadcast_in_dim"})
-
-_CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
-          "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr",
-          "custom_vjp_call_jaxpr": "fun_jaxpr", "remat": "jaxpr", "checkpoint": "jaxpr"}
 
 
 class Outer:
@@ -100,7 +97,7 @@ class Outer:
             return self._shard_map(eqn, operands)
         if name in devices.SAME_VALUE or name in primitives.IDENTITY:
             return operands
-        if self._around and not self._inside and name not in _CALLS:
+        if self._around and not self._inside and name not in CALLS:
             found = self._outside(eqn, operands)
             if found is not None:
                 return found
@@ -112,8 +109,8 @@ class Outer:
             return self._core_map(eqn, operands)
         if name in collectives.NAMES:
             return self.collectives.equation(eqn, operands)
-        if name in _CALLS:
-            called = eqn.params[_CALLS[name]]
+        if name in CALLS:
+            called = compat.called(eqn)
             with self.walk.inside(called):
                 return self._inline_call(called, operands)
         if name in ("cond", "scan", "while") and (
@@ -130,8 +127,8 @@ class Outer:
         if name == "concatenate":
             operands, eqn = _with_elements(eqn, operands)
         if name != "axis_index" and all(operand.value is not None for operand in operands):
-            found = _evaluate(eqn, [types.with_keys(operand.value, operand.aval.dtype)
-                                    for operand in operands])
+            found = constants.evaluate(eqn, [
+                types.with_keys(operand.value, operand.aval.dtype) for operand in operands])
             return [self.arrays.constant(v.aval, value)
                     for v, value in zip(eqn.outvars, found, strict=True)]
         if _only_reshapes(eqn):
@@ -400,9 +397,3 @@ def _only_reshapes(eqn: Any) -> bool:
         return False
     before, after = (v.aval.shape for v in (eqn.invars[0], eqn.outvars[0]))
     return math.prod(before) == math.prod(after)
-
-
-def _evaluate(eqn: Any, values: list[Any]) -> list[Any]:
-    """An operation on constants, here and now."""
-    found = eqn.primitive.bind(*values, **eqn.params)
-    return list(found) if eqn.primitive.multiple_results else [found]
