@@ -4,7 +4,6 @@
 
 #include "core/base/result.h"
 #include "core/machine/agent_layout.h"
-#include "core/machine/block_cache.h"
 #include "core/machine/needed.h"
 #include "core/machine/pipeline_rules.h"
 #include "core/machine/plan.h"
@@ -374,7 +373,6 @@ private:
     std::vector<ir::ValueId> m_seen; // by ValueId: of a view the ref that it sees
     std::map<std::pair<const ir::Operation*, std::size_t>, std::shared_ptr<const OperandPlan>>
         m_operandPlans;
-    BlockCache m_blocks;
     std::optional<std::vector<Birth>> m_births;        // where they are watched
     double m_share = 0;                                // done, as progress was told last
     std::chrono::steady_clock::time_point m_lastAsked; // whether to go on

@@ -50,13 +50,8 @@ void Engine::read(Flight& flight)
 
 Buffer Engine::cutBlock(const OperandPlan& operand, const RefBinding& array, std::int64_t block)
 {
-    const Memory& memory = m_state.memory[array.buffer];
-    const auto cut = [&] {
-        return memory.contents.cut(viewOf(array, memory.contents.shape()), operand.box(block),
-                                   operand.blockShape);
-    };
-    const bool lasts = memory.isConstant && array.whole && !operand.facts.isIndirect();
-    return lasts ? m_blocks.block(&operand, array.buffer, block, cut) : cut();
+    const Buffer& all = buffer(array.buffer);
+    return all.cut(viewOf(array, all.shape()), operand.box(block), operand.blockShape);
 }
 
 void Engine::write(Flight& flight)

@@ -1,5 +1,4 @@
-// Where the machine does less than the program says, no result may tell: products that are added as
-// they are made, and blocks that are cut out of an array once.
+// Products that are added to something as they are made: no result may tell.
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
@@ -111,61 +110,6 @@ TEST(AddedProduct, thatIsInfiniteWasBornInTheProduct)
     ASSERT_EQ(births.size(), 1U) << findingsText(run);
     EXPECT_EQ(births[0].count, 2); // of both products
     EXPECT_EQ(births[0].message.substr(0, 12), "dot_general ") << births[0].message;
-}
-
-// Each block of x comes back four times; the body spoils what it was given.
-TEST(CutBlocks, areThoseOfTheArrayWheneverTheyComeBack)
-{
-    const Array x = uneven({40, 128}, 4);
-    const auto kernel = [&](pl::Ref xHbm, pl::Ref outHbm) {
-        const auto body = [](pl::Ref in, pl::Ref out) {
-            out[pl::all] = in[pl::all] * 1.0;
-            in[pl::all] = pl::zerosLike(in);
-        };
-        const auto column = [](auto /*i*/, auto j) { return pl::at(j, 0); };
-        const auto cell = [](auto i, auto j) { return pl::at(i * 3 + j, 0); };
-        pl::emitPipeline({.grid = {4, 3}, // three blocks of 16 rows: the last overhangs
-                          .in = {pl::block({16, 128}, column)},
-                          .out = {pl::block({16, 128}, cell)}},
-                         body)(xHbm, outHbm);
-    };
-    const ir::Program program = mustTrace(pl::kernel(
-        "again", {pl::in("x", kF32, {40, 128}), pl::out("out", kF32, {192, 128})}, kernel));
-    const machine::RunResult run = mustRun(program, {x});
-    for (std::int64_t block = 0; block < 12; ++block) {
-        const std::int64_t from = block % 3 * 16;
-        for (std::int64_t row = 0; row < std::min<std::int64_t>(16, 40 - from); ++row) {
-            for (std::int64_t lane = 0; lane < 128; ++lane) {
-                ASSERT_EQ(run.outputs[0].at((block * 16 + row) * 128 + lane),
-                          x.at((from + row) * 128 + lane))
-                    << "block " << block << ", row " << row;
-            }
-        }
-    }
-}
-
-// The same with an array that is written meanwhile: each block is counted up four times.
-TEST(CutBlocks, ofAnArrayThatIsWrittenAreCutAnew)
-{
-    const Array x = uneven({64, 128}, 5);
-    const auto kernel = [&](pl::Ref xHbm, pl::Ref outHbm) {
-        const auto body = [](pl::Ref in, pl::Ref out) { out[pl::all] = in[pl::all] + 1.0; };
-        const auto row = [](auto /*i*/, auto j) { return pl::at(j, 0); };
-        pl::emitPipeline(
-            {.grid = {4, 8}, .in = {pl::block({8, 128}, row)}, .out = {pl::block({8, 128}, row)}},
-            body)(xHbm, outHbm);
-    };
-    const ir::Program program = mustTrace(pl::kernel(
-        "count", {pl::in("x", kF32, {64, 128}), pl::outAliasing("out", "x", kF32, {64, 128})},
-        kernel));
-    const machine::RunResult run = mustRun(program, {x});
-    for (std::int64_t i = 0; i < x.shape.elements(); ++i) {
-        float want = x.as<float>()[i];
-        for (int times = 0; times < 4; ++times) {
-            want += 1;
-        }
-        ASSERT_EQ(run.outputs[0].as<float>()[i], want) << i;
-    }
 }
 
 } // namespace
