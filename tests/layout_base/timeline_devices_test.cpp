@@ -1,4 +1,5 @@
 // Lanes of programs that several devices run.
+#include "views/layout/layouts.h"
 #include "views/layout/timeline.h"
 
 #include <gtest/gtest.h>
@@ -175,4 +176,52 @@ TEST(TimelineOfDevices, saysWhichOnesAreShownWhereNotAllFit)
     EXPECT_NE(captionIn(183).find(" of 32: the others need more height"), std::string::npos)
         << captionIn(183);
     EXPECT_EQ(captionIn(900).find(" of 32"), std::string::npos);
+}
+
+// Of one device: core 0 waits from 0 to 3 us for what core 1, which waits from 1 to 4, will signal.
+TEST(TimelineOfCores, waitsThatOverlapHaveALaneEach)
+{
+    trace::TraceBuilder builder;
+    trace::Info& info = builder.info;
+    info.memories = {{"HBM", Bytes(1 << 20), std::nullopt}};
+    info.units = {{"VPU", trace::UnitKind::Vector}};
+    info.agents = {"core 0", "core 1"};
+    info.semaphores.resize(2);
+    for (const std::int32_t core : {0, 1}) {
+        info.semaphores[static_cast<std::size_t>(core)].name = core == 0 ? "sent" : "taken";
+        info.semaphores[static_cast<std::size_t>(core)].agent = core;
+        builder.waits.copy.push_back(trace::kNone);
+        builder.waits.semaphore.push_back(core);
+        builder.waits.agent.push_back(core);
+        builder.waits.step.push_back(trace::kNone);
+        builder.waits.begin.push_back(core * kUs);
+        builder.waits.end.push_back((3 + core) * kUs);
+    }
+    builder.end = Picoseconds(5 * kUs);
+    layout::RunView run;
+    run.trace = std::move(builder).finish().value();
+    run.index = std::make_shared<trace::Index>(run.trace);
+
+    std::vector<Lane> waits = lanesOf(run, Level::Steps, 400);
+    std::erase_if(waits, [](const Lane& lane) { return lane.kind == LaneKind::Unit; });
+    ASSERT_EQ(waits.size(), 2U);
+    const layout::TimeAxis axis{0, 500, {Picoseconds(0), run.trace->end()}};
+    for (const std::int32_t core : {0, 1}) {
+        const Lane& lane = waits[static_cast<std::size_t>(core)];
+        EXPECT_EQ(lane.name, "wait " + std::to_string(core));
+        EXPECT_EQ(busy(run, lane, Picoseconds(2 * kUs)), Picoseconds((2 - core) * kUs));
+        const std::vector<Bar> bars = deviceBars(*run.trace, lane, axis);
+        ASSERT_EQ(bars.size(), 1U);
+        EXPECT_EQ(bars[0].x0, 100 * core);
+        EXPECT_EQ(bars[0].x1, 100 * (3 + core));
+        EXPECT_EQ(bars[0].target.a, core);
+        EXPECT_EQ(bars[0].labels.front(), core == 0 ? "for sent 3.00 µs" : "for taken 3.00 µs");
+    }
+    EXPECT_NE(laneNumber(waits[0]), laneNumber(waits[1]));
+    layout::ViewState state;
+    state.visible = axis.range;
+    const std::string picture =
+        layout::toSvg(layout::layoutTimeline(run, state, {900, 300}), layout::Theme::Light);
+    EXPECT_NE(picture.find("wait 1"), std::string::npos);
+    EXPECT_EQ(picture.find("device"), std::string::npos);
 }

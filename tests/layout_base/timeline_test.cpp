@@ -59,6 +59,7 @@ std::vector<Bar> barsOf(const RunView& run, const Lane& lane, const TimeAxis& ax
         return waitBars(run, axis);
     case LaneKind::DeviceCopy:
     case LaneKind::DeviceWait:
+    case LaneKind::CoreWait:
         return deviceBars(*run.trace, lane, axis);
     }
     return {};

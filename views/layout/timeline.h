@@ -41,7 +41,8 @@ enum class LaneKind
     Unit,
     Wait,
     DeviceCopy, // in both directions, of one device
-    DeviceWait
+    DeviceWait,
+    CoreWait // of one core, where the one device has several
 };
 
 struct Lane
@@ -51,6 +52,7 @@ struct Lane
     std::string name;
     Role role = Role::Scalar;
     std::int32_t device = -1;
+    std::int32_t core = -1;
     bool used = true;    // busy at all during the run; else only its head is shown
     bool folded = false; // copies and waits of a device, close together under one head
     double y = 0, h = 0;
@@ -60,8 +62,9 @@ struct Lane
 // not enough for devices, theirs fold, units without work go, and at last devices from the end.
 [[nodiscard]] std::vector<Lane> lanesOf(const RunView& run, Level level, double height);
 // Target::a of TargetKind::Lane: 0 copy in, 1 copy out, 2 waits, 3 + unit; of devices
-// from kDeviceLanes on, two each.
+// from kDeviceLanes on, two each; of cores from kCoreLanes on.
 inline constexpr std::int64_t kDeviceLanes = std::int64_t{1} << 32;
+inline constexpr std::int64_t kCoreLanes = std::int64_t{1} << 34;
 [[nodiscard]] std::int64_t laneNumber(const Lane& lane);
 
 // Busy time of a lane in [0, t); of units and waits the average of the agents that work.
@@ -84,8 +87,10 @@ struct Bar
                                         Level level);
 [[nodiscard]] std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis);
 
-// Each device has its lanes: there are several, and not too many rows.
+// Each device has its lanes, or each core of the one device a lane of its own for waits: there are
+// several, and not too many rows.
 [[nodiscard]] bool hasDeviceLanes(const trace::Trace& trace);
+[[nodiscard]] bool hasCoreWaits(const trace::Trace& trace);
 [[nodiscard]] Picoseconds deviceBusy(const trace::Trace& trace, const Lane& lane, Picoseconds t);
 [[nodiscard]] std::vector<Bar> deviceBars(const trace::Trace& trace, const Lane& lane,
                                           const TimeAxis& axis);

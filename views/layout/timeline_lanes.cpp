@@ -33,6 +33,7 @@ double baseHeight(const Lane& lane, const RunView& run, std::int32_t tallest)
         return 18;
     case LaneKind::DeviceCopy:
     case LaneKind::DeviceWait:
+    case LaneKind::CoreWait:
         return 14;
     case LaneKind::Unit:
         break;
@@ -145,13 +146,15 @@ std::int64_t laneNumber(const Lane& lane)
         return kDeviceLanes + 2 * lane.device;
     case LaneKind::DeviceWait:
         return kDeviceLanes + 2 * lane.device + 1;
+    case LaneKind::CoreWait:
+        return kCoreLanes + lane.core;
     }
     return -1;
 }
 
 Picoseconds busy(const RunView& run, const Lane& lane, Picoseconds t)
 {
-    if (lane.device >= 0) {
+    if (lane.device >= 0 || lane.core >= 0) {
         return deviceBusy(*run.trace, lane, t);
     }
     if (lane.kind == LaneKind::Unit || lane.kind == LaneKind::Wait) {
@@ -221,7 +224,11 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height)
             add(std::move(lane));
         }
     }
-    if (!byDevice) {
+    const bool byCore = hasCoreWaits(*run.trace);
+    for (std::int32_t core = 0; byCore && core < analysis::agentsUsed(info); ++core) {
+        add({LaneKind::CoreWait, -1, "wait " + std::to_string(core), Role::Wait, -1, core});
+    }
+    if (!byDevice && !byCore) {
         add({LaneKind::Wait, -1, "wait", Role::Wait});
     }
     // Loads and stores are the first to go where it gets narrow.

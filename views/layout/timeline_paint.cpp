@@ -63,6 +63,7 @@ void Painter::bars(const Lane& lane)
         }
         break;
     case LaneKind::DeviceWait:
+    case LaneKind::CoreWait:
         for (const Bar& bar : deviceBars(m_trace, lane, m_axis)) {
             wait(lane, bar);
         }

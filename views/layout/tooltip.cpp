@@ -192,7 +192,7 @@ Lines laneLines(const RunView& run, const ViewState& state, std::int64_t number)
         const Picoseconds to = std::clamp(state.visible.end, from, end);
         const Picoseconds seen = timeline::busy(run, lane, to) - timeline::busy(run, lane, from);
         const Picoseconds all = timeline::busy(run, lane, end);
-        const std::string verb = lane.kind == timeline::LaneKind::Wait ? "" : "busy ";
+        const std::string verb = lane.role == Role::Wait ? "" : "busy ";
         Lines lines = {lane.name};
         if (to > from) {
             lines.push_back(verb + timeText(seen) + " of the " + timeText(to - from) + " in view, "
