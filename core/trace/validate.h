@@ -26,5 +26,7 @@ template<class... Args>
 
 [[nodiscard]] Status validateInfo(const Info& info);
 [[nodiscard]] Status validateRows(const TraceBuilder& rows);
+// That all segments together do no more than can be counted; validateRows asks it.
+[[nodiscard]] Status validateWork(const TraceBuilder& rows);
 
 } // namespace pallascope::trace

@@ -422,8 +422,9 @@ Status validateRows(const TraceBuilder& rows)
         return broken("the run's end is {} ps, but must lie between 0 and {} ps", rows.end.value(),
                       kMaxTime);
     }
-    for (const auto check : {checkLengths, checkIndices, checkSteps, checkSegments, checkCopies,
-                             checkWaits, checkAgents, checkVisits, checkSignals, checkPrints}) {
+    for (const auto check :
+         {checkLengths, checkIndices, checkSteps, checkSegments, validateWork, checkCopies,
+          checkWaits, checkAgents, checkVisits, checkSignals, checkPrints}) {
         if (Status status = check(rows); !status) {
             return status;
         }
