@@ -201,7 +201,8 @@ void Engine::access(const Evaluation& evaluation)
     Buffer& memory = buffer(ref.buffer);
     // A plain store drops the old contents; reading them would cost a copy.
     const bool stores = operation.code == OpCode::Swap;
-    const bool loads = !stores || m_used[static_cast<std::size_t>(operation.results[0].index)];
+    const bool loads =
+        !stores || m_plan.uses[static_cast<std::size_t>(operation.results[0].index)] > 0;
     if (!evaluation.partial && ref.whole && memory.shape().rank() > 0) { // the usual case
         const StridedView whole = StridedView::whole(memory.shape());
         if (loads) {

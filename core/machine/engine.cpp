@@ -55,14 +55,11 @@ Engine::Engine(const ir::Program& program, const chip::Chip& chip, const Options
     , m_written(writtenRoots(program, needed))
     , m_plan(plan)
     , m_recorder(keeps)
-    , m_used(program.values.size(), false)
     , m_reaches(program.values.size(), false)
     , m_beside(program.values.size(), false)
     , m_seen(program.values.size())
 {
     forEachOperation(program.body, [&](const ir::Operation& operation) {
-        const auto use = [&](ir::ValueId id) { m_used[static_cast<std::size_t>(id.index)] = true; };
-        std::for_each(operation.operands.begin(), operation.operands.end(), use);
         for (std::size_t i = operation.code == ir::OpCode::DmaWait ? 1 : 0;
              i < operation.operands.size(); ++i) {
             m_reaches[static_cast<std::size_t>(operation.operands[i].index)] = true;
@@ -71,9 +68,6 @@ Engine::Engine(const ir::Program& program, const chip::Chip& chip, const Options
             operation.code == ir::OpCode::DmaStart || operation.code == ir::OpCode::DmaWait;
         for (std::size_t i = copies ? 2 : 0; i < operation.operands.size(); ++i) {
             m_beside[static_cast<std::size_t>(operation.operands[i].index)] = true;
-        }
-        for (const ir::Region& region : operation.regions) {
-            std::for_each(region.results.begin(), region.results.end(), use);
         }
         if (ir::opEntry(operation.code).kind == ir::OpKind::View && !operation.operands.empty()) {
             m_seen[static_cast<std::size_t>(operation.results[0].index)] = operation.operands[0];

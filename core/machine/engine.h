@@ -367,7 +367,6 @@ private:
     bool m_paused = false;       // within a segment
     AgentLayout m_layout;
     bool m_detects = false;          // races are looked for
-    std::vector<bool> m_used;        // by ValueId: some operation reads it
     std::vector<bool> m_reaches;     // by ValueId: a wait for a copy is not its only use
     std::vector<bool> m_beside;      // by ValueId: copies are not its only uses
     std::vector<ir::ValueId> m_seen; // by ValueId: of a view the ref that it sees

@@ -34,9 +34,9 @@ public:
         , m_chip(chip)
         , m_needed(needed)
         , m_plan(plan)
-        , m_uses(program.values.size(), 0)
     {
-        const auto use = [&](ir::ValueId id) { ++m_uses[static_cast<std::size_t>(id.index)]; };
+        plan.uses.assign(program.values.size(), 0);
+        const auto use = [&](ir::ValueId id) { ++plan.uses[static_cast<std::size_t>(id.index)]; };
         forEachOperation(program.body, [&](const ir::Operation& operation) {
             std::for_each(operation.operands.begin(), operation.operands.end(), use);
             for (const ir::Region& region : operation.regions) {
@@ -60,7 +60,6 @@ private:
     const chip::Chip& m_chip;
     const NeededSet& m_needed;
     Plan& m_plan;
-    std::vector<std::int32_t> m_uses; // by ValueId, in the whole program
 };
 
 // A load or store of all of its ref, as it is.
@@ -134,7 +133,7 @@ void Planner::joinProducts(std::vector<Evaluation>& evaluations) const
     for (Evaluation& evaluation : evaluations) {
         const ir::Operation& operation = *evaluation.operation;
         if (operation.code == ir::OpCode::DotGeneral && isF32(operation.results[0])
-            && m_uses[static_cast<std::size_t>(operation.results[0].index)] == 1) {
+            && m_plan.uses[static_cast<std::size_t>(operation.results[0].index)] == 1) {
             products[operation.results[0]] = &operation;
         }
         for (std::size_t i = 0; operation.code == ir::OpCode::Add && i < 2; ++i) {
