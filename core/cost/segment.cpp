@@ -382,7 +382,7 @@ void place(const ir::Program& program, std::span<const ir::Operation* const> ope
 
 DType dotDType(const ir::Program& program, const ir::Operation& operation, const chip::Unit& unit)
 {
-    const std::size_t first = operation.code == OpCode::MatmulAccLhs ? 1 : 0;
+    const std::size_t first = ir::opEntry(operation.code).kind == OpKind::Request ? 1 : 0;
     const DType lhs = program.type(operation.operands[first]).dtype,
                 rhs = program.type(operation.operands[first + 1]).dtype;
     const DType wider = dtypeBits(lhs) >= dtypeBits(rhs) ? lhs : rhs;

@@ -53,9 +53,9 @@ struct SegmentCost
     std::int64_t transcendentals = 0;
 };
 
-// The dtype whose rate of the matrix unit a dot_general or matmul_acc_lhs runs at: that of its
-// wider operand, or, of one that the unit lacks, bf16 or f32 where that holds its numbers. Source:
-// JAX's lowering takes such a dot, with a cast.
+// The dtype whose rate of the matrix unit a dot_general or a request of the unit runs at: that of
+// its wider operand, or, of one that the unit lacks, bf16 or f32 where that holds its numbers.
+// Source: JAX's lowering takes such a dot, with a cast.
 [[nodiscard]] DType dotDType(const ir::Program& program, const ir::Operation& operation,
                              const chip::Unit& unit);
 

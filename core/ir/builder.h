@@ -420,6 +420,11 @@ void matmulAccLhs(const Ref& sum, const Operand& lhs, const Ref& weights,
                   Here here = Here::current());
 // Waits for the sums, takes them and leaves zeros.
 [[nodiscard]] Value matmulPop(const Ref& sum, Here here = Here::current());
+// The same, but products go into a FIFO, from which each is taken as one.
+void matmulLhsFifo(const Ref& fifo, const Operand& lhs, const Ref& weights,
+                   std::optional<Ref> staged = {}, std::int32_t mxu = 0,
+                   Here here = Here::current());
+[[nodiscard]] Value matmulPopFifo(const Ref& fifo, Here here = Here::current());
 
 // pltpu.load and pltpu.store with a mask of the ref's shape; where it is false, `other`.
 [[nodiscard]] Value maskedLoad(const Ref& ref, const Operand& mask, const Operand& other,

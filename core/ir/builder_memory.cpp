@@ -130,10 +130,12 @@ void matmulPushRhs(const Ref& staged, const Operand& rhs, Here here)
         here);
 }
 
-void matmulAccLhs(const Ref& sum, const Operand& lhs, const Ref& weights, std::optional<Ref> staged,
-                  std::int32_t mxu, Here here)
+namespace {
+
+void request(OpCode code, const Ref& sum, const Operand& lhs, const Ref& weights,
+             const std::optional<Ref>& staged, std::int32_t mxu, Here here)
 {
-    ir::Operation operation{.code = OpCode::MatmulAccLhs,
+    ir::Operation operation{.code = code,
                             .operands = {sum.id(), idOf(lhs, weights.dtype()), weights.id()},
                             .params = ir::MatrixUnitParams{mxu}};
     if (staged) {
@@ -142,10 +144,31 @@ void matmulAccLhs(const Ref& sum, const Operand& lhs, const Ref& weights, std::o
     Tracer::current().append(std::move(operation), here);
 }
 
+} // namespace
+
+void matmulAccLhs(const Ref& sum, const Operand& lhs, const Ref& weights, std::optional<Ref> staged,
+                  std::int32_t mxu, Here here)
+{
+    request(OpCode::MatmulAccLhs, sum, lhs, weights, staged, mxu, here);
+}
+
 Value matmulPop(const Ref& sum, Here here)
 {
     return Tracer::current()
         .append({.code = OpCode::MatmulPop, .operands = {sum.id()}}, here)
+        .front();
+}
+
+void matmulLhsFifo(const Ref& fifo, const Operand& lhs, const Ref& weights,
+                   std::optional<Ref> staged, std::int32_t mxu, Here here)
+{
+    request(OpCode::MatmulLhsFifo, fifo, lhs, weights, staged, mxu, here);
+}
+
+Value matmulPopFifo(const Ref& fifo, Here here)
+{
+    return Tracer::current()
+        .append({.code = OpCode::MatmulPopFifo, .operands = {fifo.id()}}, here)
         .front();
 }
 

@@ -48,7 +48,7 @@ bool endsSegment(OpCode code)
 bool storesInto(OpCode code)
 {
     return code == OpCode::Swap || code == OpCode::MaskedSwap || code == OpCode::MatmulPushRhs
-           || code == OpCode::MatmulAccLhs;
+           || code == OpCode::MatmulAccLhs || code == OpCode::MatmulLhsFifo;
 }
 
 std::string_view opName(OpCode code)

@@ -371,7 +371,7 @@ struct SemaphoreWaitParams
     bool operator==(const SemaphoreWaitParams&) const = default;
 };
 
-struct MatrixUnitParams // matmul_acc_lhs: the instance of the matrix unit
+struct MatrixUnitParams // matmul_acc_lhs, matmul_lhs_fifo: the instance of the matrix unit
 {
     std::int32_t mxu = 0;
     bool operator==(const MatrixUnitParams&) const = default;

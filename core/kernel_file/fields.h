@@ -216,8 +216,8 @@ template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::SemaphoreWaitParams>{
     "semaphore_wait"};
 template<>
-inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::MatrixUnitParams>{
-    "matmul_acc_lhs"};
+inline constexpr std::array<std::string_view, 2> kOperationsWith<ir::MatrixUnitParams>{
+    "matmul_acc_lhs", "matmul_lhs_fifo"};
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::BarrierParams>{
     "get_barrier_semaphore"};

@@ -240,6 +240,7 @@ private:
     void pushRhs(const ir::Operation& operation);
     void accumulate(const PlanItem& item);
     void pop(const ir::Operation& operation);
+    void popFirst(const ir::Operation& operation);
     [[nodiscard]] Agent& unitAt(std::int32_t mxu);
     [[nodiscard]] Memory& accumulator(ir::ValueId ref);
 

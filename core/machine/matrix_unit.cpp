@@ -1,7 +1,8 @@
 // The matrix unit by hand: it adds products to accumulators, one request after the other, beside
 // the agents that ask. An accumulator is the token of its requests: who takes it waits for them. As
 // matmul_push_rhs, matmul_acc_lhs and matmul_pop in JAX, jax/_src/pallas/mosaic/primitives.py; a
-// right operand is pushed while the unit works, and takes no time.
+// right operand is pushed while the unit works, and takes no time. With matmul_lhs_fifo and
+// matmul_pop_fifo products are not added but taken one by one, in the order of the requests.
 #include "core/machine/engine.h"
 #include "core/machine/evaluate.h"
 
@@ -12,12 +13,16 @@ namespace pallascope::machine {
 
 namespace {
 
-RuntimeValue sumWithProduct(RuntimeValue sum, RuntimeValue lhs, RuntimeValue rhs)
+RuntimeValue productOf(RuntimeValue lhs, RuntimeValue rhs, DType dtype)
 {
     ir::Operation product{.code = ir::OpCode::DotGeneral};
-    product.params = ir::DotParams{{1}, {0}, {}, {}, sum.dtype};
+    product.params = ir::DotParams{{1}, {0}, {}, {}, dtype};
     const std::array<RuntimeValue*, 2> factors{&lhs, &rhs};
-    RuntimeValue term = evaluate(product, factors, 0);
+    return evaluate(product, factors, 0);
+}
+
+RuntimeValue sumOf(RuntimeValue sum, RuntimeValue term)
+{
     const std::array<RuntimeValue*, 2> terms{&sum, &term};
     return evaluate({.code = ir::OpCode::Add}, terms, 0);
 }
@@ -49,7 +54,8 @@ void Engine::accumulate(const PlanItem& item)
     const ir::Operation& operation = *item.control;
     const std::int32_t mxu = std::get<ir::MatrixUnitParams>(operation.params).mxu;
     if (mxu >= m_layout.asked) {
-        fail(userError(m_program.where(operation.location) + ": matmul_acc_lhs asks for mxu "
+        fail(userError(m_program.where(operation.location) + ": "
+                       + std::string(ir::opName(operation.code)) + " asks for mxu "
                        + std::to_string(mxu) + "; the chip " + m_chip.title + " has "
                        + std::to_string(m_layout.asked) + ", numbered from 0."));
         return;
@@ -63,8 +69,6 @@ void Engine::accumulate(const PlanItem& item)
                         "less work is right."));
         return;
     }
-    Memory& sum = accumulator(operation.operands[0]);
-    sum.ready = std::max(sum.ready, unit.time);
     Buffer& weights = accumulator(operation.operands[2]).contents;
     const StridedView allWeights = StridedView::whole(weights.shape());
     if (operation.operands.size() > 3 && m_needed.needsContents(operation.operands[2])) {
@@ -72,11 +76,20 @@ void Engine::accumulate(const PlanItem& item)
             allWeights,
             accumulator(operation.operands[3]).contents.load(allWeights, weights.shape()));
     }
+    Memory& sum = accumulator(operation.operands[0]);
+    const StridedView all = StridedView::whole(sum.contents.shape());
+    RuntimeValue product;
     if (m_needed.needs(operation)) {
-        const StridedView all = StridedView::whole(sum.contents.shape());
-        sum.contents.store(all, sumWithProduct(sum.contents.load(all, all.shape),
-                                               value(operation.operands[1]),
-                                               weights.load(allWeights, weights.shape())));
+        product = productOf(value(operation.operands[1]), weights.load(allWeights, weights.shape()),
+                            sum.contents.dtype());
+    }
+    if (operation.code == ir::OpCode::MatmulLhsFifo) {
+        sum.fifo.push_back({std::move(product), unit.time});
+        return;
+    }
+    sum.ready = std::max(sum.ready, unit.time);
+    if (m_needed.needs(operation)) {
+        sum.contents.store(all, sumOf(sum.contents.load(all, all.shape), std::move(product)));
     }
 }
 
@@ -90,6 +103,29 @@ void Engine::pop(const ir::Operation& operation)
         value(operation.results[0]) = sum.contents.load(all, all.shape);
         sum.contents.store(all, RuntimeValue::zeros(sum.contents.dtype(), all.shape));
     }
+}
+
+// Waits for the product that was asked for first, and takes it out.
+void Engine::popFirst(const ir::Operation& operation)
+{
+    std::vector<Product>& fifo = accumulator(operation.operands[0]).fifo;
+    if (fifo.empty()) {
+        stop({"empty_fifo",
+              trace::FindingClass::Structural,
+              "matmul_pop_fifo finds no product in " + refName(operation.operands[0])
+                  + ", and none is on its way: the run stops there.",
+              refName(operation.operands[0]),
+              m_agent->step,
+              {},
+              m_recorder.sourceLine(m_program, operation.location),
+              1});
+        return;
+    }
+    m_agent->time = awaitEnd(fifo.front().ready);
+    if (m_needed.needs(operation)) {
+        value(operation.results[0]) = std::move(fifo.front().value);
+    }
+    fifo.erase(fifo.begin());
 }
 
 } // namespace pallascope::machine

@@ -182,6 +182,7 @@ void NeededSet::close(const ir::Program& program)
             }
             return;
         case OpCode::MatmulPop:
+        case OpCode::MatmulPopFifo:
             if (needs(operation.results[0])) {
                 needContents(operation.operands[0]);
             }
@@ -192,6 +193,7 @@ void NeededSet::close(const ir::Program& program)
             }
             return;
         case OpCode::MatmulAccLhs:
+        case OpCode::MatmulLhsFifo:
             if (needsContents(operation.operands[0])) {
                 needValue(operation.operands[1]);
                 needContents(operation.operands[2]);

@@ -48,6 +48,13 @@ struct Agent
     [[nodiscard]] bool isDone() const { return frames.empty(); }
 };
 
+// A product in a result FIFO of the matrix unit.
+struct Product
+{
+    RuntimeValue value; // where values are needed
+    Picoseconds ready;
+};
+
 struct Memory
 {
     Buffer contents;
@@ -55,6 +62,7 @@ struct Memory
     bool isUncontested = false; // between agents: one core's alone, or nobody writes to it
     bool isConstant = false;    // nobody writes to it, copies neither
     Picoseconds ready;          // of an accumulator: what was asked for so far is in it
+    std::vector<Product> fifo;  // of an accumulator that is one: the next to be taken first
 };
 
 // One end of a copy that signals a semaphore, until a wait makes sure of it.

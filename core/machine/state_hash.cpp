@@ -243,8 +243,14 @@ private:
 
     void add(const Memory& memory)
     {
-        const auto& [contents, written, isUncontested, isConstant, ready] = memory;
-        all(contents, written, isUncontested, isConstant, ready);
+        const auto& [contents, written, isUncontested, isConstant, ready, fifo] = memory;
+        all(contents, written, isUncontested, isConstant, ready, fifo);
+    }
+
+    void add(const Product& product)
+    {
+        const auto& [value, ready] = product;
+        all(value, ready);
     }
 
     void add(const AwaitedCopy& copy)

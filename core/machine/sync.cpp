@@ -29,10 +29,14 @@ void Engine::runSync(const PlanItem& item)
         pushRhs(operation);
         return;
     case OpCode::MatmulAccLhs:
+    case OpCode::MatmulLhsFifo:
         accumulate(item);
         return;
     case OpCode::MatmulPop:
         pop(operation);
+        return;
+    case OpCode::MatmulPopFifo:
+        popFirst(operation);
         return;
     case OpCode::DmaStart:
         startDma(operation);

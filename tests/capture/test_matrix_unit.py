@@ -159,6 +159,26 @@ def test_two_units_work_side_by_side():
     assert (after - together) / cycle == pytest.approx(N / 2, abs=0.01)
 
 
+@pytest.mark.skipif(not hasattr(pltpu, "matmul_lhs_fifo"), reason="JAX has no result FIFO")
+def test_products_are_taken_from_a_fifo_in_order():
+    """A loop that asks for the next product before it takes one; a transposed right operand."""
+    x, y = factors((4, 64, N), (N, N))
+
+    def kernel(x_ref, y_ref, o_ref):
+        pltpu.matmul_push_rhs(y_ref[...], 1, 0, transpose=True)
+        pltpu.matmul_lhs_fifo(x_ref[0], 0, load_staged_rhs=1)
+
+        def body(i, _):
+            pltpu.matmul_lhs_fifo(x_ref[i + 1], 0)
+            o_ref[i] = pltpu.matmul_pop_fifo((64, N), jnp.float32, 0)
+
+        jax.lax.fori_loop(0, 3, body, None)
+        o_ref[3] = pltpu.matmul_pop_fifo((64, N), jnp.float32, 0)
+
+    check(call(kernel, (x, y), like(4, 64, N), Sums([])), (x, y),
+          np.stack([product(one, y.T) for one in x]))
+
+
 def test_what_the_unit_cannot_do_is_named():
     x, y = factors((N, N), (N, N))
     sums = Sums([0])

@@ -86,7 +86,7 @@ def foreign_names(root):
 
 
 # Names of JAX's primitives that have a kernel's name in them.
-OPERATIONS = ("matmulpushrhs", "matmulacclhs", "matmulpop")
+OPERATIONS = ("matmulpushrhs", "matmulacclhs", "matmullhsfifo", "matmulpop")
 
 
 def check_include(path, bracket, target):

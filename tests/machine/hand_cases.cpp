@@ -191,7 +191,6 @@ void delay()
 // Two products in one accumulator, the second with the weights of the first; taken, it is zero.
 void matmul()
 {
-    constexpr auto kUnit = ir::MemorySpace::Accumulator;
     const Shape square{8, 8};
     const Numbers out =
         byHand(counting(kInt, {8, 8}), {16, 8},
@@ -220,6 +219,38 @@ void matmul()
     }
 }
 
+// Products come out one by one in the order of the requests.
+void matmulFifo()
+{
+    const Shape square{8, 8};
+    const Numbers out =
+        byHand(counting(kInt, {8, 8}), {16, 8},
+               {{"kept", kInt, {16, 8}},
+                {"in", kInt, square},
+                {"fifo", kInt, square, kUnit},
+                {"rhs", DType::Int8, square, kUnit},
+                {"staged", DType::Int8, square, kUnit},
+                pl::dmaSemaphores("sem")},
+               [&](pl::Ref x, pl::Ref result, const Refs& scratch) {
+                   copyAndWait(x, scratch[1], scratch[5]);
+                   const pl::Value lhs = pl::convert(scratch[1][pl::all], DType::Int8);
+                   const pl::Value one = pl::convert(
+                       pl::iota(kInt, square, 0) == pl::iota(kInt, square, 1), DType::Int8);
+                   for (const double factor : {2.0, 3.0}) {
+                       pl::matmulPushRhs(scratch[4], one * factor);
+                       pl::matmulLhsFifo(scratch[2], lhs, scratch[3], scratch[4]);
+                   }
+                   scratch[0].at({pl::ds(0, 8), pl::all})[pl::all] = pl::matmulPopFifo(scratch[2]);
+                   pl::matmulLhsFifo(scratch[2], lhs, scratch[3]); // behind the second
+                   scratch[0].at({pl::ds(8, 8), pl::all})[pl::all] = pl::matmulPopFifo(scratch[2]);
+                   copyAndWait(scratch[0], result, scratch[5]);
+               });
+    for (std::size_t i = 0; i < 64; ++i) {
+        EXPECT_EQ(out[i], 2.0 * static_cast<double>(i));
+        EXPECT_EQ(out[64 + i], 3.0 * static_cast<double>(i));
+    }
+}
+
 } // namespace
 
 std::vector<OperationCase> handCases()
@@ -241,6 +272,8 @@ std::vector<OperationCase> handCases()
             {"matmul_push_rhs", matmul},
             {"matmul_acc_lhs", matmul},
             {"matmul_pop", matmul},
+            {"matmul_lhs_fifo", matmulFifo},
+            {"matmul_pop_fifo", matmulFifo},
             {"delay", delay}};
 }
 

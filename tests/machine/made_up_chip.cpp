@@ -78,7 +78,6 @@ ir::Program madeUpProgram()
                 pl::dmaStart(w, outer[0], outer[1]);
                 pl::dmaWait(outer[0], outer[1]);
                 pl::coreMap(ir::CoreMapParams{"thread", kThreads, {{"block", kBlocks}}}, [&] {
-                    constexpr auto kUnit = ir::MemorySpace::Accumulator;
                     pl::runScoped({{"a", DType::F32, block},
                                    {"b", DType::F32, block},
                                    {"sum", DType::F32, block, kUnit},

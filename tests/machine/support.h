@@ -18,6 +18,7 @@ namespace pallascope::machine_test {
 [[nodiscard]] const chip::Chip& v5p(); // two cores
 
 inline constexpr DType kF32 = DType::F32, kInt = DType::Int32;
+inline constexpr auto kUnit = ir::MemorySpace::Accumulator;
 inline constexpr double kInf = std::numeric_limits<double>::infinity();
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 

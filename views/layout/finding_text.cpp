@@ -10,7 +10,7 @@ namespace pallascope::layout {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kTitles = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kTitles = {{
     {"output_revisited", "Output block revisited after a gap"},
     {"output_not_written", "Output block written back without a store"},
     {"output_never_written", "Output blocks never visited"},
@@ -18,6 +18,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kTitles 
     {"undefined_branch", "Branch decided by an undefined value"},
     {"undefined_written_back", "Undefined elements written back"},
     {"out_of_bounds", "Access outside its ref"},
+    {"empty_fifo", "FIFO without a product"},
     {"illegal_block", "Block that the compiler refuses"},
     {"nan_born", "NaN born of numbers"},
     {"inf_born", "Infinity born of numbers"},

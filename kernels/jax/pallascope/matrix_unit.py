@@ -1,11 +1,12 @@
 """Rules of the matrix unit asked by hand. What it keeps is memory beside a kernel's arguments: of
-each unit its right operand, staged ones by register, and accumulators where they are addresses, as
-they are up to 0.10.
+each unit its right operand, staged ones by register, its result FIFO, and accumulators where they
+are addresses, as they are up to 0.10.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from pallascope import compat, types
@@ -33,6 +34,8 @@ def _find(walk: Walk, jaxpr: Any) -> None:
                 _keep(walk, key, type_)
         elif name == "matmul_pop" and "acc_addr" in params:
             _keep(walk, _sum_key(params), types.array_type(eqn.outvars[0].aval))
+        elif name == "matmul_pop_fifo":
+            _keep(walk, ("fifo", params["mxu_index"]), types.array_type(eqn.outvars[0].aval))
         for part in compat.jaxprs_of(eqn):
             _find(walk, part)
 
@@ -91,17 +94,29 @@ def _acc_lhs(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     lhs = operands[-1] if "acc_addr" in eqn.params else operands[1]
     unit = (eqn.params["mxu_index"] if "acc_addr" in eqn.params
             else compat.memory_space(eqn.invars[0].aval).mxu_id)
+    return _request(walk, eqn, lhs, unit, lambda total: _sum(walk, eqn, operands, total))
+
+
+def _lhs_fifo(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    unit = eqn.params["mxu_index"]
+    return _request(walk, eqn, operands[0], unit,
+                    lambda product: _kept(walk, eqn, ("fifo", unit), product))
+
+
+def _request(walk: Walk, eqn: Any, lhs: int, unit: int, target: Callable[[Type], int]) -> list[int]:
+    """A product of the unit; target: the ref that it goes to, by its type."""
     rhs = _kept(walk, eqn, ("rhs", unit))
     left, right = walk.builder.types[lhs], walk.builder.types[rhs]
     if left.dtype != right.dtype:
-        raise NotCaptured(f"matmul_acc_lhs of {left.dtype} with a right operand of {right.dtype}")
+        raise NotCaptured(f"{eqn.primitive.name} of {left.dtype} with a right operand of "
+                          f"{right.dtype}")
     total = Type("int32" if "int" in left.dtype else "f32", (left.shape[0], right.shape[1]))
-    taken = [_sum(walk, eqn, operands, total), lhs, rhs]
+    taken = [target(total), lhs, rhs]
     register = eqn.params["load_staged_rhs"]
     if register is not None:
         taken.append(_kept(walk, eqn, ("staged", unit, register)))
     params: Params = {"mxu": unit} if unit else {}
-    return walk.builder.emit("matmul_acc_lhs", taken, [], params)
+    return walk.builder.emit(eqn.primitive.name, taken, [], params)
 
 
 def _pop(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
@@ -109,5 +124,13 @@ def _pop(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return [walk.builder.one("matmul_pop", [_sum(walk, eqn, operands, result)], result)]
 
 
+def _pop_fifo(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    del operands
+    result = walk.type_of(eqn.outvars[0])
+    fifo = _kept(walk, eqn, ("fifo", eqn.params["mxu_index"]), result)
+    return [walk.builder.one("matmul_pop_fifo", [fifo], result)]
+
+
 RULES: dict[str, Rule] = {"matmul_push_rhs": _push_rhs, "matmul_acc_lhs": _acc_lhs,
-                          "matmul_pop": _pop}
+                          "matmul_pop": _pop, "matmul_lhs_fifo": _lhs_fifo,
+                          "matmul_pop_fifo": _pop_fifo}
