@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <deque>
 #include <malloc.h>
+#include <mutex>
 #include <sys/mman.h>
 #include <utility>
 
@@ -54,21 +56,95 @@ void keepFreedMemory()
 #endif
 }
 
+bool isLarge(std::int64_t count)
+{
+    return count >= 2 * kLargePage;
+}
+
+void advise(std::byte* bytes, std::size_t size, int advice)
+{
+    (void)madvise(bytes, size, advice); // a system that does not know it does without
+}
+
+// Large arrays that were freed, the oldest first, for the next of their size: a run that is
+// repeated need not wait for the system to clear their memory again. The system may take it back.
+class FreedArrays
+{
+public:
+    // Null: there is none of this size.
+    [[nodiscard]] std::byte* take(std::size_t size)
+    {
+        const std::lock_guard lock(m_mutex);
+        const auto one = std::find_if(m_freed.rbegin(), m_freed.rend(),
+                                      [&](const Freed& freed) { return freed.size == size; });
+        if (one == m_freed.rend()) {
+            return nullptr;
+        }
+        std::byte* const bytes = one->bytes;
+        m_size -= size;
+        m_freed.erase(std::next(one).base());
+        return bytes;
+    }
+
+    void keep(std::byte* bytes, std::size_t size)
+    {
+        advise(bytes, size, MADV_FREE);
+        const std::lock_guard lock(m_mutex);
+        m_freed.push_back({bytes, size});
+        m_size += size;
+        while (m_size > kMost) {
+            m_size -= m_freed.front().size;
+            std::free(m_freed.front().bytes);
+            m_freed.pop_front();
+        }
+    }
+
+private:
+    static constexpr std::size_t kMost = 128 << 20;
+
+    struct Freed
+    {
+        std::byte* bytes;
+        std::size_t size;
+    };
+
+    std::mutex m_mutex; // arrays may go away on another thread
+    std::deque<Freed> m_freed;
+    std::size_t m_size = 0;
+};
+
+FreedArrays& freedArrays()
+{
+    static auto* const all = new FreedArrays; // arrays of static storage may be freed later than it
+    return *all;
+}
+
 std::byte* allocate(std::int64_t count)
 {
     [[maybe_unused]] static const bool kept = (keepFreedMemory(), true);
-    const bool large = count >= 2 * kLargePage;
+    const bool large = isLarge(count);
     const auto size = static_cast<std::size_t>(large ? alignTo(count, kLargePage) : count);
-    void* const bytes = large ? std::aligned_alloc(kLargePage, size) : std::malloc(size);
+    if (std::byte* const freed = large ? freedArrays().take(size) : nullptr; freed != nullptr) {
+        return freed;
+    }
+    auto* const bytes =
+        static_cast<std::byte*>(large ? std::aligned_alloc(kLargePage, size) : std::malloc(size));
     if (bytes == nullptr && size > 0) {
         throw std::bad_alloc();
     }
-#ifdef MADV_HUGEPAGE
     if (large) {
-        (void)madvise(bytes, size, MADV_HUGEPAGE);
+        advise(bytes, size, MADV_HUGEPAGE);
     }
-#endif
-    return static_cast<std::byte*>(bytes);
+    return bytes;
+}
+
+void release(std::byte* bytes, std::int64_t count)
+{
+    if (isLarge(count)) {
+        freedArrays().keep(bytes, static_cast<std::size_t>(alignTo(count, kLargePage)));
+    } else {
+        std::free(bytes);
+    }
 }
 
 } // namespace
@@ -77,7 +153,7 @@ SharedBytes allocateBytes(std::int64_t count)
 {
     PALLASCOPE_CHECK(count >= 0);
     if (!t_account) {
-        return {allocate(count), [](std::byte* freed) { std::free(freed); }};
+        return {allocate(count), [count](std::byte* freed) { release(freed, count); }};
     }
     if (count > t_account->most - t_account->used) {
         throw MemoryLimitReached();
@@ -85,7 +161,7 @@ SharedBytes allocateBytes(std::int64_t count)
     std::byte* const bytes = allocate(count);
     t_account->used += count;
     return {bytes, [account = t_account, count](std::byte* freed) {
-                std::free(freed);
+                release(freed, count);
                 account->used -= count;
             }};
 }

@@ -206,7 +206,9 @@ void Engine::access(const Evaluation& evaluation)
     if (!evaluation.partial && ref.whole && memory.shape().rank() > 0) { // the usual case
         const StridedView whole = StridedView::whole(memory.shape());
         if (loads) {
-            value(operation.results[0]) = memory.load(whole, whole.shape);
+            value(operation.results[0]) = evaluation.asRows && !m_births
+                                              ? memory.loadRows()
+                                              : memory.load(whole, whole.shape);
         }
         if (stores) {
             memory.store(whole, value(operation.operands[1]));

@@ -28,6 +28,9 @@ constexpr Evaluate kEvaluations[] = {
 RuntimeValue evaluate(const ir::Operation& operation, std::span<RuntimeValue* const> operands,
                       std::uint32_t dying, std::size_t result)
 {
+    for (const RuntimeValue* operand : operands) {
+        PALLASCOPE_CHECK(operand->pitch == 0 || operation.code == ir::OpCode::DotGeneral);
+    }
     return kEvaluations[static_cast<std::size_t>(operation.code)](
         {operation, operands, dying, result});
 }

@@ -50,8 +50,10 @@ void Engine::read(Flight& flight)
 
 Buffer Engine::cutBlock(const OperandPlan& operand, const RefBinding& array, std::int64_t block)
 {
-    const Buffer& all = buffer(array.buffer);
-    return all.cut(viewOf(array, all.shape()), operand.box(block), operand.blockShape);
+    const Memory& from = m_state.memory[array.buffer];
+    const Buffer& all = from.contents;
+    return all.cut(viewOf(array, all.shape()), operand.box(block), operand.blockShape,
+                   from.isConstant);
 }
 
 void Engine::write(Flight& flight)

@@ -79,6 +79,7 @@ Buffer::Buffer(RuntimeValue value, Fill fill)
     , m_fill(fill)
     , m_shape(std::move(value.shape))
     , m_data(std::move(value.data))
+    , m_pitch(value.pitch)
     , m_shadow(std::move(value.shadow))
 {
     if (m_shape.rank() == 0) {
@@ -91,6 +92,7 @@ void Buffer::makeUndefined()
 {
     m_shadow = Shadow::noneDefined();
     m_data.reset();
+    m_pitch = 0;
     touchAll();
 }
 
@@ -112,6 +114,7 @@ void Buffer::save()
     if (m_saved && m_changed.empty()) {
         return;
     }
+    closeGaps();
     const auto pages = [&](const SharedBytes& bytes, const Pages* before, std::int64_t size) {
         const std::int64_t count = m_shape.elements() * size;
         if (!bytes) {
@@ -156,8 +159,52 @@ void Buffer::unfold(Buffer&& other)
         restored(m_saved->mask, same ? std::move(other.m_shadow.mask) : nullptr, there.mask, 1);
 }
 
+// The part of `all` as this one's data, if it lies there as an array of this shape does, or as a
+// matrix with gaps between its rows.
+bool Buffer::share(const Buffer& all, const StridedView& part)
+{
+    StridedView dropped{0, {}, {}}; // without axes of one element, which a shape may lack
+    Extents extents;
+    for (std::size_t axis = 0; axis < part.strides.size(); ++axis) {
+        if (part.shape[axis] != 1) {
+            extents.push_back(part.shape[axis]);
+            dropped.strides.push_back(part.strides[axis]);
+        }
+    }
+    dropped.shape = Shape(extents);
+    const bool isMatrix = m_shape.rank() == 2 && dropped.shape == m_shape && dropped.strides[1] == 1
+                          && dropped.strides[0] > 0;
+    if (m_shape.rank() == 0 || (!dropped.isContiguous() && !isMatrix)) {
+        return false;
+    }
+    m_pitch = dropped.isContiguous() ? 0 : dropped.strides[0];
+    m_data = {all.m_data, all.m_data.get() + part.offset * dtypeBytes(m_dtype)};
+    m_shadow = Shadow::allDefined();
+    return true;
+}
+
+void Buffer::closeGaps() const
+{
+    if (m_pitch != 0) {
+        m_data = loadRows().dense().data;
+        m_pitch = 0;
+    }
+}
+
+RuntimeValue Buffer::loadRows() const
+{
+    RuntimeValue value = m_pitch == 0 ? load(StridedView::whole(m_shape), m_shape)
+                                      : RuntimeValue{.dtype = m_dtype, .shape = m_shape};
+    if (m_pitch != 0) {
+        value.data = m_data;
+        value.pitch = m_pitch;
+    }
+    return value;
+}
+
 void Buffer::own()
 {
+    closeGaps();
     const std::int64_t bytes = byteCount();
     if (!m_data) {
         m_data = allocateBytes(bytes);
@@ -182,6 +229,7 @@ void Buffer::ownMask()
 
 RuntimeValue Buffer::load(const StridedView& view, const Shape& shape) const
 {
+    closeGaps();
     RuntimeValue value{.dtype = m_dtype, .shape = shape};
     if (shape.rank() == 0) {
         const bool defined =
@@ -219,6 +267,7 @@ void Buffer::store(const StridedView& view, RuntimeValue value)
     if (whole && !value.isScalar()) {
         touchAll();
         m_data = std::move(value.data);
+        m_pitch = value.pitch;
         m_shadow = std::move(value.shadow);
         return;
     }
@@ -247,10 +296,15 @@ void Buffer::store(const StridedView& view, RuntimeValue value)
     }
 }
 
-Buffer Buffer::cut(const StridedView& array, const Box& box, const Shape& shape) const
+Buffer Buffer::cut(const StridedView& array, const Box& box, const Shape& shape, bool shares) const
 {
     Buffer block(m_dtype, shape, m_fill);
     if (m_shadow.none()) {
+        return block;
+    }
+    closeGaps();
+    const bool fills = Shape(box.size).elements() == shape.elements() && box.list.empty();
+    if (shares && fills && m_data && m_shadow.all() && block.share(*this, boxView(box, array))) {
         return block;
     }
     SharedBytes mask; // none: everything in the block is defined
@@ -280,6 +334,7 @@ Buffer Buffer::cut(const StridedView& array, const Box& box, const Shape& shape)
 std::int64_t Buffer::paste(const StridedView& array, const Box& box, const Buffer& block)
 {
     own();
+    block.closeGaps();
     std::int64_t undefined = 0;
     forEachPart(box, [&](const Box& part) { undefined += pastePart(array, part, block); });
     return undefined;

@@ -1,5 +1,6 @@
 // Memory that refs name: arrays in HBM, slots and scratch on chip. Data is shared and copied only
-// when written while shared, so a load of a whole slot or a write-back in flight costs no copy.
+// when written while shared, so a load of a whole slot or a write-back in flight costs no copy, and
+// a block of an array that nobody writes to is that part of the array.
 #pragma once
 
 #include "core/ir/program.h"
@@ -58,16 +59,23 @@ public:
 
     [[nodiscard]] const Shadow& shadow() const { return m_shadow; }
 
-    [[nodiscard]] const SharedBytes& data() const { return m_data; } // null: nothing defined
+    [[nodiscard]] const SharedBytes& data() const // null: nothing defined
+    {
+        closeGaps();
+        return m_data;
+    }
 
     void makeUndefined();
 
     [[nodiscard]] RuntimeValue load(const StridedView& view, const Shape& shape) const;
+    [[nodiscard]] RuntimeValue loadRows() const; // of all of it, with the pitch that it has
     void store(const StridedView& view, RuntimeValue value);
 
     // The box of the array that `array` sees here as a buffer of its own, of shape `shape` (at
-    // least box.size; the rest is undefined).
-    [[nodiscard]] Buffer cut(const StridedView& array, const Box& box, const Shape& shape) const;
+    // least box.size; the rest is undefined). `shares`: nobody writes to this one any more, and the
+    // new one may share its memory.
+    [[nodiscard]] Buffer cut(const StridedView& array, const Box& box, const Shape& shape,
+                             bool shares = false) const;
     // Writes the first box.size elements of `block` to the box, those of a list in its order; the
     // number of undefined ones among them.
     std::int64_t paste(const StridedView& array, const Box& box, const Buffer& block);
@@ -89,7 +97,7 @@ public:
     template<class F>
     void forEachPiece(F visit) const
     {
-        if (m_data) {
+        if (m_data && m_pitch == 0) { // else the array's
             visit(m_data.get(), byteCount());
         }
         if (m_shadow.mask) {
@@ -109,6 +117,8 @@ private:
         return m_shape.elements() * dtypeBytes(m_dtype);
     }
 
+    [[nodiscard]] bool share(const Buffer& all, const StridedView& part);
+    void closeGaps() const;
     [[nodiscard]] std::int64_t pastePart(const StridedView& array, const Box& part,
                                          const Buffer& block);
     void touch(const StridedView& view);
@@ -121,7 +131,10 @@ private:
     DType m_dtype = DType::F32;
     Fill m_fill = Fill::Nan;
     Shape m_shape;
-    SharedBytes m_data; // null while nothing was ever written
+    // Null while nothing was ever written. With a pitch it is a matrix whose rows lie so many
+    // elements apart, in an array, and gets memory of its own as soon as it is to be dense.
+    mutable SharedBytes m_data;
+    mutable std::int64_t m_pitch = 0;
     Shadow m_shadow = Shadow::noneDefined();
 
     struct Saved

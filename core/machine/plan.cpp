@@ -26,6 +26,14 @@ trace::SegmentTemplate asTemplate(cost::SegmentCost cost)
     return result;
 }
 
+// A dot_general that takes its operands as they lie, and none of them in another order.
+bool multipliesMatrices(const ir::Operation& operation)
+{
+    const auto* dot = std::get_if<ir::DotParams>(&operation.params);
+    return operation.code == ir::OpCode::DotGeneral && dot != nullptr && dot->lhsBatch.empty()
+           && dot->lhsContracting.size() == 1;
+}
+
 class Planner
 {
 public:
@@ -36,9 +44,15 @@ public:
         , m_plan(plan)
     {
         plan.uses.assign(program.values.size(), 0);
+        m_asFactors.assign(program.values.size(), 0);
         const auto use = [&](ir::ValueId id) { ++plan.uses[static_cast<std::size_t>(id.index)]; };
         forEachOperation(program.body, [&](const ir::Operation& operation) {
             std::for_each(operation.operands.begin(), operation.operands.end(), use);
+            if (multipliesMatrices(operation)) {
+                for (const ir::ValueId factor : operation.operands) {
+                    ++m_asFactors[static_cast<std::size_t>(factor.index)];
+                }
+            }
             for (const ir::Region& region : operation.regions) {
                 std::for_each(region.results.begin(), region.results.end(), use);
             }
@@ -53,6 +67,7 @@ private:
                                  BlockPlan& block);
     [[nodiscard]] Status addTemplate(std::span<const ir::Operation* const> operations,
                                      PlanItem& item);
+    [[nodiscard]] bool isLoadedAsRows(const ir::Operation& operation) const;
     void joinProducts(std::vector<Evaluation>& evaluations) const;
     void findDying(const ir::Region& region, BlockPlan& block) const;
 
@@ -60,6 +75,7 @@ private:
     const chip::Chip& m_chip;
     const NeededSet& m_needed;
     Plan& m_plan;
+    std::vector<std::int32_t> m_asFactors; // by ValueId: uses by such a dot_general
 };
 
 // A load or store of all of its ref, as it is.
@@ -107,7 +123,8 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
         const bool partial = isMemory && !coversRef(m_program, *operation);
         const bool needed = m_needed.needs(*operation);
         if (needed || partial) { // out of bounds is found in both value modes
-            item.evaluate.push_back({operation, number, 0, !needed, partial});
+            item.evaluate.push_back(
+                {operation, number, 0, !needed, partial, !partial && isLoadedAsRows(*operation)});
         }
         if (isMemory) {
             item.accesses.push_back({operation, number, operation->operands[0],
@@ -117,6 +134,17 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
     joinProducts(item.evaluate);
     block.items.push_back(std::move(item));
     return Done{};
+}
+
+bool Planner::isLoadedAsRows(const ir::Operation& operation) const
+{
+    if (operation.code != ir::OpCode::Get) {
+        return false;
+    }
+    const ir::Type& type = m_program.type(operation.results[0]);
+    const auto value = static_cast<std::size_t>(operation.results[0].index);
+    return type.shape.rank() == 2 && (type.dtype == DType::F32 || type.dtype == DType::BF16)
+           && m_asFactors[value] == m_plan.uses[value];
 }
 
 // An f32 product that is only added to something is evaluated with the addition: its elements are

@@ -134,7 +134,11 @@ private:
 
     void add(const RuntimeValue& value)
     {
-        const auto& [dtype, shape, data, scalar, shadow] = value;
+        const auto& [dtype, shape, data, scalar, shadow, pitch] = value;
+        if (pitch != 0) { // where its elements lie is no part of the state
+            add(value.dense());
+            return;
+        }
         all(dtype, shape, shadow.none() ? 0.0 : scalar);
         elements(dtype, shape.rank() == 0 ? 0 : shape.elements(), data, shadow);
     }

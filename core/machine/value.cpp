@@ -54,6 +54,17 @@ RuntimeValue RuntimeValue::zeros(DType dtype, Shape shape)
     return value;
 }
 
+RuntimeValue RuntimeValue::dense() const
+{
+    if (pitch == 0) {
+        return *this;
+    }
+    RuntimeValue copy = arrayOf(dtype, shape);
+    copyStrided(data.get(), {0, shape, {pitch, 1}}, copy.data.get(), StridedView::whole(shape),
+                dtypeBytes(dtype));
+    return copy;
+}
+
 void fillElements(DType dtype, std::byte* data, std::int64_t count, double number)
 {
     if (count == 0) {

@@ -47,6 +47,9 @@ struct RuntimeValue
     SharedBytes data;  // rank > 0
     double scalar = 0; // rank 0
     Shadow shadow;
+    // Of a matrix: elements from one row to the next; 0: it is dense. Only what the plan says takes
+    // rows (Evaluation::asRows) sees others than 0.
+    std::int64_t pitch = 0;
 
     [[nodiscard]] bool isScalar() const { return shape.rank() == 0; }
 
@@ -67,6 +70,7 @@ struct RuntimeValue
     [[nodiscard]] static RuntimeValue scalarOf(DType dtype, double value);
     [[nodiscard]] static RuntimeValue arrayOf(DType dtype, Shape shape); // uninitialised data
     [[nodiscard]] static RuntimeValue zeros(DType dtype, Shape shape);
+    [[nodiscard]] RuntimeValue dense() const; // itself, or a copy without gaps
 };
 
 // Writes the number `count` times.

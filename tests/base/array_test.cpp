@@ -31,6 +31,18 @@ TEST(MemoryLimit, countsTheArraysThatExistAndIsPerScope)
     EXPECT_EQ(kept.byteCount(), 400);
 }
 
+// A large array takes the memory of one of its size that was freed, and no array that lives does.
+TEST(ArrayTest, memoryOfLargeArraysIsTakenAgain)
+{
+    const Shape shape{3 << 20}, other{4 << 20};
+    Array first = makeArray(DType::F32, shape);
+    const std::byte* const memory = first.data.get();
+    EXPECT_NE(makeArray(DType::F32, shape).data.get(), memory);
+    first.data.reset();
+    EXPECT_NE(makeArray(DType::F32, other).data.get(), memory);
+    EXPECT_EQ(makeArray(DType::F32, shape).data.get(), memory);
+}
+
 TEST(ArrayTest, normalNumbersHaveMeanZeroAndVarianceOne)
 {
     const Array array = normalArray(DType::F32, {1000, 1000}, 0);

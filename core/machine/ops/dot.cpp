@@ -44,7 +44,7 @@ Matrix arrange(const RuntimeValue& value, const std::vector<std::int32_t>& batch
     Matrix matrix{.batch = product(value.shape, batch),
                   .outer = product(value.shape, free),
                   .inner = product(value.shape, contracting)};
-    const auto strides = rowMajorStrides(value.shape);
+    const auto strides = value.pitch == 0 ? rowMajorStrides(value.shape) : Extents{value.pitch, 1};
     if (batch.empty() && free.size() <= 1 && contracting.size() == 1) {
         matrix.data = value.data.get();
         matrix.outerStride =
