@@ -109,6 +109,9 @@ Status Engine::bind(const std::vector<Array>& inputs)
             if (array.data) {
                 memory.contents = partOf(argument, array);
             }
+            if (isConstant) {
+                memory.contents.freeze();
+            }
         }
     }
     begin();

@@ -50,10 +50,8 @@ void Engine::read(Flight& flight)
 
 Buffer Engine::cutBlock(const OperandPlan& operand, const RefBinding& array, std::int64_t block)
 {
-    const Memory& from = m_state.memory[array.buffer];
-    const Buffer& all = from.contents;
-    return all.cut(viewOf(array, all.shape()), operand.box(block), operand.blockShape,
-                   from.isConstant);
+    const Buffer& all = buffer(array.buffer);
+    return all.cut(viewOf(array, all.shape()), operand.box(block), operand.blockShape);
 }
 
 void Engine::write(Flight& flight)

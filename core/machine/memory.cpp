@@ -93,6 +93,7 @@ void Buffer::makeUndefined()
     m_shadow = Shadow::noneDefined();
     m_data.reset();
     m_pitch = 0;
+    m_frozen = false;
     touchAll();
 }
 
@@ -178,7 +179,7 @@ bool Buffer::share(const Buffer& all, const StridedView& part)
         return false;
     }
     m_pitch = dropped.isContiguous() ? 0 : dropped.strides[0];
-    m_data = {all.m_data, all.m_data.get() + part.offset * dtypeBytes(m_dtype)};
+    m_data = all.from(part.offset);
     m_shadow = Shadow::allDefined();
     return true;
 }
@@ -202,9 +203,15 @@ RuntimeValue Buffer::loadRows() const
     return value;
 }
 
+SharedBytes Buffer::from(std::int64_t element) const
+{
+    return {m_data, m_data.get() + element * dtypeBytes(m_dtype)};
+}
+
 void Buffer::own()
 {
     closeGaps();
+    m_frozen = false;
     const std::int64_t bytes = byteCount();
     if (!m_data) {
         m_data = allocateBytes(bytes);
@@ -245,6 +252,10 @@ RuntimeValue Buffer::load(const StridedView& view, const Shape& shape) const
         value.data = m_data;
         return value;
     }
+    if (m_frozen && m_data && m_shadow.all() && view.isContiguous()) {
+        value.data = from(view.offset);
+        return value;
+    }
     value.data = allocateBytes(value.elements() * dtypeBytes(m_dtype));
     value.shadow = m_shadow.kind == Shadow::Kind::Some ? Shadow::allDefined() : m_shadow;
     const StridedView to = StridedView::whole(view.shape);
@@ -268,6 +279,7 @@ void Buffer::store(const StridedView& view, RuntimeValue value)
         touchAll();
         m_data = std::move(value.data);
         m_pitch = value.pitch;
+        m_frozen = false;
         m_shadow = std::move(value.shadow);
         return;
     }
@@ -296,15 +308,16 @@ void Buffer::store(const StridedView& view, RuntimeValue value)
     }
 }
 
-Buffer Buffer::cut(const StridedView& array, const Box& box, const Shape& shape, bool shares) const
+Buffer Buffer::cut(const StridedView& array, const Box& box, const Shape& shape) const
 {
     Buffer block(m_dtype, shape, m_fill);
+    block.m_frozen = m_frozen;
     if (m_shadow.none()) {
         return block;
     }
     closeGaps();
     const bool fills = Shape(box.size).elements() == shape.elements() && box.list.empty();
-    if (shares && fills && m_data && m_shadow.all() && block.share(*this, boxView(box, array))) {
+    if (m_frozen && fills && m_data && m_shadow.all() && block.share(*this, boxView(box, array))) {
         return block;
     }
     SharedBytes mask; // none: everything in the block is defined
@@ -333,8 +346,18 @@ Buffer Buffer::cut(const StridedView& array, const Box& box, const Shape& shape,
 
 std::int64_t Buffer::paste(const StridedView& array, const Box& box, const Buffer& block)
 {
-    own();
     block.closeGaps();
+    const bool isAll = box.list.empty() && Shape(box.size).elements() == m_shape.elements()
+                       && block.m_shape.elements() == m_shape.elements();
+    if (isAll && array.isContiguous() && block.m_data && block.m_shadow.all()) {
+        touchAll();
+        m_data = block.m_data;
+        m_shadow = Shadow::allDefined();
+        m_pitch = 0;
+        m_frozen = false;
+        return 0;
+    }
+    own();
     std::int64_t undefined = 0;
     forEachPart(box, [&](const Box& part) { undefined += pastePart(array, part, block); });
     return undefined;

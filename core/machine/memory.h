@@ -1,6 +1,6 @@
 // Memory that refs name: arrays in HBM, slots and scratch on chip. Data is shared and copied only
 // when written while shared, so a load of a whole slot or a write-back in flight costs no copy, and
-// a block of an array that nobody writes to is that part of the array.
+// nor does a block, or a part that is loaded, of an array that nobody writes to.
 #pragma once
 
 #include "core/ir/program.h"
@@ -65,6 +65,10 @@ public:
         return m_data;
     }
 
+    // Nobody will write to it: what is cut or loaded from it shares its memory. (A write is sound
+    // all the same, and copies it.)
+    void freeze() { m_frozen = true; }
+
     void makeUndefined();
 
     [[nodiscard]] RuntimeValue load(const StridedView& view, const Shape& shape) const;
@@ -72,10 +76,8 @@ public:
     void store(const StridedView& view, RuntimeValue value);
 
     // The box of the array that `array` sees here as a buffer of its own, of shape `shape` (at
-    // least box.size; the rest is undefined). `shares`: nobody writes to this one any more, and the
-    // new one may share its memory.
-    [[nodiscard]] Buffer cut(const StridedView& array, const Box& box, const Shape& shape,
-                             bool shares = false) const;
+    // least box.size; the rest is undefined).
+    [[nodiscard]] Buffer cut(const StridedView& array, const Box& box, const Shape& shape) const;
     // Writes the first box.size elements of `block` to the box, those of a list in its order; the
     // number of undefined ones among them.
     std::int64_t paste(const StridedView& array, const Box& box, const Buffer& block);
@@ -119,6 +121,7 @@ private:
 
     [[nodiscard]] bool share(const Buffer& all, const StridedView& part);
     void closeGaps() const;
+    [[nodiscard]] SharedBytes from(std::int64_t element) const; // shared
     [[nodiscard]] std::int64_t pastePart(const StridedView& array, const Box& part,
                                          const Buffer& block);
     void touch(const StridedView& view);
@@ -135,6 +138,7 @@ private:
     // elements apart, in an array, and gets memory of its own as soon as it is to be dense.
     mutable SharedBytes m_data;
     mutable std::int64_t m_pitch = 0;
+    bool m_frozen = false;
     Shadow m_shadow = Shadow::noneDefined();
 
     struct Saved

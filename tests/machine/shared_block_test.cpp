@@ -58,10 +58,11 @@ TEST(SharedBlock, holdsWhatOneOfItsOwnHolds)
         const Cut cut = randomCut(random);
         const DType dtype = i % 2 == 0 ? kF32 : DType::BF16;
         const Array numbers = counting(dtype, cut.array);
-        const Buffer array(dtype, cut.array, Fill::Nan, numbers.data);
+        Buffer array(dtype, cut.array, Fill::Nan, numbers.data);
         const StridedView whole = StridedView::whole(cut.array);
         const Buffer own = array.cut(whole, cut.box, cut.block);
-        Buffer block = array.cut(whole, cut.box, cut.block, true);
+        array.freeze();
+        Buffer block = array.cut(whole, cut.box, cut.block);
         const machine::RuntimeValue rows = block.loadRows();
         withGaps += rows.pitch != 0 ? 1 : 0;
         shared += rows.data.get() >= numbers.data.get()
@@ -73,8 +74,17 @@ TEST(SharedBlock, holdsWhatOneOfItsOwnHolds)
         if (cut.block.rank() > 0) {
             ASSERT_TRUE(sameElements({dtype, cut.block, rows.dense().data}, own.contents()));
         }
+        // Some of its rows, or all that they hold of a column.
+        StridedView part = StridedView::whole(cut.block);
+        if (cut.block.rank() > 0) {
+            const std::size_t axis = random() % cut.block.rank();
+            part.shape[axis] = (cut.block[axis] + 1) / 2;
+            part.offset = cut.block[axis] / 2 * part.strides[axis];
+            ASSERT_TRUE(sameElements({dtype, part.shape, block.load(part, part.shape).data},
+                                     {dtype, part.shape, own.load(part, part.shape).data}));
+        }
         // What is stored into it does not reach the array.
-        block = array.cut(whole, cut.box, cut.block, true);
+        block = array.cut(whole, cut.box, cut.block);
         StridedView first = StridedView::whole(cut.block);
         first.shape = Shape(Extents(cut.block.rank(), 1));
         block.store(first, cut.block.rank() == 0
@@ -87,6 +97,24 @@ TEST(SharedBlock, holdsWhatOneOfItsOwnHolds)
     EXPECT_GT(withGaps, 100);
 }
 
+// A block that is all of its array becomes the array's memory; each keeps its contents.
+TEST(SharedBlock, writtenBackWholeIsTaken)
+{
+    const Shape shape{4, 8};
+    const Box all{.start = {0, 0}, .size = {4, 8}, .squeezed = {false, false}};
+    const StridedView whole = StridedView::whole(shape);
+    const Array numbers = counting(kF32, shape);
+    Buffer array(kF32, shape, Fill::Nan), block(kF32, shape, Fill::Nan, numbers.data);
+    EXPECT_EQ(array.paste(whole, all, block), 0);
+    EXPECT_EQ(array.data(), block.data());
+    block.store({5, {1, 1}, {8, 1}}, machine::RuntimeValue::zeros(kF32, {1, 1}));
+    EXPECT_EQ(block.contents().at(5), 0);
+    EXPECT_EQ(array.contents().at(5), 5);
+    Buffer half(kF32, shape, Fill::Nan); // of which nothing is defined
+    EXPECT_EQ(array.paste(whole, all, half), 32);
+    EXPECT_EQ(array.undefinedCount(), 32);
+}
+
 // Its memory lives as long as the block, without the array.
 TEST(SharedBlock, outlivesItsArray)
 {
@@ -95,8 +123,9 @@ TEST(SharedBlock, outlivesItsArray)
     Buffer block;
     {
         const Array numbers = counting(kF32, shape);
-        const Buffer array(kF32, shape, Fill::Nan, numbers.data);
-        block = array.cut(StridedView::whole(shape), box, Shape(box.size), true);
+        Buffer array(kF32, shape, Fill::Nan, numbers.data);
+        array.freeze();
+        block = array.cut(StridedView::whole(shape), box, Shape(box.size));
     }
     EXPECT_EQ(block.loadRows().pitch, 64);
     EXPECT_EQ(block.contents().at(17), 33 * 64 + 33);
