@@ -69,7 +69,7 @@ void Engine::enterControl(const PlanItem& item)
         if (plan.items.empty()) { // the usual case of a branch that has no other
             assign(operation.results, plan.region->results, 0);
         } else {
-            m_agent->frames.emplace_back(BlockFrame{&plan, &operation});
+            m_agent->frames.emplace_back(std::in_place_type<BlockFrame>, &plan, &operation);
         }
         return;
     }

@@ -31,28 +31,36 @@ public:
     [[nodiscard]] std::optional<Service> serve(Picoseconds issue, Bytes bytes)
     {
         const Picoseconds start = std::max(issue + m_latency, m_free);
-        constexpr std::int64_t kShort = 1'000'000; // bytes whose arithmetic fits 64 bits: faster
-        __int128 length = 0;
-        if (bytes.value() <= kShort) { // a chip's rates end at 1e18
-            length =
-                (bytes.value() * kPicosecondsPerSecond + m_bytesPerSecond - 1) / m_bytesPerSecond;
-        } else {
-            const __int128 exact = static_cast<__int128>(bytes.value()) * kPicosecondsPerSecond;
-            length = (exact + m_bytesPerSecond - 1) / m_bytesPerSecond;
+        if (bytes != m_bytes) { // most copies are as long as the one before
+            m_length = lengthOf(bytes);
+            m_bytes = bytes;
         }
-        if (length + start.value() > kLongestRun.value()) {
+        if (m_length + start.value() > kLongestRun.value()) {
             return std::nullopt;
         }
-        m_free = start + Picoseconds(static_cast<std::int64_t>(length));
+        m_free = start + Picoseconds(static_cast<std::int64_t>(m_length));
         return Service{start, m_free};
     }
 
 private:
     friend class StateHasher;
 
+    [[nodiscard]] __int128 lengthOf(Bytes bytes) const // in picoseconds
+    {
+        constexpr std::int64_t kShort = 1'000'000; // bytes whose arithmetic fits 64 bits: faster
+        if (bytes.value() <= kShort) {             // a chip's rates end at 1e18
+            return (bytes.value() * kPicosecondsPerSecond + m_bytesPerSecond - 1)
+                   / m_bytesPerSecond;
+        }
+        const __int128 exact = static_cast<__int128>(bytes.value()) * kPicosecondsPerSecond;
+        return (exact + m_bytesPerSecond - 1) / m_bytesPerSecond;
+    }
+
     Picoseconds m_latency;
     std::int64_t m_bytesPerSecond;
     Picoseconds m_free;
+    Bytes m_bytes; // of the copy before, and its length
+    __int128 m_length = 0;
 };
 
 } // namespace pallascope::machine

@@ -172,13 +172,13 @@ StepActions Engine::actionsNow(PipelineFrame& frame, std::size_t operand)
 void Engine::beginStep(PipelineFrame& frame)
 {
     const std::int64_t s = frame.step;
-    if (!frame.outerGrid) {
+    if (m_options.progress && !frame.outerGrid) {
         m_share = static_cast<double>(s) / static_cast<double>(frame.steps);
-    }
-    if (m_options.progress && !frame.outerGrid
-        && (m_options.values == ValueMode::Full || s % 1024 == 0) && !m_options.progress(m_share)) {
-        fail(limitError("cancelled"));
-        return;
+        if ((m_options.values == ValueMode::Full || s % 1024 == 0)
+            && !m_options.progress(m_share)) {
+            fail(limitError("cancelled"));
+            return;
+        }
     }
     frame.row = m_agent->step = m_recorder.beginStep(frame.traceIndex, s, m_agent->time);
     moveTo(frame.here, frame.grid, s);
@@ -262,7 +262,7 @@ void Engine::enterBody(PipelineFrame& frame)
     m_recorder.beginBody(frame.row, m_agent->time);
     go(frame, PipelineFrame::Next::Overhead);
     m_agent->gridFrame = m_agent->frames.size() - 1;
-    m_agent->frames.emplace_back(BlockFrame{frame.item->regions[0]});
+    m_agent->frames.emplace_back(std::in_place_type<BlockFrame>, frame.item->regions[0]);
 }
 
 void Engine::passOverhead(PipelineFrame& frame)
