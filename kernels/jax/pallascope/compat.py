@@ -174,8 +174,8 @@ def lowering_verdict(fn: Callable[..., Any], args: Sequence[Any], chip: str,
         kind = type(error).__name__
         reason = _PLEA.sub("", str(error)).strip().partition("\n")[0][:_MOST_REASON]
         if kind in _REFUSALS:
-            return {"accepted": "no", "reason": reason}
-        return {"reason": f"{kind}: {reason}"}
+            return {"accepted": "no", "reason": reason or f"{kind} without a text."}
+        return {"reason": f"{kind}: {reason or 'without a text.'}"}
     return {"accepted": "yes"}
 
 

@@ -153,7 +153,10 @@ class Walk:
 
     @staticmethod
     def _type_or_any(aval: Any) -> Type:
+        """Where the dtype is what is wrong at least the shape is right, so that it is said once."""
+        found = INDEX
         try:
+            found = INDEX._replace(shape=types.shape_of(aval))
             return types.ref_type(aval) if hasattr(aval, "inner_aval") else types.array_type(aval)
         except (NotCaptured, AttributeError):
-            return INDEX
+            return found
