@@ -415,7 +415,7 @@ enum class BlockKind : std::uint8_t
     Squeezed,     // element i alone; the ref does not have the axis
     Element,      // element i of the padded array is the first: [i - low, i - low + size)
     BoundedSlice, // the map returns start and extent, at most size: [start, start + extent)
-    Indirect      // the map returns an array of `size` element numbers, in any order
+    Indirect      // the map returns an array of at most `size` element numbers, in any order
 };
 
 // How one axis of an operand is cut into blocks.
@@ -436,8 +436,8 @@ enum class BlockDirection : std::uint8_t
 
 // The block spec of one pipeline operand. Its index map is the operation's region 1 + operand
 // number: one int32 argument per grid axis, one int32 result per array axis (a BoundedSlice: two;
-// an Indirect: one of shape (size)). A block ref in the array's own memory is unbuffered: the body
-// sees the array, nothing is copied.
+// an Indirect: one of shape (size), or shorter: the rest of the block is not copied). A block ref
+// in the array's own memory is unbuffered: the body sees the array, nothing is copied.
 struct BlockSpec
 {
     std::string name;

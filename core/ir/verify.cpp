@@ -275,14 +275,19 @@ Status Verifier::indexMap(const Operation& operation, std::size_t operand,
     for (const BlockDim& dim : spec.block) {
         const bool isArray = dim.kind == BlockKind::Indirect;
         const Type wanted{DType::Int32, isArray ? Shape{dim.size} : Shape{}, {}};
+        const auto fits = [&](const Type& type) { // a list may be shorter than its block
+            return type == wanted
+                   || (isArray && type.dtype == DType::Int32 && !type.isRef()
+                       && type.shape.rank() == 1 && type.shape[0] < dim.size);
+        };
         for (const std::size_t end = number + (dim.kind == BlockKind::BoundedSlice ? 2U : 1U);
              number < end; ++number) {
-            if (m_program.type(map.results[number]) != wanted) {
-                return error(
-                    operation,
-                    who + " must return "
-                        + (isArray ? toString(wanted) + " for its Indirect axis" : "int32 scalars")
-                        + ", not " + toString(m_program.type(map.results[number])) + ".");
+            if (!fits(m_program.type(map.results[number]))) {
+                return error(operation,
+                             who + " must return "
+                                 + (isArray ? toString(wanted) + " or fewer for its Indirect axis"
+                                            : "int32 scalars")
+                                 + ", not " + toString(m_program.type(map.results[number])) + ".");
             }
         }
     }

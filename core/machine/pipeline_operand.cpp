@@ -262,7 +262,7 @@ Bytes OperandPlan::copyBytes(std::int64_t block) const
     for (std::size_t axis = 0; axis < part.size.size(); ++axis) {
         const Extent size = facts.dims[axis].size;
         if (facts.dims[axis].kind == ir::BlockKind::Indirect) { // also those outside
-            elements *= size;
+            elements *= static_cast<Extent>(map.lists()[index[axis]].size());
             continue;
         }
         const Extent asked = ir::windowAt(facts.dims[axis], array[axis], index[axis]).size;

@@ -326,6 +326,9 @@ void Recorder::recordLists(const ir::Operation& pipeline, std::size_t spec,
                 ++operand.blockCounts[axis];
                 operand.indices.insert(operand.indices.end(), lists[list].begin(),
                                        lists[list].end());
+                operand.indices.resize(
+                    static_cast<std::size_t>(operand.blockCounts[axis] * operand.block[axis]),
+                    trace::kNoElement);
             }
         };
         for (std::size_t copy = 0; copy < builder.copies.size(); ++copy) {

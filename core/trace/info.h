@@ -117,8 +117,8 @@ struct Operand
     // Its blocks are gathered or scattered along this axis of the array: they are lists of elements
     // there. -1: none.
     std::int32_t indirectAxis = -1;
-    // Those lists, in order of their numbers, block[indirectAxis] elements each; blockCounts has
-    // how many there are. Elements may lie outside the array.
+    // Those lists, in order of their numbers, block[indirectAxis] elements each (kNoElement behind
+    // those of a short one); blockCounts has how many there are. Some may lie outside the array.
     std::vector<std::int32_t> indices;
     bool operator==(const Operand&) const = default;
 };

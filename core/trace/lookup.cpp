@@ -202,7 +202,10 @@ std::span<const std::int32_t> indicesOf(const Operand& operand, std::int64_t blo
     }
     const std::size_t axis = at(operand.indirectAxis);
     const std::size_t size = at(operand.block[axis]);
-    return std::span(operand.indices).subspan(at(blockIndex(operand, block)[axis]) * size, size);
+    const std::span<const std::int32_t> list =
+        std::span(operand.indices).subspan(at(blockIndex(operand, block)[axis]) * size, size);
+    const auto end = std::find(list.begin(), list.end(), kNoElement);
+    return list.first(at(end - list.begin()));
 }
 
 std::string blockName(const Operand& operand, std::int64_t block)

@@ -4,6 +4,7 @@
 
 #include "core/trace/trace.h"
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,6 +22,9 @@ namespace pallascope::trace {
 
 // Row-major block number -> block index per axis.
 [[nodiscard]] std::vector<Extent> blockIndex(const Operand& operand, std::int64_t block);
+
+// In place of the elements that a list shorter than its block lacks.
+inline constexpr std::int32_t kNoElement = std::numeric_limits<std::int32_t>::min();
 
 // The elements of an Indirect block on its axis, in order; of others none.
 [[nodiscard]] std::span<const std::int32_t> indicesOf(const Operand& operand, std::int64_t block);

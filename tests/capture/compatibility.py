@@ -96,8 +96,9 @@ class Table:
         if version != compat.VERSION:
             pytest.skip(f"the table is of JAX {version}")
         assert list(written) == [case.name for case in self.cases]
-        for name, row in self.rows.items():
-            assert same(row, written[name]), f"now {row}, written {written[name]}"
+        wrong = [f"now {row}, written {written[name]}" for name, row in self.rows.items()
+                 if not same(row, written[name])]
+        assert not wrong, "\n".join(wrong)
 
     def _sections(self) -> list[str]:
         text = _DOCUMENT.read_text()

@@ -95,6 +95,27 @@ def permute_diagonally(mesh):
         mesh, P("a", "b"))
 
 
+def permute_behind_signals(mesh):
+    """Along b of a mesh of two axes; whoever sends waits for what each way to name a device brings:
+    by one axis, by coordinates, by number, by both axes at once."""
+    def kernel(x_ref, o_ref, sent, received, ready):
+        a, (_, before, after) = lax.axis_index("a"), neighbours("b")
+        number = a * lax.axis_size("b") + before
+        for way, device in enumerate([{"b": before}, (a, before), number, {("a", "b"): number}]):
+            kind = {"device_id_type": LOGICAL} if way == 2 else {}
+            pl.semaphore_signal(ready.at[way], way + 1, device_id=device, **kind)
+        for way in range(4):
+            pl.semaphore_wait(ready.at[way], way + 1)
+        copy = pltpu.make_async_remote_copy(x_ref, o_ref, sent, received, device_id=(a, after))
+        copy.start()
+        copy.wait()
+
+    return sharded(pl.pallas_call(
+        kernel, in_specs=[ANY], out_specs=ANY,
+        scratch_shapes=[DMA, DMA, pltpu.SemaphoreType.REGULAR((4,))],
+        out_shape=jax.ShapeDtypeStruct((16, 128), F32)), mesh, P(("a", "b")))
+
+
 def gather_in_steps(mesh):
     """All-gather on a grid: each step passes on what the one before brought."""
     def kernel(x_ref, o_ref, local, sent, received):
@@ -209,6 +230,7 @@ KERNELS = {
                                (128, 128)),
     "permute_on_one_axis": (TWO, permute_on_one_axis, (128, 128)),
     "permute_diagonally": (TWO, permute_diagonally, (128, 512)),
+    "permute_behind_signals": (TWO, permute_behind_signals, (128, 128)),
     "gather_in_steps": (LINE, gather_in_steps, (64, 128)),
     "all_reduce": (LINE, all_reduce, (64, 128)),
     "reduce_scatter": (LINE, reduce_scatter, (64, 8, 128)),

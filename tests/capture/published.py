@@ -90,10 +90,15 @@ _MLA = ((normal(58, 4, 128) * 0.3).astype(BF16), (normal(58, 4, 64, seed=4) * 0.
 _MLA2 = (*_MLA[:5], np.array([48, 34, 96, 2], np.int32), *_MLA[6:])
 
 
+def _product(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Rounded once: in which order NumPy adds up float32 depends on the processor."""
+    return (x.astype(np.float64) @ y.astype(np.float64)).astype(np.float32)
+
+
 def _by_groups() -> np.ndarray:
-    x, y, sizes = (np.asarray(array).astype(np.float32) for array in _GROUPED)
-    ends = np.cumsum(sizes).astype(int)
-    return np.concatenate([x[end - int(size):end] @ y[group]
+    x, y, sizes = (np.asarray(array) for array in _GROUPED)
+    ends = np.cumsum(sizes)
+    return np.concatenate([_product(x[end - int(size):end], y[group])
                            for group, (end, size) in enumerate(zip(ends, sizes, strict=True))])
 
 
@@ -136,10 +141,11 @@ def _attended() -> Any:
 CASES = [
     Case("ej.all_gather_matmul, four devices", _ring(
         functools.partial(ej.all_gather_matmul, axis_name="x", tp_size=4), (_ROWS, _COLUMNS),
-        _COLUMNS), _FACTORS, 2**10, wanted=lambda: np.matmul(*_FACTORS)),
+        _COLUMNS), _FACTORS, 2**10, wanted=lambda: _product(*_FACTORS)),
     Case("ej.reduce_scatter_matmul, four devices", _ring(
         functools.partial(ej.reduce_scatter_matmul, axis_name="x", tp_size=4),
-        (_COLUMNS, _COLUMNS), _ROWS), _PARTS, 2**10, wanted=lambda: _PARTS[0] @ _PARTS[1].T),
+        (_COLUMNS, _COLUMNS), _ROWS), _PARTS, 2**10,
+         wanted=lambda: _product(_PARTS[0], _PARTS[1].T)),
     Case("ej.ring_attention, causal, four devices", _ring(
         lambda q, k, v: ej.ring_attention(q, k, v, causal=True, axis_name="x"),
         (_COLUMNS,) * 3, _COLUMNS), _LONG, 64, 64, wanted=_attended),

@@ -188,3 +188,15 @@ def test_forms_of_a_checked_shard_map():
     for ours, theirs in zip(found, (parts.sum(0), parts.max(0), (parts + parts.sum(0)), parts),
                             strict=True):
         np.testing.assert_array_equal(ours, theirs.reshape(ours.shape))
+
+
+@pytest.mark.parametrize(("groups", "what"), [
+    ([[0, 1, 2], [3, 4, 5, 6, 7]], "of different sizes, which JAX does not lower for a TPU"),
+    ([[0, 1, 2]], "that lack devices"), ([[0]], "that lack devices"),
+    ([[]], "that lack devices")])
+def test_groups_that_do_not_divide_the_devices_are_named(groups, what):
+    fn = jax.shard_map(lambda x: lax.psum(doubled(x), "x", axis_index_groups=groups),
+                       mesh=pallascope.mesh_of({"x": 8}), in_specs=P("x"), out_specs=P("x"),
+                       check_vma=False)
+    with pytest.raises(pallascope.UnsupportedError, match=f"psum with axis_index_groups {what}"):
+        pallascope.capture(fn, jax.ShapeDtypeStruct((64, 128), np.float32))

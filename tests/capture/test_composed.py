@@ -134,6 +134,32 @@ def test_an_algorithm_of_a_product_says_how_operands_are_rounded():
             wanted=exact.astype(np.float32), terms=500)
 
 
+def test_the_default_algorithm_of_whole_numbers_is_exact():
+    x, y = (np.full(shape, 127, np.int8) for shape in ((32, 1280), (1280, 128)))
+    x[:, 0] = 126
+    in_kernel(lambda x, y: lax.dot(x, y, precision=lax.DotAlgorithmPreset.DEFAULT,
+                                   preferred_element_type=INT), x, y,
+              wanted=np.full((32, 128), 1280 * 127 * 127 - 127, np.int32))
+
+
+@pytest.mark.parametrize("algorithm", [
+    "F16_F16_F16", "BF16_BF16_BF16", "BF16_BF16_F32_X9", "TF32_TF32_F32",
+    (jnp.bfloat16, jnp.bfloat16, np.float32), (np.float32, np.float32, np.float32)])
+def test_other_algorithms_of_a_product_are_named(algorithm):
+    precision = algorithm if isinstance(algorithm, str) else lax.DotAlgorithm(*algorithm)
+    out = np.float16 if algorithm == "F16_F16_F16" else np.float32
+
+    def kernel(x_ref, y_ref, o_ref):
+        o_ref[...] = lax.dot(x_ref[...], y_ref[...], precision=precision,
+                             preferred_element_type=out).astype(np.float32)
+
+    with pytest.raises(pallascope.UnsupportedError) as error:
+        pallascope.capture(lambda x, y: call(kernel, out_shape=like(16, 128))(x, y),
+                           normal(16, 128), normal(128, 128))
+    (problem,) = error.value.problems
+    assert (algorithm if isinstance(algorithm, str) else "with DotAlgorithm(") in problem.what
+
+
 @pytest.mark.parametrize("of", ["the product", "its gradients"])
 def test_ragged_products(of):
     def product(x, w, sizes):

@@ -206,22 +206,6 @@ def test_gathered_pages():
     check(fn, np.array([[0, 3], [2, 2], [4, 1]], np.int32), integers(5, 8, 128), oracle=TPU)
 
 
-def test_semaphores_count():
-    def kernel(x_ref, o_ref, sem_ref):
-        pl.semaphore_signal(sem_ref, 3)
-        pl.semaphore_signal(sem_ref)
-        pl.semaphore_wait(sem_ref, 2)
-        o_ref[...] = x_ref[...] + pl.semaphore_read(sem_ref)
-        pl.semaphore_wait(sem_ref, 2)
-
-    def fn(x):
-        return call(kernel, out_shape=like(8, 128, dtype=INT),
-                    scratch_shapes=[pltpu.SemaphoreType.REGULAR])(x)
-
-    x = integers(8, 128)
-    check(fn, x, wanted=x + 2)
-
-
 def test_a_ref_in_another_shape():
     def kernel(x_ref, o_ref):
         o_ref.reshape(4, 8, 128)[1] = x_ref.reshape(2, 16, 128)[1, 8:16, :]

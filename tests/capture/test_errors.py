@@ -5,6 +5,7 @@ import re
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 from jax import lax
 from support import call, integers, like, normal, pallascope, pl, pltpu
@@ -100,6 +101,40 @@ def test_dtypes_that_the_format_lacks():
 
     error = refused(lambda x: call(kernel, out_shape=like(8, 128))(x), normal(8, 128))
     assert "dtype float8_e3m4" in str(error)
+
+
+def test_a_dtype_that_the_format_lacks_is_named_once():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...].astype(jnp.int2).astype(jnp.float32)
+
+    def fn(x):
+        return call(kernel, out_shape=like(8, 128))(x) + x.astype(jnp.int2).astype(x.dtype)
+
+    problems = refused(fn, normal(8, 128)).problems
+    assert [(problem.what, problem.line) for problem in problems] == [
+        ("dtype int2", line_of(kernel, "int2")), ("dtype int2", line_of(fn, "int2"))]
+
+
+def test_arguments_of_dtypes_that_the_format_lacks():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...]
+
+    def of_kernel(x):
+        return call(kernel, out_shape=like(8, 128, dtype=x.dtype))(x)
+
+    error = refused(of_kernel, like(8, 128, dtype=np.complex64))
+    assert [problem.what for problem in error.problems] == ["dtype complex64"]
+    error = refused(lambda x, other: of_kernel(x), normal(8, 128), like(8, dtype=jnp.int2))
+    assert [str(problem) for problem in error.problems] == ["dtype int2, of other"]
+
+
+def test_a_refusal_of_jax_without_a_text_has_its_type():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = pltpu.load(x_ref, mask=x_ref[...] > 0)
+
+    found = pallascope.capture(pl.pallas_call(kernel, out_shape=like(8, 128)), normal(8, 128))
+    assert found.document["lowering"] == {"accepted": "no",
+                                          "reason": "NotImplementedError without a text."}
 
 
 def test_indices_that_are_arrays():

@@ -134,8 +134,39 @@ def test_gathered_rows_are_scattered_again():
     check(fn, order, integers(32, 128))
 
 
-def test_lists_shorter_than_their_block_are_refused():
-    fn = gather(lambda i_ref: pl.BlockSpec((pl.Indirect(8), 128),
-                                           lambda i: (i_ref[pl.ds(i * 4, 4)], 0)))
-    with pytest.raises(pallascope.UnsupportedError, match="Indirect block of 8"):
+def test_lists_shorter_than_their_block():
+    """The rest of an input's block is not brought, that of an output's not written."""
+    def gathering(i_ref, x_ref, o_ref):
+        def body(x_ref, o_ref):
+            o_ref[...] = x_ref[:4] + 1
+
+        few = pl.BlockSpec((pl.Indirect(8), 128), lambda i: (i_ref[pl.ds(i * 4, 4)], 0))
+        pltpu.emit_pipeline(body, grid=(4,), in_specs=[few], out_specs=[rows(4)])(x_ref, o_ref)
+
+    def scattering(i_ref, x_ref, o_ref):
+        few = pl.BlockSpec((pl.Indirect(8), 128), lambda i: (i_ref[pl.ds(i * 5, 5)], 0))
+        pltpu.emit_pipeline(body, grid=(2,), in_specs=[rows(8)], out_specs=[few])(x_ref, o_ref)
+
+    def fn(indices, x, old):
+        gathered = call(gathering, in_specs=[SMEM, ANY], out_specs=ANY,
+                        out_shape=like(16, 128, dtype=INT))(indices, x)
+        return gathered, call(kernel_over_old(scattering), in_specs=[SMEM, ANY, ANY],
+                              out_specs=ANY, out_shape=like(32, 128, dtype=INT),
+                              input_output_aliases={2: 0})(indices, gathered, old)
+
+    indices = np.random.default_rng(2).permutation(32)[:16].astype(np.int32)
+    x, old = integers(32, 128), integers(32, 128, seed=1)
+    gathered, scattered = run(check(fn, indices, x, old))
+    np.testing.assert_array_equal(gathered, x[indices] + 1)
+    wanted = old.copy()
+    wanted[indices[:10]] = gathered[[0, 1, 2, 3, 4, 8, 9, 10, 11, 12]] + 1
+    np.testing.assert_array_equal(scattered, wanted)
+
+
+def test_lists_longer_than_their_block_are_refused():
+    fn = gather(lambda i_ref: pl.BlockSpec((pl.Indirect(4), 128),
+                                           lambda i: (i_ref[pl.ds(i * 4, 8)], 0)),
+                size=4, out=(8, 128))
+    with pytest.raises(pallascope.UnsupportedError,
+                       match=r"Indirect block of 4 .* of shape \(8,\)"):
         pallascope.capture(fn, LIST, integers(32, 128))

@@ -179,6 +179,9 @@ def tables(pallas_rows):
     flags = ~(places.T <= 0) & (jnp.minimum(places, 9).T != 3)
     return (pallas_rows, places, small.astype(jnp.int8), flags, jnp.maximum(places, 1).reshape(3, 2),
             jnp.broadcast_to(ends[:, None], (3, 4))[1:3, ::2],
+            places[:, jnp.array([2, 0, -1])], places[jnp.array([[1], [0]]), jnp.array([0, 2])],
+            lax.dynamic_slice(places, (1, 2), (1, 2)),  # clamped
+            jnp.take_along_axis(places, jnp.array([[0, 2], [1, 1]]), axis=1),
             jnp.full((2, 3), 0.1, jnp.bfloat16))
 
 

@@ -107,6 +107,49 @@ TEST(IndirectBlocks, gatherTheRowsOfTheirListsInOrder)
     EXPECT_EQ(run.trace->info().operands[1].indirectAxis, -1);
 }
 
+// `taken` of the kList rows of a block are listed. An input's block shows them first, an output's
+// gives its first ones away.
+machine::RunResult movingFewer(bool scatters, const Rows& rows, Extent taken)
+{
+    const auto fewer = [&](const pl::Ref& list) {
+        return pl::block({pl::indirect(kList), 128}, [list, taken](auto i) {
+            return pl::at(list[pl::ds(i * static_cast<std::int32_t>(taken), taken)], 0);
+        });
+    };
+    const auto steps = static_cast<Extent>(rows.size()) / taken;
+    const Extent from = scatters ? kList : taken;
+    return mustRun(mustTrace(pl::kernel(
+                       "fewer",
+                       {pl::scalarPrefetch("list", kInt, Shape{static_cast<Extent>(rows.size())}),
+                        pl::in("x", kF32, Shape{8, 128}), pl::out("out", kF32, Shape{8, 128})},
+                       [&](pl::Ref list, pl::Ref x, pl::Ref out) {
+                           const pl::BlockSpec plain = pl::block({from, 128}, kRow);
+                           pl::emitPipeline(
+                               {.grid = {steps},
+                                .in = {scatters ? plain : fewer(list)},
+                                .out = {scatters ? fewer(list) : plain}},
+                               [&](pl::Ref a, pl::Ref b) {
+                                   b[{pl::ds(0, from), pl::all}] = a[{pl::ds(0, from), pl::all}];
+                               })(x, out);
+                       })),
+                   {indices(rows), counting(kF32, {8, 128})});
+}
+
+TEST(IndirectBlocks, areFilledAndEmptiedFromTheirFirstRowByShorterLists)
+{
+    const machine::RunResult in = movingFewer(false, {3, 1, 7, 7, 0, 5, 2, 6}, 2);
+    EXPECT_EQ(rowsOf(in.outputs[0]), (Rows{3, 1, 7, 7, 0, 5, 2, 6}));
+    EXPECT_EQ(copyNames(in, 0), (std::vector<std::string>{"x([3,1],0) 1024", "x([7,7],0) 1024",
+                                                          "x([0,5],0) 1024", "x([2,6],0) 1024"}));
+    EXPECT_EQ(findingsText(in), "");
+    EXPECT_EQ(in.trace->info().operands[0].indices.size(), 4U * kList);
+    const machine::RunResult out = movingFewer(true, {6, 0, 3, 5, 1, 2}, 3);
+    EXPECT_EQ(rowsOf(out.outputs[0]), (Rows{1, 5, 6, 2, -1, 4, 0, -1}));
+    EXPECT_EQ(copyNames(out, 1),
+              (std::vector<std::string>{"out([6,0,3],0) 1536", "out([5,1,2],0) 1536"}));
+    EXPECT_EQ(findingsText(out), "");
+}
+
 TEST(IndirectBlocks, areBroughtAtEveryStepEvenIfTheirListStays)
 {
     for (const std::int32_t buffers : {1, 2}) {
@@ -355,7 +398,7 @@ TEST(IndirectBlocks, areRefusedWhereJaxRefusesThem)
          trace([](pl::Grid& grid) { grid.in[0].lookahead = true; })},
         {"in the memory of its blocks",
          trace([](pl::Grid& grid) { grid.in[0].space = ir::MemorySpace::Hbm; })},
-        {"must return i32[4] for its Indirect axis",
+        {"must return i32[4] or fewer for its Indirect axis",
          trace([](pl::Grid& grid) { grid.in[0].indexMap = kRow; })},
         {"2 Indirect axes; one at most is right",
          trace([](pl::Grid& grid) { grid.in[0].block[1].kind = ir::BlockKind::Indirect; })}};

@@ -177,6 +177,16 @@ class Arrays:
             self.walk.builder.emit("run_scoped", [], [], regions=[region])
         return whole
 
+    def declared(self) -> list[int]:
+        """The refs of all inputs and results; of what the format lacks problems."""
+        found = []
+        for array in (*self.inputs, *self.results):
+            try:
+                found.append(array.ref() if array.refs else self.ref(array, "hbm"))
+            except NotCaptured as reason:
+                self.walk.problem(f"{reason}, of {array.name}")
+        return found
+
     def arguments(self) -> list[dict[str, Any]]:
         """As the file has them."""
         listed = [{"name": array.name, "ref": array.ref()} for array in self.inputs]

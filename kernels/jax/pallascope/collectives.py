@@ -83,7 +83,10 @@ class Collectives:
         self._groups = axes, [[int(place) for place in group] for group in groups]
         sizes = {len(group) for group in self._groups[1]}
         if len(sizes) != 1:
-            raise NotCaptured(f"{self._name} with axis_index_groups of different sizes")
+            raise NotCaptured(f"{self._name} with axis_index_groups of different sizes, which JAX "
+                              "does not lower for a TPU either")
+        if sorted(itertools.chain(*self._groups[1])) != list(range(math.prod(self._sizes(axes)))):
+            raise NotCaptured(f"{self._name} with axis_index_groups that lack devices")
         self._extents[_MEMBERS] = sizes.pop()
         return [_MEMBERS]
 
@@ -107,8 +110,8 @@ class Collectives:
 
     def _all_gather(self, axes: list[str], source: int, target: int) -> None:
         place = int(self._eqn.params["all_gather_dimension"])
-        self._gather_over(axes, source, self._by_device(target, place, axes, self._is_tiled()),
-                          place)
+        tiled = bool(self._eqn.params["tiled"])
+        self._gather_over(axes, source, self._by_device(target, place, axes, tiled), place)
 
     def _gather_over(self, axes: list[str], source: int, target: int, place: int) -> None:
         """`target` has an axis for each of `axes`, from `place` on."""
@@ -121,8 +124,8 @@ class Collectives:
 
     def _reduce_scatter(self, axes: list[str], source: int, target: int) -> None:
         place = int(self._eqn.params["scatter_dimension"])
-        self._scatter_over(axes, lax.add, self._by_device(source, place, axes, self._is_tiled()),
-                           target, place)
+        source = self._by_device(source, place, axes, bool(self._eqn.params["tiled"]))
+        self._scatter_over(axes, lax.add, source, target, place)
 
     def _scatter_over(self, axes: list[str], op: Operation, source: int, target: int,
                       place: int) -> None:
@@ -338,8 +341,6 @@ class Collectives:
         """What `value` says for this device, of its group and its number in it."""
         builder, (axes, groups) = self.walk.builder, self._groups
         found = {group[number]: (group, number) for group in groups for number in range(len(group))}
-        if sorted(found) != list(range(math.prod(self.walk.devices[axis] for axis in axes))):
-            raise NotCaptured(f"{self._name} with axis_index_groups that lack devices")
         branches = []
         for place in sorted(found):
             with builder.region() as branch:
@@ -373,9 +374,6 @@ class Collectives:
 
     def _reshaped(self, ref: int, shape: tuple[int, ...]) -> int:
         return ref if self._type(ref).shape == shape else self.arrays.reshaped(ref, shape)
-
-    def _is_tiled(self) -> bool:
-        return bool(self._eqn.params["tiled"])
 
     def _by_device(self, ref: int, place: int, axes: list[str], tiled: bool) -> int:
         """The axis at `place`, which counts devices, as one per mesh axis; where it is tiled, each

@@ -17,6 +17,8 @@ from jax._src.pallas import core as pallas_core
 from jax._src.state import indexing
 from jax._src.state import types as state_types
 
+from pallascope import lent
+
 VERSION: str = jax.__version__
 
 # The release whose pipeline rules this JAX follows, as the format names them.
@@ -54,6 +56,8 @@ def tracing_for(chip: str, cores: int = 1, mesh: Any = None,
         if _pipeline_flag is not None:
             stack.enter_context(_pipeline_flag(whole_pipelines))
             stack.enter_context(_lists_hidden())
+            if whole_pipelines:
+                stack.enter_context(lent.taken())
         elif whole_pipelines:
             from pallascope import emitted  # of JAX it needs what later versions may lack
             stack.enter_context(emitted.pipelines_whole())
@@ -174,8 +178,8 @@ def lowering_verdict(fn: Callable[..., Any], args: Sequence[Any], chip: str,
         kind = type(error).__name__
         reason = _PLEA.sub("", str(error)).strip().partition("\n")[0][:_MOST_REASON]
         if kind in _REFUSALS:
-            return {"accepted": "no", "reason": reason}
-        return {"reason": f"{kind}: {reason}"}
+            return {"accepted": "no", "reason": reason or f"{kind} without a text."}
+        return {"reason": f"{kind}: {reason or 'without a text.'}"}
     return {"accepted": "yes"}
 
 

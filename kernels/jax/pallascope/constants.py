@@ -61,6 +61,37 @@ def _slice(params: Any, array: np.ndarray) -> np.ndarray:
     return array[tuple(map(slice, params["start_indices"], params["limit_indices"], strides))]
 
 
+def _dynamic_slice(params: Any, array: np.ndarray, *starts: np.ndarray) -> np.ndarray:
+    sizes = params["slice_sizes"]
+    first = [int(np.clip(start, 0, extent - size))
+             for start, extent, size in zip(starts, array.shape, sizes, strict=True)]
+    return array[tuple(slice(at, at + size) for at, size in zip(first, sizes, strict=True))]
+
+
+def _gather(params: Any, array: np.ndarray, indices: np.ndarray) -> np.ndarray | None:
+    """What indexing becomes; up to JAX 0.9 constant slices with strides as well."""
+    numbers, sizes = params["dimension_numbers"], params["slice_sizes"]
+    batch = indices.shape[:-1]
+    asked = [np.zeros(batch, np.int64) for _ in sizes]
+    for number, axis in enumerate(numbers.start_index_map):
+        asked[axis] = indices[..., number].astype(np.int64)
+    for axis, number in zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims,
+                            strict=True):
+        asked[axis] = np.indices(batch)[number]
+    starts = [np.clip(start, 0, extent - size)
+              for start, extent, size in zip(asked, array.shape, sizes, strict=True)]
+    if params["mode"].name == "FILL_OR_DROP" and not all(map(np.array_equal, asked, starts)):
+        return None
+    dropped = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
+    kept = [axis for axis in range(array.ndim) if axis not in dropped]
+    places = [start.reshape((*batch, *[1] * len(kept))) for start in starts]
+    for axis in kept:
+        offsets = np.arange(sizes[axis])
+        places[axis] = places[axis] + offsets.reshape([-1 if at == axis else 1 for at in kept])
+    found = array[tuple(places)]
+    return np.moveaxis(found, range(len(batch), found.ndim), numbers.offset_dims)
+
+
 def _select(params: Any, which: np.ndarray, *cases: np.ndarray) -> np.ndarray | None:
     return np.where(which, cases[1], cases[0]) if which.dtype == bool else None
 
@@ -69,6 +100,8 @@ def _select(params: Any, which: np.ndarray, *cases: np.ndarray) -> np.ndarray | 
 _MOVES: dict[str, Callable[..., np.ndarray | None]] = {
     "broadcast_in_dim": _broadcast,
     "slice": _slice,
+    "dynamic_slice": _dynamic_slice,
+    "gather": _gather,
     "select_n": _select,
     "reshape": lambda params, array: (
         array.reshape(params["new_sizes"]) if params["dimensions"] is None else None),

@@ -54,6 +54,10 @@ def _parts(eqn: Any, operands: list[int]) -> Any:
 
 def _signal(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     semaphore, transforms, amount, device, core = _parts(eqn, operands)
+    device, named = devices.without_core(walk, device)
+    if core is not None and named is not None:
+        raise NotCaptured("semaphore_signal with core_index and a core in device_id")
+    core = named if core is None else core
     taken = [_view(walk, (semaphore, transforms)), devices.scalar(walk, amount)]
     params: Params = {}
     if device is not None:

@@ -84,6 +84,16 @@ def logical(walk: Walk, eqn: Any, device: Any) -> int:
     return number_of(walk, {axis: scalar(walk, place) for axis, place in places.items()})
 
 
+def without_core(walk: Walk, device: Any) -> tuple[Any, Any]:
+    """A device as JAX has it, None where that is this one, and the core that it names besides."""
+    if not isinstance(device, Mapping):
+        return device, None
+    cores = [axis for axis in device if axis in walk.cores]
+    if not cores:
+        return device, None
+    return {axis: at for axis, at in device.items() if axis not in cores} or None, device[cores[0]]
+
+
 def number_of(walk: Walk, places: Mapping[str, int]) -> int:
     """Of the device with these coordinates, and those of this one on the other axes."""
     return number_along(walk, walk.devices, places)

@@ -20,7 +20,8 @@ from jax._src.interpreters import partial_eval
 from jax._src.pallas import core as pallas_core
 from jax._src.pallas.mosaic import pipeline as mosaic_pipeline
 from jax._src.state import types as state_types
-from jax.experimental.pallas import tpu as pltpu
+
+from pallascope import lent
 
 # A TransformedRef is a tree here; up to 0.9 everywhere.
 _trees = getattr(tree_util, "tracing_registry", tree_util.default_registry)
@@ -32,26 +33,14 @@ _equation = jax_core.Primitive("emit_pipeline")
 _equation.multiple_results = True
 
 
-@_equation.def_effectful_abstract_eval
-def _writes_its_refs(*avals: Any, **_: Any) -> tuple[list[Any], set[Any]]:
-    """Without effects JAX would drop an equation that has no results."""
-    return [], {state_types.WriteEffect(number) for number, aval in enumerate(avals)
-                if isinstance(aval, state_types.AbstractRef)}
+lent.keep(_equation)
 
 
 @contextlib.contextmanager
 def pipelines_whole() -> Iterator[None]:
     """What asks for emit_pipeline by its module gets one equation."""
-    homes = (mosaic_pipeline, pltpu)
-    before = mosaic_pipeline.emit_pipeline
-    for home in homes:
-        home.emit_pipeline = _emit_pipeline
-    try:
-        with _whole(True):
-            yield
-    finally:
-        for home in homes:
-            home.emit_pipeline = before
+    with lent.patched(_emit_pipeline), _whole(True):
+        yield
 
 
 def _emit_pipeline(body: Callable[..., None], *, grid: Any, in_specs: Any = (),
@@ -63,18 +52,18 @@ def _emit_pipeline(body: Callable[..., None], *, grid: Any, in_specs: Any = (),
 
     def run(*refs: Any, scratches: Any = (), allocations: Any = None,
             body_prologue: Any = None) -> None:
-        if (allocations is not None or body_prologue is not None
-                or others.get("_explicit_indices")):
+        if body_prologue is not None or any(
+                value for name, value in others.items() if name != "trace_scopes"):
             raise NotImplementedError
-
-        def kernel(*blocks: Any) -> None:
-            body(*blocks, *scratches)
-
+        if allocations is not None:
+            lent.lend(allocations, refs, grid, in_specs, out_specs, tiling, core_axis=core_axis,
+                      core_axis_name=core_axis_name)
+        kernel = lent.with_scratch(body, scratches)
         shares, offsets = mosaic_pipeline._partition_grid(
             grid, core_axis_name if core_axis is None else core_axis, dimension_semantics)
         mapping, blocks, bounds = _mapped(shares, _specs(in_specs), _specs(out_specs), refs)
         with mapping.trace_env():
-            jaxpr, consts, results = _jaxpr_of(kernel, body, blocks)
+            jaxpr, consts, results = _jaxpr_of(kernel, blocks)
         if results.num_leaves:
             raise NotImplementedError
         of_maps = [const for block in mapping.block_mappings
@@ -125,19 +114,17 @@ def _open_map(spec: Any, rank: int) -> tuple[Any, Any]:
     if getattr(spec, "index_map", None) is None:
         return spec, None
     index = jax_core.ShapedArray((), numpy.dtype("int32"))
-    jaxpr, consts, results = _jaxpr_of(spec.index_map, spec.index_map, (index,) * rank)
+    jaxpr, consts, results = _jaxpr_of(spec.index_map, (index,) * rank)
     if not consts:
         return spec, None
     zeros = results.unflatten([numpy.int32(0)] * results.num_leaves)
     return spec.replace(index_map=lambda *_: zeros), jax_core.ClosedJaxpr(jaxpr, consts)
 
 
-def _jaxpr_of(function: Callable[..., Any], named: Callable[..., Any],
-              arguments: Any) -> tuple[Any, list[Any], Any]:
-    """The jaxpr, what it closes over, and the tree of its results; its arguments have the names
-    of those of `named`."""
+def _jaxpr_of(function: Callable[..., Any], arguments: Any) -> tuple[Any, list[Any], Any]:
+    """The jaxpr, what it closes over, and the tree of its results."""
     flat, tree = _trees.flatten(arguments, _is_view)
-    about = api_util.debug_info("emit_pipeline", named, arguments, {})
+    about = api_util.debug_info("emit_pipeline", function, arguments, {})
     flattened, results = api_util.flatten_fun_nokwargs(
         linear_util.wrap_init(function, debug_info=about), tree)
     jaxpr, _, consts = partial_eval.trace_to_jaxpr_dynamic(flattened, tuple(flat))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pallascope import types
+from pallascope import lent, types
 from pallascope.problems import NotCaptured
 from pallascope.program import Type
 from pallascope.transforms import Window, entries, view, window
@@ -87,10 +87,22 @@ def _run_scoped(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     body = eqn.params["jaxpr"]
     refs = [walk.builder.value(types.ref_type(v.aval), name)
             for v, name in zip(body.invars, arg_names(body), strict=True)]
+    walk.scoped |= dict.fromkeys(refs, False)
     with walk.builder.region(refs) as region:
         region.results = walk.run(body, refs, constants=operands)
+    given = [ref for ref in refs if walk.scoped.pop(ref)]
+    if region.used.intersection(given):
+        raise NotCaptured("buffers of an emit_pipeline that are used besides")
+    region.arguments = [ref for ref in refs if ref not in given]
     return walk.builder.emit("run_scoped", [], [walk.type_of(v) for v in eqn.outvars],
                              regions=[region])
+
+
+def _lent(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    if not walk.scoped.keys() >= set(operands):
+        raise NotCaptured("buffers of an emit_pipeline that are not of a run_scoped")
+    walk.scoped |= dict.fromkeys(operands, True)
+    return []
 
 
 def arg_names(jaxpr: Any) -> list[str]:
@@ -107,4 +119,5 @@ RULES: dict[str, Rule] = {
     "masked_load": _masked_load,
     "masked_swap": _masked_swap,
     "run_scoped": _run_scoped,
+    lent.NAME: _lent,
 }

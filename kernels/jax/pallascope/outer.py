@@ -47,8 +47,7 @@ class Outer:
             found = self._inline(inner, self._constants(inner, consts), list(arrays.inputs))
             between = arrays.order_results(found) if not self.walk.problems else []
         region = arrays.with_memory(region, between)
-        region.arguments = [array.ref() if array.refs else arrays.ref(array, "hbm")
-                            for array in (*arrays.inputs, *arrays.results)]
+        region.arguments = [] if self.walk.problems else arrays.declared()
         return region
 
     def mesh(self) -> list[dict[str, Any]]:

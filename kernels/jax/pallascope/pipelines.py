@@ -112,9 +112,9 @@ def _index_map(walk: Walk, pipeline: Pipeline, block: Any, consts: list[int]) ->
 
 
 def _list(walk: Walk, index: Any, size: int) -> int:
-    """The indices of an Indirect block; JAX takes fewer too and leaves the rest of its slot."""
+    """The indices of an Indirect block; with fewer the rest of its slot is left."""
     shape = walk.builder.types[index.value].shape if isinstance(index, Leaf) else ()
-    if shape != (size,):
+    if len(shape) != 1 or shape[0] > size:
         raise NotCaptured(f"an Indirect block of {size} whose index map yields indices of shape "
                           f"{shape}")
     return walk.builder.convert(index.value, INDEX.dtype)

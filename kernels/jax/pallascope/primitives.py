@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from jax import lax
+
 from pallascope import types
 from pallascope.problems import NotCaptured
 from pallascope.program import Params, Type
@@ -182,6 +184,9 @@ def _dot_general(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _precision(precision: Any) -> Params:
+    if isinstance(precision, lax.DotAlgorithm):  # which is a tuple too
+        raise NotCaptured(f"dot_general with {precision}; presets are captured "
+                          "(DotAlgorithmPreset.BF16_BF16_F32, ...)")
     names = {str(getattr(part, "name", None) or "DEFAULT")
              for part in (precision if isinstance(precision, tuple) else (precision,))}
     if names <= {"DEFAULT"}:

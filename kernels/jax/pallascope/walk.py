@@ -42,6 +42,8 @@ class Walk:
         self.devices: dict[str, int] = {}  # extents of the axes of the mesh of devices
         self.collective_id: int | None = None  # of the kernel: which barrier it uses
         self.generator: int | None = None  # the state of the chip's random numbers
+        # Of refs that a run_scoped around has: whether they are a pipeline's own buffers.
+        self.scoped: dict[int, bool] = {}
         self.matrix_unit: dict[tuple[Any, ...], int] = {}  # what it keeps for the kernel
         self._rules = rules
         self._fixed = False  # the location stays as it is
@@ -153,7 +155,10 @@ class Walk:
 
     @staticmethod
     def _type_or_any(aval: Any) -> Type:
+        """Where the dtype is what is wrong at least the shape is right, so that it is said once."""
+        found = INDEX
         try:
+            found = INDEX._replace(shape=types.shape_of(aval))
             return types.ref_type(aval) if hasattr(aval, "inner_aval") else types.array_type(aval)
         except (NotCaptured, AttributeError):
-            return INDEX
+            return found
