@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
-from pallascope import compat, types
+from pallascope import compat, straight, types
 from pallascope.memory import arg_names
 from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Params, Region, Type
@@ -95,7 +95,7 @@ def _index_map(walk: Walk, pipeline: Pipeline, block: Any, consts: list[int]) ->
     outer = walk.builder.location
     jaxpr, _ = compat.open_jaxpr(block.index_map_jaxpr)
     walk.builder.location = walk.locations.number(place_of_function(jaxpr))
-    with walk.builder.region(arguments) as region:
+    with walk.builder.region(arguments) as region, walk.by(straight.RULES):
         found = walk.run(jaxpr, arguments + pipeline.prefetch, constants=consts)
         tree = block.index_map_out_tree.unflatten([Leaf(value) for value in found])
         indices = tree if isinstance(tree, (tuple, list)) else (tree,)
