@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from jax import lax
-from support import call, integers, like, normal, pallascope, pl, pltpu
+from support import call, integers, like, normal, on_mesh, pallascope, pl, pltpu
 
 
 def line_of(function, text):
@@ -109,6 +109,19 @@ def test_indices_that_are_arrays():
     error = refused(lambda i, x: call(kernel, out_shape=like(8, 128))(i, x),
                     integers(8, 128, least=0, most=7), normal(8, 128))
     assert "indices that are arrays" in str(error)
+
+
+@pytest.mark.parametrize("mesh", ["ScalarSubcoreMesh", "VectorSubcoreMesh"])
+def test_kernels_of_a_sparsecore(mesh):
+    cores = pytest.importorskip("jax.experimental.pallas.tpu_sc")
+
+    def fn(x):
+        axes = {"axis_name": "c"} if mesh == "ScalarSubcoreMesh" else {
+            "core_axis_name": "c", "subcore_axis_name": "s"}
+        return on_mesh(getattr(cores, mesh)(**axes), like(64, 128))(pltpu.sync_copy)(x)
+
+    with pytest.raises(pallascope.UnsupportedError, match=f"SparseCore .{mesh}"):
+        pallascope.capture(fn, normal(64, 128), chip="tpu_v5p")
 
 
 def test_an_unknown_chip():

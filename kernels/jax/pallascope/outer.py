@@ -298,6 +298,9 @@ class Outer:
     def _on_mesh(self, eqn: Any, mesh: Any, body: Any, arrays: list[Array]) -> None:
         walk = self.walk
         cores = compat.axis_names(mesh)
+        if "Subcore" in type(mesh).__name__:
+            raise NotCaptured(f"a kernel of a SparseCore ({type(mesh).__name__}), where those of "
+                              "TensorCores are right")
         if len(cores) != 1:
             raise NotCaptured(f"a kernel on a mesh of {len(cores)} axes")
         ((axis, count),) = cores.items()
