@@ -72,11 +72,10 @@ std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std:
         block = 0;
     } else if (block < 0) {
         const OperandPlan& which = *frame.operands[operand].plan;
-        const ir::LocationId own = which.spec->location;
-        const ir::LocationId place = own.index < 0 ? frame.item->control->location : own;
-        fail(userError(m_program.where(place) + ": the index map of " + which.spec->name
-                       + " leaves its array of " + join(which.facts.blockCounts, " \u00d7 ")
-                       + " blocks at step " + std::to_string(step) + "."));
+        fail(userError(m_program.where(which.spec->location) + ": the index map of "
+                       + which.spec->name + " leaves its array of "
+                       + join(which.facts.blockCounts, " \u00d7 ") + " blocks at step "
+                       + std::to_string(step) + "."));
         block = 0;
     }
     if (!map.isLive()) { // what a body stores shows at the next look

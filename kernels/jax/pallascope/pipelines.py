@@ -146,7 +146,9 @@ def _spec(walk: Walk, block: Any, name: str, is_output: bool, origin: str) -> Pa
             raise NotCaptured(f"the Indirect block of {name} with lookahead or more than two "
                               "buffers, which JAX does not take either")
     jaxpr, _ = compat.open_jaxpr(block.index_map_jaxpr)
-    location = walk.locations.number(place_of_function(jaxpr)) if jaxpr.eqns else -1
+    location = walk.builder.location
+    if jaxpr.eqns:
+        location = walk.locations.number(place_of_function(jaxpr))
     return spec | ({"location": location} if location >= 0 else {})
 
 
