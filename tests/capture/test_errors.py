@@ -111,6 +111,18 @@ def test_indices_that_are_arrays():
     assert "indices that are arrays" in str(error)
 
 
+def test_what_works_in_the_array_of_a_kernel_that_is_not_supported():
+    def fn(x):
+        def kernel(x_ref, o_ref):
+            o_ref[...] = lax.lgamma(x_ref[...])
+
+        mesh = pl.BlockSpec((8, 128), lambda: (lax.while_loop(lambda i: i > 0, lambda i: i, 0), 0))
+        made = call(kernel, like(8, 128), in_specs=[mesh])(x)
+        return call(kernel, like(8, 128), input_output_aliases={0: 0})(made)
+
+    assert "lgamma" in str(refused(fn, normal(8, 128)))
+
+
 @pytest.mark.parametrize("mesh", ["ScalarSubcoreMesh", "VectorSubcoreMesh"])
 def test_kernels_of_a_sparsecore(mesh):
     cores = pytest.importorskip("jax.experimental.pallas.tpu_sc")

@@ -45,7 +45,12 @@ class Outer:
         arrays.inputs = [Array(v.aval, name) for v, name in zip(inner.invars, names, strict=True)]
         with self.walk.builder.region() as region:
             found = self._inline(inner, self._constants(inner, consts), list(arrays.inputs))
-            between = arrays.order_results(found) if not self.walk.problems else []
+            for array in found:
+                if array.is_semaphore:
+                    self.walk.problem("a semaphore that the function returns")
+            if self.walk.problems:
+                return region
+            between = arrays.order_results(found)
         region = arrays.with_memory(region, between)
         region.arguments = [array.ref() if array.refs else arrays.ref(array, "hbm")
                             for array in (*arrays.inputs, *arrays.results)]
@@ -82,6 +87,7 @@ class Outer:
                 except NotCaptured as reason:
                     self.walk.problem(str(reason))
                     results = [Array(v.aval, "", is_result=True) for v in eqn.outvars]
+                    self.arrays.results += results
             env |= dict(zip(eqn.outvars, results, strict=True))
         self._frames.pop()
         return [read(v) for v in jaxpr.outvars]
@@ -200,6 +206,9 @@ class Outer:
             source = operands[sources[number]] if number in sources else None
             needed = source is not None and any(
                 frame.needs(source.root()) for frame in self._frames)
+            if source is not None and source.is_semaphore:
+                outputs.append(source)
+                continue
             if source is None or (source in self.arrays.inputs and not needed):
                 outputs.append(self.arrays.new_result(aval, name))
                 outputs[-1].alias_of = source
