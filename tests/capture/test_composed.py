@@ -76,7 +76,9 @@ WHOLE = {
         x, np.int32(2**31 - 1), lax.min, (2, 4), (1, 3), [(1, 0), (2, 2)], window_dilation=(3, 1)),
         integers(16, 128)),
     "sums of windows": (lambda x: lax.reduce_window(x, 0, lax.add, (4, 1), (4, 1), "VALID"),
-                        integers(16, 128))}
+                        integers(16, 128)),
+    "of one row, by places in two": (lambda x: x[0].at[jnp.clip(x, 0, 127)].get(
+        mode="promise_in_bounds"), integers(16, 128))}
 
 
 @pytest.mark.parametrize("name", WHOLE)
