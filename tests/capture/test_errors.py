@@ -149,6 +149,26 @@ def test_errors_of_tracing_are_those_of_jax():
         pallascope.capture(lambda x: call(kernel, out_shape=like(8, 128))(x), normal(8, 128))
 
 
+@pytest.mark.skipif(not hasattr(pltpu, "emit_pipeline_with_allocations"), reason="an older JAX")
+def test_errors_of_pipelines_that_are_taken_apart_are_those_of_jax():
+    def kernel(x_ref, o_ref):
+        def body(a_ref, b_ref):
+            b_ref[...] = a_ref[...]
+
+        rows = [pl.BlockSpec((8, 128), lambda i: (i, 0))]
+        pipeline, allocate = pltpu.emit_pipeline_with_allocations(
+            body, grid=(4,), in_specs=rows, out_specs=rows)
+        pl.run_scoped(lambda buffers: pipeline(x_ref, o_ref, allocations=buffers, no_such=1),
+                      allocate(x_ref, o_ref))
+
+    def fn(x):
+        hbm = pl.BlockSpec(memory_space=pl.ANY)
+        return call(kernel, like(32, 128), in_specs=[hbm], out_specs=hbm)(x)
+
+    with pytest.raises(TypeError, match="no_such"):
+        pallascope.capture(fn, normal(32, 128))
+
+
 def test_jax_is_left_as_it_was():
     before = jax.config.values.copy()
     refused(lambda x: x, normal(8, 128))
