@@ -82,8 +82,8 @@ def test_one_that_nobody_waits_for_is_a_finding():
         out, _ = start(x)
         return out
 
-    run(pallascope.capture(fn, normal(64, 128)), "--fail-if", "findings.sem_ref.kind=copy_never_awaited",
-        expect=1)
+    run(pallascope.capture(fn, normal(64, 128)), "--fail-if",
+        "findings.sem_ref.kind=copy_never_awaited", expect=1)
 
 
 def test_a_semaphore_that_is_a_result():
