@@ -121,7 +121,8 @@ def _traced(fn: Callable[..., Any], shapes: Any, chip: str, cores: int, mesh: An
                 raise  # JAX's own word on the function, or a fault of ours
             continue
         if not outer.kernels:
-            outer.walk.problem("no pallas_call and no pl.kernel in the function")
+            outer.walk.problem("no pallas_call and no pl.kernel in the function, "
+                               "or none whose result it needs")
         found = _Traced(outer, body, name_of_function(jaxpr), closed)
         if not outer.walk.problems:
             return found
