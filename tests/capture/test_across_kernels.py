@@ -12,11 +12,12 @@ SEMAPHORE = pl.BlockSpec(memory_space=pltpu.SEMAPHORE)
 DMA = pltpu.SemaphoreType.DMA
 
 
-def start(x):
+def start(x, **params):
     def kernel(x_ref, o_ref, sem_ref):
         pltpu.make_async_copy(x_ref, o_ref, sem_ref).start()
 
-    return call(kernel, (like(*x.shape), DMA(())), in_specs=[ANY], out_specs=(ANY, SEMAPHORE))(x)
+    return call(kernel, (like(*x.shape), DMA(())), in_specs=[ANY], out_specs=(ANY, SEMAPHORE),
+                **params)(x)
 
 
 def done(x, out, sem):
@@ -38,6 +39,34 @@ def test_a_copy_that_is_started_and_awaited_by_two_kernels():
     x = normal(64, 128)
     kernel = check(lambda x: done(x, *start(x)), x, wanted=x, ulps=0)
     assert "findings" not in kernel.document
+
+
+def test_kernels_with_a_grid_and_blocks_beside_the_semaphores():
+    def begun(x_ref, y_ref, o_ref, twice_ref, sems_ref):
+        twice_ref[...] = y_ref[...] * 2
+
+        @pl.when(pl.program_id(0) == 1)
+        def _():
+            pltpu.make_async_copy(x_ref, o_ref, sems_ref.at[1]).start()
+
+    def fn(x, y):
+        rows = pl.BlockSpec((8, 128), lambda i: (i, 0))
+        out, twice, sems = call(
+            begun, (like(64, 128), like(32, 128), DMA((2,))), grid=(4,), in_specs=[ANY, rows],
+            out_specs=(ANY, rows, SEMAPHORE))(x, y)
+        ended = call(lambda x_ref, o_ref, sems_ref, same_ref: pltpu.make_async_copy(
+            x_ref, o_ref, sems_ref.at[1]).wait(), like(64, 128), in_specs=[ANY, ANY, SEMAPHORE],
+            out_specs=ANY, input_output_aliases={1: 0}, grid=(1,))(x, out, sems)
+        return ended, twice
+
+    x, y = normal(64, 128), normal(32, 128, seed=1)
+    check(fn, x, y, wanted=(x, 2 * y), ulps=0)
+
+
+def test_in_a_loop():
+    x = normal(3, 64, 128)
+    check(lambda x: lax.scan(lambda n, row: (n, done(row, *start(row))), 0, x)[1], x, wanted=x,
+          ulps=0)
 
 
 def test_another_kernel_runs_meanwhile():
