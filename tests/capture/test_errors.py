@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from jax import lax
-from support import call, integers, like, normal, on_mesh, pallascope, pl, pltpu
+from support import call, integers, like, normal, on_mesh, pallascope, pl, pltpu, run
 
 
 def line_of(function, text):
@@ -173,3 +173,18 @@ def test_jax_is_left_as_it_was():
     before = jax.config.values.copy()
     refused(lambda x: x, normal(8, 128))
     assert jax.config.values == before
+
+
+def test_what_the_format_refuses_is_at_the_line():
+    def kernel(x_ref, o_ref, half_ref, sem_ref):
+        pltpu.sync_copy(x_ref, half_ref)
+        o_ref[...] = half_ref[...].astype(jnp.float32)
+
+    def fn(x):
+        return call(kernel, like(8, 128), in_specs=[pl.BlockSpec(memory_space=pl.ANY)],
+                    scratch_shapes=[pltpu.VMEM((8, 128), jnp.bfloat16),
+                                    pltpu.SemaphoreType.DMA])(x)
+
+    line = line_of(kernel, "sync_copy")
+    with pytest.raises(AssertionError, match=rf"test_errors.py:{line}\): dma_start copies"):
+        run(pallascope.capture(fn, normal(8, 128)))
