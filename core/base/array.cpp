@@ -67,7 +67,7 @@ void advise(std::byte* bytes, std::size_t size, int advice)
 }
 
 // Large arrays that were freed, the oldest first, for the next of their size: a run that is
-// repeated need not wait for the system to clear their memory again. The system may take it back.
+// repeated need not wait for the system to clear their memory again.
 class FreedArrays
 {
 public:
@@ -88,7 +88,6 @@ public:
 
     void keep(std::byte* bytes, std::size_t size)
     {
-        advise(bytes, size, MADV_FREE);
         const std::lock_guard lock(m_mutex);
         m_freed.push_back({bytes, size});
         m_size += size;

@@ -214,6 +214,11 @@ Status checkPipeline(const Program& program, const Operation& pipeline)
             return userError("The operand " + spec.name + " of a pipeline is " + toString(array)
                              + "; a ref is right.");
         }
+        if (isSemaphore(*array.space) || isSemaphore(*block.space)) {
+            return userError("The operand " + spec.name
+                             + " of a pipeline is of semaphores, which "
+                               "have no blocks; its body may use them as they are.");
+        }
         if (Status status = checkBlock(spec, array, params.origin); !status) {
             return status;
         }

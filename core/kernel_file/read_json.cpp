@@ -337,9 +337,10 @@ Error placed(const std::string& file, const std::string& message)
     return userError(fmt::format("{}: {}{}", file, pointer, message.substr(length)));
 }
 
-// Numbers the operations, and gives each a location that is its place in the file.
+// Numbers the operations, and gives each a location that is its place in the file, with the
+// author's line, which `program` knows.
 void number(ir::Region& region, const std::string& pointer, std::int32_t& next,
-            std::vector<ir::Location>* places)
+            std::vector<ir::Location>* places, const ir::Program& program)
 {
     for (std::size_t i = 0; i < region.operations.size(); ++i) {
         ir::Operation& operation = region.operations[i];
@@ -347,12 +348,14 @@ void number(ir::Region& region, const std::string& pointer, std::int32_t& next,
             places == nullptr ? "" : fmt::format("{}/operations/{}", pointer, i);
         operation.id = next++;
         if (places != nullptr) {
+            const bool known = operation.location.index >= 0;
+            const std::string line = known ? " (" + program.where(operation.location) + ")" : "";
             operation.location.index = static_cast<std::int32_t>(places->size());
-            places->push_back({here, 0, ""});
+            places->push_back({here + line, 0, ""});
         }
         for (std::size_t inner = 0; inner < operation.regions.size(); ++inner) {
             number(operation.regions[inner], fmt::format("{}/regions/{}", here, inner), next,
-                   places);
+                   places, program);
         }
     }
 }
@@ -377,7 +380,7 @@ Status verifyPlaced(const ir::Program& program)
     ir::Program placed = program;
     placed.locations.clear();
     std::int32_t next = 0;
-    number(placed.body, "/body", next, &placed.locations);
+    number(placed.body, "/body", next, &placed.locations, program);
     if (Status legal = ir::verify(placed); !legal) {
         return legal;
     }
@@ -439,7 +442,7 @@ Result<Document> fromJson(std::string_view text, const std::string& file)
     }
     ir::Program& program = document->program;
     program.operationCount = 0;
-    number(program.body, "", program.operationCount, nullptr);
+    number(program.body, "", program.operationCount, nullptr, program);
     if (const Status sound = checkProgram(program); !sound) {
         return placed(file, sound.error().message);
     }

@@ -300,8 +300,14 @@ void Buffer::store(const StridedView& view, RuntimeValue value)
     } else {
         fillStrided(m_shadow.mask.get(), view, value.shadow.all() ? 1 : 0);
     }
-    // Once in as many elements as it has: many small stores into a large array stay linear.
-    m_unchecked += view.shape.elements();
+    checkMask(view.shape.elements());
+}
+
+// Looks through the mask once in as many elements as it has: many small stores into a large array
+// stay linear, and one that has been written everywhere needs no mask any more.
+void Buffer::checkMask(std::int64_t stored)
+{
+    m_unchecked += stored;
     if (m_unchecked >= m_shape.elements()) {
         m_shadow = Shadow::fromMask(m_shadow.mask, m_shape.elements());
         m_unchecked = 0;
@@ -378,9 +384,11 @@ std::int64_t Buffer::pastePart(const StridedView& array, const Box& part, const 
     ownMask();
     if (block.m_shadow.kind != Shadow::Kind::Some) {
         fillStrided(m_shadow.mask.get(), to, block.m_shadow.all() ? 1 : 0);
+        checkMask(count);
         return block.m_shadow.all() ? 0 : count;
     }
     copyStrided(block.m_shadow.mask.get(), from, m_shadow.mask.get(), to, 1);
+    checkMask(count);
     SharedBytes written = allocateBytes(count);
     copyStrided(block.m_shadow.mask.get(), from, written.get(), StridedView::whole(from.shape), 1);
     return std::count(written.get(), written.get() + count, std::byte{0});

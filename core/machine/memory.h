@@ -130,6 +130,7 @@ private:
 
     void own();     // data exists and nobody else holds it
     void ownMask(); // the mask exists and nobody else holds it
+    void checkMask(std::int64_t stored);
 
     DType m_dtype = DType::F32;
     Fill m_fill = Fill::Nan;

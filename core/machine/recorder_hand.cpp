@@ -58,6 +58,13 @@ Part partOf(const ir::Program& program, const Views& views, ir::ValueId ref)
     return part;
 }
 
+// Memory that operations around kernels work in has no name of its own.
+std::string nameOrSpace(const ir::Program& program, ir::ValueId ref)
+{
+    const ir::Value& value = program.value(ref);
+    return value.name.empty() ? std::string(ir::memorySpaceName(*value.type.space)) : value.name;
+}
+
 } // namespace
 
 Status Recorder::describeScopes(const ir::Program& program, const chip::Chip& chip)
@@ -141,7 +148,8 @@ void Recorder::describeCopy(const ir::Program& program, const ir::Operation& dma
     const Part& part = direction == trace::Direction::Out ? target : source;
     const ir::Value& array = program.value(part.array);
     trace::Operand operand;
-    operand.name = program.value(source.array).name + " \u2192 " + program.value(target.array).name;
+    operand.name =
+        nameOrSpace(program, source.array) + " \u2192 " + nameOrSpace(program, target.array);
     operand.dtype = array.type.dtype;
     operand.direction = direction;
     operand.array = array.type.shape;

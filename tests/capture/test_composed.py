@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
-from support import call, check, integers, like, normal, pallascope
+from support import call, check, integers, like, normal, pallascope, pltpu
 
 INT = jnp.int32
 X = normal(64, 128)
@@ -76,7 +76,9 @@ WHOLE = {
         x, np.int32(2**31 - 1), lax.min, (2, 4), (1, 3), [(1, 0), (2, 2)], window_dilation=(3, 1)),
         integers(16, 128)),
     "sums of windows": (lambda x: lax.reduce_window(x, 0, lax.add, (4, 1), (4, 1), "VALID"),
-                        integers(16, 128))}
+                        integers(16, 128)),
+    "of one row, by places in two": (lambda x: x[0].at[jnp.clip(x, 0, 127)].get(
+        mode="promise_in_bounds"), integers(16, 128))}
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -171,6 +173,22 @@ def test_ragged_products(of):
     sizes = np.array([20, 0, 30, 10], np.int32)
     behind_kernel(product if of == "the product" else gradients, normal(64, 128),
                   normal(4, 128, 64, seed=1), sizes, terms=3000 if of == "the product" else 3e5)
+
+
+@pytest.mark.skipif(not hasattr(pltpu, "einshape"), reason="this JAX has no einshape")
+@pytest.mark.parametrize("equation", ["m(nk)->n(mk)", "ab->ba", "(ab)c->(bc)a"])
+def test_axes_split_permuted_and_merged_by_letters(equation):
+    shape = (16, 24)
+    sizes = {name: 4 for name in "nb" if f"{name}k)" in equation or f"{name})c" in equation}
+
+    def rearranged(x):
+        return pltpu.einshape(equation, x, **sizes)
+
+    def kernel(x_ref, o_ref):
+        o_ref[...] = rearranged(x_ref[...])
+
+    out = jax.eval_shape(rearranged, like(*shape))
+    check(lambda x: call(kernel, out)(x), normal(*shape), ulps=0)
 
 
 def test_windows_that_are_too_large_are_named():

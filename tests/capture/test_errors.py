@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
-from support import call, integers, like, normal, pallascope, pl, pltpu
+from support import call, integers, like, normal, on_mesh, pallascope, pl, pltpu, run
 
 
 def line_of(function, text):
@@ -146,6 +146,31 @@ def test_indices_that_are_arrays():
     assert "indices that are arrays" in str(error)
 
 
+def test_what_works_in_the_array_of_a_kernel_that_is_not_supported():
+    def fn(x):
+        def kernel(x_ref, o_ref):
+            o_ref[...] = lax.lgamma(x_ref[...])
+
+        mesh = pl.BlockSpec((8, 128), lambda: (lax.while_loop(lambda i: i > 0, lambda i: i, 0), 0))
+        made = call(kernel, like(8, 128), in_specs=[mesh])(x)
+        return call(kernel, like(8, 128), input_output_aliases={0: 0})(made)
+
+    assert "lgamma" in str(refused(fn, normal(8, 128)))
+
+
+@pytest.mark.parametrize("mesh", ["ScalarSubcoreMesh", "VectorSubcoreMesh"])
+def test_kernels_of_a_sparsecore(mesh):
+    cores = pytest.importorskip("jax.experimental.pallas.tpu_sc")
+
+    def fn(x):
+        axes = {"axis_name": "c", "num_cores": 2} if mesh == "ScalarSubcoreMesh" else {
+            "core_axis_name": "c", "subcore_axis_name": "s"}
+        return on_mesh(getattr(cores, mesh)(**axes), like(64, 128))(pltpu.sync_copy)(x)
+
+    with pytest.raises(pallascope.UnsupportedError, match=f"SparseCore .{mesh}"):
+        pallascope.capture(fn, normal(64, 128), chip="tpu_v5p")
+
+
 def test_an_unknown_chip():
     with pytest.raises(ValueError, match="tpu_v9.*tpu_v5e"):
         pallascope.capture(lambda x: x, normal(8, 128), chip="tpu_v9")
@@ -159,7 +184,42 @@ def test_errors_of_tracing_are_those_of_jax():
         pallascope.capture(lambda x: call(kernel, out_shape=like(8, 128))(x), normal(8, 128))
 
 
+@pytest.mark.skipif(jax.__version_info__ < (0, 10, 1), reason="another error in older versions")
+def test_errors_of_pipelines_that_are_taken_apart_are_those_of_jax():
+    def kernel(x_ref, o_ref):
+        def body(a_ref, b_ref):
+            b_ref[...] = a_ref[...]
+
+        rows = [pl.BlockSpec((8, 128), lambda i: (i, 0))]
+        pipeline, allocate = pltpu.emit_pipeline_with_allocations(
+            body, grid=(4,), in_specs=rows, out_specs=rows)
+        pl.run_scoped(lambda buffers: pipeline(x_ref, o_ref, allocations=buffers, no_such=1),
+                      allocate(x_ref, o_ref))
+
+    def fn(x):
+        hbm = pl.BlockSpec(memory_space=pl.ANY)
+        return call(kernel, like(32, 128), in_specs=[hbm], out_specs=hbm)(x)
+
+    with pytest.raises(TypeError, match="no_such"):
+        pallascope.capture(fn, normal(32, 128))
+
+
 def test_jax_is_left_as_it_was():
     before = jax.config.values.copy()
     refused(lambda x: x, normal(8, 128))
     assert jax.config.values == before
+
+
+def test_what_the_format_refuses_is_at_the_line():
+    def kernel(x_ref, o_ref, half_ref, sem_ref):
+        pltpu.sync_copy(x_ref, half_ref)
+        o_ref[...] = half_ref[...].astype(jnp.float32)
+
+    def fn(x):
+        return call(kernel, like(8, 128), in_specs=[pl.BlockSpec(memory_space=pl.ANY)],
+                    scratch_shapes=[pltpu.VMEM((8, 128), jnp.bfloat16),
+                                    pltpu.SemaphoreType.DMA])(x)
+
+    line = line_of(kernel, "sync_copy")
+    with pytest.raises(AssertionError, match=rf"test_errors.py:{line}\): dma_start copies"):
+        run(pallascope.capture(fn, normal(8, 128)))

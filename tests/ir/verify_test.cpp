@@ -214,6 +214,15 @@ TEST_F(Verify, blockRefsAreTheBlocks)
                   "The block ref of x is typed Ref<vmem>{f32[8,128]}, its spec cuts f32[4,128].");
 }
 
+TEST_F(Verify, semaphoresHaveNoBlocks)
+{
+    const ir::ValueId array = pipeline().operands[0];
+    m_program.values[static_cast<std::size_t>(array.index)].type.space =
+        ir::MemorySpace::DmaSemaphore;
+    expectRefused(pipeline(), "The operand x of a pipeline is of semaphores, which have no blocks; "
+                              "its body may use them as they are.");
+}
+
 TEST_F(Verify, gridsAreFiniteAndNotEmpty)
 {
     params().grid[0] = 0;

@@ -52,6 +52,23 @@ machine::RunResult onZeros(const ir::Program& program, const chip::Chip& chip = 
 
 } // namespace
 
+TEST(Hand, aCopyFromOrToMemoryWithoutANameHasThatOfTheSpace)
+{
+    ir::Program program = byHand(8, {{"a", kF32, {8, 128}}, pl::dmaSemaphores("sem", {})},
+                                 [](pl::Ref x, pl::Ref out, const Refs& refs) {
+                                     pl::dmaStart(x, refs[0], refs[1]);
+                                     pl::dmaWait(refs[0], refs[1]);
+                                     pl::dmaStart(refs[0], out, refs[1]);
+                                     pl::dmaWait(out, refs[1]);
+                                 });
+    for (ir::Value& value : program.values) {
+        value.name = value.name == "a" ? "" : value.name;
+    }
+    const machine::RunResult run = onZeros(program);
+    EXPECT_EQ(run.trace->info().operands[0].name, "x \u2192 vmem");
+    EXPECT_EQ(run.trace->info().operands[1].name, "vmem \u2192 out");
+}
+
 // Two copies queue on the link; the wait for the first ends with it, that for both with the second.
 TEST(Hand, copiesQueueOnTheLinkAndWaitsEndWithThem)
 {

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <map>
+#include <set>
 
 namespace pallascope::ops_test {
 namespace {
@@ -96,7 +97,9 @@ TEST(Shadow, anElementwiseResultIsUndefinedOnlyInItsPlace)
         const ir::OpKind kind = ir::opEntry(one.code).kind;
         const bool elementwise =
             kind == Elementwise || kind == Transcendental || kind == Comparison;
-        if (!elementwise || one.in.front().shape.elements() < 9) {
+        const bool decidable = one.code == ir::OpCode::And || one.code == ir::OpCode::Or
+                               || one.code == ir::OpCode::Mul; // see the next test
+        if (!elementwise || decidable || one.in.front().shape.elements() < 9) {
             continue;
         }
         std::vector<RuntimeValue> operands;
@@ -108,6 +111,54 @@ TEST(Shadow, anElementwiseResultIsUndefinedOnlyInItsPlace)
         ASSERT_EQ(result.shadow.kind, Shadow::Kind::Some) << one.name;
         for (std::int64_t i = 0; i < result.elements(); ++i) {
             EXPECT_EQ(result.shadow.bytes()[i], i == 5 ? 0 : 1) << one.name << " " << i;
+        }
+    }
+}
+
+// By trying every value of 4 bits, or of a bool, in the place that is undefined.
+TEST(Shadow, whatIsTheSameForEveryValueOfAnUndefinedElementIsDefined)
+{
+    using enum ir::OpCode;
+    for (const DType dtype : {DType::Bool, DType::Int4, DType::UInt4}) {
+        const std::int64_t codes = dtype == DType::Bool ? 2 : 16;
+        const auto holding = [&](std::int64_t known, std::int64_t other) {
+            const RuntimeValue value = RuntimeValue::arrayOf(dtype, Shape{2});
+            writeCode(dtype, const_cast<std::byte*>(value.data.get()), 0,
+                      static_cast<std::uint32_t>(known));
+            writeCode(dtype, const_cast<std::byte*>(value.data.get()), 1,
+                      static_cast<std::uint32_t>(other));
+            return arrayOf(value);
+        };
+        for (const auto code : {And, Or, Mul, ReduceAnd, ReduceOr}) {
+            const bool reduces = code == ReduceAnd || code == ReduceOr;
+            if (dtype == DType::Bool ? code == Mul : reduces) {
+                continue; // no such operation
+            }
+            for (std::int64_t known = 0; known < codes; ++known) {
+                // The known element meets the undefined one, in two arrays or within one.
+                std::set<std::uint32_t> seen;
+                RuntimeValue result;
+                for (std::int64_t other = 0; other < codes; ++other) {
+                    Case one{.name = "deciding", .code = code};
+                    const Array array = holding(known, other), mirror = holding(other, known);
+                    std::vector<RuntimeValue> operands{spoilt(array, 1, false)};
+                    one.in = {array};
+                    if (reduces) {
+                        one.params = ir::AxesParams{{0}};
+                        one.out = {arrayOf(RuntimeValue::scalarOf(dtype, 0))};
+                    } else {
+                        operands.push_back(spoilt(mirror, 0, false));
+                        one.in.push_back(mirror);
+                        one.out = {array};
+                    }
+                    result = run(one, operands).front();
+                    const Array found = arrayOf(result);
+                    seen.insert(readCode(dtype, found.data.get(), 0));
+                }
+                EXPECT_EQ(result.shadow.all(), seen.size() == 1)
+                    << ir::opEntry(code).name << " with " << known;
+                EXPECT_EQ(result.shadow.none(), seen.size() > 1);
+            }
         }
     }
 }

@@ -221,12 +221,12 @@ RuntimeValue swept(const Call& call, Loop loop)
     if (first.isScalar()) {
         RuntimeValue result =
             RuntimeValue::scalarOf(out, scalarResult(setup, call.operands, loop, in, out));
-        result.shadow = combined(call.operands, 1);
+        result.shadow = definedness(call, 1);
         return result;
     }
     const std::int64_t count = first.elements();
     RuntimeValue result{.dtype = out, .shape = first.shape};
-    result.shadow = combined(call.operands, count);
+    result.shadow = definedness(call, count);
     result.data = storage(call, count, out);
     if (call.operation.code == ir::OpCode::Add && in == DType::F32) { // its loop suits the CPU
         arith::addF32(first.as<float>(), call.operand(1).as<float>(), result.as<float>(), count);

@@ -2,12 +2,14 @@
 // elementwise.cpp, convert.cpp, bits.cpp, reduction.cpp, layout.cpp, places.cpp, dot.cpp.
 //
 // Definedness goes along: elementwise where every operand is defined, with the element when it
-// moves, and for what is made of several elements where all of them are defined.
+// moves, and for what is made of several elements where all of them are defined; and where one
+// operand or element alone decides (deciding.cpp).
 #pragma once
 
 #include "core/ir/program.h"
 #include "core/machine/value.h"
 
+#include <optional>
 #include <span>
 
 namespace pallascope::machine::ops {
@@ -85,6 +87,10 @@ struct Call
 
 // The definedness of an elementwise result of `count` elements.
 [[nodiscard]] Shadow combined(std::span<RuntimeValue* const> operands, std::int64_t count);
+// The same, and defined where one operand is the number that decides.
+[[nodiscard]] Shadow definedness(const Call& call, std::int64_t count);
+// The result whatever else is undefined: 0 of `and` and of integers' `mul`, all bits of `or`.
+[[nodiscard]] std::optional<double> decidingNumber(ir::OpCode code, DType dtype);
 [[nodiscard]] RuntimeValue converted(const RuntimeValue& value, DType dtype);
 [[nodiscard]] RuntimeValue transposed(const RuntimeValue& value,
                                       const std::vector<std::int32_t>& permutation);

@@ -107,8 +107,8 @@ Cube cubeOf(const RuntimeValue& input, const std::vector<std::int32_t>& axes)
     return cube;
 }
 
-// An element is defined where all that it was made of is.
-Shadow reducedShadow(const Cube& cube)
+// An element is defined where all that it was made of is, or one of it decides.
+Shadow reducedShadow(const Cube& cube, std::optional<double> deciding)
 {
     const Shadow& shadow = cube.value.shadow;
     const std::int64_t count = cube.outer * cube.inner;
@@ -118,15 +118,27 @@ Shadow reducedShadow(const Cube& cube)
     const SharedBytes defined = shadow.expanded(cube.value.elements());
     SharedBytes mask = allocateBytes(count);
     std::fill_n(mask.get(), count, std::byte{1});
-    for (std::int64_t i = 0; i < cube.outer * cube.length; ++i) {
-        for (std::int64_t k = 0; k < cube.inner; ++k) {
-            mask[i / cube.length * cube.inner + k] &= defined[i * cube.inner + k];
+    const auto forEach = [&](const auto& function) {
+        for (std::int64_t i = 0; i < cube.outer * cube.length; ++i) {
+            for (std::int64_t k = 0; k < cube.inner; ++k) {
+                const std::int64_t at = i * cube.inner + k;
+                function(mask[i / cube.length * cube.inner + k], defined[at], at);
+            }
         }
+    };
+    forEach([](std::byte& all, std::byte one, std::int64_t) { all &= one; });
+    if (deciding) {
+        forEach([&](std::byte& all, std::byte one, std::int64_t at) {
+            all |= one
+                   & static_cast<std::byte>(readElement(cube.value.dtype, cube.value.data.get(), at)
+                                            == *deciding);
+        });
     }
     return Shadow::fromMask(std::move(mask), count);
 }
 
-RuntimeValue fromLanes(const Cube& cube, DType dtype, const void* lanes)
+RuntimeValue fromLanes(const Cube& cube, DType dtype, const void* lanes,
+                       std::optional<double> deciding = {})
 {
     RuntimeValue result = RuntimeValue::arrayOf(dtype, cube.kept);
     if (result.isScalar()) {
@@ -137,7 +149,7 @@ RuntimeValue fromLanes(const Cube& cube, DType dtype, const void* lanes)
     } else {
         narrow(dtype, lanes, result.data.get(), 0, result.elements());
     }
-    result.shadow = reducedShadow(cube);
+    result.shadow = reducedShadow(cube, deciding);
     return result;
 }
 
@@ -159,7 +171,7 @@ void reduceRows(const Stored* in, std::int64_t length, Stored* sums)
 }
 
 template<class Rule, class T>
-RuntimeValue reduceLanes(const Cube& cube)
+RuntimeValue reduceLanes(const Cube& cube, std::optional<double> deciding)
 {
     const auto* in = cube.as<T>();
     std::vector<typename Stored<T>::Type> sums(static_cast<std::size_t>(cube.outer * cube.inner),
@@ -173,7 +185,7 @@ RuntimeValue reduceLanes(const Cube& cube)
         for (; row < cube.outer; ++row) {
             reduceRows<Rule, T, 1>(in + row * cube.length, cube.length, sums.data() + row);
         }
-        return fromLanes(cube, cube.value.dtype, sums.data());
+        return fromLanes(cube, cube.value.dtype, sums.data(), deciding);
     }
     for (std::int64_t i = 0; i < cube.outer * cube.length; ++i, in += inner) {
         auto* sum = sums.data() + static_cast<std::size_t>(i / cube.length) * inner;
@@ -181,7 +193,7 @@ RuntimeValue reduceLanes(const Cube& cube)
             sum[k] = Rule{}(static_cast<T>(sum[k]), static_cast<T>(in[k]));
         }
     }
-    return fromLanes(cube, cube.value.dtype, sums.data());
+    return fromLanes(cube, cube.value.dtype, sums.data(), deciding);
 }
 
 template<class Rule>
@@ -191,7 +203,8 @@ RuntimeValue reduce(const Call& call)
     return visitLane(cube.value.dtype, [&](auto zero) -> RuntimeValue {
         using T = decltype(zero);
         if constexpr (std::invocable<const Rule&, T, T>) {
-            return reduceLanes<Rule, T>(cube);
+            return reduceLanes<Rule, T>(cube,
+                                        decidingNumber(call.operation.code, cube.value.dtype));
         } else {
             PALLASCOPE_CHECK(false && "the type rule admits no such dtype");
         }

@@ -36,6 +36,11 @@ class Array:
     def root(self) -> Array:
         return self.base.root() if self.base else self
 
+    @property
+    def is_semaphore(self) -> bool:
+        """Whether it is semaphores, which one kernel gives to another."""
+        return self.home.endswith("semaphore")
+
     def ref(self) -> int:
         """Where it was made."""
         return self.refs[self.home]
@@ -88,8 +93,8 @@ class Arrays:
 
     def ref(self, array: Array, space: str) -> int:
         """The ref of the whole array in this memory."""
-        if space in array.refs:
-            return array.refs[space]
+        if space in array.refs or array.is_semaphore:
+            return array.refs.get(space, array.ref())
         is_declared = False
         if array.base is not None:
             found = self.reshaped(self.ref(array.base, space), self._type(array, space).shape)
@@ -132,7 +137,11 @@ class Arrays:
         builder.emit("run_scoped", [], [], regions=[region])
 
     def new_result(self, aval: Any, name: str = "") -> Array:
-        """An array in HBM for an operation or a kernel to fill."""
+        """An array in HBM for an operation or a kernel to fill; or semaphores."""
+        semaphores = types.semaphore_type(aval)
+        if semaphores is not None:
+            return Array(aval, name, home=semaphores.space,
+                         refs={semaphores.space: self._new(semaphores, name)})
         array = Array(aval, name or aval.str_short(), is_result=True)
         self.ref(array, "hbm")
         self.results.append(array)

@@ -109,6 +109,7 @@ def _traced(fn: Callable[..., Any], shapes: Any, chip: str, cores: int, mesh: An
     """With emit_pipeline as one equation; inlined where JAX, or the format, has no such one."""
     first: _Traced | None = None
     for whole in compat.PIPELINE_FORMS:
+        closed = None
         try:
             with compat.tracing_for(chip, cores, mesh, whole):
                 closed = jax.make_jaxpr(fn)(*shapes)
@@ -116,11 +117,12 @@ def _traced(fn: Callable[..., Any], shapes: Any, chip: str, cores: int, mesh: An
                 jaxpr, _ = compat.open_jaxpr(closed)
                 body = outer.run(closed, _argument_names(jaxpr))
         except Exception:
-            if whole == compat.PIPELINE_FORMS[-1] and first is None:
-                raise
+            if whole == compat.PIPELINE_FORMS[-1] and (first is None or closed is None):
+                raise  # JAX's own word on the function, or a fault of ours
             continue
         if not outer.kernels:
-            outer.walk.problem("no pallas_call and no pl.kernel in the function")
+            outer.walk.problem("no pallas_call and no pl.kernel in the function, "
+                               "or none whose result it needs")
         found = _Traced(outer, body, name_of_function(jaxpr), closed)
         if not outer.walk.problems:
             return found

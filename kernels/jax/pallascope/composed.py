@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -68,6 +71,24 @@ def _triangular_solve(left_side: bool, lower: bool, transpose_a: bool, unit_diag
 def _expanded(_prim: Any) -> Callable[..., Any]:
     """What JAX 0.12 keeps whole until it is lowered, such as searchsorted."""
     return _prim.expand
+
+
+def _einshape(equation: str, sizes: Any, **params: Any) -> Callable[..., Any]:
+    """Axes are split, permuted and merged: "a(bc)->(ba)c"."""
+    left, right = ([re.findall(r"\w", group) for group in re.findall(r"\(.*?\)|\w", side)]
+                   for side in equation.split("->"))
+
+    def function(x: Any) -> Any:
+        extents = dict(sizes)
+        for extent, names in zip(x.shape, left, strict=True):
+            known = math.prod(extents.get(name, 1) for name in names)
+            extents |= {name: extent // known for name in names if name not in extents}
+        before, after = (list(itertools.chain(*side)) for side in (left, right))
+        split = x.reshape([extents[name] for name in before])
+        turned = lax.transpose(split, [before.index(name) for name in after])
+        return turned.reshape([math.prod(extents[name] for name in names) for names in right])
+
+    return function
 
 
 def _log2(**params: Any) -> Callable[..., Any]:
@@ -210,6 +231,6 @@ RULES: dict[str, Rule] = {
     "bitcast_convert_type": _bitcast, "dot_general": _dot_general,
     "call_hi_primitive": _traced(_expanded), "top_k": _traced(_top_k),
     "triangular_solve": _traced(_triangular_solve), "log2": _traced(_log2),
-    "approx_top_k": _traced(_approx_top_k),
+    "approx_top_k": _traced(_approx_top_k), "einshape_lo": _traced(_einshape),
     "convert_element_type": _convert,
     "reduce_precision": _traced(_reduce_precision)}

@@ -37,9 +37,14 @@ def store(walk: Walk, part: Window, value: int) -> int:
     return walk.builder.one("swap", operands, type_, {"entries": entries(walk, part, operands)})
 
 
-def _get(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+def part_of(walk: Walk, eqn: Any, operands: list[int]) -> Window:
+    """What a `get` loads."""
     ref, *leaves = operands
-    return [load(walk, window(walk, ref, _transforms(eqn, leaves)))]
+    return window(walk, ref, _transforms(eqn, leaves))
+
+
+def _get(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    return [load(walk, part_of(walk, eqn, operands))]
 
 
 def _swap(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:

@@ -12,6 +12,7 @@ from pallascope import (collectives, compat, constants, devices, flow, matrix_un
                         pipelines, primitives, prng, refs, stages, types)
 from pallascope.arrays import Array, Arrays
 from pallascope.control import CALLS
+from pallascope.frames import Frame, is_variable
 from pallascope.problems import NotCaptured
 from pallascope.program import Region
 from pallascope.walk import Walk
@@ -33,7 +34,7 @@ class Outer:
         self.flow = flow.Flow(walk, self.arrays,
                               functools.partial(self._inline_call, again=True), self._whole)
         self.kernels: list[dict[str, Any]] = []  # what each asks of the compiler
-        self._frames: list[_Frame] = []
+        self._frames: list[Frame] = []
         self._around = False  # a shard_map is somewhere in the function
         self._inside = False  # of it
 
@@ -45,7 +46,12 @@ class Outer:
         arrays.inputs = [Array(v.aval, name) for v, name in zip(inner.invars, names, strict=True)]
         with self.walk.builder.region() as region:
             found = self._inline(inner, self._constants(inner, consts), list(arrays.inputs))
-            between = arrays.order_results(found) if not self.walk.problems else []
+            for array in found:
+                if array.is_semaphore:
+                    self.walk.problem("a semaphore that the function returns")
+            if self.walk.problems:
+                return region
+            between = arrays.order_results(found)
         region = arrays.with_memory(region, between)
         region.arguments = [] if self.walk.problems else arrays.declared()
         return region
@@ -62,7 +68,7 @@ class Outer:
 
     def _inline(self, jaxpr: Any, consts: list[Array], arguments: list[Array],
                 again: bool = False) -> list[Array]:
-        frame = _Frame(jaxpr, again)
+        frame = Frame(jaxpr, again)
         env = frame.env
         env |= dict(zip(jaxpr.constvars, consts, strict=True))
         env |= dict(zip(jaxpr.invars, arguments, strict=True))
@@ -81,6 +87,7 @@ class Outer:
                 except NotCaptured as reason:
                     self.walk.problem(str(reason))
                     results = [Array(v.aval, "", is_result=True) for v in eqn.outvars]
+                    self.arrays.results += results
             env |= dict(zip(eqn.outvars, results, strict=True))
         self._frames.pop()
         return [read(v) for v in jaxpr.outvars]
@@ -167,7 +174,7 @@ class Outer:
         if found is None:
             operands[:] = map(self._parts.whole, operands)
             self._frames[-1].env |= {v: array for v, array in zip(eqn.invars, operands, strict=True)
-                                     if _is_variable(v)}
+                                     if is_variable(v)}
         return found
 
     def _whole(self, array: Array) -> Array:
@@ -199,6 +206,9 @@ class Outer:
             source = operands[sources[number]] if number in sources else None
             needed = source is not None and any(
                 frame.needs(source.root()) for frame in self._frames)
+            if source is not None and source.is_semaphore:
+                outputs.append(source)
+                continue
             if source is None or (source in self.arrays.inputs and not needed):
                 outputs.append(self.arrays.new_result(aval, name))
                 outputs[-1].alias_of = source
@@ -297,6 +307,9 @@ class Outer:
     def _on_mesh(self, eqn: Any, mesh: Any, body: Any, arrays: list[Array]) -> None:
         walk = self.walk
         cores = compat.axis_names(mesh)
+        if "Subcore" in type(mesh).__name__:
+            raise NotCaptured(f"a kernel of a SparseCore ({type(mesh).__name__}), where those of "
+                              "TensorCores are right")
         if len(cores) != 1:
             raise NotCaptured(f"a kernel on a mesh of {len(cores)} axes")
         ((axis, count),) = cores.items()
@@ -321,36 +334,6 @@ class Outer:
         return any(frame.writes_to(array.root()) for frame in self._frames)
 
 
-class _Frame:
-    """A jaxpr while it is walked: which of its arrays are needed later."""
-
-    def __init__(self, jaxpr: Any, again: bool) -> None:
-        self.again = again
-        self.eqns = _used(jaxpr)
-        self.env: dict[Any, Array] = {}
-        self.at = 0
-        ends = [*jaxpr.outvars, *(jaxpr.invars if again else [])]
-        self._last = {v: len(self.eqns) for v in ends if _is_variable(v)}
-        for number, eqn in reversed(list(enumerate(self.eqns))):
-            for v in filter(_is_variable, eqn.invars):
-                self._last.setdefault(v, number)
-
-    def needs(self, root: Array) -> bool:
-        """Whether an equation after the current one, or the caller, reads the array."""
-        return any(last > self.at and v in self.env and self.env[v].root() is root
-                   for v, last in self._last.items())
-
-    def writes(self, ref: Any) -> bool:
-        """Whether an equation writes to a ref."""
-        return any(v is ref for eqn in self.eqns for v in compat.written_operands(eqn))
-
-    def writes_to(self, root: Array) -> bool:
-        """Whether an equation after the current one, or in the next round, does."""
-        return any(v in self.env and self.env[v].root() is root
-                   for eqn in self.eqns[0 if self.again else self.at + 1:]
-                   for v in compat.written_operands(eqn))
-
-
 def _state_of(walk: Walk, body: Any) -> list[int]:
     """What units keep while the kernel runs."""
     return prng.state_of(walk, body) + matrix_unit.state_of(walk, body)
@@ -365,21 +348,6 @@ def _space(array: Array, block: Any, ref: Any) -> str:
     """Scalars that a kernel wants all of in smem are there before it starts."""
     wanted = types.ref_type(ref.aval).space == "smem" and pipelines.is_whole(block)
     return "smem" if wanted else "hbm"
-
-
-def _used(jaxpr: Any) -> list[Any]:
-    """The equations that a result or an effect depends on."""
-    needed = set(filter(_is_variable, jaxpr.outvars))
-    kept = []
-    for eqn in reversed(jaxpr.eqns):
-        if eqn.effects or needed.intersection(eqn.outvars):
-            needed.update(filter(_is_variable, eqn.invars))
-            kept.append(eqn)
-    return kept[::-1]
-
-
-def _is_variable(atom: Any) -> bool:
-    return not isinstance(atom, compat.Literal)
 
 
 def _with_elements(eqn: Any, operands: list[Array]) -> tuple[list[Array], Any]:

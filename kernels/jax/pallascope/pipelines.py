@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
-from pallascope import compat, types
+from pallascope import compat, straight, types
 from pallascope.memory import arg_names
 from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Params, Region, Type
@@ -40,16 +40,21 @@ def emit(walk: Walk, pipeline: Pipeline) -> None:
     names = arg_names(pipeline.body)
     first = mapping.num_index_operands
     count = len(mapping.block_mappings)
+    blocks = [number for number in range(count)  # semaphores have none
+              if not walk.builder.types[pipeline.operands[number]].space.endswith("semaphore")]
     specs = []
-    for number, block in enumerate(mapping.block_mappings):
+    for number in blocks:
         is_output = number >= mapping.num_inputs
         name = names[first + number] or f"operand {number}"
-        specs.append(_spec(walk, block, name, is_output, pipeline.origin))
+        specs.append(_spec(walk, mapping.block_mappings[number], name, is_output,
+                           pipeline.origin))
     refs = [walk.builder.value(types.ref_type(v.aval), names[first + number])
+            if number in blocks or number >= count else pipeline.operands[number]
             for number, v in enumerate(pipeline.body.invars[first:])]
-    regions = [_body(walk, pipeline, refs)]
-    for block, consts in zip(mapping.block_mappings, pipeline.index_map_consts, strict=True):
-        regions.append(_index_map(walk, pipeline, block, consts))
+    regions = [_body(walk, pipeline, refs, [ref for ref in refs if ref not in pipeline.operands])]
+    for number in blocks:
+        regions.append(_index_map(walk, pipeline, mapping.block_mappings[number],
+                                  pipeline.index_map_consts[number]))
     params: Params = {
         "origin": pipeline.origin,
         "schedule": compat.SCHEDULE if pipeline.origin == "emit_pipeline" else "0.12",
@@ -60,7 +65,8 @@ def emit(walk: Walk, pipeline: Pipeline) -> None:
         "axis_names": _axis_names(mapping),
         "specs": specs,
         "scratch_names": [name or "scratch" for name in names[first + count:]]}
-    walk.builder.emit("pipeline", pipeline.operands + pipeline.bounds, [],
+    operands = [pipeline.operands[number] for number in blocks]
+    walk.builder.emit("pipeline", operands + pipeline.bounds, [],
                       {key: value for key, value in params.items() if value or key == "grid"},
                       regions)
 
@@ -75,12 +81,12 @@ def _grid(walk: Walk, pipeline: Pipeline) -> list[int]:
     return grid
 
 
-def _body(walk: Walk, pipeline: Pipeline, refs: list[int]) -> Region:
+def _body(walk: Walk, pipeline: Pipeline, refs: list[int], arguments: list[int]) -> Region:
     mapping = pipeline.mapping
     outer = walk.grid_axes
     walk.grid_axes = [axis for axis in range(len(mapping.grid))
                       if axis not in mapping.vmapped_dims]
-    with walk.builder.region(refs) as region:
+    with walk.builder.region(arguments) as region:
         walk.run(pipeline.body, pipeline.prefetch + refs, constants=pipeline.body_consts)
     walk.grid_axes = outer
     return region
@@ -95,7 +101,7 @@ def _index_map(walk: Walk, pipeline: Pipeline, block: Any, consts: list[int]) ->
     outer = walk.builder.location
     jaxpr, _ = compat.open_jaxpr(block.index_map_jaxpr)
     walk.builder.location = walk.locations.number(place_of_function(jaxpr))
-    with walk.builder.region(arguments) as region:
+    with walk.builder.region(arguments) as region, walk.by(straight.RULES):
         found = walk.run(jaxpr, arguments + pipeline.prefetch, constants=consts)
         tree = block.index_map_out_tree.unflatten([Leaf(value) for value in found])
         indices = tree if isinstance(tree, (tuple, list)) else (tree,)
@@ -146,7 +152,9 @@ def _spec(walk: Walk, block: Any, name: str, is_output: bool, origin: str) -> Pa
             raise NotCaptured(f"the Indirect block of {name} with lookahead or more than two "
                               "buffers, which JAX does not take either")
     jaxpr, _ = compat.open_jaxpr(block.index_map_jaxpr)
-    location = walk.locations.number(place_of_function(jaxpr)) if jaxpr.eqns else -1
+    location = walk.builder.location
+    if jaxpr.eqns:
+        location = walk.locations.number(place_of_function(jaxpr))
     return spec | ({"location": location} if location >= 0 else {})
 
 

@@ -121,7 +121,8 @@ def _gather(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     type_, result = builder.types[operands[0]], walk.type_of(eqn.outvars[0])
     dropped = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
     filler = eqn.params.get("fill_value")
-    if filler is None and _is_along(numbers, sizes):
+    rank = len(builder.types[operands[1]].shape)
+    if filler is None and rank == len(sizes) + 1 and _is_along(numbers, sizes):
         axis = int(numbers.collapsed_slice_dims[0])
         return [builder.one("gather", operands, result, {"axis": axis, "mode": mode})]
     windows = _Windows(

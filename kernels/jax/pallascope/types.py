@@ -133,12 +133,18 @@ def shape_of(aval: Any) -> tuple[int, ...]:
     return tuple(int(extent) for extent in aval.shape)
 
 
+def semaphore_type(aval: Any) -> Type | None:
+    """Of semaphores; None for other arrays."""
+    space = _SEMAPHORES.get(str(getattr(aval.dtype, "name", "")))
+    return Type("int32", shape_of(aval), space) if space else None
+
+
 def ref_type(aval: Any) -> Type:
     """Of a ref that a kernel gets or allocates."""
     inner = aval.inner_aval
-    semaphore = _SEMAPHORES.get(str(getattr(inner.dtype, "name", "")))
-    if semaphore:
-        return Type("int32", shape_of(inner), semaphore)
+    semaphores = semaphore_type(inner)
+    if semaphores is not None:
+        return semaphores
     space = str(compat.memory_space(aval)).partition("(")[0]  # of "ACC(mxu_id=0)" the name
     if space not in _SPACES:
         raise NotCaptured(f"memory space {space}")

@@ -45,6 +45,7 @@ class Walk:
         # Of refs that a run_scoped around has: whether they are a pipeline's own buffers.
         self.scoped: dict[int, bool] = {}
         self.matrix_unit: dict[tuple[Any, ...], int] = {}  # what it keeps for the kernel
+        self.guard: int | None = None  # of an index map: whether the branch is the one taken
         self._rules = rules
         self._fixed = False  # the location stays as it is
 
@@ -69,6 +70,15 @@ class Walk:
         """Inlines a jaxpr that the current equation stands for: all of it is at its line."""
         with self._at_this_line(True):
             return self.run(jaxpr, arguments)
+
+    @contextlib.contextmanager
+    def by(self, rules: dict[str, Rule]) -> Iterator[None]:
+        """While these rules come before the usual ones."""
+        outer, self._rules = self._rules, self._rules | rules
+        try:
+            yield
+        finally:
+            self._rules = outer
 
     def call(self, jaxpr: Any, arguments: Sequence[int]) -> list[int]:
         """Inlines a function that the current equation calls."""

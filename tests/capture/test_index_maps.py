@@ -1,0 +1,75 @@
+"""Index maps that branch and loop: the format has them as straight code."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+from support import call, check, integers, like, normal, pallascope, pl, pltpu, run
+
+NEXT = np.array([3, 1, 2, 0], np.int32)
+
+
+def moved(index_map, *prefetch):
+    """Blocks of eight rows, each from where the map says, by a grid of four."""
+    def kernel(*refs):
+        x_ref, o_ref = refs[len(prefetch):]
+        o_ref[...] = x_ref[...]
+
+    def fn(*args):
+        return call(kernel, like(32, 128), grid_spec=pltpu.PrefetchScalarGridSpec(
+            num_scalar_prefetch=len(prefetch), grid=(4,),
+            in_specs=[pl.BlockSpec((8, 128), index_map)],
+            out_specs=pl.BlockSpec((8, 128), lambda i, *_: (i, 0))))(*args)
+
+    return check(fn, *prefetch, normal(32, 128), ulps=0)
+
+
+def test_a_branch_of_an_index_map():
+    moved(lambda i: (lax.cond(i < 2, lambda: i + 2, lambda: 3 - i), 0))
+
+
+def test_a_branch_that_is_not_taken_loads_nothing_from_outside():
+    # Of the last step the entry behind the table.
+    kernel = moved(lambda i, table: (lax.cond(i < 3, lambda: table[i + 1], lambda: 0), 0), NEXT)
+    assert "cond" not in str(kernel.document["body"])
+
+
+def test_branches_in_branches_and_by_number():
+    def index_map(i, table):
+        inner = lax.cond(table[i] > 1, lambda: table[i] - 1, lambda: lax.cond(
+            i == 1, lambda: table[i + 1], lambda: jnp.int32(3)))
+        return lax.switch(i - 1, [lambda: inner, lambda: table[table[i]], lambda: i]), 0
+
+    moved(index_map, NEXT)
+
+
+def test_a_loop_of_an_index_map():
+    def index_map(i, table):
+        return lax.fori_loop(0, 3, lambda j, at: table[at], i), 0
+
+    moved(index_map, NEXT)
+
+
+def test_one_without_an_operation_that_leaves_its_array_is_at_the_line_of_the_call():
+    def fn(x):
+        return call(lambda x_ref, o_ref: None, like(32, 128), grid=(4,),
+                    in_specs=[pl.BlockSpec((16, 128), lambda i: (i, 0))],
+                    out_specs=pl.BlockSpec((8, 128), lambda i: (i, 0)))(x)
+
+    kernel = pallascope.capture(fn, jax.ShapeDtypeStruct((32, 128), np.float32))
+    with pytest.raises(AssertionError, match=r"test_index_maps.py:\d+: the index map of x_ref"):
+        run(kernel)
+
+
+def test_a_loop_of_any_number_of_turns_is_named():
+    def fn(table, x):
+        return call(lambda t, x_ref, o_ref: None, like(32, 128),
+                    grid_spec=pltpu.PrefetchScalarGridSpec(
+                        num_scalar_prefetch=1, grid=(4,),
+                        in_specs=[pl.BlockSpec((8, 128), lambda i, t: (
+                            lax.while_loop(lambda j: t[j] > 0, lambda j: j + 1, 0), 0))],
+                        out_specs=pl.BlockSpec((8, 128), lambda i, t: (i, 0))))(table, x)
+
+    with pytest.raises(pallascope.UnsupportedError, match="a loop in an index map"):
+        pallascope.capture(fn, integers(4), jax.ShapeDtypeStruct((32, 128), np.float32))
