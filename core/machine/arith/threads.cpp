@@ -19,8 +19,9 @@ namespace {
 using Body = std::function<void(std::int64_t, std::int64_t)>;
 
 // A thread waits this long for work, or for the last part of its job, before it sleeps. Waking up
-// takes longer than most jobs; the machine's jobs follow each other within microseconds.
-constexpr std::chrono::microseconds kSpin{50};
+// takes longer than most jobs; the machine's jobs follow each other within microseconds, those of
+// attention with work of one thread for up to some hundred between them.
+constexpr std::chrono::microseconds kSpin{150};
 
 // True in the pool's threads and in a caller whose job runs: a job started there runs in place.
 thread_local bool insideJob = false;
