@@ -188,67 +188,66 @@ void delay()
     EXPECT_EQ(run.trace->end(), Picoseconds(3'000'000));
 }
 
+// `body` sees 0, 1, 2, ... in 8x8 and the unit matrix, and of the matrix unit an accumulator, the
+// right operand and the staged one. What it yields first and second must be the numbers times these
+// factors.
+void onTheUnit(
+    double firstFactor, double secondFactor,
+    const std::function<void(const pl::Value& lhs, const pl::Value& one, const Refs& unit,
+                             const std::function<void(const pl::Value&)>& yield)>& body)
+{
+    const Shape square{8, 8};
+    const Numbers out = byHand(
+        counting(kInt, {8, 8}), {16, 8},
+        {{"kept", kInt, {16, 8}},
+         {"in", kInt, square},
+         {"sums", kInt, square, kUnit},
+         {"rhs", DType::Int8, square, kUnit},
+         {"staged", DType::Int8, square, kUnit},
+         pl::dmaSemaphores("sem")},
+        [&](pl::Ref x, pl::Ref result, const Refs& scratch) {
+            copyAndWait(x, scratch[1], scratch[5]);
+            const pl::Value lhs = pl::convert(scratch[1][pl::all], DType::Int8);
+            const pl::Value one =
+                pl::convert(pl::iota(kInt, square, 0) == pl::iota(kInt, square, 1), DType::Int8);
+            int row = 0;
+            body(lhs, one, {scratch[2], scratch[3], scratch[4]}, [&](const pl::Value& value) {
+                scratch[0].at({pl::ds(row, 8), pl::all})[pl::all] = value;
+                row += 8;
+            });
+            copyAndWait(scratch[0], result, scratch[5]);
+        });
+    for (std::size_t i = 0; i < 64; ++i) {
+        EXPECT_EQ(out[i], firstFactor * static_cast<double>(i));
+        EXPECT_EQ(out[64 + i], secondFactor * static_cast<double>(i));
+    }
+}
+
 // Two products in one accumulator, the second with the weights of the first; taken, it is zero.
 void matmul()
 {
-    const Shape square{8, 8};
-    const Numbers out =
-        byHand(counting(kInt, {8, 8}), {16, 8},
-               {{"kept", kInt, {16, 8}},
-                {"in", kInt, square},
-                {"sum", kInt, square, kUnit},
-                {"rhs", DType::Int8, square, kUnit},
-                {"staged", DType::Int8, square, kUnit},
-                pl::dmaSemaphores("sem")},
-               [&](pl::Ref x, pl::Ref result, const Refs& scratch) {
-                   copyAndWait(x, scratch[1], scratch[5]);
-                   const pl::Value lhs = pl::convert(scratch[1][pl::all], DType::Int8);
-                   const pl::Value rows = pl::iota(kInt, square, 0),
-                                   columns = pl::iota(kInt, square, 1);
-                   pl::matmulPushRhs(scratch[4], pl::convert(rows == columns, DType::Int8) * 2);
-                   pl::matmulAccLhs(scratch[2], lhs, scratch[3], scratch[4]);
-                   pl::matmulPushRhs(scratch[4], lhs); // staged alone
-                   pl::matmulAccLhs(scratch[2], lhs, scratch[3]);
-                   scratch[0].at({pl::ds(0, 8), pl::all})[pl::all] = pl::matmulPop(scratch[2]);
-                   scratch[0].at({pl::ds(8, 8), pl::all})[pl::all] = pl::matmulPop(scratch[2]);
-                   copyAndWait(scratch[0], result, scratch[5]);
-               });
-    for (std::size_t i = 0; i < 64; ++i) {
-        EXPECT_EQ(out[i], 4.0 * static_cast<double>(i));
-        EXPECT_EQ(out[64 + i], 0);
-    }
+    onTheUnit(4, 0, [](const auto& lhs, const auto& one, const Refs& unit, const auto& yield) {
+        pl::matmulPushRhs(unit[2], one * 2);
+        pl::matmulAccLhs(unit[0], lhs, unit[1], unit[2]);
+        pl::matmulPushRhs(unit[2], lhs); // staged alone
+        pl::matmulAccLhs(unit[0], lhs, unit[1]);
+        yield(pl::matmulPop(unit[0]));
+        yield(pl::matmulPop(unit[0]));
+    });
 }
 
 // Products come out one by one in the order of the requests.
 void matmulFifo()
 {
-    const Shape square{8, 8};
-    const Numbers out =
-        byHand(counting(kInt, {8, 8}), {16, 8},
-               {{"kept", kInt, {16, 8}},
-                {"in", kInt, square},
-                {"fifo", kInt, square, kUnit},
-                {"rhs", DType::Int8, square, kUnit},
-                {"staged", DType::Int8, square, kUnit},
-                pl::dmaSemaphores("sem")},
-               [&](pl::Ref x, pl::Ref result, const Refs& scratch) {
-                   copyAndWait(x, scratch[1], scratch[5]);
-                   const pl::Value lhs = pl::convert(scratch[1][pl::all], DType::Int8);
-                   const pl::Value one = pl::convert(
-                       pl::iota(kInt, square, 0) == pl::iota(kInt, square, 1), DType::Int8);
-                   for (const double factor : {2.0, 3.0}) {
-                       pl::matmulPushRhs(scratch[4], one * factor);
-                       pl::matmulLhsFifo(scratch[2], lhs, scratch[3], scratch[4]);
-                   }
-                   scratch[0].at({pl::ds(0, 8), pl::all})[pl::all] = pl::matmulPopFifo(scratch[2]);
-                   pl::matmulLhsFifo(scratch[2], lhs, scratch[3]); // behind the second
-                   scratch[0].at({pl::ds(8, 8), pl::all})[pl::all] = pl::matmulPopFifo(scratch[2]);
-                   copyAndWait(scratch[0], result, scratch[5]);
-               });
-    for (std::size_t i = 0; i < 64; ++i) {
-        EXPECT_EQ(out[i], 2.0 * static_cast<double>(i));
-        EXPECT_EQ(out[64 + i], 3.0 * static_cast<double>(i));
-    }
+    onTheUnit(2, 3, [](const auto& lhs, const auto& one, const Refs& unit, const auto& yield) {
+        for (const double factor : {2.0, 3.0}) {
+            pl::matmulPushRhs(unit[2], one * factor);
+            pl::matmulLhsFifo(unit[0], lhs, unit[1], unit[2]);
+        }
+        yield(pl::matmulPopFifo(unit[0]));
+        pl::matmulLhsFifo(unit[0], lhs, unit[1]); // behind the second
+        yield(pl::matmulPopFifo(unit[0]));
+    });
 }
 
 } // namespace
