@@ -61,11 +61,6 @@ bool isLarge(std::int64_t count)
     return count >= 2 * kLargePage;
 }
 
-void advise(std::byte* bytes, std::size_t size, int advice)
-{
-    (void)madvise(bytes, size, advice); // a system that does not know it does without
-}
-
 // Large arrays that were freed, the oldest first, for the next of their size: a run that is
 // repeated need not wait for the system to clear their memory again.
 class FreedArrays
@@ -131,9 +126,11 @@ std::byte* allocate(std::int64_t count)
     if (bytes == nullptr && size > 0) {
         throw std::bad_alloc();
     }
+#ifdef MADV_HUGEPAGE
     if (large) {
-        advise(bytes, size, MADV_HUGEPAGE);
+        (void)madvise(bytes, size, MADV_HUGEPAGE); // where the system refuses it goes without
     }
+#endif
     return bytes;
 }
 

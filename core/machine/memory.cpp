@@ -88,13 +88,18 @@ Buffer::Buffer(RuntimeValue value, Fill fill)
     }
 }
 
+void Buffer::hold(SharedBytes data, std::int64_t pitch, Shadow shadow)
+{
+    m_data = std::move(data);
+    m_pitch = pitch;
+    m_shadow = std::move(shadow);
+    m_frozen = false;
+    m_changed = {0, m_shape.elements()};
+}
+
 void Buffer::makeUndefined()
 {
-    m_shadow = Shadow::noneDefined();
-    m_data.reset();
-    m_pitch = 0;
-    m_frozen = false;
-    touchAll();
+    hold(nullptr, 0, Shadow::noneDefined());
 }
 
 void Buffer::touch(const StridedView& view)
@@ -194,13 +199,10 @@ void Buffer::closeGaps() const
 
 RuntimeValue Buffer::loadRows() const
 {
-    RuntimeValue value = m_pitch == 0 ? load(StridedView::whole(m_shape), m_shape)
-                                      : RuntimeValue{.dtype = m_dtype, .shape = m_shape};
-    if (m_pitch != 0) {
-        value.data = m_data;
-        value.pitch = m_pitch;
+    if (m_pitch == 0) {
+        return load(StridedView::whole(m_shape), m_shape);
     }
-    return value;
+    return {.dtype = m_dtype, .shape = m_shape, .data = m_data, .pitch = m_pitch};
 }
 
 SharedBytes Buffer::from(std::int64_t element) const
@@ -276,11 +278,7 @@ void Buffer::store(const StridedView& view, RuntimeValue value)
     const bool whole =
         view.offset == 0 && view.isContiguous() && view.shape.elements() == m_shape.elements();
     if (whole && !value.isScalar()) {
-        touchAll();
-        m_data = std::move(value.data);
-        m_pitch = value.pitch;
-        m_frozen = false;
-        m_shadow = std::move(value.shadow);
+        hold(std::move(value.data), value.pitch, std::move(value.shadow));
         return;
     }
     own();
@@ -356,11 +354,7 @@ std::int64_t Buffer::paste(const StridedView& array, const Box& box, const Buffe
     const bool isAll = box.list.empty() && Shape(box.size).elements() == m_shape.elements()
                        && block.m_shape.elements() == m_shape.elements();
     if (isAll && array.isContiguous() && block.m_data && block.m_shadow.all()) {
-        touchAll();
-        m_data = block.m_data;
-        m_shadow = Shadow::allDefined();
-        m_pitch = 0;
-        m_frozen = false;
+        hold(block.m_data, 0, Shadow::allDefined());
         return 0;
     }
     own();
@@ -382,16 +376,18 @@ std::int64_t Buffer::pastePart(const StridedView& array, const Box& part, const 
         return 0;
     }
     ownMask();
-    if (block.m_shadow.kind != Shadow::Kind::Some) {
+    std::int64_t undefined = block.m_shadow.all() ? 0 : count;
+    if (block.m_shadow.kind == Shadow::Kind::Some) {
+        copyStrided(block.m_shadow.mask.get(), from, m_shadow.mask.get(), to, 1);
+        SharedBytes written = allocateBytes(count);
+        copyStrided(block.m_shadow.mask.get(), from, written.get(), StridedView::whole(from.shape),
+                    1);
+        undefined = std::count(written.get(), written.get() + count, std::byte{0});
+    } else {
         fillStrided(m_shadow.mask.get(), to, block.m_shadow.all() ? 1 : 0);
-        checkMask(count);
-        return block.m_shadow.all() ? 0 : count;
     }
-    copyStrided(block.m_shadow.mask.get(), from, m_shadow.mask.get(), to, 1);
     checkMask(count);
-    SharedBytes written = allocateBytes(count);
-    copyStrided(block.m_shadow.mask.get(), from, written.get(), StridedView::whole(from.shape), 1);
-    return std::count(written.get(), written.get() + count, std::byte{0});
+    return undefined;
 }
 
 Array Buffer::contents() const

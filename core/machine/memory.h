@@ -124,10 +124,8 @@ private:
     [[nodiscard]] SharedBytes from(std::int64_t element) const; // shared
     [[nodiscard]] std::int64_t pastePart(const StridedView& array, const Box& part,
                                          const Buffer& block);
+    void hold(SharedBytes data, std::int64_t pitch, Shadow shadow); // instead of all it held
     void touch(const StridedView& view);
-
-    void touchAll() { m_changed = {0, m_shape.elements()}; }
-
     void own();     // data exists and nobody else holds it
     void ownMask(); // the mask exists and nobody else holds it
     void checkMask(std::int64_t stored);

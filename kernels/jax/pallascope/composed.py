@@ -174,7 +174,8 @@ def _dot_general(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     """An algorithm that is named says how often the operands are rounded to bf16."""
     name = getattr(eqn.params["precision"], "name", "")
     precision = {"BF16_BF16_F32": lax.Precision.DEFAULT, "BF16_BF16_F32_X3": lax.Precision.HIGH,
-                 "BF16_BF16_F32_X6": lax.Precision.HIGHEST, "F32_F32_F32": lax.Precision.HIGHEST}.get(name)
+                 "BF16_BF16_F32_X6": lax.Precision.HIGHEST,
+                 "F32_F32_F32": lax.Precision.HIGHEST}.get(name)
     if precision is None or isinstance(eqn.params["precision"], lax.Precision):
         return primitives.RULES["dot_general"](walk, eqn, operands)
     wanted = eqn.outvars[0].aval.dtype
