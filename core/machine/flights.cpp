@@ -45,6 +45,7 @@ void Engine::read(Flight& flight)
         flight.payload = buffer(flight.slotBuffer);
     } else {
         flight.payload = cutBlock(*flight.operand, flight.array, flight.block);
+        flight.payload.prefetch();
     }
 }
 
@@ -75,6 +76,10 @@ void Engine::launch(Flight flight, std::int32_t link)
 {
     switch (m_options.settings.dmaExecutionMode) {
     case DmaMode::Timed:
+        if (flight.operand != nullptr && !flight.out
+            && m_state.memory[flight.array.buffer].isConstant) {
+            read(flight); // it will not hold anything else when the copy starts
+        }
         m_state.flights[static_cast<std::size_t>(link)].push_back(std::move(flight));
         return;
     case DmaMode::Eager:

@@ -1,6 +1,7 @@
 #include "core/machine/memory.h"
 
 #include "core/base/check.h"
+#include "core/machine/arith/ahead.h"
 
 #include <algorithm>
 #include <cstring>
@@ -346,6 +347,17 @@ Buffer Buffer::cut(const StridedView& array, const Box& box, const Shape& shape)
     block.m_shadow =
         mask ? Shadow::fromMask(std::move(mask), shape.elements()) : Shadow::allDefined();
     return block;
+}
+
+void Buffer::prefetch() const
+{
+    if (m_frozen && m_data && m_shape.rank() > 0) {
+        const std::int64_t columns = m_shape[m_shape.rank() - 1];
+        const std::int64_t rows = m_shape.elements() / std::max<std::int64_t>(columns, 1);
+        const std::int64_t size = dtypeBytes(m_dtype);
+        arith::fetchBeside(m_data.get(), rows, columns * size,
+                           (m_pitch == 0 ? columns : m_pitch) * size);
+    }
 }
 
 std::int64_t Buffer::paste(const StridedView& array, const Box& box, const Buffer& block)

@@ -78,6 +78,8 @@ public:
     // The box of the array that `array` sees here as a buffer of its own, of shape `shape` (at
     // least box.size; the rest is undefined).
     [[nodiscard]] Buffer cut(const StridedView& array, const Box& box, const Shape& shape) const;
+    // Has the next product fetch what it shares with an array into the caches meanwhile.
+    void prefetch() const;
     // Writes the first box.size elements of `block` to the box, those of a list in its order; the
     // number of undefined ones among them.
     std::int64_t paste(const StridedView& array, const Box& box, const Buffer& block);

@@ -1,3 +1,4 @@
+#include "core/machine/arith/ahead.h"
 #include "core/machine/arith/dot.h"
 #include "core/machine/arith/threads.h"
 #include "tests/arith/levels.h"
@@ -10,6 +11,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace pallascope::arith {
@@ -238,6 +240,42 @@ TEST_P(Dot, givesTheSameBitsOnAnyNumberOfThreads)
                     << m << " rows on " << threads << " threads";
             }
         }
+    }
+}
+
+TEST_P(Dot, givesTheSameBitsWhateverItFetchesBeside)
+{
+    std::mt19937 random(5);
+    const std::int64_t size = 128;
+    const Operand a(size, size, DType::F32, Layout::RowMajor, random);
+    const Operand b(size, size, DType::F32, Layout::RowMajor, random);
+    const auto multiply = [&] {
+        std::vector<float> out(static_cast<std::size_t>(size * size), 0.25F);
+        dot(size, size, size, a.operand(), b.operand(), out.data(), size, out.data());
+        return out;
+    };
+    const void* const nowhere = reinterpret_cast<const void*>(std::uintptr_t{1} << 40);
+    for (const int threads : {1, 2, 3}) {
+        setThreadCount(threads);
+        const std::vector<float> alone = multiply();
+        for (const auto& [data, rows, bytes, pitch] :
+             {std::tuple<const void*, std::int64_t, std::int64_t, std::int64_t>(
+                  a.floats.data(), size, size * 4, a.rowStride * 4),
+              {b.floats.data(), 7, 13, 17},
+              {a.floats.data(), 0, 64, 64},
+              {b.floats.data(), 5, 0, 64},
+              {nowhere, 3, 400, 4096},
+              {a.floats.data(), std::int64_t{1} << 30, std::int64_t{1} << 30, 64}}) {
+            fetchBeside(data, rows, bytes, pitch);
+            fetchBeside(b.floats.data(), size, size * 4, b.rowStride * 4);
+            const std::vector<float> beside = multiply();
+            EXPECT_EQ(std::memcmp(beside.data(), alone.data(), alone.size() * sizeof(float)), 0)
+                << rows << " rows of " << bytes << " bytes on " << threads << " threads";
+        }
+        for (int i = 0; i < 20; ++i) { // more than it takes
+            fetchBeside(a.floats.data(), size, size * 4, a.rowStride * 4);
+        }
+        EXPECT_EQ(multiply(), alone);
     }
 }
 

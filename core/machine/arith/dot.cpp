@@ -2,12 +2,16 @@
 
 #include "core/base/check.h"
 #include "core/machine/arith/active_kernels.h"
+#include "core/machine/arith/ahead.h"
 #include "core/machine/arith/threads.h"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <bit>
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <vector>
 
 namespace pallascope::arith {
@@ -86,13 +90,40 @@ void packColumns(const Kernels& kernels, const Slab& slab, Range columns, float*
 }
 
 void multiplyStrip(const Kernels& kernels, const Slab& slab, Range rows, Range columns,
-                   const float* packed)
+                   const float* packed, std::span<const Ahead> ahead = {})
 {
     const std::int64_t first = rows.begin * slab.outStride + columns.begin;
     kernels.multiplyStrip({viewFrom(slab.a, rows.begin, 0), packed, rows.end - rows.begin,
                            columns.end - columns.begin, slab.depth, slab.out + first,
-                           slab.outStride, slab.plus == nullptr ? nullptr : slab.plus + first});
+                           slab.outStride, slab.plus == nullptr ? nullptr : slab.plus + first,
+                           ahead.data(), static_cast<std::int64_t>(ahead.size())});
 }
+
+// Hands out the parts of a product, to a thread the same one each time where that is free: what it
+// fetched for the next product lies in the cache of its own core.
+class Parts
+{
+public:
+    static constexpr std::int64_t kMost = 64;
+
+    explicit Parts(std::int64_t count)
+        : m_free(~std::uint64_t{0} >> static_cast<unsigned>(kMost - count))
+    {}
+
+    std::int64_t take()
+    {
+        std::uint64_t free = m_free.load();
+        int part = 0;
+        do {
+            const int own = threadNumber() % static_cast<int>(kMost);
+            part = ((free >> own) & 1U) != 0 ? own : std::countr_zero(free);
+        } while (!m_free.compare_exchange_weak(free, free & ~(std::uint64_t{1} << part)));
+        return part;
+    }
+
+private:
+    std::atomic<std::uint64_t> m_free;
+};
 
 // Each part takes its own columns of b, packs them and multiplies all rows of a with them: nothing
 // that one core has written is read by another, which for a small product takes longer than
@@ -100,14 +131,19 @@ void multiplyStrip(const Kernels& kernels, const Slab& slab, Range rows, Range c
 void multiplyByColumns(const Kernels& kernels, const Slab& slab, std::int64_t parts)
 {
     const std::int64_t tiles = ceilDiv(slab.columns, kernels.tileColumns);
-    parallelFor(parts, 1, [&](std::int64_t begin, std::int64_t /*end*/) {
-        const Range tileRange = partOf(tiles, begin, parts);
+    const Later later = takeLater();
+    Parts open(parts);
+    parallelFor(parts, 1, [&](std::int64_t /*begin*/, std::int64_t /*end*/) {
+        const std::int64_t part = open.take();
+        std::array<Ahead, Later::kMost> ahead;
+        const Range tileRange = partOf(tiles, part, parts);
         const Range columns{tileRange.begin * kernels.tileColumns,
                             std::min(tileRange.end * kernels.tileColumns, slab.columns)};
         float* packed =
             packBuffer((tileRange.end - tileRange.begin) * kernels.tileColumns * slab.depth);
         packColumns(kernels, slab, columns, packed);
-        multiplyStrip(kernels, slab, {0, slab.rows}, columns, packed);
+        multiplyStrip(kernels, slab, {0, slab.rows}, columns, packed,
+                      later.part(part, parts, ahead));
     });
 }
 
@@ -143,7 +179,7 @@ void multiplySlab(const Kernels& kernels, const Slab& slab)
         multiplyByColumns(kernels, slab, 1);
         return;
     }
-    const std::int64_t threads = threadCount();
+    const std::int64_t threads = std::min<std::int64_t>(threadCount(), Parts::kMost);
     if (products < kSmallProducts && slab.columns >= threads * kernels.tileColumns) {
         multiplyByColumns(kernels, slab, threads);
         return;

@@ -18,6 +18,15 @@ struct MatrixView
     std::int64_t columnStride;
 };
 
+// Memory that a later product reads: `rows` rows of `bytes` bytes, `pitch` bytes apart.
+struct Ahead
+{
+    const char* data;
+    std::int64_t rows;
+    std::int64_t bytes;
+    std::int64_t pitch;
+};
+
 // A strip of whole rows of the output: plus (null: nothing) + a[rows, depth] * b[depth, columns], b
 // packed by packColumns. depth is at most Kernels::maxDepth. plus lies in rows like out, and may be
 // out.
@@ -31,6 +40,8 @@ struct Strip
     float* out;
     std::int64_t outStride;
     const float* plus;
+    const Ahead* ahead; // this many, fetched into the caches meanwhile
+    std::int64_t aheadCount;
 };
 
 struct Kernels

@@ -26,6 +26,8 @@ constexpr std::chrono::microseconds kSpin{150};
 // True in the pool's threads and in a caller whose job runs: a job started there runs in place.
 thread_local bool insideJob = false;
 
+thread_local int numberInPool = 0; // of the pool's threads
+
 void pauseCpu()
 {
 #if defined(__x86_64__)
@@ -154,9 +156,10 @@ private:
         }
     }
 
-    void work()
+    void work(int thread)
     {
         insideJob = true;
+        numberInPool = thread;
         while (!m_stopping.load()) {
             if (!spinUntil([this] { return hasParts() || m_stopping.load(); })) {
                 std::unique_lock lock(m_mutex);
@@ -173,7 +176,7 @@ private:
         m_stopping.store(false);
         m_threadCount.store(count, std::memory_order_relaxed);
         for (int i = 1; i < count; ++i) {
-            m_threads.emplace_back([this] { work(); });
+            m_threads.emplace_back([this, i] { work(i); });
         }
     }
 
@@ -226,6 +229,11 @@ void parallelFor(std::int64_t count, std::int64_t grain, const Body& body)
         return;
     }
     pool().run(job);
+}
+
+int threadNumber()
+{
+    return numberInPool;
 }
 
 int threadCount()

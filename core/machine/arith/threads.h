@@ -15,6 +15,9 @@ namespace pallascope::arith {
 void parallelFor(std::int64_t count, std::int64_t grain,
                  const std::function<void(std::int64_t begin, std::int64_t end)>& body);
 
+// Of the calling thread: 0 is a caller, the pool's own count from 1.
+[[nodiscard]] int threadNumber();
+
 // As many as the machine has hardware threads, until set. Not to be set from within a body.
 [[nodiscard]] int threadCount();
 void setThreadCount(int count);
