@@ -44,7 +44,7 @@ int printReport(const FinishedRun& run, bool json)
     const trace::Info& info = view.trace->info();
     clearProgress();
     if (json) {
-        fmt::print("{}", analysis::toJson(view.report, info, view.verdict, run.wall));
+        fmt::print("{}", analysis::toJson(view.report, info, view.verdict, run.walls));
     } else {
         fmt::print("{}", analysis::toText(view.report, info, view.alternatives));
         for (const trace::Finding& finding : info.findings) {
@@ -87,7 +87,7 @@ Result<std::vector<std::string>> holding(const std::vector<std::string>& conditi
     const std::string report =
         conditions.empty()
             ? ""
-            : analysis::toJson(view.report, view.trace->info(), view.verdict, run.wall);
+            : analysis::toJson(view.report, view.trace->info(), view.verdict, run.walls);
     std::vector<std::string> lines;
     for (const std::string& text : conditions) {
         const Result<study::Condition> condition = study::parseCondition(text);
@@ -141,6 +141,12 @@ Result<RunRequest> requestOf(const RunCommand& command)
     request.check = !command.noCheck;
     request.inputs = command.inputs;
     request.keepResults = !command.results.empty();
+    request.times = command.times;
+    constexpr std::int64_t kMostTimes = 1000;
+    if (request.times < 1 || request.times > kMostTimes) {
+        return userError(fmt::format("--repeat is {}; a number from 1 to {} is right.",
+                                     request.times, kMostTimes));
+    }
     if (command.memory) {
         constexpr double kGiB = 1U << 30U, kMost = 1 << 20; // a PiB
         if (!(*command.memory > 0 && *command.memory <= kMost)) {

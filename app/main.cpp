@@ -151,6 +151,9 @@ CommandLine::CommandLine()
             "--fail-if", run.failIf,
             "exit with 1 when a field of the JSON report is so: 'vmem>90%', bound_by=memory")
         ->allow_extra_args(false);
+    runApp->add_option("--repeat", run.times,
+                       "run it so many times in one process; wall_all_s of the JSON report holds "
+                       "the time of each, the rest is of the last");
     addPictureOptions(runApp, picture);
     addState();
     reportApp = app.add_subcommand("report", "report on a saved trace");

@@ -131,7 +131,6 @@ Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progres
     const KernelChoice& kernel = job->kernel;
     machine::Options& options = job->options;
     options.progress = progress;
-    options.print = printer;
     options.seed = kSeed;
     options.parameters = kernel.parameters;
     options.parameterOrder = kernel.parameterOrder;
@@ -143,17 +142,28 @@ Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progres
                                 comparison.maxRelError, comparison.method};
         };
     }
-    Result<machine::RunResult> run = machine::run(kernel.program, job->inputs, job->chip, options);
-    if (!run) {
-        return job->refusal(run.error());
+    FinishedRun finished{.request = request};
+    machine::RunResult last;
+    for (std::int64_t time = 1; time <= request.times; ++time) {
+        last = {}; // what it held is free for the next
+        if (time == request.times) {
+            options.print = printer;
+        }
+        Result<machine::RunResult> run =
+            machine::run(kernel.program, job->inputs, job->chip, options);
+        if (!run) {
+            return job->refusal(run.error());
+        }
+        last = std::move(*run);
+        finished.walls.push_back(last.wall);
     }
-    Result<std::shared_ptr<const layout::RunView>> view = makeRunView(std::move(run->trace));
+    Result<std::shared_ptr<const layout::RunView>> view = makeRunView(std::move(last.trace));
     if (!view) {
         return view.error();
     }
-    FinishedRun finished{request, std::move(*view), run->wall, {}};
+    finished.view = std::move(*view);
     if (request.keepResults) {
-        finished.results = std::move(run->outputs);
+        finished.results = std::move(last.outputs);
     }
     return finished;
 }

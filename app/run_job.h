@@ -29,6 +29,7 @@ struct RunRequest
     bool check = true;  // only with full values and a built-in kernel
     std::string inputs; // an .npz with contents of inputs; empty: as the kernel has them
     bool keepResults = false;
+    std::int64_t times = 1; // the last one is kept, all are timed
     machine::Settings settings;
     Bytes memory = kDefaultMemory; // that arrays may take
     bool operator==(const RunRequest&) const = default;
@@ -44,8 +45,8 @@ struct FinishedRun
 {
     RunRequest request;
     std::shared_ptr<const layout::RunView> view;
-    std::optional<Seconds> wall; // the machine alone; absent for a trace from a file
-    std::vector<Array> results;  // one per output argument, where they were to be kept
+    std::vector<Seconds> walls; // the machine alone, each time; none for a trace from a file
+    std::vector<Array> results; // one per output argument, where they were to be kept
 };
 
 // What a form needs to know about a kernel's parameter.

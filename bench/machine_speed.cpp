@@ -41,7 +41,7 @@ double machineSeconds(const app::RunRequest& request)
         std::fprintf(stderr, "%s\n", run.error().message.c_str());
         std::exit(2);
     }
-    return run->wall->value();
+    return run->walls.back().value();
 }
 
 struct Eigen

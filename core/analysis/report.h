@@ -163,9 +163,9 @@ struct LineTime
 [[nodiscard]] std::vector<LineTime> timeByLine(const trace::Trace& trace);
 
 // The report as JSON text (the object that `run --json` prints), and as the six lines of `run`.
-// wallSeconds is absent for a report from a file.
+// walls: how long each of its runs took, the last of which it is of; none for a report from a file.
 [[nodiscard]] std::string toJson(const Report& report, const trace::Info& info,
-                                 const std::string& verdict, std::optional<Seconds> wallSeconds);
+                                 const std::string& verdict, std::span<const Seconds> walls);
 [[nodiscard]] std::string toText(const Report& report, const trace::Info& info,
                                  const std::vector<Alternative>& alternatives);
 

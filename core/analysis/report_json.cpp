@@ -97,7 +97,7 @@ Json splitJson(const TimeSplit& split)
 } // namespace
 
 std::string toJson(const Report& report, const trace::Info& info, const std::string& verdict,
-                   std::optional<Seconds> wallSeconds)
+                   std::span<const Seconds> walls)
 {
     Json json;
     json["kernel"] = report.kernel;
@@ -155,7 +155,12 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     json["prints_kept"] = kept;
     json["jax_accepts"] = info.jaxAccepts;
     json["jax_reason"] = info.jaxReason.empty() ? Json(nullptr) : Json(info.jaxReason);
-    json["wall_s"] = wallSeconds ? Json(wallSeconds->value()) : Json(nullptr);
+    Json all = Json::array();
+    for (const Seconds wall : walls) {
+        all.push_back(wall.value());
+    }
+    json["wall_s"] = walls.empty() ? Json(nullptr) : all.back();
+    json["wall_all_s"] = std::move(all);
     return json.dump(2) + "\n";
 }
 

@@ -14,11 +14,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json jsonOf(const trace::Trace& trace, std::optional<Seconds> wall = Seconds(0.25))
+Json jsonOf(const trace::Trace& trace,
+            const std::vector<Seconds>& walls = {Seconds(0.5), Seconds(0.25)})
 {
     const analysis::Report report = analysis::report(trace).value();
     const std::string verdict = analysis::verdict(report, trace.info(), {});
-    return Json::parse(analysis::toJson(report, trace.info(), verdict, wall));
+    return Json::parse(analysis::toJson(report, trace.info(), verdict, walls));
 }
 
 // The main job with all that a report can have.
@@ -196,6 +197,7 @@ TEST(Json, valuesAreThoseOfTheReport)
     EXPECT_EQ(json["busy_s"].size(), report.busy.size());
     EXPECT_EQ(json["vmem_by_operand"]["x"], 1'048'576);
     EXPECT_EQ(json["wall_s"], 0.25);
+    EXPECT_EQ(json["wall_all_s"], (Json{0.5, 0.25}));
     EXPECT_EQ(json["verdict"].get<std::string>().find('|'), std::string::npos);
     EXPECT_EQ(json["result"]["max_rel_error"], 0.25);
     EXPECT_EQ(json["findings"][0]["source"], "kernels/matmul.cpp:7");
@@ -218,8 +220,9 @@ TEST(Json, whatIsUnknownIsNull)
     builder.info.check = {};
     builder.info.findings = {
         {"over_scoped_limit", trace::FindingClass::Value, "A sentence.", "", -1, {}, {}, 1}};
-    const Json json = jsonOf(*std::move(builder).finish().value(), std::nullopt);
+    const Json json = jsonOf(*std::move(builder).finish().value(), {});
     EXPECT_TRUE(json["wall_s"].is_null());
+    EXPECT_EQ(json["wall_all_s"], Json::array());
     EXPECT_EQ(json["result"]["checked"], false);
     for (const char* key : {"passed", "max_abs_error", "max_rel_error", "method"}) {
         EXPECT_TRUE(json["result"][key].is_null()) << key;

@@ -83,7 +83,7 @@ class Commands(Case):
                 transcendentals hbm_read_bytes hbm_write_bytes traffic arithmetic_intensity flops_per_s
                 peak_flops_per_s utilization bound_by time_split_s verdict vmem_peak_bytes vmem_by_operand
                 vmem_temporaries_estimate_bytes vmem_scoped_limit_bytes vmem_capacity_bytes result findings
-                wall_s""".split():
+                wall_s wall_all_s""".split():
             self.assertIn(key, keys)
         self.assertEqual(
             list(strict_json(report)["time_split_s"]),
@@ -118,6 +118,18 @@ class Commands(Case):
         self.assertEqual(
             strict_json(self.output("report", "old.trace.json", "--json"))["settings"], {}
         )
+
+    def test_repeated_runs_are_timed_one_by_one_and_reported_once(self):
+        once = self.report("matmul", SMALL)
+        repeated = self.report("matmul", SMALL, "--repeat", "3")
+        self.assertEqual(len(repeated["wall_all_s"]), 3)
+        self.assertEqual(repeated["wall_all_s"][2], repeated["wall_s"])
+        for report in (once, repeated):
+            del report["wall_s"], report["wall_all_s"]
+        self.assertEqual(repeated, once)
+        for times in ("0", "-1", "1001"):
+            says = f"--repeat is {times}; a number from 1 to 1000 is right."
+            self.refused("run", "matmul", "--repeat", times, says=[says])
 
     def test_a_check_can_be_left_out(self):
         self.assertTrue(self.report("matmul", SMALL)["result"]["checked"])

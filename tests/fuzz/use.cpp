@@ -196,7 +196,7 @@ void lookAt(const layout::RunView& view)
 {
     const trace::Trace& trace = *view.trace;
     require(nlohmann::json::accept(
-                analysis::toJson(view.report, trace.info(), view.verdict, std::nullopt)),
+                analysis::toJson(view.report, trace.info(), view.verdict, {})),
             "the report is no JSON");
     require(!analysis::toText(view.report, trace.info(), view.alternatives).empty(),
             "the report is empty");
