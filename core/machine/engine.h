@@ -213,6 +213,7 @@ private:
                                   std::int64_t block);
     void write(Flight& flight);
     void dropFlights(SlabRange buffers);
+    [[nodiscard]] bool isOnItsWay(std::int32_t buffer) const;
     void launch(Flight flight, std::int32_t link);
     void landHeld(std::int32_t copy);
     void landHeld(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent);
@@ -291,6 +292,7 @@ private:
     // pipeline.cpp
     void enterPipeline(const PlanItem& item);
     [[nodiscard]] bool takeGrid(PipelineFrame& frame, const ir::Operation& operation);
+    [[nodiscard]] bool isLive(const BlockMap& map);
     [[nodiscard]] const OperandPlan* operandPlan(const ir::Operation& pipeline,
                                                  std::size_t operand);
     void runPipeline();

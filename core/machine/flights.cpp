@@ -156,6 +156,24 @@ void Engine::awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t
     }
 }
 
+// Whether a copy will write to the buffer.
+bool Engine::isOnItsWay(std::int32_t buffer) const
+{
+    const auto writes = [&](const Flight& flight) {
+        const bool byHand = flight.operand == nullptr;
+        return (byHand       ? flight.target.buffer
+                : flight.out ? flight.array.buffer
+                             : flight.slotBuffer)
+               == buffer;
+    };
+    const std::vector<Flight>& held = m_state.held;
+    return std::any_of(held.begin(), held.end(), writes)
+           || std::any_of(m_state.flights.begin(), m_state.flights.end(),
+                          [&](const std::deque<Flight>& link) {
+                              return std::any_of(link.begin(), link.end(), writes);
+                          });
+}
+
 // A copy that nobody waited for would land in memory that is gone.
 void Engine::dropFlights(SlabRange buffers)
 {

@@ -1,6 +1,7 @@
 // A pipeline is entered with its grid, slots and scratch, and gives them back when it ends.
 #include "core/base/format.h"
 #include "core/machine/engine.h"
+#include "core/machine/written.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,9 +12,18 @@ const OperandPlan* Engine::operandPlan(const ir::Operation& pipeline, std::size_
 {
     auto& known = m_operandPlans[{&pipeline, operand}];
     if (!known) {
+        // Another agent may write at any time.
+        const bool alone = m_layout.devices * m_layout.perDevice() == 1;
+        const auto writesTo = [&](ir::ValueId ref) {
+            if (!isWritten(ref)) {
+                return Writes::Never;
+            }
+            const auto root = static_cast<std::size_t>(m_needed.root(ref).index);
+            return alone && !writtenRoots(m_program, pipeline, m_needed)[root] ? Writes::Before
+                                                                               : Writes::During;
+        };
         Result<std::shared_ptr<const OperandPlan>> plan =
-            planOperand(m_program, pipeline, operand, m_chip,
-                        [this](ir::ValueId ref) { return isWritten(ref); });
+            planOperand(m_program, pipeline, operand, m_chip, writesTo);
         if (!plan) {
             fail(plan.error());
             return nullptr;
@@ -21,6 +31,17 @@ const OperandPlan* Engine::operandPlan(const ir::Operation& pipeline, std::size_
         known = std::move(*plan);
     }
     return known.get();
+}
+
+// Whether what a step's index map gives may be something else a step later.
+bool Engine::isLive(const BlockMap& map)
+{
+    if (!map.isLive() && !map.filled().empty()) {
+        land(m_agent->time); // what has ended by now is no longer on its way
+    }
+    return map.isLive()
+           || std::any_of(map.filled().begin(), map.filled().end(),
+                          [&](ir::ValueId ref) { return isOnItsWay(binding(ref).buffer); });
 }
 
 void Engine::enterPipeline(const PlanItem& item)
@@ -50,6 +71,7 @@ void Engine::enterPipeline(const PlanItem& item)
                              "itself is right."));
             return;
         }
+        operand.isLive = isLive(operand.plan->map);
         operand.contents = m_needed.needsContents(operation.operands[i]);
         if (!facts.unbuffered) {
             frame.owned.buffers.push_back(m_state.memory.allocate(facts.slots));

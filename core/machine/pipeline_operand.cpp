@@ -12,7 +12,7 @@
 namespace pallascope::machine {
 
 BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
-                   const IsWritten& isWritten)
+                   const WritesTo& writesTo)
     : m_array(program.type(pipeline.operands[operand]).shape)
 {
     ir::OperandFacts facts = ir::operandFacts(program, pipeline, operand);
@@ -41,7 +41,11 @@ BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, st
         known[operation.results[0]] = {Source::Kind::Operation,
                                        static_cast<std::int64_t>(m_steps.size())};
         m_steps.push_back(std::move(step));
-        m_live = m_live || (loads && isWritten(operation.operands[0]));
+        const Writes writes = loads ? writesTo(operation.operands[0]) : Writes::Never;
+        m_live = m_live || writes == Writes::During;
+        if (writes == Writes::Before) {
+            m_filled.push_back(operation.operands[0]);
+        }
     }
     for (const ir::ValueId result : map.results) {
         m_results.push_back(source(result));
@@ -315,10 +319,10 @@ Status checkOverhang(const ir::Program& program, const ir::BlockSpec& spec,
 Result<std::shared_ptr<const OperandPlan>> planOperand(const ir::Program& program,
                                                        const ir::Operation& pipeline,
                                                        std::size_t index, const chip::Chip& chip,
-                                                       const IsWritten& isWritten)
+                                                       const WritesTo& writesTo)
 {
     const auto& params = std::get<ir::PipelineParams>(pipeline.params);
-    auto operand = std::make_shared<OperandPlan>(program, pipeline, index, isWritten);
+    auto operand = std::make_shared<OperandPlan>(program, pipeline, index, writesTo);
     operand->facts = ir::operandFacts(program, pipeline, index);
     operand->spec = &params.specs[index];
     operand->blockRef = pipeline.regions[0].arguments[index];

@@ -28,15 +28,22 @@ using IndexLoader =
 // Gives a value from around the pipeline.
 using ValueAround = std::function<const RuntimeValue&(ir::ValueId)>;
 
-// Whether anything writes to what a ref names.
-using IsWritten = std::function<bool(ir::ValueId ref)>;
+// What writes to what a ref names, beside copies that are on their way when the pipeline begins.
+enum class Writes : std::uint8_t
+{
+    Never,
+    Before, // and after the pipeline
+    During
+};
+
+using WritesTo = std::function<Writes(ir::ValueId ref)>;
 
 // An index map as straight integer code; that of an Indirect block computes with arrays too.
 class BlockMap
 {
 public:
     BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
-             const IsWritten& isWritten);
+             const WritesTo& writesTo);
 
     // Row-major block number at a grid point; -1 when no element of the block lies in the array, or
     // its list of elements is one too many.
@@ -67,8 +74,11 @@ public:
         return block;
     }
 
-    // Loads from memory that something writes: its results do not last.
+    // Loads from memory that something writes meanwhile: its results do not last.
     [[nodiscard]] bool isLive() const { return m_live; }
+
+    // What it loads from that was written before: its results last unless a copy is on its way.
+    [[nodiscard]] const std::vector<ir::ValueId>& filled() const { return m_filled; }
 
 private:
     struct Source // a result or operand: argument, literal, earlier operation or value from around
@@ -107,6 +117,7 @@ private:
     Shape m_array;
     mutable std::vector<std::int64_t> m_values; // of the steps, while a block is looked up
     bool m_live = false, m_plain = false, m_indirect = false;
+    std::vector<ir::ValueId> m_filled;
     mutable std::vector<RuntimeValue> m_arrays; // of the steps of an Indirect block
     mutable IndexLists m_lists;
     mutable bool m_overfull = false;
@@ -116,8 +127,8 @@ private:
 struct OperandPlan
 {
     OperandPlan(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
-                const IsWritten& isWritten)
-        : map(program, pipeline, operand, isWritten)
+                const WritesTo& writesTo)
+        : map(program, pipeline, operand, writesTo)
     {}
 
     ir::OperandFacts facts;
@@ -151,7 +162,7 @@ struct OperandPlan
 // keeps track of.
 [[nodiscard]] Result<std::shared_ptr<const OperandPlan>>
 planOperand(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
-            const chip::Chip& chip, const IsWritten& isWritten);
+            const chip::Chip& chip, const WritesTo& writesTo);
 
 // The last copy of a slot: row of trace::Copies, -1: none.
 struct SlotCopy
@@ -168,6 +179,7 @@ struct PipelineOperand
     RefBinding array;
     std::int32_t firstSlot = 0; // engine buffer of slot 0
     bool contents = false;      // data moves too
+    bool isLive = false;        // the results of its map do not last
 
     // Cumulative counters; the physical slot is counter mod slots.
     std::int64_t copyIn = 0, waitIn = 0, copyOut = 0, waitOut = 0;

@@ -216,10 +216,11 @@ private:
 
     void add(const PipelineOperand& operand)
     {
-        const auto& [plan, traceOperand, array, firstSlot, contents, copyIn, waitIn, copyOut,
-                     waitOut, nextFetch, inCopyOfSlot, outCopyOfSlot, lastVisitOfBlock] = operand;
-        all(plan, traceOperand, array, firstSlot, contents, copyIn, waitIn, copyOut, waitOut,
-            nextFetch, inCopyOfSlot, outCopyOfSlot, lastVisitOfBlock);
+        const auto& [plan, traceOperand, array, firstSlot, contents, isLive, copyIn, waitIn,
+                     copyOut, waitOut, nextFetch, inCopyOfSlot, outCopyOfSlot, lastVisitOfBlock] =
+            operand;
+        all(plan, traceOperand, array, firstSlot, contents, isLive, copyIn, waitIn, copyOut,
+            waitOut, nextFetch, inCopyOfSlot, outCopyOfSlot, lastVisitOfBlock);
     }
 
     void add(const PipelineFrame& frame)

@@ -4,26 +4,47 @@ namespace pallascope::machine {
 
 using ir::OpCode;
 
-std::vector<bool> writtenRoots(const ir::Program& program, const NeededSet& refs)
+namespace {
+
+// What the operation itself writes to, not what is nested in it.
+void noteWrites(const ir::Operation& operation, const NeededSet& refs, std::vector<bool>& written)
 {
-    std::vector<bool> written(program.values.size(), false);
     const auto write = [&](ir::ValueId ref) {
         written[static_cast<std::size_t>(refs.root(ref).index)] = true;
     };
-    forEachOperation(program.body, [&](const ir::Operation& operation) {
-        if (ir::storesInto(operation.code)) {
-            write(operation.operands[0]);
-        } else if (operation.code == OpCode::DmaStart) {
-            write(operation.operands[1]);
-        } else if (operation.code == OpCode::Pipeline) {
-            const auto& specs = std::get<ir::PipelineParams>(operation.params).specs;
-            for (std::size_t i = 0; i < specs.size(); ++i) {
-                if (specs[i].direction != ir::BlockDirection::In) {
-                    write(operation.operands[i]);
-                }
+    if (ir::storesInto(operation.code)) {
+        write(operation.operands[0]);
+    } else if (operation.code == OpCode::DmaStart) {
+        write(operation.operands[1]);
+    } else if (operation.code == OpCode::Pipeline) {
+        const auto& specs = std::get<ir::PipelineParams>(operation.params).specs;
+        for (std::size_t i = 0; i < specs.size(); ++i) {
+            if (specs[i].direction != ir::BlockDirection::In) {
+                write(operation.operands[i]);
             }
         }
-    });
+    }
+}
+
+} // namespace
+
+std::vector<bool> writtenRoots(const ir::Program& program, const NeededSet& refs)
+{
+    std::vector<bool> written(program.values.size(), false);
+    forEachOperation(program.body,
+                     [&](const ir::Operation& operation) { noteWrites(operation, refs, written); });
+    return written;
+}
+
+std::vector<bool> writtenRoots(const ir::Program& program, const ir::Operation& operation,
+                               const NeededSet& refs)
+{
+    std::vector<bool> written(program.values.size(), false);
+    noteWrites(operation, refs, written);
+    for (const ir::Region& region : operation.regions) {
+        forEachOperation(region,
+                         [&](const ir::Operation& nested) { noteWrites(nested, refs, written); });
+    }
     return written;
 }
 

@@ -1,4 +1,5 @@
-// Which arrays of a program anything writes to: of the others no two accesses can conflict.
+// Which arrays a program, or one operation of it, writes to: of the others no two accesses can
+// conflict.
 #pragma once
 
 #include "core/ir/program.h"
@@ -11,5 +12,8 @@ namespace pallascope::machine {
 // By ValueId, of roots of refs (NeededSet::root): a store, a copy or a pipeline's write-back goes
 // there, at most.
 [[nodiscard]] std::vector<bool> writtenRoots(const ir::Program& program, const NeededSet& refs);
+// The same of an operation with what is nested in it.
+[[nodiscard]] std::vector<bool> writtenRoots(const ir::Program& program,
+                                             const ir::Operation& operation, const NeededSet& refs);
 
 } // namespace pallascope::machine

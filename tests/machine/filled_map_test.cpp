@@ -1,0 +1,111 @@
+// Index maps that load from memory which something fills before the pipeline, and what a copy that
+// is still on its way then changes.
+#include "tests/machine/support.h"
+
+#include <gtest/gtest.h>
+
+namespace pallascope::machine_test {
+
+namespace {
+
+using Blocks = std::vector<std::int64_t>;
+
+constexpr Extent kSteps = 8;
+
+enum class Fill
+{
+    Awaited, // before the pipeline
+    OnItsWay,
+    AlsoByTheBody // which stores what is there already
+};
+
+// x[table[i]] to out[i]. `second` goes to the table behind a large copy, `first` before.
+ir::Program gathering(Fill fill)
+{
+    return mustTrace(pl::kernel(
+        "gathering",
+        {pl::in("first", kInt, {kSteps}), pl::in("second", kInt, {kSteps}),
+         pl::in("large", kF32, {512, 512}), pl::in("x", kF32, {64, 128}),
+         pl::out("out", kF32, {64, 128})},
+        [fill](pl::Ref first, pl::Ref second, pl::Ref large, pl::Ref x, pl::Ref out) {
+            pl::runScoped(
+                {{"table", kInt, {kSteps}, ir::MemorySpace::Smem},
+                 {"near", kF32, {512, 512}},
+                 pl::dmaSemaphores("sem"),
+                 pl::dmaSemaphores("other")},
+                [&](const std::vector<pl::Ref>& refs) {
+                    const pl::Ref& table = refs[0];
+                    pl::dmaStart(first, table, refs[2]);
+                    pl::dmaWait(table, refs[2]);
+                    pl::dmaStart(large, refs[1], refs[3]);
+                    pl::dmaStart(second, table, refs[2]);
+                    const auto wait = [&] {
+                        pl::dmaWait(refs[1], refs[3]);
+                        pl::dmaWait(table, refs[2]);
+                    };
+                    if (fill != Fill::OnItsWay) {
+                        wait();
+                    }
+                    pl::emitPipeline(
+                        {.grid = {kSteps},
+                         .in = {pl::block({8, 128}, [&](auto i) { return pl::at(table[i], 0); })},
+                         .out = {pl::block({8, 128}, [](auto i) { return pl::at(i, 0); })}},
+                        [&](pl::Ref from, pl::Ref to) {
+                            to[pl::all] = from[pl::all];
+                            if (fill == Fill::AlsoByTheBody) {
+                                table[0] = table[0].load();
+                            }
+                        })(x, out);
+                    if (fill == Fill::OnItsWay) {
+                        wait();
+                    }
+                    return std::vector<pl::Value>();
+                });
+        }));
+}
+
+// The blocks of x that were copied.
+Blocks copied(Fill fill, const std::vector<double>& first, const std::vector<double>& second,
+              machine::ValueMode values = machine::ValueMode::Full)
+{
+    const std::vector<Array> inputs{arrayOf(kInt, {kSteps}, first), arrayOf(kInt, {kSteps}, second),
+                                    normalArray(kF32, Shape{512, 512}, 0),
+                                    normalArray(kF32, Shape{64, 128}, 1)};
+    const auto run = machine::run(gathering(fill), inputs, v5e(),
+                                  {.values = values, .settings = {.detectRaces = false}});
+    EXPECT_TRUE(run) << run.error().message;
+    Blocks blocks;
+    if (run) {
+        const trace::Copies& copies = run->trace->copies();
+        for (std::size_t i = 0; i < copies.size(); ++i) {
+            if (copies.operand[i] == 0) { // x
+                blocks.push_back(copies.block[i]);
+            }
+        }
+    }
+    return blocks;
+}
+
+} // namespace
+
+TEST(FilledMap, givesWhatWasThereWhenThePipelineBegan)
+{
+    const std::vector<double> before(kSteps, 7), table{3, 3, 1, 1, 1, 6, 0, 0};
+    for (const Fill fill : {Fill::Awaited, Fill::AlsoByTheBody}) {
+        for (const auto values : {machine::ValueMode::Full, machine::ValueMode::Needed}) {
+            EXPECT_EQ(copied(fill, before, table, values), (Blocks{3, 1, 6, 0}));
+        }
+    }
+}
+
+// The step at which the new table lands asks it for the block before as well, so that nothing seems
+// to change, as in JAX, which evaluates the map at each step anew.
+TEST(FilledMap, seesACopyThatLandsMeanwhile)
+{
+    const std::vector<double> zeros(kSteps, 0), ones(kSteps, 1);
+    EXPECT_EQ(copied(Fill::OnItsWay, zeros, ones), Blocks{0});
+    const std::vector<double> other{0, 0, 0, 0, 0, 0, 0, 5};
+    EXPECT_EQ(copied(Fill::OnItsWay, zeros, other), (Blocks{0, 5}));
+}
+
+} // namespace pallascope::machine_test
