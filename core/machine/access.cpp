@@ -109,7 +109,7 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
 {
     const RefBinding& ref = binding(operation.operands[0]);
     const Shape& memory = memoryShape(operation.operands[0]);
-    const Shape extents = viewOf(ref, memory).shape;
+    const Shape& extents = shapeOf(ref, memory);
     const auto& entries = std::get<ir::IndexerParams>(operation.params).entries;
     const auto dynamic = [&](std::int32_t operand, std::int64_t otherwise) {
         if (operand < 0) {
@@ -123,10 +123,10 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
     // A wait counts the bytes of its ref, wherever they would lie.
     const bool reaches = operation.code != OpCode::RefAt
                          || m_reaches[static_cast<std::size_t>(operation.results[0].index)];
-    std::vector<Window> windows;
-    windows.reserve(entries.size());
+    std::vector<Window>& windows = m_windows;
+    windows.clear();
     Extents accessed, firsts;
-    bool pads = false;
+    bool pads = false, empty = false;
     for (std::size_t axis = 0; axis < entries.size(); ++axis) {
         const ir::IndexEntry& entry = entries[axis];
         std::int64_t start = dynamic(entry.operand, entry.start);
@@ -145,9 +145,11 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
             if (!reached.clipped && !leavesRef(operation, axis, start, last, extents[axis])) {
                 return std::nullopt;
             }
-            reached.clipped = true;
+            if (!reached.clipped) {
+                reached.clipped = std::make_unique<Reached::Clipped>();
+            }
             inside = insideOf(start, size, entry.stride, extents[axis]);
-            reached.empty = reached.empty || inside.count == 0;
+            empty = empty || inside.count == 0;
         }
         windows.push_back(
             {start + inside.first * entry.stride, inside.count, entry.stride, entry.isSlice});
@@ -161,11 +163,12 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
         reached.where.asked = std::make_shared<const Shape>(Shape(accessed));
     }
     if (reached.clipped) {
-        reached.shape = Shape(std::move(accessed));
-        reached.part = {0, viewOf(reached.where, memory).shape, rowMajorStrides(reached.shape)};
+        const Shape shape(std::move(accessed));
+        StridedView part{0, shapeOf(reached.where, memory), rowMajorStrides(shape)};
         for (std::size_t axis = 0; axis < firsts.size(); ++axis) {
-            reached.part.offset += firsts[axis] * reached.part.strides[axis];
+            part.offset += firsts[axis] * part.strides[axis];
         }
+        *reached.clipped = {shape, std::move(part), empty};
     }
     return reached;
 }
@@ -175,21 +178,22 @@ RuntimeValue Engine::loadAt(const Reached& reached, const Buffer& memory)
     if (!reached.clipped) {
         return loadThrough(reached.where, memory);
     }
-    Buffer seen(dtypeOf(reached.where, memory), reached.shape, memory.fill());
-    if (!reached.empty) {
-        seen.store(reached.part, loadThrough(reached.where, memory));
+    const auto& [shape, part, empty] = *reached.clipped;
+    Buffer seen(dtypeOf(reached.where, memory), shape, memory.fill());
+    if (!empty) {
+        seen.store(part, loadThrough(reached.where, memory));
     }
-    return seen.load(StridedView::whole(reached.shape), reached.shape);
+    return seen.load(StridedView::whole(shape), shape);
 }
 
 void Engine::storeAt(const Reached& reached, Buffer& memory, RuntimeValue value)
 {
     if (!reached.clipped) {
         storeThrough(reached.where, memory, std::move(value));
-    } else if (!reached.empty) {
-        Buffer stored(dtypeOf(reached.where, memory), reached.shape, memory.fill());
-        stored.store(StridedView::whole(reached.shape), std::move(value));
-        storeThrough(reached.where, memory, stored.load(reached.part, reached.part.shape));
+    } else if (const auto& [shape, part, empty] = *reached.clipped; !empty) {
+        Buffer stored(dtypeOf(reached.where, memory), shape, memory.fill());
+        stored.store(StridedView::whole(shape), std::move(value));
+        storeThrough(reached.where, memory, stored.load(part, part.shape));
     }
 }
 
@@ -219,7 +223,8 @@ void Engine::access(const Evaluation& evaluation)
     if (!reached) {
         return;
     }
-    if (evaluation.partial && !reached->empty && m_detects
+    const bool isAllOutside = reached->clipped && reached->clipped->empty;
+    if (evaluation.partial && !isAllOutside && m_detects
         && m_state.races.mayConflict(ref.buffer, m_state.memory[ref.buffer].isUncontested)) {
         checkRace(operation.operands[0], operation, stores, reached->where);
     }

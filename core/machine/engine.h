@@ -186,11 +186,15 @@ private:
     // Where a get, swap or ref_at reaches in its ref.
     struct Reached
     {
-        RefBinding where;     // its part inside the ref
-        bool clipped = false; // some of it is outside
-        bool empty = false;   // all of it is outside
-        Shape shape;          // clipped: of all that is accessed
-        StridedView part;     // clipped: the part inside, within that
+        struct Clipped
+        {
+            Shape shape;        // of all that is accessed
+            StridedView part;   // the part inside, within that
+            bool empty = false; // there is no such part
+        };
+
+        RefBinding where;                 // its part inside the ref
+        std::unique_ptr<Clipped> clipped; // where some of it is outside
     };
 
     // Nothing when the run stops there.
@@ -376,6 +380,7 @@ private:
     std::map<std::pair<const ir::Operation*, std::size_t>, std::shared_ptr<const OperandPlan>>
         m_operandPlans;
     std::optional<std::vector<Birth>> m_births;        // where they are watched
+    std::vector<Window> m_windows;                     // of the access that is looked at
     double m_share = 0;                                // done, as progress was told last
     std::chrono::steady_clock::time_point m_lastAsked; // whether to go on
     std::optional<Error> m_error;

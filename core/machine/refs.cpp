@@ -136,16 +136,26 @@ StridedView viewOf(const RefBinding& ref, const Shape& memory)
     return ref.whole ? StridedView::whole(memory) : ref.view;
 }
 
+const Shape& shapeOf(const RefBinding& ref, const Shape& memory)
+{
+    if (!ref.recasts.empty()) {
+        return ref.recasts.back().view.shape;
+    }
+    return ref.whole ? memory : ref.view.shape;
+}
+
 RefBinding narrowed(const RefBinding& ref, const Shape& memory, std::span<const Window> windows)
 {
-    const StridedView from = viewOf(ref, memory);
-    PALLASCOPE_CHECK(windows.size() == from.shape.rank());
-    if (!ref.recasts.empty()) {
-        if (std::optional<RefBinding> below = narrowedBelow(ref, windows)) {
-            return std::move(*below);
-        }
+    PALLASCOPE_CHECK(windows.size() == shapeOf(ref, memory).rank());
+    if (ref.recasts.empty()) { // the usual case, without copies of what is seen now
+        StridedView view =
+            ref.whole ? part(StridedView::whole(memory), windows) : part(ref.view, windows);
+        return {ref.buffer, false, std::move(view), {}, ref.asked};
     }
-    return withView(ref, part(from, windows));
+    if (std::optional<RefBinding> below = narrowedBelow(ref, windows)) {
+        return std::move(*below);
+    }
+    return withView(ref, part(viewOf(ref, memory), windows));
 }
 
 RefBinding transposed(const RefBinding& ref, const Shape& memory,
