@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental.pallas.tpu import emit_pipeline
 from support import (PALLASCOPE, call, check, integers, like, matmul_body, normal, on_mesh,
                      pallascope, pl, pltpu)
 
@@ -246,7 +247,44 @@ def test_what_runs_before_the_body_of_a_pipeline():
         pl.run_scoped(lambda given: pipeline(x_ref, o_ref, allocations=given,
                                              body_prologue=before), make(x_ref, o_ref))
 
-    on_hbm(kernel, integers(32, 128), scratch_shapes=[pltpu.VMEM((8, 128), INT)])
+    pipeline_of(on_hbm(kernel, integers(32, 128), scratch_shapes=[pltpu.VMEM((8, 128), INT)]))
+
+
+def test_what_runs_before_the_body_is_forgotten_where_jax_makes_the_buffers():
+    def kernel(x_ref, o_ref, sum_ref):
+        def before():
+            sum_ref[...] += 1
+
+        def body(x_ref, o_ref):
+            o_ref[...] = x_ref[...] + sum_ref[...]
+
+        sum_ref[...] = jnp.zeros_like(sum_ref)
+        pltpu.emit_pipeline(body, grid=(4,), in_specs=[rows(8)], out_specs=[rows(8)])(
+            x_ref, o_ref, body_prologue=before)
+
+    def capture():
+        return on_hbm(kernel, integers(32, 128), scratch_shapes=[pltpu.VMEM((8, 128), INT)])
+
+    if "0.12" in jax.__version__:
+        with pytest.raises(TypeError, match="body_prologue"):
+            capture()
+    else:
+        pipeline_of(capture())
+
+
+def test_pipelines_by_a_name_that_was_imported():
+    def body(x_ref, o_ref, sum_ref):
+        sum_ref[...] += x_ref[...]
+        o_ref[...] = sum_ref[...]
+
+    def kernel(x_ref, o_ref, sum_ref):
+        sum_ref[...] = jnp.zeros_like(sum_ref)
+        emit_pipeline(body, grid=(4,), in_specs=[rows(8)], out_specs=[rows(8)])(
+            x_ref, o_ref, scratches=(sum_ref,))
+
+    signature = inspect.signature(emit_pipeline)
+    pipeline_of(on_hbm(kernel, integers(32, 128), scratch_shapes=[pltpu.VMEM((8, 128), INT)]))
+    assert inspect.signature(emit_pipeline) == signature
 
 
 def test_outputs_that_accumulate_are_no_plain_pipeline():
@@ -267,19 +305,42 @@ def test_outputs_that_accumulate_are_no_plain_pipeline():
     assert "'op': 'pipeline'" not in str(pallascope.capture(fn, integers(32, 128)).document)
 
 
-def test_a_pipeline_that_jax_has_no_equation_for_is_inlined():
-    """Its body sees where it is, which the equation of JAX lacks here."""
-    if "_explicit_indices" not in inspect.signature(pltpu.emit_pipeline).parameters:
-        pytest.skip("this JAX has no such parameter")
+needs_indices = pytest.mark.skipif(
+    "_explicit_indices" not in inspect.signature(pltpu.emit_pipeline).parameters,
+    reason="this JAX has no such parameter")
 
+
+@needs_indices
+def test_a_pipeline_whose_body_gets_its_indices():
     def body(step, x_ref, o_ref):  # from 0.12 on an object
-        o_ref[...] = x_ref[...] + (step if isinstance(step, tuple) else step.index)[0]
+        i, j = step if isinstance(step, tuple) else step.index
+        number = 3 * i + j if isinstance(step, tuple) else step.local_index
+        o_ref[...] = x_ref[...] + 100 * i + 10 * j + number
 
     def kernel(x_ref, o_ref):
+        pltpu.emit_pipeline(
+            body, grid=(2, 3), in_specs=[pl.BlockSpec((8, 128), lambda i, j: (i, j))],
+            out_specs=[pl.BlockSpec((8, 128), lambda i, j: (i, j))],
+            _explicit_indices=True)(x_ref, o_ref)
+
+    found = pipeline_of(on_hbm(kernel, integers(16, 384), out=(16, 384)))
+    assert [spec["name"] for spec in found["params"]["specs"]] == ["x_ref", "o_ref"]
+
+
+@needs_indices
+def test_the_grid_of_a_body_that_gets_its_indices_is_the_one_around():
+    def kernel(x_ref, o_ref):
+        def body(step, x_ref, o_ref):
+            o_ref[...] = x_ref[...] + pl.program_id(0)
+
         pltpu.emit_pipeline(body, grid=(4,), in_specs=[rows(8)], out_specs=[rows(8)],
                             _explicit_indices=True)(x_ref, o_ref)
 
-    on_hbm(kernel, integers(32, 128))
+    def fn(x):
+        return call(kernel, grid=(3,), in_specs=[ANY], out_specs=ANY,
+                    out_shape=like(32, 128, dtype=INT))(x)
+
+    check(fn, integers(32, 128), oracle=TPU)
 
 
 def test_two_pipelines_one_after_the_other():

@@ -38,48 +38,48 @@ lent.keep(_equation)
 
 @contextlib.contextmanager
 def pipelines_whole() -> Iterator[None]:
-    """What asks for emit_pipeline by its module gets one equation."""
-    with lent.patched(_emit_pipeline), _whole(True):
+    """Who calls emit_pipeline gets one equation."""
+    with lent.patched(lambda _: _emit_pipeline), _whole(True):
         yield
 
 
-def _emit_pipeline(body: Callable[..., None], *, grid: Any, in_specs: Any = (),
-                   out_specs: Any = (), tiling: Any = None, core_axis: Any = None,
-                   core_axis_name: Any = None, dimension_semantics: Any = None,
-                   no_pipelining: bool = False, **others: Any) -> Callable[..., None]:
+def _emit_pipeline(body: Callable[..., None], *, trace_scopes: bool = True,
+                   _explicit_indices: bool = False, **params: Any) -> Callable[..., None]:
     """Its function raises NotImplementedError for what the equation cannot say: capture then
     takes the pipeline apart, as JAX does."""
-
-    def run(*refs: Any, scratches: Any = (), allocations: Any = None,
-            body_prologue: Any = None) -> None:
-        if body_prologue is not None or any(
-                value for name, value in others.items() if name != "trace_scopes"):
-            raise NotImplementedError
-        if allocations is not None:
-            lent.lend(allocations, refs, grid, in_specs, out_specs, tiling, core_axis=core_axis,
-                      core_axis_name=core_axis_name)
-        kernel = lent.with_scratch(body, scratches)
-        shares, offsets = mosaic_pipeline._partition_grid(
-            grid, core_axis_name if core_axis is None else core_axis, dimension_semantics)
-        mapping, blocks, bounds = _mapped(shares, _specs(in_specs), _specs(out_specs), refs)
-        with mapping.trace_env():
-            jaxpr, consts, results = _jaxpr_of(kernel, blocks)
-        if results.num_leaves:
-            raise NotImplementedError
-        of_maps = [const for block in mapping.block_mappings
-                   for const in block.index_map_jaxpr.consts]
-        moved = [offset for offset in offsets if isinstance(offset, jax.Array)]
-        operands, tree = _trees.flatten(refs)
-        _equation.bind(
-            *of_maps, *bounds, *moved, *consts, *operands,
-            body_jaxpr=jaxpr, body_consts_len=len(consts), grid_mapping=mapping, args_tree=tree,
-            tiling=tiling, core_axis=core_axis, core_axis_name=core_axis_name,
-            dimension_semantics=dimension_semantics, no_pipelining=no_pipelining,
-            _num_extra_dynamic=len(moved),
-            _static_grid_offsets=tuple(None if isinstance(offset, jax.Array) else offset
-                                       for offset in offsets))
+    def run(*refs: Any, **given: Any) -> None:
+        if given.get("allocations") is not None:
+            lent.lend(given["allocations"], refs, **params)
+        _bind(lent.whole(body, _explicit_indices, params, **given), refs, **params)
 
     return run
+
+
+def _bind(body: Callable[..., None], refs: tuple[Any, ...], grid: Any, in_specs: Any = (),
+          out_specs: Any = (), tiling: Any = None, core_axis: Any = None,
+          core_axis_name: Any = None, dimension_semantics: Any = None,
+          no_pipelining: bool = False, **others: Any) -> None:
+    if any(others.values()):
+        raise NotImplementedError
+    shares, offsets = mosaic_pipeline._partition_grid(
+        grid, core_axis_name if core_axis is None else core_axis, dimension_semantics)
+    mapping, blocks, bounds = _mapped(shares, _specs(in_specs), _specs(out_specs), refs)
+    with mapping.trace_env():
+        jaxpr, consts, results = _jaxpr_of(body, blocks)
+    if results.num_leaves:
+        raise NotImplementedError
+    of_maps = [const for block in mapping.block_mappings
+               for const in block.index_map_jaxpr.consts]
+    moved = [offset for offset in offsets if isinstance(offset, jax.Array)]
+    operands, tree = _trees.flatten(refs)
+    _equation.bind(
+        *of_maps, *bounds, *moved, *consts, *operands,
+        body_jaxpr=jaxpr, body_consts_len=len(consts), grid_mapping=mapping, args_tree=tree,
+        tiling=tiling, core_axis=core_axis, core_axis_name=core_axis_name,
+        dimension_semantics=dimension_semantics, no_pipelining=no_pipelining,
+        _num_extra_dynamic=len(moved),
+        _static_grid_offsets=tuple(None if isinstance(offset, jax.Array) else offset
+                                   for offset in offsets))
 
 
 def _specs(specs: Any) -> tuple[Any, ...]:

@@ -1,7 +1,8 @@
 """What a call of emit_pipeline brings besides refs, which JAX's equation has no place for.
 
-Scratch of the body becomes what the body closes over. Buffers that are as the pipeline would make
-them are taken for its own; an equation says which they were, so that they are not there twice.
+What the body gets besides its blocks, and what runs before it, becomes part of the body. Buffers
+that are as the pipeline would make them are taken for its own; an equation says which they were,
+so that they are not there twice.
 """
 
 from __future__ import annotations
@@ -9,14 +10,17 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
+import numpy
 from jax._src import core as jax_core
+from jax._src.pallas import core as pallas_core
 from jax._src.pallas.mosaic import pipeline as mosaic_pipeline
 from jax._src.state import types as state_types
-from jax.experimental.pallas import tpu as pltpu
+from jax.experimental import pallas as pl
 
 NAME = "pallascope_lent"
 
@@ -34,42 +38,74 @@ def keep(primitive: Any) -> None:
 
 keep(_equation)
 
+instead: Callable[..., Any] | None = None  # of emit_pipeline
+
+
+def _calls_instead(*args: Any, **kwargs: Any) -> Any:
+    from pallascope import lent  # it runs among the names of JAX's module
+    return lent.instead(*args, **kwargs)  # type: ignore[misc]
+
 
 @contextlib.contextmanager
-def patched(emit_pipeline: Callable[..., Any]) -> Iterator[None]:
-    """What asks for emit_pipeline by its module gets this one."""
-    homes = (mosaic_pipeline, pltpu)
-    before = mosaic_pipeline.emit_pipeline
-    for home in homes:
-        home.emit_pipeline = emit_pipeline
+def patched(make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Iterator[None]:
+    """Who calls emit_pipeline, by whatever name, calls what `make` yields for JAX's own: the
+    function stays the same one, with other code."""
+    global instead
+    function, outer = mosaic_pipeline.emit_pipeline, instead
+    before = types.FunctionType(function.__code__, function.__globals__, function.__name__,
+                                function.__defaults__)
+    before.__kwdefaults__ = function.__kwdefaults__
+    instead = make(before)
+    function.__signature__ = inspect.signature(before)  # type: ignore[attr-defined]
+    function.__code__ = _calls_instead.__code__
     try:
         yield
     finally:
-        for home in homes:
-            home.emit_pipeline = before
+        instead, function.__code__ = outer, before.__code__
+        del function.__signature__
 
 
 @contextlib.contextmanager
 def taken() -> Iterator[None]:
-    """JAX's emit_pipeline, while it is one equation, takes scratch and buffers. Its function raises
-    NotImplementedError for what else it is given: capture then takes the pipeline apart."""
-    before = mosaic_pipeline.emit_pipeline
+    """JAX's emit_pipeline, while it is one equation, takes scratch, buffers, a prologue and
+    explicit indices. Its function raises NotImplementedError for what else it is given: capture
+    then takes the pipeline apart."""
+    def make(before: Callable[..., Any]) -> Callable[..., Any]:
+        def emit_pipeline(body: Callable[..., None], *, _explicit_indices: bool = False,
+                          **params: Any) -> Callable[..., None]:
+            def run(*refs: Any, **given: Any) -> None:
+                if given.get("allocations") is not None:
+                    lend(given["allocations"], refs, **params)
+                before(whole(body, _explicit_indices, params, **given), **params)(*refs)
 
-    def emit_pipeline(body: Callable[..., None], **params: Any) -> Callable[..., None]:
-        def run(*refs: Any, scratches: Any = None, allocations: Any = None, **others: Any) -> None:
-            if others:
-                raise NotImplementedError
-            if allocations is not None:
-                lend(allocations, refs, **params)
-            before(with_scratch(body, scratches or ()), **params)(*refs)
+            return run
 
-        return run
+        return emit_pipeline
 
-    with patched(emit_pipeline):
+    with patched(make):
         yield
 
 
-def with_scratch(body: Callable[..., None], scratches: Sequence[Any]) -> Callable[..., None]:
+def whole(body: Callable[..., None], explicit: bool, params: Mapping[str, Any],
+          scratches: Sequence[Any] | None = None, allocations: Any = None,
+          body_prologue: Callable[[], None] | None = None, **others: Any) -> Callable[..., None]:
+    """The body with all that a pipeline with these `params` gives it besides its blocks."""
+    if others or (body_prologue is not None and not _has_prologue()):
+        raise NotImplementedError
+    body = _with_scratch(body, scratches or ())
+    if body_prologue is not None and allocations is not None:  # else JAX forgets it
+        body = _after(body_prologue, body)
+    return _with_indices(body, **params) if explicit else body
+
+
+def _has_prologue() -> bool:
+    """Whether this JAX knows of one."""
+    pipeline = getattr(mosaic_pipeline, "_emit_pipeline", None)
+    return pipeline is None or "body_prologue" in inspect.signature(
+        pipeline(lambda: None, grid=(1,))).parameters
+
+
+def _with_scratch(body: Callable[..., None], scratches: Sequence[Any]) -> Callable[..., None]:
     """The body, which closes over what it would get behind its blocks."""
     if not scratches:
         return body
@@ -78,9 +114,52 @@ def with_scratch(body: Callable[..., None], scratches: Sequence[Any]) -> Callabl
     def whole(*blocks: Any) -> None:
         body(*blocks, *scratches)
 
+    return _named(whole, body, slice(0, -len(scratches)))
+
+
+def _after(prologue: Callable[[], None], body: Callable[..., None]) -> Callable[..., None]:
+    """What runs in every step before the body, when its blocks are there, and the body."""
+    @functools.wraps(body)
+    def whole(*blocks: Any) -> None:
+        prologue()
+        body(*blocks)
+
+    return whole
+
+
+def _with_indices(body: Callable[..., None], grid: Any = (), core_axis: Any = None,
+                 core_axis_name: Any = None, **_: Any) -> Callable[..., None]:
+    """The body, which asks for the indices that it would get before its blocks."""
+    step_type = getattr(mosaic_pipeline, "PipelineStep", None)
+    if step_type is not None and (core_axis is not None or core_axis_name is not None):
+        raise NotImplementedError  # which of its own steps it is a core does not know here
+
+    @functools.wraps(body)
+    def whole(*blocks: Any) -> None:
+        step: Any = tuple(pl.program_id(axis) for axis in range(len(grid)))
+        if step_type is not None:
+            number: Any = numpy.int32(0)
+            for index, extent in zip(step, grid, strict=True):
+                number = number * extent + index
+            step = step_type(step, number)
+        with pallas_core.grid_env(_Outside()):
+            body(step, *blocks)
+
+    return _named(whole, body, slice(1, None))
+
+
+class _Outside:
+    """To a body with explicit indices the grid is that of the kernel around."""
+
+    def __getitem__(self, axis: int) -> Any:
+        raise NotImplementedError
+
+
+def _named(whole: Any, body: Callable[..., None], part: slice) -> Callable[..., None]:
+    """With this part of the body's names, if it has one for each argument."""
     names = list(inspect.signature(body).parameters.values())
     if all(name.kind is name.POSITIONAL_OR_KEYWORD for name in names):
-        whole.__signature__ = inspect.Signature(names[:-len(scratches)])  # type: ignore
+        whole.__signature__ = inspect.Signature(names[part])
     return whole
 
 
