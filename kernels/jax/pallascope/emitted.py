@@ -21,10 +21,21 @@ from jax._src.pallas import core as pallas_core
 from jax._src.pallas.mosaic import pipeline as mosaic_pipeline
 from jax._src.state import types as state_types
 
-from pallascope import lent
+from pallascope import accumulated, lent
 
-# A TransformedRef is a tree here; up to 0.9 everywhere.
+# A TransformedRef is a tree here; up to 0.9 nowhere.
 _trees = getattr(tree_util, "tracing_registry", tree_util.default_registry)
+
+
+class _View:
+    """A TransformedRef, in a tree of refs that is flattened; it is one again where the tree is."""
+
+    def __init__(self, view: Any) -> None:
+        self.parts = (view.ref, view.transforms)
+
+
+jax.tree_util.register_pytree_node(
+    _View, lambda view: (view.parts, None), lambda _, parts: state_types.TransformedRef(*parts))
 
 # What JAX traced otherwise is not taken for what it would trace now, nor the other way round.
 _whole = jax.make_user_context(False)
@@ -44,13 +55,21 @@ def pipelines_whole() -> Iterator[None]:
 
 
 def _emit_pipeline(body: Callable[..., None], *, trace_scopes: bool = True,
-                   _explicit_indices: bool = False, **params: Any) -> Callable[..., None]:
+                   _explicit_indices: bool = False, should_accumulate_out: Any = False,
+                   **params: Any) -> Callable[..., None]:
     """Its function raises NotImplementedError for what the equation cannot say: capture then
     takes the pipeline apart, as JAX does."""
     def run(*refs: Any, **given: Any) -> None:
-        if given.get("allocations") is not None:
-            lent.lend(given["allocations"], refs, **params)
-        _bind(lent.whole(body, _explicit_indices, params, **given), refs, **params)
+        starts_at_zero = accumulated.check_alone(given)
+        kernel = lent.whole(body, _explicit_indices, params, **given)
+        allocations = given.get("allocations")
+        if any(jax.tree.leaves(should_accumulate_out)):
+            accumulated.bind(_bind, kernel, refs, allocations, should_accumulate_out,
+                             starts_at_zero, **params)
+            return
+        if allocations is not None:
+            lent.lend(allocations, refs, **params)
+        _bind(kernel, refs, **params)
 
     return run
 
@@ -58,9 +77,7 @@ def _emit_pipeline(body: Callable[..., None], *, trace_scopes: bool = True,
 def _bind(body: Callable[..., None], refs: tuple[Any, ...], grid: Any, in_specs: Any = (),
           out_specs: Any = (), tiling: Any = None, core_axis: Any = None,
           core_axis_name: Any = None, dimension_semantics: Any = None,
-          no_pipelining: bool = False, **others: Any) -> None:
-    if any(others.values()):
-        raise NotImplementedError
+          no_pipelining: bool = False, read_outputs: tuple[int, ...] = ()) -> None:
     shares, offsets = mosaic_pipeline._partition_grid(
         grid, core_axis_name if core_axis is None else core_axis, dimension_semantics)
     mapping, blocks, bounds = _mapped(shares, _specs(in_specs), _specs(out_specs), refs)
@@ -71,13 +88,14 @@ def _bind(body: Callable[..., None], refs: tuple[Any, ...], grid: Any, in_specs:
     of_maps = [const for block in mapping.block_mappings
                for const in block.index_map_jaxpr.consts]
     moved = [offset for offset in offsets if isinstance(offset, jax.Array)]
-    operands, tree = _trees.flatten(refs)
+    operands, tree = jax.tree.flatten(jax.tree.map(
+        lambda leaf: _View(leaf) if _is_view(leaf) else leaf, refs, is_leaf=_is_view))
     _equation.bind(
         *of_maps, *bounds, *moved, *consts, *operands,
         body_jaxpr=jaxpr, body_consts_len=len(consts), grid_mapping=mapping, args_tree=tree,
         tiling=tiling, core_axis=core_axis, core_axis_name=core_axis_name,
         dimension_semantics=dimension_semantics, no_pipelining=no_pipelining,
-        _num_extra_dynamic=len(moved),
+        read_outputs=read_outputs, _num_extra_dynamic=len(moved),
         _static_grid_offsets=tuple(None if isinstance(offset, jax.Array) else offset
                                    for offset in offsets))
 

@@ -163,15 +163,29 @@ def _named(whole: Any, body: Callable[..., None], part: slice) -> Callable[..., 
     return whole
 
 
-def lend(allocations: Any, refs: Sequence[Any], grid: Any = (), in_specs: Any = (),
-         out_specs: Any = (), tiling: Any = None, **others: Any) -> None:
-    """Notes that a pipeline has these buffers. Raises NotImplementedError where it would not have
-    made such ones, or does not begin with them empty."""
-    make = getattr(mosaic_pipeline, "_make_pipeline_allocations", None)
-    if make is None or others.get("core_axis") is not None or others.get("core_axis_name"):
+def lend(allocations: Any, refs: Sequence[Any], *, grid: Any, in_specs: Any = (),
+         out_specs: Any = (), tiling: Any = None, core_axis: Any = None,
+         core_axis_name: Any = None, should_accumulate_out: Any = None,
+         besides: Sequence[Any] = (), **_: Any) -> None:
+    """Notes that a pipeline has these buffers, but what is `besides` in them. Raises
+    NotImplementedError where it would not have made such ones, or does not begin with them empty.
+    """
+    if core_axis is not None or core_axis_name:
         raise NotImplementedError
+    make = getattr(mosaic_pipeline, "_make_pipeline_allocations", None)
+    if make is None:  # 0.9
+        specs = tuple(out_specs) if isinstance(out_specs, (list, tuple)) else (out_specs,)
+        make = functools.partial(
+            mosaic_pipeline.make_pipeline_allocations,
+            should_accumulate_out=should_accumulate_out or jax.tree.map(lambda _: False, specs))
     own = make(*refs, in_specs=in_specs, out_specs=out_specs, tiling=tiling, grid=grid)
-    if jax.tree.structure(own) != jax.tree.structure(tuple(allocations)):
+    if _kind(own) != _kind(tuple(allocations)):
         raise NotImplementedError
     _equation.bind(*[leaf for leaf in jax.tree.leaves(allocations)
-                     if isinstance(jax.typeof(leaf), state_types.AbstractRef)])
+                     if isinstance(jax.typeof(leaf), state_types.AbstractRef)
+                     and not any(leaf is ref for ref in besides)])
+
+
+def _kind(allocations: Any) -> Any:
+    leaves, tree = jax.tree.flatten(allocations)
+    return tree, [(tuple(leaf.shape), leaf.dtype) for leaf in leaves if hasattr(leaf, "shape")]

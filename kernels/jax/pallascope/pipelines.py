@@ -32,6 +32,7 @@ class Pipeline:
     core_axis: str = ""  # of a mesh of several cores that share the grid
     parallel: list[int] = dataclasses.field(default_factory=list)  # grid axes that they may share
     divided: list[int] = dataclasses.field(default_factory=list)  # cut among them already
+    read_outputs: tuple[int, ...] = ()  # whose blocks are fetched as well
 
 
 def emit(walk: Walk, pipeline: Pipeline) -> None:
@@ -48,6 +49,8 @@ def emit(walk: Walk, pipeline: Pipeline) -> None:
         name = names[first + number] or f"operand {number}"
         specs.append(_spec(walk, mapping.block_mappings[number], name, is_output,
                            pipeline.origin))
+        if number - mapping.num_inputs in pipeline.read_outputs:
+            specs[-1]["direction"] = "inout"
     refs = [walk.builder.value(types.ref_type(v.aval), names[first + number])
             if number in blocks or number >= count else pipeline.operands[number]
             for number, v in enumerate(pipeline.body.invars[first:])]
@@ -291,7 +294,8 @@ def _emit_pipeline(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         body_consts=[leaf.value for leaf in parts.body_consts],
         origin="emit_pipeline", no_pipelining=bool(eqn.params["no_pipelining"]),
         core_axis=core_axis if shared else "", divided=parts.divided,
-        parallel=parallel_axes(eqn.params["dimension_semantics"]) if shared else []))
+        parallel=parallel_axes(eqn.params["dimension_semantics"]) if shared else [],
+        read_outputs=eqn.params.get("read_outputs", ())))
     return []
 
 
