@@ -217,6 +217,47 @@ def test_outputs_that_accumulate_copy_as_jax_does(params, tmp_path, monkeypatch)
     assert traffic(whole, tmp_path / "a.pallascope") == traffic(parts, tmp_path / "b.pallascope")
 
 
+def read_too(x_ref, _, o_ref, *, grid, where, counts=2, **params):
+    """Adds blocks of x to what o holds, whose blocks are fetched and written."""
+    def body(x_ref, o_ref):
+        o_ref[...] += x_ref[...]
+
+    specs = [pl.BlockSpec((8, 128), lambda i, k: (i, k)), pl.BlockSpec((8, 128), where)]
+    buffers = (pltpu.BufferedRef.input(specs[0], INT),
+               pltpu.BufferedRef.input_output(specs[1], INT, counts))
+
+    def run(given):
+        pltpu.emit_pipeline(body, grid=grid, in_specs=specs[:1], out_specs=specs[1:])(
+            x_ref, o_ref, allocations=given, **params)
+
+    pl.run_scoped(run, buffers)
+
+
+@pytest.mark.parametrize("params", [
+    {"grid": (4, 3), "where": lambda i, k: (i, 0)},
+    {"grid": (4, 3), "where": lambda i, k: (i // 2, 0)},
+    {"grid": (1, 3), "where": lambda i, k: (2, 0)},
+    {"grid": (4, 1), "where": lambda i, k: (i, 0), "counts": (2, 2)},
+    {"grid": (4, 3), "where": lambda i, k: (i, 0), "counts": (3, 2)}])
+def test_outputs_that_are_read_too_copy_as_in_jax(params, tmp_path, monkeypatch):
+    if "counts" in params and "0.12" not in jax.__version__:
+        pytest.skip("from JAX 0.12 on")
+
+    def captured():
+        def fn(x, start):
+            return call(functools.partial(read_too, **params), in_specs=[ANY, ANY], out_specs=ANY,
+                        out_shape=like(32, 128, dtype=INT), input_output_aliases={1: 0})(x, start)
+
+        return check(fn, integers(32, 384), integers(32, 128, seed=1), oracle=TPU)
+
+    whole = captured()
+    assert pipeline_of(whole)["params"]["specs"][1]["direction"] == "inout"
+    monkeypatch.setattr(compat, "PIPELINE_FORMS", (False,))
+    parts = captured()
+    assert "'op': 'pipeline'" not in str(parts.document)
+    assert traffic(whole, tmp_path / "a.pallascope") == traffic(parts, tmp_path / "b.pallascope")
+
+
 @needs_sums
 @pytest.mark.parametrize("cycle", [{"prefetch": lambda *_: None}, {"postyeet": lambda *_: None},
                                    {"last_cycle": np.bool_(True)}, {"schedule": {}}])

@@ -48,7 +48,7 @@ def bind(bind_plain: Callable[..., None], body: Callable[..., None], refs: Seque
     a part of the array itself, and for what JAX decides when the kernel runs."""
     if not _IS_THERE or any(others.values()) or not isinstance(starts_at_zero, bool):
         raise NotImplementedError
-    outputs = tuple(out_specs) if isinstance(out_specs, (list, tuple)) else (out_specs,)
+    outputs = lent.as_tuple(out_specs)
     flags = mosaic_pipeline._broadcast_pytree_to(should_accumulate_out, outputs)
     params = {"grid": grid, "in_specs": in_specs, "out_specs": outputs, "tiling": tiling}
     buffers = allocations
@@ -56,18 +56,21 @@ def bind(bind_plain: Callable[..., None], body: Callable[..., None], refs: Seque
         buffers = mosaic_pipeline.make_pipeline_allocations(
             *refs, should_accumulate_out=flags, needs_swap_ref=False, **params)
     summed = [buffer for buffer in buffers if buffer.is_accumulator]
-    if not all(buffer.is_buffered and buffer.buffer_count == 2 for buffer in summed):
+    if not all(buffer.is_buffered and buffer.buffer_count == 2 for buffer in summed) or any(
+            buffer.is_input_output for buffer in buffers):
         raise NotImplementedError
     kept = [buffer.accum_ref for buffer in summed]
-    if allocations is not None:
-        lent.lend(allocations, refs, besides=kept, should_accumulate_out=flags, **params)
+    params = lent.lend(allocations, refs, params, besides=kept, should_accumulate_out=flags)
     numbers = [number for number, flag in enumerate(jax.tree.leaves(flags)) if flag]
     first = len(jax.tree.leaves(in_specs))
-    specs = {first + number: jax.tree.leaves(outputs)[number] for number in numbers}
+    specs = {first + number: outputs[number] for number in numbers}
+    if not starts_at_zero:
+        params |= {"out_specs": tuple(
+            spec.replace(pipeline_mode=lent.ReadToo(2)) if number in numbers else spec
+            for number, spec in enumerate(outputs))}
 
     def run(*kept: Any) -> None:
-        bind_plain(_with_sums(body, specs, kept, grid, starts_at_zero), refs,
-                   read_outputs=() if starts_at_zero else tuple(numbers), **params)
+        bind_plain(_with_sums(body, specs, kept, grid, starts_at_zero), refs, **params)
 
     if allocations is not None:
         run(*kept)

@@ -67,9 +67,9 @@ def _emit_pipeline(body: Callable[..., None], *, trace_scopes: bool = True,
             accumulated.bind(_bind, kernel, refs, allocations, should_accumulate_out,
                              starts_at_zero, **params)
             return
-        if allocations is not None:
-            lent.lend(allocations, refs, **params)
-        _bind(kernel, refs, **params)
+        if allocations is not None and starts_at_zero is not False:
+            raise NotImplementedError  # outputs that are fetched too would not be
+        _bind(kernel, refs, **lent.lend(allocations, refs, params))
 
     return run
 
@@ -77,7 +77,7 @@ def _emit_pipeline(body: Callable[..., None], *, trace_scopes: bool = True,
 def _bind(body: Callable[..., None], refs: tuple[Any, ...], grid: Any, in_specs: Any = (),
           out_specs: Any = (), tiling: Any = None, core_axis: Any = None,
           core_axis_name: Any = None, dimension_semantics: Any = None,
-          no_pipelining: bool = False, read_outputs: tuple[int, ...] = ()) -> None:
+          no_pipelining: bool = False) -> None:
     shares, offsets = mosaic_pipeline._partition_grid(
         grid, core_axis_name if core_axis is None else core_axis, dimension_semantics)
     mapping, blocks, bounds = _mapped(shares, _specs(in_specs), _specs(out_specs), refs)
@@ -95,7 +95,7 @@ def _bind(body: Callable[..., None], refs: tuple[Any, ...], grid: Any, in_specs:
         body_jaxpr=jaxpr, body_consts_len=len(consts), grid_mapping=mapping, args_tree=tree,
         tiling=tiling, core_axis=core_axis, core_axis_name=core_axis_name,
         dimension_semantics=dimension_semantics, no_pipelining=no_pipelining,
-        read_outputs=read_outputs, _num_extra_dynamic=len(moved),
+        _num_extra_dynamic=len(moved),
         _static_grid_offsets=tuple(None if isinstance(offset, jax.Array) else offset
                                    for offset in offsets))
 

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
-from pallascope import compat, straight, types
+from pallascope import compat, lent, straight, types
 from pallascope.memory import arg_names
 from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Params, Region, Type
@@ -32,7 +32,6 @@ class Pipeline:
     core_axis: str = ""  # of a mesh of several cores that share the grid
     parallel: list[int] = dataclasses.field(default_factory=list)  # grid axes that they may share
     divided: list[int] = dataclasses.field(default_factory=list)  # cut among them already
-    read_outputs: tuple[int, ...] = ()  # whose blocks are fetched as well
 
 
 def emit(walk: Walk, pipeline: Pipeline) -> None:
@@ -49,8 +48,6 @@ def emit(walk: Walk, pipeline: Pipeline) -> None:
         name = names[first + number] or f"operand {number}"
         specs.append(_spec(walk, mapping.block_mappings[number], name, is_output,
                            pipeline.origin))
-        if number - mapping.num_inputs in pipeline.read_outputs:
-            specs[-1]["direction"] = "inout"
     refs = [walk.builder.value(types.ref_type(v.aval), names[first + number])
             if number in blocks or number >= count else pipeline.operands[number]
             for number, v in enumerate(pipeline.body.invars[first:])]
@@ -137,7 +134,10 @@ def _spec(walk: Walk, block: Any, name: str, is_output: bool, origin: str) -> Pa
     if is_output:
         spec["direction"] = "out"
     mode = block.pipeline_mode
-    if mode is not None:
+    if isinstance(mode, lent.ReadToo):
+        spec |= {"direction": "inout", "in_buffers": mode.buffer_count,
+                 "out_buffers": mode.out_count}
+    elif mode is not None:
         count = getattr(mode, "buffer_count", None)
         if not isinstance(count, int):
             walk.problem(f"the pipeline mode {mode} of {name}")
@@ -294,8 +294,7 @@ def _emit_pipeline(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         body_consts=[leaf.value for leaf in parts.body_consts],
         origin="emit_pipeline", no_pipelining=bool(eqn.params["no_pipelining"]),
         core_axis=core_axis if shared else "", divided=parts.divided,
-        parallel=parallel_axes(eqn.params["dimension_semantics"]) if shared else [],
-        read_outputs=eqn.params.get("read_outputs", ())))
+        parallel=parallel_axes(eqn.params["dimension_semantics"]) if shared else []))
     return []
 
 
