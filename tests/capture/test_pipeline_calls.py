@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from jax.experimental.pallas.tpu import emit_pipeline
 from pallascope import compat
-from support import PALLASCOPE, call, check, integers, like, pallascope, pl, pltpu
+from support import PALLASCOPE, call, check, integers, like, on_mesh, pallascope, pl, pltpu
+from test_copies import mesh_of_two
 from test_pipelines import ANY, INT, IS_09, TPU, on_hbm, pipeline_of, rows
 
 
@@ -314,3 +315,21 @@ def test_the_grid_of_a_body_that_gets_its_indices_is_the_one_around():
                     out_shape=like(32, 128, dtype=INT))(x)
 
     check(fn, integers(32, 128), oracle=TPU)
+
+
+@needs_indices
+def test_the_indices_on_one_of_two_cores_are_those_of_the_whole_grid():
+    def body(step, x_ref, o_ref):
+        o_ref[...] = x_ref[...] + (step if isinstance(step, tuple) else step.index)[0]
+
+    def fn(x):
+        @on_mesh(mesh_of_two(), like(32, 128, dtype=INT))
+        def kernel(x_ref, o_ref):
+            pltpu.emit_pipeline(
+                body, grid=(4,), in_specs=[rows(8)], out_specs=rows(8), core_axis_name="core",
+                dimension_semantics=(pltpu.PARALLEL,), _explicit_indices=True)(x_ref, o_ref)
+
+        return kernel(x)
+
+    x = integers(32, 128)
+    check(fn, x, wanted=x + np.repeat(np.arange(4, dtype=np.int32), 8)[:, None], chip="tpu_v5p")
