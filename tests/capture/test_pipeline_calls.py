@@ -318,18 +318,27 @@ def test_the_grid_of_a_body_that_gets_its_indices_is_the_one_around():
 
 
 @needs_indices
-def test_the_indices_on_one_of_two_cores_are_those_of_the_whole_grid():
+@pytest.mark.parametrize("rows_of_blocks", [4, 5])
+def test_the_indices_on_one_of_two_cores_are_those_of_the_whole_grid(rows_of_blocks):
     def body(step, x_ref, o_ref):
-        o_ref[...] = x_ref[...] + (step if isinstance(step, tuple) else step.index)[0]
+        index, number = (step, 0) if isinstance(step, tuple) else (step.index, step.local_index)
+        o_ref[...] = x_ref[...] + 100 * index[0] + number
 
     def fn(x):
-        @on_mesh(mesh_of_two(), like(32, 128, dtype=INT))
+        @on_mesh(mesh_of_two(), like(*x.shape, dtype=INT))
         def kernel(x_ref, o_ref):
+            blocks = pl.BlockSpec((8, 128), lambda i, j: (i, j))
             pltpu.emit_pipeline(
-                body, grid=(4,), in_specs=[rows(8)], out_specs=rows(8), core_axis_name="core",
-                dimension_semantics=(pltpu.PARALLEL,), _explicit_indices=True)(x_ref, o_ref)
+                body, grid=(rows_of_blocks, 3), in_specs=[blocks], out_specs=blocks,
+                core_axis_name="core", dimension_semantics=(pltpu.PARALLEL, pltpu.ARBITRARY),
+                _explicit_indices=True)(x_ref, o_ref)
 
         return kernel(x)
 
-    x = integers(32, 128)
-    check(fn, x, wanted=x + np.repeat(np.arange(4, dtype=np.int32), 8)[:, None], chip="tpu_v5p")
+    x = integers(8 * rows_of_blocks, 384)
+    i, j = np.repeat(np.arange(rows_of_blocks, dtype=np.int32), 8)[:, None], np.repeat(
+        np.arange(3, dtype=np.int32), 128)
+    first = -(-rows_of_blocks // 2)  # rows of the first core
+    number = 3 * np.where(i < first, i, i - first) + j if "0.12" in jax.__version__ else 0
+    kernel = check(fn, x, wanted=x + 100 * i + number, chip="tpu_v5p")
+    assert "'op': 'pipeline'" in str(kernel.document) or rows_of_blocks == 5

@@ -128,19 +128,23 @@ def _after(prologue: Callable[[], None], body: Callable[..., None]) -> Callable[
 
 
 def _with_indices(body: Callable[..., None], grid: Any = (), core_axis: Any = None,
-                 core_axis_name: Any = None, **_: Any) -> Callable[..., None]:
+                  core_axis_name: Any = None, dimension_semantics: Any = None,
+                  **_: Any) -> Callable[..., None]:
     """The body, which asks for the indices that it would get before its blocks."""
     step_type = getattr(mosaic_pipeline, "PipelineStep", None)
+    shares, firsts = grid, (0,) * len(grid)
     if step_type is not None and (core_axis is not None or core_axis_name is not None):
-        raise NotImplementedError  # which of its own steps it is a core does not know here
+        cores = mosaic_pipeline._resolve_core_info(
+            core_axis_name if core_axis is None else core_axis)
+        shares, firsts = mosaic_pipeline._partition_grid(grid, dimension_semantics, *cores)
 
     @functools.wraps(body)
     def whole(*blocks: Any) -> None:
         step: Any = tuple(pl.program_id(axis) for axis in range(len(grid)))
         if step_type is not None:
-            number: Any = numpy.int32(0)
-            for index, extent in zip(step, grid, strict=True):
-                number = number * extent + index
+            number: Any = numpy.int32(0)  # of the core's own steps
+            for index, first, extent in zip(step, firsts, shares, strict=True):
+                number = number * extent + (index - first)
             step = step_type(step, number)
         with pallas_core.grid_env(_Outside()):
             body(step, *blocks)
