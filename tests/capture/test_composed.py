@@ -15,7 +15,8 @@ FUNCTIONS = {
     "erfc": (lax.erfc, X * 3), "exact gelu": (lambda x: jax.nn.gelu(x, approximate=False), X * 3),
     "sinh": (lax.sinh, X * 3), "cosh": (lax.cosh, X * 3), "asinh": (lax.asinh, X * 9),
     "acosh": (lax.acosh, np.abs(X) * 9 + 1), "atanh": (lax.atanh, UNIT * 0.99),
-    "asin": (lax.asin, UNIT), "acos": (lax.acos, UNIT), "atan": (lax.atan, X * 9)}
+    "asin": (lax.asin, UNIT), "acos": (lax.acos, UNIT), "atan": (lax.atan, X * 9),
+    "bessel_i0e": (lax.bessel_i0e, X * 9), "bessel_i1e": (lax.bessel_i1e, X * 9)}
 
 ENDS = np.resize(np.array([0, -0.0, 1, -1, 1e-30, 3e38, -3e38, np.inf, -np.inf, np.nan],
                           np.float32), (8, 128))
@@ -51,6 +52,35 @@ def test_functions_of_numbers(name):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_at_the_ends_of_the_numbers(name):
     in_kernel(FUNCTIONS[name][0], np.abs(ENDS) + 1 if name == "acosh" else ENDS, ulps=8)
+
+
+@pytest.mark.parametrize("name", ["lgamma", "digamma"])
+def test_functions_with_poles(name):
+    fn, x = getattr(lax, name), X * 9
+    x = np.where(x < 0, np.floor(x) + 0.05 + 0.9 * (x - np.floor(x)), x).astype(np.float32)
+    in_kernel(fn, x, ulps=32, terms=16)  # near their zeros large terms cancel
+    behind_kernel(fn, np.abs(X).astype(jnp.bfloat16) + 1, ulps=2, terms=16)
+    at_poles = np.where(ENDS == 1, np.float32(-7), ENDS)
+    in_kernel(lambda x: jnp.stack([fn(x) == np.inf, fn(x) == -np.inf, jnp.isnan(fn(x))]), at_poles)
+
+
+@pytest.mark.parametrize("name", ["igamma", "igammac", "betainc", "igamma_grad_a"])
+def test_functions_that_jax_itself_takes_apart(name):
+    size = np.abs(X[:16]) * 3 + 0.5
+
+    def fn(x):
+        return lax.betainc(x, x + 1, x / (x + 1)) if name == "betainc" else getattr(lax, name)(x, x + 1)
+
+    in_kernel(fn, size, ulps=64, terms=2)
+    behind_kernel(fn, size, ulps=64, terms=2)
+
+
+@pytest.mark.skipif(not hasattr(lax, "polynomial"), reason="this JAX has no polynomial")
+@pytest.mark.parametrize("terms", [2, 8, 9, 20])
+def test_polynomials(terms):
+    x = np.concatenate([UNIT[:8], ENDS])
+    in_kernel(lambda x: jnp.nan_to_num(lax.polynomial(x, [1 / n for n in range(1, terms + 1)])),
+              x, ulps=8, terms=2)
 
 
 NARROW = {

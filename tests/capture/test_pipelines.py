@@ -1,7 +1,5 @@
 """emit_pipeline inside kernels without blocks, and pl.kernel on a mesh of one core."""
 
-import functools
-import inspect
 import json
 import pathlib
 import subprocess
@@ -16,6 +14,7 @@ from support import (PALLASCOPE, call, check, integers, like, matmul_body, norma
 INT = jnp.int32
 ANY = pl.BlockSpec(memory_space=pl.ANY)
 TPU = pltpu.InterpretParams()
+IS_09 = jax.__version__.startswith("0.9.")
 
 
 def rows(size, columns=128, **mode):
@@ -75,7 +74,7 @@ def test_a_pipelined_matmul_with_scratch_of_the_kernel():
 
 @pytest.mark.parametrize("buffers", [1, 3, 4])
 def test_a_pipeline_with_other_numbers_of_buffers(buffers):
-    if buffers == 1 and jax.__version__.startswith("0.9."):
+    if buffers == 1 and IS_09:
         pytest.skip("emit_pipeline of JAX 0.9 takes no single buffer")
 
     def body(x_ref, o_ref):
@@ -138,148 +137,6 @@ def test_index_maps_that_use_values_of_the_kernel():
     table, x = np.array([2, 0, 1, 1], np.int32), integers(32, 128)
     check(fn, table, x, oracle=TPU)
     assert pipeline_of(pallascope.capture(fn, table, x))["params"]["grid"] == [3]
-
-
-def test_a_pipeline_whose_body_sees_scratch_of_the_kernel():
-    def body(x_ref, o_ref, sum_ref):
-        sum_ref[...] += x_ref[...]
-        o_ref[...] = sum_ref[...]
-
-    def kernel(x_ref, o_ref, sum_ref):
-        sum_ref[...] = jnp.zeros_like(sum_ref)
-        pltpu.emit_pipeline(body, grid=(4,), in_specs=[rows(8)], out_specs=[rows(8)])(
-            x_ref, o_ref, scratches=(sum_ref,))
-
-    found = pipeline_of(on_hbm(kernel, integers(32, 128),
-                               scratch_shapes=[pltpu.VMEM((8, 128), INT)]))
-    assert [spec["name"] for spec in found["params"]["specs"]] == ["x_ref", "o_ref"]
-
-
-def twice_by_halves(x_ref, o_ref, lends):
-    """Two pipelines one after the other, with one set of buffers or each with its own."""
-    def body(x_ref, o_ref):
-        o_ref[...] = x_ref[...] * 2
-
-    pipeline, make = pltpu.emit_pipeline_with_allocations(
-        body, grid=(4,), in_specs=[rows(8)], out_specs=[rows(8)])
-
-    def run(buffers):
-        for half in range(2):
-            part = pl.ds(32 * half, 32)
-            pipeline(x_ref.at[part], o_ref.at[part], allocations=buffers)
-
-    part = x_ref.at[pl.ds(0, 32)]
-    if lends:
-        pl.run_scoped(run, make(part, part))
-    else:
-        run(None)
-
-
-needs_allocations = pytest.mark.skipif(
-    jax.__version__.startswith("0.9."),
-    reason="emit_pipeline_with_allocations of JAX 0.9 raises an error")
-
-
-@needs_allocations
-def test_pipelines_with_buffers_from_outside_event_by_event(tmp_path):
-    x, reports = integers(64, 128), []
-    for lends in (True, False):
-        kernel = on_hbm(functools.partial(twice_by_halves, lends=lends), x, out=(64, 128))
-        assert str(kernel.document).count("'op': 'pipeline'") == 2
-        kernel.save(tmp_path / f"{lends}.pallascope")
-        done = subprocess.run([PALLASCOPE, "run", tmp_path / f"{lends}.pallascope", "--json"],
-                              capture_output=True, text=True, check=True)
-        reports.append(json.loads(done.stdout))
-    assert reports[0]["vmem_peak_bytes"] == reports[1]["vmem_peak_bytes"]
-    done = subprocess.run([PALLASCOPE, "compare", tmp_path / "True.pallascope",
-                           tmp_path / "False.pallascope", "--json"],
-                          capture_output=True, text=True, check=True)
-    found = json.loads(done.stdout)
-    assert found["values"]["time_s"]["ratio"] == 1
-    assert found["parting"] is None
-
-
-@needs_allocations
-@pytest.mark.parametrize("where", ["read besides", "of the kernel"])
-def test_buffers_that_are_more_than_a_pipelines_own_are_filled_by_hand(where):
-    spec = rows(8)
-
-    def run(x_ref, o_ref, buffers, make=False):
-        def body(x_ref, o_ref):
-            o_ref[...] = x_ref[...] + 1
-
-        pipeline, make_ = pltpu.emit_pipeline_with_allocations(
-            body, grid=(4,), in_specs=[spec], out_specs=[spec])
-        if make:
-            return make_(x_ref, o_ref)
-        pipeline(x_ref, o_ref, allocations=buffers)
-        if where == "read besides":  # what the last step of this slot left
-            pltpu.sync_copy(buffers[1].window_ref.at[1], o_ref.at[pl.ds(0, 8)])
-
-    def scoped(x_ref, o_ref):
-        pl.run_scoped(lambda buffers: run(x_ref, o_ref, buffers), run(x_ref, o_ref, None, True))
-
-    if where == "of the kernel":
-        array = jax.core.ShapedArray((32, 128), INT)
-        kind = {"source_memory_space": pl.ANY}
-        kernel = on_hbm(run, integers(32, 128), scratch_shapes=[(
-            pltpu.BufferedRef.input(spec, array, 2, grid_rank=1, **kind),
-            pltpu.BufferedRef.output(spec, array, 2, **kind))])
-    else:
-        kernel = on_hbm(scoped, integers(32, 128))
-    assert "'op': 'pipeline'" not in str(kernel.document)
-
-
-@needs_allocations
-@pytest.mark.skipif("0.12" in jax.__version__, reason="JAX 0.12 has it no more")
-def test_what_runs_before_the_body_of_a_pipeline():
-    def kernel(x_ref, o_ref, sum_ref):
-        def before():
-            sum_ref[...] += pl.program_id(0)
-
-        def body(x_ref, o_ref):
-            o_ref[...] = x_ref[...] + sum_ref[...]
-
-        pipeline, make = pltpu.emit_pipeline_with_allocations(
-            body, grid=(4,), in_specs=[rows(8)], out_specs=[rows(8)])
-        sum_ref[...] = jnp.zeros_like(sum_ref)
-        pl.run_scoped(lambda given: pipeline(x_ref, o_ref, allocations=given,
-                                             body_prologue=before), make(x_ref, o_ref))
-
-    on_hbm(kernel, integers(32, 128), scratch_shapes=[pltpu.VMEM((8, 128), INT)])
-
-
-def test_outputs_that_accumulate_are_no_plain_pipeline():
-    def kernel(x_ref, o_ref):
-        def body(x_ref, o_ref):
-            o_ref[...] += x_ref[...]
-
-        pltpu.emit_pipeline(body, grid=(4,), in_specs=[rows(8)], out_specs=[rows(8)],
-                            should_accumulate_out=True)(x_ref, o_ref)
-
-    def fn(x):
-        return call(kernel, in_specs=[ANY], out_specs=ANY, out_shape=like(32, 128, dtype=INT))(x)
-
-    if not jax.__version__.startswith("0.9."):
-        with pytest.raises(TypeError, match="should_accumulate_out"):
-            pallascope.capture(fn, integers(32, 128))
-        return
-    assert "'op': 'pipeline'" not in str(pallascope.capture(fn, integers(32, 128)).document)
-
-
-def test_a_pipeline_that_jax_has_no_equation_for_is_inlined():
-    """Its body sees where it is, which the equation of JAX lacks here."""
-    if "_explicit_indices" not in inspect.signature(pltpu.emit_pipeline).parameters:
-        pytest.skip("this JAX has no such parameter")
-
-    def body(step, x_ref, o_ref):  # from 0.12 on an object
-        o_ref[...] = x_ref[...] + (step if isinstance(step, tuple) else step.index)[0]
-
-    def kernel(x_ref, o_ref):
-        pltpu.emit_pipeline(body, grid=(4,), in_specs=[rows(8)], out_specs=[rows(8)],
-                            _explicit_indices=True)(x_ref, o_ref)
-
-    on_hbm(kernel, integers(32, 128))
 
 
 def test_two_pipelines_one_after_the_other():

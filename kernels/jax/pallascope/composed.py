@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax._src.lax import linalg
 
 from pallascope import functions, primitives, types, windows
 from pallascope.problems import NotCaptured
@@ -64,6 +65,64 @@ def _triangular_solve(left_side: bool, lower: bool, transpose_a: bool, unit_diag
 
         x = lax.fori_loop(0, size, turn, jnp.zeros_like(right))
         return x if left_side else jnp.swapaxes(x, -1, -2)
+
+    return function
+
+
+def _cholesky(**params: Any) -> Callable[..., Any]:
+    """Column after column; NaN throughout where a pivot is not positive."""
+    def function(a: Any) -> Any:
+        size = a.shape[-1]
+        rows = lax.broadcasted_iota(jnp.int32, (size, 1), 0)
+
+        def turn(j: Any, state: Any) -> Any:
+            found, is_right = state
+            column = lax.dynamic_slice_in_dim(a, j, 1, axis=-1)
+            left = lax.dynamic_slice_in_dim(found, j, 1, axis=-2)
+            rest = column - jnp.matmul(found, jnp.swapaxes(left, -1, -2),
+                                       precision=lax.Precision.HIGHEST)
+            pivot = lax.dynamic_slice_in_dim(rest, j, 1, axis=-2)
+            rest = jnp.where(rows >= j, rest / jnp.sqrt(pivot), 0)
+            return (lax.dynamic_update_slice_in_dim(found, rest, j, axis=-1),
+                    is_right & (pivot > 0))
+
+        start = jnp.zeros_like(a), jnp.full((*a.shape[:-2], 1, 1), True)
+        found, is_right = lax.fori_loop(0, size, turn, start)
+        return jnp.where(is_right, found, np.asarray(np.nan, a.dtype))
+
+    return function
+
+
+def _lu(**params: Any) -> Callable[..., Any]:
+    """Column after column, as JAX has it where nothing better is."""
+    def function(x: Any) -> Any:
+        one = linalg._lu_unblocked
+        for _ in x.shape[:-2]:
+            one = jax.vmap(one)
+        pivots, permutation, found = one(x)
+        return found, pivots, permutation
+
+    return function
+
+
+def _linear_solve(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """How to solve it is a function among the parameters."""
+    counts = eqn.params["const_lengths"]
+    skipped = counts.matvec + counts.vecmat
+    consts = operands[skipped:skipped + counts.solve]
+    rest = operands[skipped + counts.solve + counts.transpose_solve:]
+    return walk.run_here(eqn.params["jaxprs"].solve, consts + rest)
+
+
+def _polynomial(unroll: int | None = None) -> Callable[..., Any]:
+    """By Horner's rule, with the product by which a long one begins as JAX's loop does."""
+    def function(x: Any, *coefficients: Any) -> Any:
+        found = coefficients[-1]
+        if len(coefficients) > (8 if unroll is None else unroll):
+            found = 0 * x + found
+        for coefficient in reversed(coefficients[:-1]):
+            found = found * x + coefficient
+        return found
 
     return function
 
@@ -227,11 +286,14 @@ RULES: dict[str, Rule] = {
     "ragged_dot_general": _traced(_ragged_dot),
     **{name: _traced(functions.of_numbers(function))
        for name, function in functions.FUNCTIONS.items()},
+    **{name: _traced(functions.by_jax(name)) for name in functions.BY_JAX},
     **{name: _traced(function) for name, function in windows.REDUCTIONS.items()},
     "conv_general_dilated": _traced(windows.convolution), "mulhi": _traced(functions.mulhi),
     "bitcast_convert_type": _bitcast, "dot_general": _dot_general,
     "call_hi_primitive": _traced(_expanded), "top_k": _traced(_top_k),
     "triangular_solve": _traced(_triangular_solve), "log2": _traced(_log2),
+    "cholesky": _traced(_cholesky), "custom_linear_solve": _linear_solve,
+    "lu": _traced(_lu), "polynomial": _traced(_polynomial),
     "approx_top_k": _traced(_approx_top_k), "einshape_lo": _traced(_einshape),
     "convert_element_type": _convert,
     "reduce_precision": _traced(_reduce_precision)}

@@ -21,10 +21,21 @@ from jax._src.pallas import core as pallas_core
 from jax._src.pallas.mosaic import pipeline as mosaic_pipeline
 from jax._src.state import types as state_types
 
-from pallascope import lent
+from pallascope import accumulated, lent
 
-# A TransformedRef is a tree here; up to 0.9 everywhere.
+# A TransformedRef is a tree here; up to 0.9 nowhere.
 _trees = getattr(tree_util, "tracing_registry", tree_util.default_registry)
+
+
+class _View:
+    """A TransformedRef, in a tree of refs that is flattened; it is one again where the tree is."""
+
+    def __init__(self, view: Any) -> None:
+        self.parts = (view.ref, view.transforms)
+
+
+jax.tree_util.register_pytree_node(
+    _View, lambda view: (view.parts, None), lambda _, parts: state_types.TransformedRef(*parts))
 
 # What JAX traced otherwise is not taken for what it would trace now, nor the other way round.
 _whole = jax.make_user_context(False)
@@ -38,48 +49,55 @@ lent.keep(_equation)
 
 @contextlib.contextmanager
 def pipelines_whole() -> Iterator[None]:
-    """What asks for emit_pipeline by its module gets one equation."""
-    with lent.patched(_emit_pipeline), _whole(True):
+    """Who calls emit_pipeline gets one equation."""
+    with lent.patched(lambda _: _emit_pipeline), _whole(True):
         yield
 
 
-def _emit_pipeline(body: Callable[..., None], *, grid: Any, in_specs: Any = (),
-                   out_specs: Any = (), tiling: Any = None, core_axis: Any = None,
-                   core_axis_name: Any = None, dimension_semantics: Any = None,
-                   no_pipelining: bool = False, **others: Any) -> Callable[..., None]:
+def _emit_pipeline(body: Callable[..., None], *, trace_scopes: bool = True,
+                   _explicit_indices: bool = False, should_accumulate_out: Any = False,
+                   **params: Any) -> Callable[..., None]:
     """Its function raises NotImplementedError for what the equation cannot say: capture then
     takes the pipeline apart, as JAX does."""
-
-    def run(*refs: Any, scratches: Any = (), allocations: Any = None,
-            body_prologue: Any = None) -> None:
-        if body_prologue is not None or any(
-                value for name, value in others.items() if name != "trace_scopes"):
-            raise NotImplementedError
-        if allocations is not None:
-            lent.lend(allocations, refs, grid, in_specs, out_specs, tiling, core_axis=core_axis,
-                      core_axis_name=core_axis_name)
-        kernel = lent.with_scratch(body, scratches)
-        shares, offsets = mosaic_pipeline._partition_grid(
-            grid, core_axis_name if core_axis is None else core_axis, dimension_semantics)
-        mapping, blocks, bounds = _mapped(shares, _specs(in_specs), _specs(out_specs), refs)
-        with mapping.trace_env():
-            jaxpr, consts, results = _jaxpr_of(kernel, blocks)
-        if results.num_leaves:
-            raise NotImplementedError
-        of_maps = [const for block in mapping.block_mappings
-                   for const in block.index_map_jaxpr.consts]
-        moved = [offset for offset in offsets if isinstance(offset, jax.Array)]
-        operands, tree = _trees.flatten(refs)
-        _equation.bind(
-            *of_maps, *bounds, *moved, *consts, *operands,
-            body_jaxpr=jaxpr, body_consts_len=len(consts), grid_mapping=mapping, args_tree=tree,
-            tiling=tiling, core_axis=core_axis, core_axis_name=core_axis_name,
-            dimension_semantics=dimension_semantics, no_pipelining=no_pipelining,
-            _num_extra_dynamic=len(moved),
-            _static_grid_offsets=tuple(None if isinstance(offset, jax.Array) else offset
-                                       for offset in offsets))
+    def run(*refs: Any, **given: Any) -> None:
+        starts_at_zero = accumulated.check_alone(given)
+        kernel = lent.whole(body, _explicit_indices, params, **given)
+        allocations = given.get("allocations")
+        if any(jax.tree.leaves(should_accumulate_out)):
+            accumulated.bind(_bind, kernel, refs, allocations, should_accumulate_out,
+                             starts_at_zero, **params)
+            return
+        if allocations is not None and starts_at_zero is not False:
+            raise NotImplementedError  # outputs that are fetched too would not be
+        _bind(kernel, refs, **lent.lend(allocations, refs, params))
 
     return run
+
+
+def _bind(body: Callable[..., None], refs: tuple[Any, ...], grid: Any, in_specs: Any = (),
+          out_specs: Any = (), tiling: Any = None, core_axis: Any = None,
+          core_axis_name: Any = None, dimension_semantics: Any = None,
+          no_pipelining: bool = False) -> None:
+    shares, offsets = mosaic_pipeline._partition_grid(
+        grid, core_axis_name if core_axis is None else core_axis, dimension_semantics)
+    mapping, blocks, bounds = _mapped(shares, _specs(in_specs), _specs(out_specs), refs)
+    with mapping.trace_env():
+        jaxpr, consts, results = _jaxpr_of(body, blocks)
+    if results.num_leaves:
+        raise NotImplementedError
+    of_maps = [const for block in mapping.block_mappings
+               for const in block.index_map_jaxpr.consts]
+    moved = [offset for offset in offsets if isinstance(offset, jax.Array)]
+    operands, tree = jax.tree.flatten(jax.tree.map(
+        lambda leaf: _View(leaf) if _is_view(leaf) else leaf, refs, is_leaf=_is_view))
+    _equation.bind(
+        *of_maps, *bounds, *moved, *consts, *operands,
+        body_jaxpr=jaxpr, body_consts_len=len(consts), grid_mapping=mapping, args_tree=tree,
+        tiling=tiling, core_axis=core_axis, core_axis_name=core_axis_name,
+        dimension_semantics=dimension_semantics, no_pipelining=no_pipelining,
+        _num_extra_dynamic=len(moved),
+        _static_grid_offsets=tuple(None if isinstance(offset, jax.Array) else offset
+                                   for offset in offsets))
 
 
 def _specs(specs: Any) -> tuple[Any, ...]:

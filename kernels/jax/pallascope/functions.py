@@ -1,7 +1,8 @@
 """Functions of numbers that the format lacks, by those that it has. They are computed in float32.
 
-Formulas: OpenXLA's decompositions (xla/mlir_hlo chlo_legalize_to_hlo); erfc is that of the Cephes
-library (ndtrf.c, S. Moshier).
+Formulas: OpenXLA's decompositions (xla/mlir_hlo chlo_legalize_to_hlo), where the logarithm of the
+gamma function and its slope are Lanczos' sum; erfc and bessel_i1e are those of the Cephes library
+(ndtrf.c and i1f.c, S. Moshier).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax._src.lax import special
 
 _HALF = np.float32(np.log(0.5))
 _LARGE = np.float32(np.sqrt(np.finfo(np.float32).max))
@@ -38,6 +40,80 @@ def _erfc(x: Any) -> Any:
     near, far = (_polynomial(coefficients, 1 / (size * size)) for coefficients in _ERFC)
     tail = jnp.where(power == 0, 0, power / size * jnp.where(size < 2, near, far))
     return jnp.where(jnp.abs(x) < 1, 1 - lax.erf(x), jnp.where(x < 0, 2 - tail, tail))
+
+
+_LANCZOS = 7.0
+_LANCZOS_TERMS = (676.520368121885098567009, -1259.13921672240287047156, 771.3234287776530788486528,
+                  -176.615029162140599065846, 12.507343278686904814458936,
+                  -0.13857109526572011689554707, 9.984369578019570859563e-6,
+                  1.50563273514931155834e-7)
+
+
+def _lanczos(z: Any) -> tuple[Any, Any, Any]:
+    """Lanczos' sum at z + 1, its slope, and the logarithm of z + 7.5."""
+    total, slope = jnp.full_like(z, 0.99999999999980993), jnp.zeros_like(z)
+    for number, term in enumerate(_LANCZOS_TERMS, 1):
+        total = total + np.float32(term) / (z + number)
+        slope = slope - np.float32(term) / ((z + number) * (z + number))
+    shift = np.float32(_LANCZOS + 0.5)
+    return total, slope, jnp.log1p(z / shift) + np.log(shift)
+
+
+def _lgamma(x: Any) -> Any:
+    mirrored = x < 0.5
+    z = jnp.where(mirrored, -x, x - 1)
+    total, _, log = _lanczos(z)
+    found = np.float32(np.log(2 * np.pi) / 2) + (
+        z + 0.5 - (z + np.float32(_LANCZOS + 0.5)) / log) * log + jnp.log(total)
+    part = jnp.abs(x) - jnp.floor(jnp.abs(x))
+    sine = jnp.log(jnp.sin(np.float32(np.pi) * jnp.minimum(part, 1 - part)))
+    other = jnp.where(jnp.isfinite(sine), np.float32(np.log(np.pi)) - sine - found, -sine)
+    return jnp.where(jnp.isinf(x), np.float32(np.inf), jnp.where(mirrored, other, found))
+
+
+def _digamma(x: Any) -> Any:
+    mirrored = x < 0.5
+    z = jnp.where(mirrored, -x, x - 1)
+    total, slope, log = _lanczos(z)
+    found = log + slope / total - np.float32(_LANCZOS) / (z + np.float32(_LANCZOS + 0.5))
+    angle = np.float32(np.pi) * (x + jnp.abs(jnp.floor(x + 0.5)))
+    other = found - np.float32(np.pi) * jnp.cos(angle) / jnp.sin(angle)
+    is_pole = (x <= 0) & (x == jnp.floor(x))
+    at_pole = jnp.where(x == 0, _DIGAMMA_OF_0, np.float32(np.nan))
+    return jnp.where(is_pole, at_pole, jnp.where(mirrored, other, found))
+
+
+# From JAX 0.12 on, which has a logarithm of the gamma function of its own as well.
+_OWN_LGAMMA = getattr(special, "lgamma_impl", None)
+_DIGAMMA_OF_0 = np.float32(-np.inf if _OWN_LGAMMA else np.nan)
+
+
+# Of x / 2 - 2 up to 8, of 32 / x - 2 beyond.
+_I1E = ((9.38153738649577178388e-9, -4.44505912879632808065e-8, 2.00329475355213526229e-7,
+         -8.56872026469545474066e-7, 3.47025130813767847674e-6, -1.32731636560394358279e-5,
+         4.78156510755005422638e-5, -1.61760815825896745588e-4, 5.12285956168575772895e-4,
+         -1.51357245063125314899e-3, 4.15642294431288815669e-3, -1.05640848946261981558e-2,
+         2.47264490306265168283e-2, -5.29459812080949914269e-2, 1.02643658689847095384e-1,
+         -1.76416518357834055153e-1, 2.52587186443633654823e-1),
+        (-3.83538038596423702205e-9, -2.63146884688951950684e-8, -2.51223623787020892529e-7,
+         -3.88256480887769039346e-6, -1.10588938762623716291e-4, -9.76109749136146840777e-3,
+         7.78576235018280120474e-1))
+
+
+def _chebyshev(coefficients: tuple[float, ...], x: Any) -> Any:
+    """Clenshaw's sum; the last coefficient counts half."""
+    last = before = jnp.zeros_like(x)
+    found = jnp.full_like(x, coefficients[0])
+    for coefficient in coefficients[1:]:
+        before, last, found = last, found, x * found - last + np.float32(coefficient)
+    return 0.5 * (found - before)
+
+
+def _bessel_i1e(x: Any) -> Any:
+    size = jnp.abs(x)
+    near = _chebyshev(_I1E[0], size / 2 - 2) * size
+    far = _chebyshev(_I1E[1], 32 / size - 2) / jnp.sqrt(size)
+    return jnp.sign(x) * jnp.where(size <= 8, near, far)
 
 
 def _sinh(x: Any) -> Any:
@@ -88,7 +164,8 @@ def _one_minus_square(x: Any) -> Any:
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "erfc": _erfc, "sinh": _sinh, "cosh": _cosh, "asinh": _asinh, "acosh": _acosh,
     "atanh": _atanh, "asin": _asin, "acos": _acos, "atan": _atan,
-    "one_minus_square": _one_minus_square}
+    "one_minus_square": _one_minus_square, "lgamma": _OWN_LGAMMA or _lgamma, "digamma": _digamma,
+    "bessel_i0e": special.bessel_i0e_impl, "bessel_i1e": _bessel_i1e}
 
 
 def of_numbers(function: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -97,6 +174,17 @@ def of_numbers(function: Callable[[Any], Any]) -> Callable[..., Any]:
         return lambda x: function(x.astype(np.float32)).astype(x.dtype)
 
     return made
+
+
+def by_jax(name: str) -> Callable[..., Any]:
+    """A function that JAX itself lowers as others."""
+    def made(**params: Any) -> Callable[..., Any]:
+        return special._up_and_broadcast(getattr(special, f"{name}_impl"))
+
+    return made
+
+
+BY_JAX = ("igamma", "igammac", "igamma_grad_a", "random_gamma_grad", "regularized_incomplete_beta")
 
 
 def mulhi(**params: Any) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
-from pallascope import compat, straight, types
+from pallascope import compat, lent, straight, types
 from pallascope.memory import arg_names
 from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Params, Region, Type
@@ -134,7 +134,10 @@ def _spec(walk: Walk, block: Any, name: str, is_output: bool, origin: str) -> Pa
     if is_output:
         spec["direction"] = "out"
     mode = block.pipeline_mode
-    if mode is not None:
+    if isinstance(mode, lent.ReadToo):
+        spec |= {"direction": "inout", "in_buffers": mode.buffer_count,
+                 "out_buffers": mode.out_count}
+    elif mode is not None:
         count = getattr(mode, "buffer_count", None)
         if not isinstance(count, int):
             walk.problem(f"the pipeline mode {mode} of {name}")

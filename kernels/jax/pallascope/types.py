@@ -51,6 +51,8 @@ def dtype_of(dtype: Any) -> str:
         name = np.dtype(dtype).name
     except TypeError:  # an extended one
         name = str(dtype)
+    if name.startswith("complex"):
+        raise NotCaptured(f"complex numbers ({name})")
     if name not in DTYPES and name not in CODES:
         raise NotCaptured(f"dtype {name}")
     return CODES.get(name) or DTYPES[name]

@@ -17,6 +17,8 @@ from pallascope.sources import Locations, is_author, place_of, place_of_function
 # Takes an equation and its operands, as values of the program; yields the values of its results.
 Rule = Callable[["Walk", Any, list[int]], list[int]]
 
+_MOST_OF_A_TABLE = 64
+
 
 @dataclasses.dataclass(frozen=True)
 class Leaf:
@@ -145,11 +147,20 @@ class Walk:
         return types.array_type(variable.aval)
 
     def constant(self, const: Any) -> int:
-        """A scalar that a jaxpr closes over."""
+        """What a jaxpr closes over: a scalar, or the short table of a function that the format
+        lacks."""
         array = types.stored(const)
-        if array.shape != ():
+        dtype = types.dtype_of(array.dtype)
+        if array.size > _MOST_OF_A_TABLE:
             self.problem(f"an array constant of shape {array.shape} inside the kernel")
-        return self.builder.literal(types.dtype_of(array.dtype), array.flat[0])
+            return self.builder.value(Type(dtype, array.shape))
+        parts = [self.builder.literal(dtype, element) for element in array.flat]
+        if array.shape == ():
+            return parts[0]
+        flat = [self.builder.broadcast(part, (1,)) for part in parts]
+        table = self.builder.one("concatenate", flat, Type(dtype, (len(flat),)), {"axis": 0})
+        return self.builder.one("reshape", [table], Type(dtype, array.shape),
+                                {"shape": list(array.shape)})
 
     def index(self, value: int) -> int:
         """The value as int32, which all indices of the format are."""
