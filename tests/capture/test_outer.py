@@ -177,7 +177,8 @@ def tables(pallas_rows):
     places = jnp.where(rows > 5, rows[:, ::-1], rows ^ 6)
     small = jnp.array([200, 7, 100], jnp.int32).astype(jnp.uint8) + jnp.uint8(100)
     flags = ~(places.T <= 0) & (jnp.minimum(places, 9).T != 3)
-    return (pallas_rows, places, small.astype(jnp.int8), flags, jnp.maximum(places, 1).reshape(3, 2),
+    return (pallas_rows, places, small.astype(jnp.int8), flags,
+            jnp.maximum(places, 1).reshape(3, 2),
             jnp.broadcast_to(ends[:, None], (3, 4))[1:3, ::2],
             places[:, jnp.array([2, 0, -1])], places[jnp.array([[1], [0]]), jnp.array([0, 2])],
             lax.dynamic_slice(places, (1, 2), (1, 2)),  # clamped
