@@ -67,7 +67,7 @@ def emit(walk: Walk, pipeline: Pipeline) -> None:
         "scratch_names": [name or "scratch" for name in names[first + count:]]}
     operands = [pipeline.operands[number] for number in blocks]
     walk.builder.emit("pipeline", operands + pipeline.bounds, [],
-                      {key: value for key, value in params.items() if value or key == "grid"},
+                      {key: value for key, value in params.items() if value or key in ("grid", "specs")},
                       regions)
 
 
