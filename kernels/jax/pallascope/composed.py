@@ -91,6 +91,18 @@ def _einshape(equation: str, sizes: Any, **params: Any) -> Callable[..., Any]:
     return function
 
 
+def _polynomial(unroll: int | None = None) -> Callable[..., Any]:
+    """Horner's rule; a long one JAX starts from 0."""
+    def function(x: Any, *coefficients: Any) -> Any:
+        first, *rest = reversed(coefficients)
+        value = first if len(rest) < (unroll or 8) else x * 0 + first
+        for coefficient in rest:
+            value = value * x + coefficient
+        return value
+
+    return function
+
+
 def _log2(**params: Any) -> Callable[..., Any]:
     return lambda x: lax.log(x) * np.asarray(1 / np.log(2), x.dtype)
 
@@ -232,6 +244,7 @@ RULES: dict[str, Rule] = {
     "bitcast_convert_type": _bitcast, "dot_general": _dot_general,
     "call_hi_primitive": _traced(_expanded), "top_k": _traced(_top_k),
     "triangular_solve": _traced(_triangular_solve), "log2": _traced(_log2),
+    "polynomial": _traced(_polynomial),
     "approx_top_k": _traced(_approx_top_k), "einshape_lo": _traced(_einshape),
     "convert_element_type": _convert,
     "reduce_precision": _traced(_reduce_precision)}
