@@ -103,6 +103,10 @@ def _polynomial(unroll: int | None = None) -> Callable[..., Any]:
     return function
 
 
+def _cumlogsumexp(axis: int, reverse: bool) -> Callable[..., Any]:
+    return lambda x: lax.associative_scan(jnp.logaddexp, x, reverse=reverse, axis=axis)
+
+
 def _log2(**params: Any) -> Callable[..., Any]:
     return lambda x: lax.log(x) * np.asarray(1 / np.log(2), x.dtype)
 
@@ -244,7 +248,7 @@ RULES: dict[str, Rule] = {
     "bitcast_convert_type": _bitcast, "dot_general": _dot_general,
     "call_hi_primitive": _traced(_expanded), "top_k": _traced(_top_k),
     "triangular_solve": _traced(_triangular_solve), "log2": _traced(_log2),
-    "polynomial": _traced(_polynomial),
+    "polynomial": _traced(_polynomial), "cumlogsumexp": _traced(_cumlogsumexp),
     "approx_top_k": _traced(_approx_top_k), "einshape_lo": _traced(_einshape),
     "convert_element_type": _convert,
     "reduce_precision": _traced(_reduce_precision)}
