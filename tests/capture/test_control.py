@@ -230,3 +230,21 @@ def test_relu_and_softplus_of_jax_nn():
         o_ref[...] = jax.nn.relu(x_ref[...]) + jax.nn.silu(x_ref[...])
 
     with_scalars(kernel, [0], normal(8, 128), dtype=jnp.float32, ulps=8)
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_axes_of_a_grid_by_their_names(batched):
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...] + jax.lax.axis_index("i") * 10 + jax.lax.axis_index("j")
+
+    def fn(x):
+        spec = pl.BlockSpec((8, 128), lambda i, j: (i, j))
+        return call(kernel, grid=(("i", 4), ("j", 2)), in_specs=[spec], out_specs=spec,
+                    out_shape=like(32, 256, dtype=INT))(x)
+
+    x = integers(32, 256)
+    wanted = x + np.repeat(np.arange(4, dtype=np.int32) * 10, 8)[:, None]
+    wanted[:, 128:] += 1
+    found = check(jax.vmap(fn) if batched else fn, np.stack([x] * 3) if batched else x,
+                  wanted=np.stack([wanted] * 3) if batched else wanted)
+    assert str(["vmap0"] * batched + ["i", "j"]) in str(found.document)

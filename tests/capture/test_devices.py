@@ -119,6 +119,36 @@ def test_a_copy_that_nobody_waits_for_is_found_on_every_device():
     assert [finding["count"] for finding in report["findings"]] == [8, 8]
 
 
+def test_a_constant_that_a_shard_map_cuts_is_not_computed_with_as_a_whole():
+    """As a table of ranks is given to devices, put on them by name or not."""
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...]
+
+    def fn(x):
+        mesh = pallascope.mesh_of({"x": 4})
+        cut = jax.sharding.NamedSharding(mesh, P("x"))
+        ranks = jax.device_put(jnp.arange(4, dtype=jnp.float32)[:, None], cut)
+
+        def local(rank, odd, x):
+            call = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))
+            return call(x + rank[0, 0] * 10 + jnp.sum(odd * 2))
+
+        return sharded(local, mesh, (P("x"), P("x"), P("x")), P("x"))(
+            ranks, 2 * jnp.arange(8, dtype=jnp.float32) + 1, jax.device_put(x))
+
+    x = np.floor(x_of(32, 128) * 100)
+    ours, findings, _ = run(pallascope.capture(fn, x))
+    added = np.arange(4) * 10 + (2 * np.arange(8) + 1).reshape(4, 2).sum(1) * 2
+    np.testing.assert_array_equal(ours, x + np.repeat(added, 8)[:, None])
+    assert findings == []
+
+
+def test_arrays_that_are_put_into_the_hosts_memory_are_not_captured():
+    with pytest.raises(pallascope.UnsupportedError, match="device_put to the memory pinned_host"):
+        pallascope.capture(lambda x: jax.device_put(x, jax.sharding.NamedSharding(
+            pallascope.mesh_of({"x": 4}), P("x"), memory_kind="pinned_host")), x_of(32, 128))
+
+
 @pytest.mark.parametrize("spec", [P("a", "b"), P("b", "a"), P(("a", "b")), P(None, ("b", "a"))])
 def test_what_is_computed_before_a_shard_map_is_cut_by_it(spec):
     def kernel(x_ref, o_ref):

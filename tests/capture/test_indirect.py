@@ -167,6 +167,7 @@ def test_lists_longer_than_their_block_are_refused():
     fn = gather(lambda i_ref: pl.BlockSpec((pl.Indirect(4), 128),
                                            lambda i: (i_ref[pl.ds(i * 4, 8)], 0)),
                 size=4, out=(8, 128))
-    with pytest.raises(pallascope.UnsupportedError,
-                       match=r"Indirect block of 4 .* of shape \(8,\)"):
+    # JAX 0.12 says so itself.
+    with pytest.raises((pallascope.UnsupportedError, ValueError),
+                       match=r"Indirect block of 4 .* of shape \(8,\)|Out of bound slice"):
         pallascope.capture(fn, LIST, integers(32, 128))

@@ -74,6 +74,11 @@ def test_operation_after_a_kernel(name):
     check(lambda x, rows: fn(through(x), rows), np.round(normal(32, 128) * 4), ROWS, ulps=0)
 
 
+def test_running_sums_of_exponentials_around_a_kernel():
+    check(lambda x: lax.cumlogsumexp(through(x), 1) - lax.cumlogsumexp(x, 0, reverse=True),
+          normal(32, 128), terms=200.0)
+
+
 def with_scalars(scalars, x):
     """x with scalars[0] added to row scalars[1]."""
     def kernel(s_ref, x_ref, o_ref):

@@ -160,6 +160,22 @@ def test_two_pipelines_one_after_the_other():
     check(fn, integers(32, 128), integers(32, 128, seed=1), oracle=TPU)
 
 
+def test_a_pipeline_without_blocks_copies_by_hand():
+    """As code generators write them: the pipeline only counts, everything is copied in its body."""
+    def kernel(x_ref, o_ref, buffer_ref, semaphore):
+        def body():
+            here = pl.ds(pl.program_id(0) * 8, 8)
+            pltpu.async_copy(x_ref.at[here], buffer_ref, semaphore).wait()
+            buffer_ref[...] = buffer_ref[...] * 3
+            pltpu.async_copy(buffer_ref, o_ref.at[here], semaphore).wait()
+
+        pltpu.emit_pipeline(body, grid=(4,))()
+
+    found = pipeline_of(on_hbm(kernel, integers(32, 128), scratch_shapes=[
+        pltpu.VMEM((8, 128), INT), pltpu.SemaphoreType.DMA]))
+    assert found["params"]["specs"] == []
+
+
 def test_a_pipeline_in_a_loop():
     def kernel(x_ref, o_ref, sum_ref):
         sum_ref[...] = jnp.zeros_like(sum_ref)

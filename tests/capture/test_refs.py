@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
-from support import check, integers, pallascope, pl, pltpu
+from support import call, check, integers, pallascope, pl, pltpu
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*core_map is deprecated")
 INT = jnp.int32
@@ -132,3 +132,14 @@ def test_what_refs_outside_of_kernels_cannot_do_is_named():
         pallascope.capture(fn, integers(16, 128), integers(16, 128))
     assert "addupdate of a ref outside of a kernel" in str(error.value)
     assert "test_refs.py:" in str(error.value)
+
+
+@pytest.mark.skipif(not hasattr(pltpu, "annotate"), reason="JAX 0.12 is the first that has it")
+def test_what_a_kernel_promises_of_its_refs_is_for_the_compiler():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = (pltpu.annotate(x_ref, no_store=True)[...]
+                      + pltpu.annotate(x_ref.at[0:8], no_bank_conflict=True)[...])
+
+    x = integers(8, 128)
+    check(lambda x: call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, INT))(x), x,
+          wanted=x * 2)

@@ -99,3 +99,34 @@ def test_a_core_is_named_once():
     with pytest.raises(pallascope.UnsupportedError,
                        match="semaphore_signal with core_index and a core in device_id"):
         pallascope.capture(fn, integers(8, 128), chip="tpu_v5p")
+
+
+@pytest.mark.skipif(not hasattr(pl, "select_ref"), reason="JAX 0.10.2 is the first that has it")
+def test_a_copy_from_or_to_one_of_several_refs():
+    """Which one is known when the copy starts."""
+    def kernel(which_ref, x_ref, y_ref, o_ref, p_ref, buffer_ref, sem):
+        @pl.loop(0, 4)
+        def _(n):
+            rows = pl.ds(n * 8, 8)
+            copy = pltpu.make_async_copy(
+                pl.select_ref(which_ref[n], x_ref.at[rows], y_ref.at[rows], x_ref.at[:8]),
+                buffer_ref, sem)
+            copy.start()
+            copy.wait()
+            buffer_ref[...] += n
+            pltpu.async_copy(buffer_ref, pl.select_ref(
+                which_ref[n] > 0, o_ref.at[rows], p_ref.at[rows]), sem).wait()
+
+    def fn(which, x, y):
+        anywhere = pl.BlockSpec(memory_space=pl.ANY)
+        return call(kernel, in_specs=[pl.BlockSpec(memory_space=pltpu.SMEM), anywhere, anywhere],
+                    out_specs=[anywhere] * 2, out_shape=[like(32, 128, dtype=jnp.int32)] * 2,
+                    input_output_aliases={1: 0, 2: 1},
+                    scratch_shapes=[pltpu.VMEM((8, 128), jnp.int32),
+                                    pltpu.SemaphoreType.DMA])(which, x, y)
+
+    x, y = (np.random.default_rng(seed).integers(0, 99, (4, 8, 128)).astype(np.int32)
+            for seed in range(2))
+    check(fn, np.array([0, 1, 2, 0], np.int32), x.reshape(32, 128), y.reshape(32, 128),
+          wanted=[np.concatenate([x[0], x[1], x[2], x[3] + 3]),
+                  np.concatenate([y[0], y[1] + 1, x[0] + 2, y[3]])])

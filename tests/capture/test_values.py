@@ -369,3 +369,12 @@ def test_threefry_yields_the_bits_of_jax_random():
                                    jnp.full((8, 128), 42, jnp.uint32), counts, counts + 1)
 
     apply(bits, integers(8, 128, least=0, most=10**6, dtype=np.uint32))
+
+
+@pytest.mark.skipif(not hasattr(lax, "polynomial"), reason="JAX 0.12 is the first that has it")
+@pytest.mark.parametrize("count", [2, 8, 12])
+def test_polynomials(count):
+    """Horner's rule, from the highest coefficient on."""
+    x, scale = normal(8, 128), normal(8, 128, seed=1)
+    apply(lambda x, scale: lax.polynomial(x, [scale, *map(float, range(1, count))]), x, scale,
+          terms=float(np.sum(np.abs(x).max() ** np.arange(count) * count)))

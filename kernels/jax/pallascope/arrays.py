@@ -41,6 +41,11 @@ class Array:
         """Whether it is semaphores, which one kernel gives to another."""
         return self.home.endswith("semaphore")
 
+    @property
+    def is_known(self) -> bool:
+        """Whether `value` is what the program sees: of a constant that is cut it is the whole."""
+        return self.value is not None and not any(self.partition or [])
+
     def ref(self) -> int:
         """Where it was made."""
         return self.refs[self.home]

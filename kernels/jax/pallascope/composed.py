@@ -150,6 +150,10 @@ def _einshape(equation: str, sizes: Any, **params: Any) -> Callable[..., Any]:
     return function
 
 
+def _cumlogsumexp(axis: int, reverse: bool) -> Callable[..., Any]:
+    return lambda x: lax.associative_scan(jnp.logaddexp, x, reverse=reverse, axis=axis)
+
+
 def _log2(**params: Any) -> Callable[..., Any]:
     return lambda x: lax.log(x) * np.asarray(1 / np.log(2), x.dtype)
 
@@ -294,6 +298,7 @@ RULES: dict[str, Rule] = {
     "triangular_solve": _traced(_triangular_solve), "log2": _traced(_log2),
     "cholesky": _traced(_cholesky), "custom_linear_solve": _linear_solve,
     "lu": _traced(_lu), "polynomial": _traced(_polynomial),
+    "cumlogsumexp": _traced(_cumlogsumexp),
     "approx_top_k": _traced(_approx_top_k), "einshape_lo": _traced(_einshape),
     "convert_element_type": _convert,
     "reduce_precision": _traced(_reduce_precision)}

@@ -142,9 +142,12 @@ def _platform_index(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 def _axis_index(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     name = eqn.params["axis_name"]
+    if name in walk.grid_names:
+        return [walk.builder.one("program_id", [], INDEX, {"axis": walk.grid_names[name]})]
     extents = walk.cores | walk.devices
     if name not in extents:
-        raise NotCaptured(f"axis_index of {name}, which no mesh of cores or devices has")
+        raise NotCaptured(f"axis_index of {name}, which no grid and no mesh of cores or devices "
+                          "has")
     if extents[name] == 1:
         return [walk.builder.index(0)]
     return [walk.builder.one("axis_index", [], INDEX, {"text": name})]

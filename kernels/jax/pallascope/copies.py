@@ -19,6 +19,38 @@ def _view(walk: Walk, part: Any) -> int:
 def _dma_start(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     parts = compat.copy_parts(eqn, [Leaf(value) for value in operands])
     source, target, target_semaphore, source_semaphore, device = parts
+    selected = next((number for number in (0, 1) if _is_selected(parts[number])), None)
+    if selected is not None:
+        return _start_selected(walk, eqn, parts, selected)
+    return _start(walk, eqn, parts)
+
+
+def _is_selected(part: Any) -> bool:
+    """Whether it is one of several refs, which a number chooses: pl.select_ref."""
+    return isinstance(part[0], (list, tuple))
+
+
+def _choices(part: Any) -> list[Any]:
+    refs, (_, *further) = part
+    return [(ref.ref, (*ref.transforms, *further)) if isinstance(ref, compat.TransformedRef)
+            else (ref, tuple(further)) for ref in refs]
+
+
+def _start_selected(walk: Walk, eqn: Any, parts: list[Any], selected: int) -> list[int]:
+    """A branch for each ref that it may be."""
+    which = walk.builder.flag(parts[selected][1][0].idx.value)
+    if walk.builder.types[which].dtype != "bool":
+        which = walk.index(which)
+    regions = []
+    for choice in _choices(parts[selected]):
+        with walk.builder.region([]) as region:
+            _start(walk, eqn, [*parts[:selected], choice, *parts[selected + 1:]])
+        regions.append(region)
+    return walk.builder.emit("cond", [which], [], regions=regions)
+
+
+def _start(walk: Walk, eqn: Any, parts: list[Any]) -> list[int]:
+    source, target, target_semaphore, source_semaphore, device = parts
     if eqn.params.get("add"):
         raise NotCaptured("dma_start that adds")
     if target_semaphore is None:
@@ -45,6 +77,8 @@ def _dma_wait(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     _, target, semaphore, _, _ = compat.copy_parts(eqn, [Leaf(value) for value in operands])
     if semaphore is None:
         raise NotCaptured("dma_wait without a semaphore")
+    if _is_selected(target):
+        target = _choices(target)[0]
     return walk.builder.emit("dma_wait", [_view(walk, target), _view(walk, semaphore)], [])
 
 

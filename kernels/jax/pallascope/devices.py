@@ -14,7 +14,7 @@ from pallascope.program import INDEX, Type
 from pallascope.walk import Leaf, Walk
 
 # Of what a shard_map's function says about how values vary between devices.
-SAME_VALUE = frozenset({"pvary", "pcast"})
+_SAME_VALUE = frozenset({"pvary", "pcast"})
 
 # Barrier semaphore of the kernels that ask for none and get a barrier before they start.
 START_BARRIER = 2**31 - 1
@@ -27,6 +27,17 @@ class ShardMap:
     mesh: dict[str, int]
     inputs: list[list[list[str]]]
     outputs: list[list[list[str]]]
+
+
+def keeps_values(eqn: Any) -> bool:
+    """Whether its results are its operands, said to vary or to lie between devices otherwise."""
+    if eqn.primitive.name != "device_put":
+        return eqn.primitive.name in _SAME_VALUE
+    for place in eqn.params["devices"]:  # a sharding, a device, a kind of memory or nothing
+        memory = getattr(place, "memory_kind", None) or getattr(place, "name", "device")
+        if "host" in str(memory).lower():
+            raise NotCaptured(f"device_put to the memory {str(memory).lower()}")
+    return True
 
 
 def shard_map_of(eqn: Any, jaxpr: Any) -> ShardMap:

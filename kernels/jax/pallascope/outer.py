@@ -101,7 +101,7 @@ class Outer:
         name = eqn.primitive.name
         if name == "shard_map":
             return self._shard_map(eqn, operands)
-        if name in devices.SAME_VALUE or name in primitives.IDENTITY:
+        if name in primitives.IDENTITY or devices.keeps_values(eqn):
             return operands
         if self._around and not self._inside and name not in CALLS:
             found = self._outside(eqn, operands)
@@ -132,7 +132,7 @@ class Outer:
                     for v in eqn.outvars]
         if name == "concatenate":
             operands, eqn = _with_elements(eqn, operands)
-        if name != "axis_index" and all(operand.value is not None for operand in operands):
+        if name != "axis_index" and all(operand.is_known for operand in operands):
             found = constants.evaluate(eqn, [
                 types.with_keys(operand.value, operand.aval.dtype) for operand in operands])
             return [self.arrays.constant(v.aval, value)

@@ -67,8 +67,8 @@ def emit(walk: Walk, pipeline: Pipeline) -> None:
         "scratch_names": [name or "scratch" for name in names[first + count:]]}
     operands = [pipeline.operands[number] for number in blocks]
     walk.builder.emit("pipeline", operands + pipeline.bounds, [],
-                      {key: value for key, value in params.items() if value or key == "grid"},
-                      regions)
+                      {key: value for key, value in params.items()
+                       if value or key in ("grid", "specs")}, regions)
 
 
 def _grid(walk: Walk, pipeline: Pipeline) -> list[int]:
@@ -83,12 +83,13 @@ def _grid(walk: Walk, pipeline: Pipeline) -> list[int]:
 
 def _body(walk: Walk, pipeline: Pipeline, refs: list[int], arguments: list[int]) -> Region:
     mapping = pipeline.mapping
-    outer = walk.grid_axes
+    outer = walk.grid_axes, walk.grid_names
     walk.grid_axes = [axis for axis in range(len(mapping.grid))
                       if axis not in mapping.vmapped_dims]
+    walk.grid_names = dict(zip(_given_names(mapping), walk.grid_axes, strict=False))
     with walk.builder.region(arguments) as region:
         walk.run(pipeline.body, pipeline.prefetch + refs, constants=pipeline.body_consts)
-    walk.grid_axes = outer
+    walk.grid_axes, walk.grid_names = outer
     return region
 
 
@@ -185,10 +186,17 @@ def _dim(walk: Walk, dim: Any, name: str) -> Params:
     return {"size": 1}
 
 
+def _given_names(mapping: Any) -> list[str]:
+    """Of a grid of pairs of name and extent; axes that vmap adds have None, before 0.11 nothing."""
+    return [str(name) for name in mapping.grid_names or () if name is not None]
+
+
 def _axis_names(mapping: Any) -> list[str]:
     """As the index maps call them, where one names them all; else i, j, k, ..."""
+    given = iter(_given_names(mapping))
     if mapping.grid_names:
-        return [str(name) for name in mapping.grid_names]
+        return [f"vmap{axis}" if axis in mapping.vmapped_dims else next(given)
+                for axis in range(len(mapping.grid))]
     rank = len(mapping.grid)
     fallback = [chr(ord("i") + axis) for axis in range(rank)]
     for block in mapping.block_mappings:

@@ -40,6 +40,7 @@ class Walk:
         self.locations = Locations()
         self.problems: list[Problem] = []
         self.grid_axes: list[int] = []  # the pipeline's axis for each that a body asks for
+        self.grid_names: dict[str, int] = {}  # that axis by the name that the grid gives it
         self.cores: dict[str, int] = {}  # extents of the named axes of the mesh of cores
         self.devices: dict[str, int] = {}  # extents of the axes of the mesh of devices
         self.collective_id: int | None = None  # of the kernel: which barrier it uses
