@@ -1,12 +1,15 @@
 #include "core/base/format.h"
+#include "core/trace/mark_time.h"
 #include "tests/layout_views/generic_run.h"
 #include "tests/layout_views/scene_probe.h"
 #include "tests/support/run_view_fixture.h"
+#include "tests/support/synthetic_trace.h"
 #include "views/layout/layouts.h"
 #include "views/layout/memory_parts.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -165,6 +168,50 @@ TEST(Memory, theQueueStandsInIssueOrderAndTheFirstOneMoves)
     }
     EXPECT_TRUE(hasText(scene, "50 %"));
     EXPECT_TRUE(hasText(scene, "waits"));
+}
+
+// The core waits for the matrix unit, which does not wait.
+TEST(Memory, aUnitAtWorkOnItsOwnDoesNotWaitWithTheCore)
+{
+    trace::TraceBuilder builder = mainJobBuilder();
+    const trace::Waits& waits = builder.waits;
+    std::size_t longest = 0;
+    for (std::size_t row = 0; row < waits.begin.size(); ++row) {
+        const auto length = [&](std::size_t of) { return waits.end[of] - waits.begin[of]; };
+        longest = waits.step[row] > 4 && length(row) > length(longest) ? row : longest;
+    }
+    const std::int64_t begin = waits.begin[longest];
+    std::size_t dot = 0;
+    trace::Mark mark;
+    for (std::size_t i = 0; i < builder.info.templates.size(); ++i) {
+        for (const trace::Mark& one : builder.info.templates[i].marks) {
+            if (builder.info.units[static_cast<std::size_t>(one.unit)].kind
+                == trace::UnitKind::Matrix) {
+                dot = i;
+                mark = one;
+            }
+        }
+    }
+    const trace::SegmentTemplate& segment = builder.info.templates[dot];
+    const Picoseconds now(begin + trace::markTime(segment, mark.offset) + 1);
+    ASSERT_LT(now.value(), waits.end[longest]);
+    const auto unitWaits = [&](const RunView& run) {
+        const Scene scene = layoutMemory(run, at(now), kMemorySize);
+        const Rect name = textWith(scene, "MXU").rect;
+        const std::vector<std::string> line = textsAt(scene, name.y + name.h / 2);
+        return std::count(line.begin(), line.end(), "waits") == 1;
+    };
+    EXPECT_TRUE(unitWaits(runViewOf(mainJobBuilder().finish().value())));
+
+    builder.info.agents.push_back(builder.info.agents[0] + " MXU 0");
+    trace::Segments& segments = builder.segments;
+    const auto row = std::upper_bound(segments.begin.begin(), segments.begin.end(), begin)
+                     - segments.begin.begin();
+    segments.templateId.insert(segments.templateId.begin() + row, static_cast<std::int32_t>(dot));
+    segments.agent.insert(segments.agent.begin() + row, 1);
+    segments.step.insert(segments.step.begin() + row, waits.step[longest]);
+    segments.begin.insert(segments.begin.begin() + row, begin);
+    EXPECT_FALSE(unitWaits(runViewOf(std::move(builder).finish().value())));
 }
 
 TEST(Memory, aLongQueueEndsInACount)

@@ -1,12 +1,11 @@
 // The foot of the memory view: the units with what they do now.
 #include "core/base/format.h"
-#include "core/trace/mark_time.h"
 #include "views/layout/memory_parts.h"
+#include "views/layout/unit_state.h"
 #include "views/layout/view_parts.h"
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace pallascope::layout {
 
@@ -14,13 +13,6 @@ namespace {
 
 constexpr double kUnitHeight = 32;
 constexpr double kUnitWidth = 64;
-
-struct UnitState
-{
-    std::string words = "idle";
-    std::optional<double> share; // of the operation under way
-    bool waits = false;
-};
 
 std::vector<std::int32_t> shownUnits(const trace::Info& info)
 {
@@ -52,32 +44,6 @@ std::int32_t mainUnit(const RunView& run, const std::vector<std::int32_t>& units
     return best;
 }
 
-UnitState unitState(const trace::Trace& trace, std::int32_t unit, Picoseconds now)
-{
-    UnitState state;
-    const std::int32_t row = trace::segmentAt(trace, 0, now);
-    if (row == trace::kNone || now >= trace.end()) {
-        return state;
-    }
-    const auto at = static_cast<std::size_t>(row);
-    const trace::SegmentTemplate& segment =
-        trace.info().templates[static_cast<std::size_t>(trace.segments().templateId[at])];
-    const std::int64_t since = now.value() - trace.segments().begin[at];
-    for (const trace::Mark& mark : segment.marks) {
-        const std::int64_t begin = trace::markTime(segment, mark.offset);
-        const std::int64_t end = trace::markTime(segment, mark.offset + mark.length);
-        if (mark.unit == unit && begin <= since && since < end) {
-            state.share = static_cast<double>(since - begin) / static_cast<double>(end - begin);
-            state.words =
-                mark.operation < 0
-                    ? "step"
-                    : trace.info().operations[static_cast<std::size_t>(mark.operation)].label;
-            return state;
-        }
-    }
-    return state;
-}
-
 } // namespace
 
 double unitsHeight(const RunView& run, double width)
@@ -103,7 +69,9 @@ void paintUnits(Canvas& canvas, const RunView& run, Picoseconds now, double y)
     const std::size_t perRow = (units.size() + lines - 1) / lines;
     const double pitch = (w + 8) / static_cast<double>(perRow);
     const bool waiting = trace::waitAt(trace, 0, now) != trace::kNone && now < trace.end();
-    const std::int32_t waits = waiting ? mainUnit(run, units) : trace::kNone;
+    const std::int32_t main = mainUnit(run, units);
+    const bool works = main != trace::kNone && unitState(trace, main, now).share.has_value();
+    const std::int32_t waits = waiting && !works ? main : trace::kNone;
     for (std::size_t i = 0; i < units.size(); ++i) {
         const trace::Unit& unit = info.units[static_cast<std::size_t>(units[i])];
         const UnitState state = unitState(trace, units[i], now);

@@ -1,6 +1,7 @@
 // What is happening now, in one sentence with numbers.
 #include "core/base/format.h"
 #include "views/layout/timeline.h"
+#include "views/layout/unit_state.h"
 #include "views/layout/view_parts.h"
 
 #include <algorithm>
@@ -107,8 +108,8 @@ std::string stepText(const RunView& run, std::size_t step, Picoseconds now)
         const std::int32_t copy = trace.waits().copy[row];
         const bool moving = copy != trace::kNone
                             && trace.copies().start[static_cast<std::size_t>(copy)] <= now.value();
-        return (unit == trace::kNone ? "the core"
-                                     : trace.info().units[static_cast<std::size_t>(unit)].name)
+        const bool isCore = unit == trace::kNone || unitState(trace, unit, now).share.has_value();
+        return (isCore ? "the core" : trace.info().units[static_cast<std::size_t>(unit)].name)
                + strong(" waits " + left) + " more"
                + (copy == trace::kNone || moving
                       ? ""
