@@ -195,8 +195,7 @@ Ran runFor(const app::RunRequest& request, const std::string& file)
 void lookAt(const layout::RunView& view)
 {
     const trace::Trace& trace = *view.trace;
-    require(nlohmann::json::accept(
-                analysis::toJson(view.report, trace.info(), view.verdict, {})),
+    require(nlohmann::json::accept(analysis::toJson(view.report, trace.info(), view.verdict, {})),
             "the report is no JSON");
     require(!analysis::toText(view.report, trace.info(), view.alternatives).empty(),
             "the report is empty");
