@@ -250,7 +250,7 @@ void Engine::close(const Agent& agent)
         if (const auto* pipeline = std::get_if<PipelineFrame>(&*frame);
             pipeline != nullptr && pipeline->row >= 0) {
             m_recorder.closeStep(pipeline->row, pipeline->next <= PipelineFrame::Next::Body,
-                                 *m_end);
+                                 pipeline->next > PipelineFrame::Next::Overhead, *m_end);
         }
     }
     if (agent.waiting && agent.waiting->semaphore >= 0) {

@@ -224,12 +224,14 @@ void Recorder::endStep(std::int32_t step, Picoseconds time)
     }
 }
 
-void Recorder::closeStep(std::int32_t step, bool beforeBody, Picoseconds time)
+void Recorder::closeStep(std::int32_t step, bool beforeBody, bool behindBody, Picoseconds time)
 {
     if (beforeBody) {
         setBodyBegin(step, time);
     }
-    endBody(step, time);
+    if (!behindBody) {
+        endBody(step, time);
+    }
     endStep(step, time);
 }
 

@@ -99,8 +99,9 @@ public:
     void beginBody(std::int32_t step, Picoseconds time);
     void endBody(std::int32_t step, Picoseconds time);
     void endStep(std::int32_t step, Picoseconds time);
-    // Ends a step that the run does not finish; its body may not have begun.
-    void closeStep(std::int32_t step, bool beforeBody, Picoseconds time);
+    // Ends a step that the run does not finish, and before it its body, where that is still to come
+    // or under way.
+    void closeStep(std::int32_t step, bool beforeBody, bool behindBody, Picoseconds time);
 
     // Room for the rows of so many steps of a row of Info::pipelines.
     void reserve(std::int32_t pipeline, std::int64_t steps);

@@ -164,6 +164,30 @@ TEST(IndirectBlocks, areBroughtAtEveryStepEvenIfTheirListStays)
     }
 }
 
+// What the step has written back before stays behind its body.
+TEST(IndirectBlocks, thatLeaveTheArrayStopTheRunBehindTheWriteBacksBeforeThem)
+{
+    const ir::Program program = mustTrace(
+        pl::kernel("both",
+                   {pl::scalarPrefetch("list", kInt, {2 * kList}), pl::in("x", kF32, {8, 128}),
+                    pl::out("plain", kF32, {8, 128}), pl::out("scattered", kF32, {8, 128})},
+                   [&](pl::Ref list, pl::Ref x, pl::Ref first, pl::Ref second) {
+                       const pl::BlockSpec plain = pl::block({kList, 128}, kRow);
+                       pl::emitPipeline({.grid = {2}, .in = {plain}, .out = {plain, listed(list)}},
+                                        [](pl::Ref from, pl::Ref a, pl::Ref b) {
+                                            a[pl::all] = from[pl::all];
+                                            b[pl::all] = from[pl::all];
+                                        })(x, first, second);
+                   }));
+    const machine::RunResult run =
+        mustRun(program, {indices({0, 8, 1, 2, 3, 4, 5, 6}), counting(kF32, {8, 128})});
+    ASSERT_EQ(run.trace->info().findings.size(), 1U);
+    EXPECT_EQ(run.trace->info().findings[0].kind, "out_of_bounds");
+    const trace::Steps& steps = run.trace->steps();
+    ASSERT_EQ(steps.begin.size(), 1U);
+    EXPECT_LT(steps.bodyEnd[0], steps.end[0]);
+}
+
 TEST(IndirectBlocks, scatterRowByRowSoThatTheLastOfEqualRowsStays)
 {
     // Row k of x goes to row list[k]; rows 4 and 6 are not listed.
