@@ -20,6 +20,7 @@ from jax._src.state import types as state_types
 from pallascope import lent
 
 VERSION: str = jax.__version__
+DIGAMMA_OF_0 = float("-inf" if jax.__version_info__ >= (0, 11) else "nan")
 
 # The release whose pipeline rules this JAX follows, as the format names them.
 SCHEDULE = ".".join(VERSION.split(".")[:2])

@@ -15,6 +15,8 @@ import numpy as np
 from jax import lax
 from jax._src.lax import special
 
+from pallascope import compat
+
 _HALF = np.float32(np.log(0.5))
 _LARGE = np.float32(np.sqrt(np.finfo(np.float32).max))
 
@@ -79,13 +81,11 @@ def _digamma(x: Any) -> Any:
     angle = np.float32(np.pi) * (x + jnp.abs(jnp.floor(x + 0.5)))
     other = found - np.float32(np.pi) * jnp.cos(angle) / jnp.sin(angle)
     is_pole = (x <= 0) & (x == jnp.floor(x))
-    at_pole = jnp.where(x == 0, _DIGAMMA_OF_0, np.float32(np.nan))
+    at_pole = jnp.where(x == 0, np.float32(compat.DIGAMMA_OF_0), np.float32(np.nan))
     return jnp.where(is_pole, at_pole, jnp.where(mirrored, other, found))
 
 
-# From JAX 0.12 on, which has a logarithm of the gamma function of its own as well.
-_OWN_LGAMMA = getattr(special, "lgamma_impl", None)
-_DIGAMMA_OF_0 = np.float32(-np.inf if _OWN_LGAMMA else np.nan)
+_OWN_LGAMMA = getattr(special, "lgamma_impl", None)  # from JAX 0.12 on
 
 
 # Of x / 2 - 2 up to 8, of 32 / x - 2 beyond.
