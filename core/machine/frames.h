@@ -102,6 +102,7 @@ struct PipelineFrame
     std::int64_t stage = 0;           // of the prologue, then of the epilogue
     GridPoint here;                   // of the current step
     std::vector<StepActions> actions; // of the current step, per operand; none for trivial ones
+    bool isLive = false;              // at least one operand is
     std::int32_t row = -1;            // of trace::Steps; -1: before the first step, after the last
     std::int32_t lastRow = -1;        // of the step before
     std::int32_t outerStep = -1;      // row of the step around this pipeline

@@ -72,6 +72,7 @@ void Engine::enterPipeline(const PlanItem& item)
             return;
         }
         operand.isLive = isLive(operand.plan->map);
+        frame.isLive = frame.isLive || operand.isLive;
         operand.contents = m_needed.needsContents(operation.operands[i]);
         if (!facts.unbuffered) {
             frame.owned.buffers.push_back(m_state.memory.allocate(facts.slots));

@@ -226,10 +226,10 @@ private:
     void add(const PipelineFrame& frame)
     {
         const auto& [item, params, traceIndex, grid, offset, owned, operands, steps, stages, step,
-                     next, at, stage, here, actions, row, lastRow, outerStep, outerGrid, window,
-                     looked, points] = frame; // the last three: blocks looked up lately
+                     next, at, stage, here, actions, isLive, row, lastRow, outerStep, outerGrid,
+                     window, looked, points] = frame; // the last three: blocks looked up lately
         all(item->control, traceIndex, grid, offset, owned, operands, steps, stages, step, next, at,
-            stage, here, actions, row, lastRow, outerStep, outerGrid);
+            stage, here, actions, isLive, row, lastRow, outerStep, outerGrid);
     }
 
     void add(const Waiting& waiting)
