@@ -141,11 +141,11 @@ Result<RunRequest> requestOf(const RunCommand& command)
     request.check = !command.noCheck;
     request.inputs = command.inputs;
     request.keepResults = !command.results.empty();
-    request.times = command.times;
-    constexpr std::int64_t kMostTimes = 1000;
-    if (request.times < 1 || request.times > kMostTimes) {
+    request.repeat = command.repeat;
+    constexpr std::int64_t kMostRuns = 1000;
+    if (request.repeat < 1 || request.repeat > kMostRuns) {
         return userError(fmt::format("--repeat is {}; a number from 1 to {} is right.",
-                                     request.times, kMostTimes));
+                                     request.repeat, kMostRuns));
     }
     if (command.memory) {
         constexpr double kGiB = 1U << 30U, kMost = 1 << 20; // a PiB

@@ -41,7 +41,7 @@ struct RunCommand
     std::vector<std::string> settings; // "uninitialized_memory=zero"
     std::string inputs, results;       // .npz files; empty: none
     std::optional<double> memory;      // GiB
-    std::int64_t times = 1;            // that it runs
+    std::int64_t repeat = 1;           // so many runs
     std::optional<PictureRequest> picture;
 };
 

@@ -151,7 +151,7 @@ CommandLine::CommandLine()
             "--fail-if", run.failIf,
             "exit with 1 when a field of the JSON report is so: 'vmem>90%', bound_by=memory")
         ->allow_extra_args(false);
-    runApp->add_option("--repeat", run.times,
+    runApp->add_option("--repeat", run.repeat,
                        "run it so many times in one process; wall_all_s of the JSON report holds "
                        "the time of each, the rest is of the last");
     addPictureOptions(runApp, picture);

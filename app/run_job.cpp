@@ -144,9 +144,9 @@ Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progres
     }
     FinishedRun finished{.request = request};
     machine::RunResult last;
-    for (std::int64_t time = 1; time <= request.times; ++time) {
+    for (std::int64_t time = 1; time <= request.repeat; ++time) {
         last = {}; // what it held is free for the next
-        if (time == request.times) {
+        if (time == request.repeat) {
             options.print = printer;
         }
         Result<machine::RunResult> run =

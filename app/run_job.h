@@ -12,7 +12,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +28,7 @@ struct RunRequest
     bool check = true;  // only with full values and a built-in kernel
     std::string inputs; // an .npz with contents of inputs; empty: as the kernel has them
     bool keepResults = false;
-    std::int64_t times = 1; // the last one is kept, all are timed
+    std::int64_t repeat = 1; // runs: the last one is kept, all are timed
     machine::Settings settings;
     Bytes memory = kDefaultMemory; // that arrays may take
     bool operator==(const RunRequest&) const = default;

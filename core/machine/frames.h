@@ -102,11 +102,17 @@ struct PipelineFrame
     std::int64_t stage = 0;           // of the prologue, then of the epilogue
     GridPoint here;                   // of the current step
     std::vector<StepActions> actions; // of the current step, per operand; none for trivial ones
-    bool isLive = false;              // at least one operand is
-    std::int32_t row = -1;            // of trace::Steps; -1: before the first step, after the last
-    std::int32_t lastRow = -1;        // of the step before
-    std::int32_t outerStep = -1;      // row of the step around this pipeline
+    bool isLive = false;   // some operand is: asked first, since mostly none is and steps are short
+    std::int32_t row = -1; // of trace::Steps; -1: before the first step, after the last
+    std::int32_t lastRow = -1;            // of the step before
+    std::int32_t outerStep = -1;          // row of the step around this pipeline
     std::optional<std::size_t> outerGrid; // frame of the pipeline around it
+
+    // Whether the operand's map may give something else at the next look.
+    [[nodiscard]] bool isLiveAt(std::size_t operand) const
+    {
+        return isLive && operands[operand].isLive;
+    }
 
     // The last block numbers that were looked up, per operand, by step modulo the window (a power
     // of two), and where the last look-up was.

@@ -151,8 +151,7 @@ void Engine::lookAhead(PipelineFrame& frame, std::size_t index, std::int64_t mos
 // What happens at this step; where the index map loads from memory, as it stands now.
 StepActions Engine::actionsAt(PipelineFrame& frame, std::size_t operand)
 {
-    return frame.isLive && frame.operands[operand].isLive ? actionsNow(frame, operand)
-                                                          : frame.actions[operand];
+    return frame.isLiveAt(operand) ? actionsNow(frame, operand) : frame.actions[operand];
 }
 
 StepActions Engine::actionsNow(PipelineFrame& frame, std::size_t operand)

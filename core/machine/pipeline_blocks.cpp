@@ -78,8 +78,7 @@ std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std:
                        + std::to_string(step) + "."));
         block = 0;
     }
-    if (!frame.isLive
-        || !frame.operands[operand].isLive) { // what a body stores shows at the next look
+    if (!frame.isLiveAt(operand)) { // what a body stores shows at the next look
         looked = {step, block};
     }
     return block;

@@ -17,18 +17,22 @@ from test_copies import mesh_of_two
 from test_pipelines import ANY, INT, IS_09, TPU, on_hbm, pipeline_of, rows
 
 
-def test_a_pipeline_whose_body_sees_scratch_of_the_kernel():
+def with_scratch(emit):
+    """Sums of rows, in scratch of the kernel that the body is given."""
     def body(x_ref, o_ref, sum_ref):
         sum_ref[...] += x_ref[...]
         o_ref[...] = sum_ref[...]
 
     def kernel(x_ref, o_ref, sum_ref):
         sum_ref[...] = jnp.zeros_like(sum_ref)
-        pltpu.emit_pipeline(body, grid=(4,), in_specs=[rows(8)], out_specs=[rows(8)])(
+        emit(body, grid=(4,), in_specs=[rows(8)], out_specs=[rows(8)])(
             x_ref, o_ref, scratches=(sum_ref,))
 
-    found = pipeline_of(on_hbm(kernel, integers(32, 128),
-                               scratch_shapes=[pltpu.VMEM((8, 128), INT)]))
+    return on_hbm(kernel, integers(32, 128), scratch_shapes=[pltpu.VMEM((8, 128), INT)])
+
+
+def test_a_pipeline_whose_body_sees_scratch_of_the_kernel():
+    found = pipeline_of(with_scratch(pltpu.emit_pipeline))
     assert [spec["name"] for spec in found["params"]["specs"]] == ["x_ref", "o_ref"]
 
 
@@ -147,17 +151,8 @@ def test_what_runs_before_the_body_is_forgotten_where_jax_makes_the_buffers():
 
 
 def test_pipelines_by_a_name_that_was_imported():
-    def body(x_ref, o_ref, sum_ref):
-        sum_ref[...] += x_ref[...]
-        o_ref[...] = sum_ref[...]
-
-    def kernel(x_ref, o_ref, sum_ref):
-        sum_ref[...] = jnp.zeros_like(sum_ref)
-        emit_pipeline(body, grid=(4,), in_specs=[rows(8)], out_specs=[rows(8)])(
-            x_ref, o_ref, scratches=(sum_ref,))
-
     signature = inspect.signature(emit_pipeline)
-    pipeline_of(on_hbm(kernel, integers(32, 128), scratch_shapes=[pltpu.VMEM((8, 128), INT)]))
+    pipeline_of(with_scratch(emit_pipeline))
     assert inspect.signature(emit_pipeline) == signature
 
 

@@ -69,13 +69,12 @@ void paintUnits(Canvas& canvas, const RunView& run, Picoseconds now, double y)
     const std::size_t perRow = (units.size() + lines - 1) / lines;
     const double pitch = (w + 8) / static_cast<double>(perRow);
     const bool waiting = trace::waitAt(trace, 0, now) != trace::kNone && now < trace.end();
-    const std::int32_t main = mainUnit(run, units);
-    const bool works = main != trace::kNone && unitState(trace, main, now).share.has_value();
-    const std::int32_t waits = waiting && !works ? main : trace::kNone;
+    const std::int32_t main = waiting ? mainUnit(run, units) : trace::kNone;
     for (std::size_t i = 0; i < units.size(); ++i) {
         const trace::Unit& unit = info.units[static_cast<std::size_t>(units[i])];
         const UnitState state = unitState(trace, units[i], now);
         const bool busy = state.share.has_value();
+        const bool waits = units[i] == main && !busy;
         const double x = parts::kPadding + pitch * static_cast<double>(i % perRow);
         const double top = y + kUnitHeight * static_cast<double>(i / perRow);
         const double width = pitch - 8;
@@ -83,7 +82,7 @@ void paintUnits(Canvas& canvas, const RunView& run, Picoseconds now, double y)
         canvas.text(x, top, width, 15, unit.name,
                     {11, busy ? Role::Text : Role::Text2, weight, Align::Left});
         const double room = width - textWidth(unit.name, 11, weight) - 6;
-        std::string words = units[i] == waits ? "waits" : state.words;
+        std::string words = waits ? "waits" : state.words;
         if (busy) {
             const std::string percent = percentText(*state.share, 0);
             words = textWidth(state.words + " 100 %", 10) <= room ? state.words + " " + percent
@@ -93,7 +92,7 @@ void paintUnits(Canvas& canvas, const RunView& run, Picoseconds now, double y)
             canvas.text(x, top, width, 15, words,
                         {10, busy ? Role::Text2 : Role::Text3, Weight::Regular, Align::Right});
         }
-        if (units[i] == waits) {
+        if (waits) {
             canvas.hatch(x, top + 17, width, 8, Role::Wait, Role::Grid, Hatch::Wait);
         } else {
             canvas.fill(x, top + 17, width, 8, Role::Grid);

@@ -36,8 +36,9 @@ std::optional<UnitState> stateFor(const trace::Trace& trace, std::int32_t agent,
 UnitState unitState(const trace::Trace& trace, std::int32_t unit, Picoseconds now)
 {
     const std::vector<std::string>& agents = trace.info().agents;
+    const std::string ofCore = agents[0] + " ";
     for (std::size_t agent = 0; agent < agents.size() && now < trace.end(); ++agent) {
-        if (agent == 0 || agents[agent].starts_with(agents[0] + " ")) { // the core, or a unit of it
+        if (agent == 0 || agents[agent].starts_with(ofCore)) { // the core, or a unit of it
             if (auto state = stateFor(trace, static_cast<std::int32_t>(agent), unit, now)) {
                 return *state;
             }

@@ -18,7 +18,6 @@ def _view(walk: Walk, part: Any) -> int:
 
 def _dma_start(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     parts = compat.copy_parts(eqn, [Leaf(value) for value in operands])
-    source, target, target_semaphore, source_semaphore, device = parts
     selected = next((number for number in (0, 1) if _is_selected(parts[number])), None)
     if selected is not None:
         return _start_selected(walk, eqn, parts, selected)
