@@ -144,18 +144,24 @@ Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progres
     }
     FinishedRun finished{.request = request};
     machine::RunResult last;
+    std::shared_ptr<const machine::Prepared> prepared; // once, for all runs but the first
     for (std::int64_t time = 1; time <= request.repeat; ++time) {
         last = {}; // what it held is free for the next
         if (time == request.repeat) {
             options.print = printer;
         }
         Result<machine::RunResult> run =
-            machine::run(kernel.program, job->inputs, job->chip, options);
+            prepared ? machine::run(*prepared, job->inputs, options)
+                     : machine::run(kernel.program, job->inputs, job->chip, options);
         if (!run) {
             return job->refusal(run.error());
         }
         last = std::move(*run);
         finished.walls.push_back(last.wall);
+        if (!prepared && time < request.repeat) {
+            prepared =
+                machine::prepare(kernel.program, job->chip, options.values, options.rows).value();
+        }
     }
     Result<std::shared_ptr<const layout::RunView>> view = makeRunView(std::move(last.trace));
     if (!view) {

@@ -92,8 +92,8 @@ bool Engine::isPadding(const ir::Operation& operation, const Shape& extents, std
     const Shape& root = m_program.type(rootOf(operation.operands[0])).shape;
     const std::size_t behind = extents.rank() - axis;
     if (operation.code != OpCode::RefAt
-        || m_beside[static_cast<std::size_t>(operation.results[0].index)] || behind > root.rank()
-        || root[root.rank() - behind] != extents[axis]) {
+        || m_uses.beside[static_cast<std::size_t>(operation.results[0].index)]
+        || behind > root.rank() || root[root.rank() - behind] != extents[axis]) {
         return false;
     }
     const auto near = cost::memoryOf(ir::MemorySpace::Vmem, m_chip);
@@ -122,7 +122,7 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
     Reached reached;
     // A wait counts the bytes of its ref, wherever they would lie.
     const bool reaches = operation.code != OpCode::RefAt
-                         || m_reaches[static_cast<std::size_t>(operation.results[0].index)];
+                         || m_uses.reaches[static_cast<std::size_t>(operation.results[0].index)];
     std::vector<Window>& windows = m_windows;
     windows.clear();
     Extents accessed, firsts;

@@ -41,7 +41,7 @@ void Engine::addAgents()
 void Engine::addLinks()
 {
     std::vector<FifoLink> one;
-    for (const chip::Link& link : m_recorder.deviceLinks()) {
+    for (const chip::Link& link : m_recorder.description().deviceLinks()) {
         one.emplace_back(link);
     }
     for (std::int32_t device = 0; device < m_layout.devices; ++device) {
@@ -134,10 +134,11 @@ std::int64_t Engine::axisIndex(const ir::Operation& operation) const
 Agent* Engine::peerOf(const ir::Operation& operation, bool named, std::size_t operand)
 {
     const std::int64_t asked = named ? number(operation.operands[operand]) : m_agent->device;
-    const std::string who =
-        m_program.where(operation.location) + ": " + std::string(ir::opName(operation.code));
+    const auto who = [&] {
+        return m_program.where(operation.location) + ": " + std::string(ir::opName(operation.code));
+    };
     if (asked < 0 || asked >= m_layout.devices) {
-        fail(userError(who + " names device " + std::to_string(asked) + "; "
+        fail(userError(who() + " names device " + std::to_string(asked) + "; "
                        + (m_layout.devices == 1
                               ? std::string("the program runs on device 0 alone, as it "
                                             "has no mesh of devices.")
@@ -146,7 +147,7 @@ Agent* Engine::peerOf(const ir::Operation& operation, bool named, std::size_t op
         return nullptr;
     }
     if (asked != m_agent->device && operation.code == OpCode::DmaStart && !m_chip.interconnect) {
-        fail(userError(who + " copies to device " + std::to_string(asked) + ", but the chip "
+        fail(userError(who() + " copies to device " + std::to_string(asked) + ", but the chip "
                        + m_chip.title + " has no interconnect; a chip file with one is right."));
         return nullptr;
     }

@@ -14,66 +14,16 @@ namespace pallascope::machine {
 
 using ir::OpCode;
 
-namespace {
-
-// Whether two accesses can be without order: not with one pipeline whose arrays are each read or
-// written, by one operand, since its schedule waits for every slot.
-bool canRace(const ir::Program& program)
-{
-    bool byHand = false;
-    forEachOperation(program.body, [&](const ir::Operation& operation) {
-        byHand = byHand || operation.code == OpCode::DmaStart || operation.code == OpCode::CoreMap;
-    });
-    const bool aliases =
-        std::any_of(program.arguments.begin(), program.arguments.end(),
-                    [](const ir::Argument& argument) { return argument.aliasOf >= 0; });
-    const std::vector<const ir::Operation*> pipelines = ir::pipelinesOf(program);
-    if (byHand || aliases || pipelines.size() != 1) {
-        return byHand || aliases || pipelines.size() > 1;
-    }
-    const std::vector<ir::ValueId>& arrays = pipelines[0]->operands;
-    const auto& specs = std::get<ir::PipelineParams>(pipelines[0]->params).specs;
-    for (std::size_t i = 0; i < specs.size(); ++i) {
-        const bool writes = specs[i].direction != ir::BlockDirection::In;
-        if (specs[i].direction == ir::BlockDirection::InOut || specs[i].restores
-            || (writes && ir::hasIndirect(specs[i]))
-            || (writes && std::count(arrays.begin(), arrays.end(), arrays[i]) > 1)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-} // namespace
-
-Engine::Engine(const ir::Program& program, const chip::Chip& chip, const Options& options,
-               const NeededSet& needed, const Plan& plan, Keeps keeps)
-    : m_program(program)
-    , m_chip(chip)
+Engine::Engine(const Prepared& prepared, const Options& options, Keeps keeps)
+    : m_program(prepared.program)
+    , m_chip(prepared.chip)
     , m_options(options)
-    , m_needed(needed)
-    , m_written(writtenRoots(program, needed))
-    , m_plan(plan)
-    , m_recorder(keeps)
-    , m_reaches(program.values.size(), false)
-    , m_beside(program.values.size(), false)
-    , m_seen(program.values.size())
+    , m_needed(prepared.needed)
+    , m_uses(prepared.uses)
+    , m_plan(prepared.plan)
+    , m_recorder(prepared.description, keeps)
+    , m_detects(options.settings.detectRaces && prepared.uses.canRace)
 {
-    forEachOperation(program.body, [&](const ir::Operation& operation) {
-        for (std::size_t i = operation.code == ir::OpCode::DmaWait ? 1 : 0;
-             i < operation.operands.size(); ++i) {
-            m_reaches[static_cast<std::size_t>(operation.operands[i].index)] = true;
-        }
-        const bool copies =
-            operation.code == ir::OpCode::DmaStart || operation.code == ir::OpCode::DmaWait;
-        for (std::size_t i = copies ? 2 : 0; i < operation.operands.size(); ++i) {
-            m_beside[static_cast<std::size_t>(operation.operands[i].index)] = true;
-        }
-        if (ir::opEntry(operation.code).kind == ir::OpKind::View && !operation.operands.empty()) {
-            m_seen[static_cast<std::size_t>(operation.results[0].index)] = operation.operands[0];
-        }
-    });
-    m_detects = options.settings.detectRaces && canRace(program);
     addAgents();
 }
 

@@ -4,9 +4,8 @@
 
 #include "core/base/result.h"
 #include "core/machine/agent_layout.h"
-#include "core/machine/needed.h"
 #include "core/machine/pipeline_rules.h"
-#include "core/machine/plan.h"
+#include "core/machine/prepared.h"
 #include "core/machine/recorder.h"
 #include "core/machine/run.h"
 #include "core/machine/state.h"
@@ -45,8 +44,8 @@ void moveTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step);
 class Engine
 {
 public:
-    Engine(const ir::Program& program, const chip::Chip& chip, const Options& options,
-           const NeededSet& needed, const Plan& plan, Keeps keeps);
+    // Both outlive the engine.
+    Engine(const Prepared& prepared, const Options& options, Keeps keeps);
 
     // Binds the program's arguments; the error names an input whose values are needed and missing.
     [[nodiscard]] Status bind(const std::vector<Array>& inputs);
@@ -276,7 +275,7 @@ private:
 
     [[nodiscard]] bool isWritten(ir::ValueId ref) const // by anything in the program
     {
-        return m_written[static_cast<std::size_t>(m_needed.root(ref).index)];
+        return m_uses.written[static_cast<std::size_t>(m_needed.root(ref).index)];
     }
 
     // Semaphores remember the copies that will signal them: a wait does those, or other devices may
@@ -290,7 +289,7 @@ private:
     // A link of this device, as its number in State::links and a row of trace::Links.
     [[nodiscard]] std::int32_t linkHere(std::int32_t link) const
     {
-        return m_agent->device * m_recorder.linksPerDevice() + link;
+        return m_agent->device * m_recorder.description().linksPerDevice() + link;
     }
 
     // pipeline.cpp
@@ -363,7 +362,7 @@ private:
     const chip::Chip& m_chip;
     const Options& m_options;
     const NeededSet& m_needed;
-    const std::vector<bool> m_written; // by root, see writtenRoots
+    const RefUses& m_uses;
     const Plan& m_plan;
     Recorder m_recorder;
     State m_state;
@@ -373,10 +372,7 @@ private:
     std::int32_t m_template = 0; // of the segment under way
     bool m_paused = false;       // within a segment
     AgentLayout m_layout;
-    bool m_detects = false;          // races are looked for
-    std::vector<bool> m_reaches;     // by ValueId: a wait for a copy is not its only use
-    std::vector<bool> m_beside;      // by ValueId: copies are not its only uses
-    std::vector<ir::ValueId> m_seen; // by ValueId: of a view the ref that it sees
+    bool m_detects; // races are looked for
     std::map<std::pair<const ir::Operation*, std::size_t>, std::shared_ptr<const OperandPlan>>
         m_operandPlans;
     std::optional<std::vector<Birth>> m_births;        // where they are watched

@@ -8,8 +8,8 @@ namespace pallascope::machine {
 
 ir::ValueId Engine::rootOf(ir::ValueId ref) const
 {
-    while (m_seen[static_cast<std::size_t>(ref.index)].index >= 0) {
-        ref = m_seen[static_cast<std::size_t>(ref.index)];
+    while (m_uses.seen[static_cast<std::size_t>(ref.index)].index >= 0) {
+        ref = m_uses.seen[static_cast<std::size_t>(ref.index)];
     }
     return ref;
 }

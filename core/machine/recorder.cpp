@@ -13,11 +13,23 @@
 
 namespace pallascope::machine {
 
+Recorder::Recorder(const Description& description, Keeps keeps)
+    : m_description(description)
+    , m_keeps(keeps)
+    , m_pipelines(description.pipelines())
+    , m_visits(description.info.operands.size())
+{
+    builder.info = description.info;
+    if (keeps == Keeps::Sums) {
+        m_sums.emplace(builder.info);
+    }
+}
+
 std::int32_t Recorder::enterPipeline(const ir::Operation& operation,
                                      const std::vector<Extent>& grid, std::int32_t agent)
 {
     trace::Info& info = builder.info;
-    PipelineRows& known = m_pipelines.at(&operation);
+    Description::PipelineRows& known = m_pipelines.at(&operation);
     for (const std::int32_t row : known.rows) {
         const trace::Pipeline& pipeline = info.pipelines[static_cast<std::size_t>(row)];
         if (pipeline.grid == grid && pipeline.agent == agent) {

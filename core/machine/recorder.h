@@ -2,14 +2,12 @@
 // gathers findings by cause.
 #pragma once
 
-#include "core/chip/chip.h"
 #include "core/ir/program.h"
+#include "core/machine/description.h"
 #include "core/machine/index_lists.h"
-#include "core/machine/plan.h"
 #include "core/trace/summary.h"
 #include "core/trace/trace.h"
 
-#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -31,11 +29,12 @@ enum class Keeps : std::uint8_t
 class Recorder
 {
 public:
-    explicit Recorder(Keeps keeps)
-        : m_keeps(keeps)
-    {}
+    // `description` outlives the recorder.
+    Recorder(const Description& description, Keeps keeps);
 
-    trace::TraceBuilder builder; // without rows only its info
+    trace::TraceBuilder builder; // without rows only its info, which begins as described
+
+    [[nodiscard]] const Description& description() const { return m_description; }
 
     // How far a run has come. A run that is put back to an earlier moment counts on from there.
     struct Position
@@ -59,11 +58,6 @@ public:
     };
 
     [[nodiscard]] const Marks& marks() const { return m_marks; }
-
-    // The static half: program, chip, units, memories, links, pipelines, operands, buffers,
-    // templates.
-    [[nodiscard]] Status describe(const ir::Program& program, const chip::Chip& chip,
-                                  const Plan& plan);
 
     std::int32_t addCopy(std::int32_t operand, std::int64_t block, std::int32_t slot, bool out,
                          std::int32_t link, std::int32_t step, Bytes bytes, Picoseconds issue,
@@ -144,8 +138,12 @@ public:
 
     // One cause (kind, operand, source line) is one finding, with its first step and its count.
     void addFinding(trace::Finding finding);
+
     [[nodiscard]] trace::SourceLine sourceLine(const ir::Program& program,
-                                               ir::LocationId location) const;
+                                               ir::LocationId location) const
+    {
+        return m_description.sourceLine(program, location);
+    }
 
     // Row of Info::pipelines for an execution with this grid; one more where an earlier execution
     // of the operation had another.
@@ -162,50 +160,9 @@ public:
     void recordLists(const ir::Operation& pipeline, std::size_t spec,
                      const std::vector<Extent>& blockCounts, const IndexLists& lists);
 
-    // The array that a copied ref is a part of, and how large a part on each axis: all of it where
-    // a view does not say.
-    struct Part
-    {
-        ir::ValueId array;
-        std::vector<Extent> block;
-    };
-
-    // What a dma_start of the program copies.
-    struct CopySite
-    {
-        std::int32_t operand = 0; // row of Info::operands
-        std::int32_t link = 0;
-        bool out = false;        // out of on-chip memory
-        std::int64_t passes = 1; // over the link: 2 from HBM to HBM
-    };
-
-    [[nodiscard]] const CopySite& copySite(const ir::Operation& dmaStart) const
-    {
-        return m_copySites.at(&dmaStart);
-    }
-
     // The block of a site's array that begins at or before an element, by its row-major number.
-    [[nodiscard]] std::int64_t blockOf(const CopySite& site, std::int64_t element) const;
-
-    // The links of one device, once described: those of the chip, one between its on-chip memories
-    // that no chip file lists, those to its neighbours. Those of device d are the rows of
-    // Info::links from d * linksPerDevice() on.
-    [[nodiscard]] const std::vector<chip::Link>& deviceLinks() const { return m_deviceLinks; }
-
-    [[nodiscard]] std::int32_t linksPerDevice() const
-    {
-        return static_cast<std::int32_t>(m_deviceLinks.size());
-    }
-
-    // The way from one device to another, along the axes of the mesh in order, on each the shorter
-    // way round; forwards where both are as long.
-    struct Route
-    {
-        std::int32_t link = 0; // of the first hop, in deviceLinks()
-        Picoseconds detour;    // latency of the hops after it
-    };
-
-    [[nodiscard]] Route route(const ir::Program& program, std::int32_t from, std::int32_t to) const;
+    [[nodiscard]] std::int64_t blockOf(const Description::CopySite& site,
+                                       std::int64_t element) const;
 
     // Rows of Info::semaphores; one for each semaphore of each agent.
     [[nodiscard]] std::int32_t semaphoreRow(const std::string& name, ir::MemorySpace space,
@@ -228,18 +185,6 @@ public:
     [[nodiscard]] trace::Summary finishSums(Picoseconds end);
 
 private:
-    void describeProgram(const ir::Program& program);
-    void describeChip(const ir::Program& program, const chip::Chip& chip);
-    [[nodiscard]] Status describePipeline(const ir::Program& program, const ir::Operation& pipeline,
-                                          const chip::Chip& chip);
-    [[nodiscard]] Status describeScopes(const ir::Program& program, const chip::Chip& chip);
-    [[nodiscard]] Status describeCopies(const ir::Program& program, const chip::Chip& chip);
-    void describeAgents(const ir::Program& program, const chip::Chip& chip);
-    void describeDevices(const ir::Program& program, const chip::Chip& chip);
-    void describeCopy(const ir::Program& program, const ir::Operation& dmaStart, const Part& source,
-                      const Part& target, trace::Direction direction);
-    [[nodiscard]] std::int32_t linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to);
-
     void setBodyBegin(std::int32_t step, Picoseconds time);
     void sortPrints(Picoseconds end);
     void mark(std::vector<std::int64_t>& marks) const;
@@ -251,28 +196,15 @@ private:
         std::int32_t slot, copyIn, copyOut;
     };
 
+    const Description& m_description;
     Keeps m_keeps;
     Position m_position;
     Marks m_marks;
-    std::optional<trace::Summarizer> m_sums; // once described
+    std::optional<trace::Summarizer> m_sums; // where sums are kept
     Picoseconds m_firstBody, m_lastStepEnd;  // for the sums
-    std::map<std::string, std::int32_t> m_files;
-    std::map<const ir::Operation*, CopySite> m_copySites;
-    std::optional<chip::Link> m_onChipLink;
-    std::vector<chip::Link> m_deviceLinks;
-    std::int32_t m_firstToNeighbour = 0; // of m_deviceLinks
-    // Direction of each ring, by mesh axis: backwards and forwards; -1: there is none.
-    std::vector<std::array<std::int32_t, 2>> m_directions;
     std::map<std::pair<std::string, std::int32_t>, std::int32_t> m_semaphores; // by name, agent
 
-    struct PipelineRows
-    {
-        std::vector<std::int32_t> rows;    // of Info::pipelines
-        std::vector<std::int32_t> offsets; // by block spec, from the row's first operand
-        bool entered = false;
-    };
-
-    std::map<const ir::Operation*, PipelineRows> m_pipelines;
+    std::map<const ir::Operation*, Description::PipelineRows> m_pipelines;
     std::vector<std::vector<Visit>> m_visits; // per operand
     std::map<std::tuple<std::string, std::string, trace::SourceLine>, std::size_t> m_findings;
 };

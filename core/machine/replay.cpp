@@ -47,15 +47,16 @@ Bytes newIn(const State& state, std::unordered_set<const std::byte*>& known)
 
 } // namespace
 
-Replay::Impl::Impl(std::shared_ptr<const ir::Program> theProgram, chip::Chip theChip,
-                   Options theOptions, Spacing theSpacing, NeededSet theNeeded, Plan thePlan)
+Replay::Impl::Impl(std::shared_ptr<const ir::Program> theProgram,
+                   std::shared_ptr<const chip::Chip> theChip,
+                   std::shared_ptr<const Prepared> thePrepared, Options theOptions,
+                   Spacing theSpacing)
     : program(std::move(theProgram))
     , chip(std::move(theChip))
+    , prepared(std::move(thePrepared))
     , options(std::move(theOptions))
     , spacing(theSpacing)
-    , needed(std::move(theNeeded))
-    , plan(std::move(thePlan))
-    , engine(*program, chip, options, needed, plan, Keeps::Marks)
+    , engine(*prepared, options, Keeps::Marks)
 {}
 
 Replay::Replay(std::unique_ptr<Impl> impl)
@@ -68,26 +69,19 @@ Result<std::unique_ptr<Replay>> Replay::start(ir::Program program, const std::ve
                                               chip::Chip chip, const Options& options,
                                               Spacing spacing)
 {
-    if (Status status = checkFit(program, chip); !status) {
-        return status.error();
-    }
-    const auto shared = std::make_shared<const ir::Program>(std::move(program));
-    NeededSet needed =
-        options.values == ValueMode::Full ? NeededSet::everything(*shared) : NeededSet::of(*shared);
-    Result<Plan> plan = makePlan(*shared, chip, needed);
-    if (!plan) {
-        return plan.error();
+    auto shared = std::make_shared<const ir::Program>(std::move(program));
+    auto model = std::make_shared<const chip::Chip>(std::move(chip));
+    Result<std::shared_ptr<const Prepared>> prepared =
+        prepare(*shared, *model, options.values, false);
+    if (!prepared) {
+        return prepared.error();
     }
     Options quiet = options; // a replay is cancelled between slices, and checks nothing
     quiet.progress = nullptr;
     quiet.check = nullptr;
     quiet.rows = false;
-    auto impl = std::make_unique<Impl>(shared, std::move(chip), std::move(quiet), spacing,
-                                       std::move(needed), std::move(*plan));
-    if (Status status = impl->engine.recorder().describe(*shared, impl->chip, impl->plan);
-        !status) {
-        return status.error();
-    }
+    auto impl = std::make_unique<Impl>(std::move(shared), std::move(model), std::move(*prepared),
+                                       std::move(quiet), spacing);
     if (Status status = impl->engine.bind(inputs); !status) {
         return status.error();
     }

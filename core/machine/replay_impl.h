@@ -10,9 +10,9 @@ namespace pallascope::machine {
 
 struct Replay::Impl
 {
-    // `theNeeded` and `thePlan` are of theProgram, whose operations stay where they are.
-    Impl(std::shared_ptr<const ir::Program> theProgram, chip::Chip theChip, Options theOptions,
-         Spacing theSpacing, NeededSet theNeeded, Plan thePlan);
+    // `thePrepared` is of theProgram and theChip.
+    Impl(std::shared_ptr<const ir::Program> theProgram, std::shared_ptr<const chip::Chip> theChip,
+         std::shared_ptr<const Prepared> thePrepared, Options theOptions, Spacing theSpacing);
 
     // Goes on until there, in slices of some milliseconds; false when cancelled.
     [[nodiscard]] Result<bool> forward(Until until, const Proceed& proceed);
@@ -34,11 +34,10 @@ struct Replay::Impl
     }
 
     std::shared_ptr<const ir::Program> program;
-    chip::Chip chip;
+    std::shared_ptr<const chip::Chip> chip;
+    std::shared_ptr<const Prepared> prepared;
     Options options;
     Spacing spacing;
-    NeededSet needed;
-    Plan plan;
     Engine engine;
     std::vector<Engine::Checkpoint> checkpoints; // by sequence number; the first is at 0
     Bytes held;                                  // by them, about

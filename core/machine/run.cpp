@@ -3,11 +3,9 @@
 #include "core/base/check.h"
 #include "core/base/format.h"
 #include "core/cost/budget.h"
-#include "core/cost/legality.h"
 #include "core/ir/mesh.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/engine.h"
-#include "core/machine/unknown_figures.h"
 
 #include <algorithm>
 #include <chrono>
@@ -23,67 +21,9 @@ double secondsSince(Clock::time_point begin)
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// The name of what takes most of a memory.
-std::string largestIn(const cost::Budget& budget, std::int32_t memory)
-{
-    const cost::BudgetEntry* largest = nullptr;
-    for (const cost::BudgetEntry& entry : budget.entries) {
-        if (entry.memory == memory && (largest == nullptr || entry.total() > largest->total())) {
-            largest = &entry;
-        }
-    }
-    return largest == nullptr ? "" : largest->name;
-}
-
-// Over the scoped limit a kernel still runs, if it asks for more.
-void reportScopedLimit(const ir::Program& program, const chip::Chip& chip, Recorder& recorder)
-{
-    const Result<std::vector<cost::Budget>> budgets = cost::budgets(program, chip);
-    PALLASCOPE_CHECK(budgets.has_value());
-    for (const cost::Budget& budget : *budgets) {
-        for (std::size_t memory = 0; memory < chip.memories.size(); ++memory) {
-            const Bytes used = budget.used(static_cast<std::int32_t>(memory));
-            const std::optional<Bytes> limit = cost::scopedLimit(program, chip.memories[memory]);
-            if (limit && used > *limit) {
-                recorder.addFinding(
-                    {"over_scoped_limit",
-                     trace::FindingClass::Structural,
-                     "The operands take " + bytesText(used) + " of " + chip.memories[memory].name
-                         + ", over the scoped limit of " + bytesText(*limit)
-                         + ": ask for vmem_limit_bytes=" + std::to_string(used.value())
-                         + ", or use smaller blocks.",
-                     largestIn(budget, static_cast<std::int32_t>(memory)),
-                     -1,
-                     {},
-                     recorder.sourceLine(program, budget.location),
-                     1});
-            }
-        }
-    }
-}
-
-void reportIllegalBlocks(const ir::Program& program, const chip::Chip& chip, Recorder& recorder)
-{
-    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
-        const auto& specs = std::get<ir::PipelineParams>(pipeline->params).specs;
-        for (const cost::IllegalBlock& block : cost::illegalBlocks(program, *pipeline, chip)) {
-            const ir::BlockSpec& spec = specs[block.spec];
-            recorder.addFinding({"illegal_block",
-                                 trace::FindingClass::Structural,
-                                 block.sentence,
-                                 spec.name,
-                                 -1,
-                                 {},
-                                 recorder.sourceLine(program, spec.location),
-                                 1});
-        }
-    }
-}
-
 // The run once more, with an eye on every operation: which of them made the NaN or Inf that an
 // output holds.
-Status reportBirths(const ir::Program& program, const std::vector<Array>& inputs,
-                    const chip::Chip& chip, Options options, const Plan& plan,
+Status reportBirths(const Prepared& prepared, const std::vector<Array>& inputs, Options options,
                     const std::string& output, Recorder& recorder)
 {
     options.rows = false;
@@ -91,12 +31,8 @@ Status reportBirths(const ir::Program& program, const std::vector<Array>& inputs
     if (options.progress) {
         options.progress = [progress = options.progress](double) { return progress(1); };
     }
-    const NeededSet needed = NeededSet::everything(program);
-    Engine engine(program, chip, options, needed, plan, Keeps::Sums);
+    Engine engine(prepared, options, Keeps::Sums);
     engine.watchBirths();
-    if (Status status = engine.recorder().describe(program, chip, plan); !status) {
-        return status;
-    }
     if (Status status = engine.bind(inputs); !status) {
         return status;
     }
@@ -114,22 +50,10 @@ Status reportBirths(const ir::Program& program, const std::vector<Array>& inputs
                              output,
                              birth.step,
                              {},
-                             recorder.sourceLine(program, birth.operation->location),
+                             recorder.sourceLine(prepared.program, birth.operation->location),
                              birth.count});
     }
     return Done{};
-}
-
-void reportUnknownFigures(const ir::Program& program, const chip::Chip& chip, const Plan& plan,
-                          Recorder& recorder)
-{
-    std::vector<std::int32_t> memories{chip.memoryIndex("HBM")};
-    for (const trace::Buffer& buffer : recorder.builder.info.buffers) {
-        memories.push_back(buffer.memory);
-    }
-    if (std::optional<trace::Finding> finding = unknownFigures(program, chip, plan, memories)) {
-        recorder.addFinding(std::move(*finding));
-    }
 }
 
 Status checkSteps(const ir::Program& program, std::int64_t most)
@@ -181,37 +105,28 @@ Status checkFit(const ir::Program& program, const chip::Chip& chip)
     return checkSteps(program, kMostSteps);
 }
 
-Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inputs,
-                      const chip::Chip& chip, const Options& options)
+Result<RunResult> run(const Prepared& prepared, const std::vector<Array>& inputs,
+                      const Options& options)
 {
     const Clock::time_point begin = Clock::now();
-    if (Status status = checkFit(program, chip); !status) {
-        return status.error();
-    }
-    if (Status status = checkSteps(program, options.rows ? kMostRecordedSteps : kMostSteps);
+    PALLASCOPE_CHECK(options.values == prepared.values && options.rows == prepared.rows);
+    if (Status status =
+            checkSteps(prepared.program, options.rows ? kMostRecordedSteps : kMostSteps);
         !status) {
         return status.error();
     }
     const bool full = options.values == ValueMode::Full;
-    const NeededSet needed = full ? NeededSet::everything(program) : NeededSet::of(program);
-    const Result<Plan> plan = makePlan(program, chip, needed);
-    if (!plan) {
-        return plan.error();
-    }
-    Engine engine(program, chip, options, needed, *plan, options.rows ? Keeps::Rows : Keeps::Sums);
+    Engine engine(prepared, options, options.rows ? Keeps::Rows : Keeps::Sums);
     Recorder& recorder = engine.recorder();
-    if (Status status = recorder.describe(program, chip, *plan); !status) {
-        return status.error();
-    }
     trace::Info& info = recorder.builder.info;
     info.parameters = options.parameters;
     info.parameterOrder = options.parameterOrder;
     info.seed = options.seed;
     info.values = full ? "full" : "needed";
     info.settings = namesOf(options.settings);
-    reportScopedLimit(program, chip, recorder);
-    reportIllegalBlocks(program, chip, recorder);
-    reportUnknownFigures(program, chip, *plan, recorder);
+    for (const trace::Finding& finding : prepared.findings) {
+        recorder.addFinding(finding);
+    }
     if (Status status = engine.bind(inputs); !status) {
         return status.error();
     }
@@ -223,8 +138,7 @@ Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inpu
     if (full) {
         if (const std::optional<std::string> output = engine.nonFiniteOutput();
             output && !engine.hasStopped()) {
-            if (Status status =
-                    reportBirths(program, inputs, chip, options, *plan, *output, recorder);
+            if (Status status = reportBirths(prepared, inputs, options, *output, recorder);
                 !status) {
                 return status.error();
             }
@@ -248,6 +162,23 @@ Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inpu
         result.info = std::move(info);
     }
     result.wall = Seconds(secondsSince(begin) - checking);
+    return result;
+}
+
+Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inputs,
+                      const chip::Chip& chip, const Options& options)
+{
+    const Clock::time_point begin = Clock::now();
+    const Result<std::shared_ptr<const Prepared>> prepared =
+        prepare(program, chip, options.values, options.rows);
+    if (!prepared) {
+        return prepared.error();
+    }
+    const Seconds preparing(secondsSince(begin));
+    Result<RunResult> result = run(**prepared, inputs, options);
+    if (result) {
+        result->wall += preparing;
+    }
     return result;
 }
 

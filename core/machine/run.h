@@ -64,11 +64,24 @@ struct RunResult
 // are kept).
 [[nodiscard]] Status checkFit(const ir::Program& program, const chip::Chip& chip);
 
-// `inputs`: one array per input argument, in order; with needed values they may be shapes only.
+// What the runs of a program on a chip have in common, which depends on no input: the plan of its
+// operations with their costs, and what a trace says before anything runs.
+struct Prepared;
+
+// `rows` as in Options. The program and the chip outlive what is prepared of them.
 // Errors: a user error for programs and chips that do not fit each other (a dtype, a memory, a
-// block), a limit error when the blocks exceed a memory, the arrays exceed HBM, or the run is
-// cancelled
-// ("cancelled"). Findings are in the trace, not errors.
+// block), a limit error when the blocks exceed a memory or the arrays exceed HBM.
+[[nodiscard]] Result<std::shared_ptr<const Prepared>>
+prepare(const ir::Program& program, const chip::Chip& chip, ValueMode values, bool rows);
+
+// `inputs`: one array per input argument, in order; with needed values they may be shapes only.
+// `options` have the values and rows that were prepared for.
+// Errors: a user error for an input that is missing, a limit error when the run takes too many
+// steps or is cancelled ("cancelled"). Findings are in the trace, not errors.
+[[nodiscard]] Result<RunResult> run(const Prepared& prepared, const std::vector<Array>& inputs,
+                                    const Options& options);
+
+// Prepares and runs; its wall time has both.
 [[nodiscard]] Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inputs,
                                     const chip::Chip& chip, const Options& options);
 

@@ -78,8 +78,8 @@ void Engine::startDma(const ir::Operation& operation)
     if (isRemote) {
         target.buffer = rootAt(*peer, to);
     }
-    const Shape extents = source.asked ? *source.asked : viewOf(source, memoryShape(from)).shape;
-    const Shape wanted = target.asked ? *target.asked : viewOf(target, memoryShape(to)).shape;
+    const Shape extents = source.asked ? *source.asked : shapeOf(source, memoryShape(from));
+    const Shape& wanted = target.asked ? *target.asked : shapeOf(target, memoryShape(to));
     if (extents != wanted) {
         fail(userError(m_program.where(operation.location) + ": dma_start copies "
                        + toString(extents) + " elements of " + refName(from) + " to "
@@ -89,12 +89,12 @@ void Engine::startDma(const ir::Operation& operation)
     if (source.asked || target.asked) {
         dropPadding(from, to, source, target);
     }
-    const Recorder::CopySite& site = m_recorder.copySite(operation);
+    const Description::CopySite& site = m_recorder.description().copySite(operation);
     const Bytes useful = bytesOf(m_program.type(from), extents);
     const Bytes bytes = isRemote ? useful : useful * site.passes;
-    Recorder::Route route{site.link, Picoseconds(0)};
+    Description::Route route{site.link, Picoseconds(0)};
     if (isRemote) {
-        route = m_recorder.route(m_program, m_agent->device, peer->device);
+        route = m_recorder.description().route(m_program, m_agent->device, peer->device);
     }
     const std::int32_t link = linkHere(route.link);
     const auto service =

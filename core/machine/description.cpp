@@ -1,9 +1,10 @@
 // The static half of a trace: program, chip, pipelines.
+#include "core/machine/description.h"
+
 #include "core/base/check.h"
 #include "core/cost/budget.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/ir/print.h"
-#include "core/machine/recorder.h"
 
 #include <algorithm>
 
@@ -63,7 +64,7 @@ std::vector<Extent> staticGrid(const ir::PipelineParams& params)
 
 } // namespace
 
-trace::SourceLine Recorder::sourceLine(const ir::Program& program, ir::LocationId location) const
+trace::SourceLine Description::sourceLine(const ir::Program& program, ir::LocationId location) const
 {
     if (location.index < 0) {
         return {};
@@ -73,9 +74,8 @@ trace::SourceLine Recorder::sourceLine(const ir::Program& program, ir::LocationI
     return {file == m_files.end() ? -1 : file->second, place.line};
 }
 
-void Recorder::describeProgram(const ir::Program& program)
+void Description::describeProgram(const ir::Program& program)
 {
-    trace::Info& info = builder.info;
     info.kernel = info.program = program.name;
     info.jaxAccepts = ir::verdictName(program.lowering.accepted);
     info.jaxReason = program.lowering.reason;
@@ -106,9 +106,8 @@ void Recorder::describeProgram(const ir::Program& program)
     }
 }
 
-void Recorder::describeChip(const ir::Program& program, const chip::Chip& chip)
+void Description::describeChip(const ir::Program& program, const chip::Chip& chip)
 {
-    trace::Info& info = builder.info;
     info.chip = chip.name;
     info.chipName = chip.title;
     info.chipJson = chip.json;
@@ -128,10 +127,9 @@ void Recorder::describeChip(const ir::Program& program, const chip::Chip& chip)
     }
 }
 
-Status Recorder::describePipeline(const ir::Program& program, const ir::Operation& operation,
-                                  const chip::Chip& chip)
+Status Description::describePipeline(const ir::Program& program, const ir::Operation& operation,
+                                     const chip::Chip& chip)
 {
-    trace::Info& info = builder.info;
     const auto& params = std::get<ir::PipelineParams>(operation.params);
     const auto index = static_cast<std::int32_t>(info.pipelines.size());
     PipelineRows& rows = m_pipelines[&operation];
@@ -209,30 +207,28 @@ Status Recorder::describePipeline(const ir::Program& program, const ir::Operatio
     return Done{};
 }
 
-Status Recorder::describe(const ir::Program& program, const chip::Chip& chip, const Plan& plan)
+Result<Description> Description::of(const ir::Program& program, const chip::Chip& chip,
+                                    const Plan& plan, bool listing)
 {
-    if (m_keeps == Keeps::Rows) {
-        describeProgram(program);
+    Description description;
+    if (listing) {
+        description.describeProgram(program);
     }
-    describeChip(program, chip);
+    description.describeChip(program, chip);
     for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
-        if (Status status = describePipeline(program, *pipeline, chip); !status) {
-            return status;
+        if (Status status = description.describePipeline(program, *pipeline, chip); !status) {
+            return status.error();
         }
     }
-    if (Status status = describeScopes(program, chip); !status) {
-        return status;
+    if (Status status = description.describeScopes(program, chip); !status) {
+        return status.error();
     }
-    if (Status status = describeCopies(program, chip); !status) {
-        return status;
+    if (Status status = description.describeCopies(program, chip); !status) {
+        return status.error();
     }
-    describeDevices(program, chip);
-    builder.info.templates = plan.templates;
-    m_visits.resize(builder.info.operands.size());
-    if (m_keeps == Keeps::Sums) {
-        m_sums.emplace(builder.info);
-    }
-    return Done{};
+    description.describeDevices(program, chip);
+    description.info.templates = plan.templates;
+    return description;
 }
 
 } // namespace pallascope::machine

@@ -2,7 +2,7 @@
 #include "core/base/check.h"
 #include "core/ir/mesh.h"
 #include "core/machine/agent_layout.h"
-#include "core/machine/recorder.h"
+#include "core/machine/description.h"
 
 #include <algorithm>
 
@@ -23,14 +23,14 @@ bool copiesToDevices(const ir::Program& program)
 } // namespace
 
 // In the order of State::agents.
-void Recorder::describeAgents(const ir::Program& program, const chip::Chip& chip)
+void Description::describeAgents(const ir::Program& program, const chip::Chip& chip)
 {
     const AgentLayout layout = agentLayout(program, chip);
     const std::int32_t slots = layout.slots, cores = layout.cores;
     if (layout.devices == 1 && slots == 1 && layout.asked == 0) {
         return; // as the chip has them
     }
-    std::vector<std::string>& agents = builder.info.agents;
+    std::vector<std::string>& agents = info.agents;
     agents.clear();
     for (std::int32_t device = 0; device < layout.devices; ++device) {
         const std::string where =
@@ -57,9 +57,8 @@ void Recorder::describeAgents(const ir::Program& program, const chip::Chip& chip
     }
 }
 
-void Recorder::describeDevices(const ir::Program& program, const chip::Chip& chip)
+void Description::describeDevices(const ir::Program& program, const chip::Chip& chip)
 {
-    trace::Info& info = builder.info;
     m_deviceLinks = chip.links;
     if (m_onChipLink) {
         m_deviceLinks.push_back(*m_onChipLink);
@@ -99,8 +98,8 @@ void Recorder::describeDevices(const ir::Program& program, const chip::Chip& chi
     }
 }
 
-Recorder::Route Recorder::route(const ir::Program& program, std::int32_t from,
-                                std::int32_t to) const
+Description::Route Description::route(const ir::Program& program, std::int32_t from,
+                                      std::int32_t to) const
 {
     const std::int32_t neighbours = linksPerDevice() - m_firstToNeighbour;
     PALLASCOPE_CHECK(neighbours > 0 && from != to);

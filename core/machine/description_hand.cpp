@@ -1,0 +1,169 @@
+// The static half of a trace for what programs do by hand: copies, semaphores, scopes without a
+// pipeline.
+#include "core/base/format.h"
+#include "core/cost/budget.h"
+#include "core/ir/pipeline_facts.h"
+#include "core/machine/description.h"
+#include "core/trace/trace.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+namespace {
+
+// The operation that makes a view.
+using Views = std::map<ir::ValueId, const ir::Operation*>;
+
+Views viewsOf(const ir::Program& program)
+{
+    Views views;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        if (ir::opEntry(operation.code).kind == ir::OpKind::View && !operation.operands.empty()) {
+            views[operation.results[0]] = &operation;
+        }
+    });
+    return views;
+}
+
+using Part = Description::Part;
+
+Part partOf(const ir::Program& program, const Views& views, ir::ValueId ref)
+{
+    std::vector<const ir::Operation*> chain;
+    for (auto view = views.find(ref); view != views.end(); view = views.find(ref)) {
+        chain.push_back(view->second);
+        ref = view->second->operands[0];
+    }
+    Part part{ref, program.type(ref).shape.extents()};
+    std::vector<std::size_t> axes; // of the array, by axis of the view
+    for (std::size_t axis = 0; axis < part.block.size(); ++axis) {
+        axes.push_back(axis);
+    }
+    for (auto view = chain.rbegin(); view != chain.rend(); ++view) {
+        if ((*view)->code != ir::OpCode::RefAt) {
+            break;
+        }
+        const auto& entries = std::get<ir::IndexerParams>((*view)->params).entries;
+        std::vector<std::size_t> kept;
+        for (std::size_t axis = 0; axis < entries.size(); ++axis) {
+            const Extent all = part.block[axes[axis]];
+            part.block[axes[axis]] = std::clamp<Extent>(
+                (entries[axis].size - 1) * entries[axis].stride + 1, 1, std::max<Extent>(all, 1));
+            if (entries[axis].isSlice) {
+                kept.push_back(axes[axis]);
+            }
+        }
+        axes = std::move(kept);
+    }
+    return part;
+}
+
+// Memory that operations around kernels work in has no name of its own.
+std::string nameOrSpace(const ir::Program& program, ir::ValueId ref)
+{
+    const ir::Value& value = program.value(ref);
+    return value.name.empty() ? std::string(ir::memorySpaceName(*value.type.space)) : value.name;
+}
+
+} // namespace
+
+Status Description::describeScopes(const ir::Program& program, const chip::Chip& chip)
+{
+    if (!ir::pipelinesOf(program).empty()) {
+        return Done{};
+    }
+    const Result<cost::Budget> budget = cost::scopeBudget(program, chip);
+    if (!budget) {
+        return budget.error();
+    }
+    info.temporariesEstimate = std::max(info.temporariesEstimate, budget->temporariesEstimate);
+    std::vector<Bytes> address(chip.memories.size());
+    for (const cost::BudgetEntry& entry : budget->entries) {
+        const ir::Type& type = program.type(entry.ref);
+        Bytes& next = address[static_cast<std::size_t>(entry.memory)];
+        info.buffers.push_back(
+            {entry.name, -1, 0, entry.memory, next, entry.slotBytes, type.dtype, type.shape});
+        next += entry.slotBytes;
+    }
+    return Done{};
+}
+
+// Where the chip has none, a register a cycle.
+std::int32_t Description::linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to)
+{
+    if (const std::int32_t link = chip.linkBetween(from, to); link >= 0) {
+        return link;
+    }
+    if (!m_onChipLink) {
+        chip::Link link;
+        link.name = "on chip";
+        link.from = from;
+        link.to = to;
+        link.datasheet = BytesPerSecond(static_cast<double>(chip.registerBytes.value())
+                                        * static_cast<double>(chip.agents.front().clock.value()));
+        m_onChipLink = link;
+        info.links.push_back({link.name, link.from, link.to, link.datasheet, link.achieved(), {}});
+    }
+    return static_cast<std::int32_t>(chip.links.size());
+}
+
+Status Description::describeCopies(const ir::Program& program, const chip::Chip& chip)
+{
+    const Views views = viewsOf(program);
+    Status status = Done{};
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        if (operation.code != ir::OpCode::DmaStart || !status) {
+            return;
+        }
+        const auto memory = [&](std::size_t operand) {
+            return cost::memoryOf(*program.type(operation.operands[operand]).space, chip);
+        };
+        const Result<std::int32_t> from = memory(0), to = memory(1);
+        if (!from || !to) {
+            status = from ? to.error() : from.error();
+            return;
+        }
+        const std::int32_t hbm = chip.memoryIndex("HBM");
+        CopySite site;
+        site.operand = static_cast<std::int32_t>(info.operands.size());
+        site.link = linkOf(chip, *from, *to);
+        site.out = *to == hbm && *from != hbm;
+        site.passes = *to == hbm && *from == hbm ? 2 : 1;
+        m_copySites[&operation] = site;
+        describeCopy(program, operation, partOf(program, views, operation.operands[0]),
+                     partOf(program, views, operation.operands[1]),
+                     site.passes == 2 ? trace::Direction::InOut
+                     : site.out       ? trace::Direction::Out
+                                      : trace::Direction::In);
+    });
+    return status;
+}
+
+// As an operand whose blocks are as large as what is copied.
+void Description::describeCopy(const ir::Program& program, const ir::Operation& dmaStart,
+                               const Part& source, const Part& target, trace::Direction direction)
+{
+    const Part& part = direction == trace::Direction::Out ? target : source;
+    const ir::Value& array = program.value(part.array);
+    trace::Operand operand;
+    operand.name =
+        nameOrSpace(program, source.array) + " \u2192 " + nameOrSpace(program, target.array);
+    operand.dtype = array.type.dtype;
+    operand.direction = direction;
+    operand.array = array.type.shape;
+    operand.block = Shape(part.block);
+    for (std::size_t axis = 0; axis < part.block.size(); ++axis) {
+        operand.blockCounts.push_back(
+            ceilDiv(std::max<Extent>(operand.array[axis], 1), part.block[axis]));
+        operand.gridAxes.push_back(trace::kNone);
+    }
+    operand.pipeline = trace::kNone;
+    operand.slots = 0;
+    operand.arrayBytes = packedBytes(operand.dtype, operand.array.elements());
+    operand.blockBytes = packedBytes(operand.dtype, operand.block.elements());
+    operand.source = sourceLine(program, dmaStart.location);
+    info.operands.push_back(std::move(operand));
+}
+
+} // namespace pallascope::machine

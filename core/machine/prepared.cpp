@@ -1,0 +1,90 @@
+#include "core/machine/prepared.h"
+
+#include "core/ir/pipeline_facts.h"
+#include "core/machine/static_findings.h"
+#include "core/machine/written.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+using ir::OpCode;
+
+namespace {
+
+// Not with one pipeline whose arrays are each read or written, by one operand, since its schedule
+// waits for every slot.
+bool canRace(const ir::Program& program)
+{
+    bool byHand = false;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        byHand = byHand || operation.code == OpCode::DmaStart || operation.code == OpCode::CoreMap;
+    });
+    const bool aliases =
+        std::any_of(program.arguments.begin(), program.arguments.end(),
+                    [](const ir::Argument& argument) { return argument.aliasOf >= 0; });
+    const std::vector<const ir::Operation*> pipelines = ir::pipelinesOf(program);
+    if (byHand || aliases || pipelines.size() != 1) {
+        return byHand || aliases || pipelines.size() > 1;
+    }
+    const std::vector<ir::ValueId>& arrays = pipelines[0]->operands;
+    const auto& specs = std::get<ir::PipelineParams>(pipelines[0]->params).specs;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        const bool writes = specs[i].direction != ir::BlockDirection::In;
+        if (specs[i].direction == ir::BlockDirection::InOut || specs[i].restores
+            || (writes && ir::hasIndirect(specs[i]))
+            || (writes && std::count(arrays.begin(), arrays.end(), arrays[i]) > 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+} // namespace
+
+RefUses::RefUses(const ir::Program& program, const NeededSet& needed)
+    : canRace(machine::canRace(program))
+    , written(writtenRoots(program, needed))
+    , reaches(program.values.size(), false)
+    , beside(program.values.size(), false)
+    , seen(program.values.size())
+{
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        for (std::size_t i = operation.code == OpCode::DmaWait ? 1 : 0;
+             i < operation.operands.size(); ++i) {
+            reaches[static_cast<std::size_t>(operation.operands[i].index)] = true;
+        }
+        const bool copies = operation.code == OpCode::DmaStart || operation.code == OpCode::DmaWait;
+        for (std::size_t i = copies ? 2 : 0; i < operation.operands.size(); ++i) {
+            beside[static_cast<std::size_t>(operation.operands[i].index)] = true;
+        }
+        if (ir::opEntry(operation.code).kind == ir::OpKind::View && !operation.operands.empty()) {
+            seen[static_cast<std::size_t>(operation.results[0].index)] = operation.operands[0];
+        }
+    });
+}
+
+Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program, const chip::Chip& chip,
+                                                ValueMode values, bool rows)
+{
+    if (Status status = checkFit(program, chip); !status) {
+        return status.error();
+    }
+    NeededSet needed =
+        values == ValueMode::Full ? NeededSet::everything(program) : NeededSet::of(program);
+    Result<Plan> plan = makePlan(program, chip, needed);
+    if (!plan) {
+        return plan.error();
+    }
+    Result<Description> description = Description::of(program, chip, *plan, rows);
+    if (!description) {
+        return description.error();
+    }
+    std::vector<trace::Finding> findings = staticFindings(program, chip, *plan, *description);
+    RefUses uses(program, needed);
+    return std::make_shared<const Prepared>(Prepared{program, chip, values, rows, std::move(needed),
+                                                     std::move(uses), std::move(*plan),
+                                                     std::move(*description), std::move(findings)});
+}
+
+} // namespace pallascope::machine

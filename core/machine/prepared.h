@@ -1,0 +1,39 @@
+// What the runs of one program on one chip have in common: made once, read by any number of runs.
+// Internal to core/machine; run.h has the way in.
+#pragma once
+
+#include "core/machine/description.h"
+#include "core/machine/needed.h"
+#include "core/machine/plan.h"
+#include "core/machine/run.h"
+
+#include <vector>
+
+namespace pallascope::machine {
+
+// What a program does with its refs, wherever it does it.
+struct RefUses
+{
+    RefUses(const ir::Program& program, const NeededSet& needed);
+
+    bool canRace = false;          // two accesses can be without order
+    std::vector<bool> written;     // by root, see writtenRoots
+    std::vector<bool> reaches;     // by ValueId: a wait for a copy is not its only use
+    std::vector<bool> beside;      // by ValueId: copies are not its only uses
+    std::vector<ir::ValueId> seen; // by ValueId: of a view the ref that it sees
+};
+
+struct Prepared
+{
+    const ir::Program& program;
+    const chip::Chip& chip;
+    ValueMode values;
+    bool rows;
+    NeededSet needed;
+    RefUses uses;
+    Plan plan;
+    Description description;
+    std::vector<trace::Finding> findings; // before anything runs
+};
+
+} // namespace pallascope::machine
