@@ -32,7 +32,7 @@ Reach spelledOut(const Place& place)
 const Reach& reach(const Place& place)
 {
     if (!place.reach) {
-        place.reach = spelledOut(place);
+        place.reach = std::make_shared<const Reach>(spelledOut(place));
     }
     return *place.reach;
 }
@@ -89,7 +89,7 @@ void Races::PastAccesses::near(std::int64_t from, std::int64_t to, F visit) cons
 void Races::PastAccesses::link(std::int32_t number)
 {
     Past& past = m_all[static_cast<std::size_t>(number)];
-    past.next = std::exchange(m_chains[chainOf(startOf(past.reach) >> m_shift)], number);
+    past.next = std::exchange(m_chains[chainOf(past.start >> m_shift)], number);
 }
 
 void Races::PastAccesses::rebuild()
@@ -102,11 +102,10 @@ void Races::PastAccesses::rebuild()
 
 void Races::PastAccesses::add(Past past)
 {
-    const std::int64_t start = startOf(past.reach);
     Past* same = nullptr;
-    near(start, start + 1, [&](std::int32_t number) {
+    near(past.start, past.start + 1, [&](std::int32_t number) {
         Past& other = m_all[static_cast<std::size_t>(number)];
-        if (other.agent == past.agent && other.reach == past.reach) {
+        if (other.agent == past.agent && other.start == past.start && *other.reach == *past.reach) {
             same = &other;
         }
     });
@@ -115,7 +114,7 @@ void Races::PastAccesses::add(Past past)
         return;
     }
     const int shift = m_shift;
-    while ((std::int64_t{1} << m_shift) < stopOf(past.reach) - start) {
+    while ((std::int64_t{1} << m_shift) < stopOf(*past.reach) - past.start) {
         ++m_shift;
     }
     m_all.push_back(std::move(past));
@@ -134,8 +133,8 @@ auto Races::PastAccesses::conflict(std::int32_t agent, const VectorClock& known,
     near(startOf(reach) - longest + 1, stopOf(reach), [&](std::int32_t number) {
         const Past& other = m_all[static_cast<std::size_t>(number)];
         if (other.agent != agent && other.epoch > known[static_cast<std::size_t>(other.agent)]
-            && overlap(other.reach, reach)) {
-            best = std::min(best, {startOf(other.reach), number});
+            && overlap(*other.reach, reach)) {
+            best = std::min(best, {other.start, number});
         }
     });
     return best.second < 0 ? nullptr : &m_all[static_cast<std::size_t>(best.second)];
@@ -202,23 +201,23 @@ std::optional<Race> Races::againstAgents(std::int32_t agent, const Access& acces
     return Race{false, writes, access.writes, -1, other->agent, other->step, other->location};
 }
 
-void Races::remember(std::int32_t agent, const Access& access, Reach reach)
+void Races::remember(std::int32_t agent, const Access& access)
 {
+    const std::int64_t start = startOf(reach(access.place));
     History& history = of(m_past, access.buffer);
     (access.writes ? history.writes : history.reads)
-        .add({agent, clock(agent)[static_cast<std::size_t>(agent)], std::move(reach), access.step,
-              access.location});
+        .add({agent, clock(agent)[static_cast<std::size_t>(agent)], start, access.place.reach,
+              access.step, access.location});
 }
 
 std::optional<Race> Races::access(std::int32_t agent, const Access& access)
 {
     std::optional<Race> race = againstCopies(access);
     if (isShared() && !access.isUncontested && !isAll(access.place)) {
-        Reach where = reach(access.place);
         if (!race) {
-            race = againstAgents(agent, access, where);
+            race = againstAgents(agent, access, reach(access.place));
         }
-        remember(agent, access, std::move(where));
+        remember(agent, access);
     }
     return race;
 }
@@ -243,17 +242,11 @@ std::optional<Race> Races::start(std::int32_t agent, std::int32_t copy, Access r
     return race;
 }
 
-std::optional<Races::CopyAccess> Races::take(std::int32_t buffer, std::int32_t copy)
+std::vector<Races::CopyAccess>::iterator Races::find(std::int32_t buffer, std::int32_t copy)
 {
     std::vector<CopyAccess>& copies = of(m_copies, buffer);
-    const auto found = std::find_if(copies.begin(), copies.end(),
-                                    [&](const CopyAccess& one) { return one.copy == copy; });
-    if (found == copies.end()) {
-        return std::nullopt;
-    }
-    CopyAccess taken = std::move(*found);
-    copies.erase(found);
-    return taken;
+    return std::find_if(copies.begin(), copies.end(),
+                        [&](const CopyAccess& one) { return one.copy == copy; });
 }
 
 void Races::await(std::int32_t agent, const AwaitedCopy& copy)
@@ -262,10 +255,15 @@ void Races::await(std::int32_t agent, const AwaitedCopy& copy)
         if (buffer < 0) {
             continue;
         }
-        const std::optional<CopyAccess> one = take(buffer, copy.copy);
-        if (one && isShared() && !one->access.isUncontested && !isAll(one->access.place)) {
-            remember(agent, one->access, reach(one->access.place));
+        const auto one = find(buffer, copy.copy);
+        std::vector<CopyAccess>& copies = of(m_copies, buffer);
+        if (one == copies.end()) {
+            continue;
         }
+        if (isShared() && !one->access.isUncontested && !isAll(one->access.place)) {
+            remember(agent, one->access);
+        }
+        copies.erase(one);
     }
 }
 
@@ -286,7 +284,10 @@ void Races::forget(std::int32_t buffer)
     if (at < m_copies.size()) {
         for (const CopyAccess& one : std::exchange(m_copies[at], {})) {
             if (one.otherBuffer >= 0) {
-                (void)take(one.otherBuffer, one.copy);
+                if (const auto other = find(one.otherBuffer, one.copy);
+                    other != of(m_copies, one.otherBuffer).end()) {
+                    of(m_copies, one.otherBuffer).erase(other);
+                }
             }
         }
     }

@@ -32,7 +32,7 @@ struct Place
     std::shared_ptr<const Located> located;
     const OperandPlan* operand = nullptr; // then: its block number `block` of what is located
     std::int64_t block = 0;
-    mutable std::optional<Reach> reach; // once it was spelled out
+    mutable std::shared_ptr<const Reach> reach; // once it was spelled out
 };
 
 struct Access
@@ -107,7 +107,8 @@ private:
     {
         std::int32_t agent = -1;
         std::uint32_t epoch = 0;
-        Reach reach;
+        std::int64_t start = 0; // of the reach, on its first axis
+        std::shared_ptr<const Reach> reach;
         std::int32_t step = -1;
         ir::LocationId location;
         std::int32_t next = -1; // the one before it in its chain
@@ -154,8 +155,9 @@ private:
     [[nodiscard]] std::optional<Race> againstCopies(const Access& access) const;
     [[nodiscard]] std::optional<Race> againstAgents(std::int32_t agent, const Access& access,
                                                     const Reach& reach) const;
-    void remember(std::int32_t agent, const Access& access, Reach reach);
-    std::optional<CopyAccess> take(std::int32_t buffer, std::int32_t copy);
+    void remember(std::int32_t agent, const Access& access);
+    // None: not started, or awaited before.
+    [[nodiscard]] std::vector<CopyAccess>::iterator find(std::int32_t buffer, std::int32_t copy);
 
     [[nodiscard]] bool isShared() const { return m_clocks.size() > 1; }
 

@@ -329,8 +329,8 @@ private:
 
     void add(const Races::Past& past)
     {
-        const auto& [agent, epoch, reach, step, location, next] = past;
-        all(agent, epoch, reach, step, location);
+        const auto& [agent, epoch, start, reach, step, location, next] = past;
+        all(agent, epoch, *reach, step, location);
     }
 
     void add(const Reach& reach)
