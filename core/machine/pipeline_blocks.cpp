@@ -53,17 +53,24 @@ std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std:
     }
     const BlockMap& map = frame.operands[operand].plan->map;
     moveTo(frame.points[operand], frame.grid, step);
-    std::span<const std::int64_t> point = frame.points[operand].point;
-    Extents shifted;
-    for (std::size_t axis = 0; axis < frame.offset.size(); ++axis) {
-        shifted.push_back(point[axis] + frame.offset[axis]);
-    }
-    point = shifted.empty() ? point : std::span<const std::int64_t>(shifted);
     const auto load = [this](const ir::Operation& get, auto indices) {
         return loadIndex(get, indices);
     };
     const auto around = [this](ir::ValueId id) -> const RuntimeValue& { return value(id); };
-    std::int64_t block = map.isPlain() ? map.plainBlock(point) : map.block(point, load, around);
+    const auto blockOf = [&](std::span<const std::int64_t> point) {
+        return map.isPlain() ? map.plainBlock(point) : map.block(point, load, around);
+    };
+    const GridPoint& point = frame.points[operand];
+    std::int64_t block = 0;
+    if (frame.offset.empty()) {
+        block = blockOf(point.point);
+    } else {
+        Extents shifted;
+        for (std::size_t axis = 0; axis < frame.offset.size(); ++axis) {
+            shifted.push_back(point.point[axis] + frame.offset[axis]);
+        }
+        block = blockOf({shifted.begin(), shifted.end()});
+    }
     if (block < 0 && map.isOverfull()) {
         const OperandPlan& which = *frame.operands[operand].plan;
         fail(limitError(which.spec->name + " is gathered or scattered by lists of more than "

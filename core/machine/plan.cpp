@@ -67,6 +67,7 @@ private:
                                  BlockPlan& block);
     [[nodiscard]] Status addTemplate(std::span<const ir::Operation* const> operations,
                                      PlanItem& item);
+    [[nodiscard]] bool isLong(const ir::Operation& operation) const;
     [[nodiscard]] bool isLoadedAsRows(const ir::Operation& operation) const;
     void joinProducts(std::vector<Evaluation>& evaluations) const;
     void findDying(const ir::Region& region, BlockPlan& block) const;
@@ -123,8 +124,12 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
         const bool partial = isMemory && !coversRef(m_program, *operation);
         const bool needed = m_needed.needs(*operation);
         if (needed || partial) { // out of bounds is found in both value modes
-            item.evaluate.push_back(
-                {operation, number, 0, !needed, partial, !partial && isLoadedAsRows(*operation)});
+            item.evaluate.push_back({.operation = operation,
+                                     .number = number,
+                                     .touches = !needed,
+                                     .partial = partial,
+                                     .isLong = isLong(*operation),
+                                     .asRows = !partial && isLoadedAsRows(*operation)});
         }
         if (isMemory) {
             item.accesses.push_back({operation, number, operation->operands[0],
@@ -134,6 +139,13 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
     joinProducts(item.evaluate);
     block.items.push_back(std::move(item));
     return Done{};
+}
+
+bool Planner::isLong(const ir::Operation& operation) const
+{
+    constexpr std::int64_t kShort = 4096; // elements
+    return operation.results.empty()
+           || m_program.type(operation.results[0]).shape.elements() > kShort;
 }
 
 bool Planner::isLoadedAsRows(const ir::Operation& operation) const

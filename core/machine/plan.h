@@ -24,6 +24,7 @@ struct Evaluation
     std::uint32_t dying = 0;                // bit i: operand i is used here for the last time
     bool touches = false;                   // no value is needed, only where it reaches
     bool partial = false;                   // a get or swap not of all of its ref, as it is
+    bool isLong = false;                    // it may take seconds
     bool asRows = false;                    // a get of a matrix that only products use, which take
                                             // rows with gaps between them
     const ir::Operation* product = nullptr; // of an addition: the dot_general that only it uses,

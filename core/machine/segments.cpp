@@ -90,17 +90,12 @@ void Engine::runOperations(std::span<const Evaluation> evaluate,
             checkRace(access.ref, *access.operation, access.writes, ref);
         }
     };
-    const auto isLong = [&](const ir::Operation& operation) { // it may take seconds
-        constexpr std::int64_t kShort = 4096;
-        return operation.results.empty()
-               || m_program.type(operation.results[0]).shape.elements() > kShort;
-    };
     auto access = accesses.begin();
     for (const Evaluation& evaluation : evaluate) {
         for (; access != accesses.end() && access->number < evaluation.number; ++access) {
             note(*access);
         }
-        if (isLong(*evaluation.operation) && !mayGoOn()) {
+        if (evaluation.isLong && !mayGoOn()) {
             return;
         }
         execute(evaluation);
