@@ -75,13 +75,19 @@ Shadow selectShadow(const Call& call, std::int64_t count)
     if (mask.isScalar()) {
         return mask.shadow.none() ? mask.shadow : call.operand(mask.scalar != 0 ? 2 : 1).shadow;
     }
-    const SharedBytes masks[3] = {mask.shadow.expanded(count),
-                                  call.operand(1).shadow.expanded(count),
-                                  call.operand(2).shadow.expanded(count)};
+    const SharedBytes known = mask.shadow.expanded(count),
+                      no = call.operand(1).shadow.expanded(count),
+                      yes = call.operand(2).shadow.expanded(count);
     SharedBytes defined = allocateBytes(count);
-    for (std::int64_t i = 0; i < count; ++i) {
-        const bool chosen = readElement(mask.dtype, mask.data.get(), i) != 0;
-        defined[i] = masks[0][i] & masks[chosen ? 2 : 1][i];
+    const auto choose = [&, out = defined.get()](const auto* chosen) {
+        for (std::int64_t i = 0; i < count; ++i) {
+            out[i] = known[i] & (chosen[i] != 0 ? yes[i] : no[i]);
+        }
+    };
+    if (mask.dtype == DType::Bool) {
+        choose(mask.as<std::uint8_t>());
+    } else {
+        choose(mask.as<std::int32_t>());
     }
     return Shadow::fromMask(std::move(defined), count);
 }
