@@ -25,12 +25,13 @@ constexpr Evaluate kEvaluations[] = {
 };
 
 // Whether the operation computes with floats; what moves, selects or converts keeps subnormals, and
-// so do changes of the sign and steps from float to float.
+// so do changes of the sign, remainders and steps from float to float.
 bool computes(ir::OpCode code)
 {
     switch (code) {
     case ir::OpCode::Neg:
     case ir::OpCode::Abs:
+    case ir::OpCode::Rem: // what is left is exact
     case ir::OpCode::Nextafter:
         return false;
     case ir::OpCode::Sort: // by keys that it compares

@@ -86,6 +86,13 @@ def test_two_operands(f: Any, oracle: Any) -> None:
     check(kernel_of(f), FIRST, SECOND, oracle=oracle, ulps=0)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_remainders_may_be_subnormal(dtype: str) -> None:
+    """However often the divisor goes into the number."""
+    x = np.array([1, -1, 3, 2e-38, 1e30, 1e-40, 5]).astype(jnp.dtype(dtype))
+    check(kernel_of(lax.rem), x, np.full(7, 1.2e-38).astype(jnp.dtype(dtype)), ulps=0)
+
+
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float8_e5m2", "float8_e4m3fn"])
 def test_narrow_floats_are_computed_with_as_f32(dtype: str) -> None:
     """Subnormals of bf16 are those of f32; those of the others are not."""

@@ -158,7 +158,7 @@ struct Div
 
 struct Rem
 {
-    // What is left may be subnormal.
+    // What is left may be subnormal; the divisor may not.
     auto operator()(Float auto a, Float auto b) const { return std::fmod(a, flushed(b)); }
 
     std::int32_t operator()(Signed auto a, Signed auto b) const
