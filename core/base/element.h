@@ -57,7 +57,8 @@ inline void writeElement(DType type, std::byte* data, std::int64_t index, double
 [[nodiscard]] inline double roundTo(DType type, double value);
 
 // As JAX's convert_element_type: floats to integers towards zero, saturating, NaN to 0; integers to
-// narrower ones wrap; all but 0 is true; floats round to the nearest, ties to even.
+// narrower ones wrap; all but 0 and what is subnormal in f32 is true; floats round to the nearest,
+// ties to even.
 [[nodiscard]] double convertNumber(DType from, DType to, double value);
 
 // The code of an element in the low dtypeBits(type) bits, zeros above.

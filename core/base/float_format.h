@@ -18,7 +18,8 @@ enum class Specials : std::uint8_t
     None          // finite numbers only; NaN becomes -0
 };
 
-// At most 8 exponent bits and 22 mantissa bits, bias from 1 to 127. Codes are in the low bits.
+// At most 8 exponent bits and 22 mantissa bits. The bias is that of binary32, 127, or from 1 on and
+// so small that every subnormal is a normal binary32. Codes are in the low bits.
 struct FloatFormat
 {
     int exponentBits = 8;
@@ -90,10 +91,16 @@ struct FloatFormat
     if (isNan) {
         return std::bit_cast<float>(sign | 0x7fc0'0000U);
     }
-    // As a binary32 with the same fields the number is 2^(bias - 127) too small, subnormals too.
+    // Nothing is computed with a binary32 that is subnormal: it might be taken for 0.
     const std::uint32_t fields = magnitude << static_cast<unsigned>(23 - format.mantissaBits);
-    const float scaled = std::bit_cast<float>(fields) * powerOfTwo(127 - format.bias);
-    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaled) | sign);
+    const auto up = static_cast<std::uint32_t>(127 - format.bias);
+    std::uint32_t value = fields + (up << 23U);
+    if (up != 0 && magnitude < 1U << static_cast<unsigned>(format.mantissaBits)) { // a subnormal
+        const float steps = static_cast<float>(static_cast<std::int32_t>(magnitude));
+        const float step = powerOfTwo(1 - format.bias - format.mantissaBits);
+        value = std::bit_cast<std::uint32_t>(steps * step);
+    }
+    return std::bit_cast<float>(value | sign);
 }
 
 // To nearest, ties to even.

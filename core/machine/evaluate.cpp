@@ -1,6 +1,7 @@
 #include "core/machine/evaluate.h"
 
 #include "core/base/check.h"
+#include "core/machine/arith/subnormals.h"
 #include "core/machine/ops/ops.h"
 
 namespace pallascope::machine {
@@ -23,6 +24,46 @@ constexpr Evaluate kEvaluations[] = {
 #include "core/ir/operations.inc"
 };
 
+// Whether the operation computes with floats; what moves, selects or converts keeps subnormals, and
+// so do changes of the sign, remainders and steps from float to float.
+bool computes(ir::OpCode code)
+{
+    switch (code) {
+    case ir::OpCode::Neg:
+    case ir::OpCode::Abs:
+    case ir::OpCode::Rem: // what is left is exact
+    case ir::OpCode::Nextafter:
+        return false;
+    case ir::OpCode::Sort: // by keys that it compares
+    case ir::OpCode::Scatter:
+        return true;
+    default:
+        break;
+    }
+    switch (ir::opEntry(code).kind) {
+    case ir::OpKind::Elementwise:
+    case ir::OpKind::Transcendental:
+    case ir::OpKind::Comparison:
+    case ir::OpKind::Reduction:
+    case ir::OpKind::Dot:
+        return true;
+    case ir::OpKind::Convert:
+    case ir::OpKind::Select:
+    case ir::OpKind::Layout:
+    case ir::OpKind::Rearrange:
+    case ir::OpKind::Crosslane:
+    case ir::OpKind::Generate:
+    case ir::OpKind::Memory:
+    case ir::OpKind::View:
+    case ir::OpKind::Request:
+    case ir::OpKind::Sync:
+    case ir::OpKind::Hint:
+    case ir::OpKind::Control:
+        break;
+    }
+    return false;
+}
+
 } // namespace
 
 RuntimeValue evaluate(const ir::Operation& operation, std::span<RuntimeValue* const> operands,
@@ -31,6 +72,7 @@ RuntimeValue evaluate(const ir::Operation& operation, std::span<RuntimeValue* co
     for (const RuntimeValue* operand : operands) {
         PALLASCOPE_CHECK(operand->pitch == 0 || operation.code == ir::OpCode::DotGeneral);
     }
+    const arith::Subnormals subnormals(computes(operation.code));
     return kEvaluations[static_cast<std::size_t>(operation.code)](
         {operation, operands, dying, result});
 }

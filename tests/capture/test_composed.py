@@ -231,3 +231,44 @@ def test_windows_that_are_too_large_are_named():
     with pytest.raises(pallascope.UnsupportedError) as error:
         pallascope.capture(fn, integers(64, 128))
     assert "windows of 4096 elements; 1024 at most" in str(error.value)
+
+
+REDUCED = {
+    "a pair": lambda x, i: lax.reduce((x, i), (np.float32(-9), np.int32(3)), lambda a, b: (
+        jnp.maximum(a[0], b[0]), jnp.where(a[0] < b[0], b[1], a[1])), (1,)),
+    "two axes": lambda x, i: lax.reduce(i.reshape(4, 13, 10), np.int32(1), lambda a, b: a * b + a
+                                        + b, (2, 0)),
+    "nothing": lambda x, i: lax.reduce(x[:, :0], np.float32(5), lambda a, b: a + b + a * b, (1,))}
+
+
+@pytest.mark.parametrize("name", REDUCED)
+def test_reductions_by_a_function_of_ones_own(name):
+    x, i = integers(8, 65).astype(np.float32), integers(8, 65, seed=1)
+
+    def fn(x, i):
+        y = call(doubled, out_shape=like(8, 65))(x)
+        return REDUCED[name](y, i + y.astype(INT))
+
+    check(fn, x, i, ulps=0)
+
+
+APPLIED = {
+    "row": lambda x: x.at[2].apply(jnp.abs), "element": lambda x: x.at[1, -3].apply(jnp.square),
+    "slice": lambda x: x.at[::2, 3:9].apply(lambda v: jnp.where(v > 0, v * 2, 1)),
+    "promised": lambda x: x.at[jnp.array([3, 1, 60])].apply(jnp.negative, unique_indices=True)}
+
+
+@pytest.mark.parametrize("name", APPLIED)
+def test_functions_applied_to_elements_of_arrays(name):
+    """It was taken for a scatter of the updates, which are zeros."""
+    if name != "promised":  # by a constant
+        in_kernel(APPLIED[name], X)
+    behind_kernel(APPLIED[name], X)
+
+
+def test_a_function_applied_at_places_that_may_be_the_same_is_refused():
+    def fn(x, i):
+        return call(doubled, out_shape=like(64, 128))(x).at[i].apply(jnp.negative)
+
+    with pytest.raises(pallascope.UnsupportedError, match="unique_indices does not promise"):
+        pallascope.capture(fn, X, integers(3, least=0, most=9))

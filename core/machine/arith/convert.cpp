@@ -2,6 +2,7 @@
 
 #include "core/base/element.h"
 #include "core/machine/arith/elementwise.h"
+#include "core/machine/arith/subnormals.h"
 #include "core/machine/arith/threads.h"
 
 #include <algorithm>
@@ -48,12 +49,12 @@ std::uint32_t wholeBits(const std::byte* in, std::int64_t i)
     }
 }
 
-// Towards zero, saturating, NaN to 0; all but 0 is true.
+// Towards zero, saturating, NaN to 0; all but 0 and subnormals is true.
 template<DType kType>
 std::uint32_t wholeBitsOf(float value)
 {
     if constexpr (kType == DType::Bool) {
-        return value != 0 ? 1 : 0;
+        return flushed(value) != 0 ? 1 : 0;
     } else {
         constexpr std::int64_t kLow = lowestInteger(kType), kHigh = highestInteger(kType);
         if constexpr (dtypeBits(kType) <= 16) { // f32 holds the bounds

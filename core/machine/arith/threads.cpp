@@ -1,6 +1,7 @@
 #include "core/machine/arith/threads.h"
 
 #include "core/base/check.h"
+#include "core/machine/arith/subnormals.h"
 
 #include <algorithm>
 #include <atomic>
@@ -58,6 +59,7 @@ struct Job
     std::int64_t count = 0;
     std::int64_t grain = 1;
     const Body* body = nullptr;
+    bool flushesSubnormals = subnormalsAreFlushed(); // the caller
 
     [[nodiscard]] std::int64_t parts() const { return (count + grain - 1) / grain; }
 
@@ -142,6 +144,7 @@ private:
     void runPart(std::int64_t part)
     {
         try {
+            const Subnormals subnormals(m_job.flushesSubnormals);
             m_job.run(part);
         } catch (...) {
             const std::lock_guard lock(m_mutex);

@@ -8,7 +8,8 @@ namespace pallascope::arith {
 
 // Runs body(begin, end) for the parts [0, grain), [grain, 2 grain), ... of [0, count), on all
 // threads, the calling one among them, and returns when all are done. Where the parts begin depends
-// on count and grain alone. Which thread runs a part, and when, is open.
+// on count and grain alone. Which thread runs a part, and when, is open. All of them compute with
+// subnormals as the calling one does (subnormals.h).
 //
 // Callable from any thread; callers take turns. Called from within a body it runs in place. What a
 // body throws first is thrown to the caller once no part runs any more; other parts may be missing.

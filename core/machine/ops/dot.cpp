@@ -1,6 +1,7 @@
 #include "core/machine/arith/dot.h"
 
 #include "core/base/check.h"
+#include "core/machine/arith/subnormals.h"
 #include "core/machine/ops/ops.h"
 
 #include <algorithm>
@@ -203,6 +204,7 @@ bool addProduct(const Call& product, RuntimeValue& addend, bool dies, RuntimeVal
         || !product.operand(1).shadow.all()) {
         return false;
     }
+    const arith::Subnormals subnormals(true);
     const Factors factors(product);
     if (factors.integers || factors.a.inner > arith::longestRun()) {
         return false;

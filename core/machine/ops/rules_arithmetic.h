@@ -1,10 +1,12 @@
 // One element of the arithmetic, comparison and bit operations, by code. A rule takes the lanes
 // (lanes.h) that its operation is legal for. Corner cases are those of XLA on a CPU, which are
-// JAX's.
+// JAX's. Subnormal floats are 0 to the arithmetic that the rules run on (evaluate.cpp); rules that
+// look at bits, or ask a function of the C library that may, take them for 0 themselves.
 #pragma once
 
 #include "core/base/check.h"
 #include "core/ir/program.h"
+#include "core/machine/arith/subnormals.h"
 #include "core/machine/ops/lanes.h"
 
 #include <bit>
@@ -19,6 +21,9 @@ struct RuleSetup
     const ir::Operation& operation;
     int bits; // of an element
 };
+
+using arith::flushed;
+using arith::isSubnormal;
 
 // Integers wrap around.
 template<Integer T>
@@ -55,7 +60,7 @@ struct Sign
 {
     auto operator()(Float auto a) const
     {
-        return std::isnan(a) || a == 0 ? a : std::copysign(1.0F, a);
+        return std::isnan(a) || a == 0 ? flushed(a) : std::copysign(1.0F, a);
     }
 
     auto operator()(Signed auto a) const { return (a > 0) - (a < 0); }
@@ -65,12 +70,12 @@ struct Sign
 
 struct Floor
 {
-    auto operator()(Float auto a) const { return std::floor(a); }
+    auto operator()(Float auto a) const { return std::floor(flushed(a)); }
 };
 
 struct Ceil
 {
-    auto operator()(Float auto a) const { return std::ceil(a); }
+    auto operator()(Float auto a) const { return std::ceil(flushed(a)); }
 };
 
 struct Round
@@ -82,7 +87,7 @@ struct Round
 
     auto operator()(Float auto a) const
     {
-        const float away = std::round(a);
+        const float away = std::round(flushed(a));
         const bool tie = std::fabs(a - std::trunc(a)) == 0.5F;
         return m_even && tie ? 2.0F * std::round(a / 2.0F) : away;
     }
@@ -153,7 +158,8 @@ struct Div
 
 struct Rem
 {
-    auto operator()(Float auto a, Float auto b) const { return std::fmod(a, b); }
+    // What is left may be subnormal; the divisor may not.
+    auto operator()(Float auto a, Float auto b) const { return std::fmod(a, flushed(b)); }
 
     std::int32_t operator()(Signed auto a, Signed auto b) const
     {
@@ -169,8 +175,9 @@ struct Rem
 // Both zeros: max is +0, min is -0; a NaN on either side wins.
 struct Max
 {
-    float operator()(Float auto a, Float auto b) const
+    float operator()(Float auto first, Float auto second) const
     {
+        const float a = flushed(first), b = flushed(second);
         if (std::isnan(a) || std::isnan(b)) {
             return std::numeric_limits<float>::quiet_NaN();
         }
@@ -188,8 +195,9 @@ struct Max
 
 struct Min
 {
-    float operator()(Float auto a, Float auto b) const
+    float operator()(Float auto first, Float auto second) const
     {
+        const float a = flushed(first), b = flushed(second);
         if (std::isnan(a) || std::isnan(b)) {
             return std::numeric_limits<float>::quiet_NaN();
         }
@@ -238,10 +246,14 @@ private:
     std::int32_t m_exponent;
 };
 
-// The next float from a towards b; equal operands yield b, so that a zero takes b's sign.
+// The next float from a towards b, subnormal or not; operands that compare as equal yield b, so
+// that a zero takes b's sign.
 struct Nextafter
 {
-    auto operator()(Float auto a, Float auto b) const { return std::nextafter(a, b); }
+    auto operator()(Float auto a, Float auto b) const
+    {
+        return flushed(a) == flushed(b) ? b : std::nextafter(a, b);
+    }
 };
 
 struct Not

@@ -19,7 +19,7 @@ from pallascope.problems import UnsupportedError
 from pallascope.sources import name_of_function
 from pallascope.walk import Walk
 
-_RULES = {**primitives.RULES, **composed.RULES, **places.RULES, **prng.RULES, **memory.RULES,
+_RULES = {**primitives.RULES, **places.RULES, **composed.RULES, **prng.RULES, **memory.RULES,
           **control.RULES, **copies.RULES, **pipelines.RULES, **debug.RULES,
           **matrix_unit.RULES}
 

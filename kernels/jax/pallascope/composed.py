@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -14,7 +14,7 @@ import numpy as np
 from jax import lax
 from jax._src.lax import linalg
 
-from pallascope import functions, primitives, types, windows
+from pallascope import compat, functions, places, primitives, types, windows
 from pallascope.problems import NotCaptured
 from pallascope.walk import Rule, Walk
 
@@ -286,7 +286,64 @@ def _ragged_dot(ragged_dot_dimension_numbers: Any, precision: Any, preferred_ele
     return function
 
 
+def _by_element(jaxpr: Any) -> Callable[..., list[Any]]:
+    """A jaxpr of scalars, of each element of arrays."""
+    def function(*arrays: Any) -> list[Any]:
+        shape = arrays[0].shape
+        found = jax.vmap(lambda *scalars: compat.evaluate(jaxpr, scalars))(
+            *(array.reshape(-1) for array in arrays))
+        return [value.reshape(shape) for value in found]
+
+    return function
+
+
+def _reduce(jaxpr: Any, dimensions: Sequence[int], **params: Any) -> Callable[..., Any]:
+    """By a function of its own: neighbours in pairs, until one is left for each result."""
+    combine = _by_element(jaxpr)
+
+    def function(*operands: Any) -> list[Any]:
+        arrays, starts = operands[:len(operands) // 2], operands[len(operands) // 2:]
+        kept = [axis for axis in range(arrays[0].ndim) if axis not in dimensions]
+        shape = [arrays[0].shape[axis] for axis in kept]
+        length = math.prod(arrays[0].shape[axis] for axis in dimensions)
+        arrays = [jnp.transpose(x, [*dimensions, *kept]).reshape([length, *shape]) for x in arrays]
+        while length > 1:
+            even = length // 2 * 2
+            pairs = combine(*(x[0:even:2] for x in arrays), *(x[1:even:2] for x in arrays))
+            arrays = [jnp.concatenate([x, y[even:]]) for x, y in zip(pairs, arrays, strict=True)]
+            length = arrays[0].shape[0]
+        starts = [jnp.broadcast_to(start, shape) for start in starts]
+        return combine(*starts, *(x[0] for x in arrays)) if length else starts
+
+    return function
+
+
+def _scatter(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """With a function of its own, as of `at[...].apply`: that of all elements, for those that are
+    named."""
+    jaxpr = eqn.params.get("update_jaxpr")
+    inner = None if jaxpr is None else compat.open_jaxpr(jaxpr)[0]
+    if inner is None or inner.outvars[0] is inner.invars[1]:
+        return places.RULES["scatter"](walk, eqn, operands)
+    uses_updates = any(v is inner.invars[1] for step in inner.eqns for v in step.invars)
+    if uses_updates or eqn.params.get("update_consts"):
+        raise NotCaptured("scatter with a function of its updates")
+    if not eqn.params["unique_indices"]:
+        raise NotCaptured("scatter with a function, at places that unique_indices does not promise "
+                          "to be different")
+    numbers, mode = eqn.params["dimension_numbers"], eqn.params["mode"]
+
+    def function(target: Any, indices: Any, updates: Any) -> Any:
+        named = lax.scatter(jnp.zeros(target.shape, jnp.int32), indices,
+                            jnp.ones(updates.shape, jnp.int32), numbers, mode=mode)
+        (new,) = _by_element(jaxpr)(target, target)
+        return jnp.where(named != 0, new, target)
+
+    return _traced(lambda **params: function)(walk, eqn, operands)
+
+
 RULES: dict[str, Rule] = {
+    "reduce": _traced(_reduce), "scatter": _scatter,
     "ragged_dot_general": _traced(_ragged_dot),
     **{name: _traced(functions.of_numbers(function))
        for name, function in functions.FUNCTIONS.items()},
