@@ -177,9 +177,12 @@ void describeChip(const chip::Chip& chip)
                    unit.count, array, rates);
     }
     for (const chip::AgentKind& agent : chip.agents) {
+        const bool isMegacore = agent.count > 1 && &agent == &chip.agents.front();
         fmt::print("  agent  {} \u00d7 {}, {:.3g} GHz{}\n", agent.count, agent.name,
                    static_cast<double>(agent.clock.value()) * 1e-9,
-                   agent.count > 1 ? ", one device together (megacore)" : "");
+                   agent.slots > 1 ? fmt::format(", in each {} of {}", agent.slotName, agent.slots)
+                   : isMegacore    ? ", one device together (megacore)"
+                                   : "");
     }
     if (chip.devices > 1) {
         fmt::print("  a kernel runs on one of the chip's {} devices: the figures above are one's\n",

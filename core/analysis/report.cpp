@@ -266,6 +266,15 @@ std::optional<Roof> Accounting::peak(const Report& report) const
         return Roof{matrix->name, fastest};
     }
     const chip::Unit* vector = m_chip.unitOf(chip::UnitKind::Vector);
+    Flops most;
+    for (const auto& [name, flops] : report.flopsByUnit) { // agents of other kinds have their own
+        for (const chip::Unit& unit : m_chip.units) {
+            if (unit.kind == chip::UnitKind::Vector && unit.name == name && flops > most) {
+                vector = &unit;
+                most = flops;
+            }
+        }
+    }
     return vector == nullptr
                ? std::nullopt
                : std::optional(Roof{"32-bit " + vector->name, vector->peakFlopsPerSecond});

@@ -308,6 +308,15 @@ AgentKind parseAgent(const Node& node, const std::vector<Unit>& units)
     if (node.has("slots")) {
         agent.slots = node["slots"].whole(kMostUnits, "slots");
     }
+    if (node.has("slot_name")) {
+        agent.slotName = node["slot_name"].text();
+    }
+    if (node.has("register_bytes")) {
+        agent.registerBytes = Bytes(node["register_bytes"].whole(kMostBytes, "bytes"));
+    }
+    if (node.has("step_overhead_s")) {
+        agent.stepOverhead = toPicoseconds(Seconds(node["step_overhead_s"].seconds()));
+    }
     agent.clock = Hertz(node["clock_hz"].whole(1'000'000'000'000, "Hz"));
     for (const Node& owned : node["owns"].list()) {
         const std::string name = owned.text();
@@ -343,10 +352,13 @@ void divide(Chip& chip, const Node& root)
         }
     }
     for (AgentKind& agent : chip.agents) {
-        if (agent.count % chip.devices != 0) {
-            root["devices"]["value"].fail("a number that divides the count of " + agent.name);
+        std::int64_t& divided = agent.slots > 1 ? agent.slots : agent.count;
+        if (divided % chip.devices != 0) {
+            root["devices"]["value"].fail("a number that divides the "
+                                          + std::string(agent.slots > 1 ? "slots" : "count")
+                                          + " of " + agent.name);
         }
-        agent.count /= chip.devices;
+        divided /= chip.devices;
     }
 }
 
@@ -389,6 +401,11 @@ void readChip(const Node& root, Chip& chip)
     chip.stepOverhead = toPicoseconds(Seconds(constants["step_overhead_s"].seconds()));
     chip.registerBytes = Bytes(constants["register_bytes"].whole(kMostBytes, "bytes"));
     chip.registers = constants["registers"].whole(kMostUnits, "registers");
+    for (std::size_t i = 0; i < chip.agents.size(); ++i) {
+        if (!root["agents"].list()[i].has("step_overhead_s")) {
+            chip.agents[i].stepOverhead = chip.stepOverhead;
+        }
+    }
     if (root.has("devices")) {
         chip.devices = root["devices"].whole(kMostUnits, "devices");
         divide(chip, root);
@@ -407,14 +424,31 @@ std::string_view unitKindName(UnitKind kind)
     PALLASCOPE_CHECK(false && "exhaustive");
 }
 
-const Unit* Chip::unitOf(UnitKind kind) const
+const Unit* Chip::unitOf(UnitKind kind, std::int32_t agent) const
 {
+    if (agent > 0) {
+        for (const std::int32_t owned : agents[static_cast<std::size_t>(agent)].units) {
+            const Unit& unit = units[static_cast<std::size_t>(owned)];
+            if (unit.kind == kind) {
+                return &unit;
+            }
+        }
+        return nullptr;
+    }
     for (const Unit& unit : units) {
         if (unit.kind == kind) {
             return &unit;
         }
     }
     return nullptr;
+}
+
+std::int32_t Chip::agentNamed(std::string_view kind) const
+{
+    const auto found = std::find_if(agents.begin(), agents.end(), [&](const AgentKind& agent) {
+        return kind.empty() || agent.name == kind;
+    });
+    return found == agents.end() ? -1 : static_cast<std::int32_t>(found - agents.begin());
 }
 
 std::int32_t Chip::memoryIndex(std::string_view memory) const

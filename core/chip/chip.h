@@ -98,8 +98,12 @@ struct AgentKind
     std::string name;       // "TensorCore"
     std::int64_t count = 1; // of one device, or of one slot
     std::int64_t slots = 1; // blocks of a core_map's grid that run at a time
+    std::string slotName = "slot";
     Hertz clock;
-    std::vector<std::int32_t> units; // indices of units it owns
+    std::vector<std::int32_t> units;    // indices of units it owns
+    std::optional<Bytes> registerBytes; // of its own vector registers, which values fill without
+                                        // padding; else those of the chip, in tiles
+    Picoseconds stepOverhead;
 };
 
 // One device of the chip: what a kernel runs on. The file's figures are those of the whole chip;
@@ -121,7 +125,10 @@ struct Chip
     std::vector<UnknownFigure> unknown; // in the order of the file
     std::string json;                   // the file as it was read
 
-    [[nodiscard]] const Unit* unitOf(UnitKind kind) const;
+    // The first of this kind. Of further kinds of agents the first that they own.
+    [[nodiscard]] const Unit* unitOf(UnitKind kind, std::int32_t agent = 0) const;
+    // Number of the agents of this kind, the first without a name; -1: none.
+    [[nodiscard]] std::int32_t agentNamed(std::string_view kind) const;
     [[nodiscard]] std::int32_t memoryIndex(std::string_view name) const; // -1: none
     // The link that copies from one memory to another take: that which joins them in this
     // direction, else in the other, or, where one of them is HBM, any of HBM's; -1: none.

@@ -18,10 +18,12 @@ using ir::OpKind;
 class CostModel
 {
 public:
-    CostModel(const ir::Program& program, const ir::Operation& operation, const chip::Chip& chip)
+    CostModel(const ir::Program& program, const ir::Operation& operation, const chip::Chip& chip,
+              std::int32_t agent)
         : m_program(program)
         , m_operation(operation)
         , m_chip(chip)
+        , m_agent(agent)
     {}
 
     [[nodiscard]] Result<OperationCost> run();
@@ -37,6 +39,17 @@ private:
     [[nodiscard]] Error error(const std::string& sentence) const
     {
         return userError(m_program.where(m_operation.location) + ": " + sentence);
+    }
+
+    // Of the agents' own registers, where they have some.
+    [[nodiscard]] std::optional<Bytes> ownRegisters() const
+    {
+        return m_chip.agents[static_cast<std::size_t>(m_agent)].registerBytes;
+    }
+
+    [[nodiscard]] Bytes registerBytes() const
+    {
+        return ownRegisters().value_or(m_chip.registerBytes);
     }
 
     [[nodiscard]] const std::vector<std::int64_t>& tile() const;
@@ -62,12 +75,16 @@ private:
     const ir::Program& m_program;
     const ir::Operation& m_operation;
     const chip::Chip& m_chip;
+    std::int32_t m_agent; // index into Chip::agents
     OperationCost m_cost;
 };
 
 const std::vector<std::int64_t>& CostModel::tile() const
 {
     static const std::vector<std::int64_t> kNone;
+    if (ownRegisters()) {
+        return kNone;
+    }
     for (const chip::Memory& memory : m_chip.memories) {
         if (!memory.tile.empty()) {
             return memory.tile;
@@ -79,18 +96,17 @@ const std::vector<std::int64_t>& CostModel::tile() const
 std::int64_t CostModel::registers(const Shape& shape) const
 {
     const Bytes bytes = paddedBytes(DType::F32, shape, tile());
-    return ceilDiv(bytes.value(), m_chip.registerBytes.value());
+    return ceilDiv(bytes.value(), registerBytes().value());
 }
 
 std::int64_t CostModel::memoryRegisters(const ir::Type& type) const
 {
-    return ceilDiv(paddedBytes(type.dtype, type.shape, tile()).value(),
-                   m_chip.registerBytes.value());
+    return ceilDiv(paddedBytes(type.dtype, type.shape, tile()).value(), registerBytes().value());
 }
 
 Status CostModel::demand(chip::UnitKind kind, std::int64_t registers)
 {
-    const chip::Unit* unit = m_chip.unitOf(kind);
+    const chip::Unit* unit = m_chip.unitOf(kind, m_agent);
     if (unit == nullptr) {
         return error(std::string(ir::opName(m_operation.code)) + " needs a "
                      + std::string(chip::unitKindName(kind)) + " unit, which " + m_chip.title
@@ -244,7 +260,7 @@ Status CostModel::dot()
     }
     const std::int64_t m = operand(0).shape.elements() / (batch * k),
                        n = operand(1).shape.elements() / (batch * k);
-    const chip::Unit* unit = m_chip.unitOf(chip::UnitKind::Matrix);
+    const chip::Unit* unit = m_chip.unitOf(chip::UnitKind::Matrix, m_agent);
     return matrixWork(batch, m, n, k, unit == nullptr ? 1 : unit->count);
 }
 
@@ -253,7 +269,7 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
                              std::int64_t instances)
 {
     const std::string name(ir::opName(m_operation.code));
-    const chip::Unit* unit = m_chip.unitOf(chip::UnitKind::Matrix);
+    const chip::Unit* unit = m_chip.unitOf(chip::UnitKind::Matrix, m_agent);
     if (unit == nullptr) {
         return error(name + " needs a matrix unit, which " + m_chip.title + " lacks.");
     }
@@ -401,21 +417,21 @@ DType dotDType(const ir::Program& program, const ir::Operation& operation, const
 }
 
 Result<OperationCost> operationCost(const ir::Program& program, const ir::Operation& operation,
-                                    const chip::Chip& chip)
+                                    const chip::Chip& chip, std::int32_t agent)
 {
-    return CostModel(program, operation, chip).run();
+    return CostModel(program, operation, chip, agent).run();
 }
 
 Result<SegmentCost> segmentCost(const ir::Program& program,
                                 std::span<const ir::Operation* const> operations,
-                                const chip::Chip& chip)
+                                const chip::Chip& chip, std::int32_t agent)
 {
     SegmentCost result;
     result.useful.assign(chip.units.size(), Flops(0));
     result.executed.assign(chip.units.size(), Flops(0));
     std::vector<OperationCost> costs;
     for (const ir::Operation* operation : operations) {
-        Result<OperationCost> cost = operationCost(program, *operation, chip);
+        Result<OperationCost> cost = operationCost(program, *operation, chip, agent);
         if (!cost) {
             return cost.error();
         }
@@ -427,7 +443,7 @@ Result<SegmentCost> segmentCost(const ir::Program& program,
         costs.push_back(std::move(*cost));
     }
     place(program, operations, costs, result);
-    result.clock = chip.agents.front().clock;
+    result.clock = chip.agents[static_cast<std::size_t>(agent)].clock;
     constexpr double kLongest = 2e6; // below half of the longest run, 2^62 ps
     if (toSeconds(result.cycles, result.clock).value() > kLongest) {
         return limitError("One step's body takes longer than 23 days on " + chip.title

@@ -28,9 +28,10 @@ struct OperationCost
 };
 
 // The error (user) says that the chip lacks a unit or dtype, with the operation's place. Scalars
-// (rank 0) run on the scalar unit and count no FLOPs.
-[[nodiscard]] Result<OperationCost>
-operationCost(const ir::Program& program, const ir::Operation& operation, const chip::Chip& chip);
+// (rank 0) run on the scalar unit and count no FLOPs. `agent`: index into Chip::agents.
+[[nodiscard]] Result<OperationCost> operationCost(const ir::Program& program,
+                                                  const ir::Operation& operation,
+                                                  const chip::Chip& chip, std::int32_t agent = 0);
 
 // Where an operation occupies a unit: half-open [offset, offset + length) from the segment's start.
 struct Place
@@ -59,10 +60,10 @@ struct SegmentCost
 [[nodiscard]] DType dotDType(const ir::Program& program, const ir::Operation& operation,
                              const chip::Unit& unit);
 
-// Uses the clock of the first agent kind.
+// On agents of one kind, an index into Chip::agents.
 [[nodiscard]] Result<SegmentCost> segmentCost(const ir::Program& program,
                                               std::span<const ir::Operation* const> operations,
-                                              const chip::Chip& chip);
+                                              const chip::Chip& chip, std::int32_t agent = 0);
 
 // Bytes of the values of a segment that are alive at once beyond the register file: an estimate of
 // what the compiler spills to on-chip memory. Loads stream and layout changes are free, so neither

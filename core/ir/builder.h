@@ -394,6 +394,9 @@ void debugPrint(std::string format, const std::vector<Operand>& values,
 // semaphore for as many bytes as `target` has.
 void dmaStart(const Ref& source, const Ref& target, const Ref& semaphore,
               Here here = Here::current());
+// Of rows that a list of int32 in memory names, at the end that the parameters say.
+void dmaStart(const Ref& source, const Ref& target, const Ref& semaphore, const Ref& rows,
+              ir::DmaParams params, Here here = Here::current());
 void dmaWait(const Ref& target, const Ref& semaphore, Here here = Here::current());
 // pltpu.make_async_remote_copy(...).start(): to the ref that `target` is on another device, whose
 // `received` gets the bytes; `sent` is this device's. Devices are numbered row-major in the mesh.

@@ -53,6 +53,15 @@ void dmaStart(const Ref& source, const Ref& target, const Ref& semaphore, Here h
                              here);
 }
 
+void dmaStart(const Ref& source, const Ref& target, const Ref& semaphore, const Ref& rows,
+              ir::DmaParams params, Here here)
+{
+    Tracer::current().append({.code = OpCode::DmaStart,
+                              .operands = {source.id(), target.id(), semaphore.id(), rows.id()},
+                              .params = params},
+                             here);
+}
+
 void remoteDmaStart(const Ref& source, const Ref& target, const Ref& sent, const Ref& received,
                     const Operand& device, Here here)
 {

@@ -4,36 +4,9 @@
 
 namespace pallascope::ir {
 
-namespace {
-
-// Of its core_maps the most, at least 1.
-template<class Measure>
-std::int32_t mostOfCoreMaps(const Program& program, Measure measure)
-{
-    std::int32_t most = 1;
-    forEachOperation(program.body, [&](const Operation& operation) {
-        if (operation.code == OpCode::CoreMap) {
-            most = std::max(most, measure(std::get<CoreMapParams>(operation.params)));
-        }
-    });
-    return most;
-}
-
-} // namespace
-
 std::int32_t deviceCount(const Program& program)
 {
     return sizeOf(program.mesh);
-}
-
-std::int32_t coreCount(const Program& program)
-{
-    return mostOfCoreMaps(program, [](const CoreMapParams& map) { return map.cores; });
-}
-
-std::int32_t blockCount(const Program& program)
-{
-    return mostOfCoreMaps(program, [](const CoreMapParams& map) { return sizeOf(map.grid); });
 }
 
 std::int32_t sizeOf(const std::vector<MeshAxis>& axes)

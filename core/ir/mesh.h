@@ -10,12 +10,6 @@ constexpr std::int32_t kMostDevices = 256;
 // Of the mesh; 1 without one.
 [[nodiscard]] std::int32_t deviceCount(const Program& program);
 
-// Cores that its core_maps take of each device; at least 1.
-[[nodiscard]] std::int32_t coreCount(const Program& program);
-
-// Blocks of the core_map with the most; 1 where none has a grid.
-[[nodiscard]] std::int32_t blockCount(const Program& program);
-
 // Of all axes together; 1 without any.
 [[nodiscard]] std::int32_t sizeOf(const std::vector<MeshAxis>& axes);
 

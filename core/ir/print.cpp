@@ -298,10 +298,23 @@ struct ParametersText
 
     std::string operator()(const DmaParams& p) const
     {
-        const std::string device = p.device ? "device" : "";
-        return p.priority == 0 ? device
-                               : device + (device.empty() ? "" : " ")
-                                     + "priority=" + std::to_string(p.priority);
+        std::vector<std::string> parts;
+        if (p.device) {
+            parts.emplace_back("device");
+        }
+        if (p.priority != 0) {
+            parts.push_back("priority=" + std::to_string(p.priority));
+        }
+        if (p.rows != CopyRows::All) {
+            parts.emplace_back(p.rows == CopyRows::Source ? "rows=source" : "rows=target");
+        }
+        if (p.ignored >= 0) {
+            parts.push_back("ignored=" + std::to_string(p.ignored));
+        }
+        if (p.add) {
+            parts.emplace_back("add");
+        }
+        return fmt::format("{}", fmt::join(parts, " "));
     }
 
     std::string operator()(const SignalParams& p) const { return p.device ? "device" : ""; }
@@ -327,7 +340,7 @@ struct ParametersText
         for (const MeshAxis& axis : p.grid) {
             text += " " + axis.name + "=" + std::to_string(axis.size);
         }
-        return text;
+        return text + (p.agents.empty() ? "" : " agents=" + p.agents);
     }
 
     std::string operator()(const DotParams& p) const
@@ -424,6 +437,9 @@ void Printer::pipeline(const Operation& operation)
         std::string(params.origin == PipelineOrigin::PallasCall ? " origin=pallas_call" : "")
         + (params.noPipelining ? " no_pipelining" : "")
         + (params.coreAxis.empty() ? "" : " core_axis=" + params.coreAxis)
+        + (params.blockAxes.empty()
+               ? ""
+               : " block_axes=" + fmt::format("{}", fmt::join(params.blockAxes, ",")))
         + (params.parallel.empty() ? "" : " parallel=" + tuple(params.parallel));
     line("pipeline grid=(" + grid + ") schedule=" + params.schedule + origin + " {", operation.id);
     ++m_depth;

@@ -22,6 +22,8 @@ enum class MemorySpace : std::uint8_t
     Hbm,
     Vmem,
     Smem,
+    TileSpmem,       // the vector memory of one subcore
+    Spmem,           // shared by the subcores of one core
     Accumulator,     // of the matrix unit: accumulators and right operands, in no memory
     Semaphore,       // SemaphoreType.REGULAR: counts signals
     DmaSemaphore,    // SemaphoreType.DMA: counts the bytes of copies
@@ -40,6 +42,10 @@ enum class MemorySpace : std::uint8_t
         return "vmem";
     case MemorySpace::Smem:
         return "smem";
+    case MemorySpace::TileSpmem:
+        return "tilespmem";
+    case MemorySpace::Spmem:
+        return "spmem";
     case MemorySpace::Accumulator:
         return "accumulator";
     case MemorySpace::Semaphore:
@@ -347,12 +353,23 @@ struct TextParams // debug_print: its format; debug_check: what is wrong; axis_i
     bool operator==(const TextParams&) const = default;
 };
 
-// dma_start: source, target, semaphore; then the source's semaphore and the target's device, where
-// it has them.
+// Of a copy that a list of numbers goes with: at which end they choose rows of the first axis.
+enum class CopyRows : std::uint8_t
+{
+    All,    // there is no list
+    Source, // it gathers
+    Target  // it scatters, in order
+};
+
+// dma_start: source, target, semaphore; then the source's semaphore, the target's device and a list
+// of rows (int32, a value or a ref), where it has them.
 struct DmaParams
 {
     bool sourceSemaphore = false;
     bool device = false;
+    CopyRows rows = CopyRows::All;
+    std::int64_t ignored = -1; // of a list: what stands for no row
+    bool add = false;          // to what is there, element by element
     std::int32_t priority = 0;
     bool operator==(const DmaParams&) const = default;
 };
@@ -399,6 +416,7 @@ struct CoreMapParams
     std::string axis = "core";
     std::int32_t cores = 1;
     std::vector<MeshAxis> grid; // blocks are numbered row-major
+    std::string agents;         // the kind of the chip's agents that it runs on; empty: the first
     bool operator==(const CoreMapParams&) const = default;
 };
 
@@ -475,6 +493,7 @@ struct PipelineParams
     bool noPipelining =
         false;            // every copy of every step by itself, whether or not the block changes
     std::string coreAxis; // of a core_map around it, whose cores share the grid
+    std::vector<std::string> blockAxes; // of its grid, whose blocks share it too, outermost first
     std::vector<std::int32_t> parallel; // grid axes with PARALLEL semantics, rising
     bool operator==(const PipelineParams&) const = default;
 };

@@ -21,10 +21,11 @@ Status checkLoadable(const Operation& operation, const Type& ref)
     if (Status status = checkRef(operation, ref); !status) {
         return status;
     }
-    if (*ref.space != MemorySpace::Vmem && *ref.space != MemorySpace::Smem) {
+    if (*ref.space != MemorySpace::Vmem && *ref.space != MemorySpace::Smem
+        && *ref.space != MemorySpace::TileSpmem) {
         return error(operation, "reaches " + toString(ref)
-                                    + ": loads and stores work on vmem and smem refs, "
-                                      "other memory only through copies.");
+                                    + ": loads and stores work on refs to vmem, tilespmem and "
+                                      "smem, other memory only through copies.");
     }
     return Done{};
 }
@@ -204,7 +205,9 @@ Result<Types> refTranspose(const Program& program, const Operation& operation)
 Result<Types> dmaStart(const Program& program, const Operation& operation)
 {
     const auto& dma = params<DmaParams>(operation);
-    if (operation.operands.size() != 3U + (dma.sourceSemaphore ? 1 : 0) + (dma.device ? 1 : 0)) {
+    const bool listed = dma.rows != CopyRows::All;
+    const std::size_t before = 3U + (dma.sourceSemaphore ? 1 : 0) + (dma.device ? 1 : 0);
+    if (operation.operands.size() != before + (listed ? 1 : 0)) {
         return error(operation, "takes a source, a target and a semaphore, and what its "
                                 "parameters add.");
     }
@@ -222,10 +225,27 @@ Result<Types> dmaStart(const Program& program, const Operation& operation)
             return status.error();
         }
     }
-    if (dma.device && !isInt32(program.type(operation.operands.back()))) {
+    if (dma.device && !isInt32(operand(program, operation, before - 1))) {
         return error(operation, "names its device by "
-                                    + toString(program.type(operation.operands.back()))
+                                    + toString(operand(program, operation, before - 1))
                                     + "; an int32 scalar is right.");
+    }
+    if (dma.device && (listed || dma.add)) {
+        return error(operation, "copies listed rows, or adds, to another device; the memory of "
+                                "this one is right.");
+    }
+    if (listed) {
+        const Type& list = operand(program, operation, before);
+        const Type& few = dma.rows == CopyRows::Source ? target : source;
+        const bool isNear = !list.isRef() || list.space == MemorySpace::Vmem
+                            || list.space == MemorySpace::Smem
+                            || list.space == MemorySpace::TileSpmem;
+        if (list.dtype != DType::Int32 || list.shape.rank() != 1 || !isNear || few.shape.rank() == 0
+            || few.shape[0] != list.shape[0]) {
+            return error(operation, "lists its rows by " + toString(list) + "; one int32 for each "
+                                        + "row of " + toString(few)
+                                        + ", a value or a ref to on-chip memory, is right.");
+        }
     }
     return Types{};
 }

@@ -157,9 +157,21 @@ Status Verifier::ragged(const Operation& operation)
         return error(operation, std::string(opName(operation.code))
                                     + " takes a slice of dynamic size; copies alone can.");
     }
+    const auto* copy = std::get_if<DmaParams>(&operation.params);
+    const bool listed = copy != nullptr && copy->rows != CopyRows::All;
+    if (listed && any) {
+        return error(operation, "dma_start takes listed rows of a slice of dynamic size; one of a "
+                                "known size is right.");
+    }
+    const auto shapeOf = [&](std::size_t operand) {
+        std::vector<Extent> extents = m_program.type(operation.operands[operand]).shape.extents();
+        if (listed && !extents.empty()) {
+            extents[0] = 0; // as many as the list has, which inference checks
+        }
+        return extents;
+    };
     if (operation.code == OpCode::DmaStart && !any && operation.operands.size() > 1
-        && m_program.type(operation.operands[0]).shape
-               != m_program.type(operation.operands[1]).shape) {
+        && shapeOf(0) != shapeOf(1)) {
         return error(operation, "dma_start copies "
                                     + toString(m_program.type(operation.operands[0])) + " to "
                                     + toString(m_program.type(operation.operands[1]))
@@ -310,7 +322,9 @@ Status Verifier::indexMap(const Operation& operation, std::size_t operand,
                            && std::all_of(first, step.operands.end(), whole);
         const auto isNear = [&](ValueId ref) {
             const auto& space = m_program.type(ref).space;
-            return space == MemorySpace::Smem || (isIndirect && space == MemorySpace::Vmem);
+            return space == MemorySpace::Smem
+                   || (isIndirect
+                       && (space == MemorySpace::Vmem || space == MemorySpace::TileSpmem));
         };
         if (!sound || (loads && (step.operands.empty() || !isNear(step.operands[0])))) {
             return error(step, who + " holds " + std::string(opName(step.code))
@@ -348,6 +362,12 @@ Status Verifier::pipeline(const Operation& operation)
     if (!params->coreAxis.empty() && params->coreAxis != m_coreAxis) {
         return error(operation, "a pipeline shares its grid over \"" + params->coreAxis
                                     + "\", an axis that no core_map around it has.");
+    }
+    for (const std::string& name : params->blockAxes) {
+        if (!axisNamed(m_blockAxes, name)) {
+            return error(operation, "a pipeline shares its grid over \"" + name
+                                        + "\", an axis that no grid of a core_map around it has.");
+        }
     }
     ++m_pipelines;
     Status status = region(operation.regions[0], params->grid.size());
@@ -439,8 +459,9 @@ Status Verifier::arguments() const
         }
         const Type& type = m_program.type(argument.ref);
         const bool smem = type.space == MemorySpace::Smem;
-        if (!type.isRef() || (type.space == MemorySpace::Vmem)
-            || (smem && argument.kind == ArgumentKind::Output)) {
+        const bool isLocal = type.space == MemorySpace::Vmem || type.space == MemorySpace::TileSpmem
+                             || type.space == MemorySpace::Spmem;
+        if (!type.isRef() || isLocal || (smem && argument.kind == ArgumentKind::Output)) {
             return userError("The argument " + argument.name + " of " + m_program.name + " is "
                              + toString(type) + "; a ref in hbm is right, or an input in smem.");
         }

@@ -203,7 +203,7 @@ Status checkPipeline(const Program& program, const Operation& pipeline)
                              + "; rising numbers of its axes are right.");
         }
     }
-    if (!params.coreAxis.empty() && params.parallel.empty()) {
+    if ((!params.coreAxis.empty() || !params.blockAxes.empty()) && params.parallel.empty()) {
         return userError("pipeline shares its grid over cores but has no parallel axis.");
     }
     for (std::size_t i = 0; i < params.specs.size(); ++i) {

@@ -37,6 +37,19 @@ constexpr std::string_view enumName(ir::BlockDirection direction)
     return {};
 }
 
+constexpr std::string_view enumName(ir::CopyRows rows)
+{
+    switch (rows) {
+    case ir::CopyRows::All:
+        return "all";
+    case ir::CopyRows::Source:
+        return "source";
+    case ir::CopyRows::Target:
+        return "target";
+    }
+    return {};
+}
+
 constexpr std::string_view enumName(ir::BlockKind kind)
 {
     switch (kind) {
@@ -424,6 +437,9 @@ void fields(A& a, T& params)
     a("source_semaphore", params.sourceSemaphore);
     a("device", params.device);
     a("priority", params.priority);
+    a("rows", params.rows);
+    a("ignored", params.ignored);
+    a("add", params.add);
 }
 
 template<class A, MaybeConst<ir::SignalParams> T>
@@ -464,6 +480,7 @@ void fields(A& a, T& params)
     a("axis", params.axis);
     a("cores", params.cores);
     a("grid", params.grid);
+    a("agents", params.agents);
 }
 
 template<class A, MaybeConst<ir::ScanParams> T>
@@ -506,6 +523,7 @@ void fields(A& a, T& params)
     a.required("specs", params.specs);
     a("scratch_names", params.scratchNames);
     a("core_axis", params.coreAxis);
+    a("block_axes", params.blockAxes);
     a("parallel", params.parallel);
 }
 

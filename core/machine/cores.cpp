@@ -7,36 +7,42 @@
 
 namespace pallascope::machine {
 
-// This core goes on as core 0 of the first slot; the others begin with what it knows.
+// This core goes on as core 0 of the first slot, or waits where agents of another kind run the map;
+// the others begin with what it knows.
 void Engine::enterCores(const PlanItem& item)
 {
     const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
-    const chip::AgentKind& kind = m_chip.agents.front();
+    const AgentGroup& group = m_layout.groupOf(m_chip.agentNamed(mesh.agents));
+    const chip::AgentKind& kind = m_chip.agents[static_cast<std::size_t>(group.kind)];
     if (mesh.cores > kind.count) {
         fail(userError(m_program.where(item.control->location) + ": core_map asks for "
                        + std::to_string(mesh.cores) + " cores; the chip " + m_chip.title + " has "
-                       + std::to_string(kind.count) + "."));
+                       + std::to_string(kind.count)
+                       + (mesh.agents.empty() ? "." : " of " + kind.name + ".")));
         return;
     }
-    const std::int32_t running = m_layout.running(mesh);
-    if (running > 1) {
-        m_state.races.fork(m_agent->id, running);
+    Agent& caller = *m_agent;
+    const Agent& first = agentAt(caller.device, group.kind, 0, 0);
+    if (group.running(mesh) > 1 || first.id != caller.id) {
+        m_state.races.fork(caller.id, first.id, group.running(mesh));
     }
-    m_state.dispatched[static_cast<std::size_t>(m_agent->device)] = 0;
-    Agent& first = *m_agent;
-    for (std::int32_t slot = 0; slot < m_layout.slotsOf(mesh); ++slot) {
-        m_agent = &agentAt(first.device, slot, 0);
+    m_state.dispatched[static_cast<std::size_t>(caller.device)] = 0;
+    for (std::int32_t slot = 0; slot < group.slotsOf(mesh); ++slot) {
+        m_agent = &agentAt(caller.device, group.kind, slot, 0);
         m_agent->cores = mesh.cores;
         m_agent->mesh = &mesh;
-        if (slot > 0) {
-            m_agent->time = first.time;
-            m_agent->values = first.values;
-            m_agent->refs = first.refs;
+        if (m_agent->id != caller.id) {
+            m_agent->time = caller.time;
+            m_agent->values = caller.values;
+            m_agent->refs = caller.refs;
         }
         m_agent->frames.emplace_back(CoresFrame{&item});
         dispatch(item);
     }
-    m_agent = &first;
+    m_agent = &caller;
+    if (first.id != caller.id) {
+        caller.frames.emplace_back(AwayFrame{&item});
+    }
 }
 
 // The next block begins in this agent's slot.
@@ -46,7 +52,7 @@ void Engine::dispatch(const PlanItem& item)
     m_agent->block = m_state.dispatched[static_cast<std::size_t>(m_agent->device)]++;
     m_agent->frames.emplace_back(BlockFrame{item.regions[0]});
     for (std::int32_t core = 1; core < mesh.cores; ++core) {
-        Agent& other = agentAt(m_agent->device, m_agent->slot, core);
+        Agent& other = agentAt(m_agent->device, m_agent->kind, m_agent->slot, core);
         other.cores = mesh.cores;
         other.block = m_agent->block;
         other.mesh = &mesh;
@@ -61,8 +67,12 @@ void Engine::dispatch(const PlanItem& item)
 // Somebody is done: whoever waits for that looks again.
 void Engine::wakeJoining()
 {
+    if (m_agent->kind < 0) {
+        return;
+    }
     for (Agent* waiting :
-         {&agentAt(m_agent->device, m_agent->slot, 0), &agentAt(m_agent->device, 0, 0)}) {
+         {&agentAt(m_agent->device, m_agent->kind, m_agent->slot, 0),
+          &agentAt(m_agent->device, m_agent->kind, 0, 0), &firstOf(m_agent->device)}) {
         if (waiting->waiting && waiting->waiting->semaphore < 0) {
             waiting->waiting.reset();
         }
@@ -85,7 +95,7 @@ void Engine::joinCores()
     const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
     Picoseconds end = m_agent->time;
     for (std::int32_t core = 1; core < mesh.cores; ++core) {
-        Agent& other = agentAt(m_agent->device, m_agent->slot, core);
+        Agent& other = agentAt(m_agent->device, m_agent->kind, m_agent->slot, core);
         if (!other.isDone()) {
             m_agent->waiting = Waiting{.since = m_agent->time};
             return;
@@ -101,7 +111,7 @@ void Engine::joinCores()
         return;
     }
     for (std::int32_t core = 1; core < mesh.cores; ++core) {
-        Agent& other = agentAt(m_agent->device, m_agent->slot, core);
+        Agent& other = agentAt(m_agent->device, m_agent->kind, m_agent->slot, core);
         other.values = {};
         other.refs = {};
     }
@@ -114,27 +124,47 @@ void Engine::joinCores()
     m_agent->frames.pop_back();
 }
 
-// The first slot has no block left: the program goes on there when the others have none either.
+// The first slot has no block left: the program goes on when the others have none either.
 void Engine::joinSlots()
 {
     Picoseconds end = m_agent->time;
-    for (std::int32_t slot = 1; slot < m_layout.slots; ++slot) {
-        const Agent& other = agentAt(m_agent->device, slot, 0);
+    const AgentGroup& group = m_layout.groupOf(m_agent->kind);
+    for (std::int32_t slot = 1; slot < group.slots; ++slot) {
+        const Agent& other = agentAt(m_agent->device, m_agent->kind, slot, 0);
         if (!other.isDone()) {
             m_agent->waiting = Waiting{.since = m_agent->time};
             return;
         }
         end = std::max(end, other.time);
     }
-    const std::int32_t count = m_layout.running(*m_agent->mesh);
+    const std::int32_t count = group.running(*m_agent->mesh);
     m_agent->time = awaitEnd(end);
     m_agent->cores = 1;
     m_agent->mesh = nullptr;
     m_agent->frames.pop_back();
-    if (count > 1) {
-        m_state.races.join(m_agent->id, count);
+    const std::int32_t caller = firstOf(m_agent->device).id;
+    if (count > 1 || caller != m_agent->id) {
+        m_state.races.join(caller, m_agent->id, count);
         reportEarly(m_agent->id, count);
     }
+    if (caller != m_agent->id) {
+        m_agent->values = {};
+        m_agent->refs = {};
+    }
+}
+
+// Agents of another kind run the map.
+void Engine::joinOthers()
+{
+    const auto& item = *std::get<AwayFrame>(m_agent->frames.back()).item;
+    const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
+    const Agent& first = agentAt(m_agent->device, m_chip.agentNamed(mesh.agents), 0, 0);
+    if (!first.isDone()) {
+        m_agent->waiting = Waiting{.since = m_agent->time};
+        return;
+    }
+    m_agent->time = awaitEnd(first.time);
+    m_agent->frames.pop_back();
 }
 
 // Signals of semaphores that some agents never had.
@@ -166,8 +196,18 @@ void Engine::reportEarly(std::int32_t first, std::int32_t count)
 void Engine::shareGrid(PipelineFrame& frame) const
 {
     const ir::PipelineParams& params = *frame.params;
-    const std::int64_t cores = m_agent->cores, core = m_agent->core;
-    if (params.coreAxis.empty() || cores == 1) {
+    std::int64_t cores = 1, core = 0;
+    for (const std::string& name : params.blockAxes) {
+        const std::size_t axis = ir::axisNamed(m_agent->mesh->grid, name).value();
+        const std::int64_t size = m_agent->mesh->grid[axis].size;
+        core = core * size + ir::coordinate(m_agent->mesh->grid, m_agent->block, axis);
+        cores *= size;
+    }
+    if (!params.coreAxis.empty()) {
+        core = core * m_agent->cores + m_agent->core;
+        cores *= m_agent->cores;
+    }
+    if (cores == 1) {
         return;
     }
     std::size_t chosen = static_cast<std::size_t>(params.parallel.front());

@@ -5,6 +5,7 @@
 #include "core/cost/budget.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/ir/print.h"
+#include "core/machine/agent_layout.h"
 
 #include <algorithm>
 
@@ -62,6 +63,26 @@ std::vector<Extent> staticGrid(const ir::PipelineParams& params)
     return grid;
 }
 
+// Units up to the last that may take part: those of further kinds of agents only where they run.
+std::size_t unitsUsed(const ir::Program& program, const chip::Chip& chip)
+{
+    const AgentLayout layout = agentLayout(program, chip);
+    std::vector<bool> used(chip.units.size(), true);
+    const auto mark = [&](std::size_t kind, bool runs) {
+        for (const std::int32_t unit : chip.agents[kind].units) {
+            used[static_cast<std::size_t>(unit)] = runs;
+        }
+    };
+    for (std::size_t kind = 1; kind < chip.agents.size(); ++kind) {
+        mark(kind, false);
+    }
+    for (const AgentGroup& group : layout.groups) {
+        mark(static_cast<std::size_t>(group.kind), true);
+    }
+    const auto last = std::find(used.rbegin(), used.rend(), true);
+    return static_cast<std::size_t>(used.rend() - last);
+}
+
 } // namespace
 
 trace::SourceLine Description::sourceLine(const ir::Program& program, ir::LocationId location) const
@@ -111,8 +132,9 @@ void Description::describeChip(const ir::Program& program, const chip::Chip& chi
     info.chip = chip.name;
     info.chipName = chip.title;
     info.chipJson = chip.json;
-    for (const chip::Unit& unit : chip.units) {
-        info.units.push_back({unit.name, unitKind(unit.kind)});
+    const std::size_t units = unitsUsed(program, chip);
+    for (std::size_t i = 0; i < units; ++i) {
+        info.units.push_back({chip.units[i].name, unitKind(chip.units[i].kind)});
     }
     for (const chip::Memory& memory : chip.memories) {
         info.memories.push_back({memory.name, memory.bytes, cost::scopedLimit(program, memory)});
@@ -120,10 +142,9 @@ void Description::describeChip(const ir::Program& program, const chip::Chip& chi
     for (const chip::Link& link : chip.links) {
         info.links.push_back({link.name, link.from, link.to, link.datasheet, link.achieved(), {}});
     }
-    for (const chip::AgentKind& agent : chip.agents) {
-        for (std::int64_t i = 0; i < agent.count; ++i) {
-            info.agents.push_back(agent.name + " " + std::to_string(i));
-        }
+    const chip::AgentKind& agent = chip.agents.front();
+    for (std::int64_t i = 0; i < agent.count; ++i) {
+        info.agents.push_back(agent.name + " " + std::to_string(i));
     }
 }
 
@@ -228,6 +249,10 @@ Result<Description> Description::of(const ir::Program& program, const chip::Chip
     }
     description.describeDevices(program, chip);
     description.info.templates = plan.templates;
+    for (trace::SegmentTemplate& segment : description.info.templates) {
+        segment.flopsByUnit.resize(description.info.units.size());
+        segment.executedFlopsByUnit.resize(description.info.units.size());
+    }
     return description;
 }
 

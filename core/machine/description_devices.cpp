@@ -26,8 +26,8 @@ bool copiesToDevices(const ir::Program& program)
 void Description::describeAgents(const ir::Program& program, const chip::Chip& chip)
 {
     const AgentLayout layout = agentLayout(program, chip);
-    const std::int32_t slots = layout.slots, cores = layout.cores;
-    if (layout.devices == 1 && slots == 1 && layout.asked == 0) {
+    const bool plain = layout.groups.size() == 1 && layout.groups.front().slots == 1;
+    if (layout.devices == 1 && plain && layout.asked == 0) {
         return; // as the chip has them
     }
     std::vector<std::string>& agents = info.agents;
@@ -42,12 +42,18 @@ void Description::describeAgents(const ir::Program& program, const chip::Chip& c
                                 + std::to_string(unit));
             }
         };
-        for (std::int32_t core = 0; core < slots * cores; ++core) {
-            const std::string slot = slots > 1 ? "slot " + std::to_string(core / cores) + " " : "";
-            agents.push_back(where + slot + chip.agents.front().name + " "
-                             + std::to_string(core % cores));
-            if (layout.ownedByCores) {
-                addUnits(agents.back() + " ");
+        for (const AgentGroup& group : layout.groups) {
+            const chip::AgentKind& kind = chip.agents[static_cast<std::size_t>(group.kind)];
+            for (std::int32_t core = 0; core < group.count(); ++core) {
+                const std::string slot =
+                    kind.slots > 1 && (group.slots > 1 || group.kind > 0)
+                        ? kind.slotName + " " + std::to_string(core / group.cores) + " "
+                        : "";
+                agents.push_back(where + slot + kind.name + " "
+                                 + std::to_string(core % group.cores));
+                if (layout.ownedByCores && group.first == 0) {
+                    addUnits(agents.back() + " ");
+                }
             }
         }
         if (!layout.ownedByCores) {

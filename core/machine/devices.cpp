@@ -28,9 +28,15 @@ void Engine::addAgents()
         Agent& agent = m_state.agents.emplace_back();
         agent.id = id;
         agent.device = id / each;
-        agent.slot = id % each / m_layout.cores; // of a unit: past the last
-        agent.core = id % each % m_layout.cores;
-        if (agent.core == 0 && agent.slot == 0) {
+        const std::int32_t number = id % each;
+        const auto group =
+            std::find_if(m_layout.groups.begin(), m_layout.groups.end(),
+                         [&](const auto& one) { return number < one.first + one.count(); });
+        const bool isUnit = group == m_layout.groups.end();
+        agent.kind = isUnit ? -1 : group->kind;
+        agent.slot = isUnit ? 0 : (number - group->first) / group->cores;
+        agent.core = isUnit ? 0 : (number - group->first) % group->cores;
+        if (number == 0) {
             agent.values = values;
             agent.refs.resize(values.size());
         }
@@ -53,20 +59,26 @@ void Engine::addLinks()
 void Engine::begin()
 {
     if (m_layout.devices > 1) {
-        m_state.races.fork(0, m_layout.devices * m_layout.perDevice());
+        m_state.races.fork(0, 0, m_layout.devices * m_layout.perDevice());
     }
     for (Agent& agent : m_state.agents) {
-        if (agent.core == 0 && agent.slot == 0) {
+        if (agent.id % m_layout.perDevice() == 0) {
             agent.frames.emplace_back(BlockFrame{m_plan.body});
         }
     }
     m_agent = &m_state.agents.front();
 }
 
-Agent& Engine::agentAt(std::int32_t device, std::int32_t slot, std::int32_t core)
+Agent& Engine::firstOf(std::int32_t device)
 {
-    return m_state.agents[static_cast<std::size_t>(device * m_layout.perDevice()
-                                                   + slot * m_layout.cores + core)];
+    return m_state.agents[static_cast<std::size_t>(device * m_layout.perDevice())];
+}
+
+Agent& Engine::agentAt(std::int32_t device, std::int32_t kind, std::int32_t slot, std::int32_t core)
+{
+    const AgentGroup& group = m_layout.groupOf(kind);
+    return m_state.agents[static_cast<std::size_t>(device * m_layout.perDevice() + group.first
+                                                   + slot * group.cores + core)];
 }
 
 namespace {
@@ -103,13 +115,13 @@ Buffer Engine::whole(const ir::Argument& argument)
 {
     const ir::Type all = ir::wholeType(m_program, argument);
     const Shape& part = m_program.type(argument.ref).shape;
-    m_agent = &agentAt(0, 0, 0);
+    m_agent = &firstOf(0);
     if (part == all.shape) {
         return buffer(binding(argument.ref).buffer);
     }
     Buffer result = undefined(all.dtype, all.shape);
     for (std::int32_t device = m_layout.devices; device-- > 0;) {
-        m_agent = &agentAt(device, 0, 0);
+        m_agent = &firstOf(device);
         const Buffer& mine = buffer(binding(argument.ref).buffer);
         result.store(partView(m_program, argument, all.shape, device),
                      mine.load(StridedView::whole(part), part));
@@ -151,9 +163,9 @@ Agent* Engine::peerOf(const ir::Operation& operation, bool named, std::size_t op
                        + m_chip.title + " has no interconnect; a chip file with one is right."));
         return nullptr;
     }
-    return asked == m_agent->device
-               ? m_agent
-               : &agentAt(static_cast<std::int32_t>(asked), m_agent->slot, m_agent->core);
+    return asked == m_agent->device ? m_agent
+                                    : &agentAt(static_cast<std::int32_t>(asked), m_agent->kind,
+                                               m_agent->slot, m_agent->core);
 }
 
 // The buffer, or first semaphore, that an agent has for the ref that `ref` is a view of; -1: none

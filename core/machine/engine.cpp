@@ -31,7 +31,7 @@ Status Engine::bind(const std::vector<Array>& inputs)
 {
     addLinks();
     for (std::int32_t device = 0; device < m_layout.devices; ++device) {
-        m_agent = &agentAt(device, 0, 0);
+        m_agent = &firstOf(device);
         std::size_t input = 0;
         for (const ir::Argument& argument : m_program.arguments) {
             const ir::Type& type = m_program.type(argument.ref);
@@ -235,8 +235,11 @@ void Engine::advance()
         release(frame.owned);
         return;
     }
-    default:
+    case 5:
         joinCores();
+        return;
+    default:
+        joinOthers();
     }
 }
 

@@ -225,6 +225,12 @@ private:
     // sync.cpp
     void runSync(const PlanItem& item);
     void startDma(const ir::Operation& operation);
+    // The rows that a copy lists, those of either end; nothing where the run ends with a finding.
+    using Rows = std::vector<std::pair<RefBinding, RefBinding>>;
+    [[nodiscard]] std::optional<Rows>
+    listedRows(const ir::Operation& operation, const RefBinding& source, const RefBinding& target);
+    void writeRows(Flight& flight);
+    void put(const RefBinding& to, RuntimeValue elements, bool adds);
     void dropPadding(ir::ValueId from, ir::ValueId to, RefBinding& source, RefBinding& target);
     void waitForDma(const ir::Operation& operation);
     void signalByHand(const ir::Operation& operation);
@@ -252,6 +258,7 @@ private:
     void enterCores(const PlanItem& item);
     void dispatch(const PlanItem& item);
     void joinCores();
+    void joinOthers();
     void joinSlots();
     void wakeJoining();
     [[nodiscard]] Picoseconds awaitEnd(Picoseconds end);
@@ -267,7 +274,9 @@ private:
     [[nodiscard]] Buffer whole(const ir::Argument& argument);
     [[nodiscard]] std::int64_t axisIndex(const ir::Operation& operation) const;
     [[nodiscard]] Agent* peerOf(const ir::Operation& operation, bool named, std::size_t operand);
-    [[nodiscard]] Agent& agentAt(std::int32_t device, std::int32_t slot, std::int32_t core);
+    [[nodiscard]] Agent& firstOf(std::int32_t device); // which runs what is in no core_map
+    [[nodiscard]] Agent& agentAt(std::int32_t device, std::int32_t kind, std::int32_t slot,
+                                 std::int32_t core);
     [[nodiscard]] std::int32_t rootAt(const Agent& agent, ir::ValueId ref) const;
     [[nodiscard]] std::int32_t semaphoreAt(const Agent& agent, ir::ValueId ref);
     [[nodiscard]] bool comesLater(const Agent& peer, const ir::Operation& dmaStart);

@@ -1,7 +1,9 @@
 // Copies on their way: what they read when they start and write when they end.
 #include "core/machine/engine.h"
+#include "core/machine/evaluate.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace pallascope::machine {
@@ -39,6 +41,12 @@ void Engine::land(Picoseconds until)
 void Engine::read(Flight& flight)
 {
     flight.started = true;
+    for (const auto& [from, to] : flight.rows) {
+        flight.ofRows.push_back(loadThrough(from, buffer(from.buffer)));
+    }
+    if (!flight.rows.empty()) {
+        return;
+    }
     if (flight.operand == nullptr) {
         flight.elements = loadThrough(flight.source, buffer(flight.source.buffer));
     } else if (flight.out) {
@@ -55,10 +63,31 @@ Buffer Engine::cutBlock(const OperandPlan& operand, const RefBinding& array, std
     return all.cut(viewOf(array, all.shape()), operand.box(block), operand.blockShape);
 }
 
+// One after the other: of equal rows the last stays, or all are added.
+void Engine::writeRows(Flight& flight)
+{
+    for (std::size_t i = 0; i < flight.rows.size(); ++i) {
+        const RefBinding& to = flight.rows[i].second;
+        put(to, std::move(flight.ofRows[i]), flight.adds);
+    }
+}
+
+void Engine::put(const RefBinding& to, RuntimeValue elements, bool adds)
+{
+    if (adds) {
+        RuntimeValue there = loadThrough(to, buffer(to.buffer));
+        const std::array<RuntimeValue*, 2> terms{&there, &elements};
+        elements = evaluate({.code = ir::OpCode::Add}, terms, 0);
+    }
+    storeThrough(to, buffer(to.buffer), std::move(elements));
+}
+
 void Engine::write(Flight& flight)
 {
-    if (flight.operand == nullptr) {
-        storeThrough(flight.target, buffer(flight.target.buffer), std::move(flight.elements));
+    if (!flight.rows.empty()) {
+        writeRows(flight);
+    } else if (flight.operand == nullptr) {
+        put(flight.target, std::move(flight.elements), flight.adds);
     } else if (!flight.out) {
         buffer(flight.slotBuffer) = std::move(flight.payload);
     } else {

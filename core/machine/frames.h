@@ -63,6 +63,13 @@ struct CoresFrame
     const PlanItem* item = nullptr;
 };
 
+// core_map on agents of another kind, of the one that runs what is around it: goes on when the
+// first of them is done.
+struct AwayFrame
+{
+    const PlanItem* item = nullptr;
+};
+
 struct GridPoint
 {
     std::int64_t step = 0;
@@ -138,7 +145,7 @@ struct PipelineFrame
     return frame.row >= 0 ? frame.row : frame.outerStep;
 }
 
-using Frame =
-    std::variant<BlockFrame, ScanFrame, WhileFrame, PipelineFrame, ScopeFrame, CoresFrame>;
+using Frame = std::variant<BlockFrame, ScanFrame, WhileFrame, PipelineFrame, ScopeFrame, CoresFrame,
+                           AwayFrame>;
 
 } // namespace pallascope::machine

@@ -31,9 +31,10 @@ RuntimeValue sumOf(RuntimeValue sum, RuntimeValue term)
 
 Agent& Engine::unitAt(std::int32_t mxu)
 {
-    const std::int32_t core = m_agent->slot * m_layout.cores + m_agent->core;
+    const std::int32_t core = m_agent->slot * m_layout.groups.front().cores + m_agent->core;
     const std::int32_t before = m_layout.ownedByCores ? core * m_layout.asked : 0;
-    return agentAt(m_agent->device, m_layout.slots, before + mxu);
+    return m_state.agents[static_cast<std::size_t>(m_agent->device * m_layout.perDevice()
+                                                   + m_layout.firstUnit() + before + mxu)];
 }
 
 Memory& Engine::accumulator(ir::ValueId ref)

@@ -206,6 +206,10 @@ void NeededSet::close(const ir::Program& program)
             if (needsContents(operation.operands[1])) {
                 needContents(operation.operands[0]);
             }
+            if (std::get<ir::DmaParams>(operation.params).rows != ir::CopyRows::All
+                && program.type(operation.operands.back()).isRef()) {
+                needContents(operation.operands.back()); // which rows are copied
+            }
             std::for_each(operation.operands.begin(), operation.operands.end(), needValue);
             return;
         case OpCode::SemaphoreSignal: // amounts, starts and sizes; refs are no values

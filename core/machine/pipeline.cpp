@@ -269,8 +269,9 @@ void Engine::passOverhead(PipelineFrame& frame)
     m_recorder.endBody(frame.row, m_agent->time);
     m_agent->step = frame.row;
     // The step's bookkeeping: the core's own time, beside copies already issued.
-    m_recorder.addSegment(m_plan.overheadTemplate, m_agent->id, frame.row, m_agent->time);
-    m_agent->time += m_chip.stepOverhead;
+    const auto kind = static_cast<std::size_t>(m_agent->kind);
+    m_recorder.addSegment(m_plan.overheadTemplate[kind], m_agent->id, frame.row, m_agent->time);
+    m_agent->time += m_chip.agents[kind].stepOverhead;
     go(frame, PipelineFrame::Next::CopyOut);
 }
 

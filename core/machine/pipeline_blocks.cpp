@@ -147,7 +147,7 @@ void Engine::checkOverlap(const PipelineOperand& operand, std::int64_t block, st
     far.place.block = block;
     if (!operand.array.whole) {
         far.place.located = std::make_shared<Place::Located>(
-            Place::Located{operand.array, buffer(operand.array.buffer).shape()});
+            Place::Located{operand.array, buffer(operand.array.buffer).shape(), {}});
     }
     const std::optional<Race> race =
         out ? m_state.races.start(m_agent->id, copy, std::move(near), std::move(far))

@@ -3,6 +3,7 @@
 #include "core/cost/segment.h"
 
 #include <algorithm>
+#include <set>
 
 namespace pallascope::machine {
 
@@ -60,9 +61,10 @@ public:
     }
 
     [[nodiscard]] Result<const BlockPlan*> block(const ir::Region& region);
-    void addOverhead();
+    void addOverheads();
 
 private:
+    void addOverhead(std::int32_t kind);
     [[nodiscard]] Status segment(const std::vector<const ir::Operation*>& operations,
                                  BlockPlan& block);
     [[nodiscard]] Status addTemplate(std::span<const ir::Operation* const> operations,
@@ -77,6 +79,8 @@ private:
     const NeededSet& m_needed;
     Plan& m_plan;
     std::vector<std::int32_t> m_asFactors; // by ValueId: uses by such a dot_general
+    std::int32_t m_kind = 0;               // of the agents that run what is planned
+    std::set<std::int32_t> m_kinds{0};     // that run anything
 };
 
 // A load or store of all of its ref, as it is.
@@ -100,7 +104,7 @@ bool coversRef(const ir::Program& program, const ir::Operation& operation)
 // What the operations cost together, as a template of the trace.
 Status Planner::addTemplate(std::span<const ir::Operation* const> operations, PlanItem& item)
 {
-    Result<cost::SegmentCost> cost = cost::segmentCost(m_program, operations, m_chip);
+    Result<cost::SegmentCost> cost = cost::segmentCost(m_program, operations, m_chip, m_kind);
     if (!cost) {
         return cost.error();
     }
@@ -276,6 +280,16 @@ Result<const BlockPlan*> Planner::block(const ir::Region& region)
                 return status.error();
             }
         }
+        const std::int32_t around = m_kind;
+        if (const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params)) {
+            m_kind = m_chip.agentNamed(mesh->agents);
+            if (m_kind < 0) {
+                return userError(m_program.where(operation.location) + ": core_map runs on "
+                                 + mesh->agents + ", which the chip " + m_chip.title
+                                 + " does not have.");
+            }
+            m_kinds.insert(m_kind);
+        }
         const std::size_t planned =
             operation.code == ir::OpCode::Pipeline ? 1 : operation.regions.size();
         for (std::size_t i = 0; i < planned; ++i) { // index maps are bookkeeping, not segments
@@ -285,6 +299,7 @@ Result<const BlockPlan*> Planner::block(const ir::Region& region)
             }
             item.regions.push_back(*inner);
         }
+        m_kind = around;
         block.items.push_back(std::move(item));
     }
     if (Status status = close(); !status) {
@@ -294,24 +309,31 @@ Result<const BlockPlan*> Planner::block(const ir::Region& region)
     return &block;
 }
 
-void Planner::addOverhead()
+void Planner::addOverheads()
 {
+    m_plan.overheadTemplate.assign(m_chip.agents.size(), -1);
+    for (const std::int32_t kind : m_kinds) {
+        addOverhead(kind);
+    }
+}
+
+void Planner::addOverhead(std::int32_t kind)
+{
+    const chip::AgentKind& agents = m_chip.agents[static_cast<std::size_t>(kind)];
     trace::SegmentTemplate overhead{.kind = trace::SegmentKind::StepOverhead};
-    overhead.clock = m_chip.agents.front().clock;
-    overhead.duration = m_chip.stepOverhead;
+    overhead.clock = agents.clock;
+    overhead.duration = agents.stepOverhead;
     // Exact time from the chip's constant; cycles only say where it is drawn.
-    const auto exact = static_cast<__int128>(m_chip.stepOverhead.value()) * overhead.clock.value();
+    const auto exact = static_cast<__int128>(agents.stepOverhead.value()) * overhead.clock.value();
     overhead.cycles = Cycles(static_cast<std::int64_t>(exact / kPicosecondsPerSecond));
     overhead.flopsByUnit.assign(m_chip.units.size(), Flops(0));
     overhead.executedFlopsByUnit.assign(m_chip.units.size(), Flops(0));
-    for (std::size_t unit = 0; unit < m_chip.units.size(); ++unit) {
-        if (m_chip.units[unit].kind == chip::UnitKind::Scalar) {
-            overhead.marks.push_back(
-                {static_cast<std::int32_t>(unit), -1, Cycles(0), overhead.cycles});
-            break;
-        }
+    if (const chip::Unit* unit = m_chip.unitOf(chip::UnitKind::Scalar, kind)) {
+        overhead.marks.push_back({static_cast<std::int32_t>(unit - m_chip.units.data()), -1,
+                                  Cycles(0), overhead.cycles});
     }
-    m_plan.overheadTemplate = static_cast<std::int32_t>(m_plan.templates.size());
+    m_plan.overheadTemplate[static_cast<std::size_t>(kind)] =
+        static_cast<std::int32_t>(m_plan.templates.size());
     m_plan.templates.push_back(std::move(overhead));
 }
 
@@ -326,7 +348,7 @@ Result<Plan> makePlan(const ir::Program& program, const chip::Chip& chip, const 
         return body.error();
     }
     plan.body = *body;
-    planner.addOverhead();
+    planner.addOverheads();
     return plan;
 }
 

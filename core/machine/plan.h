@@ -65,10 +65,10 @@ struct BlockPlan
 struct Plan
 {
     const BlockPlan* body = nullptr;
-    std::vector<trace::SegmentTemplate> templates; // the last one is the step overhead
-    std::int32_t overheadTemplate = -1;
-    std::deque<BlockPlan> blocks;   // stable addresses
-    std::vector<std::int32_t> uses; // by ValueId, in the whole program
+    std::vector<trace::SegmentTemplate> templates; // the last ones are step overheads
+    std::vector<std::int32_t> overheadTemplate;    // by kind of agents; -1: none runs a pipeline
+    std::deque<BlockPlan> blocks;                  // stable addresses
+    std::vector<std::int32_t> uses;                // by ValueId, in the whole program
 };
 
 [[nodiscard]] Result<Plan> makePlan(const ir::Program& program, const chip::Chip& chip,

@@ -20,6 +20,13 @@ namespace {
 // The axes of the array that a block lies in, or the place itself.
 Reach spelledOut(const Place& place)
 {
+    if (place.operand == nullptr && place.located->rows) {
+        std::vector<Reach> parts;
+        for (const RefBinding& row : *place.located->rows) {
+            parts.push_back(reachOf(row, place.located->memory));
+        }
+        return unionOf(std::move(parts), place.located->memory.rank());
+    }
     if (place.operand == nullptr) {
         return reachOf(place.located->ref, place.located->memory);
     }
@@ -105,7 +112,8 @@ void Races::PastAccesses::add(Past past)
     Past* same = nullptr;
     near(past.start, past.start + 1, [&](std::int32_t number) {
         Past& other = m_all[static_cast<std::size_t>(number)];
-        if (other.agent == past.agent && other.start == past.start && *other.reach == *past.reach) {
+        if (other.agent == past.agent && other.adds == past.adds && other.start == past.start
+            && *other.reach == *past.reach) {
             same = &other;
         }
     });
@@ -125,45 +133,51 @@ void Races::PastAccesses::add(Past past)
     }
 }
 
-auto Races::PastAccesses::conflict(std::int32_t agent, const VectorClock& known,
-                                   const Reach& reach) const -> const Past*
+auto Races::PastAccesses::conflict(std::int32_t agent, const VectorClock& known, const Reach& reach,
+                                   bool adds) const -> const Past*
 {
     std::pair<std::int64_t, std::int32_t> best{std::numeric_limits<std::int64_t>::max(), -1};
     const std::int64_t longest = std::int64_t{1} << m_shift;
     near(startOf(reach) - longest + 1, stopOf(reach), [&](std::int32_t number) {
         const Past& other = m_all[static_cast<std::size_t>(number)];
         if (other.agent != agent && other.epoch > known[static_cast<std::size_t>(other.agent)]
-            && overlap(*other.reach, reach)) {
+            && !(adds && other.adds) && overlap(*other.reach, reach)) {
             best = std::min(best, {other.start, number});
         }
     });
     return best.second < 0 ? nullptr : &m_all[static_cast<std::size_t>(best.second)];
 }
 
-void Races::fork(std::int32_t first, std::int32_t count)
+void Races::fork(std::int32_t parent, std::int32_t first, std::int32_t count)
 {
-    const auto all = std::max(m_clocks.size(), static_cast<std::size_t>(first + count));
+    const auto all =
+        std::max(m_clocks.size(), static_cast<std::size_t>(std::max(parent + 1, first + count)));
     m_clocks.resize(all);
     for (VectorClock& clock : m_clocks) {
         clock.resize(all, 0);
     }
-    for (std::int32_t agent = first + 1; agent < first + count; ++agent) {
-        learn(clock(agent), clock(first));
-        ++clock(agent)[static_cast<std::size_t>(agent)];
+    for (std::int32_t agent = first; agent < first + count; ++agent) {
+        if (agent != parent) {
+            learn(clock(agent), clock(parent));
+            ++clock(agent)[static_cast<std::size_t>(agent)];
+        }
     }
-    ++clock(first)[static_cast<std::size_t>(first)];
+    ++clock(parent)[static_cast<std::size_t>(parent)];
 }
 
-void Races::join(std::int32_t first, std::int32_t count)
+void Races::join(std::int32_t parent, std::int32_t first, std::int32_t count)
 {
-    if (m_clocks.size() == static_cast<std::size_t>(count)) { // there is no other agent
+    if (parent == 0
+        && m_clocks.size() == static_cast<std::size_t>(first + count)) { // nobody else runs
         m_clocks.resize(1);
         m_clocks.front().resize(1);
         m_past.clear(); // everything is ordered before what follows
         return;
     }
-    for (std::int32_t agent = first + 1; agent < first + count; ++agent) {
-        learn(clock(first), clock(agent));
+    for (std::int32_t agent = first; agent < first + count; ++agent) {
+        if (agent != parent) {
+            learn(clock(parent), clock(agent));
+        }
     }
 }
 
@@ -174,7 +188,9 @@ std::optional<Race> Races::againstCopies(const Access& access) const
         return std::nullopt;
     }
     for (const CopyAccess& other : m_copies[buffer]) {
-        if ((access.writes || other.access.writes) && mayMeet(access.place, other.access.place)) {
+        const bool ordered =
+            !(access.writes || other.access.writes) || (access.adds && other.access.adds);
+        if (!ordered && mayMeet(access.place, other.access.place)) {
             return Race{true, other.access.writes, access.writes,        other.copy,
                         -1,   other.access.step,   other.access.location};
         }
@@ -190,10 +206,10 @@ std::optional<Race> Races::againstAgents(std::int32_t agent, const Access& acces
         return std::nullopt;
     }
     const VectorClock& known = m_clocks[static_cast<std::size_t>(agent)];
-    const Past* other = m_past[buffer].writes.conflict(agent, known, reach);
+    const Past* other = m_past[buffer].writes.conflict(agent, known, reach, access.adds);
     const bool writes = other != nullptr;
     if (other == nullptr && access.writes) {
-        other = m_past[buffer].reads.conflict(agent, known, reach);
+        other = m_past[buffer].reads.conflict(agent, known, reach, false);
     }
     if (other == nullptr) {
         return std::nullopt;
@@ -207,7 +223,7 @@ void Races::remember(std::int32_t agent, const Access& access)
     History& history = of(m_past, access.buffer);
     (access.writes ? history.writes : history.reads)
         .add({agent, clock(agent)[static_cast<std::size_t>(agent)], start, access.place.reach,
-              access.step, access.location});
+              access.step, access.location, access.adds});
 }
 
 std::optional<Race> Races::access(std::int32_t agent, const Access& access)

@@ -26,7 +26,8 @@ struct Place
     struct Located
     {
         RefBinding ref;
-        Shape memory; // of its buffer
+        Shape memory;                                // of its buffer
+        std::optional<std::vector<RefBinding>> rows; // then these parts of it alone
     };
 
     std::shared_ptr<const Located> located;
@@ -43,6 +44,7 @@ struct Access
     std::int32_t step = -1;
     ir::LocationId location;
     Place place;
+    bool adds = false; // to what is there, element by element: in any order with others that do
 };
 
 // A copy that somebody has waited for, and the buffers that it read and wrote; -1: the wait says
@@ -65,10 +67,10 @@ struct Race
 class Races
 {
 public:
-    // The count - 1 agents after `first` begin with what it knows; they end, and it knows what they
-    // know.
-    void fork(std::int32_t first, std::int32_t count);
-    void join(std::int32_t first, std::int32_t count);
+    // `count` agents from `first` on begin with what `parent` knows; they end, and it knows what
+    // they know. It may be one of them.
+    void fork(std::int32_t parent, std::int32_t first, std::int32_t count);
+    void join(std::int32_t parent, std::int32_t first, std::int32_t count);
 
     // An access by an agent: the first conflict, if any.
     [[nodiscard]] std::optional<Race> access(std::int32_t agent, const Access& access);
@@ -111,6 +113,7 @@ private:
         std::shared_ptr<const Reach> reach;
         std::int32_t step = -1;
         ir::LocationId location;
+        bool adds = false;
         std::int32_t next = -1; // the one before it in its chain
     };
 
@@ -126,7 +129,7 @@ private:
         // The first, by start and then by age, that reaches into there and that another agent may
         // not know of.
         [[nodiscard]] const Past* conflict(std::int32_t agent, const VectorClock& known,
-                                           const Reach& reach) const;
+                                           const Reach& reach, bool adds) const;
 
     private:
         friend class StateHasher;

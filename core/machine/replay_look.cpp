@@ -67,7 +67,7 @@ std::vector<Replay::AgentPlace> Replay::places() const
             place.waits = m_impl->engine.recorder().semaphoreName(
                 m_impl->engine.state().semaphores[agent.waiting->semaphore].row);
         }
-        if (agent.core == 0 && agent.slot == 0) {
+        if (agent.kind == 0 && agent.core == 0 && agent.slot == 0) {
             addRefs(program, agent, program.body, place.refs);
         }
         for (const Frame& frame : agent.frames) {

@@ -303,7 +303,7 @@ void Engine::checkRace(ir::ValueId ref, const ir::Operation& operation, bool wri
     Access access{where.buffer,  memory.isUncontested, writes,
                   m_agent->step, operation.location,   {}};
     access.place.located =
-        std::make_shared<Place::Located>(Place::Located{where, memory.contents.shape()});
+        std::make_shared<Place::Located>(Place::Located{where, memory.contents.shape(), {}});
     if (const std::optional<Race> race = m_state.races.access(m_agent->id, access)) {
         reportRace(*race, refName(ref), false, m_agent->step, operation.location);
     }

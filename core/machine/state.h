@@ -31,7 +31,8 @@ struct Waiting
 
 struct Agent
 {
-    std::int32_t id = 0; // its place in State::agents
+    std::int32_t id = 0;   // its place in State::agents
+    std::int32_t kind = 0; // index into chip::Chip::agents; -1: of a unit that is asked by hand
     std::int32_t device = 0, slot = 0, core = 0;
     std::int32_t cores = 1; // of the core_map around
     std::int32_t block = 0; // of its grid
@@ -104,6 +105,9 @@ struct Flight
     // By hand:
     RefBinding source, target;
     RuntimeValue elements;
+    std::vector<std::pair<RefBinding, RefBinding>> rows; // of listed ones: from where to where
+    std::vector<RuntimeValue> ofRows;
+    bool adds = false;
 
     [[nodiscard]] bool touches(SlabRange buffers) const
     {

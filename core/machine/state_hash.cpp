@@ -194,6 +194,12 @@ private:
         all(item->control);
     }
 
+    void add(const AwayFrame& frame)
+    {
+        const auto& [item] = frame;
+        all(item->control);
+    }
+
     void add(const GridPoint& point)
     {
         const auto& [step, indices] = point;
@@ -240,9 +246,9 @@ private:
 
     void add(const Agent& agent)
     {
-        const auto& [id, device, slot, core, cores, block, mesh, yields, time, frames, step, values,
-                     refs, gridFrame, waiting] = agent; // its frames say which mesh
-        all(id, device, slot, core, cores, block, yields, time, frames, step, values, refs,
+        const auto& [id, kind, device, slot, core, cores, block, mesh, yields, time, frames, step,
+                     values, refs, gridFrame, waiting] = agent; // its frames say which mesh
+        all(id, kind, device, slot, core, cores, block, yields, time, frames, step, values, refs,
             gridFrame, waiting);
     }
 
@@ -286,9 +292,9 @@ private:
     void add(const Flight& flight)
     {
         const auto& [start, end, out, started, step, copy, operand, slotBuffer, block, array,
-                     payload, source, target, elements] = flight;
+                     payload, source, target, elements, rows, ofRows, adds] = flight;
         all(start, end, out, started, step, copy, operand, slotBuffer, block, array, payload,
-            source, target, elements);
+            source, target, elements, rows, ofRows, adds);
     }
 
     void add(const Signal& signal)
@@ -311,14 +317,14 @@ private:
             place; // the last one follows from the others
         all(operand, block, located != nullptr);
         if (located) {
-            all(located->ref, located->memory);
+            all(located->ref, located->memory, located->rows);
         }
     }
 
     void add(const Access& access)
     {
-        const auto& [buffer, isUncontested, writes, step, location, place] = access;
-        all(buffer, isUncontested, writes, step, location, place);
+        const auto& [buffer, isUncontested, writes, step, location, place, adds] = access;
+        all(buffer, isUncontested, writes, step, location, place, adds);
     }
 
     void add(const Races::CopyAccess& copy)
@@ -329,8 +335,8 @@ private:
 
     void add(const Races::Past& past)
     {
-        const auto& [agent, epoch, start, reach, step, location, next] = past;
-        all(agent, epoch, *reach, step, location);
+        const auto& [agent, epoch, start, reach, step, location, adds, next] = past;
+        all(agent, epoch, *reach, step, location, adds);
     }
 
     void add(const Reach& reach)

@@ -69,7 +69,9 @@ void Engine::startDma(const ir::Operation& operation)
 {
     const ir::ValueId from = operation.operands[0], to = operation.operands[1];
     const auto& params = std::get<ir::DmaParams>(operation.params);
-    Agent* const peer = peerOf(operation, params.device, operation.operands.size() - 1);
+    const bool listed = params.rows != ir::CopyRows::All;
+    Agent* const peer =
+        peerOf(operation, params.device, operation.operands.size() - (listed ? 2 : 1));
     if (peer == nullptr || comesLater(*peer, operation)) {
         return;
     }
@@ -79,8 +81,15 @@ void Engine::startDma(const ir::Operation& operation)
         target.buffer = rootAt(*peer, to);
     }
     const Shape extents = source.asked ? *source.asked : shapeOf(source, memoryShape(from));
-    const Shape& wanted = target.asked ? *target.asked : shapeOf(target, memoryShape(to));
-    if (extents != wanted) {
+    const Shape wanted = target.asked ? *target.asked : shapeOf(target, memoryShape(to));
+    Rows rows;
+    if (listed) {
+        std::optional<Rows> found = listedRows(operation, source, target);
+        if (!found) {
+            return;
+        }
+        rows = std::move(*found);
+    } else if (extents != wanted) {
         fail(userError(m_program.where(operation.location) + ": dma_start copies "
                        + toString(extents) + " elements of " + refName(from) + " to "
                        + toString(wanted) + " of " + refName(to) + "; as many are right."));
@@ -90,7 +99,8 @@ void Engine::startDma(const ir::Operation& operation)
         dropPadding(from, to, source, target);
     }
     const Description::CopySite& site = m_recorder.description().copySite(operation);
-    const Bytes useful = bytesOf(m_program.type(from), extents);
+    const Bytes useful =
+        bytesOf(m_program.type(from), params.rows == ir::CopyRows::Source ? wanted : extents);
     const Bytes bytes = isRemote ? useful : useful * site.passes;
     Description::Route route{site.link, Picoseconds(0)};
     if (isRemote) {
@@ -119,11 +129,18 @@ void Engine::startDma(const ir::Operation& operation)
                    m_agent->step,
                    operation.location,
                    {}};
-        one.place.located =
-            std::make_shared<Place::Located>(Place::Located{where, memoryShape(ref)});
+        Place::Located located{where, memoryShape(ref), {}};
+        if (params.rows == (writes ? ir::CopyRows::Target : ir::CopyRows::Source)) {
+            located.rows.emplace();
+            for (const auto& [here, there] : rows) {
+                located.rows->push_back(writes ? there : here);
+            }
+        }
+        one.place.located = std::make_shared<Place::Located>(std::move(located));
+        one.adds = params.add && writes;
         return one;
     };
-    if (extents.elements() > 0 && m_detects) {
+    if (extents.elements() > 0 && m_detects && !(listed && rows.empty())) {
         if (const std::optional<Race> race = m_state.races.start(
                 m_agent->id, copy, access(from, source, false), access(to, target, true))) {
             reportRace(*race, refName(race->writes ? to : from), true, m_agent->step,
@@ -154,11 +171,13 @@ void Engine::startDma(const ir::Operation& operation)
         signals.insert(std::lower_bound(signals.begin(), signals.end(), signal, later),
                        std::move(signal));
     }
-    if (m_needed.needsContents(to)) {
+    if (m_needed.needsContents(to) && !(listed && rows.empty())) {
         Flight flight{
             .start = service->start, .end = service->end, .step = m_agent->step, .copy = copy};
         flight.source = std::move(source);
         flight.target = std::move(target);
+        flight.rows = std::move(rows);
+        flight.adds = params.add;
         launch(std::move(flight), link);
     }
 }
@@ -212,7 +231,7 @@ void Engine::signalByHand(const ir::Operation& operation)
                            + ", numbered from 0."));
             return;
         }
-        peer = &agentAt(peer->device, peer->slot, static_cast<std::int32_t>(asked));
+        peer = &agentAt(peer->device, peer->kind, peer->slot, static_cast<std::int32_t>(asked));
     }
     const std::int32_t semaphore = semaphoreAt(*peer, ref);
     if (semaphore < 0) { // it has not come to its scope yet

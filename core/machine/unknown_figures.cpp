@@ -32,6 +32,9 @@ std::set<std::string> usedParts(const ir::Program& program, const chip::Chip& ch
         }
     }
     forEachOperation(program.body, [&](const ir::Operation& operation) {
+        if (const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params)) {
+            parts.insert("/agents/" + std::to_string(chip.agentNamed(mesh->agents)) + "/");
+        }
         const chip::Unit* matrix = chip.unitOf(chip::UnitKind::Matrix);
         const ir::OpKind kind = ir::opEntry(operation.code).kind;
         if ((kind == ir::OpKind::Dot || kind == ir::OpKind::Request) && matrix != nullptr) {

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
-from support import call, integers, like, normal, on_mesh, pallascope, pl, pltpu, run
+from support import call, integers, like, normal, pallascope, pl, pltpu, run
 
 
 def line_of(function, text):
@@ -156,19 +156,6 @@ def test_what_works_in_the_array_of_a_kernel_that_is_not_supported():
         return call(kernel, like(8, 128), input_output_aliases={0: 0})(made)
 
     assert "zeta" in str(refused(fn, normal(8, 128)))
-
-
-@pytest.mark.parametrize("mesh", ["ScalarSubcoreMesh", "VectorSubcoreMesh"])
-def test_kernels_of_a_sparsecore(mesh):
-    cores = pytest.importorskip("jax.experimental.pallas.tpu_sc")
-
-    def fn(x):
-        axes = {"axis_name": "c", "num_cores": 2} if mesh == "ScalarSubcoreMesh" else {
-            "core_axis_name": "c", "subcore_axis_name": "s"}
-        return on_mesh(getattr(cores, mesh)(**axes), like(64, 128))(pltpu.sync_copy)(x)
-
-    with pytest.raises(pallascope.UnsupportedError, match=f"SparseCore .{mesh}"):
-        pallascope.capture(fn, normal(64, 128), chip="tpu_v5p")
 
 
 def test_an_unknown_chip():

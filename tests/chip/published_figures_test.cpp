@@ -212,6 +212,35 @@ TEST(PublishedFigures, memoriesAndRegistersAreTheChips)
     }
 }
 
+// Source: JAX jax/_src/pallas/mosaic/tpu_info.py, per device.
+TEST(PublishedFigures, sparseCoresAreTheChips)
+{
+    struct SparseCores
+    {
+        const char* chip;
+        std::int64_t cores, lanes, kibibytes;
+    };
+
+    for (const SparseCores& published :
+         {SparseCores{"tpu_v5p", 4, 8, 512}, SparseCores{"tpu_v6e", 2, 8, 256},
+          SparseCores{"tpu_v7x", 2, 16, 512}}) {
+        SCOPED_TRACE(published.chip);
+        const Chip chip = builtIn(published.chip);
+        const std::int32_t kind = chip.agentNamed("vector subcore");
+        ASSERT_GT(kind, 0);
+        const AgentKind& subcores = chip.agents[static_cast<std::size_t>(kind)];
+        EXPECT_EQ(subcores.count, 16);
+        EXPECT_EQ(subcores.slots, published.cores);
+        EXPECT_EQ(subcores.registerBytes, Bytes(4 * published.lanes));
+        EXPECT_EQ(memory(chip, "TILESPMEM").bytes, Bytes(published.kibibytes * 1024));
+        EXPECT_EQ(chip.unitOf(UnitKind::Matrix, kind), nullptr);
+        EXPECT_EQ(chip.unitOf(UnitKind::Vector, kind)->name, "SC VPU");
+        EXPECT_EQ(chip.unitOf(UnitKind::Vector)->name, "VPU");
+    }
+    EXPECT_EQ(builtIn("tpu_v5e").agentNamed("vector subcore"), -1);
+    EXPECT_EQ(builtIn("tpu_v5e").agentNamed(""), 0);
+}
+
 TEST(PublishedFigures, whereSourcesDifferTheOtherFiguresAreKept)
 {
     // JAX counts the v5p's bandwidth as 2460 GB/s, which makes its ridge 187 FLOP/byte.

@@ -19,7 +19,7 @@ from pallascope.problems import NotCaptured
 from pallascope.walk import Rule, Walk
 
 
-def _traced(function: Callable[..., Callable[..., Any]]) -> Rule:
+def traced(function: Callable[..., Callable[..., Any]]) -> Rule:
     """Inlines what `function(**params)` traces to, at the equation's line."""
     def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         shapes = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in eqn.invars]
@@ -229,7 +229,7 @@ def _approx_top_k(k: int, reduction_dimension: int, is_max_k: bool,
 def _bitcast(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     sizes = [np.dtype(v.aval.dtype).itemsize for v in (*eqn.invars, *eqn.outvars)]
     same = eqn.invars[0].aval.shape == eqn.outvars[0].aval.shape or max(sizes) > 4
-    rule = primitives.RULES["bitcast_convert_type"] if same else _traced(functions.bitcast)
+    rule = primitives.RULES["bitcast_convert_type"] if same else traced(functions.bitcast)
     return rule(walk, eqn, operands)
 
 
@@ -249,7 +249,7 @@ def _dot_general(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         return lax.dot_general(x, y, eqn.params["dimension_numbers"], precision,
                                jnp.float32).astype(wanted)
 
-    return _traced(lambda **params: function)(walk, eqn, operands)
+    return traced(lambda **params: function)(walk, eqn, operands)
 
 
 def _ragged_dot(ragged_dot_dimension_numbers: Any, precision: Any, preferred_element_type: Any,
@@ -339,23 +339,23 @@ def _scatter(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         (new,) = _by_element(jaxpr)(target, target)
         return jnp.where(named != 0, new, target)
 
-    return _traced(lambda **params: function)(walk, eqn, operands)
+    return traced(lambda **params: function)(walk, eqn, operands)
 
 
 RULES: dict[str, Rule] = {
-    "reduce": _traced(_reduce), "scatter": _scatter,
-    "ragged_dot_general": _traced(_ragged_dot),
-    **{name: _traced(functions.of_numbers(function))
+    "reduce": traced(_reduce), "scatter": _scatter,
+    "ragged_dot_general": traced(_ragged_dot),
+    **{name: traced(functions.of_numbers(function))
        for name, function in functions.FUNCTIONS.items()},
-    **{name: _traced(functions.by_jax(name)) for name in functions.BY_JAX},
-    **{name: _traced(function) for name, function in windows.REDUCTIONS.items()},
-    "conv_general_dilated": _traced(windows.convolution), "mulhi": _traced(functions.mulhi),
+    **{name: traced(functions.by_jax(name)) for name in functions.BY_JAX},
+    **{name: traced(function) for name, function in windows.REDUCTIONS.items()},
+    "conv_general_dilated": traced(windows.convolution), "mulhi": traced(functions.mulhi),
     "bitcast_convert_type": _bitcast, "dot_general": _dot_general,
-    "call_hi_primitive": _traced(_expanded), "top_k": _traced(_top_k),
-    "triangular_solve": _traced(_triangular_solve), "log2": _traced(_log2),
-    "cholesky": _traced(_cholesky), "custom_linear_solve": _linear_solve,
-    "lu": _traced(_lu), "polynomial": _traced(_polynomial),
-    "cumlogsumexp": _traced(_cumlogsumexp),
-    "approx_top_k": _traced(_approx_top_k), "einshape_lo": _traced(_einshape),
+    "call_hi_primitive": traced(_expanded), "top_k": traced(_top_k),
+    "triangular_solve": traced(_triangular_solve), "log2": traced(_log2),
+    "cholesky": traced(_cholesky), "custom_linear_solve": _linear_solve,
+    "lu": traced(_lu), "polynomial": traced(_polynomial),
+    "cumlogsumexp": traced(_cumlogsumexp),
+    "approx_top_k": traced(_approx_top_k), "einshape_lo": traced(_einshape),
     "convert_element_type": _convert,
-    "reduce_precision": _traced(_reduce_precision)}
+    "reduce_precision": traced(_reduce_precision)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax
@@ -154,7 +155,9 @@ def _axis_index(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _axis_size(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    return [walk.builder.index(walk.cores[eqn.params["axis_name"]])]
+    names = eqn.params["axis_name"]
+    return [walk.builder.index(math.prod(
+        walk.cores[name] for name in (names if isinstance(names, tuple) else (names,))))]
 
 
 def _grid_query(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pallascope import compat, devices
+from pallascope.lists import has_list, listed
 from pallascope.problems import NotCaptured
 from pallascope.program import Params, Type
 from pallascope.transforms import view, window
@@ -50,11 +51,12 @@ def _start_selected(walk: Walk, eqn: Any, parts: list[Any], selected: int) -> li
 
 def _start(walk: Walk, eqn: Any, parts: list[Any]) -> list[int]:
     source, target, target_semaphore, source_semaphore, device = parts
-    if eqn.params.get("add"):
-        raise NotCaptured("dma_start that adds")
     if target_semaphore is None:
         raise NotCaptured("dma_start with a semaphore of the source only")
-    taken = [_view(walk, part) for part in (source, target, target_semaphore)]
+    lists = [listed(walk, part) for part in (source, target)]
+    taken = [_view(walk, part if rows is None else rows.part)
+             for part, rows in zip((source, target), lists, strict=True)]
+    taken.append(_view(walk, target_semaphore))
     if walk.builder.types[taken[2]].space != "dma_semaphore":
         # What a copy adds to another one JAX does not say, though it takes it from 0.10 on.
         raise NotCaptured("dma_start with a semaphore that is not one of copies: "
@@ -68,16 +70,33 @@ def _start(walk: Walk, eqn: Any, parts: list[Any]) -> list[int]:
         params["device"] = True
     if eqn.params["priority"]:
         params["priority"] = int(eqn.params["priority"])
+    if eqn.params.get("add"):
+        params["add"] = True
+    if all(lists):
+        raise NotCaptured("dma_start with lists of rows at both ends")
+    for rows, end in zip(lists, ("source", "target"), strict=True):
+        if rows is not None:
+            count = walk.builder.types[rows.list].shape[0]
+            room = walk.builder.types[taken[0 if end == "target" else 1]].shape[:1]
+            if room != (count,):
+                raise NotCaptured(f"a copy of {count} listed rows where the other end has "
+                                  f"{room[0] if room else 'none'}")
+            taken.append(rows.list)
+            params["rows"] = end
+            if rows.ignored is not None:
+                params["ignored"] = rows.ignored
     return walk.builder.emit("dma_start", taken, [], params)
 
 
 def _dma_wait(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     """Only the bytes of the target and its semaphore count; a wait for a read has them swapped."""
-    _, target, semaphore, _, _ = compat.copy_parts(eqn, [Leaf(value) for value in operands])
+    source, target, semaphore, _, _ = compat.copy_parts(eqn, [Leaf(value) for value in operands])
     if semaphore is None:
         raise NotCaptured("dma_wait without a semaphore")
     if _is_selected(target):
         target = _choices(target)[0]
+    if has_list(target, walk):  # as many bytes come from the other end
+        target = source
     return walk.builder.emit("dma_wait", [_view(walk, target), _view(walk, semaphore)], [])
 
 

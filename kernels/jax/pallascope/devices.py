@@ -100,6 +100,8 @@ def without_core(walk: Walk, device: Any) -> tuple[Any, Any]:
     if not isinstance(device, Mapping):
         return device, None
     cores = [axis for axis in device if axis in walk.cores]
+    if any(axis in walk.block_axes for axis in cores):
+        raise NotCaptured("a signal that names a SparseCore besides its subcore")
     if not cores:
         return device, None
     return {axis: at for axis, at in device.items() if axis not in cores} or None, device[cores[0]]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pallascope import (collectives, compat, constants, devices, flow, matrix_unit, parts,
-                        pipelines, primitives, prng, refs, stages, types)
+                        pipelines, primitives, prng, refs, sparse_core, stages, types)
 from pallascope.arrays import Array, Arrays
 from pallascope.control import CALLS
 from pallascope.frames import Frame, is_variable
@@ -307,22 +307,21 @@ class Outer:
     def _on_mesh(self, eqn: Any, mesh: Any, body: Any, arrays: list[Array]) -> None:
         walk = self.walk
         cores = compat.axis_names(mesh)
-        if "Subcore" in type(mesh).__name__:
-            raise NotCaptured(f"a kernel of a SparseCore ({type(mesh).__name__}), where those of "
-                              "TensorCores are right")
-        if len(cores) != 1:
-            raise NotCaptured(f"a kernel on a mesh of {len(cores)} axes")
-        ((axis, count),) = cores.items()
         found = [self.arrays.ref(array, _mesh_space(v.aval))
                  for array, v in zip(arrays, body.invars, strict=False)]
         walk.cores = cores
-        if count == 1:
+        if sparse_core.is_mesh(mesh):
+            sparse_core.on_mesh(walk, mesh, body, found, _state_of(walk, body))
+        elif len(cores) != 1:
+            raise NotCaptured(f"a kernel on a mesh of {len(cores)} axes")
+        elif tuple(cores.values()) == (1,):
             with pipelines.scratch(walk, _state_of(walk, body)):
                 pipelines.inline(walk, body, found)
         else:
             with (walk.builder.region() as region,
                   pipelines.scratch(walk, _state_of(walk, body))):
                 pipelines.inline(walk, body, found)
+            ((axis, count),) = cores.items()
             walk.builder.emit("core_map", [], [], {"axis": str(axis), "cores": count}, [region])
         walk.cores = {}
         for number in compat.written_arguments(body):

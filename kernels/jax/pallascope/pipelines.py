@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,6 +31,7 @@ class Pipeline:
     origin: str
     no_pipelining: bool = False
     core_axis: str = ""  # of a mesh of several cores that share the grid
+    block_axes: list[str] = dataclasses.field(default_factory=list)  # whose blocks share it too
     parallel: list[int] = dataclasses.field(default_factory=list)  # grid axes that they may share
     divided: list[int] = dataclasses.field(default_factory=list)  # cut among them already
 
@@ -61,6 +63,7 @@ def emit(walk: Walk, pipeline: Pipeline) -> None:
         "no_pipelining": pipeline.no_pipelining,
         "grid": _grid(walk, pipeline),
         "core_axis": pipeline.core_axis,
+        "block_axes": pipeline.block_axes,
         "parallel": pipeline.parallel,
         "axis_names": _axis_names(mapping),
         "specs": specs,
@@ -77,7 +80,8 @@ def _grid(walk: Walk, pipeline: Pipeline) -> list[int]:
     for axis in pipeline.divided:
         if grid[axis] < 0:
             raise NotCaptured("emit_pipeline whose grid does not divide among cores")
-        grid[axis] *= walk.cores[pipeline.core_axis]
+        sharing = [*pipeline.block_axes, *([pipeline.core_axis] if pipeline.core_axis else [])]
+        grid[axis] *= math.prod(walk.cores[name] for name in sharing)
     return grid
 
 
@@ -287,10 +291,8 @@ def _emit_pipeline(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     if eqn.params.get("_explicit_indices"):
         raise NotCaptured("emit_pipeline with explicit indices")
     mapping = eqn.params["grid_mapping"]
-    core_axis = eqn.params["core_axis_name"]
-    if eqn.params["core_axis"] is not None or isinstance(core_axis, tuple):
-        raise NotCaptured("emit_pipeline that is divided otherwise than by one named axis")
-    shared = walk.cores.get(core_axis, 1) > 1
+    block_axes, core_axis = _sharing(walk, eqn)
+    shared = bool(block_axes or core_axis)
     consts = iter(parts.index_map_consts)
     emit(walk, Pipeline(
         mapping=mapping, body=eqn.params["body_jaxpr"],
@@ -301,9 +303,25 @@ def _emit_pipeline(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
             for block in mapping.block_mappings],
         body_consts=[leaf.value for leaf in parts.body_consts],
         origin="emit_pipeline", no_pipelining=bool(eqn.params["no_pipelining"]),
-        core_axis=core_axis if shared else "", divided=parts.divided,
+        core_axis=core_axis, block_axes=block_axes, divided=parts.divided,
         parallel=parallel_axes(eqn.params["dimension_semantics"]) if shared else []))
     return []
+
+
+def _sharing(walk: Walk, eqn: Any) -> tuple[list[str], str]:
+    """Of the axes whose cores share the grid, those of a core_map's blocks, and that of its
+    cores, or nothing."""
+    names = eqn.params["core_axis_name"]
+    if eqn.params["core_axis"] is not None:
+        raise NotCaptured("emit_pipeline that is divided otherwise than by named axes")
+    given = [str(name) for name in (names if isinstance(names, (tuple, list)) else [names])]
+    several = [name for name in given if walk.cores.get(name, 1) > 1]
+    blocks = [name for name in several if name in walk.block_axes]
+    cores = [name for name in several if name not in walk.block_axes]
+    if blocks + cores != several or len(cores) > 1:
+        raise NotCaptured(f"emit_pipeline that is divided by the axes {', '.join(given)} in this "
+                          "order: that of the mesh is right")
+    return blocks, cores[0] if cores else ""
 
 
 def parallel_axes(semantics: Any) -> list[int]:

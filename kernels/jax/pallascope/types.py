@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -139,6 +141,18 @@ def semaphore_type(aval: Any) -> Type | None:
     """Of semaphores; None for other arrays."""
     space = _SEMAPHORES.get(str(getattr(aval.dtype, "name", "")))
     return Type("int32", shape_of(aval), space) if space else None
+
+
+@contextlib.contextmanager
+def spaces(other: dict[str, str]) -> Iterator[None]:
+    """While a kernel is captured on cores that have other memories by these names of JAX."""
+    before = dict(_SPACES)
+    _SPACES.update(other)
+    try:
+        yield
+    finally:
+        _SPACES.clear()
+        _SPACES.update(before)
 
 
 def ref_type(aval: Any) -> Type:

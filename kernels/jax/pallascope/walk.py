@@ -42,6 +42,8 @@ class Walk:
         self.grid_axes: list[int] = []  # the pipeline's axis for each that a body asks for
         self.grid_names: dict[str, int] = {}  # that axis by the name that the grid gives it
         self.cores: dict[str, int] = {}  # extents of the named axes of the mesh of cores
+        self.block_axes: list[str] = []  # of them: along which a core_map has blocks, not cores
+        self.subcore_barrier: tuple[int, int] | None = None  # its semaphore, and how many meet
         self.devices: dict[str, int] = {}  # extents of the axes of the mesh of devices
         self.collective_id: int | None = None  # of the kernel: which barrier it uses
         self.generator: int | None = None  # the state of the chip's random numbers
