@@ -234,7 +234,11 @@ Result<Types> dmaStart(const Program& program, const Operation& operation)
         return error(operation, "copies listed rows, or adds, to another device; the memory of "
                                 "this one is right.");
     }
+    if (dma.add && source.dtype == DType::Bool) {
+        return error(operation, "adds " + toString(source) + "; numbers are right.");
+    }
     if (listed) {
+        constexpr Extent kMostRows = 1 << 16; // a copy under way holds each by itself
         const Type& list = operand(program, operation, before);
         const Type& few = dma.rows == CopyRows::Source ? target : source;
         const bool isNear = !list.isRef() || list.space == MemorySpace::Vmem
@@ -245,6 +249,10 @@ Result<Types> dmaStart(const Program& program, const Operation& operation)
             return error(operation, "lists its rows by " + toString(list) + "; one int32 for each "
                                         + "row of " + toString(few)
                                         + ", a value or a ref to on-chip memory, is right.");
+        }
+        if (list.shape[0] > kMostRows) {
+            return error(operation, "lists " + std::to_string(list.shape[0]) + " rows; "
+                                        + std::to_string(kMostRows) + " are the most.");
         }
     }
     return Types{};

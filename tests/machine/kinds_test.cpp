@@ -255,6 +255,32 @@ TEST(ListedRows, outsideOfTheirArrayEndTheRun)
     EXPECT_NE(findingsText(run).find("out_of_bounds"), std::string::npos) << findingsText(run);
 }
 
+TEST(ListedRows, areSoManyAtMostAndBoolsAreNotAdded)
+{
+    const auto copied = [](DType dtype, Extent count, ir::DmaParams params) {
+        const Result<ir::Program> program = pl::kernel("rows", {}, [&]() {
+            pl::runScoped({{"from", dtype, {8, 4}, ir::MemorySpace::Spmem},
+                           {"to", dtype, {count, 4}, ir::MemorySpace::TileSpmem},
+                           {"numbers", kInt, {count}, ir::MemorySpace::TileSpmem},
+                           pl::dmaSemaphores("sem")},
+                          [&](const Refs& refs) {
+                              pl::dmaStart(refs[0], refs[1], refs[3], refs[2], params);
+                              pl::dmaWait(refs[1], refs[3]);
+                              return Nothing{};
+                          });
+        });
+        return program ? std::string() : program.error().message;
+    };
+    ir::DmaParams params;
+    params.rows = ir::CopyRows::Source;
+    EXPECT_EQ(copied(kF32, 65536, params), "");
+    EXPECT_NE(copied(kF32, 65537, params).find("lists 65537 rows; 65536 are the most"),
+              std::string::npos);
+    params.add = true;
+    EXPECT_EQ(copied(kF32, 8, params), "");
+    EXPECT_NE(copied(DType::Bool, 8, params).find("numbers are right"), std::string::npos);
+}
+
 TEST(ListedRows, areFoundWithoutOtherValues)
 {
     const Array list = arrayOf(DType::Int32, {2, 4}, {7, 0, 6, 3, 5, 1, 4, 2});
