@@ -147,7 +147,9 @@ void Painter::stepNames()
             lastLine = line;
         }
         const double from = std::max(line, m_axis.left) + 5;
-        const double to = std::min(x(steps.end[step]), right()) - 4;
+        // Steps of other cores, and those within this one, may begin before it ends.
+        const double next = step + 1 < steps.size() ? x(steps.begin[step + 1]) : right();
+        const double to = std::min({x(steps.end[step]), next, right()}) - 4;
         const bool now =
             static_cast<std::int32_t>(step) == current && m_state.now.value() < steps.end[step];
         if (to - from > 4) {
