@@ -108,10 +108,13 @@ std::string stepText(const RunView& run, std::size_t step, Picoseconds now)
         const std::int32_t copy = trace.waits().copy[row];
         const bool moving = copy != trace::kNone
                             && trace.copies().start[static_cast<std::size_t>(copy)] <= now.value();
-        const bool isCore = unit == trace::kNone || unitState(trace, unit, now).share.has_value();
+        const bool forOthers = waitsForOthers(trace, wait);
+        const bool isCore =
+            forOthers || unit == trace::kNone || unitState(trace, unit, now).share.has_value();
         return (isCore ? "the core" : trace.info().units[static_cast<std::size_t>(unit)].name)
                + strong(" waits " + left) + " more"
-               + (copy == trace::kNone || moving
+               + (forOthers ? " for the others"
+                  : copy == trace::kNone || moving
                       ? ""
                       : " for " + trace::copyName(trace, static_cast<std::size_t>(copy)));
     }

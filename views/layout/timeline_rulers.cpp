@@ -187,20 +187,21 @@ void Painter::periodNames()
     const trace::Steps& steps = m_trace.steps();
     const std::int64_t every = stepsOf(kLeast, m_run.period, m_zoom.pxPerStep, steps.size());
     const std::int32_t at = trace::stepAt(m_trace, m_axis.range.begin);
-    double lastLine = -1;
+    double free = -1; // behind the last name: those of other cores begin before it
     for (auto step = static_cast<std::size_t>(std::max(0, at));
          at != trace::kNone && step < steps.size() && steps.begin[step] < end(); ++step) {
         const std::int64_t ordinal = steps.ordinal[step];
         const double line = std::round(x(steps.begin[step]));
-        if (ordinal % every != 0 || line <= lastLine) {
+        if (ordinal % every != 0 || line < free) {
             continue;
         }
         stepLine(line);
-        lastLine = line;
         const std::size_t last = std::min(steps.size(), step + static_cast<std::size_t>(every)) - 1;
         const double to = std::min(right(), x(steps.end[last]));
         const std::string from = countText(ordinal);
-        const std::string range = last == step ? from : from + "–" + countText(steps.ordinal[last]);
+        const std::string until = countText(steps.ordinal[last]);
+        const std::string range = until == from ? from : from + "–" + until;
+        free = std::max(line + 1, std::min(line + 4 + textWidth(range, 10), std::floor(to)));
         firstFitting(line + 4, to - line - 6, kRuler, kStepRuler, {range, from}, {10, Role::Text2});
         m_canvas.hit(
             line, kRuler, to - line, kStepRuler,

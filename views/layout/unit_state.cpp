@@ -47,4 +47,13 @@ UnitState unitState(const trace::Trace& trace, std::int32_t unit, Picoseconds no
     return {};
 }
 
+bool waitsForOthers(const trace::Trace& trace, std::int32_t wait)
+{
+    const trace::Waits& waits = trace.waits();
+    const auto isNone = [wait](const std::vector<std::int32_t>& column) {
+        return column.empty() || column[static_cast<std::size_t>(wait)] == trace::kNone;
+    };
+    return isNone(waits.copy) && isNone(waits.semaphore) && isNone(waits.operation);
+}
+
 } // namespace pallascope::layout
