@@ -98,6 +98,9 @@ Status Verifier::operation(const Operation& operation, std::size_t gridRank)
         if (Status status = control(operation, gridRank); !status) {
             return status;
         }
+    } else if (!operation.regions.empty()) {
+        return error(operation, std::string(opName(operation.code))
+                                    + " has operations within it; it takes none.");
     }
     const Result<std::vector<Type>> types = inferTypes(m_program, operation);
     if (!types) {

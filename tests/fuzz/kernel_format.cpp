@@ -54,6 +54,17 @@ bool isSmall(const ir::Program& program)
     return true;
 }
 
+// One with SparseCores where the program asks for other agents than the first kind.
+std::string chipFor(const ir::Program& program)
+{
+    bool asks = false;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params);
+        asks = asks || (mesh != nullptr && !mesh->agents.empty());
+    });
+    return asks ? "tpu_v7x" : "tpu_v5e";
+}
+
 Outcome useKernel(const std::string& path, const std::string&)
 {
     const Result<kernel_file::KernelFile> file = kernel_file::load(path);
@@ -63,7 +74,8 @@ Outcome useKernel(const std::string& path, const std::string&)
     require(ir::verify(file->program).has_value(), "is read but not verified");
     require(!ir::printText(file->program).empty(), "is not printed");
     requireRoundTrip(*file);
-    const Ran needed = runFor({.kernel = path, .fullValues = false}, path);
+    const std::string chip = chipFor(file->program);
+    const Ran needed = runFor({.kernel = path, .chip = chip, .fullValues = false}, path);
     if (!needed.run.view) {
         return needed.outcome;
     }
@@ -73,7 +85,7 @@ Outcome useKernel(const std::string& path, const std::string&)
     if (!isSmall(file->program)) {
         return {true, "ran without values"};
     }
-    const Ran full = runFor({.kernel = path, .keepResults = true}, path);
+    const Ran full = runFor({.kernel = path, .chip = chip, .keepResults = true}, path);
     if (full.run.view) {
         const Result<study::Comparison> same =
             study::compare(*needed.run.view->trace, *full.run.view->trace);

@@ -115,6 +115,58 @@ ir::Program ringProgram()
         }));
 }
 
+// Subcores of two SparseCores gather listed rows, add them in memory that they share, and share a
+// pipeline.
+ir::Program subcoreProgram()
+{
+    using Refs = std::vector<pl::Ref>;
+    using Nothing = std::vector<pl::Value>;
+    constexpr std::int32_t kSubcores = 2;
+    ir::CoreMapParams mesh{"subcore", kSubcores, {{"core", 2}}};
+    mesh.agents = "vector subcore";
+    const Shape table{8, 16}, part{4, 16};
+    return machine_test::mustTrace(pl::kernel(
+        "subcores",
+        {pl::in("x", DType::F32, table), pl::in("list", DType::Int32, {kSubcores, 4}),
+         pl::out("out", DType::F32, table)},
+        [&](pl::Ref x, pl::Ref list, pl::Ref out) {
+            pl::runScoped(
+                {{"sums", DType::F32, table, ir::MemorySpace::Spmem}}, [&](const Refs& shared) {
+                    pl::coreMap(mesh, [&] {
+                        pl::runScoped({{"near", DType::F32, part, ir::MemorySpace::TileSpmem},
+                                       {"numbers", DType::Int32, {4}, ir::MemorySpace::TileSpmem},
+                                       pl::dmaSemaphores("sem")},
+                                      [&](const Refs& refs) {
+                                          const pl::Value j = pl::axisIndex("subcore");
+                                          ir::DmaParams params;
+                                          pl::dmaStart(list.at({j, pl::all}), refs[1], refs[2]);
+                                          pl::dmaWait(refs[1], refs[2]);
+                                          params.rows = ir::CopyRows::Source;
+                                          params.ignored = 3;
+                                          pl::dmaStart(x, refs[0], refs[2], refs[1], params);
+                                          pl::dmaWait(refs[0], refs[2]);
+                                          refs[0][pl::all] = refs[0][pl::all] + 1.0F;
+                                          params.rows = ir::CopyRows::Target;
+                                          params.add = true;
+                                          pl::dmaStart(refs[0], shared[0], refs[2], refs[1],
+                                                       params);
+                                          pl::dmaWait(refs[0], refs[2]);
+                                          return Nothing{};
+                                      });
+                        const auto rows = pl::block({2, 16}, [](auto i) { return pl::at(i, 0); });
+                        pl::emitPipeline(
+                            {.grid = {4},
+                             .in = {rows},
+                             .out = {rows},
+                             .coreAxis = "subcore",
+                             .parallel = {0}},
+                            [](pl::Ref a, pl::Ref b) { b[pl::all] = a[pl::all] + 1.0F; })(x, out);
+                    });
+                    return Nothing{};
+                });
+        }));
+}
+
 std::vector<ir::Program> smallPrograms()
 {
     std::vector<ir::Program> programs = kernel_file_test::smallPrograms();
@@ -126,6 +178,7 @@ std::vector<ir::Program> smallPrograms()
             machine_test::randomPipeline(random, {.inOuts = true, .mostBuffers = 4})));
     }
     programs.push_back(ringProgram());
+    programs.push_back(subcoreProgram());
     return programs;
 }
 

@@ -112,6 +112,14 @@ TEST_F(Verify, whatABranchDefinesEndsWithIt)
     expectRefused(scan, "scan uses a value before it is defined.");
 }
 
+TEST_F(Verify, onlyControlHasRegions)
+{
+    ir::Operation& eq = first(OpCode::Eq);
+    eq.regions.emplace_back(); // what is in it would be looked at by nobody
+    eq.regions[0].operations.push_back({.code = OpCode::Scan});
+    expectRefused(eq, "eq has operations within it; it takes none.");
+}
+
 TEST_F(Verify, regionsReturnWhatTheyDefine)
 {
     first(OpCode::Cond).regions[0].results[0] = fresh({DType::F32, {4, 128}, {}});
