@@ -144,7 +144,7 @@ Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progres
     }
     FinishedRun finished{.request = request};
     machine::RunResult last;
-    std::shared_ptr<const machine::Prepared> prepared; // once, for all runs but the first
+    std::shared_ptr<const machine::Prepared> prepared; // by the first run, for the others
     for (std::int64_t time = 1; time <= request.repeat; ++time) {
         last = {}; // what it held is free for the next
         if (time == request.repeat) {
@@ -158,9 +158,8 @@ Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progres
         }
         last = std::move(*run);
         finished.walls.push_back(last.wall);
-        if (!prepared && time < request.repeat) {
-            prepared =
-                machine::prepare(kernel.program, job->chip, options.values, options.rows).value();
+        if (!prepared) {
+            prepared = last.prepared;
         }
     }
     Result<std::shared_ptr<const layout::RunView>> view = makeRunView(std::move(last.trace));

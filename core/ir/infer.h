@@ -14,6 +14,13 @@ namespace pallascope::ir {
 [[nodiscard]] Result<std::vector<Type>> inferTypes(const Program& program,
                                                    const Operation& operation);
 
+// Whether loads and stores work on refs to this memory; to other memory only copies do.
+[[nodiscard]] constexpr bool isLoadable(MemorySpace space)
+{
+    return space == MemorySpace::Vmem || space == MemorySpace::Smem
+           || space == MemorySpace::TileSpmem;
+}
+
 // The shape that an indexer reads from a ref of shape `ref`: integers drop their axis.
 [[nodiscard]] Shape indexedShape(const IndexerParams& indexer);
 

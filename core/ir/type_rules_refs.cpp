@@ -21,8 +21,7 @@ Status checkLoadable(const Operation& operation, const Type& ref)
     if (Status status = checkRef(operation, ref); !status) {
         return status;
     }
-    if (*ref.space != MemorySpace::Vmem && *ref.space != MemorySpace::Smem
-        && *ref.space != MemorySpace::TileSpmem) {
+    if (!isLoadable(*ref.space)) {
         return error(operation, "reaches " + toString(ref)
                                     + ": loads and stores work on refs to vmem, tilespmem and "
                                       "smem, other memory only through copies.");
@@ -241,9 +240,7 @@ Result<Types> dmaStart(const Program& program, const Operation& operation)
         constexpr Extent kMostRows = 1 << 16; // a copy under way holds each by itself
         const Type& list = operand(program, operation, before);
         const Type& few = dma.rows == CopyRows::Source ? target : source;
-        const bool isNear = !list.isRef() || list.space == MemorySpace::Vmem
-                            || list.space == MemorySpace::Smem
-                            || list.space == MemorySpace::TileSpmem;
+        const bool isNear = !list.isRef() || isLoadable(*list.space);
         if (list.dtype != DType::Int32 || list.shape.rank() != 1 || !isNear || few.shape.rank() == 0
             || few.shape[0] != list.shape[0]) {
             return error(operation, "lists its rows by " + toString(list) + "; one int32 for each "

@@ -325,9 +325,7 @@ Status Verifier::indexMap(const Operation& operation, std::size_t operand,
                            && std::all_of(first, step.operands.end(), whole);
         const auto isNear = [&](ValueId ref) {
             const auto& space = m_program.type(ref).space;
-            return space == MemorySpace::Smem
-                   || (isIndirect
-                       && (space == MemorySpace::Vmem || space == MemorySpace::TileSpmem));
+            return space == MemorySpace::Smem || (isIndirect && space && isLoadable(*space));
         };
         if (!sound || (loads && (step.operands.empty() || !isNear(step.operands[0])))) {
             return error(step, who + " holds " + std::string(opName(step.code))

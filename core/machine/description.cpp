@@ -5,7 +5,6 @@
 #include "core/cost/budget.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/ir/print.h"
-#include "core/machine/agent_layout.h"
 
 #include <algorithm>
 
@@ -64,9 +63,8 @@ std::vector<Extent> staticGrid(const ir::PipelineParams& params)
 }
 
 // Units up to the last that may take part: those of further kinds of agents only where they run.
-std::size_t unitsUsed(const ir::Program& program, const chip::Chip& chip)
+std::size_t unitsUsed(const chip::Chip& chip, const AgentLayout& layout)
 {
-    const AgentLayout layout = agentLayout(program, chip);
     std::vector<bool> used(chip.units.size(), true);
     const auto mark = [&](std::size_t kind, bool runs) {
         for (const std::int32_t unit : chip.agents[kind].units) {
@@ -127,12 +125,13 @@ void Description::describeProgram(const ir::Program& program)
     }
 }
 
-void Description::describeChip(const ir::Program& program, const chip::Chip& chip)
+void Description::describeChip(const ir::Program& program, const chip::Chip& chip,
+                               const AgentLayout& layout)
 {
     info.chip = chip.name;
     info.chipName = chip.title;
     info.chipJson = chip.json;
-    const std::size_t units = unitsUsed(program, chip);
+    const std::size_t units = unitsUsed(chip, layout);
     for (std::size_t i = 0; i < units; ++i) {
         info.units.push_back({chip.units[i].name, unitKind(chip.units[i].kind)});
     }
@@ -229,13 +228,13 @@ Status Description::describePipeline(const ir::Program& program, const ir::Opera
 }
 
 Result<Description> Description::of(const ir::Program& program, const chip::Chip& chip,
-                                    const Plan& plan, bool listing)
+                                    const AgentLayout& layout, const Plan& plan, bool listing)
 {
     Description description;
     if (listing) {
         description.describeProgram(program);
     }
-    description.describeChip(program, chip);
+    description.describeChip(program, chip, layout);
     for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
         if (Status status = description.describePipeline(program, *pipeline, chip); !status) {
             return status.error();
@@ -247,7 +246,7 @@ Result<Description> Description::of(const ir::Program& program, const chip::Chip
     if (Status status = description.describeCopies(program, chip); !status) {
         return status.error();
     }
-    description.describeDevices(program, chip);
+    description.describeDevices(program, chip, layout);
     description.info.templates = plan.templates;
     for (trace::SegmentTemplate& segment : description.info.templates) {
         segment.flopsByUnit.resize(description.info.units.size());

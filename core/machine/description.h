@@ -4,6 +4,7 @@
 
 #include "core/chip/chip.h"
 #include "core/ir/program.h"
+#include "core/machine/agent_layout.h"
 #include "core/machine/plan.h"
 #include "core/trace/info.h"
 
@@ -19,10 +20,11 @@ namespace pallascope::machine {
 class Description
 {
 public:
-    // Program, chip, units, memories, links, pipelines, operands, buffers, templates; `listing`:
-    // the printed program and its sources as well.
+    // Program, chip, units, memories, links, agents, pipelines, operands, buffers, templates;
+    // `listing`: the printed program and its sources as well.
     [[nodiscard]] static Result<Description> of(const ir::Program& program, const chip::Chip& chip,
-                                                const Plan& plan, bool listing);
+                                                const AgentLayout& layout, const Plan& plan,
+                                                bool listing);
 
     trace::Info info;
 
@@ -87,13 +89,15 @@ public:
 
 private:
     void describeProgram(const ir::Program& program);
-    void describeChip(const ir::Program& program, const chip::Chip& chip);
+    void describeChip(const ir::Program& program, const chip::Chip& chip,
+                      const AgentLayout& layout);
     [[nodiscard]] Status describePipeline(const ir::Program& program, const ir::Operation& pipeline,
                                           const chip::Chip& chip);
     [[nodiscard]] Status describeScopes(const ir::Program& program, const chip::Chip& chip);
     [[nodiscard]] Status describeCopies(const ir::Program& program, const chip::Chip& chip);
-    void describeAgents(const ir::Program& program, const chip::Chip& chip);
-    void describeDevices(const ir::Program& program, const chip::Chip& chip);
+    void describeAgents(const chip::Chip& chip, const AgentLayout& layout);
+    void describeDevices(const ir::Program& program, const chip::Chip& chip,
+                         const AgentLayout& layout);
     void describeCopy(const ir::Program& program, const ir::Operation& dmaStart, const Part& source,
                       const Part& target, trace::Direction direction);
     [[nodiscard]] std::int32_t linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to);

@@ -1,7 +1,6 @@
 // The static half of a trace for programs on several devices: their agents and links.
 #include "core/base/check.h"
 #include "core/ir/mesh.h"
-#include "core/machine/agent_layout.h"
 #include "core/machine/description.h"
 
 #include <algorithm>
@@ -23,9 +22,8 @@ bool copiesToDevices(const ir::Program& program)
 } // namespace
 
 // In the order of State::agents.
-void Description::describeAgents(const ir::Program& program, const chip::Chip& chip)
+void Description::describeAgents(const chip::Chip& chip, const AgentLayout& layout)
 {
-    const AgentLayout layout = agentLayout(program, chip);
     const bool plain = layout.groups.size() == 1 && layout.groups.front().slots == 1;
     if (layout.devices == 1 && plain && layout.asked == 0) {
         return; // as the chip has them
@@ -63,14 +61,15 @@ void Description::describeAgents(const ir::Program& program, const chip::Chip& c
     }
 }
 
-void Description::describeDevices(const ir::Program& program, const chip::Chip& chip)
+void Description::describeDevices(const ir::Program& program, const chip::Chip& chip,
+                                  const AgentLayout& layout)
 {
     m_deviceLinks = chip.links;
     if (m_onChipLink) {
         m_deviceLinks.push_back(*m_onChipLink);
     }
-    const std::int32_t devices = ir::deviceCount(program);
-    describeAgents(program, chip);
+    const std::int32_t devices = layout.devices;
+    describeAgents(chip, layout);
     if (devices == 1) {
         return;
     }

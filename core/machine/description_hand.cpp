@@ -1,6 +1,5 @@
 // The static half of a trace for what programs do by hand: copies, semaphores, scopes without a
 // pipeline.
-#include "core/base/format.h"
 #include "core/cost/budget.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/description.h"

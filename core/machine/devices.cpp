@@ -14,7 +14,6 @@ using ir::OpCode;
 // The first core of every device can run the program; the others have nothing until a core_map.
 void Engine::addAgents()
 {
-    m_layout = agentLayout(m_program, m_chip);
     const std::int32_t each = m_layout.perDevice();
     m_state.dispatched.resize(static_cast<std::size_t>(m_layout.devices), 0);
     std::vector<RuntimeValue> values(m_program.values.size());

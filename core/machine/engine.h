@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/machine/agent_layout.h"
 #include "core/machine/pipeline_rules.h"
 #include "core/machine/prepared.h"
 #include "core/machine/recorder.h"
@@ -372,6 +371,7 @@ private:
     const Options& m_options;
     const NeededSet& m_needed;
     const RefUses& m_uses;
+    const AgentLayout& m_layout;
     const Plan& m_plan;
     Recorder m_recorder;
     State m_state;
@@ -380,8 +380,7 @@ private:
     Until m_until;
     std::int32_t m_template = 0; // of the segment under way
     bool m_paused = false;       // within a segment
-    AgentLayout m_layout;
-    bool m_detects; // races are looked for
+    bool m_detects;              // races are looked for
     std::map<std::pair<const ir::Operation*, std::size_t>, std::shared_ptr<const OperandPlan>>
         m_operandPlans;
     std::optional<std::vector<Birth>> m_births;        // where they are watched

@@ -1,6 +1,5 @@
 // Copies of listed rows: a gather where the list chooses among the source's, a scatter where among
 // the target's.
-#include "core/base/format.h"
 #include "core/machine/engine.h"
 
 namespace pallascope::machine {

@@ -76,15 +76,16 @@ Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program, cons
     if (!plan) {
         return plan.error();
     }
-    Result<Description> description = Description::of(program, chip, *plan, rows);
+    AgentLayout layout = agentLayout(program, chip);
+    Result<Description> description = Description::of(program, chip, layout, *plan, rows);
     if (!description) {
         return description.error();
     }
     std::vector<trace::Finding> findings = staticFindings(program, chip, *plan, *description);
     RefUses uses(program, needed);
-    return std::make_shared<const Prepared>(Prepared{program, chip, values, rows, std::move(needed),
-                                                     std::move(uses), std::move(*plan),
-                                                     std::move(*description), std::move(findings)});
+    return std::make_shared<const Prepared>(
+        Prepared{program, chip, values, rows, std::move(needed), std::move(uses), std::move(layout),
+                 std::move(*plan), std::move(*description), std::move(findings)});
 }
 
 } // namespace pallascope::machine

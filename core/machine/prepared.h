@@ -2,6 +2,7 @@
 // Internal to core/machine; run.h has the way in.
 #pragma once
 
+#include "core/machine/agent_layout.h"
 #include "core/machine/description.h"
 #include "core/machine/needed.h"
 #include "core/machine/plan.h"
@@ -31,6 +32,7 @@ struct Prepared
     bool rows;
     NeededSet needed;
     RefUses uses;
+    AgentLayout layout;
     Plan plan;
     Description description;
     std::vector<trace::Finding> findings; // before anything runs

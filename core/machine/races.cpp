@@ -258,9 +258,9 @@ std::optional<Race> Races::start(std::int32_t agent, std::int32_t copy, Access r
     return race;
 }
 
-std::vector<Races::CopyAccess>::iterator Races::find(std::int32_t buffer, std::int32_t copy)
+std::vector<Races::CopyAccess>::iterator Races::find(std::vector<CopyAccess>& copies,
+                                                     std::int32_t copy)
 {
-    std::vector<CopyAccess>& copies = of(m_copies, buffer);
     return std::find_if(copies.begin(), copies.end(),
                         [&](const CopyAccess& one) { return one.copy == copy; });
 }
@@ -271,8 +271,8 @@ void Races::await(std::int32_t agent, const AwaitedCopy& copy)
         if (buffer < 0) {
             continue;
         }
-        const auto one = find(buffer, copy.copy);
         std::vector<CopyAccess>& copies = of(m_copies, buffer);
+        const auto one = find(copies, copy.copy);
         if (one == copies.end()) {
             continue;
         }
@@ -300,9 +300,9 @@ void Races::forget(std::int32_t buffer)
     if (at < m_copies.size()) {
         for (const CopyAccess& one : std::exchange(m_copies[at], {})) {
             if (one.otherBuffer >= 0) {
-                if (const auto other = find(one.otherBuffer, one.copy);
-                    other != of(m_copies, one.otherBuffer).end()) {
-                    of(m_copies, one.otherBuffer).erase(other);
+                std::vector<CopyAccess>& others = of(m_copies, one.otherBuffer);
+                if (const auto other = find(others, one.copy); other != others.end()) {
+                    others.erase(other);
                 }
             }
         }

@@ -160,7 +160,8 @@ private:
                                                     const Reach& reach) const;
     void remember(std::int32_t agent, const Access& access);
     // None: not started, or awaited before.
-    [[nodiscard]] std::vector<CopyAccess>::iterator find(std::int32_t buffer, std::int32_t copy);
+    [[nodiscard]] static std::vector<CopyAccess>::iterator find(std::vector<CopyAccess>& copies,
+                                                                std::int32_t copy);
 
     [[nodiscard]] bool isShared() const { return m_clocks.size() > 1; }
 

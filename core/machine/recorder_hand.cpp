@@ -1,5 +1,4 @@
 // Rows of a trace for what programs do by hand: the blocks of copies, semaphores.
-#include "core/base/format.h"
 #include "core/machine/recorder.h"
 
 #include <algorithm>

@@ -169,7 +169,7 @@ Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inpu
                       const chip::Chip& chip, const Options& options)
 {
     const Clock::time_point begin = Clock::now();
-    const Result<std::shared_ptr<const Prepared>> prepared =
+    Result<std::shared_ptr<const Prepared>> prepared =
         prepare(program, chip, options.values, options.rows);
     if (!prepared) {
         return prepared.error();
@@ -178,6 +178,7 @@ Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inpu
     Result<RunResult> result = run(**prepared, inputs, options);
     if (result) {
         result->wall += preparing;
+        result->prepared = std::move(*prepared);
     }
     return result;
 }

@@ -34,6 +34,10 @@ inline constexpr std::int64_t kMostTurns = 40'000'000;
 inline constexpr std::int64_t kMostRecordedTurns = 5'000'000;
 inline constexpr Bytes kMostRecorded{std::int64_t{700} << 20};
 
+// What the runs of a program on a chip have in common, which depends on no input: the plan of its
+// operations with their costs, and what a trace says before anything runs.
+struct Prepared;
+
 struct Options
 {
     ValueMode values = ValueMode::Full;
@@ -57,16 +61,13 @@ struct RunResult
     trace::Summary sums;
     std::vector<Array> outputs; // in the order of the output arguments; empty with needed values
     Seconds wall;               // from the call to the finished trace, without the check
+    std::shared_ptr<const Prepared> prepared; // of what was not prepared before: for further runs
 };
 
 // What must hold before anything runs, and run() checks first: blocks within their memories, arrays
 // within HBM (limit errors with the bytes), steps within kMostSteps (kMostRecordedSteps where rows
 // are kept).
 [[nodiscard]] Status checkFit(const ir::Program& program, const chip::Chip& chip);
-
-// What the runs of a program on a chip have in common, which depends on no input: the plan of its
-// operations with their costs, and what a trace says before anything runs.
-struct Prepared;
 
 // `rows` as in Options. The program and the chip outlive what is prepared of them.
 // Errors: a user error for programs and chips that do not fit each other (a dtype, a memory, a

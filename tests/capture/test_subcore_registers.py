@@ -151,3 +151,14 @@ def test_additions_in_memory():
     wanted = 1 + x
     wanted[:np.sum(x > 0)] += x[x > 0]
     on_one(body, x, out=like(LANES, dtype=np.int32), wanted=wanted)
+
+
+def test_a_function_of_some_elements():
+    def body(x, places, o):
+        o[...] = x[...].at[places[...]].apply(lambda v: v * v + 1, unique_indices=True)
+
+    x, places = integers(LANES), np.array([3, 0, 7, 12, 9, 1, 15, 5], np.int32)
+    places = np.concatenate([places, np.full(LANES - places.size, 2 * LANES, np.int32)])
+    wanted = x.copy()
+    wanted[places[:8]] = wanted[places[:8]] ** 2 + 1
+    on_one(body, x, places, out=like(LANES, dtype=np.int32), wanted=wanted)

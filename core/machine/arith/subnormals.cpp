@@ -50,23 +50,25 @@ void setControl(std::uint64_t /*value*/) {}
 // The other bits stay as they are at the time: rounding, and the flags of what happened.
 void setFlush(std::uint64_t flush)
 {
-    const std::uint64_t now = control();
-    if ((now & kFlush) != flush) { // to set it takes longer than to ask
-        setControl((now & ~kFlush) | flush);
-    }
+    setControl((control() & ~kFlush) | flush);
 }
 
 } // namespace
 
 Subnormals::Subnormals(bool flushed)
     : m_before(control() & kFlush)
+    , m_changes(m_before != (flushed ? kFlush : 0))
 {
-    setFlush(flushed ? kFlush : 0);
+    if (m_changes) {
+        setFlush(flushed ? kFlush : 0);
+    }
 }
 
 Subnormals::~Subnormals()
 {
-    setFlush(m_before);
+    if (m_changes) {
+        setFlush(m_before);
+    }
 }
 
 bool subnormalsAreFlushed()

@@ -24,6 +24,7 @@ public:
 
 private:
     std::uint64_t m_before;
+    bool m_changes; // mostly not: to ask takes time in short operations
 };
 
 [[nodiscard]] bool subnormalsAreFlushed();

@@ -15,7 +15,7 @@ from typing import Any
 import jax
 from jax import lax
 
-from pallascope import devices, rings, stages
+from pallascope import devices, rings, stages, types
 from pallascope.arrays import Array, Arrays
 from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Region, Type
@@ -390,7 +390,7 @@ class Collectives:
 
     def _reduced(self, function: Callable[..., Any], operands: list[int], result: int) -> int:
         """An operation of one equation on whole arrays in HBM; yields its result."""
-        jaxpr = jax.make_jaxpr(function)(*(stages.struct(self._type(ref)) for ref in operands))
+        jaxpr = jax.make_jaxpr(function)(*(types.struct(self._type(ref)) for ref in operands))
         (eqn,) = jaxpr.eqns
         stages.compute(self.walk, eqn.replace(source_info=self._eqn.source_info), operands,
                        [result])

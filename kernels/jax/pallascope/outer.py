@@ -311,7 +311,7 @@ class Outer:
                  for array, v in zip(arrays, body.invars, strict=False)]
         walk.cores = cores
         if sparse_core.is_mesh(mesh):
-            sparse_core.on_mesh(walk, mesh, body, found, _state_of(walk, body))
+            sparse_core.on_mesh(walk, body, found, _state_of(walk, body))
         elif len(cores) != 1:
             raise NotCaptured(f"a kernel on a mesh of {len(cores)} axes")
         elif tuple(cores.values()) == (1,):

@@ -18,10 +18,8 @@ import numpy as np
 from pallascope import compat
 from pallascope.problems import NotCaptured
 from pallascope.program import Type
-from pallascope.types import DTYPES, dtype_of, key_words
+from pallascope.types import dtype_of, key_words, struct
 from pallascope.walk import Rule, Walk
-
-_NUMPY = {ours: theirs for theirs, ours in DTYPES.items()}
 
 
 def _keys_of(eqn: Any) -> Any:
@@ -30,11 +28,6 @@ def _keys_of(eqn: Any) -> Any:
     if key.shape and len(key_words(key.dtype) or ()) == 2:
         raise NotCaptured("an array of random keys of the chip's own generator")
     return key
-
-
-def _shapes(walk: Walk, operands: list[int]) -> list[jax.ShapeDtypeStruct]:
-    found = (walk.builder.types[operand] for operand in operands)
-    return [jax.ShapeDtypeStruct(type_.shape, np.dtype(_NUMPY[type_.dtype])) for type_ in found]
 
 
 def _retraced(function: Callable[[Any, dict[str, Any]], Callable[..., Any]]) -> Rule:
@@ -53,7 +46,7 @@ def _retraced(function: Callable[[Any, dict[str, Any]], Callable[..., Any]]) -> 
                           else jnp.broadcast_to(array, around + array.shape[len(v.aval.shape):])
                           for v, array in zip(eqn.invars, arrays, strict=True)))
 
-        shapes = _shapes(walk, operands)
+        shapes = [struct(walk.builder.types[operand]) for operand in operands]
         if len(key_words(key.dtype) or ()) == 2:  # its functions take keys
             shapes = [jax.ShapeDtypeStruct((), key.dtype) if v.aval is key else shape
                       for v, shape in zip(eqn.invars, shapes, strict=True)]
@@ -72,7 +65,7 @@ def _moved(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     _keys_of(eqn)
     axes = [None if key_words(v.aval.dtype) is None else -1 for v in eqn.invars]
     moved = jax.vmap(functools.partial(eqn.primitive.bind, **eqn.params), axes, -1)
-    return walk.run_here(jax.make_jaxpr(moved)(*_shapes(walk, operands)), operands)
+    return walk.trace(moved, operands)
 
 
 def _as_declared(walk: Walk, value: int, aval: Any) -> int:

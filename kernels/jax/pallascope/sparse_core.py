@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -21,19 +20,18 @@ _VECTOR, _SCALAR = "vector subcore", "scalar subcore"
 _OWN, _SHARED = "tilespmem", "spmem"
 _SPACES = {"vmem": _OWN, "default": _OWN, "None": _OWN, "vmem_shared": _SHARED}
 
-_NUMPY = {ours: name for name, ours in types.DTYPES.items()}
-
 
 def is_mesh(mesh: Any) -> bool:
     return "Subcore" in type(mesh).__name__
 
 
-def on_mesh(walk: Walk, mesh: Any, body: Any, arrays: list[int], state: list[int]) -> None:
-    """The kernel on every subcore of the mesh: a block for each SparseCore, on its subcores."""
-    builder, axes = walk.builder, compat.axis_names(mesh)
-    (core, cores), *further = axes.items()
+def on_mesh(walk: Walk, body: Any, arrays: list[int], state: list[int]) -> None:
+    """The kernel on every subcore of the mesh, whose axes are walk.cores: a block for each
+    SparseCore, on its subcores."""
+    builder = walk.builder
+    (core, cores), *further = walk.cores.items()
     subcore, subcores = further[0] if further else (f"{core} subcore", 1)
-    walk.cores, walk.block_axes = axes, [core]
+    walk.block_axes = [core]
     with (walk.by(RULES), types.spaces(_SPACES), builder.region() as region,
           _barrier(walk, body, subcores), pipelines.scratch(walk, state)):
         pipelines.inline(walk, body, arrays)
@@ -42,7 +40,7 @@ def on_mesh(walk: Walk, mesh: Any, body: Any, arrays: list[int], state: list[int
         builder.emit("core_map", [], [], {
             "axis": str(subcore), "cores": subcores, "grid": [{"name": str(core), "size": cores}],
             "agents": _VECTOR if further else _SCALAR}, [region])
-    walk.cores, walk.block_axes = {}, []
+    walk.block_axes = []
 
 
 # ---- what the subcores of a core share -------------------------------------------------------
@@ -229,8 +227,7 @@ def _check_packing(eqn: Any, name: str) -> None:
 def _pack(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     _check_packing(eqn, "pack")
     dtype = eqn.outvars[0].aval.dtype
-    return compute(walk, lambda a, b: jnp.stack([a, b], axis=1).reshape(-1).astype(dtype),
-                   operands)
+    return walk.trace(lambda a, b: jnp.stack([a, b], axis=1).reshape(-1).astype(dtype), operands)
 
 
 def _unpack(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
@@ -241,14 +238,7 @@ def _unpack(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         pairs = ab.reshape(-1, 2)
         return pairs[:, 0].astype(dtype), pairs[:, 1].astype(dtype)
 
-    return compute(walk, function, operands)
-
-
-def compute(walk: Walk, function: Callable[..., Any], values: list[int]) -> list[int]:
-    """Inlines what the function of these values traces to."""
-    kinds = [walk.builder.types[value] for value in values]
-    shapes = [jax.ShapeDtypeStruct(kind.shape, jnp.dtype(_NUMPY[kind.dtype])) for kind in kinds]
-    return walk.run_here(jax.make_jaxpr(function)(*shapes), values)
+    return walk.trace(function, operands)
 
 
 def _bitcast(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
@@ -256,21 +246,14 @@ def _bitcast(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     (before,), (after,) = eqn.invars, eqn.outvars
     if before.aval.shape[:-1] != after.aval.shape[:-1] or before.aval.shape == after.aval.shape:
         return composed.RULES["bitcast"](walk, eqn, operands)
-    narrow, wide = (types.bits_of(types.dtype_of(v.aval.dtype)) for v in (before, after))
-    count = max(narrow, wide) // min(narrow, wide)
-    words = [jnp.dtype(f"uint{bits}") for bits in (narrow, wide)]
+    sizes = [types.bits_of(types.dtype_of(v.aval.dtype)) for v in (before, after)]
 
     def function(x: Any) -> Any:
-        whole = lax.bitcast_convert_type(x, words[0])
-        if narrow > wide:
-            parts = [(whole >> (wide * i)).astype(words[1]) for i in range(count)]
-            found = jnp.stack(parts, axis=-1)
-        else:
-            split = whole.reshape(*whole.shape[:-1], -1, count).astype(words[1])
-            found = sum(split[..., i] << (narrow * i) for i in range(count))
-        return lax.bitcast_convert_type(found.reshape(after.aval.shape), after.aval.dtype)
+        if sizes[0] < sizes[1]:
+            x = x.reshape(*x.shape[:-1], -1, sizes[1] // sizes[0])
+        return lax.bitcast_convert_type(x, after.aval.dtype).reshape(after.aval.shape)
 
-    return compute(walk, function, operands)
+    return walk.trace(function, operands)
 
 
 # ---- masked loads and stores -------------------------------------------------------------------
@@ -290,8 +273,8 @@ def _load(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         return [memory.load(walk, part)]
     builder, kind = walk.builder, walk.type_of(eqn.outvars[0])
     packed = memory.load(walk, part)
-    (expanded,) = compute(walk, lambda x, mask: x[jnp.clip(_places(mask), 0, x.size - 1)],
-                          [packed, mask])
+    (expanded,) = walk.trace(lambda x, mask: x[jnp.clip(_places(mask), 0, x.size - 1)],
+                             [packed, mask])
     never = builder.broadcast(builder.literal("bool", 0), kind.shape)
     nothing = builder.one("masked_load", [view(walk, part), never], kind)
     return [builder.one("select_n", [mask, nothing, expanded], kind)]
@@ -307,7 +290,7 @@ def _swap(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     builder = walk.builder
     kind = builder.types[value]
     if mask is not None:
-        value, kept = compute(walk, _compressed, [value, mask])
+        value, kept = walk.trace(_compressed, [value, mask])
     if eqn.params["add"]:
         value = builder.one("add", [memory.load(walk, part), value], kind)
     if mask is None:
@@ -363,6 +346,6 @@ RULES: dict[str, Rule] = {
     "load": _load,
     "swap": _swap,
     "gather": _unless_on_refs("gather", "load_gather", places.RULES["gather"]),
-    "scatter": _unless_on_refs("scatter", "store_scatter", places.RULES["scatter"]),
+    "scatter": _unless_on_refs("scatter", "store_scatter", composed.RULES["scatter"]),
     "sc_fetch_and_add": _refused("fetch_and_add"),
 }

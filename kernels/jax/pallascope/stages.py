@@ -12,18 +12,16 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import numpy as np
 from jax import lax
 
 from pallascope import primitives
 from pallascope.program import INDEX, Builder, Type
-from pallascope.types import DTYPES, bits_of
+from pallascope.types import bits_of, struct
 from pallascope.walk import Walk
 
 BY_ELEMENT = frozenset(primitives.ELEMENTWISE) | {
     "convert_element_type", "select_n", "clamp", "integer_pow", "round", "copy", "copy_p"}
 MOST_BYTES = 8 << 20  # of all arrays of an operation at once; half of what a kernel may use
-_NUMPY = {ours: theirs for theirs, ours in DTYPES.items()}
 
 
 def compute(walk: Walk, eqn: Any, operands: list[int], results: list[int | None]) -> list[int]:
@@ -74,11 +72,6 @@ def fill(walk: Walk, ref: int) -> None:
     """Puts zeros in all of a ref in HBM."""
     zero = walk.builder.literal(walk.builder.types[ref].dtype, 0)
     _by_rows(walk, lambda block, number: lax.broadcast(number, block), [zero], [ref])
-
-
-def struct(type_: Type) -> jax.ShapeDtypeStruct:
-    """JAX's type of an array."""
-    return jax.ShapeDtypeStruct(type_.shape, np.dtype(_NUMPY[type_.dtype]))
 
 
 def bytes_of(dtype: str, elements: int) -> int:

@@ -20,6 +20,8 @@ DTYPES = {
     "int4": "int4", "uint4": "uint4", "int8": "int8", "uint8": "uint8", "int16": "int16",
     "uint16": "uint16", "int32": "int32", "uint32": "uint32", "bool": "bool"}
 
+_NUMPY = {ours: theirs for theirs, ours in DTYPES.items()}
+
 # Floats that the format has as their codes: they are moved, packed and converted, no more.
 CODES = {"float8_e8m0fnu": "uint8"}
 _MOVES = frozenset("""
@@ -141,6 +143,11 @@ def semaphore_type(aval: Any) -> Type | None:
     """Of semaphores; None for other arrays."""
     space = _SEMAPHORES.get(str(getattr(aval.dtype, "name", "")))
     return Type("int32", shape_of(aval), space) if space else None
+
+
+def struct(type_: Type) -> jax.ShapeDtypeStruct:
+    """JAX's type of an array."""
+    return jax.ShapeDtypeStruct(type_.shape, np.dtype(_NUMPY[type_.dtype]))
 
 
 @contextlib.contextmanager

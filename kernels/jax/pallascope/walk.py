@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from pallascope import compat, types
@@ -75,6 +76,11 @@ class Walk:
         """Inlines a jaxpr that the current equation stands for: all of it is at its line."""
         with self._at_this_line(True):
             return self.run(jaxpr, arguments)
+
+    def trace(self, function: Callable[..., Any], values: Sequence[int]) -> list[int]:
+        """Inlines what the function of these values traces to."""
+        shapes = [types.struct(self.builder.types[value]) for value in values]
+        return self.run_here(jax.make_jaxpr(function)(*shapes), values)
 
     @contextlib.contextmanager
     def by(self, rules: dict[str, Rule]) -> Iterator[None]:
