@@ -104,22 +104,24 @@ void Description::describeProgram(const ir::Program& program)
             const auto source =
                 std::find_if(program.sources.begin(), program.sources.end(),
                              [&](const ir::Source& s) { return s.file == location.file; });
-            info.sources.push_back(
+            info.sources.edit().push_back(
                 {location.file, source == program.sources.end() ? "" : source->text});
         }
     }
+    std::vector<trace::ListingLine>& listing = info.listing.edit();
     for (ir::PrintedLine& line : ir::print(program)) {
-        info.listing.push_back({std::move(line.text), line.operation});
+        listing.push_back({std::move(line.text), line.operation});
     }
-    info.operations.resize(static_cast<std::size_t>(program.operationCount));
+    std::vector<trace::Operation>& operations = info.operations.edit();
+    operations.resize(static_cast<std::size_t>(program.operationCount));
     forEachOperation(program.body, [&](const ir::Operation& operation) {
-        info.operations[static_cast<std::size_t>(operation.id)] = {
+        operations[static_cast<std::size_t>(operation.id)] = {
             std::string(ir::opName(operation.code)), label(program, operation), -1,
             sourceLine(program, operation.location)};
     });
-    for (std::size_t line = 0; line < info.listing.size(); ++line) {
-        if (info.listing[line].operation >= 0) {
-            info.operations[static_cast<std::size_t>(info.listing[line].operation)].listingLine =
+    for (std::size_t line = 0; line < listing.size(); ++line) {
+        if (listing[line].operation >= 0) {
+            operations[static_cast<std::size_t>(listing[line].operation)].listingLine =
                 static_cast<std::int32_t>(line);
         }
     }
@@ -248,7 +250,7 @@ Result<Description> Description::of(const ir::Program& program, const chip::Chip
     }
     description.describeDevices(program, chip, layout);
     description.info.templates = plan.templates;
-    for (trace::SegmentTemplate& segment : description.info.templates) {
+    for (trace::SegmentTemplate& segment : description.info.templates.edit()) {
         segment.flopsByUnit.resize(description.info.units.size());
         segment.executedFlopsByUnit.resize(description.info.units.size());
     }

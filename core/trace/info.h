@@ -5,6 +5,7 @@
 
 #include "core/base/dtype.h"
 #include "core/base/shape.h"
+#include "core/base/shared_list.h"
 #include "core/base/units.h"
 
 #include <algorithm>
@@ -260,9 +261,9 @@ struct Info
     std::uint64_t seed = 0;
     std::string program; // the name only; titles with sizes are made by views
 
-    std::vector<SourceFile> sources;
-    std::vector<ListingLine> listing;
-    std::vector<Operation> operations;
+    SharedList<SourceFile> sources;
+    SharedList<ListingLine> listing;
+    SharedList<Operation> operations;
     std::vector<Unit> units;
     std::vector<Memory> memories;
     std::vector<Link> links;
@@ -271,7 +272,7 @@ struct Info
     std::vector<Operand> operands;
     std::vector<Buffer> buffers;
     std::vector<Semaphore> semaphores; // those of pipelines are not among them
-    std::vector<SegmentTemplate> templates;
+    SharedList<SegmentTemplate> templates;
     std::vector<Finding> findings;
     std::vector<Print> prints;     // by time; the first ones of the run
     std::int64_t printsBeyond = 0; // more that were not kept

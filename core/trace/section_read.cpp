@@ -150,6 +150,12 @@ private:
         }
     }
 
+    template<class T>
+    void read(dom::element element, SharedList<T>& list)
+    {
+        read(element, list.edit());
+    }
+
     void read(dom::element element, std::map<std::string, std::string>& map)
     {
         dom::object object;

@@ -85,6 +85,18 @@ private:
     template<class T>
     void write(const std::vector<T>& list)
     {
+        writeAll(list);
+    }
+
+    template<class T>
+    void write(const SharedList<T>& list)
+    {
+        writeAll(list);
+    }
+
+    template<class List>
+    void writeAll(const List& list)
+    {
         m_json.raw("[");
         for (std::size_t i = 0; i < list.size(); ++i) {
             m_json.raw(i == 0 ? "" : ",");

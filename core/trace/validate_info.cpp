@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,14 +13,14 @@ namespace pallascope::trace {
 
 namespace {
 
-template<class T>
-bool isIndex(std::int64_t value, const std::vector<T>& list)
+template<class List>
+bool isIndex(std::int64_t value, const List& list)
 {
     return value >= 0 && value < static_cast<std::int64_t>(list.size());
 }
 
-template<class T>
-bool isIndexOrNone(std::int64_t value, const std::vector<T>& list)
+template<class List>
+bool isIndexOrNone(std::int64_t value, const List& list)
 {
     return value == kNone || isIndex(value, list);
 }
@@ -37,13 +38,14 @@ std::optional<std::int64_t> product(const std::vector<Extent>& extents, Extent l
     return result;
 }
 
-Status checkSource(const Info& info, const SourceLine& source, const std::string& where)
+// `list[i]` says where.
+Status checkSource(const Info& info, const SourceLine& source, std::string_view list, std::size_t i)
 {
     if (!isIndexOrNone(source.file, info.sources) || source.line < 0) {
         return broken(
-            "{}: line {} of source file {} cannot be; there are {} source files and lines "
+            "{}[{}]: line {} of source file {} cannot be; there are {} source files and lines "
             "count from 1",
-            where, source.line, source.file, info.sources.size());
+            list, i, source.line, source.file, info.sources.size());
     }
     return Done{};
 }
@@ -57,8 +59,7 @@ Status checkProgram(const Info& info)
             return broken("operations[{}].listingLine is {}, but the listing has {} lines", i,
                           operation.listingLine, info.listing.size());
         }
-        if (Status status = checkSource(info, operation.source, fmt::format("operations[{}]", i));
-            !status) {
+        if (Status status = checkSource(info, operation.source, "operations", i); !status) {
             return status;
         }
     }
@@ -69,8 +70,7 @@ Status checkProgram(const Info& info)
         }
     }
     for (std::size_t i = 0; i < info.prints.size(); ++i) {
-        if (Status status = checkSource(info, info.prints[i].source, fmt::format("prints[{}]", i));
-            !status) {
+        if (Status status = checkSource(info, info.prints[i].source, "prints", i); !status) {
             return status;
         }
     }
@@ -82,8 +82,7 @@ Status checkProgram(const Info& info)
     }
     for (std::size_t i = 0; i < info.findings.size(); ++i) {
         const Finding& finding = info.findings[i];
-        if (Status status = checkSource(info, finding.source, fmt::format("findings[{}]", i));
-            !status) {
+        if (Status status = checkSource(info, finding.source, "findings", i); !status) {
             return status;
         }
         if (finding.step < kNone || finding.relatedStep.value_or(0) < 0 || finding.count < 1) {
@@ -145,8 +144,7 @@ Status checkPipelines(const Info& info)
             return broken("pipelines[{}] has operands {} to {}, but there are {} operands", i,
                           pipeline.firstOperand, last, info.operands.size());
         }
-        if (Status status = checkSource(info, pipeline.source, fmt::format("pipelines[{}]", i));
-            !status) {
+        if (Status status = checkSource(info, pipeline.source, "pipelines", i); !status) {
             return status;
         }
     }
@@ -232,7 +230,7 @@ Status checkOperand(const Info& info, std::size_t i)
                           operand.name);
         }
     }
-    return checkSource(info, operand.source, fmt::format("operands[{}]", i));
+    return checkSource(info, operand.source, "operands", i);
 }
 
 Status checkSemaphores(const Info& info)

@@ -16,7 +16,7 @@ bool add(std::int64_t& sum, std::int64_t each, std::int64_t times)
 
 Status validateWork(const TraceBuilder& rows)
 {
-    const std::vector<SegmentTemplate>& templates = rows.info.templates;
+    const SharedList<SegmentTemplate>& templates = rows.info.templates;
     std::vector<std::int64_t> times(templates.size(), 0);
     for (const std::int32_t id : rows.segments.templateId) {
         ++times[at(id)];

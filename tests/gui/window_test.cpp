@@ -191,7 +191,7 @@ private Q_SLOTS:
         trace::Operation wait = builder.info.operations[0];
         wait.name = "dma_wait";
         wait.source = line;
-        builder.info.operations.push_back(wait);
+        builder.info.operations.edit().push_back(wait);
         builder.waits.operation.assign(builder.waits.size(), trace::kNone);
         for (const std::size_t row : {3U, 7U}) {
             builder.waits.operation[row] =

@@ -1,5 +1,6 @@
 #include "tests/kernels/support.h"
 
+#include "core/base/check.h"
 #include "core/base/element.h"
 #include "core/chip/chip.h"
 #include "resources/chip_files.h"
@@ -136,7 +137,9 @@ std::vector<trace::Finding> findingsOf(const KernelRun& run, const std::string& 
 std::string sourceLine(const KernelRun& run, const trace::Finding& finding)
 {
     const auto& sources = run.result.trace->info().sources;
-    std::istringstream text(sources.at(static_cast<std::size_t>(finding.source.file)).text);
+    const auto file = static_cast<std::size_t>(finding.source.file);
+    PALLASCOPE_CHECK(file < sources.size());
+    std::istringstream text(sources[file].text);
     std::string line;
     for (std::int64_t i = 0; i < finding.source.line; ++i) {
         std::getline(text, line);

@@ -54,8 +54,9 @@ RunView longSource(int lines)
     for (int i = 0; i < lines; ++i) {
         blank += "// line\n";
     }
-    builder.info.sources[0].text = blank + builder.info.sources[0].text + blank;
-    for (trace::Operation& operation : builder.info.operations) {
+    std::string& text = builder.info.sources.edit()[0].text;
+    text = blank + text + blank;
+    for (trace::Operation& operation : builder.info.operations.edit()) {
         operation.source.line += lines;
     }
     builder.info.pipelines[0].source.line += lines;

@@ -83,7 +83,7 @@ void addProgram(trace::Info& info, int block, Extent grid)
         {"}", -1},
     }};
     for (const auto& [text, operation] : lines) {
-        info.listing.push_back({text, operation});
+        info.listing.edit().push_back({text, operation});
     }
     info.operations = {{"program_id", "program id", 4, {0, 9}},
                        {"eq", "k = 0", 5, {0, 9}},

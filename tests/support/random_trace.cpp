@@ -173,7 +173,7 @@ private:
             }
             segment.flopsByUnit = {Flops(pick(0, 1000)), Flops(pick(0, 10)), Flops(0)};
             segment.executedFlopsByUnit = segment.flopsByUnit;
-            m_b.info.templates.push_back(std::move(segment));
+            m_b.info.templates.edit().push_back(std::move(segment));
         }
     }
 

@@ -145,7 +145,7 @@ TEST(ChromeHalf, neighbouringStepsStillAbut)
 TEST(ChromeHalf, pastTheLimitHoldsStepsAndCopiesUnlessAskedForMore)
 {
     TraceBuilder builder = test::mainJobBuilder(1024);
-    SegmentTemplate& body = builder.info.templates[1];
+    SegmentTemplate& body = builder.info.templates.edit()[1];
     body.marks.assign(16'000, {6, 7, Cycles(0), Cycles(0)}); // 64 steps of them are past a million
     Result<std::shared_ptr<const Trace>> trace = std::move(builder).finish();
     ASSERT_TRUE(trace) << trace.error().message;

@@ -106,19 +106,23 @@ const std::vector<Breach>& breaches()
         {"joins memories 0 and 3", [](B b) { b.info.links[0].to = 3; }},
         {"more than 0 and at most 1e+18 is right",
          [](B b) { b.info.links[0].achieved = BytesPerSecond(0); }},
-        {"operations[0].listingLine is 99", [](B b) { b.info.operations[0].listingLine = 99; }},
-        {"listing[0].operation is 11", [](B b) { b.info.listing[0].operation = 11; }},
-        {"source file 1", [](B b) { b.info.operations[3].source.file = 1; }},
-        {"retire times for", [](B b) { b.info.templates[1].retire.pop_back(); }},
+        {"operations[0].listingLine is 99",
+         [](B b) { b.info.operations.edit()[0].listingLine = 99; }},
+        {"listing[0].operation is 11", [](B b) { b.info.listing.edit()[0].operation = 11; }},
+        {"source file 1", [](B b) { b.info.operations.edit()[3].source.file = 1; }},
+        {"retire times for", [](B b) { b.info.templates.edit()[1].retire.pop_back(); }},
         {"templates[1].retire[1] is cycle 0",
-         [](B b) { b.info.templates[1].retire[1] = Cycles(0); }},
-        {"overlap on unit load", [](B b) { b.info.templates[1].marks[1].offset = Cycles(0); }},
+         [](B b) { b.info.templates.edit()[1].retire[1] = Cycles(0); }},
+        {"overlap on unit load",
+         [](B b) { b.info.templates.edit()[1].marks[1].offset = Cycles(0); }},
         {"but the segment has",
-         [](B b) { b.info.templates[1].marks[0].length = Cycles(INT64_MAX); }},
+         [](B b) { b.info.templates.edit()[1].marks[0].length = Cycles(INT64_MAX); }},
         {"has FLOPs of 6 units, but there are 7",
-         [](B b) { b.info.templates[1].flopsByUnit.pop_back(); }},
+         [](B b) { b.info.templates.edit()[1].flopsByUnit.pop_back(); }},
         {"negative or overflowing number of FLOPs",
-         [](B b) { b.info.templates[1].flopsByUnit = std::vector<Flops>(7, Flops(INT64_MAX)); }},
+         [](B b) {
+             b.info.templates.edit()[1].flopsByUnit = std::vector<Flops>(7, Flops(INT64_MAX));
+         }},
         {"prints[1].time is 4 ps; from 5 ps",
          [](B b) {
              b.info.prints = {{"a", 0, 0, Picoseconds(5), {}}, {"b", 0, 0, Picoseconds(4), {}}};
@@ -141,7 +145,7 @@ const std::vector<Breach>& breaches()
          }},
         {"prints_beyond is -1", [](B b) { b.info.printsBeyond = -1; }},
         {"jax_accepts is \"maybe\"", [](B b) { b.info.jaxAccepts = "maybe"; }},
-        {"cycles at 0 Hz", [](B b) { b.info.templates[0].clock = Hertz(0); }},
+        {"cycles at 0 Hz", [](B b) { b.info.templates.edit()[0].clock = Hertz(0); }},
     };
     return all;
 }
