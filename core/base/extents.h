@@ -45,11 +45,21 @@ public:
         }
     }
 
-    Extents(Extents&& other) noexcept { swap(other); }
+    Extents(Extents&& other) noexcept
+        : m_size(std::exchange(other.m_size, 0))
+        , m_capacity(std::exchange(other.m_capacity, kNear))
+        , m_near(other.m_near)
+        , m_far(std::move(other.m_far))
+    {}
 
-    Extents& operator=(Extents other) noexcept
+    Extents& operator=(const Extents& other) { return *this = Extents(other); }
+
+    Extents& operator=(Extents&& other) noexcept
     {
-        swap(other);
+        m_size = std::exchange(other.m_size, 0);
+        m_capacity = std::exchange(other.m_capacity, kNear);
+        m_near = other.m_near;
+        m_far = std::move(other.m_far);
         return *this;
     }
 
@@ -115,14 +125,6 @@ public:
 
 private:
     static constexpr std::uint32_t kNear = 4;
-
-    void swap(Extents& other) noexcept
-    {
-        std::swap(m_size, other.m_size);
-        std::swap(m_capacity, other.m_capacity);
-        std::swap(m_near, other.m_near);
-        std::swap(m_far, other.m_far);
-    }
 
     void reserve(std::size_t count)
     {

@@ -110,7 +110,6 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
     const RefBinding& ref = binding(operation.operands[0]);
     const Shape& memory = memoryShape(operation.operands[0]);
     const Shape& extents = shapeOf(ref, memory);
-    const auto& entries = std::get<ir::IndexerParams>(operation.params).entries;
     const auto dynamic = [&](std::int32_t operand, std::int64_t otherwise) {
         if (operand < 0) {
             return otherwise;
@@ -119,28 +118,47 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
         reportUndefinedUse(value(id), "undefined_index", "An index", operation.location);
         return number(id);
     };
-    Reached reached;
     // A wait counts the bytes of its ref, wherever they would lie.
     const bool reaches = operation.code != OpCode::RefAt
                          || m_uses.reaches[static_cast<std::size_t>(operation.results[0].index)];
-    std::vector<Window>& windows = m_windows;
-    windows.clear();
+    m_windows.clear();
+    bool isInside = true;
+    for (const ir::IndexEntry& entry : std::get<ir::IndexerParams>(operation.params).entries) {
+        const Extent extent = extents[m_windows.size()];
+        Window window{dynamic(entry.operand, entry.start), dynamic(entry.sizeOperand, entry.size),
+                      entry.stride, entry.isSlice};
+        if (window.size == 0) { // wherever that would lie
+            window.start = 0;
+        }
+        isInside = isInside && window.size >= 0
+                   && (!reaches || (window.start >= 0 && window.last() < extent));
+        m_windows.push_back(window);
+    }
+    if (!isInside) {
+        return reachInside(operation, ref, memory, reaches);
+    }
+    return Reached{narrowed(ref, memory, m_windows), nullptr};
+}
+
+// With m_windows that leave the ref.
+std::optional<Engine::Reached> Engine::reachInside(const ir::Operation& operation,
+                                                   const RefBinding& ref, const Shape& memory,
+                                                   bool reaches)
+{
+    const Shape& extents = shapeOf(ref, memory);
+    Reached reached;
     Extents accessed, firsts;
     bool pads = false, empty = false;
-    for (std::size_t axis = 0; axis < entries.size(); ++axis) {
-        const ir::IndexEntry& entry = entries[axis];
-        std::int64_t start = dynamic(entry.operand, entry.start);
-        const std::int64_t size = dynamic(entry.sizeOperand, entry.size);
-        if (size == 0) { // wherever that would lie
-            start = 0;
-        }
-        const std::int64_t last = start + (size - 1) * entry.stride;
+    for (std::size_t axis = 0; axis < m_windows.size(); ++axis) {
+        Window& window = m_windows[axis];
+        const auto [start, size, stride, isSlice] = window;
+        const std::int64_t last = window.last();
         Inside inside{0, size};
         const bool leaves = reaches && (start < 0 || last >= extents[axis]);
         if (leaves && start >= 0 && start < extents[axis]
             && isPadding(operation, extents, axis, last)) {
             pads = true;
-            inside = insideOf(start, size, entry.stride, extents[axis]);
+            inside = insideOf(start, size, stride, extents[axis]);
         } else if (size < 0 || leaves) {
             if (!reached.clipped && !leavesRef(operation, axis, start, last, extents[axis])) {
                 return std::nullopt;
@@ -148,17 +166,16 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
             if (!reached.clipped) {
                 reached.clipped = std::make_unique<Reached::Clipped>();
             }
-            inside = insideOf(start, size, entry.stride, extents[axis]);
+            inside = insideOf(start, size, stride, extents[axis]);
             empty = empty || inside.count == 0;
         }
-        windows.push_back(
-            {start + inside.first * entry.stride, inside.count, entry.stride, entry.isSlice});
-        if (entry.isSlice) {
+        window = {start + inside.first * stride, inside.count, stride, isSlice};
+        if (isSlice) {
             accessed.push_back(size);
             firsts.push_back(inside.first);
         }
     }
-    reached.where = narrowed(ref, memory, windows);
+    reached.where = narrowed(ref, memory, m_windows);
     if (pads) {
         reached.where.asked = std::make_shared<const Shape>(Shape(accessed));
     }

@@ -197,6 +197,9 @@ private:
 
     // Nothing when the run stops there.
     [[nodiscard]] std::optional<Reached> reach(const ir::Operation& operation);
+    [[nodiscard]] std::optional<Reached> reachInside(const ir::Operation& operation,
+                                                     const RefBinding& ref, const Shape& memory,
+                                                     bool reaches);
     [[nodiscard]] bool isPadding(const ir::Operation& operation, const Shape& extents,
                                  std::size_t axis, std::int64_t last) const;
     [[nodiscard]] bool leavesRef(const ir::Operation& operation, std::size_t axis,

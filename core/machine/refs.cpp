@@ -33,17 +33,17 @@ RefBinding withRecast(RefBinding ref, const Shape& memory, DType dtype, const Sh
     return ref;
 }
 
-// The part of a view that windows select.
-StridedView part(const StridedView& from, std::span<const Window> windows)
+// The part that windows select of a view of these strides.
+StridedView part(std::int64_t offset, const Extents& strides, std::span<const Window> windows)
 {
-    StridedView to{from.offset, {}, {}};
+    StridedView to{offset, {}, {}};
     Extents extents;
     for (std::size_t axis = 0; axis < windows.size(); ++axis) {
         const Window& window = windows[axis];
-        to.offset += window.start * from.strides[axis];
+        to.offset += window.start * strides[axis];
         if (window.kept) {
             extents.push_back(window.size);
-            to.strides.push_back(window.stride * from.strides[axis]);
+            to.strides.push_back(window.stride * strides[axis]);
         }
     }
     to.shape = Shape(std::move(extents));
@@ -91,9 +91,9 @@ std::optional<RefBinding> narrowedBelow(const RefBinding& ref, std::span<const W
     }
     RefBinding found = ref;
     found.recasts.pop_back();
-    found = withView(std::move(found), part(below, inside));
+    found = withView(std::move(found), part(below.offset, below.strides, inside));
     const Shape recast(std::move(extents));
-    found.recasts.push_back({last.dtype, recast, part(StridedView::whole(recast), rest)});
+    found.recasts.push_back({last.dtype, recast, part(0, rowMajorStrides(recast), rest)});
     return found;
 }
 
@@ -148,14 +148,15 @@ RefBinding narrowed(const RefBinding& ref, const Shape& memory, std::span<const 
 {
     PALLASCOPE_CHECK(windows.size() == shapeOf(ref, memory).rank());
     if (ref.recasts.empty()) { // the usual case, without copies of what is seen now
-        StridedView view =
-            ref.whole ? part(StridedView::whole(memory), windows) : part(ref.view, windows);
+        StridedView view = ref.whole ? part(0, rowMajorStrides(memory), windows)
+                                     : part(ref.view.offset, ref.view.strides, windows);
         return {ref.buffer, false, std::move(view), {}, ref.asked};
     }
     if (std::optional<RefBinding> below = narrowedBelow(ref, windows)) {
         return std::move(*below);
     }
-    return withView(ref, part(viewOf(ref, memory), windows));
+    const StridedView& seen = ref.recasts.back().view;
+    return withView(ref, part(seen.offset, seen.strides, windows));
 }
 
 RefBinding transposed(const RefBinding& ref, const Shape& memory,

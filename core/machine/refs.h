@@ -36,6 +36,8 @@ struct Window
 {
     std::int64_t start = 0, size = 1, stride = 1;
     bool kept = true;
+
+    [[nodiscard]] std::int64_t last() const { return start + (size - 1) * stride; }
 };
 
 // `memory` is the shape of the binding's buffer.
