@@ -241,11 +241,17 @@ Status CostModel::reduction()
 
 Status CostModel::memory()
 {
-    const bool load = m_operation.code == OpCode::Get;
-    if (result().shape.rank() == 0 || *operand(0).space == ir::MemorySpace::Smem) {
-        return demand(chip::UnitKind::Scalar, std::max<std::int64_t>(1, result().shape.elements()));
+    const bool stores = ir::storesInto(m_operation.code);
+    const ir::Type& moved = m_operation.results.empty() ? operand(1) : result();
+    if (moved.shape.rank() == 0 || *operand(0).space == ir::MemorySpace::Smem) {
+        return demand(chip::UnitKind::Scalar, std::max<std::int64_t>(1, moved.shape.elements()));
     }
-    return demand(load ? chip::UnitKind::Load : chip::UnitKind::Store, memoryRegisters(result()));
+    if (!stores || m_operation.code == OpCode::AddupdateScatter) {
+        if (Status status = demand(chip::UnitKind::Load, memoryRegisters(moved)); !status) {
+            return status;
+        }
+    }
+    return stores ? demand(chip::UnitKind::Store, memoryRegisters(moved)) : Done{};
 }
 
 Status CostModel::dot()

@@ -434,6 +434,14 @@ void matmulLhsFifo(const Ref& fifo, const Operand& lhs, const Ref& weights,
                                Here here = Here::current());
 void maskedStore(const Ref& ref, const Operand& value, const Operand& mask,
                  Here here = Here::current());
+// plsc.load_gather, store_scatter and addupdate_scatter: the elements that the indices name, an
+// int32 list for each axis of the ref; `mask` says which lanes take part (not given: all).
+[[nodiscard]] Value loadGather(const Ref& ref, const std::vector<Value>& indices,
+                               const std::optional<Value>& mask = {}, Here here = Here::current());
+void storeScatter(const Ref& ref, const std::vector<Value>& indices, const Value& value,
+                  const std::optional<Value>& mask = {}, Here here = Here::current());
+void addupdateScatter(const Ref& ref, const std::vector<Value>& indices, const Value& value,
+                      const std::optional<Value>& mask = {}, Here here = Here::current());
 // Runs the body on every core of a mesh at once (pl.core_map), once for each block of a grid.
 void coreMap(ir::CoreMapParams mesh, const std::function<void()>& body,
              Here here = Here::current());

@@ -201,6 +201,46 @@ void maskedStore(const Ref& ref, const Operand& value, const Operand& mask, Here
         here);
 }
 
+namespace {
+
+std::vector<ir::ValueId> listed(std::vector<ir::ValueId> before, const std::vector<Value>& indices,
+                                const std::optional<Value>& mask)
+{
+    for (const Value& index : indices) {
+        before.push_back(index.id());
+    }
+    if (mask) {
+        before.push_back(mask->id());
+    }
+    return before;
+}
+
+} // namespace
+
+Value loadGather(const Ref& ref, const std::vector<Value>& indices,
+                 const std::optional<Value>& mask, Here here)
+{
+    return Tracer::current()
+        .append({.code = OpCode::LoadGather, .operands = listed({ref.id()}, indices, mask)}, here)
+        .front();
+}
+
+void storeScatter(const Ref& ref, const std::vector<Value>& indices, const Value& value,
+                  const std::optional<Value>& mask, Here here)
+{
+    Tracer::current().append(
+        {.code = OpCode::StoreScatter, .operands = listed({ref.id(), value.id()}, indices, mask)},
+        here);
+}
+
+void addupdateScatter(const Ref& ref, const std::vector<Value>& indices, const Value& value,
+                      const std::optional<Value>& mask, Here here)
+{
+    Tracer::current().append({.code = OpCode::AddupdateScatter,
+                              .operands = listed({ref.id(), value.id()}, indices, mask)},
+                             here);
+}
+
 void coreMap(std::string axis, std::int32_t cores, const std::function<void()>& body, Here here)
 {
     coreMap(ir::CoreMapParams{std::move(axis), cores, {}}, body, here);

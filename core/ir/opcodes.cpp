@@ -47,8 +47,15 @@ bool endsSegment(OpCode code)
 
 bool storesInto(OpCode code)
 {
-    return code == OpCode::Swap || code == OpCode::MaskedSwap || code == OpCode::MatmulPushRhs
+    return code == OpCode::Swap || code == OpCode::MaskedSwap || code == OpCode::StoreScatter
+           || code == OpCode::AddupdateScatter || code == OpCode::MatmulPushRhs
            || code == OpCode::MatmulAccLhs || code == OpCode::MatmulLhsFifo;
+}
+
+bool listsElements(OpCode code)
+{
+    return code == OpCode::LoadGather || code == OpCode::StoreScatter
+           || code == OpCode::AddupdateScatter;
 }
 
 std::string_view opName(OpCode code)

@@ -64,6 +64,9 @@ struct OpEntry
 // Changes the contents of the ref that is its first operand.
 [[nodiscard]] bool storesInto(OpCode code);
 
+// Whether it loads or stores elements of a ref that lists name, one index for each axis.
+[[nodiscard]] bool listsElements(OpCode code);
+
 [[nodiscard]] std::span<const OpEntry> opTable(); // indexed by OpCode
 [[nodiscard]] const OpEntry& opEntry(OpCode code);
 [[nodiscard]] std::string_view opName(OpCode code);

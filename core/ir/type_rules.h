@@ -66,6 +66,7 @@ using Types = std::vector<Type>;
 [[nodiscard]] Result<Types> memory(const Program&, const Operation&);
 [[nodiscard]] Result<Types> maskedLoad(const Program&, const Operation&);
 [[nodiscard]] Result<Types> maskedSwap(const Program&, const Operation&);
+[[nodiscard]] Result<Types> listedElements(const Program&, const Operation&);
 [[nodiscard]] Result<Types> control(const Program&, const Operation&);
 
 // Views of refs, copies, semaphores.

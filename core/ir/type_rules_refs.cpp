@@ -150,6 +150,45 @@ Result<Types> maskedSwap(const Program& program, const Operation& operation)
     return Types{value};
 }
 
+// The ref, what is stored, an index list for each axis of the ref and perhaps a mask.
+Result<Types> listedElements(const Program& program, const Operation& operation)
+{
+    const Type& ref = operand(program, operation, 0);
+    if (Status status = checkLoadable(operation, ref); !status) {
+        return status.error();
+    }
+    const std::size_t first = storesInto(operation.code) ? 2 : 1;
+    const std::size_t end = first + ref.shape.rank(), count = operation.operands.size();
+    const Type list = count > first ? operand(program, operation, first) : Type{};
+    bool sound = ref.shape.rank() > 0 && (count == end || count == end + 1)
+                 && list == Type{DType::Int32, Shape({list.shape.elements()}), {}};
+    for (std::size_t i = first; sound && i < end; ++i) {
+        sound = operand(program, operation, i) == list;
+    }
+    if (!sound) {
+        return error(operation, "lists elements of " + toString(ref)
+                                    + "; for each of its axes one int32 list, all as long as each "
+                                      "other, is right.");
+    }
+    if (count > end) {
+        if (Status status = checkMask(operation, operand(program, operation, end), list); !status) {
+            return status.error();
+        }
+    }
+    const Type value{ref.dtype, list.shape, {}};
+    if (first == 1) {
+        return Types{value};
+    }
+    if (operand(program, operation, 1) != value) {
+        return error(operation, "stores " + toString(operand(program, operation, 1)) + " where "
+                                    + toString(value) + " is listed.");
+    }
+    if (operation.code == OpCode::AddupdateScatter && ref.dtype == DType::Bool) {
+        return error(operation, "adds to " + toString(ref) + "; numbers are right.");
+    }
+    return Types{};
+}
+
 Result<Types> refAt(const Program& program, const Operation& operation)
 {
     Type ref = operand(program, operation, 0);

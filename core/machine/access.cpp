@@ -57,7 +57,7 @@ bool Engine::leavesRef(const ir::Operation& operation, std::size_t axis, std::in
     const bool goesOn = m_options.settings.outOfBoundsReads == OutOfBoundsReads::Uninitialized
                         && operation.code != OpCode::RefAt;
     const char* const then = !goesOn                         ? ": the run stops there."
-                             : operation.code == OpCode::Get ? ": those outside read as undefined."
+                             : !ir::storesInto(operation.code) ? ": those outside read as undefined."
                                                              : ": those outside are dropped.";
     trace::Finding finding{"out_of_bounds",
                            trace::FindingClass::Structural,

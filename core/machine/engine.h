@@ -209,6 +209,10 @@ private:
     void access(const Evaluation& evaluation);
     void maskedLoad(const ir::Operation& operation);
     void maskedSwap(const ir::Operation& operation);
+    // listed_elements.cpp
+    void accessListed(const Evaluation& evaluation);
+    [[nodiscard]] std::optional<RefBinding> listedElement(const ir::Operation& operation,
+                                                          std::size_t first, std::int64_t lane);
     [[nodiscard]] const Shape& memoryShape(ir::ValueId ref);
 
     // flights.cpp

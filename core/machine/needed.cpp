@@ -181,6 +181,21 @@ void NeededSet::close(const ir::Program& program)
                 std::for_each(operation.operands.begin() + 1, operation.operands.end(), needValue);
             }
             return;
+        case OpCode::LoadGather:
+        case OpCode::StoreScatter:
+        case OpCode::AddupdateScatter: {
+            // Lists are always needed, as slices are.
+            const bool stores = ir::storesInto(operation.code);
+            std::for_each(operation.operands.begin() + (stores ? 2 : 1), operation.operands.end(),
+                          needValue);
+            if (stores && needsContents(operation.operands[0])) {
+                needValue(operation.operands[1]);
+            }
+            if (!stores && needs(operation.results[0])) {
+                needContents(operation.operands[0]);
+            }
+            return;
+        }
         case OpCode::MatmulPop:
         case OpCode::MatmulPopFifo:
             if (needs(operation.results[0])) {

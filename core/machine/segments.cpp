@@ -137,6 +137,11 @@ void Engine::execute(const Evaluation& evaluation)
     case OpCode::MaskedSwap:
         maskedSwap(operation);
         break;
+    case OpCode::LoadGather:
+    case OpCode::StoreScatter:
+    case OpCode::AddupdateScatter:
+        accessListed(evaluation);
+        break;
     case OpCode::RefAt:
     case OpCode::RefReshape:
     case OpCode::RefBitcast:

@@ -162,3 +162,50 @@ def test_a_function_of_some_elements():
     wanted = x.copy()
     wanted[places[:8]] = wanted[places[:8]] ** 2 + 1
     on_one(body, x, places, out=like(LANES, dtype=np.int32), wanted=wanted)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_listed_elements_of_memory(masked):
+    def body(x, rows, columns, o):
+        mask = {"mask": rows[...] < 3} if masked else {}
+        o[...] = jnp.where(rows[...] < 3,
+                           plsc.load_gather(x, [rows[...], columns[...]], **mask), -1)
+
+    x, rows = integers(4, LANES), integers(LANES, least=0, most=3)
+    columns = integers(LANES, seed=1, least=0, most=LANES - 1)
+    if masked:
+        rows[3] = 7  # outside, which nobody looks at
+    on_one(body, x, rows, columns, out=like(LANES, dtype=np.int32),
+           wanted=np.where(rows < 3, x[np.minimum(rows, 3), columns], -1))
+
+
+def test_listed_elements_of_a_part():
+    def body(x, places, o):
+        o[...] = plsc.load_gather(x.at[1], [places[...]])
+
+    x, places = normal(3, 2 * LANES), integers(LANES, least=0, most=2 * LANES - 1)
+    on_one(body, x, places, out=like(LANES), wanted=x[1, places])
+
+
+def test_a_histogram():
+    def body(x, counts):
+        counts[...] = jnp.zeros((LANES,), jnp.int32)
+
+        @pl.loop(0, 64, step=LANES)
+        def _(i):
+            plsc.addupdate_scatter(counts, [x[pl.ds(i, LANES)]], jnp.ones((LANES,), jnp.int32))
+
+    x = integers(64, least=0, most=LANES - 1)
+    on_one(body, x, out=like(LANES, dtype=np.int32),
+           wanted=np.bincount(x, minlength=LANES).astype(np.int32))
+
+
+def test_a_scatter_that_leaves_lanes_out():
+    def body(x, places, o):
+        o[...] = jnp.zeros((2 * LANES,), jnp.float32)
+        plsc.store_scatter(o, [places[...]], x[...], mask=x[...] > 0)
+
+    x, places = normal(LANES), np.arange(2 * LANES - 2, -1, -2, dtype=np.int32)
+    wanted = np.zeros(2 * LANES, np.float32)
+    wanted[places[x > 0]] = x[x > 0]
+    on_one(body, x, places, out=like(2 * LANES), wanted=wanted)

@@ -136,6 +136,42 @@ void maskedSwap()
               (Numbers{9, 9, 20, 30}));
 }
 
+// Of 0 to 7: two at once, with a repetition; where the mask is false nothing is loaded.
+void loadGather()
+{
+    EXPECT_EQ(
+        onOneStep(counting(kInt, {2, 4}), {4},
+                  [](pl::Ref x, pl::Ref out) {
+                      const pl::Value i = pl::iota(kInt, {4}, 0);
+                      const pl::Value row = pl::convert(i > 0, kInt), column = 3 - i;
+                      out[pl::all] = pl::select(i < 3, pl::loadGather(x, {row, column}, i < 3), -1);
+                  }),
+        (Numbers{3, 6, 5, -1}));
+}
+
+// The last lane counts; where the mask is false nothing is stored.
+void storeScatter()
+{
+    EXPECT_EQ(onOneStep(counting(kInt, {4}), {4},
+                        [](pl::Ref x, pl::Ref out) {
+                            const pl::Value i = x[pl::all].load();
+                            out[pl::all] = pl::full({4}, 9, kInt);
+                            pl::storeScatter(out, {pl::maximum(i - 1, 0)}, i * 10, i < 3);
+                        }),
+              (Numbers{10, 20, 9, 9}));
+}
+
+void addupdateScatter()
+{
+    EXPECT_EQ(onOneStep(counting(kInt, {4}), {4},
+                        [](pl::Ref x, pl::Ref out) {
+                            const pl::Value i = x[pl::all].load();
+                            out[pl::all] = pl::full({4}, 9, kInt);
+                            pl::addupdateScatter(out, {pl::maximum(i - 1, 0)}, i + 1);
+                        }),
+              (Numbers{12, 12, 13, 9}));
+}
+
 // Counts what it has; a wait without decrement leaves it.
 void semaphore()
 {
@@ -262,6 +298,9 @@ std::vector<OperationCase> handCases()
             {"ref_bitcast", refBitcast},
             {"masked_load", maskedLoad},
             {"masked_swap", maskedSwap},
+            {"load_gather", loadGather},
+            {"store_scatter", storeScatter},
+            {"addupdate_scatter", addupdateScatter},
             {"semaphore_signal", semaphore},
             {"semaphore_wait", semaphore},
             {"semaphore_read", semaphore},

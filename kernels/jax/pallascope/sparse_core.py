@@ -319,14 +319,29 @@ def _refused(what: str) -> Rule:
     return rule
 
 
-def _unless_on_refs(name: str, what: str, base: Rule) -> Rule:
-    """The primitive of registers by this name; that of refs has it too."""
+def _listed(base: Rule) -> Rule:
+    """Of refs: load_gather, store_scatter and addupdate_scatter. `base` is the primitive of
+    registers by the same name."""
     def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         if "dimension_numbers" in eqn.params:
             return base(walk, eqn, operands)
-        raise NotCaptured(f"{what} of a SparseCore ({name})")
+        ref, transforms, indices, *stored, mask = eqn.params["tree"].unflatten(
+            [Leaf(value) for value in operands])
+        part = view(walk, window(walk, ref.value, transforms))
+        lists = [_int32(walk, leaf.value) for leaf in indices]
+        given = [part, *(leaf.value for leaf in stored), *lists, *([mask.value] if mask else [])]
+        if not stored:
+            return [walk.builder.one("load_gather", given, walk.type_of(eqn.outvars[0]))]
+        adds = eqn.params["add"]
+        walk.builder.emit("addupdate_scatter" if adds else "store_scatter", given, [])
+        return []
 
     return rule
+
+
+def _int32(walk: Walk, value: int) -> int:
+    kind = walk.builder.types[value]
+    return value if kind.dtype == "int32" else walk.trace(lambda x: x.astype(jnp.int32), [value])[0]
 
 
 RULES: dict[str, Rule] = {
@@ -345,7 +360,7 @@ RULES: dict[str, Rule] = {
     "unpack": _unpack,
     "load": _load,
     "swap": _swap,
-    "gather": _unless_on_refs("gather", "load_gather", places.RULES["gather"]),
-    "scatter": _unless_on_refs("scatter", "store_scatter", composed.RULES["scatter"]),
+    "gather": _listed(places.RULES["gather"]),
+    "scatter": _listed(composed.RULES["scatter"]),
     "sc_fetch_and_add": _refused("fetch_and_add"),
 }
