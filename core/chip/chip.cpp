@@ -426,18 +426,17 @@ std::string_view unitKindName(UnitKind kind)
 
 const Unit* Chip::unitOf(UnitKind kind, std::int32_t agent) const
 {
-    if (agent > 0) {
-        for (const std::int32_t owned : agents[static_cast<std::size_t>(agent)].units) {
-            const Unit& unit = units[static_cast<std::size_t>(owned)];
-            if (unit.kind == kind) {
-                return &unit;
-            }
-        }
-        return nullptr;
-    }
-    for (const Unit& unit : units) {
-        if (unit.kind == kind) {
-            return &unit;
+    const auto owns = [](const AgentKind& owner, std::size_t unit) {
+        return std::find(owner.units.begin(), owner.units.end(), static_cast<std::int32_t>(unit))
+               != owner.units.end();
+    };
+    const AgentKind& asks = agents[static_cast<std::size_t>(agent)];
+    for (std::size_t i = 0; i < units.size(); ++i) {
+        const bool isFree =
+            agent == 0
+            && std::none_of(agents.begin(), agents.end(), [&](auto& one) { return owns(one, i); });
+        if (units[i].kind == kind && (isFree || owns(asks, i))) {
+            return &units[i];
         }
     }
     return nullptr;

@@ -125,7 +125,8 @@ struct Chip
     std::vector<UnknownFigure> unknown; // in the order of the file
     std::string json;                   // the file as it was read
 
-    // The first of this kind. Of further kinds of agents the first that they own.
+    // The first of this kind that agents of a kind own; the first kind has those too that nobody
+    // owns.
     [[nodiscard]] const Unit* unitOf(UnitKind kind, std::int32_t agent = 0) const;
     // Number of the agents of this kind, the first without a name; -1: none.
     [[nodiscard]] std::int32_t agentNamed(std::string_view kind) const;

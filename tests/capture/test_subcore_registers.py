@@ -115,6 +115,14 @@ def test_packing():
     on_one(body, a, b, out=[like(LANES), like(LANES)], wanted=rounded)
 
 
+def test_bits_of_the_same_width():
+    def body(x, o):
+        o[...] = plsc.bitcast(plsc.bitcast(x[...], jnp.int32) ^ 1, jnp.float32)
+
+    x = normal(LANES)
+    on_one(body, x, out=like(LANES), wanted=(x.view(np.int32) ^ 1).view(np.float32))
+
+
 def test_bits_of_another_width():
     def body(x, halves, whole):
         narrow = plsc.bitcast(x[...], jnp.uint16)

@@ -1,5 +1,7 @@
 """Operations on values: one small kernel per primitive or family."""
 
+import inspect
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -174,6 +176,14 @@ def test_bits_packed_by_rows():
     packed = x[0::2].astype(np.uint32) | x[1::2].astype(np.uint32) << 16
     apply(lambda x: pltpu.bitcast(x, jnp.uint32), x, wanted=packed)
     apply(lambda x: pltpu.bitcast(x, jnp.uint16), packed, wanted=x)
+
+
+def test_bits_packed_along_the_last_axis():
+    if "dim" not in inspect.signature(pltpu.bitcast).parameters:
+        pytest.skip("this JAX packs rows alone")
+    x = integers(8, 256, least=0, most=2**15, dtype=np.uint16)
+    apply(lambda x: pltpu.bitcast(x, jnp.uint32, dim=-1), x, wanted=x.view(np.uint32))
+    apply(lambda x: pltpu.bitcast(x, jnp.uint16, dim=-1), x.view(np.uint32), wanted=x)
 
 
 def test_select_of_two_arrays():

@@ -233,6 +233,24 @@ def _bitcast(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return rule(walk, eqn, operands)
 
 
+def _bitcast_of_rows(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """pltpu.bitcast, an operation where it packs rows. Along the last axis (from JAX 0.12 on, and
+    on a SparseCore) the low bits come first, as in bitcast_convert_type."""
+    (before,), (after,) = eqn.invars, eqn.outvars
+    if before.aval.shape[:-1] != after.aval.shape[:-1] or before.aval.shape == after.aval.shape:
+        kind = walk.type_of(after)
+        name = "bitcast_convert_type" if before.aval.shape == after.aval.shape else "bitcast"
+        return [walk.builder.one(name, operands, kind, {"dtype": kind.dtype})]
+    sizes = [types.bits_of(types.dtype_of(v.aval.dtype)) for v in (before, after)]
+
+    def function(x: Any) -> Any:
+        if sizes[0] < sizes[1]:
+            x = x.reshape(*x.shape[:-1], -1, sizes[1] // sizes[0])
+        return lax.bitcast_convert_type(x, after.aval.dtype).reshape(after.aval.shape)
+
+    return walk.trace(function, operands)
+
+
 def _dot_general(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     """An algorithm that is named says how often the operands are rounded to bf16."""
     name = getattr(eqn.params["precision"], "name", "")
@@ -350,7 +368,7 @@ RULES: dict[str, Rule] = {
     **{name: traced(functions.by_jax(name)) for name in functions.BY_JAX},
     **{name: traced(function) for name, function in windows.REDUCTIONS.items()},
     "conv_general_dilated": traced(windows.convolution), "mulhi": traced(functions.mulhi),
-    "bitcast_convert_type": _bitcast, "dot_general": _dot_general,
+    "bitcast": _bitcast_of_rows, "bitcast_convert_type": _bitcast, "dot_general": _dot_general,
     "call_hi_primitive": traced(_expanded), "top_k": traced(_top_k),
     "triangular_solve": traced(_triangular_solve), "log2": traced(_log2),
     "cholesky": traced(_cholesky), "custom_linear_solve": _linear_solve,

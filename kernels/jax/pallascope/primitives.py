@@ -287,7 +287,6 @@ RULES: dict[str, Rule] = {
     "clamp": _same(),
     "convert_element_type": _convert,
     "bitcast_convert_type": _bitcast_convert_type,
-    "bitcast": _dtype("ty"),
     "stochastic_round": _dtype("target_dtype"),
     "pack_elementwise": _dtype("packed_dtype"),
     "unpack_elementwise": _unpack,

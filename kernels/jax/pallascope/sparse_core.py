@@ -241,21 +241,6 @@ def _unpack(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return walk.trace(function, operands)
 
 
-def _bitcast(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """To elements of another width on the last axis, the low bits first."""
-    (before,), (after,) = eqn.invars, eqn.outvars
-    if before.aval.shape[:-1] != after.aval.shape[:-1] or before.aval.shape == after.aval.shape:
-        return composed.RULES["bitcast"](walk, eqn, operands)
-    sizes = [types.bits_of(types.dtype_of(v.aval.dtype)) for v in (before, after)]
-
-    def function(x: Any) -> Any:
-        if sizes[0] < sizes[1]:
-            x = x.reshape(*x.shape[:-1], -1, sizes[1] // sizes[0])
-        return lax.bitcast_convert_type(x, after.aval.dtype).reshape(after.aval.shape)
-
-    return walk.trace(function, operands)
-
-
 # ---- masked loads and stores -------------------------------------------------------------------
 
 
@@ -355,7 +340,6 @@ RULES: dict[str, Rule] = {
     "masked_sort": composed.traced(_sort),
     "all_reduce_population_count": composed.traced(_population_count),
     "all_reduce_ffs": composed.traced(_first_set),
-    "bitcast": _bitcast,
     "pack": _pack,
     "unpack": _unpack,
     "load": _load,
