@@ -218,6 +218,7 @@ private:
     // flights.cpp
     void land(Picoseconds until);
     void read(Flight& flight);
+    [[nodiscard]] std::int64_t pasteBlock(const Flight& flight);
     [[nodiscard]] Buffer cutBlock(const OperandPlan& operand, const RefBinding& array,
                                   std::int64_t block);
     void write(Flight& flight);

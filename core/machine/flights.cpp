@@ -60,7 +60,34 @@ void Engine::read(Flight& flight)
 Buffer Engine::cutBlock(const OperandPlan& operand, const RefBinding& array, std::int64_t block)
 {
     const Buffer& all = buffer(array.buffer);
-    return all.cut(viewOf(array, all.shape()), operand.box(block), operand.blockShape);
+    const Box box = operand.box(block);
+    if (array.recasts.empty()) {
+        return all.cut(viewOf(array, all.shape()), box, operand.blockShape);
+    }
+    Buffer found = undefined(operand.dtype, operand.blockShape);
+    forEachPart(box, [&](const Box& part) {
+        found.store(cornerView(part, operand.blockShape),
+                    loadThrough(boxOf(array, all.shape(), part), all));
+    });
+    return found;
+}
+
+// Of the elements that the block's copy writes, so many are undefined.
+std::int64_t Engine::pasteBlock(const Flight& flight)
+{
+    Buffer& all = buffer(flight.array.buffer);
+    const Box box = flight.operand->box(flight.block);
+    if (flight.array.recasts.empty()) {
+        return all.paste(viewOf(flight.array, all.shape()), box, flight.payload);
+    }
+    std::int64_t undefined = 0;
+    forEachPart(box, [&](const Box& part) {
+        const StridedView from = cornerView(part, flight.payload.shape());
+        RuntimeValue elements = flight.payload.load(from, from.shape);
+        undefined += Buffer(elements, all.fill()).undefinedCount();
+        storeThrough(boxOf(flight.array, all.shape(), part), all, std::move(elements));
+    });
+    return undefined;
 }
 
 // One after the other: of equal rows the last stays, or all are added.
@@ -91,10 +118,7 @@ void Engine::write(Flight& flight)
     } else if (!flight.out) {
         buffer(flight.slotBuffer) = std::move(flight.payload);
     } else {
-        Buffer& array = buffer(flight.array.buffer);
-        const std::int64_t undefined = array.paste(
-            viewOf(flight.array, array.shape()), flight.operand->box(flight.block), flight.payload);
-        if (undefined > 0) {
+        if (const std::int64_t undefined = pasteBlock(flight); undefined > 0) {
             reportUndefinedWrite(flight, undefined);
         }
     }

@@ -20,41 +20,6 @@ StridedView boxView(const Box& box, const StridedView& array)
     return view;
 }
 
-// The part of a block buffer that a box fills; squeezed axes do not move in it.
-StridedView cornerView(const Box& box, const Shape& block)
-{
-    const auto strides = rowMajorStrides(block);
-    StridedView view{0, Shape(box.size), Extents(box.size.size())};
-    for (std::size_t axis = 0, next = 0; axis < box.size.size(); ++axis) {
-        if (!box.squeezed[axis]) {
-            view.strides[axis] = strides[next++];
-            view.offset += box.inBlock.empty() ? 0 : box.inBlock[axis] * view.strides[axis];
-        }
-    }
-    return view;
-}
-
-// Calls visit(part) for the box, or for each element of its list as a box of its own.
-template<class F>
-void forEachPart(const Box& box, F visit)
-{
-    if (box.list.empty()) {
-        visit(box);
-        return;
-    }
-    Box part = box;
-    part.list = {};
-    part.size[box.listAxis] = 1;
-    for (std::size_t i = 0; i < box.list.size(); ++i) {
-        const Extent element = box.list[i];
-        if (element >= 0 && element < box.listed) {
-            part.start[box.listAxis] = element;
-            part.inBlock[box.listAxis] = static_cast<Extent>(i);
-            visit(part);
-        }
-    }
-}
-
 void replaceUndefined(RuntimeValue& value, Fill fill)
 {
     if (value.shadow.all() || value.isScalar()) {
@@ -74,6 +39,19 @@ void replaceUndefined(RuntimeValue& value, Fill fill)
 }
 
 } // namespace
+
+StridedView cornerView(const Box& box, const Shape& block)
+{
+    const auto strides = rowMajorStrides(block);
+    StridedView view{0, Shape(box.size), Extents(box.size.size())};
+    for (std::size_t axis = 0, next = 0; axis < box.size.size(); ++axis) {
+        if (!box.squeezed[axis]) {
+            view.strides[axis] = strides[next++];
+            view.offset += box.inBlock.empty() ? 0 : box.inBlock[axis] * view.strides[axis];
+        }
+    }
+    return view;
+}
 
 Buffer::Buffer(RuntimeValue value, Fill fill)
     : m_dtype(value.dtype)

@@ -28,6 +28,30 @@ struct Box
     Extent listed = 0;
 };
 
+// The part of a block of shape `block` that a box fills; squeezed axes do not move in it.
+[[nodiscard]] StridedView cornerView(const Box& box, const Shape& block);
+
+// Calls visit(part) for the box, or for each element of its list as a box of its own.
+template<class F>
+void forEachPart(const Box& box, F visit)
+{
+    if (box.list.empty()) {
+        visit(box);
+        return;
+    }
+    Box part = box;
+    part.list = {};
+    part.size[box.listAxis] = 1;
+    for (std::size_t i = 0; i < box.list.size(); ++i) {
+        const Extent element = box.list[i];
+        if (element >= 0 && element < box.listed) {
+            part.start[box.listAxis] = element;
+            part.inBlock[box.listAxis] = static_cast<Extent>(i);
+            visit(part);
+        }
+    }
+}
+
 // One buffer with its shadow. Undefined elements of its data are garbage: every read replaces them
 // by its fill, what undefined memory returns.
 class Buffer

@@ -64,13 +64,6 @@ void Engine::enterPipeline(const PlanItem& item)
         const ir::OperandFacts& facts = operand.plan->facts;
         operand.traceOperand = m_recorder.operandIndex(operation, frame.traceIndex, i);
         operand.array = binding(operation.operands[i]);
-        if (!operand.array.recasts.empty()) {
-            fail(userError(m_program.where(operand.plan->spec->location) + ": the pipeline cuts "
-                           + refName(operation.operands[i])
-                           + " into blocks, a view that is not laid out as its memory; the array "
-                             "itself is right."));
-            return;
-        }
         operand.isLive = isLive(operand.plan->map);
         frame.isLive = frame.isLive || operand.isLive;
         operand.contents = m_needed.needsContents(operation.operands[i]);

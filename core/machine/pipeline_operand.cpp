@@ -234,22 +234,19 @@ Reach OperandPlan::reach(std::int64_t block) const
 
 Reach OperandPlan::reach(std::int64_t block, const RefBinding& located, const Shape& memory) const
 {
-    const Box whole = box(block);
-    std::vector<Window> windows;
-    for (std::size_t axis = 0; axis < whole.start.size(); ++axis) {
-        windows.push_back({whole.start[axis], whole.size[axis], 1, true});
-    }
+    Box part = box(block);
     if (!facts.isIndirect()) {
-        return reachOf(narrowed(located, memory, windows), memory);
+        return reachOf(boxOf(located, memory, part), memory);
     }
-    std::vector<std::int32_t> elements(whole.list.begin(), whole.list.end());
+    std::vector<std::int32_t> elements(part.list.begin(), part.list.end());
     std::sort(elements.begin(), elements.end());
     elements.erase(std::unique(elements.begin(), elements.end()), elements.end());
     std::vector<Reach> parts;
     for (const std::int32_t element : elements) {
-        if (element >= 0 && element < whole.listed) {
-            windows[whole.listAxis] = {element, 1, 1, true};
-            parts.push_back(reachOf(narrowed(located, memory, windows), memory));
+        if (element >= 0 && element < part.listed) {
+            part.start[part.listAxis] = element;
+            part.size[part.listAxis] = 1;
+            parts.push_back(reachOf(boxOf(located, memory, part), memory));
         }
     }
     return unionOf(std::move(parts), memory.rank());

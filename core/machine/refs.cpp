@@ -55,9 +55,47 @@ Window all(Extent size)
     return {.start = 0, .size = size, .stride = 1, .kept = true};
 }
 
-// A part of a recast along first axes that are those of what it is made of too: that part is recast
-// instead, so that the rest is neither loaded nor in the way of copies. A bitcast mixes the last
-// two axes.
+// What lies below the part of a bitcast that windows select; nothing where that does not begin and
+// end with rows of it. A bitcast packs or unpacks rows, and leaves every other axis as it is.
+std::optional<std::vector<Window>> rowsBelow(const Shape& below, const Shape& shape,
+                                             std::span<const Window> windows)
+{
+    const std::size_t rank = shape.rank();
+    if (rank < 2 || below.rank() != rank) {
+        return {};
+    }
+    std::vector<Window> inside(windows.begin(), windows.end());
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+        inside[axis].kept = true;
+        if (axis + 2 != rank && below[axis] != shape[axis]) {
+            return {};
+        }
+    }
+    Window& rows = inside[rank - 2];
+    const Extent from = below[rank - 2], to = shape[rank - 2];
+    const auto multiple = [&](Extent one, Extent other) { return other > 0 && one % other == 0; };
+    if (from == to) {
+        return inside;
+    }
+    if (rows.stride != 1) {
+        return {};
+    }
+    if (multiple(from, to)) {
+        rows.start *= from / to;
+        rows.size *= from / to;
+        return inside;
+    }
+    if (!multiple(to, from) || !multiple(rows.start, to / from)
+        || !multiple(rows.size, to / from)) {
+        return {};
+    }
+    rows.start /= to / from;
+    rows.size /= to / from;
+    return inside;
+}
+
+// A part of a recast along axes that are those of what it is made of too: that part is recast
+// instead, so that the rest is neither loaded nor in the way of copies.
 std::optional<RefBinding> narrowedBelow(const RefBinding& ref, std::span<const Window> windows)
 {
     const RefBinding::Recast& last = ref.recasts.back();
@@ -66,6 +104,24 @@ std::optional<RefBinding> narrowedBelow(const RefBinding& ref, std::span<const W
     const Shape& shape = last.view.shape;
     if (!last.view.isContiguous() || shape.elements() != last.shape.elements()) {
         return {};
+    }
+    const auto recast = [&](std::span<const Window> inside, Extents extents,
+                            std::span<const Window> rest) {
+        RefBinding found = ref;
+        found.recasts.pop_back();
+        found = withView(std::move(found), part(below.offset, below.strides, inside));
+        const Shape cast(std::move(extents));
+        found.recasts.push_back({last.dtype, cast, part(0, rowMajorStrides(cast), rest)});
+        return found;
+    };
+    if (const auto inside = rowsBelow(below.shape, shape, windows)) {
+        Extents extents;
+        std::vector<Window> rest;
+        for (const Window& window : windows) {
+            extents.push_back(window.size);
+            rest.push_back({0, window.size, 1, window.kept});
+        }
+        return recast(*inside, std::move(extents), rest);
     }
     std::size_t common = 0;
     while (common + 2 < below.shape.rank() && common < shape.rank()
@@ -89,12 +145,7 @@ std::optional<RefBinding> narrowedBelow(const RefBinding& ref, std::span<const W
     for (std::size_t axis = common; axis < below.shape.rank(); ++axis) {
         inside.push_back(all(below.shape[axis]));
     }
-    RefBinding found = ref;
-    found.recasts.pop_back();
-    found = withView(std::move(found), part(below.offset, below.strides, inside));
-    const Shape recast(std::move(extents));
-    found.recasts.push_back({last.dtype, recast, part(0, rowMajorStrides(recast), rest)});
-    return found;
+    return recast(inside, std::move(extents), rest);
 }
 
 // A scalar as an array of one element, or the reverse.
@@ -157,6 +208,15 @@ RefBinding narrowed(const RefBinding& ref, const Shape& memory, std::span<const 
     }
     const StridedView& seen = ref.recasts.back().view;
     return withView(ref, part(seen.offset, seen.strides, windows));
+}
+
+RefBinding boxOf(const RefBinding& ref, const Shape& memory, const Box& box)
+{
+    std::vector<Window> windows;
+    for (std::size_t axis = 0; axis < box.start.size(); ++axis) {
+        windows.push_back({box.start[axis], box.size[axis], 1, true});
+    }
+    return narrowed(ref, memory, windows);
 }
 
 RefBinding transposed(const RefBinding& ref, const Shape& memory,

@@ -45,6 +45,8 @@ struct Window
 [[nodiscard]] const Shape& shapeOf(const RefBinding& ref, const Shape& memory); // of that view
 [[nodiscard]] RefBinding narrowed(const RefBinding& ref, const Shape& memory,
                                   std::span<const Window> windows);
+// The part that a box of it takes; every axis stays.
+[[nodiscard]] RefBinding boxOf(const RefBinding& ref, const Shape& memory, const Box& box);
 [[nodiscard]] RefBinding transposed(const RefBinding& ref, const Shape& memory,
                                     const std::vector<std::int32_t>& permutation);
 [[nodiscard]] RefBinding reshaped(const RefBinding& ref, const Shape& memory, DType dtype,

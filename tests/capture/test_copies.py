@@ -258,6 +258,56 @@ def test_a_pipeline_over_a_part_of_an_array():
     on_hbm(kernel, integers(2, 16, 128))
 
 
+def _words(x):
+    halves = np.asarray(x).view(np.uint16).astype(np.uint32)
+    return halves[0::2] | halves[1::2] << 16
+
+
+@pytest.mark.parametrize("packs", [True, False])
+@pytest.mark.parametrize("rows", [16, 10])  # 10: the last block reaches behind the array
+def test_a_pipeline_over_the_bits_of_arrays(packs, rows):
+    def body(x_ref, o_ref):
+        o_ref[...] = x_ref[...] ^ 1
+
+    block = pl.BlockSpec((8 if packs else 16, 128), lambda i: (i, 0))
+
+    def kernel(x_ref, o_ref):
+        bits = x_ref.bitcast(jnp.uint32 if packs else jnp.uint16)
+        pltpu.emit_pipeline(body, grid=(2,), in_specs=[block], out_specs=block)(
+            bits, o_ref)
+
+    x = normal(2 * rows, 128, dtype=jnp.bfloat16)
+    given, wanted = (x, _words(x) ^ 1) if packs else (
+        _words(x), np.asarray(x).view(np.uint16) ^ 1)
+
+    def fn(x):
+        return call(kernel, in_specs=[pl.BlockSpec(memory_space=pl.ANY)],
+                    out_specs=pl.BlockSpec(memory_space=pl.ANY),
+                    out_shape=like(*wanted.shape, dtype=wanted.dtype))(x)
+
+    check(fn, given, wanted=wanted)
+
+
+def test_a_pipeline_that_stores_bits():
+    def body(x_ref, o_ref):
+        o_ref[...] = x_ref[...]
+
+    block = pl.BlockSpec((4, 128), lambda i: (i, 0))
+
+    def kernel(x_ref, o_ref):
+        pltpu.emit_pipeline(body, grid=(2,), in_specs=[block], out_specs=block)(
+            x_ref, o_ref.bitcast(jnp.uint32))
+
+    x = normal(16, 128, dtype=jnp.bfloat16)
+
+    def fn(x):
+        return call(kernel, in_specs=[pl.BlockSpec(memory_space=pl.ANY)],
+                    out_specs=pl.BlockSpec(memory_space=pl.ANY),
+                    out_shape=like(16, 128, dtype=jnp.bfloat16))(x)
+
+    check(fn, _words(x), wanted=x)
+
+
 def test_a_pipeline_in_a_kernel_with_blocks():
     def body(x_ref, o_ref):
         o_ref[...] = x_ref[...] + pl.program_id(0)

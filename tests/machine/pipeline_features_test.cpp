@@ -419,6 +419,51 @@ TEST(UnbufferedOperands, areTheArrayItself)
     EXPECT_EQ(findingsText(run), "");
 }
 
+// Blocks of words in an array of halves: rows 2i and 2i + 1 are row i, and another copy may fill
+// the rest of the array meanwhile.
+TEST(Bits, ofAnArrayAreCutIntoBlocksAndWrittenBack)
+{
+    const ir::Program program = mustTrace(pl::kernel(
+        "bits",
+        {pl::in("x", DType::Int16, Shape{20, 2}), pl::out("out", DType::Int16, Shape{20, 2})},
+        [](pl::Ref xHbm, pl::Ref outHbm) {
+            const auto words = [](const pl::Ref& half) { return half.bitcast(kInt); };
+            pl::emitPipeline(
+                {.grid = {2}, .in = {pl::block({8, 2}, kRow)}, .out = {pl::block({8, 2}, kRow)}},
+                [](pl::Ref x, pl::Ref out) { out[pl::all] = x[pl::all] + 65537; })(words(xHbm),
+                                                                                   words(outHbm));
+        }));
+    for (const char* mode : {"timed", "eager", "on_wait"}) {
+        const auto settings = machine::settingsOf({{"dma_execution_mode", mode}});
+        const auto run = machine::run(program, {counting(DType::Int16, {20, 2})}, v5e(),
+                                      {.settings = *settings});
+        ASSERT_TRUE(run) << run.error().message;
+        EXPECT_EQ(findingsText(*run), "");
+        const Numbers out = elementsOf(run->outputs[0]);
+        for (std::size_t i = 0; i < 40; ++i) {
+            EXPECT_EQ(out[i], static_cast<double>(i + 1)) << mode << " " << i;
+        }
+    }
+}
+
+// What a body leaves undefined is so in the array, and counted in elements of the block.
+TEST(Bits, thatAreUndefinedAreFound)
+{
+    const ir::Program program = mustTrace(
+        pl::kernel("bits", {pl::out("out", DType::Int16, Shape{16, 2})}, [](pl::Ref outHbm) {
+            pl::emitPipeline(
+                {.grid = {2}, .in = {}, .out = {pl::block({4, 2}, kRow)}}, [](pl::Ref out) {
+                    out.at({pl::ds(1, 3), pl::all})[pl::all] = pl::full({3, 2}, 1, kInt);
+                })(outHbm.bitcast(kInt));
+        }));
+    const machine::RunResult run = mustRun(program, {});
+    const auto found = findingsOf(run, "undefined_written_back");
+    ASSERT_EQ(found.size(), 1U) << findingsText(run);
+    EXPECT_EQ(found[0].count, 2);
+    EXPECT_NE(found[0].message.find("with 2 of 8 elements undefined"), std::string::npos)
+        << found[0].message;
+}
+
 TEST(Schedules, ofOldReleasesLeaveAFetchThatNobodyWaitsFor)
 {
     // JAX 0.10 with more buffers than steps: fixed in 0.11.
