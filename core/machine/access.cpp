@@ -56,9 +56,10 @@ bool Engine::leavesRef(const ir::Operation& operation, std::size_t axis, std::in
                              + std::to_string(extent);
     const bool goesOn = m_options.settings.outOfBoundsReads == OutOfBoundsReads::Uninitialized
                         && operation.code != OpCode::RefAt;
-    const char* const then = !goesOn                         ? ": the run stops there."
-                             : !ir::storesInto(operation.code) ? ": those outside read as undefined."
-                                                             : ": those outside are dropped.";
+    const char* const then = !goesOn ? ": the run stops there."
+                             : !ir::storesInto(operation.code)
+                                 ? ": those outside read as undefined."
+                                 : ": those outside are dropped.";
     trace::Finding finding{"out_of_bounds",
                            trace::FindingClass::Structural,
                            what + then,

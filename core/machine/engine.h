@@ -62,6 +62,8 @@ public:
 
     // Tells the recorder, once the run has ended, which elements its Indirect blocks were.
     void recordLists();
+    // Of a run that has ended: blocks of outputs that no execution of their pipeline visited.
+    void reportNeverWritten();
 
     // The first output with a defined element that is NaN or Inf.
     [[nodiscard]] std::optional<std::string> nonFiniteOutput();
@@ -369,7 +371,7 @@ private:
                           std::int64_t block, std::int32_t slot);
     void reportOutside(const PipelineFrame& frame, const OperandPlan& operand, std::int64_t block,
                        bool out);
-    void reportNeverWritten(const PipelineFrame& frame);
+    void noteVisited(const PipelineFrame& frame);
     void reportNeverAwaited(const PipelineFrame& frame);
     void reportRace(const Race& race, const std::string& name, bool isCopy, std::int32_t step,
                     ir::LocationId location);
@@ -391,6 +393,16 @@ private:
     bool m_detects;              // races are looked for
     std::map<std::pair<const ir::Operation*, std::size_t>, std::shared_ptr<const OperandPlan>>
         m_operandPlans;
+    // Of an output of a pipeline: the operation, its operand, the array's buffer and where in it.
+    using VisitedKey = std::tuple<std::int32_t, std::size_t, std::int32_t, std::int64_t>;
+
+    struct Visited
+    {
+        PipelineOperand operand;
+        std::vector<bool> blocks; // over all executions, on all cores; none: they have other grids
+    };
+
+    std::map<VisitedKey, Visited> m_visited;
     std::optional<std::vector<Birth>> m_births;        // where they are watched
     std::vector<Window> m_windows;                     // of the access that is looked at
     double m_share = 0;                                // done, as progress was told last

@@ -157,27 +157,56 @@ void Engine::reportNotWritten(const PipelineFrame& frame, const PipelineOperand&
     }
 }
 
-void Engine::reportNeverWritten(const PipelineFrame& frame)
+// Cores share a grid, and a loop may run a pipeline for a part of its array at a time: only all
+// executions together say what was never visited. Nothing can be said of an array that something
+// else is copied to.
+void Engine::noteVisited(const PipelineFrame& frame)
 {
-    for (const PipelineOperand& operand : frame.operands) {
-        const auto& visited = operand.lastVisitOfBlock;
-        const auto missing = std::count(visited.begin(), visited.end(), -1);
-        const bool isShared = !frame.offset.empty(); // the other cores visit the rest
+    const ir::Operation& operation = *frame.item->control;
+    for (std::size_t i = 0; i < frame.operands.size(); ++i) {
+        const PipelineOperand& operand = frame.operands[i];
         const auto isItsInput = [&](const PipelineOperand& other) {
             return other.plan->facts.inCount > 0 && other.array.buffer == operand.array.buffer;
         };
-        const bool isUpdated =
-            std::any_of(frame.operands.begin(), frame.operands.end(), isItsInput);
-        if (missing == 0 || isShared || isUpdated || !operand.plan->tiles
-            || operand.plan->facts.inCount > 0 || m_state.aliased.contains(operand.array.buffer)) {
+        const auto root = static_cast<std::size_t>(rootOf(operation.operands[i]).index);
+        if (operand.plan->facts.outCount == 0 || operand.plan->facts.inCount > 0
+            || !operand.plan->tiles || m_uses.broughtTo[root] > 1
+            || m_state.aliased.contains(operand.array.buffer)
+            || std::any_of(frame.operands.begin(), frame.operands.end(), isItsInput)) {
             continue;
         }
-        const auto first = std::find(visited.begin(), visited.end(), -1) - visited.begin();
-        reportOperand(operand, "output_never_written",
+        const VisitedKey key{operation.id, i, operand.array.buffer, operand.array.view.offset};
+        const auto [place, isNew] =
+            m_visited.try_emplace(key, Visited{{.plan = operand.plan},
+                                               std::vector<bool>(operand.lastVisitOfBlock.size())});
+        std::vector<bool>& blocks = place->second.blocks;
+        if (blocks.size() != operand.lastVisitOfBlock.size()) {
+            blocks.clear();
+        }
+        for (std::size_t block = 0; block < blocks.size(); ++block) {
+            blocks[block] = blocks[block] || operand.lastVisitOfBlock[block] >= 0;
+        }
+    }
+}
+
+void Engine::reportNeverWritten()
+{
+    if (m_state.stopped) {
+        return;
+    }
+    for (const auto& [key, visited] : m_visited) {
+        const auto missing = std::count(visited.blocks.begin(), visited.blocks.end(), false);
+        if (missing == 0) {
+            continue;
+        }
+        const OperandPlan& plan = *visited.operand.plan;
+        const auto first =
+            std::find(visited.blocks.begin(), visited.blocks.end(), false) - visited.blocks.begin();
+        reportOperand(visited.operand, "output_never_written",
                       countText(missing) + " of "
-                          + countText(static_cast<std::int64_t>(visited.size())) + " blocks of "
-                          + operand.plan->spec->name + " are never visited, first "
-                          + operand.plan->blockName(first) + ": the grid does not cover the array.",
+                          + countText(static_cast<std::int64_t>(visited.blocks.size()))
+                          + " blocks of " + plan.spec->name + " are never visited, first "
+                          + plan.blockName(first) + ": the grid does not cover the array.",
                       -1, {}, missing);
     }
 }

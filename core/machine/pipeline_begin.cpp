@@ -134,7 +134,7 @@ bool Engine::takeGrid(PipelineFrame& frame, const ir::Operation& operation)
 
 void Engine::endPipeline(PipelineFrame& frame)
 {
-    reportNeverWritten(frame);
+    noteVisited(frame);
     reportNeverAwaited(frame);
     land(m_agent->time);
     m_agent->gridFrame = frame.outerGrid;

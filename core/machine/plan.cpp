@@ -127,7 +127,8 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
         const bool isMemory = ir::opEntry(operation->code).kind == ir::OpKind::Memory;
         const bool partial = isMemory && !coversRef(m_program, *operation);
         const bool needed = m_needed.needs(*operation);
-        if (needed || partial || ir::listsElements(operation->code)) { // out of bounds is found in both value modes
+        if (needed || partial
+            || ir::listsElements(operation->code)) { // out of bounds is found in both value modes
             item.evaluate.push_back({.operation = operation,
                                      .number = number,
                                      .touches = !needed,

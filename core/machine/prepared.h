@@ -17,11 +17,12 @@ struct RefUses
 {
     RefUses(const ir::Program& program, const NeededSet& needed);
 
-    bool canRace = false;          // two accesses can be without order
-    std::vector<bool> written;     // by root, see writtenRoots
-    std::vector<bool> reaches;     // by ValueId: a wait for a copy is not its only use
-    std::vector<bool> beside;      // by ValueId: copies are not its only uses
-    std::vector<ir::ValueId> seen; // by ValueId: of a view the ref that it sees
+    bool canRace = false;                // two accesses can be without order
+    std::vector<bool> written;           // by root, see writtenRoots
+    std::vector<std::int32_t> broughtTo; // by root
+    std::vector<bool> reaches;           // by ValueId: a wait for a copy is not its only use
+    std::vector<bool> beside;            // by ValueId: copies are not its only uses
+    std::vector<ir::ValueId> seen;       // by ValueId: of a view the ref that it sees
 };
 
 struct Prepared

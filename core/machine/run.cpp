@@ -133,6 +133,7 @@ Result<RunResult> run(const Prepared& prepared, const std::vector<Array>& inputs
     if (Status status = engine.execute(); !status) {
         return status.error();
     }
+    engine.reportNeverWritten();
     RunResult result;
     double checking = 0;
     if (full) {

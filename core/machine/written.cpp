@@ -1,17 +1,17 @@
 #include "core/machine/written.h"
 
+#include "core/ir/infer.h"
+
 namespace pallascope::machine {
 
 using ir::OpCode;
 
 namespace {
 
-// What the operation itself writes to, not what is nested in it.
-void noteWrites(const ir::Operation& operation, const NeededSet& refs, std::vector<bool>& written)
+// Calls write(ref) for what the operation itself writes to, not what is nested in it.
+template<class F>
+void forEachWritten(const ir::Operation& operation, F write)
 {
-    const auto write = [&](ir::ValueId ref) {
-        written[static_cast<std::size_t>(refs.root(ref).index)] = true;
-    };
     if (ir::storesInto(operation.code)) {
         write(operation.operands[0]);
     } else if (operation.code == OpCode::DmaStart) {
@@ -26,7 +26,27 @@ void noteWrites(const ir::Operation& operation, const NeededSet& refs, std::vect
     }
 }
 
+void noteWrites(const ir::Operation& operation, const NeededSet& refs, std::vector<bool>& written)
+{
+    forEachWritten(operation, [&](ir::ValueId ref) {
+        written[static_cast<std::size_t>(refs.root(ref).index)] = true;
+    });
+}
+
 } // namespace
+
+std::vector<std::int32_t> broughtTo(const ir::Program& program, const NeededSet& refs)
+{
+    std::vector<std::int32_t> count(program.values.size(), 0);
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        forEachWritten(operation, [&](ir::ValueId ref) {
+            if (!ir::isLoadable(*program.type(ref).space)) {
+                ++count[static_cast<std::size_t>(refs.root(ref).index)];
+            }
+        });
+    });
+    return count;
+}
 
 std::vector<bool> writtenRoots(const ir::Program& program, const NeededSet& refs)
 {

@@ -269,6 +269,58 @@ TEST(Pipelines, inALoopMayHaveAnotherGridEachTime)
     EXPECT_EQ(sums->sums.end, run.trace->end());
 }
 
+// Each turn fills a part; all turns together cover the array, or leave its last part.
+TEST(Pipelines, inALoopCoverTheirArrayTogether)
+{
+    for (const std::int64_t turns : {4, 3}) {
+        const ir::Program program = mustTrace(
+            pl::kernel("parts", {pl::out("out", kF32, Shape{64, 128})}, [&](pl::Ref outHbm) {
+                pl::foriLoop(turns, {}, [&](pl::Value i, const std::vector<pl::Value>&) {
+                    pl::emitPipeline({.grid = {2},
+                                      .in = {},
+                                      .out = {pl::block(
+                                          {8, 128}, [&](auto j) { return pl::at(i * 2 + j, 0); })}},
+                                     [](pl::Ref out) {
+                                         out[pl::all] = pl::full({8, 128}, 1, kF32);
+                                     })(outHbm);
+                    return std::vector<pl::Value>();
+                });
+            }));
+        const auto found = findingsOf(mustRun(program, {}), "output_never_written");
+        ASSERT_EQ(found.size(), turns == 4 ? 0U : 1U);
+        if (turns == 3) {
+            EXPECT_NE(found[0].message.find("2 of 8 blocks"), std::string::npos)
+                << found[0].message;
+        }
+    }
+}
+
+// Two cores share a grid that leaves the last two blocks.
+TEST(Pipelines, thatCoresShareAreHeldToTheirWholeArray)
+{
+    for (const Extent steps : {8, 6}) {
+        const ir::Program program = mustTrace(
+            pl::kernel("shared", {pl::out("out", kF32, Shape{64, 128})}, [&](pl::Ref outHbm) {
+                pl::coreMap("core", 2, [&] {
+                    pl::emitPipeline({.grid = {steps},
+                                      .in = {},
+                                      .out = {pl::block({8, 128}, kRow)},
+                                      .coreAxis = "core",
+                                      .parallel = {0}},
+                                     [](pl::Ref out) {
+                                         out[pl::all] = pl::full({8, 128}, 1, kF32);
+                                     })(outHbm);
+                });
+            }));
+        const auto found = findingsOf(mustRun(program, {}, machine::ValueMode::Full, v5p()),
+                                      "output_never_written");
+        ASSERT_EQ(found.size(), steps == 8 ? 0U : 1U);
+        if (steps == 6) {
+            EXPECT_EQ(found[0].count, 2);
+        }
+    }
+}
+
 TEST(Aliases, shareOneArrayAndKeepWhatNoStepVisits)
 {
     const ir::Program program = mustTrace(pl::kernel(
