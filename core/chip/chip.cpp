@@ -430,12 +430,13 @@ const Unit* Chip::unitOf(UnitKind kind, std::int32_t agent) const
         return std::find(owner.units.begin(), owner.units.end(), static_cast<std::int32_t>(unit))
                != owner.units.end();
     };
-    const AgentKind& asks = agents[static_cast<std::size_t>(agent)];
     for (std::size_t i = 0; i < units.size(); ++i) {
-        const bool isFree =
-            agent == 0
-            && std::none_of(agents.begin(), agents.end(), [&](auto& one) { return owns(one, i); });
-        if (units[i].kind == kind && (isFree || owns(asks, i))) {
+        if (units[i].kind != kind) {
+            continue;
+        }
+        const auto ownsIt = [&](const AgentKind& one) { return owns(one, i); };
+        if (ownsIt(agents[static_cast<std::size_t>(agent)])
+            || (agent == 0 && std::none_of(agents.begin(), agents.end(), ownsIt))) {
             return &units[i];
         }
     }

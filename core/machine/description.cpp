@@ -43,6 +43,11 @@ std::string label(const ir::Program& program, const ir::Operation& operation)
         return "load " + program.value(operation.operands[0]).name;
     case ir::OpCode::Swap:
         return "store " + program.value(operation.operands[0]).name;
+    case ir::OpCode::LoadGather:
+        return "gather " + program.value(operation.operands[0]).name;
+    case ir::OpCode::StoreScatter:
+    case ir::OpCode::AddupdateScatter:
+        return "scatter " + program.value(operation.operands[0]).name;
     case ir::OpCode::BroadcastInDim:
         return "broadcast";
     case ir::OpCode::ConvertElementType:

@@ -176,10 +176,12 @@ void Engine::noteVisited(const PipelineFrame& frame)
             continue;
         }
         const VisitedKey key{operation.id, i, operand.array.buffer, operand.array.view.offset};
-        const auto [place, isNew] =
-            m_visited.try_emplace(key, Visited{{.plan = operand.plan},
-                                               std::vector<bool>(operand.lastVisitOfBlock.size())});
-        std::vector<bool>& blocks = place->second.blocks;
+        Visited& visited = m_visited[key];
+        std::vector<bool>& blocks = visited.blocks;
+        if (visited.operand.plan == nullptr) {
+            visited.operand.plan = operand.plan;
+            blocks.resize(operand.lastVisitOfBlock.size());
+        }
         if (blocks.size() != operand.lastVisitOfBlock.size()) {
             blocks.clear();
         }

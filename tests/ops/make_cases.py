@@ -403,7 +403,17 @@ def places():
                params={"axis": 1, "keys": keys})
 
 
-for family in [elementwise, transcendental, conversions, reductions, shapes, dots, places]:
+def products_with_scalars():
+    for left, right in [((), ()), ((), (3, 5)), ((4,), ())]:
+        for a, b, out in [(F32, F32, F32), (BF16, BF16, F32), (np.int8, np.int8, np.int32)]:
+            by_jax("dot_general", lambda x, y: lax.dot_general(
+                x, y, (((), ()), ((), ())), preferred_element_type=out),
+                abs(small(a, left)), abs(small(b, right)),
+                params={"contracting": ((), ()), "batch": ((), ()), "dtype": np.dtype(out).name})
+
+
+for family in [elementwise, transcendental, conversions, reductions, shapes, dots, places,
+               products_with_scalars]:
     family()
 print('{"jax": "%s", "cases": [' % jax.__version__)
 print(",\n".join(json.dumps(entry, separators=(",", ":")) for entry in cases))

@@ -109,13 +109,18 @@ Shadow dotShadow(const ir::DotParams& dimensions, const RuntimeValue& lhs, const
     return Shadow::fromMask(std::move(mask), batch * m * n);
 }
 
-// A dot operand in a dtype that the products take: f32 or bf16, or 32 bits of whole numbers.
+// A dot operand in a dtype that the products take: f32 or bf16, or 32 bits of whole numbers. They
+// read it from memory, a scalar too.
 RuntimeValue widened(const RuntimeValue& value, bool integers)
 {
-    if (integers) {
-        return converted(value, DType::Int32);
+    RuntimeValue wide = integers                     ? converted(value, DType::Int32)
+                        : value.dtype == DType::BF16 ? value
+                                                     : converted(value, DType::F32);
+    if (wide.isScalar()) {
+        wide.data = allocateBytes(dtypeBytes(wide.dtype));
+        writeElement(wide.dtype, wide.data.get(), 0, wide.scalar);
     }
-    return value.dtype == DType::BF16 ? value : converted(value, DType::F32);
+    return wide;
 }
 
 // What is multiplied, made ready.
