@@ -203,16 +203,18 @@ void maskedStore(const Ref& ref, const Operand& value, const Operand& mask, Here
 
 namespace {
 
-std::vector<ir::ValueId> listed(std::vector<ir::ValueId> before, const std::vector<Value>& indices,
-                                const std::optional<Value>& mask)
+// `operands` come before the lists and the mask.
+std::vector<Value> appendListed(OpCode code, std::vector<ir::ValueId> operands,
+                                const std::vector<Value>& indices, const std::optional<Value>& mask,
+                                Here here)
 {
     for (const Value& index : indices) {
-        before.push_back(index.id());
+        operands.push_back(index.id());
     }
     if (mask) {
-        before.push_back(mask->id());
+        operands.push_back(mask->id());
     }
-    return before;
+    return Tracer::current().append({.code = code, .operands = std::move(operands)}, here);
 }
 
 } // namespace
@@ -220,25 +222,19 @@ std::vector<ir::ValueId> listed(std::vector<ir::ValueId> before, const std::vect
 Value loadGather(const Ref& ref, const std::vector<Value>& indices,
                  const std::optional<Value>& mask, Here here)
 {
-    return Tracer::current()
-        .append({.code = OpCode::LoadGather, .operands = listed({ref.id()}, indices, mask)}, here)
-        .front();
+    return appendListed(OpCode::LoadGather, {ref.id()}, indices, mask, here).front();
 }
 
 void storeScatter(const Ref& ref, const std::vector<Value>& indices, const Value& value,
                   const std::optional<Value>& mask, Here here)
 {
-    Tracer::current().append(
-        {.code = OpCode::StoreScatter, .operands = listed({ref.id(), value.id()}, indices, mask)},
-        here);
+    appendListed(OpCode::StoreScatter, {ref.id(), value.id()}, indices, mask, here);
 }
 
 void addupdateScatter(const Ref& ref, const std::vector<Value>& indices, const Value& value,
                       const std::optional<Value>& mask, Here here)
 {
-    Tracer::current().append({.code = OpCode::AddupdateScatter,
-                              .operands = listed({ref.id(), value.id()}, indices, mask)},
-                             here);
+    appendListed(OpCode::AddupdateScatter, {ref.id(), value.id()}, indices, mask, here);
 }
 
 void coreMap(std::string axis, std::int32_t cores, const std::function<void()>& body, Here here)

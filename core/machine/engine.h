@@ -363,7 +363,7 @@ private:
     void reportUndefinedWrite(const Flight& flight, std::int64_t undefined);
     void reportUndefinedUse(const RuntimeValue& value, const char* kind, const std::string& what,
                             ir::LocationId location);
-    void reportOperand(const PipelineOperand& operand, std::string kind, std::string sentence,
+    void reportOperand(const OperandPlan& plan, std::string kind, std::string sentence,
                        std::int32_t step, std::optional<std::int64_t> related, std::int64_t count);
     void reportRevisit(const PipelineFrame& frame, const PipelineOperand& operand,
                        std::int64_t block);
@@ -398,7 +398,7 @@ private:
 
     struct Visited
     {
-        PipelineOperand operand;
+        const OperandPlan* plan = nullptr;
         std::vector<bool> blocks; // over all executions, on all cores; none: they have other grids
     };
 

@@ -83,13 +83,13 @@ void Engine::reportRace(const Race& race, const std::string& name, bool isCopy, 
                            m_recorder.sourceLine(m_program, location), 1});
 }
 
-void Engine::reportOperand(const PipelineOperand& operand, std::string kind, std::string sentence,
+void Engine::reportOperand(const OperandPlan& plan, std::string kind, std::string sentence,
                            std::int32_t step, std::optional<std::int64_t> related,
                            std::int64_t count)
 {
     m_recorder.addFinding({std::move(kind), trace::FindingClass::Structural, std::move(sentence),
-                           operand.plan->spec->name, step, related,
-                           m_recorder.sourceLine(m_program, operand.plan->spec->location), count});
+                           plan.spec->name, step, related,
+                           m_recorder.sourceLine(m_program, plan.spec->location), count});
 }
 
 // Elements of an Indirect block that its array does not have. Without leave to go on the run stops.
@@ -132,7 +132,7 @@ void Engine::reportRevisit(const PipelineFrame& frame, const PipelineOperand& op
 {
     const std::int32_t before = operand.lastVisitOfBlock[static_cast<std::size_t>(block)];
     if (before >= 0) {
-        reportOperand(operand, "output_revisited",
+        reportOperand(*operand.plan, "output_revisited",
                       operand.plan->blockName(block) + " was left after step "
                           + std::to_string(before) + " and is revisited at step "
                           + std::to_string(frame.row)
@@ -148,7 +148,7 @@ void Engine::reportNotWritten(const PipelineFrame& frame, const PipelineOperand&
 {
     if (operand.plan->facts.inCount == 0 && !operand.plan->spec->restores
         && !m_state.memory[operand.firstSlot + slot].written) {
-        reportOperand(operand, "output_not_written",
+        reportOperand(*operand.plan, "output_not_written",
                       operand.plan->blockName(block)
                           + (operand.plan->facts.trivial
                                  ? " is written back though no step stored to it."
@@ -178,8 +178,8 @@ void Engine::noteVisited(const PipelineFrame& frame)
         const VisitedKey key{operation.id, i, operand.array.buffer, operand.array.view.offset};
         Visited& visited = m_visited[key];
         std::vector<bool>& blocks = visited.blocks;
-        if (visited.operand.plan == nullptr) {
-            visited.operand.plan = operand.plan;
+        if (visited.plan == nullptr) {
+            visited.plan = operand.plan;
             blocks.resize(operand.lastVisitOfBlock.size());
         }
         if (blocks.size() != operand.lastVisitOfBlock.size()) {
@@ -201,10 +201,10 @@ void Engine::reportNeverWritten()
         if (missing == 0) {
             continue;
         }
-        const OperandPlan& plan = *visited.operand.plan;
+        const OperandPlan& plan = *visited.plan;
         const auto first =
             std::find(visited.blocks.begin(), visited.blocks.end(), false) - visited.blocks.begin();
-        reportOperand(visited.operand, "output_never_written",
+        reportOperand(plan, "output_never_written",
                       countText(missing) + " of "
                           + countText(static_cast<std::int64_t>(visited.blocks.size()))
                           + " blocks of " + plan.spec->name + " are never visited, first "
@@ -218,7 +218,7 @@ void Engine::reportNeverAwaited(const PipelineFrame& frame)
     for (const PipelineOperand& operand : frame.operands) {
         const std::int64_t left = operand.copyIn - operand.waitIn;
         if (left > 0) {
-            reportOperand(operand, "copy_never_awaited",
+            reportOperand(*operand.plan, "copy_never_awaited",
                           countText(left) + (left == 1 ? " copy of " : " copies of ")
                               + operand.plan->spec->name
                               + " into its slots is started and never waited for: its semaphore "

@@ -1,17 +1,9 @@
 // Loads and stores of listed elements: each lane has an index for every axis of the ref.
 #include "core/machine/engine.h"
-#include "core/machine/evaluate.h"
-
-#include <array>
 
 namespace pallascope::machine {
 
 namespace {
-
-bool isDefined(const RuntimeValue& list, std::int64_t lane)
-{
-    return list.shadow.all() || (!list.shadow.none() && list.shadow.bytes()[lane] != 0);
-}
 
 StridedView laneView(std::int64_t lane)
 {
@@ -30,7 +22,7 @@ std::optional<RefBinding> Engine::listedElement(const ir::Operation& operation, 
     m_windows.clear();
     for (std::size_t axis = 0; axis < extents.rank(); ++axis) {
         const RuntimeValue& list = value(operation.operands[first + axis]);
-        if (!isDefined(list, lane)) {
+        if (!list.shadow.defines(lane)) {
             reportUndefinedUse(list, "undefined_index", "An index", operation.location);
         }
         const std::int64_t index = list.as<std::int32_t>()[lane];
@@ -49,7 +41,7 @@ void Engine::accessListed(const Evaluation& evaluation)
     const ir::Operation& operation = *evaluation.operation;
     const bool stores = ir::storesInto(operation.code);
     const std::size_t first = stores ? 2 : 1;
-    Buffer& memory = buffer(binding(operation.operands[0]).buffer);
+    const Buffer& memory = buffer(binding(operation.operands[0]).buffer);
     const std::size_t rank = shapeOf(binding(operation.operands[0]), memory.shape()).rank();
     const RuntimeValue* mask =
         operation.operands.size() > first + rank ? &value(operation.operands.back()) : nullptr;
@@ -58,7 +50,7 @@ void Engine::accessListed(const Evaluation& evaluation)
                            operation.location);
     }
     const Shape lanes = value(operation.operands[first]).shape;
-    const ir::Operation add{.code = ir::OpCode::Add, .operands = std::vector<ir::ValueId>(2)};
+    const bool adds = operation.code == ir::OpCode::AddupdateScatter;
     const DType dtype = m_program.type(operation.operands[0]).dtype;
     Buffer moved = stores && !evaluation.touches
                        ? Buffer(value(operation.operands[1]), memory.fill())
@@ -71,17 +63,11 @@ void Engine::accessListed(const Evaluation& evaluation)
         if (!where || evaluation.touches) { // only where it reaches matters
             continue;
         }
-        if (!stores) {
+        if (stores) {
+            put(*where, moved.load(laneView(lane), Shape()), adds);
+        } else {
             moved.store(laneView(lane), loadThrough(*where, memory));
-            continue;
         }
-        RuntimeValue one = moved.load(laneView(lane), Shape());
-        if (operation.code == ir::OpCode::AddupdateScatter) {
-            RuntimeValue old = loadThrough(*where, memory);
-            std::array<RuntimeValue*, 2> both{&old, &one};
-            one = evaluate(add, both, 0);
-        }
-        storeThrough(*where, memory, std::move(one));
     }
     if (!stores && !evaluation.touches) {
         value(operation.results[0]) = moved.load(StridedView::whole(lanes), lanes);

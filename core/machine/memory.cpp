@@ -220,8 +220,7 @@ RuntimeValue Buffer::load(const StridedView& view, const Shape& shape) const
     closeGaps();
     RuntimeValue value{.dtype = m_dtype, .shape = shape};
     if (shape.rank() == 0) {
-        const bool defined =
-            m_shadow.all() || (!m_shadow.none() && m_shadow.bytes()[view.offset] != 0);
+        const bool defined = m_shadow.defines(view.offset);
         value.scalar =
             defined ? readElement(m_dtype, m_data.get(), view.offset) : fillNumber(m_dtype, m_fill);
         value.shadow = defined ? Shadow::allDefined() : Shadow::noneDefined();

@@ -86,7 +86,7 @@ std::int64_t countNonFinite(const RuntimeValue& value, bool nan)
     }
     std::int64_t found = 0;
     for (std::int64_t i = 0; i < value.elements(); ++i) {
-        const bool defined = value.shadow.all() || value.shadow.bytes()[i] != 0;
+        const bool defined = value.shadow.defines(i);
         found += defined && is(readElement(value.dtype, value.data.get(), i)) ? 1 : 0;
     }
     return found;

@@ -31,6 +31,11 @@ struct Shadow
         return reinterpret_cast<const std::uint8_t*>(mask.get());
     }
 
+    [[nodiscard]] bool defines(std::int64_t element) const
+    {
+        return all() || (!none() && bytes()[element] != 0);
+    }
+
     [[nodiscard]] static Shadow allDefined() { return {}; }
 
     [[nodiscard]] static Shadow noneDefined() { return {Kind::None, nullptr}; }
