@@ -56,7 +56,7 @@ public:
 
     [[nodiscard]] const CopySite& copySite(const ir::Operation& dmaStart) const
     {
-        return m_copySites.at(&dmaStart);
+        return m_copySites[static_cast<std::size_t>(dmaStart.id)];
     }
 
     // The array that a copied ref is a part of, and how large a part on each axis: all of it where
@@ -104,7 +104,7 @@ private:
 
     std::map<std::string, std::int32_t> m_files;
     std::map<const ir::Operation*, PipelineRows> m_pipelines;
-    std::map<const ir::Operation*, CopySite> m_copySites;
+    std::vector<CopySite> m_copySites; // by operation id
     std::optional<chip::Link> m_onChipLink;
     std::vector<chip::Link> m_deviceLinks;
     std::int32_t m_firstToNeighbour = 0; // of m_deviceLinks

@@ -6,6 +6,8 @@
 #include "core/trace/trace.h"
 
 #include <algorithm>
+#include <string_view>
+#include <tuple>
 
 namespace pallascope::machine {
 
@@ -107,9 +109,16 @@ std::int32_t Description::linkOf(const chip::Chip& chip, std::int32_t from, std:
     return static_cast<std::int32_t>(chip.links.size());
 }
 
+// Copies between the same arrays, of as much, from the same line are of one operand: a loop that
+// Python has unrolled.
 Status Description::describeCopies(const ir::Program& program, const chip::Chip& chip)
 {
     const Views views = viewsOf(program);
+    const std::int32_t hbm = chip.memoryIndex("HBM");
+    std::map<std::tuple<ir::ValueId, ir::ValueId, std::vector<Extent>, std::string_view, int>,
+             std::int32_t>
+        known;
+    m_copySites.resize(static_cast<std::size_t>(program.operationCount));
     Status status = Done{};
     forEachOperation(program.body, [&](const ir::Operation& operation) {
         if (operation.code != ir::OpCode::DmaStart || !status) {
@@ -123,18 +132,28 @@ Status Description::describeCopies(const ir::Program& program, const chip::Chip&
             status = from ? to.error() : from.error();
             return;
         }
-        const std::int32_t hbm = chip.memoryIndex("HBM");
         CopySite site;
-        site.operand = static_cast<std::int32_t>(info.operands.size());
         site.link = linkOf(chip, *from, *to);
         site.out = *to == hbm && *from != hbm;
         site.passes = *to == hbm && *from == hbm ? 2 : 1;
-        m_copySites[&operation] = site;
-        describeCopy(program, operation, partOf(program, views, operation.operands[0]),
-                     partOf(program, views, operation.operands[1]),
-                     site.passes == 2 ? trace::Direction::InOut
-                     : site.out       ? trace::Direction::Out
-                                      : trace::Direction::In);
+        const Part source = partOf(program, views, operation.operands[0]);
+        const Part target = partOf(program, views, operation.operands[1]);
+        const ir::Location* const at =
+            operation.location.index < 0
+                ? nullptr
+                : &program.locations[static_cast<std::size_t>(operation.location.index)];
+        const auto [place, isNew] = known.try_emplace(
+            {source.array, target.array, (site.out ? target : source).block,
+             at == nullptr ? "" : std::string_view(at->file), at == nullptr ? 0 : at->line},
+            static_cast<std::int32_t>(info.operands.size()));
+        site.operand = place->second;
+        if (isNew) {
+            describeCopy(program, operation, source, target,
+                         site.passes == 2 ? trace::Direction::InOut
+                         : site.out       ? trace::Direction::Out
+                                          : trace::Direction::In);
+        }
+        m_copySites[static_cast<std::size_t>(operation.id)] = site;
     });
     return status;
 }

@@ -109,6 +109,31 @@ double shareOfStay(const Trace& trace, std::size_t visit, std::int64_t t)
     return (step - first + bodyShare(trace, at(step), t)) / (last - first + 1);
 }
 
+// Of a block that is copied by hand, by its copies alone: how long it is in use nobody says.
+BlockState byHandAt(const Trace& trace, const std::vector<std::uint32_t>& rows, Direction direction,
+                    std::int64_t block, std::int64_t t)
+{
+    const Copies& copies = trace.copies();
+    const auto [first, last] = std::ranges::equal_range(
+        rows, block, {}, [&copies](std::uint32_t row) { return copies.block[row]; });
+    const auto next =
+        std::partition_point(first, last, [&](std::uint32_t row) { return copies.end[row] <= t; });
+    const bool out = direction == Direction::Out;
+    BlockState state;
+    state.copies = next - first;
+    if (state.copies > 0) {
+        state.phase = out ? BlockPhase::Written : BlockPhase::Before;
+    }
+    if (next != last && copies.issue[*next] <= t) {
+        const bool moving = copies.start[*next] <= t;
+        state.phase = out      ? BlockPhase::Leaving
+                      : moving ? BlockPhase::Arriving
+                               : BlockPhase::Queued;
+        state.fraction = copyFraction(trace, *next, Picoseconds(t));
+    }
+    return state;
+}
+
 // What one link has moved by t of one operand and direction.
 double laneBytes(const Trace& trace, const Lane& lane, std::size_t key, std::int64_t t)
 {
@@ -242,7 +267,11 @@ BlockState Index::blockStateAt(std::int32_t operand, std::int64_t block, Picosec
     PALLASCOPE_CHECK(operand >= 0 && at(operand) < m_sums->byBlock.size());
     const std::int64_t t = clamped(*m_trace, time);
     const Copies& copies = m_trace->copies();
-    const bool output = m_trace->info().operands[at(operand)].direction != Direction::In;
+    const Operand& of = m_trace->info().operands[at(operand)];
+    if (of.pipeline == kNone) {
+        return byHandAt(*m_trace, m_sums->byHand[at(operand)], of.direction, block, t);
+    }
+    const bool output = of.direction != Direction::In;
     const BlockHistory history(*m_trace, m_sums->byBlock[at(operand)], block, t);
     BlockState state;
     state.copies = static_cast<std::int64_t>(output ? history.taken : history.fetched);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 namespace pallascope::trace {
 
@@ -123,6 +124,7 @@ Index::Sums::Sums(const Trace& trace)
         lanes.push_back(makeLane(trace, static_cast<std::int32_t>(link)));
     }
     addVisits(trace);
+    collectByHand(trace);
     addLists(trace);
 }
 
@@ -163,6 +165,29 @@ void Index::Sums::addVisits(const Trace& trace)
         byBlock.push_back(rowsByBlock(visits, first, last));
         written.push_back(firstLandings(trace, byBlock.back()));
         first = last;
+    }
+}
+
+void Index::Sums::collectByHand(const Trace& trace)
+{
+    const std::vector<Operand>& operands = trace.info().operands;
+    const Copies& copies = trace.copies();
+    byHand.resize(operands.size());
+    if (std::none_of(operands.begin(), operands.end(),
+                     [](const Operand& operand) { return operand.pipeline == kNone; })) {
+        return;
+    }
+    for (std::size_t row = 0; row < copies.size(); ++row) {
+        if (operands[at(copies.operand[row])].pipeline == kNone) {
+            byHand[at(copies.operand[row])].push_back(static_cast<std::uint32_t>(row));
+        }
+    }
+    const auto place = [&copies](std::uint32_t row) {
+        return std::tuple(copies.block[row], copies.end[row], row);
+    };
+    for (std::vector<std::uint32_t>& rows : byHand) {
+        std::ranges::sort(rows, {}, place);
+        rows.shrink_to_fit();
     }
 }
 

@@ -83,6 +83,8 @@ struct Index::Sums
     PrefixSums waits;                                // waiting time
     std::vector<Lane> lanes;                         // by link
     std::vector<std::vector<std::uint32_t>> byBlock; // per operand: its visits, by (block, time)
+    std::vector<std::vector<std::uint32_t>>
+        byHand; // per operand that is copied by hand: its copies, by (block, end)
     std::vector<std::vector<std::int64_t>>
         written; // per operand: when each block first landed, sorted
     std::vector<std::vector<ListedElement>> listed; // per operand, of its Indirect blocks: sorted
@@ -92,6 +94,7 @@ struct Index::Sums
 private:
     void addSegments(const Trace& trace);
     void addVisits(const Trace& trace);
+    void collectByHand(const Trace& trace);
     void addLists(const Trace& trace);
 };
 

@@ -107,7 +107,7 @@ struct SlotState
 // What one block of an operand's array is doing at t. Inputs: InUse (landed, and its steps run),
 // else Arriving, Queued, Ready, Before (fetched earlier), Never. Outputs: InUse (until its
 // write-back is issued), else Leaving (queued: fraction 0), Written, Before (used, never taken
-// back), Never.
+// back), Never. Copied by hand: Arriving, Queued or Leaving, else Before or Written, Never.
 enum class BlockPhase : std::uint8_t
 {
     Never,

@@ -88,6 +88,22 @@ TEST(Grid, everyBlockOfEveryOperandIsFoundUnderTheCursor)
     expectEveryCellIsItsBlock(genericRun(gridless()), kGridSize);
 }
 
+TEST(Grid, theNamesOfAxesAreWhole)
+{
+    trace::TraceBuilder builder = genericBuilder(rankFour());
+    builder.info.pipelines[0].axisNames = {"batch_index", "head", "q_seq_index", "kv"};
+    const RunView run = viewOf(std::move(builder));
+    const Scene scene = layoutGrid(run, at(run, 0.5), kGridSize);
+    const std::vector<layout::TextItem> texts = textsOf(scene); // elided where there is no room
+    for (const std::string& name : run.trace->info().pipelines[0].axisNames) {
+        const auto found =
+            std::count_if(texts.begin(), texts.end(),
+                          [&name](const layout::TextItem& item) { return item.text == name; });
+        EXPECT_GE(found, 1) << name;                         // of the odometer
+        EXPECT_EQ(found > 1, name == "q_seq_index") << name; // and of the rows of arrays
+    }
+}
+
 TEST(Grid, blocksLieInRowMajorOrder)
 {
     const Scene scene = layoutGrid(mainJobView(), at(Picoseconds(0)), kGridSize);

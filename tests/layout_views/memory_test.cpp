@@ -97,6 +97,84 @@ TEST(Memory, slotsOfOneOperandMergeBeforeAnyGetsTooLow)
     EXPECT_EQ(sum, all);
 }
 
+TEST(Memory, ofMoreSlotsThanCanBeToldApartTheLargestAreShown)
+{
+    GenericKernel kernel = sixOperands();
+    std::int64_t largest = 0;
+    for (std::int64_t i = 0; i < 60; ++i) {
+        kernel.scratch.emplace_back("s" + std::to_string(i), 4096 * (1 + i * 37 % 60));
+        largest = std::max(largest, kernel.scratch.back().second);
+    }
+    const RunView run = genericRun(kernel);
+    const trace::Info& info = run.trace->info();
+    const layout::SlotStack stack = layout::stackSlots(info, 1, 0, 200);
+    EXPECT_FALSE(stack.scaled);
+    EXPECT_LE(stack.bottom, 200 - layout::kLeastSlot); // the last line says how many are not
+    ASSERT_FALSE(stack.rows.empty());
+    Bytes least = stack.rows.front().bytes, shown;
+    std::int64_t buffers = 0;
+    for (const layout::SlotRow& row : stack.rows) {
+        EXPECT_GE(row.height, layout::kLeastSlot);
+        least = std::min(least, row.bytes);
+        shown += row.bytes;
+        buffers += row.lastBuffer - row.firstBuffer + 1;
+    }
+    Bytes all;
+    for (const trace::Buffer& buffer : info.buffers) {
+        all += buffer.bytes;
+    }
+    EXPECT_EQ(shown + stack.hiddenBytes, all);
+    EXPECT_EQ(buffers + stack.hidden, static_cast<std::int64_t>(info.buffers.size()));
+    EXPECT_GT(stack.hidden, 0);
+    for (std::size_t i = 0; i < info.buffers.size(); ++i) {
+        const bool inRow =
+            std::any_of(stack.rows.begin(), stack.rows.end(), [i](const layout::SlotRow& row) {
+                return row.firstBuffer <= static_cast<std::int32_t>(i)
+                       && static_cast<std::int32_t>(i) <= row.lastBuffer;
+            });
+        EXPECT_TRUE(inRow || info.buffers[i].operand >= 0 || info.buffers[i].bytes <= least) << i;
+    }
+    const Scene scene = layoutMemory(run, at(run, 0.5), {347, 420});
+    const std::vector<layout::TextItem> texts = textsOf(scene);
+    EXPECT_TRUE(std::any_of(texts.begin(), texts.end(), [](const layout::TextItem& item) {
+        return item.text.starts_with("and ") && item.text.ends_with("iB");
+    }));
+}
+
+// As many arrays as there may be: the slots are what the view is for.
+TEST(Memory, manyArraysLeaveRoomForTheSlots)
+{
+    trace::TraceBuilder builder = genericBuilder(sixOperands());
+    const trace::Operand first = builder.info.operands[0];
+    for (int i = 0; i < 40; ++i) {
+        trace::Operand more = first;
+        more.name = "copy " + std::to_string(i);
+        more.pipeline = trace::kNone;
+        more.slots = 0;
+        std::fill(more.gridAxes.begin(), more.gridAxes.end(), trace::kNone);
+        builder.info.operands.push_back(more);
+    }
+    const RunView run = viewOf(std::move(builder));
+    for (const layout::Size size : {layout::Size{347, 420}, layout::Size{449, 660}}) {
+        const Scene scene = layoutMemory(run, at(run, 0.5), size);
+        for (std::int32_t i = 0; i < static_cast<std::int32_t>(run.trace->info().buffers.size());
+             ++i) {
+            EXPECT_GE(bufferRect(scene, i).h, layout::kLeastSlot - 3) << i;
+        }
+    }
+    // What one array is copied by, from whatever line, is one strip; pipelines come first.
+    trace::Info info = run.trace->info();
+    info.operands.push_back(info.operands.back());
+    info.operands[6].arrayBytes = first.arrayBytes * 2;
+    info.operands[7].arrayBytes = first.arrayBytes * 4;
+    const layout::Strips strips = layout::stripsOf(info);
+    ASSERT_EQ(strips.size(), 46U);
+    EXPECT_EQ(strips[5], (std::vector<std::int32_t>{5}));
+    EXPECT_EQ(strips[6], (std::vector<std::int32_t>{7}));
+    EXPECT_EQ(strips[7], (std::vector<std::int32_t>{6}));
+    EXPECT_EQ(strips.back(), (std::vector<std::int32_t>{45, 46}));
+}
+
 TEST(Memory, everyBufferIsFoundUnderTheCursorMergedOrNot)
 {
     const RunView run = genericRun(sixOperands());

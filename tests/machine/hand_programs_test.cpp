@@ -1,11 +1,13 @@
 // Random programs with copies by hand against an independent reading of them, and with one thing
 // taken out or moved, which must be found.
+#include "core/trace/lookup.h"
 #include "tests/machine/hand_programs.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace pallascope::machine_test {
 
@@ -139,7 +141,62 @@ bool isKind(const HandAction& action, Kind kind)
     return action.kind == kind;
 }
 
+// Every block of what is copied by hand at every time when something changes, and just before,
+// against all copies looked at one by one.
+void expectBlocks(const std::shared_ptr<const trace::Trace>& trace)
+{
+    const trace::Index index(trace);
+    const trace::Copies& copies = trace->copies();
+    std::set<std::int64_t> times;
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+        for (const std::int64_t t : {copies.issue[i], copies.start[i], copies.end[i]}) {
+            times.insert({t, std::max<std::int64_t>(0, t - 1)});
+        }
+    }
+    for (const std::int64_t t : times) {
+        for (std::size_t i = 0; i < copies.size(); ++i) {
+            const std::int32_t operand = copies.operand[i];
+            std::int64_t landed = 0;
+            double fraction = 0;
+            bool issued = false, moving = false;
+            for (std::size_t j = 0; j < copies.size(); ++j) {
+                if (copies.operand[j] == operand && copies.block[j] == copies.block[i]) {
+                    landed += copies.end[j] <= t ? 1 : 0;
+                    issued = issued || (copies.issue[j] <= t && t < copies.end[j]);
+                    if (copies.start[j] <= t && t < copies.end[j]) {
+                        moving = true;
+                        fraction = trace::copyFraction(*trace, j, Picoseconds(t));
+                    }
+                }
+            }
+            const bool out = copies.out[i] != 0;
+            const trace::BlockPhase wanted =
+                issued       ? (out      ? trace::BlockPhase::Leaving
+                                : moving ? trace::BlockPhase::Arriving
+                                         : trace::BlockPhase::Queued)
+                : landed > 0 ? (out ? trace::BlockPhase::Written : trace::BlockPhase::Before)
+                             : trace::BlockPhase::Never;
+            const trace::BlockState found =
+                index.blockStateAt(operand, copies.block[i], Picoseconds(t));
+            ASSERT_EQ(found.phase, wanted) << "copy " << i << " at " << t;
+            ASSERT_EQ(found.copies, landed) << "copy " << i << " at " << t;
+            ASSERT_EQ(found.fraction, fraction) << "copy " << i << " at " << t;
+        }
+    }
+}
+
 } // namespace
+
+TEST(HandPrograms, blocksAreWhereTheirCopiesBringThem)
+{
+    for (std::uint64_t seed = 0; seed < kPrograms / 5; ++seed) {
+        SCOPED_TRACE(seed);
+        expectBlocks(runOf(randomHandProgram(seed), chipOf(seed)).trace);
+        if (HasFatalFailure()) {
+            return;
+        }
+    }
+}
 
 TEST(HandPrograms, doWhatTheirActionsSayAtTheTimesOfTheLinkRule)
 {

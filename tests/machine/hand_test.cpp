@@ -100,6 +100,34 @@ TEST(Hand, copiesQueueOnTheLinkAndWaitsEndWithThem)
               (std::vector<std::int64_t>{4096, -4096, 4096, -4096, 4096, 4096, -8192}));
 }
 
+// A loop that the author has unrolled is one operand; a line of its own is another, as is a part of
+// another size.
+TEST(Hand, copiesOfOneLineBetweenTheSameArraysAreOneOperand)
+{
+    const ir::Program program =
+        byHand(32, {{"a", kF32, {16, 128}}, pl::dmaSemaphores("sem", {})},
+               [](pl::Ref x, pl::Ref out, const Refs& refs) {
+                   for (Extent i = 0; i < 4; ++i) {
+                       pl::dmaStart(x.at({pl::ds(i * 4, 4), pl::all}),
+                                    refs[0].at({pl::ds(i * 4, 4), pl::all}), refs[1]);
+                   }
+                   pl::dmaWait(refs[0], refs[1]);
+                   for (const Extent rows : {4, 8}) {
+                       pl::dmaStart(refs[0].at({pl::ds(0, rows), pl::all}),
+                                    out.at({pl::ds(16, rows), pl::all}), refs[1]);
+                       pl::dmaWait(out.at({pl::ds(16, rows), pl::all}), refs[1]);
+                   }
+                   pl::dmaStart(x.at({pl::ds(4, 4), pl::all}), refs[0].at({pl::ds(0, 4), pl::all}),
+                                refs[1]);
+                   pl::dmaWait(refs[0].at({pl::ds(0, 4), pl::all}), refs[1]);
+               });
+    const machine::RunResult run = onZeros(program);
+    EXPECT_EQ(run.trace->copies().operand, (std::vector<std::int32_t>{0, 0, 0, 0, 1, 2, 3}));
+    EXPECT_EQ(run.trace->copies().block, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 2, 1}));
+    ASSERT_EQ(run.trace->info().operands.size(), 4U);
+    EXPECT_EQ(run.trace->info().operands[3].name, run.trace->info().operands[0].name);
+}
+
 // What a copy by hand brings is seen after the wait for it and not before; the value of a read
 // before is what was there.
 TEST(Hand, aCopyReadsWhenItStartsAndLandsWhenItEnds)

@@ -31,6 +31,7 @@ struct Frame
     Rect area;
     std::vector<double> headWidths; // per shape
     std::size_t axes = 0;           // of the grid
+    double label = kAxisLabel;      // see HeadWidths
 };
 
 double shareInArray(Extent array, Extent block, Extent count)
@@ -160,6 +161,7 @@ private:
         panel.cellHeight = std::max(m_cell, (shape.vector ? kVectorHeight : kLeastExtent)
                                                 / static_cast<double>(shape.rows));
         panel.width = std::max(panel.cellsWidth(), m_frame.headWidths[index]);
+        panel.label = m_frame.label;
         return panel;
     }
 
@@ -168,8 +170,8 @@ private:
         const ArrayPanel& anchor = m_panels[*m_plan.anchor];
         double x = 0;
         for (const std::size_t i : m_plan.left) {
-            m_panels[i].x = x + kAxisLabel;
-            x += kAxisLabel + m_panels[i].width + kGap;
+            m_panels[i].x = x + m_frame.label;
+            x += m_frame.label + m_panels[i].width + kGap;
         }
         if (!m_plan.left.empty() && !m_plan.above.empty()) {
             x = std::max(x, kOdometerWidth + kGap);
@@ -178,7 +180,7 @@ private:
         double y = top;
         double width = anchor.width;
         for (const std::size_t i : m_plan.above) {
-            m_panels[i].x = x + kAxisLabel;
+            m_panels[i].x = x + m_frame.label;
             m_panels[i].y = y + kPanelHead;
             y += kPanelHead + m_panels[i].cellsHeight() + kBelow;
             width = std::max(width, m_panels[i].width);
@@ -187,12 +189,12 @@ private:
             y = std::max(y, odometerHeight(m_frame.axes, m_cell));
         }
         ArrayPanel& placed = m_panels[*m_plan.anchor];
-        placed.x = x + kAxisLabel;
+        placed.x = x + m_frame.label;
         placed.y = y + kPanelHead;
         for (const std::size_t i : m_plan.left) {
             m_panels[i].y = placed.y;
         }
-        m_right = x + kAxisLabel + width;
+        m_right = x + m_frame.label + width;
         m_bottom = placed.y + placed.cellsHeight() + kBelow;
     }
 
@@ -201,13 +203,13 @@ private:
         double x = 0;
         double tallest = 0;
         for (const std::size_t i : m_plan.rest) {
-            const double width = kAxisLabel + m_panels[i].width;
+            const double width = m_frame.label + m_panels[i].width;
             if (x > 0 && x + width > m_frame.area.w) {
                 x = 0;
                 m_bottom += tallest;
                 tallest = 0;
             }
-            m_panels[i].x = x + kAxisLabel;
+            m_panels[i].x = x + m_frame.label;
             m_panels[i].y = m_bottom + kPanelHead;
             tallest = std::max(tallest, kPanelHead + m_panels[i].cellsHeight() + kBelow);
             m_right = std::max(m_right, x + width);
@@ -293,7 +295,7 @@ GridArrangement arrangeGrid(const trace::Info& info, std::int32_t pipeline, Rect
     for (const std::vector<double>* widths : {&heads.whole, &heads.least}) {
         for (const bool preferAbove : {false, true}) {
             const Plan other = planOf(info, pipeline, preferAbove);
-            const Frame otherFrame = {area, *widths, axes};
+            const Frame otherFrame = {area, *widths, axes, heads.label};
             const double otherCell = largestCell(other, otherFrame);
             if (cell == 0 || otherCell > cell * kWorthIt) {
                 plan = other;

@@ -27,6 +27,7 @@ struct ArrayPanel
     double x = 0, y = 0;                  // of the first cell
     double cellWidth = 0, cellHeight = 0; // pitch, the gap to the next cell included
     double width = 0;                     // of the panel, its heading included
+    double label = 0;                     // width of the name of its row axis, left of it
 
     [[nodiscard]] double cellsWidth() const
     {
@@ -48,14 +49,16 @@ struct GridArrangement
 };
 
 inline constexpr double kPanelHead = 32; // heading above the cells
-inline constexpr double kAxisLabel = 15; // name of the row axis, left of the cells
+inline constexpr double kAxisLabel = 15; // least width of an axis' name, left of the cells
 
 [[nodiscard]] ArrayShape arrayShape(const trace::Info& info, std::int32_t operand);
 
-// What the headings of the arrays need, per operand of the pipeline: whole, and without the shape.
+// What the headings of the arrays need, per operand of the pipeline: whole, and without the shape;
+// and the names of their row axes.
 struct HeadWidths
 {
     std::vector<double> whole, least;
+    double label = kAxisLabel;
 };
 
 // Fits the arrays of a pipeline into `area`, as large as they go.

@@ -16,6 +16,7 @@ namespace pallascope::layout {
 namespace {
 
 constexpr double kMarkedCell = 10; // px from which a cell has room for frames and heights
+constexpr double kMostLabel = 64;  // px for the name of a row axis
 constexpr double kPlainCell = 4;   // px from which cells are fills of their own
 constexpr std::int64_t kMostCells = 20'000;
 constexpr Extent kMostFolded =
@@ -235,6 +236,9 @@ HeadWidths headWidths(const trace::Info& info, std::int32_t pipeline)
         const double least = std::min(120.0, nameWidth(operand));
         heads.least.push_back(least);
         heads.whole.push_back(least + textWidth(parts::arrayText(operand.array, operand.dtype)));
+        const std::int32_t row = arrayShape(info, pipe.firstOperand + i).rowAxis;
+        heads.label =
+            std::clamp(std::ceil(textWidth(axisName(pipe, row), 10)) + 4, heads.label, kMostLabel);
     }
     return heads;
 }
@@ -302,9 +306,9 @@ void paintHeading(Canvas& canvas, const GridMoment& moment, const ArrayPanel& pa
     }
     if (!row.empty()) {
         const double height = std::max(13.0, std::min(panel.cellHeight, panel.cellsHeight() - 13));
-        canvas.text(panel.x - kAxisLabel, panel.y - 1, kAxisLabel, height, row, small);
+        canvas.text(panel.x - panel.label, panel.y - 1, panel.label, height, row, small);
         if (panel.cellsHeight() >= 26) {
-            canvas.text(panel.x - kAxisLabel, panel.y + height - 4, kAxisLabel, 13, "↓", small);
+            canvas.text(panel.x - panel.label, panel.y + height - 4, panel.label, 13, "↓", small);
         }
     }
 }

@@ -154,7 +154,7 @@ void paintGuides(Canvas& canvas, const GridMoment& moment, const GridArrangement
             continue;
         }
         const double from = cellCentre(panel, current).x + panel.cellWidth / 2 + 1;
-        canvas.fill(from, end.y, anchor.x - kAxisLabel - 2 - from, 1, ink);
+        canvas.fill(from, end.y, anchor.x - anchor.label - 2 - from, 1, ink);
         canvas.fill(anchor.x, end.y, end.x - anchor.x - anchor.cellWidth / 2 - 1, 1, ink);
         break; // the leftmost: its line crosses the others at their blocks in use
     }
@@ -193,16 +193,20 @@ void paintOdometer(Canvas& canvas, const GridMoment& moment, Rect area, double t
     const double pitch =
         std::clamp(std::min(tick * 1.9, room / static_cast<double>(axes)), 21.0, 53.0);
     const double height = std::min(tick - 1, pitch - 13);
+    double label = kAxisLabel;
+    for (const std::string& name : pipe.axisNames) {
+        label = std::clamp(textWidth(name, 11, Weight::Medium) + 8, label, area.w / 3);
+    }
     for (std::size_t axis = 0; axis < axes && y + height + 13 <= area.bottom() + 1; ++axis) {
         const Extent count = std::max<Extent>(1, pipe.grid[axis]);
-        const double x = area.x + kAxisLabel;
-        const double width = std::min(tick, (area.w - kAxisLabel) / static_cast<double>(count));
+        const double x = area.x + label;
+        const double width = std::min(tick, (area.w - label) / static_cast<double>(count));
         const std::string name = axis < pipe.axisNames.size() ? pipe.axisNames[axis] : "";
-        canvas.text(area.x, y, kAxisLabel - 2, height, name,
+        canvas.text(area.x, y, label - 2, height, name,
                     {11, Role::Text2, Weight::Medium, Align::Left});
         paintTicks(canvas, x, y, width >= 4 ? std::floor(width) : width, height, moment.index[axis],
                    count);
-        canvas.text(x, y + height, area.w - kAxisLabel, 13,
+        canvas.text(x, y + height, area.w - label, 13,
                     countText(moment.index[axis]) + " of 0–" + countText(count - 1),
                     {10, Role::Text3, Weight::Regular, Align::Left});
         y += pitch;

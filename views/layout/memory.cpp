@@ -11,7 +11,10 @@ namespace pallascope::layout {
 
 namespace {
 
-// The on-chip memories that hold buffers, the one with most bytes first.
+constexpr std::size_t kFirstSlots = 8; // of the first memory, which strips leave room for
+
+// The memories that hold buffers, the one with most bytes first; that of the arrays, which stand
+// above as strips, last.
 std::vector<std::int32_t> usedMemories(const trace::Info& info)
 {
     std::vector<std::int64_t> bytes(info.memories.size(), 0);
@@ -27,7 +30,38 @@ std::vector<std::int32_t> usedMemories(const trace::Info& info)
     std::stable_sort(used.begin(), used.end(), [&bytes](std::int32_t a, std::int32_t b) {
         return bytes[static_cast<std::size_t>(a)] > bytes[static_cast<std::size_t>(b)];
     });
+    if (!info.links.empty()) {
+        std::stable_partition(used.begin(), used.end(),
+                              [&info](std::int32_t i) { return i != info.links[0].from; });
+    }
     return used;
+}
+
+// From y to the bottom, all that fit. The small ones get room for three slots; the first one gets
+// the rest, and comes first.
+void paintMemories(Canvas& canvas, const RunView& run, Picoseconds now,
+                   const std::vector<std::int32_t>& used, double y, double bottom)
+{
+    constexpr double kGap = 6;
+    const trace::Info& info = run.trace->info();
+    if (used.empty()) {
+        return;
+    }
+    double room = bottom - y - memoryHeight(info, used.front(), kFirstSlots);
+    std::vector<double> heights(used.size(), 0);
+    for (std::size_t i = 1; i < used.size(); ++i) {
+        const double wanted = memoryHeight(info, used[i], 3);
+        heights[i] = wanted + kGap <= room           ? wanted
+                     : kMemoryHeading + kGap <= room ? kMemoryHeading
+                                                     : 0;
+        room -= heights[i] > 0 ? heights[i] + kGap : 0;
+    }
+    heights[0] = memoryHeight(info, used.front(), kFirstSlots) + room;
+    for (std::size_t i = 0; i < used.size(); ++i) {
+        if (heights[i] >= kMemoryHeading) {
+            y = paintMemory(canvas, run, now, used[i], y, heights[i]) + kGap;
+        }
+    }
 }
 
 // Of several devices those of the first.
@@ -85,8 +119,14 @@ Scene layoutMemory(const RunView& run, const ViewState& state, Size size)
     }
     Canvas canvas(size.width, size.height);
     double y = 0;
+    const double units = unitsHeight(run, size.width);
+    const double bottom = size.height - units - (units > 0 ? 8 : 4);
     if (!info.operands.empty()) {
-        y = paintStrips(canvas, run, state.now, y, stripsHeight(run, size.height)) + 8;
+        const Strips strips = stripsOf(info);
+        const double links = kLinkHeight * static_cast<double>(shownLinks(info));
+        const double memory = used.empty() ? 0 : memoryHeight(info, used.front(), kFirstSlots);
+        const double height = stripsHeight(strips, size.height, bottom - links - memory - 8);
+        y = paintStrips(canvas, run, strips, state.now, y, height) + 8;
     }
     for (std::size_t i = 0; i < shownLinks(info); ++i) {
         if (y + kLinkHeight > size.height) {
@@ -94,25 +134,7 @@ Scene layoutMemory(const RunView& run, const ViewState& state, Size size)
         }
         y = paintLink(canvas, run, state.now, static_cast<std::int32_t>(i), y);
     }
-    const double units = unitsHeight(run, size.width);
-    const double bottom = size.height - units - (units > 0 ? 8 : 4);
-    // Small memories get their rows at their least height; the first one gets the rest.
-    double below = 0;
-    for (std::size_t i = 1; i < used.size(); ++i) {
-        const auto rows =
-            std::count_if(info.buffers.begin(), info.buffers.end(),
-                          [&](const trace::Buffer& buffer) { return buffer.memory == used[i]; });
-        below += 24 + kLeastSlot * static_cast<double>(std::min<std::ptrdiff_t>(rows, 3));
-    }
-    for (std::size_t i = 0; i < used.size(); ++i) {
-        const double room = bottom - y;
-        const double height =
-            i == 0 ? room - below : (bottom - y) / static_cast<double>(used.size() - i);
-        if (height < 40) {
-            break;
-        }
-        y = paintMemory(canvas, run, state.now, used[i], y, height) + 6;
-    }
+    paintMemories(canvas, run, state.now, used, y, bottom);
     if (units > 0) {
         paintUnits(canvas, run, state.now, size.height - units);
     }

@@ -7,6 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
 
 namespace pallascope::layout {
 
@@ -36,7 +40,7 @@ struct Strip
     }
 };
 
-Color stripFill(const RunView& run, std::int32_t operand, bool output, std::int64_t first,
+Color stripFill(const RunView& run, const std::vector<std::int32_t>& operands, std::int64_t first,
                 std::int64_t last, Picoseconds now)
 {
     const std::int64_t stride = std::max<std::int64_t>(1, (last - first) / kSamples);
@@ -44,40 +48,46 @@ Color stripFill(const RunView& run, std::int32_t operand, bool output, std::int6
     double touched = 0;
     double looked = 0;
     for (std::int64_t block = first; block < last; block += stride) {
-        const trace::BlockState state = run.index->blockStateAt(operand, block, now);
-        copies += static_cast<double>(state.copies);
-        touched += state.copies > 0 ? 1 : 0;
+        double ofBlock = 0;
+        for (const std::int32_t operand : operands) {
+            ofBlock += static_cast<double>(run.index->blockStateAt(operand, block, now).copies);
+        }
+        copies += ofBlock;
+        touched += ofBlock > 0 ? 1 : 0;
         ++looked;
     }
     if (touched == 0) {
         return mix(Role::Text, 0.07);
     }
+    const trace::Info& info = run.trace->info();
+    const bool output = parts::writes(info.operands[static_cast<std::size_t>(operands.front())]);
     const double share = output ? 0.50 : std::min(0.66, 0.18 + 0.06 * copies / touched);
-    return mix(operandRole(operand), share * std::max(0.35, touched / looked));
+    return mix(operandRole(operands.front()), share * std::max(0.35, touched / looked));
 }
 
-void paintStrip(Canvas& canvas, const RunView& run, std::int32_t operand, const Strip& strip,
-                double y, double height, Picoseconds now)
+void paintStrip(Canvas& canvas, const RunView& run, const std::vector<std::int32_t>& operands,
+                const Strip& strip, double y, double height, Picoseconds now)
 {
     const trace::Trace& trace = *run.trace;
-    const bool output = parts::writes(trace.info().operands[static_cast<std::size_t>(operand)]);
     const double gap = strip.width / static_cast<double>(strip.cells) >= 3 ? 1 : 0;
     for (std::int64_t cell = 0; cell < strip.cells; ++cell) {
         const double x = strip.edge(cell);
         const double w = std::max(1.0, strip.edge(cell + 1) - x - gap);
         const std::int64_t block = strip.firstBlock(cell);
         canvas.fill(x, y, w, height,
-                    stripFill(run, operand, output, block, strip.firstBlock(cell + 1), now));
-        canvas.hit(x, y, w + gap, height, {TargetKind::Block, operand, block});
+                    stripFill(run, operands, block, strip.firstBlock(cell + 1), now));
+        canvas.hit(x, y, w + gap, height, {TargetKind::Block, operands.front(), block});
     }
     for (std::size_t link = 0; link < trace.info().links.size(); ++link) {
         const trace::CopyRange range =
             trace::copiesInFlight(trace, static_cast<std::int32_t>(link), now);
         const trace::Copies& copies = trace.copies();
         if (range.empty() || copies.start[range.first] > now.value()
-            || copies.operand[range.first] != operand) {
+            || std::find(operands.begin(), operands.end(), copies.operand[range.first])
+                   == operands.end()) {
             continue;
         }
+        const std::int32_t operand = copies.operand[range.first];
         const std::int64_t block = copies.block[range.first];
         const double x = strip.edge(strip.cellOf(block));
         const double w = std::max(2.0, strip.edge(strip.cellOf(block) + 1) - x - gap);
@@ -87,11 +97,15 @@ void paintStrip(Canvas& canvas, const RunView& run, std::int32_t operand, const 
     }
 }
 
-std::string movedText(const RunView& run, std::int32_t operand, Picoseconds now)
+std::string movedText(const RunView& run, const std::vector<std::int32_t>& operands,
+                      Picoseconds now)
 {
-    const double in = run.index->operandBytes(operand, false, now);
-    const double out = run.index->operandBytes(operand, true, now);
-    return bytesText(Bytes(std::llround(in + out)));
+    double moved = 0;
+    for (const std::int32_t operand : operands) {
+        moved += run.index->operandBytes(operand, false, now)
+                 + run.index->operandBytes(operand, true, now);
+    }
+    return bytesText(Bytes(std::llround(moved)));
 }
 
 // The blocks of the queue, as many as fit, in issue order.
@@ -167,28 +181,52 @@ void paintScale(Canvas& canvas, const trace::Link& link, double x, double width,
 
 } // namespace
 
-double stripsHeight(const RunView& run, double available)
+Strips stripsOf(const trace::Info& info)
 {
-    const double rows = static_cast<double>(run.trace->info().operands.size());
-    const double row = available > 500 ? 22 : 19;
-    const double most = std::max(3.0, std::floor(available * 0.4 / row));
-    return kStripHead + std::min(rows, most) * row + 6;
+    const auto keyOf = [](const trace::Operand& operand) {
+        return std::tuple(operand.name, toString(operand.array), toString(operand.block),
+                          operand.dtype, operand.direction, operand.pipeline == trace::kNone);
+    };
+    std::map<decltype(keyOf(info.operands.front())), std::size_t> known;
+    Strips strips;
+    for (std::size_t i = 0; i < info.operands.size(); ++i) {
+        const auto [place, isNew] = known.try_emplace(keyOf(info.operands[i]), strips.size());
+        if (isNew) {
+            strips.emplace_back();
+        }
+        strips[place->second].push_back(static_cast<std::int32_t>(i));
+    }
+    std::stable_sort(strips.begin(), strips.end(), [&info](const auto& a, const auto& b) {
+        const auto rank = [&info](const std::vector<std::int32_t>& strip) {
+            const trace::Operand& of = info.operands[static_cast<std::size_t>(strip.front())];
+            const bool byHand = of.pipeline == trace::kNone;
+            return std::pair(byHand, byHand ? -of.arrayBytes.value() : 0);
+        };
+        return rank(a) < rank(b);
+    });
+    return strips;
 }
 
-double paintStrips(Canvas& canvas, const RunView& run, Picoseconds now, double y, double height)
+double stripsHeight(const Strips& strips, double view, double room)
+{
+    const double row = view > 500 ? 22 : 19;
+    const double most =
+        std::min(std::floor(view * 0.4 / row), std::floor((room - kStripHead - 6) / row));
+    return kStripHead + std::min(static_cast<double>(strips.size()), std::max(3.0, most)) * row + 6;
+}
+
+double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Picoseconds now,
+                   double y, double height)
 {
     const trace::Info& info = run.trace->info();
     const double x = parts::kPadding;
     const double w = canvas.width() - 2 * x;
     Bytes arrays;
-    std::vector<std::string> seen;
+    std::set<std::string> seen;
     double nameWidth = 28;
     for (const trace::Operand& operand : info.operands) {
         nameWidth = std::max(nameWidth, textWidth(operand.name, 11, Weight::Mono));
-        // Two pipelines may go over the same array.
-        const std::string key = operand.name + toString(operand.array);
-        if (std::find(seen.begin(), seen.end(), key) == seen.end()) {
-            seen.push_back(key);
+        if (seen.insert(operand.name + toString(operand.array)).second) {
             arrays += operand.arrayBytes;
         }
     }
@@ -212,34 +250,34 @@ double paintStrips(Canvas& canvas, const RunView& run, Picoseconds now, double y
 
     const double top = y + kStripHead;
     const double body = height - kStripHead;
-    const double row = body - 6 >= 22 * static_cast<double>(info.operands.size()) ? 22 : 19;
-    const auto rows =
-        std::min<std::size_t>(info.operands.size(), static_cast<std::size_t>((body - 5) / row));
+    const double row = body - 6 >= 22 * static_cast<double>(strips.size()) ? 22 : 19;
+    const auto rows = std::min(strips.size(), static_cast<std::size_t>((body - 5) / row));
     canvas.fill(x, top, w, body, mix(Role::Hbm, 0.08));
     canvas.fill(x, top, 3, body, Role::Hbm);
     for (std::size_t i = 0; i < rows; ++i) {
-        const auto operand = static_cast<std::int32_t>(i);
+        const trace::Operand& operand = info.operands[static_cast<std::size_t>(strips[i].front())];
         const double rowY = top + 3 + static_cast<double>(i) * row;
-        const bool rest = i + 1 == rows && rows < info.operands.size();
+        const bool rest = i + 1 == rows && rows < strips.size();
         if (rest) {
             canvas.text(x + 10, rowY, w - 20, row - 2,
-                        fmt::format("and {} more arrays", info.operands.size() - i),
+                        fmt::format("and {} more", strips.size() - i),
                         {10, Role::Text3, Weight::Regular, Align::Left});
             break;
         }
-        canvas.text(x + 10, rowY, nameWidth, row - 2, info.operands[i].name,
+        canvas.text(x + 10, rowY, nameWidth, row - 2, operand.name,
                     {11, Role::Text, Weight::Mono, Align::Left});
         Strip strip;
         strip.x = x + 10 + nameWidth + 8;
         strip.width = x + w - kBytesWidth - 8 - strip.x;
-        strip.blocks = parts::blockTotal(info.operands[i]);
+        strip.blocks = parts::blockTotal(operand);
         strip.cells = std::clamp<std::int64_t>(static_cast<std::int64_t>(strip.width), 1,
                                                std::max<std::int64_t>(strip.blocks, 1));
         if (strip.width >= 16) {
-            paintStrip(canvas, run, operand, strip, rowY + 3, row - 8, now);
+            paintStrip(canvas, run, strips[i], strip, rowY + 3, row - 8, now);
         }
         canvas.text(x + w - kBytesWidth - 6, rowY, kBytesWidth, row - 2,
-                    movedText(run, operand, now), {11, Role::Text, Weight::Regular, Align::Right});
+                    movedText(run, strips[i], now),
+                    {11, Role::Text, Weight::Regular, Align::Right});
     }
     return y + height;
 }

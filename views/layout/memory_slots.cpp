@@ -204,89 +204,7 @@ void paintMerged(Canvas& canvas, const RunView& run, const SlotRow& row, Rect re
     }
 }
 
-std::vector<SlotRow> rowsOf(const trace::Info& info, std::int32_t memory, bool merge)
-{
-    std::vector<SlotRow> rows;
-    std::vector<std::int32_t> order;
-    for (std::size_t i = 0; i < info.buffers.size(); ++i) {
-        if (info.buffers[i].memory == memory) {
-            order.push_back(static_cast<std::int32_t>(i));
-        }
-    }
-    const auto bufferOf = [&info](std::int32_t i) -> const trace::Buffer& {
-        return info.buffers[static_cast<std::size_t>(i)];
-    };
-    std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-        return bufferOf(a).address < bufferOf(b).address;
-    });
-    for (const std::int32_t i : order) {
-        const trace::Buffer& buffer = bufferOf(i);
-        const bool joins = merge && !rows.empty() && rows.back().lastBuffer == i - 1
-                           && buffer.operand >= 0
-                           && bufferOf(rows.back().firstBuffer).operand == buffer.operand;
-        if (joins) {
-            rows.back().lastBuffer = i;
-            rows.back().bytes += buffer.bytes;
-        } else {
-            rows.push_back({i, i, buffer.address, buffer.bytes, 0, 0});
-        }
-    }
-    return rows;
-}
-
-// Raises the rows that would be too low to the least height and shares the rest in proportion.
-bool shareHeight(std::vector<SlotRow>& rows, double height)
-{
-    double bytes = 0;
-    for (const SlotRow& row : rows) {
-        bytes += static_cast<double>(row.bytes.value());
-    }
-    double room = height;
-    std::vector<bool> raised(rows.size(), false);
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            const auto own = static_cast<double>(rows[i].bytes.value());
-            if (!raised[i] && own * room < kLeastSlot * bytes) {
-                raised[i] = true;
-                changed = true;
-                room -= kLeastSlot;
-                bytes -= own;
-            }
-        }
-    }
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        rows[i].height =
-            raised[i] ? kLeastSlot : room * static_cast<double>(rows[i].bytes.value()) / bytes;
-    }
-    return std::none_of(raised.begin(), raised.end(), [](bool r) { return r; });
-}
-
 } // namespace
-
-SlotStack stackSlots(const trace::Info& info, std::int32_t memory, double y, double height)
-{
-    SlotStack stack;
-    stack.rows = rowsOf(info, memory, false);
-    if (static_cast<double>(stack.rows.size()) * kLeastSlot > height) {
-        stack.rows = rowsOf(info, memory, true);
-    }
-    const double count = static_cast<double>(stack.rows.size());
-    if (count * kLeastSlot > height) { // not even merged: all the same height, texts go
-        for (SlotRow& row : stack.rows) {
-            row.height = height / count;
-        }
-        stack.scaled = false;
-    } else {
-        stack.scaled = shareHeight(stack.rows, height);
-    }
-    for (SlotRow& row : stack.rows) {
-        row.y = y;
-        y += row.height;
-    }
-    stack.bottom = y;
-    return stack;
-}
 
 std::string slotWords(const trace::Trace& trace, std::int32_t index, Picoseconds now)
 {
@@ -348,7 +266,12 @@ double paintMemory(Canvas& canvas, const RunView& run, Picoseconds now, std::int
             ++slots;
         }
     }
-    const SlotStack stack = stackSlots(info, memory, y + 18, height - 18);
+    SlotStack stack;
+    if (height >= memoryHeight(info, memory, 1)) {
+        stack = stackSlots(info, memory, y + kMemoryHeading, height - kMemoryHeading);
+    } else {
+        stack.bottom = y + kMemoryHeading;
+    }
     // As much of it as fits, in order of what matters.
     std::vector<std::string> notes = {fmt::format("{} in {} {}", bytesText(used), countText(slots),
                                                   slots == 1 ? "slot" : "slots")};
@@ -378,7 +301,7 @@ double paintMemory(Canvas& canvas, const RunView& run, Picoseconds now, std::int
         addressWidth = std::max(addressWidth, textWidth(bytesText(row.address), 10) + 11);
     }
     const double left = x + (addresses ? std::ceil(addressWidth) : 8);
-    canvas.fill(x, y + 18, 3, stack.bottom - y - 18, role);
+    canvas.fill(x, y + kMemoryHeading, 3, stack.bottom - y - kMemoryHeading, role);
     for (const SlotRow& row : stack.rows) {
         const double top = std::round(row.y);
         const Rect rect = {left + 1, top + 1, x + w - left - 2,
@@ -394,7 +317,14 @@ double paintMemory(Canvas& canvas, const RunView& run, Picoseconds now, std::int
             paintSlot(canvas, run, row.firstBuffer, rect, now, row.height >= kLeastSlot);
         }
     }
-    return stack.bottom;
+    if (stack.hidden == 0) {
+        return stack.bottom;
+    }
+    canvas.text(
+        left, stack.bottom, x + w - left, kLeastSlot,
+        fmt::format("and {} more, {}", countText(stack.hidden), bytesText(stack.hiddenBytes)),
+        {10, Role::Text3, Weight::Regular, Align::Left});
+    return stack.bottom + kLeastSlot;
 }
 
 } // namespace pallascope::layout
