@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
+#include <numeric>
 
 namespace pallascope::analysis {
 
@@ -50,18 +52,55 @@ std::vector<Traffic> byArrays(const std::vector<Traffic>& rows)
     return all;
 }
 
+// The rows that move most, and a thousandth of `all` at least, where there are more than a reader
+// takes in, as with a program around a kernel; in their order.
+std::vector<Traffic> largest(const std::vector<Traffic>& rows, Bytes all)
+{
+    constexpr std::size_t kMost = 8;
+    constexpr std::int64_t kLeast = 1000;
+    if (rows.size() <= kMost) {
+        return rows;
+    }
+    std::vector<std::size_t> order(rows.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return rows[i].bytes; });
+    order.resize(kMost - 1);
+    std::ranges::sort(order);
+    std::vector<Traffic> kept;
+    for (const std::size_t i : order) {
+        if (rows[i].bytes * kLeast >= all) {
+            kept.push_back(rows[i]);
+        }
+    }
+    return kept;
+}
+
 std::string trafficLine(const Report& report)
 {
     constexpr std::array kWays{"read", "written", "moved on chip"};
-    std::string text = "copies  ";
     const std::vector<Traffic> rows = byArrays(report.traffic);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const Traffic& row = rows[i];
-        text += fmt::format("{}{} {} {} in {} ({:.3g}\u00d7 its array)", i > 0 ? ", " : "",
-                            row.operand, bytesText(row.bytes), kWays[row.way],
-                            counted(row.copies, "copy", "copies"), row.refetchFactor);
+    if (rows.empty()) {
+        return "copies  none";
     }
-    return rows.empty() ? text + "none" : text;
+    std::vector<std::string> shown;
+    std::int64_t copies = 0;
+    Bytes bytes;
+    for (const Traffic& row : rows) {
+        copies += row.copies;
+        bytes += row.bytes;
+    }
+    for (const Traffic& row : largest(rows, bytes)) {
+        shown.push_back(fmt::format("{} {} {} in {} ({:.3g}\u00d7 its array)", row.operand,
+                                    bytesText(row.bytes), kWays[row.way],
+                                    counted(row.copies, "copy", "copies"), row.refetchFactor));
+        copies -= row.copies;
+        bytes -= row.bytes;
+    }
+    if (shown.size() < rows.size()) {
+        shown.push_back(fmt::format("and {} more: {} in {}", rows.size() - shown.size(),
+                                    bytesText(bytes), counted(copies, "copy", "copies")));
+    }
+    return fmt::format("copies  {}", fmt::join(shown, ", "));
 }
 
 std::string memoryLine(const Report& report)

@@ -1,4 +1,5 @@
 // What a report says in words, on reports made by hand.
+#include "core/base/format.h"
 #include "tests/analysis/runs.h"
 
 #include <gtest/gtest.h>
@@ -177,6 +178,29 @@ TEST(Text, isSixLinesThatEachSayOneThing)
           "its array), out 64 MiB written in 64 copies (1× its array)",
           "\nVMEM    4 MiB of 128 MiB, scoped limit 16 MiB: x 1 MiB, y 1 MiB, out 2 MiB",
           "\nexposed ", "\ntry     1024-blocks: 760.0 µs"}) {
+        EXPECT_NE(text.find(said), std::string::npos) << said << "\n" << text;
+    }
+}
+
+// A program around a kernel has hundreds of small copies.
+TEST(Text, ofManyPairsOfMemoriesThoseThatMoveMostAreNamed)
+{
+    const auto trace = mainJob();
+    Report report = analysis::report(*trace).value();
+    report.traffic.clear();
+    std::int64_t hidden = 0, copies = 0;
+    for (int i = 0; i < 20; ++i) {
+        const Bytes bytes(i % 3 == 0 ? 1024 * (i + 1) : i + 1);
+        report.traffic.push_back(
+            {"a" + std::to_string(i), trace::Summary::Read, i + 1, bytes, bytes, 1});
+        hidden += i % 3 == 0 ? 0 : bytes.value();
+        copies += i % 3 == 0 ? 0 : i + 1;
+    }
+    const std::string text = analysis::toText(report, trace->info(), {});
+    for (const std::string& said :
+         {std::string("\ncopies  a0 1 KiB read in 1 copy (1× its array), a3 4 KiB read"),
+          ", a18 19 KiB read in 19 copies (1× its array), and 13 more: " + bytesText(Bytes(hidden))
+              + " in " + std::to_string(copies) + " copies\n"}) {
         EXPECT_NE(text.find(said), std::string::npos) << said << "\n" << text;
     }
 }

@@ -64,6 +64,9 @@ std::string dtypesText(const trace::Info& info)
     std::vector<std::string> in;
     std::vector<std::string> out;
     for (const trace::Operand& operand : info.operands) {
+        if (operand.pipeline == trace::kNone && !info.pipelines.empty()) {
+            continue; // what a program copies around its kernels
+        }
         if (parts::reads(operand)) {
             addOnce(in, std::string(dtypeName(operand.dtype)));
         }
@@ -114,8 +117,12 @@ std::string runTitle(const RunView& run)
     if (!info.pipelines.empty()) {
         extents = problemExtents(info, info.pipelines.front());
     }
-    if (extents.empty() && !info.operands.empty()) {
-        extents = info.operands.back().array.extents();
+    if (extents.empty()) {
+        for (const trace::Operand& operand : info.operands) {
+            if (operand.pipeline != trace::kNone || info.pipelines.empty()) {
+                extents = operand.array.extents();
+            }
+        }
     }
     if (!extents.empty()) {
         title += fmt::format(" {}", sizeText(extents));
