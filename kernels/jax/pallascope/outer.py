@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pallascope import (collectives, compat, constants, devices, flow, matrix_unit, parts,
+from pallascope import (collectives, compat, constants, devices, flow, fusions, matrix_unit, parts,
                         pipelines, primitives, prng, refs, sparse_core, stages, types)
 from pallascope.arrays import Array, Arrays
 from pallascope.control import CALLS
@@ -35,6 +35,8 @@ class Outer:
                               functools.partial(self._inline_call, again=True), self._whole)
         self.kernels: list[dict[str, Any]] = []  # what each asks of the compiler
         self._frames: list[Frame] = []
+        self._fusion = fusions.Fusion(walk, self.arrays, lambda array: any(
+            frame.needs(array) for frame in self._frames))
         self._around = False  # a shard_map is somewhere in the function
         self._inside = False  # of it
 
@@ -46,6 +48,7 @@ class Outer:
         arrays.inputs = [Array(v.aval, name) for v, name in zip(inner.invars, names, strict=True)]
         with self.walk.builder.region() as region:
             found = self._inline(inner, self._constants(inner, consts), list(arrays.inputs))
+            self._fusion.flush(found)
             for array in found:
                 if array.is_semaphore:
                     self.walk.problem("a semaphore that the function returns")
@@ -95,10 +98,21 @@ class Outer:
     def _inline_call(self, jaxpr: Any, arguments: list[Array], again: bool = False) -> list[Array]:
         """`again`: in a branch or a loop, whose arguments are needed again in the next round."""
         inner, consts = compat.open_jaxpr(jaxpr)
-        return self._inline(inner, self._constants(inner, consts), arguments, again)
+        found = self._inline(inner, self._constants(inner, consts), arguments, again)
+        if again:
+            self._fusion.flush(found)
+        return found
 
     def _equation(self, eqn: Any, operands: list[Array]) -> list[Array]:
         name = eqn.primitive.name
+        is_known = name != "axis_index" and all(operand.is_known for operand in operands)
+        is_view = _only_reshapes(eqn) and not self._fusion.makes(operands[0].root())
+        if not (is_known or is_view or self._around > self._inside
+                or not self._fusion.takes(eqn, operands)):
+            return self._fusion.add(eqn, operands)
+        if not (is_known or is_view or name in CALLS or name in primitives.IDENTITY
+                or _is_scalar(eqn)):
+            self._fusion.flush(operands)
         if name == "shard_map":
             return self._shard_map(eqn, operands)
         if name in primitives.IDENTITY or devices.keeps_values(eqn):
@@ -132,14 +146,14 @@ class Outer:
                     for v in eqn.outvars]
         if name == "concatenate":
             operands, eqn = _with_elements(eqn, operands)
-        if name != "axis_index" and all(operand.is_known for operand in operands):
+        if is_known:
             found = constants.evaluate(eqn, [
                 types.with_keys(operand.value, operand.aval.dtype) for operand in operands])
             return [self.arrays.constant(v.aval, value)
                     for v, value in zip(eqn.outvars, found, strict=True)]
         if _only_reshapes(eqn):
             return [Array(eqn.outvars[0].aval, operands[0].name, base=operands[0])]
-        if all(v.aval.shape == () for v in (*eqn.invars, *eqn.outvars)):
+        if _is_scalar(eqn):
             scalars = self.walk.equation(eqn, [self.arrays.scalar(array) for array in operands])
             return [Array(v.aval, "", scalar=scalar)
                     for v, scalar in zip(eqn.outvars, scalars, strict=True)]
@@ -157,6 +171,7 @@ class Outer:
         self._inside = True
         with self.walk.inside(inner):
             results = self._inline(inner, self._constants(inner, consts), operands)
+        self._fusion.flush(results)
         self._inside = False
         for array, cut in zip(results, parts.outputs, strict=True):
             if array.partition not in (None, cut):
@@ -354,6 +369,11 @@ def _with_elements(eqn: Any, operands: list[Array]) -> tuple[list[Array], Any]:
     kept = [number for number, v in enumerate(eqn.invars) if 0 not in v.aval.shape]
     return ([operands[number] for number in kept],
             eqn.replace(invars=[eqn.invars[number] for number in kept]))
+
+
+def _is_scalar(eqn: Any) -> bool:
+    """Whether it is of scalars alone."""
+    return all(getattr(v.aval, "shape", None) == () for v in (*eqn.invars, *eqn.outvars))
 
 
 def _only_reshapes(eqn: Any) -> bool:

@@ -2,11 +2,11 @@
 
 On a chip XLA runs them. Here each costs its copies and its work, one after the other; an
 elementwise one of arrays that would not fit is a pipeline over rows, whose copies and work overlap.
+Elementwise ones that follow each other are one (`fusions`).
 """
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -24,21 +24,43 @@ BY_ELEMENT = frozenset(primitives.ELEMENTWISE) | {
 MOST_BYTES = 8 << 20  # of all arrays of an operation at once; half of what a kernel may use
 
 
+# Takes the values of refs that were loaded, and the shape of their blocks where it is not all;
+# yields values for the results.
+Work = Callable[..., list[int]]
+
+
 def compute(walk: Walk, eqn: Any, operands: list[int], results: list[int | None]) -> list[int]:
     """Appends the equation. `operands` are refs in HBM and scalars, `results` refs in HBM; yields
     those that are scalars instead, where `results` has None.
     """
     builder = walk.builder
-    arrays = dict.fromkeys(ref for ref in (*operands, *results)
-                           if ref is not None and builder.types[ref].space)
+    inputs = [ref for ref in dict.fromkeys(operands) if builder.types[ref].space]
+    arrays = dict.fromkeys([*inputs, *(ref for ref in results if ref is not None)])
+
+    def work(loaded: dict[int, int], block: tuple[int, ...] | None = None) -> list[int]:
+        taken = [loaded.get(operand, operand) for operand in operands]
+        return walk.equation(eqn, taken) if block is None else of_blocks(walk, eqn, taken)
+
     if (eqn.primitive.name in BY_ELEMENT and _bytes(builder, arrays) > MOST_BYTES
             and len({builder.types[ref].shape for ref in arrays}) == 1):
-        _by_rows(walk, lambda _, *args: eqn.primitive.bind(*args, **eqn.params), operands, results,
-                 [v.aval.dtype for v in eqn.invars])
+        by_rows(walk, inputs, [ref for ref in results if ref is not None], work)
         return []
-    refs = [ref for ref in (*operands, *results) if ref is not None and builder.types[ref].space]
+    return at_once(walk, inputs, results, work)
+
+
+def of_blocks(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """The results of an equation by element for blocks instead of arrays."""
+    shapes = [jax.ShapeDtypeStruct(struct(walk.builder.types[value]).shape, v.aval.dtype)
+              for value, v in zip(operands, eqn.invars, strict=True)]
+    jaxpr = jax.make_jaxpr(lambda *args: eqn.primitive.bind(*args, **eqn.params))(*shapes)
+    return walk.run_here(jaxpr, operands)
+
+
+def at_once(walk: Walk, inputs: list[int], results: list[int | None], work: Work) -> list[int]:
+    """Brings all of the arrays to VMEM; yields results that have no ref."""
+    builder = walk.builder
     near = {ref: builder.value(builder.types[ref]._replace(space="vmem"))
-            for ref in dict.fromkeys(refs)}
+            for ref in dict.fromkeys([*inputs, *results]) if ref is not None}
     semaphore = builder.value(Type("int32", (), "dma_semaphore"))
 
     def copy(source: int, target: int) -> None:
@@ -46,11 +68,9 @@ def compute(walk: Walk, eqn: Any, operands: list[int], results: list[int | None]
         builder.emit("dma_wait", [target, semaphore], [])
 
     with builder.region([*near.values(), semaphore]) as region:
-        inputs = [ref for ref in dict.fromkeys(operands) if ref in near]
         for ref in inputs:
             copy(ref, near[ref])
-        loaded = {ref: _whole(walk, "get", [near[ref]]) for ref in inputs}
-        found = walk.equation(eqn, [loaded.get(operand, operand) for operand in operands])
+        found = work({ref: _whole(walk, "get", [near[ref]]) for ref in inputs})
         for value, result in zip(found, results, strict=True):
             if result is None:
                 region.results.append(value)
@@ -71,7 +91,8 @@ def _whole(walk: Walk, op: str, operands: list[int]) -> int:
 def fill(walk: Walk, ref: int) -> None:
     """Puts zeros in all of a ref in HBM."""
     zero = walk.builder.literal(walk.builder.types[ref].dtype, 0)
-    _by_rows(walk, lambda block, number: lax.broadcast(number, block), [zero], [ref])
+    by_rows(walk, [], [ref], lambda _, block: walk.trace(
+        lambda number: lax.broadcast(number, block), [zero]))
 
 
 def bytes_of(dtype: str, elements: int) -> int:
@@ -83,13 +104,9 @@ def _bytes(builder: Builder, refs: Any) -> int:
                for ref in refs)
 
 
-def _by_rows(walk: Walk, function: Callable[..., Any], operands: list[int],
-             results: list[int | None], dtypes: list[Any] | None = None) -> None:
-    """The function on blocks of rows of the first axis that has more than one. It takes their
-    shape, and the operands' parts, which JAX knows by `dtypes`."""
+def by_rows(walk: Walk, inputs: list[int], outputs: list[int], work: Work) -> None:
+    """A pipeline over blocks of rows of the first axis that has more than one."""
     builder = walk.builder
-    inputs = [ref for ref in dict.fromkeys(operands) if builder.types[ref].space]
-    outputs = [ref for ref in results if ref is not None]
     shape = builder.types[outputs[0]].shape
     axis = next((number for number, extent in enumerate(shape) if extent > 1), 0)
     wanted = MOST_BYTES * shape[axis] // (2 * _bytes(builder, inputs + outputs))
@@ -100,13 +117,7 @@ def _by_rows(walk: Walk, function: Callable[..., Any], operands: list[int],
 
     with builder.region(list(near.values())) as body:
         loaded = {ref: _whole(walk, "get", [near[ref]]) for ref in inputs}
-        taken = [loaded.get(operand, operand) for operand in operands]
-        shapes = [struct(builder.types[value]) for value in taken]
-        if dtypes is not None:
-            shapes = [jax.ShapeDtypeStruct(shape.shape, dtype)
-                      for shape, dtype in zip(shapes, dtypes, strict=True)]
-        jaxpr = jax.make_jaxpr(functools.partial(function, block))(*shapes)
-        for ref, value in zip(outputs, walk.run_here(jaxpr, taken), strict=True):
+        for ref, value in zip(outputs, work(loaded, block), strict=True):
             _whole(walk, "swap", [near[ref], value])
     maps = []
     for _ in near:

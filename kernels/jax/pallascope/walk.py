@@ -123,6 +123,16 @@ class Walk:
         finally:
             self.builder.location = outer
 
+    @contextlib.contextmanager
+    def at_location(self, location: int) -> Iterator[None]:
+        """Gives all that is emitted this place, whatever its equations say."""
+        outer, self.builder.location = self.builder.location, location
+        try:
+            with self._at_this_line(True):
+                yield
+        finally:
+            self.builder.location = outer
+
     def equation(self, eqn: Any, operands: list[int]) -> list[int]:
         """The results of one equation; of one that is not supported, values of their types."""
         with self.at(eqn):

@@ -1,0 +1,180 @@
+"""Operations around kernels that are one operation, as XLA makes of them."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+from support import call, check, integers, normal, pallascope, pl, whole
+
+
+def copy_kernel(x_ref, o_ref):
+    o_ref[...] = x_ref[...]
+
+
+def through(x):
+    """x, from a kernel."""
+    return call(copy_kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+
+def operations(kernel):
+    """Of each operation around kernels, in order: the arrays that it reads and those that it
+    writes."""
+    found = []
+
+    def look(region):
+        for operation in region["operations"]:
+            starts = [inner for inner in operation.get("regions", [{"operations": []}])[0]["operations"]
+                      if inner["op"] == "dma_start"]
+            if operation["op"] == "run_scoped" and starts:
+                arguments = operation["regions"][0]["arguments"]
+                reads = [start["operands"][0] for start in starts
+                         if start["operands"][0] not in arguments]
+                found.append((len(reads), len(starts) - len(reads)))
+            elif operation["op"] in ("run_scoped", "scan", "while", "cond"):
+                for inner in operation["regions"]:
+                    look(inner)
+
+    look(kernel.document["body"])
+    return found
+
+
+def pipelines(kernel):
+    """How many arrays each has."""
+    return [len(operation["operands"]) for operation in _all(kernel.document["body"])
+            if operation["op"] == "pipeline"]
+
+
+def _all(region):
+    for operation in region.get("operations", []):
+        yield operation
+        for inner in operation.get("regions", []):
+            yield from _all(inner)
+
+
+def test_what_follows_by_element_is_one_operation():
+    x, y = normal(16, 128), normal(16, 128, seed=1)
+    kernel = check(lambda x, y: through(jnp.where(x > 0, x * 2 + 1, jnp.abs(y)) / 3), x, y)
+    assert operations(kernel) == [(2, 1)]
+
+
+def test_what_others_need_is_written_once_and_what_nobody_needs_never():
+    def fn(x):
+        y = x + 1
+        z = y * 2
+        return through(z) + y, through(y - z) * z
+
+    assert operations(check(fn, normal(16, 128))) == [(1, 2), (2, 1), (2, 1), (2, 1)]
+
+
+def test_operations_without_anything_in_common_stay_apart():
+    x, y = normal(16, 128), normal(16, 128, seed=1)
+    kernel = check(lambda x, y: through(jnp.concatenate([x + 1, y * 3])), x, y)
+    assert operations(kernel) == [(2, 1)]
+
+    def fn(x, y):
+        a, b = x + 1, y * 3  # neither waits for the other's arrays
+        return through(a), through(b)
+
+    assert operations(check(fn, x, y)) == [(1, 1), (1, 1)]
+
+
+def test_what_moves_elements_is_part_of_it():
+    def fn(x, rows):
+        y = jnp.roll(x, 3, axis=0) + jnp.arange(16, dtype=jnp.float32)[:, None]  # a constant
+        return through(jnp.pad(y[:, ::2], ((0, 0), (64, 0)))[rows].T)
+
+    kernel = check(fn, normal(16, 128), integers(16, least=0, most=16))
+    assert operations(kernel) == [(3, 1)]
+
+
+def test_a_reduction_ends_it():
+    x = normal(16, 128)
+    kernel = check(lambda x: through(jax.nn.softmax(x * 2, axis=1)), x, terms=128.0)
+    # The doubles and their maximum, powers and their sum, quotients.
+    assert operations(kernel) == [(1, 2), (2, 2), (2, 1)]
+
+
+def test_what_a_kernel_changes_in_place_was_read_before():
+    def fn(x):
+        x = through(x)
+        double = x * 2
+        moved = call(lambda a, o: o.__setitem__(..., a[...] + 1), grid=(1,), in_specs=[whole(x)],
+                     out_specs=whole(x), input_output_aliases={0: 0},
+                     out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+        return moved + double
+
+    kernel = check(fn, normal(16, 128))
+    assert operations(kernel) == [(1, 1), (2, 1)]  # no copy of x
+
+
+def test_in_branches_and_loops_with_kernels():
+    def turn(carry, row):
+        carry = through(carry * 2 + row) - 1
+        return carry, jnp.tanh(carry) * row
+
+    def fn(x, rows):
+        found, each = lax.scan(turn, x + 1, rows)
+        return lax.cond(rows[0, 0, 0] > 0, lambda a: through(a * 3 + 1) - a,
+                        lambda a: (a + 2) * 2, found), each
+
+    kernel = check(fn, normal(16, 128), normal(3, 16, 128, seed=1), terms=64.0)
+    assert operations(kernel)[0] == (1, 1)
+
+
+def test_large_arrays_go_by_rows_in_one_pipeline():
+    x, y = normal(1024, 1024), normal(1024, 1024, seed=1)
+
+    def fn(x, y):
+        z = jnp.maximum(x * y + 1, 0) - y
+        return call(copy_kernel, grid=(8,), in_specs=[pl.BlockSpec((128, 1024), lambda i: (i, 0))],
+                    out_specs=pl.BlockSpec((128, 1024), lambda i: (i, 0)),
+                    out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(z)
+
+    kernel = check(fn, x, y)
+    assert operations(kernel) == []
+    assert pipelines(kernel) == [3, 2]
+    lines = {operation["location"] for operation in _all(kernel.document["body"])
+             if operation["op"] in ("mul", "max", "sub")}
+    assert len(lines) == 1  # of the author
+
+
+def test_each_of_its_operations_has_its_own_line():
+    def fn(x):
+        y = x * 2
+        y = y + 1
+        return through(y)
+
+    kernel = check(fn, normal(16, 128))
+    lines = [kernel.document["locations"][operation["location"]]["line"]
+             for operation in _all(kernel.document["body"]) if operation["op"] in ("mul", "add")]
+    first = fn.__code__.co_firstlineno
+    assert lines == [first + 1, first + 2]
+
+
+def test_constants_of_one_element_need_no_memory():
+    kernel = check(lambda x: through(x * jnp.zeros((16, 128)) + jnp.full((16, 128), 2.5)),
+                   normal(16, 128))
+    assert operations(kernel) == [(1, 1)]
+    table = np.arange(16 * 128, dtype=np.float32).reshape(16, 128)
+    assert operations(check(lambda x: through(x + table), normal(16, 128))) == [(2, 1)]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "int8", "bool"])
+def test_of_other_dtypes(dtype):
+    x = integers(32, 128, least=0, most=2).astype(dtype)
+    y = integers(32, 128, least=0, most=2, seed=1).astype(dtype)
+    kernel = check(lambda x, y: through(
+        jnp.where(jnp.logical_or(x, y), x, y).astype(jnp.int32) + 1), x, y)
+    assert operations(kernel) == [(2, 1)]
+
+
+def test_what_is_not_captured_is_named_with_its_line():
+    def fn(x):
+        y = x + 1
+        z = y.astype(jnp.complex64)
+        return through(jnp.real(z))
+
+    with pytest.raises(pallascope.UnsupportedError) as error:
+        pallascope.capture(fn, normal(16, 128))
+    assert f":{fn.__code__.co_firstlineno + 2}" in str(error.value)
