@@ -50,6 +50,12 @@ public:
         return *m_elements;
     }
 
+    // Whether neither has been changed since one was a copy of the other.
+    [[nodiscard]] bool sharesWith(const SharedList& other) const
+    {
+        return m_elements == other.m_elements;
+    }
+
     friend bool operator==(const SharedList& a, const SharedList& b)
     {
         return a.m_elements == b.m_elements

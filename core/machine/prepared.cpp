@@ -1,5 +1,6 @@
 #include "core/machine/prepared.h"
 
+#include "core/base/check.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/static_findings.h"
 #include "core/machine/written.h"
@@ -81,6 +82,9 @@ Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program, cons
     Result<Description> description = Description::of(program, chip, layout, *plan, rows);
     if (!description) {
         return description.error();
+    }
+    if (Status status = trace::checkInfo(description->info); rows && !status) {
+        checkFailed(status.error().message, __FILE__, __LINE__); // as Recorder::finish would
     }
     std::vector<trace::Finding> findings = staticFindings(program, chip, *plan, *description);
     RefUses uses(program, needed);

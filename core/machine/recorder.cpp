@@ -399,7 +399,7 @@ Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
     }
     builder.info.events = m_position.events;
     builder.end = end;
-    return std::move(builder).finish();
+    return std::move(builder).finish(&m_description.info);
 }
 
 } // namespace pallascope::machine

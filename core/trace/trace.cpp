@@ -6,9 +6,14 @@
 
 namespace pallascope::trace {
 
-Result<std::shared_ptr<const Trace>> TraceBuilder::finish() &&
+Status checkInfo(const Info& info)
 {
-    if (Status status = validateInfo(info); !status) {
+    return validateInfo(info, nullptr);
+}
+
+Result<std::shared_ptr<const Trace>> TraceBuilder::finish(const Info* checked) &&
+{
+    if (Status status = validateInfo(info, checked); !status) {
         return status.error();
     }
     if (Status status = validateRows(*this); !status) {

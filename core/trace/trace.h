@@ -147,6 +147,9 @@ private:
     Picoseconds m_end;
 };
 
+// That an info keeps the rules which its comments state, as TraceBuilder::finish asks.
+[[nodiscard]] Status checkInfo(const Info& info);
+
 // Collects rows, then checks them and gives them away as a Trace.
 class TraceBuilder
 {
@@ -163,8 +166,9 @@ public:
     // Validates every rule that the column comments state (sorted, non-overlapping per track,
     // indices in range, times within [0, end], per-link FIFO) and moves the columns into the trace.
     // The error names the column and row; a file that breaks a rule is bad input, a run that does
-    // is a bug.
-    [[nodiscard]] Result<std::shared_ptr<const Trace>> finish() &&;
+    // is a bug. `checked`: an info that checkInfo found right; lists that `info` shares with it are
+    // not looked through again.
+    [[nodiscard]] Result<std::shared_ptr<const Trace>> finish(const Info* checked = nullptr) &&;
 };
 
 } // namespace pallascope::trace

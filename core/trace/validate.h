@@ -24,7 +24,8 @@ template<class... Args>
 // Blocks of an operand's array; validateInfo has checked that it fits.
 [[nodiscard]] std::int64_t blockTotal(const Operand& operand);
 
-[[nodiscard]] Status validateInfo(const Info& info);
+// `checked`, unless null, was found right before.
+[[nodiscard]] Status validateInfo(const Info& info, const Info* checked);
 [[nodiscard]] Status validateRows(const TraceBuilder& rows);
 // That all segments together do no more than can be counted; validateRows asks it.
 [[nodiscard]] Status validateWork(const TraceBuilder& rows);
