@@ -181,10 +181,12 @@ void Painter::wait(const Lane& lane, const Bar& bar)
     const double from = std::max(bar.x0, m_axis.left) + 3;
     const double to = std::min(bar.x1, right()) - 3;
     const int size = lane.h >= 14 ? 11 : 10;
+    const double inset =
+        lane.agents.empty() || lane.h >= 16 ? 2 : 1; // of low lanes the frame stays
     for (const std::string& text : bar.labels) {
         const double wide = std::ceil(textWidth(text, size, Weight::Medium)) + 6;
         if (wide <= to - from && lane.h >= 12) {
-            m_canvas.fill(from, lane.y + 2, wide, lane.h - 4, Role::View);
+            m_canvas.fill(from, lane.y + inset, wide, lane.h - 2 * inset, Role::View);
             m_canvas.text(from + 3, lane.y, wide, lane.h, text, {size, Role::Wait, Weight::Medium});
             return;
         }
