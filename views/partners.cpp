@@ -1,6 +1,7 @@
 #include "views/partners.h"
 
 #include "core/trace/lookup.h"
+#include "views/layout/timeline.h"
 
 #include <algorithm>
 
@@ -115,6 +116,10 @@ Partners::Partners(const layout::RunView& run, const layout::ViewState& state, c
     case TargetKind::Print:
         add(target.kind, target.a, target.b);
         break;
+    case TargetKind::Moment:
+        add(target.kind, target.a, target.b);
+        addAwaited(run, target);
+        break;
     }
 }
 
@@ -134,6 +139,20 @@ void Partners::addCopy(const Trace& trace, std::size_t copy)
     }
     for (const std::size_t wait : waitsFor(trace, copy)) {
         add(TargetKind::Wait, static_cast<std::int64_t>(wait));
+    }
+}
+
+// What the agents of a lane of waits wait for.
+void Partners::addAwaited(const layout::RunView& run, const Target& moment)
+{
+    const auto lane = layout::timeline::laneOf(run, moment.a);
+    if (!lane || lane->role != layout::Role::Wait) {
+        return;
+    }
+    for (const std::int32_t wait : layout::timeline::rowsAt(run, *lane, Picoseconds(moment.b))) {
+        if (const std::int32_t copy = run.trace->waits().copy[row(wait)]; copy != kNone) {
+            addCopy(*run.trace, row(copy));
+        }
     }
 }
 

@@ -12,7 +12,8 @@ class Partners
 {
 public:
     Partners() = default;
-    // O(log n); nothing for targets that stand for nothing in the run (lanes, the time axis).
+    // O(log n), of a moment O(n); nothing for targets that stand for nothing in the run (lanes, the
+    // time axis).
     Partners(const layout::RunView& run, const layout::ViewState& state,
              const layout::Target& target);
 
@@ -24,6 +25,7 @@ public:
 private:
     void add(layout::TargetKind kind, std::int64_t a, std::int64_t b = -1);
     void addCopy(const trace::Trace& trace, std::size_t copy);
+    void addAwaited(const layout::RunView& run, const layout::Target& moment);
     void addSource(const trace::Trace& trace, std::int32_t operation);
 
     std::vector<layout::Target> m_targets;

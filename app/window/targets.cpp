@@ -101,6 +101,8 @@ std::optional<Picoseconds> timeOf(const Trace& trace, const layout::Target& targ
                              : nextRun(trace, now, {target.a});
     case TargetKind::Time:
         return Picoseconds(target.a);
+    case TargetKind::Moment:
+        return Picoseconds(target.b);
     case TargetKind::Finding:
         if (target.a < 0 || static_cast<std::size_t>(target.a) >= info.findings.size()) {
             return std::nullopt;

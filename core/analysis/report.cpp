@@ -1,6 +1,7 @@
 #include "core/analysis/report.h"
 
 #include "core/chip/chip.h"
+#include "core/trace/agents.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,6 +39,7 @@ private:
     void memory(Report& report) const;
     void bound(Report& report) const;
     void roofline(Report& report) const;
+    [[nodiscard]] std::int64_t owners(std::size_t unit) const;
     [[nodiscard]] Picoseconds unitBusy(std::size_t unit) const;
     [[nodiscard]] std::optional<Roof> peak(const Report& report) const;
 
@@ -170,6 +172,32 @@ void Accounting::memory(Report& report) const
     report.vmemScopedLimit = memory.scopedLimit.value_or(memory.capacity);
 }
 
+// How many of the agents that take part own a unit; all where the chip has none of such a kind. The
+// first kind has the units that nobody owns.
+std::int64_t Accounting::owners(std::size_t unit) const
+{
+    const auto has = [&](const chip::AgentKind& kind) {
+        return std::any_of(kind.units.begin(), kind.units.end(), [&](std::int32_t owned) {
+            return m_chip.units[static_cast<std::size_t>(owned)].name == m_info.units[unit].name;
+        });
+    };
+    const bool isOwned = std::any_of(m_chip.agents.begin(), m_chip.agents.end(), has);
+    const std::int64_t used = agentsUsed(m_info);
+    std::int64_t owning = 0, known = 0;
+    for (std::size_t agent = 0;
+         agent < std::min(m_info.agents.size(), static_cast<std::size_t>(used)); ++agent) {
+        const std::string name = trace::kindOfAgent(m_info.agents[agent]);
+        const auto kind =
+            std::find_if(m_chip.agents.begin(), m_chip.agents.end(),
+                         [&](const chip::AgentKind& one) { return name.ends_with(one.name); });
+        if (kind != m_chip.agents.end()) {
+            ++known;
+            owning += (isOwned ? has(*kind) : kind == m_chip.agents.begin()) ? 1 : 0;
+        }
+    }
+    return known == 0 ? used : std::max<std::int64_t>(1, owning);
+}
+
 Picoseconds Accounting::unitBusy(std::size_t unit) const
 {
     Picoseconds busy;
@@ -189,7 +217,7 @@ Picoseconds Accounting::unitBusy(std::size_t unit) const
             busy += Picoseconds(static_cast<std::int64_t>(share)) * m_sums.instances[id];
         }
     }
-    return Picoseconds(busy.value() / agentsUsed(m_info)); // the average
+    return Picoseconds(busy.value() / owners(unit)); // the average
 }
 
 void Accounting::bound(Report& report) const

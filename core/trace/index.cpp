@@ -156,6 +156,11 @@ Index::Index(std::shared_ptr<const Trace> trace)
     , m_sums(std::make_shared<const Sums>(*m_trace))
 {}
 
+const Agents& Index::agents() const
+{
+    return m_sums->agents;
+}
+
 Picoseconds Index::unitBusy(std::int32_t unit, Picoseconds time) const
 {
     PALLASCOPE_CHECK(unit >= 0 && at(unit) < m_trace->info().units.size());

@@ -111,7 +111,8 @@ std::int64_t busyWithin(const SegmentTemplate& segment, std::int32_t unit, std::
 }
 
 Index::Sums::Sums(const Trace& trace)
-    : segments(trace.info().units.size() + 1)
+    : agents(agentsOf(trace))
+    , segments(trace.info().units.size() + 1)
     , waits(1)
 {
     addSegments(trace);

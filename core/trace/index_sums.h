@@ -77,6 +77,7 @@ struct Lane
 
 struct Index::Sums
 {
+    Agents agents;
     std::vector<std::int64_t> busyOf;                // full busy time: template * units + unit
     std::vector<std::int64_t> flopsOf;               // by template
     PrefixSums segments;                             // busy time by unit, then FLOPs

@@ -2,6 +2,7 @@
 // to the run. "At t" means: what has begun at or before t and not yet ended.
 #pragma once
 
+#include "core/trace/agents.h"
 #include "core/trace/trace.h"
 
 #include <limits>
@@ -135,6 +136,8 @@ public:
     explicit Index(std::shared_ptr<const Trace> trace);
 
     [[nodiscard]] const Trace& trace() const { return *m_trace; }
+
+    [[nodiscard]] const Agents& agents() const;
 
     // Busy time in [0, t) of a unit, of a link (both directions, or one), and of non-zero waits.
     [[nodiscard]] Picoseconds unitBusy(std::int32_t unit, Picoseconds t) const;

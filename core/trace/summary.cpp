@@ -98,10 +98,15 @@ void Summarizer::addWait(std::int32_t step, Picoseconds begin, Picoseconds end)
 
 void Summarizer::count(const Wait& wait)
 {
-    if (wait.step != kNone && wait.step != m_stalled) {
-        m_stalled = wait.step;
-        ++m_sums.stalledSteps;
+    if (wait.step == kNone) {
+        return;
     }
+    const auto step = static_cast<std::size_t>(wait.step);
+    if (step >= m_stalled.size()) {
+        m_stalled.resize(step + 1, false);
+    }
+    m_sums.stalledSteps += m_stalled[step] ? 0 : 1;
+    m_stalled[step] = true;
 }
 
 Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picoseconds lastStepEnd,

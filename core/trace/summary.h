@@ -87,8 +87,8 @@ private:
     std::size_t m_next = 0;
     std::int64_t m_covered = 0, m_until = 0;
     std::vector<Wait> m_waits; // of step 0 and outside steps: where they count is known at the end
-    std::int32_t m_stalled = kNone;
-    Picoseconds m_outside; // segments of no step since the last one of a step
+    std::vector<bool> m_stalled; // by step; those of several agents lie between each other
+    Picoseconds m_outside;       // segments of no step since the last one of a step
     bool m_inSteps = false;
 };
 

@@ -1,6 +1,7 @@
 // The numbers of a report against sums over the trace's columns, one row at a time.
 #include "core/base/shape.h"
 #include "tests/analysis/runs.h"
+#include "tests/chip/chip_file.h"
 
 #include <gtest/gtest.h>
 
@@ -345,6 +346,37 @@ TEST(Report, aTraceWithABrokenChipOrWithoutALinkIsRefused)
     ASSERT_FALSE(without);
     EXPECT_EQ(without.error().message, "The trace lists no link, so it has no roofline; a trace of "
                                        "a chip with one is right.");
+}
+
+// Two subcores beside the core have units of their own.
+TEST(Report, averagesAUnitOverTheAgentsThatOwnIt)
+{
+    const auto busyOf = [](trace::TraceBuilder builder, const std::string& unit) {
+        builder.info.chipJson = chip::chipText("tpu_v7x");
+        const Report report = analysis::report(*std::move(builder).finish().value()).value();
+        const std::map<std::string, Picoseconds> busy(report.busy.begin(), report.busy.end());
+        return busy.at(unit);
+    };
+    trace::TraceBuilder builder = mainJobBuilder();
+    builder.info.units.push_back({"SC VPU", trace::UnitKind::Vector});
+    for (trace::SegmentTemplate& segment : builder.info.templates.edit()) {
+        segment.flopsByUnit.emplace_back(0);
+        segment.executedFlopsByUnit.emplace_back(0);
+    }
+    const Picoseconds alone = busyOf(builder, "MXU");
+    builder.info.agents = {"TensorCore 0", "SparseCore 0 vector subcore 0",
+                           "SparseCore 0 vector subcore 1"};
+    builder.info.semaphores = {{"sem", "semaphore", 2}};
+    builder.waits.semaphore.assign(builder.waits.size(), trace::kNone);
+    EXPECT_EQ(busyOf(builder, "MXU"), alone);
+    for (trace::SegmentTemplate& segment : builder.info.templates.edit()) {
+        for (trace::Mark& mark : segment.marks) {
+            mark.unit = mark.unit == 0 ? static_cast<std::int32_t>(builder.info.units.size()) - 1
+                                       : mark.unit;
+        }
+    }
+    EXPECT_EQ(busyOf(builder, "SC VPU").value(), alone.value() / 2);
+    EXPECT_EQ(busyOf(builder, "MXU"), Picoseconds(0));
 }
 
 } // namespace pallascope::analysis_test

@@ -11,6 +11,14 @@ namespace {
 
 constexpr std::int64_t kUs = 1'000'000;
 
+layout::RunView viewOf(std::shared_ptr<const trace::Trace> trace)
+{
+    layout::RunView run;
+    run.trace = std::move(trace);
+    run.index = std::make_shared<trace::Index>(run.trace);
+    return run;
+}
+
 // Two devices with two links and one agent each. Device 0 copies from 1 to 3 us and, over its other
 // link, from 2 to 4; device 1 from 1 to 2, and waits from 0 to 4.
 std::shared_ptr<const trace::Trace> twoDevices(std::size_t agents = 2)
@@ -75,10 +83,7 @@ layout::RunView manyDevices(int count)
         builder.waits.end.push_back(4 * kUs);
     }
     builder.end = Picoseconds(4 * kUs);
-    layout::RunView run;
-    run.trace = std::move(builder).finish().value();
-    run.index = std::make_shared<trace::Index>(run.trace);
-    return run;
+    return viewOf(std::move(builder).finish().value());
 }
 
 Lane laneOf(LaneKind kind, std::int32_t device)
@@ -98,9 +103,12 @@ TEST(TimelineOfDevices, countsWhatItsLinksDoAtOnceOnce)
     const Lane copies = laneOf(LaneKind::DeviceCopy, 0);
     EXPECT_EQ(deviceBusy(*trace, copies, Picoseconds(4 * kUs)), Picoseconds(3 * kUs));
     EXPECT_EQ(deviceBusy(*trace, copies, Picoseconds(5 * kUs / 2)), Picoseconds(3 * kUs / 2));
-    EXPECT_EQ(deviceBusy(*trace, laneOf(LaneKind::DeviceWait, 0), trace->end()), Picoseconds(0));
-    EXPECT_EQ(deviceBusy(*trace, laneOf(LaneKind::DeviceWait, 1), trace->end()),
-              Picoseconds(4 * kUs));
+    const layout::RunView run = viewOf(trace);
+    for (const Lane& lane : lanesOf(run, Level::Steps, 400)) {
+        if (lane.kind == LaneKind::DeviceWait) {
+            EXPECT_EQ(busy(run, lane, trace->end()), Picoseconds(lane.device * 4 * kUs));
+        }
+    }
 }
 
 // A file may name fewer cores than its links have devices.
@@ -125,7 +133,7 @@ TEST(TimelineOfDevices, hasBarsOfItsOwnRowsAlone)
     const std::vector<Bar> second = deviceBars(*trace, laneOf(LaneKind::DeviceCopy, 1), axis);
     ASSERT_EQ(second.size(), 1U);
     EXPECT_EQ(second[0].target.a, 2);
-    const std::vector<Bar> waits = deviceBars(*trace, laneOf(LaneKind::DeviceWait, 1), axis);
+    const std::vector<Bar> waits = waitBars(viewOf(trace), axis, 1);
     ASSERT_EQ(waits.size(), 1U);
     EXPECT_EQ(waits[0].x1, 400);
 }
@@ -198,9 +206,7 @@ TEST(TimelineOfCores, waitsThatOverlapHaveALaneEach)
         builder.waits.end.push_back((3 + core) * kUs);
     }
     builder.end = Picoseconds(5 * kUs);
-    layout::RunView run;
-    run.trace = std::move(builder).finish().value();
-    run.index = std::make_shared<trace::Index>(run.trace);
+    const layout::RunView run = viewOf(std::move(builder).finish().value());
 
     std::vector<Lane> waits = lanesOf(run, Level::Steps, 400);
     std::erase_if(waits, [](const Lane& lane) { return lane.kind == LaneKind::Unit; });
@@ -210,7 +216,7 @@ TEST(TimelineOfCores, waitsThatOverlapHaveALaneEach)
         const Lane& lane = waits[static_cast<std::size_t>(core)];
         EXPECT_EQ(lane.name, "wait " + std::to_string(core));
         EXPECT_EQ(busy(run, lane, Picoseconds(2 * kUs)), Picoseconds((2 - core) * kUs));
-        const std::vector<Bar> bars = deviceBars(*run.trace, lane, axis);
+        const std::vector<Bar> bars = waitBars(run, axis, core);
         ASSERT_EQ(bars.size(), 1U);
         EXPECT_EQ(bars[0].x0, 100 * core);
         EXPECT_EQ(bars[0].x1, 100 * (3 + core));

@@ -56,10 +56,9 @@ std::vector<Bar> barsOf(const RunView& run, const Lane& lane, const TimeAxis& ax
     case LaneKind::Unit:
         return unitBars(run, lane.unit, axis, level);
     case LaneKind::Wait:
+    case LaneKind::DeviceWait:
         return waitBars(run, axis);
     case LaneKind::DeviceCopy:
-    case LaneKind::DeviceWait:
-    case LaneKind::CoreWait:
         return deviceBars(*run.trace, lane, axis);
     }
     return {};

@@ -158,6 +158,20 @@ TEST(Sums, countAStepThatWaitsAsSoonAsItsBodyBegins)
     EXPECT_EQ(trace::summaryOf(*trace).stalledSteps, 2);
 }
 
+// The waits of two cores' steps lie between each other.
+TEST(Sums, aStepThatWaitsTwiceIsOne)
+{
+    trace::Summarizer sums{trace::Info()};
+    for (const std::int64_t at : {10, 20, 30}) {
+        for (const std::int32_t step : {1, 2}) {
+            sums.addWait(step, Picoseconds(at + step), Picoseconds(at + step + 5));
+        }
+    }
+    const trace::Summary all =
+        std::move(sums).finish(3, Picoseconds(5), Picoseconds(40), Picoseconds(50));
+    EXPECT_EQ(all.stalledSteps, 2);
+}
+
 // The time in which nothing runs, counted instant by instant.
 TEST(Sums, idleTimeIsWhatNeitherSegmentsNorCopiesCover)
 {

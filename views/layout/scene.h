@@ -151,7 +151,8 @@ enum class TargetKind : std::uint8_t
     Finding,
     Print,
     Lane,
-    Time
+    Time,
+    Moment // of a lane that several agents share
 };
 
 // The thing a place in a picture stands for; the same thing has the same target in every view.
@@ -159,10 +160,10 @@ struct Target
 {
     TargetKind kind = TargetKind::None;
     // Row or index. Block: the operand; SourceLine: the file; Time: picoseconds, -1 where the
-    // pointer's place says it; Lane: 0 copy in, 1 copy out, 2 waits, 3 + unit.
+    // pointer's place says it; Lane and Moment: 0 copy in, 1 copy out, 2 waits, 3 + unit.
     std::int64_t a = -1;
     // Block: the block number; SourceLine: the line; Operation: row of Segments; Step: the last of
-    // several.
+    // several; Moment: picoseconds.
     std::int64_t b = -1;
     bool operator==(const Target&) const = default;
 };

@@ -10,6 +10,12 @@ namespace pallascope::layout {
 
 namespace timeline {
 
+namespace {
+
+constexpr double kHeadLine = 13; // px of a second line in a lane's head
+
+} // namespace
+
 Painter::Painter(const RunView& run, const ViewState& state, Size size)
     : m_run(run)
     , m_trace(*run.trace)
@@ -94,20 +100,49 @@ void Painter::head(const Lane& lane)
 {
     const Target target = {TargetKind::Lane, laneNumber(lane), -1};
     m_canvas.hit(0, lane.y, kHead, lane.h, target);
+    // With two lines the name has the upper one.
+    const double high = headOfMany(lane) ? lane.h - kHeadLine
+                        : lane.folded    ? 2 * lane.h + 1
+                                         : lane.h;
     const double mark = std::min(lane.h, 8.0);
-    m_canvas.fill(10, lane.y + std::floor((lane.h - mark) / 2), 3, mark, lane.role);
+    m_canvas.fill(10, lane.y + std::floor(((lane.folded ? lane.h : high) - mark) / 2), 3, mark,
+                  lane.role);
     if (!lane.name.empty()) { // else the head of the lane above is its own too
-        const double high = lane.folded ? 2 * lane.h + 1 : lane.h;
         m_canvas.text(18, lane.y, 54, high, lane.name, {11, Role::Text, Weight::Medium});
         const Picoseconds from = std::clamp(m_axis.range.begin, Picoseconds(0), m_trace.end());
         const Picoseconds to = std::clamp(m_axis.range.end, from, m_trace.end());
-        const Picoseconds busyTime = busy(m_run, lane, to) - busy(m_run, lane, from);
+        const std::vector<Picoseconds> by = busyBy(m_run, lane, {from, to});
+        const Picoseconds busyTime = by[1] - by[0];
         const double share = to > from ? ratio(busyTime, to - from) : 0;
         m_canvas.text(
             50, lane.y, kHead - 60, high, percentText(share, 0),
             {11, busyTime.value() > 0 ? Role::Text2 : Role::Text3, Weight::Regular, Align::Right});
     }
     m_canvas.fill(m_axis.left, lane.y + lane.h + 1, m_axis.width, 1, Role::Grid);
+}
+
+bool Painter::headOfMany(const Lane& lane)
+{
+    constexpr double kTwoLines = 26; // px
+    const auto& kinds = m_run.index->agents().kinds;
+    const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const trace::AgentKind& one) {
+        return one.agents == lane.agents;
+    });
+    if (lane.h < kTwoLines || lane.agents.size() < 2 || lane.folded || kind == kinds.end()) {
+        return false;
+    }
+    // "32 SparseCore vector subcores", or as many of the last words as fit.
+    const double top = lane.y + std::floor((lane.h - kHeadLine) / 2) + kHeadLine / 2;
+    for (std::size_t from = 0; from < kind->name.size(); ++from) {
+        const std::string words = countText(static_cast<std::int64_t>(lane.agents.size())) + " "
+                                  + kind->name.substr(from) + "s";
+        if (textWidth(words, 10) <= kHead - 28) {
+            m_canvas.text(18, top, kHead - 28, kHeadLine, words, {10, Role::Text3});
+            return true;
+        }
+        from = std::min(kind->name.find(' ', from), kind->name.size());
+    }
+    return false;
 }
 
 void Painter::linkBracket()

@@ -4,6 +4,7 @@
 #include "views/layout/canvas.h"
 #include "views/layout/layouts.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,7 @@ enum class LaneKind
     Unit,
     Wait,
     DeviceCopy, // in both directions, of one device
-    DeviceWait,
-    CoreWait // of one core, where the one device has several
+    DeviceWait
 };
 
 struct Lane
@@ -52,23 +52,30 @@ struct Lane
     std::string name;
     Role role = Role::Scalar;
     std::int32_t device = -1;
-    std::int32_t core = -1;
+    // Whose unit it is, or who waits; empty in a run of one agent. Its busy share is their average.
+    std::vector<std::int32_t> agents;
     bool used = true;    // busy at all during the run; else only its head is shown
     bool folded = false; // copies and waits of a device, close together under one head
     double y = 0, h = 0;
 };
 
 // Top to bottom, with heights that fill `height` as far as they may grow or shrink. Where that is
-// not enough for devices, theirs fold, units without work go, and at last devices from the end.
+// not enough: the waits of many agents share a lane for each kind, and units without work go; of
+// devices the lanes fold, and at last devices go from the end.
 [[nodiscard]] std::vector<Lane> lanesOf(const RunView& run, Level level, double height);
 // Target::a of TargetKind::Lane: 0 copy in, 1 copy out, 2 waits, 3 + unit; of devices
-// from kDeviceLanes on, two each; of cores from kCoreLanes on.
+// from kDeviceLanes on, two each; waits of one of several agents from kAgentLanes on, of kinds of
+// agents from kKindLanes on, by their first agent.
 inline constexpr std::int64_t kDeviceLanes = std::int64_t{1} << 32;
-inline constexpr std::int64_t kCoreLanes = std::int64_t{1} << 34;
+inline constexpr std::int64_t kAgentLanes = std::int64_t{1} << 34;
+inline constexpr std::int64_t kKindLanes = std::int64_t{1} << 35;
 [[nodiscard]] std::int64_t laneNumber(const Lane& lane);
+[[nodiscard]] std::optional<Lane> laneOf(const RunView& run, std::int64_t number);
 
-// Busy time of a lane in [0, t); of units and waits the average of the agents that work.
+// Busy time of a lane in [0, t), of several agents the average; for all of some times that ascend.
 [[nodiscard]] Picoseconds busy(const RunView& run, const Lane& lane, Picoseconds t);
+[[nodiscard]] std::vector<Picoseconds> busyBy(const RunView& run, const Lane& lane,
+                                              const std::vector<Picoseconds>& times);
 
 struct Bar
 {
@@ -83,14 +90,46 @@ struct Bar
 // At most one bar per pixel, ascending, not overlapping.
 [[nodiscard]] std::vector<Bar> copyBars(const RunView& run, bool out, const TimeAxis& axis,
                                         Level level);
+// Of several agents that of one, which must be told.
 [[nodiscard]] std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis& axis,
-                                        Level level);
-[[nodiscard]] std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis);
+                                        Level level, std::int32_t agent = trace::kNone);
+[[nodiscard]] std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis,
+                                        std::int32_t agent = trace::kNone);
 
-// Each device has its lanes, or each core of the one device a lane of its own for waits: there are
-// several, and not too many rows.
+// A lane of several agents has a track for each where they can be told apart, the first on top:
+// what is drawn of the lane's height is the share of them that is busy. Else it is drawn as shares.
+struct Track
+{
+    std::int32_t agent = 0;
+    double y = 0, h = 0;
+};
+
+[[nodiscard]] std::vector<Track> tracksOf(const Lane& lane);
+
+// One pixel of such a lane: how much of its agents is busy, or waits, on average over its time.
+struct Share
+{
+    double share = 0;                 // 0 to 1
+    std::int64_t rows = 0;            // of Segments or Waits that reach into it
+    std::int64_t row = -1;            // if there is only one
+    std::uint64_t which = 0;          // differs, as good as surely, where other rows do
+    std::optional<Picoseconds> begin; // of the first that begins in it
+};
+
+// From the plot's left edge on, one per pixel.
+[[nodiscard]] std::vector<Share> sharesOf(const RunView& run, const Lane& lane,
+                                          const TimeAxis& axis);
+
+// The rows of Segments or Waits by which agents of a lane are busy at t.
+[[nodiscard]] std::vector<std::int32_t> rowsAt(const RunView& run, const Lane& lane, Picoseconds t);
+
+// What a unit does at t in a segment, a row of Segments; null: nothing.
+[[nodiscard]] const trace::Mark* markAt(const trace::Trace& trace, std::size_t segment,
+                                        std::int32_t unit, Picoseconds t);
+
+// Each device has its lanes: there are several, and not too many rows.
 [[nodiscard]] bool hasDeviceLanes(const trace::Trace& trace);
-[[nodiscard]] bool hasCoreWaits(const trace::Trace& trace);
+// Copies of the lane's device.
 [[nodiscard]] Picoseconds deviceBusy(const trace::Trace& trace, const Lane& lane, Picoseconds t);
 [[nodiscard]] std::vector<Bar> deviceBars(const trace::Trace& trace, const Lane& lane,
                                           const TimeAxis& axis);

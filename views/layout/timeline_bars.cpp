@@ -4,6 +4,7 @@
 #include "core/trace/mark_time.h"
 #include "views/layout/timeline.h"
 #include "views/layout/timeline_plot.h"
+#include "views/layout/unit_state.h"
 #include "views/layout/view_parts.h"
 
 #include <algorithm>
@@ -40,6 +41,67 @@ std::vector<std::string> copyLabels(const trace::Trace& trace, std::size_t copy)
     std::string name = trace::copyName(trace, copy);
     return {name + " " + bytesText(Bytes(copies.bytes[copy])), std::move(name)};
 }
+
+std::vector<std::string> waitLabels(const RunView& run, std::size_t wait)
+{
+    const trace::Waits& waits = run.trace->waits();
+    const auto row = static_cast<std::int32_t>(wait);
+    const std::string time = timeText(Picoseconds(waits.end[wait] - waits.begin[wait]));
+    std::string name = trace::awaitedName(*run.trace, row);
+    if (name.empty() && run.index->agents().size() > 1 && waitsForOthers(*run.trace, row)) {
+        name = "the others";
+    }
+    return name.empty()
+               ? std::vector{time}
+               : std::vector{"for " + name + " " + time, name + " " + time, "for " + name, name};
+}
+
+// Rows of Segments of one agent, with what it asks of its units by hand; of a run of one agent all.
+class SegmentRows
+{
+public:
+    SegmentRows(const RunView& run, std::int32_t agent)
+        : m_segments(run.trace->segments())
+        , m_owner(run.index->agents().ownerOf)
+        , m_agent(agent)
+    {
+        for (const trace::SegmentTemplate& segment : run.trace->info().templates) {
+            m_longest = std::max(m_longest, segment.duration.value());
+        }
+    }
+
+    [[nodiscard]] bool has(std::size_t row) const
+    {
+        return m_agent == trace::kNone
+               || m_owner[static_cast<std::size_t>(m_segments.agent[row])] == m_agent;
+    }
+
+    // The first that may last beyond t.
+    [[nodiscard]] std::size_t first(std::int64_t t) const
+    {
+        if (m_agent != trace::kNone) {
+            return firstAfter(m_segments.begin, t - m_longest);
+        }
+        const std::size_t row = firstAfter(m_segments.begin, t);
+        return row - (row > 0 ? 1 : 0);
+    }
+
+    // Behind `row` the first that begins at t or lasts beyond it; those before are thin.
+    [[nodiscard]] std::size_t next(std::size_t row, std::int64_t t) const
+    {
+        std::size_t next = firstAtLeast(m_segments.begin, t);
+        while (next > row + 1 && !has(next - 1)) {
+            --next;
+        }
+        return std::max(row + 1, next - std::min<std::size_t>(next, 1));
+    }
+
+private:
+    const trace::Segments& m_segments;
+    const std::vector<std::int32_t>& m_owner;
+    std::int32_t m_agent;
+    std::int64_t m_longest = 0;
+};
 
 // Marks of one unit in one template, in order of time.
 std::vector<trace::Mark> marksOf(const trace::SegmentTemplate& segment, std::int32_t unit)
@@ -165,7 +227,8 @@ std::vector<Bar> copyBars(const RunView& run, bool out, const TimeAxis& axis, Le
     return bars;
 }
 
-std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis& axis, Level level)
+std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis& axis, Level level,
+                          std::int32_t agent)
 {
     const trace::Info& info = run.trace->info();
     const trace::Segments& segments = run.trace->segments();
@@ -174,9 +237,13 @@ std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis&
     const Role role = parts::unitRole(info.units[static_cast<std::size_t>(unit)].kind);
     std::vector<std::optional<std::vector<trace::Mark>>> marksOfTemplate(info.templates.size());
     std::vector<Bar> bars;
-    std::size_t row = firstAfter(segments.begin, plot.begin);
-    row -= row > 0 ? 1 : 0;
+    const SegmentRows rows(run, agent);
+    std::size_t row = rows.first(plot.begin);
     while (row < segments.size() && segments.begin[row] < plot.end) {
+        if (!rows.has(row)) {
+            ++row;
+            continue;
+        }
         const auto id = static_cast<std::size_t>(segments.templateId[row]);
         const trace::SegmentTemplate& segment = info.templates[id];
         if (!marksOfTemplate[id]) {
@@ -205,22 +272,21 @@ std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis&
                 bars.back().labels = operationLabels(info, one->operation, duration);
             }
         }
-        ++row;
-        if (thin && full) {
-            row = std::max(row, firstAtLeast(segments.begin, plot.timeAt(bars.back().x1)) - 1);
-        }
+        row = thin && full ? rows.next(row, plot.timeAt(bars.back().x1)) : row + 1;
     }
     return bars;
 }
 
-std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis)
+std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis, std::int32_t agent)
 {
     const trace::Waits& waits = run.trace->waits();
+    const bool all = agent == trace::kNone; // only then do their ends ascend
     const Plot plot(axis);
     std::vector<Bar> bars;
-    for (std::size_t row = firstAfter(waits.end, plot.begin);
+    for (std::size_t row = all ? firstAfter(waits.end, plot.begin) : 0;
          row < waits.size() && waits.begin[row] < plot.end;) {
-        if (waits.begin[row] == waits.end[row]) {
+        if (waits.begin[row] == waits.end[row]
+            || (!all && (waits.agent[row] != agent || waits.end[row] <= plot.begin))) {
             ++row;
             continue;
         }
@@ -230,18 +296,12 @@ std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis)
         bar.target = {TargetKind::Wait, static_cast<std::int64_t>(row), -1};
         bar.color = Role::Wait;
         if (!append(bars, plot, std::move(bar))) {
-            row = std::max(row + 1, firstAfter(waits.end, plot.timeAt(bars.back().x1) - 1));
+            row = all ? std::max(row + 1, firstAfter(waits.end, plot.timeAt(bars.back().x1) - 1))
+                      : row + 1;
             continue;
         }
         if (bars.back().x1 - bars.back().x0 >= kLeastLabelled) {
-            const std::string time = timeText(Picoseconds(waits.end[row] - waits.begin[row]));
-            const std::string name = trace::awaitedName(*run.trace, static_cast<std::int32_t>(row));
-            if (name.empty()) {
-                bars.back().labels = {time};
-            } else {
-                bars.back().labels = {"for " + name + " " + time, name + " " + time, "for " + name,
-                                      name};
-            }
+            bars.back().labels = waitLabels(run, row);
         }
         ++row;
     }

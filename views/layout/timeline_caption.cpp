@@ -10,8 +10,6 @@ namespace pallascope::layout::timeline {
 
 namespace {
 
-constexpr std::int32_t kAgent = 0; // one agent so far
-
 std::string strong(const std::string& text)
 {
     return "|" + text + "|";
@@ -85,10 +83,24 @@ std::string prologueText(const trace::Trace& trace, Picoseconds now)
     return text;
 }
 
+const std::vector<std::int32_t>& agentsOf(const RunView& run, std::int32_t unit)
+{
+    return run.index->agents().ofUnit[static_cast<std::size_t>(unit)];
+}
+
 std::string computeText(const RunView& run, std::size_t step, std::int32_t unit, Picoseconds now)
 {
     const trace::Steps& steps = run.trace->steps();
     const std::string& name = run.trace->info().units[static_cast<std::size_t>(unit)].name;
+    const std::vector<std::int32_t>& agents = agentsOf(run, unit);
+    if (agents.size() > 1) {
+        Lane lane;
+        lane.unit = unit;
+        lane.agents = agents;
+        const auto working = static_cast<std::int64_t>(rowsAt(run, lane, now).size());
+        return name + " busy on " + strong(countText(working)) + " of "
+               + countText(static_cast<std::int64_t>(agents.size())) + " cores";
+    }
     const Picoseconds before = run.index->unitBusy(unit, Picoseconds(steps.begin[step]));
     const Picoseconds done = run.index->unitBusy(unit, now) - before;
     const Picoseconds all = run.index->unitBusy(unit, Picoseconds(steps.end[step])) - before;
@@ -99,8 +111,10 @@ std::string stepText(const RunView& run, std::size_t step, Picoseconds now)
 {
     const trace::Trace& trace = *run.trace;
     const std::int32_t unit = mainUnit(run);
-    const std::int32_t wait = trace::waitAt(trace, kAgent, now);
-    const std::int32_t segment = trace::segmentAt(trace, kAgent, now);
+    const std::int32_t agent =
+        trace.info().pipelines[static_cast<std::size_t>(trace.steps().pipeline[step])].agent;
+    const std::int32_t wait = trace::waitAt(trace, agent, now);
+    const std::int32_t segment = trace::segmentAt(trace, agent, now);
     if (wait != trace::kNone) {
         const auto row = static_cast<std::size_t>(wait);
         const std::string left = timeText(Picoseconds(trace.waits().end[row]) - now);
@@ -143,7 +157,9 @@ std::string wholeRunText(const RunView& run)
     std::string text = strong(countText(count)) + (count == 1 ? " step in " : " steps in ")
                        + strong(timeText(trace.end()));
     if (const std::int32_t unit = mainUnit(run); unit != trace::kNone) {
-        const double share = ratio(run.index->unitBusy(unit, trace.end()), trace.end());
+        const auto agents =
+            static_cast<double>(std::max<std::size_t>(1, agentsOf(run, unit).size()));
+        const double share = ratio(run.index->unitBusy(unit, trace.end()), trace.end()) / agents;
         text += " · " + trace.info().units[static_cast<std::size_t>(unit)].name + " busy "
                 + strong(percentText(share, 1));
     }

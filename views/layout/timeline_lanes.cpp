@@ -1,5 +1,4 @@
-#include "core/analysis/report.h"
-#include "views/layout/timeline.h"
+#include "views/layout/timeline_fit.h"
 #include "views/layout/view_parts.h"
 
 #include <algorithm>
@@ -13,44 +12,6 @@ constexpr double kPxOfOperations = 400;
 constexpr double kPxOfSteps = 40;
 constexpr double kPxOfPeriods = 6;
 constexpr double kPxOfFold = 4; // least width of a folded bar
-constexpr double kHeadOnly = 12;
-constexpr double kLeastScale = 0.6;
-constexpr double kMostScale = 1.6;
-
-double baseHeight(const Lane& lane, const RunView& run, std::int32_t tallest)
-{
-    if (!lane.used) {
-        return kHeadOnly;
-    }
-    if (lane.folded) {
-        return 10;
-    }
-    switch (lane.kind) {
-    case LaneKind::CopyIn:
-    case LaneKind::CopyOut:
-        return 26;
-    case LaneKind::Wait:
-        return 18;
-    case LaneKind::DeviceCopy:
-    case LaneKind::DeviceWait:
-    case LaneKind::CoreWait:
-        return 14;
-    case LaneKind::Unit:
-        break;
-    }
-    if (lane.unit == tallest) {
-        return 30;
-    }
-    switch (run.trace->info().units[static_cast<std::size_t>(lane.unit)].kind) {
-    case trace::UnitKind::Matrix:
-        return 26;
-    case trace::UnitKind::Vector:
-    case trace::UnitKind::Scalar:
-        return 15;
-    default:
-        return 13;
-    }
-}
 
 bool mayHide(trace::UnitKind kind)
 {
@@ -58,56 +19,42 @@ bool mayHide(trace::UnitKind kind)
            || kind == trace::UnitKind::Store;
 }
 
-double gapBelow(const Lane& lane)
+// Of each agent, as long as they are not too many to be looked at one by one.
+void addWaits(std::vector<Lane>& lanes, const RunView& run)
 {
-    return lane.folded && lane.kind == LaneKind::DeviceCopy ? 1 : kLaneGap;
-}
-
-// With heights scaled.
-double sumOf(const std::vector<Lane>& lanes, double scale)
-{
-    double sum = 0;
-    for (const Lane& lane : lanes) {
-        sum += (lane.used ? std::floor(lane.h * scale) : lane.h) + gapBelow(lane);
+    const trace::Agents& agents = run.index->agents();
+    if (agents.size() <= 1) {
+        Lane lane = {LaneKind::Wait, -1, "wait", Role::Wait};
+        lane.used = busy(run, lane, run.trace->end()).value() > 0;
+        lanes.push_back(std::move(lane));
+        return;
     }
-    return sum;
-}
-
-void setHeights(std::vector<Lane>& lanes, const RunView& run, std::int32_t tallest)
-{
-    for (Lane& lane : lanes) {
-        lane.h = baseHeight(lane, run, tallest);
-    }
-}
-
-void fold(std::vector<Lane>& lanes)
-{
-    for (Lane& lane : lanes) {
-        if (lane.device >= 0) {
-            lane.folded = lane.used = true; // each is as high as the others
-            lane.name = lane.kind == LaneKind::DeviceCopy ? "device " + std::to_string(lane.device)
-                                                          : std::string();
+    const bool few = agents.size() <= kMostAgents && run.trace->waits().size() <= kMostWaits;
+    for (const trace::AgentKind& kind : agents.kinds) {
+        if (!few && kind.agents.size() > kFewAgents) {
+            lanes.push_back(waitLane(run, kind.agents));
+            continue;
+        }
+        for (const std::int32_t agent : kind.agents) {
+            lanes.push_back(waitLane(run, {agent}));
         }
     }
 }
 
-void fitDevices(std::vector<Lane>& lanes, const RunView& run, std::int32_t tallest, double room)
+std::vector<std::int32_t> agentsOfDevice(const RunView& run, std::int32_t device)
 {
-    if (lanes.empty() || lanes.front().device < 0 || sumOf(lanes, kLeastScale) <= room) {
-        return;
+    const trace::Info& info = run.trace->info();
+    const std::size_t each = info.agents.size() / static_cast<std::size_t>(info.deviceCount());
+    std::vector<std::int32_t> found;
+    for (const trace::AgentKind& kind : run.index->agents().kinds) {
+        std::copy_if(kind.agents.begin(), kind.agents.end(), std::back_inserter(found),
+                     [&](std::int32_t agent) {
+                         return static_cast<std::size_t>(agent) / each
+                                == static_cast<std::size_t>(device);
+                     });
     }
-    fold(lanes);
-    setHeights(lanes, run, tallest);
-    if (sumOf(lanes, kLeastScale) > room) {
-        lanes.erase(
-            std::remove_if(lanes.begin(), lanes.end(), [](const Lane& lane) { return !lane.used; }),
-            lanes.end());
-    }
-    auto last =
-        std::find_if(lanes.begin(), lanes.end(), [](const Lane& lane) { return lane.device < 0; });
-    while (last - lanes.begin() > 2 && sumOf(lanes, kLeastScale) > room) {
-        last = lanes.erase(last - 2, last);
-    }
+    std::sort(found.begin(), found.end());
+    return found;
 }
 
 } // namespace
@@ -139,35 +86,37 @@ std::int64_t laneNumber(const Lane& lane)
     case LaneKind::CopyOut:
         return 1;
     case LaneKind::Wait:
-        return 2;
+        return lane.agents.empty()
+                   ? 2
+                   : lane.agents.front() + (lane.agents.size() == 1 ? kAgentLanes : kKindLanes);
     case LaneKind::Unit:
         return 3 + lane.unit;
     case LaneKind::DeviceCopy:
         return kDeviceLanes + 2 * lane.device;
     case LaneKind::DeviceWait:
         return kDeviceLanes + 2 * lane.device + 1;
-    case LaneKind::CoreWait:
-        return kCoreLanes + lane.core;
     }
     return -1;
 }
 
+std::optional<Lane> laneOf(const RunView& run, std::int64_t number)
+{
+    for (Lane& lane : lanesOf(run, Level::Operations, 1e6)) {
+        if (laneNumber(lane) == number) {
+            return std::move(lane);
+        }
+    }
+    for (const trace::AgentKind& kind : run.index->agents().kinds) {
+        if (number == kKindLanes + kind.agents.front()) {
+            return waitLane(run, kind.agents);
+        }
+    }
+    return std::nullopt;
+}
+
 Picoseconds busy(const RunView& run, const Lane& lane, Picoseconds t)
 {
-    if (lane.device >= 0 || lane.core >= 0) {
-        return deviceBusy(*run.trace, lane, t);
-    }
-    if (lane.kind == LaneKind::Unit || lane.kind == LaneKind::Wait) {
-        const Picoseconds all =
-            lane.kind == LaneKind::Unit ? run.index->unitBusy(lane.unit, t) : run.index->waiting(t);
-        return Picoseconds(all.value() / analysis::agentsUsed(run.trace->info()));
-    }
-    Picoseconds sum;
-    for (std::size_t link = 0; link < run.trace->info().links.size(); ++link) {
-        sum +=
-            run.index->linkBusy(static_cast<std::int32_t>(link), lane.kind == LaneKind::CopyOut, t);
-    }
-    return sum;
+    return busyBy(run, lane, {t}).front();
 }
 
 std::int32_t mainUnit(const RunView& run)
@@ -181,7 +130,9 @@ std::int32_t mainUnit(const RunView& run)
                               || kind == trace::UnitKind::Transcendental
                               || kind == trace::UnitKind::Crosslane;
         const auto unit = static_cast<std::int32_t>(i);
-        const std::int64_t time = run.index->unitBusy(unit, run.trace->end()).value();
+        const auto agents = static_cast<std::int64_t>(run.index->agents().ofUnit[i].size());
+        const std::int64_t time =
+            run.index->unitBusy(unit, run.trace->end()).value() / std::max<std::int64_t>(1, agents);
         const std::pair<bool, std::int64_t> rank = {computes && time > 0, time};
         if (time > 0 && rank > most) {
             most = rank;
@@ -204,18 +155,21 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height)
     for (std::int32_t device = 0; byDevice && device < info.deviceCount(); ++device) {
         const std::string number = std::to_string(device);
         add({LaneKind::DeviceCopy, -1, "copies " + number, Role::CopyIn, device});
-        add({LaneKind::DeviceWait, -1, "wait " + number, Role::Wait, device});
+        add({LaneKind::DeviceWait, -1, "wait " + number, Role::Wait, device,
+             agentsOfDevice(run, device)});
     }
     if (run.trace->copies().size() > 0 && !byDevice) {
         add({LaneKind::CopyIn, -1, "copy in", Role::CopyIn});
         add({LaneKind::CopyOut, -1, "copy out", Role::CopyOut});
     }
     const std::int32_t tallest = mainUnit(run);
-    const double room = height - kPlotTop - 2;
     for (std::size_t i = 0; i < info.units.size(); ++i) {
         const trace::Unit& unit = info.units[i];
         Lane lane = {LaneKind::Unit, static_cast<std::int32_t>(i), unit.name,
                      parts::unitRole(unit.kind)};
+        if (run.index->agents().size() > 1) {
+            lane.agents = run.index->agents().ofUnit[i];
+        }
         const bool moves =
             unit.kind == trace::UnitKind::Load || unit.kind == trace::UnitKind::Store;
         const bool hidden = (mayHide(unit.kind) && busy(run, lane, end).value() == 0)
@@ -224,43 +178,10 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height)
             add(std::move(lane));
         }
     }
-    const bool byCore = hasCoreWaits(*run.trace);
-    for (std::int32_t core = 0; byCore && core < analysis::agentsUsed(info); ++core) {
-        add({LaneKind::CoreWait, -1, "wait " + std::to_string(core), Role::Wait, -1, core});
+    if (!byDevice) {
+        addWaits(lanes, run);
     }
-    if (!byDevice && !byCore) {
-        add({LaneKind::Wait, -1, "wait", Role::Wait});
-    }
-    // Loads and stores are the first to go where it gets narrow.
-    constexpr double kNarrow = 0.75;
-    setHeights(lanes, run, tallest);
-    if (sumOf(lanes, 1) * kNarrow > room) {
-        lanes.erase(
-            std::remove_if(lanes.begin(), lanes.end(),
-                           [&](const Lane& lane) {
-                               return lane.kind == LaneKind::Unit && lane.unit != tallest
-                                      && (info.units[static_cast<std::size_t>(lane.unit)].kind
-                                              == trace::UnitKind::Load
-                                          || info.units[static_cast<std::size_t>(lane.unit)].kind
-                                                 == trace::UnitKind::Store);
-                           }),
-            lanes.end());
-    }
-    fitDevices(lanes, run, tallest, room);
-    double fixed = 0;
-    double flexible = 0;
-    for (const Lane& lane : lanes) {
-        (lane.used ? flexible : fixed) += lane.h;
-        fixed += gapBelow(lane);
-    }
-    const double scale =
-        std::clamp((room - fixed) / std::max(1.0, flexible), kLeastScale, kMostScale);
-    double y = kPlotTop;
-    for (Lane& lane : lanes) {
-        lane.h = lane.used ? std::floor(lane.h * scale) : lane.h;
-        lane.y = y;
-        y += lane.h + gapBelow(lane);
-    }
+    fit(lanes, run, height - kPlotTop - 2);
     return lanes;
 }
 

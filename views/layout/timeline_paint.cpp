@@ -12,9 +12,16 @@ void Painter::folded(const Lane& lane)
     if (!lane.used) {
         return;
     }
-    for (const Fold& fold : folds(m_run, m_axis, m_zoom.stepsPerBar)) {
-        const Picoseconds time =
-            busy(m_run, lane, Picoseconds(fold.end)) - busy(m_run, lane, Picoseconds(fold.begin));
+    const std::vector<Fold> all = folds(m_run, m_axis, m_zoom.stepsPerBar);
+    std::vector<Picoseconds> edges; // where a bar ends the next one begins
+    for (const Fold& fold : all) {
+        edges.emplace_back(fold.begin);
+    }
+    edges.emplace_back(all.empty() ? 0 : all.back().end);
+    const std::vector<Picoseconds> busyTo = busyBy(m_run, lane, edges);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const Fold& fold = all[i];
+        const Picoseconds time = busyTo[i + 1] - busyTo[i];
         if (time.value() <= 0) {
             continue;
         }
@@ -42,30 +49,34 @@ void Painter::bars(const Lane& lane)
     if (!lane.used) {
         return;
     }
+    if (lane.agents.size() > 1) {
+        if (const std::vector<Track> apart = tracksOf(lane); !apart.empty()) {
+            tracks(lane, apart);
+        } else {
+            shared(lane);
+        }
+        return;
+    }
+    const std::int32_t agent = lane.agents.empty() ? trace::kNone : lane.agents.front();
     switch (lane.kind) {
     case LaneKind::CopyIn:
     case LaneKind::CopyOut:
         copies(lane);
         break;
     case LaneKind::Unit:
-        for (const Bar& bar : unitBars(m_run, lane.unit, m_axis, m_zoom.level)) {
+        for (const Bar& bar : unitBars(m_run, lane.unit, m_axis, m_zoom.level, agent)) {
             solid(lane, bar, bar.x0, bar.x1, bar.x1);
         }
         break;
     case LaneKind::Wait:
-        for (const Bar& bar : waitBars(m_run, m_axis)) {
+    case LaneKind::DeviceWait:
+        for (const Bar& bar : waitBars(m_run, m_axis, agent)) {
             wait(lane, bar);
         }
         break;
     case LaneKind::DeviceCopy:
         for (const Bar& bar : deviceBars(m_trace, lane, m_axis)) {
             solid(lane, bar, bar.x0, bar.x1, bar.x1);
-        }
-        break;
-    case LaneKind::DeviceWait:
-    case LaneKind::CoreWait:
-        for (const Bar& bar : deviceBars(m_trace, lane, m_axis)) {
-            wait(lane, bar);
         }
         break;
     }
@@ -170,10 +181,12 @@ void Painter::wait(const Lane& lane, const Bar& bar)
     const double from = std::max(bar.x0, m_axis.left) + 3;
     const double to = std::min(bar.x1, right()) - 3;
     const int size = lane.h >= 14 ? 11 : 10;
+    const double inset =
+        lane.agents.empty() || lane.h >= 16 ? 2 : 1; // of low lanes the frame stays
     for (const std::string& text : bar.labels) {
         const double wide = std::ceil(textWidth(text, size, Weight::Medium)) + 6;
         if (wide <= to - from && lane.h >= 12) {
-            m_canvas.fill(from, lane.y + 2, wide, lane.h - 4, Role::View);
+            m_canvas.fill(from, lane.y + inset, wide, lane.h - 2 * inset, Role::View);
             m_canvas.text(from + 3, lane.y, wide, lane.h, text, {size, Role::Wait, Weight::Medium});
             return;
         }

@@ -1,5 +1,5 @@
-// The time line's painter; its methods are in timeline.cpp (frame), timeline_rulers.cpp and
-// timeline_paint.cpp (lanes).
+// The time line's painter; its methods are in timeline.cpp (frame), timeline_rulers.cpp,
+// timeline_paint.cpp (lanes) and timeline_paint_shared.cpp (lanes of several agents).
 #pragma once
 
 #include "views/layout/timeline.h"
@@ -37,6 +37,8 @@ private:
     // Where nothing can overlap: before the first body, after the last.
     void bands();
     void head(const Lane& lane);
+    // Below the name, where there is room: how many agents of which kind share the lane.
+    bool headOfMany(const Lane& lane);
     // Both copy lanes are one link with one queue.
     void linkBracket();
     // Selection, and the hovered thing with its partners.
@@ -94,6 +96,16 @@ private:
     void underWay(const Lane& lane, const Bar& bar, double x1);
 
     void wait(const Lane& lane, const Bar& bar);
+
+    // timeline_paint_shared.cpp
+    void tracks(const Lane& lane, const std::vector<Track>& tracks);
+
+    // The share of a lane's agents as height.
+    void shared(const Lane& lane);
+
+    void waitShares(const Lane& lane, const std::vector<double>& heights);
+
+    [[nodiscard]] Target targetOf(const Lane& lane, std::int64_t row) const;
 
     const RunView& m_run;
     const trace::Trace& m_trace;

@@ -183,30 +183,31 @@ Lines printLines(const trace::Info& info, const trace::Print& print, const trace
 
 Lines laneLines(const RunView& run, const ViewState& state, std::int64_t number)
 {
-    for (const timeline::Lane& lane : timeline::lanesOf(run, timeline::Level::Operations, 1e6)) {
-        if (timeline::laneNumber(lane) != number) {
-            continue;
-        }
-        const Picoseconds end = run.trace->end();
-        const Picoseconds from = std::clamp(state.visible.begin, Picoseconds(0), end);
-        const Picoseconds to = std::clamp(state.visible.end, from, end);
-        const Picoseconds seen = timeline::busy(run, lane, to) - timeline::busy(run, lane, from);
-        const Picoseconds all = timeline::busy(run, lane, end);
-        const std::string verb = lane.role == Role::Wait ? "" : "busy ";
-        Lines lines = {lane.name};
-        if (to > from) {
-            lines.push_back(verb + timeText(seen) + " of the " + timeText(to - from) + " in view, "
-                            + percentText(ratio(seen, to - from), 1));
-        }
-        if (end.value() > 0) {
-            lines.push_back(verb + timeText(all) + " of the run, "
-                            + percentText(ratio(all, end), 1));
-        }
-        lines.push_back(countText(seen.value()) + " ps of " + countText((to - from).value())
-                        + " ps");
-        return lines;
+    const std::optional<timeline::Lane> lane = timeline::laneOf(run, number);
+    if (!lane) {
+        return {};
     }
-    return {};
+    const Picoseconds end = run.trace->end();
+    const Picoseconds from = std::clamp(state.visible.begin, Picoseconds(0), end);
+    const Picoseconds to = std::clamp(state.visible.end, from, end);
+    const std::vector<Picoseconds> by = timeline::busyBy(run, *lane, {from, to, end});
+    const Picoseconds seen = by[1] - by[0];
+    const Picoseconds all = by[2];
+    const std::string verb = lane->role == Role::Wait ? "" : "busy ";
+    Lines lines = {lane->name};
+    if (to > from) {
+        lines.push_back(verb + timeText(seen) + " of the " + timeText(to - from) + " in view, "
+                        + percentText(ratio(seen, to - from), 1));
+    }
+    if (end.value() > 0) {
+        lines.push_back(verb + timeText(all) + " of the run, " + percentText(ratio(all, end), 1));
+    }
+    if (!lane->agents.empty()) {
+        lines.push_back((lane->agents.size() > 1 ? "on average of " : "of ")
+                        + trace::agentNames(run.trace->info(), lane->agents));
+    }
+    lines.push_back(countText(seen.value()) + " ps of " + countText((to - from).value()) + " ps");
+    return lines;
 }
 
 Lines timeLines(const RunView& run, Picoseconds t)
@@ -284,6 +285,8 @@ std::vector<std::string> tooltip(const RunView& run, const ViewState& state, con
                    : Lines{};
     case TargetKind::Lane:
         return laneLines(run, state, target.a);
+    case TargetKind::Moment:
+        return momentLines(run, target.a, Picoseconds(target.b));
     case TargetKind::Time:
         return target.a >= 0 ? timeLines(run, Picoseconds(std::min(target.a, trace.end().value())))
                              : Lines{};

@@ -1,6 +1,7 @@
 #include "core/base/format.h"
 #include "core/trace/mark_time.h"
 #include "views/layout/tooltip_parts.h"
+#include "views/layout/unit_state.h"
 #include "views/layout/view_parts.h"
 
 #include <algorithm>
@@ -67,10 +68,14 @@ std::string busyText(const RunView& run, std::int64_t begin, std::int64_t end)
         }
     };
     const auto& info = run.trace->info();
-    for (std::size_t unit = 0; unit < info.units.size(); ++unit) {
+    for (std::size_t unit = 0; unit < info.units.size(); ++unit) { // of several agents the average
         const auto id = static_cast<std::int32_t>(unit);
-        add(info.units[unit].name, run.index->unitBusy(id, Picoseconds(end))
-                                       - run.index->unitBusy(id, Picoseconds(begin)));
+        const std::size_t agents = run.index->agents().ofUnit[unit].size();
+        const Picoseconds time =
+            run.index->unitBusy(id, Picoseconds(end)) - run.index->unitBusy(id, Picoseconds(begin));
+        add(info.units[unit].name,
+            Picoseconds(time.value()
+                        / static_cast<std::int64_t>(std::max<std::size_t>(1, agents))));
     }
     for (std::size_t link = 0; link < info.links.size(); ++link) {
         const auto id = static_cast<std::int32_t>(link);
@@ -133,7 +138,9 @@ Lines waitLines(const RunView& run, std::size_t wait)
     Lines lines;
     std::string why = "nothing else is known about its cause";
     const std::string name = trace::awaitedName(trace, static_cast<std::int32_t>(wait));
-    const std::string what = name.empty() ? "" : " for " + name;
+    const std::string agent = byAgent(run, waits.agent[wait]);
+    const bool others = !agent.empty() && waitsForOthers(trace, static_cast<std::int32_t>(wait));
+    const std::string what = others ? " for the others" : name.empty() ? "" : " for " + name;
     if (waits.copy[wait] != trace::kNone) {
         const auto copy = row(waits.copy[wait]);
         const trace::Copies& copies = trace.copies();
@@ -147,7 +154,12 @@ Lines waitLines(const RunView& run, std::size_t wait)
     lines.push_back(stepName(trace, waits.step[wait]) + " waits" + what);
     lines.push_back(timeText(Picoseconds(length)) + ", "
                     + span(waits.begin[wait], waits.end[wait]));
-    lines.push_back(why);
+    if (!others) {
+        lines.push_back(why);
+    }
+    if (!agent.empty()) {
+        lines.push_back(agent);
+    }
     if (const std::string source =
             sourceText(trace.info(), trace::lineOfWait(trace, static_cast<std::int32_t>(wait)));
         !source.empty()) {
@@ -192,8 +204,9 @@ Lines segmentLines(const RunView& run, std::size_t segment)
         operations += (i == 0 ? "" : ", ") + info.operations[row(of.operations[i])].label;
     }
     operations += of.operations.size() > kMost ? ", …" : "";
+    const std::string agent = byAgent(run, trace.segments().agent[segment]);
     return {overhead ? "step overhead" : operations,
-            timeText(of.duration) + ", " + span(begin, end),
+            timeText(of.duration) + ", " + span(begin, end) + (agent.empty() ? "" : ", " + agent),
             overhead ? "bookkeeping of the pipeline after the body of "
                            + stepName(trace, trace.segments().step[segment])
                      : countText(static_cast<std::int64_t>(of.operations.size()))
@@ -238,7 +251,9 @@ Lines operationLines(const RunView& run, std::int64_t operation, std::int64_t se
     if (end > begin) {
         lines.insert(lines.begin() + 1,
                      timeText(Picoseconds(end - begin)) + " on " + units + ", " + span(begin, end));
-        lines.push_back("in " + stepName(trace, trace.segments().step[row(segment)]));
+        const std::string agent = byAgent(run, trace.segments().agent[row(segment)]);
+        lines.push_back("in " + stepName(trace, trace.segments().step[row(segment)])
+                        + (agent.empty() ? "" : ", " + agent));
         lines.push_back(countText(cycles) + " cycles, " + exactSpan(begin, end));
     }
     return lines;

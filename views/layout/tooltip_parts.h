@@ -32,4 +32,10 @@ using Lines = std::vector<std::string>;
 [[nodiscard]] Lines operationLines(const RunView& run, std::int64_t operation,
                                    std::int64_t segment);
 
+// tooltip_agents.cpp
+// Its name where several agents take part, else empty.
+[[nodiscard]] std::string byAgent(const RunView& run, std::int32_t agent);
+// Which agents of a lane (Target::a of TargetKind::Lane) are busy or wait at t, and what for.
+[[nodiscard]] Lines momentLines(const RunView& run, std::int64_t number, Picoseconds t);
+
 } // namespace pallascope::layout::tips

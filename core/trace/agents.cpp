@@ -1,0 +1,203 @@
+#include "core/trace/agents.h"
+
+#include "core/trace/columns.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace pallascope::trace {
+
+namespace {
+
+bool isNumber(std::string_view word)
+{
+    return !word.empty()
+           && std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// "TensorCore 12" -> "TensorCore", "12"; the second part is empty where it is no number.
+std::pair<std::string, std::string> beforeNumber(const std::string& name)
+{
+    const std::size_t space = name.rfind(' ');
+    const std::string last = space == std::string::npos ? "" : name.substr(space + 1);
+    return isNumber(last) ? std::pair(name.substr(0, space), last) : std::pair(name, std::string());
+}
+
+// Of "TensorCore 0 MXU 1" the agent "TensorCore 0"; of "device 2 MXU 1" or "MXU 1", which all
+// agents of the device share, its first one.
+std::vector<std::int32_t> owners(const Info& info)
+{
+    const std::string only;                              // the name of a program's only device
+    std::unordered_map<std::string, std::int32_t> first; // agent by its name, or by its device's
+    for (auto i = static_cast<std::int32_t>(info.agents.size()); i-- > 0;) {
+        const std::string& name = info.agents[at(i)];
+        first[name] = first[only] = i;
+        if (const std::size_t space = name.find(' '); space != std::string::npos) {
+            first[name.substr(0, name.find(' ', space + 1))] = i;
+        }
+    }
+    std::vector<std::int32_t> owner(info.agents.size());
+    for (std::size_t i = 0; i < owner.size(); ++i) {
+        owner[i] = static_cast<std::int32_t>(i);
+        const std::string name = beforeNumber(info.agents[i]).first;
+        for (const Unit& unit : info.units) {
+            if (unit.kind != UnitKind::Matrix || name == info.agents[i]) {
+                continue;
+            }
+            const bool whole = name == unit.name;
+            if (whole || name.ends_with(" " + unit.name)) {
+                const std::string of =
+                    whole ? only : name.substr(0, name.size() - unit.name.size() - 1);
+                const auto found = first.find(of);
+                owner[i] = found == first.end() ? owner[i] : found->second;
+            }
+        }
+    }
+    const std::vector<std::int32_t> named = owner;
+    for (std::size_t i = 0; i < owner.size(); ++i) { // an instance owns none, whatever a file says
+        owner[i] = named[at(named[i])] == named[i] ? named[i] : static_cast<std::int32_t>(i);
+    }
+    return owner;
+}
+
+// By agent: whether it takes part.
+std::vector<bool> takingPart(const Trace& trace, const std::vector<std::int32_t>& owner)
+{
+    const Info& info = trace.info();
+    std::int32_t last = info.agents.empty() ? kNone : 0;
+    for (const Pipeline& pipeline : info.pipelines) {
+        last = std::max(last, pipeline.agent);
+    }
+    for (const Semaphore& semaphore : info.semaphores) {
+        last = std::max(last, semaphore.agent);
+    }
+    std::vector<bool> takes(info.agents.size(), false);
+    std::fill_n(takes.begin(), last + 1, true);
+    for (const std::vector<std::int32_t>* column :
+         {&trace.segments().agent, &trace.waits().agent}) {
+        for (const std::int32_t agent : *column) {
+            takes[at(owner[at(agent)])] = true;
+        }
+    }
+    for (std::size_t i = 0; i < takes.size(); ++i) {
+        takes[i] = takes[i] && owner[i] == static_cast<std::int32_t>(i);
+    }
+    return takes;
+}
+
+// By kind and unit: whether some agent of that kind uses it.
+std::vector<bool> usesOf(const Trace& trace, const std::vector<std::size_t>& kindOf,
+                         std::size_t kinds)
+{
+    const Info& info = trace.info();
+    const std::size_t templates = info.templates.size();
+    std::vector<bool> runs(kinds * templates, false);
+    for (std::size_t row = 0; row < trace.segments().size(); ++row) {
+        const std::size_t kind = kindOf[at(trace.segments().agent[row])];
+        runs[kind * templates + at(trace.segments().templateId[row])] = true;
+    }
+    std::vector<bool> uses(kinds * info.units.size(), false);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (!runs[i]) {
+            continue;
+        }
+        for (const Mark& mark : info.templates[i % templates].marks) {
+            if (mark.length.value() > 0) {
+                uses[i / templates * info.units.size() + at(mark.unit)] = true;
+            }
+        }
+    }
+    return uses;
+}
+
+} // namespace
+
+std::size_t Agents::size() const
+{
+    std::size_t sum = 0;
+    for (const AgentKind& kind : kinds) {
+        sum += kind.agents.size();
+    }
+    return sum;
+}
+
+std::string kindOfAgent(const std::string& name)
+{
+    std::string kind;
+    for (std::size_t from = 0; from <= name.size();) {
+        const std::size_t to = std::min(name.find(' ', from), name.size());
+        if (const std::string word = name.substr(from, to - from); !isNumber(word)) {
+            kind += (kind.empty() ? "" : " ") + word;
+        }
+        from = to + 1;
+    }
+    return kind;
+}
+
+Agents agentsOf(const Trace& trace)
+{
+    const Info& info = trace.info();
+    Agents all;
+    all.ownerOf = owners(info);
+    const std::vector<bool> takes = takingPart(trace, all.ownerOf);
+    std::unordered_map<std::string, std::size_t> kinds;
+    std::vector<std::size_t> kindOf(info.agents.size());
+    for (std::size_t i = 0; i < info.agents.size(); ++i) {
+        if (!takes[i]) {
+            continue;
+        }
+        const std::string name = kindOfAgent(info.agents[i]);
+        const auto [kind, isNew] = kinds.try_emplace(name, all.kinds.size());
+        if (isNew) {
+            all.kinds.push_back({name, {}});
+        }
+        all.kinds[kind->second].agents.push_back(static_cast<std::int32_t>(i));
+        kindOf[i] = kind->second;
+    }
+    for (std::size_t i = 0; i < kindOf.size(); ++i) {
+        kindOf[i] = kindOf[at(all.ownerOf[i])];
+    }
+    const std::vector<bool> uses = usesOf(trace, kindOf, all.kinds.size());
+    all.ofUnit.resize(info.units.size());
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+        if (uses[i]) {
+            const std::vector<std::int32_t>& agents = all.kinds[i / info.units.size()].agents;
+            std::vector<std::int32_t>& of = all.ofUnit[i % info.units.size()];
+            of.insert(of.end(), agents.begin(), agents.end());
+        }
+    }
+    for (std::vector<std::int32_t>& of : all.ofUnit) {
+        std::sort(of.begin(), of.end());
+    }
+    return all;
+}
+
+std::string agentNames(const Info& info, const std::vector<std::int32_t>& agents)
+{
+    std::string names, before;
+    std::int64_t first = 0, last = 0; // of the numbers in a row that are not written yet
+    const auto flush = [&] {
+        names += last > first ? "–" + std::to_string(last) : "";
+        first = last;
+    };
+    for (const std::int32_t agent : agents) {
+        const auto [name, number] = beforeNumber(info.agents[at(agent)]);
+        const bool counts = !number.empty() && number.size() < 10;
+        const std::int64_t value = counts ? std::stoll(number) : -1;
+        if (counts && !names.empty() && name == before && value == last + 1) {
+            last = value;
+            continue;
+        }
+        flush();
+        const bool goesOn = counts && !names.empty() && name == before;
+        names += goesOn ? ", " + number : (names.empty() ? "" : " · ") + info.agents[at(agent)];
+        before = counts ? name : "";
+        first = last = value;
+    }
+    flush();
+    return names;
+}
+
+} // namespace pallascope::trace

@@ -1,0 +1,90 @@
+// Who takes part in a run, and whose unit each unit is.
+#include "core/trace/agents.h"
+#include "tests/support/many_agents.h"
+#include "tests/support/synthetic_trace.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+using namespace pallascope;
+using namespace pallascope::trace;
+
+namespace {
+
+using Numbers = std::vector<std::int32_t>;
+
+std::shared_ptr<const Trace> finished(TraceBuilder builder)
+{
+    Result<std::shared_ptr<const Trace>> trace = std::move(builder).finish();
+    EXPECT_TRUE(trace) << (trace ? "" : trace.error().message);
+    return *trace;
+}
+
+} // namespace
+
+TEST(Agents, areOfOneKindWhenOnlyNumbersDiffer)
+{
+    EXPECT_EQ(kindOfAgent("TensorCore 0"), "TensorCore");
+    EXPECT_EQ(kindOfAgent("device 12 SparseCore 1 vector subcore 13"),
+              "device SparseCore vector subcore");
+    EXPECT_EQ(kindOfAgent("core2"), "core2");
+    EXPECT_EQ(kindOfAgent(""), "");
+}
+
+TEST(Agents, shareOnlyTheUnitsThatTheirKindUses)
+{
+    const Agents agents = agentsOf(*test::manyAgents(1, 32));
+    ASSERT_EQ(agents.kinds.size(), 2U);
+    EXPECT_EQ(agents.kinds[0].name, "TensorCore");
+    EXPECT_EQ(agents.kinds[0].agents, (Numbers{0}));
+    EXPECT_EQ(agents.kinds[1].name, "SparseCore vector subcore");
+    Numbers subcores(32);
+    std::iota(subcores.begin(), subcores.end(), 1);
+    EXPECT_EQ(agents.kinds[1].agents, subcores);
+    EXPECT_EQ(agents.size(), 33U);
+    EXPECT_TRUE(agents.ofUnit[0].empty());
+    EXPECT_EQ(agents.ofUnit[1], subcores);
+    EXPECT_EQ(agents.ofUnit[2], subcores);
+}
+
+// A chip may list a second core, of which the program makes no use.
+TEST(Agents, thatDoNothingTakeNoPart)
+{
+    TraceBuilder builder = test::mainJobBuilder();
+    builder.info.agents = {"TensorCore 0", "TensorCore 1"};
+    EXPECT_EQ(agentsOf(*finished(builder)).size(), 1U);
+    builder.info.semaphores = {{"sem", "semaphore", 1}}; // one that waits for nothing does
+    builder.waits.semaphore.assign(builder.waits.size(), kNone);
+    EXPECT_EQ(agentsOf(*finished(std::move(builder))).size(), 2U);
+}
+
+// "TensorCore 1 MXU 0" is what TensorCore 1 asks by hand; all cores share "MXU 0".
+TEST(Agents, instancesOfAUnitBelongToTheirCore)
+{
+    TraceBuilder builder = test::mainJobBuilder();
+    builder.info.agents = {"TensorCore 0", "TensorCore 0 MXU 0", "TensorCore 1",
+                           "TensorCore 1 MXU 0"};
+    for (std::size_t i = 0; i < builder.segments.size(); ++i) {
+        builder.segments.agent[i] = 3;
+    }
+    const Agents own = agentsOf(*finished(builder));
+    EXPECT_EQ(own.ownerOf, (Numbers{0, 0, 2, 2}));
+    EXPECT_EQ(own.size(), 2U);
+    EXPECT_EQ(own.ofUnit[0], (Numbers{0, 2}));
+    builder.info.agents = {"device 0 TensorCore 0", "device 0 MXU 0", "device 1 TensorCore 0",
+                           "device 1 MXU 0"};
+    EXPECT_EQ(agentsOf(*finished(builder)).ownerOf, (Numbers{0, 0, 2, 2}));
+    builder.info.agents = {"TensorCore 0", "TensorCore 1", "MXU 0", "MXU 1"};
+    EXPECT_EQ(agentsOf(*finished(std::move(builder))).ownerOf, (Numbers{0, 1, 0, 0}));
+}
+
+TEST(Agents, areNamedInRanges)
+{
+    const std::shared_ptr<const Trace> trace = test::manyAgents(1, 32);
+    EXPECT_EQ(
+        agentNames(trace->info(), {0, 1, 2, 3, 8, 17, 18}),
+        "TensorCore 0 · SparseCore 0 vector subcore 0–2, 7 · SparseCore 1 vector subcore 0–1");
+    EXPECT_EQ(agentNames(trace->info(), {16}), "SparseCore 0 vector subcore 15");
+    EXPECT_EQ(agentNames(trace->info(), {}), "");
+}
