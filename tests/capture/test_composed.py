@@ -291,3 +291,15 @@ def test_a_function_applied_at_places_that_may_be_the_same_is_refused():
 
     with pytest.raises(pallascope.UnsupportedError, match="unique_indices does not promise"):
         pallascope.capture(fn, X, integers(3, least=0, most=9))
+
+
+@pytest.mark.skipif(not hasattr(pltpu, "pack_fp6"), reason="JAX 0.12 brought it")
+def test_numbers_of_six_bits_are_two_and_four():
+    def kernel(x_ref, o_ref, two_ref):
+        two, four = pltpu.pack_fp6(x_ref[...])
+        o_ref[...] = pltpu.unpack_fp6(two, four)
+        two_ref[...] = two.astype(jnp.int32)
+
+    x = integers(64, 128, least=0, most=64, dtype=np.uint8)
+    results = [like(64, 128, dtype=np.uint8), like(64, 128, dtype=INT)]
+    check(lambda x: call(kernel, results)(x), x, wanted=(x, ((x.astype(np.int32) >> 4) ^ 2) - 2))
