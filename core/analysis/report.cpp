@@ -238,14 +238,13 @@ void Accounting::bound(Report& report) const
         case trace::UnitKind::Vector:
         case trace::UnitKind::Transcendental:
         case trace::UnitKind::Crosslane:
+        case trace::UnitKind::Scalar:
             classes.push_back({"compute(" + which.name + ")", busy});
             break;
         case trace::UnitKind::Load:
         case trace::UnitKind::Store:
             classes.push_back({"memory(VMEM)", busy});
             break;
-        case trace::UnitKind::Scalar:
-            break; // bookkeeping counts as step overhead
         }
     }
     std::map<std::string, Picoseconds> links; // the busiest of a kind, where devices have several

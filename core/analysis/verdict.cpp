@@ -133,6 +133,13 @@ std::string memoryReason(const Report& report, const trace::Info& info, const st
     return text;
 }
 
+bool isScalar(const trace::Info& info, const std::string& name)
+{
+    return std::any_of(info.units.begin(), info.units.end(), [&](const trace::Unit& unit) {
+        return unit.name == name && unit.kind == trace::UnitKind::Scalar;
+    });
+}
+
 std::string reason(const Report& report, const trace::Info& info)
 {
     const auto [what, who] = parts(report.boundBy);
@@ -141,7 +148,8 @@ std::string reason(const Report& report, const trace::Info& info)
     }
     if (what == "compute") {
         const Picoseconds busy = busyOf(report, who);
-        std::string text = fmt::format("; the {} is busy |{}| of it ({})", who, timeText(busy),
+        std::string text = fmt::format("; the {}{} is busy |{}| of it ({})", who,
+                                       isScalar(info, who) ? " unit" : "", timeText(busy),
                                        percentText(ratio(busy, report.time), 1));
         const Picoseconds rest = report.time - report.split.compute;
         return text

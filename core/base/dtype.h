@@ -23,6 +23,8 @@ enum class DType : std::uint8_t
     F8E5M2,
     F8E4M3B11FNUZ,
     F4E2M1FN,
+    Int2,
+    UInt2,
     Int4,
     UInt4,
     Int8,
@@ -54,7 +56,7 @@ struct DTypeEntry
 };
 
 // clang-format off
-inline constexpr std::array<DTypeEntry, 16> kDTypes{{
+inline constexpr std::array<DTypeEntry, 18> kDTypes{{
     {DType::F32, "f32", "f32", "float32", 32, DTypeKind::Float, {8, 23, 127, Specials::Ieee}},
     {DType::BF16, "bf16", "bf16", "bfloat16", 16, DTypeKind::Float, {8, 7, 127, Specials::Ieee}},
     {DType::F16, "f16", "f16", "float16", 16, DTypeKind::Float, {5, 10, 15, Specials::Ieee}},
@@ -62,6 +64,8 @@ inline constexpr std::array<DTypeEntry, 16> kDTypes{{
     {DType::F8E5M2, "f8e5m2", "f8_e5m2", "float8_e5m2", 8, DTypeKind::Float, {5, 2, 15, Specials::Ieee}},
     {DType::F8E4M3B11FNUZ, "f8e4m3b11fnuz", "f8_e4m3b11fnuz", "float8_e4m3b11fnuz", 8, DTypeKind::Float, {4, 3, 11, Specials::NegativeZero}},
     {DType::F4E2M1FN, "f4e2m1fn", "f4_e2m1fn", "float4_e2m1fn", 4, DTypeKind::Float, {2, 1, 1, Specials::None}},
+    {DType::Int2, "int2", "i2", "int2", 2, DTypeKind::Signed},
+    {DType::UInt2, "uint2", "u2", "uint2", 2, DTypeKind::Unsigned},
     {DType::Int4, "int4", "i4", "int4", 4, DTypeKind::Signed},
     {DType::UInt4, "uint4", "u4", "uint4", 4, DTypeKind::Unsigned},
     {DType::Int8, "int8", "i8", "int8", 8, DTypeKind::Signed},

@@ -65,7 +65,7 @@ std::string named(DType dtype)
 
 DType unsignedOfWidth(DType dtype)
 {
-    for (const DType candidate : {DType::UInt4, DType::UInt8, DType::UInt16}) {
+    for (const DType candidate : {DType::UInt2, DType::UInt4, DType::UInt8, DType::UInt16}) {
         if (dtypeBits(candidate) == dtypeBits(dtype)) {
             return candidate;
         }

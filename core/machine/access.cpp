@@ -56,7 +56,8 @@ bool Engine::leavesRef(const ir::Operation& operation, std::size_t axis, std::in
                              + std::to_string(extent);
     const bool goesOn = m_options.settings.outOfBoundsReads == OutOfBoundsReads::Uninitialized
                         && operation.code != OpCode::RefAt;
-    const char* const then = !goesOn ? ": the run stops there."
+    const char* const then = operation.code == OpCode::RefAt ? ": the run stops there."
+                             : !goesOn                       ? kStopsUnlessSet
                              : !ir::storesInto(operation.code)
                                  ? ": those outside read as undefined."
                                  : ": those outside are dropped.";

@@ -198,8 +198,17 @@ Status Description::describePipeline(const ir::Program& program, const ir::Opera
             const ir::BlockSpec& spec = params.specs[i];
             const ir::Type& array = program.type(operation.operands[i]);
             std::vector<Extent> block;
+            std::vector<std::int32_t> elementAxes, sliceAxes;
+            std::vector<Extent> pads;
             for (const ir::BlockDim& dim : spec.block) {
+                const auto axis = static_cast<std::int32_t>(block.size());
                 block.push_back(dim.size);
+                if (dim.kind == ir::BlockKind::Element) {
+                    elementAxes.push_back(axis);
+                    pads.push_back(dim.padLow);
+                } else if (dim.kind == ir::BlockKind::BoundedSlice) {
+                    sliceAxes.push_back(axis);
+                }
             }
             info.operands.push_back(
                 {spec.name,
@@ -217,7 +226,10 @@ Status Description::describePipeline(const ir::Program& program, const ir::Opera
                  entry.slotBytes,
                  sourceLine(program, spec.location),
                  facts.indirectAxis,
-                 {}});
+                 {},
+                 elementAxes,
+                 pads,
+                 sliceAxes});
             if (facts.isIndirect()) { // none so far
                 info.operands.back().blockCounts[static_cast<std::size_t>(facts.indirectAxis)] = 0;
             }

@@ -109,7 +109,7 @@ void Engine::reportOutside(const PipelineFrame& frame, const OperandPlan& operan
         std::string(out ? "The scatter to " : "The gather of ") + operand.spec->name + " has index "
         + std::to_string(*first) + " at place " + std::to_string(first - list.begin())
         + " for axis " + std::to_string(axis) + ", which has " + countText(extent) + " elements";
-    const char* const then = !goesOn ? ": the run stops there."
+    const char* const then = !goesOn ? kStopsUnlessSet
                              : out   ? ": what lies outside is dropped."
                                      : ": what lies outside reads as undefined.";
     trace::Finding finding{"out_of_bounds",

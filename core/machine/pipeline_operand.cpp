@@ -278,10 +278,16 @@ std::string OperandPlan::blockName(std::int64_t block) const
     const Extents index = unpack(facts.blockCounts, block);
     std::string text;
     for (std::size_t axis = 0; axis < index.size(); ++axis) {
-        text +=
-            (axis == 0 ? "(" : ",")
-            + (facts.dims[axis].kind == ir::BlockKind::Indirect ? listText(map.lists()[index[axis]])
-                                                                : std::to_string(index[axis]));
+        const ir::BlockDim& dim = facts.dims[axis];
+        text += axis == 0 ? "(" : ",";
+        if (dim.kind == ir::BlockKind::Indirect) {
+            text += listText(map.lists()[index[axis]]);
+        } else if (dim.kind == ir::BlockKind::BoundedSlice) {
+            const ir::AxisWindow window = ir::windowAt(dim, array[axis], index[axis]);
+            text += std::to_string(window.start) + ":" + std::to_string(window.start + window.size);
+        } else {
+            text += std::to_string(index[axis]);
+        }
     }
     return spec->name + text + (index.size() == 0 ? "()" : ")");
 }

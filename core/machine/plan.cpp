@@ -221,6 +221,16 @@ void Planner::findDying(const ir::Region& region, BlockPlan& block) const
             defined[result] = true;
         }
     };
+    const auto forget = [&](ir::ValueId value) {
+        last.erase(value);
+        defined.erase(value);
+    };
+    const auto keep = [&](const ir::Operation& operation) {
+        std::for_each(operation.operands.begin(), operation.operands.end(), forget);
+        for (const ir::Region& inner : operation.regions) {
+            std::for_each(inner.results.begin(), inner.results.end(), forget);
+        }
+    };
     for (PlanItem& item : block.items) {
         for (Evaluation& evaluation : item.evaluate) {
             if (evaluation.product != nullptr) {
@@ -228,23 +238,10 @@ void Planner::findDying(const ir::Region& region, BlockPlan& block) const
             }
             passOver(evaluation, *evaluation.operation, evaluation.dying);
         }
-        if (item.control
-            != nullptr) { // whatever a nested region or the control itself uses stays alive
-            for (const ir::ValueId operand : item.control->operands) {
-                last.erase(operand);
-                defined.erase(operand);
-            }
+        if (item.control != nullptr) { // whatever it or a region in it uses or yields stays alive
+            keep(*item.control);
             for (const ir::Region& inner : item.control->regions) {
-                forEachOperation(inner, [&](const ir::Operation& operation) {
-                    for (const ir::ValueId operand : operation.operands) {
-                        last.erase(operand);
-                        defined.erase(operand);
-                    }
-                });
-                for (const ir::ValueId result : inner.results) {
-                    last.erase(result);
-                    defined.erase(result);
-                }
+                forEachOperation(inner, keep);
             }
         }
     }

@@ -13,6 +13,10 @@
 
 namespace pallascope::machine {
 
+// How the sentence of a finding ends that ends the run, where a setting would let it go on.
+inline constexpr const char* kStopsUnlessSet =
+    ": the run stops there; with out_of_bounds_reads=uninitialized it goes on.";
+
 enum class OutOfBoundsReads : std::uint8_t
 {
     Raise,

@@ -121,6 +121,12 @@ struct Operand
     // Those lists, in order of their numbers, block[indirectAxis] elements each (kNoElement behind
     // those of a short one); blockCounts has how many there are. Some may lie outside the array.
     std::vector<std::int32_t> indices;
+    // Axes of the array whose blocks do not lie one after the other: blocks are numbered there by
+    // their first element, the first of them `elementPads` (one entry each) before the array, …
+    std::vector<std::int32_t> elementAxes;
+    std::vector<Extent> elementPads;
+    // … or by first element and length, as first * block + length - 1.
+    std::vector<std::int32_t> sliceAxes;
     bool operator==(const Operand&) const = default;
 };
 

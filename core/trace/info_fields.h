@@ -126,6 +126,9 @@ void describe(A& a, T& operand)
     a("source", operand.source);
     a.optional("indirect_axis", operand.indirectAxis);
     a.optional("indices", operand.indices);
+    a.optional("element_axes", operand.elementAxes);
+    a.optional("element_pads", operand.elementPads);
+    a.optional("slice_axes", operand.sliceAxes);
 }
 
 template<class A, MaybeConst<Buffer> T>

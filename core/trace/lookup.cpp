@@ -184,62 +184,6 @@ std::vector<Extent> gridIndices(const Pipeline& pipeline, std::int64_t ordinal)
     return index;
 }
 
-std::vector<Extent> blockIndex(const Operand& operand, std::int64_t block)
-{
-    std::vector<Extent> index(operand.blockCounts.size());
-    for (std::size_t axis = index.size(); axis > 0; --axis) {
-        const Extent count = std::max<Extent>(operand.blockCounts[axis - 1], 1);
-        index[axis - 1] = block % count;
-        block /= count;
-    }
-    return index;
-}
-
-std::span<const std::int32_t> indicesOf(const Operand& operand, std::int64_t block)
-{
-    if (operand.indirectAxis < 0) {
-        return {};
-    }
-    const std::size_t axis = at(operand.indirectAxis);
-    const std::size_t size = at(operand.block[axis]);
-    const std::span<const std::int32_t> list =
-        std::span(operand.indices).subspan(at(blockIndex(operand, block)[axis]) * size, size);
-    const auto end = std::find(list.begin(), list.end(), kNoElement);
-    return list.first(at(end - list.begin()));
-}
-
-std::string blockName(const Operand& operand, std::int64_t block)
-{
-    std::string name = operand.name;
-    if (operand.indirectAxis < 0) {
-        name += indexText(blockIndex(operand, block));
-        return name;
-    }
-    const std::vector<Extent> index = blockIndex(operand, block);
-    for (std::size_t axis = 0; axis < index.size(); ++axis) {
-        name += axis == 0 ? "(" : ",";
-        name += axis == at(operand.indirectAxis) ? listText(indicesOf(operand, block))
-                                                 : std::to_string(index[axis]);
-    }
-    name += ')';
-    return name;
-}
-
-std::string copyName(const Trace& trace, std::size_t copy)
-{
-    const Copies& copies = trace.copies();
-    return blockName(trace.info().operands[static_cast<std::size_t>(copies.operand[copy])],
-                     copies.block[copy]);
-}
-
-std::string indexText(const std::vector<Extent>& index)
-{
-    std::string text(1, '('); // not operator+: g++ 12 warns wrongly about it
-    text += join(index, ",");
-    text += ')';
-    return text;
-}
-
 CopyRange copiesInFlight(const Trace& trace, std::int32_t link, Picoseconds time)
 {
     const Copies& copies = trace.copies();

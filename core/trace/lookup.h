@@ -24,13 +24,21 @@ namespace pallascope::trace {
 // Row-major block number -> block index per axis.
 [[nodiscard]] std::vector<Extent> blockIndex(const Operand& operand, std::int64_t block);
 
+// The elements [from, to) of the array that a block covers on an axis; of an Indirect one all.
+struct AxisRange
+{
+    Extent from = 0, to = 0;
+};
+
+[[nodiscard]] AxisRange rangeOf(const Operand& operand, std::int64_t block, std::size_t axis);
+
 // In place of the elements that a list shorter than its block lacks.
 inline constexpr std::int32_t kNoElement = std::numeric_limits<std::int32_t>::min();
 
 // The elements of an Indirect block on its axis, in order; of others none.
 [[nodiscard]] std::span<const std::int32_t> indicesOf(const Operand& operand, std::int64_t block);
 
-// "x(0,3)", "x([7,7,1],0)" of an Indirect block; "(0,0,2)"
+// "x(0,3)", "x([7,7,1],0)" of an Indirect block, "x(4:11,0)" of a BoundedSlice; "(0,0,2)"
 [[nodiscard]] std::string blockName(const Operand& operand, std::int64_t block);
 
 // That of the block that a copy (row of Copies) moves.

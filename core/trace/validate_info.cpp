@@ -189,6 +189,17 @@ Status checkOperandShape(const Info& info, std::size_t i)
                       "{} blocks there, at most {}, are right",
                       i, operand.name, indices, operand.indirectAxis, listed, kMostIndices);
     }
+    const auto isAxis = [&](std::int32_t axis) {
+        return axis >= 0 && axis < static_cast<std::int64_t>(rank);
+    };
+    if (!std::all_of(operand.elementAxes.begin(), operand.elementAxes.end(), isAxis)
+        || !std::all_of(operand.sliceAxes.begin(), operand.sliceAxes.end(), isAxis)
+        || operand.elementPads.size() != operand.elementAxes.size()) {
+        return broken("operands[{}] ({}) has {} element axes, {} paddings and {} slice axes; axes "
+                      "below {}, and a padding for each element axis, are right",
+                      i, operand.name, operand.elementAxes.size(), operand.elementPads.size(),
+                      operand.sliceAxes.size(), rank);
+    }
     const std::size_t gridRank =
         operand.pipeline == kNone
             ? 0

@@ -195,10 +195,8 @@ TEST_P(EveryRun, theBoundIsWhatIsBusyLongest)
     for (const trace::Unit& unit : info.units) {
         const bool moves =
             unit.kind == trace::UnitKind::Load || unit.kind == trace::UnitKind::Store;
-        if (unit.kind != trace::UnitKind::Scalar) {
-            std::int64_t& time = classes[moves ? "memory(VMEM)" : "compute(" + unit.name + ")"];
-            time = std::max(time, busy(unit.name).value());
-        }
+        std::int64_t& time = classes[moves ? "memory(VMEM)" : "compute(" + unit.name + ")"];
+        time = std::max(time, busy(unit.name).value());
     }
     for (const trace::Link& link : info.links) {
         classes["memory(" + link.name + ")"] = busy(link.name).value();
@@ -313,6 +311,14 @@ TEST(Report, aKernelWithoutProductsIsHeldAgainstTheVectorUnit)
     EXPECT_EQ(report.peakFlopsPerSecond, 6.144e12);
     EXPECT_NEAR(report.roofline.ridge, 7.502, 0.001);
     EXPECT_DOUBLE_EQ(report.utilization, report.flopsPerSecond / 6.144e12);
+}
+
+TEST(Report, aKernelThatCountsIsBoundByTheScalarUnit)
+{
+    const Report report = analysis::report(*counting()).value();
+    EXPECT_EQ(report.boundBy, "compute(scalar)");
+    EXPECT_EQ(report.busy[0].first, "scalar");
+    EXPECT_GT(ratio(report.busy[0].second, report.time), 0.9);
 }
 
 TEST(Report, ofTwoCoresSplitsTheTimeOfTheirAverage)

@@ -1,5 +1,6 @@
 #include "tests/analysis/runs.h"
 
+#include "core/ir/builder.h"
 #include "core/machine/run.h"
 #include "kernels/kernel.h"
 #include "tests/chip/chip_file.h"
@@ -11,11 +12,8 @@ namespace {
 
 using Given = std::map<std::string, std::string>;
 
-NamedRun run(const std::string& name, const std::string& kernelName, const Given& given,
-             const std::string& chipName = "tpu_v5e")
+std::shared_ptr<const trace::Trace> runOf(const ir::Program& program, const std::string& chipName)
 {
-    const kernels::Kernel* kernel = kernels::find(kernelName);
-    const ir::Program program = kernel->build(kernels::arguments(*kernel, given).value()).value();
     std::vector<Array> inputs;
     for (const ir::Argument& argument : program.arguments) {
         if (argument.kind == ir::ArgumentKind::Input) {
@@ -26,7 +24,15 @@ NamedRun run(const std::string& name, const std::string& kernelName, const Given
     const chip::Chip chip = chip::parse(chip::chipText(chipName), chipName).value();
     machine::Options options;
     options.values = machine::ValueMode::Needed;
-    return {name, machine::run(program, inputs, chip, options).value().trace};
+    return machine::run(program, inputs, chip, options).value().trace;
+}
+
+NamedRun run(const std::string& name, const std::string& kernelName, const Given& given,
+             const std::string& chipName = "tpu_v5e")
+{
+    const kernels::Kernel* kernel = kernels::find(kernelName);
+    const ir::Program program = kernel->build(kernels::arguments(*kernel, given).value()).value();
+    return {name, runOf(program, chipName)};
 }
 
 } // namespace
@@ -46,6 +52,30 @@ std::shared_ptr<const trace::Trace> mainJob()
 std::shared_ptr<const trace::Trace> twoCores()
 {
     return run("cores", "add_by_hand", {{"cores", "2"}}, "tpu_v5p").trace;
+}
+
+std::shared_ptr<const trace::Trace> counting()
+{
+    const auto count = [](pl::Ref x, pl::Ref out, const std::vector<pl::Ref>& refs) {
+        pl::dmaStart(x, refs[0], refs[1]);
+        pl::dmaWait(refs[0], refs[1]);
+        pl::foriLoop(10'000, {}, [&](pl::Value i, const std::vector<pl::Value>&) {
+            refs[0][0] = refs[0][0].load() + i;
+            return std::vector<pl::Value>();
+        });
+        pl::dmaStart(refs[0], out, refs[1]);
+        pl::dmaWait(out, refs[1]);
+        return std::vector<pl::Value>();
+    };
+    const ir::Program program =
+        pl::kernel("counting", {pl::in("x", DType::Int32, {1}), pl::out("out", DType::Int32, {1})},
+                   [&](pl::Ref x, pl::Ref out) {
+                       pl::runScoped({{"count", DType::Int32, {1}, ir::MemorySpace::Smem},
+                                      pl::dmaSemaphores("sem")},
+                                     [&](const auto& refs) { return count(x, out, refs); });
+                   })
+            .value();
+    return runOf(program, "tpu_v5e");
 }
 
 const std::vector<NamedRun>& machineRuns()

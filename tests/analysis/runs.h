@@ -24,6 +24,9 @@ struct NamedRun
 // Two cores of a v5p that copy by hand.
 [[nodiscard]] std::shared_ptr<const trace::Trace> twoCores();
 
+// A kernel that does nothing but count up to 10 000 in SMEM.
+[[nodiscard]] std::shared_ptr<const trace::Trace> counting();
+
 // Blocks that overhang, other loop orders, one, two and three buffers, one step, no products.
 [[nodiscard]] const std::vector<NamedRun>& machineRuns();
 

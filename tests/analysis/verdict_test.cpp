@@ -114,6 +114,18 @@ TEST(Verdict, computeSaysWhereTheRestGoes)
         "of it (55.0 %), step overhead takes 300.0 µs, copies and waits 100.0 µs.");
 }
 
+TEST(Verdict, computeMayBeTheScalarUnits)
+{
+    trace::Info info = plainInfo();
+    info.units.push_back({"scalar", trace::UnitKind::Scalar});
+    Report report = plainReport("compute(scalar)");
+    report.busy.insert(report.busy.begin(), {"scalar", us(950)});
+    EXPECT_EQ(verdictOf(report, {}, info),
+              "Compute-bound (scalar). 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; the scalar unit "
+              "is busy 950.0 µs of it (95.0 %), step overhead takes 300.0 µs, copies and waits "
+              "100.0 µs.");
+}
+
 TEST(Verdict, overheadCountsItsSteps)
 {
     Report report = plainReport("step_overhead");

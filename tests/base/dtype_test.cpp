@@ -62,8 +62,8 @@ TEST(DTypeTest, everyDtypeGoesByThreeNames)
     EXPECT_EQ(dtypeFromName("f8"), std::nullopt);
     EXPECT_EQ(dtypeFromName(""), std::nullopt);
     EXPECT_EQ(dtypeNames(),
-              "f32, bf16, f16, f8e4m3fn, f8e5m2, f8e4m3b11fnuz, f4e2m1fn, int4, uint4, "
-              "int8, uint8, int16, uint16, int32, uint32 or bool");
+              "f32, bf16, f16, f8e4m3fn, f8e5m2, f8e4m3b11fnuz, f4e2m1fn, int2, uint2, int4, "
+              "uint4, int8, uint8, int16, uint16, int32, uint32 or bool");
 }
 
 TEST(DTypeTest, elementsBelowAByteArePackedInTheModelAndApartInArrays)

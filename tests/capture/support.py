@@ -113,7 +113,7 @@ def compare(ours: np.ndarray, theirs: np.ndarray, terms: float, ulps: float) -> 
         ours = ours.view(theirs.dtype)
     assert ours.shape == theirs.shape
     kind = theirs.dtype.kind
-    if kind in "iub" or theirs.dtype.name in ("int4", "uint4") or ulps == 0:
+    if kind in "iub" or theirs.dtype.name in ("int2", "uint2", "int4", "uint4") or ulps == 0:
         np.testing.assert_array_equal(ours.astype(np.float64), theirs.astype(np.float64))
         return
     eps = float(ml_dtypes.finfo(theirs.dtype).eps)

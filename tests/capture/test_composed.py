@@ -1,5 +1,7 @@
 """Operations that the format lacks: made of others, in kernels and around them."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -122,7 +124,7 @@ def test_operations_on_whole_arrays(name):
 
 
 def convolution(spec, **options):
-    return lambda x, w: lax.conv_general_dilated(x, w, dimension_numbers=spec, **options)
+    return {"dimension_numbers": spec, **options}
 
 
 CONVOLUTIONS = {
@@ -142,10 +144,27 @@ CONVOLUTIONS = {
 
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 def test_convolutions(name):
-    fn, x, w = CONVOLUTIONS[name]
+    options, x, w = CONVOLUTIONS[name]
+    fn = functools.partial(lax.conv_general_dilated, **options)
     x, w = normal(*x), normal(*w, seed=1)
     in_kernel(fn, x, w, terms=3000)
     behind_kernel(fn, x, w, terms=6000)
+
+
+@pytest.mark.skipif(not hasattr(pltpu, "conv"), reason="JAX 0.12 brought it")
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_convolutions_of_pallas(name):
+    """They may add to an array, and turn their windows round."""
+    options, x, w = CONVOLUTIONS[name]
+    fn, x, w = functools.partial(pltpu.conv, **options), normal(*x), normal(*w, seed=1)
+    wanted = np.asarray(lax.conv_general_dilated(x, w, **options))
+    start = normal(*wanted.shape, seed=2)
+    in_kernel(fn, x, w, wanted=wanted, terms=3000)
+    in_kernel(fn, x, w, start, wanted=start + wanted, terms=3000)
+    spec = options["dimension_numbers"][1]
+    places = [axis for axis, letter in enumerate(spec) if letter not in "IO"]
+    turned = functools.partial(fn, window_reversal=(True,) * len(places))
+    in_kernel(turned, x, np.flip(w, places), wanted=wanted, terms=3000)
 
 
 @pytest.mark.skipif(not hasattr(lax, "mulhi"), reason="this JAX has no mulhi")
@@ -272,3 +291,15 @@ def test_a_function_applied_at_places_that_may_be_the_same_is_refused():
 
     with pytest.raises(pallascope.UnsupportedError, match="unique_indices does not promise"):
         pallascope.capture(fn, X, integers(3, least=0, most=9))
+
+
+@pytest.mark.skipif(not hasattr(pltpu, "pack_fp6"), reason="JAX 0.12 brought it")
+def test_numbers_of_six_bits_are_two_and_four():
+    def kernel(x_ref, o_ref, two_ref):
+        two, four = pltpu.pack_fp6(x_ref[...])
+        o_ref[...] = pltpu.unpack_fp6(two, four)
+        two_ref[...] = two.astype(jnp.int32)
+
+    x = integers(64, 128, least=0, most=64, dtype=np.uint8)
+    results = [like(64, 128, dtype=np.uint8), like(64, 128, dtype=INT)]
+    check(lambda x: call(kernel, results)(x), x, wanted=(x, ((x.astype(np.int32) >> 4) ^ 2) - 2))

@@ -248,3 +248,17 @@ def test_axes_of_a_grid_by_their_names(batched):
     found = check(jax.vmap(fn) if batched else fn, np.stack([x] * 3) if batched else x,
                   wanted=np.stack([wanted] * 3) if batched else wanted)
     assert str(["vmap0"] * batched + ["i", "j"]) in str(found.document)
+
+
+def test_a_branch_in_a_loop_yields_what_was_made_before_the_loop():
+    def kernel(s_ref, x_ref, o_ref):
+        twice, row = x_ref[...] * 2, s_ref[0] * 2
+        more, after = twice + 1, row + 1
+
+        def body(i, total):
+            chosen = jax.lax.cond(i > 0, lambda: twice, lambda: more)
+            return total + chosen + x_ref[jax.lax.cond(i > 0, lambda: row, lambda: after), 0]
+
+        o_ref[...] = jax.lax.fori_loop(0, 3, body, jnp.zeros_like(more))
+
+    with_scalars(kernel, [2], normal(8, 128), dtype=jnp.float32)

@@ -1,5 +1,7 @@
 """Index maps that branch and loop: the format has them as straight code."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -51,10 +53,13 @@ def test_a_loop_of_an_index_map():
     moved(index_map, NEXT)
 
 
-def test_one_without_an_operation_that_leaves_its_array_is_at_the_line_of_the_call():
+@pytest.mark.parametrize("index_map", [
+    lambda i: (i, 0), functools.partial(lambda by, i: (i + by, 0), 1)])
+def test_one_without_a_line_of_its_own_that_leaves_its_array_is_at_that_of_the_call(index_map):
+    """That has no operation, or of which Python does not tell where it is made."""
     def fn(x):
         return call(lambda x_ref, o_ref: None, like(32, 128), grid=(4,),
-                    in_specs=[pl.BlockSpec((16, 128), lambda i: (i, 0))],
+                    in_specs=[pl.BlockSpec((16, 128), index_map)],
                     out_specs=pl.BlockSpec((8, 128), lambda i: (i, 0)))(x)
 
     kernel = pallascope.capture(fn, jax.ShapeDtypeStruct((32, 128), np.float32))

@@ -240,7 +240,8 @@ def test_scoped_memory_in_a_loop():
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "int8", "uint8", "int16",
                                    "uint16", "int32", "uint32", "bool", "float8_e4m3fn",
-                                   "float8_e5m2", "float8_e4m3b11fnuz", "int4", "uint4"])
+                                   "float8_e5m2", "float8_e4m3b11fnuz", "int2", "uint2",
+                                   "int4", "uint4"])
 def test_every_dtype_is_copied(dtype):
     def kernel(x_ref, o_ref):
         o_ref[0:8] = x_ref[8:16]
@@ -249,6 +250,7 @@ def test_every_dtype_is_copied(dtype):
     if dtype.startswith(("float", "bfloat")):
         x = normal(16, 128).astype(jnp.dtype(dtype))
     else:
-        least = 0 if dtype.startswith(("u", "b")) else -8
-        x = integers(16, 128, least=least, most=2 if dtype == "bool" else 8, dtype=jnp.dtype(dtype))
+        most = 2 if dtype in ("bool", "int2", "uint2") else 8
+        x = integers(16, 128, least=0 if dtype.startswith(("u", "b")) else -most, most=most,
+                     dtype=jnp.dtype(dtype))
     one_step(kernel, x, dtype=jnp.dtype(dtype))

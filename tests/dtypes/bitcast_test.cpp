@@ -48,7 +48,7 @@ TEST(BitcastTest, thereAndBackIsTheSameForEveryPairOfDtypes)
             if (from.type == DType::Bool || to.type == DType::Bool) {
                 continue;
             }
-            const Array array = normalArray(from.type, {2, 8, 3}, 1);
+            const Array array = normalArray(from.type, {2, 16, 3}, 1);
             const Array there = bitcast(array, to.type);
             const Array back = bitcast(there, from.type);
             ASSERT_EQ(back.shape, array.shape);

@@ -93,12 +93,12 @@ TEST(ElementTest, fillingWritesEveryElementAndNoMore)
     for (const DTypeEntry& entry : kDTypes) {
         for (const std::int64_t count : {0, 1, 2, 3, 7, 64, 65}) {
             Array array = makeArray(entry.type, {count + 1});
-            writeElement(entry.type, array.data.get(), count, 1);
-            machine::fillElements(entry.type, array.data.get(), count, 3);
+            writeElement(entry.type, array.data.get(), count, 0);
+            machine::fillElements(entry.type, array.data.get(), count, 1);
             for (std::int64_t i = 0; i < count; ++i) {
-                ASSERT_EQ(array.at(i), entry.type == DType::Bool ? 1 : 3) << entry.name;
+                ASSERT_EQ(array.at(i), 1) << entry.name;
             }
-            ASSERT_EQ(array.at(count), 1) << entry.name;
+            ASSERT_EQ(array.at(count), 0) << entry.name;
         }
     }
 }

@@ -21,7 +21,8 @@ DTYPES = {
     "f32": np.float32, "bf16": ml_dtypes.bfloat16, "f16": np.float16,
     "f8e4m3fn": ml_dtypes.float8_e4m3fn, "f8e5m2": ml_dtypes.float8_e5m2,
     "f8e4m3b11fnuz": ml_dtypes.float8_e4m3b11fnuz, "f4e2m1fn": ml_dtypes.float4_e2m1fn,
-    "int4": ml_dtypes.int4, "uint4": ml_dtypes.uint4, "int8": np.int8, "uint8": np.uint8,
+    "int2": ml_dtypes.int2, "uint2": ml_dtypes.uint2, "int4": ml_dtypes.int4,
+    "uint4": ml_dtypes.uint4, "int8": np.int8, "uint8": np.uint8,
     "int16": np.int16, "uint16": np.uint16, "int32": np.int32, "uint32": np.uint32, "bool": np.bool_,
 }  # fmt: skip
 # Formats that are no dtypes of this project, to show that the rules are generic.
@@ -30,7 +31,8 @@ OTHERS = {
     "f8e4m3fnuz": ml_dtypes.float8_e4m3fnuz, "f8e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
     "f6e2m3fn": ml_dtypes.float6_e2m3fn, "f6e3m2fn": ml_dtypes.float6_e3m2fn,
 }  # fmt: skip
-BITS = {"f6e2m3fn": 6, "f6e3m2fn": 6, "f4e2m1fn": 4, "int4": 4, "uint4": 4}
+BITS = {"f6e2m3fn": 6, "f6e3m2fn": 6, "f4e2m1fn": 4, "int2": 2, "uint2": 2,
+        "int4": 4, "uint4": 4}
 NO_NAN = {"f4e2m1fn", "f6e2m3fn", "f6e3m2fn"}
 
 
@@ -210,9 +212,9 @@ def operands(name):
 
 
 def computed(name, operation, arguments):
-    """JAX has few rules for 4-bit integers: those go through int32, as in a kernel."""
+    """JAX has few rules for integers below a byte: those go through int32, as in a kernel."""
     function = getattr(jax.lax, LAX.get(operation, operation))
-    if name not in ("int4", "uint4"):
+    if is_float(name) or bits_of(name) >= 8:
         return np.asarray(jax.jit(function)(*arguments))
     result = jax.jit(function)(*(x.astype(np.int32) for x in arguments))
     keeps = result.dtype == np.bool_

@@ -46,8 +46,11 @@ TEST(ListedElements, thatAreNotThereEndTheRunUnlessItMayGoOn)
             ASSERT_TRUE(stopped);
             const auto found = findingsOf(*stopped, "out_of_bounds");
             ASSERT_EQ(found.size(), 1U);
-            EXPECT_NE(found[0].message.find("reaches elements 4 to 4 on axis 0"), std::string::npos)
-                << found[0].message;
+            for (const char* const part :
+                 {"reaches elements 4 to 4 on axis 0",
+                  "the run stops there; with out_of_bounds_reads=uninitialized it goes on."}) {
+                EXPECT_NE(found[0].message.find(part), std::string::npos) << found[0].message;
+            }
         }
     }
     const machine::Options goesOn{

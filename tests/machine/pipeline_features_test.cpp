@@ -1,5 +1,6 @@
 // What block specs and pipelines can ask for beyond plain blocks, each held to a plain loop.
 #include "core/analysis/report.h"
+#include "core/trace/lookup.h"
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
@@ -87,6 +88,9 @@ TEST(ElementBlocks, ofAPallasCallSeeUndefinedPaddingAndEmitPipelineIgnoresIt)
         }
     }
     EXPECT_EQ(findingsOf(run, "undefined_written_back").size(), 1U);
+    const trace::Operand& x = run.trace->info().operands[0];
+    EXPECT_EQ(x.elementAxes, (std::vector<std::int32_t>{0, 1}));
+    EXPECT_EQ(x.elementPads, (std::vector<Extent>{4, 0}));
 
     const ir::Program ignored =
         copying({.grid = {1}, .in = {spec}, .out = {pl::block({8, 128}, kRow)}}, 8, 8);
@@ -107,10 +111,13 @@ TEST(BoundedSlices, copyAsManyRowsAsTheMapSays)
                                         32, 48);
     const machine::RunResult run = mustRun(program, {counting(kF32, {32, 128})});
     std::vector<std::int64_t> bytes;
+    std::vector<std::string> names;
     for (const CopyRow& copy : copiesOf(run, 0)) {
         bytes.push_back(copy.bytes);
+        names.push_back(trace::blockName(run.trace->info().operands[0], copy.block));
     }
     EXPECT_EQ(bytes, (std::vector<std::int64_t>{8 * 512, 16 * 512, 8 * 512}));
+    EXPECT_EQ(names, (std::vector<std::string>{"x(0:8,0)", "x(8:24,0)", "x(24:29,0)"}));
     const Numbers out = elementsOf(run.outputs[0]);
     for (std::size_t lane = 0; lane < 128; ++lane) {
         EXPECT_EQ(out[7 * 128 + lane], static_cast<double>(7 * 128 + lane));         // of block 0

@@ -97,6 +97,13 @@ const std::vector<Breach>& breaches()
         {"has 1 indices for axis -1", [](B b) { b.info.operands[1].indices = {0}; }},
         {"has 0 indices for axis 0; one for each element of its",
          [](B b) { b.info.operands[1].indirectAxis = 0; }},
+        {"has 1 element axes, 1 paddings and 0 slice axes; axes below 2",
+         [](B b) {
+             b.info.operands[1].elementAxes = {2};
+             b.info.operands[1].elementPads = {0};
+         }},
+        {"has 1 element axes, 0 paddings", [](B b) { b.info.operands[1].elementAxes = {0}; }},
+        {"0 paddings and 1 slice axes", [](B b) { b.info.operands[1].sliceAxes = {-1}; }},
         {"follows grid axis 3 of 3", [](B b) { b.info.operands[1].gridAxes[0] = 3; }},
         {"belongs to pipeline 1", [](B b) { b.info.operands[0].pipeline = 1; }},
         {"has its slots in buffers 5 to 7", [](B b) { b.info.operands[0].firstBuffer = 5; }},

@@ -15,15 +15,13 @@ using namespace tips;
 
 std::string elementRange(const trace::Operand& operand, std::int64_t block)
 {
-    const std::vector<Extent> index = trace::blockIndex(operand, block);
     std::string text = operand.name + "[";
-    for (std::size_t axis = 0; axis < index.size(); ++axis) {
+    for (std::size_t axis = 0; axis < operand.blockCounts.size(); ++axis) {
         if (static_cast<std::int32_t>(axis) == operand.indirectAxis) {
             text += (axis == 0 ? "" : ", ") + listText(trace::indicesOf(operand, block));
             continue;
         }
-        const Extent from = index[axis] * operand.block[axis];
-        const Extent to = std::min(from + operand.block[axis], operand.array[axis]);
+        const auto [from, to] = trace::rangeOf(operand, block, axis);
         text += (axis == 0 ? "" : ", ") + std::to_string(from) + ":" + std::to_string(to);
     }
     return text + "]";

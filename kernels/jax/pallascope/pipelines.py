@@ -105,7 +105,7 @@ def _index_map(walk: Walk, pipeline: Pipeline, block: Any, consts: list[int]) ->
     arguments = [walk.builder.value(INDEX, name) for name in _axis_names(pipeline.mapping)]
     outer = walk.builder.location
     jaxpr, _ = compat.open_jaxpr(block.index_map_jaxpr)
-    walk.builder.location = walk.locations.number(place_of_function(jaxpr))
+    walk.builder.location = _place(walk, jaxpr)
     with walk.builder.region(arguments) as region, walk.by(straight.RULES):
         found = walk.run(jaxpr, arguments + pipeline.prefetch, constants=consts)
         tree = block.index_map_out_tree.unflatten([Leaf(value) for value in found])
@@ -120,6 +120,12 @@ def _index_map(walk: Walk, pipeline: Pipeline, block: Any, consts: list[int]) ->
         region.results += [walk.builder.index(0) for _ in _words(block)]
     walk.builder.location = outer
     return region
+
+
+def _place(walk: Walk, index_map: Any) -> int:
+    """Of an index map, or of the pipeline where it is a partial or a function of no author."""
+    number = walk.locations.number(place_of_function(index_map))
+    return number if number >= 0 else walk.builder.location
 
 
 def _list(walk: Walk, index: Any, size: int) -> int:
@@ -160,9 +166,7 @@ def _spec(walk: Walk, block: Any, name: str, is_output: bool, origin: str) -> Pa
             raise NotCaptured(f"the Indirect block of {name} with lookahead or more than two "
                               "buffers, which JAX does not take either")
     jaxpr, _ = compat.open_jaxpr(block.index_map_jaxpr)
-    location = walk.builder.location
-    if jaxpr.eqns:
-        location = walk.locations.number(place_of_function(jaxpr))
+    location = _place(walk, jaxpr) if jaxpr.eqns else walk.builder.location
     return spec | ({"location": location} if location >= 0 else {})
 
 

@@ -17,8 +17,9 @@ from pallascope.program import Type
 DTYPES = {
     "float32": "f32", "bfloat16": "bf16", "float16": "f16", "float8_e4m3fn": "f8e4m3fn",
     "float8_e5m2": "f8e5m2", "float8_e4m3b11fnuz": "f8e4m3b11fnuz", "float4_e2m1fn": "f4e2m1fn",
-    "int4": "int4", "uint4": "uint4", "int8": "int8", "uint8": "uint8", "int16": "int16",
-    "uint16": "uint16", "int32": "int32", "uint32": "uint32", "bool": "bool"}
+    **{name: name for name in (
+        "int2", "uint2", "int4", "uint4", "int8", "uint8", "int16", "uint16", "int32", "uint32",
+        "bool")}}
 
 _NUMPY = {ours: theirs for theirs, ours in DTYPES.items()}
 

@@ -99,6 +99,23 @@ def convolution(window_strides: Sequence[int], padding: Sequence[Any],
     return function
 
 
+def added_convolution(dimension_numbers: Any, window_reversal: Any = None,
+                      preferred_element_type: Any = None, **params: Any) -> Callable[..., Any]:
+    """pltpu.conv: may turn its windows round and add to a third operand, rounding once."""
+    spatial = dimension_numbers.rhs_spec[2:]
+    turned = [axis for axis, turns in zip(spatial, window_reversal or [False] * len(spatial),
+                                          strict=True) if turns]
+
+    def function(lhs: Any, rhs: Any, *start: Any) -> Any:
+        dtype = start[0].dtype if start else preferred_element_type or lhs.dtype
+        wide = jnp.float32 if jnp.issubdtype(dtype, np.floating) else jnp.int32
+        found = convolution(dimension_numbers=dimension_numbers, preferred_element_type=wide,
+                            **params)(lhs, lax.rev(rhs, turned) if turned else rhs)
+        return (start[0].astype(wide) + found if start else found).astype(dtype)
+
+    return function
+
+
 REDUCTIONS: dict[str, Callable[..., Any]] = {
     "reduce_window_sum": reduced(lax.add, lambda dtype: 0),
     "reduce_window_max": reduced(lax.max, lambda dtype: _least(dtype)),
