@@ -182,7 +182,10 @@ void fit(std::vector<Lane>& lanes, const RunView& run, double room)
                    && (kind == trace::UnitKind::Load || kind == trace::UnitKind::Store);
         });
     }
-    if (several && sumOf(lanes, kLeastScale) > room) {
+    // Shares of many agents need their height more than units without work need their heads.
+    const bool many = std::any_of(lanes.begin(), lanes.end(),
+                                  [](const Lane& lane) { return lane.agents.size() > kFewAgents; });
+    if (several && sumOf(lanes, many ? 1 : kLeastScale) > room) {
         dropUnits(lanes, [](const Lane& lane) { return !lane.used; });
     }
     fitDevices(lanes, run, tallest, room);
