@@ -85,7 +85,8 @@ def test_what_moves_elements_is_part_of_it():
         return through(jnp.pad(y[:, ::2], ((0, 0), (64, 0)))[rows].T)
 
     kernel = check(fn, normal(16, 128), integers(16, least=0, most=16))
-    assert operations(kernel) == [(3, 1)]
+    ((reads, writes),) = operations(kernel)
+    assert reads in (3, 4) and writes == 1  # to JAX 0.9 the step of 2 is a gather of constants
 
 
 def test_a_reduction_ends_it():
