@@ -105,14 +105,14 @@ def test_dtypes_that_the_format_lacks():
 
 def test_a_dtype_that_the_format_lacks_is_named_once():
     def kernel(x_ref, o_ref):
-        o_ref[...] = x_ref[...].astype(jnp.int2).astype(jnp.float32)
+        o_ref[...] = x_ref[...].astype(jnp.float8_e3m4).astype(jnp.float32)
 
     def fn(x):
-        return call(kernel, out_shape=like(8, 128))(x) + x.astype(jnp.int2).astype(x.dtype)
+        return call(kernel, out_shape=like(8, 128))(x) + x.astype(jnp.float8_e3m4).astype(x.dtype)
 
     problems = refused(fn, normal(8, 128)).problems
     assert [(problem.what, problem.line) for problem in problems] == [
-        ("dtype int2", line_of(kernel, "int2")), ("dtype int2", line_of(fn, "int2"))]
+        ("dtype float8_e3m4", line_of(kernel, "e3m4")), ("dtype float8_e3m4", line_of(fn, "e3m4"))]
 
 
 def test_arguments_of_dtypes_that_the_format_lacks():
@@ -124,8 +124,8 @@ def test_arguments_of_dtypes_that_the_format_lacks():
 
     error = refused(of_kernel, like(8, 128, dtype=np.complex64))
     assert [problem.what for problem in error.problems] == ["complex numbers (complex64)"]
-    error = refused(lambda x, other: of_kernel(x), normal(8, 128), like(8, dtype=jnp.int2))
-    assert [str(problem) for problem in error.problems] == ["dtype int2, of other"]
+    error = refused(lambda x, other: of_kernel(x), normal(8, 128), like(8, dtype=jnp.float8_e3m4))
+    assert [str(problem) for problem in error.problems] == ["dtype float8_e3m4, of other"]
 
 
 def test_a_refusal_of_jax_without_a_text_has_its_type():
