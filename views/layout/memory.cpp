@@ -98,7 +98,7 @@ std::string captionOf(const RunView& run, Picoseconds now, const std::vector<std
         caption += (i > 0 ? " · " : "")
                    + linkPart(run, now, static_cast<std::int32_t>(i), info.links.size() > 1);
     }
-    if (!used.empty()) {
+    if (!used.empty() && !info.links.empty() && used.front() == info.links.front().to) {
         const trace::Memory& memory = info.memories[static_cast<std::size_t>(used.front())];
         const Bytes limit = memory.scopedLimit.value_or(memory.capacity);
         caption += (caption.empty() ? "" : " · ") + memory.name + " "

@@ -83,6 +83,17 @@ Rect Painter::flag() const
     return {std::clamp(at, m_axis.left, std::max(m_axis.left, right() - w)), 0, w, 16};
 }
 
+bool Painter::isAllPrologue() const
+{
+    const trace::Steps& steps = m_trace.steps();
+    return steps.size() == 0 || m_run.report.split.prologue.value() >= steps.begin[0];
+}
+
+std::int64_t Painter::prologueEnd() const
+{
+    return isAllPrologue() ? m_run.report.split.prologue.value() : m_trace.steps().begin[0];
+}
+
 void Painter::bands()
 {
     const auto fill = [&](std::int64_t from, std::int64_t to) {
@@ -92,7 +103,7 @@ void Painter::bands()
             m_canvas.fill(x0, kRuler, x1 - x0, m_bottom - kRuler, kBand);
         }
     };
-    fill(0, m_run.report.split.prologue.value());
+    fill(0, prologueEnd());
     fill(m_trace.end().value() - m_run.report.split.epilogue.value(), m_trace.end().value());
 }
 

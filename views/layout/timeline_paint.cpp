@@ -111,7 +111,7 @@ void Painter::copies(const Lane& lane)
         const bool moving =
             bar.begin < m_state.now.value() && m_state.now.value() < bar.end && bar.count == 1;
         if (x1 < bar.x1) { // hides the whiskers of those behind it
-            const bool prologue = bar.end <= m_run.report.split.prologue.value();
+            const bool prologue = bar.end <= prologueEnd();
             m_canvas.fill(x1, lane.y, 1, lane.h, prologue ? kBand : Color(Role::View));
         }
         if (moving) {

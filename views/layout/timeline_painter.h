@@ -36,6 +36,9 @@ private:
     [[nodiscard]] Rect flag() const;
     // Where nothing can overlap: before the first body, after the last.
     void bands();
+    // A program may compute before its kernel: then it is all that comes before the first step.
+    [[nodiscard]] std::int64_t prologueEnd() const;
+    [[nodiscard]] bool isAllPrologue() const; // nothing computes in it
     void head(const Lane& lane);
     // Below the name, where there is room: how many agents of which kind share the lane.
     bool headOfMany(const Lane& lane);

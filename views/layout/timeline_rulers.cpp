@@ -124,8 +124,7 @@ std::vector<std::string> Painter::namesOf(std::size_t step) const
     const std::vector<Extent> indices = trace::gridIndices(pipeline, m_trace.steps().ordinal[step]);
     const std::string point = indices.empty() ? "" : " " + trace::indexText(indices);
     std::vector<std::string> names = {"step " + number + point, "step " + number, number};
-    const std::int64_t prologueEnd = m_run.report.split.prologue.value();
-    if (step == 0 && prologueEnd > m_trace.steps().begin[0]) {
+    if (step == 0 && prologueEnd() > m_trace.steps().begin[0]) {
         const std::string prologue = "prologue " + timeText(m_run.report.split.prologue);
         names.insert(names.begin(), "step " + number + " · " + prologue);
         names.insert(names.begin(), "step " + number + point + " · " + prologue);
@@ -175,7 +174,7 @@ void Painter::bandNames()
     };
     const trace::Steps& steps = m_trace.steps();
     if (steps.size() > 0 && steps.begin[0] > 0) { // else step 0's own name says it
-        name("prologue", 0, m_run.report.split.prologue.value());
+        name(isAllPrologue() ? "prologue" : "before step 0", 0, prologueEnd());
     }
     const std::int64_t end = m_trace.end().value();
     name("epilogue", end - m_run.report.split.epilogue.value(), end);
