@@ -1,4 +1,5 @@
 // What the views say where a program runs on many cores.
+#include "tests/layout_views/generic_run.h"
 #include "tests/layout_views/scene_probe.h"
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
@@ -84,6 +85,33 @@ TEST(ManyCores, haveNamesOfStepsThatDoNotLieOnEachOther)
             }
         }
     }
+}
+
+// The report takes what the program computes there out of the prologue; the band is all of it.
+TEST(Cores, whatAProgramDoesBeforeItsKernelIsMarked)
+{
+    constexpr std::int64_t kBefore = 4 * kStep;
+    trace::TraceBuilder builder = mainJobBuilder();
+    const auto later = [](std::vector<std::int64_t>& times) {
+        for (std::int64_t& time : times) {
+            time += kBefore;
+        }
+    };
+    for (auto* times :
+         {&builder.steps.begin, &builder.steps.bodyBegin, &builder.steps.bodyEnd,
+          &builder.steps.end, &builder.segments.begin, &builder.copies.issue, &builder.copies.start,
+          &builder.copies.end, &builder.waits.begin, &builder.waits.end}) {
+        later(*times);
+    }
+    builder.end += Picoseconds(kBefore);
+    RunView run = viewOf(std::move(builder));
+    ViewState state = at(Picoseconds(0));
+    state.visible = {Picoseconds(0), Picoseconds(3 * kBefore)};
+    EXPECT_TRUE(hasText(layoutTimeline(run, state, kWide), "prologue 5.60 µs"));
+    run.report.split.prologue = Picoseconds(kStep);
+    const Scene scene = layoutTimeline(run, state, kWide);
+    EXPECT_TRUE(hasText(scene, "before step 0 4.00 µs"));
+    EXPECT_FALSE(hasText(scene, "prologue"));
 }
 
 TEST(ManyCores, theOneThatWaitsUntilOthersAreDoneIsSaidTo)
