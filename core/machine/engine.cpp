@@ -92,18 +92,18 @@ Status Engine::execute(Until until)
     const Picoseconds due(m_layout.devices > 1 && onWait ? 1 : 0);
     while (!m_error && !m_state.stopped && !pauses()) {
         Agent* const agent = next();
-        std::vector<Signal>& signals = m_state.signals;
+        std::deque<Signal>& signals = m_state.signals;
         const bool signalsFirst =
-            !signals.empty() && (agent == nullptr || signals.back().at + due <= agent->time);
+            !signals.empty() && (agent == nullptr || signals.front().at + due <= agent->time);
         if (agent == nullptr && !signalsFirst) {
             break;
         }
-        if ((signalsFirst ? signals.back().at : agent->time) > until.time) {
+        if ((signalsFirst ? signals.front().at : agent->time) > until.time) {
             return Done{};
         }
         if (signalsFirst) {
-            const Signal signal = signals.back();
-            signals.pop_back();
+            const Signal signal = std::move(signals.front());
+            signals.pop_front();
             m_state.delivered = signal.at;
             deliver(signal);
             continue;
@@ -176,7 +176,7 @@ Agent* Engine::next()
         }
     }
     if (!m_state.signals.empty()) {
-        m_horizon = std::min(m_horizon, m_state.signals.back().at);
+        m_horizon = std::min(m_horizon, m_state.signals.front().at);
     }
     if (m_until.time < m_horizon) {
         m_horizon = m_until.time + Picoseconds(1);

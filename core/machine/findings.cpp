@@ -56,12 +56,18 @@ void Engine::reportUndefinedWrite(const Flight& flight, std::int64_t undefined)
 void Engine::reportRace(const Race& race, const std::string& name, bool isCopy, std::int32_t step,
                         ir::LocationId location)
 {
+    std::string kind = !race.withCopy ? "race"
+                       : race.writes  ? "overwritten_in_flight"
+                                      : "read_before_wait";
+    const trace::SourceLine source = m_recorder.sourceLine(m_program, location);
+    if (m_recorder.countsAgain(kind, name, source)) { // without words for what is said already
+        return;
+    }
     const std::string what = isCopy ? "a copy that starts at " : "";
     const std::string here = what + m_program.where(location);
     const std::string there = m_program.where(race.location);
-    std::string kind, sentence;
+    std::string sentence;
     if (!race.withCopy) {
-        kind = "race";
         sentence = m_recorder.agentName(m_agent->id) + (race.writes ? " writes " : " reads ") + name
                    + " (" + here + ") and " + m_recorder.agentName(race.agent)
                    + (race.otherWrites ? " writes" : " reads") + " the same elements (" + there
@@ -71,16 +77,14 @@ void Engine::reportRace(const Race& race, const std::string& name, bool isCopy, 
         const bool shared = m_layout.devices > 1;
         const std::string copy =
             shared ? "a copy that no wait is sure of " : "a copy that nobody has waited for ";
-        kind = race.writes ? "overwritten_in_flight" : "read_before_wait";
         sentence = name + (race.writes ? " is written (" : " is read (") + here + ") while " + copy
                    + (race.otherWrites ? "writes" : "reads") + " the same elements (started at "
                    + there + "). A wait for that copy before"
                    + (shared ? ", on a semaphore of its own," : "") + " is right.";
     }
-    m_recorder.addFinding({std::move(kind), trace::FindingClass::Structural, std::move(sentence),
-                           name, step,
-                           race.step < 0 ? std::nullopt : std::optional<std::int64_t>(race.step),
-                           m_recorder.sourceLine(m_program, location), 1});
+    m_recorder.addFinding(
+        {std::move(kind), trace::FindingClass::Structural, std::move(sentence), name, step,
+         race.step < 0 ? std::nullopt : std::optional<std::int64_t>(race.step), source, 1});
 }
 
 void Engine::reportOperand(const OperandPlan& plan, std::string kind, std::string sentence,

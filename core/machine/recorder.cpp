@@ -258,6 +258,16 @@ void Recorder::addFinding(trace::Finding finding)
     }
 }
 
+bool Recorder::countsAgain(const std::string& kind, const std::string& operand,
+                           trace::SourceLine source)
+{
+    const auto known = m_findings.find({kind, operand, source});
+    if (known != m_findings.end()) {
+        ++builder.info.findings[known->second].count;
+    }
+    return known != m_findings.end();
+}
+
 trace::Summary Recorder::finishSums(Picoseconds end)
 {
     PALLASCOPE_CHECK(m_keeps == Keeps::Sums);

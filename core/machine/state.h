@@ -147,7 +147,7 @@ struct State
     Slab<Semaphore> semaphores;
     std::vector<std::deque<Flight>> flights; // by link, in order
     std::vector<Flight> held;                // dma_execution_mode=on_wait
-    std::vector<Signal> signals;             // by time, the next one last
+    std::deque<Signal> signals;              // by time, the next one first
     std::set<std::int32_t> aliased;          // buffers that an input and an output share
     // Barrier semaphores by (collective_id, agent); signals that came before their semaphore, by
     // (agent, ref, element).

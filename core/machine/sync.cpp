@@ -165,10 +165,10 @@ void Engine::startDma(const ir::Operation& operation)
             m_state.semaphores[signal.semaphore].held.push_back(
                 {copy, signal.copy, signal.amount, !atTarget});
         }
-        const auto later = [](const Signal& a, const Signal& b) { return a.at > b.at; };
+        const auto sooner = [](const Signal& a, const Signal& b) { return a.at < b.at; };
         auto& signals = m_state.signals;
         m_horizon = std::min(m_horizon, signal.at);
-        signals.insert(std::lower_bound(signals.begin(), signals.end(), signal, later),
+        signals.insert(std::upper_bound(signals.begin(), signals.end(), signal, sooner),
                        std::move(signal));
     }
     if (m_needed.needsContents(to) && !(listed && rows.empty())) {
