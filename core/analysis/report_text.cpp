@@ -68,7 +68,7 @@ std::vector<Traffic> largest(const std::vector<Traffic>& rows, Bytes all)
     std::ranges::sort(order);
     std::vector<Traffic> kept;
     for (const std::size_t i : order) {
-        if (rows[i].bytes * kLeast >= all) {
+        if (rows[i].bytes.value() >= all.value() / kLeast) {
             kept.push_back(rows[i]);
         }
     }

@@ -24,8 +24,8 @@ def operations(kernel):
 
     def look(region):
         for operation in region["operations"]:
-            starts = [inner for inner in operation.get("regions", [{"operations": []}])[0]["operations"]
-                      if inner["op"] == "dma_start"]
+            inside = operation.get("regions", [{}])[0].get("operations", [])
+            starts = [inner for inner in inside if inner["op"] == "dma_start"]
             if operation["op"] == "run_scoped" and starts:
                 arguments = operation["regions"][0]["arguments"]
                 reads = [start["operands"][0] for start in starts

@@ -24,8 +24,13 @@ class Frame:
 
     def needs(self, root: Array) -> bool:
         """Whether an equation after the current one, or the caller, reads the array."""
-        return any(last > self.at and v in self.env and self.env[v].root() is root
-                   for v, last in self._last.items())
+        return root in self.needed()
+
+    def needed(self) -> set[Array]:
+        """The arrays, as they were made, that an equation after the current one or the caller
+        reads."""
+        return {self.env[v].root() for v, last in self._last.items()
+                if last > self.at and v in self.env}
 
     def writes(self, ref: Any) -> bool:
         """Whether an equation writes to a ref."""

@@ -1,13 +1,13 @@
 """Operations around kernels that need each other are one operation, as XLA makes of them on a chip:
-those by element, what moves elements, and a reduction at the end. It reads what they read and writes
-what others need, and what is between them stays in registers.
+those by element, what moves elements, and a reduction at the end. It reads what they read, writes
+what others need, and keeps what is between them in registers.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from pallascope import stages, types
@@ -50,10 +50,12 @@ class _Step:
 class Fusion:
     """The operations that wait."""
 
-    def __init__(self, walk: Walk, arrays: Arrays, needs: Callable[[Array], bool]) -> None:
+    def __init__(self, walk: Walk, arrays: Arrays, needed: Callable[[], set[Array]]) -> None:
         self._walk, self._arrays = walk, arrays
-        self._needs = needs  # an equation to come reads the array
+        self._needed = needed  # by equations to come
         self._steps: list[_Step] = []
+        self._seen: set[Array] = set()  # that they read or make
+        self._bytes = 0  # of those
 
     def makes(self, array: Array) -> bool:
         """Whether one that waits does."""
@@ -78,24 +80,29 @@ class Fusion:
         step = _Step(eqn, [self._arrays.scalar(array) if self._arrays.is_scalar(array)
                            else _uniform(array) or array for array in operands],
                      Array(aval, aval.str_short()), self._walk.builder.location)
-        steps = [*self._steps, step]
         follows = any(before.name in _REDUCTIONS and before.result in operands
                       for before in self._steps)
-        most = self._bytes([*_inputs(steps), *(one.result for one in steps)])
-        if follows or most > stages.MOST_BYTES and not _goes_by_rows(steps):
+        added = self._adds(step)
+        if follows or (self._bytes + added > stages.MOST_BYTES
+                       and not _goes_by_rows([*self._steps, step])):
             self.flush(operands)
+            added = self._adds(step)
         self._steps.append(step)
+        self._seen.update(step.arrays(), [step.result])
+        self._bytes += added
         return [step.result]
 
     def flush(self, wanted: Sequence[Array]) -> None:
         """Emits what waits. Its results that are `wanted`, or that an equation to come needs, get
         memory."""
-        steps, self._steps = self._steps, []
-        roots = [array.root() for array in wanted]
-        kept = [step.result for step in steps
-                if step.result in roots or self._needs(step.result)]
+        if not self._steps:
+            return
+        steps, self._steps, self._seen, self._bytes = self._steps, [], set(), 0
+        kept = self._needed().union(array.root() for array in wanted)
         for part in _connected(steps):
             results = [step.result for step in part if step.result in kept]
+            if not results:
+                continue
             with self._walk.at_location(part[-1].location):
                 try:
                     self._emit(part, results)
@@ -129,14 +136,18 @@ class Fusion:
             return [values[array] for array in kept]
 
         refs = list(inputs.values()), [array.ref() for array in kept]
-        if _goes_by_rows(steps) and self._bytes([*inputs, *kept]) > stages.MOST_BYTES:
+        if _goes_by_rows(steps) and _bytes_of([*inputs, *kept]) > stages.MOST_BYTES:
             stages.by_rows(self._walk, *refs, work)
         else:
             stages.at_once(self._walk, *refs, work)
 
-    def _bytes(self, arrays: Sequence[Array]) -> int:
-        return sum(stages.bytes_of(types.array_type(array.aval).dtype, math.prod(array.aval.shape))
-                   for array in arrays)
+    def _adds(self, step: _Step) -> int:
+        return _bytes_of({*step.arrays(), step.result} - self._seen)
+
+
+def _bytes_of(arrays: Iterable[Array]) -> int:
+    return sum(stages.bytes_of(types.array_type(array.aval).dtype, math.prod(array.aval.shape))
+               for array in arrays)
 
 
 def _uniform(array: Array) -> _Uniform | None:
@@ -151,20 +162,26 @@ def _uniform(array: Array) -> _Uniform | None:
 
 def _inputs(steps: list[_Step]) -> list[Array]:
     """The arrays that the steps read and none of them makes."""
-    made = [step.result for step in steps]
+    made = {step.result for step in steps}
     return [array for array in dict.fromkeys(of for step in steps for of in step.arrays())
             if array not in made]
 
 
 def _connected(steps: list[_Step]) -> list[list[_Step]]:
     """Those that read what others of them make together, in order of their last."""
-    parts: list[list[_Step]] = []
-    for step in steps:
-        joined = [part for part in parts
-                  if any(one.result in step.arrays() for one in part)]
-        parts = [part for part in parts if part not in joined]
-        parts.append([*sum(joined, []), step])
-    return parts
+    part_of: dict[Array, list[int]] = {}  # by results: the numbers of the steps
+    for number, step in enumerate(steps):
+        parts = {id(part): part for array in step.arrays() if (part := part_of.get(array))}
+        joined = max(parts.values(), key=len, default=[])
+        for part in parts.values():
+            if part is not joined:
+                joined += part
+                part_of.update((steps[other].result, joined) for other in part)
+        joined.append(number)
+        part_of[step.result] = joined
+    found = {id(part): sorted(part) for part in part_of.values()}
+    return [[steps[number] for number in part]
+            for part in sorted(found.values(), key=lambda part: part[-1])]
 
 
 def _goes_by_rows(steps: list[_Step]) -> bool:

@@ -35,8 +35,8 @@ class Outer:
                               functools.partial(self._inline_call, again=True), self._whole)
         self.kernels: list[dict[str, Any]] = []  # what each asks of the compiler
         self._frames: list[Frame] = []
-        self._fusion = fusions.Fusion(walk, self.arrays, lambda array: any(
-            frame.needs(array) for frame in self._frames))
+        self._fusion = fusions.Fusion(walk, self.arrays, lambda: set().union(
+            *(frame.needed() for frame in self._frames)))
         self._around = False  # a shard_map is somewhere in the function
         self._inside = False  # of it
 
