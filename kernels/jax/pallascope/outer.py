@@ -107,8 +107,8 @@ class Outer:
         name = eqn.primitive.name
         is_known = name != "axis_index" and all(operand.is_known for operand in operands)
         is_view = _only_reshapes(eqn) and not self._fusion.makes(operands[0].root())
-        if not (is_known or is_view or self._around > self._inside
-                or not self._fusion.takes(eqn, operands)):
+        is_outside = self._around and not self._inside
+        if not (is_known or is_view or is_outside) and self._fusion.takes(eqn, operands):
             return self._fusion.add(eqn, operands)
         if not (is_known or is_view or name in CALLS or name in primitives.IDENTITY
                 or _is_scalar(eqn)):
@@ -117,7 +117,7 @@ class Outer:
             return self._shard_map(eqn, operands)
         if name in primitives.IDENTITY or devices.keeps_values(eqn):
             return operands
-        if self._around and not self._inside and name not in CALLS:
+        if is_outside and name not in CALLS:
             found = self._outside(eqn, operands)
             if found is not None:
                 return found

@@ -1,8 +1,8 @@
 """Operations around kernels: each brings whole arrays to VMEM, computes, and takes the result back.
 
-On a chip XLA runs them. Here each costs its copies and its work, one after the other; an
-elementwise one of arrays that would not fit is a pipeline over rows, whose copies and work overlap.
-Elementwise ones that follow each other are one (`fusions`).
+On a chip XLA runs them. Here each, or what `fusions` makes of several, costs its copies and its
+work, one after the other; an elementwise one of arrays that would not fit is a pipeline over rows,
+whose copies and work overlap.
 """
 
 from __future__ import annotations
