@@ -138,6 +138,19 @@ TEST(Kernel, theTitleNamesKernelSizesTypesBlocksAndChip)
     EXPECT_EQ(runTitle(mainJobView()), "matmul 4096³ bf16 → f32 · 512-blocks · TPU v5e");
     EXPECT_EQ(runTitle(genericRun(vectorSum())), "generic 1000 f32 · 128-blocks · TPU v5e");
     EXPECT_EQ(runTitle(genericRun(gridless())), "generic 1024 f32 · TPU v5e");
+    // The largest result, whatever comes behind it and is copied around the kernel.
+    GenericKernel kernel = gridless();
+    kernel.operands.push_back({"sum", trace::Direction::Out, {16}, {16}, {-1}});
+    trace::TraceBuilder builder = genericBuilder(kernel);
+    builder.info.operands.push_back(builder.info.operands.front());
+    trace::Operand& beside = builder.info.operands.back();
+    beside.pipeline = trace::kNone;
+    beside.slots = 0;
+    beside.dtype = DType::Int32;
+    beside.arrayBytes = Bytes(1 << 20);
+    beside.direction = trace::Direction::Out;
+    std::fill(beside.gridAxes.begin(), beside.gridAxes.end(), trace::kNone);
+    EXPECT_EQ(runTitle(viewOf(std::move(builder))), "generic 1024 f32 · TPU v5e");
 }
 
 TEST(Kernel, noTextLeavesTheSceneAtAnySize)

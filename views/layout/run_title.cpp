@@ -59,13 +59,36 @@ std::string joined(const std::vector<std::string>& list)
     return text;
 }
 
+// What a program copies around its kernels.
+bool isBeside(const trace::Info& info, const trace::Operand& operand)
+{
+    return operand.pipeline == trace::kNone && !info.pipelines.empty();
+}
+
+// Of the arrays that are written the largest, the last of equal ones; without such the last array.
+std::vector<Extent> largestResult(const trace::Info& info)
+{
+    const trace::Operand* found = nullptr;
+    for (const trace::Operand& operand : info.operands) {
+        const bool isResult = found != nullptr && parts::writes(*found);
+        if (!isBeside(info, operand)
+            && (!isResult || (parts::writes(operand) && operand.arrayBytes >= found->arrayBytes))) {
+            found = &operand;
+        }
+    }
+    if (found == nullptr) {
+        return {};
+    }
+    return found->array.extents();
+}
+
 std::string dtypesText(const trace::Info& info)
 {
     std::vector<std::string> in;
     std::vector<std::string> out;
     for (const trace::Operand& operand : info.operands) {
-        if (operand.pipeline == trace::kNone && !info.pipelines.empty()) {
-            continue; // what a program copies around its kernels
+        if (isBeside(info, operand)) {
+            continue;
         }
         if (parts::reads(operand)) {
             addOnce(in, std::string(dtypeName(operand.dtype)));
@@ -118,11 +141,7 @@ std::string runTitle(const RunView& run)
         extents = problemExtents(info, info.pipelines.front());
     }
     if (extents.empty()) {
-        for (const trace::Operand& operand : info.operands) {
-            if (operand.pipeline != trace::kNone || info.pipelines.empty()) {
-                extents = operand.array.extents();
-            }
-        }
+        extents = largestResult(info);
     }
     if (!extents.empty()) {
         title += fmt::format(" {}", sizeText(extents));
