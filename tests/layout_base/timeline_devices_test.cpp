@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kUs = 1'000'000;
 
-layout::RunView viewOf(std::shared_ptr<const trace::Trace> trace)
+layout::RunView viewOfDevices(std::shared_ptr<const trace::Trace> trace)
 {
     layout::RunView run;
     run.trace = std::move(trace);
@@ -83,7 +83,7 @@ layout::RunView manyDevices(int count)
         builder.waits.end.push_back(4 * kUs);
     }
     builder.end = Picoseconds(4 * kUs);
-    return viewOf(std::move(builder).finish().value());
+    return viewOfDevices(std::move(builder).finish().value());
 }
 
 Lane laneOf(LaneKind kind, std::int32_t device)
@@ -103,7 +103,7 @@ TEST(TimelineOfDevices, countsWhatItsLinksDoAtOnceOnce)
     const Lane copies = laneOf(LaneKind::DeviceCopy, 0);
     EXPECT_EQ(deviceBusy(*trace, copies, Picoseconds(4 * kUs)), Picoseconds(3 * kUs));
     EXPECT_EQ(deviceBusy(*trace, copies, Picoseconds(5 * kUs / 2)), Picoseconds(3 * kUs / 2));
-    const layout::RunView run = viewOf(trace);
+    const layout::RunView run = viewOfDevices(trace);
     for (const Lane& lane : lanesOf(run, Level::Steps, 400)) {
         if (lane.kind == LaneKind::DeviceWait) {
             EXPECT_EQ(busy(run, lane, trace->end()), Picoseconds(lane.device * 4 * kUs));
@@ -133,7 +133,7 @@ TEST(TimelineOfDevices, hasBarsOfItsOwnRowsAlone)
     const std::vector<Bar> second = deviceBars(*trace, laneOf(LaneKind::DeviceCopy, 1), axis);
     ASSERT_EQ(second.size(), 1U);
     EXPECT_EQ(second[0].target.a, 2);
-    const std::vector<Bar> waits = waitBars(viewOf(trace), axis, 1);
+    const std::vector<Bar> waits = waitBars(viewOfDevices(trace), axis, 1);
     ASSERT_EQ(waits.size(), 1U);
     EXPECT_EQ(waits[0].x1, 400);
 }
@@ -206,7 +206,7 @@ TEST(TimelineOfCores, waitsThatOverlapHaveALaneEach)
         builder.waits.end.push_back((3 + core) * kUs);
     }
     builder.end = Picoseconds(5 * kUs);
-    const layout::RunView run = viewOf(std::move(builder).finish().value());
+    const layout::RunView run = viewOfDevices(std::move(builder).finish().value());
 
     std::vector<Lane> waits = lanesOf(run, Level::Steps, 400);
     std::erase_if(waits, [](const Lane& lane) { return lane.kind == LaneKind::Unit; });
