@@ -83,8 +83,10 @@ Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program, cons
     if (!description) {
         return description.error();
     }
-    if (Status status = trace::checkInfo(description->info); rows && !status) {
-        checkFailed(status.error().message, __FILE__, __LINE__); // as Recorder::finish would
+    if (rows) { // which alone become a trace
+        if (Status status = trace::checkInfo(description->info); !status) {
+            checkFailed(status.error().message, __FILE__, __LINE__);
+        }
     }
     std::vector<trace::Finding> findings = staticFindings(program, chip, *plan, *description);
     RefUses uses(program, needed);

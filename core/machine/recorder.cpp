@@ -249,21 +249,19 @@ void Recorder::closeStep(std::int32_t step, bool beforeBody, bool behindBody, Pi
 
 void Recorder::addFinding(trace::Finding finding)
 {
-    const auto [place, isNew] = m_findings.try_emplace(
-        {finding.kind, finding.operand, finding.source}, builder.info.findings.size());
-    if (isNew) {
-        builder.info.findings.push_back(std::move(finding));
-    } else {
-        builder.info.findings[place->second].count += finding.count;
+    if (countsAgain(finding.kind, finding.operand, finding.source, finding.count)) {
+        return;
     }
+    m_findings[{finding.kind, finding.operand, finding.source}] = builder.info.findings.size();
+    builder.info.findings.push_back(std::move(finding));
 }
 
 bool Recorder::countsAgain(const std::string& kind, const std::string& operand,
-                           trace::SourceLine source)
+                           trace::SourceLine source, std::int64_t count)
 {
     const auto known = m_findings.find({kind, operand, source});
     if (known != m_findings.end()) {
-        ++builder.info.findings[known->second].count;
+        builder.info.findings[known->second].count += count;
     }
     return known != m_findings.end();
 }

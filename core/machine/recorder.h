@@ -138,9 +138,9 @@ public:
 
     // One cause (kind, operand, source line) is one finding, with its first step and its count.
     void addFinding(trace::Finding finding);
-    // Of a cause that is known one time more; else false.
+    // Of a cause that is known so many times more; else false.
     [[nodiscard]] bool countsAgain(const std::string& kind, const std::string& operand,
-                                   trace::SourceLine source);
+                                   trace::SourceLine source, std::int64_t count = 1);
 
     [[nodiscard]] trace::SourceLine sourceLine(const ir::Program& program,
                                                ir::LocationId location) const

@@ -18,13 +18,7 @@ bool isAmong(const std::vector<std::int32_t>& axes, std::size_t axis)
 
 std::vector<Extent> blockIndex(const Operand& operand, std::int64_t block)
 {
-    std::vector<Extent> index(operand.blockCounts.size());
-    for (std::size_t axis = index.size(); axis > 0; --axis) {
-        const Extent count = std::max<Extent>(operand.blockCounts[axis - 1], 1);
-        index[axis - 1] = block % count;
-        block /= count;
-    }
-    return index;
+    return rowMajorIndex(operand.blockCounts, block);
 }
 
 std::span<const std::int32_t> indicesOf(const Operand& operand, std::int64_t block)

@@ -21,6 +21,19 @@ namespace pallascope::trace {
     return at(std::upper_bound(column.begin(), column.end(), t) - column.begin());
 }
 
+// The place along each axis of a row-major number, as of steps and blocks; an extent of 0 is as 1.
+[[nodiscard]] inline std::vector<Extent> rowMajorIndex(const std::vector<Extent>& extents,
+                                                       std::int64_t number)
+{
+    std::vector<Extent> index(extents.size());
+    for (std::size_t axis = index.size(); axis > 0; --axis) {
+        const Extent extent = std::max<Extent>(extents[axis - 1], 1);
+        index[axis - 1] = number % extent;
+        number /= extent;
+    }
+    return index;
+}
+
 // The time within the run that is nearest to t.
 [[nodiscard]] inline std::int64_t clamped(const Trace& trace, Picoseconds t)
 {

@@ -175,13 +175,7 @@ std::int32_t stepAt(const Trace& trace, Picoseconds t)
 
 std::vector<Extent> gridIndices(const Pipeline& pipeline, std::int64_t ordinal)
 {
-    std::vector<Extent> index(pipeline.grid.size());
-    for (std::size_t axis = index.size(); axis > 0; --axis) {
-        const Extent extent = std::max<Extent>(pipeline.grid[axis - 1], 1);
-        index[axis - 1] = ordinal % extent;
-        ordinal /= extent;
-    }
-    return index;
+    return rowMajorIndex(pipeline.grid, ordinal);
 }
 
 CopyRange copiesInFlight(const Trace& trace, std::int32_t link, Picoseconds time)

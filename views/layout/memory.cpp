@@ -38,16 +38,16 @@ std::vector<std::int32_t> usedMemories(const trace::Info& info)
 }
 
 // From y to the bottom, all that fit. The small ones get room for three slots; the first one gets
-// the rest, and comes first.
+// the rest, and comes first: `least` of it.
 void paintMemories(Canvas& canvas, const RunView& run, Picoseconds now,
-                   const std::vector<std::int32_t>& used, double y, double bottom)
+                   const std::vector<std::int32_t>& used, double least, double y, double bottom)
 {
     constexpr double kGap = 6;
     const trace::Info& info = run.trace->info();
     if (used.empty()) {
         return;
     }
-    double room = bottom - y - memoryHeight(info, used.front(), kFirstSlots);
+    double room = bottom - y - least;
     std::vector<double> heights(used.size(), 0);
     for (std::size_t i = 1; i < used.size(); ++i) {
         const double wanted = memoryHeight(info, used[i], 3);
@@ -56,7 +56,7 @@ void paintMemories(Canvas& canvas, const RunView& run, Picoseconds now,
                                                      : 0;
         room -= heights[i] > 0 ? heights[i] + kGap : 0;
     }
-    heights[0] = memoryHeight(info, used.front(), kFirstSlots) + room;
+    heights[0] = least + room;
     for (std::size_t i = 0; i < used.size(); ++i) {
         if (heights[i] >= kMemoryHeading) {
             y = paintMemory(canvas, run, now, used[i], y, heights[i]) + kGap;
@@ -121,11 +121,11 @@ Scene layoutMemory(const RunView& run, const ViewState& state, Size size)
     double y = 0;
     const double units = unitsHeight(run, size.width);
     const double bottom = size.height - units - (units > 0 ? 8 : 4);
+    const double least = used.empty() ? 0 : memoryHeight(info, used.front(), kFirstSlots);
     if (!info.operands.empty()) {
         const Strips strips = stripsOf(info);
         const double links = kLinkHeight * static_cast<double>(shownLinks(info));
-        const double memory = used.empty() ? 0 : memoryHeight(info, used.front(), kFirstSlots);
-        const double height = stripsHeight(strips, size.height, bottom - links - memory - 8);
+        const double height = stripsHeight(strips, size.height, bottom - links - least - 8);
         y = paintStrips(canvas, run, strips, state.now, y, height) + 8;
     }
     for (std::size_t i = 0; i < shownLinks(info); ++i) {
@@ -134,7 +134,7 @@ Scene layoutMemory(const RunView& run, const ViewState& state, Size size)
         }
         y = paintLink(canvas, run, state.now, static_cast<std::int32_t>(i), y);
     }
-    paintMemories(canvas, run, state.now, used, y, bottom);
+    paintMemories(canvas, run, state.now, used, least, y, bottom);
     if (units > 0) {
         paintUnits(canvas, run, state.now, size.height - units);
     }

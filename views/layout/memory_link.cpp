@@ -224,7 +224,8 @@ double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Pic
     Bytes arrays;
     std::set<std::string> seen;
     double nameWidth = 28;
-    for (const trace::Operand& operand : info.operands) {
+    for (const std::vector<std::int32_t>& strip : strips) {
+        const trace::Operand& operand = info.operands[static_cast<std::size_t>(strip.front())];
         nameWidth = std::max(nameWidth, textWidth(operand.name, 11, Weight::Mono));
         if (seen.insert(operand.name + toString(operand.array)).second) {
             arrays += operand.arrayBytes;

@@ -267,7 +267,7 @@ double paintMemory(Canvas& canvas, const RunView& run, Picoseconds now, std::int
         }
     }
     SlotStack stack;
-    if (height >= memoryHeight(info, memory, 1)) {
+    if (height >= kMemoryHeading + kLeastSlot) {
         stack = stackSlots(info, memory, y + kMemoryHeading, height - kMemoryHeading);
     } else {
         stack.bottom = y + kMemoryHeading;

@@ -64,11 +64,8 @@ public:
         : m_segments(run.trace->segments())
         , m_owner(run.index->agents().ownerOf)
         , m_agent(agent)
-    {
-        for (const trace::SegmentTemplate& segment : run.trace->info().templates) {
-            m_longest = std::max(m_longest, segment.duration.value());
-        }
-    }
+        , m_longest(agent == trace::kNone ? 0 : longestSegment(run.trace->info()))
+    {}
 
     [[nodiscard]] bool has(std::size_t row) const
     {
@@ -100,7 +97,7 @@ private:
     const trace::Segments& m_segments;
     const std::vector<std::int32_t>& m_owner;
     std::int32_t m_agent;
-    std::int64_t m_longest = 0;
+    std::int64_t m_longest; // of several agents
 };
 
 // Marks of one unit in one template, in order of time.

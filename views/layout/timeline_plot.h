@@ -32,6 +32,16 @@ struct Plot
     std::int64_t begin, end;
 };
 
+// In ps: what begins so long before a time, or earlier, is over by then.
+[[nodiscard]] inline std::int64_t longestSegment(const trace::Info& info)
+{
+    std::int64_t longest = 0;
+    for (const trace::SegmentTemplate& segment : info.templates) {
+        longest = std::max(longest, segment.duration.value());
+    }
+    return longest;
+}
+
 // Appends [begin, end) as a bar; false when its pixels are taken by the bar before, which then
 // counts it.
 inline bool append(std::vector<Bar>& bars, const Plot& plot, Bar bar)

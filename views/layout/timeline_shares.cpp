@@ -187,15 +187,11 @@ void addSegments(Columns& columns, const trace::Trace& trace, std::int32_t unit,
     const trace::Info& info = trace.info();
     const trace::Segments& segments = trace.segments();
     std::vector<std::optional<Busy>> ofTemplate(info.templates.size());
-    std::int64_t longest = 0;
-    for (const trace::SegmentTemplate& segment : info.templates) {
-        longest = std::max(longest, segment.duration.value());
-    }
     const auto px = [&](std::int64_t t) { return axis.toX(Picoseconds(t)) - axis.left; };
     const double pxPerPs =
         axis.width / static_cast<double>((axis.range.end - axis.range.begin).value());
     const auto first = std::upper_bound(segments.begin.begin(), segments.begin.end(),
-                                        axis.range.begin.value() - longest);
+                                        axis.range.begin.value() - longestSegment(info));
     for (std::size_t row = at(first - segments.begin.begin());
          row < segments.size() && segments.begin[row] < axis.range.end.value(); ++row) {
         const std::size_t id = at(segments.templateId[row]);

@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from pallascope import stages, types
 from pallascope.arrays import Array, Arrays
 from pallascope.problems import NotCaptured
@@ -153,9 +155,10 @@ def _bytes_of(arrays: Iterable[Array]) -> int:
 def _uniform(array: Array) -> _Uniform | None:
     if not array.is_known:
         return None
-    elements = types.stored(array.value).reshape(-1)
+    elements = np.ascontiguousarray(types.stored(array.value)).reshape(-1)
     first = elements[0]
-    if first != first or elements.tobytes() != first.tobytes() * elements.size:
+    bits = elements.view(np.uint8).reshape(elements.size, -1)  # those of -0.0 are not 0.0's
+    if first != first or not (bits == bits[0]).all():
         return None
     return _Uniform(types.dtype_of(array.aval.dtype), first, tuple(array.aval.shape))
 
