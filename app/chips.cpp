@@ -45,27 +45,57 @@ Result<std::string> readTextFile(const std::string& path)
     return text.str();
 }
 
-Result<chip::Chip> loadChip(const std::string& nameOrFile)
+namespace {
+
+// By name or alias; null: none.
+const chip::Chip* builtIn(const std::string& name)
+{
+    const auto found =
+        std::find_if(builtInChips().begin(), builtInChips().end(), [&](const chip::Chip& chip) {
+            return chip.name == name
+                   || std::find(chip.aliases.begin(), chip.aliases.end(), name)
+                          != chip.aliases.end();
+        });
+    return found == builtInChips().end() ? nullptr : &*found;
+}
+
+std::string builtInNames()
 {
     std::string names;
     for (const chip::Chip& chip : builtInChips()) {
-        const bool alias =
-            std::find(chip.aliases.begin(), chip.aliases.end(), nameOrFile) != chip.aliases.end();
-        if (chip.name == nameOrFile || alias) {
-            return chip;
-        }
         names += (names.empty() ? "" : ", ") + chip.name;
+    }
+    return names;
+}
+
+} // namespace
+
+Result<chip::Chip> loadChip(const std::string& nameOrFile)
+{
+    if (const chip::Chip* known = builtIn(nameOrFile); known != nullptr) {
+        return *known;
     }
     std::error_code error;
     if (!std::filesystem::exists(nameOrFile, error)) {
-        return userError("There is no chip \"" + nameOrFile + "\", neither built in (" + names
-                         + ") nor as a file.");
+        return userError("There is no chip \"" + nameOrFile + "\", neither built in ("
+                         + builtInNames() + ") nor as a file.");
     }
     const Result<std::string> text = readTextFile(nameOrFile);
     if (!text) {
         return text.error();
     }
     return chip::parse(*text, nameOrFile);
+}
+
+Result<chip::Chip> chipOf(const ir::Program& program)
+{
+    const chip::Chip* chip = builtIn(program.chip.empty() ? kUsualChip : program.chip);
+    if (chip == nullptr) {
+        return userError("The kernel " + program.name + " is for the chip \"" + program.chip
+                         + "\", which is none of " + builtInNames()
+                         + "; --chip says on which to run it.");
+    }
+    return *chip;
 }
 
 } // namespace pallascope::app

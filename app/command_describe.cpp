@@ -61,11 +61,12 @@ std::string neededText(const ir::Program& program)
                        program.operationCount);
 }
 
-// On the chip that kernels run on unless another is asked for; the rules are those of all of them.
+// On the chip that the kernel runs on unless another is asked for; the rules are those of all of
+// them.
 std::vector<std::string> illegalBlocks(const ir::Program& program)
 {
     std::vector<std::string> sentences;
-    const Result<chip::Chip> chip = loadChip(RunCommand().chip);
+    const Result<chip::Chip> chip = chipOf(program);
     for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
         for (const cost::IllegalBlock& block : chip ? cost::illegalBlocks(program, *pipeline, *chip)
                                                     : std::vector<cost::IllegalBlock>()) {
@@ -97,6 +98,7 @@ int describeKernelFile(const std::string& path, bool json)
         const ir::Lowering& lowering = file->program.lowering;
         nlohmann::ordered_json described = {{"name", file->program.name},
                                             {"file", path},
+                                            {"chip", file->program.chip},
                                             {"parameters", nlohmann::ordered_json::array()},
                                             {"needed_contents", neededArguments(file->program)},
                                             {"illegal_blocks", illegalBlocks(file->program)},
@@ -105,7 +107,9 @@ int describeKernelFile(const std::string& path, bool json)
         fmt::print("{}\n", described.dump(2));
         return kFine;
     }
-    fmt::print("{}: a kernel from {}\n\n{}\n{}", file->program.name, path,
+    const std::string chip =
+        file->program.chip.empty() ? "" : ", captured for " + file->program.chip;
+    fmt::print("{}: a kernel from {}{}\n\n{}\n{}", file->program.name, path, chip,
                ir::printText(file->program), factsText(file->program));
     return kFine;
 }

@@ -20,6 +20,7 @@ namespace {
 struct Sweep
 {
     const kernels::Kernel* kernel = nullptr; // null: a file
+    ir::Program program;                     // the file's
     study::Parameters fixed;
     study::SweepPlan plan;
     study::SweepSubject subject;
@@ -63,8 +64,17 @@ std::vector<std::string> splitAtCommas(const std::string& text)
     return parts;
 }
 
+// Without names that which the kernel is for.
 Status takeChips(const std::string& names, Sweep& sweep)
 {
+    if (names.empty()) {
+        Result<chip::Chip> own = chipOf(sweep.program);
+        if (!own) {
+            return own.error();
+        }
+        sweep.plan.chips.push_back(std::move(*own));
+        return Done{};
+    }
     for (const std::string& name : splitAtCommas(names)) {
         Result<chip::Chip> chip = loadChip(name);
         if (!chip) {
@@ -104,6 +114,7 @@ Result<std::string> takeFile(const SweepCommand& command, Sweep& sweep)
         return choice.error();
     }
     sweep.plan.inputs = makeInputs(*choice, false);
+    sweep.program = choice->program;
     sweep.plan.build = [program = choice->program](const study::Parameters&) {
         return Result<ir::Program>(program);
     };

@@ -32,7 +32,7 @@ struct RunCommand
 {
     std::string kernel;
     std::vector<std::string> parameters; // "m=4096"
-    std::string chip = "tpu_v5e";
+    std::string chip;                    // a name or a file; empty: the kernel's own
     std::string values = "full";
     bool noCheck = false;
     bool json = false;
@@ -76,7 +76,7 @@ struct SweepCommand
     std::vector<std::string> over; // "bm=128:1024:*2"
     std::vector<std::string> parameters;
     std::vector<std::string> settings;
-    std::string chips = "tpu_v5e"; // names or files, separated by commas
+    std::string chips; // names or files, separated by commas; empty: the kernel's own
     bool csv = false, json = false;
     std::string save, resume; // files
     std::string version;      // of this program
@@ -84,8 +84,8 @@ struct SweepCommand
 
 struct CompareCommand
 {
-    std::string a, b; // a trace file, or a kernel with arguments: "matmul bm=256"
-    std::string chip = "tpu_v5e";
+    std::string a, b;                  // a trace file, or a kernel with arguments: "matmul bm=256"
+    std::string chip;                  // of kernels that name none; empty: each one's own
     std::vector<std::string> settings; // of kernels
     bool json = false;
 };

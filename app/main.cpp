@@ -72,13 +72,16 @@ void addSettings(CLI::App* command, std::vector<std::string>& settings)
 
 constexpr const char* kKernelHelp = "see `pallascope list kernels`, or a kernel file";
 
+constexpr const char* kChipHelp =
+    "a chip's name or file; without it that which the kernel was captured for, or tpu_v5e";
+
 // Which run.
 void addRunOptions(CLI::App* command, RunCommand& run)
 {
     command->add_option("kernel", run.kernel, kKernelHelp)->required();
     command->add_option("-p,--parameter", run.parameters, "NAME=VALUE, as often as wanted")
         ->allow_extra_args(false);
-    command->add_option("--chip", run.chip, "a chip's name or file")->capture_default_str();
+    command->add_option("--chip", run.chip, kChipHelp);
     command
         ->add_option("--values", run.values,
                      "full: compute every number; needed: only what decides the timing")
@@ -193,8 +196,9 @@ void CommandLine::addStudies()
     sweepApp->add_option("-p,--parameter", sweep.parameters, "NAME=VALUE, the same in every run")
         ->allow_extra_args(false);
     addSettings(sweepApp, sweep.settings);
-    sweepApp->add_option("--chip", sweep.chips, "names or files of chips, separated by commas")
-        ->capture_default_str();
+    sweepApp->add_option("--chip", sweep.chips,
+                         "names or files of chips, separated by commas; without it the kernel's "
+                         "own, or tpu_v5e");
     auto* json = sweepApp->add_flag("--json", sweep.json, "print the rows as JSON");
     sweepApp->add_flag("--csv", sweep.csv, "print the rows as CSV")->excludes(json);
     sweepApp->add_option("--save", sweep.save, "keep the rows in FILE, also when interrupted");
@@ -209,8 +213,8 @@ void CommandLine::addStudies()
                      "a trace, or a kernel with arguments: \"matmul bm=256 chip=v5p\"")
         ->required();
     compareApp->add_option("b", compare.b, "the other one")->required();
-    compareApp->add_option("--chip", compare.chip, "of kernels that name none")
-        ->capture_default_str();
+    compareApp->add_option("--chip", compare.chip,
+                           "of kernels that name none; without it each one's own, or tpu_v5e");
     addSettings(compareApp, compare.settings);
     compareApp->add_flag("--json", compare.json, "print the comparison as JSON");
 }

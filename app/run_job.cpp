@@ -98,9 +98,10 @@ Result<Job> jobOf(const RunRequest& request)
     if (!kernel) {
         return kernel.error();
     }
-    Result<chip::Chip> chip = loadChip(request.chip);
+    Result<chip::Chip> chip =
+        request.chip.empty() ? chipOf(kernel->program) : loadChip(request.chip);
     if (!chip) {
-        return chip.error();
+        return request.chip.empty() ? named(request.kernel, chip.error()) : chip.error();
     }
     Job job{std::move(*kernel), std::move(*chip), {}, {}};
     // Refuse what cannot run before gigabytes of arguments are made.
@@ -143,6 +144,9 @@ Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progres
         };
     }
     FinishedRun finished{.request = request};
+    if (request.chip.empty()) {
+        finished.request.chip = job->chip.name;
+    }
     machine::RunResult last;
     std::shared_ptr<const machine::Prepared> prepared; // by the first run, for the others
     for (std::int64_t time = 1; time <= request.repeat; ++time) {

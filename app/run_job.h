@@ -23,7 +23,7 @@ struct RunRequest
 {
     std::string kernel = "matmul";                 // built in, or a kernel file's path
     std::map<std::string, std::string> parameters; // only those that differ from the defaults
-    std::string chip = "tpu_v5e";                  // a name or a file
+    std::string chip; // a name or a file; empty: that which the kernel was captured for
     bool fullValues = true;
     bool check = true;  // only with full values and a built-in kernel
     std::string inputs; // an .npz with contents of inputs; empty: as the kernel has them

@@ -96,7 +96,9 @@ void KernelForm::show(const RunRequest& request, const std::vector<layout::Field
         build(request.kernel, parameters, known != all.end());
     }
     setValue(kKernelField, text(request.kernel));
-    setValue(kChipField, text(request.chip));
+    if (!request.chip.empty()) { // else the run will tell
+        setValue(kChipField, text(request.chip));
+    }
     for (const ParameterInfo& parameter : parameters) {
         const auto given = request.parameters.find(parameter.name);
         setValue(text(parameter.name),

@@ -1,5 +1,6 @@
 #include "app/window/window_app.h"
 
+#include "app/chips.h"
 #include "app/window/main_window.h"
 #include "views/fonts.h"
 #include "views/layout/layouts.h"
@@ -78,11 +79,9 @@ int runWindow(int argc, char** argv, std::optional<RunRequest> request,
     if (traceFile) {
         window.session().openTrace(views::text(*traceFile));
     } else {
-        RunRequest first = request.value_or(RunRequest{});
-        if (!request) {
-            first.fullValues = first.check = false; // the main job's times need no numbers
-        }
-        window.session().start(first);
+        // The main job's times need no numbers.
+        window.session().start(
+            request.value_or(RunRequest{.chip = kUsualChip, .fullValues = false, .check = false}));
     }
     return QApplication::exec();
 }

@@ -635,6 +635,7 @@ void fields(A& a, T& document)
     a.required("version", document.version);
     a.required("name", document.program.name);
     a("producer", document.producer);
+    a("chip", document.program.chip);
     a("mesh", document.program.mesh);
     a("arguments", document.program.arguments);
     a("inputs", document.inputs);

@@ -100,7 +100,7 @@ def check(fn: Any, *args: Any, oracle: Any = True, terms: float = 0.0, ulps: flo
     if wanted is None:
         with interpreted(oracle), compat.device_of(chip):
             wanted = jax.jit(fn)(*args)
-    found = run(kernel, "--chip", chip)
+    found = run(kernel)
     leaves = jax.tree_util.tree_leaves(wanted)
     assert leaves
     for ours, theirs in zip(found, leaves, strict=True):

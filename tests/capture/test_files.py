@@ -138,8 +138,9 @@ def test_kernels_ask_for_the_chip_that_they_are_captured_for(chip):
         seen.append(pltpu.get_tpu_info().generation)
         return copies(x)
 
-    pallascope.capture(fn, like(16, 128, dtype=jnp.int32), chip=chip)
+    kernel = pallascope.capture(fn, like(16, 128, dtype=jnp.int32), chip=chip)
     assert seen == [int(chip[5])]
+    assert kernel.document["chip"] == chip
 
 
 # ---- the command -----------------------------------------------------------------------------

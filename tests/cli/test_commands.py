@@ -42,6 +42,24 @@ class Commands(Case):
                 self.assertIn(str(parameter["default"]), text)
                 self.assertIn(parameter["help"], text)
 
+    def test_a_kernel_file_runs_on_the_chip_that_it_is_for(self):
+        self.output("save", "matmul", *parameters(SMALL), "-o", "k.kernel.json")
+        document = strict_json((self.folder / "k.kernel.json").read_text())
+        self.assertNotIn("chip", document)
+        kernel = ("k.kernel.json", {}, "--values", "needed")
+        self.assertEqual(self.report(*kernel)["chip"], "tpu_v5e")
+        self.write("k.kernel.json", {**document, "chip": "tpu_v6e"})
+        self.assertEqual(self.report(*kernel)["chip"], "tpu_v6e")
+        self.assertEqual(self.report(*kernel, "--chip", "v4")["chip"], "tpu_v4")
+        self.assertIn("tpu_v6e", self.output("sweep", "k.kernel.json", "--csv"))
+        self.assertIn("for tpu_v6e", self.output("describe", "k.kernel.json"))
+        for name in ("TPU v6e", "TPU v4"):
+            self.assertIn(name, self.output("compare", "k.kernel.json", "k.kernel.json chip=v4"))
+        self.write("k.kernel.json", {**document, "chip": "./k.kernel.json"})  # a name, never a file
+        self.refused("run", "k.kernel.json", says=('"./k.kernel.json"', "tpu_v5e", "--chip"))
+        self.refused("sweep", "k.kernel.json", says=('"./k.kernel.json"', "tpu_v5e", "--chip"))
+        self.assertEqual(self.report(*kernel, "--chip", "v5e")["chip"], "tpu_v5e")
+
     def test_every_listed_chip_is_described_also_by_its_alias(self):
         names = [line.split()[0] for line in self.output("list", "chips").splitlines()]
         self.assertIn("tpu_v5e", names)

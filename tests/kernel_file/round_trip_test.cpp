@@ -140,6 +140,7 @@ TEST(KernelFileRoundTrip, whatJaxWasAskedAndSaidIsKept)
                                .hasSideEffects = true,
                                .collectiveId = 3},
                               {.kernel = "b"}};
+    kernel.program.chip = "tpu_v6e";
     kernel.program.lowering = {ir::Verdict::No, "Unimplemented primitive cumsum."};
     expectRoundTrip(kernel, ".pallascope");
     expectRoundTrip(kernel, ".kernel.json");

@@ -76,7 +76,7 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
               if not isinstance(leaf, jax.ShapeDtypeStruct)}
     constants = {number: _as_traced(types.stored(array.value))
                  for number, array in enumerate(outer.arrays.inputs) if array.value is not None}
-    document = _document(name, outer, walk, body)
+    document = _document(name, chip, outer, walk, body)
     document["lowering"] = (
         {"reason": "the function asks JAX to interpret a kernel"} if outer.interprets
         else compat.lowering_verdict(*traced.for_a_tpu(fn, tree.unflatten(shapes)), chip, cores,
@@ -164,10 +164,11 @@ def _argument_names(jaxpr: Any) -> list[str]:
     return [name or f"arg{number}" for number, name in enumerate(names)]
 
 
-def _document(name: str, outer: Outer, walk: Walk, body: Any) -> dict[str, Any]:
+def _document(name: str, chip: str, outer: Outer, walk: Walk, body: Any) -> dict[str, Any]:
     return {
         "format": "pallascope.kernel", "version": 1, "name": name,
         "producer": f"pallascope with JAX {compat.VERSION}",
+        "chip": chip,
         **({"mesh": outer.mesh()} if walk.devices else {}),
         "arguments": outer.arrays.arguments(),
         "inputs": [_recipe(array, number) for number, array in enumerate(outer.arrays.inputs)],
