@@ -603,7 +603,7 @@ struct Lowering
 struct Program
 {
     std::string name;
-    std::string chip; // that it was captured for, by name: "tpu_v6e"; empty: for none
+    std::string chip; // that it was captured for, by name; empty: for none
     // Devices, each of which runs the body on its own parts of the arrays, all at once; their
     // numbers are row-major. Empty: one device.
     std::vector<MeshAxis> mesh;

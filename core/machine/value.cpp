@@ -4,6 +4,7 @@
 #include "core/machine/arith/elementwise.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace pallascope::machine {
@@ -135,15 +136,22 @@ private:
               std::int64_t targetStride) const
     {
         if (sourceStride == 0 && targetStride == 1) {
-            const Element element = read(sourceAt);
-            for (Extent i = 0; i < count; ++i) {
-                write(targetAt + i, element);
-            }
-            return;
+            return fill(target + targetAt * kBytes, read(sourceAt), count);
         }
         for (Extent i = 0; i < count; ++i) {
             write(targetAt + i * targetStride, read(sourceAt + i * sourceStride));
         }
+    }
+
+    static void fill(std::byte* to, Element element, Extent count)
+    {
+        constexpr Extent kAtOnce = 64 / kBytes; // a length that the compiler knows: vectors
+        std::array<Element, 64 / sizeof(Element)> elements;
+        elements.fill(element);
+        for (; count >= kAtOnce; count -= kAtOnce, to += sizeof elements) {
+            std::memcpy(to, elements.data(), sizeof elements);
+        }
+        std::memcpy(to, elements.data(), static_cast<std::size_t>(count * kBytes));
     }
 
     [[nodiscard]] Element read(std::int64_t at) const

@@ -1,6 +1,7 @@
 #include "core/base/dtype.h"
 #include "core/machine/arith/dot.h"
 #include "core/machine/arith/elementwise.h"
+#include "core/machine/arith/subnormals.h"
 #include "tests/arith/levels.h"
 
 #include <gtest/gtest.h>
@@ -11,6 +12,8 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace pallascope::arith {
@@ -88,25 +91,131 @@ TEST_P(Elementwise, f32NarrowsAsTheDtypeSays)
     }
 }
 
-TEST_P(Elementwise, additionIsThatOfTheScalarLoopAlsoInPlace)
+// Pairs of all that is special, then random ones: an odd number, so that some are left of the last
+// vector.
+struct Pairs
 {
-    for (const std::size_t count : {0U, 1U, 15U, 33U, 32769U, 200001U}) {
-        const std::vector<float> a = randomFloats(count, 1);
-        const std::vector<float> b = randomFloats(count, 2);
-        std::vector<float> expected(count);
-        for (std::size_t i = 0; i < count; ++i) {
-            expected[i] = a[i] + b[i];
+    std::vector<float> a, b;
+
+    Pairs()
+    {
+        std::vector<float> special{0.0F,
+                                   1.0F,
+                                   3.5F,
+                                   0x1p-126F,
+                                   0x1p-149F,
+                                   0x1.8p-127F,
+                                   std::numeric_limits<float>::max(),
+                                   std::numeric_limits<float>::infinity(),
+                                   std::numeric_limits<float>::quiet_NaN(),
+                                   std::bit_cast<float>(0x7fc1'2345U)};
+        for (std::size_t i = 0, count = special.size(); i < count; ++i) {
+            special.push_back(-special[i]);
         }
-        const auto n = static_cast<std::int64_t>(count);
-        std::vector<float> out(count);
-        addF32(a.data(), b.data(), out.data(), n);
-        EXPECT_EQ(out, expected);
-        std::vector<float> overA = a;
-        addF32(overA.data(), b.data(), overA.data(), n);
-        EXPECT_EQ(overA, expected);
-        std::vector<float> overB = b;
-        addF32(a.data(), overB.data(), overB.data(), n);
-        EXPECT_EQ(overB, expected);
+        for (const float x : special) {
+            for (const float y : special) {
+                a.push_back(x);
+                b.push_back(y);
+            }
+        }
+        for (std::uint64_t seed : {1U, 2U}) {
+            const std::vector<float> more = randomFloats(1001, seed);
+            std::vector<float>& to = seed == 1 ? a : b;
+            to.insert(to.end(), more.begin(), more.end());
+        }
+    }
+};
+
+// As XLA has them: a subnormal is 0, +0 is larger than -0, NaN is always the same.
+float larger(float first, float second)
+{
+    const float a = flushed(first), b = flushed(second);
+    if (std::isnan(a) || std::isnan(b)) {
+        return std::numeric_limits<float>::quiet_NaN();
+    }
+    return a == b ? (std::signbit(a) ? b : a) : std::fmax(a, b);
+}
+
+float smaller(float first, float second)
+{
+    const float result = larger(-first, -second);
+    return std::isnan(result) ? result : -result;
+}
+
+TEST_P(Elementwise, operationsOfTwoAreThoseOfTheScalarsAlsoInPlace)
+{
+    const Pairs pairs;
+    const std::pair<Binary, float (*)(float, float)> rules[] = {
+        {Binary::Add, [](float a, float b) { return a + b; }},
+        {Binary::Sub, [](float a, float b) { return a - b; }},
+        {Binary::Mul, [](float a, float b) { return a * b; }},
+        {Binary::Div, [](float a, float b) { return a / b; }},
+        {Binary::Max, larger},
+        {Binary::Min, smaller}};
+    for (const auto& [rule, scalar] : rules) {
+        std::vector<float> out(pairs.a.size() + 1, 7.0F), overA = pairs.a, overB = pairs.b;
+        const auto count = static_cast<std::int64_t>(pairs.a.size());
+        binaryF32(rule, pairs.a.data(), pairs.b.data(), out.data(), count);
+        binaryF32(rule, overA.data(), pairs.b.data(), overA.data(), count);
+        binaryF32(rule, pairs.a.data(), overB.data(), overB.data(), count);
+        EXPECT_EQ(out.back(), 7.0F);
+        for (std::size_t i = 0; i < pairs.a.size(); ++i) {
+            const float expected = scalar(pairs.a[i], pairs.b[i]);
+            const bool anyNan = std::isnan(expected) && rule < Binary::Max; // its bits may differ
+            for (const float got : {out[i], overA[i], overB[i]}) {
+                EXPECT_TRUE(anyNan ? std::isnan(got)
+                                   : std::bit_cast<std::uint32_t>(got)
+                                         == std::bit_cast<std::uint32_t>(expected))
+                    << static_cast<int>(rule) << ": " << pairs.a[i] << ", " << pairs.b[i]
+                    << " gives " << got;
+            }
+        }
+    }
+}
+
+TEST_P(Elementwise, comparisonsAreThoseOfTheScalars)
+{
+    const Pairs pairs;
+    const std::pair<Comparison, bool (*)(float, float)> rules[] = {
+        {Comparison::Eq, [](float a, float b) { return a == b; }},
+        {Comparison::Ne, [](float a, float b) { return a != b; }},
+        {Comparison::Lt, [](float a, float b) { return a < b; }},
+        {Comparison::Le, [](float a, float b) { return a <= b; }},
+        {Comparison::Gt, [](float a, float b) { return a > b; }},
+        {Comparison::Ge, [](float a, float b) { return a >= b; }}};
+    for (const auto& [rule, scalar] : rules) {
+        std::vector<std::uint8_t> out(pairs.a.size() + 1, 7), expected;
+        compareF32(rule, pairs.a.data(), pairs.b.data(), out.data(),
+                   static_cast<std::int64_t>(pairs.a.size()));
+        for (std::size_t i = 0; i < pairs.a.size(); ++i) {
+            expected.push_back(scalar(pairs.a[i], pairs.b[i]) ? 1 : 0);
+        }
+        expected.push_back(7);
+        EXPECT_EQ(out, expected) << static_cast<int>(rule);
+    }
+}
+
+TEST_P(Elementwise, theBestOfRowsIsThatOfTheScalarsInTurn)
+{
+    const Pairs pairs;
+    for (const auto& [rule, scalar, start] :
+         {std::tuple{Binary::Max, &larger, -std::numeric_limits<float>::infinity()},
+          std::tuple{Binary::Min, &smaller, std::numeric_limits<float>::infinity()}}) {
+        for (std::int64_t length = 0; length < 70; ++length) {
+            const std::int64_t rows =
+                length == 0 ? 3 : static_cast<std::int64_t>(pairs.a.size()) / length;
+            std::vector<float> out(static_cast<std::size_t>(rows) + 1, 7.0F), expected;
+            reduceRowsF32(rule, pairs.a.data(), rows, length, start, out.data());
+            for (std::int64_t row = 0; row < rows; ++row) {
+                expected.push_back(start);
+                for (std::int64_t i = 0; i < length; ++i) {
+                    expected.back() = scalar(expected.back(),
+                                             pairs.a[static_cast<std::size_t>(row * length + i)]);
+                }
+            }
+            expected.push_back(7.0F);
+            EXPECT_EQ(bitsOf(out), bitsOf(expected)) << length;
+        }
     }
 }
 
@@ -165,17 +274,6 @@ TEST_P(Elementwise, powersOfAnyCountStopAtTheLastElement)
             EXPECT_NEAR(to[i], std::exp(from[i]), 1e-6F * to[i]);
         }
         EXPECT_EQ(to[count], 7.0F);
-    }
-}
-
-TEST_P(Elementwise, fillingStopsAtTheLastElement)
-{
-    for (const std::size_t count : {0U, 1U, 17U, 32768U, 100003U}) {
-        std::vector<float> out(count + 1, 1.0F);
-        fillF32(out.data(), -2.5F, static_cast<std::int64_t>(count));
-        std::vector<float> expected(count, -2.5F);
-        expected.push_back(1.0F);
-        EXPECT_EQ(out, expected);
     }
 }
 

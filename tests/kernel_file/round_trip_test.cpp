@@ -292,7 +292,7 @@ TEST(KernelFileRoundTrip, noMemberOfAProgramIsForgotten)
     // operation count.
     EXPECT_EQ(memberCount<ir::Operation>(), 7U);
     EXPECT_EQ(memberCount<ir::Region>(), 3U);
-    EXPECT_EQ(memberCount<ir::Program>(), 10U);
+    EXPECT_EQ(memberCount<ir::Program>(), 11U);
 }
 
 TEST(KernelFileRoundTrip, everyMemberOfEveryKindOfParametersIsWrittenAndRead)

@@ -1,5 +1,6 @@
 #include "core/machine/arith/elementwise.h"
 
+#include "core/base/check.h"
 #include "core/machine/arith/active_kernels.h"
 #include "core/machine/arith/threads.h"
 
@@ -14,20 +15,24 @@ constexpr std::int64_t kCopyGrainBytes = kGrain * 4;
 
 } // namespace
 
-void addF32(const float* a, const float* b, float* out, std::int64_t count)
+void binaryF32(Binary rule, const float* a, const float* b, float* out, std::int64_t count)
 {
-    const Kernels& kernels = activeKernels();
-    parallelFor(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
-        kernels.addF32(a + begin, b + begin, out + begin, end - begin);
-    });
+    activeKernels().binaryF32[static_cast<std::size_t>(rule)](a, b, out, count);
 }
 
-void fillF32(float* out, float value, std::int64_t count)
+void compareF32(Comparison rule, const float* a, const float* b, std::uint8_t* out,
+                std::int64_t count)
+{
+    activeKernels().compareF32[static_cast<std::size_t>(rule)](a, b, out, count);
+}
+
+void reduceRowsF32(Binary rule, const float* in, std::int64_t rows, std::int64_t length,
+                   float start, float* out)
 {
     const Kernels& kernels = activeKernels();
-    parallelFor(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
-        kernels.fillF32(out + begin, value, end - begin);
-    });
+    PALLASCOPE_CHECK(rule == Binary::Max || rule == Binary::Min);
+    (rule == Binary::Max ? kernels.maxOfRowsF32 : kernels.minOfRowsF32)(in, rows, length, start,
+                                                                        out);
 }
 
 void expF32(const float* from, float* to, std::int64_t count)

@@ -12,8 +12,34 @@ namespace pallascope::arith {
 // the cost of handing it over.
 inline constexpr std::int64_t kGrain = 1 << 15;
 
-void addF32(const float* a, const float* b, float* out, std::int64_t count); // out may be a or b
-void fillF32(float* out, float value, std::int64_t count);
+// Max and Min take subnormals for 0, and +0 for larger than -0; NaN of either is the quiet NaN.
+enum class Binary : std::uint8_t
+{
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Max,
+    Min
+};
+enum class Comparison : std::uint8_t
+{
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge
+};
+
+// On the caller's thread; `out` may be an operand.
+void binaryF32(Binary rule, const float* a, const float* b, float* out, std::int64_t count);
+// To 1 where it holds, else 0.
+void compareF32(Comparison rule, const float* a, const float* b, std::uint8_t* out,
+                std::int64_t count);
+// out[row]: Max or Min of `start` and all of in[row, length].
+void reduceRowsF32(Binary rule, const float* in, std::int64_t rows, std::int64_t length,
+                   float start, float* out);
 
 // Bit for bit bf16ToFloat and floatToBf16 of core/base/dtype.h.
 void bf16ToF32(const std::uint16_t* from, float* to, std::int64_t count);

@@ -56,10 +56,15 @@ struct Kernels
                         float* packed);
     void (*multiplyStrip)(const Strip& strip);
 
-    void (*addF32)(const float* a, const float* b, float* out, std::int64_t count);
+    // By Binary and Comparison of elementwise.h.
+    void (*binaryF32[6])(const float* a, const float* b, float* out, std::int64_t count);
+    void (*compareF32[6])(const float* a, const float* b, std::uint8_t* out, std::int64_t count);
+    void (*maxOfRowsF32)(const float* in, std::int64_t rows, std::int64_t length, float start,
+                         float* out);
+    void (*minOfRowsF32)(const float* in, std::int64_t rows, std::int64_t length, float start,
+                         float* out);
     void (*bf16ToF32)(const std::uint16_t* from, float* to, std::int64_t count);
     void (*f32ToBf16)(const float* from, std::uint16_t* to, std::int64_t count);
-    void (*fillF32)(float* to, float value, std::int64_t count);
     void (*expF32)(const float* from, float* to, std::int64_t count);
     void (*exp2F32)(const float* from, float* to, std::int64_t count);
 };

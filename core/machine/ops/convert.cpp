@@ -7,6 +7,7 @@
 #include "core/machine/ops/ops.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace pallascope::machine::ops {
@@ -92,26 +93,29 @@ Shadow selectShadow(const Call& call, std::int64_t count)
     return Shadow::fromMask(std::move(defined), count);
 }
 
+// By bits, so that vectors need not branch. The result lies apart from what is chosen from.
+template<class T, class Mask>
+void chooseElements(const Mask* chosen, const T* no, const T* yes, T* out, std::int64_t count)
+{
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i) {
+        const T all = chosen[i] != 0 ? std::numeric_limits<T>::max() : T{0};
+        out[i] = static_cast<T>((yes[i] & all) | (no[i] & ~all));
+    }
+}
+
 // T: an unsigned integer of the element's size.
 template<class T>
 void selectElements(const Call& call, RuntimeValue& result)
 {
     const RuntimeValue& mask = call.operand(0);
-    const bool isBool = mask.dtype == DType::Bool;
-    const T *no = call.operand(1).as<T>(), *yes = call.operand(2).as<T>();
-    T* out = result.as<T>();
-    arith::parallelFor(result.elements(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-        if (isBool) {
-            const std::uint8_t* chosen = mask.as<std::uint8_t>();
-            for (std::int64_t i = begin; i < end; ++i) {
-                out[i] = chosen[i] != 0 ? yes[i] : no[i];
-            }
-        } else {
-            for (std::int64_t i = begin; i < end; ++i) {
-                out[i] = mask.as<std::int32_t>()[i] != 0 ? yes[i] : no[i];
-            }
-        }
-    });
+    const auto choose = [&](const auto* chosen) {
+        arith::parallelFor(result.elements(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+            chooseElements(chosen + begin, call.operand(1).as<T>() + begin,
+                           call.operand(2).as<T>() + begin, result.as<T>() + begin, end - begin);
+        });
+    };
+    mask.dtype == DType::Bool ? choose(mask.as<std::uint8_t>()) : choose(mask.as<std::int32_t>());
 }
 
 } // namespace

@@ -61,7 +61,11 @@ void loop(const RuleSetup& setup, const void* const* in, void* out, std::int64_t
     const auto* a = lanes<T>(in[0]);
     if constexpr (requires { F::all(a, to, count); }) {
         F::all(a, to, count);
+    } else if constexpr (requires { F::all(a, a, to, count); }) {
+        F::all(a, lanes<T>(in[1]), to, count);
     } else {
+        // The result lies apart from the operands, or element on element in place of one of them.
+#pragma GCC ivdep
         for (std::int64_t i = 0; i < count; ++i) {
             if constexpr (sizeof...(Ts) == 0) {
                 to[i] = rule(lane<T>(a[i]));
@@ -177,7 +181,9 @@ struct Sweep
     void run() const
     {
         const bool inPlace = direct();
-        arith::parallelFor(result.elements(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+        const bool slow =
+            ir::opEntry(setup.operation.code).kind == ir::OpKind::Transcendental; // nanoseconds each
+        arith::parallelFor(result.elements(), slow ? kGrain / 4 : kGrain, [&](std::int64_t begin, std::int64_t end) {
             inPlace ? lanesInPlace(begin, end) : lanesByChunk(begin, end);
         });
     }
@@ -228,10 +234,6 @@ RuntimeValue swept(const Call& call, Loop loop)
     RuntimeValue result{.dtype = out, .shape = first.shape};
     result.shadow = definedness(call, count);
     result.data = storage(call, count, out);
-    if (call.operation.code == ir::OpCode::Add && in == DType::F32) { // its loop suits the CPU
-        arith::addF32(first.as<float>(), call.operand(1).as<float>(), result.as<float>(), count);
-        return result;
-    }
     Sweep{setup, call.operands, loop, in, result}.run();
     return result;
 }

@@ -25,11 +25,15 @@ struct Product : rules::Mul
 
 struct Largest : rules::Max
 {
+    static constexpr arith::Binary kInAnyOrder = arith::Binary::Max;
+
     static double start(DType dtype) { return lowestNumber(dtype); }
 };
 
 struct Smallest : rules::Min
 {
+    static constexpr arith::Binary kInAnyOrder = arith::Binary::Min;
+
     static double start(DType dtype) { return highestNumber(dtype); }
 };
 
@@ -53,14 +57,30 @@ struct Cube
     RuntimeValue value;
     Shape kept;
     std::int64_t outer = 1, length = 1, inner = 1;
-    std::vector<std::byte> lanes;
+    SharedBytes lanes; // those of the value, where they are lanes already
 
     template<class T>
     [[nodiscard]] const typename Stored<T>::Type* as() const
     {
-        return reinterpret_cast<const typename Stored<T>::Type*>(lanes.data());
+        return reinterpret_cast<const typename Stored<T>::Type*>(lanes.get());
     }
 };
+
+SharedBytes lanesOf(const RuntimeValue& value)
+{
+    const std::int64_t count = value.elements();
+    if (!value.isScalar() && storedAsLanes(value.dtype)) {
+        return value.data;
+    }
+    SharedBytes lanes = allocateBytes(std::max<std::int64_t>(1, count) * kMostLaneBytes);
+    if (value.isScalar()) {
+        const Lane lane = scalarLane(value.dtype, value.scalar);
+        std::copy_n(reinterpret_cast<const std::byte*>(&lane), laneBytes(value.dtype), lanes.get());
+    } else {
+        widen(value.dtype, value.data.get(), 0, count, lanes.get());
+    }
+    return lanes;
+}
 
 Cube cubeOf(const RuntimeValue& input, const std::vector<std::int32_t>& axes)
 {
@@ -95,15 +115,7 @@ Cube cubeOf(const RuntimeValue& input, const std::vector<std::int32_t>& axes)
         before.insert(before.end(), behind.begin(), behind.end());
         cube.value = transposed(input, before);
     }
-    const std::int64_t count = input.elements();
-    cube.lanes.resize(static_cast<std::size_t>(std::max<std::int64_t>(1, count) * kMostLaneBytes));
-    if (input.isScalar()) {
-        const Lane lane = scalarLane(input.dtype, input.scalar);
-        std::copy_n(reinterpret_cast<const std::byte*>(&lane), laneBytes(input.dtype),
-                    cube.lanes.begin());
-    } else {
-        widen(input.dtype, cube.value.data.get(), 0, count, cube.lanes.data());
-    }
+    cube.lanes = lanesOf(cube.value);
     return cube;
 }
 
@@ -177,6 +189,13 @@ RuntimeValue reduceLanes(const Cube& cube, std::optional<double> deciding)
     std::vector<typename Stored<T>::Type> sums(static_cast<std::size_t>(cube.outer * cube.inner),
                                                static_cast<T>(Rule::start(cube.value.dtype)));
     const auto inner = static_cast<std::size_t>(cube.inner);
+    if constexpr (Float<T> && requires { Rule::kInAnyOrder; }) {
+        if (inner == 1) {
+            arith::reduceRowsF32(Rule::kInAnyOrder, in, cube.outer, cube.length,
+                                 static_cast<T>(Rule::start(cube.value.dtype)), sums.data());
+            return fromLanes(cube, cube.value.dtype, sums.data(), deciding);
+        }
+    }
     if (inner == 1) {
         std::int64_t row = 0;
         for (; row + kRows <= cube.outer; row += kRows) {
@@ -189,8 +208,12 @@ RuntimeValue reduceLanes(const Cube& cube, std::optional<double> deciding)
     }
     for (std::int64_t i = 0; i < cube.outer * cube.length; ++i, in += inner) {
         auto* sum = sums.data() + static_cast<std::size_t>(i / cube.length) * inner;
-        for (std::size_t k = 0; k < inner; ++k) {
-            sum[k] = Rule{}(static_cast<T>(sum[k]), static_cast<T>(in[k]));
+        if constexpr (requires { Rule::all(sum, in, sum, cube.inner); }) {
+            Rule::all(sum, in, sum, cube.inner);
+        } else {
+            for (std::size_t k = 0; k < inner; ++k) {
+                sum[k] = Rule{}(static_cast<T>(sum[k]), static_cast<T>(in[k]));
+            }
         }
     }
     return fromLanes(cube, cube.value.dtype, sums.data(), deciding);
@@ -217,8 +240,10 @@ RuntimeValue cumulate(const Call& call)
 {
     const auto& [axis, reverse] = call.params<ir::CumulativeParams>();
     const RuntimeValue& input = call.operand(0);
-    Cube cube = cubeOf(input, {axis});
+    const Cube cube = cubeOf(input, {axis});
     const std::int64_t count = input.elements();
+    SharedBytes sums = allocateBytes(std::max<std::int64_t>(1, count) * kMostLaneBytes);
+    std::copy_n(cube.lanes.get(), count * laneBytes(input.dtype), sums.get());
     const Shadow& shadow = input.shadow;
     const bool partial = !shadow.all() && !shadow.none();
     SharedBytes defined = partial ? shadow.expanded(count) : nullptr;
@@ -229,7 +254,7 @@ RuntimeValue cumulate(const Call& call)
     visitLane(input.dtype, [&](auto zero) {
         using T = decltype(zero);
         if constexpr (std::invocable<const Rule&, T, T> && !Boolean<T>) {
-            auto* lanes = reinterpret_cast<typename Stored<T>::Type*>(cube.lanes.data());
+            auto* lanes = reinterpret_cast<typename Stored<T>::Type*>(sums.get());
             for (std::int64_t i = 0; i < cube.outer * (cube.length - 1) * cube.inner; ++i) {
                 const std::int64_t inner = i % cube.inner, row = i / cube.inner,
                                    turn = row % (cube.length - 1) + 1,
@@ -246,7 +271,7 @@ RuntimeValue cumulate(const Call& call)
         }
     });
     RuntimeValue result = RuntimeValue::arrayOf(input.dtype, input.shape);
-    narrow(input.dtype, cube.lanes.data(), result.data.get(), 0, count);
+    narrow(input.dtype, sums.get(), result.data.get(), 0, count);
     result.shadow = partial ? Shadow::fromMask(std::move(mask), count) : shadow;
     return result;
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/check.h"
 #include "core/ir/program.h"
+#include "core/machine/arith/elementwise.h"
 #include "core/machine/arith/subnormals.h"
 #include "core/machine/ops/lanes.h"
 
@@ -103,7 +104,26 @@ struct Square
     auto operator()(Integer auto a) const { return wrap<decltype(a)>(bitsOf(a) * bitsOf(a)); }
 };
 
-struct Add
+// What the CPU's vectors do with arrays of f32, bit for bit as the rule for one element.
+template<arith::Binary rule>
+struct OnVectors
+{
+    static void all(const float* a, const float* b, float* out, std::int64_t count)
+    {
+        arith::binaryF32(rule, a, b, out, count);
+    }
+};
+
+template<arith::Comparison rule>
+struct ComparedInVectors
+{
+    static void all(const float* a, const float* b, std::uint8_t* out, std::int64_t count)
+    {
+        arith::compareF32(rule, a, b, out, count);
+    }
+};
+
+struct Add : OnVectors<arith::Binary::Add>
 {
     auto operator()(Float auto a, Float auto b) const { return a + b; }
 
@@ -116,7 +136,7 @@ struct Add
 
 using AddAny = Add;
 
-struct Sub
+struct Sub : OnVectors<arith::Binary::Sub>
 {
     auto operator()(Float auto a, Float auto b) const { return a - b; }
 
@@ -127,7 +147,7 @@ struct Sub
     }
 };
 
-struct Mul
+struct Mul : OnVectors<arith::Binary::Mul>
 {
     auto operator()(Float auto a, Float auto b) const { return a * b; }
 
@@ -138,7 +158,7 @@ struct Mul
     }
 };
 
-struct Div
+struct Div : OnVectors<arith::Binary::Div>
 {
     auto operator()(Float auto a, Float auto b) const { return a / b; }
 
@@ -173,7 +193,7 @@ struct Rem
 };
 
 // Both zeros: max is +0, min is -0; a NaN on either side wins.
-struct Max
+struct Max : OnVectors<arith::Binary::Max>
 {
     float operator()(Float auto first, Float auto second) const
     {
@@ -193,7 +213,7 @@ struct Max
     auto operator()(Boolean auto a, Boolean auto b) const { return a || b; }
 };
 
-struct Min
+struct Min : OnVectors<arith::Binary::Min>
 {
     float operator()(Float auto first, Float auto second) const
     {
@@ -367,7 +387,7 @@ struct IsFinite
     auto operator()(Float auto a) const { return std::isfinite(a); }
 };
 
-struct Eq
+struct Eq : ComparedInVectors<arith::Comparison::Eq>
 {
     template<class T>
     bool operator()(T a, T b) const
@@ -376,7 +396,7 @@ struct Eq
     }
 };
 
-struct Ne
+struct Ne : ComparedInVectors<arith::Comparison::Ne>
 {
     template<class T>
     bool operator()(T a, T b) const
@@ -385,7 +405,7 @@ struct Ne
     }
 };
 
-struct Lt
+struct Lt : ComparedInVectors<arith::Comparison::Lt>
 {
     template<class T>
     bool operator()(T a, T b) const
@@ -394,7 +414,7 @@ struct Lt
     }
 };
 
-struct Le
+struct Le : ComparedInVectors<arith::Comparison::Le>
 {
     template<class T>
     bool operator()(T a, T b) const
@@ -403,7 +423,7 @@ struct Le
     }
 };
 
-struct Gt
+struct Gt : ComparedInVectors<arith::Comparison::Gt>
 {
     template<class T>
     bool operator()(T a, T b) const
@@ -412,7 +432,7 @@ struct Gt
     }
 };
 
-struct Ge
+struct Ge : ComparedInVectors<arith::Comparison::Ge>
 {
     template<class T>
     bool operator()(T a, T b) const
