@@ -181,11 +181,12 @@ struct Sweep
     void run() const
     {
         const bool inPlace = direct();
-        const bool slow =
-            ir::opEntry(setup.operation.code).kind == ir::OpKind::Transcendental; // nanoseconds each
-        arith::parallelFor(result.elements(), slow ? kGrain / 4 : kGrain, [&](std::int64_t begin, std::int64_t end) {
-            inPlace ? lanesInPlace(begin, end) : lanesByChunk(begin, end);
-        });
+        const bool slow = ir::opEntry(setup.operation.code).kind
+                          == ir::OpKind::Transcendental; // nanoseconds each
+        arith::parallelFor(result.elements(), slow ? kGrain / 4 : kGrain,
+                           [&](std::int64_t begin, std::int64_t end) {
+                               inPlace ? lanesInPlace(begin, end) : lanesByChunk(begin, end);
+                           });
     }
 };
 
