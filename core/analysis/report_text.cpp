@@ -130,13 +130,18 @@ std::string splitLine(const Report& report)
         timeText(split.epilogue));
 }
 
-std::string helpLine(const Report& report, const std::vector<Alternative>& alternatives)
+std::string helpLine(const Report& report, const trace::Info& info,
+                     const std::vector<Alternative>& alternatives)
 {
     const Alternative* better = best(report, alternatives);
     if (better == nullptr) {
-        return alternatives.empty()
-                   ? "try     nothing: this kernel has no other blocks to try"
-                   : "try     nothing: none of the other blocks that fit is faster";
+        const bool hasBlocks = info.jaxAccepts != "unknown" && report.steps > 0; // from Python
+        return !alternatives.empty()
+                   ? "try     nothing: none of the other blocks that fit is faster"
+               : hasBlocks
+                   ? "try     other blocks in Python: those of a captured kernel are fixed; "
+                     "pallascope.capture_many makes a file of each choice"
+                   : "try     nothing: this kernel has no other blocks to try";
     }
     return fmt::format("try     {}: {}, {} less, {}, {} of VMEM", better->name,
                        timeText(better->time), percentText(1 - ratio(better->time, report.time), 1),
@@ -150,7 +155,7 @@ std::string toText(const Report& report, const trace::Info& info,
 {
     return timeLine(report, info) + "\nbound   " + plain(verdict(report, info, alternatives)) + "\n"
            + trafficLine(report) + "\n" + memoryLine(report) + "\n" + splitLine(report) + "\n"
-           + helpLine(report, alternatives) + "\n";
+           + helpLine(report, info, alternatives) + "\n";
 }
 
 } // namespace pallascope::analysis

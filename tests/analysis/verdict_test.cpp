@@ -228,6 +228,19 @@ TEST(Text, oneOfAThingIsSingular)
     }
 }
 
+TEST(Text, ofACapturedKernelItSaysWhereOtherBlocksComeFrom)
+{
+    for (const auto& [accepts, said] : {std::pair{"unknown", "try     nothing: this kernel has no"},
+                                        std::pair{"yes", "capture_many"}}) {
+        trace::TraceBuilder builder = mainJobBuilder();
+        builder.info.jaxAccepts = accepts;
+        const auto trace = std::move(builder).finish().value();
+        const std::string text =
+            analysis::toText(analysis::report(*trace).value(), trace->info(), {});
+        EXPECT_NE(text.find(said), std::string::npos) << text;
+    }
+}
+
 TEST(Text, aFailedCheckSaysSoOnTheFirstLine)
 {
     trace::TraceBuilder builder = mainJobBuilder();
