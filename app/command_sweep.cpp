@@ -12,15 +12,28 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <map>
+#include <memory>
 
 namespace pallascope::app {
 
 namespace {
 
+constexpr const char* kFileAxis = "file"; // of several
+
+// What a kernel file holds.
+struct FileKernel
+{
+    ir::Program program;
+    std::vector<Array> inputs;
+};
+
+using Files = std::map<std::string, FileKernel>; // by path
+
 struct Sweep
 {
-    const kernels::Kernel* kernel = nullptr; // null: a file
-    ir::Program program;                     // the file's
+    const kernels::Kernel* kernel = nullptr; // null: files
+    Files files;
     study::Parameters fixed;
     study::SweepPlan plan;
     study::SweepSubject subject;
@@ -64,11 +77,31 @@ std::vector<std::string> splitAtCommas(const std::string& text)
     return parts;
 }
 
-// Without names that which the kernel is for.
+// That which all the kernels are for.
+Result<chip::Chip> ownChip(const Sweep& sweep)
+{
+    Result<chip::Chip> own = chipOf({});
+    const std::string* first = nullptr;
+    for (const auto& [path, kernel] : sweep.files) {
+        Result<chip::Chip> chip = chipOf(kernel.program);
+        if (!chip) {
+            return Error{chip.error().kind, path + ": " + chip.error().message};
+        }
+        if (first != nullptr && chip->name != own->name) {
+            return userError(path + " was captured for " + chip->name + ", " + *first + " for "
+                             + own->name + "; --chip says on which to run both.");
+        }
+        own = std::move(chip);
+        first = &path;
+    }
+    return own;
+}
+
+// Without names that which the kernels are for.
 Status takeChips(const std::string& names, Sweep& sweep)
 {
     if (names.empty()) {
-        Result<chip::Chip> own = chipOf(sweep.program);
+        Result<chip::Chip> own = ownChip(sweep);
         if (!own) {
             return own.error();
         }
@@ -102,29 +135,52 @@ void buildBuiltIn(Sweep& sweep)
     };
 }
 
-// What is in a file is fixed: only chips can vary.
-Result<std::string> takeFile(const SweepCommand& command, Sweep& sweep)
+// What is in a file is fixed: only the file and chips can vary. All their bytes.
+Result<std::string> takeFiles(const SweepCommand& command, Sweep& sweep)
 {
     study::Parameters given = sweep.fixed;
     for (const study::Axis& axis : sweep.plan.axes) {
         given.emplace(axis.name, axis.values.front());
     }
-    const Result<KernelChoice> choice = chooseKernel(command.kernel, given);
-    if (!choice) {
-        return choice.error();
+    std::string bytes;
+    for (const std::string& path : command.kernels) {
+        if (command.kernels.size() > 1 && kernels::find(path) != nullptr) {
+            return userError(path + " is built in; one such kernel, or files, is right.");
+        }
+        const Result<KernelChoice> choice = chooseKernel(path, given);
+        if (!choice) {
+            return choice.error();
+        }
+        if (!sweep.files.try_emplace(path, choice->program, makeInputs(*choice, false)).second) {
+            return userError("The file " + path + " is named twice; once is right.");
+        }
+        const Result<std::string> content = readTextFile(path);
+        if (!content) {
+            return content.error();
+        }
+        bytes += *content;
     }
-    sweep.plan.inputs = makeInputs(*choice, false);
-    sweep.program = choice->program;
-    sweep.plan.build = [program = choice->program](const study::Parameters&) {
-        return Result<ir::Program>(program);
+    if (command.kernels.size() > 1) {
+        sweep.plan.axes = {{kFileAxis, command.kernels}};
+    }
+    const auto fileOf = [files = std::make_shared<const Files>(sweep.files)](
+                            const study::Parameters& parameters) -> const FileKernel& {
+        const auto named = parameters.find(kFileAxis);
+        return named == parameters.end() ? files->begin()->second : files->at(named->second);
     };
-    return readTextFile(command.kernel);
+    sweep.plan.build = [fileOf](const study::Parameters& parameters) {
+        return Result<ir::Program>(fileOf(parameters).program);
+    };
+    sweep.plan.inputs = [fileOf](const study::Parameters& parameters) {
+        return fileOf(parameters).inputs;
+    };
+    return bytes;
 }
 
 Result<Sweep> sweepOf(const SweepCommand& command)
 {
     Sweep sweep;
-    sweep.kernel = kernels::find(command.kernel);
+    sweep.kernel = command.kernels.size() == 1 ? kernels::find(command.kernels.front()) : nullptr;
     for (const std::string& text : command.over) {
         Result<study::Axis> axis = study::parseAxis(text);
         if (!axis) {
@@ -144,7 +200,7 @@ Result<Sweep> sweepOf(const SweepCommand& command)
     sweep.plan.settings = *settings;
     std::string file; // its bytes
     if (sweep.kernel == nullptr) {
-        Result<std::string> bytes = takeFile(command, sweep);
+        Result<std::string> bytes = takeFiles(command, sweep);
         if (!bytes) {
             return bytes.error();
         }
@@ -157,8 +213,9 @@ Result<Sweep> sweepOf(const SweepCommand& command)
     if (Status chips = takeChips(command.chips, sweep); !chips) {
         return chips.error();
     }
-    sweep.subject = study::subjectOf(command.kernel, sweep.fixed, command.version, *settings,
-                                     sweep.plan.chips, file);
+    sweep.subject =
+        study::subjectOf(fmt::format("{}", fmt::join(command.kernels, " ")), sweep.fixed,
+                         command.version, *settings, sweep.plan.chips, file);
     return sweep;
 }
 

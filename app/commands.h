@@ -72,8 +72,8 @@ struct ReportCommand
 
 struct SweepCommand
 {
-    std::string kernel;
-    std::vector<std::string> over; // "bm=128:1024:*2"
+    std::vector<std::string> kernels; // one that is built in, or files
+    std::vector<std::string> over;    // "bm=128:1024:*2"
     std::vector<std::string> parameters;
     std::vector<std::string> settings;
     std::string chips; // names or files, separated by commas; empty: the kernel's own

@@ -186,7 +186,9 @@ void CommandLine::addStudies()
 {
     sweepApp = app.add_subcommand(
         "sweep", "run a kernel with every combination of some parameters and chips");
-    sweepApp->add_option("kernel", sweep.kernel, "built in, or a file, of which only --chip varies")
+    sweepApp
+        ->add_option("kernel", sweep.kernels,
+                     "one that is built in, or files, of each of which only --chip varies")
         ->required();
     sweepApp
         ->add_option("--over", sweep.over,

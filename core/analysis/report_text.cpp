@@ -140,7 +140,8 @@ std::string helpLine(const Report& report, const trace::Info& info,
                    ? "try     nothing: none of the other blocks that fit is faster"
                : hasBlocks
                    ? "try     other blocks in Python: those of a captured kernel are fixed; "
-                     "pallascope.capture_many makes a file of each choice"
+                     "pallascope.capture_many makes a file of each choice, `pallascope sweep` a "
+                     "table of them"
                    : "try     nothing: this kernel has no other blocks to try";
     }
     return fmt::format("try     {}: {}, {} less, {}, {} of VMEM", better->name,

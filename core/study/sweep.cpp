@@ -82,7 +82,9 @@ SweepRow run(const SweepPlan& plan, const Parameters& parameters, const chip::Ch
     if (!row.fits) {
         return row;
     }
-    const Result<Outcome> outcome = quickRun(*program, chip, plan.settings, plan.inputs, goesOn);
+    const Result<Outcome> outcome =
+        quickRun(*program, chip, plan.settings,
+                 plan.inputs ? plan.inputs(parameters) : std::vector<Array>(), goesOn);
     if (!outcome) {
         return refuse(outcome.error());
     }

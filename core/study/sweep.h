@@ -56,7 +56,8 @@ struct SweepPlan
     machine::Settings settings;
     // The program for one combination; called from several threads at once.
     std::function<Result<ir::Program>(const Parameters&)> build;
-    std::vector<Array> inputs; // of every program, as of quickRun
+    // What that program's inputs hold, as of quickRun; likewise. Empty: nothing.
+    std::function<std::vector<Array>(const Parameters&)> inputs;
 };
 
 struct SweepOptions

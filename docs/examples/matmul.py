@@ -1,11 +1,9 @@
-"""x @ y in blocks of 512, as a pipeline on one TensorCore."""
+"""x @ y in blocks, as a pipeline on one TensorCore."""
 
 import jax
 import jax.numpy as jnp
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
-
-BLOCK = 512
 
 
 def add_product(x, y, out):
@@ -17,16 +15,16 @@ def add_product(x, y, out):
     out[...] += product
 
 
-def matmul(x, y):
+def matmul(x, y, bm=512, bn=512, bk=512):
     (m, k), n = x.shape, y.shape[1]
 
     def kernel(x_hbm, y_hbm, out_hbm):
         pltpu.emit_pipeline(
             add_product,
-            grid=(m // BLOCK, n // BLOCK, k // BLOCK),
-            in_specs=[pl.BlockSpec((BLOCK, BLOCK), lambda i, j, k: (i, k)),
-                      pl.BlockSpec((BLOCK, BLOCK), lambda i, j, k: (k, j))],
-            out_specs=pl.BlockSpec((BLOCK, BLOCK), lambda i, j, k: (i, j)),
+            grid=(m // bm, n // bn, k // bk),
+            in_specs=[pl.BlockSpec((bm, bk), lambda i, j, k: (i, k)),
+                      pl.BlockSpec((bk, bn), lambda i, j, k: (k, j))],
+            out_specs=pl.BlockSpec((bm, bn), lambda i, j, k: (i, j)),
         )(x_hbm, y_hbm, out_hbm)
 
     hbm = pl.BlockSpec(memory_space=pl.ANY)

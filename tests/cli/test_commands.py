@@ -60,6 +60,29 @@ class Commands(Case):
         self.refused("sweep", "k.kernel.json", says=('"./k.kernel.json"', "tpu_v5e", "--chip"))
         self.assertEqual(self.report(*kernel, "--chip", "v5e")["chip"], "tpu_v5e")
 
+    def test_several_kernel_files_are_one_sweep(self):
+        for rows in (16, 24, 48):
+            small = {**SMALL, "bm": rows}
+            self.output("save", "matmul", *parameters(small), "-o", f"bm={rows}.kernel.json")
+        files = [f"bm={rows}.kernel.json" for rows in (48, 16, 24)]
+        swept = strict_json(self.output("sweep", *files, "--chip", "v5e,v6e", "--json"))["rows"]
+        self.assertEqual([(row["parameters"], row["chip"]) for row in swept],
+                         [({"file": file}, chip) for file in files
+                          for chip in ("tpu_v5e", "tpu_v6e")])
+        for row in swept:
+            alone = self.report(row["parameters"]["file"], {}, "--values", "needed", "--chip",
+                                row["chip"])
+            self.assertEqual((row["time_s"], row["steps"]), (alone["time_s"], alone["steps"]))
+        self.output("sweep", *files, "--save", "s.json")
+        self.assertIn("best: file=", self.output("sweep", *files, "--resume", "s.json"))
+        self.refused("sweep", files[0], files[1], "--resume", "s.json", says=("s.json",))
+        self.refused("sweep", files[0], "matmul", says=("matmul", "built in"))
+        self.refused("sweep", files[0], files[0], says=(files[0], "twice"))
+        self.refused("sweep", *files, "--over", "bm=1,2", says=("bm", "fixed"))
+        document = strict_json((self.folder / files[0]).read_text())
+        self.write(files[0], {**document, "chip": "tpu_v6e"})
+        self.refused("sweep", *files, says=(files[0], "tpu_v6e", "tpu_v5e", "--chip"))
+
     def test_every_listed_chip_is_described_also_by_its_alias(self):
         names = [line.split()[0] for line in self.output("list", "chips").splitlines()]
         self.assertIn("tpu_v5e", names)
