@@ -296,7 +296,7 @@ TEST(Sweep, inputsThatDecideWhatAProgramDoesAreGiven)
     for (const std::int32_t nanoseconds : {2000, 5000}) {
         Array n = makeArray(DType::Int32, {1});
         std::memcpy(n.data.get(), &nanoseconds, sizeof nanoseconds);
-        plan.inputs = {n};
+        plan.inputs = [n](const Parameters&) { return std::vector<Array>{n}; };
         const SweepRow row = rowsOf(plan, {})[0];
         EXPECT_EQ(row.error, "");
         times.push_back(row.time);
