@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support import PALLASCOPE, call, integers, like, pallascope, pl, pltpu, run
+from support import PALLASCOPE, call, compat, integers, like, pallascope, pl, pltpu, run
 
 _PACKAGE = pathlib.Path(pallascope.__file__).parents[1]
 
@@ -141,6 +141,15 @@ def test_kernels_ask_for_the_chip_that_they_are_captured_for(chip):
     kernel = pallascope.capture(fn, like(16, 128, dtype=jnp.int32), chip=chip)
     assert seen == [int(chip[5])]
     assert kernel.document["chip"] == chip
+
+
+def test_chips_have_the_aliases_of_their_files():
+    folder = pathlib.Path(__file__).parents[2] / "resources" / "chips"
+    chips = [json.loads(path.read_text()) for path in sorted(folder.glob("tpu_*.json"))]
+    assert sorted(chip["name"] for chip in chips) == sorted(compat.DEVICE_KINDS)
+    for chip in chips:
+        for name in (chip["name"], *chip["aliases"]):
+            assert compat.chip_named(name) == chip["name"]
 
 
 # ---- the command -----------------------------------------------------------------------------

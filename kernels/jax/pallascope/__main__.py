@@ -69,7 +69,8 @@ def _parser() -> argparse.ArgumentParser:
                          help="an argument of the function, such as 'bf16[4096,4096]' or 'int32[]'")
     command.add_argument("-o", "--output", required=True, metavar="FILE",
                          help="FILE.pallascope or FILE.kernel.json")
-    command.add_argument("--chip", default="tpu_v5e", choices=compat.DEVICE_KINDS)
+    command.add_argument("--chip", default="tpu_v5e", metavar="NAME",
+                         help=f"trace as on this chip: {', '.join(compat.DEVICE_KINDS)}")
     command.add_argument("--cores", type=int, default=1,
                          help="cores that share parallel grid axes: 2 on a megacore chip")
     command.add_argument("--mesh", action="append", default=[], metavar="AXIS=SIZE",

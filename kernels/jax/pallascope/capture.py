@@ -58,8 +58,7 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
     Raises UnsupportedError with all that the kernel asks for and the format lacks, ValueError for a
     chip that is not known or has not so many cores.
     """
-    if chip not in compat.DEVICE_KINDS:
-        raise ValueError(f"chip {chip!r} is not known; {', '.join(compat.DEVICE_KINDS)} are")
+    chip = compat.chip_named(chip)
     if cores not in ((1, 2) if chip in compat.MEGACORE else (1,)):
         raise ValueError(f"{cores} cores of one device of {chip}; 1 is right, of "
                          f"{' and '.join(compat.MEGACORE)} 2 too")

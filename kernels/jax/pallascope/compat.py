@@ -30,6 +30,10 @@ DEVICE_KINDS = {
     "tpu_v2": "TPU v2", "tpu_v3": "TPU v3", "tpu_v4": "TPU v4", "tpu_v5e": "TPU v5 lite",
     "tpu_v5p": "TPU v5p", "tpu_v6e": "TPU v6 lite", "tpu_v7x": "TPU7x"}
 
+# What else they are called, as in the chip files.
+_ALIASES = {name.removeprefix("tpu_"): name for name in DEVICE_KINDS} | {
+    "trillium": "tpu_v6e", "ironwood": "tpu_v7x"}
+
 Literal = jax_core.Literal
 DropVar = jax_core.DropVar
 NDIndexer = indexing.NDIndexer
@@ -45,6 +49,14 @@ _pipeline_flag = getattr(jax_config, "use_emit_pipeline_primitive", None)
 
 # Whether emit_pipeline is one equation when it is traced: what to try, one after the other.
 PIPELINE_FORMS = (True, False)
+
+
+def chip_named(name: str) -> str:
+    """The name of a chip, "tpu_v6e", also by an alias, "v6e". Raises ValueError for another."""
+    found = _ALIASES.get(name, name)
+    if found not in DEVICE_KINDS:
+        raise ValueError(f"chip {name!r} is not known; {', '.join(DEVICE_KINDS)} are")
+    return found
 
 
 @contextlib.contextmanager
@@ -150,9 +162,7 @@ def mesh_of(axes: Any, chip: str = "tpu_v5e", cores: int = 1) -> Any:
     """A mesh of devices of the chip that need not exist: {"x": 8}, or as a mesh of JAX is."""
     from jax._src.mesh import AbstractDevice, AbstractMesh
 
-    if chip not in DEVICE_KINDS:
-        raise ValueError(f"chip {chip!r} is not known; {', '.join(DEVICE_KINDS)} are")
-    fields: dict[str, Any] = {"device_kind": DEVICE_KINDS[chip], "num_cores": cores,
+    fields: dict[str, Any] = {"device_kind": DEVICE_KINDS[chip_named(chip)], "num_cores": cores,
                               "platform": "tpu"}
     known = {field.name for field in dataclasses.fields(AbstractDevice)}
     device = AbstractDevice(**{key: value for key, value in fields.items() if key in known})
