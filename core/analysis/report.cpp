@@ -128,7 +128,7 @@ void Accounting::split(Report& report) const
     }
     report.stalledSteps = m_sums.stalledSteps;
     // Of several agents the average. Where rows overlap or leave gaps, as those of agents may, each
-    // part takes of what is left, and waiting the rest.
+    // part takes of what is left, and idling the rest.
     const std::int64_t agents = agentsUsed(m_info);
     compute = Picoseconds(compute.value() / agents);
     overhead = Picoseconds(overhead.value() / agents);
@@ -145,7 +145,8 @@ void Accounting::split(Report& report) const
         split.prologue = take(m_sums.firstBody - m_sums.computeBefore);
         split.epilogue = take(m_sums.end - m_sums.lastStepEnd - m_sums.computeAfter);
     }
-    split.exposedCopies = left;
+    split.exposedCopies = take(Picoseconds(m_sums.waitedForCopies.value() / agents));
+    split.idle = left;
 }
 
 void Accounting::memory(Report& report) const

@@ -31,10 +31,11 @@ struct Traffic // one per operand and direction
 struct TimeSplit // sums to the run's time, to the picosecond
 {
     Picoseconds compute, exposedCopies, stepOverhead, prologue, epilogue;
+    Picoseconds idle; // waits for other agents or for a delay, or is done before they are
 
     [[nodiscard]] Picoseconds total() const
     {
-        return compute + exposedCopies + stepOverhead + prologue + epilogue;
+        return compute + exposedCopies + stepOverhead + prologue + epilogue + idle;
     }
 };
 

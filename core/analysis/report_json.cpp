@@ -91,7 +91,8 @@ Json splitJson(const TimeSplit& split)
             {"exposed_copies", seconds(split.exposedCopies)},
             {"step_overhead", seconds(split.stepOverhead)},
             {"prologue", seconds(split.prologue)},
-            {"epilogue", seconds(split.epilogue)}};
+            {"epilogue", seconds(split.epilogue)},
+            {"idle", seconds(split.idle)}};
 }
 
 } // namespace

@@ -109,8 +109,9 @@ std::string memoryLine(const Report& report)
         fmt::format("VMEM    {} of {}, scoped limit {}", bytesText(report.vmemPeak),
                     bytesText(report.vmemCapacity), bytesText(report.vmemScopedLimit));
     for (std::size_t i = 0; i < report.vmemByOperand.size(); ++i) {
-        text += fmt::format("{}{} {}", i > 0 ? ", " : ": ", report.vmemByOperand[i].operand,
-                            bytesText(report.vmemByOperand[i].bytes));
+        const UsedMemory& used = report.vmemByOperand[i];
+        text += fmt::format("{}{} {}", i > 0 ? ", " : ": ",
+                            used.operand.empty() ? "scratch" : used.operand, bytesText(used.bytes));
     }
     return text
            + fmt::format("; temporaries about {} (estimate)",
@@ -123,11 +124,13 @@ std::string splitLine(const Report& report)
     const auto share = [&](Picoseconds time) {
         return timeText(time) + " (" + percentText(ratio(time, report.time), 1) + ")";
     };
+    const std::string idle =
+        split.idle > Picoseconds(0) ? ", idle " + share(split.idle) : std::string();
     return fmt::format(
-        "exposed {} of copies in {}; compute {}, step overhead {}, prologue {}, epilogue {}",
+        "exposed {} of copies in {}; compute {}, step overhead {}, prologue {}, epilogue {}{}",
         share(split.exposedCopies), counted(report.stalledSteps, "step", "steps"),
         share(split.compute), share(split.stepOverhead), timeText(split.prologue),
-        timeText(split.epilogue));
+        timeText(split.epilogue), idle);
 }
 
 std::string helpLine(const Report& report, const trace::Info& info,

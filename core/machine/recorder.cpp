@@ -157,7 +157,7 @@ void Recorder::addWait(const Awaited& awaited, std::int32_t agent, std::int32_t 
     countEvents(1);
     if (m_keeps != Keeps::Rows) {
         if (m_sums) {
-            m_sums->addWait(step, begin, end);
+            m_sums->addWait(step, awaited.copy != trace::kNone, begin, end);
         }
         return;
     }

@@ -185,6 +185,7 @@ struct Line
     const char *name, *key;
     double a = 0, b = 0;
     std::string textA, textB;
+    bool always = true; // else a text leaves it out where both are 0
 };
 
 std::vector<Line> linesOf(const analysis::Report& a, const analysis::Report& b)
@@ -205,6 +206,10 @@ std::vector<Line> linesOf(const analysis::Report& a, const analysis::Report& b)
         return Line{name,         key,         static_cast<double>(x), static_cast<double>(y),
                     countText(x), countText(y)};
     };
+    const auto rare = [](Line line) {
+        line.always = false;
+        return line;
+    };
     return {time("time", "time_s", a.time, b.time),
             count("steps", "steps", a.steps, b.steps),
             time("compute", "time_split_s.compute", a.split.compute, b.split.compute),
@@ -214,6 +219,7 @@ std::vector<Line> linesOf(const analysis::Report& a, const analysis::Report& b)
                  b.split.stepOverhead),
             time("prologue", "time_split_s.prologue", a.split.prologue, b.split.prologue),
             time("epilogue", "time_split_s.epilogue", a.split.epilogue, b.split.epilogue),
+            rare(time("idle", "time_split_s.idle", a.split.idle, b.split.idle)),
             bytes("HBM read", "hbm_read_bytes", a.hbmRead, b.hbmRead),
             bytes("HBM written", "hbm_write_bytes", a.hbmWritten, b.hbmWritten),
             bytes("VMEM", "vmem_peak_bytes", a.vmemPeak, b.vmemPeak),
@@ -276,6 +282,9 @@ std::string toText(const Comparison& comparison)
 {
     std::string text = "A  " + comparison.titleA + "\nB  " + comparison.titleB + "\n\n";
     for (const Line& line : linesOf(comparison.a, comparison.b)) {
+        if (!line.always && line.a == 0 && line.b == 0) {
+            continue;
+        }
         // fmt pads by width as it is seen, also of µ.
         text += fmt::format("{:<15} {:>12} {:>12}   {}\n", line.name, line.textA, line.textB,
                             changeText(line));

@@ -84,11 +84,12 @@ void Summarizer::coverCopies(std::int64_t until)
     }
 }
 
-void Summarizer::addWait(std::int32_t step, Picoseconds begin, Picoseconds end)
+void Summarizer::addWait(std::int32_t step, bool forCopy, Picoseconds begin, Picoseconds end)
 {
     if (begin == end) {
         return;
     }
+    m_sums.waitedForCopies += forCopy ? end - begin : Picoseconds(0);
     if (step <= 0) {
         m_waits.push_back({step, begin, end});
     } else {
@@ -143,7 +144,8 @@ Summary summaryOf(const Trace& trace)
     }
     const Waits& waits = trace.waits();
     for (std::size_t i = 0; i < waits.size(); ++i) {
-        sums.addWait(waits.step[i], Picoseconds(waits.begin[i]), Picoseconds(waits.end[i]));
+        sums.addWait(waits.step[i], waits.copy[i] != kNone, Picoseconds(waits.begin[i]),
+                     Picoseconds(waits.end[i]));
     }
     const Steps& steps = trace.steps();
     const bool any = steps.size() > 0;

@@ -34,6 +34,7 @@ struct Summary
     Picoseconds firstBody,
         lastStepEnd; // of the first step's body, of the last step; 0 without steps
     Picoseconds computeBefore, computeAfter; // segments before the first step, after the last
+    Picoseconds waitedForCopies;             // of all agents
     Picoseconds idle;                        // neither a segment runs nor a link moves
     Picoseconds end;                         // of the run
 
@@ -52,7 +53,7 @@ public:
     void addSegment(std::int32_t templateId, std::int32_t step, Picoseconds begin);
     void addCopy(std::int32_t operand, bool out, std::int32_t link, Bytes bytes, Picoseconds start,
                  Picoseconds end);
-    void addWait(std::int32_t step, Picoseconds begin, Picoseconds end);
+    void addWait(std::int32_t step, bool forCopy, Picoseconds begin, Picoseconds end);
 
     // The sums so far as those of a whole run.
     [[nodiscard]] Summary finish(std::int64_t steps, Picoseconds firstBody, Picoseconds lastStepEnd,

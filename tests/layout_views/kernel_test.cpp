@@ -83,6 +83,22 @@ TEST(Kernel, scratchIsARowOfItsOwn)
     EXPECT_TRUE(hasText(scene, "operands and scratch"));
 }
 
+// What a captured program sets aside around its kernels has no name.
+TEST(Kernel, scratchesWithoutANameAreRowsOfTheirOwn)
+{
+    GenericKernel kernel = sixOperands();
+    kernel.scratch = {{"", 4096}, {"", 8192}};
+    const RunView run = genericRun(kernel);
+    const Scene scene = layoutBudget(run, at(run, 0), kKernelSize);
+    for (std::size_t i = 0; i < run.trace->info().buffers.size(); ++i) {
+        const trace::Buffer& buffer = run.trace->info().buffers[i];
+        if (buffer.operand < 0) {
+            const layout::Target target{TargetKind::Buffer, static_cast<std::int64_t>(i), -1};
+            EXPECT_FALSE(framesOf(scene, target).empty()) << i;
+        }
+    }
+}
+
 TEST(Kernel, everyAlternativeCanBeClickedAndTheRunItselfIsHighlighted)
 {
     const RunView run = mainJobView();

@@ -196,6 +196,25 @@ TEST(Verdict, findingsComeFirstWhereThereIsNoRoomForAll)
     EXPECT_TRUE(hasText(tiny, "more finding"));
 }
 
+TEST(Verdict, ofALongFindingTheBeginningIsShownWhereAllDoesNotFit)
+{
+    trace::TraceBuilder builder = mainJobBuilder();
+    std::string message = "The chip has no known figure";
+    for (int i = 0; i < 100; ++i) {
+        message += " for unit" + std::to_string(i);
+    }
+    builder.info.findings = {
+        {"unknown_figure", trace::FindingClass::Structural, message, "", -1, {}, {}, 1}};
+    const RunView run = runViewOf(std::move(builder).finish().value());
+    const Scene scene = layoutVerdict(run, at(run, 0.5), {304, 197});
+    ASSERT_EQ(framesOf(scene, {TargetKind::Finding, 0, -1}).size(), 1U);
+    EXPECT_TRUE(hasText(scene, "The chip has no known figure"));
+    EXPECT_TRUE(hasText(scene, "\u2026"));
+    EXPECT_FALSE(hasText(scene, "unit99"));
+    EXPECT_FALSE(hasText(scene, "more finding"));
+    EXPECT_TRUE(hasText(layoutVerdict(run, at(run, 0.5), {304, 2000}), "unit99"));
+}
+
 TEST(Verdict, theSelectedFindingIsMarked)
 {
     const RunView run = withFindings();

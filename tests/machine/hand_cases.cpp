@@ -1,4 +1,5 @@
 // Operations on refs, copies, semaphores and cores by hand.
+#include "core/analysis/report.h"
 #include "tests/machine/operation_cases.h"
 #include "tests/machine/support.h"
 
@@ -222,6 +223,11 @@ void delay()
         mustTrace(pl::kernel("waits", {pl::in("x", kInt, {1})}, [](pl::Ref) { pl::delay(3000); }));
     const machine::RunResult run = mustRun(program, {counting(kInt, {1})});
     EXPECT_EQ(run.trace->end(), Picoseconds(3'000'000));
+    // No copy is waited for, so none is exposed.
+    const Result<analysis::Report> report = analysis::report(*run.trace);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->split.idle, Picoseconds(3'000'000));
+    EXPECT_EQ(report->split.exposedCopies, Picoseconds(0));
 }
 
 // `body` sees 0, 1, 2, ... in 8x8 and the unit matrix, and of the matrix unit an accumulator, the

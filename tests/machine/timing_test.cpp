@@ -202,6 +202,7 @@ TEST(RandomRuns, splitTheirTimeWithoutRest)
               report->split.prologue, report->split.epilogue}) {
             ASSERT_GE(part, Picoseconds(0));
         }
+        ASSERT_EQ(report->split.idle, Picoseconds(0)); // one core, which waits for copies alone
         ASSERT_EQ(report->split.stepOverhead,
                   Picoseconds(test.chip.stepOverhead.value() * test.pipeline.steps()));
     });

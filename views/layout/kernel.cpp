@@ -148,10 +148,16 @@ std::vector<BudgetRow> budgetRows(const RunView& run)
             }
         }
         for (std::size_t i = 0; i < info.buffers.size() && used.scratch; ++i) {
-            if (info.buffers[i].operand < 0 && info.buffers[i].name == used.operand) {
-                row.block = parts::arrayText(info.buffers[i].shape, info.buffers[i].dtype);
+            const auto taken = std::any_of(rows.begin(), rows.end(), [&](const BudgetRow& other) {
+                return other.firstBuffer == static_cast<std::int32_t>(i);
+            });
+            const trace::Buffer& buffer = info.buffers[i];
+            if (buffer.operand < 0 && buffer.name == used.operand && buffer.bytes == used.bytes
+                && !taken) { // several may have no name
+                row.block = parts::arrayText(buffer.shape, buffer.dtype);
                 row.buffers = "scratch";
                 row.firstBuffer = static_cast<std::int32_t>(i);
+                break;
             }
         }
         rows.push_back(std::move(row));

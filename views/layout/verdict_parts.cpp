@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <vector>
 
 namespace pallascope::layout {
 
@@ -32,7 +33,7 @@ struct SplitPart
     Picoseconds time;
 };
 
-std::array<SplitPart, 4> splitParts(const RunView& run)
+std::vector<SplitPart> splitParts(const RunView& run)
 {
     const analysis::TimeSplit& split = run.report.split;
     Role compute = Role::Mxu;
@@ -57,10 +58,15 @@ std::array<SplitPart, 4> splitParts(const RunView& run)
             }
         }
     }
-    return {{{"compute", compute, split.compute},
-             {"step overhead", Role::Scalar, split.stepOverhead},
-             {"exposed copies", Role::Wait, split.exposedCopies},
-             {"prologue, epilogue", Role::Edge, split.prologue + split.epilogue}}};
+    std::vector<SplitPart> parts{
+        {"compute", compute, split.compute},
+        {"step overhead", Role::Scalar, split.stepOverhead},
+        {"exposed copies", Role::Wait, split.exposedCopies},
+        {"prologue, epilogue", Role::Edge, split.prologue + split.epilogue}};
+    if (split.idle > Picoseconds(0)) { // of several cores
+        parts.push_back({"idle", Role::Line, split.idle});
+    }
+    return parts;
 }
 
 void paintPart(Canvas& canvas, Rect rect, Role role)
@@ -99,66 +105,6 @@ std::string helpNote(const RunView& run, const analysis::Alternative& best, doub
     }
     const std::string whole = fmt::format("{}; {}", note, boundWords(best.boundBy));
     return textWidth(whole) <= room ? whole : note;
-}
-
-// Links below a finding: its source line and its steps.
-void paintLinks(Canvas& canvas, const RunView& run, const trace::Finding& finding, double x,
-                double y, double right)
-{
-    const trace::Info& info = run.trace->info();
-    const auto link = [&](const std::string& text, Target target) {
-        const double width = textWidth(text, 11);
-        if (x + width > right) {
-            return;
-        }
-        canvas.text(x, y, width + 2, kRow, text, style(11, Role::Focus));
-        canvas.hit(x - 2, y, width + 4, kRow, target);
-        x += width + 14;
-    };
-    if (finding.source.file >= 0
-        && static_cast<std::size_t>(finding.source.file) < info.sources.size()) {
-        link(fmt::format(
-                 "{}:{}",
-                 parts::baseName(info.sources[static_cast<std::size_t>(finding.source.file)].path),
-                 finding.source.line),
-             {TargetKind::SourceLine, finding.source.file, finding.source.line});
-    }
-    const auto stepLink = [&](std::int64_t step) {
-        const std::int32_t row = stepRow(*run.trace, step);
-        if (row != trace::kNone) {
-            link("step " + countText(step), {TargetKind::Step, row, -1});
-        }
-    };
-    if (finding.relatedStep) {
-        stepLink(*finding.relatedStep);
-    }
-    stepLink(finding.step);
-}
-
-double paintFinding(Canvas& canvas, const RunView& run, const trace::Finding& finding, double y)
-{
-    const double x = kPadding + 24;
-    const double w = canvas.width() - x - kPadding;
-    paintSeverity(canvas, kPadding + 2, y + 9, severityOf(finding));
-    const std::string title = findingTitle(finding.kind);
-    const std::string places = findingPlaces(finding);
-    const double titleWidth = textWidth(title, 12, Weight::SemiBold);
-    const bool oneLine = titleWidth + textWidth(places) + 12 <= w;
-    canvas.text(x, y + 5, w, 20, title, style(12, Role::Text, Weight::SemiBold));
-    double at = y + 26;
-    if (oneLine) {
-        canvas.text(x, y + 5, w, 20, places, style(11, Role::Text2, Weight::Regular, Align::Right));
-    } else {
-        canvas.text(x, at - 2, w, 16, places, style(11, Role::Text2));
-        at += 15;
-    }
-    at = canvas.paragraph(x, at, w, finding.message, 11, 16);
-    const bool links = finding.source.line > 0 || finding.step >= 0;
-    if (links) {
-        paintLinks(canvas, run, finding, x, at + 2, x + w);
-        at += 20;
-    }
-    return at + 6;
 }
 
 std::string joinedChecks(const std::vector<std::string>& checks)
@@ -285,38 +231,6 @@ double paintTraffic(Canvas& canvas, const RunView& run, double y)
         y += kRow;
     }
     return y + 8;
-}
-
-double paintFindings(Canvas& canvas, const RunView& run, const ViewState& state, double y,
-                     double bottom)
-{
-    const std::vector<trace::Finding>& findings = run.trace->info().findings;
-    for (std::size_t i = 0; i < findings.size(); ++i) {
-        Canvas scratch(canvas.width(), bottom);
-        const double end = paintFinding(scratch, run, findings[i], y);
-        const Target target = {TargetKind::Finding, static_cast<std::int64_t>(i), -1};
-        const double reserve = i + 1 < findings.size() ? 18 : 0;
-        if (end + reserve > bottom) {
-            const auto left = static_cast<std::int64_t>(findings.size() - i);
-            if (y + 16 <= bottom) {
-                canvas.text(kPadding, y, canvas.width() - 2 * kPadding, 16,
-                            "and " + countText(left)
-                                + (left == 1 ? " more finding" : " more findings"),
-                            style(11, Role::Text2));
-                y += 18;
-            }
-            return y;
-        }
-        if (state.selection == target) {
-            canvas.fill(0, y, canvas.width(), end - y, Role::SelectBackground);
-            canvas.fill(0, y, 3, end - y, Role::Focus);
-        }
-        canvas.hit(0, y, canvas.width(), end - y, target);
-        y = paintFinding(canvas, run, findings[i], y);
-        canvas.fill(0, y, canvas.width(), 1, Role::Line);
-        y += 1;
-    }
-    return y;
 }
 
 double paintChecks(Canvas& canvas, const RunView& run, double y)
