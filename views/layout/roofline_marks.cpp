@@ -66,6 +66,7 @@ void Painter::names()
                   {m_small, Role::Text, Weight::Regular, Align::Right});
     m_taken.push_back({m_plot.right() - w - 4, roofY - 16, w, 16});
     const double ridge = m_x.at(m_ridge);
+    m_taken.push_back({ridge - 1, roofY, 2, m_plot.bottom() - roofY});
     const std::string ridgeText = "ridge " + intensityText(m_ridge);
     if (ridge + 8 + textWidth(ridgeText, m_small) < m_plot.right()) {
         m_canvas.text(ridge + 5, m_plot.bottom() - 16, 120, 14, ridgeText, {m_small, Role::Text2});
