@@ -162,10 +162,14 @@ void Engine::reportRace(const Race& race, const std::string& name, std::optional
                                    "nothing else may use their elements meanwhile.";
     std::string sentence;
     if (ofAgents) {
+        const bool unawaited = race.withCopy && !race.ofPipeline;
         sentence = m_recorder.agentName(m_agent->id) + (race.writes ? " writes " : " reads ") + name
                    + " (" + here + ") and " + m_recorder.agentName(race.agent)
-                   + (race.otherWrites ? " writes" : " reads") + " the same elements (" + there
-                   + "): nothing puts the two in order. A semaphore or disjoint parts are right.";
+                   + (race.otherWrites ? " writes" : " reads") + " the same elements ("
+                   + (unawaited ? "a copy that it has not waited for, started at " : "") + there
+                   + "): nothing puts the two in order. "
+                   + (unawaited ? "That wait and then a semaphore, or disjoint parts, are right."
+                                : "A semaphore or disjoint parts are right.");
     } else {
         // Of several copies on one semaphore a wait may not know which has come.
         const bool shared = m_layout.devices > 1;

@@ -60,11 +60,16 @@ std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std:
     const auto blockOf = [&](std::span<const std::int64_t> point) {
         return map.isPlain() ? map.plainBlock(point) : map.block(point, load, around);
     };
-    std::vector<std::int64_t> point = frame.points[operand].point;
-    for (std::size_t axis = 0; axis < frame.offset.size(); ++axis) {
-        point[axis] += frame.offset[axis];
-    }
-    std::int64_t block = blockOf(point);
+    const auto pointAt = [&](std::int64_t at) {
+        moveTo(frame.points[operand], frame.grid, at);
+        std::vector<std::int64_t> point = frame.points[operand].point;
+        for (std::size_t axis = 0; axis < frame.offset.size(); ++axis) {
+            point[axis] += frame.offset[axis];
+        }
+        return point;
+    };
+    std::int64_t block =
+        frame.offset.empty() ? blockOf(frame.points[operand].point) : blockOf(pointAt(step));
     if (block < 0 && map.isOverfull()) {
         const OperandPlan& which = *frame.operands[operand].plan;
         fail(limitError(which.spec->name + " is gathered or scattered by lists of more than "
@@ -72,7 +77,13 @@ std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std:
                         + " different indices in all, the most that a run keeps."));
         block = 0;
     } else if (block < 0) {
-        reportLeaving(frame, *frame.operands[operand].plan, map.yielded(point, around), step);
+        // Steps are not asked for in order: the first that leaves it is what an author looks for.
+        std::int64_t first = map.isPlain() ? 0 : step;
+        while (first < step && map.plainBlock(pointAt(first)) >= 0) {
+            ++first;
+        }
+        reportLeaving(frame, *frame.operands[operand].plan, map.yielded(pointAt(first), around),
+                      first);
         block = 0;
     }
     if (!frame.isLiveAt(operand)) { // what a body stores shows at the next look
