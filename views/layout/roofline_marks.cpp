@@ -114,6 +114,10 @@ Rect Painter::place(layout::Point p, double w, double h) const
     for (double away = 12; away <= kNear; away += 12) {
         candidates.push_back({p.x + away, std::min(low, p.y - 8), w, h});
     }
+    const double before = std::min(p.x + 12, ridge - 12 - w);
+    for (double down = 6; down <= kNear; down += 12) {
+        candidates.push_back({before, p.y + down, w, h});
+    }
     for (const bool clearOfTrail : {true, false}) {
         for (const Rect& box : candidates) {
             if (isFree(box, clearOfTrail)) {
@@ -122,7 +126,10 @@ Rect Painter::place(layout::Point p, double w, double h) const
         }
     }
     const double right = std::max(m_plot.x, m_size.width - w);
-    return {std::min(behind, right), std::clamp(p.y + 6, m_plot.y, std::max(m_plot.y, low)), w, h};
+    // Over something else then, but not over the ridge.
+    const double at = std::min(behind, right);
+    return {at < ridge - 6 && at + w > ridge - 6 ? std::max(m_plot.x, before) : at,
+            std::clamp(p.y + 6, m_plot.y, std::max(m_plot.y, low)), w, h};
 }
 
 std::string Painter::windowText(const Point& window) const
