@@ -251,6 +251,36 @@ TEST(TimelineOfDevices, coverEveryPixelThatACopyTouches)
     }
 }
 
+TEST(TimelineOfDevices, everyBarsOwnCentreHitsItsCopy)
+{
+    const layout::RunView run = viewOfDevices(busyDevices(2));
+    const std::int64_t end = run.trace->end().value();
+    for (const layout::Size size : {layout::Size{1280, 219}, layout::Size{1920, 400}}) {
+        for (std::int64_t length = end; length > 1'000'000; length /= 3) {
+            SCOPED_TRACE(length);
+            layout::ViewState state;
+            state.visible = {Picoseconds((end - length) / 2), Picoseconds((end + length) / 2)};
+            const layout::TimeAxis axis = layout::timelineAxis(state, size);
+            const Zoom zoom = zoomOf(*run.trace, axis);
+            const layout::Scene scene = layout::layoutTimeline(run, state, size);
+            for (const Lane& lane : lanesOf(run, zoom.level, size.height)) {
+                for (const LinkTrack& track : linkTracksOf(lane)) {
+                    for (const Bar& bar : copyBars(run, lane, track.links, axis, zoom.level)) {
+                        const double x0 = std::max(bar.x0, axis.left);
+                        const double x1 = std::min(bar.x1, axis.left + axis.width);
+                        if (x1 > x0) {
+                            ASSERT_EQ(
+                                layout::hitTest(scene, (x0 + x1) / 2, track.y + track.h / 2, 0),
+                                bar.target)
+                                << lane.name;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 // Every link of a lane is in one of its tracks, in order, in whatever height there is.
 TEST(TimelineOfDevices, haveATrackForEachLink)
 {

@@ -104,9 +104,11 @@ class Walk:
         return self._at_this_line(
             self._fixed or (place is not None and not is_author(place.path)))
 
-    def in_kernel(self, jaxpr: Any) -> contextlib.AbstractContextManager[None]:
+    def in_kernel(self, jaxpr: Any = None) -> contextlib.AbstractContextManager[None]:
         """While a kernel is walked: an author's own knows its lines, even where a function of JAX
-        calls it, as shard_map does that of pallas_call."""
+        calls it, as shard_map does that of pallas_call. Without a jaxpr it is an author's."""
+        if jaxpr is None:
+            return self._at_this_line(False)
         inner, _ = compat.open_jaxpr(jaxpr)
         place = place_of_function(inner)
         return self._at_this_line(
