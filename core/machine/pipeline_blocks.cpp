@@ -44,6 +44,7 @@ RuntimeValue Engine::loadIndex(const ir::Operation& get, std::span<const std::in
 
 std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std::int64_t step)
 {
+    const bool isBefore = step < 0; // the first one: asked for only to compare
     if (step < 0 || step >= frame.steps) {
         step = (step % frame.steps + frame.steps) % frame.steps; // indices wrap around the grid
     }
@@ -76,6 +77,8 @@ std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std:
                         + countText(ir::kMostIndices)
                         + " different indices in all, the most that a run keeps."));
         block = 0;
+    } else if (block < 0 && isBefore) {
+        return block;
     } else if (block < 0) {
         // Steps are not asked for in order: the first that leaves it is what an author looks for.
         std::int64_t first = map.isPlain() ? 0 : step;

@@ -238,6 +238,40 @@ TEST(PlantedBugs, anOutputBlockIsRevisited)
     EXPECT_EQ(findingsText(runOf(twin.program, {x})), "");
 }
 
+// Of 6 blocks the body reads from number `first` on.
+Planted shifted(std::int32_t first)
+{
+    const pl::Here here = pl::Here::current();
+    const auto map = [&](auto i) { return pl::at(i + first, 0); };
+    return {
+        mustTrace(pl::kernel(
+            "shifted", {pl::in("x", kF32, Shape{48, 128}), pl::out("out", kF32, Shape{32, 128})},
+            [&](pl::Ref xHbm, pl::Ref outHbm) {
+                pl::emitPipeline({.grid = {4},
+                                  .in = {pl::block({8, 128}, map, 2, here)},
+                                  .out = {pl::block({8, 128}, kRow)}},
+                                 [](pl::Ref x, pl::Ref out) { out[pl::all] = x[pl::all]; })(xHbm,
+                                                                                            outHbm);
+            })),
+        static_cast<std::int64_t>(here.line())};
+}
+
+// The run ends there, with what it has recorded, and nothing that follows from it is found.
+TEST(PlantedBugs, anIndexMapLeavesItsArray)
+{
+    const Array x = numbers({48, 128}, 1);
+    const Planted bug = shifted(3), twin = shifted(2);
+    const machine::RunResult run = runOf(bug.program, {x});
+    // Step 3 is looked at while step 2 runs, to fetch its block.
+    expectOnly(run, {"out_of_bounds", "x", 2}, bug.line);
+    EXPECT_NE(run.trace->info().findings[0].message.find("The index map of x yields (6, 0) at "
+                                                         "step 3, but its array has 6 \u00d7 1"),
+              std::string::npos)
+        << findingsText(run);
+    EXPECT_EQ(run.trace->steps().size(), 3U);
+    EXPECT_EQ(findingsText(runOf(twin.program, {x})), "");
+}
+
 TEST(PlantedBugs, aSliceLeavesItsRef)
 {
     const Array x = numbers({32, 128}, 1);
