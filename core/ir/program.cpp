@@ -29,4 +29,17 @@ std::string Program::where(LocationId location) const
     return place.line > 0 ? place.file + ":" + std::to_string(place.line) : place.file;
 }
 
+std::string Program::callersOf(LocationId location) const
+{
+    std::string text;
+    if (location.index < 0) {
+        return text;
+    }
+    for (LocationId at = locations[static_cast<std::size_t>(location.index)].caller; at.index >= 0;
+         at = locations[static_cast<std::size_t>(at.index)].caller) {
+        text += ", called from " + where(at);
+    }
+    return text;
+}
+
 } // namespace pallascope::ir

@@ -115,6 +115,7 @@ struct Location
     std::string file;      // as the author's tool names it; the text is in Program::sources
     std::int32_t line = 0; // from 1; 0: none
     std::string function;
+    LocationId caller = {}; // where that function is called, an earlier location
     bool operator==(const Location&) const = default;
 };
 
@@ -629,6 +630,8 @@ struct Program
 
     // "kernels/name.cpp:42", or "unknown place".
     [[nodiscard]] std::string where(LocationId location) const;
+    // Who called the function there: ", called from kernels/name.cpp:57", or nothing.
+    [[nodiscard]] std::string callersOf(LocationId location) const;
 };
 
 // Every operation of a region in program order, regions of regions included.

@@ -78,7 +78,7 @@ ir::LocationId Tracer::location(const Here& here)
     const auto line = static_cast<std::int32_t>(here.line());
     const auto [place, isNew] = m_locations.try_emplace({file, line});
     if (isNew) {
-        m_program.locations.push_back({file, line, here.function_name()});
+        m_program.locations.push_back({file, line, here.function_name(), {}});
         place->second = {static_cast<std::int32_t>(m_program.locations.size() - 1)};
     }
     return place->second;

@@ -147,6 +147,11 @@ void Checker::checkLocations()
         if (m_program.locations[i].line < 1) {
             fail("/locations/{}/line is {}; lines count from 1", i, m_program.locations[i].line);
         }
+        const std::int64_t caller = m_program.locations[i].caller.index;
+        if (caller < -1 || caller >= static_cast<std::int64_t>(i)) {
+            fail("/locations/{}/caller is {}; an earlier location, or -1 for none, is right", i,
+                 caller);
+        }
     }
 }
 

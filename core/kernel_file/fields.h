@@ -551,6 +551,7 @@ void fields(A& a, T& location)
     a.required("file", location.file);
     a.required("line", location.line);
     a("function", location.function);
+    a("caller", location.caller.index);
 }
 
 template<class A, MaybeConst<ir::Argument> T>

@@ -351,7 +351,7 @@ void number(ir::Region& region, const std::string& pointer, std::int32_t& next,
             const bool known = operation.location.index >= 0;
             const std::string line = known ? " (" + program.where(operation.location) + ")" : "";
             operation.location.index = static_cast<std::int32_t>(places->size());
-            places->push_back({here + line, 0, ""});
+            places->push_back({here + line, 0, "", {}});
         }
         for (std::size_t inner = 0; inner < operation.regions.size(); ++inner) {
             number(operation.regions[inner], fmt::format("{}/regions/{}", here, inner), next,

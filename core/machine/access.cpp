@@ -36,6 +36,9 @@ Inside insideOf(std::int64_t start, std::int64_t size, std::int64_t stride, std:
     return {first, std::max<std::int64_t>(0, std::min(end, size) - first)};
 }
 
+constexpr const char* kIndexThatStops =
+    "An index that lies outside of its ref, where the run stops,";
+
 RuntimeValue selected(RuntimeValue& mask, RuntimeValue& ifFalse, RuntimeValue& ifTrue)
 {
     const ir::Operation select{.code = OpCode::SelectN, .operands = std::vector<ir::ValueId>(3)};
@@ -45,17 +48,27 @@ RuntimeValue selected(RuntimeValue& mask, RuntimeValue& ifFalse, RuntimeValue& i
 
 } // namespace
 
+bool Engine::stopsOutside(const ir::Operation& operation) const
+{
+    return m_options.settings.outOfBoundsReads != OutOfBoundsReads::Uninitialized
+           || operation.code == OpCode::RefAt;
+}
+
 // Without leave to go on the run stops. A view has no elements that read as undefined.
 bool Engine::leavesRef(const ir::Operation& operation, std::size_t axis, std::int64_t start,
                        std::int64_t last, std::int64_t extent)
 {
     const std::string ref = refName(operation.operands[0]);
-    const std::string what = std::string(ir::opName(operation.code)) + " reaches elements "
-                             + std::to_string(start) + " to " + std::to_string(last) + " on axis "
-                             + std::to_string(axis) + " of " + ref + ", which has "
-                             + std::to_string(extent);
-    const bool goesOn = m_options.settings.outOfBoundsReads == OutOfBoundsReads::Uninitialized
-                        && operation.code != OpCode::RefAt;
+    const std::string what =
+        (operation.code == OpCode::RefAt  ? "A slice"
+         : ir::storesInto(operation.code) ? "A store"
+                                          : "A load")
+        + std::string(" reaches ")
+        + (start == last ? "element " + std::to_string(start)
+                         : "elements " + std::to_string(start) + " to " + std::to_string(last))
+        + " on axis " + std::to_string(axis) + " of " + ref + ", which has "
+        + std::to_string(extent);
+    const bool goesOn = !stopsOutside(operation);
     const char* const then = operation.code == OpCode::RefAt ? ": the run stops there."
                              : !goesOn                       ? kStopsUnlessSet
                              : !ir::storesInto(operation.code)
@@ -63,7 +76,7 @@ bool Engine::leavesRef(const ir::Operation& operation, std::size_t axis, std::in
                                  : ": those outside are dropped.";
     trace::Finding finding{"out_of_bounds",
                            trace::FindingClass::Structural,
-                           what + then,
+                           what + then + calledFrom(operation.location),
                            ref,
                            m_agent->step,
                            {},
@@ -112,12 +125,13 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
     const RefBinding& ref = binding(operation.operands[0]);
     const Shape& memory = memoryShape(operation.operands[0]);
     const Shape& extents = shapeOf(ref, memory);
+    const RuntimeValue* undefined = nullptr;
     const auto dynamic = [&](std::int32_t operand, std::int64_t otherwise) {
         if (operand < 0) {
             return otherwise;
         }
         const ir::ValueId id = operation.operands[static_cast<std::size_t>(operand)];
-        reportUndefinedUse(value(id), "undefined_index", "An index", operation.location);
+        undefined = value(id).shadow.all() ? undefined : &value(id);
         return number(id);
     };
     // A wait counts the bytes of its ref, wherever they would lie.
@@ -135,6 +149,15 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
         isInside = isInside && window.size >= 0
                    && (!reaches || (window.start >= 0 && window.last() < extent));
         m_windows.push_back(window);
+    }
+    if (undefined != nullptr) {
+        const bool ends = !isInside && stopsOutside(operation);
+        reportUndefinedUse(*undefined, "undefined_index", ends ? kIndexThatStops : "An index",
+                           operation.location);
+        if (ends) { // one cause, one finding
+            m_state.stopped = true;
+            return std::nullopt;
+        }
     }
     if (!isInside) {
         return reachInside(operation, ref, memory, reaches);
@@ -234,6 +257,7 @@ void Engine::access(const Evaluation& evaluation)
                                               : memory.load(whole, whole.shape);
         }
         if (stores) {
+            noteStored(ref, value(operation.operands[1]), operation);
             memory.store(whole, value(operation.operands[1]));
         }
         return; // races: with the segment's accesses
@@ -254,7 +278,17 @@ void Engine::access(const Evaluation& evaluation)
         value(operation.results[0]) = loadAt(*reached, memory);
     }
     if (stores) {
+        noteStored(ref, value(operation.operands[1]), operation);
         storeAt(*reached, memory, value(operation.operands[1]));
+    }
+}
+
+// Where something undefined was stored last.
+void Engine::noteStored(const RefBinding& ref, const RuntimeValue& value,
+                        const ir::Operation& operation)
+{
+    if (!value.shadow.all()) {
+        m_state.memory[ref.buffer].undefinedBy = operation.location;
     }
 }
 
@@ -272,6 +306,7 @@ void Engine::maskedSwap(const ir::Operation& operation)
 {
     const RefBinding& ref = binding(operation.operands[0]);
     RuntimeValue old = loadThrough(ref, buffer(ref.buffer));
+    noteStored(ref, value(operation.operands[1]), operation);
     storeThrough(ref, buffer(ref.buffer),
                  selected(value(operation.operands[2]), old, value(operation.operands[1])));
     value(operation.results[0]) = std::move(old);

@@ -149,12 +149,23 @@ Agent* Engine::peerOf(const ir::Operation& operation, bool named, std::size_t op
         return m_program.where(operation.location) + ": " + std::string(ir::opName(operation.code));
     };
     if (asked < 0 || asked >= m_layout.devices) {
-        fail(userError(who() + " names device " + std::to_string(asked) + "; "
-                       + (m_layout.devices == 1
-                              ? std::string("the program runs on device 0 alone, as it "
-                                            "has no mesh of devices.")
-                              : "the mesh of " + m_program.name + " has "
-                                    + std::to_string(m_layout.devices) + ", numbered from 0.")));
+        if (m_layout.devices == 1) {
+            fail(userError(who() + " names device " + std::to_string(asked)
+                           + "; the program runs on device 0 alone, as it has no mesh of "
+                             "devices."));
+            return nullptr;
+        }
+        stop({"no_such_device",
+              trace::FindingClass::Structural,
+              m_recorder.agentName(m_agent->id) + " names device " + std::to_string(asked)
+                  + ", but the mesh of " + m_program.name + " has "
+                  + std::to_string(m_layout.devices) + ", numbered from 0: the run stops there."
+                  + calledFrom(operation.location),
+              "",
+              m_agent->step,
+              {},
+              m_recorder.sourceLine(m_program, operation.location),
+              1});
         return nullptr;
     }
     if (asked != m_agent->device && operation.code == OpCode::DmaStart && !m_chip.interconnect) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/machine/nonfinite.h"
 #include "core/machine/pipeline_rules.h"
 #include "core/machine/prepared.h"
 #include "core/machine/recorder.h"
@@ -13,6 +14,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,7 +26,8 @@ namespace pallascope::machine {
 struct Birth
 {
     const ir::Operation* operation = nullptr;
-    bool nan = false; // else Inf
+    bool nan = false;   // else Inf
+    bool ofInf = false; // a NaN of inputs of which some are Inf
     std::int64_t step = -1;
     std::int64_t elements = 0, of = 0; // of its result
     std::int64_t count = 0;
@@ -64,6 +67,7 @@ public:
     void recordLists();
     // Of a run that has ended: blocks of outputs that no execution of their pipeline visited.
     void reportNeverWritten();
+    void reportUndefinedResults(); // after that
 
     // The first output with a defined element that is NaN or Inf.
     [[nodiscard]] std::optional<std::string> nonFiniteOutput();
@@ -73,6 +77,9 @@ public:
 
     // In the order of their first times.
     [[nodiscard]] const std::vector<Birth>& births() const { return *m_births; }
+
+    // A sentence that names who called the function at a place, or nothing.
+    [[nodiscard]] std::string calledFrom(ir::LocationId location) const;
 
     [[nodiscard]] Recorder& recorder() { return m_recorder; }
 
@@ -177,7 +184,8 @@ private:
     void evaluateNow(const Evaluation& evaluation);
     [[nodiscard]] bool addProduct(const Evaluation& evaluation);
     void release(const ir::Operation& operation, std::uint32_t dying);
-    void noteBirth(const ir::Operation& operation, const RuntimeValue& result, bool nan);
+    void noteBirth(const ir::Operation& operation, const RuntimeValue& result,
+                   const NonFinite& kind);
     void bindView(const ir::Operation& operation);
     void checkRace(ir::ValueId ref, const ir::Operation& operation, bool writes,
                    const RefBinding& where);
@@ -204,11 +212,14 @@ private:
                                                      bool reaches);
     [[nodiscard]] bool isPadding(const ir::Operation& operation, const Shape& extents,
                                  std::size_t axis, std::int64_t last) const;
+    [[nodiscard]] bool stopsOutside(const ir::Operation& operation) const;
     [[nodiscard]] bool leavesRef(const ir::Operation& operation, std::size_t axis,
                                  std::int64_t start, std::int64_t last, std::int64_t extent);
     [[nodiscard]] static RuntimeValue loadAt(const Reached& reached, const Buffer& memory);
     static void storeAt(const Reached& reached, Buffer& memory, RuntimeValue value);
     void access(const Evaluation& evaluation);
+    void noteStored(const RefBinding& ref, const RuntimeValue& value,
+                    const ir::Operation& operation);
     void maskedLoad(const ir::Operation& operation);
     void maskedSwap(const ir::Operation& operation);
     // listed_elements.cpp
@@ -252,8 +263,8 @@ private:
     void bindBarrier(const ir::Operation& operation);
     [[nodiscard]] std::int32_t barrier(std::int32_t collectiveId, std::int32_t agent);
     [[nodiscard]] std::int32_t semaphoreOf(const Agent& agent, ir::ValueId ref) const;
+    [[nodiscard]] bool isExplained(const Semaphore& semaphore) const;
     void closeSemaphores(SlabRange semaphores);
-    void reportDeadlock();
 
     // matrix_unit.cpp
     void pushRhs(const ir::Operation& operation);
@@ -364,17 +375,24 @@ private:
     void reportUndefinedUse(const RuntimeValue& value, const char* kind, const std::string& what,
                             ir::LocationId location);
     void reportOperand(const OperandPlan& plan, std::string kind, std::string sentence,
-                       std::int32_t step, std::optional<std::int64_t> related, std::int64_t count);
+                       std::int32_t step, std::optional<std::int64_t> related, std::int64_t count,
+                       ir::LocationId location);
+    void explain(const PipelineOperand& operand, std::int32_t slot);
     void reportRevisit(const PipelineFrame& frame, const PipelineOperand& operand,
-                       std::int64_t block);
+                       std::int64_t block, std::int32_t slot);
     void reportNotWritten(const PipelineFrame& frame, const PipelineOperand& operand,
                           std::int64_t block, std::int32_t slot);
     void reportOutside(const PipelineFrame& frame, const OperandPlan& operand, std::int64_t block,
                        bool out);
+    void reportLeaving(const PipelineFrame& frame, const OperandPlan& operand,
+                       const std::vector<std::int64_t>& indices, std::int64_t step);
+    [[nodiscard]] bool isExplained(const Race& race, std::optional<std::int32_t> copy,
+                                   ir::LocationId location);
     void noteVisited(const PipelineFrame& frame);
     void reportNeverAwaited(const PipelineFrame& frame);
-    void reportRace(const Race& race, const std::string& name, bool isCopy, std::int32_t step,
-                    ir::LocationId location);
+    void reportDeadlock();
+    void reportRace(const Race& race, const std::string& name, std::optional<std::int32_t> copy,
+                    std::int32_t step, ir::LocationId location);
 
     const ir::Program& m_program;
     const chip::Chip& m_chip;
@@ -399,11 +417,15 @@ private:
     struct Visited
     {
         const OperandPlan* plan = nullptr;
+        const ir::Operation* pipeline = nullptr;
         std::vector<bool> blocks; // over all executions, on all cores; none: they have other grids
     };
 
     std::map<VisitedKey, Visited> m_visited;
-    std::optional<std::vector<Birth>> m_births;        // where they are watched
+    std::set<std::int32_t> m_unordered; // copies that a finding is about, rows of trace::Copies
+    std::set<std::pair<std::int32_t, std::int32_t>> m_unorderedPlaces; // two locations each
+    bool m_leavesCopies = false;                                       // that nobody waits for
+    std::optional<std::vector<Birth>> m_births;                        // where they are watched
     std::vector<Window> m_windows;                     // of the access that is looked at
     double m_share = 0;                                // done, as progress was told last
     std::chrono::steady_clock::time_point m_lastAsked; // whether to go on

@@ -114,6 +114,11 @@ void Engine::write(Flight& flight)
     if (!flight.rows.empty()) {
         writeRows(flight);
     } else if (flight.operand == nullptr) {
+        Memory& target = m_state.memory[flight.target.buffer];
+        target.broughtBy = flight.location;
+        if (!flight.elements.shadow.all()) {
+            target.undefinedBy = flight.location;
+        }
         put(flight.target, std::move(flight.elements), flight.adds);
     } else if (!flight.out) {
         buffer(flight.slotBuffer) = std::move(flight.payload);

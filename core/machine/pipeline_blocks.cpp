@@ -44,6 +44,7 @@ RuntimeValue Engine::loadIndex(const ir::Operation& get, std::span<const std::in
 
 std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std::int64_t step)
 {
+    const bool isBefore = step < 0; // the first one: asked for only to compare
     if (step < 0 || step >= frame.steps) {
         step = (step % frame.steps + frame.steps) % frame.steps; // indices wrap around the grid
     }
@@ -60,29 +61,32 @@ std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std:
     const auto blockOf = [&](std::span<const std::int64_t> point) {
         return map.isPlain() ? map.plainBlock(point) : map.block(point, load, around);
     };
-    const GridPoint& point = frame.points[operand];
-    std::int64_t block = 0;
-    if (frame.offset.empty()) {
-        block = blockOf(point.point);
-    } else {
-        Extents shifted;
+    const auto pointAt = [&](std::int64_t at) {
+        moveTo(frame.points[operand], frame.grid, at);
+        std::vector<std::int64_t> point = frame.points[operand].point;
         for (std::size_t axis = 0; axis < frame.offset.size(); ++axis) {
-            shifted.push_back(point.point[axis] + frame.offset[axis]);
+            point[axis] += frame.offset[axis];
         }
-        block = blockOf({shifted.begin(), shifted.end()});
-    }
+        return point;
+    };
+    std::int64_t block =
+        frame.offset.empty() ? blockOf(frame.points[operand].point) : blockOf(pointAt(step));
     if (block < 0 && map.isOverfull()) {
         const OperandPlan& which = *frame.operands[operand].plan;
         fail(limitError(which.spec->name + " is gathered or scattered by lists of more than "
                         + countText(ir::kMostIndices)
                         + " different indices in all, the most that a run keeps."));
         block = 0;
+    } else if (block < 0 && isBefore) {
+        return block;
     } else if (block < 0) {
-        const OperandPlan& which = *frame.operands[operand].plan;
-        fail(userError(m_program.where(which.spec->location) + ": the index map of "
-                       + which.spec->name + " leaves its array of "
-                       + join(which.facts.blockCounts, " \u00d7 ") + " blocks at step "
-                       + std::to_string(step) + "."));
+        // Steps are not asked for in order: the first that leaves it is what an author looks for.
+        std::int64_t first = map.isPlain() ? 0 : step;
+        while (first < step && map.plainBlock(pointAt(first)) >= 0) {
+            ++first;
+        }
+        reportLeaving(frame, *frame.operands[operand].plan, map.yielded(pointAt(first), around),
+                      first);
         block = 0;
     }
     if (!frame.isLiveAt(operand)) { // what a body stores shows at the next look
@@ -96,6 +100,9 @@ std::int32_t Engine::startCopy(PipelineFrame& frame, std::size_t index, std::int
 {
     PipelineOperand& operand = frame.operands[index];
     const OperandPlan& plan = *operand.plan;
+    if (m_state.stopped) { // its block does not exist
+        return -1;
+    }
     if (plan.facts.isIndirect()) {
         reportOutside(frame, plan, block, out);
     }
@@ -125,6 +132,10 @@ std::int32_t Engine::startCopy(PipelineFrame& frame, std::size_t index, std::int
                       .slotBuffer = operand.firstSlot + slot,
                       .block = block,
                       .array = operand.array};
+        if (const Memory& slotMemory = m_state.memory[flight.slotBuffer]; out) {
+            flight.explained = slotMemory.explained;
+            flight.location = slotMemory.undefinedBy;
+        }
         launch(std::move(flight), link);
     }
     return copy;
@@ -149,11 +160,12 @@ void Engine::checkOverlap(const PipelineOperand& operand, std::int64_t block, st
         far.place.located = std::make_shared<Place::Located>(
             Place::Located{operand.array, buffer(operand.array.buffer).shape(), {}});
     }
+    near.byPipeline = far.byPipeline = true;
     const std::optional<Race> race =
         out ? m_state.races.start(m_agent->id, copy, std::move(near), std::move(far))
             : m_state.races.start(m_agent->id, copy, std::move(far), std::move(near));
     if (race) {
-        reportRace(*race, plan.spec->name, true, row, plan.spec->location);
+        reportRace(*race, plan.spec->name, copy, row, plan.spec->location);
     }
 }
 
@@ -174,8 +186,8 @@ void Engine::waitFor(const PipelineOperand& operand, std::int32_t slot, bool out
 {
     const auto [copy, landed, block] =
         (out ? operand.outCopyOfSlot : operand.inCopyOfSlot)[static_cast<std::size_t>(slot)];
-    if (copy < 0) { // the run is over its limits and ends
-        PALLASCOPE_CHECK(m_error.has_value());
+    if (copy < 0) { // the run ends
+        PALLASCOPE_CHECK(m_error.has_value() || m_state.stopped);
         return;
     }
     const Picoseconds end = std::max(m_agent->time, landed);
@@ -239,13 +251,14 @@ void Engine::visit(PipelineFrame& frame, std::size_t index, std::int64_t block, 
     if (operand.plan->facts.outCount > 0 && !in) {
         Memory& memory = m_state.memory[operand.firstSlot + slot];
         memory.contents.makeUndefined();
-        memory.written = false;
+        memory.written = memory.explained = false;
+        memory.undefinedBy = {};
         if (operand.plan->spec->restores) {
             brought = startCopy(frame, index, block, slot, false);
             waitFor(operand, slot, false, frame.row);
             land(m_agent->time);
         } else if (!operand.plan->facts.isIndirect()) { // scattered again: the last one counts
-            reportRevisit(frame, operand, block);
+            reportRevisit(frame, operand, block, slot);
         }
     }
     m_recorder.beginVisit(operand.traceOperand, frame.row, block, slot, brought);

@@ -134,6 +134,16 @@ std::optional<Extent> BlockMap::positionOfList(const Source& source,
     return number;
 }
 
+std::vector<std::int64_t> BlockMap::yielded(std::span<const std::int64_t> gridPoint,
+                                            const ValueAround& around) const
+{
+    std::vector<std::int64_t> indices;
+    for (const Source& result : m_results) {
+        indices.push_back(read(result, gridPoint, around));
+    }
+    return indices;
+}
+
 std::int64_t BlockMap::block(std::span<const std::int64_t> gridPoint, const IndexLoader& load,
                              const ValueAround& around) const
 {

@@ -74,6 +74,10 @@ public:
         return block;
     }
 
+    // What it yielded for the last block() or plainBlock(), of that grid point.
+    [[nodiscard]] std::vector<std::int64_t> yielded(std::span<const std::int64_t> gridPoint,
+                                                    const ValueAround& around) const;
+
     // Loads from memory that something writes meanwhile: its results do not last.
     [[nodiscard]] bool isLive() const { return m_live; }
 

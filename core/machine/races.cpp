@@ -191,8 +191,9 @@ std::optional<Race> Races::againstCopies(const Access& access) const
         const bool ordered =
             !(access.writes || other.access.writes) || (access.adds && other.access.adds);
         if (!ordered && mayMeet(access.place, other.access.place)) {
-            return Race{true, other.access.writes, access.writes,        other.copy,
-                        -1,   other.access.step,   other.access.location};
+            return Race{
+                true,        other.access.writes, access.writes,         other.copy,
+                other.agent, other.access.step,   other.access.location, other.access.byPipeline};
         }
     }
     return std::nullopt;
@@ -252,9 +253,9 @@ std::optional<Race> Races::start(std::int32_t agent, std::int32_t copy, Access r
     }
     const std::int32_t from = read.buffer, to = write.buffer;
     if (from >= 0) {
-        of(m_copies, from).push_back({copy, to, std::move(read)});
+        of(m_copies, from).push_back({copy, to, agent, std::move(read)});
     }
-    of(m_copies, to).push_back({copy, from, std::move(write)});
+    of(m_copies, to).push_back({copy, from, agent, std::move(write)});
     return race;
 }
 

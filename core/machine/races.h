@@ -45,6 +45,7 @@ struct Access
     ir::LocationId location;
     Place place;
     bool adds = false; // to what is there, element by element: in any order with others that do
+    bool byPipeline = false; // a copy that no author waits for
 };
 
 // A copy that somebody has waited for, and the buffers that it read and wrote; -1: the wait says
@@ -58,10 +59,11 @@ struct Race
 {
     bool withCopy = false; // else with another agent
     bool otherWrites = false, writes = false;
-    std::int32_t copy = -1; // row of trace::Copies
-    std::int32_t agent = -1;
-    std::int32_t step = -1; // of the other access
+    std::int32_t copy = -1;  // row of trace::Copies
+    std::int32_t agent = -1; // whose other access it is, or who started the copy
+    std::int32_t step = -1;  // of the other access
     ir::LocationId location;
+    bool ofPipeline = false; // the copy
 };
 
 class Races
@@ -102,6 +104,7 @@ private:
     {
         std::int32_t copy = -1;
         std::int32_t otherBuffer = -1; // at its other end
+        std::int32_t agent = -1;       // that started it
         Access access;
     };
 

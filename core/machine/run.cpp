@@ -41,17 +41,18 @@ Status reportBirths(const Prepared& prepared, const std::vector<Array>& inputs, 
     }
     for (const Birth& birth : engine.births()) {
         const std::string what = birth.nan ? "NaN" : "Inf";
-        recorder.addFinding({birth.nan ? "nan_born" : "inf_born",
-                             trace::FindingClass::Value,
-                             std::string(ir::opName(birth.operation->code)) + " makes " + what
-                                 + " of inputs without any: " + countText(birth.elements) + " of "
-                                 + countText(birth.of) + " elements; " + output
-                                 + " ends with NaN or Inf.",
-                             output,
-                             birth.step,
-                             {},
-                             recorder.sourceLine(prepared.program, birth.operation->location),
-                             birth.count});
+        recorder.addFinding(
+            {birth.nan ? "nan_born" : "inf_born",
+             trace::FindingClass::Value,
+             std::string(ir::opName(birth.operation->code)) + " makes " + what
+                 + (birth.ofInf ? " of Inf among its inputs: " : " of inputs without any: ")
+                 + countText(birth.elements) + " of " + countText(birth.of) + " elements; " + output
+                 + " ends with NaN or Inf." + engine.calledFrom(birth.operation->location),
+             output,
+             birth.step,
+             {},
+             recorder.sourceLine(prepared.program, birth.operation->location),
+             birth.count});
     }
     return Done{};
 }
@@ -137,6 +138,9 @@ Result<RunResult> run(const Prepared& prepared, const std::vector<Array>& inputs
     RunResult result;
     double checking = 0;
     if (full) {
+        if (!engine.hasStopped()) {
+            engine.reportUndefinedResults();
+        }
         if (const std::optional<std::string> output = engine.nonFiniteOutput();
             output && !engine.hasStopped()) {
             if (Status status = reportBirths(prepared, inputs, options, *output, recorder);

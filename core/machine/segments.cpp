@@ -255,17 +255,20 @@ void Engine::evaluateNow(const Evaluation& evaluation)
         if (m_births) {
             const NonFinite after = nonFiniteIn(result);
             if (after.nan && !before.nan) {
-                noteBirth(operation, result, true);
+                noteBirth(operation, result, {.nan = true, .inf = before.inf});
             }
             if (after.inf && !before.inf) {
-                noteBirth(operation, result, false);
+                noteBirth(operation, result, {.inf = true});
             }
         }
     }
 }
 
-void Engine::noteBirth(const ir::Operation& operation, const RuntimeValue& result, bool nan)
+// A birth of NaN, of inputs with or without Inf, or one of Inf.
+void Engine::noteBirth(const ir::Operation& operation, const RuntimeValue& result,
+                       const NonFinite& kind)
 {
+    const bool nan = kind.nan;
     const auto same = [&](const Birth& birth) {
         return birth.operation == &operation && birth.nan == nan;
     };
@@ -274,8 +277,8 @@ void Engine::noteBirth(const ir::Operation& operation, const RuntimeValue& resul
         ++known->count;
         return;
     }
-    m_births->push_back(
-        {&operation, nan, m_agent->step, countNonFinite(result, nan), result.elements(), 1});
+    m_births->push_back({&operation, nan, nan && kind.inf, m_agent->step,
+                         countNonFinite(result, nan), result.elements(), 1});
 }
 
 void Engine::bindView(const ir::Operation& operation)
@@ -310,7 +313,7 @@ void Engine::checkRace(ir::ValueId ref, const ir::Operation& operation, bool wri
     access.place.located =
         std::make_shared<Place::Located>(Place::Located{where, memory.contents.shape(), {}});
     if (const std::optional<Race> race = m_state.races.access(m_agent->id, access)) {
-        reportRace(*race, refName(ref), false, m_agent->step, operation.location);
+        reportRace(*race, refName(ref), {}, m_agent->step, operation.location);
     }
 }
 

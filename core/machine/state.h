@@ -64,6 +64,9 @@ struct Memory
     bool isConstant = false;    // nobody writes to it, copies neither
     Picoseconds ready;          // of an accumulator: what was asked for so far is in it
     std::vector<Product> fifo;  // of an accumulator that is one: the next to be taken first
+    bool explained = false;     // a finding says why some of it is undefined
+    ir::LocationId undefinedBy; // the last store to it, or copy by hand, of something undefined
+    ir::LocationId broughtBy;   // the last copy by hand to it
 };
 
 // One end of a copy that signals a semaphore, until a wait makes sure of it.
@@ -94,6 +97,7 @@ struct Flight
 {
     Picoseconds start, end;
     bool out = false, started = false;
+    bool explained = false; // as Memory::explained, of what it writes back
     std::int32_t step = -1; // row that issued it
     std::int32_t copy = -1; // row of trace::Copies
     // Of a pipeline's copy:
@@ -105,6 +109,7 @@ struct Flight
     // By hand:
     RefBinding source, target;
     RuntimeValue elements;
+    ir::LocationId location; // of the copy; of one of a pipeline: as Memory::undefinedBy
     std::vector<std::pair<RefBinding, RefBinding>> rows; // of listed ones: from where to where
     std::vector<RuntimeValue> ofRows;
     bool adds = false;

@@ -254,8 +254,10 @@ private:
 
     void add(const Memory& memory)
     {
-        const auto& [contents, written, isUncontested, isConstant, ready, fifo] = memory;
-        all(contents, written, isUncontested, isConstant, ready, fifo);
+        const auto& [contents, written, isUncontested, isConstant, ready, fifo, explained,
+                     undefinedBy, broughtBy] = memory;
+        all(contents, written, isUncontested, isConstant, ready, fifo, explained, undefinedBy,
+            broughtBy);
     }
 
     void add(const Product& product)
@@ -291,10 +293,11 @@ private:
 
     void add(const Flight& flight)
     {
-        const auto& [start, end, out, started, step, copy, operand, slotBuffer, block, array,
-                     payload, source, target, elements, rows, ofRows, adds] = flight;
-        all(start, end, out, started, step, copy, operand, slotBuffer, block, array, payload,
-            source, target, elements, rows, ofRows, adds);
+        const auto& [start, end, out, started, explained, step, copy, operand, slotBuffer, block,
+                     array, payload, source, target, elements, location, rows, ofRows, adds] =
+            flight;
+        all(start, end, out, started, explained, step, copy, operand, slotBuffer, block, array,
+            payload, source, target, elements, location, rows, ofRows, adds);
     }
 
     void add(const Signal& signal)
@@ -323,14 +326,15 @@ private:
 
     void add(const Access& access)
     {
-        const auto& [buffer, isUncontested, writes, step, location, place, adds] = access;
-        all(buffer, isUncontested, writes, step, location, place, adds);
+        const auto& [buffer, isUncontested, writes, step, location, place, adds, byPipeline] =
+            access;
+        all(buffer, isUncontested, writes, step, location, place, adds, byPipeline);
     }
 
     void add(const Races::CopyAccess& copy)
     {
-        const auto& [row, otherBuffer, access] = copy;
-        all(row, otherBuffer, access);
+        const auto& [row, otherBuffer, agent, access] = copy;
+        all(row, otherBuffer, agent, access);
     }
 
     void add(const Races::Past& past)

@@ -143,7 +143,7 @@ void Engine::startDma(const ir::Operation& operation)
     if (extents.elements() > 0 && m_detects && !(listed && rows.empty())) {
         if (const std::optional<Race> race = m_state.races.start(
                 m_agent->id, copy, access(from, source, false), access(to, target, true))) {
-            reportRace(*race, refName(race->writes ? to : from), true, m_agent->step,
+            reportRace(*race, refName(race->writes ? to : from), copy, m_agent->step,
                        operation.location);
         }
     }
@@ -178,6 +178,7 @@ void Engine::startDma(const ir::Operation& operation)
         flight.target = std::move(target);
         flight.rows = std::move(rows);
         flight.adds = params.add;
+        flight.location = operation.location;
         launch(std::move(flight), link);
     }
 }
@@ -371,6 +372,16 @@ void Engine::bindBarrier(const ir::Operation& operation)
     binding(operation.results[0]).buffer = barrier(id, m_agent->id);
 }
 
+// All copies that it counts are those of findings.
+bool Engine::isExplained(const Semaphore& semaphore) const
+{
+    const auto& landed = semaphore.landed;
+    const bool isCounted = semaphore.space == ir::MemorySpace::DmaSemaphore && !landed.empty();
+    return isCounted && std::all_of(landed.begin(), landed.end(), [this](const AwaitedCopy& copy) {
+               return m_unordered.contains(copy.copy);
+           });
+}
+
 // Semaphores must be 0 when they go; a copy that nobody waited for leaves its bytes.
 void Engine::closeSemaphores(SlabRange semaphores)
 {
@@ -381,56 +392,33 @@ void Engine::closeSemaphores(SlabRange semaphores)
         if (in(signal.semaphore)) {
             m_state.semaphores[signal.semaphore].count += signal.amount;
             m_state.semaphores[signal.semaphore].location = signal.location;
+            m_state.semaphores[signal.semaphore].landed.push_back(signal.copy);
         }
     }
     std::erase_if(m_state.signals, [&](const Signal& signal) { return in(signal.semaphore); });
     for (std::int32_t i = semaphores.first; i < semaphores.first + semaphores.count; ++i) {
         const Semaphore& semaphore = m_state.semaphores[i];
-        if (semaphore.count == 0) {
+        if (semaphore.count == 0 || isExplained(semaphore)) {
             continue;
         }
         const std::string name = m_recorder.semaphoreName(semaphore.row);
         const bool dma = semaphore.space == ir::MemorySpace::DmaSemaphore;
+        m_leavesCopies = m_leavesCopies || dma;
         m_recorder.addFinding(
             {dma ? "copy_never_awaited" : "semaphore_left_over",
              trace::FindingClass::Structural,
              dma ? "The semaphore " + name + " is left with " + countText(semaphore.count)
-                       + " bytes of copies that nobody waited for."
+                       + " bytes of copies that nobody waited for; this one was the last."
+                       + calledFrom(semaphore.location)
                  : "The semaphore " + name + " is left at " + countText(semaphore.count)
-                       + "; its signals and waits must add up to 0.",
+                       + "; its signals and waits must add up to 0."
+                       + calledFrom(semaphore.location),
              name,
              m_agent->step,
              {},
              m_recorder.sourceLine(m_program, semaphore.location),
              1});
     }
-}
-
-void Engine::reportDeadlock()
-{
-    std::string text;
-    const Agent* first = nullptr;
-    for (const Agent& agent : m_state.agents) {
-        if (!agent.waiting || agent.waiting->semaphore < 0) {
-            continue;
-        }
-        const Semaphore& semaphore = m_state.semaphores[agent.waiting->semaphore];
-        text += (text.empty() ? "" : "; ") + m_recorder.agentName(agent.id) + " waits at "
-                + m_program.where(agent.waiting->operation->location) + " for "
-                + countText(agent.waiting->amount) + " of the semaphore "
-                + m_recorder.semaphoreName(semaphore.row) + ", which has "
-                + countText(semaphore.count) + ", since " + timeText(agent.waiting->since);
-        first = first == nullptr ? &agent : first;
-    }
-    PALLASCOPE_CHECK(first != nullptr);
-    stop({"deadlock",
-          trace::FindingClass::Structural,
-          "Nothing can go on: " + text + "; no copy under way and no other core will signal it.",
-          m_recorder.semaphoreName(m_state.semaphores[first->waiting->semaphore].row),
-          first->step,
-          {},
-          m_recorder.sourceLine(m_program, first->waiting->operation->location),
-          1});
 }
 
 } // namespace pallascope::machine

@@ -196,6 +196,22 @@ Picoseconds Index::linkBusy(std::int32_t link, bool out, Picoseconds time) const
     return Picoseconds(sum);
 }
 
+std::size_t Index::copiesOf(std::int32_t link) const
+{
+    return m_sums->lanes[at(link)].size;
+}
+
+std::size_t Index::copyOf(std::int32_t link, std::size_t number) const
+{
+    return m_sums->lanes[at(link)].row(number);
+}
+
+std::size_t Index::copiesBy(std::int32_t link, const std::vector<std::int64_t>& column,
+                            Picoseconds t) const
+{
+    return m_sums->lanes[at(link)].by(column, t.value());
+}
+
 Picoseconds Index::waiting(Picoseconds time) const
 {
     const std::int64_t t = clamped(*m_trace, time);

@@ -152,6 +152,14 @@ public:
     [[nodiscard]] Picoseconds linkBusy(std::int32_t link, bool out, Picoseconds t) const;
     [[nodiscard]] Picoseconds waiting(Picoseconds t) const;
 
+    // The copies of a link in the order of its queue, along which issue, start and end ascend, as
+    // they do not over several links: how many there are, the row of one, and how many have a value
+    // <= t in one of these columns.
+    [[nodiscard]] std::size_t copiesOf(std::int32_t link) const;
+    [[nodiscard]] std::size_t copyOf(std::int32_t link, std::size_t number) const;
+    [[nodiscard]] std::size_t copiesBy(std::int32_t link, const std::vector<std::int64_t>& column,
+                                       Picoseconds t) const;
+
     // Bytes moved by t, linear over each copy: of one operand and direction over any link, or of
     // all over those of HBM (HBM to HBM: read and written).
     [[nodiscard]] double operandBytes(std::int32_t operand, bool out, Picoseconds t) const;

@@ -96,7 +96,7 @@ def test_copies_take_the_rest_of_a_tile_with_them():
 
 @pytest.mark.parametrize("rows, columns", [(25, 256), (24, 257)])
 def test_copies_that_reach_behind_the_last_tile_are_out_of_bounds(rows, columns):
-    with pytest.raises(AssertionError, match="out_of_bounds: ref_at reaches elements"):
+    with pytest.raises(AssertionError, match="out_of_bounds: A slice reaches elements"):
         run(through_padding(rows, columns))
 
 

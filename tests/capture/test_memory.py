@@ -135,7 +135,7 @@ def test_more_rows_than_there_are_in_a_branch_that_is_not_taken(start):
     report = findings(kernel)
     assert [finding["kind"] for finding in report] == ["out_of_bounds"]
     first = 1 if start is None else start
-    assert (f"get reaches elements {first} to {first + 15} on axis 0 of x_ref, which has 8"
+    assert (f"A load reaches elements {first} to {first + 15} on axis 0 of x_ref, which has 8"
             in report[0]["message"])
 
 

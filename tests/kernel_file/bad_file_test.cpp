@@ -97,6 +97,7 @@ TEST(BadKernelFile, everySentenceNamesThePlaceAndWhatIsRight)
         {inBody("/operations/2/results/0"), "13", "defines value 13, which is a literal"},
         {inBody("/operations/2/location"), "0", "/location is 0; /locations has 0"},
         {"/locations", R"([{"file":"a.py","line":0}])", "/locations/0/line is 0"},
+        {"/locations", R"([{"file":"a.py","line":1,"caller":0}])", "/locations/0/caller is 0"},
         {inBody("/operations/2/params"), R"({"axis":0})", R"(has "params", which is not known)"},
         {inBody("/operations/0/params/entries/0/start"), "2199023255552", "reaches beyond"},
         {inBody("/operations/0/params/entries/0/size"), "17", "reaches outside"},

@@ -98,8 +98,8 @@ TEST(IrregularRun, neverMoreBarsThanPixelsAtAnyZoom)
             state.visible = {Picoseconds(begin), Picoseconds(begin + length)};
             const TimeAxis axis = timelineAxis(state, {724, 220});
             const Zoom zoom = zoomOf(*trace, axis);
-            for (const bool out : {false, true}) {
-                ASSERT_LE(copyBars(run, out, axis, zoom.level).size(), 610U);
+            for (const LaneKind kind : {LaneKind::CopyIn, LaneKind::CopyOut}) {
+                ASSERT_LE(copyBars(run, {kind}, {0}, axis, zoom.level).size(), 610U);
             }
             for (std::int32_t unit = 0;
                  unit < static_cast<std::int32_t>(trace->info().units.size()); ++unit) {

@@ -225,3 +225,28 @@ TEST(Roofline, tinyIntensitiesAreInSight)
     EXPECT_TRUE(std::any_of(ticks.begin(), ticks.end(),
                             [](const std::string& tick) { return tick.rfind("0.1@", 0) == 0; }));
 }
+
+// Wherever the point lies from it: the label of the run's point is beside the line of the ridge.
+TEST(Roofline, theRunsLabelDoesNotCrossTheRidge)
+{
+    for (double factor = 0.02; factor < 40; factor *= 1.3) {
+        RunView run = test::sharedMainJob();
+        run.report.roofline.peak->flopsPerSecond *= factor;
+        run.report.roofline.ridge *= factor;
+        for (double width = 330; width < 700; width += 35) {
+            SCOPED_TRACE(std::to_string(factor) + " " + std::to_string(width));
+            const Scene scene = roofline(run, 0.6, {width, 216});
+            double ridge = 0;
+            Rect label;
+            for (const Item& item : scene.items) {
+                const auto* text = std::get_if<TextItem>(&item);
+                if (text != nullptr && text->text.starts_with("ridge ")) {
+                    ridge = text->rect.x - 5;
+                } else if (text != nullptr && text->text.starts_with("run ")) {
+                    label = text->rect;
+                }
+            }
+            EXPECT_TRUE(ridge == 0 || ridge <= label.x || label.right() <= ridge);
+        }
+    }
+}

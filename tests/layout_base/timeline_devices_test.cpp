@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <random>
+
 using namespace pallascope;
 using namespace pallascope::layout::timeline;
 
@@ -17,6 +21,18 @@ layout::RunView viewOfDevices(std::shared_ptr<const trace::Trace> trace)
     run.trace = std::move(trace);
     run.index = std::make_shared<trace::Index>(run.trace);
     return run;
+}
+
+trace::Operand copiedByHand(const std::string& name)
+{
+    trace::Operand operand;
+    operand.name = name;
+    operand.array = operand.block = Shape({8, 128});
+    operand.blockCounts = {1, 1};
+    operand.gridAxes = {trace::kNone, trace::kNone};
+    operand.pipeline = trace::kNone;
+    operand.slots = 0;
+    return operand;
 }
 
 // Two devices with two links and one agent each. Device 0 copies from 1 to 3 us and, over its other
@@ -35,14 +51,7 @@ std::shared_ptr<const trace::Trace> twoDevices(std::size_t agents = 2)
                 {device + std::string(kind), 0, 0, BytesPerSecond(1e9), BytesPerSecond(1e9), kind});
         }
     }
-    trace::Operand operand;
-    operand.name = "x";
-    operand.array = operand.block = Shape({8, 128});
-    operand.blockCounts = {1, 1};
-    operand.gridAxes = {trace::kNone, trace::kNone};
-    operand.pipeline = trace::kNone;
-    operand.slots = 0;
-    info.operands = {operand};
+    info.operands = {copiedByHand("x")};
     trace::Copies& copies = builder.copies;
     copies.operand = {0, 0, 0};
     copies.block = {0, 0, 0};
@@ -63,6 +72,71 @@ std::shared_ptr<const trace::Trace> twoDevices(std::size_t agents = 2)
     Result<std::shared_ptr<const trace::Trace>> trace = std::move(builder).finish();
     EXPECT_TRUE(trace) << (trace ? "" : trace.error().message);
     return *trace;
+}
+
+// Eight devices with three links each, of which one copy in ten takes a hundred times as long as
+// the others: neither starts nor ends ascend over links.
+std::shared_ptr<const trace::Trace> busyDevices(std::uint64_t seed)
+{
+    constexpr int kDevices = 8, kLinks = 3, kCopies = 1500;
+    std::mt19937_64 random(seed);
+    trace::TraceBuilder builder;
+    trace::Info& info = builder.info;
+    info.memories = {{"HBM", Bytes(1 << 20), std::nullopt}};
+    for (int device = 0; device < kDevices; ++device) {
+        const std::string name = "device " + std::to_string(device) + " ";
+        info.agents.push_back(name + "core 0");
+        for (const char* kind : {"HBM", "ICI x+", "ICI x-"}) {
+            info.links.push_back(
+                {name + kind, 0, 0, BytesPerSecond(1e9), BytesPerSecond(1e9), kind});
+        }
+    }
+    info.operands = {copiedByHand("x")};
+    std::vector<std::int64_t> free(kDevices * kLinks, 0);
+    std::int64_t issue = 0, end = 0;
+    trace::Copies& copies = builder.copies;
+    for (int i = 0; i < kCopies; ++i) {
+        const auto link = static_cast<std::size_t>(random() % free.size());
+        issue += static_cast<std::int64_t>(random() % 50'000);
+        const std::int64_t start = std::max(issue + 10'000, free[link]);
+        free[link] = start
+                     + static_cast<std::int64_t>(random() % 50'000 * (random() % 10 == 0 ? 100 : 1))
+                     + 1;
+        copies.operand.push_back(0);
+        copies.block.push_back(0);
+        copies.slot.push_back(0);
+        copies.out.push_back(0);
+        copies.link.push_back(static_cast<std::int32_t>(link));
+        copies.step.push_back(trace::kNone);
+        copies.bytes.push_back(4096);
+        copies.issue.push_back(issue);
+        copies.start.push_back(start);
+        copies.end.push_back(free[link]);
+        end = std::max(end, free[link]);
+    }
+    builder.end = Picoseconds(end);
+    return std::move(builder).finish().value();
+}
+
+// Whether each pixel of the axis is within a copy over one of the links, looked at one by one.
+std::vector<bool> coveredBy(const trace::Trace& trace, const std::vector<std::int32_t>& links,
+                            const layout::TimeAxis& axis)
+{
+    const trace::Copies& copies = trace.copies();
+    std::vector<bool> covered(static_cast<std::size_t>(axis.width), false);
+    for (std::size_t row = 0; row < copies.size(); ++row) {
+        const bool isIts = std::count(links.begin(), links.end(), copies.link[row]) > 0;
+        if (!isIts || copies.end[row] <= axis.range.begin.value()
+            || copies.start[row] >= axis.range.end.value()) {
+            continue;
+        }
+        const double x0 = std::round(axis.toX(Picoseconds(copies.start[row])));
+        const double x1 = std::max(x0 + 1, std::round(axis.toX(Picoseconds(copies.end[row]))));
+        for (double x = std::max(x0, 0.0); x < std::min(x1, axis.width); ++x) {
+            covered[static_cast<std::size_t>(x)] = true;
+        }
+    }
+    return covered;
 }
 
 // So many devices, each with one link, one core that waits all the time, and an idle unit.
@@ -86,11 +160,13 @@ layout::RunView manyDevices(int count)
     return viewOfDevices(std::move(builder).finish().value());
 }
 
-Lane laneOf(LaneKind kind, std::int32_t device)
+// Of twoDevices(), whose devices have two links each.
+Lane copiesOf(std::int32_t device)
 {
     Lane lane;
-    lane.kind = kind;
+    lane.kind = LaneKind::DeviceCopy;
     lane.device = device;
+    lane.links = {2 * device, 2 * device + 1};
     return lane;
 }
 
@@ -100,10 +176,9 @@ TEST(TimelineOfDevices, countsWhatItsLinksDoAtOnceOnce)
 {
     const auto trace = twoDevices();
     EXPECT_EQ(trace->info().deviceCount(), 2);
-    const Lane copies = laneOf(LaneKind::DeviceCopy, 0);
-    EXPECT_EQ(deviceBusy(*trace, copies, Picoseconds(4 * kUs)), Picoseconds(3 * kUs));
-    EXPECT_EQ(deviceBusy(*trace, copies, Picoseconds(5 * kUs / 2)), Picoseconds(3 * kUs / 2));
     const layout::RunView run = viewOfDevices(trace);
+    EXPECT_EQ(deviceBusyBy(run, copiesOf(0), {Picoseconds(5 * kUs / 2), Picoseconds(4 * kUs)}),
+              (std::vector<Picoseconds>{Picoseconds(3 * kUs / 2), Picoseconds(3 * kUs)}));
     for (const Lane& lane : lanesOf(run, Level::Steps, 400)) {
         if (lane.kind == LaneKind::DeviceWait) {
             EXPECT_EQ(busy(run, lane, trace->end()), Picoseconds(lane.device * 4 * kUs));
@@ -123,19 +198,123 @@ TEST(TimelineOfDevices, hasBarsOfItsOwnRowsAlone)
 {
     const auto trace = twoDevices();
     const layout::TimeAxis axis{0, 400, {Picoseconds(0), trace->end()}};
-    const std::vector<Bar> first = deviceBars(*trace, laneOf(LaneKind::DeviceCopy, 0), axis);
-    ASSERT_EQ(first.size(), 2U);
+    const layout::RunView run = viewOfDevices(trace);
+    const auto barsOf = [&](std::int32_t device, const std::vector<std::int32_t>& links) {
+        return copyBars(run, copiesOf(device), links, axis, Level::Steps);
+    };
+    const std::vector<Bar> first = barsOf(0, {0}), beside = barsOf(0, {1});
+    ASSERT_EQ(first.size(), 1U);
     EXPECT_EQ(first[0].x0, 100);
     EXPECT_EQ(first[0].x1, 300);
-    EXPECT_EQ(first[1].x0, 300); // what the bar before leaves of it
-    EXPECT_EQ(first[1].x1, 400);
-    EXPECT_EQ(first[1].target.a, 1);
-    const std::vector<Bar> second = deviceBars(*trace, laneOf(LaneKind::DeviceCopy, 1), axis);
+    ASSERT_EQ(beside.size(), 1U);
+    EXPECT_EQ(beside[0].x0, 200);
+    EXPECT_EQ(beside[0].x1, 400);
+    EXPECT_EQ(beside[0].target.a, 1);
+    const std::vector<Bar> together = barsOf(0, {0, 1});
+    ASSERT_EQ(together.size(), 2U);
+    EXPECT_EQ(together[1].x0, 300); // what the bar before leaves of it
+    EXPECT_EQ(together[1].x1, 400);
+    const std::vector<Bar> second = barsOf(1, {2, 3});
     ASSERT_EQ(second.size(), 1U);
     EXPECT_EQ(second[0].target.a, 2);
-    const std::vector<Bar> waits = waitBars(viewOfDevices(trace), axis, 1);
+    const std::vector<Bar> waits = waitBars(run, axis, 1);
     ASSERT_EQ(waits.size(), 1U);
     EXPECT_EQ(waits[0].x1, 400);
+}
+
+// At any zoom, of links that share a track too: what is not skipped over is all that is there.
+TEST(TimelineOfDevices, coverEveryPixelThatACopyTouches)
+{
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        SCOPED_TRACE(seed);
+        const layout::RunView run = viewOfDevices(busyDevices(seed));
+        const std::int64_t end = run.trace->end().value();
+        std::mt19937_64 random(seed);
+        for (std::int64_t length = end; length > 100'000; length /= 7) {
+            const auto begin =
+                static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end - length + 1));
+            const layout::TimeAxis axis{0, 600, {Picoseconds(begin), Picoseconds(begin + length)}};
+            for (const std::vector<std::int32_t>& links :
+                 {std::vector{4}, std::vector{3, 4, 5}, std::vector{0, 1, 2, 9, 10, 11}}) {
+                std::vector<bool> covered(600, false);
+                double last = -10;
+                for (const Bar& bar : copyBars(run, copiesOf(0), links, axis, Level::Steps)) {
+                    ASSERT_GE(bar.x0, last); // ascending and apart
+                    last = bar.x1;
+                    for (double x = std::max(bar.x0, 0.0); x < std::min(bar.x1, 600.0); ++x) {
+                        covered[static_cast<std::size_t>(x)] = true;
+                    }
+                }
+                ASSERT_EQ(covered, coveredBy(*run.trace, links, axis));
+            }
+        }
+    }
+}
+
+TEST(TimelineOfDevices, everyBarsOwnCentreHitsItsCopy)
+{
+    const layout::RunView run = viewOfDevices(busyDevices(2));
+    const std::int64_t end = run.trace->end().value();
+    for (const layout::Size size : {layout::Size{1280, 219}, layout::Size{1920, 400}}) {
+        for (std::int64_t length = end; length > 1'000'000; length /= 3) {
+            SCOPED_TRACE(length);
+            layout::ViewState state;
+            state.visible = {Picoseconds((end - length) / 2), Picoseconds((end + length) / 2)};
+            const layout::TimeAxis axis = layout::timelineAxis(state, size);
+            const Zoom zoom = zoomOf(*run.trace, axis);
+            const layout::Scene scene = layout::layoutTimeline(run, state, size);
+            for (const Lane& lane : lanesOf(run, zoom.level, size.height)) {
+                for (const LinkTrack& track : linkTracksOf(lane)) {
+                    for (const Bar& bar : copyBars(run, lane, track.links, axis, zoom.level)) {
+                        const double x0 = std::max(bar.x0, axis.left);
+                        const double x1 = std::min(bar.x1, axis.left + axis.width);
+                        if (x1 > x0) {
+                            ASSERT_EQ(
+                                layout::hitTest(scene, (x0 + x1) / 2, track.y + track.h / 2, 0),
+                                bar.target)
+                                << lane.name;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+// Every link of a lane is in one of its tracks, in order, in whatever height there is.
+TEST(TimelineOfDevices, haveATrackForEachLink)
+{
+    const layout::RunView run = viewOfDevices(busyDevices(1));
+    for (const double height : {219.0, 300.0, 600.0}) {
+        SCOPED_TRACE(height);
+        std::size_t devices = 0;
+        for (const Lane& lane : lanesOf(run, Level::Steps, height)) {
+            if (lane.kind != LaneKind::DeviceCopy) {
+                continue;
+            }
+            ++devices;
+            const std::vector<LinkTrack> tracks = linkTracksOf(lane);
+            ASSERT_EQ(tracks.size(), 3U);
+            double y = lane.y;
+            for (std::size_t i = 0; i < tracks.size(); ++i) {
+                EXPECT_EQ(tracks[i].links,
+                          std::vector{3 * lane.device + static_cast<std::int32_t>(i)});
+                EXPECT_GE(tracks[i].y, y);
+                EXPECT_GE(tracks[i].h, 2);
+                y = tracks[i].y + tracks[i].h;
+            }
+            EXPECT_LE(y, lane.y + lane.h);
+        }
+        EXPECT_EQ(devices, 8U);
+    }
+    Lane low = copiesOf(0);
+    low.h = 5;
+    low.links = {0, 1, 2, 3, 4, 5, 6};
+    std::vector<std::int32_t> all;
+    for (const LinkTrack& track : linkTracksOf(low)) {
+        all.insert(all.end(), track.links.begin(), track.links.end());
+    }
+    EXPECT_EQ(all, low.links);
 }
 
 TEST(TimelineOfDevices, showsAllThatIsNeededInTheHeightThereIs)

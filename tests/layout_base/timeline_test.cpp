@@ -50,16 +50,14 @@ std::vector<Bar> barsOf(const RunView& run, const Lane& lane, const TimeAxis& ax
 {
     switch (lane.kind) {
     case LaneKind::CopyIn:
-        return copyBars(run, false, axis, level);
     case LaneKind::CopyOut:
-        return copyBars(run, true, axis, level);
+    case LaneKind::DeviceCopy:
+        return copyBars(run, lane, lane.links, axis, level);
     case LaneKind::Unit:
         return unitBars(run, lane.unit, axis, level);
     case LaneKind::Wait:
     case LaneKind::DeviceWait:
         return waitBars(run, axis);
-    case LaneKind::DeviceCopy:
-        return deviceBars(*run.trace, lane, axis);
     }
     return {};
 }
@@ -228,7 +226,7 @@ TEST(Bars, coverEveryPixelThatARowTouches)
         SCOPED_TRACE(seed);
         const TimeAxis axis =
             timelineAxis(stateOf(randomRange(random, run.trace->end())), {600, 220});
-        const std::vector<Bar> bars = copyBars(run, false, axis, Level::Steps);
+        const std::vector<Bar> bars = copyBars(run, {LaneKind::CopyIn}, {0}, axis, Level::Steps);
         std::vector<bool> covered(700, false);
         for (const Bar& bar : bars) {
             for (double x = std::max(0.0, bar.x0); x < bar.x1 && x < 700; ++x) {
@@ -254,7 +252,7 @@ TEST(Bars, atTheStepLevelEveryEventHasItsOwnWithItsTimes)
     const TimeAxis axis = timelineAxis(stateOf(firstFrame(*run.trace)), kSize);
     const auto& copies = run.trace->copies();
     std::size_t expected = 0;
-    const std::vector<Bar> bars = copyBars(run, false, axis, Level::Steps);
+    const std::vector<Bar> bars = copyBars(run, {LaneKind::CopyIn}, {0}, axis, Level::Steps);
     for (std::size_t row = 0; row < copies.size(); ++row) {
         if (copies.out[row] == 0 && copies.start[row] < axis.range.end.value()) {
             ASSERT_LT(expected, bars.size());

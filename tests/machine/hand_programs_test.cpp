@@ -259,6 +259,7 @@ TEST(HandPrograms, giveTheSameNumbersWheneverTheirCopiesHappen)
     }
 }
 
+// Or, where what it copied is used, are found to have it unordered: one cause is one finding.
 TEST(HandPrograms, withoutOneWaitLeaveItsSemaphoreOver)
 {
     std::string name;
@@ -272,6 +273,11 @@ TEST(HandPrograms, withoutOneWaitLeaveItsSemaphoreOver)
     };
     forWrongPrograms(300, dropWait, [&](const HandProgram&, const machine::RunResult& run) {
         const std::vector<trace::Finding> found = findingsOf(run, "copy_never_awaited");
+        if (found.empty()) {
+            EXPECT_NE(findingsText(run).find(" waited for"), std::string::npos)
+                << findingsText(run);
+            return;
+        }
         ASSERT_EQ(found.size(), 1U) << findingsText(run);
         EXPECT_EQ(found[0].operand, name);
     });

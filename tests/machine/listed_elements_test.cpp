@@ -47,7 +47,7 @@ TEST(ListedElements, thatAreNotThereEndTheRunUnlessItMayGoOn)
             const auto found = findingsOf(*stopped, "out_of_bounds");
             ASSERT_EQ(found.size(), 1U);
             for (const char* const part :
-                 {"reaches elements 4 to 4 on axis 0",
+                 {"reaches element 4 on axis 0",
                   "the run stops there; with out_of_bounds_reads=uninitialized it goes on."}) {
                 EXPECT_NE(found[0].message.find(part), std::string::npos) << found[0].message;
             }

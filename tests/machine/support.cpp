@@ -102,11 +102,11 @@ std::vector<trace::Finding> findingsOf(const machine::RunResult& run, const std:
 
 namespace {
 
-std::string textOf(const machine::RunResult& run, bool births)
+std::string textOf(const machine::RunResult& run, std::string_view besides)
 {
     std::string text;
     for (const trace::Finding& finding : run.trace->info().findings) {
-        if (births || !finding.kind.ends_with("_born")) {
+        if (besides.empty() || !finding.kind.ends_with(besides)) {
             text +=
                 finding.kind + " x" + std::to_string(finding.count) + ": " + finding.message + "; ";
         }
@@ -118,12 +118,17 @@ std::string textOf(const machine::RunResult& run, bool births)
 
 std::string findingsText(const machine::RunResult& run)
 {
-    return textOf(run, true);
+    return textOf(run, "");
 }
 
 std::string findingsBesidesBirths(const machine::RunResult& run)
 {
-    return textOf(run, false);
+    return textOf(run, "_born");
+}
+
+std::string findingsBesidesResults(const machine::RunResult& run)
+{
+    return textOf(run, "undefined_result");
 }
 
 ir::Program oneStepProgram(const OneStep& step, const RefsBody& body)

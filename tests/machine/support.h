@@ -45,6 +45,8 @@ void copyAndWait(const pl::Ref& from, const pl::Ref& to, const pl::Ref& semaphor
 [[nodiscard]] std::string findingsText(const machine::RunResult& run);
 // The same without births of NaN and Inf, which operations of corner cases have.
 [[nodiscard]] std::string findingsBesidesBirths(const machine::RunResult& run);
+// Of a program that leaves some of its output alone.
+[[nodiscard]] std::string findingsBesidesResults(const machine::RunResult& run);
 
 // A one-step kernel whose body sees every input and one output whole, in VMEM; `inputs` may lack
 // data only with values needed.

@@ -10,14 +10,16 @@ namespace pallascope::layout {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kTitles = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kTitles = {{
     {"output_revisited", "Output block revisited after a gap"},
     {"output_not_written", "Output block written back without a store"},
     {"output_never_written", "Output blocks never visited"},
     {"over_scoped_limit", "VMEM over the scoped limit"},
     {"undefined_branch", "Branch decided by an undefined value"},
     {"undefined_written_back", "Undefined elements written back"},
+    {"undefined_result", "Undefined elements in a result"},
     {"out_of_bounds", "Access outside its ref"},
+    {"no_such_device", "Device that does not exist"},
     {"empty_fifo", "FIFO without a product"},
     {"illegal_block", "Block that the compiler refuses"},
     {"nan_born", "NaN born of numbers"},

@@ -66,6 +66,7 @@ void Painter::names()
                   {m_small, Role::Text, Weight::Regular, Align::Right});
     m_taken.push_back({m_plot.right() - w - 4, roofY - 16, w, 16});
     const double ridge = m_x.at(m_ridge);
+    m_taken.push_back({ridge - 1, roofY, 2, m_plot.bottom() - roofY});
     const std::string ridgeText = "ridge " + intensityText(m_ridge);
     if (ridge + 8 + textWidth(ridgeText, m_small) < m_plot.right()) {
         m_canvas.text(ridge + 5, m_plot.bottom() - 16, 120, 14, ridgeText, {m_small, Role::Text2});
@@ -113,6 +114,10 @@ Rect Painter::place(layout::Point p, double w, double h) const
     for (double away = 12; away <= kNear; away += 12) {
         candidates.push_back({p.x + away, std::min(low, p.y - 8), w, h});
     }
+    const double before = std::min(p.x + 12, ridge - 12 - w);
+    for (double down = 6; down <= kNear; down += 12) {
+        candidates.push_back({before, p.y + down, w, h});
+    }
     for (const bool clearOfTrail : {true, false}) {
         for (const Rect& box : candidates) {
             if (isFree(box, clearOfTrail)) {
@@ -121,7 +126,10 @@ Rect Painter::place(layout::Point p, double w, double h) const
         }
     }
     const double right = std::max(m_plot.x, m_size.width - w);
-    return {std::min(behind, right), std::clamp(p.y + 6, m_plot.y, std::max(m_plot.y, low)), w, h};
+    // Over something else then, but not over the ridge.
+    const double at = std::min(behind, right);
+    return {at < ridge - 6 && at + w > ridge - 6 ? std::max(m_plot.x, before) : at,
+            std::clamp(p.y + 6, m_plot.y, std::max(m_plot.y, low)), w, h};
 }
 
 std::string Painter::windowText(const Point& window) const

@@ -124,7 +124,8 @@ void Painter::head(const Lane& lane)
         const Picoseconds to = std::clamp(m_axis.range.end, from, m_trace.end());
         const std::vector<Picoseconds> by = busyBy(m_run, lane, {from, to});
         const Picoseconds busyTime = by[1] - by[0];
-        const double share = to > from ? ratio(busyTime, to - from) : 0;
+        // What several links of a lane do at once counts for each.
+        const double share = to > from ? std::min(1.0, ratio(busyTime, to - from)) : 0;
         m_canvas.text(
             50, lane.y, kHead - 60, high, percentText(share, 0),
             {11, busyTime.value() > 0 ? Role::Text2 : Role::Text3, Weight::Regular, Align::Right});
@@ -161,6 +162,12 @@ void Painter::linkBracket()
     if (m_lanes.size() < 2 || m_lanes[0].kind != LaneKind::CopyIn
         || m_lanes[1].kind != LaneKind::CopyOut) {
         return;
+    }
+    std::vector<std::int32_t> links = m_lanes[0].links;
+    links.insert(links.end(), m_lanes[1].links.begin(), m_lanes[1].links.end());
+    if (std::count(links.begin(), links.end(), links.empty() ? 0 : links.front())
+        < static_cast<std::ptrdiff_t>(links.size())) {
+        return; // several links, each with a queue of its own
     }
     const double top = m_lanes[0].y + 4;
     m_canvas.fill(4, top, 2, m_lanes[1].y + m_lanes[1].h - 4 - top, Role::Hbm);

@@ -54,8 +54,9 @@ struct Lane
     std::int32_t device = -1;
     // Whose unit it is, or who waits; empty in a run of one agent. Its busy share is their average.
     std::vector<std::int32_t> agents;
-    bool used = true;    // busy at all during the run; else only its head is shown
-    bool folded = false; // copies and waits of a device, close together under one head
+    std::vector<std::int32_t> links; // whose copies it shows, of its direction or device
+    bool used = true;                // busy at all during the run; else only its head is shown
+    bool folded = false;             // copies and waits of a device, close together under one head
     double y = 0, h = 0;
 };
 
@@ -88,8 +89,10 @@ struct Bar
 };
 
 // At most one bar per pixel, ascending, not overlapping.
-[[nodiscard]] std::vector<Bar> copyBars(const RunView& run, bool out, const TimeAxis& axis,
-                                        Level level);
+// Of a lane of copies those over some of its links, as they are found in a track of it.
+[[nodiscard]] std::vector<Bar> copyBars(const RunView& run, const Lane& lane,
+                                        const std::vector<std::int32_t>& links,
+                                        const TimeAxis& axis, Level level);
 // Of several agents that of one, which must be told.
 [[nodiscard]] std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis& axis,
                                         Level level, std::int32_t agent = trace::kNone);
@@ -105,6 +108,16 @@ struct Track
 };
 
 [[nodiscard]] std::vector<Track> tracksOf(const Lane& lane);
+
+// A lane of copies has one for each of its links, which work at the same time, the first on top;
+// where the lane is too low some links share one.
+struct LinkTrack
+{
+    std::vector<std::int32_t> links;
+    double y = 0, h = 0;
+};
+
+[[nodiscard]] std::vector<LinkTrack> linkTracksOf(const Lane& lane);
 
 // One pixel of such a lane: how much of its agents is busy, or waits, on average over its time.
 struct Share
@@ -129,10 +142,10 @@ struct Share
 
 // Each device has its lanes: there are several, and not too many rows.
 [[nodiscard]] bool hasDeviceLanes(const trace::Trace& trace);
-// Copies of the lane's device.
-[[nodiscard]] Picoseconds deviceBusy(const trace::Trace& trace, const Lane& lane, Picoseconds t);
-[[nodiscard]] std::vector<Bar> deviceBars(const trace::Trace& trace, const Lane& lane,
-                                          const TimeAxis& axis);
+// Busy time of any of the lane's links in [0, t), for times that ascend: what several do at once
+// counts once.
+[[nodiscard]] std::vector<Picoseconds> deviceBusyBy(const RunView& run, const Lane& lane,
+                                                    const std::vector<Picoseconds>& times);
 
 // Level::Run: whole steps, folded; `share` of [begin, end) is the lane busy.
 struct Fold

@@ -15,8 +15,6 @@ namespace pallascope::layout::timeline {
 
 namespace {
 
-constexpr double kLeastLabelled = 20; // px; not measured below
-
 std::size_t firstAtLeast(const std::vector<std::int64_t>& column, std::int64_t t)
 {
     return static_cast<std::size_t>(std::lower_bound(column.begin(), column.end(), t)
@@ -29,17 +27,19 @@ std::size_t firstAfter(const std::vector<std::int64_t>& column, std::int64_t t)
                                     - column.begin());
 }
 
-bool isLabelled(const Bar& bar, Level level)
+// An agent that is the only one of its kind and waits for those of another, as a TensorCore does
+// while a kernel runs on SparseCores: nothing that a better kernel would save.
+bool standsBy(const RunView& run, std::size_t wait)
 {
-    return (level == Level::Steps || level == Level::Operations)
-           && bar.x1 - bar.x0 >= kLeastLabelled;
-}
-
-std::vector<std::string> copyLabels(const trace::Trace& trace, std::size_t copy)
-{
-    const trace::Copies& copies = trace.copies();
-    std::string name = trace::copyName(trace, copy);
-    return {name + " " + bytesText(Bytes(copies.bytes[copy])), std::move(name)};
+    const std::vector<trace::AgentKind>& kinds = run.index->agents().kinds;
+    if (kinds.size() < 2 || !waitsForOthers(*run.trace, static_cast<std::int32_t>(wait))) {
+        return false;
+    }
+    const std::int32_t agent = run.trace->waits().agent[wait];
+    return std::any_of(kinds.begin(), kinds.end(), [&](const trace::AgentKind& kind) {
+        return kind.agents.size() == static_cast<std::size_t>(run.trace->info().deviceCount())
+               && std::binary_search(kind.agents.begin(), kind.agents.end(), agent);
+    });
 }
 
 std::vector<std::string> waitLabels(const RunView& run, std::size_t wait)
@@ -195,35 +195,6 @@ private:
 
 } // namespace
 
-std::vector<Bar> copyBars(const RunView& run, bool out, const TimeAxis& axis, Level level)
-{
-    const trace::Copies& copies = run.trace->copies();
-    const Plot plot(axis);
-    std::vector<Bar> bars;
-    // Start and end ascend along the link's queue.
-    for (std::size_t row = firstAfter(copies.end, plot.begin);
-         row < copies.size() && copies.start[row] < plot.end;) {
-        if ((copies.out[row] != 0) != out || copies.start[row] == copies.end[row]) {
-            ++row;
-            continue;
-        }
-        Bar bar;
-        bar.begin = copies.start[row];
-        bar.end = copies.end[row];
-        bar.target = {TargetKind::Copy, static_cast<std::int64_t>(row), -1};
-        bar.color = operandRole(copies.operand[row]);
-        if (append(bars, plot, std::move(bar))) {
-            if (isLabelled(bars.back(), level)) {
-                bars.back().labels = copyLabels(*run.trace, row);
-            }
-            ++row;
-        } else {
-            row = std::max(row + 1, firstAfter(copies.end, plot.timeAt(bars.back().x1) - 1));
-        }
-    }
-    return bars;
-}
-
 std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis& axis, Level level,
                           std::int32_t agent)
 {
@@ -291,7 +262,7 @@ std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis, std::int32_t
         bar.begin = waits.begin[row];
         bar.end = waits.end[row];
         bar.target = {TargetKind::Wait, static_cast<std::int64_t>(row), -1};
-        bar.color = Role::Wait;
+        bar.color = standsBy(run, row) ? Role::Edge : Role::Wait;
         if (!append(bars, plot, std::move(bar))) {
             row = all ? std::max(row + 1, firstAfter(waits.end, plot.timeAt(bars.back().x1) - 1))
                       : row + 1;

@@ -16,16 +16,18 @@ double baseHeight(const Lane& lane, const RunView& run, std::int32_t tallest)
     if (!lane.used) {
         return kHeadOnly;
     }
+    const auto links = static_cast<double>(lane.links.size());
     if (lane.folded) {
-        return 10;
+        return links > 1 ? std::min(15.0, 6 + 3 * links) : 10;
     }
     switch (lane.kind) {
     case LaneKind::CopyIn:
     case LaneKind::CopyOut:
-        return 26;
+        return std::clamp(14 * links, 26.0, 42.0);
     case LaneKind::Wait:
         return lane.agents.empty() ? 18 : lane.agents.size() == 1 ? 14 : 30;
     case LaneKind::DeviceCopy:
+        return std::clamp(8 * links, 14.0, 26.0);
     case LaneKind::DeviceWait:
         return 14;
     case LaneKind::Unit:
@@ -62,8 +64,13 @@ double sumOf(const std::vector<Lane>& lanes, double scale)
 
 void setHeights(std::vector<Lane>& lanes, const RunView& run, std::int32_t tallest)
 {
+    constexpr double kLowWait = 8; // beside tracks of several links, which need the height more
+    bool isLow = false;
     for (Lane& lane : lanes) {
-        lane.h = baseHeight(lane, run, tallest);
+        lane.h = lane.folded && lane.kind == LaneKind::DeviceWait && isLow
+                     ? kLowWait
+                     : baseHeight(lane, run, tallest);
+        isLow = lane.links.size() > 1;
     }
 }
 

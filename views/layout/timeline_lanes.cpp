@@ -41,6 +41,26 @@ void addWaits(std::vector<Lane>& lanes, const RunView& run)
     }
 }
 
+// Those over which any of its copies goes.
+std::vector<std::int32_t> linksOf(const RunView& run, const Lane& lane)
+{
+    const auto count = static_cast<std::int32_t>(run.trace->info().links.size());
+    const std::int32_t each = count / run.trace->info().deviceCount();
+    std::vector<std::int32_t> links;
+    for (std::int32_t link = 0; link < count; ++link) {
+        const auto moves = [&](bool out) {
+            return run.index->linkBusy(link, out, run.trace->end()).value() > 0;
+        };
+        const bool isIts = lane.kind == LaneKind::DeviceCopy
+                               ? link / each == lane.device && (moves(false) || moves(true))
+                               : moves(lane.kind == LaneKind::CopyOut);
+        if (isIts) {
+            links.push_back(link);
+        }
+    }
+    return links;
+}
+
 std::vector<std::int32_t> agentsOfDevice(const RunView& run, std::int32_t device)
 {
     const trace::Info& info = run.trace->info();
@@ -152,15 +172,19 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height)
         lanes.push_back(std::move(lane));
     };
     const bool byDevice = hasDeviceLanes(*run.trace);
+    const auto addCopies = [&](Lane lane) {
+        lane.links = linksOf(run, lane);
+        add(std::move(lane));
+    };
     for (std::int32_t device = 0; byDevice && device < info.deviceCount(); ++device) {
         const std::string number = std::to_string(device);
-        add({LaneKind::DeviceCopy, -1, "copies " + number, Role::CopyIn, device});
+        addCopies({LaneKind::DeviceCopy, -1, "copies " + number, Role::CopyIn, device});
         add({LaneKind::DeviceWait, -1, "wait " + number, Role::Wait, device,
              agentsOfDevice(run, device)});
     }
     if (run.trace->copies().size() > 0 && !byDevice) {
-        add({LaneKind::CopyIn, -1, "copy in", Role::CopyIn});
-        add({LaneKind::CopyOut, -1, "copy out", Role::CopyOut});
+        addCopies({LaneKind::CopyIn, -1, "copy in", Role::CopyIn});
+        addCopies({LaneKind::CopyOut, -1, "copy out", Role::CopyOut});
     }
     const std::int32_t tallest = mainUnit(run);
     for (std::size_t i = 0; i < info.units.size(); ++i) {

@@ -61,7 +61,14 @@ void Painter::bars(const Lane& lane)
     switch (lane.kind) {
     case LaneKind::CopyIn:
     case LaneKind::CopyOut:
-        copies(lane);
+    case LaneKind::DeviceCopy:
+        for (const LinkTrack& track : linkTracksOf(lane)) {
+            Lane own = lane;
+            own.y = track.y;
+            own.h = track.h;
+            own.links = track.links;
+            copies(own);
+        }
         break;
     case LaneKind::Unit:
         for (const Bar& bar : unitBars(m_run, lane.unit, m_axis, m_zoom.level, agent)) {
@@ -72,11 +79,6 @@ void Painter::bars(const Lane& lane)
     case LaneKind::DeviceWait:
         for (const Bar& bar : waitBars(m_run, m_axis, agent)) {
             wait(lane, bar);
-        }
-        break;
-    case LaneKind::DeviceCopy:
-        for (const Bar& bar : deviceBars(m_trace, lane, m_axis)) {
-            solid(lane, bar, bar.x0, bar.x1, bar.x1);
         }
         break;
     }
@@ -100,16 +102,16 @@ bool Painter::label(const Lane& lane, const Bar& bar, double x0, double x1, Colo
 
 void Painter::copies(const Lane& lane)
 {
-    const bool out = lane.kind == LaneKind::CopyOut;
-    const std::vector<Bar> all = copyBars(m_run, out, m_axis, m_zoom.level);
-    if (m_zoom.level == Level::Steps || m_zoom.level == Level::Operations) {
-        whiskers(lane, out);
+    const bool ofDevice = lane.kind == LaneKind::DeviceCopy;
+    const std::vector<Bar> all = copyBars(m_run, lane, lane.links, m_axis, m_zoom.level);
+    if (!ofDevice && (m_zoom.level == Level::Steps || m_zoom.level == Level::Operations)) {
+        whiskers(lane);
     }
     for (const Bar& bar : all) {
         // One pixel between copies, so that a back-to-back queue can be counted.
-        const double x1 = std::max(bar.x0 + 1, bar.x1 - 1);
-        const bool moving =
-            bar.begin < m_state.now.value() && m_state.now.value() < bar.end && bar.count == 1;
+        const double x1 = ofDevice ? bar.x1 : std::max(bar.x0 + 1, bar.x1 - 1);
+        const bool moving = !ofDevice && bar.begin < m_state.now.value()
+                            && m_state.now.value() < bar.end && bar.count == 1;
         if (x1 < bar.x1) { // hides the whiskers of those behind it
             const bool prologue = bar.end <= prologueEnd();
             m_canvas.fill(x1, lane.y, 1, lane.h, prologue ? kBand : Color(Role::View));
@@ -122,31 +124,43 @@ void Painter::copies(const Lane& lane)
     }
 }
 
-void Painter::whiskers(const Lane& lane, bool out)
+void Painter::whiskers(const Lane& lane)
+{
+    double budget = 4 * m_axis.width; // never more whiskers than can be told apart
+    for (const std::int32_t link : lane.links) {
+        const std::size_t count = m_run.index->copiesOf(link);
+        for (std::size_t i =
+                 m_run.index->copiesBy(link, m_trace.copies().start, Picoseconds(begin()));
+             i < count && budget > 0; ++i) {
+            const std::size_t row = m_run.index->copyOf(link, i);
+            if (m_trace.copies().issue[row] >= end()) {
+                break;
+            }
+            budget -= whisker(lane, row) ? 1 : 0;
+        }
+    }
+}
+
+bool Painter::whisker(const Lane& lane, std::size_t row)
 {
     const trace::Copies& rows = m_trace.copies();
-    const auto first = static_cast<std::size_t>(
-        std::upper_bound(rows.start.begin(), rows.start.end(), begin()) - rows.start.begin());
     const auto operands = static_cast<double>(m_trace.info().operands.size());
-    double budget = 4 * m_axis.width; // never more whiskers than can be told apart
-    for (std::size_t row = first; row < rows.size() && rows.issue[row] < end() && budget > 0;
-         ++row) {
-        if ((rows.out[row] != 0) != out || rows.start[row] == rows.issue[row]) {
-            continue;
-        }
-        const double x0 = std::max(std::round(x(rows.issue[row])), m_axis.left - 2);
-        const double x1 = std::min(std::round(x(rows.start[row])), right() + 2);
-        if (x1 - x0 < 3) {
-            continue;
-        }
-        const Role role = operandRole(rows.operand[row]);
-        const double share = (static_cast<double>(rows.operand[row]) + 1) / (operands + 1);
-        const double y = std::round(lane.y + lane.h * share);
-        m_canvas.fill(x0, y, x1 - x0, 1, role);
-        m_canvas.fill(x0, y - 2, 1, 5, role);
-        hit(x0, y - 2, x1 - x0, 5, {TargetKind::Copy, static_cast<std::int64_t>(row), -1});
-        budget -= 1;
+    if ((rows.out[row] != 0) != (lane.kind == LaneKind::CopyOut)
+        || rows.start[row] == rows.issue[row]) {
+        return false;
     }
+    const double x0 = std::max(std::round(x(rows.issue[row])), m_axis.left - 2);
+    const double x1 = std::min(std::round(x(rows.start[row])), right() + 2);
+    if (x1 - x0 < 3) {
+        return false;
+    }
+    const Role role = operandRole(rows.operand[row]);
+    const double share = (static_cast<double>(rows.operand[row]) + 1) / (operands + 1);
+    const double y = std::round(lane.y + lane.h * share);
+    m_canvas.fill(x0, y, x1 - x0, 1, role);
+    m_canvas.fill(x0, y - 2, 1, 5, role);
+    hit(x0, y - 2, x1 - x0, 5, {TargetKind::Copy, static_cast<std::int64_t>(row), -1});
+    return true;
 }
 
 void Painter::underWay(const Lane& lane, const Bar& bar, double x1)
@@ -173,11 +187,14 @@ void Painter::wait(const Lane& lane, const Bar& bar)
     const double w = bar.x1 - bar.x0;
     hit(bar.x0, lane.y, w, lane.h, bar.target);
     if (w < kLeastFramed) {
-        m_canvas.fill(bar.x0, lane.y, w, lane.h, Role::Wait);
+        m_canvas.fill(bar.x0, lane.y, w, lane.h, bar.color);
         return;
     }
-    m_canvas.hatch(bar.x0, lane.y, w, lane.h, Role::Wait, mix(Role::Wait, 0.10), Hatch::Wait);
-    m_canvas.frame(bar.x0, lane.y, w, lane.h, Role::Wait);
+    const bool standsBy = bar.color.role != Role::Wait;
+    if (!standsBy) {
+        m_canvas.hatch(bar.x0, lane.y, w, lane.h, Role::Wait, mix(Role::Wait, 0.10), Hatch::Wait);
+    }
+    m_canvas.frame(bar.x0, lane.y, w, lane.h, bar.color);
     const double from = std::max(bar.x0, m_axis.left) + 3;
     const double to = std::min(bar.x1, right()) - 3;
     const int size = lane.h >= 14 ? 11 : 10;
@@ -187,7 +204,8 @@ void Painter::wait(const Lane& lane, const Bar& bar)
         const double wide = std::ceil(textWidth(text, size, Weight::Medium)) + 6;
         if (wide <= to - from && lane.h >= 12) {
             m_canvas.fill(from, lane.y + inset, wide, lane.h - 2 * inset, Role::View);
-            m_canvas.text(from + 3, lane.y, wide, lane.h, text, {size, Role::Wait, Weight::Medium});
+            m_canvas.text(from + 3, lane.y, wide, lane.h, text,
+                          {size, standsBy ? Role::Text2 : Role::Wait, Weight::Medium});
             return;
         }
     }

@@ -93,7 +93,8 @@ private:
 
     // From issue to start: how long a copy queued. Copies still queued behind the range's end
     // belong here too.
-    void whiskers(const Lane& lane, bool out);
+    void whiskers(const Lane& lane);
+    bool whisker(const Lane& lane, std::size_t row); // whether it is drawn
 
     // Solid up to now, tinted for what is still to come.
     void underWay(const Lane& lane, const Bar& bar, double x1);

@@ -42,6 +42,14 @@ struct Plot
     return longest;
 }
 
+inline constexpr double kLeastLabelled = 20; // px; what is narrower is not measured
+
+[[nodiscard]] inline bool isLabelled(const Bar& bar, Level level)
+{
+    return (level == Level::Steps || level == Level::Operations)
+           && bar.x1 - bar.x0 >= kLeastLabelled;
+}
+
 // Appends [begin, end) as a bar; false when its pixels are taken by the bar before, which then
 // counts it.
 inline bool append(std::vector<Bar>& bars, const Plot& plot, Bar bar)

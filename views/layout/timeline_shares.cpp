@@ -239,6 +239,8 @@ std::vector<Picoseconds> busyBy(const RunView& run, const Lane& lane,
     std::vector<Picoseconds> sums;
     if (lane.role == Role::Wait && !lane.agents.empty() && !times.empty()) {
         sums = waitedBy(*run.trace, lane, times);
+    } else if (lane.kind == LaneKind::DeviceCopy) {
+        sums = deviceBusyBy(run, lane, times);
     }
     for (std::size_t i = sums.size(); i < times.size(); ++i) {
         Picoseconds& sum = sums.emplace_back();
@@ -250,15 +252,12 @@ std::vector<Picoseconds> busyBy(const RunView& run, const Lane& lane,
             sum = run.index->waiting(times[i]);
             break;
         case LaneKind::DeviceCopy:
-            sum = deviceBusy(*run.trace, lane, times[i]);
-            break;
         case LaneKind::DeviceWait:
             break; // no agent of the device takes part
         case LaneKind::CopyIn:
         case LaneKind::CopyOut:
-            for (std::size_t link = 0; link < run.trace->info().links.size(); ++link) {
-                sum += run.index->linkBusy(static_cast<std::int32_t>(link),
-                                           lane.kind == LaneKind::CopyOut, times[i]);
+            for (const std::int32_t link : lane.links) {
+                sum += run.index->linkBusy(link, lane.kind == LaneKind::CopyOut, times[i]);
             }
             break;
         }

@@ -121,7 +121,8 @@ Lines copyLines(const RunView& run, std::size_t copy)
             bytesText(Bytes(copies.bytes[copy])) + " in " + timeText(length)
                 + (seconds > 0
                        ? ", " + bandwidthText(static_cast<double>(copies.bytes[copy]) / seconds)
-                       : ""),
+                       : "")
+                + (info.links.size() > 1 ? ", over " + link.name : ""),
             "issued " + timeText(Picoseconds(copies.issue[copy]))
                 + (queued > 0 ? ", queued " + timeText(Picoseconds(queued)) : "") + ", ran "
                 + span(copies.start[copy], copies.end[copy]),

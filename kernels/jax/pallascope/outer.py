@@ -316,7 +316,8 @@ class Outer:
         """pl.kernel up to JAX 0.10.0."""
         body = compat.without_constants(eqn.params["jaxpr"])
         self._begin_kernel(eqn, body)
-        self._on_mesh(eqn, eqn.params["mesh"], body, operands)
+        with self.walk.in_kernel():  # the body of pl.kernel lies in a function of JAX
+            self._on_mesh(eqn, eqn.params["mesh"], body, operands)
         return []
 
     def _on_mesh(self, eqn: Any, mesh: Any, body: Any, arrays: list[Array]) -> None:

@@ -91,7 +91,7 @@ def _body(walk: Walk, pipeline: Pipeline, refs: list[int], arguments: list[int])
     walk.grid_axes = [axis for axis in range(len(mapping.grid))
                       if axis not in mapping.vmapped_dims]
     walk.grid_names = dict(zip(_given_names(mapping), walk.grid_axes, strict=False))
-    with walk.builder.region(arguments) as region:
+    with walk.builder.region(arguments) as region, walk.in_kernel(pipeline.body):
         walk.run(pipeline.body, pipeline.prefetch + refs, constants=pipeline.body_consts)
     walk.grid_axes, walk.grid_names = outer
     return region
@@ -166,7 +166,7 @@ def _spec(walk: Walk, block: Any, name: str, is_output: bool, origin: str) -> Pa
             raise NotCaptured(f"the Indirect block of {name} with lookahead or more than two "
                               "buffers, which JAX does not take either")
     jaxpr, _ = compat.open_jaxpr(block.index_map_jaxpr)
-    location = _place(walk, jaxpr) if jaxpr.eqns else walk.builder.location
+    location = _place(walk, jaxpr)
     return spec | ({"location": location} if location >= 0 else {})
 
 
@@ -358,7 +358,7 @@ def inline(walk: Walk, body: Any, refs: list[int]) -> None:
     """A kernel without blocks; its further arguments are scratch that lives while it runs."""
     own = [walk.builder.value(types.ref_type(v.aval), name) for v, name
            in zip(body.invars[len(refs):], arg_names(body)[len(refs):], strict=True)]
-    with scratch(walk, own):
+    with scratch(walk, own), walk.in_kernel(body):
         walk.run(body, refs + own)
 
 

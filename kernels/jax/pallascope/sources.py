@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import sys
 import sysconfig
@@ -23,15 +24,27 @@ class Place(NamedTuple):
     path: str
     line: int
     function: str
+    caller: Place | None = None  # where the function, a helper, is called
+
+
+_MOST_CALLERS = 8
 
 
 def place_of(source_info: Any) -> Place | None:
-    """The innermost frame that is neither JAX's nor Python's. JAX's own kernels are authors too."""
+    """The innermost frame that is neither JAX's nor Python's, and who called it, up to JAX, which
+    traces the kernel. JAX's own kernels are authors too."""
     traceback = source_info.traceback
-    for frame in traceback.frames if traceback else ():
-        if is_author(frame.file_name):
-            return Place(frame.file_name, frame.line_num, frame.function_name)
-    return None
+    frames = list(traceback.frames) if traceback else []
+    authors = itertools.takewhile(
+        lambda frame: is_author(frame.file_name),
+        itertools.dropwhile(lambda frame: not is_author(frame.file_name), frames))
+    place = None
+    for frame in reversed(list(itertools.islice(authors, 1 + _MOST_CALLERS))):
+        if place is None or place[:2] != (frame.file_name, frame.line_num):
+            place = Place(frame.file_name, frame.line_num, frame.function_name, place)
+        else:  # a comprehension, or a lambda on its line
+            place = place._replace(function=frame.function_name)
+    return place
 
 
 def place_of_function(jaxpr: Any) -> Place | None:
@@ -65,6 +78,7 @@ class Locations:
         """Its number in the file; -1 for no place."""
         if place is None or place.line < 1:
             return -1
+        self.number(place.caller)  # which comes before
         return self._numbers.setdefault(place, len(self._numbers))
 
     def place(self, number: int) -> Place | None:
@@ -73,6 +87,7 @@ class Locations:
     def to_json(self) -> list[dict[str, Any]]:
         return [{"file": short_name(place.path), "line": place.line}
                 | ({"function": place.function} if place.function else {})
+                | ({"caller": self._numbers[place.caller]} if place.caller else {})
                 for place in self._numbers]
 
     def texts(self) -> dict[str, str]:

@@ -101,11 +101,22 @@ class Walk:
         their equations know the line of the first call only."""
         inner, _ = compat.open_jaxpr(jaxpr)
         place = place_of_function(inner)
-        return self._at_this_line(place is not None and not is_author(place.path))
+        return self._at_this_line(
+            self._fixed or (place is not None and not is_author(place.path)))
+
+    def in_kernel(self, jaxpr: Any = None) -> contextlib.AbstractContextManager[None]:
+        """While a kernel is walked: an author's own knows its lines, even where a function of JAX
+        calls it, as shard_map does that of pallas_call. Without a jaxpr it is an author's."""
+        if jaxpr is None:
+            return self._at_this_line(False)
+        inner, _ = compat.open_jaxpr(jaxpr)
+        place = place_of_function(inner)
+        return self._at_this_line(
+            self._fixed and (place is None or not is_author(place.path)))
 
     @contextlib.contextmanager
     def _at_this_line(self, fixed: bool) -> Iterator[None]:
-        outer, self._fixed = self._fixed, self._fixed or fixed
+        outer, self._fixed = self._fixed, fixed
         try:
             yield
         finally:
