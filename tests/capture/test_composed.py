@@ -168,11 +168,13 @@ def test_convolutions_of_pallas(name):
 
 
 @pytest.mark.skipif(not hasattr(lax, "mulhi"), reason="this JAX has no mulhi")
-@pytest.mark.parametrize("dtype", [np.int32, np.uint32])
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int16, np.uint16, np.int8, np.uint8])
 def test_upper_halves_of_products(dtype):
-    a, b = (np.random.default_rng(seed).integers(0, 2**32, (8, 128), np.uint32).view(dtype)
+    info, rows = np.iinfo(dtype), 256 // np.iinfo(dtype).bits
+    a, b = (np.random.default_rng(seed).integers(info.min, info.max, (rows, 128), dtype, True)
             for seed in range(2))
-    wanted = ((a.astype(np.int64 if dtype == np.int32 else np.uint64) * b) >> 32).astype(dtype)
+    wide = np.int64 if info.min < 0 else np.uint64
+    wanted = (a.astype(wide) * b.astype(wide) >> wide(info.bits)).astype(dtype)
     in_kernel(lax.mulhi, a, b, wanted=wanted)
 
 

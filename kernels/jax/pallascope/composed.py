@@ -30,12 +30,17 @@ def traced(function: Callable[..., Callable[..., Any]]) -> Rule:
 
 
 def _top_k(k: int, **params: Any) -> Callable[..., Any]:
-    """The first of a stable sort, the largest first; NaN is the smallest here."""
+    """The first of a stable sort, the largest first. Floats are in the order of their bits: -0 is
+    below 0, a NaN beyond the infinity of its sign."""
     def function(x: Any) -> Any:
         axis = int(params.get("axis", x.ndim - 1)) % x.ndim
-        reversed_ = -x if jnp.issubdtype(x.dtype, np.floating) else ~x
+        order = x
+        if jnp.issubdtype(x.dtype, np.floating):
+            width = jnp.finfo(x.dtype).bits
+            bits = lax.bitcast_convert_type(x, f"int{width}")
+            order = jnp.where(bits < 0, bits ^ (2 ** (width - 1) - 1), bits)
         places = lax.broadcasted_iota(jnp.int32, x.shape, axis)
-        _, places, found = lax.sort((reversed_, places, x), dimension=axis, num_keys=1)
+        _, places, found = lax.sort((~order, places, x), dimension=axis, num_keys=1)
         return (lax.slice_in_dim(found, 0, k, axis=axis),
                 lax.slice_in_dim(places, 0, k, axis=axis))
 
