@@ -178,6 +178,43 @@ def test_upper_halves_of_products(dtype):
     in_kernel(lax.mulhi, a, b, wanted=wanted)
 
 
+RARE = {
+    "taken from rows": lambda x: x.at[jnp.array([1, 5, 1])].subtract(x[:3]),
+    "ravel of columns": lambda x: jnp.ravel(x, order="F"),
+    "reshape of columns": lambda x: x.reshape(64, 128, order="F"),
+    "exclusive or": lambda x: lax.reduce_xor(x, (0,)),
+    "exclusive or of all": lambda x: lax.reduce_xor(x, (0, 1)).reshape(1),
+    "product": lambda x: x[:, :40] @ x[:40],
+    "product of unsigned": lambda x: x.astype(jnp.uint32)[:9].T @ x.astype(jnp.uint32)[9:18],
+    "product with a batch": lambda x: jnp.einsum(
+        "abc,dba->bcd", x.reshape(4, 2, 1024)[..., :32], x.reshape(64, 2, 64)[..., :4]),
+    "product of two widths": lambda x: lax.dot_general(
+        x, x.astype(jnp.int8), (((1,), (1,)), ((), ())), preferred_element_type=INT)}
+
+
+@pytest.mark.parametrize("name", RARE)
+def test_rare_operations_on_integers(name):
+    behind_kernel(RARE[name], integers(64, 128, least=-2**30, most=2**30))
+
+
+def test_a_large_product_of_integers_goes_by_rows():
+    x, y = (integers(300, 300, least=-2**30, most=2**30, seed=seed) for seed in range(2))
+    behind_kernel(jnp.matmul, x, y)
+
+
+def test_the_higher_precision_of_two_operands_counts():
+    highest, default = lax.Precision.HIGHEST, lax.Precision.DEFAULT
+    behind_kernel(lambda x, y: jnp.dot(x, y, precision=(highest, default)), normal(8, 128),
+                  normal(128, 128, seed=1), terms=128 * 3)
+
+
+def test_sums_of_ragged_products_of_integers_are_exact():
+    x = integers(32, 2048, least=50, most=63, dtype=np.int8)
+    w = integers(2, 2048, 128, least=100, most=127, dtype=np.int8)
+    behind_kernel(lambda x, w, sizes: lax.ragged_dot(x + 1, w, sizes, preferred_element_type=INT),
+                  x, w, np.array([10, 22], np.int32))
+
+
 def test_an_algorithm_of_a_product_says_how_operands_are_rounded():
     preset = lax.DotAlgorithmPreset
     x, y = normal(16, 128), normal(128, 128, seed=1)

@@ -188,7 +188,7 @@ BY_JAX = ("igamma", "igammac", "igamma_grad_a", "random_gamma_grad", "regularize
 
 
 def mulhi(**params: Any) -> Callable[..., Any]:
-    """The upper half of a product of integers, by halves where there are none of twice the width."""
+    """The upper half of a product of integers; of those of 32 bits by halves."""
     def function(a: Any, b: Any) -> Any:
         width = jnp.iinfo(a.dtype).bits
         if width < 32:
