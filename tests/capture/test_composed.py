@@ -185,6 +185,8 @@ RARE = {
     "exclusive or": lambda x: lax.reduce_xor(x, (0,)),
     "exclusive or of all": lambda x: lax.reduce_xor(x, (0, 1)).reshape(1),
     "product": lambda x: x[:, :40] @ x[:40],
+    "product of truths": lambda x: (x[:9, :40] > 2**28) @ (x[:40] < -2**28),
+    "count of truths": lambda x: lax.dot(x[:9] > 0, x.T < 0, preferred_element_type=INT),
     "product of unsigned": lambda x: x.astype(jnp.uint32)[:9].T @ x.astype(jnp.uint32)[9:18],
     "product with a batch": lambda x: jnp.einsum(
         "abc,dba->bcd", x.reshape(4, 2, 1024)[..., :32], x.reshape(64, 2, 64)[..., :4]),

@@ -43,11 +43,23 @@ def _whole_dot(dimension_numbers: Any, dtype: Any) -> Callable[..., Any]:
     return function
 
 
+def _dot_of_truths(dimension_numbers: Any, dtype: Any) -> Callable[..., Any]:
+    """Of bools, as numbers: a sum that is a bool is whether there is any product."""
+    def function(x: Any, y: Any) -> Any:
+        x, y = (array.astype(jnp.bfloat16) if array.dtype == bool else array for array in (x, y))
+        found = lax.dot_general(x, y, dimension_numbers, preferred_element_type=jnp.float32)
+        return found > 0 if dtype == bool else found.astype(dtype)
+
+    return function
+
+
 def dot_general(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     """An algorithm that is named says how often the operands are rounded to bf16."""
     dtypes = [np.dtype(v.aval.dtype) for v in (*eqn.invars, *eqn.outvars)]
     if dtypes[2].name in ("int32", "uint32") and any(dtype.itemsize == 4 for dtype in dtypes[:2]):
         return walk.trace(_whole_dot(eqn.params["dimension_numbers"], dtypes[2]), operands)
+    if np.dtype(bool) in dtypes[:2]:
+        return walk.trace(_dot_of_truths(eqn.params["dimension_numbers"], dtypes[2]), operands)
     name = getattr(eqn.params["precision"], "name", "")
     precision = {"BF16_BF16_F32": lax.Precision.DEFAULT, "BF16_BF16_F32_X3": lax.Precision.HIGH,
                  "BF16_BF16_F32_X6": lax.Precision.HIGHEST,
