@@ -168,12 +168,53 @@ def test_convolutions_of_pallas(name):
 
 
 @pytest.mark.skipif(not hasattr(lax, "mulhi"), reason="this JAX has no mulhi")
-@pytest.mark.parametrize("dtype", [np.int32, np.uint32])
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int16, np.uint16, np.int8, np.uint8])
 def test_upper_halves_of_products(dtype):
-    a, b = (np.random.default_rng(seed).integers(0, 2**32, (8, 128), np.uint32).view(dtype)
+    info, rows = np.iinfo(dtype), 256 // np.iinfo(dtype).bits
+    a, b = (np.random.default_rng(seed).integers(info.min, info.max, (rows, 128), dtype, True)
             for seed in range(2))
-    wanted = ((a.astype(np.int64 if dtype == np.int32 else np.uint64) * b) >> 32).astype(dtype)
+    wide = np.int64 if info.min < 0 else np.uint64
+    wanted = (a.astype(wide) * b.astype(wide) >> wide(info.bits)).astype(dtype)
     in_kernel(lax.mulhi, a, b, wanted=wanted)
+
+
+RARE = {
+    "taken from rows": lambda x: x.at[jnp.array([1, 5, 1])].subtract(x[:3]),
+    "ravel of columns": lambda x: jnp.ravel(x, order="F"),
+    "reshape of columns": lambda x: x.reshape(64, 128, order="F"),
+    "exclusive or": lambda x: lax.reduce_xor(x, (0,)),
+    "exclusive or of all": lambda x: lax.reduce_xor(x, (0, 1)).reshape(1),
+    "product": lambda x: x[:, :40] @ x[:40],
+    "product of truths": lambda x: (x[:9, :40] > 2**28) @ (x[:40] < -2**28),
+    "count of truths": lambda x: lax.dot(x[:9] > 0, x.T < 0, preferred_element_type=INT),
+    "product of unsigned": lambda x: x.astype(jnp.uint32)[:9].T @ x.astype(jnp.uint32)[9:18],
+    "product with a batch": lambda x: jnp.einsum(
+        "abc,dba->bcd", x.reshape(4, 2, 1024)[..., :32], x.reshape(64, 2, 64)[..., :4]),
+    "product of two widths": lambda x: lax.dot_general(
+        x, x.astype(jnp.int8), (((1,), (1,)), ((), ())), preferred_element_type=INT)}
+
+
+@pytest.mark.parametrize("name", RARE)
+def test_rare_operations_on_integers(name):
+    behind_kernel(RARE[name], integers(64, 128, least=-2**30, most=2**30))
+
+
+def test_a_large_product_of_integers_goes_by_rows():
+    x, y = (integers(300, 300, least=-2**30, most=2**30, seed=seed) for seed in range(2))
+    behind_kernel(jnp.matmul, x, y)
+
+
+def test_the_higher_precision_of_two_operands_counts():
+    highest, default = lax.Precision.HIGHEST, lax.Precision.DEFAULT
+    behind_kernel(lambda x, y: jnp.dot(x, y, precision=(highest, default)), normal(8, 128),
+                  normal(128, 128, seed=1), terms=128 * 3)
+
+
+def test_sums_of_ragged_products_of_integers_are_exact():
+    x = integers(32, 2048, least=50, most=63, dtype=np.int8)
+    w = integers(2, 2048, 128, least=100, most=127, dtype=np.int8)
+    behind_kernel(lambda x, w, sizes: lax.ragged_dot(x + 1, w, sizes, preferred_element_type=INT),
+                  x, w, np.array([10, 22], np.int32))
 
 
 def test_an_algorithm_of_a_product_says_how_operands_are_rounded():

@@ -301,6 +301,26 @@ def test_a_device_of_a_mesh_needs_one():
     assert "to a device of a mesh, outside of a shard_map" in str(error.value)
 
 
+@pytest.mark.parametrize("of", ["the host", "another chip"])
+def test_a_mesh_is_of_the_chip_that_is_captured_for(of):
+    """Of the host's devices JAX said that their kind is not supported, where it asks for it."""
+    mesh = (jax.sharding.Mesh(jax.devices()[:1], ("x",)) if of == "the host"
+            else pallascope.mesh_of({"x": 1}))
+    seen = []
+
+    def kernel(x_ref, o_ref):
+        seen.append(pltpu.get_tpu_info().generation)
+        o_ref[...] = lax.div(x_ref[...], lax.sign(x_ref[0, 0]) + 3)  # its lowering asks
+
+    fn = sharded(pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((16, 128), jnp.int32)),
+                 mesh, P("x"))
+    for chip in ("tpu_v5e", "tpu_v7x"):
+        found = pallascope.capture(fn, jax.ShapeDtypeStruct((16, 128), jnp.int32), chip=chip)
+        assert found.document["lowering"] == {"accepted": "yes"}
+        assert seen and set(seen) == {int(chip[5])}
+        seen.clear()
+
+
 def test_the_command_line_takes_a_mesh(tmp_path):
     (tmp_path / "k.py").write_text(
         "import sys\n"

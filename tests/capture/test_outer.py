@@ -74,6 +74,14 @@ def test_operation_after_a_kernel(name):
     check(lambda x, rows: fn(through(x), rows), np.round(normal(32, 128) * 4), ROWS, ulps=0)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_the_largest_are_in_the_order_of_their_bits(dtype):
+    """-0 is below 0, a NaN of either sign beyond infinity."""
+    x = np.round(normal(16, 128) * 2)
+    x[::2, 3:9] = [np.nan, -np.nan, np.inf, -np.inf, -0.0, 0]
+    check(lambda x: lax.top_k(through(x), 120), x.astype(jnp.dtype(dtype)), ulps=0)
+
+
 def test_running_sums_of_exponentials_around_a_kernel():
     check(lambda x: lax.cumlogsumexp(through(x), 1) - lax.cumlogsumexp(x, 0, reverse=True),
           normal(32, 128), terms=200.0)

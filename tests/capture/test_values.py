@@ -86,6 +86,20 @@ def test_narrow_floats_round_after_every_operation(dtype):
           normal(16, 128, seed=1).astype(jnp.dtype(dtype)), ulps=0)
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float8_e4m3fn", "float8_e5m2"])
+def test_powers_and_neighbours_of_narrow_floats_are_theirs(dtype):
+    """Each product of a power is rounded; the next number is the dtype's, not the next float32."""
+    x, y = (np.clip(normal(32, 128, seed=seed), -1.5, 1.5).astype(jnp.dtype(dtype))
+            for seed in range(2))
+    for exponent in (3, 7, 1):
+        apply(lambda x, exponent=exponent: lax.integer_pow(x, exponent), x, ulps=0)
+    y[0, :4], x[0, 2] = [np.nan, 0, 1, -1], 0
+    apply(lax.nextafter, x, y, ulps=0)
+    apply(lax.nextafter, y, y[::-1], ulps=0)
+    apply(lambda x: lax.integer_pow(x, -2), (np.abs(x.astype(np.float32)) + 0.5).astype(x.dtype),
+          ulps=0)
+
+
 def test_scalars_stand_for_arrays():
     apply(lambda x: (2.0 * x + 1) / 4 - 0.3, normal(8, 128), ulps=0)
     apply(lambda x: 7 - jnp.where(x > 3, x, -1) * x[0, 0], integers(8, 128))

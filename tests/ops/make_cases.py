@@ -412,8 +412,19 @@ def products_with_scalars():
                 params={"contracting": ((), ()), "batch": ((), ()), "dtype": np.dtype(out).name})
 
 
+def narrow_floats():
+    """Each product of a power is rounded; the next number is the dtype's."""
+    for dtype in [BF16, F16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2,
+                  ml_dtypes.float8_e4m3b11fnuz]:
+        x, y = (np.clip(rng.normal(0, 1, (4, 9)), -1.5, 1.5).astype(dtype) for _ in range(2))
+        y[0, :3], x[0, 1] = [0, 2, -2], 0
+        by_jax("integer_pow", lambda v: lax.integer_pow(v, 7), x, params={"pow": 7})
+        by_jax("nextafter", lax.nextafter, x, y)
+        by_jax("nextafter", lax.nextafter, y, np.full((4, 9), np.nan, dtype))
+
+
 for family in [elementwise, transcendental, conversions, reductions, shapes, dots, places,
-               products_with_scalars]:
+               products_with_scalars, narrow_floats]:
     family()
 print('{"jax": "%s", "cases": [' % jax.__version__)
 print(",\n".join(json.dumps(entry, separators=(",", ":")) for entry in cases))

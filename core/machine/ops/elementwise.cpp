@@ -224,7 +224,7 @@ RuntimeValue swept(const Call& call, Loop loop)
     const DType in = first.dtype;
     const bool compares = ir::opEntry(call.operation.code).kind == ir::OpKind::Comparison;
     const DType out = compares ? DType::Bool : in;
-    const RuleSetup setup{call.operation, dtypeBits(in)};
+    const RuleSetup setup{call.operation, in};
     if (first.isScalar()) {
         RuntimeValue result =
             RuntimeValue::scalarOf(out, scalarResult(setup, call.operands, loop, in, out));
@@ -278,7 +278,8 @@ bool scalarInPlace(const ir::Operation& operation, std::span<RuntimeValue* const
     }
     const bool compares = ir::opEntry(operation.code).kind == ir::OpKind::Comparison;
     result.dtype = compares ? DType::Bool : DType::Int32;
-    result.scalar = scalarResult({operation, 32}, operands, loop, DType::Int32, result.dtype);
+    result.scalar =
+        scalarResult({operation, DType::Int32}, operands, loop, DType::Int32, result.dtype);
     result.shadow = Shadow::allDefined();
     return true;
 }

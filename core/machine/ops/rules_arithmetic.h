@@ -20,7 +20,7 @@ namespace pallascope::machine::ops {
 struct RuleSetup
 {
     const ir::Operation& operation;
-    int bits; // of an element
+    DType dtype; // of an element
 };
 
 using arith::flushed;
@@ -243,37 +243,73 @@ struct Clamp
     }
 };
 
-// By squaring, as XLA expands it; a negative exponent is the reciprocal of the positive power.
+// By squaring, as XLA expands it, with the rounding of each product; a negative exponent is the
+// reciprocal of the positive power.
 struct IntegerPow
 {
     explicit IntegerPow(const RuleSetup& setup)
         : m_exponent(std::get<ir::IntegerPowParams>(setup.operation.params).exponent)
+        , m_dtype(setup.dtype)
     {}
 
     template<class T>
     T operator()(T base) const requires(!Boolean<T>)
     {
+        if (m_exponent == 1) {
+            return base;
+        }
         auto left = static_cast<std::uint32_t>(std::abs(std::int64_t{m_exponent}));
         T power = 1;
         for (T square = base; left != 0; left >>= 1U) {
-            power = (left & 1U) != 0 ? Mul{}(power, square) : power;
-            square = Mul{}(square, square);
+            power = (left & 1U) != 0 ? product(power, square) : power;
+            square = product(square, square);
         }
         return m_exponent < 0 ? Div{}(T{1}, power) : power;
     }
 
 private:
+    template<class T>
+    [[nodiscard]] T product(T a, T b) const
+    {
+        const T found = Mul{}(a, b);
+        if constexpr (Float<T>) {
+            if (m_dtype != DType::F32) {
+                const FloatFormat& format = dtypeEntry(m_dtype).format;
+                return pallascope::widen(format, pallascope::narrow(format, found));
+            }
+        }
+        return found;
+    }
+
     std::int32_t m_exponent;
+    DType m_dtype;
 };
 
-// The next float from a towards b, subnormal or not; operands that compare as equal yield b, so
-// that a zero takes b's sign.
+// The next number of the dtype from a towards b, subnormal or not; operands that compare as equal
+// yield b, so that a zero takes b's sign.
 struct Nextafter
 {
-    auto operator()(Float auto a, Float auto b) const
+    explicit Nextafter(const RuleSetup& setup)
+        : m_dtype(setup.dtype)
+    {}
+
+    float operator()(Float auto a, Float auto b) const
     {
-        return flushed(a) == flushed(b) ? b : std::nextafter(a, b);
+        if (flushed(a) == flushed(b)) {
+            return b;
+        }
+        if (m_dtype == DType::F32 || std::isnan(a) || std::isnan(b)) {
+            return std::nextafter(a, b);
+        }
+        const FloatFormat& format = dtypeEntry(m_dtype).format;
+        const std::uint32_t magnitude = pallascope::narrow(format, std::fabs(a));
+        const bool grows = magnitude == 0 || (a < b) == (a > 0);
+        const float found = pallascope::widen(format, grows ? magnitude + 1 : magnitude - 1);
+        return std::copysign(found, magnitude == 0 ? b : a);
     }
+
+private:
+    DType m_dtype;
 };
 
 struct Not
@@ -309,7 +345,7 @@ class ByWidth
 {
 public:
     explicit ByWidth(const RuleSetup& setup)
-        : m_bits(static_cast<std::uint32_t>(setup.bits))
+        : m_bits(static_cast<std::uint32_t>(dtypeBits(setup.dtype)))
     {}
 
 protected:

@@ -154,8 +154,23 @@ def device_of(chip: str, cores: int = 1, mesh: Any = None) -> Iterator[None]:
     """JAX takes so many cores of the chip for its device, though there is none."""
     from jax._src.mesh import use_abstract_mesh
 
-    with use_abstract_mesh(mesh_of(mesh or {}, chip, cores)):
+    found = mesh_of(mesh or {}, chip, cores)
+    with use_abstract_mesh(found), _meshes_of(found.abstract_device):
         yield
+
+
+@contextlib.contextmanager
+def _meshes_of(device: Any) -> Iterator[None]:
+    """Within a shard_map a mesh is one of such devices, whichever it was made of: of the host's
+    own, or of another chip."""
+    from jax._src import shard_map
+
+    before = shard_map._as_manual_mesh
+    shard_map._as_manual_mesh = lambda *args: before(*args).update(abstract_device=device)
+    try:
+        yield
+    finally:
+        shard_map._as_manual_mesh = before
 
 
 def mesh_of(axes: Any, chip: str = "tpu_v5e", cores: int = 1) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from jax import lax
 from jax._src.lax import linalg
 
-from pallascope import compat, functions, places, primitives, types, windows
+from pallascope import compat, functions, places, primitives, products, types, windows
 from pallascope.problems import NotCaptured
 from pallascope.walk import Rule, Walk
 
@@ -30,12 +30,17 @@ def traced(function: Callable[..., Callable[..., Any]]) -> Rule:
 
 
 def _top_k(k: int, **params: Any) -> Callable[..., Any]:
-    """The first of a stable sort, the largest first; NaN is the smallest here."""
+    """The first of a stable sort, the largest first. Floats are in the order of their bits: -0 is
+    below 0, a NaN beyond the infinity of its sign."""
     def function(x: Any) -> Any:
         axis = int(params.get("axis", x.ndim - 1)) % x.ndim
-        reversed_ = -x if jnp.issubdtype(x.dtype, np.floating) else ~x
+        order = x
+        if jnp.issubdtype(x.dtype, np.floating):
+            width = jnp.finfo(x.dtype).bits
+            bits = lax.bitcast_convert_type(x, f"int{width}")
+            order = jnp.where(bits < 0, bits ^ (2 ** (width - 1) - 1), bits)
         places = lax.broadcasted_iota(jnp.int32, x.shape, axis)
-        _, places, found = lax.sort((reversed_, places, x), dimension=axis, num_keys=1)
+        _, places, found = lax.sort((~order, places, x), dimension=axis, num_keys=1)
         return (lax.slice_in_dim(found, 0, k, axis=axis),
                 lax.slice_in_dim(places, 0, k, axis=axis))
 
@@ -251,59 +256,6 @@ def _bitcast_of_rows(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return walk.trace(function, operands)
 
 
-def _dot_general(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """An algorithm that is named says how often the operands are rounded to bf16."""
-    name = getattr(eqn.params["precision"], "name", "")
-    precision = {"BF16_BF16_F32": lax.Precision.DEFAULT, "BF16_BF16_F32_X3": lax.Precision.HIGH,
-                 "BF16_BF16_F32_X6": lax.Precision.HIGHEST,
-                 "F32_F32_F32": lax.Precision.HIGHEST}.get(name)
-    if precision is None or isinstance(eqn.params["precision"], lax.Precision):
-        return primitives.RULES["dot_general"](walk, eqn, operands)
-    wanted = eqn.outvars[0].aval.dtype
-
-    def function(x: Any, y: Any) -> Any:
-        if name == "BF16_BF16_F32":
-            x, y = x.astype(jnp.bfloat16), y.astype(jnp.bfloat16)
-        return lax.dot_general(x, y, eqn.params["dimension_numbers"], precision,
-                               jnp.float32).astype(wanted)
-
-    return traced(lambda **params: function)(walk, eqn, operands)
-
-
-def _ragged_dot(ragged_dot_dimension_numbers: Any, precision: Any, preferred_element_type: Any,
-                group_offset: Any = None, **params: Any) -> Callable[..., Any]:
-    """Group after group: of rows of `lhs` in order, or of the terms of a sum."""
-    numbers = ragged_dot_dimension_numbers
-    (contracting, _), batch = numbers.dot_dimension_numbers
-    if any(batch) or group_offset is not None or len(numbers.lhs_ragged_dimensions) != 1:
-        raise NotCaptured("ragged_dot_general with a batch or an offset")
-    (ragged,) = numbers.lhs_ragged_dimensions
-
-    def function(lhs: Any, rhs: Any, sizes: Any) -> Any:
-        ends = jnp.cumsum(sizes)
-        places = lax.broadcasted_iota(jnp.int32, lhs.shape, ragged)
-        dtype = preferred_element_type or jnp.result_type(lhs, rhs)
-
-        def part(group: Any) -> Any:
-            here = (places >= ends[group] - sizes[group]) & (places < ends[group])
-            right, dims = rhs, numbers.dot_dimension_numbers
-            if numbers.rhs_group_dimensions:
-                (axis,) = numbers.rhs_group_dimensions
-                right = lax.dynamic_index_in_dim(rhs, group, axis, keepdims=False)
-                ((left,), (of_right,)), none = dims
-                dims = ((left,), (of_right - (axis < of_right),)), none
-            return lax.dot_general(jnp.where(here, lhs, 0), right, dims, precision, jnp.float32)
-
-        groups = sizes.shape[0]
-        if ragged in contracting:
-            return lax.map(part, jnp.arange(groups)).astype(dtype)
-        shape = jax.eval_shape(part, 0).shape
-        return lax.fori_loop(0, groups, lambda group, total: total + part(group),
-                             jnp.zeros(shape, jnp.float32)).astype(dtype)
-
-    return function
-
-
 def _by_element(jaxpr: Any) -> Callable[..., list[Any]]:
     """A jaxpr of scalars, of each element of arrays."""
     def function(*arrays: Any) -> list[Any]:
@@ -336,6 +288,15 @@ def _reduce(jaxpr: Any, dimensions: Sequence[int], **params: Any) -> Callable[..
     return function
 
 
+def _reduce_xor(axes: Sequence[int], **params: Any) -> Callable[..., Any]:
+    def function(x: Any) -> Any:
+        nothing = np.zeros((), x.dtype)
+        (found,) = _reduce(jax.make_jaxpr(lax.bitwise_xor)(nothing, nothing), axes)(x, nothing)
+        return found
+
+    return function
+
+
 def _scatter(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     """With a function of its own, as of `at[...].apply`: that of all elements, for those that are
     named."""
@@ -361,15 +322,16 @@ def _scatter(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 RULES: dict[str, Rule] = {
-    "reduce": traced(_reduce), "scatter": _scatter,
-    "ragged_dot_general": traced(_ragged_dot),
+    "reduce": traced(_reduce), "reduce_xor": traced(_reduce_xor), "scatter": _scatter,
+    "ragged_dot_general": traced(products.ragged_dot),
     **{name: traced(functions.of_numbers(function))
        for name, function in functions.FUNCTIONS.items()},
     **{name: traced(functions.by_jax(name)) for name in functions.BY_JAX},
     **{name: traced(function) for name, function in windows.REDUCTIONS.items()},
     "conv_general_dilated": traced(windows.convolution),
     "conv": traced(windows.added_convolution), "mulhi": traced(functions.mulhi),
-    "bitcast": _bitcast_of_rows, "bitcast_convert_type": _bitcast, "dot_general": _dot_general,
+    "bitcast": _bitcast_of_rows, "bitcast_convert_type": _bitcast,
+    "dot_general": products.dot_general,
     "call_hi_primitive": traced(_expanded), "top_k": traced(_top_k),
     "triangular_solve": traced(_triangular_solve), "log2": traced(_log2),
     "cholesky": traced(_cholesky), "custom_linear_solve": _linear_solve,

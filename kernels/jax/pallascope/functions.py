@@ -188,8 +188,12 @@ BY_JAX = ("igamma", "igammac", "igamma_grad_a", "random_gamma_grad", "regularize
 
 
 def mulhi(**params: Any) -> Callable[..., Any]:
-    """The upper half of a product of integers of 32 bits, by halves."""
+    """The upper half of a product of integers; of those of 32 bits by halves."""
     def function(a: Any, b: Any) -> Any:
+        width = jnp.iinfo(a.dtype).bits
+        if width < 32:
+            wide = np.int32 if jnp.issubdtype(a.dtype, np.signedinteger) else np.uint32
+            return (a.astype(wide) * b.astype(wide) >> width).astype(a.dtype)
         x, y = (lax.bitcast_convert_type(number, np.uint32) for number in (a, b))
         (low_x, high_x), (low_y, high_y) = ((n & 0xffff, n >> 16) for n in (x, y))
         cross = (low_x * low_y >> 16) + (high_x * low_y & 0xffff) + (low_x * high_y & 0xffff)

@@ -151,10 +151,13 @@ def _is_along(numbers: Any, sizes: list[int]) -> bool:
 
 
 def _scatter(combine: str) -> Rule:
+    """What is taken away ("sub") is added, its sign changed."""
     def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         builder, mode = walk.builder, _mode(eqn)
         numbers = eqn.params["dimension_numbers"]
         target, indices, updates = operands
+        if combine == "sub":
+            updates = builder.one("neg", [updates], builder.types[updates])
         type_, around = builder.types[target], builder.types[updates].shape
         dropped = (*numbers.inserted_window_dims, *numbers.operand_batching_dims)
         kept = [axis for axis in range(len(type_.shape)) if axis not in dropped]
@@ -168,7 +171,9 @@ def _scatter(combine: str) -> Rule:
         places, _ = _flat_places(builder, windows, indices, mode)
         flat = _flat(builder, target)
         found = builder.one("scatter", [flat, places, _flat(builder, updates)],
-                            builder.types[flat], {"axis": 0, "combine": combine, "mode": mode})
+                            builder.types[flat],
+                            {"axis": 0, "combine": {"sub": "add"}.get(combine, combine),
+                             "mode": mode})
         return [builder.one("reshape", [found], type_, {"shape": list(type_.shape)})]
 
     return rule
@@ -211,7 +216,8 @@ RULES: dict[str, Rule] = {
     "dynamic_update_slice": _renamed(lambda params: {}),
     "gather": _gather,
     **{name + ending: _scatter(ending[1:] or "replace") for name in ("scatter",)
-       for ending in ("", "-add", "-mul", "-min", "-max", "_add", "_mul", "_min", "_max")},
+       for ending in ("", *(sign + word for sign in "-_"
+                            for word in ("add", "sub", "mul", "min", "max")))},
     "lt_to": _total_order("lt"),
     "le_to": _total_order("le"),
 }

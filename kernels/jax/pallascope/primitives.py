@@ -118,7 +118,10 @@ def _arg_reduction(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 def _reshape(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     if eqn.params.get("dimensions") is not None:
-        raise NotCaptured("reshape with dimensions")
+        order = _plain(eqn.params["dimensions"])
+        dtype, shape, _ = walk.builder.types[operands[0]]
+        turned = Type(dtype, tuple(shape[axis] for axis in order))
+        operands = [walk.builder.one("transpose", operands, turned, {"permutation": order})]
     return _one(walk, eqn, operands, {"shape": list(walk.type_of(eqn.outvars[0]).shape)})
 
 
@@ -189,11 +192,10 @@ def _precision(precision: Any) -> Params:
                           "(DotAlgorithmPreset.BF16_BF16_F32, ...)")
     names = {str(getattr(part, "name", None) or "DEFAULT")
              for part in (precision if isinstance(precision, tuple) else (precision,))}
-    if names <= {"DEFAULT"}:
-        return {}
-    if len(names) != 1 or not names <= {"HIGH", "HIGHEST"}:
+    if not names <= {"DEFAULT", "HIGH", "HIGHEST"}:
         raise NotCaptured(f"dot_general with precision {precision}")
-    return {"precision": names.pop().lower()}
+    most = max(names, key=["DEFAULT", "HIGH", "HIGHEST"].index)  # of the two operands, as in XLA
+    return {} if most == "DEFAULT" else {"precision": most.lower()}
 
 
 def _threefry(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
