@@ -12,7 +12,7 @@ import pytest
 from jax._src.pallas.mosaic import pipeline as mosaic_pipeline
 from jax.experimental.pallas.tpu import emit_pipeline
 from pallascope import compat
-from support import PALLASCOPE, call, check, integers, like, on_mesh, pallascope, pl, pltpu
+from support import PALLASCOPE, call, check, integers, like, on_mesh, pl, pltpu
 from test_copies import mesh_of_two
 from test_pipelines import ANY, INT, IS_09, TPU, on_hbm, pipeline_of, rows
 
