@@ -18,11 +18,6 @@ constexpr double kMessageLine = 16;
 constexpr int kFewLines = 4; // of a message, where all findings do not fit
 constexpr int kAllLines = 1000;
 
-TextStyle style(int size, Role role, Weight weight = Weight::Regular, Align align = Align::Left)
-{
-    return {size, role, weight, align};
-}
-
 // Links below a finding: its source line and its steps.
 void paintLinks(Canvas& canvas, const RunView& run, const trace::Finding& finding, double x,
                 double y, double right)
@@ -33,7 +28,7 @@ void paintLinks(Canvas& canvas, const RunView& run, const trace::Finding& findin
         if (x + width > right) {
             return;
         }
-        canvas.text(x, y, width + 2, kRow, text, style(11, Role::Focus));
+        canvas.text(x, y, width + 2, kRow, text, TextStyle{11, Role::Focus});
         canvas.hit(x - 2, y, width + 4, kRow, target);
         x += width + 14;
     };
@@ -87,12 +82,13 @@ double paintFinding(Canvas& canvas, const RunView& run, const trace::Finding& fi
     const std::string places = findingPlaces(finding);
     const double titleWidth = textWidth(title, 12, Weight::SemiBold);
     const bool oneLine = titleWidth + textWidth(places) + 12 <= w;
-    canvas.text(x, y + 5, w, 20, title, style(12, Role::Text, Weight::SemiBold));
+    canvas.text(x, y + 5, w, 20, title, TextStyle{12, Role::Text, Weight::SemiBold});
     double at = y + 26;
     if (oneLine) {
-        canvas.text(x, y + 5, w, 20, places, style(11, Role::Text2, Weight::Regular, Align::Right));
+        canvas.text(x, y + 5, w, 20, places,
+                    TextStyle{11, Role::Text2, Weight::Regular, Align::Right});
     } else {
-        canvas.text(x, at - 2, w, 16, places, style(11, Role::Text2));
+        canvas.text(x, at - 2, w, 16, places, TextStyle{11, Role::Text2});
         at += 15;
     }
     at = canvas.paragraph(x, at, w, cutText(finding.message, w, lines), kMessageSize, kMessageLine);
@@ -125,7 +121,7 @@ double paintFindings(Canvas& canvas, const RunView& run, const ViewState& state,
                 canvas.text(kPadding, y, canvas.width() - 2 * kPadding, 16,
                             "and " + countText(left)
                                 + (left == 1 ? " more finding" : " more findings"),
-                            style(11, Role::Text2));
+                            TextStyle{11, Role::Text2});
                 y += 18;
             }
             return y;
