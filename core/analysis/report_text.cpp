@@ -138,14 +138,16 @@ std::string helpLine(const Report& report, const trace::Info& info,
 {
     const Alternative* better = best(report, alternatives);
     if (better == nullptr) {
-        const bool hasBlocks = info.jaxAccepts != "unknown" && report.steps > 0; // from Python
-        return !alternatives.empty()
-                   ? "try     nothing: none of the other blocks that fit is faster"
-               : hasBlocks
-                   ? "try     other blocks in Python: those of a captured kernel are fixed; "
-                     "pallascope.capture_many makes a file of each choice, `pallascope sweep` a "
-                     "table of them"
-                   : "try     nothing: this kernel has no other blocks to try";
+        if (!alternatives.empty()) {
+            return "try     nothing: none of the other blocks that fit is faster";
+        }
+        const bool isCaptured = info.jaxAccepts != "unknown";
+        if (isCaptured && report.steps > 0) {
+            return "try     other blocks in Python: those of a captured kernel are fixed; "
+                   "pallascope.capture_many makes a file of each choice, `pallascope sweep` a "
+                   "table of them";
+        }
+        return "try     nothing: this kernel has no other blocks to try";
     }
     return fmt::format("try     {}: {}, {} less, {}, {} of VMEM", better->name,
                        timeText(better->time), percentText(1 - ratio(better->time, report.time), 1),

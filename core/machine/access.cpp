@@ -257,7 +257,7 @@ void Engine::access(const Evaluation& evaluation)
                                               : memory.load(whole, whole.shape);
         }
         if (stores) {
-            noteStored(ref, value(operation.operands[1]), operation);
+            noteStored(ref, value(operation.operands[1]), operation.location);
             memory.store(whole, value(operation.operands[1]));
         }
         return; // races: with the segment's accesses
@@ -278,17 +278,16 @@ void Engine::access(const Evaluation& evaluation)
         value(operation.results[0]) = loadAt(*reached, memory);
     }
     if (stores) {
-        noteStored(ref, value(operation.operands[1]), operation);
+        noteStored(ref, value(operation.operands[1]), operation.location);
         storeAt(*reached, memory, value(operation.operands[1]));
     }
 }
 
 // Where something undefined was stored last.
-void Engine::noteStored(const RefBinding& ref, const RuntimeValue& value,
-                        const ir::Operation& operation)
+void Engine::noteStored(const RefBinding& ref, const RuntimeValue& value, ir::LocationId location)
 {
     if (!value.shadow.all()) {
-        m_state.memory[ref.buffer].undefinedBy = operation.location;
+        m_state.memory[ref.buffer].undefinedBy = location;
     }
 }
 
@@ -306,7 +305,7 @@ void Engine::maskedSwap(const ir::Operation& operation)
 {
     const RefBinding& ref = binding(operation.operands[0]);
     RuntimeValue old = loadThrough(ref, buffer(ref.buffer));
-    noteStored(ref, value(operation.operands[1]), operation);
+    noteStored(ref, value(operation.operands[1]), operation.location);
     storeThrough(ref, buffer(ref.buffer),
                  selected(value(operation.operands[2]), old, value(operation.operands[1])));
     value(operation.results[0]) = std::move(old);

@@ -218,8 +218,7 @@ private:
     [[nodiscard]] static RuntimeValue loadAt(const Reached& reached, const Buffer& memory);
     static void storeAt(const Reached& reached, Buffer& memory, RuntimeValue value);
     void access(const Evaluation& evaluation);
-    void noteStored(const RefBinding& ref, const RuntimeValue& value,
-                    const ir::Operation& operation);
+    void noteStored(const RefBinding& ref, const RuntimeValue& value, ir::LocationId location);
     void maskedLoad(const ir::Operation& operation);
     void maskedSwap(const ir::Operation& operation);
     // listed_elements.cpp

@@ -114,11 +114,8 @@ void Engine::write(Flight& flight)
     if (!flight.rows.empty()) {
         writeRows(flight);
     } else if (flight.operand == nullptr) {
-        Memory& target = m_state.memory[flight.target.buffer];
-        target.broughtBy = flight.location;
-        if (!flight.elements.shadow.all()) {
-            target.undefinedBy = flight.location;
-        }
+        m_state.memory[flight.target.buffer].broughtBy = flight.location;
+        noteStored(flight.target, flight.elements, flight.location);
         put(flight.target, std::move(flight.elements), flight.adds);
     } else if (!flight.out) {
         buffer(flight.slotBuffer) = std::move(flight.payload);

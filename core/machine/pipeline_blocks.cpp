@@ -63,7 +63,7 @@ std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std:
     };
     const auto pointAt = [&](std::int64_t at) {
         moveTo(frame.points[operand], frame.grid, at);
-        std::vector<std::int64_t> point = frame.points[operand].point;
+        Extents point(frame.points[operand].point);
         for (std::size_t axis = 0; axis < frame.offset.size(); ++axis) {
             point[axis] += frame.offset[axis];
         }

@@ -128,6 +128,11 @@ std::vector<BudgetRow> budgetRows(const RunView& run)
 {
     const trace::Info& info = run.trace->info();
     std::vector<BudgetRow> rows;
+    const auto isTaken = [&rows](std::int32_t BudgetRow::*number, std::size_t i) {
+        return std::any_of(rows.begin(), rows.end(), [&](const BudgetRow& row) {
+            return row.*number == static_cast<std::int32_t>(i);
+        });
+    };
     for (const analysis::UsedMemory& used : run.report.vmemByOperand) {
         BudgetRow row;
         row.name = used.operand;
@@ -135,10 +140,7 @@ std::vector<BudgetRow> budgetRows(const RunView& run)
         row.color = Role::Vmem;
         for (std::size_t i = 0; i < info.operands.size() && !used.scratch; ++i) {
             const trace::Operand& operand = info.operands[i];
-            const auto taken = std::any_of(rows.begin(), rows.end(), [&](const BudgetRow& other) {
-                return other.operand == static_cast<std::int32_t>(i);
-            });
-            if (operand.name == used.operand && !taken) {
+            if (operand.name == used.operand && !isTaken(&BudgetRow::operand, i)) {
                 row.operand = static_cast<std::int32_t>(i);
                 row.color = operandRole(row.operand);
                 row.block = parts::arrayText(operand.block, operand.dtype);
@@ -148,12 +150,9 @@ std::vector<BudgetRow> budgetRows(const RunView& run)
             }
         }
         for (std::size_t i = 0; i < info.buffers.size() && used.scratch; ++i) {
-            const auto taken = std::any_of(rows.begin(), rows.end(), [&](const BudgetRow& other) {
-                return other.firstBuffer == static_cast<std::int32_t>(i);
-            });
             const trace::Buffer& buffer = info.buffers[i];
             if (buffer.operand < 0 && buffer.name == used.operand && buffer.bytes == used.bytes
-                && !taken) { // several may have no name
+                && !isTaken(&BudgetRow::firstBuffer, i)) { // several may have no name
                 row.block = parts::arrayText(buffer.shape, buffer.dtype);
                 row.buffers = "scratch";
                 row.firstBuffer = static_cast<std::int32_t>(i);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
 
 namespace pallascope::layout {
 
@@ -165,8 +166,7 @@ void Painter::linkBracket()
     }
     std::vector<std::int32_t> links = m_lanes[0].links;
     links.insert(links.end(), m_lanes[1].links.begin(), m_lanes[1].links.end());
-    if (std::count(links.begin(), links.end(), links.empty() ? 0 : links.front())
-        < static_cast<std::ptrdiff_t>(links.size())) {
+    if (std::adjacent_find(links.begin(), links.end(), std::not_equal_to<>()) != links.end()) {
         return; // several links, each with a queue of its own
     }
     const double top = m_lanes[0].y + 4;

@@ -189,20 +189,18 @@ RuntimeValue reduceLanes(const Cube& cube, std::optional<double> deciding)
     std::vector<typename Stored<T>::Type> sums(static_cast<std::size_t>(cube.outer * cube.inner),
                                                static_cast<T>(Rule::start(cube.value.dtype)));
     const auto inner = static_cast<std::size_t>(cube.inner);
-    if constexpr (Float<T> && requires { Rule::kInAnyOrder; }) {
-        if (inner == 1) {
+    if (inner == 1) {
+        if constexpr (Float<T> && requires { Rule::kInAnyOrder; }) {
             arith::reduceRowsF32(Rule::kInAnyOrder, in, cube.outer, cube.length,
                                  static_cast<T>(Rule::start(cube.value.dtype)), sums.data());
-            return fromLanes(cube, cube.value.dtype, sums.data(), deciding);
-        }
-    }
-    if (inner == 1) {
-        std::int64_t row = 0;
-        for (; row + kRows <= cube.outer; row += kRows) {
-            reduceRows<Rule, T, kRows>(in + row * cube.length, cube.length, sums.data() + row);
-        }
-        for (; row < cube.outer; ++row) {
-            reduceRows<Rule, T, 1>(in + row * cube.length, cube.length, sums.data() + row);
+        } else {
+            std::int64_t row = 0;
+            for (; row + kRows <= cube.outer; row += kRows) {
+                reduceRows<Rule, T, kRows>(in + row * cube.length, cube.length, sums.data() + row);
+            }
+            for (; row < cube.outer; ++row) {
+                reduceRows<Rule, T, 1>(in + row * cube.length, cube.length, sums.data() + row);
+            }
         }
         return fromLanes(cube, cube.value.dtype, sums.data(), deciding);
     }
@@ -242,8 +240,11 @@ RuntimeValue cumulate(const Call& call)
     const RuntimeValue& input = call.operand(0);
     const Cube cube = cubeOf(input, {axis});
     const std::int64_t count = input.elements();
-    SharedBytes sums = allocateBytes(std::max<std::int64_t>(1, count) * kMostLaneBytes);
-    std::copy_n(cube.lanes.get(), count * laneBytes(input.dtype), sums.get());
+    SharedBytes sums = cube.lanes;
+    if (sums == cube.value.data) { // which stays
+        sums = allocateBytes(count * laneBytes(input.dtype));
+        std::copy_n(cube.lanes.get(), count * laneBytes(input.dtype), sums.get());
+    }
     const Shadow& shadow = input.shadow;
     const bool partial = !shadow.all() && !shadow.none();
     SharedBytes defined = partial ? shadow.expanded(count) : nullptr;
