@@ -165,6 +165,37 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
     return Reached{narrowed(ref, memory, m_windows), nullptr};
 }
 
+// The element of its buffer that a get of one element loads, where nothing is to be said about it;
+// nothing where reach() is to look.
+std::optional<std::int64_t> Engine::elementOf(const ir::Operation& get)
+{
+    const RefBinding& ref = binding(get.operands[0]);
+    if (m_program.type(get.results[0]).shape.rank() > 0 || !ref.recasts.empty()) {
+        return {};
+    }
+    const Shape& extents = ref.whole ? buffer(ref.buffer).shape() : ref.view.shape;
+    std::int64_t element = ref.whole ? 0 : ref.view.offset;
+    std::size_t axis = 0;
+    for (const ir::IndexEntry& entry : std::get<ir::IndexerParams>(get.params).entries) {
+        std::int64_t index = entry.start;
+        if (entry.operand >= 0) {
+            const RuntimeValue& given =
+                value(get.operands[static_cast<std::size_t>(entry.operand)]);
+            if (!given.shadow.all()) {
+                return {};
+            }
+            index = static_cast<std::int64_t>(given.scalar);
+        }
+        if (index < 0 || index >= extents[axis]) {
+            return {};
+        }
+        element = ref.whole ? element * extents[axis] + index
+                            : element + index * ref.view.strides[axis];
+        ++axis;
+    }
+    return element;
+}
+
 // With m_windows that leave the ref.
 std::optional<Engine::Reached> Engine::reachInside(const ir::Operation& operation,
                                                    const RefBinding& ref, const Shape& memory,
@@ -262,13 +293,23 @@ void Engine::access(const Evaluation& evaluation)
         }
         return; // races: with the segment's accesses
     }
+    const bool mayRace =
+        evaluation.partial && m_detects
+        && m_state.races.mayConflict(ref.buffer, m_state.memory[ref.buffer].isUncontested);
+    if (!mayRace && !stores) {
+        if (const std::optional<std::int64_t> element = elementOf(operation)) {
+            if (!evaluation.touches) {
+                value(operation.results[0]) = memory.loadElement(*element);
+            }
+            return;
+        }
+    }
     const std::optional<Reached> reached = reach(operation);
     if (!reached) {
         return;
     }
     const bool isAllOutside = reached->clipped && reached->clipped->empty;
-    if (evaluation.partial && !isAllOutside && m_detects
-        && m_state.races.mayConflict(ref.buffer, m_state.memory[ref.buffer].isUncontested)) {
+    if (mayRace && !isAllOutside) {
         checkRace(operation.operands[0], operation, stores, reached->where);
     }
     if (evaluation.touches) { // only where it reaches matters

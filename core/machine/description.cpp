@@ -210,7 +210,7 @@ Status Description::describePipeline(const ir::Program& program, const ir::Opera
                     sliceAxes.push_back(axis);
                 }
             }
-            info.operands.push_back(
+            info.operands.edit().push_back(
                 {spec.name,
                  array.dtype,
                  spec.restores ? trace::Direction::InOut : direction(spec.direction),
@@ -231,14 +231,14 @@ Status Description::describePipeline(const ir::Program& program, const ir::Opera
                  pads,
                  sliceAxes});
             if (facts.isIndirect()) { // none so far
-                info.operands.back().blockCounts[static_cast<std::size_t>(facts.indirectAxis)] = 0;
+                info.operands.edit().back().blockCounts[static_cast<std::size_t>(facts.indirectAxis)] = 0;
             }
         }
         for (std::int32_t slot = 0; slot < entry.slots; ++slot) {
             Bytes& next = address[static_cast<std::size_t>(entry.memory)];
             const std::string name =
                 scratch ? entry.name : entry.name + "\u00b7" + std::to_string(slot);
-            info.buffers.push_back({name, scratch ? -1 : operand, slot, entry.memory, next,
+            info.buffers.edit().push_back({name, scratch ? -1 : operand, slot, entry.memory, next,
                                     entry.slotBytes, type.dtype, type.shape});
             next += entry.slotBytes;
         }

@@ -83,7 +83,7 @@ Status Description::describeScopes(const ir::Program& program, const chip::Chip&
     for (const cost::BudgetEntry& entry : budget->entries) {
         const ir::Type& type = program.type(entry.ref);
         Bytes& next = address[static_cast<std::size_t>(entry.memory)];
-        info.buffers.push_back(
+        info.buffers.edit().push_back(
             {entry.name, -1, 0, entry.memory, next, entry.slotBytes, type.dtype, type.shape});
         next += entry.slotBytes;
     }
@@ -181,7 +181,7 @@ void Description::describeCopy(const ir::Program& program, const ir::Operation& 
     operand.arrayBytes = packedBytes(operand.dtype, operand.array.elements());
     operand.blockBytes = packedBytes(operand.dtype, operand.block.elements());
     operand.source = sourceLine(program, dmaStart.location);
-    info.operands.push_back(std::move(operand));
+    info.operands.edit().push_back(std::move(operand));
 }
 
 } // namespace pallascope::machine

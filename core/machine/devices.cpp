@@ -16,13 +16,6 @@ void Engine::addAgents()
 {
     const std::int32_t each = m_layout.perDevice();
     m_state.dispatched.resize(static_cast<std::size_t>(m_layout.devices), 0);
-    std::vector<RuntimeValue> values(m_program.values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const ir::Value& value = m_program.values[i];
-        if (value.literal) {
-            values[i] = RuntimeValue::scalarOf(value.type.dtype, *value.literal);
-        }
-    }
     for (std::int32_t id = 0; id < m_layout.devices * each; ++id) {
         Agent& agent = m_state.agents.emplace_back();
         agent.id = id;
@@ -36,8 +29,8 @@ void Engine::addAgents()
         agent.slot = isUnit ? 0 : (number - group->first) / group->cores;
         agent.core = isUnit ? 0 : (number - group->first) % group->cores;
         if (number == 0) {
-            agent.values = values;
-            agent.refs.resize(values.size());
+            agent.values = m_constants.values();
+            agent.refs.resize(agent.values.size());
         }
     }
     m_agent = &m_state.agents.front();

@@ -19,11 +19,13 @@ Engine::Engine(const Prepared& prepared, const Options& options, Keeps keeps)
     , m_chip(prepared.chip)
     , m_options(options)
     , m_needed(prepared.needed)
+    , m_constants(prepared.constants)
     , m_uses(prepared.uses)
     , m_layout(prepared.layout)
     , m_plan(prepared.plan)
     , m_recorder(prepared.description, keeps)
     , m_detects(options.settings.detectRaces && prepared.uses.canRace)
+    , m_isAlone(prepared.layout.devices * prepared.layout.perDevice() == 1)
 {
     addAgents();
 }
@@ -92,7 +94,7 @@ Status Engine::execute(Until until)
     const Picoseconds due(m_layout.devices > 1 && onWait ? 1 : 0);
     while (!m_error && !m_state.stopped && !pauses()) {
         Agent* const agent = next();
-        std::deque<Signal>& signals = m_state.signals;
+        Queue<Signal>& signals = m_state.signals;
         const bool signalsFirst =
             !signals.empty() && (agent == nullptr || signals.front().at + due <= agent->time);
         if (agent == nullptr && !signalsFirst) {

@@ -210,6 +210,7 @@ private:
     [[nodiscard]] std::optional<Reached> reachInside(const ir::Operation& operation,
                                                      const RefBinding& ref, const Shape& memory,
                                                      bool reaches);
+    [[nodiscard]] std::optional<std::int64_t> elementOf(const ir::Operation& get);
     [[nodiscard]] bool isPadding(const ir::Operation& operation, const Shape& extents,
                                  std::size_t axis, std::int64_t last) const;
     [[nodiscard]] bool stopsOutside(const ir::Operation& operation) const;
@@ -236,7 +237,7 @@ private:
     void write(Flight& flight);
     void dropFlights(SlabRange buffers);
     [[nodiscard]] bool isOnItsWay(std::int32_t buffer) const;
-    void launch(Flight flight, std::int32_t link);
+    void launch(Flight&& flight, std::int32_t link);
     void landHeld(std::int32_t copy);
     void landHeld(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent);
     void awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent);
@@ -397,6 +398,7 @@ private:
     const chip::Chip& m_chip;
     const Options& m_options;
     const NeededSet& m_needed;
+    const Constants& m_constants;
     const RefUses& m_uses;
     const AgentLayout& m_layout;
     const Plan& m_plan;
@@ -408,6 +410,7 @@ private:
     std::int32_t m_template = 0; // of the segment under way
     bool m_paused = false;       // within a segment
     bool m_detects;              // races are looked for
+    bool m_isAlone;              // no other agent can race with the one that runs all
     std::map<std::pair<const ir::Operation*, std::size_t>, std::shared_ptr<const OperandPlan>>
         m_operandPlans;
     // Of an output of a pipeline: the operation, its operand, the array's buffer and where in it.

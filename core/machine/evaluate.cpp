@@ -66,6 +66,11 @@ bool computes(ir::OpCode code)
 
 } // namespace
 
+bool isPure(ir::OpCode code)
+{
+    return kEvaluations[static_cast<std::size_t>(code)] != &ops::engine;
+}
+
 RuntimeValue evaluate(const ir::Operation& operation, std::span<RuntimeValue* const> operands,
                       std::uint32_t dying, std::size_t result)
 {

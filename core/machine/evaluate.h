@@ -17,4 +17,7 @@ namespace pallascope::machine {
                                     std::span<RuntimeValue* const> operands, std::uint32_t dying,
                                     std::size_t result = 0);
 
+// Whether evaluate() covers the operation: nothing but its operands decides what comes of it.
+[[nodiscard]] bool isPure(ir::OpCode code);
+
 } // namespace pallascope::machine

@@ -13,9 +13,9 @@ namespace pallascope::machine {
 void Engine::land(Picoseconds until)
 {
     while (true) {
-        std::deque<Flight>* first = nullptr;
+        Queue<Flight>* first = nullptr;
         std::pair<Picoseconds, bool> when; // second: it reads
-        for (std::deque<Flight>& link : m_state.flights) {
+        for (Queue<Flight>& link : m_state.flights) {
             if (link.empty()) {
                 continue;
             }
@@ -127,7 +127,7 @@ void Engine::write(Flight& flight)
 }
 
 // What a copy does to memory, as dma_execution_mode says; its times are the same in all modes.
-void Engine::launch(Flight flight, std::int32_t link)
+void Engine::launch(Flight&& flight, std::int32_t link)
 {
     switch (m_options.settings.dmaExecutionMode) {
     case DmaMode::Timed:
@@ -224,7 +224,7 @@ bool Engine::isOnItsWay(std::int32_t buffer) const
     const std::vector<Flight>& held = m_state.held;
     return std::any_of(held.begin(), held.end(), writes)
            || std::any_of(m_state.flights.begin(), m_state.flights.end(),
-                          [&](const std::deque<Flight>& link) {
+                          [&](const Queue<Flight>& link) {
                               return std::any_of(link.begin(), link.end(), writes);
                           });
 }
@@ -232,8 +232,8 @@ bool Engine::isOnItsWay(std::int32_t buffer) const
 // A copy that nobody waited for would land in memory that is gone.
 void Engine::dropFlights(SlabRange buffers)
 {
-    for (std::deque<Flight>& link : m_state.flights) {
-        std::erase_if(link, [&](const Flight& flight) { return flight.touches(buffers); });
+    for (Queue<Flight>& link : m_state.flights) {
+        link.removeIf([&](const Flight& flight) { return flight.touches(buffers); });
     }
     std::erase_if(m_state.held, [&](const Flight& flight) { return flight.touches(buffers); });
 }

@@ -215,17 +215,24 @@ void Buffer::ownMask()
     }
 }
 
-RuntimeValue Buffer::load(const StridedView& view, const Shape& shape) const
+RuntimeValue Buffer::loadElement(std::int64_t element) const
 {
     closeGaps();
-    RuntimeValue value{.dtype = m_dtype, .shape = shape};
+    const bool defined = m_shadow.defines(element);
+    RuntimeValue value = RuntimeValue::scalarOf(
+        m_dtype,
+        defined ? readElement(m_dtype, m_data.get(), element) : fillNumber(m_dtype, m_fill));
+    value.shadow = defined ? Shadow::allDefined() : Shadow::noneDefined();
+    return value;
+}
+
+RuntimeValue Buffer::load(const StridedView& view, const Shape& shape) const
+{
     if (shape.rank() == 0) {
-        const bool defined = m_shadow.defines(view.offset);
-        value.scalar =
-            defined ? readElement(m_dtype, m_data.get(), view.offset) : fillNumber(m_dtype, m_fill);
-        value.shadow = defined ? Shadow::allDefined() : Shadow::noneDefined();
-        return value;
+        return loadElement(view.offset);
     }
+    closeGaps();
+    RuntimeValue value{.dtype = m_dtype, .shape = shape};
     const bool whole =
         view.offset == 0 && view.isContiguous() && view.shape.elements() == m_shape.elements();
     if (whole && m_shadow.all()) {

@@ -96,6 +96,7 @@ public:
     void makeUndefined();
 
     [[nodiscard]] RuntimeValue load(const StridedView& view, const Shape& shape) const;
+    [[nodiscard]] RuntimeValue loadElement(std::int64_t element) const;
     [[nodiscard]] RuntimeValue loadRows() const; // of all of it, with the pitch that it has
     void store(const StridedView& view, RuntimeValue value);
 

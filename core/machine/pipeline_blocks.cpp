@@ -28,10 +28,17 @@ void moveTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step)
 RuntimeValue Engine::loadIndex(const ir::Operation& get, std::span<const std::int64_t> indices)
 {
     for (std::size_t i = 1; i < indices.size(); ++i) {
-        value(get.operands[i]) =
-            RuntimeValue::scalarOf(DType::Int32, static_cast<double>(indices[i]));
+        RuntimeValue& index = value(get.operands[i]);
+        index.dtype = DType::Int32;
+        index.scalar = static_cast<double>(indices[i]);
+        index.shadow = Shadow::allDefined();
     }
     land(m_agent->time); // copies by hand that ended by now may have brought it
+    if (const std::optional<std::int64_t> element = elementOf(get)) {
+        RuntimeValue loaded = buffer(binding(get.operands[0]).buffer).loadElement(*element);
+        reportUndefinedUse(loaded, "undefined_index", "An index map", get.location);
+        return loaded;
+    }
     const std::optional<Reached> reached = reach(get);
     if (!reached) {
         const ir::Type& type = m_program.type(get.results[0]);

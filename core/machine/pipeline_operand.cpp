@@ -5,6 +5,7 @@
 #include "core/cost/budget.h"
 #include "core/cost/tiling.h"
 #include "core/machine/evaluate.h"
+#include "core/machine/ops/ops.h"
 
 #include <algorithm>
 #include <map>
@@ -34,6 +35,7 @@ BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, st
         const bool loads = operation.code == ir::OpCode::Get;
         PALLASCOPE_CHECK(operation.results.size() == 1);
         Step step{&operation, {}, {}};
+        m_operands.resize(std::max(m_operands.size(), operation.operands.size()));
         for (std::size_t i = 0; i < operation.operands.size(); ++i) {
             step.operands.push_back(loads && i == 0 ? Source{} : source(operation.operands[i]));
             step.dtypes.push_back(program.type(operation.operands[i]).dtype);
@@ -108,13 +110,21 @@ void BlockMap::compute(std::span<const std::int64_t> gridPoint, const IndexLoade
             }
             result = load(*step.operation, {numbers.data(), count});
         } else {
-            std::array<RuntimeValue, ir::kMostMapOperands> values;
             std::array<RuntimeValue*, ir::kMostMapOperands> operands{};
             for (std::size_t k = 0; k < count; ++k) {
-                values[k] = readArray(step.operands[k], step.dtypes[k], gridPoint, around);
-                operands[k] = &values[k];
+                operands[k] = &m_operands[k];
+                if (m_indirect) {
+                    m_operands[k] = readArray(step.operands[k], step.dtypes[k], gridPoint, around);
+                } else {
+                    m_operands[k].dtype = step.dtypes[k];
+                    m_operands[k].scalar =
+                        static_cast<double>(read(step.operands[k], gridPoint, around));
+                }
             }
-            result = evaluate(*step.operation, {operands.data(), count}, 0);
+            const std::span<RuntimeValue* const> given(operands.data(), count);
+            if (!ops::scalarInPlace(*step.operation, given, result)) {
+                result = evaluate(*step.operation, given, 0);
+            }
         }
         m_values[i] = static_cast<std::int64_t>(result.scalar);
         if (m_indirect) {

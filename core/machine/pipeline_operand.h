@@ -119,7 +119,8 @@ private:
     std::vector<ir::BlockDim> m_dims;
     std::vector<Extent> m_counts;
     Shape m_array;
-    mutable std::vector<std::int64_t> m_values; // of the steps, while a block is looked up
+    mutable std::vector<std::int64_t> m_values;   // of the steps, while a block is looked up
+    mutable std::vector<RuntimeValue> m_operands; // of one of them
     bool m_live = false, m_plain = false, m_indirect = false;
     std::vector<ir::ValueId> m_filled;
     mutable std::vector<RuntimeValue> m_arrays; // of the steps of an Indirect block

@@ -38,10 +38,12 @@ bool multipliesMatrices(const ir::Operation& operation)
 class Planner
 {
 public:
-    Planner(const ir::Program& program, const chip::Chip& chip, const NeededSet& needed, Plan& plan)
+    Planner(const ir::Program& program, const chip::Chip& chip, const NeededSet& needed,
+            const Constants& constants, Plan& plan)
         : m_program(program)
         , m_chip(chip)
         , m_needed(needed)
+        , m_constants(constants)
         , m_plan(plan)
     {
         plan.uses.assign(program.values.size(), 0);
@@ -77,6 +79,7 @@ private:
     const ir::Program& m_program;
     const chip::Chip& m_chip;
     const NeededSet& m_needed;
+    const Constants& m_constants;
     Plan& m_plan;
     std::vector<std::int32_t> m_asFactors; // by ValueId: uses by such a dot_general
     std::int32_t m_kind = 0;               // of the agents that run what is planned
@@ -126,7 +129,7 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
         ++number;
         const bool isMemory = ir::opEntry(operation->code).kind == ir::OpKind::Memory;
         const bool partial = isMemory && !coversRef(m_program, *operation);
-        const bool needed = m_needed.needs(*operation);
+        const bool needed = m_needed.needs(*operation) && !m_constants.makes(*operation);
         if (needed || partial
             || ir::listsElements(operation->code)) { // out of bounds is found in both value modes
             item.evaluate.push_back({.operation = operation,
@@ -218,7 +221,9 @@ void Planner::findDying(const ir::Region& region, BlockPlan& block) const
             }
         }
         for (const ir::ValueId result : operation.results) {
-            defined[result] = true;
+            if (m_program.type(result).shape.rank() > 0) { // numbers have no storage
+                defined[result] = true;
+            }
         }
     };
     const auto forget = [&](ir::ValueId value) {
@@ -337,10 +342,11 @@ void Planner::addOverhead(std::int32_t kind)
 
 } // namespace
 
-Result<Plan> makePlan(const ir::Program& program, const chip::Chip& chip, const NeededSet& needed)
+Result<Plan> makePlan(const ir::Program& program, const chip::Chip& chip, const NeededSet& needed,
+                      const Constants& constants)
 {
     Plan plan;
-    Planner planner(program, chip, needed, plan);
+    Planner planner(program, chip, needed, constants, plan);
     const Result<const BlockPlan*> body = planner.block(program.body);
     if (!body) {
         return body.error();

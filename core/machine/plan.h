@@ -5,6 +5,7 @@
 #include "core/base/result.h"
 #include "core/chip/chip.h"
 #include "core/ir/program.h"
+#include "core/machine/constants.h"
 #include "core/machine/needed.h"
 #include "core/trace/info.h"
 
@@ -72,6 +73,6 @@ struct Plan
 };
 
 [[nodiscard]] Result<Plan> makePlan(const ir::Program& program, const chip::Chip& chip,
-                                    const NeededSet& needed);
+                                    const NeededSet& needed, const Constants& constants);
 
 } // namespace pallascope::machine

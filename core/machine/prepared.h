@@ -32,6 +32,7 @@ struct Prepared
     ValueMode values;
     bool rows;
     NeededSet needed;
+    Constants constants;
     RefUses uses;
     AgentLayout layout;
     Plan plan;

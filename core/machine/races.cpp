@@ -298,7 +298,7 @@ void Races::wait(std::int32_t agent, const VectorClock& semaphore)
 void Races::forget(std::int32_t buffer)
 {
     const auto at = static_cast<std::size_t>(buffer);
-    if (at < m_copies.size()) {
+    if (at < m_copies.size() && !m_copies[at].empty()) {
         for (const CopyAccess& one : std::exchange(m_copies[at], {})) {
             if (one.otherBuffer >= 0) {
                 std::vector<CopyAccess>& others = of(m_copies, one.otherBuffer);

@@ -8,7 +8,6 @@
 #include "core/machine/refs.h"
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -148,7 +147,7 @@ private:
             return static_cast<std::size_t>(stretch) & (m_chains.size() - 1);
         }
 
-        std::deque<Past> m_all;             // in the order of their first times
+        std::vector<Past> m_all;            // in the order of their first times
         std::vector<std::int32_t> m_chains; // the last one of each; a power of two
         int m_shift = 0;                    // a stretch is 1 << m_shift long
     };

@@ -13,6 +13,42 @@
 
 namespace pallascope::machine {
 
+namespace {
+
+// For so many rows more.
+template<class... Columns>
+void room(std::size_t more, Columns&... columns)
+{
+    const auto one = [more](auto& column) {
+        if (column.size() + more > column.capacity()) { // never less than push_back would
+            column.reserve(std::max(column.size() + more, 2 * column.capacity()));
+        }
+    };
+    (one(columns), ...);
+}
+
+void makeRoom(trace::Segments& s, std::size_t more)
+{
+    room(more, s.templateId, s.agent, s.step, s.begin);
+}
+
+void makeRoom(trace::Copies& c, std::size_t more)
+{
+    room(more, c.operand, c.block, c.slot, c.out, c.link, c.step, c.bytes, c.issue, c.start, c.end);
+}
+
+void makeRoom(trace::Waits& w, std::size_t more)
+{
+    room(more, w.copy, w.agent, w.step, w.begin, w.end);
+}
+
+void makeRoom(trace::Signals& s, std::size_t more)
+{
+    room(more, s.semaphore, s.agent, s.time, s.amount);
+}
+
+} // namespace
+
 Recorder::Recorder(const Description& description, Keeps keeps)
     : m_description(description)
     , m_keeps(keeps)
@@ -20,6 +56,13 @@ Recorder::Recorder(const Description& description, Keeps keeps)
     , m_visits(description.info.operands.size())
 {
     builder.info = description.info;
+    if (keeps == Keeps::Rows) {
+        constexpr std::size_t kFew = 128; // most programs have as many: columns grow no more
+        makeRoom(builder.segments, kFew);
+        makeRoom(builder.copies, kFew);
+        makeRoom(builder.waits, kFew);
+        makeRoom(builder.signals, kFew);
+    }
     if (keeps == Keeps::Sums) {
         m_sums.emplace(builder.info);
     }
@@ -47,7 +90,7 @@ std::int32_t Recorder::enterPipeline(const ir::Operation& operation,
         for (std::size_t i = 0; i < static_cast<std::size_t>(copy.operandCount); ++i) {
             trace::Operand operand = info.operands[first + i];
             operand.pipeline = static_cast<std::int32_t>(row);
-            info.operands.push_back(std::move(operand));
+            info.operands.edit().push_back(std::move(operand));
         }
         info.pipelines.push_back(std::move(copy));
         m_visits.resize(info.operands.size());
@@ -73,26 +116,14 @@ void Recorder::reserve(std::int32_t pipeline, std::int64_t steps)
     }
     constexpr std::int64_t kMostAhead = 1 << 20;
     const auto rows = static_cast<std::size_t>(std::min(steps, kMostAhead));
-    const auto room = [](std::size_t more, auto&... columns) {
-        const auto one = [more](auto& column) {
-            if (column.size() + more > column.capacity()) { // never less than push_back would
-                column.reserve(std::max(column.size() + more, 2 * column.capacity()));
-            }
-        };
-        (one(columns), ...);
-    };
     const trace::Pipeline& info = builder.info.pipelines[static_cast<std::size_t>(pipeline)];
     const auto first = static_cast<std::size_t>(info.firstOperand);
     const auto operands = static_cast<std::size_t>(info.operandCount);
     trace::Steps& s = builder.steps;
     room(rows, s.pipeline, s.ordinal, s.begin, s.bodyBegin, s.bodyEnd, s.end);
-    trace::Segments& g = builder.segments;
-    room(2 * rows, g.templateId, g.agent, g.step, g.begin);
-    trace::Copies& c = builder.copies;
-    room(operands * rows, c.operand, c.block, c.slot, c.out, c.link, c.step, c.bytes, c.issue,
-         c.start, c.end);
-    trace::Waits& w = builder.waits;
-    room(operands * rows, w.copy, w.agent, w.step, w.begin, w.end);
+    makeRoom(builder.segments, 2 * rows);
+    makeRoom(builder.copies, operands * rows);
+    makeRoom(builder.waits, operands * rows);
     for (std::size_t operand = first; operand < first + operands; ++operand) {
         room(rows, m_visits[operand]);
     }
@@ -335,7 +366,7 @@ void Recorder::recordLists(const ir::Operation& pipeline, std::size_t spec,
 {
     for (const std::int32_t row : m_pipelines.at(&pipeline).rows) {
         const std::int32_t number = operandIndex(pipeline, row, spec);
-        trace::Operand& operand = builder.info.operands[static_cast<std::size_t>(number)];
+        trace::Operand& operand = builder.info.operands.edit()[static_cast<std::size_t>(number)];
         trace::Operand before = operand;
         before.blockCounts = blockCounts;
         const auto axis = static_cast<std::size_t>(operand.indirectAxis);

@@ -7,6 +7,9 @@ namespace pallascope::machine {
 
 std::int64_t Recorder::blockOf(const Description::CopySite& site, std::int64_t element) const
 {
+    if (element == 0) {
+        return 0;
+    }
     const trace::Operand& operand = builder.info.operands[static_cast<std::size_t>(site.operand)];
     const Extents strides = rowMajorStrides(operand.array);
     std::int64_t block = 0;

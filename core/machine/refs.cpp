@@ -195,6 +195,14 @@ const Shape& shapeOf(const RefBinding& ref, const Shape& memory)
     return ref.whole ? memory : ref.view.shape;
 }
 
+std::int64_t offsetOf(const RefBinding& ref)
+{
+    if (!ref.recasts.empty()) {
+        return ref.recasts.back().view.offset;
+    }
+    return ref.whole ? 0 : ref.view.offset;
+}
+
 RefBinding narrowed(const RefBinding& ref, const Shape& memory, std::span<const Window> windows)
 {
     PALLASCOPE_CHECK(windows.size() == shapeOf(ref, memory).rank());

@@ -43,6 +43,7 @@ struct Window
 // `memory` is the shape of the binding's buffer.
 [[nodiscard]] StridedView viewOf(const RefBinding& ref, const Shape& memory);
 [[nodiscard]] const Shape& shapeOf(const RefBinding& ref, const Shape& memory); // of that view
+[[nodiscard]] std::int64_t offsetOf(const RefBinding& ref);                     // of that view
 [[nodiscard]] RefBinding narrowed(const RefBinding& ref, const Shape& memory,
                                   std::span<const Window> windows);
 // The part that a box of it takes; every axis stays.

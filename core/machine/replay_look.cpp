@@ -112,7 +112,7 @@ std::vector<Replay::InFlight> Replay::inFlight() const
                               : operand->blockName(flight.block) + (flight.out ? " out" : " in"),
                           flight.start, flight.end});
     };
-    for (const std::deque<Flight>& link : m_impl->engine.state().flights) {
+    for (const Queue<Flight>& link : m_impl->engine.state().flights) {
         std::for_each(link.begin(), link.end(), add);
     }
     const std::vector<Flight>& held = m_impl->engine.state().held;

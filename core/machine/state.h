@@ -5,6 +5,7 @@
 #include "core/machine/frames.h"
 #include "core/machine/link.h"
 #include "core/machine/memory.h"
+#include "core/machine/queue.h"
 #include "core/machine/races.h"
 #include "core/machine/refs.h"
 #include "core/machine/slab.h"
@@ -150,9 +151,9 @@ struct State
     std::vector<FifoLink> links;          // of one device after the other
     Slab<Memory> memory;
     Slab<Semaphore> semaphores;
-    std::vector<std::deque<Flight>> flights; // by link, in order
+    std::vector<Queue<Flight>> flights; // by link, in order
     std::vector<Flight> held;                // dma_execution_mode=on_wait
-    std::deque<Signal> signals;              // by time, the next one first
+    Queue<Signal> signals;                   // by time, the next one first
     std::set<std::int32_t> aliased;          // buffers that an input and an output share
     // Barrier semaphores by (collective_id, agent); signals that came before their semaphore, by
     // (agent, ref, element).

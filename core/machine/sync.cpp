@@ -114,8 +114,7 @@ void Engine::startDma(const ir::Operation& operation)
                         "work is right."));
         return;
     }
-    const std::int64_t offset =
-        viewOf(site.out ? target : source, memoryShape(site.out ? to : from)).offset;
+    const std::int64_t offset = offsetOf(site.out ? target : source);
     const std::int32_t copy =
         m_recorder.addCopy(site.operand, m_recorder.blockOf(site, offset), 0, site.out, link,
                            m_agent->step, bytes, m_agent->time, service->start, service->end);
@@ -129,6 +128,10 @@ void Engine::startDma(const ir::Operation& operation)
                    m_agent->step,
                    operation.location,
                    {}};
+        one.adds = params.add && writes;
+        if (m_isAlone && where.whole && !listed) { // all of it, as a place is
+            return one;
+        }
         Place::Located located{where, memoryShape(ref), {}};
         if (params.rows == (writes ? ir::CopyRows::Target : ir::CopyRows::Source)) {
             located.rows.emplace();
@@ -137,7 +140,6 @@ void Engine::startDma(const ir::Operation& operation)
             }
         }
         one.place.located = std::make_shared<Place::Located>(std::move(located));
-        one.adds = params.add && writes;
         return one;
     };
     if (extents.elements() > 0 && m_detects && !(listed && rows.empty())) {
@@ -395,7 +397,7 @@ void Engine::closeSemaphores(SlabRange semaphores)
             m_state.semaphores[signal.semaphore].landed.push_back(signal.copy);
         }
     }
-    std::erase_if(m_state.signals, [&](const Signal& signal) { return in(signal.semaphore); });
+    m_state.signals.removeIf([&](const Signal& signal) { return in(signal.semaphore); });
     for (std::int32_t i = semaphores.first; i < semaphores.first + semaphores.count; ++i) {
         const Semaphore& semaphore = m_state.semaphores[i];
         if (semaphore.count == 0 || isExplained(semaphore)) {

@@ -171,7 +171,7 @@ void Index::Sums::addVisits(const Trace& trace)
 
 void Index::Sums::collectByHand(const Trace& trace)
 {
-    const std::vector<Operand>& operands = trace.info().operands;
+    const SharedList<Operand>& operands = trace.info().operands;
     const Copies& copies = trace.copies();
     byHand.resize(operands.size());
     if (std::none_of(operands.begin(), operands.end(),

@@ -275,8 +275,8 @@ struct Info
     std::vector<Link> links;
     std::vector<std::string> agents; // "TensorCore 0"
     std::vector<Pipeline> pipelines;
-    std::vector<Operand> operands;
-    std::vector<Buffer> buffers;
+    SharedList<Operand> operands;
+    SharedList<Buffer> buffers;
     std::vector<Semaphore> semaphores; // those of pipelines are not among them
     SharedList<SegmentTemplate> templates;
     std::vector<Finding> findings;

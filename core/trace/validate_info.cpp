@@ -366,6 +366,18 @@ Status checkTemplate(const Info& info, std::size_t i)
 
 } // namespace
 
+namespace {
+
+bool haveSameRanks(const std::vector<Pipeline>& some, const std::vector<Pipeline>& others)
+{
+    return std::equal(some.begin(), some.end(), others.begin(), others.end(),
+                      [](const Pipeline& one, const Pipeline& other) {
+                          return one.grid.size() == other.grid.size();
+                      });
+}
+
+} // namespace
+
 std::int64_t blockTotal(const Operand& operand)
 {
     return *product(operand.blockCounts, 0);
@@ -388,7 +400,10 @@ Status validateInfo(const Info& info, const Info* checked)
             return status;
         }
     }
-    for (std::size_t i = 0; i < info.operands.size(); ++i) {
+    const bool sameOperands = known && info.operands.sharesWith(checked->operands)
+                              && info.buffers.sharesWith(checked->buffers)
+                              && haveSameRanks(info.pipelines, checked->pipelines);
+    for (std::size_t i = 0; !sameOperands && i < info.operands.size(); ++i) {
         if (Status status = checkOperand(info, i); !status) {
             return status;
         }

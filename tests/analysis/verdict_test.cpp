@@ -47,12 +47,12 @@ trace::Info plainInfo()
     info.units = {{"MXU", trace::UnitKind::Matrix},
                   {"load", trace::UnitKind::Load},
                   {"store", trace::UnitKind::Store}};
-    info.operands.resize(2);
-    info.operands[0].name = "x";
-    info.operands[0].dtype = DType::BF16;
-    info.operands[1].name = "out";
-    info.operands[1].dtype = DType::BF16;
-    info.operands[1].direction = trace::Direction::Out;
+    info.operands.edit().resize(2);
+    info.operands.edit()[0].name = "x";
+    info.operands.edit()[0].dtype = DType::BF16;
+    info.operands.edit()[1].name = "out";
+    info.operands.edit()[1].dtype = DType::BF16;
+    info.operands.edit()[1].direction = trace::Direction::Out;
     return info;
 }
 
@@ -86,7 +86,7 @@ TEST(Verdict, memoryNamesTheLinkTheExposedCopiesAndTheRidge)
 TEST(Verdict, memoryBlamesAWideOutputAndLongWaits)
 {
     trace::Info info = plainInfo();
-    info.operands[1].dtype = DType::F32;
+    info.operands.edit()[1].dtype = DType::F32;
     Report report = plainReport("memory(HBM)");
     report.split = {us(200), us(700), us(100), us(0), us(0)};
     report.arithmeticIntensity = 250;

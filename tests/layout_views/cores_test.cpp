@@ -27,8 +27,8 @@ RunView manyCores(std::int32_t cores, std::int64_t stepsOfEach, std::int64_t apa
     const trace::Pipeline pipeline = info.pipelines[0];
     info.agents.clear();
     info.pipelines.clear();
-    info.operands.clear();
-    info.buffers.clear();
+    info.operands.edit().clear();
+    info.buffers.edit().clear();
     info.findings.clear();
     builder.copies = {};
     builder.segments = {};

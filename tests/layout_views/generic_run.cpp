@@ -84,7 +84,7 @@ void addBuffer(trace::Info& info, trace::Buffer buffer)
     if (!info.buffers.empty()) {
         buffer.address = info.buffers.back().address + info.buffers.back().bytes;
     }
-    info.buffers.push_back(std::move(buffer));
+    info.buffers.edit().push_back(std::move(buffer));
 }
 
 void addOperand(trace::Info& info, const GenericOperand& given)
@@ -113,7 +113,7 @@ void addOperand(trace::Info& info, const GenericOperand& given)
         buffer.shape = operand.block;
         addBuffer(info, std::move(buffer));
     }
-    info.operands.push_back(std::move(operand));
+    info.operands.edit().push_back(std::move(operand));
 }
 
 struct Stay

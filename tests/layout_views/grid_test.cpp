@@ -312,7 +312,7 @@ TEST(Grid, noTextLeavesTheSceneAtAnySize)
 TEST(Grid, moreBlocksThanNumbersReachLeaveNoneOfTheLast)
 {
     trace::Info info;
-    trace::Operand& operand = info.operands.emplace_back();
+    trace::Operand& operand = info.operands.edit().emplace_back();
     operand.array = Shape(std::vector<Extent>{12});
     operand.block = Shape(std::vector<Extent>{3});
     operand.blockCounts = {Extent{1} << 62};
@@ -329,9 +329,9 @@ RunView listedRun()
     kernel.operands = {{"x", trace::Direction::In, {16, 8}, {4, 8}, {0, -1}},
                        {"out", trace::Direction::Out, {16, 8}, {4, 8}, {0, -1}}};
     trace::TraceBuilder builder = genericBuilder(kernel);
-    builder.info.operands[0].indirectAxis = 0;
-    builder.info.operands[0].gridAxes = {-1, -1};
-    builder.info.operands[0].indices = {0, 5, 5, 9, 1, 2, 3, 4, 0, 15, 14, 13, 6, 7, 8, 16};
+    builder.info.operands.edit()[0].indirectAxis = 0;
+    builder.info.operands.edit()[0].gridAxes = {-1, -1};
+    builder.info.operands.edit()[0].indices = {0, 5, 5, 9, 1, 2, 3, 4, 0, 15, 14, 13, 6, 7, 8, 16};
     return viewOf(std::move(builder));
 }
 
@@ -361,8 +361,8 @@ TEST(Grid, aTraceWithoutStepsSaysWhyNothingIsShown)
 {
     trace::TraceBuilder builder = genericBuilder(gridless());
     builder.info.pipelines.clear();
-    builder.info.operands.clear();
-    builder.info.buffers.clear();
+    builder.info.operands.edit().clear();
+    builder.info.buffers.edit().clear();
     builder.steps = {};
     builder.segments = {};
     builder.copies = {};

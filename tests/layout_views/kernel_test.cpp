@@ -158,8 +158,9 @@ TEST(Kernel, theTitleNamesKernelSizesTypesBlocksAndChip)
     GenericKernel kernel = gridless();
     kernel.operands.push_back({"sum", trace::Direction::Out, {16}, {16}, {-1}});
     trace::TraceBuilder builder = genericBuilder(kernel);
-    builder.info.operands.push_back(builder.info.operands.front());
-    trace::Operand& beside = builder.info.operands.back();
+    std::vector<trace::Operand>& operands = builder.info.operands.edit();
+    operands.push_back(operands.front());
+    trace::Operand& beside = operands.back();
     beside.pipeline = trace::kNone;
     beside.slots = 0;
     beside.dtype = DType::Int32;

@@ -152,7 +152,7 @@ TEST(Memory, manyArraysLeaveRoomForTheSlots)
         more.pipeline = trace::kNone;
         more.slots = 0;
         std::fill(more.gridAxes.begin(), more.gridAxes.end(), trace::kNone);
-        builder.info.operands.push_back(more);
+        builder.info.operands.edit().push_back(more);
     }
     const RunView run = viewOf(std::move(builder));
     for (const layout::Size size : {layout::Size{347, 420}, layout::Size{449, 660}}) {
@@ -164,9 +164,9 @@ TEST(Memory, manyArraysLeaveRoomForTheSlots)
     }
     // What one array is copied by, from whatever line, is one strip; pipelines come first.
     trace::Info info = run.trace->info();
-    info.operands.push_back(info.operands.back());
-    info.operands[6].arrayBytes = first.arrayBytes * 2;
-    info.operands[7].arrayBytes = first.arrayBytes * 4;
+    info.operands.edit().push_back(info.operands.back());
+    info.operands.edit()[6].arrayBytes = first.arrayBytes * 2;
+    info.operands.edit()[7].arrayBytes = first.arrayBytes * 4;
     const layout::Strips strips = layout::stripsOf(info);
     ASSERT_EQ(strips.size(), 46U);
     EXPECT_EQ(strips[5], (std::vector<std::int32_t>{5}));

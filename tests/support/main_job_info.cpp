@@ -144,9 +144,9 @@ void addOperand(trace::Info& info, const char* name, DType dtype, Direction dire
         buffer.bytes = operand.slotBytes;
         buffer.dtype = dtype;
         buffer.shape = operand.block;
-        info.buffers.push_back(std::move(buffer));
+        info.buffers.edit().push_back(std::move(buffer));
     }
-    info.operands.push_back(std::move(operand));
+    info.operands.edit().push_back(std::move(operand));
 }
 
 trace::SegmentTemplate segment(std::int64_t cycles, std::size_t units)

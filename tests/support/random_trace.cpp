@@ -143,9 +143,9 @@ private:
             buffer.operand = static_cast<std::int32_t>(index);
             buffer.slot = slot;
             buffer.memory = 1;
-            info.buffers.push_back(buffer);
+            info.buffers.edit().push_back(buffer);
         }
-        info.operands.push_back(std::move(operand));
+        info.operands.edit().push_back(std::move(operand));
         m_links.push_back(
             static_cast<std::int32_t>(pick(0, static_cast<std::int64_t>(info.links.size()) - 1)));
     }

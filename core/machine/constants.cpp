@@ -1,0 +1,72 @@
+#include "core/machine/constants.h"
+
+#include "core/machine/evaluate.h"
+#include "core/machine/nonfinite.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+namespace {
+
+// Larger arrays are made when they are needed: a program may have many that never are at one time.
+constexpr std::int64_t kMostElements = 4096, kMostInAll = 1 << 18;
+
+} // namespace
+
+Constants::Constants(const ir::Program& program, const NeededSet& needed)
+    : m_values(program.values.size())
+    , m_known(program.values.size(), false)
+{
+    for (std::size_t i = 0; i < program.values.size(); ++i) {
+        const ir::Value& value = program.values[i];
+        if (value.literal) {
+            m_values[i] = RuntimeValue::scalarOf(value.type.dtype, *value.literal);
+            m_known[i] = true;
+        }
+    }
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        if (isPure(operation.code) && needed.needs(operation)) {
+            fold(program, operation);
+        }
+    });
+}
+
+void Constants::fold(const ir::Program& program, const ir::Operation& operation)
+{
+    const auto elements = [&](ir::ValueId id) { return program.type(id).shape.elements(); };
+    const auto isLarge = [&](ir::ValueId id) { return elements(id) > kMostElements; };
+    const auto isKnown = [&](ir::ValueId id) { return has(id); };
+    if (!std::all_of(operation.operands.begin(), operation.operands.end(), isKnown)
+        || std::any_of(operation.results.begin(), operation.results.end(), isLarge)) {
+        return;
+    }
+    NonFinite before;
+    std::vector<RuntimeValue*> operands;
+    for (const ir::ValueId id : operation.operands) {
+        operands.push_back(&m_values[static_cast<std::size_t>(id.index)]);
+        const NonFinite in = nonFiniteIn(*operands.back());
+        before = {before.nan || in.nan, before.inf || in.inf};
+    }
+    std::vector<RuntimeValue> results;
+    std::int64_t made = m_elements;
+    for (std::size_t i = 0; i < operation.results.size(); ++i) {
+        const NonFinite after =
+            nonFiniteIn(results.emplace_back(evaluate(operation, operands, 0, i)));
+        if ((after.nan && !before.nan) || (after.inf && !before.inf)) {
+            return; // a run that looks for births of these is to see this one
+        }
+        made += elements(operation.results[i]);
+    }
+    if (made > kMostInAll) {
+        return;
+    }
+    m_elements = made;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const auto at = static_cast<std::size_t>(operation.results[i].index);
+        m_values[at] = std::move(results[i]);
+        m_known[at] = true;
+    }
+}
+
+} // namespace pallascope::machine
