@@ -4,6 +4,7 @@
 #include "core/base/element.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <deque>
@@ -14,29 +15,47 @@
 
 namespace pallascope {
 
+// Counts for the limit as well, so that whoever is the last to give back ends it.
 struct MemoryLimit::Account
 {
     explicit Account(Bytes limit)
         : most(limit.value())
     {}
 
+    void take(std::int64_t bytes)
+    {
+        if (bytes > most - (held - kOfLimit)) {
+            throw MemoryLimitReached();
+        }
+        held += bytes;
+    }
+
+    void giveBack(std::int64_t bytes) // not 0
+    {
+        if (held.fetch_sub(bytes) == bytes) {
+            delete this;
+        }
+    }
+
+    static constexpr std::int64_t kOfLimit = std::int64_t{1} << 62;
+
     std::int64_t most;
-    std::atomic<std::int64_t> used = 0; // arrays may go away on another thread
+    std::atomic<std::int64_t> held = kOfLimit; // arrays may go away on another thread
 };
 
 namespace {
 
-thread_local std::shared_ptr<MemoryLimit::Account> t_account;
+thread_local MemoryLimit::Account* t_account = nullptr;
 
 } // namespace
 
 MemoryLimit::MemoryLimit(Bytes most)
-    : m_outer(std::exchange(t_account, std::make_shared<Account>(most)))
+    : m_outer(std::exchange(t_account, new Account(most)))
 {}
 
 MemoryLimit::~MemoryLimit()
 {
-    t_account = std::move(m_outer);
+    std::exchange(t_account, m_outer)->giveBack(Account::kOfLimit);
 }
 
 namespace {
@@ -145,20 +164,77 @@ void release(std::byte* bytes, std::int64_t count)
 
 } // namespace
 
+namespace {
+
+// Small arrays lie behind the count of those who share them, in one block of memory.
+constexpr std::int64_t kSmall = 1 << 10;
+
+struct alignas(16) Chunk // as memory of the allocator is
+{
+    std::array<std::byte, 16> bytes;
+};
+
+template<class T>
+struct Counted // the allocator of blocks that an account counts
+{
+    using value_type = T;
+
+    MemoryLimit::Account* account;
+
+    explicit Counted(MemoryLimit::Account* counts)
+        : account(counts)
+    {}
+
+    template<class U>
+    Counted(const Counted<U>& other)
+        : account(other.account)
+    {}
+
+    [[nodiscard]] T* allocate(std::size_t count)
+    {
+        account->take(bytesOf(count));
+        return std::allocator<T>().allocate(count);
+    }
+
+    void deallocate(T* freed, std::size_t count)
+    {
+        std::allocator<T>().deallocate(freed, count);
+        account->giveBack(bytesOf(count));
+    }
+
+    [[nodiscard]] static std::int64_t bytesOf(std::size_t count)
+    {
+        return static_cast<std::int64_t>(count * sizeof(T));
+    }
+
+    bool operator==(const Counted&) const = default;
+};
+
+SharedBytes allocateSmall(std::int64_t count)
+{
+    const std::size_t chunks = static_cast<std::size_t>(count) / sizeof(Chunk) + 1;
+    const std::shared_ptr<Chunk[]> block =
+        t_account == nullptr
+            ? std::make_shared_for_overwrite<Chunk[]>(chunks)
+            : std::allocate_shared_for_overwrite<Chunk[]>(Counted<Chunk>(t_account), chunks);
+    return {block, block[0].bytes.data()};
+}
+
+} // namespace
+
 SharedBytes allocateBytes(std::int64_t count)
 {
     PALLASCOPE_CHECK(count >= 0);
-    if (!t_account) {
+    if (count <= kSmall) {
+        return allocateSmall(count);
+    }
+    if (t_account == nullptr) {
         return {allocate(count), [count](std::byte* freed) { release(freed, count); }};
     }
-    if (count > t_account->most - t_account->used) {
-        throw MemoryLimitReached();
-    }
-    std::byte* const bytes = allocate(count);
-    t_account->used += count;
-    return {bytes, [account = t_account, count](std::byte* freed) {
+    t_account->take(count);
+    return {allocate(count), [account = t_account, count](std::byte* freed) {
                 release(freed, count);
-                account->used -= count;
+                account->giveBack(count);
             }};
 }
 

@@ -33,7 +33,7 @@ public:
     struct Account; // outlives the limit while an array of it does
 
 private:
-    std::shared_ptr<Account> m_outer;
+    Account* m_outer;
 };
 
 struct Array

@@ -281,15 +281,13 @@ void Engine::access(const Evaluation& evaluation)
     const bool loads =
         !stores || m_plan.uses[static_cast<std::size_t>(operation.results[0].index)] > 0;
     if (!evaluation.partial && ref.whole && memory.shape().rank() > 0) { // the usual case
-        const StridedView whole = StridedView::whole(memory.shape());
         if (loads) {
-            value(operation.results[0]) = evaluation.asRows && !m_births
-                                              ? memory.loadRows()
-                                              : memory.load(whole, whole.shape);
+            value(operation.results[0]) =
+                evaluation.asRows && !m_births ? memory.loadRows() : memory.loadAll();
         }
         if (stores) {
             noteStored(ref, value(operation.operands[1]), operation.location);
-            memory.store(whole, value(operation.operands[1]));
+            memory.storeAll(value(operation.operands[1]));
         }
         return; // races: with the segment's accesses
     }

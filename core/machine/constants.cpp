@@ -14,25 +14,28 @@ constexpr std::int64_t kMostElements = 4096, kMostInAll = 1 << 18;
 
 } // namespace
 
-Constants::Constants(const ir::Program& program, const NeededSet& needed)
-    : m_values(program.values.size())
+Constants::Constants(const ir::Program& program, const NeededSet& needed, const Slots& slots)
+    : m_values(slots.valueCount())
     , m_known(program.values.size(), false)
 {
     for (std::size_t i = 0; i < program.values.size(); ++i) {
         const ir::Value& value = program.values[i];
-        if (value.literal) {
-            m_values[i] = RuntimeValue::scalarOf(value.type.dtype, *value.literal);
+        if (const ir::ValueId id{static_cast<std::int32_t>(i)};
+            value.literal && !slots.isIdle(id)) {
+            m_values[slots.of(id)] =
+                RuntimeValue::scalarOf(value.type.dtype, *value.literal);
             m_known[i] = true;
         }
     }
     forEachOperation(program.body, [&](const ir::Operation& operation) {
         if (isPure(operation.code) && needed.needs(operation)) {
-            fold(program, operation);
+            fold(program, operation, slots);
         }
     });
 }
 
-void Constants::fold(const ir::Program& program, const ir::Operation& operation)
+void Constants::fold(const ir::Program& program, const ir::Operation& operation,
+                     const Slots& slots)
 {
     const auto elements = [&](ir::ValueId id) { return program.type(id).shape.elements(); };
     const auto isLarge = [&](ir::ValueId id) { return elements(id) > kMostElements; };
@@ -44,7 +47,7 @@ void Constants::fold(const ir::Program& program, const ir::Operation& operation)
     NonFinite before;
     std::vector<RuntimeValue*> operands;
     for (const ir::ValueId id : operation.operands) {
-        operands.push_back(&m_values[static_cast<std::size_t>(id.index)]);
+        operands.push_back(&m_values[slots.of(id)]);
         const NonFinite in = nonFiniteIn(*operands.back());
         before = {before.nan || in.nan, before.inf || in.inf};
     }
@@ -63,9 +66,9 @@ void Constants::fold(const ir::Program& program, const ir::Operation& operation)
     }
     m_elements = made;
     for (std::size_t i = 0; i < results.size(); ++i) {
-        const auto at = static_cast<std::size_t>(operation.results[i].index);
-        m_values[at] = std::move(results[i]);
-        m_known[at] = true;
+        const ir::ValueId id = operation.results[i];
+        m_values[slots.of(id)] = std::move(results[i]);
+        m_known[static_cast<std::size_t>(id.index)] = true;
     }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/machine/needed.h"
+#include "core/machine/slots.h"
 #include "core/machine/value.h"
 
 #include <vector>
@@ -13,7 +14,7 @@ class Constants
 {
 public:
     // Of the operations whose values are needed.
-    Constants(const ir::Program& program, const NeededSet& needed);
+    Constants(const ir::Program& program, const NeededSet& needed, const Slots& slots);
 
     [[nodiscard]] bool has(ir::ValueId value) const
     {
@@ -26,14 +27,14 @@ public:
         return !operation.results.empty() && has(operation.results[0]);
     }
 
-    // By ValueId, what an agent begins with: constants, and nothing yet for the others.
+    // What Agent::values begin with: constants, and nothing yet for the others.
     [[nodiscard]] const std::vector<RuntimeValue>& values() const { return m_values; }
 
 private:
-    void fold(const ir::Program& program, const ir::Operation& operation);
+    void fold(const ir::Program& program, const ir::Operation& operation, const Slots& slots);
 
-    std::vector<RuntimeValue> m_values;
-    std::vector<bool> m_known;
+    std::vector<RuntimeValue> m_values; // by slot
+    std::vector<bool> m_known;          // by ValueId
     std::int64_t m_elements = 0; // of all that were computed
 };
 

@@ -50,7 +50,9 @@ void Engine::assign(const std::vector<ir::ValueId>& to, const std::vector<ir::Va
         values.push_back(value(id));
     }
     for (std::size_t i = 0; i < values.size() && i + skip < to.size(); ++i) {
-        value(to[i + skip]) = std::move(values[i]);
+        if (!m_slots.isIdle(to[i + skip])) {
+            value(to[i + skip]) = std::move(values[i]);
+        }
     }
 }
 
@@ -113,8 +115,8 @@ void Engine::allocate(const std::vector<ir::ValueId>& refs, Owned& owned)
         binding(ref) = {};
         binding(ref).buffer = owned.buffers.back().first;
         Memory& memory = m_state.memory[binding(ref).buffer];
-        memory = {undefined(type.dtype, type.shape), false,
-                  m_agent->mesh != nullptr && m_layout.devices == 1};
+        memory.contents = undefined(type.dtype, type.shape);
+        memory.isUncontested = m_agent->mesh != nullptr && m_layout.devices == 1;
         if (*type.space == ir::MemorySpace::Accumulator) {
             memory.contents.store(StridedView::whole(type.shape),
                                   RuntimeValue::zeros(type.dtype, type.shape));

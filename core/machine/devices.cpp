@@ -30,7 +30,7 @@ void Engine::addAgents()
         agent.core = isUnit ? 0 : (number - group->first) % group->cores;
         if (number == 0) {
             agent.values = m_constants.values();
-            agent.refs.resize(agent.values.size());
+            agent.refs.resize(m_slots.refs().size());
         }
     }
     m_agent = &m_state.agents.front();
@@ -175,7 +175,7 @@ Agent* Engine::peerOf(const ir::Operation& operation, bool named, std::size_t op
 // now.
 std::int32_t Engine::rootAt(const Agent& agent, ir::ValueId ref) const
 {
-    const auto root = static_cast<std::size_t>(rootOf(ref).index);
+    const std::size_t root = m_slots.of(rootOf(ref));
     return root < agent.refs.size() ? agent.refs[root].buffer : -1;
 }
 
@@ -232,9 +232,8 @@ bool Engine::comesLater(const Agent& peer, const ir::Operation& dmaStart)
 void Engine::forgetBindings(SlabRange buffers)
 {
     for (std::size_t i = 0; m_layout.devices > 1 && i < m_agent->refs.size(); ++i) {
-        const auto& space = m_program.values[i].type.space;
         RefBinding& ref = m_agent->refs[i];
-        if (space && !ir::isSemaphore(*space) && buffers.first <= ref.buffer
+        if (!ir::isSemaphore(*m_program.type(m_slots.refs()[i]).space) && buffers.first <= ref.buffer
             && ref.buffer < buffers.first + buffers.count) {
             ref = {};
         }

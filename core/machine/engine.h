@@ -154,12 +154,12 @@ private:
 
     [[nodiscard]] RuntimeValue& value(ir::ValueId id)
     {
-        return m_agent->values[static_cast<std::size_t>(id.index)];
+        return m_agent->values[m_slots.of(id)];
     }
 
     [[nodiscard]] RefBinding& binding(ir::ValueId ref)
     {
-        return m_agent->refs[static_cast<std::size_t>(ref.index)];
+        return m_agent->refs[m_slots.of(ref)];
     }
 
     [[nodiscard]] Buffer undefined(DType dtype, Shape shape) const // nothing in it is defined
@@ -398,6 +398,7 @@ private:
     const chip::Chip& m_chip;
     const Options& m_options;
     const NeededSet& m_needed;
+    const Slots& m_slots;
     const Constants& m_constants;
     const RefUses& m_uses;
     const AgentLayout& m_layout;

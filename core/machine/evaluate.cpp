@@ -74,10 +74,12 @@ bool isPure(ir::OpCode code)
 RuntimeValue evaluate(const ir::Operation& operation, std::span<RuntimeValue* const> operands,
                       std::uint32_t dying, std::size_t result)
 {
+    bool ofFloats = false;
     for (const RuntimeValue* operand : operands) {
         PALLASCOPE_CHECK(operand->pitch == 0 || operation.code == ir::OpCode::DotGeneral);
+        ofFloats = ofFloats || dtypeEntry(operand->dtype).kind == DTypeKind::Float;
     }
-    const arith::Subnormals subnormals(computes(operation.code));
+    const arith::Subnormals subnormals(ofFloats && computes(operation.code));
     return kEvaluations[static_cast<std::size_t>(operation.code)](
         {operation, operands, dying, result});
 }

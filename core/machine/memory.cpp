@@ -179,7 +179,7 @@ void Buffer::closeGaps() const
 RuntimeValue Buffer::loadRows() const
 {
     if (m_pitch == 0) {
-        return load(StridedView::whole(m_shape), m_shape);
+        return loadAll();
     }
     return {.dtype = m_dtype, .shape = m_shape, .data = m_data, .pitch = m_pitch};
 }
@@ -226,6 +226,15 @@ RuntimeValue Buffer::loadElement(std::int64_t element) const
     return value;
 }
 
+RuntimeValue Buffer::loadAll() const
+{
+    if (m_shape.rank() == 0 || !m_shadow.all()) {
+        return load(StridedView::whole(m_shape), m_shape);
+    }
+    closeGaps();
+    return {.dtype = m_dtype, .shape = m_shape, .data = m_data};
+}
+
 RuntimeValue Buffer::load(const StridedView& view, const Shape& shape) const
 {
     if (shape.rank() == 0) {
@@ -258,12 +267,21 @@ RuntimeValue Buffer::load(const StridedView& view, const Shape& shape) const
     return value;
 }
 
+void Buffer::storeAll(RuntimeValue value)
+{
+    if (value.isScalar()) {
+        store(StridedView::whole(m_shape), std::move(value));
+    } else {
+        hold(std::move(value.data), value.pitch, std::move(value.shadow));
+    }
+}
+
 void Buffer::store(const StridedView& view, RuntimeValue value)
 {
     const bool whole =
         view.offset == 0 && view.isContiguous() && view.shape.elements() == m_shape.elements();
     if (whole && !value.isScalar()) {
-        hold(std::move(value.data), value.pitch, std::move(value.shadow));
+        storeAll(std::move(value));
         return;
     }
     own();

@@ -96,9 +96,11 @@ public:
     void makeUndefined();
 
     [[nodiscard]] RuntimeValue load(const StridedView& view, const Shape& shape) const;
+    [[nodiscard]] RuntimeValue loadAll() const;
     [[nodiscard]] RuntimeValue loadElement(std::int64_t element) const;
     [[nodiscard]] RuntimeValue loadRows() const; // of all of it, with the pitch that it has
     void store(const StridedView& view, RuntimeValue value);
+    void storeAll(RuntimeValue value);
 
     // The box of the array that `array` sees here as a buffer of its own, of shape `shape` (at
     // least box.size; the rest is undefined).

@@ -74,7 +74,8 @@ Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program, cons
     }
     NeededSet needed =
         values == ValueMode::Full ? NeededSet::everything(program) : NeededSet::of(program);
-    Constants constants(program, needed);
+    Slots slots(program, needed);
+    Constants constants(program, needed, slots);
     Result<Plan> plan = makePlan(program, chip, needed, constants);
     if (!plan) {
         return plan.error();
@@ -92,8 +93,8 @@ Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program, cons
     std::vector<trace::Finding> findings = staticFindings(program, chip, *plan, *description);
     RefUses uses(program, needed);
     return std::make_shared<const Prepared>(
-        Prepared{program, chip, values, rows, std::move(needed), std::move(constants),
-                 std::move(uses), std::move(layout), std::move(*plan), std::move(*description),
+        Prepared{program, chip, values, rows, std::move(needed), std::move(slots),
+                 std::move(constants), std::move(uses), std::move(layout), std::move(*plan), std::move(*description),
                  std::move(findings)});
 }
 

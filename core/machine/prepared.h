@@ -32,6 +32,7 @@ struct Prepared
     ValueMode values;
     bool rows;
     NeededSet needed;
+    Slots slots;
     Constants constants;
     RefUses uses;
     AgentLayout layout;

@@ -30,7 +30,7 @@ public:
 
     [[nodiscard]] const T& front() const { return m_items[m_first]; }
 
-    void push_back(T item) { m_items.push_back(std::move(item)); }
+    void push_back(T&& item) { m_items.push_back(std::move(item)); }
 
     // Before `place`, which is an iterator of this queue.
     template<class Iterator>

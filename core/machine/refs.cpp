@@ -257,8 +257,7 @@ RefBinding bitcasted(const RefBinding& ref, const Shape& memory, DType dtype, co
 
 RuntimeValue loadThrough(const RefBinding& ref, const Buffer& memory)
 {
-    const StridedView view = ref.whole ? StridedView::whole(memory.shape()) : ref.view;
-    RuntimeValue value = memory.load(view, view.shape);
+    RuntimeValue value = ref.whole ? memory.loadAll() : memory.load(ref.view, ref.view.shape);
     for (const RefBinding::Recast& recast : ref.recasts) {
         value = Buffer(cast(std::move(value), recast.dtype, recast.shape), memory.fill())
                     .load(recast.view, recast.view.shape);
@@ -268,11 +267,11 @@ RuntimeValue loadThrough(const RefBinding& ref, const Buffer& memory)
 
 void storeThrough(const RefBinding& ref, Buffer& memory, RuntimeValue value)
 {
-    const StridedView view = ref.whole ? StridedView::whole(memory.shape()) : ref.view;
     if (ref.recasts.empty()) {
-        memory.store(view, std::move(value));
+        ref.whole ? memory.storeAll(std::move(value)) : memory.store(ref.view, std::move(value));
         return;
     }
+    const StridedView view = ref.whole ? StridedView::whole(memory.shape()) : ref.view;
     // Down: what each recast sees. Up: the new elements put into it, and back into what it was.
     std::vector<Buffer> seen;
     std::vector<std::pair<DType, Shape>> before;

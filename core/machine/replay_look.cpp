@@ -9,13 +9,13 @@ namespace pallascope::machine {
 namespace {
 
 // The refs of a region that stand for memory, each once.
-void addRefs(const ir::Program& program, const Agent& agent, const ir::Region& region,
+void addRefs(const Prepared& prepared, const Agent& agent, const ir::Region& region,
              std::vector<ir::ValueId>& refs)
 {
     for (const ir::ValueId id : region.arguments) {
-        const ir::Type& type = program.type(id);
+        const ir::Type& type = prepared.program.type(id);
         if (type.space && !ir::isSemaphore(*type.space)
-            && agent.refs[static_cast<std::size_t>(id.index)].buffer >= 0
+            && agent.refs[prepared.slots.of(id)].buffer >= 0
             && std::find(refs.begin(), refs.end(), id) == refs.end()) {
             refs.push_back(id);
         }
@@ -53,7 +53,7 @@ bool Replay::isAtEnd() const
 
 std::vector<Replay::AgentPlace> Replay::places() const
 {
-    const ir::Program& program = *m_impl->program;
+    const Prepared& prepared = *m_impl->prepared;
     std::vector<AgentPlace> places;
     for (const Agent& agent : m_impl->engine.state().agents) {
         AgentPlace place;
@@ -62,19 +62,19 @@ std::vector<Replay::AgentPlace> Replay::places() const
         place.step = agent.step;
         place.isDone = agent.isDone();
         place.next =
-            agent.isDone() ? -1 : nextOperation(m_impl->prepared->plan, agent.frames.back());
+            agent.isDone() ? -1 : nextOperation(prepared.plan, agent.frames.back());
         if (agent.waiting && agent.waiting->semaphore >= 0) {
             place.waits = m_impl->engine.recorder().semaphoreName(
                 m_impl->engine.state().semaphores[agent.waiting->semaphore].row);
         }
         if (agent.kind == 0 && agent.core == 0 && agent.slot == 0) {
-            addRefs(program, agent, program.body, place.refs);
+            addRefs(prepared, agent, prepared.program.body, place.refs);
         }
         for (const Frame& frame : agent.frames) {
             if (const auto* block = std::get_if<BlockFrame>(&frame)) {
-                addRefs(program, agent, *block->plan->region, place.refs);
+                addRefs(prepared, agent, *block->plan->region, place.refs);
             } else if (const auto* pipeline = std::get_if<PipelineFrame>(&frame)) {
-                addRefs(program, agent, pipeline->item->control->regions[0], place.refs);
+                addRefs(prepared, agent, pipeline->item->control->regions[0], place.refs);
             }
         }
         places.push_back(std::move(place));
@@ -85,7 +85,7 @@ std::vector<Replay::AgentPlace> Replay::places() const
 Replay::Contents Replay::contents(std::size_t agent, ir::ValueId ref)
 {
     return m_impl->engine.look([&](const State& state) {
-        const RefBinding& binding = state.agents[agent].refs[static_cast<std::size_t>(ref.index)];
+        const RefBinding& binding = state.agents[agent].refs[m_impl->prepared->slots.of(ref)];
         const RuntimeValue value = loadThrough(binding, state.memory[binding.buffer].contents);
         Contents contents{makeArray(value.dtype, value.shape), {}};
         const std::int64_t count = value.elements();

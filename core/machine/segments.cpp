@@ -168,7 +168,7 @@ void Engine::release(const ir::Operation& operation, std::uint32_t dying)
 {
     for (std::size_t i = 0; i < std::min(operation.operands.size(), kDyingBits); ++i) {
         if (((dying >> i) & 1U) != 0) {
-            value(operation.operands[i]) = {};
+            value(operation.operands[i]).drop();
         }
     }
 }

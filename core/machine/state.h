@@ -42,8 +42,8 @@ struct Agent
     Picoseconds time;
     std::vector<Frame> frames;
     std::int32_t step = -1;               // row of trace::Steps that it works on, -1: none
-    std::vector<RuntimeValue> values;     // by ValueId
-    std::vector<RefBinding> refs;         // by ValueId
+    std::vector<RuntimeValue> values;     // by slot
+    std::vector<RefBinding> refs;         // by slot
     std::optional<std::size_t> gridFrame; // the innermost pipeline's frame, for program_id
     std::optional<Waiting> waiting;
 

@@ -206,14 +206,14 @@ void Engine::dropPadding(ir::ValueId from, ir::ValueId to, RefBinding& source, R
 void Engine::waitForDma(const ir::Operation& operation)
 {
     const ir::ValueId ref = operation.operands[0];
-    const Shape extents = viewOf(binding(ref), memoryShape(ref)).shape;
+    const Shape& extents = shapeOf(binding(ref), memoryShape(ref));
     wait(operation, semaphoreOf(*m_agent, operation.operands[1]),
          bytesOf(m_program.type(ref), extents).value(), true);
 }
 
 std::int32_t Engine::semaphoreOf(const Agent& agent, ir::ValueId ref) const
 {
-    const RefBinding& where = agent.refs[static_cast<std::size_t>(ref.index)];
+    const RefBinding& where = agent.refs[m_slots.of(ref)];
     return where.buffer + static_cast<std::int32_t>(where.whole ? 0 : where.view.offset);
 }
 
@@ -341,7 +341,6 @@ void Engine::allocateSemaphores(ir::ValueId ref, Owned& owned)
     binding(ref).buffer = first;
     for (std::int32_t i = 0; i < count; ++i) {
         Semaphore& semaphore = m_state.semaphores[first + i];
-        semaphore = {};
         semaphore.space = *type.space;
         semaphore.row =
             m_recorder.semaphoreRow(refName(ref), *type.space, i, type.shape, m_agent->id);

@@ -72,6 +72,14 @@ struct RuntimeValue
         return reinterpret_cast<T*>(data.get());
     }
 
+    // Gives its storage back: what is left is nothing to read.
+    void drop()
+    {
+        shape = {};
+        data.reset();
+        shadow = {};
+    }
+
     [[nodiscard]] static RuntimeValue scalarOf(DType dtype, double value);
     [[nodiscard]] static RuntimeValue arrayOf(DType dtype, Shape shape); // uninitialised data
     [[nodiscard]] static RuntimeValue zeros(DType dtype, Shape shape);

@@ -219,7 +219,7 @@ Pool& pool()
 
 } // namespace
 
-void parallelFor(std::int64_t count, std::int64_t grain, const Body& body)
+void runParts(std::int64_t count, std::int64_t grain, const Body& body)
 {
     PALLASCOPE_CHECK(count >= 0 && grain >= 1);
     const Job job{count, grain, &body};
