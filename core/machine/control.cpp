@@ -105,6 +105,7 @@ void Engine::enterScope(const PlanItem& item)
 
 void Engine::allocate(const std::vector<ir::ValueId>& refs, Owned& owned)
 {
+    owned.buffers.reserve(owned.buffers.size() + refs.size());
     for (const ir::ValueId ref : refs) {
         const ir::Type& type = m_program.type(ref);
         if (ir::isSemaphore(*type.space)) {

@@ -24,6 +24,7 @@ Engine::Engine(const Prepared& prepared, const Options& options, Keeps keeps)
     , m_uses(prepared.uses)
     , m_layout(prepared.layout)
     , m_plan(prepared.plan)
+    , m_operandPlans(prepared.operandPlans)
     , m_recorder(prepared.description, keeps)
     , m_detects(options.settings.detectRaces && prepared.uses.canRace)
     , m_isAlone(prepared.layout.devices * prepared.layout.perDevice() == 1)
@@ -150,11 +151,8 @@ void Engine::finish()
 
 void Engine::recordLists()
 {
-    for (const auto& [at, plan] : m_operandPlans) {
-        if (plan->facts.isIndirect()) {
-            m_recorder.recordLists(*at.first, at.second, plan->facts.blockCounts,
-                                   plan->map.lists());
-        }
+    for (const auto& [at, plan] : m_indirect) {
+        m_recorder.recordLists(*at.first, at.second, plan->facts.blockCounts, plan->map.lists());
     }
 }
 

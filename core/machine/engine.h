@@ -326,7 +326,7 @@ private:
     [[nodiscard]] bool takeGrid(PipelineFrame& frame, const ir::Operation& operation);
     [[nodiscard]] bool isLive(const BlockMap& map);
     [[nodiscard]] const OperandPlan* operandPlan(const ir::Operation& pipeline,
-                                                 std::size_t operand);
+                                                 std::size_t operand); // null: the run fails
     void runPipeline();
     void bringTrivial(PipelineFrame& frame);
     void prologue(PipelineFrame& frame);
@@ -403,6 +403,7 @@ private:
     const RefUses& m_uses;
     const AgentLayout& m_layout;
     const Plan& m_plan;
+    const OperandPlans& m_operandPlans;
     Recorder m_recorder;
     State m_state;
     Agent* m_agent = nullptr; // whose turn it is
@@ -412,8 +413,9 @@ private:
     bool m_paused = false;       // within a segment
     bool m_detects;              // races are looked for
     bool m_isAlone;              // no other agent can race with the one that runs all
-    std::map<std::pair<const ir::Operation*, std::size_t>, std::shared_ptr<const OperandPlan>>
-        m_operandPlans;
+    BlockMap::Scratch m_mapScratch;
+    // Of operands whose blocks are Indirect: with the lists of this run.
+    std::map<OperandPlans::key_type, std::unique_ptr<OperandPlan>> m_indirect;
     // Of an output of a pipeline: the operation, its operand, the array's buffer and where in it.
     using VisitedKey = std::tuple<std::int32_t, std::size_t, std::int32_t, std::int64_t>;
 

@@ -10,27 +10,20 @@ namespace pallascope::machine {
 
 const OperandPlan* Engine::operandPlan(const ir::Operation& pipeline, std::size_t operand)
 {
-    auto& known = m_operandPlans[{&pipeline, operand}];
-    if (!known) {
-        // Another agent may write at any time.
-        const bool alone = m_layout.devices * m_layout.perDevice() == 1;
-        const auto writesTo = [&](ir::ValueId ref) {
-            if (!isWritten(ref)) {
-                return Writes::Never;
-            }
-            const auto root = static_cast<std::size_t>(m_needed.root(ref).index);
-            return alone && !writtenRoots(m_program, pipeline, m_needed)[root] ? Writes::Before
-                                                                               : Writes::During;
-        };
-        Result<std::shared_ptr<const OperandPlan>> plan =
-            planOperand(m_program, pipeline, operand, m_chip, writesTo);
-        if (!plan) {
-            fail(plan.error());
-            return nullptr;
-        }
-        known = std::move(*plan);
+    const Result<std::shared_ptr<const OperandPlan>>& plan = m_operandPlans.at({&pipeline, operand});
+    if (!plan) {
+        fail(plan.error());
+        return nullptr;
     }
-    return known.get();
+    if (!(*plan)->facts.isIndirect()) {
+        return plan->get();
+    }
+    std::unique_ptr<OperandPlan>& mine = m_indirect[{&pipeline, operand}];
+    if (!mine) {
+        mine = std::make_unique<OperandPlan>(**plan);
+        mine->map.beginLists();
+    }
+    return mine.get();
 }
 
 // Whether what a step's index map gives may be something else a step later.

@@ -66,7 +66,7 @@ std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std:
     };
     const auto around = [this](ir::ValueId id) -> const RuntimeValue& { return value(id); };
     const auto blockOf = [&](std::span<const std::int64_t> point) {
-        return map.isPlain() ? map.plainBlock(point) : map.block(point, load, around);
+        return map.isPlain() ? map.plainBlock(point) : map.block(point, load, around, m_mapScratch);
     };
     const auto pointAt = [&](std::int64_t at) {
         moveTo(frame.points[operand], frame.grid, at);
@@ -92,7 +92,7 @@ std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std:
         while (first < step && map.plainBlock(pointAt(first)) >= 0) {
             ++first;
         }
-        reportLeaving(frame, *frame.operands[operand].plan, map.yielded(pointAt(first), around),
+        reportLeaving(frame, *frame.operands[operand].plan, map.yielded(pointAt(first), around, m_mapScratch),
                       first);
         block = 0;
     }

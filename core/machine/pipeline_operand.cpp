@@ -13,12 +13,11 @@
 namespace pallascope::machine {
 
 BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
-                   const WritesTo& writesTo)
-    : m_array(program.type(pipeline.operands[operand]).shape)
+                   const ir::OperandFacts& facts, const WritesTo& writesTo)
+    : m_dims(facts.dims)
+    , m_counts(facts.blockCounts)
+    , m_array(program.type(pipeline.operands[operand]).shape)
 {
-    ir::OperandFacts facts = ir::operandFacts(program, pipeline, operand);
-    m_dims = std::move(facts.dims);
-    m_counts = std::move(facts.blockCounts);
     const ir::Region& map = pipeline.regions[operand + 1];
     std::map<ir::ValueId, Source> known;
     for (std::size_t axis = 0; axis < map.arguments.size(); ++axis) {
@@ -35,7 +34,7 @@ BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, st
         const bool loads = operation.code == ir::OpCode::Get;
         PALLASCOPE_CHECK(operation.results.size() == 1);
         Step step{&operation, {}, {}};
-        m_operands.resize(std::max(m_operands.size(), operation.operands.size()));
+        m_mostOperands = std::max(m_mostOperands, operation.operands.size());
         for (std::size_t i = 0; i < operation.operands.size(); ++i) {
             step.operands.push_back(loads && i == 0 ? Source{} : source(operation.operands[i]));
             step.dtypes.push_back(program.type(operation.operands[i]).dtype);
@@ -52,7 +51,6 @@ BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, st
     for (const ir::ValueId result : map.results) {
         m_results.push_back(source(result));
     }
-    m_values.resize(m_steps.size());
     m_indirect = facts.isIndirect();
     m_arrays.resize(m_indirect ? m_steps.size() : 0);
     m_plain = std::all_of(m_results.begin(), m_results.end(),
@@ -66,7 +64,7 @@ BlockMap::BlockMap(const ir::Program& program, const ir::Operation& pipeline, st
 }
 
 std::int64_t BlockMap::read(const Source& source, std::span<const std::int64_t> gridPoint,
-                            const ValueAround& around) const
+                            const ValueAround& around, const Scratch& scratch) const
 {
     switch (source.kind) {
     case Source::Kind::Argument:
@@ -74,7 +72,7 @@ std::int64_t BlockMap::read(const Source& source, std::span<const std::int64_t> 
     case Source::Kind::Literal:
         return source.value;
     case Source::Kind::Operation:
-        return m_values[static_cast<std::size_t>(source.value)];
+        return scratch.values[static_cast<std::size_t>(source.value)];
     case Source::Kind::Around:
         return static_cast<std::int64_t>(
             around(ir::ValueId{static_cast<std::int32_t>(source.value)}).scalar);
@@ -84,7 +82,7 @@ std::int64_t BlockMap::read(const Source& source, std::span<const std::int64_t> 
 
 RuntimeValue BlockMap::readArray(const Source& source, DType dtype,
                                  std::span<const std::int64_t> gridPoint,
-                                 const ValueAround& around) const
+                                 const ValueAround& around, const Scratch& scratch) const
 {
     if (m_indirect && source.kind == Source::Kind::Operation) {
         return m_arrays[static_cast<std::size_t>(source.value)];
@@ -92,13 +90,15 @@ RuntimeValue BlockMap::readArray(const Source& source, DType dtype,
     if (m_indirect && source.kind == Source::Kind::Around) {
         return around(ir::ValueId{static_cast<std::int32_t>(source.value)});
     }
-    return RuntimeValue::scalarOf(dtype, static_cast<double>(read(source, gridPoint, around)));
+    return RuntimeValue::scalarOf(dtype, static_cast<double>(read(source, gridPoint, around, scratch)));
 }
 
 // The values of all steps.
 void BlockMap::compute(std::span<const std::int64_t> gridPoint, const IndexLoader& load,
-                       const ValueAround& around) const
+                       const ValueAround& around, Scratch& scratch) const
 {
+    scratch.values.resize(std::max(scratch.values.size(), m_steps.size()));
+    scratch.operands.resize(std::max(scratch.operands.size(), m_mostOperands));
     for (std::size_t i = 0; i < m_steps.size(); ++i) {
         const Step& step = m_steps[i];
         const std::size_t count = step.operands.size();
@@ -106,19 +106,20 @@ void BlockMap::compute(std::span<const std::int64_t> gridPoint, const IndexLoade
         if (step.operation->code == ir::OpCode::Get) {
             std::array<std::int64_t, ir::kMostMapOperands> numbers{};
             for (std::size_t k = 0; k < count; ++k) {
-                numbers[k] = read(step.operands[k], gridPoint, around);
+                numbers[k] = read(step.operands[k], gridPoint, around, scratch);
             }
             result = load(*step.operation, {numbers.data(), count});
         } else {
             std::array<RuntimeValue*, ir::kMostMapOperands> operands{};
             for (std::size_t k = 0; k < count; ++k) {
-                operands[k] = &m_operands[k];
+                operands[k] = &scratch.operands[k];
                 if (m_indirect) {
-                    m_operands[k] = readArray(step.operands[k], step.dtypes[k], gridPoint, around);
+                    *operands[k] =
+                        readArray(step.operands[k], step.dtypes[k], gridPoint, around, scratch);
                 } else {
-                    m_operands[k].dtype = step.dtypes[k];
-                    m_operands[k].scalar =
-                        static_cast<double>(read(step.operands[k], gridPoint, around));
+                    *operands[k] = RuntimeValue::scalarOf(
+                        step.dtypes[k],
+                        static_cast<double>(read(step.operands[k], gridPoint, around, scratch)));
                 }
             }
             const std::span<RuntimeValue* const> given(operands.data(), count);
@@ -126,7 +127,7 @@ void BlockMap::compute(std::span<const std::int64_t> gridPoint, const IndexLoade
                 result = evaluate(*step.operation, given, 0);
             }
         }
-        m_values[i] = static_cast<std::int64_t>(result.scalar);
+        scratch.values[i] = static_cast<std::int64_t>(result.scalar);
         if (m_indirect) {
             m_arrays[i] = std::move(result);
         }
@@ -134,42 +135,44 @@ void BlockMap::compute(std::span<const std::int64_t> gridPoint, const IndexLoade
 }
 
 std::optional<Extent> BlockMap::positionOfList(const Source& source,
-                                               const ValueAround& around) const
+                                               const ValueAround& around,
+                                               const Scratch& scratch) const
 {
-    const RuntimeValue value = readArray(source, DType::Int32, {}, around);
+    const RuntimeValue value = readArray(source, DType::Int32, {}, around, scratch);
     const auto* const indices = value.as<std::int32_t>();
     const std::optional<Extent> number =
-        m_lists.numberOf(IndexLists::List(indices, indices + value.elements()));
+        m_lists->numberOf(IndexLists::List(indices, indices + value.elements()));
     m_overfull = !number;
     return number;
 }
 
 std::vector<std::int64_t> BlockMap::yielded(std::span<const std::int64_t> gridPoint,
-                                            const ValueAround& around) const
+                                            const ValueAround& around,
+                                            const Scratch& scratch) const
 {
     std::vector<std::int64_t> indices;
     for (const Source& result : m_results) {
-        indices.push_back(read(result, gridPoint, around));
+        indices.push_back(read(result, gridPoint, around, scratch));
     }
     return indices;
 }
 
 std::int64_t BlockMap::block(std::span<const std::int64_t> gridPoint, const IndexLoader& load,
-                             const ValueAround& around) const
+                             const ValueAround& around, Scratch& scratch) const
 {
-    compute(gridPoint, load, around);
+    compute(gridPoint, load, around, scratch);
     std::int64_t block = 0;
     std::size_t result = 0;
     for (std::size_t axis = 0; axis < m_dims.size(); ++axis) {
         if (m_dims[axis].kind == ir::BlockKind::Indirect) {
-            const std::optional<Extent> list = positionOfList(m_results[result++], around);
+            const std::optional<Extent> list = positionOfList(m_results[result++], around, scratch);
             if (!list) {
                 return -1;
             }
             block = block * m_counts[axis] + *list;
             continue;
         }
-        const std::int64_t index = read(m_results[result++], gridPoint, around);
+        const std::int64_t index = read(m_results[result++], gridPoint, around, scratch);
         if (m_dims[axis].kind == ir::BlockKind::Blocked) { // the usual case, without a call
             if (index < 0 || index >= m_counts[axis]) {
                 return -1;
@@ -178,7 +181,7 @@ std::int64_t BlockMap::block(std::span<const std::int64_t> gridPoint, const Inde
             continue;
         }
         const bool bounded = m_dims[axis].kind == ir::BlockKind::BoundedSlice;
-        const std::int64_t size = bounded ? read(m_results[result++], gridPoint, around) : 0;
+        const std::int64_t size = bounded ? read(m_results[result++], gridPoint, around, scratch) : 0;
         const auto position = ir::positionOf(m_dims[axis], m_array[axis], index, size);
         if (!position) {
             return -1;
@@ -346,7 +349,6 @@ Result<std::shared_ptr<const OperandPlan>> planOperand(const ir::Program& progra
 {
     const auto& params = std::get<ir::PipelineParams>(pipeline.params);
     auto operand = std::make_shared<OperandPlan>(program, pipeline, index, writesTo);
-    operand->facts = ir::operandFacts(program, pipeline, index);
     operand->spec = &params.specs[index];
     operand->blockRef = pipeline.regions[0].arguments[index];
     const ir::Type& array = program.type(pipeline.operands[index]);

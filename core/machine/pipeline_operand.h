@@ -43,15 +43,26 @@ class BlockMap
 {
 public:
     BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
-             const WritesTo& writesTo);
+             const ir::OperandFacts& facts, const WritesTo& writesTo);
+
+    // Room for what a look-up computes on its way: any map may use it.
+    struct Scratch
+    {
+        std::vector<std::int64_t> values;   // of the operations
+        std::vector<RuntimeValue> operands; // of one of them
+    };
 
     // Row-major block number at a grid point; -1 when no element of the block lies in the array, or
     // its list of elements is one too many.
     [[nodiscard]] std::int64_t block(std::span<const std::int64_t> gridPoint,
-                                     const IndexLoader& load, const ValueAround& around) const;
+                                     const IndexLoader& load, const ValueAround& around,
+                                     Scratch& scratch) const;
+
+    // Of an Indirect block: a run has lists of its own, in a plan of its own.
+    void beginLists() { m_lists = std::make_shared<IndexLists>(); }
 
     // Those that block() came across.
-    [[nodiscard]] const IndexLists& lists() const { return m_lists; }
+    [[nodiscard]] const IndexLists& lists() const { return *m_lists; }
 
     [[nodiscard]] bool isOverfull() const { return m_overfull; }
 
@@ -74,9 +85,10 @@ public:
         return block;
     }
 
-    // What it yielded for the last block() or plainBlock(), of that grid point.
+    // What it yielded for the last block() or plainBlock(), of that grid point and with that room.
     [[nodiscard]] std::vector<std::int64_t> yielded(std::span<const std::int64_t> gridPoint,
-                                                    const ValueAround& around) const;
+                                                    const ValueAround& around,
+                                                    const Scratch& scratch) const;
 
     // Loads from memory that something writes meanwhile: its results do not last.
     [[nodiscard]] bool isLive() const { return m_live; }
@@ -105,35 +117,37 @@ private:
     };
 
     [[nodiscard]] std::int64_t read(const Source& source, std::span<const std::int64_t> gridPoint,
-                                    const ValueAround& around) const;
+                                    const ValueAround& around, const Scratch& scratch) const;
     [[nodiscard]] RuntimeValue readArray(const Source& source, DType dtype,
                                          std::span<const std::int64_t> gridPoint,
-                                         const ValueAround& around) const;
+                                         const ValueAround& around, const Scratch& scratch) const;
     [[nodiscard]] std::optional<Extent> positionOfList(const Source& source,
-                                                       const ValueAround& around) const;
+                                                       const ValueAround& around,
+                                                       const Scratch& scratch) const;
     void compute(std::span<const std::int64_t> gridPoint, const IndexLoader& load,
-                 const ValueAround& around) const;
+                 const ValueAround& around, Scratch& scratch) const;
 
     std::vector<Step> m_steps;
     std::vector<Source> m_results;
     std::vector<ir::BlockDim> m_dims;
     std::vector<Extent> m_counts;
     Shape m_array;
-    mutable std::vector<std::int64_t> m_values;   // of the steps, while a block is looked up
-    mutable std::vector<RuntimeValue> m_operands; // of one of them
+    std::size_t m_mostOperands = 0; // of a step
     bool m_live = false, m_plain = false, m_indirect = false;
     std::vector<ir::ValueId> m_filled;
-    mutable std::vector<RuntimeValue> m_arrays; // of the steps of an Indirect block
-    mutable IndexLists m_lists;
+    // Of an Indirect block:
+    mutable std::vector<RuntimeValue> m_arrays; // of the steps
+    std::shared_ptr<IndexLists> m_lists;
     mutable bool m_overfull = false;
 };
 
-// What does not change while the pipeline runs.
+// What no run of the pipeline changes, but for the lists of an Indirect block.
 struct OperandPlan
 {
     OperandPlan(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
                 const WritesTo& writesTo)
-        : map(program, pipeline, operand, writesTo)
+        : facts(ir::operandFacts(program, pipeline, operand))
+        , map(program, pipeline, operand, facts, writesTo)
     {}
 
     ir::OperandFacts facts;

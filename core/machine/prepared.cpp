@@ -66,6 +66,33 @@ RefUses::RefUses(const ir::Program& program, const NeededSet& needed)
     });
 }
 
+namespace {
+
+OperandPlans operandPlans(const ir::Program& program, const chip::Chip& chip,
+                          const AgentLayout& layout, const NeededSet& needed, const RefUses& uses)
+{
+    // Another agent may write at any time.
+    const bool isAlone = layout.devices * layout.perDevice() == 1;
+    OperandPlans plans;
+    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
+        const std::vector<bool> inside = writtenRoots(program, *pipeline, needed);
+        const auto writesTo = [&](ir::ValueId ref) {
+            const auto root = static_cast<std::size_t>(needed.root(ref).index);
+            if (!uses.written[root]) {
+                return Writes::Never;
+            }
+            return isAlone && !inside[root] ? Writes::Before : Writes::During;
+        };
+        const std::size_t count = std::get<ir::PipelineParams>(pipeline->params).specs.size();
+        for (std::size_t i = 0; i < count; ++i) {
+            plans.try_emplace({pipeline, i}, planOperand(program, *pipeline, i, chip, writesTo));
+        }
+    }
+    return plans;
+}
+
+} // namespace
+
 Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program, const chip::Chip& chip,
                                                 ValueMode values, bool rows)
 {
@@ -92,9 +119,10 @@ Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program, cons
     }
     std::vector<trace::Finding> findings = staticFindings(program, chip, *plan, *description);
     RefUses uses(program, needed);
+    OperandPlans operands = operandPlans(program, chip, layout, needed, uses);
     return std::make_shared<const Prepared>(
         Prepared{program, chip, values, rows, std::move(needed), std::move(slots),
-                 std::move(constants), std::move(uses), std::move(layout), std::move(*plan), std::move(*description),
+                 std::move(constants), std::move(uses), std::move(layout), std::move(*plan), std::move(operands), std::move(*description),
                  std::move(findings)});
 }
 

@@ -5,9 +5,13 @@
 #include "core/machine/agent_layout.h"
 #include "core/machine/description.h"
 #include "core/machine/needed.h"
+#include "core/machine/pipeline_operand.h"
 #include "core/machine/plan.h"
 #include "core/machine/run.h"
 
+#include <map>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace pallascope::machine {
@@ -25,6 +29,10 @@ struct RefUses
     std::vector<ir::ValueId> seen;       // by ValueId: of a view the ref that it sees
 };
 
+// By pipeline and number of its operand; the error is that of a run that comes to the pipeline.
+using OperandPlans = std::map<std::pair<const ir::Operation*, std::size_t>,
+                              Result<std::shared_ptr<const OperandPlan>>>;
+
 struct Prepared
 {
     const ir::Program& program;
@@ -37,6 +45,7 @@ struct Prepared
     RefUses uses;
     AgentLayout layout;
     Plan plan;
+    OperandPlans operandPlans;
     Description description;
     std::vector<trace::Finding> findings; // before anything runs
 };

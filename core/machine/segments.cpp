@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace pallascope::machine {
 
@@ -166,10 +167,8 @@ void Engine::execute(const Evaluation& evaluation)
 // Values that were used for the last time give their storage back.
 void Engine::release(const ir::Operation& operation, std::uint32_t dying)
 {
-    for (std::size_t i = 0; i < std::min(operation.operands.size(), kDyingBits); ++i) {
-        if (((dying >> i) & 1U) != 0) {
-            value(operation.operands[i]).drop();
-        }
+    for (std::uint32_t rest = dying; rest != 0; rest &= rest - 1) {
+        value(operation.operands[static_cast<std::size_t>(std::countr_zero(rest))]).drop();
     }
 }
 
