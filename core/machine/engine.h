@@ -152,15 +152,9 @@ private:
 
     [[nodiscard]] bool yields() const { return isOvertaken() || pauses(); }
 
-    [[nodiscard]] RuntimeValue& value(ir::ValueId id)
-    {
-        return m_agent->values[m_slots.of(id)];
-    }
+    [[nodiscard]] RuntimeValue& value(ir::ValueId id) { return m_agent->values[m_slots.of(id)]; }
 
-    [[nodiscard]] RefBinding& binding(ir::ValueId ref)
-    {
-        return m_agent->refs[m_slots.of(ref)];
-    }
+    [[nodiscard]] RefBinding& binding(ir::ValueId ref) { return m_agent->refs[m_slots.of(ref)]; }
 
     [[nodiscard]] Buffer undefined(DType dtype, Shape shape) const // nothing in it is defined
     {
@@ -237,7 +231,8 @@ private:
     void write(Flight& flight);
     void dropFlights(SlabRange buffers);
     [[nodiscard]] bool isOnItsWay(std::int32_t buffer) const;
-    void launch(Flight&& flight, std::int32_t link);
+    [[nodiscard]] Flight& newFlight(std::int32_t link);
+    void launch(Flight& flight);
     void landHeld(std::int32_t copy);
     void landHeld(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent);
     void awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent);
@@ -414,6 +409,7 @@ private:
     bool m_detects;              // races are looked for
     bool m_isAlone;              // no other agent can race with the one that runs all
     BlockMap::Scratch m_mapScratch;
+    Flight m_flight; // that is launched at once
     // Of operands whose blocks are Indirect: with the lists of this run.
     std::map<OperandPlans::key_type, std::unique_ptr<OperandPlan>> m_indirect;
     // Of an output of a pipeline: the operation, its operand, the array's buffer and where in it.

@@ -126,8 +126,17 @@ void Engine::write(Flight& flight)
     }
 }
 
+// A copy on a link, to be filled in for launch(): where it stays, if that is known.
+Flight& Engine::newFlight(std::int32_t link)
+{
+    if (m_options.settings.dmaExecutionMode == DmaMode::Timed) {
+        return m_state.flights[static_cast<std::size_t>(link)].emplace_back();
+    }
+    return m_flight = {};
+}
+
 // What a copy does to memory, as dma_execution_mode says; its times are the same in all modes.
-void Engine::launch(Flight&& flight, std::int32_t link)
+void Engine::launch(Flight& flight)
 {
     switch (m_options.settings.dmaExecutionMode) {
     case DmaMode::Timed:
@@ -135,7 +144,6 @@ void Engine::launch(Flight&& flight, std::int32_t link)
             && m_state.memory[flight.array.buffer].isConstant) {
             read(flight); // it will not hold anything else when the copy starts
         }
-        m_state.flights[static_cast<std::size_t>(link)].push_back(std::move(flight));
         return;
     case DmaMode::Eager:
         read(flight);

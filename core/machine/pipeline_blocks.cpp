@@ -92,8 +92,8 @@ std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std:
         while (first < step && map.plainBlock(pointAt(first)) >= 0) {
             ++first;
         }
-        reportLeaving(frame, *frame.operands[operand].plan, map.yielded(pointAt(first), around, m_mapScratch),
-                      first);
+        reportLeaving(frame, *frame.operands[operand].plan,
+                      map.yielded(pointAt(first), around, m_mapScratch), first);
         block = 0;
     }
     if (!frame.isLiveAt(operand)) { // what a body stores shows at the next look
@@ -130,20 +130,21 @@ std::int32_t Engine::startCopy(PipelineFrame& frame, std::size_t index, std::int
         checkOverlap(operand, block, slot, out, copy, rowOf(frame));
     }
     if (operand.contents) {
-        Flight flight{.start = service->start,
-                      .end = service->end,
-                      .out = out,
-                      .step = rowOf(frame),
-                      .copy = copy,
-                      .operand = &plan,
-                      .slotBuffer = operand.firstSlot + slot,
-                      .block = block,
-                      .array = operand.array};
+        Flight& flight = newFlight(link);
+        flight.start = service->start;
+        flight.end = service->end;
+        flight.out = out;
+        flight.step = rowOf(frame);
+        flight.copy = copy;
+        flight.operand = &plan;
+        flight.slotBuffer = operand.firstSlot + slot;
+        flight.block = block;
+        flight.array = operand.array;
         if (const Memory& slotMemory = m_state.memory[flight.slotBuffer]; out) {
             flight.explained = slotMemory.explained;
             flight.location = slotMemory.undefinedBy;
         }
-        launch(std::move(flight), link);
+        launch(flight);
     }
     return copy;
 }

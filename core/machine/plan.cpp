@@ -209,7 +209,7 @@ void Planner::findDying(const ir::Region& region, BlockPlan& block) const
     };
 
     std::map<ir::ValueId, Use> last;
-    std::map<ir::ValueId, bool> defined;
+    std::set<ir::ValueId> defined;
     const auto passOver = [&](const Evaluation& evaluation, const ir::Operation& operation,
                               std::uint32_t& dying) {
         const auto& operands = operation.operands;
@@ -221,8 +221,9 @@ void Planner::findDying(const ir::Region& region, BlockPlan& block) const
             }
         }
         for (const ir::ValueId result : operation.results) {
-            if (m_program.type(result).shape.rank() > 0) { // numbers have no storage
-                defined[result] = true;
+            const ir::Type& type = m_program.type(result);
+            if (!type.isRef() && !type.isScalar()) { // those have no storage
+                defined.insert(result);
             }
         }
     };

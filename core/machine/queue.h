@@ -1,5 +1,5 @@
-// Things that come at the end, mostly, and go at the front. Like a deque, but the memory stays while
-// things come and go.
+// Things that come at the end, mostly, and go at the front. Like a deque, but the memory stays
+// while things come and go.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ public:
 
     [[nodiscard]] const T& front() const { return m_items[m_first]; }
 
-    void push_back(T&& item) { m_items.push_back(std::move(item)); }
+    T& emplace_back() { return m_items.emplace_back(); }
 
     // Before `place`, which is an iterator of this queue.
     template<class Iterator>

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <vector>
 
 namespace pallascope::machine {
@@ -34,7 +35,8 @@ public:
     void release(SlabRange range)
     {
         for (std::int32_t i = range.first; i < range.first + range.count; ++i) {
-            (*this)[i] = T{};
+            std::destroy_at(&(*this)[i]);
+            std::construct_at(&(*this)[i]);
         }
         m_free[range.count].push_back(range.first);
     }

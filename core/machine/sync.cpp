@@ -174,14 +174,17 @@ void Engine::startDma(const ir::Operation& operation)
                        std::move(signal));
     }
     if (m_needed.needsContents(to) && !(listed && rows.empty())) {
-        Flight flight{
-            .start = service->start, .end = service->end, .step = m_agent->step, .copy = copy};
+        Flight& flight = newFlight(link);
+        flight.start = service->start;
+        flight.end = service->end;
+        flight.step = m_agent->step;
+        flight.copy = copy;
         flight.source = std::move(source);
         flight.target = std::move(target);
         flight.rows = std::move(rows);
         flight.adds = params.add;
         flight.location = operation.location;
-        launch(std::move(flight), link);
+        launch(flight);
     }
 }
 

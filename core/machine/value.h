@@ -78,6 +78,7 @@ struct RuntimeValue
         shape = {};
         data.reset();
         shadow = {};
+        pitch = 0;
     }
 
     [[nodiscard]] static RuntimeValue scalarOf(DType dtype, double value);

@@ -17,18 +17,46 @@ bool sameBits(const Array& a, const Array& b)
 
 TEST(MemoryLimit, countsTheArraysThatExistAndIsPerScope)
 {
-    const MemoryLimit outer(Bytes(1000));
-    Array kept = makeArray(DType::Int8, {400});
+    const MemoryLimit outer(Bytes(100'000));
+    Array kept = makeArray(DType::Int8, {40'000});
     {
-        const MemoryLimit inner(Bytes(500));
-        Array first = makeArray(DType::F32, {100});
-        EXPECT_THROW((void)makeArray(DType::F32, {100}), MemoryLimitReached);
+        const MemoryLimit inner(Bytes(50'000));
+        Array first = makeArray(DType::F32, {10'000});
+        EXPECT_THROW((void)makeArray(DType::F32, {10'000}), MemoryLimitReached);
         first.data.reset();
-        kept = makeArray(DType::F32, {100}); // room again; outlives its scope
+        kept = makeArray(DType::F32, {10'000}); // room again; outlives its scope
     }
-    EXPECT_NO_THROW((void)makeArray(DType::F32, {250}));
-    EXPECT_THROW((void)makeArray(DType::F32, {251}), std::bad_alloc);
-    EXPECT_EQ(kept.byteCount(), 400);
+    EXPECT_NO_THROW((void)makeArray(DType::F32, {25'000}));
+    EXPECT_THROW((void)makeArray(DType::F32, {25'001}), std::bad_alloc);
+    EXPECT_EQ(kept.byteCount(), 40'000);
+}
+
+// Small arrays are counted with what it takes to share them.
+TEST(MemoryLimit, countsSmallArraysAsWell)
+{
+    for (const std::int64_t size : {0, 1, 4, 15, 16, 17, 1000, 1024, 1025}) {
+        std::vector<SharedBytes> last; // outlives its limit
+        for (int round = 0; round < 2; ++round) {
+            const MemoryLimit limit(Bytes(100'000));
+            std::vector<SharedBytes> arrays;
+            try {
+                while (arrays.size() < 100'000) {
+                    arrays.push_back(allocateBytes(size));
+                    std::memset(arrays.back().get(), round, static_cast<std::size_t>(size));
+                    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(arrays.back().get()) % 16, 0U);
+                }
+                ADD_FAILURE() << "no limit for arrays of " << size;
+            } catch (const MemoryLimitReached&) {
+            }
+            const auto count = static_cast<std::int64_t>(arrays.size());
+            EXPECT_LE(count * size, 100'000);
+            EXPECT_GE(count * (size + 64), 100'000 - 2000) << size; // not much more than their own
+            if (round > 0) {
+                EXPECT_EQ(arrays.size(), last.size());
+            }
+            last = std::move(arrays);
+        }
+    }
 }
 
 // A large array takes the memory of one of its size that was freed, and no array that lives does.

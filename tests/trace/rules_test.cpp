@@ -102,7 +102,8 @@ const std::vector<Breach>& breaches()
              b.info.operands.edit()[1].elementAxes = {2};
              b.info.operands.edit()[1].elementPads = {0};
          }},
-        {"has 1 element axes, 0 paddings", [](B b) { b.info.operands.edit()[1].elementAxes = {0}; }},
+        {"has 1 element axes, 0 paddings",
+         [](B b) { b.info.operands.edit()[1].elementAxes = {0}; }},
         {"0 paddings and 1 slice axes", [](B b) { b.info.operands.edit()[1].sliceAxes = {-1}; }},
         {"follows grid axis 3 of 3", [](B b) { b.info.operands.edit()[1].gridAxes[0] = 3; }},
         {"belongs to pipeline 1", [](B b) { b.info.operands.edit()[0].pipeline = 1; }},
@@ -169,13 +170,16 @@ TEST(TraceRules, aSoundTracePassesAndKeepsItsRows)
     EXPECT_EQ((*trace)->steps().size(), 512U);
 }
 
-TEST(TraceRules, everyBrokenRuleIsNamedWithItsRow)
+// `isKnown`: what the breach leaves as it was is known to be right.
+void expectBreachesNamed(bool isKnown)
 {
     for (const Breach& breach : breaches()) {
         SCOPED_TRACE(breach.says);
         TraceBuilder builder = test::mainJobBuilder(2048);
+        const Info before = builder.info;
         breach.commit(builder);
-        const Result<std::shared_ptr<const Trace>> trace = std::move(builder).finish();
+        const Result<std::shared_ptr<const Trace>> trace =
+            std::move(builder).finish(isKnown ? &before : nullptr);
         if (trace) {
             ADD_FAILURE() << "was let through";
             continue;
@@ -184,6 +188,16 @@ TEST(TraceRules, everyBrokenRuleIsNamedWithItsRow)
             << trace.error().message;
         EXPECT_EQ(trace.error().kind, ErrorKind::User);
     }
+}
+
+TEST(TraceRules, everyBrokenRuleIsNamedWithItsRow)
+{
+    expectBreachesNamed(false);
+}
+
+TEST(TraceRules, everyBrokenRuleIsNamedWhereTheRestIsKnown)
+{
+    expectBreachesNamed(true);
 }
 
 // The synthetic main job against the counts that the kernel's arithmetic gives.
