@@ -135,14 +135,25 @@ void buildBuiltIn(Sweep& sweep)
     };
 }
 
-// What is in a file is fixed: only the file and chips can vary. All their bytes.
+// A part at a time: the arrays of kernels are large.
+Status addFile(const std::string& path, study::Fingerprint& contents)
+{
+    std::ifstream file(path, std::ios::binary);
+    std::vector<char> part(std::size_t{1} << 20U);
+    while (file.read(part.data(), static_cast<std::streamsize>(part.size())) || file.gcount() > 0) {
+        contents.add({part.data(), static_cast<std::size_t>(file.gcount())});
+    }
+    return file.eof() ? Status(Done{}) : Status(userError("Cannot read \"" + path + "\"."));
+}
+
+// What is in a file is fixed: only the file and chips can vary. The fingerprint of them all.
 Result<std::string> takeFiles(const SweepCommand& command, Sweep& sweep)
 {
     study::Parameters given = sweep.fixed;
     for (const study::Axis& axis : sweep.plan.axes) {
         given.emplace(axis.name, axis.values.front());
     }
-    std::string bytes;
+    study::Fingerprint contents;
     for (const std::string& path : command.kernels) {
         if (command.kernels.size() > 1 && kernels::find(path) != nullptr) {
             return userError(path + " is built in; one such kernel, or files, is right.");
@@ -154,11 +165,9 @@ Result<std::string> takeFiles(const SweepCommand& command, Sweep& sweep)
         if (!sweep.files.try_emplace(path, choice->program, makeInputs(*choice, false)).second) {
             return userError("The file " + path + " is named twice; once is right.");
         }
-        const Result<std::string> content = readTextFile(path);
-        if (!content) {
-            return content.error();
+        if (Status status = addFile(path, contents); !status) {
+            return status.error();
         }
-        bytes += *content;
     }
     if (command.kernels.size() > 1) {
         sweep.plan.axes = {{kFileAxis, command.kernels}};
@@ -174,7 +183,7 @@ Result<std::string> takeFiles(const SweepCommand& command, Sweep& sweep)
     sweep.plan.inputs = [fileOf](const study::Parameters& parameters) {
         return fileOf(parameters).inputs;
     };
-    return bytes;
+    return contents.text();
 }
 
 Result<Sweep> sweepOf(const SweepCommand& command)
@@ -198,13 +207,13 @@ Result<Sweep> sweepOf(const SweepCommand& command)
         return settings.error();
     }
     sweep.plan.settings = *settings;
-    std::string file; // its bytes
+    std::string file; // its fingerprint
     if (sweep.kernel == nullptr) {
-        Result<std::string> bytes = takeFiles(command, sweep);
-        if (!bytes) {
-            return bytes.error();
+        const Result<std::string> contents = takeFiles(command, sweep);
+        if (!contents) {
+            return contents.error();
         }
-        file = std::move(*bytes);
+        file = *contents;
     } else if (Status names = checkNames(sweep); !names) {
         return names.error();
     } else {

@@ -28,10 +28,7 @@ void moveTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step)
 RuntimeValue Engine::loadIndex(const ir::Operation& get, std::span<const std::int64_t> indices)
 {
     for (std::size_t i = 1; i < indices.size(); ++i) {
-        RuntimeValue& index = value(get.operands[i]);
-        index.dtype = DType::Int32;
-        index.scalar = static_cast<double>(indices[i]);
-        index.shadow = Shadow::allDefined();
+        value(get.operands[i]).becomeScalar(DType::Int32, static_cast<double>(indices[i]));
     }
     land(m_agent->time); // copies by hand that ended by now may have brought it
     if (const std::optional<std::int64_t> element = elementOf(get)) {

@@ -117,7 +117,7 @@ void BlockMap::compute(std::span<const std::int64_t> gridPoint, const IndexLoade
                     *operands[k] =
                         readArray(step.operands[k], step.dtypes[k], gridPoint, around, scratch);
                 } else {
-                    *operands[k] = RuntimeValue::scalarOf(
+                    operands[k]->becomeScalar(
                         step.dtypes[k],
                         static_cast<double>(read(step.operands[k], gridPoint, around, scratch)));
                 }

@@ -119,9 +119,7 @@ void Engine::execute(const Evaluation& evaluation)
         const std::int64_t offset = grid.offset.empty() ? 0 : grid.offset[axis];
         const std::int64_t number =
             operation.code == OpCode::ProgramId ? grid.here.point[axis] + offset : grid.grid[axis];
-        RuntimeValue& result = value(operation.results[0]);
-        result.dtype = DType::Int32;
-        result.scalar = static_cast<double>(number);
+        value(operation.results[0]).becomeScalar(DType::Int32, static_cast<double>(number));
         return;
     }
     case OpCode::AxisIndex:

@@ -81,6 +81,16 @@ struct RuntimeValue
         pitch = 0;
     }
 
+    // A defined number, without a value made on the way.
+    void becomeScalar(DType type, double number)
+    {
+        if (!isScalar() || !shadow.all()) {
+            drop();
+        }
+        dtype = type;
+        scalar = number;
+    }
+
     [[nodiscard]] static RuntimeValue scalarOf(DType dtype, double value);
     [[nodiscard]] static RuntimeValue arrayOf(DType dtype, Shape shape); // uninitialised data
     [[nodiscard]] static RuntimeValue zeros(DType dtype, Shape shape);

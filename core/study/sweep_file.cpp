@@ -15,15 +15,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "pallascope.sweep";
 
-std::string fingerprint(const std::string& text)
-{
-    std::uint64_t hash = 0xcbf2'9ce4'8422'2325U; // FNV-1a
-    for (const char c : text) {
-        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3U;
-    }
-    return fmt::format("{:016x}", hash);
-}
-
 std::string joined(const std::vector<std::string>& words)
 {
     std::string text;
@@ -123,14 +114,27 @@ std::string aligned(const std::vector<std::vector<std::string>>& table)
 
 } // namespace
 
+void Fingerprint::add(std::string_view bytes)
+{
+    for (const char c : bytes) {
+        m_hash = (m_hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3U;
+    }
+}
+
+std::string Fingerprint::text() const
+{
+    return fmt::format("{:016x}", m_hash);
+}
+
 SweepSubject subjectOf(const std::string& kernel, const Parameters& fixed,
                        const std::string& version, const machine::Settings& settings,
-                       const std::vector<chip::Chip>& chips, const std::string& kernelFile)
+                       const std::vector<chip::Chip>& chips, const std::string& fileFingerprint)
 {
-    SweepSubject subject{kernel, fixed, version, machine::namesOf(settings), {}, {}};
-    subject.file = kernelFile.empty() ? "" : fingerprint(kernelFile);
+    SweepSubject subject{kernel, fixed, version, machine::namesOf(settings), {}, fileFingerprint};
     for (const chip::Chip& chip : chips) {
-        subject.chips[chip.name] = fingerprint(chip.json);
+        Fingerprint fingerprint;
+        fingerprint.add(chip.json);
+        subject.chips[chip.name] = fingerprint.text();
     }
     return subject;
 }

@@ -4,7 +4,20 @@
 
 #include "core/study/sweep.h"
 
+#include <string_view>
+
 namespace pallascope::study {
+
+// A short text that tells contents of files apart.
+class Fingerprint
+{
+public:
+    void add(std::string_view bytes); // what follows those before
+    [[nodiscard]] std::string text() const;
+
+private:
+    std::uint64_t m_hash = 0xcbf2'9ce4'8422'2325U; // FNV-1a
+};
 
 // What a file's rows are of; a sweep takes over only rows of the same.
 struct SweepSubject
@@ -14,14 +27,14 @@ struct SweepSubject
     std::string version;
     Parameters settings;                      // of the machine
     std::map<std::string, std::string> chips; // fingerprint of each chip's file, by name
-    std::string file;                         // that of the kernel's file; empty: built in
+    std::string file;                         // that of the kernel's files; empty: built in
     bool operator==(const SweepSubject&) const = default;
 };
 
 [[nodiscard]] SweepSubject subjectOf(const std::string& kernel, const Parameters& fixed,
                                      const std::string& version, const machine::Settings& settings,
                                      const std::vector<chip::Chip>& chips,
-                                     const std::string& kernelFile = {}); // its bytes
+                                     const std::string& fileFingerprint = {});
 
 [[nodiscard]] std::string toText(const SweepPlan& plan, const std::vector<SweepRow>& rows);
 [[nodiscard]] std::string toCsv(const SweepPlan& plan, const std::vector<SweepRow>& rows);

@@ -64,6 +64,20 @@ class KernelFiles(unittest.TestCase):
                          [3 * n for n in numbers])
         self.assertFalse(json.loads(result.stdout)["result"]["checked"])
 
+    def test_a_sweep_takes_large_files_and_knows_them_again(self):
+        path, rows = self.folder / "k.pallascope", self.folder / "rows.json"
+        small = ("-p", "m=512", "-p", "bm=256", "-p", "n=512", "-p", "k=512")
+        self.assertEqual(run("save", "matmul", *small, "-o", path).returncode, 0)
+        with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as archive:
+            archive.writestr("notes.txt", bytes(65 << 20))
+        swept = run("sweep", path, "--save", rows)
+        self.assertEqual(swept.returncode, 0, swept.stderr)
+        self.assertEqual(run("sweep", path, "--resume", rows).returncode, 0)
+        with path.open("r+b") as file:
+            file.seek(60 << 20)
+            file.write(b"x")
+        self.assertEqual(run("sweep", path, "--resume", rows).returncode, 2)
+
     def test_a_saved_kernel_is_the_kernel(self):
         parameters = ("-p", "m=512", "-p", "bm=256", "-p", "n=512", "-p", "k=512")
         printed = run("print", "matmul", *parameters).stdout
