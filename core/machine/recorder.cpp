@@ -61,6 +61,7 @@ Recorder::Recorder(const Description& description, Keeps keeps)
         makeRoom(builder.segments, kFew);
         makeRoom(builder.copies, kFew);
         makeRoom(builder.waits, kFew);
+        room(kFew, builder.waits.semaphore, builder.waits.operation);
         makeRoom(builder.signals, kFew);
     }
     if (keeps == Keeps::Sums) {
@@ -193,13 +194,17 @@ void Recorder::addWait(const Awaited& awaited, std::int32_t agent, std::int32_t 
         return;
     }
     trace::Waits& waits = builder.waits;
+    const auto add = [&](std::vector<std::int32_t>& column, std::int32_t value) {
+        if (column.size() < waits.size()) { // of the rows before the first one that has it
+            column.resize(waits.size(), trace::kNone);
+        }
+        column.push_back(value);
+    };
     if (!builder.info.semaphores.empty()) {
-        waits.semaphore.resize(waits.size(), trace::kNone); // of the rows before the first one
-        waits.semaphore.push_back(awaited.semaphore);
+        add(waits.semaphore, awaited.semaphore);
     }
     if (awaited.operation != trace::kNone || !waits.operation.empty()) {
-        waits.operation.resize(waits.size(), trace::kNone); // likewise
-        waits.operation.push_back(awaited.operation);
+        add(waits.operation, awaited.operation);
     }
     waits.copy.push_back(awaited.copy);
     waits.agent.push_back(agent);
