@@ -22,12 +22,11 @@ struct MemoryLimit::Account
         : most(limit.value())
     {}
 
-    void take(std::int64_t bytes)
+    void check(std::int64_t bytes) const // before they are allocated and counted
     {
         if (bytes > most - (held - kOfLimit)) {
             throw MemoryLimitReached();
         }
-        held += bytes;
     }
 
     void giveBack(std::int64_t bytes) // not 0
@@ -162,10 +161,6 @@ void release(std::byte* bytes, std::int64_t count)
     }
 }
 
-} // namespace
-
-namespace {
-
 // Small arrays lie behind the count of those who share them, in one block of memory.
 constexpr std::int64_t kSmall = 1 << 10;
 
@@ -192,8 +187,10 @@ struct Counted // the allocator of blocks that an account counts
 
     [[nodiscard]] T* allocate(std::size_t count)
     {
-        account->take(bytesOf(count));
-        return std::allocator<T>().allocate(count);
+        account->check(bytesOf(count));
+        T* const allocated = std::allocator<T>().allocate(count);
+        account->held += bytesOf(count);
+        return allocated;
     }
 
     void deallocate(T* freed, std::size_t count)
@@ -231,8 +228,10 @@ SharedBytes allocateBytes(std::int64_t count)
     if (t_account == nullptr) {
         return {allocate(count), [count](std::byte* freed) { release(freed, count); }};
     }
-    t_account->take(count);
-    return {allocate(count), [account = t_account, count](std::byte* freed) {
+    t_account->check(count);
+    std::byte* const bytes = allocate(count);
+    t_account->held += count;
+    return {bytes, [account = t_account, count](std::byte* freed) {
                 release(freed, count);
                 account->giveBack(count);
             }};

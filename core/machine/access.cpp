@@ -189,8 +189,8 @@ std::optional<std::int64_t> Engine::elementOf(const ir::Operation& get)
         if (index < 0 || index >= extents[axis]) {
             return {};
         }
-        element = ref.whole ? element * extents[axis] + index
-                            : element + index * ref.view.strides[axis];
+        element =
+            ref.whole ? element * extents[axis] + index : element + index * ref.view.strides[axis];
         ++axis;
     }
     return element;

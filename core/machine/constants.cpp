@@ -22,8 +22,7 @@ Constants::Constants(const ir::Program& program, const NeededSet& needed, const 
         const ir::Value& value = program.values[i];
         if (const ir::ValueId id{static_cast<std::int32_t>(i)};
             value.literal && !slots.isIdle(id)) {
-            m_values[slots.of(id)] =
-                RuntimeValue::scalarOf(value.type.dtype, *value.literal);
+            m_values[slots.of(id)] = RuntimeValue::scalarOf(value.type.dtype, *value.literal);
             m_known[i] = true;
         }
     }
@@ -34,8 +33,7 @@ Constants::Constants(const ir::Program& program, const NeededSet& needed, const 
     });
 }
 
-void Constants::fold(const ir::Program& program, const ir::Operation& operation,
-                     const Slots& slots)
+void Constants::fold(const ir::Program& program, const ir::Operation& operation, const Slots& slots)
 {
     const auto elements = [&](ir::ValueId id) { return program.type(id).shape.elements(); };
     const auto isLarge = [&](ir::ValueId id) { return elements(id) > kMostElements; };

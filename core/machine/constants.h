@@ -35,7 +35,7 @@ private:
 
     std::vector<RuntimeValue> m_values; // by slot
     std::vector<bool> m_known;          // by ValueId
-    std::int64_t m_elements = 0; // of all that were computed
+    std::int64_t m_elements = 0;        // of all that were computed
 };
 
 } // namespace pallascope::machine

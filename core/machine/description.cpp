@@ -231,7 +231,9 @@ Status Description::describePipeline(const ir::Program& program, const ir::Opera
                  pads,
                  sliceAxes});
             if (facts.isIndirect()) { // none so far
-                info.operands.edit().back().blockCounts[static_cast<std::size_t>(facts.indirectAxis)] = 0;
+                info.operands.edit()
+                    .back()
+                    .blockCounts[static_cast<std::size_t>(facts.indirectAxis)] = 0;
             }
         }
         for (std::int32_t slot = 0; slot < entry.slots; ++slot) {
@@ -239,7 +241,7 @@ Status Description::describePipeline(const ir::Program& program, const ir::Opera
             const std::string name =
                 scratch ? entry.name : entry.name + "\u00b7" + std::to_string(slot);
             info.buffers.edit().push_back({name, scratch ? -1 : operand, slot, entry.memory, next,
-                                    entry.slotBytes, type.dtype, type.shape});
+                                           entry.slotBytes, type.dtype, type.shape});
             next += entry.slotBytes;
         }
     }

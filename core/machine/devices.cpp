@@ -233,8 +233,8 @@ void Engine::forgetBindings(SlabRange buffers)
 {
     for (std::size_t i = 0; m_layout.devices > 1 && i < m_agent->refs.size(); ++i) {
         RefBinding& ref = m_agent->refs[i];
-        if (!ir::isSemaphore(*m_program.type(m_slots.refs()[i]).space) && buffers.first <= ref.buffer
-            && ref.buffer < buffers.first + buffers.count) {
+        if (!ir::isSemaphore(*m_program.type(m_slots.refs()[i]).space)
+            && buffers.first <= ref.buffer && ref.buffer < buffers.first + buffers.count) {
             ref = {};
         }
     }

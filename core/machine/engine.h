@@ -136,7 +136,6 @@ private:
     void enterControl(const PlanItem& item);
     void enterScope(const PlanItem& item);
     void allocate(const std::vector<ir::ValueId>& refs, Owned& owned);
-    void allocateSemaphores(ir::ValueId ref, Owned& owned);
     void release(const Owned& owned);
     void assign(const std::vector<ir::ValueId>& to, const std::vector<ir::ValueId>& from,
                 std::size_t skip);
@@ -229,6 +228,8 @@ private:
     [[nodiscard]] Buffer cutBlock(const OperandPlan& operand, const RefBinding& array,
                                   std::int64_t block);
     void write(Flight& flight);
+    void writeRows(Flight& flight);
+    void put(const RefBinding& to, RuntimeValue elements, bool adds);
     void dropFlights(SlabRange buffers);
     [[nodiscard]] bool isOnItsWay(std::int32_t buffer) const;
     [[nodiscard]] Flight& newFlight(std::int32_t link);
@@ -237,17 +238,22 @@ private:
     void landHeld(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent);
     void awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent);
 
-    // sync.cpp
-    void runSync(const PlanItem& item);
+    // hand_copies.cpp
+    struct HandCopy;
     void startDma(const ir::Operation& operation);
+    [[nodiscard]] bool locate(HandCopy& copy);
+    [[nodiscard]] bool serve(HandCopy& copy);
+    [[nodiscard]] Access accessOf(const HandCopy& copy, bool writes);
+    void signalEnds(const HandCopy& copy);
     // The rows that a copy lists, those of either end; nothing where the run ends with a finding.
     using Rows = std::vector<std::pair<RefBinding, RefBinding>>;
     [[nodiscard]] std::optional<Rows>
     listedRows(const ir::Operation& operation, const RefBinding& source, const RefBinding& target);
-    void writeRows(Flight& flight);
-    void put(const RefBinding& to, RuntimeValue elements, bool adds);
     void dropPadding(ir::ValueId from, ir::ValueId to, RefBinding& source, RefBinding& target);
     void waitForDma(const ir::Operation& operation);
+
+    // sync.cpp
+    void runSync(const PlanItem& item);
     void signalByHand(const ir::Operation& operation);
     void wait(const ir::Operation& operation, std::int32_t semaphore, std::int64_t amount,
               bool decrement);
@@ -255,9 +261,12 @@ private:
     void add(std::int32_t semaphore, std::int64_t amount, Picoseconds at);
     void deliver(const Signal& signal);
     void delay(const ir::Operation& operation);
+    [[nodiscard]] std::int32_t semaphoreOf(const Agent& agent, ir::ValueId ref) const;
+
+    // semaphores.cpp
+    void allocateSemaphores(ir::ValueId ref, Owned& owned);
     void bindBarrier(const ir::Operation& operation);
     [[nodiscard]] std::int32_t barrier(std::int32_t collectiveId, std::int32_t agent);
-    [[nodiscard]] std::int32_t semaphoreOf(const Agent& agent, ir::ValueId ref) const;
     [[nodiscard]] bool isExplained(const Semaphore& semaphore) const;
     void closeSemaphores(SlabRange semaphores);
 

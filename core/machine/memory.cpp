@@ -94,56 +94,6 @@ void Buffer::touch(const StridedView& view)
     m_changed.include(span);
 }
 
-void Buffer::save()
-{
-    if (m_saved && m_changed.empty()) {
-        return;
-    }
-    closeGaps();
-    const auto pages = [&](const SharedBytes& bytes, const Pages* before, std::int64_t size) {
-        const std::int64_t count = m_shape.elements() * size;
-        if (!bytes) {
-            return Pages();
-        }
-        return before == nullptr || before->count() != count
-                   ? Pages(bytes, count)
-                   : before->next(bytes.get(), {m_changed.first * size, m_changed.last * size});
-    };
-    m_saved = std::make_shared<Saved>(
-        Saved{pages(m_data, m_saved ? &m_saved->data : nullptr, dtypeBytes(m_dtype)),
-              pages(m_shadow.mask, m_saved ? &m_saved->mask : nullptr, 1)});
-    m_changed = {};
-}
-
-void Buffer::fold()
-{
-    PALLASCOPE_CHECK(m_saved && m_changed.empty());
-    m_data.reset();
-    m_shadow.mask.reset();
-}
-
-void Buffer::unfold(Buffer&& other)
-{
-    const bool same = other.m_dtype == m_dtype && other.m_shape == m_shape && other.m_saved;
-    const auto restored = [&](const Pages& pages, SharedBytes bytes, const Pages& there,
-                              std::int64_t size) -> SharedBytes {
-        if (pages.count() == 0 || pages.whole()) {
-            return pages.whole();
-        }
-        const bool reuse = bytes && bytes.use_count() == 1 && there.count() == pages.count();
-        bytes = reuse ? std::move(bytes) : allocateBytes(pages.count());
-        pages.restore(bytes.get(), reuse ? there : Pages(),
-                      {other.m_changed.first * size, other.m_changed.last * size});
-        return bytes;
-    };
-    const Saved none;
-    const Saved& there = same ? *other.m_saved : none;
-    m_data = restored(m_saved->data, same ? std::move(other.m_data) : nullptr, there.data,
-                      dtypeBytes(m_dtype));
-    m_shadow.mask =
-        restored(m_saved->mask, same ? std::move(other.m_shadow.mask) : nullptr, there.mask, 1);
-}
-
 // The part of `all` as this one's data, if it lies there as an array of this shape does, or as a
 // matrix with gaps between its rows.
 bool Buffer::share(const Buffer& all, const StridedView& part)
@@ -219,9 +169,9 @@ RuntimeValue Buffer::loadElement(std::int64_t element) const
 {
     closeGaps();
     const bool defined = m_shadow.defines(element);
-    RuntimeValue value = RuntimeValue::scalarOf(
-        m_dtype,
-        defined ? readElement(m_dtype, m_data.get(), element) : fillNumber(m_dtype, m_fill));
+    RuntimeValue value =
+        RuntimeValue::scalarOf(m_dtype, defined ? readElement(m_dtype, m_data.get(), element)
+                                                : fillNumber(m_dtype, m_fill));
     value.shadow = defined ? Shadow::allDefined() : Shadow::noneDefined();
     return value;
 }

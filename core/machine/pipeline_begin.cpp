@@ -10,7 +10,8 @@ namespace pallascope::machine {
 
 const OperandPlan* Engine::operandPlan(const ir::Operation& pipeline, std::size_t operand)
 {
-    const Result<std::shared_ptr<const OperandPlan>>& plan = m_operandPlans.at({&pipeline, operand});
+    const Result<std::shared_ptr<const OperandPlan>>& plan =
+        m_operandPlans.at({&pipeline, operand});
     if (!plan) {
         fail(plan.error());
         return nullptr;

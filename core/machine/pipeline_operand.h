@@ -121,9 +121,8 @@ private:
     [[nodiscard]] RuntimeValue readArray(const Source& source, DType dtype,
                                          std::span<const std::int64_t> gridPoint,
                                          const ValueAround& around, const Scratch& scratch) const;
-    [[nodiscard]] std::optional<Extent> positionOfList(const Source& source,
-                                                       const ValueAround& around,
-                                                       const Scratch& scratch) const;
+    [[nodiscard]] std::optional<Extent>
+    positionOfList(const Source& source, const ValueAround& around, const Scratch& scratch) const;
     void compute(std::span<const std::int64_t> gridPoint, const IndexLoader& load,
                  const ValueAround& around, Scratch& scratch) const;
 

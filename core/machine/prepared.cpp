@@ -6,6 +6,7 @@
 #include "core/machine/written.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace pallascope::machine {
 
@@ -75,13 +76,16 @@ OperandPlans operandPlans(const ir::Program& program, const chip::Chip& chip,
     const bool isAlone = layout.devices * layout.perDevice() == 1;
     OperandPlans plans;
     for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
-        const std::vector<bool> inside = writtenRoots(program, *pipeline, needed);
+        std::optional<std::vector<bool>> inside; // roots that it writes to; mostly nobody asks
         const auto writesTo = [&](ir::ValueId ref) {
             const auto root = static_cast<std::size_t>(needed.root(ref).index);
             if (!uses.written[root]) {
                 return Writes::Never;
             }
-            return isAlone && !inside[root] ? Writes::Before : Writes::During;
+            if (isAlone && !inside) {
+                inside = writtenRoots(program, *pipeline, needed);
+            }
+            return isAlone && !(*inside)[root] ? Writes::Before : Writes::During;
         };
         const std::size_t count = std::get<ir::PipelineParams>(pipeline->params).specs.size();
         for (std::size_t i = 0; i < count; ++i) {
@@ -122,8 +126,8 @@ Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program, cons
     OperandPlans operands = operandPlans(program, chip, layout, needed, uses);
     return std::make_shared<const Prepared>(
         Prepared{program, chip, values, rows, std::move(needed), std::move(slots),
-                 std::move(constants), std::move(uses), std::move(layout), std::move(*plan), std::move(operands), std::move(*description),
-                 std::move(findings)});
+                 std::move(constants), std::move(uses), std::move(layout), std::move(*plan),
+                 std::move(operands), std::move(*description), std::move(findings)});
 }
 
 } // namespace pallascope::machine

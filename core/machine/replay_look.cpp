@@ -61,8 +61,7 @@ std::vector<Replay::AgentPlace> Replay::places() const
         place.time = agent.time;
         place.step = agent.step;
         place.isDone = agent.isDone();
-        place.next =
-            agent.isDone() ? -1 : nextOperation(prepared.plan, agent.frames.back());
+        place.next = agent.isDone() ? -1 : nextOperation(prepared.plan, agent.frames.back());
         if (agent.waiting && agent.waiting->semaphore >= 0) {
             place.waits = m_impl->engine.recorder().semaphoreName(
                 m_impl->engine.state().semaphores[agent.waiting->semaphore].row);

@@ -152,9 +152,9 @@ struct State
     Slab<Memory> memory;
     Slab<Semaphore> semaphores;
     std::vector<Queue<Flight>> flights; // by link, in order
-    std::vector<Flight> held;                // dma_execution_mode=on_wait
-    Queue<Signal> signals;                   // by time, the next one first
-    std::set<std::int32_t> aliased;          // buffers that an input and an output share
+    std::vector<Flight> held;           // dma_execution_mode=on_wait
+    Queue<Signal> signals;              // by time, the next one first
+    std::set<std::int32_t> aliased;     // buffers that an input and an output share
     // Barrier semaphores by (collective_id, agent); signals that came before their semaphore, by
     // (agent, ref, element).
     std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> barriers;

@@ -27,6 +27,9 @@ template<class... Args>
 // `checked`, unless null, was found right before.
 [[nodiscard]] Status validateInfo(const Info& info, const Info* checked);
 [[nodiscard]] Status validateRows(const TraceBuilder& rows);
+// That columns are as long as their tables and name rows that there are; validateRows asks it
+// first.
+[[nodiscard]] Status validateColumns(const TraceBuilder& rows);
 // That all segments together do no more than can be counted; validateRows asks it.
 [[nodiscard]] Status validateWork(const TraceBuilder& rows);
 

@@ -1,155 +1,12 @@
 #include "core/trace/columns.h"
 #include "core/trace/validate.h"
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <limits>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 namespace pallascope::trace {
 
 namespace {
-
-// All columns of a table as long as the first.
-Status sameLength(std::string_view table, std::size_t rows,
-                  std::initializer_list<std::pair<std::string_view, std::size_t>> columns)
-{
-    // Row numbers are int32 in every column that refers to a row.
-    if (rows > static_cast<std::size_t>(INT32_MAX)) {
-        return broken("{} has {} rows, more than a trace can number", table, rows);
-    }
-    for (const auto& [name, size] : columns) {
-        if (size != rows) {
-            return broken("{}.{} has {} rows, but the other columns of {} have {}", table, name,
-                          size, table, rows);
-        }
-    }
-    return Done{};
-}
-
-// Without branches, for columns are long and right.
-template<class T>
-bool isWithin(const std::vector<T>& column, std::int64_t least, std::int64_t most)
-{
-    constexpr std::int64_t kLeast = std::numeric_limits<T>::min(),
-                           kMost = std::numeric_limits<T>::max();
-    const T first = static_cast<T>(std::clamp(least, kLeast, kMost)),
-            last = static_cast<T>(std::clamp(most, kLeast, kMost));
-    int outside = least > most && !column.empty() ? 1 : 0;
-    for (const T value : column) {
-        outside |= static_cast<int>(value < first) | static_cast<int>(value > last);
-    }
-    return outside == 0;
-}
-
-template<class T>
-Status inRange(const char* name, const std::vector<T>& column, std::int64_t least,
-               std::size_t count)
-{
-    const auto limit = static_cast<std::int64_t>(count);
-    if (isWithin(column, least, limit - 1)) {
-        return Done{};
-    }
-    for (std::size_t row = 0; row < column.size(); ++row) {
-        const std::int64_t value = column[row];
-        if (value < least || value >= limit) {
-            return broken("{}[{}] is {}, but must lie between {} and {}", name, row, value, least,
-                          limit - 1);
-        }
-    }
-    return Done{};
-}
-
-Status checkLengths(const TraceBuilder& b)
-{
-    const Steps& s = b.steps;
-    const Segments& g = b.segments;
-    const Copies& c = b.copies;
-    const Waits& w = b.waits;
-    const Visits& v = b.visits;
-    const Status results[] = {sameLength("steps", s.size(),
-                                         {{"pipeline", s.pipeline.size()},
-                                          {"ordinal", s.ordinal.size()},
-                                          {"bodyBegin", s.bodyBegin.size()},
-                                          {"bodyEnd", s.bodyEnd.size()},
-                                          {"end", s.end.size()}}),
-                              sameLength("segments", g.size(),
-                                         {{"templateId", g.templateId.size()},
-                                          {"agent", g.agent.size()},
-                                          {"step", g.step.size()}}),
-                              sameLength("copies", c.size(),
-                                         {{"operand", c.operand.size()},
-                                          {"block", c.block.size()},
-                                          {"slot", c.slot.size()},
-                                          {"out", c.out.size()},
-                                          {"link", c.link.size()},
-                                          {"step", c.step.size()},
-                                          {"bytes", c.bytes.size()},
-                                          {"start", c.start.size()},
-                                          {"end", c.end.size()}}),
-                              sameLength("waits", w.size(),
-                                         {{"copy", w.copy.size()},
-                                          {"agent", w.agent.size()},
-                                          {"step", w.step.size()},
-                                          {"end", w.end.size()}}),
-                              sameLength("waits", b.info.semaphores.empty() ? 0 : w.size(),
-                                         {{"semaphore", w.semaphore.size()}}),
-                              sameLength("waits", w.operation.empty() ? 0 : w.size(),
-                                         {{"operation", w.operation.size()}}),
-                              sameLength("signals", b.signals.size(),
-                                         {{"semaphore", b.signals.semaphore.size()},
-                                          {"agent", b.signals.agent.size()},
-                                          {"amount", b.signals.amount.size()}}),
-                              sameLength("visits", v.size(),
-                                         {{"operand", v.operand.size()},
-                                          {"firstStep", v.firstStep.size()},
-                                          {"lastStep", v.lastStep.size()},
-                                          {"slot", v.slot.size()},
-                                          {"copyIn", v.copyIn.size()},
-                                          {"copyOut", v.copyOut.size()}})};
-    for (const Status& result : results) {
-        if (!result) {
-            return result;
-        }
-    }
-    return Done{};
-}
-
-Status checkIndices(const TraceBuilder& b)
-{
-    const Info& info = b.info;
-    const std::size_t steps = b.steps.size();
-    const Status results[] = {
-        inRange("steps.pipeline", b.steps.pipeline, 0, info.pipelines.size()),
-        inRange("segments.templateId", b.segments.templateId, 0, info.templates.size()),
-        inRange("segments.agent", b.segments.agent, 0, info.agents.size()),
-        inRange("segments.step", b.segments.step, kNone, steps),
-        inRange("copies.operand", b.copies.operand, 0, info.operands.size()),
-        inRange("copies.link", b.copies.link, 0, info.links.size()),
-        inRange("copies.step", b.copies.step, kNone, steps),
-        inRange("copies.out", b.copies.out, 0, 2),
-        inRange("waits.copy", b.waits.copy, kNone, b.copies.size()),
-        inRange("waits.semaphore", b.waits.semaphore, kNone, info.semaphores.size()),
-        inRange("waits.operation", b.waits.operation, kNone, info.operations.size()),
-        inRange("signals.semaphore", b.signals.semaphore, 0, info.semaphores.size()),
-        inRange("signals.agent", b.signals.agent, 0, info.agents.size()),
-        inRange("waits.agent", b.waits.agent, 0, info.agents.size()),
-        inRange("waits.step", b.waits.step, kNone, steps),
-        inRange("visits.operand", b.visits.operand, 0, info.operands.size()),
-        inRange("visits.firstStep", b.visits.firstStep, 0, steps),
-        inRange("visits.lastStep", b.visits.lastStep, 0, steps),
-        inRange("visits.copyIn", b.visits.copyIn, kNone, b.copies.size()),
-        inRange("visits.copyOut", b.visits.copyOut, kNone, b.copies.size())};
-    for (const Status& result : results) {
-        if (!result) {
-            return result;
-        }
-    }
-    return Done{};
-}
 
 Status checkSteps(const TraceBuilder& b)
 {
@@ -442,9 +299,8 @@ Status validateRows(const TraceBuilder& rows)
         return broken("the run's end is {} ps, but must lie between 0 and {} ps", rows.end.value(),
                       kMaxTime);
     }
-    for (const auto check :
-         {checkLengths, checkIndices, checkSteps, checkSegments, validateWork, checkCopies,
-          checkWaits, checkAgents, checkVisits, checkSignals, checkPrints}) {
+    for (const auto check : {validateColumns, checkSteps, checkSegments, validateWork, checkCopies,
+                             checkWaits, checkAgents, checkVisits, checkSignals, checkPrints}) {
         if (Status status = check(rows); !status) {
             return status;
         }
