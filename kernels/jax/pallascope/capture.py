@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from pallascope import (compat, composed, control, copies, debug, files, matrix_unit, memory,
-                        pipelines, places, primitives, prng, types)
+                        pipelines, places, primitives, prng, types, verdict)
 from pallascope.arrays import Array
 from pallascope.outer import Outer
 from pallascope.problems import UnsupportedError
@@ -78,8 +78,7 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
     document = _document(name, chip, outer, walk, body)
     document["lowering"] = (
         {"reason": "the function asks JAX to interpret a kernel"} if outer.interprets
-        else compat.lowering_verdict(*traced.for_a_tpu(fn, tree.unflatten(shapes)), chip, cores,
-                                     mesh))
+        else verdict.of(*traced.for_a_tpu(fn, tree.unflatten(shapes)), chip, cores, mesh))
     return Kernel(name, document, arrays | constants,
                   frozenset(constants), walk.locations.texts())
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -65,7 +64,7 @@ def tracing_for(chip: str, cores: int = 1, mesh: Any = None,
     """Traces as for cores of each device."""
     with contextlib.ExitStack() as stack:
         stack.enter_context(device_of(chip, cores, mesh))
-        stack.enter_context(_devices_named(chip))
+        stack.enter_context(devices_named(chip))
         if _pipeline_flag is not None:
             stack.enter_context(_pipeline_flag(whole_pipelines))
             stack.enter_context(_lists_hidden())
@@ -117,7 +116,7 @@ def _lists_hidden() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _devices_named(chip: str) -> Iterator[None]:
+def devices_named(chip: str) -> Iterator[None]:
     """jax.devices() and jax.default_backend() answer as on the chip: kernels choose blocks by it.
     Where several devices make a mesh they stay what they are."""
     names = ("devices", "local_devices", "default_backend")
@@ -186,29 +185,6 @@ def mesh_of(axes: Any, chip: str = "tpu_v5e", cores: int = 1) -> Any:
                         axis_types=(jax.sharding.AxisType.Auto,) * len(shape))
 
 
-# Exceptions by which JAX's lowering refuses a kernel, by the names of their classes.
-_REFUSALS = ("NotImplementedError", "ValueError", "VerificationError", "LoweringException",
-             "MLIRError", "TypeError")
-_PLEA = re.compile(r"Please file an? \w+ (?:at|on) \S+ *|Error details: *"
-                   r"|Pallas encountered an internal verification error\. *")
-_MOST_REASON = 400
-
-
-def lowering_verdict(fn: Callable[..., Any], args: Sequence[Any], chip: str,
-                     cores: int, mesh: Any = None) -> dict[str, str]:
-    """What JAX's own lowering for a TPU says of the traced function, as the file has it."""
-    try:
-        with device_of(chip, cores, mesh), _devices_named(chip):
-            jax.jit(fn).trace(*args).lower(lowering_platforms=("tpu",))
-    except Exception as error:  # noqa: BLE001 (any of JAX's, and of what it calls)
-        kind = type(error).__name__
-        reason = _PLEA.sub("", str(error)).strip().partition("\n")[0][:_MOST_REASON]
-        if kind in _REFUSALS:
-            return {"accepted": "no", "reason": reason or f"{kind} without a text."}
-        return {"reason": f"{kind}: {reason or 'without a text.'}"}
-    return {"accepted": "yes"}
-
-
 def open_jaxpr(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
     """A jaxpr and the values of its constvars; up to 0.10 a ClosedJaxpr has them."""
     inner = getattr(jaxpr, "jaxpr", jaxpr)
@@ -216,10 +192,10 @@ def open_jaxpr(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
     return inner, list(consts) if consts is not None else []
 
 
-def evaluate(jaxpr: Any, arguments: Sequence[Any]) -> list[Any]:
+def evaluate(jaxpr: Any, arguments: Sequence[Any], constants: Sequence[Any] = ()) -> list[Any]:
     """What a jaxpr yields for these arguments, while another function is traced."""
     inner, consts = open_jaxpr(jaxpr)
-    return jax_core.eval_jaxpr(inner, consts, *arguments)
+    return jax_core.eval_jaxpr(inner, consts or constants, *arguments)
 
 
 def called(eqn: Any) -> Any:

@@ -256,20 +256,10 @@ def _bitcast_of_rows(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return walk.trace(function, operands)
 
 
-def _by_element(jaxpr: Any) -> Callable[..., list[Any]]:
-    """A jaxpr of scalars, of each element of arrays."""
-    def function(*arrays: Any) -> list[Any]:
-        shape = arrays[0].shape
-        found = jax.vmap(lambda *scalars: compat.evaluate(jaxpr, scalars))(
-            *(array.reshape(-1) for array in arrays))
-        return [value.reshape(shape) for value in found]
-
-    return function
-
-
-def _reduce(jaxpr: Any, dimensions: Sequence[int], **params: Any) -> Callable[..., Any]:
+def _reduce(jaxpr: Any, dimensions: Sequence[int], consts: Sequence[Any] = (),
+            **params: Any) -> Callable[..., Any]:
     """By a function of its own: neighbours in pairs, until one is left for each result."""
-    combine = _by_element(jaxpr)
+    combine = functions.by_element(jaxpr, consts)
 
     def function(*operands: Any) -> list[Any]:
         arrays, starts = operands[:len(operands) // 2], operands[len(operands) // 2:]
@@ -315,7 +305,7 @@ def _scatter(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     def function(target: Any, indices: Any, updates: Any) -> Any:
         named = lax.scatter(jnp.zeros(target.shape, jnp.int32), indices,
                             jnp.ones(updates.shape, jnp.int32), numbers, mode=mode)
-        (new,) = _by_element(jaxpr)(target, target)
+        (new,) = functions.by_element(jaxpr)(target, target)
         return jnp.where(named != 0, new, target)
 
     return traced(lambda **params: function)(walk, eqn, operands)
@@ -328,6 +318,8 @@ RULES: dict[str, Rule] = {
        for name, function in functions.FUNCTIONS.items()},
     **{name: traced(functions.by_jax(name)) for name in functions.BY_JAX},
     **{name: traced(function) for name, function in windows.REDUCTIONS.items()},
+    "reduce_window": traced(windows.reduced_by),
+    "select_and_scatter": traced(windows.select_and_scatter),
     "conv_general_dilated": traced(windows.convolution),
     "conv": traced(windows.added_convolution), "mulhi": traced(functions.mulhi),
     "bitcast": _bitcast_of_rows, "bitcast_convert_type": _bitcast,
