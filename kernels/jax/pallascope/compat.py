@@ -58,6 +58,12 @@ def chip_named(name: str) -> str:
     return found
 
 
+def numbers_of_32_bits() -> contextlib.AbstractContextManager[None]:
+    """While JAX takes numbers of 64 bits for such, as it does unless it is told otherwise: a chip
+    has no others."""
+    return jax_config.enable_x64(False)
+
+
 @contextlib.contextmanager
 def tracing_for(chip: str, cores: int = 1, mesh: Any = None,
                 whole_pipelines: bool = True) -> Iterator[None]:
