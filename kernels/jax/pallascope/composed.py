@@ -14,7 +14,8 @@ import numpy as np
 from jax import lax
 from jax._src.lax import linalg
 
-from pallascope import compat, functions, places, primitives, products, types, windows
+from pallascope import (compat, functions, philox, places, primitives, products, types,
+                        windows)
 from pallascope.problems import NotCaptured
 from pallascope.walk import Rule, Walk
 
@@ -321,6 +322,7 @@ RULES: dict[str, Rule] = {
     "reduce_window": traced(windows.reduced_by),
     "select_and_scatter": traced(windows.select_and_scatter),
     "conv_general_dilated": traced(windows.convolution),
+    "rng_bit_generator": traced(philox.bits),
     "conv": traced(windows.added_convolution), "mulhi": traced(functions.mulhi),
     "bitcast": _bitcast_of_rows, "bitcast_convert_type": _bitcast,
     "dot_general": products.dot_general,

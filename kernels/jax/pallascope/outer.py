@@ -54,7 +54,11 @@ class Outer:
                     self.walk.problem("a semaphore that the function returns")
             if self.walk.problems:
                 return region
-            between = arrays.order_results(found)
+            try:
+                between = arrays.order_results(found)
+            except NotCaptured as reason:
+                self.walk.problem(f"{reason}, that the function returns")
+                return region
         region = arrays.with_memory(region, between)
         region.arguments = [] if self.walk.problems else arrays.declared()
         return region
