@@ -136,3 +136,12 @@ def test_python_on_the_host_is_left_out():
         kernel = pallascope.capture(told, like(16, 128))
     assert kernel.document["lowering"] == {"accepted": "yes"}
     check(told, X)
+
+
+def test_arrays_that_begin_with_anything():
+    def filled(x):
+        return lax.fori_loop(0, 16, lambda i, y: y.at[i].set(x[15 - i]),
+                             lax.empty(x.shape, x.dtype))
+
+    check(lambda x: jax.vmap(filled)(jnp.stack([doubled(x), x])), X)
+    check(lambda x: lax.map(filled, jnp.stack([doubled(x), x])), X)

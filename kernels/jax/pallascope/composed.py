@@ -164,6 +164,11 @@ def _log2(**params: Any) -> Callable[..., Any]:
     return lambda x: lax.log(x) * np.asarray(1 / np.log(2), x.dtype)
 
 
+def _empty(shape: Sequence[int], dtype: Any, **params: Any) -> Callable[..., Any]:
+    """What is in it nobody may ask; it is 0, as elsewhere."""
+    return lambda: jnp.zeros(shape, dtype)
+
+
 def _reduce_precision(exponent_bits: int, mantissa_bits: int) -> Callable[..., Any]:
     """To nearest, ties to even, by adding to the bits; too large is infinite, too small is 0."""
     def function(x: Any) -> Any:
@@ -322,7 +327,7 @@ RULES: dict[str, Rule] = {
     "reduce_window": traced(windows.reduced_by),
     "select_and_scatter": traced(windows.select_and_scatter),
     "conv_general_dilated": traced(windows.convolution),
-    "rng_bit_generator": traced(philox.bits),
+    "rng_bit_generator": traced(philox.bits), "empty": traced(_empty),
     "conv": traced(windows.added_convolution), "mulhi": traced(functions.mulhi),
     "bitcast": _bitcast_of_rows, "bitcast_convert_type": _bitcast,
     "dot_general": products.dot_general,
