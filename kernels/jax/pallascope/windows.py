@@ -126,10 +126,8 @@ def convolution(window_strides: Sequence[int], padding: Sequence[Any],
                 lhs_dilation: Sequence[int], rhs_dilation: Sequence[int], dimension_numbers: Any,
                 feature_group_count: int, batch_group_count: int, precision: Any = None,
                 preferred_element_type: Any = None, **params: Any) -> Callable[..., Any]:
-    """A product with the weights of each place in the window, added up. Groups one by one, but
-    those of one feature each by element."""
-    if batch_group_count != 1:
-        raise NotCaptured("conv_general_dilated with batch_group_count")
+    """A product with the weights of each place in the window, added up. Groups of features one by
+    one, but those of one feature each by element; groups of the batch at once."""
     edges = [(0, 0, 0), (0, 0, 0)] + [
         (low, high, dilation - 1)
         for (low, high), dilation in zip(padding, lhs_dilation, strict=True)]
@@ -151,7 +149,9 @@ def convolution(window_strides: Sequence[int], padding: Sequence[Any],
             at = [p * dilation for p, dilation in zip(place, rhs_dilation, strict=True)]
             part = _slice(x, [0, 0, *at], [*x.shape[:2], *counts], [1, 1, *window_strides])
             here = w[(slice(None), slice(None), *place)]
-            if features == 1 and outs == 1:
+            if batch_group_count > 1:
+                found = _by_batch_group(part, here, batch_group_count, precision, wide)
+            elif features == 1 and outs == 1:
                 ones = (1,) * len(counts)
                 found = part.astype(wide) * here.reshape(1, groups, *ones).astype(wide)
             else:
@@ -164,6 +164,16 @@ def convolution(window_strides: Sequence[int], padding: Sequence[Any],
         return jnp.transpose(total.astype(dtype), back)
 
     return function
+
+
+def _by_batch_group(part: Any, weights: Any, groups: int, precision: Any, dtype: Any) -> Any:
+    """Each group of the batch has weights of its own, whose results follow one another."""
+    x = part.reshape(groups, -1, *part.shape[1:])
+    found = lax.dot_general(x, weights.reshape(groups, -1, weights.shape[1]),
+                            (((2,), (2,)), ((0,), (0,))), precision=precision,
+                            preferred_element_type=dtype)
+    found = jnp.moveaxis(jnp.moveaxis(found, -1, 1), 2, 0)  # batch, groups, features, places
+    return found.reshape(found.shape[0], -1, *found.shape[3:])
 
 
 def added_convolution(dimension_numbers: Any, window_reversal: Any = None,
