@@ -83,9 +83,17 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
 
 
 def _shapes(leaves: Iterable[Any]) -> list[Any]:
-    """Of arrays, and their dtypes as JAX now takes them."""
+    """Of arrays, and their dtypes as JAX now takes them. Of what lies on a mesh, where: JAX may ask
+    that it is as a shard_map cuts it."""
     return [jax.ShapeDtypeStruct(np.shape(leaf), jax.dtypes.canonicalize_dtype(
-        _dtype(leaf), allow_extended_dtype=True)) for leaf in leaves]
+        _dtype(leaf), allow_extended_dtype=True), sharding=_on_mesh(leaf)) for leaf in leaves]
+
+
+def _on_mesh(leaf: Any) -> Any:
+    sharding = getattr(leaf, "sharding", None)
+    is_asked = (isinstance(sharding, jax.sharding.NamedSharding)
+                and jax.sharding.AxisType.Explicit in sharding.mesh.axis_types)
+    return sharding if is_asked else None
 
 
 @dataclasses.dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -156,26 +157,33 @@ class _Named:
 
 @contextlib.contextmanager
 def device_of(chip: str, cores: int = 1, mesh: Any = None) -> Iterator[None]:
-    """JAX takes so many cores of the chip for its device, though there is none."""
+    """JAX takes so many cores of the chip for its device, though there is none. Without a mesh it is
+    that of jax.set_mesh around."""
     from jax._src.mesh import use_abstract_mesh
 
-    found = mesh_of(mesh or {}, chip, cores)
+    found, around = mesh_of(mesh or {}, chip, cores), jax.sharding.get_abstract_mesh()
+    if mesh is None and not around.empty:
+        found = around.update(abstract_device=found.abstract_device)
     with use_abstract_mesh(found), _meshes_of(found.abstract_device):
         yield
 
 
 @contextlib.contextmanager
 def _meshes_of(device: Any) -> Iterator[None]:
-    """Within a shard_map a mesh is one of such devices, whichever it was made of: of the host's
-    own, or of another chip."""
+    """A mesh is one of such devices, whichever it was made of: of the host's own, or, within a
+    shard_map, of another chip."""
     from jax._src import shard_map
+    from jax._src.mesh import AbstractMesh, Mesh
 
-    before = shard_map._as_manual_mesh
-    shard_map._as_manual_mesh = lambda *args: before(*args).update(abstract_device=device)
+    manual, abstract = shard_map._as_manual_mesh, inspect.getattr_static(Mesh, "abstract_mesh")
+    shard_map._as_manual_mesh = lambda *args: manual(*args).update(abstract_device=device)
+    Mesh.abstract_mesh = property(lambda self: AbstractMesh(
+        self.axis_sizes, self.axis_names, axis_types=self.axis_types, abstract_device=device)
+        if self.axis_names else abstract.__get__(self))
     try:
         yield
     finally:
-        shard_map._as_manual_mesh = before
+        shard_map._as_manual_mesh, Mesh.abstract_mesh = manual, abstract
 
 
 def mesh_of(axes: Any, chip: str = "tpu_v5e", cores: int = 1) -> Any:
