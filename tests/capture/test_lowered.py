@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
-from jax.experimental import sparse
+from jax.experimental import io_callback, sparse
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
@@ -130,6 +130,7 @@ def test_python_on_the_host_is_left_out():
         jax.debug.print("{}", x.sum())
         jax.debug.print("{}", x[0, 0], ordered=True)
         jax.debug.callback(lambda _: None, x)
+        io_callback(lambda _: None, None, x)
         return doubled(x)
 
     with interpreted(False):

@@ -36,7 +36,7 @@ def of(fn: Callable[..., Any], args: Sequence[Any], chip: str, cores: int,
     return {"accepted": "yes"}
 
 
-_ON_THE_HOST = ("debug_callback", "debug_print")
+_ON_THE_HOST = ("debug_callback", "debug_print", "io_callback")
 
 
 @contextlib.contextmanager
