@@ -105,8 +105,8 @@ class _Traced:
 
     def for_a_tpu(self, fn: Callable[..., Any], args: Any) -> tuple[Callable[..., Any], Any]:
         """What JAX is to lower: the trace that is there, for large kernels take seconds to trace.
-        The equation of an emit_pipeline it knows only inlined, and so traces the function again; and
-        where numbers of 64 bits are on, it is asked with them."""
+        The equation of an emit_pipeline it knows only inlined, and so traces the function again;
+        and where numbers of 64 bits are on, it is asked with them."""
         inner, _ = compat.open_jaxpr(self.jaxpr)
         if pipelines.has_pipeline(inner) or jax.config.jax_enable_x64:
             return fn, args

@@ -157,8 +157,8 @@ class _Named:
 
 @contextlib.contextmanager
 def device_of(chip: str, cores: int = 1, mesh: Any = None) -> Iterator[None]:
-    """JAX takes so many cores of the chip for its device, though there is none. Without a mesh it is
-    that of jax.set_mesh around."""
+    """JAX takes so many cores of the chip for its device, though there is none. Without a mesh it
+    is that of jax.set_mesh around."""
     from jax._src.mesh import use_abstract_mesh
 
     found, around = mesh_of(mesh or {}, chip, cores), jax.sharding.get_abstract_mesh()

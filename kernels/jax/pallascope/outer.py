@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pallascope import (collectives, compat, constants, devices, flow, fusions, lowered, matrix_unit,
-                        parts, pipelines, primitives, prng, refs, sparse_core, stages, types)
+from pallascope import (collectives, compat, constants, devices, flow, fusions, lowered,
+                        matrix_unit, parts, pipelines, primitives, prng, refs, sparse_core, stages,
+                        types)
 from pallascope.arrays import Array, Arrays
 from pallascope.control import CALLS
 from pallascope.frames import Frame, is_variable
