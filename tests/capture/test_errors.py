@@ -217,3 +217,9 @@ def test_results_without_elements():
                                     out_shape=like(8, 128))(x), x[:0]), normal(8, 128))
     assert [problem.what for problem in error.problems] == [
         "an array without elements: (0, 128), that the function returns"]
+
+
+def test_of_what_jax_lowers_as_others_the_name_is_said():
+    error = refused(lambda x: jnp.linalg.qr(call(lambda x_ref, o_ref: o_ref.__setitem__(
+        ..., x_ref[...]), out_shape=like(8, 128))(x)), normal(8, 128))
+    assert [problem.what for problem in error.problems] == ["primitive qr"]

@@ -31,3 +31,11 @@ def jaxpr_of(eqn: Any) -> Any:
         return None
     shapes = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in eqn.invars]
     return jax.make_jaxpr(functools.partial(function, **eqn.params))(*shapes)
+
+
+def is_of_jax(eqn: Any) -> bool:
+    """Whether the function is JAX's own, of which an author knows the primitive alone."""
+    function = _function(eqn.primitive)
+    while isinstance(function, functools.partial):
+        function = function.func
+    return str(getattr(function, "__module__", "")).startswith("jax.")

@@ -160,7 +160,8 @@ class Outer:
             return [Array(eqn.outvars[0].aval, operands[0].name, base=operands[0])]
         whole = None if self.walk.has_rule(eqn) else lowered.jaxpr_of(eqn)
         if whole is not None:
-            with self.walk.at_location(self.walk.builder.location):
+            with (self.walk.at_location(self.walk.builder.location),
+                  self.walk.as_a_whole(eqn)):
                 return self._inline_call(whole, operands)
         if _is_scalar(eqn):
             scalars = self.walk.equation(eqn, [self.arrays.scalar(array) for array in operands])

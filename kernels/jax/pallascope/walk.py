@@ -170,7 +170,18 @@ class Walk:
         jaxpr = lowered.jaxpr_of(eqn)
         if jaxpr is None:
             raise NotCaptured(f"primitive {eqn.primitive.name}")
-        return self.run_here(jaxpr, operands)
+        with self.as_a_whole(eqn):
+            return self.run_here(jaxpr, operands)
+
+    @contextlib.contextmanager
+    def as_a_whole(self, eqn: Any) -> Iterator[None]:
+        """While what the primitive is lowered as is walked: what of that is not supported is, to an
+        author, the primitive, where the function is JAX's."""
+        count = len(self.problems)
+        yield
+        if len(self.problems) > count and lowered.is_of_jax(eqn):
+            del self.problems[count:]
+            self.problem(f"primitive {eqn.primitive.name}")
 
     def problem(self, what: str) -> None:
         """Records what is not supported, at the current line; the walk goes on."""
