@@ -151,6 +151,15 @@ def test_convolutions(name):
     behind_kernel(fn, x, w, terms=6000)
 
 
+@pytest.mark.parametrize("name", ["in groups", "causal, of each feature"])
+def test_slopes_of_convolutions_in_groups(name):
+    """By the weights, whose groups are of the batch then."""
+    options, x, w = CONVOLUTIONS[name]
+    fn = functools.partial(lax.conv_general_dilated, **options)
+    behind_kernel(jax.grad(lambda w, x: jnp.sum(jnp.sin(fn(x, w)))), normal(*w), normal(*x, seed=1),
+                  terms=3000)
+
+
 @pytest.mark.skipif(not hasattr(pltpu, "conv"), reason="JAX 0.12 brought it")
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 def test_convolutions_of_pallas(name):

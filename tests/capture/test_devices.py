@@ -1,5 +1,6 @@
 """Kernels of eight devices, against JAX's interpreter on eight simulated ones."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -319,6 +320,36 @@ def test_a_mesh_is_of_the_chip_that_is_captured_for(of):
         assert found.document["lowering"] == {"accepted": "yes"}
         assert seen and set(seen) == {int(chip[5])}
         seen.clear()
+
+
+def test_the_mesh_of_a_context_is_that_of_the_function():
+    with jax.sharding.use_abstract_mesh(pallascope.mesh_of({"x": 4})):
+        kernel = pallascope.capture(permute_right(None, None), x_of(64, 128))
+    assert kernel.document["mesh"] == [{"name": "x", "size": 4}]
+    assert kernel.document["lowering"] == {"accepted": "yes"}
+
+
+@pytest.mark.parametrize("kind", ["Auto", "Explicit"])
+@pytest.mark.parametrize("is_set", [False, True])
+def test_arguments_that_lie_on_a_mesh(kind, is_set):
+    """Where its axes are explicit, as by default, JAX asks that they lie as a shard_map cuts them.
+    """
+    mesh = jax.make_mesh((1,), ("x",), axis_types=(getattr(jax.sharding.AxisType, kind),))
+    x = jax.device_put(x_of(16, 128), jax.sharding.NamedSharding(mesh, P("x")))
+
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...] * 2
+
+    def fn(x):
+        double = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((16, 128), x.dtype))
+        of_mesh = {} if is_set else {"mesh": mesh}
+        return jax.shard_map(double, in_specs=P("x"), out_specs=P("x"), check_vma=False,
+                             **of_mesh)(x + 1)
+
+    with jax.set_mesh(mesh) if is_set else contextlib.nullcontext():
+        captured = pallascope.capture(fn, x)
+    assert captured.document["lowering"] == {"accepted": "yes"}
+    np.testing.assert_array_equal(run(captured)[0], 2 * (np.asarray(x) + 1))
 
 
 def test_the_command_line_takes_a_mesh(tmp_path):

@@ -210,3 +210,16 @@ def test_what_the_format_refuses_is_at_the_line():
     line = line_of(kernel, "sync_copy")
     with pytest.raises(AssertionError, match=rf"test_errors.py:{line}\): dma_start copies"):
         run(pallascope.capture(fn, normal(8, 128)))
+
+
+def test_results_without_elements():
+    error = refused(lambda x: (call(lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[...]),
+                                    out_shape=like(8, 128))(x), x[:0]), normal(8, 128))
+    assert [problem.what for problem in error.problems] == [
+        "an array without elements: (0, 128), that the function returns"]
+
+
+def test_of_what_jax_lowers_as_others_the_name_is_said():
+    error = refused(lambda x: jnp.linalg.qr(call(lambda x_ref, o_ref: o_ref.__setitem__(
+        ..., x_ref[...]), out_shape=like(8, 128))(x)), normal(8, 128))
+    assert [problem.what for problem in error.problems] == ["primitive qr"]

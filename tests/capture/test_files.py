@@ -267,3 +267,24 @@ def test_a_place_that_cannot_be_written_is_said(tmp_path):
     done = command(tmp_path, "script.py:doubled", "--arg", "bf16[16,128]", "-o", "no/k.pallascope")
     assert (done.returncode, done.stderr) == (
         2, "pallascope: cannot write no/k.pallascope: No such file or directory\n")
+
+
+def test_a_file_of_a_package_imports_from_it(tmp_path):
+    folder = tmp_path / "mine" / "kernels"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    (folder.parent / "__init__.py").write_text("WIDTH = 128\n")
+    (folder / "scale.py").write_text(SCRIPT)
+    (folder / "ops.py").write_text("from mine import WIDTH\nfrom .scale import doubled\n"
+                                   "from . import scale\n")
+    done = command(tmp_path, "mine/kernels/ops.py:doubled", "--arg", "f32[8,128]",
+                   "-o", "k.pallascope")
+    assert done.returncode == 0, done.stderr
+
+
+def test_of_a_package_only_what_the_file_imports_is_run(tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "__init__.py").write_text("import nothing_that_is_there\n")
+    (tmp_path / "mine" / "ops.py").write_text(SCRIPT)
+    done = command(tmp_path, "mine/ops.py:doubled", "--arg", "f32[8,128]", "-o", "k.pallascope")
+    assert done.returncode == 0, done.stderr

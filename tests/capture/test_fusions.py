@@ -140,6 +140,14 @@ def test_large_arrays_go_by_rows_in_one_pipeline():
     assert len(lines) == 1  # of the author
 
 
+def test_rows_of_an_axis_within_where_those_of_the_first_are_too_large():
+    x = normal(2, 3, 1536, 1024)
+    kernel = check(lambda x: through(jnp.tanh(x * 2 + 1)[1, 2, :8]), x)
+    grids = [operation["params"]["grid"] for operation in _all(kernel.document["body"])
+             if operation["op"] == "pipeline"]
+    assert grids[0] == [2, 3, 3]  # of blocks of 512 rows
+
+
 def test_each_of_its_operations_has_its_own_line():
     def fn(x):
         y = x * 2

@@ -164,22 +164,42 @@ KEYED = {
     "their words": lambda key: jax.random.key_data(jax.random.split(key, (2, 3))).T}
 
 
-@pytest.mark.parametrize("name", [*KEYED, "normal"])
-def test_jax_random_around_a_kernel(name):
-    fn = KEYED.get(name, lambda key: jax.random.normal(key, (300,)))
-
+def check_keyed(fn, key, ulps=0):
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref[...]
 
     def both(key, x):
         return fn(key), pl.pallas_call(kernel, out_shape=like(8, 128))(x)
 
-    found = run(pallascope.capture(both, KEY, np.zeros((8, 128), np.float32)))
+    found = run(pallascope.capture(both, key, np.zeros((8, 128), np.float32)))
     wanted = [np.asarray(jax.random.key_data(leaf)
                          if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else leaf)
-              for leaf in jax.tree_util.tree_leaves(jax.jit(fn)(KEY))]
+              for leaf in jax.tree_util.tree_leaves(jax.jit(fn)(key))]
     for ours, theirs in zip(found[:-1], wanted, strict=True):
-        compare(ours, theirs, 0, 64 if name == "normal" else 0)
+        compare(ours, theirs, 0, ulps)
+
+
+@pytest.mark.parametrize("name", KEYED)
+def test_jax_random_around_a_kernel(name):
+    check_keyed(KEYED[name], KEY)
+
+
+def test_normal_numbers_around_a_kernel():
+    check_keyed(lambda key: jax.random.normal(key, (300,)), KEY, ulps=64)
+
+
+@pytest.mark.parametrize("kind", ["rbg", "unsafe_rbg"])
+@pytest.mark.parametrize("name", [
+    "split", "bits of each", "numbers folded into one", "bits of 8", "bits of 16", "uniform",
+    "bernoulli", "randint", "permutation", "scan", "cond", "one of them", "their words"])
+def test_draws_of_keys_whose_bits_a_chip_makes(name, kind):
+    check_keyed(KEYED[name], jax.random.key(7, impl=kind))
+
+
+def test_a_state_that_is_counted_over_its_words():
+    state = np.array([5, 6, 0xfffffffd, 7], np.uint32)
+    check_keyed(lambda key: lax.rng_bit_generator(jax.random.key_data(key), (3, 11)),
+                jax.random.wrap_key_data(state, impl="rbg"))
 
 
 def test_a_kernel_in_a_loop_over_keys():

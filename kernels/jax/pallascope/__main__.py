@@ -85,20 +85,28 @@ def _function(text: str) -> Callable[..., Any]:
         raise UserError(f"{text} is no FILE.py:FUNCTION")
     if not os.path.isfile(path):
         raise UserError(f"there is no file {path}")
-    folder = os.path.dirname(os.path.abspath(path))
-    if folder not in sys.path:  # as Python does for a script
-        sys.path.insert(0, folder)
-    spec = importlib.util.spec_from_file_location(
-        os.path.splitext(os.path.basename(path))[0], os.path.abspath(path))
+    module = _module(os.path.abspath(path))
+    fn = getattr(module, name, None)
+    if not callable(fn):
+        raise UserError(f"{path} has no function {name}")
+    return fn
+
+
+def _module(path: str) -> Any:
+    """A file as Python runs a script, but in its package: only what it imports of that is run."""
+    root, name = os.path.split(os.path.splitext(path)[0])
+    folder = root
+    while os.path.isfile(os.path.join(root, "__init__.py")):
+        root, package = os.path.split(root)
+        name = f"{package}.{name}"
+    sys.path[:] = dict.fromkeys([folder, *sys.path, root])
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise UserError(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
-    fn = getattr(module, name, None)
-    if not callable(fn):
-        raise UserError(f"{path} has no function {name}")
-    return fn
+    return module
 
 
 def _author_line(error: Exception) -> str:

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from pallascope import (compat, composed, control, copies, debug, files, matrix_unit, memory,
-                        pipelines, places, primitives, prng, types)
+                        pipelines, places, primitives, prng, types, verdict)
 from pallascope.arrays import Array
 from pallascope.outer import Outer
 from pallascope.problems import UnsupportedError
@@ -63,25 +63,37 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
         raise ValueError(f"{cores} cores of one device of {chip}; 1 is right, of "
                          f"{' and '.join(compat.MEGACORE)} 2 too")
     leaves, tree = jax.tree_util.tree_flatten(args)
-    shapes = [jax.ShapeDtypeStruct(np.shape(leaf), jax.dtypes.canonicalize_dtype(
-        _dtype(leaf), allow_extended_dtype=True)) for leaf in leaves]
-    traced = _traced(fn, tree.unflatten(shapes), chip, cores, mesh)
-    outer, body = traced.outer, traced.body
-    walk = outer.walk
-    name = name or getattr(fn, "__name__", None) or traced.name
-    if walk.problems:
-        raise UnsupportedError(name, walk.problems)
-    arrays = {number: _as_traced(types.stored(leaf)) for number, leaf in enumerate(leaves)
-              if not isinstance(leaf, jax.ShapeDtypeStruct)}
-    constants = {number: _as_traced(types.stored(array.value))
-                 for number, array in enumerate(outer.arrays.inputs) if array.value is not None}
-    document = _document(name, chip, outer, walk, body)
+    with compat.numbers_of_32_bits():
+        traced = _traced(fn, tree.unflatten(_shapes(leaves)), chip, cores, mesh)
+        outer, walk = traced.outer, traced.outer.walk
+        name = name or getattr(fn, "__name__", None) or traced.name
+        if walk.problems:
+            raise UnsupportedError(name, walk.problems)
+        arrays = {number: _as_traced(types.stored(leaf)) for number, leaf in enumerate(leaves)
+                  if not isinstance(leaf, jax.ShapeDtypeStruct)}
+        constants = {number: _as_traced(types.stored(array.value))
+                     for number, array in enumerate(outer.arrays.inputs)
+                     if array.value is not None}
+        document = _document(name, chip, outer, walk, traced.body)
     document["lowering"] = (
         {"reason": "the function asks JAX to interpret a kernel"} if outer.interprets
-        else compat.lowering_verdict(*traced.for_a_tpu(fn, tree.unflatten(shapes)), chip, cores,
-                                     mesh))
+        else verdict.of(*traced.for_a_tpu(fn, tree.unflatten(_shapes(leaves))), chip, cores, mesh))
     return Kernel(name, document, arrays | constants,
                   frozenset(constants), walk.locations.texts())
+
+
+def _shapes(leaves: Iterable[Any]) -> list[Any]:
+    """Of arrays, and their dtypes as JAX now takes them. Of what lies on a mesh, where: JAX may ask
+    that it is as a shard_map cuts it."""
+    return [jax.ShapeDtypeStruct(np.shape(leaf), jax.dtypes.canonicalize_dtype(
+        _dtype(leaf), allow_extended_dtype=True), sharding=_on_mesh(leaf)) for leaf in leaves]
+
+
+def _on_mesh(leaf: Any) -> Any:
+    sharding = getattr(leaf, "sharding", None)
+    is_asked = (isinstance(sharding, jax.sharding.NamedSharding)
+                and jax.sharding.AxisType.Explicit in sharding.mesh.axis_types)
+    return sharding if is_asked else None
 
 
 @dataclasses.dataclass
@@ -93,9 +105,10 @@ class _Traced:
 
     def for_a_tpu(self, fn: Callable[..., Any], args: Any) -> tuple[Callable[..., Any], Any]:
         """What JAX is to lower: the trace that is there, for large kernels take seconds to trace.
-        The equation of an emit_pipeline it knows only inlined, and so traces the function again."""
+        The equation of an emit_pipeline it knows only inlined, and so traces the function again;
+        and where numbers of 64 bits are on, it is asked with them."""
         inner, _ = compat.open_jaxpr(self.jaxpr)
-        if pipelines.has_pipeline(inner):
+        if pipelines.has_pipeline(inner) or jax.config.jax_enable_x64:
             return fn, args
         return (functools.partial(_again, self.jaxpr), jax.tree_util.tree_leaves(args))
 

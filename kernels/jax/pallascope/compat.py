@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import re
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -59,13 +59,19 @@ def chip_named(name: str) -> str:
     return found
 
 
+def numbers_of_32_bits() -> contextlib.AbstractContextManager[None]:
+    """While JAX takes numbers of 64 bits for such, as it does unless it is told otherwise: a chip
+    has no others."""
+    return jax_config.enable_x64(False)
+
+
 @contextlib.contextmanager
 def tracing_for(chip: str, cores: int = 1, mesh: Any = None,
                 whole_pipelines: bool = True) -> Iterator[None]:
     """Traces as for cores of each device."""
     with contextlib.ExitStack() as stack:
         stack.enter_context(device_of(chip, cores, mesh))
-        stack.enter_context(_devices_named(chip))
+        stack.enter_context(devices_named(chip))
         if _pipeline_flag is not None:
             stack.enter_context(_pipeline_flag(whole_pipelines))
             stack.enter_context(_lists_hidden())
@@ -117,7 +123,7 @@ def _lists_hidden() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _devices_named(chip: str) -> Iterator[None]:
+def devices_named(chip: str) -> Iterator[None]:
     """jax.devices() and jax.default_backend() answer as on the chip: kernels choose blocks by it.
     Where several devices make a mesh they stay what they are."""
     names = ("devices", "local_devices", "default_backend")
@@ -151,26 +157,33 @@ class _Named:
 
 @contextlib.contextmanager
 def device_of(chip: str, cores: int = 1, mesh: Any = None) -> Iterator[None]:
-    """JAX takes so many cores of the chip for its device, though there is none."""
+    """JAX takes so many cores of the chip for its device, though there is none. Without a mesh it
+    is that of jax.set_mesh around."""
     from jax._src.mesh import use_abstract_mesh
 
-    found = mesh_of(mesh or {}, chip, cores)
+    found, around = mesh_of(mesh or {}, chip, cores), jax.sharding.get_abstract_mesh()
+    if mesh is None and not around.empty:
+        found = around.update(abstract_device=found.abstract_device)
     with use_abstract_mesh(found), _meshes_of(found.abstract_device):
         yield
 
 
 @contextlib.contextmanager
 def _meshes_of(device: Any) -> Iterator[None]:
-    """Within a shard_map a mesh is one of such devices, whichever it was made of: of the host's
-    own, or of another chip."""
+    """A mesh is one of such devices, whichever it was made of: of the host's own, or, within a
+    shard_map, of another chip."""
     from jax._src import shard_map
+    from jax._src.mesh import AbstractMesh, Mesh
 
-    before = shard_map._as_manual_mesh
-    shard_map._as_manual_mesh = lambda *args: before(*args).update(abstract_device=device)
+    manual, abstract = shard_map._as_manual_mesh, inspect.getattr_static(Mesh, "abstract_mesh")
+    shard_map._as_manual_mesh = lambda *args: manual(*args).update(abstract_device=device)
+    Mesh.abstract_mesh = property(lambda self: AbstractMesh(
+        self.axis_sizes, self.axis_names, axis_types=self.axis_types, abstract_device=device)
+        if self.axis_names else abstract.__get__(self))
     try:
         yield
     finally:
-        shard_map._as_manual_mesh = before
+        shard_map._as_manual_mesh, Mesh.abstract_mesh = manual, abstract
 
 
 def mesh_of(axes: Any, chip: str = "tpu_v5e", cores: int = 1) -> Any:
@@ -186,29 +199,6 @@ def mesh_of(axes: Any, chip: str = "tpu_v5e", cores: int = 1) -> Any:
                         axis_types=(jax.sharding.AxisType.Auto,) * len(shape))
 
 
-# Exceptions by which JAX's lowering refuses a kernel, by the names of their classes.
-_REFUSALS = ("NotImplementedError", "ValueError", "VerificationError", "LoweringException",
-             "MLIRError", "TypeError")
-_PLEA = re.compile(r"Please file an? \w+ (?:at|on) \S+ *|Error details: *"
-                   r"|Pallas encountered an internal verification error\. *")
-_MOST_REASON = 400
-
-
-def lowering_verdict(fn: Callable[..., Any], args: Sequence[Any], chip: str,
-                     cores: int, mesh: Any = None) -> dict[str, str]:
-    """What JAX's own lowering for a TPU says of the traced function, as the file has it."""
-    try:
-        with device_of(chip, cores, mesh), _devices_named(chip):
-            jax.jit(fn).trace(*args).lower(lowering_platforms=("tpu",))
-    except Exception as error:  # noqa: BLE001 (any of JAX's, and of what it calls)
-        kind = type(error).__name__
-        reason = _PLEA.sub("", str(error)).strip().partition("\n")[0][:_MOST_REASON]
-        if kind in _REFUSALS:
-            return {"accepted": "no", "reason": reason or f"{kind} without a text."}
-        return {"reason": f"{kind}: {reason or 'without a text.'}"}
-    return {"accepted": "yes"}
-
-
 def open_jaxpr(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
     """A jaxpr and the values of its constvars; up to 0.10 a ClosedJaxpr has them."""
     inner = getattr(jaxpr, "jaxpr", jaxpr)
@@ -216,10 +206,10 @@ def open_jaxpr(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
     return inner, list(consts) if consts is not None else []
 
 
-def evaluate(jaxpr: Any, arguments: Sequence[Any]) -> list[Any]:
+def evaluate(jaxpr: Any, arguments: Sequence[Any], constants: Sequence[Any] = ()) -> list[Any]:
     """What a jaxpr yields for these arguments, while another function is traced."""
     inner, consts = open_jaxpr(jaxpr)
-    return jax_core.eval_jaxpr(inner, consts, *arguments)
+    return jax_core.eval_jaxpr(inner, consts or constants, *arguments)
 
 
 def called(eqn: Any) -> Any:

@@ -14,7 +14,8 @@ import numpy as np
 from jax import lax
 from jax._src.lax import linalg
 
-from pallascope import compat, functions, places, primitives, products, types, windows
+from pallascope import (compat, functions, philox, places, primitives, products, types,
+                        windows)
 from pallascope.problems import NotCaptured
 from pallascope.walk import Rule, Walk
 
@@ -163,6 +164,11 @@ def _log2(**params: Any) -> Callable[..., Any]:
     return lambda x: lax.log(x) * np.asarray(1 / np.log(2), x.dtype)
 
 
+def _empty(shape: Sequence[int], dtype: Any, **params: Any) -> Callable[..., Any]:
+    """What is in it nobody may ask; it is 0, as elsewhere."""
+    return lambda: jnp.zeros(shape, dtype)
+
+
 def _reduce_precision(exponent_bits: int, mantissa_bits: int) -> Callable[..., Any]:
     """To nearest, ties to even, by adding to the bits; too large is infinite, too small is 0."""
     def function(x: Any) -> Any:
@@ -256,20 +262,10 @@ def _bitcast_of_rows(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return walk.trace(function, operands)
 
 
-def _by_element(jaxpr: Any) -> Callable[..., list[Any]]:
-    """A jaxpr of scalars, of each element of arrays."""
-    def function(*arrays: Any) -> list[Any]:
-        shape = arrays[0].shape
-        found = jax.vmap(lambda *scalars: compat.evaluate(jaxpr, scalars))(
-            *(array.reshape(-1) for array in arrays))
-        return [value.reshape(shape) for value in found]
-
-    return function
-
-
-def _reduce(jaxpr: Any, dimensions: Sequence[int], **params: Any) -> Callable[..., Any]:
+def _reduce(jaxpr: Any, dimensions: Sequence[int], consts: Sequence[Any] = (),
+            **params: Any) -> Callable[..., Any]:
     """By a function of its own: neighbours in pairs, until one is left for each result."""
-    combine = _by_element(jaxpr)
+    combine = functions.by_element(jaxpr, consts)
 
     def function(*operands: Any) -> list[Any]:
         arrays, starts = operands[:len(operands) // 2], operands[len(operands) // 2:]
@@ -315,7 +311,7 @@ def _scatter(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     def function(target: Any, indices: Any, updates: Any) -> Any:
         named = lax.scatter(jnp.zeros(target.shape, jnp.int32), indices,
                             jnp.ones(updates.shape, jnp.int32), numbers, mode=mode)
-        (new,) = _by_element(jaxpr)(target, target)
+        (new,) = functions.by_element(jaxpr)(target, target)
         return jnp.where(named != 0, new, target)
 
     return traced(lambda **params: function)(walk, eqn, operands)
@@ -328,7 +324,10 @@ RULES: dict[str, Rule] = {
        for name, function in functions.FUNCTIONS.items()},
     **{name: traced(functions.by_jax(name)) for name in functions.BY_JAX},
     **{name: traced(function) for name, function in windows.REDUCTIONS.items()},
+    "reduce_window": traced(windows.reduced_by),
+    "select_and_scatter": traced(windows.select_and_scatter),
     "conv_general_dilated": traced(windows.convolution),
+    "rng_bit_generator": traced(philox.bits), "empty": traced(_empty),
     "conv": traced(windows.added_convolution), "mulhi": traced(functions.mulhi),
     "bitcast": _bitcast_of_rows, "bitcast_convert_type": _bitcast,
     "dot_general": products.dot_general,

@@ -171,7 +171,7 @@ def _grid_query(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 # Primitives that do no more than call a function.
 CALLS = """
     jit pjit closed_call core_call eval_jaxpr composite remat remat2 checkpoint custom_jvp_call
-    custom_vjp_call custom_vjp_call_jaxpr custom_vmap_call""".split()
+    custom_vjp_call custom_vjp_call_jaxpr custom_vmap_call custom_partitioning""".split()
 
 RULES: dict[str, Rule] = {
     "cond": _cond,

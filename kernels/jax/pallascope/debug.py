@@ -6,6 +6,7 @@ import string
 from typing import Any
 
 from pallascope import compat
+from pallascope.problems import NotCaptured
 from pallascope.walk import Leaf, Rule, Walk
 
 
@@ -46,5 +47,13 @@ def _check(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return []
 
 
+def _nothing(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """Python that would look on, on the host, where the program needs nothing of it."""
+    if eqn.outvars:
+        raise NotCaptured(f"primitive {eqn.primitive.name}")
+    return []
+
+
 RULES: dict[str, Rule] = {"debug_print": _debug_print, "trace_value": _trace_value,
-                          "check": _check}
+                          "check": _check, "debug_callback": _nothing,
+                          "io_callback": _nothing, "inspect_sharding": _nothing}

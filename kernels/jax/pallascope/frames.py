@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from pallascope import compat
@@ -16,6 +17,8 @@ class Frame:
         self.eqns = _used(jaxpr)
         self.env: dict[Any, Array] = {}
         self.at = 0
+        self._alive: list[Any] = []  # of what was made so far
+        self._seen = 0
         ends = [*jaxpr.outvars, *(jaxpr.invars if again else [])]
         self._last = {v: len(self.eqns) for v in ends if is_variable(v)}
         for number, eqn in reversed(list(enumerate(self.eqns))):
@@ -29,8 +32,10 @@ class Frame:
     def needed(self) -> set[Array]:
         """The arrays, as they were made, that an equation after the current one or the caller
         reads."""
-        return {self.env[v].root() for v, last in self._last.items()
-                if last > self.at and v in self.env}
+        fresh = itertools.islice(self.env, self._seen, None)
+        self._seen = len(self.env)
+        self._alive = [v for v in (*self._alive, *fresh) if self._last.get(v, -1) > self.at]
+        return {self.env[v].root() for v in self._alive}
 
     def writes(self, ref: Any) -> bool:
         """Whether an equation writes to a ref."""

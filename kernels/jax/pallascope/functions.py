@@ -7,9 +7,10 @@ gamma function and its slope are Lanczos' sum; erfc and bessel_i1e are those of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -218,5 +219,16 @@ def bitcast(new_dtype: Any) -> Callable[..., Any]:
             for number in range(1, after // before):
                 found = found | words[..., number] << (number * before)
         return lax.bitcast_convert_type(found.astype(f"uint{after}"), new_dtype)
+
+    return function
+
+
+def by_element(jaxpr: Any, consts: Sequence[Any] = ()) -> Callable[..., list[Any]]:
+    """A jaxpr of scalars, of each element of arrays."""
+    def function(*arrays: Any) -> list[Any]:
+        shape = arrays[0].shape
+        found = jax.vmap(lambda *scalars: compat.evaluate(jaxpr, scalars, consts))(
+            *(array.reshape(-1) for array in arrays))
+        return [value.reshape(shape) for value in found]
 
     return function

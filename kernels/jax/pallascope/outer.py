@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pallascope import (collectives, compat, constants, devices, flow, fusions, matrix_unit, parts,
-                        pipelines, primitives, prng, refs, sparse_core, stages, types)
+from pallascope import (collectives, compat, constants, devices, flow, fusions, lowered,
+                        matrix_unit, parts, pipelines, primitives, prng, refs, sparse_core, stages,
+                        types)
 from pallascope.arrays import Array, Arrays
 from pallascope.control import CALLS
 from pallascope.frames import Frame, is_variable
@@ -54,7 +55,11 @@ class Outer:
                     self.walk.problem("a semaphore that the function returns")
             if self.walk.problems:
                 return region
-            between = arrays.order_results(found)
+            try:
+                between = arrays.order_results(found)
+            except NotCaptured as reason:
+                self.walk.problem(f"{reason}, that the function returns")
+                return region
         region = arrays.with_memory(region, between)
         region.arguments = [] if self.walk.problems else arrays.declared()
         return region
@@ -153,6 +158,11 @@ class Outer:
                     for v, value in zip(eqn.outvars, found, strict=True)]
         if _only_reshapes(eqn):
             return [Array(eqn.outvars[0].aval, operands[0].name, base=operands[0])]
+        whole = None if self.walk.has_rule(eqn) else lowered.jaxpr_of(eqn)
+        if whole is not None:
+            with (self.walk.at_location(self.walk.builder.location),
+                  self.walk.as_a_whole(eqn)):
+                return self._inline_call(whole, operands)
         if _is_scalar(eqn):
             scalars = self.walk.equation(eqn, [self.arrays.scalar(array) for array in operands])
             return [Array(v.aval, "", scalar=scalar)

@@ -180,7 +180,7 @@ def _scatter(combine: str) -> Rule:
 
 
 def _total_order(op: str) -> Rule:
-    """lt_to and le_to: of floats by their bits, which orders -0 before 0."""
+    """lt_to, le_to and eq_to: of floats by their bits, which orders -0 before 0."""
     def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         builder, result = walk.builder, walk.type_of(eqn.outvars[0])
 
@@ -220,4 +220,5 @@ RULES: dict[str, Rule] = {
                             for word in ("add", "sub", "mul", "min", "max")))},
     "lt_to": _total_order("lt"),
     "le_to": _total_order("le"),
+    "eq_to": _total_order("eq"),
 }

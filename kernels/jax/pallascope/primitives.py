@@ -21,7 +21,8 @@ _MOST_OPERANDS = 64
 
 # Of no meaning to a run: the operand itself. (Of one that makes a promise, JAX keeps nothing else.)
 IDENTITY = """
-    optimization_barrier pvary reshard sharding_constraint layout_cast name stop_gradient
+    optimization_barrier pvary reshard sharding_constraint layout_cast layout_constraint name
+    stop_gradient
     with_memory_space_constraint""".split()
 
 

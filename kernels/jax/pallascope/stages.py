@@ -105,13 +105,14 @@ def _bytes(builder: Builder, refs: Any) -> int:
 
 
 def by_rows(walk: Walk, inputs: list[int], outputs: list[int], work: Work) -> None:
-    """A pipeline over blocks of rows of the first axis that has more than one."""
+    """A pipeline over blocks of rows of the first axis whose rows are not too large, row by row of
+    those before it."""
     builder = walk.builder
     shape = builder.types[outputs[0]].shape
-    axis = next((number for number, extent in enumerate(shape) if extent > 1), 0)
-    wanted = MOST_BYTES * shape[axis] // (2 * _bytes(builder, inputs + outputs))
-    rows = next(n for n in range(min(max(1, wanted), shape[axis]), 0, -1) if shape[axis] % n == 0)
-    block = (*shape[:axis], rows, *shape[axis + 1:])
+    block = _block(shape, MOST_BYTES * math.prod(shape)
+                   // (2 * _bytes(builder, inputs + outputs)))
+    cut = [axis for axis, (extent, size) in enumerate(zip(shape, block, strict=True))
+           if size < extent] or [0]
     near = {ref: builder.value(Type(builder.types[ref].dtype, block, "vmem"))
             for ref in inputs + outputs}
 
@@ -119,16 +120,29 @@ def by_rows(walk: Walk, inputs: list[int], outputs: list[int], work: Work) -> No
         loaded = {ref: _whole(walk, "get", [near[ref]]) for ref in inputs}
         for ref, value in zip(outputs, work(loaded, block), strict=True):
             _whole(walk, "swap", [near[ref], value])
+    names = ["i"] if len(cut) == 1 else [f"i{axis}" for axis in cut]
     maps = []
     for _ in near:
-        row = builder.value(INDEX, "i")
-        with builder.region([row]) as region:
-            region.results = [row if number == axis else builder.index(0)
-                              for number in range(len(shape))]
+        steps = {axis: builder.value(INDEX, name) for axis, name in zip(cut, names, strict=True)}
+        with builder.region(list(steps.values())) as region:
+            region.results = [steps[axis] if axis in steps else builder.index(0)
+                              for axis in range(len(shape))]
         maps.append(region)
     specs = [{"name": str(builder.values[ref].get("name", "")),
               "block": [{"size": extent} for extent in block]}
              | ({"direction": "out"} if ref in outputs else {}) for ref in near]
     builder.emit("pipeline", list(near), [],
-                 {"grid": [shape[axis] // rows], "axis_names": ["i"], "specs": specs},
-                 [body, *maps])
+                 {"grid": [shape[axis] // block[axis] for axis in cut], "axis_names": names,
+                  "specs": specs}, [body, *maps])
+
+
+def _block(shape: tuple[int, ...], most: int) -> tuple[int, ...]:
+    """The largest of so many elements at most that cuts the array evenly, whole in its last axes.
+    """
+    block = list(shape)
+    for axis, extent in enumerate(shape):
+        rows = most // math.prod(shape[axis + 1:])
+        block[axis] = next((n for n in range(min(rows, extent), 0, -1) if extent % n == 0), 1)
+        if rows > 0 and extent > 1:
+            break
+    return tuple(block)

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from pallascope import compat, types
+from pallascope import compat, lowered, types
 from pallascope.problems import NotCaptured, Problem
 from pallascope.program import INDEX, Builder, Region, Type
 from pallascope.sources import Locations, is_author, place_of, place_of_function, short_name
@@ -150,14 +150,38 @@ class Walk:
             try:
                 if not eqn.effects and eqn.outvars and all(map(_is_empty, eqn.outvars)):
                     return [self.builder.index(0)] * len(eqn.outvars)  # which nobody reads
-                rule = self._rules.get("keys" if types.moves_keys(eqn) else eqn.primitive.name)
+                rule = self._rule(eqn)
                 if rule is None:
-                    raise NotCaptured(f"primitive {eqn.primitive.name}")
+                    return self._by_jax(eqn, operands)
                 types.check_elements(eqn)
                 return rule(self, eqn, operands)
             except NotCaptured as reason:
                 self.problem(str(reason))
                 return [self.builder.value(self._type_or_any(v.aval)) for v in eqn.outvars]
+
+    def _rule(self, eqn: Any) -> Rule | None:
+        return self._rules.get("keys" if types.moves_keys(eqn) else eqn.primitive.name)
+
+    def has_rule(self, eqn: Any) -> bool:
+        return self._rule(eqn) is not None
+
+    def _by_jax(self, eqn: Any, operands: list[int]) -> list[int]:
+        """The results of what JAX takes the primitive for when it lowers it."""
+        jaxpr = lowered.jaxpr_of(eqn)
+        if jaxpr is None:
+            raise NotCaptured(f"primitive {eqn.primitive.name}")
+        with self.as_a_whole(eqn):
+            return self.run_here(jaxpr, operands)
+
+    @contextlib.contextmanager
+    def as_a_whole(self, eqn: Any) -> Iterator[None]:
+        """While what the primitive is lowered as is walked: what of that is not supported is, to an
+        author, the primitive, where the function is JAX's."""
+        count = len(self.problems)
+        yield
+        if len(self.problems) > count and lowered.is_of_jax(eqn):
+            del self.problems[count:]
+            self.problem(f"primitive {eqn.primitive.name}")
 
     def problem(self, what: str) -> None:
         """Records what is not supported, at the current line; the walk goes on."""
