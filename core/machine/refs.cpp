@@ -1,7 +1,9 @@
 #include "core/machine/refs.h"
 
+#include "core/base/bitcast.h"
 #include "core/base/check.h"
 #include "core/machine/evaluate.h"
+#include "core/machine/recasts.h"
 
 #include <algorithm>
 #include <optional>
@@ -11,18 +13,6 @@ namespace pallascope::machine {
 
 namespace {
 
-// The same binding with another innermost view.
-RefBinding withView(RefBinding ref, StridedView view)
-{
-    if (ref.recasts.empty()) {
-        ref.view = std::move(view);
-        ref.whole = false;
-    } else {
-        ref.recasts.back().view = std::move(view);
-    }
-    return ref;
-}
-
 RefBinding withRecast(RefBinding ref, const Shape& memory, DType dtype, const Shape& shape)
 {
     if (ref.whole) {
@@ -31,121 +21,6 @@ RefBinding withRecast(RefBinding ref, const Shape& memory, DType dtype, const Sh
     }
     ref.recasts.push_back({dtype, shape, StridedView::whole(shape)});
     return ref;
-}
-
-// The part that windows select of a view of these strides.
-StridedView part(std::int64_t offset, const Extents& strides, std::span<const Window> windows)
-{
-    StridedView to{offset, {}, {}};
-    Extents extents;
-    for (std::size_t axis = 0; axis < windows.size(); ++axis) {
-        const Window& window = windows[axis];
-        to.offset += window.start * strides[axis];
-        if (window.kept) {
-            extents.push_back(window.size);
-            to.strides.push_back(window.stride * strides[axis]);
-        }
-    }
-    to.shape = Shape(std::move(extents));
-    return to;
-}
-
-Window all(Extent size)
-{
-    return {.start = 0, .size = size, .stride = 1, .kept = true};
-}
-
-// What lies below the part of a bitcast that windows select; nothing where that does not begin and
-// end with rows of it. A bitcast packs or unpacks rows, and leaves every other axis as it is.
-std::optional<std::vector<Window>> rowsBelow(const Shape& below, const Shape& shape,
-                                             std::span<const Window> windows)
-{
-    const std::size_t rank = shape.rank();
-    if (rank < 2 || below.rank() != rank) {
-        return {};
-    }
-    std::vector<Window> inside(windows.begin(), windows.end());
-    for (std::size_t axis = 0; axis < rank; ++axis) {
-        inside[axis].kept = true;
-        if (axis + 2 != rank && below[axis] != shape[axis]) {
-            return {};
-        }
-    }
-    Window& rows = inside[rank - 2];
-    const Extent from = below[rank - 2], to = shape[rank - 2];
-    const auto multiple = [&](Extent one, Extent other) { return other > 0 && one % other == 0; };
-    if (from == to) {
-        return inside;
-    }
-    if (rows.stride != 1) {
-        return {};
-    }
-    if (multiple(from, to)) {
-        rows.start *= from / to;
-        rows.size *= from / to;
-        return inside;
-    }
-    if (!multiple(to, from) || !multiple(rows.start, to / from)
-        || !multiple(rows.size, to / from)) {
-        return {};
-    }
-    rows.start /= to / from;
-    rows.size /= to / from;
-    return inside;
-}
-
-// A part of a recast along axes that are those of what it is made of too: that part is recast
-// instead, so that the rest is neither loaded nor in the way of copies.
-std::optional<RefBinding> narrowedBelow(const RefBinding& ref, std::span<const Window> windows)
-{
-    const RefBinding::Recast& last = ref.recasts.back();
-    const StridedView& below =
-        ref.recasts.size() > 1 ? ref.recasts[ref.recasts.size() - 2].view : ref.view;
-    const Shape& shape = last.view.shape;
-    if (!last.view.isContiguous() || shape.elements() != last.shape.elements()) {
-        return {};
-    }
-    const auto recast = [&](std::span<const Window> inside, Extents extents,
-                            std::span<const Window> rest) {
-        RefBinding found = ref;
-        found.recasts.pop_back();
-        found = withView(std::move(found), part(below.offset, below.strides, inside));
-        const Shape cast(std::move(extents));
-        found.recasts.push_back({last.dtype, cast, part(0, rowMajorStrides(cast), rest)});
-        return found;
-    };
-    if (const auto inside = rowsBelow(below.shape, shape, windows)) {
-        Extents extents;
-        std::vector<Window> rest;
-        for (const Window& window : windows) {
-            extents.push_back(window.size);
-            rest.push_back({0, window.size, 1, window.kept});
-        }
-        return recast(*inside, std::move(extents), rest);
-    }
-    std::size_t common = 0;
-    while (common + 2 < below.shape.rank() && common < shape.rank()
-           && below.shape[common] == shape[common]) {
-        ++common;
-    }
-    if (common == 0) {
-        return {};
-    }
-    std::vector<Window> inside(windows.begin(),
-                               windows.begin() + static_cast<std::ptrdiff_t>(common)),
-        rest;
-    Extents extents;
-    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
-        const bool isCommon = axis < common;
-        if (!isCommon || windows[axis].kept) {
-            extents.push_back(isCommon ? windows[axis].size : shape[axis]);
-            rest.push_back(isCommon ? all(windows[axis].size) : windows[axis]);
-        }
-    }
-    for (std::size_t axis = common; axis < below.shape.rank(); ++axis) {
-        inside.push_back(all(below.shape[axis]));
-    }
-    return recast(inside, std::move(extents), rest);
 }
 
 // A scalar as an array of one element, or the reverse.
@@ -177,6 +52,18 @@ RuntimeValue cast(RuntimeValue value, DType dtype, const Shape& shape)
     return withRank(std::move(value), shape);
 }
 
+// The other way: `shape` is what was cast, whose rows a bitcast packed or unpacked before the
+// elements got the shape that they have now.
+RuntimeValue castBack(RuntimeValue value, DType dtype, const Shape& shape)
+{
+    if (dtypeBits(value.dtype) != dtypeBits(dtype)) {
+        const Result<Shape> rows = bitcastShape(shape, dtype, value.dtype);
+        PALLASCOPE_CHECK(rows && rows->elements() == value.elements());
+        value = withRank(std::move(value), *rows);
+    }
+    return cast(std::move(value), dtype, shape);
+}
+
 } // namespace
 
 StridedView viewOf(const RefBinding& ref, const Shape& memory)
@@ -197,10 +84,14 @@ const Shape& shapeOf(const RefBinding& ref, const Shape& memory)
 
 std::int64_t offsetOf(const RefBinding& ref)
 {
-    if (!ref.recasts.empty()) {
-        return ref.recasts.back().view.offset;
+    std::int64_t offset = ref.whole ? 0 : ref.view.offset;
+    const StridedView* below = &ref.view;
+    for (const RefBinding::Recast& recast : ref.recasts) {
+        const Extent count = std::max<Extent>(1, recast.shape.elements());
+        offset += recast.view.offset * below->shape.elements() / count;
+        below = &recast.view;
     }
-    return ref.whole ? 0 : ref.view.offset;
+    return offset;
 }
 
 RefBinding narrowed(const RefBinding& ref, const Shape& memory, std::span<const Window> windows)
@@ -283,11 +174,65 @@ void storeThrough(const RefBinding& ref, Buffer& memory, RuntimeValue value)
     }
     for (std::size_t i = seen.size(); i-- > 0;) {
         seen[i].store(ref.recasts[i].view, std::move(value));
-        value = cast(seen[i].load(StridedView::whole(seen[i].shape()), seen[i].shape()),
-                     before[i].first, before[i].second);
+        value = castBack(seen[i].loadAll(), before[i].first, before[i].second);
     }
     memory.store(view, std::move(value));
 }
+
+namespace {
+
+// Position per axis of an element.
+Extents positionOf(std::int64_t element, const Extents& strides)
+{
+    Extents position;
+    for (const std::int64_t stride : strides) {
+        position.push_back(element / stride);
+        element %= stride;
+    }
+    return position;
+}
+
+// The boxes that the elements [first, end) are, in order. `reach` is of the axes before `axis`, in
+// whose one position they lie.
+void addBoxes(std::int64_t first, std::int64_t end, const Shape& memory, const Extents& strides,
+              Reach reach, std::vector<Reach>& boxes)
+{
+    const std::size_t axis = reach.start.size();
+    if (axis == memory.rank()) {
+        boxes.push_back(std::move(reach));
+        return;
+    }
+    const std::int64_t stride = strides[axis];
+    const auto within = [&](std::int64_t position, std::int64_t from, std::int64_t to) {
+        Reach one = reach;
+        one.start.push_back(position);
+        one.stop.push_back(position + 1);
+        addBoxes(from, to, memory, strides, std::move(one), boxes);
+    };
+    const std::int64_t begins = ceilDiv(first, stride), ends = end / stride; // whole positions
+    if (begins > ends) {
+        within(ends, first - ends * stride, end - ends * stride);
+        return;
+    }
+    if (first < begins * stride) {
+        within(begins - 1, first - (begins - 1) * stride, stride);
+    }
+    if (begins < ends) {
+        Reach whole = reach;
+        whole.start.push_back(begins);
+        whole.stop.push_back(ends);
+        for (std::size_t inner = axis + 1; inner < memory.rank(); ++inner) {
+            whole.start.push_back(0);
+            whole.stop.push_back(memory[inner]);
+        }
+        boxes.push_back(std::move(whole));
+    }
+    if (ends * stride < end) {
+        within(ends, 0, end - ends * stride);
+    }
+}
+
+} // namespace
 
 Reach reachOf(const RefBinding& ref, const Shape& memory)
 {
@@ -297,32 +242,48 @@ Reach reachOf(const RefBinding& ref, const Shape& memory)
         reach.stop = memory.extents();
         return reach;
     }
-    std::int64_t first = ref.view.offset, last = ref.view.offset;
-    for (std::size_t axis = 0; axis < ref.view.shape.rank(); ++axis) {
-        last += (ref.view.shape[axis] - 1) * ref.view.strides[axis];
-    }
-    const bool one = first == last;
-    __int128 covered = 1;
+    const Extents strides = rowMajorStrides(memory);
+    const StridedView& view = ref.view;
+    reach.start = positionOf(view.offset, strides);
+    Extents last = reach.start; // where every axis of the view moves along one of the memory's
+    std::int64_t end = view.offset;
     bool isBox = true;
-    for (const std::int64_t stride : rowMajorStrides(memory)) {
-        reach.start.push_back(first / stride);
-        reach.stop.push_back(last / stride + 1);
-        first %= stride;
-        last %= stride;
-        isBox = isBox && reach.start.back() < reach.stop.back();
-        covered *= reach.stop.back() - reach.start.back();
-    }
-    if (isBox && (one || covered >= ref.view.shape.elements())) {
-        return reach;
-    }
-    // Rows that go on over the end of an axis: all of the axes inside the first that moves.
-    bool moved = false;
-    for (std::size_t axis = 0; axis < memory.rank(); ++axis) {
-        if (moved) {
-            reach.start[axis] = 0;
-            reach.stop[axis] = memory[axis];
+    for (std::size_t axis = 0; axis < view.shape.rank(); ++axis) {
+        const Extent steps = view.shape[axis] - 1;
+        const std::int64_t stride = view.strides[axis];
+        if (steps <= 0 || stride == 0) {
+            continue;
         }
-        moved = moved || reach.stop[axis] - reach.start[axis] != 1;
+        end += steps * stride;
+        std::size_t along = 0;
+        while (along < strides.size()
+               && (stride % strides[along] != 0
+                   || last[along] + steps * (stride / strides[along]) >= memory[along])) {
+            ++along;
+        }
+        isBox = isBox && along < strides.size();
+        if (isBox) {
+            last[along] += steps * (stride / strides[along]);
+        }
+    }
+    if (!isBox && view.isContiguous()) {
+        std::vector<Reach> boxes;
+        addBoxes(view.offset, end + 1, memory, strides, {}, boxes);
+        return boxes.size() == 1 ? boxes.front() : unionOf(std::move(boxes), memory.rank());
+    }
+    if (!isBox) { // it goes on over the end of an axis: all of the axes inside the first that moves
+        last = positionOf(end, strides);
+        bool moved = false;
+        for (std::size_t axis = 0; axis < memory.rank(); ++axis) {
+            if (moved) {
+                reach.start[axis] = 0;
+                last[axis] = memory[axis] - 1;
+            }
+            moved = moved || last[axis] != reach.start[axis];
+        }
+    }
+    for (const Extent position : last) {
+        reach.stop.push_back(position + 1);
     }
     return reach;
 }

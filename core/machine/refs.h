@@ -43,7 +43,8 @@ struct Window
 // `memory` is the shape of the binding's buffer.
 [[nodiscard]] StridedView viewOf(const RefBinding& ref, const Shape& memory);
 [[nodiscard]] const Shape& shapeOf(const RefBinding& ref, const Shape& memory); // of that view
-[[nodiscard]] std::int64_t offsetOf(const RefBinding& ref);                     // of that view
+// The element of the buffer that it begins with; about there, where it begins within a recast.
+[[nodiscard]] std::int64_t offsetOf(const RefBinding& ref);
 [[nodiscard]] RefBinding narrowed(const RefBinding& ref, const Shape& memory,
                                   std::span<const Window> windows);
 // The part that a box of it takes; every axis stays.

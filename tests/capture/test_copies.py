@@ -401,6 +401,29 @@ def test_each_core_copies_its_part():
     check(fn, x, wanted=x + np.repeat([0, 1], 16)[:, None].astype(np.int32), chip="tpu_v5p")
 
 
+def test_tokens_of_bytes_in_an_array_of_words_are_filled_at_one_time():
+    """Two rows of words hold a token of eight rows of bytes; no copy is in the way of another."""
+    def kernel(x_ref, o_ref, semaphores):
+        tokens = o_ref.bitcast(jnp.uint8).reshape(2, 8, 4, 128).reshape(8, 8, 128)
+        copies = [pltpu.make_async_copy(x_ref.at[pl.ds(3 * i, 3 - i // 2)],
+                                        tokens.at[pl.ds(3 * i, 3 - i // 2)], semaphores.at[i])
+                  for i in range(3)]
+        for copy in copies:
+            copy.start()
+        for copy in copies:
+            copy.wait()
+
+    def fn(x):
+        return call(kernel, in_specs=[pl.BlockSpec(memory_space=pl.ANY)],
+                    out_specs=pl.BlockSpec(memory_space=pl.ANY),
+                    scratch_shapes=[pltpu.SemaphoreType.DMA((3,))],
+                    out_shape=like(2, 8, 128, dtype=jnp.uint32))(x)
+
+    x = integers(8, 8, 128, least=0, most=255).astype(np.uint8)
+    rows = x.reshape(16, 4, 128).astype(np.uint32)
+    check(fn, x, wanted=sum(rows[:, i] << 8 * i for i in range(4)).reshape(2, 8, 128))
+
+
 @pytest.mark.parametrize("view", [
     lambda buffer: buffer.at[1].bitcast(jnp.uint32)[...],
     lambda buffer: buffer.bitcast(jnp.uint32).at[1][...],
