@@ -256,7 +256,7 @@ RuntimeValue Engine::loadAt(const Reached& reached, const Buffer& memory)
     if (!empty) {
         seen.store(part, loadThrough(reached.where, memory));
     }
-    return seen.load(StridedView::whole(shape), shape);
+    return seen.loadAll();
 }
 
 void Engine::storeAt(const Reached& reached, Buffer& memory, RuntimeValue value)
@@ -265,7 +265,7 @@ void Engine::storeAt(const Reached& reached, Buffer& memory, RuntimeValue value)
         storeThrough(reached.where, memory, std::move(value));
     } else if (const auto& [shape, part, empty] = *reached.clipped; !empty) {
         Buffer stored(dtypeOf(reached.where, memory), shape, memory.fill());
-        stored.store(StridedView::whole(shape), std::move(value));
+        stored.storeAll(std::move(value));
         storeThrough(reached.where, memory, stored.load(part, part.shape));
     }
 }

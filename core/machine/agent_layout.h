@@ -45,6 +45,9 @@ struct AgentLayout
         return firstUnit() + (ownedByCores ? groups.front().count() : 1) * asked;
     }
 
+    // There is one agent: no other can race with it.
+    [[nodiscard]] bool isAlone() const { return devices * perDevice() == 1; }
+
     // Of the agents of a kind, an index into Chip::agents, that some core_map runs on.
     [[nodiscard]] const AgentGroup& groupOf(std::int32_t kind) const;
 };

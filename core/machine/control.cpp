@@ -119,8 +119,7 @@ void Engine::allocate(const std::vector<ir::ValueId>& refs, Owned& owned)
         memory.contents = undefined(type.dtype, type.shape);
         memory.isUncontested = m_agent->mesh != nullptr && m_layout.devices == 1;
         if (*type.space == ir::MemorySpace::Accumulator) {
-            memory.contents.store(StridedView::whole(type.shape),
-                                  RuntimeValue::zeros(type.dtype, type.shape));
+            memory.contents.storeAll(RuntimeValue::zeros(type.dtype, type.shape));
         }
     }
 }

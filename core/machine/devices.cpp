@@ -115,8 +115,7 @@ Buffer Engine::whole(const ir::Argument& argument)
     for (std::int32_t device = m_layout.devices; device-- > 0;) {
         m_agent = &firstOf(device);
         const Buffer& mine = buffer(binding(argument.ref).buffer);
-        result.store(partView(m_program, argument, all.shape, device),
-                     mine.load(StridedView::whole(part), part));
+        result.store(partView(m_program, argument, all.shape, device), mine.loadAll());
     }
     return result;
 }

@@ -5,7 +5,6 @@
 #include "core/ir/mesh.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/nonfinite.h"
-#include "core/machine/written.h"
 
 #include <algorithm>
 #include <limits>
@@ -27,7 +26,6 @@ Engine::Engine(const Prepared& prepared, const Options& options, Keeps keeps)
     , m_operandPlans(prepared.operandPlans)
     , m_recorder(prepared.description, keeps)
     , m_detects(options.settings.detectRaces && prepared.uses.canRace)
-    , m_isAlone(prepared.layout.devices * prepared.layout.perDevice() == 1)
 {
     addAgents();
 }
@@ -273,7 +271,7 @@ std::optional<std::string> Engine::nonFiniteOutput()
     for (const ir::Argument& argument : m_program.arguments) {
         if (argument.kind == ir::ArgumentKind::Output) {
             const Buffer array = whole(argument);
-            if (nonFiniteIn(array.load(StridedView::whole(array.shape()), array.shape())).any()) {
+            if (nonFiniteIn(array.loadAll()).any()) {
                 return argument.name;
             }
         }

@@ -416,7 +416,6 @@ private:
     std::int32_t m_template = 0; // of the segment under way
     bool m_paused = false;       // within a segment
     bool m_detects;              // races are looked for
-    bool m_isAlone;              // no other agent can race with the one that runs all
     BlockMap::Scratch m_mapScratch;
     Flight m_flight; // that is launched at once
     // Of operands whose blocks are Indirect: with the lists of this run.

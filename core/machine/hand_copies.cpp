@@ -148,7 +148,7 @@ Access Engine::accessOf(const HandCopy& copy, bool writes)
                   copy.operation.location,
                   {}};
     access.adds = copy.params.add && writes;
-    if (m_isAlone && where.whole && !copy.isListed()) { // all of it, as a place is
+    if (m_layout.isAlone() && where.whole && !copy.isListed()) { // all of it, as a place is
         return access;
     }
     Place::Located located{where, memoryShape(writes ? copy.to() : copy.from()), {}};
@@ -205,7 +205,7 @@ void Engine::dropPadding(ir::ValueId from, ir::ValueId to, RefBinding& source, R
     if (source.asked && m_needed.needsContents(to)) {
         Buffer& memory = buffer(target.buffer);
         const Buffer nothing(m_program.type(to).dtype, room, memory.fill());
-        storeThrough(target, memory, nothing.load(StridedView::whole(room), room));
+        storeThrough(target, memory, nothing.loadAll());
     }
     std::vector<Window> windows(there.rank());
     for (std::size_t axis = 0; axis < windows.size(); ++axis) {

@@ -70,7 +70,7 @@ void Engine::accessListed(const Evaluation& evaluation)
         }
     }
     if (!stores && !evaluation.touches) {
-        value(operation.results[0]) = moved.load(StridedView::whole(lanes), lanes);
+        value(operation.results[0]) = moved.loadAll();
     }
 }
 

@@ -46,7 +46,7 @@ void Engine::pushRhs(const ir::Operation& operation)
 {
     if (m_needed.needs(operation)) {
         Buffer& staged = accumulator(operation.operands[0]).contents;
-        staged.store(StridedView::whole(staged.shape()), value(operation.operands[1]));
+        staged.storeAll(value(operation.operands[1]));
     }
 }
 

@@ -1,6 +1,5 @@
 #include "core/machine/memory.h"
 
-#include "core/base/check.h"
 #include "core/machine/arith/ahead.h"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // A pipeline is entered with its grid, slots and scratch, and gives them back when it ends.
 #include "core/base/format.h"
 #include "core/machine/engine.h"
-#include "core/machine/written.h"
 
 #include <algorithm>
 #include <bit>

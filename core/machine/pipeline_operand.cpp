@@ -2,8 +2,6 @@
 
 #include "core/base/check.h"
 #include "core/base/format.h"
-#include "core/cost/budget.h"
-#include "core/cost/tiling.h"
 #include "core/machine/evaluate.h"
 #include "core/machine/ops/ops.h"
 

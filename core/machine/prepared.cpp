@@ -72,8 +72,7 @@ namespace {
 OperandPlans operandPlans(const ir::Program& program, const chip::Chip& chip,
                           const AgentLayout& layout, const NeededSet& needed, const RefUses& uses)
 {
-    // Another agent may write at any time.
-    const bool isAlone = layout.devices * layout.perDevice() == 1;
+    const bool isAlone = layout.isAlone(); // else another agent may write at any time
     OperandPlans plans;
     for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
         std::optional<std::vector<bool>> inside; // roots that it writes to; mostly nobody asks

@@ -78,6 +78,17 @@ std::optional<std::vector<Window>> rowsBelow(const Shape& below, const Shape& sh
     return inside;
 }
 
+// The last recast of a ref, of another part of what it was made of: that part as an array of shape
+// `cast`, of which `seen` is shown.
+RefBinding recastOf(RefBinding ref, StridedView below, Shape cast, StridedView seen)
+{
+    const DType dtype = ref.recasts.back().dtype;
+    ref.recasts.pop_back();
+    ref = withView(std::move(ref), std::move(below));
+    ref.recasts.push_back({dtype, std::move(cast), std::move(seen)});
+    return ref;
+}
+
 // A stretch of the recast's elements, one after another, of what lies one after another too: the
 // whole rows that it is made of. A bitcast packs or unpacks rows, and leaves the lanes as they are.
 std::optional<RefBinding> stretchBelow(const RefBinding& ref, const StridedView& below,
@@ -107,12 +118,8 @@ std::optional<RefBinding> stretchBelow(const RefBinding& ref, const StridedView&
         return to > from ? elements / (to / from) : elements * (from / to);
     };
     const Shape inside = rows(asBelow(all)), cast = rows(all);
-    RefBinding found = ref;
-    found.recasts.pop_back();
-    found = withView(std::move(found),
-                     {below.offset + asBelow(first), inside, rowMajorStrides(inside)});
-    found.recasts.push_back({last.dtype, cast, {lead, taken.shape, rowMajorStrides(taken.shape)}});
-    return found;
+    return recastOf(ref, {below.offset + asBelow(first), inside, rowMajorStrides(inside)}, cast,
+                    {lead, taken.shape, rowMajorStrides(taken.shape)});
 }
 
 } // namespace
@@ -128,12 +135,9 @@ std::optional<RefBinding> narrowedBelow(const RefBinding& ref, std::span<const W
     }
     const auto recast = [&](std::span<const Window> inside, Extents extents,
                             std::span<const Window> rest) {
-        RefBinding found = ref;
-        found.recasts.pop_back();
-        found = withView(std::move(found), part(below.offset, below.strides, inside));
         const Shape cast(std::move(extents));
-        found.recasts.push_back({last.dtype, cast, part(0, rowMajorStrides(cast), rest)});
-        return found;
+        return recastOf(ref, part(below.offset, below.strides, inside), cast,
+                        part(0, rowMajorStrides(cast), rest));
     };
     if (const auto inside = rowsBelow(below.shape, shape, windows)) {
         Extents extents;

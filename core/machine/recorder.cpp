@@ -1,14 +1,8 @@
 #include "core/machine/recorder.h"
 
-#include "core/base/check.h"
-#include "core/cost/budget.h"
 #include "core/ir/pipeline_facts.h"
-#include "core/ir/print.h"
-#include "core/trace/lookup.h"
 
 #include <algorithm>
-#include <numeric>
-#include <unordered_map>
 #include <utility>
 
 namespace pallascope::machine {

@@ -2,7 +2,6 @@
 // Semantics: JAX jax/_src/pallas/mosaic/primitives.py; a copy adds its bytes to its semaphore when
 // it has landed, a wait takes them off.
 #include "core/base/check.h"
-#include "core/base/format.h"
 #include "core/machine/engine.h"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -12,6 +13,13 @@
 namespace pallascope::trace {
 
 namespace {
+
+Status firstFault(std::span<const Status> results)
+{
+    const auto fault =
+        std::find_if(results.begin(), results.end(), [](const Status& one) { return !one; });
+    return fault == results.end() ? Status(Done{}) : *fault;
+}
 
 // All columns of a table as long as the first.
 Status sameLength(std::string_view table, std::size_t rows,
@@ -110,12 +118,7 @@ Status checkLengths(const TraceBuilder& b)
                                           {"slot", v.slot.size()},
                                           {"copyIn", v.copyIn.size()},
                                           {"copyOut", v.copyOut.size()}})};
-    for (const Status& result : results) {
-        if (!result) {
-            return result;
-        }
-    }
-    return Done{};
+    return firstFault(results);
 }
 
 Status checkIndices(const TraceBuilder& b)
@@ -143,12 +146,7 @@ Status checkIndices(const TraceBuilder& b)
         inRange("visits.lastStep", b.visits.lastStep, 0, steps),
         inRange("visits.copyIn", b.visits.copyIn, kNone, b.copies.size()),
         inRange("visits.copyOut", b.visits.copyOut, kNone, b.copies.size())};
-    for (const Status& result : results) {
-        if (!result) {
-            return result;
-        }
-    }
-    return Done{};
+    return firstFault(results);
 }
 
 } // namespace

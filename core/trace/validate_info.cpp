@@ -364,10 +364,6 @@ Status checkTemplate(const Info& info, std::size_t i)
     return checkFlops(info, segment, i);
 }
 
-} // namespace
-
-namespace {
-
 bool haveSameRanks(const std::vector<Pipeline>& some, const std::vector<Pipeline>& others)
 {
     return std::equal(some.begin(), some.end(), others.begin(), others.end(),
