@@ -1,6 +1,7 @@
 #include "core/machine/needed.h"
 
 #include <algorithm>
+#include <span>
 
 namespace pallascope::machine {
 
@@ -112,10 +113,10 @@ void NeededSet::close(const ir::Program& program)
             m_contents[memory] = changed = true;
         }
     };
-    const auto needPairs = [&](const std::vector<ir::ValueId>& wanted,
-                               const std::vector<ir::ValueId>& from, std::size_t skip) {
-        for (std::size_t i = 0; i + skip < wanted.size() && i < from.size(); ++i) {
-            if (needs(wanted[i + skip])) {
+    const auto needPairs = [&](std::span<const ir::ValueId> wanted,
+                               std::span<const ir::ValueId> from) {
+        for (std::size_t i = 0; i < std::min(wanted.size(), from.size()); ++i) {
+            if (needs(wanted[i])) {
                 needValue(from[i]);
             }
         }
@@ -125,25 +126,24 @@ void NeededSet::close(const ir::Program& program)
         case OpCode::Cond:
             needValue(operation.operands[0]);
             for (const ir::Region& branch : operation.regions) {
-                needPairs(operation.results, branch.results, 0);
+                needPairs(operation.results, branch.results);
             }
             return;
-        case OpCode::Scan: {
+        case OpCode::Scan: { // the body's arguments hold what is carried, and then the results
             const ir::Region& body = operation.regions[0];
-            needPairs(operation.results, body.results, 0);
-            needPairs(body.arguments, operation.operands, 1);
-            needPairs(body.arguments, body.results, 1);
+            const auto carried = std::span<const ir::ValueId>(body.arguments).subspan(1);
+            needPairs(operation.results, carried);
+            needPairs(carried, operation.operands);
+            needPairs(carried, body.results);
             return;
         }
-        case OpCode::While: {
+        case OpCode::While: { // the condition's arguments hold it
             const ir::Region &condition = operation.regions[0], &body = operation.regions[1];
             needValue(condition.results[0]);
-            needPairs(operation.results, operation.operands, 0);
-            needPairs(operation.results, body.results, 0);
-            for (const ir::Region* region : {&condition, &body}) {
-                needPairs(region->arguments, operation.operands, 0);
-                needPairs(region->arguments, body.results, 0);
-            }
+            needPairs(operation.results, condition.arguments);
+            needPairs(body.arguments, condition.arguments);
+            needPairs(condition.arguments, operation.operands);
+            needPairs(condition.arguments, body.results);
             return;
         }
         case OpCode::Pipeline:
@@ -156,7 +156,8 @@ void NeededSet::close(const ir::Program& program)
             }
             return;
         case OpCode::RunScoped:
-            needPairs(operation.results, operation.regions[0].results, 0);
+        case OpCode::Fusion:
+            needPairs(operation.results, operation.regions[0].results);
             return;
         case OpCode::Get:
         case OpCode::Swap: {

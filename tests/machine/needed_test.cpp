@@ -26,6 +26,16 @@ std::string complaint(const OneStep& step, const RefsBody& body)
     return run ? "" : run.error().message;
 }
 
+void expectSameWithNeeded(const OneStep& step, const RefsBody& body)
+{
+    const ir::Program program = oneStepProgram(step, body);
+    const machine::RunResult full = mustRun(program, step.inputs);
+    const machine::RunResult needed = mustRun(program, step.inputs, machine::ValueMode::Needed);
+    EXPECT_TRUE(full.trace->segments() == needed.trace->segments());
+    EXPECT_EQ(full.trace->info().events, needed.trace->info().events);
+    EXPECT_EQ(full.trace->end(), needed.trace->end());
+}
+
 } // namespace
 
 TEST(NeededValues, holdNoArrayElementOfTheBuiltInKernels)
@@ -114,6 +124,39 @@ TEST(NeededValues, takeTheDataThatIsNeededAndOnlyShapesOfTheRest)
         ends.push_back(needed.trace->end().value());
     }
     EXPECT_LT(ends[0], ends[1]); // the flag decided
+}
+
+// A copy as long as the number that a loop leaves, which neither its condition nor its body reads:
+// full and needed run must agree.
+TEST(NeededValues, areCarriedThroughAWhileThatDoesNotReadThem)
+{
+    const auto body = [](const std::vector<pl::Ref>& refs) {
+        const std::vector<pl::Value> carried = pl::whileLoop(
+            {refs[0][0].load(), refs[0][1].load(), refs[0][2].load()},
+            [](std::vector<pl::Value> carry) { return carry[0] > 0; },
+            [](std::vector<pl::Value> carry) {
+                return std::vector<pl::Value>{carry[0] - 1, carry[2], carry[0] * 2};
+            });
+        refs[1][pl::all] = 0;
+        pl::when(carried[1] > 3, [&] { refs[1][pl::all] = pl::exp(refs[1][pl::all]); });
+    };
+    for (const double rounds : {0.0, 1.0, 2.0, 3.0}) {
+        expectSameWithNeeded({{arrayOf(kInt, {3}, {rounds, 5, 2})}, kF32, {64, 128}, {}, {}}, body);
+    }
+}
+
+TEST(NeededValues, areCarriedThroughALoopThatOnlyWritesThem)
+{
+    const auto body = [](const std::vector<pl::Ref>& refs) {
+        const pl::Value number = refs[0][0].load();
+        const std::vector<pl::Value> carried =
+            pl::foriLoop(3, {number, number}, [](pl::Value i, const std::vector<pl::Value>& carry) {
+                return std::vector<pl::Value>{i * 4, carry[0]};
+            });
+        refs[1][pl::all] = 0;
+        pl::when(carried[1] > 3, [&] { refs[1][pl::all] = pl::exp(refs[1][pl::all]); });
+    };
+    expectSameWithNeeded({{arrayOf(kInt, {1}, {0})}, kF32, {64, 128}, {}, {}}, body);
 }
 
 } // namespace pallascope::machine_test
