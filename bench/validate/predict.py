@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Predicts published timings and compares.
+
+    build/jax/bin/python bench/validate/predict.py OUT.json [--side fit] [--family F] [--chip C] [--rows N]
+
+Rows left out (split.csv) are predicted for a landing only: --side all. Each such look is listed in
+docs/model.md.
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import statistics
+import time
+
+import rows as kit
+
+
+def table(results):
+    groups = collections.defaultdict(list)
+    for row, report in results:
+        groups[row.family, row.chip].append((row, report))
+        groups["all", ""].append((row, report))
+    print(f"{'family':22} {'chip':8} {'rows':>5} {'ran':>4} {'mean abs':>8} {'median':>8} {'in 15 %':>8}")
+    for (family, chip), found in sorted(groups.items(), key=lambda item: (item[0][0] == "all", item[0])):
+        errors = [100 * (report["time_s"] / row.measured_s - 1) for row, report in found if "time_s" in report]
+        if not errors:
+            print(f"{family:22} {chip:8} {len(found):5} {0:4}")
+            continue
+        mean = statistics.mean(map(abs, errors))
+        inside = sum(abs(error) <= 15 for error in errors)
+        print(f"{family:22} {chip:8} {len(found):5} {len(errors):4} {mean:8.1f} {statistics.median(errors):+8.1f} "
+              f"{inside:4}/{len(errors)}")
+    for reason, count in collections.Counter(
+            f"{report['stage']}: {row.family}: {report['reason'][:200]}"
+            for row, report in results if "time_s" not in report).most_common():
+        print(f"{count} x {reason}")
+
+
+def line(row, report):
+    data = row.data
+    if "time_s" not in report:
+        return f"{row.number:4} {row.family:18} {row.chip[4:]:4} {report['stage']}: {report['reason'][:140]}"
+    error = 100 * (report["time_s"] / row.measured_s - 1)
+    busy = " ".join(f"{unit}:{100 * value / report['time_s']:.0f}" for unit, value in
+                    sorted(report["busy_s"].items(), key=lambda item: -item[1]) if value > 0.02 * report["time_s"])
+    part = " ".join(f"{name}:{100 * value / report['time_s']:.0f}" for name, value in report["time_split_s"].items()
+                    if value > 0.005 * report["time_s"])
+    return (f"{row.number:4} {row.family[:12]:12} {row.chip[4:]:4} {data['mode'][:22]:22} "
+            f"{row.measured_s * 1e3:9.3f} {report['time_s'] * 1e3:9.3f} {error:+7.1f} % {report['bound_by']:16} "
+            f"{busy} | {part} | {report['run_s']:.1f} s")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--side", choices=("fit", "left out", "all"), default="fit")
+    parser.add_argument("--family", nargs="+")
+    parser.add_argument("--chip", nargs="+")
+    parser.add_argument("--rows", nargs="+", type=int)
+    parser.add_argument("--program", type=pathlib.Path, default=kit.ROOT / "build/release/bin/pallascope")
+    parser.add_argument("--keep", type=pathlib.Path, default=kit.ROOT / "build/validate")
+    parser.add_argument("--again", action="store_true", help="capture again")
+    parser.add_argument("--set", nargs="+", default=["out_of_bounds_reads=uninitialized"])
+    parser.add_argument("--lines", action="store_true", help="a line for each row")
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    arguments = parser.parse_args()
+    chosen = [row for row in kit.load()
+              if (arguments.side == "all" or row.side == arguments.side)
+              and (not arguments.family or row.family in arguments.family)
+              and (not arguments.chip or row.chip in arguments.chip)
+              and (not arguments.rows or row.number in arguments.rows)]
+    kit.capture(chosen, arguments.keep, arguments.again)
+    began = time.perf_counter()
+    results = kit.run_all(chosen, arguments.keep, arguments.program, arguments.workers, settings=arguments.set)
+    seconds = time.perf_counter() - began
+    arguments.out.write_text(json.dumps([{"row": row.number, **report} for row, report in results]))
+    if arguments.lines:
+        for row, report in results:
+            print(line(row, report))
+    table(results)
+    print(f"{len(results)} rows in {seconds:.1f} s")
+
+
+if __name__ == "__main__":
+    main()
