@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
-from pallascope import types
+from pallascope import fusion, types
 from pallascope.problems import NotCaptured
 from pallascope.program import Region, Type
 from pallascope.walk import Walk
@@ -27,9 +27,13 @@ class Array:
     scalar: int | None = None  # its one element, once it was loaded or computed
     alias_of: Array | None = None
     base: Array | None = None  # the array that this one is in another shape
+    order: tuple[int, ...] | None = None  # or with its axes in this order
+    layout: tuple[int, ...] | None = None  # of an input whose axes do not lie in their order
+    row_major: Array | None = None  # what was made of that
     refs: dict[str, int] = dataclasses.field(default_factory=dict)  # by memory space
     home: str = ""  # the space where it was made
     is_prefetched: bool = False  # it holds scalars for kernels
+    is_donated: bool = False  # an input whose memory the function may take
     # On several devices `aval` is of one device's part; per axis, the mesh axes that cut it.
     partition: list[list[str]] | None = None
 
@@ -102,7 +106,8 @@ class Arrays:
             return array.refs.get(space, array.ref())
         is_declared = False
         if array.base is not None:
-            found = self.reshaped(self.ref(array.base, space), self._type(array, space).shape)
+            base, shape = self.ref(array.base, space), self._type(array, space).shape
+            found = self._view(base, shape, array.order)
         elif not array.refs and (array.scalar is None or array.value is not None):
             if array.value is not None and array not in self.inputs:
                 self.inputs.append(array)
@@ -135,6 +140,9 @@ class Arrays:
     def copy(self, source: int, target: int) -> None:
         """All of an array; goes on when it has landed."""
         builder = self.walk.builder
+        if all(builder.types[ref].space == "hbm" for ref in (source, target)):
+            fusion.copy(self.walk, source, target)
+            return
         semaphore = builder.value(Type("int32", (), "dma_semaphore"))
         with builder.region([semaphore]) as region:
             builder.emit("dma_start", [source, target, semaphore], [])
@@ -231,14 +239,31 @@ class Arrays:
         return builder.one("ref_reshape", [ref], builder.types[ref]._replace(shape=shape),
                            {"shape": list(shape)})
 
+    def _view(self, ref: int, shape: tuple[int, ...], order: tuple[int, ...] | None) -> int:
+        """Of a ref with its axes in this order, or in another shape."""
+        if order is None:
+            return self.reshaped(ref, shape)
+        builder = self.walk.builder
+        return builder.one("ref_transpose", [ref], builder.types[ref]._replace(shape=shape),
+                           {"permutation": list(order)})
+
     def _in_shape(self, array: Array) -> Array:
         """The result as the function returns it; its kernel sees it in the shape it makes."""
-        root = array.root()
+        root, builder, returned = array.root(), self.walk.builder, array
         if array is root:
             return root
-        builder = self.walk.builder
-        type_ = builder.types[root.ref()]
-        whole = builder.value(self._type(array, "hbm"), root.name)
-        builder.define_first("ref_reshape", [whole], root.ref(), {"shape": list(type_.shape)})
-        return Array(array.aval, root.name, is_result=True, refs={"hbm": whole}, home="hbm",
-                     partition=array.partition)
+        ref = whole = builder.value(self._type(array, "hbm"), root.name)
+        views = []
+        while array.base is not None:
+            seen = root.ref() if array.base is root else builder.value(
+                self._type(array.base, "hbm"))
+            if array.order is None:
+                views.append(("ref_reshape", ref, seen, {"shape": list(builder.types[seen].shape)}))
+            else:
+                inverse = [array.order.index(axis) for axis in range(len(array.order))]
+                views.append(("ref_transpose", ref, seen, {"permutation": inverse}))
+            ref, array = seen, array.base
+        for op, source, result, params in reversed(views):
+            builder.define_first(op, [source], result, params)
+        return Array(returned.aval, root.name, is_result=True, refs={"hbm": whole}, home="hbm",
+                     partition=returned.partition)

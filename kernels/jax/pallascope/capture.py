@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -48,12 +48,14 @@ class Kernel:
 
 
 def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: int = 1,
-            name: str | None = None, mesh: Any = None) -> Kernel:
+            name: str | None = None, mesh: Any = None, donate: int | Sequence[int] = ()) -> Kernel:
     """Traces `fn(*args)` as on `chip`; nothing is run.
 
     `args` are arrays, jax.ShapeDtypeStruct, or trees of such. With `cores=2`, on a megacore chip,
     the cores share the parallel grid axes of each pallas_call. `mesh` is that of the devices, for a
-    function with a shard_map that leaves it open: {"x": 8}, or a mesh of JAX.
+    function with a shard_map that leaves it open: {"x": 8}, or a mesh of JAX. The function may
+    write over the arguments that `donate` numbers, as `donate_argnums` of jax.jit does; of others
+    what a kernel updates in place is a copy.
 
     Raises UnsupportedError with all that the kernel asks for and the format lacks, ValueError for a
     chip that is not known or has not so many cores.
@@ -64,7 +66,8 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
                          f"{' and '.join(compat.MEGACORE)} 2 too")
     leaves, tree = jax.tree_util.tree_flatten(args)
     with compat.numbers_of_32_bits():
-        traced = _traced(fn, tree.unflatten(_shapes(leaves)), chip, cores, mesh)
+        traced = _traced(fn, tree.unflatten(_shapes(leaves)), chip, cores, mesh,
+                         _donated(donate, args))
         outer, walk = traced.outer, traced.outer.walk
         name = name or getattr(fn, "__name__", None) or traced.name
         if walk.problems:
@@ -117,7 +120,21 @@ def _again(jaxpr: Any, *arguments: Any) -> list[Any]:
     return compat.evaluate(jaxpr, arguments)
 
 
-def _traced(fn: Callable[..., Any], shapes: Any, chip: str, cores: int, mesh: Any) -> _Traced:
+def _donated(donate: int | Sequence[int], args: Sequence[Any]) -> set[int]:
+    """The numbers of the leaves of arguments that are."""
+    numbers = [donate] if isinstance(donate, int) else list(donate)
+    for number in numbers:
+        if not -len(args) <= number < len(args):
+            raise ValueError(f"donate names argument {number}; the function is given {len(args)}, "
+                             "numbered from 0")
+    chosen = {number % len(args) for number in numbers}
+    leaves = [number for number, arg in enumerate(args)
+              for _ in jax.tree_util.tree_leaves(arg)]
+    return {leaf for leaf, number in enumerate(leaves) if number in chosen}
+
+
+def _traced(fn: Callable[..., Any], shapes: Any, chip: str, cores: int, mesh: Any,
+            donated: set[int]) -> _Traced:
     """With emit_pipeline as one equation; inlined where JAX, or the format, has no such one."""
     first: _Traced | None = None
     for whole in compat.PIPELINE_FORMS:
@@ -127,14 +144,11 @@ def _traced(fn: Callable[..., Any], shapes: Any, chip: str, cores: int, mesh: An
                 closed = jax.make_jaxpr(fn)(*shapes)
                 outer = Outer(Walk(_RULES), cores)
                 jaxpr, _ = compat.open_jaxpr(closed)
-                body = outer.run(closed, _argument_names(jaxpr))
+                body = outer.run(closed, _argument_names(jaxpr), donated)
         except Exception:
             if whole == compat.PIPELINE_FORMS[-1] and (first is None or closed is None):
                 raise  # JAX's own word on the function, or a fault of ours
             continue
-        if not outer.kernels:
-            outer.walk.problem("no pallas_call and no pl.kernel in the function, "
-                               "or none whose result it needs")
         found = _Traced(outer, body, name_of_function(jaxpr), closed)
         if not outer.walk.problems:
             return found

@@ -15,7 +15,7 @@ from typing import Any
 import jax
 from jax import lax
 
-from pallascope import devices, rings, stages, types
+from pallascope import devices, fusion, rings, types
 from pallascope.arrays import Array, Arrays
 from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Region, Type
@@ -36,6 +36,7 @@ _MEMBERS = "members of a group"
 
 # Of a reduction: the least piece takes a link about as long as a hop's latency.
 _MOST_PIECES, _LEAST_BYTES = 4, 64 << 10
+_MOST_WHOLE = 8 << 20  # bytes that are gathered whole
 
 Operation = Callable[[Any, Any], Any]
 
@@ -174,8 +175,8 @@ class Collectives:
                 return
             gathered = self._scratch(source, self._sizes(axes) + parts)
             self._gather_over(axes, part, gathered, 0)
-            self.arrays.copy(self._reshaped(gathered, shape), target)
-        elif stages.bytes_of(dtype, count * total) <= stages.MOST_BYTES:
+            self._copy(self._reshaped(gathered, shape), target)
+        elif types.bytes_of(dtype, count * total) <= _MOST_WHOLE:
             gathered = self._scratch(source, self._sizes(axes) + shape)
             self._gather_over(axes, source, gathered, 0)
             self._reduced(_OF_ONE[op], [self._reshaped(gathered, (count, *(shape or (1,))))],
@@ -185,7 +186,7 @@ class Collectives:
             for start, size in ((0, total - rest), (total - rest, rest)):
                 self._all_reduce(axes, *(elements(self.walk, ref, 0, start, size)
                                          for ref in (flat, reduced)))
-            self.arrays.copy(self._reshaped(reduced, shape), target)
+            self._copy(self._reshaped(reduced, shape), target)
 
     @staticmethod
     def _part_shape(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
@@ -218,9 +219,9 @@ class Collectives:
                     builder.emit("dma_start", [source, target, received, sent,
                                                self._device(axes, aim)], [], rings.REMOTE)
                 if origin is None:
-                    stages.fill(self.walk, target)
+                    fusion.fill(self.walk, target, launches=False)
                 elif origin == device:
-                    self.arrays.copy(source, target)
+                    self._copy(source, target)
                 else:
                     builder.emit("dma_wait", [target, received], [])
                 if aim not in (None, device):
@@ -256,11 +257,11 @@ class Collectives:
         """`target` is the reduction of all devices' blocks at this one's place. It goes in pieces,
         so that links have work while the core reduces."""
         if self._extents[axis] == 1:
-            self.arrays.copy(self._at(source, place, self.walk.builder.index(0)), target)
+            self._copy(self._at(source, place, self.walk.builder.index(0)), target)
             return
         shape = self._type(target).shape
         cut = next((number for number, extent in enumerate(shape) if extent > 1), 0)
-        most = stages.bytes_of(self._type(target).dtype, math.prod(shape)) // _LEAST_BYTES
+        most = types.bytes_of(self._type(target).dtype, math.prod(shape)) // _LEAST_BYTES
         pieces = next(n for n in range(max(1, min(_MOST_PIECES, most)), 0, -1)
                       if n == 1 or shape[cut] % n == 0)
 
@@ -382,6 +383,9 @@ class Collectives:
         block = (shape[place] // math.prod(sizes),) if tiled else ()
         return self._reshaped(ref, (*shape[:place], *sizes, *block, *shape[place + 1:]))
 
+    def _copy(self, source: int, target: int) -> None:
+        fusion.copy(self.walk, source, target, launches=False)
+
     def _at(self, ref: int, axis: int, index: int) -> int:
         return element(self.walk, ref, axis, index)
 
@@ -392,6 +396,6 @@ class Collectives:
         """An operation of one equation on whole arrays in HBM; yields its result."""
         jaxpr = jax.make_jaxpr(function)(*(types.struct(self._type(ref)) for ref in operands))
         (eqn,) = jaxpr.eqns
-        stages.compute(self.walk, eqn.replace(source_info=self._eqn.source_info), operands,
-                       [result])
+        fusion.compute(self.walk, eqn.replace(source_info=self._eqn.source_info), operands,
+                       [result], launches=False)
         return result

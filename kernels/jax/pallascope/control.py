@@ -10,7 +10,7 @@ from jax import lax
 
 from pallascope import compat
 from pallascope.problems import NotCaptured
-from pallascope.program import INDEX, Type
+from pallascope.program import INDEX, Params, Type
 from pallascope.walk import Rule, Walk
 
 
@@ -95,7 +95,13 @@ def _scan(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
             in zip(arguments[held:], found[num_carry:], strict=True)]
     last = [builder.add_index(carried[0], builder.index(length))] if counts else []
     return last + builder.emit("scan", carried[counts:] + made, types_[counts:],
-                               {"length": length}, [region])
+                               {"length": length} | _unroll(eqn), [region])
+
+
+def _unroll(eqn: Any) -> Params:
+    """Rounds that are written out one after the other, where these are several."""
+    rounds = int(eqn.params.get("unroll", 1))
+    return {"unroll": rounds} if rounds > 1 else {}
 
 
 def _starts(walk: Walk, array: int, place: int) -> list[int]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
 
-from pallascope import (collectives, compat, constants, devices, flow, fusions, lowered,
-                        matrix_unit, parts, pipelines, primitives, prng, refs, sparse_core, stages,
-                        types)
+from pallascope import (collectives, compat, constants, devices, flow, fusion, layouts, lowered,
+                        matrix_unit, parts, pipelines, primitives, prng, refs, sparse_core, types, xla,
+                        xla_rules)
 from pallascope.arrays import Array, Arrays
 from pallascope.control import CALLS
 from pallascope.frames import Frame, is_variable
@@ -36,20 +38,23 @@ class Outer:
                               functools.partial(self._inline_call, again=True), self._whole)
         self.kernels: list[dict[str, Any]] = []  # what each asks of the compiler
         self._frames: list[Frame] = []
-        self._fusion = fusions.Fusion(walk, self.arrays, lambda: set().union(
+        self._waiting = xla.Waiting(walk, self.arrays, lambda: set().union(
             *(frame.needed() for frame in self._frames)))
         self._around = False  # a shard_map is somewhere in the function
         self._inside = False  # of it
 
-    def run(self, jaxpr: Any, names: list[str]) -> Region:
-        """The program's body."""
+    def run(self, jaxpr: Any, names: list[str], donated: Collection[int] = ()) -> Region:
+        """The program's body. It may write over the arguments that are `donated`."""
         arrays = self.arrays
         inner, consts = compat.open_jaxpr(jaxpr)
         self._around = devices.has_shard_map(inner)
-        arrays.inputs = [Array(v.aval, name) for v, name in zip(inner.invars, names, strict=True)]
+        arrays.inputs = [Array(v.aval, name, is_donated=number in donated,
+                               layout=self._layout(v.aval))
+                         for number, (v, name) in enumerate(zip(inner.invars, names, strict=True))]
         with self.walk.builder.region() as region:
             found = self._inline(inner, self._constants(inner, consts), list(arrays.inputs))
-            self._fusion.flush(found)
+            found = [self._as_it_lies(array) for array in found]
+            self._waiting.flush([array.root() for array in found], ends=True)
             for array in found:
                 if array.is_semaphore:
                     self.walk.problem("a semaphore that the function returns")
@@ -63,6 +68,21 @@ class Outer:
         region = arrays.with_memory(region, between)
         region.arguments = [] if self.walk.problems else arrays.declared()
         return region
+
+    def _layout(self, aval: Any) -> tuple[int, ...] | None:
+        """Of an argument or a result."""
+        if self._around or not hasattr(aval, "shape") or types.key_words(aval.dtype):
+            return None
+        return layouts.compact(aval.shape, types.bits_of(types.array_type(aval).dtype))
+
+    def _as_it_lies(self, array: Array) -> Array:
+        """A result that was made, in the layout of results."""
+        order = self._layout(array.aval)
+        is_made = self._waiting.makes(array) or array.root().is_result
+        if order is None or not is_made or array.is_semaphore:
+            return array
+        return Array(array.aval, array.name, base=self._waiting.transposed(array, order),
+                     order=xla_rules.inverse(order))
 
     def mesh(self) -> list[dict[str, Any]]:
         """Of the devices, as the file has it."""
@@ -105,19 +125,21 @@ class Outer:
         inner, consts = compat.open_jaxpr(jaxpr)
         found = self._inline(inner, self._constants(inner, consts), arguments, again)
         if again:
-            self._fusion.flush(found)
+            self._waiting.flush(found)
         return found
 
     def _equation(self, eqn: Any, operands: list[Array]) -> list[Array]:
         name = eqn.primitive.name
         is_known = name != "axis_index" and all(operand.is_known for operand in operands)
-        is_view = _only_reshapes(eqn) and not self._fusion.makes(operands[0].root())
+        is_view = (_only_reshapes(eqn) and not self._waiting.makes(operands[0].root())
+                   and operands[0].layout is None)
         is_outside = self._around and not self._inside
-        if not (is_known or is_view or is_outside) and self._fusion.takes(eqn, operands):
-            return self._fusion.add(eqn, operands)
+        if not (is_known or is_view or is_outside) and self._waiting.takes(eqn, operands):
+            return self._waiting.add(eqn, operands)
         if not (is_known or is_view or name in CALLS or name in primitives.IDENTITY
-                or _is_scalar(eqn)):
-            self._fusion.flush(operands)
+                or (_is_scalar(eqn) and not any(map(self._waiting.makes, operands)))):
+            operands = self._row_major(eqn, operands)
+            self._waiting.flush(operands)
         if name == "shard_map":
             return self._shard_map(eqn, operands)
         if name in primitives.IDENTITY or devices.keeps_values(eqn):
@@ -156,7 +178,7 @@ class Outer:
                 types.with_keys(operand.value, operand.aval.dtype) for operand in operands])
             return [self.arrays.constant(v.aval, value)
                     for v, value in zip(eqn.outvars, found, strict=True)]
-        if _only_reshapes(eqn):
+        if is_view:
             return [Array(eqn.outvars[0].aval, operands[0].name, base=operands[0])]
         whole = None if self.walk.has_rule(eqn) else lowered.jaxpr_of(eqn)
         if whole is not None:
@@ -168,6 +190,14 @@ class Outer:
             return [Array(v.aval, "", scalar=scalar)
                     for v, scalar in zip(eqn.outvars, scalars, strict=True)]
         return self._compute(eqn, operands)
+
+    def _row_major(self, eqn: Any, operands: list[Array]) -> list[Array]:
+        """But for scalars that a kernel wants before it starts."""
+        first = 0
+        if eqn.primitive.name == "pallas_call":
+            mapping = eqn.params["grid_mapping"]
+            first = mapping.num_dynamic_grid_bounds + mapping.num_index_operands
+        return operands[:first] + [self._waiting.row_major(array) for array in operands[first:]]
 
     def _shard_map(self, eqn: Any, operands: list[Array]) -> list[Array]:
         """Every device runs the function on its parts, which are what the program sees."""
@@ -181,7 +211,7 @@ class Outer:
         self._inside = True
         with self.walk.inside(inner):
             results = self._inline(inner, self._constants(inner, consts), operands)
-        self._fusion.flush(results)
+        self._waiting.flush(results)
         self._inside = False
         for array, cut in zip(results, parts.outputs, strict=True):
             if array.partition not in (None, cut):
@@ -213,7 +243,7 @@ class Outer:
                   for array in operands]
         results = [Array(v.aval, "") if v.aval.shape == () else arrays.new_result(v.aval)
                    for v in eqn.outvars]
-        scalars = iter(stages.compute(self.walk, eqn, inputs, [
+        scalars = iter(fusion.compute(self.walk, eqn, inputs, [
             array.ref() if array.is_result else None for array in results]))
         for array in results:
             if not array.is_result:
@@ -234,7 +264,7 @@ class Outer:
             if source is not None and source.is_semaphore:
                 outputs.append(source)
                 continue
-            if source is None or (source in self.arrays.inputs and not needed):
+            if source is None or (source.is_donated and not needed):
                 outputs.append(self.arrays.new_result(aval, name))
                 outputs[-1].alias_of = source
                 continue
@@ -291,9 +321,16 @@ class Outer:
         pipeline = pipelines.Pipeline(
             mapping=mapping, body=body, operands=blocks, bounds=bounds, prefetch=prefetch,
             index_map_consts=[[]] * len(blocks), body_consts=[], origin="pallas_call")
-        with pipelines.scratch(walk, _state_of(walk, body)):
+        with self._kernel(), pipelines.scratch(walk, _state_of(walk, body)):
             self._emit(pipeline, prefetch + blocks, parallel if shared else [])
         return outputs
+
+    @contextlib.contextmanager
+    def _kernel(self) -> Iterator[None]:
+        """What is emitted meanwhile is the kernel that has begun."""
+        with self.walk.builder.region() as region:
+            yield
+        self.walk.builder.emit("kernel", [], [], {"name": self.kernels[-1]["kernel"]}, [region])
 
     def _emit(self, pipeline: pipelines.Pipeline, arguments: list[int],
               parallel: list[int]) -> None:
@@ -336,23 +373,27 @@ class Outer:
         found = [self.arrays.ref(array, _mesh_space(v.aval))
                  for array, v in zip(arrays, body.invars, strict=False)]
         walk.cores = cores
-        if sparse_core.is_mesh(mesh):
-            sparse_core.on_mesh(walk, body, found, _state_of(walk, body))
-        elif len(cores) != 1:
-            raise NotCaptured(f"a kernel on a mesh of {len(cores)} axes")
-        elif tuple(cores.values()) == (1,):
-            with pipelines.scratch(walk, _state_of(walk, body)):
-                pipelines.inline(walk, body, found)
-        else:
-            with (walk.builder.region() as region,
-                  pipelines.scratch(walk, _state_of(walk, body))):
-                pipelines.inline(walk, body, found)
-            ((axis, count),) = cores.items()
-            walk.builder.emit("core_map", [], [], {"axis": str(axis), "cores": count}, [region])
+        with self._kernel():
+            self._on_cores(mesh, body, found)
         walk.cores = {}
         for number in compat.written_arguments(body):
             if number < len(eqn.invars) and refs.is_ref(eqn.invars[number]):
                 self.arrays.forget(arrays[number])
+
+    def _on_cores(self, mesh: Any, body: Any, arguments: list[int]) -> None:
+        walk, state = self.walk, _state_of(self.walk, body)
+        if sparse_core.is_mesh(mesh):
+            sparse_core.on_mesh(walk, body, arguments, state)
+        elif len(walk.cores) != 1:
+            raise NotCaptured(f"a kernel on a mesh of {len(walk.cores)} axes")
+        elif tuple(walk.cores.values()) == (1,):
+            with pipelines.scratch(walk, state):
+                pipelines.inline(walk, body, arguments)
+        else:
+            with walk.builder.region() as region, pipelines.scratch(walk, state):
+                pipelines.inline(walk, body, arguments)
+            ((axis, count),) = walk.cores.items()
+            walk.builder.emit("core_map", [], [], {"axis": str(axis), "cores": count}, [region])
 
     def _changes(self, array: Array) -> bool:
         """Whether an equation after the current one, or in the next round, writes to it."""
@@ -393,4 +434,4 @@ def _only_reshapes(eqn: Any) -> bool:
     if name not in _RESHAPES or (name == "reshape" and eqn.params["dimensions"] is not None):
         return False
     before, after = (v.aval.shape for v in (eqn.invars[0], eqn.outvars[0]))
-    return math.prod(before) == math.prod(after)
+    return math.prod(before) == math.prod(after) and xla_rules.is_bitcast(before, after)

@@ -9,7 +9,7 @@ from typing import Any
 
 import jax
 
-from pallascope import devices, stages
+from pallascope import devices, fusion, xla_rules
 from pallascope.arrays import Array, Arrays
 from pallascope.collectives import Collectives
 from pallascope.walk import Walk
@@ -49,7 +49,7 @@ class Parts:
         """The parts of the results; None where the operation is not by element."""
         cut = next((array.partition for array in operands if array.partition), None)
         (result,) = eqn.outvars if len(eqn.outvars) == 1 else [None]
-        if cut is None or result is None or eqn.primitive.name not in stages.BY_ELEMENT:
+        if cut is None or result is None or eqn.primitive.name not in xla_rules.BY_ELEMENT:
             return None
         sizes = [math.prod(self.walk.devices[axis] for axis in axes) for axes in cut]
         part = tuple(extent // size for extent, size
@@ -64,7 +64,7 @@ class Parts:
         (same,) = jaxpr.eqns
         found = self.arrays.new_result(same.outvars[0].aval)
         found.partition = cut
-        stages.compute(self.walk, same.replace(source_info=eqn.source_info),
+        fusion.compute(self.walk, same.replace(source_info=eqn.source_info),
                        [self.arrays.ref(array, "hbm") if array.aval.shape
                         else self.arrays.scalar(array) for array in parts], [found.ref()])
         return [found]

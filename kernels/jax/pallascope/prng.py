@@ -164,18 +164,13 @@ def _join(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _tpu_bits(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Element n of those drawn since the seed is the threefry of (0, n), its halves xored."""
+    """One instruction for each register of bits; how many were drawn is a word of the state."""
     builder, result = walk.builder, walk.type_of(eqn.outvars[0])
-    words = Type("uint32", result.shape)
-    drawn = _state_word(walk, 2)
+    *key, drawn = (_state_word(walk, number) for number in range(3))
     count = builder.literal("uint32", math.prod(result.shape))
-    _, low = builder.emit("iota_2x32_shape", [], [words, words], {"shape": list(result.shape)})
-    low = builder.one("add", [low, builder.broadcast(drawn, result.shape)], words)
-    zero = builder.broadcast(builder.literal("uint32", 0), result.shape)
-    key = [builder.broadcast(_state_word(walk, number), result.shape) for number in range(2)]
-    a, b = builder.emit("threefry2x32", [*key, zero, low], [words, words])
+    bits = builder.one("prng_random_bits", [*key, drawn], Type("uint32", result.shape),
+                       {"shape": list(result.shape)})
     _state_word(walk, 2, builder.one("add", [drawn, count], Type("uint32")))
-    bits = builder.one("xor", [a, b], words)
     if result.dtype == "uint32":
         return [bits]
     return [builder.one("bitcast_convert_type", [bits], result, {"dtype": result.dtype})]

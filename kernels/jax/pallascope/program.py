@@ -29,9 +29,9 @@ INDEX = Type("int32")
 # Operations that stay although nobody uses their results: they do more than to yield them, or may
 # reach out of bounds.
 _EFFECTS = frozenset({
-    "swap", "masked_swap", "cond", "while", "scan", "pipeline", "run_scoped", "core_map",
-    "debug_print", "debug_check", "dma_start", "dma_wait", "semaphore_signal", "semaphore_wait",
-    "delay", "get", "masked_load", "load_gather", "store_scatter", "addupdate_scatter",
+    "swap", "masked_swap", "cond", "while", "scan", "pipeline", "run_scoped", "core_map", "kernel",
+    "fusion", "debug_print", "debug_check", "dma_start", "dma_wait", "semaphore_signal",
+    "semaphore_wait", "delay", "get", "masked_load", "load_gather", "store_scatter", "addupdate_scatter",
     "matmul_push_rhs", "matmul_acc_lhs", "matmul_pop", "matmul_lhs_fifo", "matmul_pop_fifo"})
 
 

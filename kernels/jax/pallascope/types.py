@@ -173,3 +173,7 @@ def ref_type(aval: Any) -> Type:
     if space not in _SPACES:
         raise NotCaptured(f"memory space {space}")
     return array_type(inner)._replace(space=_SPACES[space])
+
+
+def bytes_of(dtype: str, elements: int) -> int:
+    return elements * max(8, bits_of(dtype)) // 8

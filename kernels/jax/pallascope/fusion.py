@@ -1,0 +1,60 @@
+"""The operation `fusion` of the format: what XLA makes of operations around kernels. It loads arrays
+from HBM, computes, and stores what it made there, all at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pallascope.program import Type
+from pallascope.walk import Walk
+
+# Takes the values that were loaded, by their refs; yields those of the results.
+Work = Callable[[dict[int, int]], list[int]]
+
+
+def emit(walk: Walk, name: str, inputs: Sequence[int], results: Sequence[int | None], work: Work,
+         launches: bool = True) -> list[int]:
+    """Appends one. `inputs` and `results` are refs in HBM; yields the values of results that are
+    scalars instead, where `results` has None. Without `launches` it is a part of what runs already.
+    """
+    builder = walk.builder
+    with builder.region() as region:
+        found = work({ref: _whole(walk, "get", [ref]) for ref in dict.fromkeys(inputs)})
+        for value, result in zip(found, results, strict=True):
+            if result is None:
+                region.results.append(value)
+            else:
+                _whole(walk, "swap", [result, value])
+    params = {"name": name} | ({} if launches else {"launches": False})
+    return builder.emit("fusion", [], [builder.types[value] for value in region.results], params,
+                        [region])
+
+
+def compute(walk: Walk, eqn: Any, operands: Sequence[int], results: Sequence[int | None],
+            launches: bool = True) -> list[int]:
+    """Appends an equation as one. `operands` are refs in HBM and scalars, `results` refs in HBM;
+    yields those that are scalars instead, where `results` has None."""
+    inputs = [ref for ref in operands if walk.builder.types[ref].space]
+    return emit(walk, eqn.primitive.name, inputs, results, lambda loaded: walk.equation(
+        eqn, [loaded.get(operand, operand) for operand in operands]), launches)
+
+
+def copy(walk: Walk, source: int, target: int, launches: bool = True) -> None:
+    """All of an array to another."""
+    emit(walk, "copy", [source], [target], lambda loaded: [loaded[source]], launches)
+
+
+def fill(walk: Walk, ref: int, launches: bool = True) -> None:
+    """Puts zeros in all of an array."""
+    dtype, shape, _ = walk.builder.types[ref]
+    zero = walk.builder.literal(dtype, 0)
+    emit(walk, "fill", [], [ref], lambda _: [walk.builder.broadcast(zero, shape)], launches)
+
+
+def _whole(walk: Walk, op: str, operands: list[int]) -> int:
+    """A get or a swap of all of a ref."""
+    ref = walk.builder.types[operands[0]]
+    return walk.builder.one(op, operands, Type(ref.dtype, ref.shape),
+                            {"entries": [{"size": extent} for extent in ref.shape]})
