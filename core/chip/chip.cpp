@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
 namespace pallascope::chip {
@@ -135,6 +136,11 @@ public:
     [[nodiscard]] double rate(const std::string& unit) const
     {
         return figure(1, kLargest, "a number of " + unit + " from 1 to 1e18");
+    }
+
+    [[nodiscard]] double atLeastZero(const std::string& unit) const
+    {
+        return figure(0, kMostCycles, "a number of " + unit + " from 0 to 1e6");
     }
 
     [[nodiscard]] double cycles() const
@@ -277,6 +283,25 @@ void parseMatrix(const Node& node, Unit& unit)
         unit.matrixRates[*dtype] = {rate["cycles_per_row"].cycles(),
                                     rate["peak_flops_per_s"].rate("FLOP/s")};
     }
+    if (node.has("cycles_per_tile")) {
+        unit.cyclesPerTile = node["cycles_per_tile"].atLeastZero("cycles");
+    }
+    if (node.has("cycles_per_result")) {
+        unit.cyclesPerResult = node["cycles_per_result"].atLeastZero("cycles");
+    }
+}
+
+std::vector<DType> parsePacked(const Node& node)
+{
+    std::vector<DType> dtypes;
+    for (const Node& name : node.sourced().list()) {
+        const std::optional<DType> dtype = dtypeFromName(name.text());
+        if (!dtype || dtypeBits(*dtype) >= 32) {
+            name.fail("the name of a dtype of fewer than 32 bits");
+        }
+        dtypes.push_back(*dtype);
+    }
+    return dtypes;
 }
 
 Unit parseUnit(const Node& node)
@@ -290,6 +315,9 @@ Unit parseUnit(const Node& node)
     }
     unit.kind = found->second;
     unit.count = node["count"].whole(kMostUnits, "instances");
+    if (node.has("latency_cycles")) {
+        unit.latency = node["latency_cycles"].whole(kMostUnits, "cycles");
+    }
     if (unit.kind == UnitKind::Matrix) {
         parseMatrix(node, unit);
         return unit;
@@ -297,6 +325,9 @@ Unit parseUnit(const Node& node)
     unit.cyclesPerRegister = node["cycles_per_register"].cycles();
     if (unit.kind == UnitKind::Vector) {
         unit.peakFlopsPerSecond = node["peak_flops_per_s"].rate("FLOP/s");
+        if (node.has("packed")) {
+            unit.packed = parsePacked(node["packed"]);
+        }
     }
     return unit;
 }
@@ -328,6 +359,26 @@ AgentKind parseAgent(const Node& node, const std::vector<Unit>& units)
         agent.units.push_back(static_cast<std::int32_t>(unit - units.begin()));
     }
     return agent;
+}
+
+// What operations take beside what their kind says.
+void parseOperations(const Node& node, Chip& chip)
+{
+    if (!node.json().is_object()) {
+        node.fail("an object with an entry for each operation");
+    }
+    for (const auto& [name, unused] : node.json().items()) {
+        const Node entry = node[name];
+        for (const auto& [kind, of] : kUnitKinds) {
+            if (of != UnitKind::Matrix && entry.has(std::string(kind))) {
+                chip.operations[name].push_back(
+                    {of, entry[std::string(kind)].atLeastZero("instructions")});
+            }
+        }
+        if (!chip.operations.contains(name)) {
+            entry.fail("an object with vector, transcendental, crosslane, load, store or scalar");
+        }
+    }
 }
 
 // What the chip shares belongs to each device in equal parts.
@@ -399,8 +450,25 @@ void readChip(const Node& root, Chip& chip)
     }
     const Node constants = root["constants"];
     chip.stepOverhead = toPicoseconds(Seconds(constants["step_overhead_s"].seconds()));
+    const auto optional = [&](const std::string& key) {
+        return constants.has(key) ? toPicoseconds(Seconds(constants[key].seconds()))
+                                  : Picoseconds(0);
+    };
+    chip.stepOperand = optional("step_operand_s");
+    chip.kernelLaunch = optional("kernel_launch_s");
+    chip.fusionLaunch = optional("fusion_launch_s");
     chip.registerBytes = Bytes(constants["register_bytes"].whole(kMostBytes, "bytes"));
     chip.registers = constants["registers"].whole(kMostUnits, "registers");
+    if (constants.has("overlap_exponent")) {
+        const Node overlap = constants["overlap_exponent"];
+        chip.overlap = overlap.whole(64, "a power of two");
+        if (!std::has_single_bit(static_cast<std::uint64_t>(chip.overlap)) || chip.overlap < 2) {
+            overlap["value"].fail("a power of two from 2 to 64");
+        }
+    }
+    if (root.has("operations")) {
+        parseOperations(root["operations"], chip);
+    }
     for (std::size_t i = 0; i < chip.agents.size(); ++i) {
         if (!root["agents"].list()[i].has("step_overhead_s")) {
             chip.agents[i].stepOverhead = chip.stepOverhead;

@@ -79,6 +79,13 @@ struct MatrixRate
     double peakFlopsPerSecond = 0; // datasheet, all instances together
 };
 
+// Instructions of a unit of this kind that an operation takes for each register of its result.
+struct Instructions
+{
+    UnitKind kind = UnitKind::Vector;
+    double count = 1;
+};
+
 struct Unit
 {
     std::string name; // "MXU"
@@ -87,10 +94,14 @@ struct Unit
     // Matrix: rows x columns of the array; left rows are processed in groups of rowGranule.
     std::int64_t rows = 0, columns = 0, rowGranule = 1;
     std::map<DType, MatrixRate> matrixRates; // dtypes it takes
+    double cyclesPerTile = 0;   // more, of one instance, for each tile of the right operand
+    double cyclesPerResult = 0; // of the vector unit, for each register of results and tile of k
     // Others: cycles that one instance needs for one register of `registerBytes` (scalar: one
     // operation).
     double cyclesPerRegister = 1;
     double peakFlopsPerSecond = 0; // Vector: for the roofline of kernels without dots
+    std::vector<DType> packed;     // Vector: narrow dtypes that it computes with as they are packed
+    std::int64_t latency = 0;      // cycles until what it makes can be used
 };
 
 struct AgentKind
@@ -119,9 +130,14 @@ struct Chip
     std::optional<Interconnect> interconnect;
     std::vector<Unit> units;
     std::vector<AgentKind> agents;
-    Bytes registerBytes{4096};          // of one vector register
-    std::int64_t registers = 64;        // vector registers
-    Picoseconds stepOverhead;           // of one pipeline step
+    Bytes registerBytes{4096};   // of one vector register
+    std::int64_t registers = 64; // vector registers
+    std::map<std::string, std::vector<Instructions>, std::less<>> operations; // by their names
+    std::int64_t overlap = 0; // units share a segment as a norm of this exponent says; 0: fully
+    Picoseconds stepOverhead; // of one pipeline step
+    Picoseconds stepOperand;  // more, for each operand whose blocks it copies
+    Picoseconds kernelLaunch; // before the first operation of a kernel
+    Picoseconds fusionLaunch; // before that of an operation around kernels
     std::vector<UnknownFigure> unknown; // in the order of the file
     std::string json;                   // the file as it was read
 

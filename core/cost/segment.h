@@ -5,8 +5,11 @@
 
 #include "core/base/result.h"
 #include "core/chip/chip.h"
+#include "core/cost/matrix_run.h"
+#include "core/cost/variation.h"
 #include "core/ir/program.h"
 
+#include <map>
 #include <span>
 #include <vector>
 
@@ -25,13 +28,24 @@ struct OperationCost
     Flops useful;                // from logical shapes: 2*M*N*K per dot, 1 per element otherwise
     Flops executed;              // with tile padding
     std::int64_t transcendentals = 0;
+    std::optional<MatrixRun> product; // of an operation of the matrix unit
+};
+
+// Who runs operations.
+struct Runner
+{
+    std::int32_t agent = 0;                                 // index into Chip::agents
+    std::int64_t cores = 1;                                 // that share each operation evenly
+    const std::map<std::int32_t, double>* shares = nullptr; // of unrolledShares, of a loop's body
 };
 
 // The error (user) says that the chip lacks a unit or dtype, with the operation's place. Scalars
-// (rank 0) run on the scalar unit and count no FLOPs. `agent`: index into Chip::agents.
+// (rank 0) run on the scalar unit and count no FLOPs. `variation`: of what comes before the
+// operation; without one all elements may differ.
 [[nodiscard]] Result<OperationCost> operationCost(const ir::Program& program,
                                                   const ir::Operation& operation,
-                                                  const chip::Chip& chip, std::int32_t agent = 0);
+                                                  const chip::Chip& chip, Runner runner = {},
+                                                  const Variation* variation = nullptr);
 
 // Where an operation occupies a unit: half-open [offset, offset + length) from the segment's start.
 struct Place
@@ -40,6 +54,13 @@ struct Place
     std::int32_t operation = 0;
     Cycles offset;
     Cycles length;
+};
+
+// Useful work of the matrix unit, by how it runs.
+struct Products
+{
+    MatrixRun run;
+    Flops flops;
 };
 
 struct SegmentCost
@@ -51,19 +72,13 @@ struct SegmentCost
     std::vector<Cycles> retire;           // per operation, from the start, never decreasing
     std::vector<Place> places;            // in program order; never overlapping on a unit
     std::vector<Flops> useful, executed;  // per unit of the chip
+    std::vector<Products> products;
     std::int64_t transcendentals = 0;
 };
 
-// The dtype whose rate of the matrix unit a dot_general or a request of the unit runs at: that of
-// its wider operand, or, of one that the unit lacks, bf16 or f32 where that holds its numbers.
-// Source: JAX's lowering takes such a dot, with a cast.
-[[nodiscard]] DType dotDType(const ir::Program& program, const ir::Operation& operation,
-                             const chip::Unit& unit);
-
-// On agents of one kind, an index into Chip::agents.
 [[nodiscard]] Result<SegmentCost> segmentCost(const ir::Program& program,
                                               std::span<const ir::Operation* const> operations,
-                                              const chip::Chip& chip, std::int32_t agent = 0);
+                                              const chip::Chip& chip, Runner runner = {});
 
 // Bytes of the values of a segment that are alive at once beyond the register file: an estimate of
 // what the compiler spills to on-chip memory. Loads stream and layout changes are free, so neither

@@ -39,4 +39,13 @@ Bytes paddedBytes(DType dtype, const Shape& shape, const std::vector<std::int64_
     return packedBytes(dtype, padded(shape, tiling(dtype, shape, native)).elements());
 }
 
+const std::vector<std::int64_t>& nativeTile(const chip::Chip& chip)
+{
+    static const std::vector<std::int64_t> kNone;
+    const auto tiled =
+        std::find_if(chip.memories.begin(), chip.memories.end(),
+                     [](const chip::Memory& memory) { return !memory.tile.empty(); });
+    return tiled == chip.memories.end() ? kNone : tiled->tile;
+}
+
 } // namespace pallascope::cost

@@ -6,6 +6,7 @@
 #include "core/base/dtype.h"
 #include "core/base/shape.h"
 #include "core/base/units.h"
+#include "core/chip/chip.h"
 
 #include <vector>
 
@@ -21,5 +22,8 @@ namespace pallascope::cost {
 
 [[nodiscard]] Bytes paddedBytes(DType dtype, const Shape& shape,
                                 const std::vector<std::int64_t>& native);
+
+// Of the first memory of a chip that has one; empty: none has.
+[[nodiscard]] const std::vector<std::int64_t>& nativeTile(const chip::Chip& chip);
 
 } // namespace pallascope::cost

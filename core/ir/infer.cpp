@@ -79,6 +79,7 @@ Result<Types> control(const Program& program, const Operation& operation)
         break;
     case OpCode::Scan:
     case OpCode::RunScoped:
+    case OpCode::Fusion:
         take(operation.regions.front());
         break;
     default:

@@ -14,12 +14,21 @@ namespace pallascope::ir {
 [[nodiscard]] Result<std::vector<Type>> inferTypes(const Program& program,
                                                    const Operation& operation);
 
-// Whether loads and stores work on refs to this memory; to other memory only copies do.
+// Whether loads and stores of a kernel work on refs to this memory; to other memory only copies do.
 [[nodiscard]] constexpr bool isLoadable(MemorySpace space)
 {
     return space == MemorySpace::Vmem || space == MemorySpace::Smem
            || space == MemorySpace::TileSpmem;
 }
+
+// HBM, where loads and stores of a fusion work as well.
+[[nodiscard]] constexpr bool isFar(MemorySpace space)
+{
+    return space == MemorySpace::Hbm || space == MemorySpace::Any;
+}
+
+inline constexpr const char* kNotLoadable = ": loads and stores work on refs to vmem, tilespmem "
+                                            "and smem, other memory only through copies.";
 
 // The shape that an indexer reads from a ref of shape `ref`: integers drop their axis.
 [[nodiscard]] Shape indexedShape(const IndexerParams& indexer);

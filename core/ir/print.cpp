@@ -296,6 +296,16 @@ struct ParametersText
 
     std::string operator()(const TextParams& p) const { return "fmt='" + p.text + "'"; }
 
+    std::string operator()(const KernelParams& p) const
+    {
+        return p.name.empty() ? "" : "name=" + p.name;
+    }
+
+    std::string operator()(const FusionParams& p) const
+    {
+        return (*this)(KernelParams{p.name}) + (p.launches ? "" : " launches=False");
+    }
+
     std::string operator()(const DmaParams& p) const
     {
         std::vector<std::string> parts;
@@ -478,7 +488,8 @@ void Printer::control(const Operation& operation, const std::string& results)
     }
     std::string head = results + std::string(opName(operation.code));
     if (const auto* scan = std::get_if<ScanParams>(&operation.params)) {
-        head += "[length=" + std::to_string(scan->length) + "]";
+        head += "[length=" + std::to_string(scan->length)
+                + (scan->unroll > 1 ? " unroll=" + std::to_string(scan->unroll) : "") + "]";
     } else {
         head += parameters(operation);
     }

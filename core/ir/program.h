@@ -178,7 +178,7 @@ struct BroadcastParams // broadcast_in_dim
     bool operator==(const BroadcastParams&) const = default;
 };
 
-struct ShapeParams // reshape, ref_reshape, iota_2x32_shape
+struct ShapeParams // reshape, ref_reshape, iota_2x32_shape, prng_random_bits
 {
     Shape shape;
     bool operator==(const ShapeParams&) const = default;
@@ -354,6 +354,19 @@ struct TextParams // debug_print: its format; debug_check: what is wrong; axis_i
     bool operator==(const TextParams&) const = default;
 };
 
+struct KernelParams
+{
+    std::string name;
+    bool operator==(const KernelParams&) const = default;
+};
+
+struct FusionParams
+{
+    std::string name;
+    bool launches = true; // false: a part of something that is under way, such as a collective
+    bool operator==(const FusionParams&) const = default;
+};
+
 // Of a copy that a list of numbers goes with: at which end they choose rows of the first axis.
 enum class CopyRows : std::uint8_t
 {
@@ -424,6 +437,7 @@ struct CoreMapParams
 struct ScanParams // a counted loop: the body's first argument is the counter, 0 to length - 1
 {
     std::int64_t length = 0;
+    std::int64_t unroll = 1; // rounds that are written out one after the other
     bool operator==(const ScanParams&) const = default;
 };
 
@@ -504,9 +518,9 @@ using Params =
                  PermutationParams, IotaParams, DTypeParams, AxisParams, RoundParams,
                  IntegerPowParams, ReciprocalParams, ArgParams, SplitParams, SliceParams, PadParams,
                  TileParams, RollParams, GatherParams, ScatterParams, CumulativeParams, SizesParams,
-                 SortParams, UnpackParams, MultipleOfParams, TextParams, DmaParams, SignalParams,
-                 SemaphoreWaitParams, MatrixUnitParams, BarrierParams, CoreMapParams, ScanParams,
-                 PipelineParams>;
+                 SortParams, UnpackParams, MultipleOfParams, TextParams, KernelParams, FusionParams,
+                 DmaParams, SignalParams, SemaphoreWaitParams, MatrixUnitParams, BarrierParams,
+                 CoreMapParams, ScanParams, PipelineParams>;
 
 // -------------------------------------------------------------------------------------------------
 

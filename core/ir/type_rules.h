@@ -22,6 +22,7 @@ using Types = std::vector<Type>;
 [[nodiscard]] Result<Types> clamp(const Program&, const Operation&);
 [[nodiscard]] Result<Types> multipleOf(const Program&, const Operation&);
 [[nodiscard]] Result<Types> threefry(const Program&, const Operation&);
+[[nodiscard]] Result<Types> randomBits(const Program&, const Operation&);
 
 // Another dtype.
 [[nodiscard]] Result<Types> newDType(const Program&, const Operation&);

@@ -184,6 +184,20 @@ Result<Types> threefry(const Program& program, const Operation& operation)
     return Types{one->front(), one->front()};
 }
 
+Result<Types> randomBits(const Program& program, const Operation& operation)
+{
+    for (std::size_t i = 0; i < operation.operands.size(); ++i) {
+        const Type& word = operand(program, operation, i);
+        if (word != Type{DType::UInt32, Shape{}, {}}) {
+            return error(operation, "takes a key of two words and how many bits were drawn, each "
+                                    "u32[], not "
+                                        + toString(word) + ".");
+        }
+    }
+    const Shape& shape = params<ShapeParams>(operation).shape;
+    return Types{{DType::UInt32, shape, {}}};
+}
+
 Result<Types> newDType(const Program& program, const Operation& operation)
 {
     Type result = operand(program, operation, 0);

@@ -21,10 +21,8 @@ Status checkLoadable(const Operation& operation, const Type& ref)
     if (Status status = checkRef(operation, ref); !status) {
         return status;
     }
-    if (!isLoadable(*ref.space)) {
-        return error(operation, "reaches " + toString(ref)
-                                    + ": loads and stores work on refs to vmem, tilespmem and "
-                                      "smem, other memory only through copies.");
+    if (!isLoadable(*ref.space) && !isFar(*ref.space)) { // what is far the verifier looks at
+        return error(operation, "reaches " + toString(ref) + kNotLoadable);
     }
     return Done{};
 }

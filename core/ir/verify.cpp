@@ -36,6 +36,8 @@ private:
     [[nodiscard]] Status control(const Operation& operation, std::size_t gridRank);
     [[nodiscard]] Status pipeline(const Operation& operation);
     [[nodiscard]] Status coreMap(const Operation& operation);
+    [[nodiscard]] Status whole(const Operation& operation);
+    [[nodiscard]] Status near(const Operation& operation) const;
     [[nodiscard]] Status indexMap(const Operation& operation, std::size_t operand,
                                   const PipelineParams& params);
     [[nodiscard]] Status mesh() const;
@@ -53,10 +55,11 @@ private:
 
     const Program& m_program;
     std::set<ValueId> m_defined;
-    std::set<ValueId> m_ragged;        // refs of dynamic extents
-    std::string m_coreAxis;            // of the core_map around
-    std::vector<MeshAxis> m_blockAxes; // of the core_map around
-    int m_pipelines = 0;               // around
+    std::set<ValueId> m_ragged;         // refs of dynamic extents
+    std::string m_coreAxis;             // of the core_map around
+    std::vector<MeshAxis> m_blockAxes;  // of the core_map around
+    int m_pipelines = 0;                // around
+    OpCode m_whole = OpCode::RunScoped; // Kernel or Fusion where one is around
 };
 
 Status Verifier::region(const Region& region, std::size_t gridRank)
@@ -92,6 +95,9 @@ Status Verifier::operation(const Operation& operation, std::size_t gridRank)
         return status;
     }
     if (Status status = ragged(operation); !status) {
+        return status;
+    }
+    if (Status status = near(operation); !status) {
         return status;
     }
     if (opEntry(operation.code).kind == OpKind::Control) {
@@ -202,6 +208,9 @@ Status Verifier::control(const Operation& operation, std::size_t gridRank)
     if (operation.code == OpCode::CoreMap) {
         return coreMap(operation);
     }
+    if (operation.code == OpCode::Kernel || operation.code == OpCode::Fusion) {
+        return whole(operation);
+    }
     for (const Region& inner : operation.regions) {
         if (Status status = region(inner, gridRank); !status) {
             return status;
@@ -225,9 +234,12 @@ Status Verifier::control(const Operation& operation, std::size_t gridRank)
     case OpCode::Scan: {
         const bool sound = count == 1 && !operation.regions[0].arguments.empty()
                            && std::holds_alternative<ScanParams>(operation.params)
-                           && std::get<ScanParams>(operation.params).length >= 0;
+                           && std::get<ScanParams>(operation.params).length >= 0
+                           && std::get<ScanParams>(operation.params).unroll >= 1;
         if (!sound) {
-            return error(operation, "scan needs a length and one body with a counter.");
+            return error(
+                operation,
+                "scan needs a length, rounds to unroll from 1 on, and one body with a counter.");
         }
         std::vector<ValueId> carried = operation.regions[0].arguments;
         if (m_program.type(carried.front()) != Type{DType::Int32, Shape{}, {}}) {
@@ -415,6 +427,51 @@ Status Verifier::coreMap(const Operation& operation)
     m_coreAxis.clear();
     m_blockAxes.clear();
     return status;
+}
+
+// What the device runs as one: a kernel, or what XLA makes of operations around kernels.
+Status Verifier::whole(const Operation& operation)
+{
+    const std::string name(opName(operation.code));
+    const bool isFusion = operation.code == OpCode::Fusion;
+    if (operation.regions.size() != 1 || !operation.regions[0].arguments.empty()
+        || (!isFusion && !operation.regions[0].results.empty())) {
+        return error(operation, name + " needs one body without arguments"
+                                    + (isFusion ? "." : " and results."));
+    }
+    if (m_whole != OpCode::RunScoped || !m_coreAxis.empty() || m_pipelines > 0) {
+        return error(operation, name
+                                    + " stands inside a kernel, a fusion, a core_map or a "
+                                      "pipeline; around them is right.");
+    }
+    m_whole = operation.code;
+    Status status = region(operation.regions[0], 0);
+    m_whole = OpCode::RunScoped;
+    return status;
+}
+
+// A fusion computes on arrays in HBM, which nothing else loads from or stores to.
+Status Verifier::near(const Operation& operation) const
+{
+    const bool isFusion = m_whole == OpCode::Fusion;
+    const bool isFlow = operation.code == OpCode::Cond || operation.code == OpCode::Scan
+                        || operation.code == OpCode::While;
+    if (isFusion && endsSegment(operation.code) && !isFlow) {
+        return error(operation, "a fusion holds " + std::string(opName(operation.code))
+                                    + "; operations on values, loads, stores, branches and loops "
+                                      "are right.");
+    }
+    if (opEntry(operation.code).kind != OpKind::Memory || operation.operands.empty()) {
+        return Done{};
+    }
+    const Type& ref = m_program.type(operation.operands[0]);
+    const bool mayBeFar =
+        isFusion && (operation.code == OpCode::Get || operation.code == OpCode::Swap);
+    if (ref.isRef() && isFar(*ref.space) && !mayBeFar) {
+        return error(operation, std::string(opName(operation.code)) + " reaches " + toString(ref)
+                                    + kNotLoadable);
+    }
+    return Done{};
 }
 
 Status Verifier::mesh() const

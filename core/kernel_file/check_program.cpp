@@ -1,3 +1,4 @@
+#include "core/ir/infer.h"
 #include "core/ir/program.h"
 #include "core/kernel_file/document.h"
 
@@ -11,8 +12,8 @@ namespace {
 
 // Bounds that keep every product of the model inside int64; no chip is near them.
 constexpr std::size_t kMostRank = 8;
-constexpr std::int64_t kMostElements = std::int64_t{1} << 40;     // of an array in HBM
-constexpr std::int64_t kMostNearElements = std::int64_t{1} << 27; // of anything else
+constexpr std::int64_t kMostElements = std::int64_t{1} << 40;     // of an array in HBM, or a value
+constexpr std::int64_t kMostNearElements = std::int64_t{1} << 27; // of a ref to other memory
 constexpr std::int64_t kMostSemaphores = 1 << 16;                 // of one array of them
 constexpr std::int64_t kMostStride = std::int64_t{1} << 20;
 constexpr std::int64_t kMostLimitBytes = std::int64_t{1} << 40;
@@ -123,8 +124,7 @@ void Checker::checkValues()
 {
     for (std::size_t i = 0; i < m_program.values.size(); ++i) {
         const ir::Value& value = m_program.values[i];
-        const bool far =
-            value.type.space == ir::MemorySpace::Hbm || value.type.space == ir::MemorySpace::Any;
+        const bool far = !value.type.space || ir::isFar(*value.type.space);
         const bool semaphore = value.type.space && ir::isSemaphore(*value.type.space);
         if (semaphore && value.type.dtype != DType::Int32) {
             fail("/values/{}/dtype is {}; a semaphore counts in int32", i,
@@ -286,6 +286,9 @@ void Checker::params(const ir::ScanParams& scan, const std::string& where)
 {
     if (scan.length < 0 || scan.length > kMostTrips) {
         fail("{}/length is {}; 0 to {} is right", where, scan.length, kMostTrips);
+    }
+    if (scan.unroll < 1 || scan.unroll > kMostTrips) {
+        fail("{}/unroll is {}; 1 to {} is right", where, scan.unroll, kMostTrips);
     }
 }
 

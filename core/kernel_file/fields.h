@@ -166,8 +166,8 @@ template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::BroadcastParams>{
     "broadcast_in_dim"};
 template<>
-inline constexpr std::array<std::string_view, 3> kOperationsWith<ir::ShapeParams>{
-    "reshape", "iota_2x32_shape", "ref_reshape"};
+inline constexpr std::array<std::string_view, 4> kOperationsWith<ir::ShapeParams>{
+    "reshape", "iota_2x32_shape", "prng_random_bits", "ref_reshape"};
 template<>
 inline constexpr std::array<std::string_view, 2> kOperationsWith<ir::PermutationParams>{
     "transpose", "ref_transpose"};
@@ -220,6 +220,10 @@ inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::MultipleOfP
 template<>
 inline constexpr std::array<std::string_view, 3> kOperationsWith<ir::TextParams>{
     "debug_print", "debug_check", "axis_index"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::KernelParams>{"kernel"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::FusionParams>{"fusion"};
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::DmaParams>{"dma_start"};
 template<>
@@ -431,6 +435,19 @@ void fields(A& a, T& params)
     a("text", params.text);
 }
 
+template<class A, MaybeConst<ir::KernelParams> T>
+void fields(A& a, T& params)
+{
+    a("name", params.name);
+}
+
+template<class A, MaybeConst<ir::FusionParams> T>
+void fields(A& a, T& params)
+{
+    a("name", params.name);
+    a("launches", params.launches);
+}
+
 template<class A, MaybeConst<ir::DmaParams> T>
 void fields(A& a, T& params)
 {
@@ -487,6 +504,7 @@ template<class A, MaybeConst<ir::ScanParams> T>
 void fields(A& a, T& params)
 {
     a.required("length", params.length);
+    a("unroll", params.unroll);
 }
 
 template<class A, MaybeConst<ir::BlockDim> T>

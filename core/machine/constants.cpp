@@ -15,7 +15,8 @@ constexpr std::int64_t kMostElements = 4096, kMostInAll = 1 << 18;
 } // namespace
 
 Constants::Constants(const ir::Program& program, const NeededSet& needed, const Slots& slots)
-    : m_values(slots.valueCount())
+    : m_slots(slots)
+    , m_values(slots.valueCount())
     , m_known(program.values.size(), false)
 {
     for (std::size_t i = 0; i < program.values.size(); ++i) {
@@ -26,14 +27,42 @@ Constants::Constants(const ir::Program& program, const NeededSet& needed, const 
             m_known[i] = true;
         }
     }
-    forEachOperation(program.body, [&](const ir::Operation& operation) {
-        if (isPure(operation.code) && needed.needs(operation)) {
-            fold(program, operation, slots);
-        }
-    });
+    fold(program, program.body, nullptr, needed);
 }
 
-void Constants::fold(const ir::Program& program, const ir::Operation& operation, const Slots& slots)
+void Constants::fold(const ir::Program& program, const ir::Region& region,
+                     const ir::PipelineParams* grid, const NeededSet& needed)
+{
+    for (const ir::Operation& operation : region.operations) {
+        if (needed.needs(operation) && isPure(operation.code)) {
+            fold(program, operation);
+        } else if (needed.needs(operation) && grid != nullptr) {
+            foldPlace(operation, *grid);
+        }
+        const auto* own = std::get_if<ir::PipelineParams>(&operation.params);
+        for (const ir::Region& inner : operation.regions) {
+            fold(program, inner, own != nullptr ? own : grid, needed);
+        }
+    }
+}
+
+// Cores that share a grid may have parts of an axis, but not of one that has one place.
+void Constants::foldPlace(const ir::Operation& operation, const ir::PipelineParams& grid)
+{
+    if (operation.code != ir::OpCode::ProgramId && operation.code != ir::OpCode::NumPrograms) {
+        return;
+    }
+    const auto axis = static_cast<std::size_t>(std::get<ir::AxisParams>(operation.params).axis);
+    if (grid.grid[axis] != 1) {
+        return;
+    }
+    const ir::ValueId id = operation.results[0];
+    const double place = operation.code == ir::OpCode::ProgramId ? 0 : 1;
+    m_values[m_slots.of(id)] = RuntimeValue::scalarOf(DType::Int32, place);
+    m_known[static_cast<std::size_t>(id.index)] = true;
+}
+
+void Constants::fold(const ir::Program& program, const ir::Operation& operation)
 {
     const auto elements = [&](ir::ValueId id) { return program.type(id).shape.elements(); };
     const auto isLarge = [&](ir::ValueId id) { return elements(id) > kMostElements; };
@@ -45,7 +74,7 @@ void Constants::fold(const ir::Program& program, const ir::Operation& operation,
     NonFinite before;
     std::vector<RuntimeValue*> operands;
     for (const ir::ValueId id : operation.operands) {
-        operands.push_back(&m_values[slots.of(id)]);
+        operands.push_back(&m_values[m_slots.of(id)]);
         const NonFinite in = nonFiniteIn(*operands.back());
         before = {before.nan || in.nan, before.inf || in.inf};
     }
@@ -65,7 +94,7 @@ void Constants::fold(const ir::Program& program, const ir::Operation& operation,
     m_elements = made;
     for (std::size_t i = 0; i < results.size(); ++i) {
         const ir::ValueId id = operation.results[i];
-        m_values[slots.of(id)] = std::move(results[i]);
+        m_values[m_slots.of(id)] = std::move(results[i]);
         m_known[static_cast<std::size_t>(id.index)] = true;
     }
 }

@@ -1,5 +1,6 @@
-// Values that no run changes: literals, and what operations make of these alone. They are computed
-// once, when a program is prepared; in a run such an operation takes its time and no more.
+// Values that no run changes: literals, places and extents on axes of a grid that have one of them
+// alone, and what operations make of these. They are computed once, when a program is prepared; in
+// a run such an operation takes its time and no more.
 #pragma once
 
 #include "core/machine/needed.h"
@@ -27,12 +28,23 @@ public:
         return !operation.results.empty() && has(operation.results[0]);
     }
 
+    // Of a scalar that is constant.
+    [[nodiscard]] double scalar(ir::ValueId value) const
+    {
+        return m_values[m_slots.of(value)].scalar;
+    }
+
     // What Agent::values begin with: constants, and nothing yet for the others.
     [[nodiscard]] const std::vector<RuntimeValue>& values() const { return m_values; }
 
 private:
-    void fold(const ir::Program& program, const ir::Operation& operation, const Slots& slots);
+    // `grid`: of the pipeline around, if there is one.
+    void fold(const ir::Program& program, const ir::Region& region, const ir::PipelineParams* grid,
+              const NeededSet& needed);
+    void foldPlace(const ir::Operation& operation, const ir::PipelineParams& grid);
+    void fold(const ir::Program& program, const ir::Operation& operation);
 
+    Slots m_slots;
     std::vector<RuntimeValue> m_values; // by slot
     std::vector<bool> m_known;          // by ValueId
     std::int64_t m_elements = 0;        // of all that were computed

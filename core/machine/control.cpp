@@ -14,8 +14,15 @@ void Engine::runBlock()
     while (frame.next < frame.plan->items.size()) {
         const PlanItem& item = frame.plan->items[frame.next];
         if (item.control == nullptr) {
+            if (!item.streams.empty() && frame.streams < 0
+                && (!beginStreams(item, frame) || pauses())) {
+                return;
+            }
             if (!runSegment(item, frame.done)) {
                 return;
+            }
+            if (frame.streams >= 0) {
+                endStreams(item, frame);
             }
             ++frame.next;
             if (m_error || m_state.stopped || yields()) {
@@ -86,6 +93,10 @@ void Engine::enterControl(const PlanItem& item)
         return;
     case OpCode::RunScoped:
         enterScope(item);
+        return;
+    case OpCode::Kernel:
+    case OpCode::Fusion:
+        m_agent->frames.emplace_back(BlockFrame{item.regions[0], item.control});
         return;
     case OpCode::CoreMap:
         enterCores(item);

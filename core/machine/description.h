@@ -45,7 +45,7 @@ public:
         return m_pipelines;
     }
 
-    // What a dma_start of the program copies.
+    // What a dma_start of the program copies, or a fusion's get or swap.
     struct CopySite
     {
         std::int32_t operand = 0; // row of Info::operands
@@ -54,9 +54,9 @@ public:
         std::int64_t passes = 1; // over the link: 2 from HBM to HBM
     };
 
-    [[nodiscard]] const CopySite& copySite(const ir::Operation& dmaStart) const
+    [[nodiscard]] const CopySite& copySite(const ir::Operation& operation) const
     {
-        return m_copySites[static_cast<std::size_t>(dmaStart.id)];
+        return m_copySites[static_cast<std::size_t>(operation.id)];
     }
 
     // The array that a copied ref is a part of, and how large a part on each axis: all of it where
@@ -98,8 +98,9 @@ private:
     void describeAgents(const chip::Chip& chip, const AgentLayout& layout);
     void describeDevices(const ir::Program& program, const chip::Chip& chip,
                          const AgentLayout& layout);
-    void describeCopy(const ir::Program& program, const ir::Operation& dmaStart, const Part& source,
-                      const Part& target, trace::Direction direction);
+    class CopyDescriber;
+    void describeCopy(const ir::Program& program, const ir::Operation& operation,
+                      const Part& source, const Part& target, trace::Direction direction);
     [[nodiscard]] std::int32_t linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to);
 
     std::map<std::string, std::int32_t> m_files;

@@ -1,6 +1,7 @@
 // The static half of a trace for what programs do by hand: copies, semaphores, scopes without a
 // pipeline.
 #include "core/cost/budget.h"
+#include "core/ir/infer.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/description.h"
 #include "core/trace/trace.h"
@@ -111,62 +112,117 @@ std::int32_t Description::linkOf(const chip::Chip& chip, std::int32_t from, std:
 
 // Copies between the same arrays, of as much, from the same line are of one operand: a loop that
 // Python has unrolled.
-Status Description::describeCopies(const ir::Program& program, const chip::Chip& chip)
+class Description::CopyDescriber
 {
-    const Views views = viewsOf(program);
-    const std::int32_t hbm = chip.memoryIndex("HBM");
-    std::map<std::tuple<ir::ValueId, ir::ValueId, std::vector<Extent>, std::string_view, int>,
-             std::int32_t>
-        known;
-    m_copySites.resize(static_cast<std::size_t>(program.operationCount));
-    Status status = Done{};
-    forEachOperation(program.body, [&](const ir::Operation& operation) {
-        if (operation.code != ir::OpCode::DmaStart || !status) {
-            return;
+public:
+    CopyDescriber(Description& description, const ir::Program& program, const chip::Chip& chip)
+        : m_description(description)
+        , m_program(program)
+        , m_chip(chip)
+        , m_views(viewsOf(program))
+        , m_hbm(chip.memoryIndex("HBM"))
+    {}
+
+    [[nodiscard]] Status add(const ir::Operation& operation)
+    {
+        const bool loads = operation.code == ir::OpCode::Get;
+        if (operation.code == ir::OpCode::DmaStart) {
+            return between(operation, partOf(m_program, m_views, operation.operands[0]),
+                           partOf(m_program, m_views, operation.operands[1]));
         }
-        const auto memory = [&](std::size_t operand) {
-            return cost::memoryOf(*program.type(operation.operands[operand]).space, chip);
-        };
-        const Result<std::int32_t> from = memory(0), to = memory(1);
+        if ((loads || operation.code == ir::OpCode::Swap)
+            && ir::isFar(*m_program.type(operation.operands[0]).space)) {
+            const Part part = accessedPart(operation);
+            return between(operation, loads ? part : Part{}, loads ? Part{} : part);
+        }
+        return Done{};
+    }
+
+private:
+    // Of the array that a fusion loads from or stores to.
+    [[nodiscard]] Part accessedPart(const ir::Operation& operation) const
+    {
+        Part part = partOf(m_program, m_views, operation.operands[0]);
+        const auto& entries = std::get<ir::IndexerParams>(operation.params).entries;
+        if (part.array == operation.operands[0]) {
+            for (std::size_t axis = 0; axis < entries.size(); ++axis) {
+                part.block[axis] = std::clamp<Extent>(
+                    (entries[axis].size - 1) * entries[axis].stride + 1, 1, part.block[axis]);
+            }
+        }
+        return part;
+    }
+
+    // A part without an array is in VMEM, where a fusion works.
+    [[nodiscard]] Result<std::int32_t> memoryOf(const Part& part) const
+    {
+        return cost::memoryOf(part.array.index < 0 ? ir::MemorySpace::Vmem
+                                                   : *m_program.type(part.array).space,
+                              m_chip);
+    }
+
+    [[nodiscard]] Status between(const ir::Operation& operation, const Part& source,
+                                 const Part& target)
+    {
+        const Result<std::int32_t> from = memoryOf(source), to = memoryOf(target);
         if (!from || !to) {
-            status = from ? to.error() : from.error();
-            return;
+            return from ? to.error() : from.error();
         }
         CopySite site;
-        site.link = linkOf(chip, *from, *to);
-        site.out = *to == hbm && *from != hbm;
-        site.passes = *to == hbm && *from == hbm ? 2 : 1;
-        const Part source = partOf(program, views, operation.operands[0]);
-        const Part target = partOf(program, views, operation.operands[1]);
+        site.link = m_description.linkOf(m_chip, *from, *to);
+        site.out = *to == m_hbm && *from != m_hbm;
+        site.passes = *to == m_hbm && *from == m_hbm ? 2 : 1;
         const ir::Location* const at =
             operation.location.index < 0
                 ? nullptr
-                : &program.locations[static_cast<std::size_t>(operation.location.index)];
-        const auto [place, isNew] = known.try_emplace(
+                : &m_program.locations[static_cast<std::size_t>(operation.location.index)];
+        const auto [place, isNew] = m_known.try_emplace(
             {source.array, target.array, (site.out ? target : source).block,
              at == nullptr ? "" : std::string_view(at->file), at == nullptr ? 0 : at->line},
-            static_cast<std::int32_t>(info.operands.size()));
+            static_cast<std::int32_t>(m_description.info.operands.size()));
         site.operand = place->second;
         if (isNew) {
-            describeCopy(program, operation, source, target,
-                         site.passes == 2 ? trace::Direction::InOut
-                         : site.out       ? trace::Direction::Out
-                                          : trace::Direction::In);
+            m_description.describeCopy(m_program, operation, source, target,
+                                       site.passes == 2 ? trace::Direction::InOut
+                                       : site.out       ? trace::Direction::Out
+                                                        : trace::Direction::In);
         }
-        m_copySites[static_cast<std::size_t>(operation.id)] = site;
+        m_description.m_copySites[static_cast<std::size_t>(operation.id)] = site;
+        return Done{};
+    }
+
+    Description& m_description;
+    const ir::Program& m_program;
+    const chip::Chip& m_chip;
+    Views m_views;
+    std::int32_t m_hbm;
+    std::map<std::tuple<ir::ValueId, ir::ValueId, std::vector<Extent>, std::string_view, int>,
+             std::int32_t>
+        m_known;
+};
+
+Status Description::describeCopies(const ir::Program& program, const chip::Chip& chip)
+{
+    m_copySites.resize(static_cast<std::size_t>(program.operationCount));
+    CopyDescriber describer(*this, program, chip);
+    Status status = Done{};
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        status = status ? describer.add(operation) : status;
     });
     return status;
 }
 
 // As an operand whose blocks are as large as what is copied.
-void Description::describeCopy(const ir::Program& program, const ir::Operation& dmaStart,
+void Description::describeCopy(const ir::Program& program, const ir::Operation& operation,
                                const Part& source, const Part& target, trace::Direction direction)
 {
     const Part& part = direction == trace::Direction::Out ? target : source;
     const ir::Value& array = program.value(part.array);
     trace::Operand operand;
-    operand.name =
-        nameOrSpace(program, source.array) + " \u2192 " + nameOrSpace(program, target.array);
+    const bool isFusion = source.array.index < 0 || target.array.index < 0;
+    operand.name = isFusion ? nameOrSpace(program, part.array)
+                            : nameOrSpace(program, source.array) + " \u2192 "
+                                  + nameOrSpace(program, target.array);
     operand.dtype = array.type.dtype;
     operand.direction = direction;
     operand.array = array.type.shape;
@@ -180,7 +236,7 @@ void Description::describeCopy(const ir::Program& program, const ir::Operation& 
     operand.slots = 0;
     operand.arrayBytes = packedBytes(operand.dtype, operand.array.elements());
     operand.blockBytes = packedBytes(operand.dtype, operand.block.elements());
-    operand.source = sourceLine(program, dmaStart.location);
+    operand.source = sourceLine(program, operation.location);
     info.operands.edit().push_back(std::move(operand));
 }
 

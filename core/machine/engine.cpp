@@ -78,6 +78,12 @@ void Engine::fail(Error error)
     }
 }
 
+Error Engine::tooLong()
+{
+    return limitError("The run takes longer than 53 days on this chip; more bandwidth or less work "
+                      "is right.");
+}
+
 void Engine::stop(trace::Finding finding)
 {
     m_recorder.addFinding(std::move(finding));

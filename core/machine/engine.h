@@ -120,7 +120,8 @@ public:
 
 private:
     void fail(Error error);
-    void stop(trace::Finding finding); // the run ends here, with what it has recorded
+    [[nodiscard]] static Error tooLong(); // the run's clock does not hold when it would end
+    void stop(trace::Finding finding);    // the run ends here, with what it has recorded
 
     // engine.cpp
     [[nodiscard]] Agent* next();
@@ -269,6 +270,10 @@ private:
     [[nodiscard]] std::int32_t barrier(std::int32_t collectiveId, std::int32_t agent);
     [[nodiscard]] bool isExplained(const Semaphore& semaphore) const;
     void closeSemaphores(SlabRange semaphores);
+
+    // fusion.cpp
+    [[nodiscard]] bool beginStreams(const PlanItem& item, BlockFrame& frame);
+    void endStreams(const PlanItem& item, BlockFrame& frame);
 
     // matrix_unit.cpp
     void pushRhs(const ir::Operation& operation);

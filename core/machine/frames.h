@@ -25,6 +25,9 @@ struct BlockFrame
     std::size_t next = 0;
     std::int32_t done =
         0; // operations of the next item, a segment, where it was left in the middle
+    // Of a fusion under way: the last copy that it streams with, and when that ends.
+    std::int32_t streams = -1;
+    Picoseconds streamed;
 };
 
 struct ScanFrame

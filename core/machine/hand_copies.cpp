@@ -123,8 +123,7 @@ bool Engine::serve(HandCopy& copy)
     const auto service = m_state.links[static_cast<std::size_t>(copy.link)].serve(
         m_agent->time + route.detour, bytes);
     if (!service) {
-        fail(limitError("The run takes longer than 53 days on this chip; more bandwidth or less "
-                        "work is right."));
+        fail(tooLong());
         return false;
     }
     copy.start = service->start;

@@ -26,6 +26,13 @@ public:
         Picoseconds start, end;
     };
 
+    // How long copies of so many bytes take. Rounded up to a picosecond.
+    [[nodiscard]] Picoseconds lengthFor(Bytes bytes) const
+    {
+        return Picoseconds(
+            static_cast<std::int64_t>(std::min<__int128>(lengthOf(bytes), kLongestRun.value())));
+    }
+
     // Rounded up to a picosecond. Absent when the end does not fit the run's clock (2^62 ps, 53
     // days).
     [[nodiscard]] std::optional<Service> serve(Picoseconds issue, Bytes bytes)

@@ -269,9 +269,8 @@ void Engine::passOverhead(PipelineFrame& frame)
     m_recorder.endBody(frame.row, m_agent->time);
     m_agent->step = frame.row;
     // The step's bookkeeping: the core's own time, beside copies already issued.
-    const auto kind = static_cast<std::size_t>(m_agent->kind);
-    m_recorder.addSegment(m_plan.overheadTemplate[kind], m_agent->id, frame.row, m_agent->time);
-    m_agent->time += m_chip.agents[kind].stepOverhead;
+    m_recorder.addSegment(frame.item->templateId, m_agent->id, frame.row, m_agent->time);
+    m_agent->time += frame.item->duration;
     go(frame, PipelineFrame::Next::CopyOut);
 }
 

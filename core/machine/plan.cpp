@@ -1,9 +1,14 @@
 #include "core/machine/plan.h"
 
 #include "core/cost/segment.h"
+#include "core/cost/tiling.h"
+#include "core/cost/unrolled.h"
+#include "core/ir/infer.h"
+#include "core/ir/pipeline_facts.h"
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace pallascope::machine {
 
@@ -35,6 +40,17 @@ bool multipliesMatrices(const ir::Operation& operation)
            && dot->lhsContracting.size() == 1;
 }
 
+// A program that names none is one.
+bool namesKernels(const ir::Program& program)
+{
+    bool names = false;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        names =
+            names || operation.code == ir::OpCode::Kernel || operation.code == ir::OpCode::Fusion;
+    });
+    return names;
+}
+
 class Planner
 {
 public:
@@ -62,15 +78,24 @@ public:
         });
     }
 
-    [[nodiscard]] Result<const BlockPlan*> block(const ir::Region& region);
-    void addOverheads();
+    // Runs a region, after what it takes to launch it.
+    [[nodiscard]] Result<const BlockPlan*> block(const ir::Region& region, Picoseconds launch);
 
 private:
-    void addOverhead(std::int32_t kind);
+    [[nodiscard]] std::int32_t addTimed(trace::SegmentKind what, std::int32_t kind,
+                                        Picoseconds takes);
+    [[nodiscard]] Status collect(const ir::Region& region, std::vector<const ir::Operation*>& run,
+                                 BlockPlan& block);
+    [[nodiscard]] const ir::Region* knownBranch(const ir::Operation& operation) const;
+    [[nodiscard]] Status control(const ir::Operation& operation, BlockPlan& block);
     [[nodiscard]] Status segment(const std::vector<const ir::Operation*>& operations,
                                  BlockPlan& block);
     [[nodiscard]] Status addTemplate(std::span<const ir::Operation* const> operations,
                                      PlanItem& item);
+    [[nodiscard]] Picoseconds overheadOf(const ir::Operation& pipeline) const;
+    void addLaunch(Picoseconds takes, BlockPlan& block);
+    [[nodiscard]] Picoseconds launchOf(const ir::Operation& operation) const;
+    void addStream(const ir::Operation& operation, PlanItem& item) const;
     [[nodiscard]] bool isLong(const ir::Operation& operation) const;
     [[nodiscard]] bool isLoadedAsRows(const ir::Operation& operation) const;
     void joinProducts(std::vector<Evaluation>& evaluations) const;
@@ -81,9 +106,10 @@ private:
     const NeededSet& m_needed;
     const Constants& m_constants;
     Plan& m_plan;
-    std::vector<std::int32_t> m_asFactors; // by ValueId: uses by such a dot_general
-    std::int32_t m_kind = 0;               // of the agents that run what is planned
-    std::set<std::int32_t> m_kinds{0};     // that run anything
+    std::vector<std::int32_t> m_asFactors;   // by ValueId: uses by such a dot_general
+    std::int32_t m_kind = 0;                 // of the agents that run what is planned
+    const ir::Operation* m_fusion = nullptr; // that is planned
+    const std::map<std::int32_t, double>* m_rounds = nullptr; // of the unrolled loop that is
 };
 
 // A load or store of all of its ref, as it is.
@@ -107,14 +133,49 @@ bool coversRef(const ir::Program& program, const ir::Operation& operation)
 // What the operations cost together, as a template of the trace.
 Status Planner::addTemplate(std::span<const ir::Operation* const> operations, PlanItem& item)
 {
-    Result<cost::SegmentCost> cost = cost::segmentCost(m_program, operations, m_chip, m_kind);
+    // XLA divides what is around kernels among the cores of a device.
+    const std::int64_t cores = m_fusion != nullptr ? m_chip.agents.front().count : 1;
+    Result<cost::SegmentCost> cost =
+        cost::segmentCost(m_program, operations, m_chip, {m_kind, cores, m_rounds});
     if (!cost) {
         return cost.error();
     }
     item.templateId = static_cast<std::int32_t>(m_plan.templates.size());
     item.duration = cost->duration;
     m_plan.templates.push_back(asTemplate(std::move(*cost)));
+    if (m_fusion != nullptr) {
+        m_plan.templates.back().kind = trace::SegmentKind::Fusion;
+    }
     return Done{};
+}
+
+// What a kernel or a fusion takes before its first operation.
+void Planner::addLaunch(Picoseconds takes, BlockPlan& block)
+{
+    if (takes > Picoseconds(0)) {
+        block.items.push_back(
+            {.templateId = addTimed(trace::SegmentKind::Launch, 0, takes), .duration = takes});
+    }
+}
+
+Picoseconds Planner::launchOf(const ir::Operation& operation) const
+{
+    const auto* fusion = std::get_if<ir::FusionParams>(&operation.params);
+    return operation.code == ir::OpCode::Kernel    ? m_chip.kernelLaunch
+           : fusion != nullptr && fusion->launches ? m_chip.fusionLaunch
+                                                   : Picoseconds(0);
+}
+
+void Planner::addStream(const ir::Operation& operation, PlanItem& item) const
+{
+    const ir::Type& ref = m_program.type(operation.operands[0]);
+    if (!ir::isFar(*ref.space)) {
+        return;
+    }
+    const bool out = ir::storesInto(operation.code);
+    const ir::Type& moved = m_program.type(out ? operation.operands[1] : operation.results[0]);
+    item.streams.push_back(
+        {&operation, cost::paddedBytes(moved.dtype, moved.shape, cost::nativeTile(m_chip)), out});
 }
 
 Status Planner::segment(const std::vector<const ir::Operation*>& operations, BlockPlan& block)
@@ -124,6 +185,7 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
         return status;
     }
     item.operationCount = static_cast<std::int32_t>(operations.size());
+    item.fusion = m_fusion;
     std::int32_t number = -1;
     for (const ir::Operation* operation : operations) {
         ++number;
@@ -142,6 +204,7 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
         if (isMemory) {
             item.accesses.push_back({operation, number, operation->operands[0],
                                      ir::storesInto(operation->code), !partial});
+            addStream(*operation, item);
         }
     }
     joinProducts(item.evaluate);
@@ -259,86 +322,135 @@ void Planner::findDying(const ir::Region& region, BlockPlan& block) const
     }
 }
 
-Result<const BlockPlan*> Planner::block(const ir::Region& region)
+Result<const BlockPlan*> Planner::block(const ir::Region& region, Picoseconds launch)
 {
     m_plan.blocks.push_back({&region, {}});
     BlockPlan& block = m_plan.blocks.back();
+    addLaunch(launch, block);
     std::vector<const ir::Operation*> run;
-    const auto close = [&]() -> Status {
-        Status status = run.empty() ? Status(Done{}) : segment(run, block);
-        run.clear();
-        return status;
-    };
-    for (const ir::Operation& operation : region.operations) {
-        if (!ir::endsSegment(operation.code)) {
-            run.push_back(&operation);
-            continue;
-        }
-        if (Status status = close(); !status) {
-            return status.error();
-        }
-        PlanItem item{.control = &operation};
-        if (ir::opEntry(operation.code).kind == ir::OpKind::Request) {
-            const ir::Operation* const alone[] = {&operation};
-            if (Status status = addTemplate(alone, item); !status) {
-                return status.error();
-            }
-        }
-        const std::int32_t around = m_kind;
-        if (const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params)) {
-            m_kind = m_chip.agentNamed(mesh->agents);
-            if (m_kind < 0) {
-                return userError(m_program.where(operation.location) + ": core_map runs on "
-                                 + mesh->agents + ", which the chip " + m_chip.title
-                                 + " does not have.");
-            }
-            m_kinds.insert(m_kind);
-        }
-        const std::size_t planned =
-            operation.code == ir::OpCode::Pipeline ? 1 : operation.regions.size();
-        for (std::size_t i = 0; i < planned; ++i) { // index maps are bookkeeping, not segments
-            const Result<const BlockPlan*> inner = this->block(operation.regions[i]);
-            if (!inner) {
-                return inner.error();
-            }
-            item.regions.push_back(*inner);
-        }
-        m_kind = around;
-        block.items.push_back(std::move(item));
+    Status status = collect(region, run, block);
+    if (status && !run.empty()) {
+        status = segment(run, block);
     }
-    if (Status status = close(); !status) {
+    if (!status) {
         return status.error();
     }
     findDying(region, block);
     return &block;
 }
 
-void Planner::addOverheads()
+// Adds a region's items to the block; operations of a segment that has not ended stay in `run`.
+Status Planner::collect(const ir::Region& region, std::vector<const ir::Operation*>& run,
+                        BlockPlan& block)
 {
-    m_plan.overheadTemplate.assign(m_chip.agents.size(), -1);
-    for (const std::int32_t kind : m_kinds) {
-        addOverhead(kind);
+    for (const ir::Operation& operation : region.operations) {
+        Status status = Done{};
+        if (!ir::endsSegment(operation.code)) {
+            run.push_back(&operation);
+        } else if (const ir::Region* taken = knownBranch(operation)) {
+            status = collect(*taken, run, block);
+        } else {
+            if (!run.empty()) {
+                status = segment(std::exchange(run, {}), block);
+            }
+            status = status ? control(operation, block) : status;
+        }
+        if (!status) {
+            return status;
+        }
     }
+    return Done{};
 }
 
-void Planner::addOverhead(std::int32_t kind)
+// The branch that is always taken, where the program says so: a compiler leaves no branch there.
+const ir::Region* Planner::knownBranch(const ir::Operation& operation) const
 {
-    const chip::AgentKind& agents = m_chip.agents[static_cast<std::size_t>(kind)];
-    trace::SegmentTemplate overhead{.kind = trace::SegmentKind::StepOverhead};
-    overhead.clock = agents.clock;
-    overhead.duration = agents.stepOverhead;
-    // Exact time from the chip's constant; cycles only say where it is drawn.
-    const auto exact = static_cast<__int128>(agents.stepOverhead.value()) * overhead.clock.value();
-    overhead.cycles = Cycles(static_cast<std::int64_t>(exact / kPicosecondsPerSecond));
-    overhead.flopsByUnit.assign(m_chip.units.size(), Flops(0));
-    overhead.executedFlopsByUnit.assign(m_chip.units.size(), Flops(0));
-    if (const chip::Unit* unit = m_chip.unitOf(chip::UnitKind::Scalar, kind)) {
-        overhead.marks.push_back({static_cast<std::int32_t>(unit - m_chip.units.data()), -1,
-                                  Cycles(0), overhead.cycles});
+    if (operation.code != ir::OpCode::Cond || !operation.results.empty()
+        || !m_constants.has(operation.operands[0])) {
+        return nullptr;
     }
-    m_plan.overheadTemplate[static_cast<std::size_t>(kind)] =
-        static_cast<std::int32_t>(m_plan.templates.size());
-    m_plan.templates.push_back(std::move(overhead));
+    const double index = m_constants.scalar(operation.operands[0]);
+    const auto last = static_cast<double>(operation.regions.size() - 1);
+    return &operation.regions[static_cast<std::size_t>(std::clamp(index, 0.0, last))];
+}
+
+Status Planner::control(const ir::Operation& operation, BlockPlan& block)
+{
+    PlanItem item{.control = &operation};
+    if (ir::opEntry(operation.code).kind == ir::OpKind::Request) {
+        const ir::Operation* const alone[] = {&operation};
+        if (Status status = addTemplate(alone, item); !status) {
+            return status;
+        }
+    }
+    const std::int32_t around = m_kind;
+    const ir::Operation* const fusion = m_fusion;
+    if (const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params)) {
+        m_kind = m_chip.agentNamed(mesh->agents);
+        if (m_kind < 0) {
+            return userError(m_program.where(operation.location) + ": core_map runs on "
+                             + mesh->agents + ", which the chip " + m_chip.title
+                             + " does not have.");
+        }
+    }
+    if (operation.code == ir::OpCode::Pipeline) {
+        item.duration = overheadOf(operation);
+        item.templateId = addTimed(trace::SegmentKind::StepOverhead, m_kind, item.duration);
+    }
+    m_fusion = operation.code == ir::OpCode::Fusion ? &operation : m_fusion;
+    const std::map<std::int32_t, double>* const rounds = m_rounds;
+    std::map<std::int32_t, double> own;
+    if (cost::isUnrolled(operation)) {
+        own = cost::unrolledShares(operation);
+        m_rounds = &own;
+    }
+    const std::size_t planned =
+        operation.code == ir::OpCode::Pipeline ? 1 : operation.regions.size();
+    for (std::size_t i = 0; i < planned; ++i) { // index maps are bookkeeping, not segments
+        const Result<const BlockPlan*> inner =
+            this->block(operation.regions[i], launchOf(operation));
+        if (!inner) {
+            return inner.error();
+        }
+        item.regions.push_back(*inner);
+    }
+    m_kind = around;
+    m_fusion = fusion;
+    m_rounds = rounds;
+    block.items.push_back(std::move(item));
+    return Done{};
+}
+
+// The bookkeeping of a pipeline's step: index maps, predicates and slots of the operands that it
+// copies blocks of.
+Picoseconds Planner::overheadOf(const ir::Operation& pipeline) const
+{
+    Picoseconds overhead = m_chip.agents[static_cast<std::size_t>(m_kind)].stepOverhead;
+    const std::size_t specs = std::get<ir::PipelineParams>(pipeline.params).specs.size();
+    for (std::size_t i = 0; i < specs; ++i) {
+        const bool copies = ir::operandFacts(m_program, pipeline, i).pipelined();
+        overhead += copies && m_kind == 0 ? m_chip.stepOperand : Picoseconds(0);
+    }
+    return overhead;
+}
+
+// A segment of the chip's constants instead of operations; the number of its template.
+std::int32_t Planner::addTimed(trace::SegmentKind what, std::int32_t kind, Picoseconds takes)
+{
+    trace::SegmentTemplate timed{.kind = what};
+    timed.clock = m_chip.agents[static_cast<std::size_t>(kind)].clock;
+    timed.duration = takes;
+    // Exact time from the chip's constant; cycles only say where it is drawn.
+    const auto exact = static_cast<__int128>(takes.value()) * timed.clock.value();
+    timed.cycles = Cycles(static_cast<std::int64_t>(exact / kPicosecondsPerSecond));
+    timed.flopsByUnit.assign(m_chip.units.size(), Flops(0));
+    timed.executedFlopsByUnit.assign(m_chip.units.size(), Flops(0));
+    if (const chip::Unit* unit = m_chip.unitOf(chip::UnitKind::Scalar, kind)) {
+        timed.marks.push_back(
+            {static_cast<std::int32_t>(unit - m_chip.units.data()), -1, Cycles(0), timed.cycles});
+    }
+    m_plan.templates.push_back(std::move(timed));
+    return static_cast<std::int32_t>(m_plan.templates.size()) - 1;
 }
 
 } // namespace
@@ -348,12 +460,12 @@ Result<Plan> makePlan(const ir::Program& program, const chip::Chip& chip, const 
 {
     Plan plan;
     Planner planner(program, chip, needed, constants, plan);
-    const Result<const BlockPlan*> body = planner.block(program.body);
+    const Result<const BlockPlan*> body =
+        planner.block(program.body, namesKernels(program) ? Picoseconds(0) : chip.kernelLaunch);
     if (!body) {
         return body.error();
     }
     plan.body = *body;
-    planner.addOverheads();
     return plan;
 }
 

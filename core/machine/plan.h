@@ -43,17 +43,27 @@ struct PlanAccess
     bool wholeRef = true;
 };
 
+// What a fusion loads from HBM or stores to it, as one copy.
+struct PlanStream
+{
+    const ir::Operation* operation = nullptr;
+    Bytes bytes; // of whole tiles
+    bool out = false;
+};
+
 struct BlockPlan;
 
-// A segment, or one control operation. A request to a unit has both.
+// A segment, or one control operation. A request to a unit and a pipeline have both.
 struct PlanItem
 {
     const ir::Operation* control = nullptr; // null: a segment
-    std::int32_t templateId = -1;
+    std::int32_t templateId = -1;           // of a pipeline: of the overhead of its steps
     Picoseconds duration;
     std::int32_t operationCount = 0;
     std::vector<Evaluation> evaluate;
     std::vector<PlanAccess> accesses;
+    std::vector<PlanStream> streams; // of a fusion, in program order
+    const ir::Operation* fusion = nullptr;
     std::vector<const BlockPlan*> regions; // of the control operation
 };
 
@@ -66,10 +76,9 @@ struct BlockPlan
 struct Plan
 {
     const BlockPlan* body = nullptr;
-    std::vector<trace::SegmentTemplate> templates; // the last ones are step overheads
-    std::vector<std::int32_t> overheadTemplate;    // by kind of agents; -1: none runs a pipeline
-    std::deque<BlockPlan> blocks;                  // stable addresses
-    std::vector<std::int32_t> uses;                // by ValueId, in the whole program
+    std::vector<trace::SegmentTemplate> templates;
+    std::deque<BlockPlan> blocks;   // stable addresses
+    std::vector<std::int32_t> uses; // by ValueId, in the whole program
 };
 
 [[nodiscard]] Result<Plan> makePlan(const ir::Program& program, const chip::Chip& chip,

@@ -29,9 +29,11 @@ std::int32_t nextOperation(const Plan& plan, const Frame& frame)
         return -1;
     }
     const PlanItem& item = block->plan->items[block->next];
-    return item.control != nullptr ? item.control->id
-                                   : plan.templates[static_cast<std::size_t>(item.templateId)]
-                                         .operations[static_cast<std::size_t>(block->done)];
+    if (item.control != nullptr) {
+        return item.control->id;
+    }
+    const auto& operations = plan.templates[static_cast<std::size_t>(item.templateId)].operations;
+    return operations.empty() ? -1 : operations[static_cast<std::size_t>(block->done)];
 }
 
 } // namespace

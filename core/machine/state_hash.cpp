@@ -151,8 +151,8 @@ private:
 
     void add(const BlockFrame& frame)
     {
-        const auto& [plan, owner, next, done] = frame;
-        all(owner, next, done, plan->items.size());
+        const auto& [plan, owner, next, done, streams, streamed] = frame;
+        all(owner, next, done, streams, streamed, plan->items.size());
         for (const ir::ValueId argument : plan->region->arguments) {
             add(argument);
         }

@@ -38,9 +38,9 @@ std::set<std::string> usedParts(const ir::Program& program, const chip::Chip& ch
         const chip::Unit* matrix = chip.unitOf(chip::UnitKind::Matrix);
         const ir::OpKind kind = ir::opEntry(operation.code).kind;
         if ((kind == ir::OpKind::Dot || kind == ir::OpKind::Request) && matrix != nullptr) {
-            parts.insert("rates/"
-                         + std::string(dtypeName(cost::dotDType(program, operation, *matrix)))
-                         + "/");
+            if (const auto run = cost::matrixRun(*matrix, program, operation)) {
+                parts.insert("rates/" + std::string(dtypeName(run->dtype)) + "/");
+            }
         }
         const auto* copy = std::get_if<ir::DmaParams>(&operation.params);
         if (copy != nullptr && copy->device) {

@@ -183,7 +183,9 @@ struct Mark
 enum class SegmentKind : std::uint8_t
 {
     Body,
-    StepOverhead
+    StepOverhead,
+    Launch, // of a kernel or of an operation of XLA around kernels
+    Fusion  // such an operation
 };
 
 // What a straight-line stretch of operations costs; its instances are rows of the trace.

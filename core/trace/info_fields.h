@@ -24,7 +24,8 @@ inline constexpr std::array<std::string_view, 7> kEnumNames<UnitKind>{
 template<>
 inline constexpr std::array<std::string_view, 3> kEnumNames<Direction>{"in", "out", "inout"};
 template<>
-inline constexpr std::array<std::string_view, 2> kEnumNames<SegmentKind>{"body", "step_overhead"};
+inline constexpr std::array<std::string_view, 4> kEnumNames<SegmentKind>{"body", "step_overhead",
+                                                                         "launch", "fusion"};
 template<>
 inline constexpr std::array<std::string_view, 2> kEnumNames<FindingClass>{"structural", "value"};
 

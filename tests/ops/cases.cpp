@@ -87,6 +87,7 @@ ir::Params paramsOf(ir::OpCode code, const json& p)
         return ir::BroadcastParams{Shape(p["shape"].get<Extents>()), p["dimensions"].get<Axes>()};
     case Reshape:
     case Iota2x32Shape:
+    case PrngRandomBits:
         return ir::ShapeParams{Shape(p["shape"].get<Extents>())};
     case Transpose:
         return ir::PermutationParams{p["permutation"].get<Axes>()};

@@ -53,7 +53,8 @@ TEST(Cost, everyKindOfOperationUsesItsUnits)
 {
     // (16, 256) of 32 bits: 2 x 2 registers of (8, 128).
     const ir::Type x = array(DType::F32, {16, 256}), i = array(DType::Int32, {16, 256}),
-                   u = array(DType::UInt32, {16, 256}), scalar = array(DType::F32, {});
+                   u = array(DType::UInt32, {16, 256}), scalar = array(DType::F32, {}),
+                   word = array(DType::UInt32, {});
     const std::vector<Priced> all{
         {OpCode::Nextafter, {x, x}, {}, {{UnitKind::Vector, 4}}},
         {OpCode::Clz, {i}, {}, {{UnitKind::Vector, 4}}},
@@ -66,6 +67,11 @@ TEST(Cost, everyKindOfOperationUsesItsUnits)
         {OpCode::IntegerPow, {x}, ir::IntegerPowParams{-5}, {{UnitKind::Vector, 16}}},
         // 20 rounds of add, rotate (3) and xor, 5 injections of 3 additions, 2 at first.
         {OpCode::Threefry2x32, {u, u, u, u}, {}, {{UnitKind::Vector, 4 * 117}}},
+        // The chip's own bits: an instruction for each register, whatever stands in for them.
+        {OpCode::PrngRandomBits,
+         {word, word, word},
+         ir::ShapeParams{Shape{16, 256}},
+         {{UnitKind::Vector, 4}}},
         {OpCode::StopGradient, {x}, {}, {}},
         {OpCode::BitcastConvertType, {x}, ir::DTypeParams{DType::Int32}, {}},
         // (256, 16) is padded to (256, 128).

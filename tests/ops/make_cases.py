@@ -325,6 +325,13 @@ def shapes():
     words = [ints(np.uint32, (3, 7)) for _ in range(4)]
     by_jax("threefry2x32", threefry2x32.threefry2x32_p.bind, *words)
     by_jax("threefry2x32", threefry2x32.threefry2x32_p.bind, *[np.array(w[0, 0]) for w in words])
+    key, drawn = (np.uint32(0x9e3779b9), np.uint32(7)), np.uint32(0xfffffffe)
+    for shape in [(3, 5), ()]:
+        counts = drawn + np.arange(np.prod(shape, dtype=int), dtype=np.uint32).reshape(shape)
+        a, b = threefry2x32.threefry2x32_p.bind(*(np.full(shape, word) for word in key),
+                                                np.zeros_like(counts), counts)
+        case("prng_random_bits", [np.array(word) for word in (*key, drawn)], a ^ b,
+             {"shape": shape})
 
 
 def dots():

@@ -84,4 +84,28 @@ RuntimeValue threefry(const Call& call)
     return result;
 }
 
+// What stands in for the bits of a chip's own generator, which nobody else knows: element n of
+// those drawn since the seed is the threefry of (0, n), its halves xored.
+RuntimeValue randomBits(const Call& call)
+{
+    const auto word = [&](std::size_t k) {
+        return static_cast<std::uint32_t>(call.operand(k).scalar);
+    };
+    const auto bits = [&](std::uint32_t n) {
+        const Pair both = threefryBlock({word(0), word(1)}, {0, word(2) + n});
+        return both[0] ^ both[1];
+    };
+    const Shape& shape = call.params<ir::ShapeParams>().shape;
+    RuntimeValue result = RuntimeValue::arrayOf(DType::UInt32, shape);
+    result.shadow = combined(call.operands, result.elements());
+    if (shape.rank() == 0) {
+        result.scalar = bits(0);
+        return result;
+    }
+    for (std::int64_t i = 0; i < result.elements(); ++i) {
+        result.as<std::uint32_t>()[i] = bits(static_cast<std::uint32_t>(i));
+    }
+    return result;
+}
+
 } // namespace pallascope::machine::ops

@@ -43,6 +43,7 @@ struct Call
 [[nodiscard]] RuntimeValue pack(const Call& call);
 [[nodiscard]] RuntimeValue unpack(const Call& call);
 [[nodiscard]] RuntimeValue threefry(const Call& call);
+[[nodiscard]] RuntimeValue randomBits(const Call& call);
 [[nodiscard]] RuntimeValue reduceSum(const Call& call);
 [[nodiscard]] RuntimeValue reduceMax(const Call& call);
 [[nodiscard]] RuntimeValue reduceMin(const Call& call);

@@ -1,0 +1,92 @@
+#include "core/cost/unrolled.h"
+
+#include <algorithm>
+#include <set>
+
+namespace pallascope::cost {
+
+using ir::OpCode;
+using ir::OpKind;
+
+namespace {
+
+class Rounds
+{
+public:
+    explicit Rounds(const ir::Operation& scan)
+        : m_share(1.0 / static_cast<double>(std::get<ir::ScanParams>(scan.params).length))
+    {
+        const ir::Region& body = scan.regions[0];
+        m_differs.insert(body.arguments.begin(), body.arguments.end());
+        forEachOperation(body, [&](const ir::Operation& operation) {
+            const bool writes =
+                ir::storesInto(operation.code) || operation.code == OpCode::DmaStart;
+            if (writes) {
+                const std::size_t target = operation.code == OpCode::DmaStart ? 1 : 0;
+                m_stored.insert(operation.operands[target]);
+            }
+        });
+        visit(body);
+    }
+
+    std::map<std::int32_t, double> shares;
+
+private:
+    void visit(const ir::Region& region)
+    {
+        for (const ir::Operation& operation : region.operations) {
+            note(operation);
+            for (const ir::Region& inner : operation.regions) {
+                m_differs.insert(inner.arguments.begin(), inner.arguments.end());
+                visit(inner);
+            }
+        }
+    }
+
+    void note(const ir::Operation& operation)
+    {
+        const bool same =
+            std::none_of(operation.operands.begin(), operation.operands.end(),
+                         [&](ir::ValueId value) { return m_differs.contains(value); });
+        const OpKind kind = ir::opEntry(operation.code).kind;
+        const bool isPlain = kind != OpKind::Control && kind != OpKind::Sync
+                             && kind != OpKind::Request && kind != OpKind::Hint;
+        bool isOnce = isPlain && same;
+        bool yieldsSame = isOnce;
+        if (kind == OpKind::Memory) {
+            // All that says where it reaches is the same in every round.
+            const bool stores = ir::storesInto(operation.code);
+            const bool isSamePlace = std::none_of(
+                operation.operands.begin() + (stores ? 2 : 1), operation.operands.end(),
+                [&](ir::ValueId value) { return m_differs.contains(value); });
+            isOnce = isSamePlace && !m_differs.contains(operation.operands[0]);
+            yieldsSame = isOnce && !m_stored.contains(operation.operands[0]);
+        }
+        if (isOnce) {
+            shares[operation.id] = m_share;
+        }
+        if (!yieldsSame) {
+            m_differs.insert(operation.results.begin(), operation.results.end());
+        }
+    }
+
+    double m_share;
+    std::set<ir::ValueId> m_differs; // from round to round
+    std::set<ir::ValueId> m_stored;  // refs that some round stores to
+};
+
+} // namespace
+
+std::map<std::int32_t, double> unrolledShares(const ir::Operation& scan)
+{
+    return Rounds(scan).shares;
+}
+
+bool isUnrolled(const ir::Operation& operation)
+{
+    const auto* scan = std::get_if<ir::ScanParams>(&operation.params);
+    return operation.code == OpCode::Scan && scan != nullptr && scan->length > 1
+           && scan->unroll >= scan->length;
+}
+
+} // namespace pallascope::cost
