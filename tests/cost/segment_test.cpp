@@ -129,9 +129,10 @@ TEST_F(Cost, aDotOfADtypeWithoutARateIsRefusedWithThoseThatHaveOne)
 {
     const ir::ValueId x = value(kInt, {8, 8});
     const auto cost = tried(OpCode::DotGeneral, {x, x}, x, ir::DotParams{{1}, {0}, {}, {}, kInt});
-    EXPECT_EQ(ir_test::sentence(cost),
-              "unknown place: dot_general of int32: the MXU of TPU v5e takes bf16, f8e5m2, "
-              "f8e4m3b11fnuz, int4, uint4, int8, uint8.");
+    EXPECT_EQ(
+        ir_test::sentence(cost),
+        "unknown place: dot_general of int32 and int32: the MXU of TPU v5e takes bf16, f8e5m2, "
+        "f8e4m3b11fnuz, int4, uint4, int8, uint8.");
 }
 
 TEST_F(Cost, elementwiseWorkIsRegistersOverSlots)
