@@ -10,11 +10,12 @@ namespace pallascope::cost {
 
 namespace {
 
-// Units that hand values to one another, not those that move them from and to memory.
+// Units that wait for one another's results; those that move values, between lanes or from and to
+// memory, work ahead.
 bool computes(const chip::Unit& unit)
 {
     return unit.kind == chip::UnitKind::Matrix || unit.kind == chip::UnitKind::Vector
-           || unit.kind == chip::UnitKind::Transcendental || unit.kind == chip::UnitKind::Crosslane;
+           || unit.kind == chip::UnitKind::Transcendental;
 }
 
 // How long units that have so much to do keep a segment: as long as the busiest, where they overlap
