@@ -30,6 +30,9 @@ trace::SegmentTemplate asTemplate(cost::SegmentCost cost)
     result.flopsByUnit = std::move(cost.useful);
     result.executedFlopsByUnit = std::move(cost.executed);
     result.transcendentals = cost.transcendentals;
+    for (const cost::Products& one : cost.products) {
+        result.products.push_back({one.run.dtype, one.run.passes, one.flops});
+    }
     return result;
 }
 
