@@ -32,6 +32,8 @@ class Waiting:
     def takes(self, eqn: Any, operands: Sequence[Array]) -> bool:
         """Whether it is one that others may be fused with. What is of scalars alone is only where
         one of them is still to be made."""
+        if eqn.primitive.name == "split":
+            return all(self.takes(part, operands) for part in xla_rules.slices(eqn))
         if (len(eqn.outvars) != 1 or eqn.effects or types.moves_keys(eqn)
                 or eqn.primitive.name not in xla_rules.FUSIBLE):
             return False
@@ -40,7 +42,9 @@ class Waiting:
                 and (any(aval.shape for aval in avals) or any(map(self.makes, operands))))
 
     def add(self, eqn: Any, operands: Sequence[Array]) -> list[Array]:
-        """The result of an equation that it takes. Nothing is emitted yet."""
+        """The results of an equation that it takes. Nothing is emitted yet."""
+        if eqn.primitive.name == "split":
+            return [result for part in xla_rules.slices(eqn) for result in self.add(part, operands)]
         aval = eqn.outvars[0].aval
         types.array_type(aval)  # which may lack one
         step = Step(eqn, [self._operand(array) for array in operands],
