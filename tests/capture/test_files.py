@@ -164,6 +164,11 @@ def kernel(x_ref, o_ref):
 def doubled(x):
     return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
 
+def updated(x, y):
+    def kernel(x_ref, y_ref, o_ref):
+        o_ref[...] = x_ref[...] + y_ref[...]
+    return pl.pallas_call(kernel, out_shape=x, input_output_aliases={1: 0})(x, y)
+
 def sums(x):
     def kernel(x_ref, o_ref):
         o_ref[...] = jax.lax.zeta(x_ref[...], 2.0)
@@ -195,8 +200,21 @@ def test_the_command_writes_a_file_that_runs(tmp_path):
 def test_the_command_names_what_it_cannot_capture_and_writes_nothing(tmp_path):
     done = command(tmp_path, "script.py:sums", "--arg", "f32[8,128]", "-o", "k.pallascope")
     assert done.returncode == 1
-    assert "script.py:13 (sums.<locals>.kernel): primitive zeta" in done.stderr
+    assert "script.py:18 (sums.<locals>.kernel): primitive zeta" in done.stderr
     assert not (tmp_path / "k.pallascope").exists()
+
+
+@pytest.mark.parametrize(("donated", "copied"), [([], True), ([0], True), ([1], False),
+                                                 ([0, 1], False), ([-1], False)])
+def test_the_command_says_which_arguments_are_donated(tmp_path, donated, copied):
+    flags = [word for number in donated for word in ("--donate", str(number))]
+    done = command(tmp_path, "script.py:updated", *["--arg", "f32[16,128]"] * 2, *flags,
+                   "-o", "k.kernel.json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads((tmp_path / "k.kernel.json").read_text())
+    found = [operation["op"] for operation in operations(document["body"])]
+    assert ("fusion" in found) == copied
+    assert document["arguments"][-1].get("alias_of") == (None if copied else 1)
 
 
 def test_the_program_captures_through_python(tmp_path):
@@ -216,7 +234,9 @@ def test_the_program_captures_through_python(tmp_path):
     (["other.py:doubled"], "there is no file other.py"),
     (["script.py"], "script.py is no FILE.py:FUNCTION"),
     (["script.py:doubled", "--arg", "f31[8]"], "--arg 'f31[8]' is no DTYPE[SHAPE]"),
-    (["script.py:doubled", "--arg", "f32[8,128"], "--arg 'f32[8,128' is no DTYPE[SHAPE]")])
+    (["script.py:doubled", "--arg", "f32[8,128"], "--arg 'f32[8,128' is no DTYPE[SHAPE]"),
+    (["script.py:doubled", "--arg", "f32[8,128]", "--donate", "1"],
+     "donate=1 is no argument of the function, which is given 1; the first is number 0")])
 def test_the_command_refuses_with_one_sentence(tmp_path, arguments, sentence):
     done = command(tmp_path, *arguments, "-o", "k.pallascope")
     assert done.returncode == 2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from jax import lax
 from support import (call, check, fusions, integers, like, normal, operations, pallascope, pl,
-                     report, whole)
+                     pltpu, report, whole)
 
 
 def copy_kernel(x_ref, o_ref):
@@ -152,3 +152,100 @@ def test_what_is_not_captured_is_named_with_its_line():
     with pytest.raises(pallascope.UnsupportedError) as error:
         pallascope.capture(fn, normal(16, 128))
     assert f":{fn.__code__.co_firstlineno + 2}" in str(error.value)
+
+
+def test_what_is_by_element_between_two_kernels_is_one_operation():
+    kernel = check(lambda x: through(jnp.abs(through(x) * 2 + 1) - 3), normal(16, 128))
+    assert pieces(kernel) == ["kernel copy_kernel", "fusion sub_abs_add", "kernel copy_kernel"]
+    assert fusions(kernel) == [(1, 1)]
+
+
+def test_what_is_cheap_is_computed_again_where_it_is_read():
+    def fn(x):
+        y = x + 1
+        return y.sum(0) * 2, y * 3 - y.sum(1, keepdims=True)
+
+    # Both sums at once, then either with what it takes of y, which is never written.
+    assert fusions(check(fn, integers(16, 128))) == [(1, 2), (1, 1), (2, 1)]
+
+
+def test_a_scalar_goes_on_in_a_register():
+    kernel = check(lambda x: x * 2 - (x + 1).sum(), integers(16, 128))
+    assert fusions(kernel) == [(1, 0), (1, 1)]
+    assert not any(operation["op"] == "dma_start"
+                   for operation in operations(kernel.document["body"]))
+
+
+def test_what_is_expensive_is_computed_once_and_read():
+    def fn(x):
+        y = jnp.exp(x)
+        return y / jnp.sum(y, axis=0), jnp.sum(y * 2, axis=1)
+
+    kernel = check(fn, normal(16, 128), terms=512.0)
+    assert sum(operation["op"] == "exp" for operation in operations(kernel.document["body"])) == 1
+
+
+def test_several_consumers_of_one_result():
+    def fn(x):
+        y = through(x)
+        return through(y + 1), through(y.sum(0)), y.max(1) - 1
+
+    kernel = check(fn, integers(16, 128))
+    assert pieces(kernel) == [
+        "kernel copy_kernel", "fusion add", "kernel copy_kernel", "fusion reduce_sum",
+        "kernel copy_kernel", "fusion reduce_max", "fusion sub"]
+    assert fusions(kernel) == [(1, 1)] * 4
+
+
+def test_what_is_computed_twice_of_the_same_is_computed_once():
+    kernel = check(lambda x: through((x * 2 + 1) * jnp.abs(x * 2 + 1)), normal(16, 128))
+    assert fusions(kernel) == [(1, 1)]
+    found = [operation["op"] for operation in operations(kernel.document["body"])]
+    assert (found.count("mul"), found.count("add")) == (2, 1)
+
+
+PARTS = {
+    "a slice": (lambda x, y: through(x[16:32, 128:]), [(1, 1)]),
+    "every second row": (lambda x, y: through(x[::2]), [(1, 1)]),
+    "the sum of two slices": (lambda x, y: through(x[:64] + x[64:]), [(1, 1)]),
+    "a split": (lambda x, y: [through(part) for part in jnp.split(x * 2, 2)], [(1, 2)]),
+    "uneven parts": (lambda x, y: [through(part) for part in jnp.split(x * 2, [8, 24])],
+                     [(1, 3)]),
+    "one row of many parts": (lambda x, y: through(jnp.split(x, 16)[3]), [(1, 1)]),
+    "a concatenation": (lambda x, y: through(jnp.concatenate([x * 2, y[:8]])), [(2, 1)]),
+    "of a kernel's result": (lambda x, y: through(jnp.concatenate([through(x), y - 1], 1)),
+                             [(2, 1)]),
+    "a slice of a concatenation": (lambda x, y: through(jnp.concatenate([x, y])[120:136] + 1),
+                                   [(2, 1)]),
+    "a pad": (lambda x, y: through(jnp.pad(x, ((0, 8), (128, 0)))), [(1, 1)]),
+    "at a place known at run time": (
+        lambda x, y: through(lax.dynamic_slice(x, (y[0, 0], 0), (8, 256)) * 2),
+        [(2, 1)])}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_slices_and_what_joins_arrays_are_one_operation(name):
+    fn, wanted = PARTS[name]
+    x, y = integers(128, 256), integers(128, 256, least=0, seed=1)
+    assert fusions(check(fn, x, y)) == wanted
+
+
+def test_little_tables_for_a_kernel_are_operations_of_their_own():
+    """A device begins each of them, however few bytes it is."""
+    def kernel(ends_ref, x_ref, o_ref):
+        o_ref[...] = x_ref[...] + ends_ref[pl.program_id(0)]
+
+    def fn(sizes, x):
+        ends = jnp.cumsum(sizes)
+        rows = pl.BlockSpec((8, 128), lambda i, ends: (i, 0))
+        return call(kernel, out_shape=like(16, 128, dtype=jnp.int32),
+                    grid_spec=pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, grid=(2,),
+                                                           in_specs=[rows], out_specs=rows))(
+            jnp.where(ends > 5, ends - 1, 0), x)
+
+    kernel_ = check(fn, integers(64, least=0, most=9), integers(16, 128))
+    assert pieces(kernel_) == ["fusion cumsum", "fusion select_n_sub_gt", "kernel kernel"]
+    assert fusions(kernel_) == [(1, 1), (1, 1)]
+    listed = [operation for operation in operations(kernel_.document["body"])
+              if operation["op"] == "fusion"]
+    assert all(operation["params"].get("launches", True) for operation in listed)

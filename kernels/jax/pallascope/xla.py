@@ -94,14 +94,15 @@ class Waiting:
 
     def _emit(self, one: Fusion, stored: list[Array]) -> None:
         arrays, builder = self._arrays, self._walk.builder
-        inputs = {array: arrays.ref(array, "hbm") for array in one.inputs()}
+        taken = {array: arrays.scalar(array) for array in one.inputs() if arrays.is_scalar(array)}
+        inputs = {array: arrays.ref(array, "hbm") for array in one.inputs() if array not in taken}
         for array in stored:
             array.is_result = True
             arrays.ref(array, "hbm")
             arrays.results.append(array)
 
         def work(loaded: dict[int, int]) -> list[int]:
-            values = {array: loaded[ref] for array, ref in inputs.items()}
+            values = taken | {array: loaded[ref] for array, ref in inputs.items()}
 
             def value(of: Array | Uniform | int) -> int:
                 if isinstance(of, Uniform):
@@ -109,9 +110,9 @@ class Waiting:
                 return values[of] if isinstance(of, Array) else of
 
             for step in one.steps:
-                taken = [value(of) for of in step.operands]
+                operands = [value(of) for of in step.operands]
                 with self._walk.at_location(step.location):
-                    (values[step.result],) = self._walk.equation(step.eqn, taken)
+                    (values[step.result],) = self._walk.equation(step.eqn, operands)
             return [values[array] for array in one.results]
 
         scalars = fusion.emit(self._walk, one.name(), list(inputs.values()), [
