@@ -66,6 +66,9 @@ def main():
     parser.add_argument("--lines", action="store_true", help="a line for each row")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
+    if not kit.MEASURED.is_dir():
+        print(f"Skipped: there is no folder of measured timings at {kit.MEASURED}; MEASURED names another.")
+        return
     chosen = [row for row in kit.load()
               if (arguments.side == "all" or row.side == arguments.side)
               and (not arguments.family or row.family in arguments.family)

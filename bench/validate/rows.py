@@ -1,5 +1,5 @@
-"""The published timings that bench/validate is about: rows of ../shared/measured/published_kernels,
-their captured kernels, and what a program predicts for them."""
+"""The published timings that bench/validate is about: rows of published_kernels/calibration.csv in
+the folder that MEASURED names, their captured kernels, and what a program predicts for them."""
 import concurrent.futures
 import contextlib
 import dataclasses
@@ -15,7 +15,7 @@ import time
 import split
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MEASURED = ROOT.parent / "shared" / "measured"
+MEASURED = pathlib.Path(os.environ.get("MEASURED", ROOT.parent / "shared" / "measured"))
 CHIPS = {"TPU v5e": "tpu_v5e", "TPU v5p": "tpu_v5p", "TPU v6e": "tpu_v6e", "TPU 7x (1 TC = 1 device)": "tpu_v7x"}
 # A run that did not come to its end says nothing about time.
 STOPS = ("the run stops there", "the run ends there", "Nothing can go on")

@@ -3,7 +3,7 @@
 
     python3 bench/validate/split.py --measured FOLDER --write
 
-Reads kernel_timings.csv and published_kernels/calibration.csv below FOLDER (../shared/measured) and
+Reads kernel_timings.csv and published_kernels/calibration.csv below FOLDER, the measured data, and
 writes split.csv beside this file: a line for each problem, which is a chip, an operation, its mode and
 the shapes and dtypes of its arguments, without return_residuals and without the configuration. Rows of
 one problem stand on one side, whichever file they are in. Of each operation on each chip, problems are

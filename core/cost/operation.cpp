@@ -31,6 +31,7 @@ public:
         , m_chip(chip)
         , m_agent(runner.agent)
         , m_share(shareOf(operation, runner))
+        , m_isAround(runner.isAround)
         , m_variation(variation)
     {}
 
@@ -68,6 +69,7 @@ private:
     [[nodiscard]] std::int64_t distinctRegisters(ir::ValueId value, DType dtype) const;
     // Registers that its packed bytes fill in memory.
     [[nodiscard]] std::int64_t memoryRegisters(const ir::Type& type) const;
+    [[nodiscard]] std::int64_t registersOf(DType dtype, const Shape& shape) const;
 
     [[nodiscard]] Status demand(chip::UnitKind kind, double instructions);
     [[nodiscard]] Status demand(const chip::Unit& unit, double cycles);
@@ -90,6 +92,7 @@ private:
     const chip::Chip& m_chip;
     std::int32_t m_agent; // index into Chip::agents
     double m_share;       // of the work that is done here
+    bool m_isAround;
     const Variation* m_variation;
     OperationCost m_cost;
 };
@@ -109,8 +112,7 @@ std::int64_t CostModel::registers(const Shape& shape, DType dtype) const
     const bool isPacked =
         unit != nullptr
         && std::find(unit->packed.begin(), unit->packed.end(), dtype) != unit->packed.end();
-    const Bytes bytes = paddedBytes(isPacked ? dtype : DType::F32, shape, tile());
-    return ceilDiv(bytes.value(), registerBytes().value());
+    return registersOf(isPacked ? dtype : DType::F32, shape);
 }
 
 std::int64_t CostModel::distinctRegisters(ir::ValueId value, DType dtype) const
@@ -121,7 +123,14 @@ std::int64_t CostModel::distinctRegisters(ir::ValueId value, DType dtype) const
 
 std::int64_t CostModel::memoryRegisters(const ir::Type& type) const
 {
-    return ceilDiv(paddedBytes(type.dtype, type.shape, tile()).value(), registerBytes().value());
+    return registersOf(type.dtype, type.shape);
+}
+
+std::int64_t CostModel::registersOf(DType dtype, const Shape& shape) const
+{
+    const Bytes bytes =
+        m_isAround ? compactBytes(dtype, shape, tile()) : paddedBytes(dtype, shape, tile());
+    return ceilDiv(bytes.value(), registerBytes().value());
 }
 
 Status CostModel::demand(chip::UnitKind kind, double instructions)

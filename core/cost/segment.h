@@ -37,6 +37,7 @@ struct Runner
     std::int32_t agent = 0;                                 // index into Chip::agents
     std::int64_t cores = 1;                                 // that share each operation evenly
     const std::map<std::int32_t, double>* shares = nullptr; // of unrolledShares, of a loop's body
+    bool isAround = false; // a fusion, whose values lie as pads least
 };
 
 // The error (user) says that the chip lacks a unit or dtype, with the operation's place. Scalars

@@ -39,6 +39,20 @@ Bytes paddedBytes(DType dtype, const Shape& shape, const std::vector<std::int64_
     return packedBytes(dtype, padded(shape, tiling(dtype, shape, native)).elements());
 }
 
+Bytes compactBytes(DType dtype, const Shape& shape, const std::vector<std::int64_t>& native)
+{
+    Bytes least = paddedBytes(dtype, shape, native);
+    for (std::size_t lanes = 0; lanes + 1 < shape.rank(); ++lanes) {
+        Shape turned = shape;
+        for (std::size_t axis = lanes; axis + 1 < shape.rank(); ++axis) {
+            turned[axis] = shape[axis + 1];
+        }
+        turned[shape.rank() - 1] = shape[lanes];
+        least = std::min(least, paddedBytes(dtype, turned, native));
+    }
+    return least;
+}
+
 const std::vector<std::int64_t>& nativeTile(const chip::Chip& chip)
 {
     static const std::vector<std::int64_t> kNone;

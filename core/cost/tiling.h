@@ -23,6 +23,10 @@ namespace pallascope::cost {
 [[nodiscard]] Bytes paddedBytes(DType dtype, const Shape& shape,
                                 const std::vector<std::int64_t>& native);
 
+// The same with the axis in the lanes that pads least.
+[[nodiscard]] Bytes compactBytes(DType dtype, const Shape& shape,
+                                 const std::vector<std::int64_t>& native);
+
 // Of the first memory of a chip that has one; empty: none has.
 [[nodiscard]] const std::vector<std::int64_t>& nativeTile(const chip::Chip& chip);
 

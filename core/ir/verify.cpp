@@ -237,9 +237,8 @@ Status Verifier::control(const Operation& operation, std::size_t gridRank)
                            && std::get<ScanParams>(operation.params).length >= 0
                            && std::get<ScanParams>(operation.params).unroll >= 1;
         if (!sound) {
-            return error(
-                operation,
-                "scan needs a length, rounds to unroll from 1 on, and one body with a counter.");
+            return error(operation, "scan needs a length, at least one round of it at once, and "
+                                    "one body with a counter.");
         }
         std::vector<ValueId> carried = operation.regions[0].arguments;
         if (m_program.type(carried.front()) != Type{DType::Int32, Shape{}, {}}) {

@@ -5,6 +5,7 @@
 #include "core/cost/unrolled.h"
 #include "core/ir/infer.h"
 #include "core/ir/pipeline_facts.h"
+#include "core/machine/free_layouts.h"
 
 #include <algorithm>
 #include <set>
@@ -61,6 +62,7 @@ public:
         , m_needed(needed)
         , m_constants(constants)
         , m_plan(plan)
+        , m_freeLayouts(program)
     {
         plan.uses.assign(program.values.size(), 0);
         m_asFactors.assign(program.values.size(), 0);
@@ -106,6 +108,7 @@ private:
     const NeededSet& m_needed;
     const Constants& m_constants;
     Plan& m_plan;
+    FreeLayouts m_freeLayouts;
     std::vector<std::int32_t> m_asFactors;   // by ValueId: uses by such a dot_general
     std::int32_t m_kind = 0;                 // of the agents that run what is planned
     const ir::Operation* m_fusion = nullptr; // that is planned
@@ -135,8 +138,8 @@ Status Planner::addTemplate(std::span<const ir::Operation* const> operations, Pl
 {
     // XLA divides what is around kernels among the cores of a device.
     const std::int64_t cores = m_fusion != nullptr ? m_chip.agents.front().count : 1;
-    Result<cost::SegmentCost> cost =
-        cost::segmentCost(m_program, operations, m_chip, {m_kind, cores, m_rounds});
+    Result<cost::SegmentCost> cost = cost::segmentCost(
+        m_program, operations, m_chip, {m_kind, cores, m_rounds, m_fusion != nullptr});
     if (!cost) {
         return cost.error();
     }
@@ -174,8 +177,10 @@ void Planner::addStream(const ir::Operation& operation, PlanItem& item) const
     }
     const bool out = ir::storesInto(operation.code);
     const ir::Type& moved = m_program.type(out ? operation.operands[1] : operation.results[0]);
+    const auto bytesOf =
+        m_freeLayouts.has(operation.operands[0]) ? cost::compactBytes : cost::paddedBytes;
     item.streams.push_back(
-        {&operation, cost::paddedBytes(moved.dtype, moved.shape, cost::nativeTile(m_chip)), out});
+        {&operation, bytesOf(moved.dtype, moved.shape, cost::nativeTile(m_chip)), out});
 }
 
 Status Planner::segment(const std::vector<const ir::Operation*>& operations, BlockPlan& block)

@@ -9,7 +9,8 @@ using ir::OpCode;
 
 namespace {
 
-constexpr DType kF32 = DType::F32, kBf16 = DType::BF16, kInt = DType::Int32, kBool = DType::Bool;
+constexpr DType kF32 = DType::F32, kBf16 = DType::BF16, kInt = DType::Int32, kBool = DType::Bool,
+                kInt8 = DType::Int8;
 
 class Cost : public testing::Test
 {
@@ -67,10 +68,28 @@ TEST_F(Cost, aDotPushesItsRowsThroughTheArray)
     EXPECT_EQ(m_cost.flopsUnit, Mxu);
     EXPECT_EQ(m_cost.useful, Flops(std::int64_t{2} * 512 * 512 * 512));
     EXPECT_EQ(m_cost.executed, m_cost.useful);
-    // f32 rows take two cycles each; a mixed product runs at the rate of its wider side.
-    EXPECT_EQ(dot(kF32, {512, 512}, kF32, {512, 512}, {512, 512}), "MXU:4096");
-    EXPECT_EQ(dot(kBf16, {512, 512}, kF32, {512, 512}, {512, 512}), "MXU:4096");
-    EXPECT_EQ(dot(kF32, {512, 512}, kBf16, {512, 512}, {512, 512}), "MXU:4096");
+    // A mixed product runs at the rate of its wider side.
+    EXPECT_EQ(dot(kInt8, {512, 512}, kInt8, {512, 512}, {512, 512}), "MXU:1024");
+    EXPECT_EQ(dot(kInt8, {512, 512}, kBf16, {512, 512}, {512, 512}), "MXU:2048");
+    EXPECT_EQ(dot(kBf16, {512, 512}, kInt8, {512, 512}, {512, 512}), "MXU:2048");
+}
+
+TEST_F(Cost, aDotOfF32TakesAsManyPassesOfBf16AsItsPrecisionSays)
+{
+    const auto cost = [&](DType left, DType right, ir::DotPrecision precision) {
+        return dot(left, {512, 512}, right, {512, 512}, {512, 512},
+                   {{1}, {0}, {}, {}, kF32, precision});
+    };
+    for (const auto& [left, right] : {std::pair{kF32, kF32}, {kF32, kBf16}, {kBf16, kF32}}) {
+        EXPECT_EQ(cost(left, right, ir::DotPrecision::Default), "MXU:2048");
+        EXPECT_EQ(m_cost.product->passes, 1);
+        EXPECT_EQ(cost(left, right, ir::DotPrecision::High), "MXU:6144");
+        EXPECT_EQ(cost(left, right, ir::DotPrecision::Highest), "MXU:12288");
+        EXPECT_EQ(m_cost.product->passes, 6);
+        EXPECT_EQ(m_cost.useful, Flops(std::int64_t{2} * 512 * 512 * 512));
+    }
+    // What bf16 holds takes one pass whatever is asked for.
+    EXPECT_EQ(cost(kBf16, kBf16, ir::DotPrecision::Highest), "MXU:2048");
 }
 
 TEST_F(Cost, aDotPaysForWholeTiles)
@@ -101,18 +120,19 @@ TEST_F(Cost, aDotOfADtypeWithoutARateRunsAsTheFloatThatHoldsItsNumbers)
         return demands(OpCode::DotGeneral, {a, b}, value(kF32, {8, 128}),
                        ir::DotParams{{1}, {0}, {}, {}, kF32});
     };
-    EXPECT_EQ(dot8(DType::F8E4M3FN), dot8(DType::BF16));
-    EXPECT_EQ(dot8(DType::Int16), dot8(DType::F32));
+    EXPECT_EQ(dot8(DType::F8E4M3FN), dot8(DType::BF16)); // 4 bits of exponent do not fit in e5m2
     EXPECT_EQ(dot8(DType::F16), dot8(DType::F32));
+    EXPECT_EQ(m_cost.product->dtype, DType::BF16);
 }
 
 TEST_F(Cost, aDotOfADtypeWithoutARateIsRefusedWithThoseThatHaveOne)
 {
     const ir::ValueId x = value(kInt, {8, 8});
     const auto cost = tried(OpCode::DotGeneral, {x, x}, x, ir::DotParams{{1}, {0}, {}, {}, kInt});
-    EXPECT_EQ(ir_test::sentence(cost),
-              "unknown place: dot_general of int32: the MXU of TPU v5e takes f32, bf16, f8e5m2, "
-              "f8e4m3b11fnuz, int4, uint4, int8, uint8.");
+    EXPECT_EQ(
+        ir_test::sentence(cost),
+        "unknown place: dot_general of int32 and int32: the MXU of TPU v5e takes bf16, f8e5m2, "
+        "f8e4m3b11fnuz, int4, uint4, int8, uint8.");
 }
 
 TEST_F(Cost, elementwiseWorkIsRegistersOverSlots)
@@ -159,8 +179,8 @@ TEST_F(Cost, reductionsAcrossLanesGoThroughTheCrosslaneUnit)
     const ir::ValueId row = value(kF32, {512});
     EXPECT_EQ(demands(OpCode::ReduceSum, {m_big}, row, ir::AxesParams{{0}}), "VPU:64");
     EXPECT_EQ(m_cost.useful, Flops(512 * 512));
-    // 256 registers x 8 cycles over 2 XLUs.
-    EXPECT_EQ(demands(OpCode::ReduceMax, {m_big}, row, ir::AxesParams{{1}}), "VPU:64 XLU:1024");
+    // The registers of a row are combined on the VPU: 64 are left, 8 cycles each over 2 XLUs.
+    EXPECT_EQ(demands(OpCode::ReduceMax, {m_big}, row, ir::AxesParams{{1}}), "VPU:64 XLU:256");
     // Rows first: what is left is f32[512], 2 KiB in one register.
     EXPECT_EQ(demands(OpCode::ReduceSum, {m_big}, m_scalar, ir::AxesParams{{0, 1}}),
               "VPU:64 XLU:4");

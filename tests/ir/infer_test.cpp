@@ -192,10 +192,12 @@ TEST_F(Infer, loadsAndStoresStayInsideTheirRef)
     EXPECT_EQ(
         rule(OpCode::Get, {ref}, IndexerParams{{{false, -1, -1, 1, 1}, {true, 0, -1, 128, 1}}}),
         "get reaches outside Ref<vmem>{f32[8,128]}: axis 0 from -1 to -1 of 8.");
-    const ValueId hbm = value(kF32, {8, 128}, MemorySpace::Hbm);
-    EXPECT_EQ(rule(OpCode::Get, {hbm}, row),
-              "get reaches Ref<hbm>{f32[8,128]}: loads and stores work on refs to vmem, tilespmem "
-              "and smem, other memory only through copies.");
+    const ValueId hbm = value(kF32, {8, 128}, MemorySpace::Hbm),
+                  shared = value(kF32, {8, 128}, MemorySpace::Spmem);
+    EXPECT_EQ(rule(OpCode::Get, {hbm}, row), "f32[128]"); // in a fusion, as the verifier says
+    EXPECT_EQ(rule(OpCode::Get, {shared}, row),
+              "get reaches Ref<spmem>{f32[8,128]}: loads and stores work on refs to vmem, "
+              "tilespmem and smem, other memory only through copies.");
 }
 
 TEST_F(Infer, dynamicIndicesAreInt32Scalars)

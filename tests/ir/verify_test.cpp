@@ -159,10 +159,14 @@ TEST_F(Verify, scanTakesAndReturnsWhatItCarries)
 {
     ir::Operation& scan = first(OpCode::Scan);
     const ir::Operation good = scan;
+    const std::string needs =
+        "scan needs a length, at least one round of it at once, and one body with a counter.";
     scan.params = ir::ScanParams{-1};
-    expectRefused(scan, "scan needs a length and one body with a counter.");
+    expectRefused(scan, needs);
     scan.params = std::monostate{};
-    expectRefused(scan, "scan needs a length and one body with a counter.");
+    expectRefused(scan, needs);
+    scan.params = ir::ScanParams{3, 0};
+    expectRefused(scan, needs);
     scan = good;
     scan.regions[0].results.clear();
     expectRefused(scan, "scan carries other types than its body returns.");

@@ -220,9 +220,10 @@ TEST(Products, ofABlockThatOverhangsTheDepthAreAFinding)
 TEST(Products, refuseTypesAndBlocksThatTheChipCannotTake)
 {
     const Sizes sizes{{64, 128, 200}, {32, 128, 128}};
-    EXPECT_EQ(refusal("matmul", with(sizes.parameters(), {{"dtype", "int32"}})),
-              "kernels/matmul.cpp:24: dot_general of int32: the MXU of TPU v5e takes f32, bf16, "
-              "f8e5m2, f8e4m3b11fnuz, int4, uint4, int8, uint8.");
+    EXPECT_EQ(
+        refusal("matmul", with(sizes.parameters(), {{"dtype", "int32"}})),
+        "kernels/matmul.cpp:24: dot_general of int32 and int32: the MXU of TPU v5e takes bf16, "
+        "f8e5m2, f8e4m3b11fnuz, int4, uint4, int8, uint8.");
     // 3 blocks of 96 overhang 200, and 96 does not end on a tile.
     const std::string overhang = refusal("matmul", with(sizes.parameters(), {{"bk", "96"}}));
     EXPECT_NE(overhang.find("96 elements on axis 1 of 200"), std::string::npos) << overhang;

@@ -108,9 +108,10 @@ TEST(Cost, everyKindOfOperationUsesItsUnits)
          {x, scalar},
          ir::PadParams{{1, 0}, {7, 0}, {0, 0}},
          {{UnitKind::Crosslane, 6}}},
-        // Along sublanes the vector unit alone; along lanes one register per row of them goes on.
+        // Along sublanes the vector unit alone; along lanes the registers of a row become one,
+        // which goes on. What accumulates along them has no such shortcut.
         {OpCode::Argmax, {x}, ir::ArgParams{0}, {{UnitKind::Vector, 4}}},
-        {OpCode::Argmax, {x}, ir::ArgParams{1}, {{UnitKind::Vector, 4}, {UnitKind::Crosslane, 4}}},
+        {OpCode::Argmax, {x}, ir::ArgParams{1}, {{UnitKind::Vector, 4}, {UnitKind::Crosslane, 2}}},
         {OpCode::Cumsum, {x}, ir::CumulativeParams{0}, {{UnitKind::Vector, 4}}},
         {OpCode::Cumsum,
          {x},

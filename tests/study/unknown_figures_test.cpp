@@ -59,15 +59,15 @@ TEST(UnknownFigures, thatARunNeedsAreOneFindingWithTheirNames)
 
 TEST(UnknownFigures, thatARunDoesNotNeedAreNoFinding)
 {
-    // A product of bf16 needs no rate of f32 and no transcendental unit.
+    // A product of bf16 needs no rate of int8 and no transcendental unit.
     const auto product =
         neededRun(programOf("matmul", kSmall),
-                  without({"/units/0/rates/f32/cycles_per_row", "/units/2/cycles_per_register"}));
+                  without({"/units/0/rates/int8/cycles_per_row", "/units/2/cycles_per_register"}));
     EXPECT_EQ(unknownMessage(*product), "");
     // A sum needs nothing of the matrix unit and no scalar memory.
     const auto sum = neededRun(
         programOf("add_vectors", {}),
-        without({"/units/0/rows", "/units/0/rates/f32/peak_flops_per_s", "/memories/2/bytes"}));
+        without({"/units/0/rows", "/units/0/rates/int8/peak_flops_per_s", "/memories/2/bytes"}));
     EXPECT_EQ(unknownMessage(*sum), "");
 }
 
