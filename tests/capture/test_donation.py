@@ -49,6 +49,10 @@ def test_of_an_argument_that_is_not_donated_a_copy_is_updated():
     assert pieces(kernel) == ["fusion", "kernel"]
     assert fusions(kernel) == [(1, 1)]
     assert aliases(kernel) == [None]
+    assert [argument["name"] for argument in kernel.document["arguments"]] == ["x", "o_ref"]
+    copy = next(operation for operation in operations(kernel.document["body"])
+                if operation["op"] == "swap")
+    assert kernel.document["values"][copy["operands"][0]]["name"] == "o_ref"
 
 
 def test_a_donated_argument_is_updated_itself():

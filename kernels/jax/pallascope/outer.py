@@ -272,7 +272,7 @@ class Outer:
                 continue
             taken = source
             if needed or not source.root().is_result:
-                taken = self.arrays.copied(source)
+                taken = self.arrays.copied(source, name)
             operands[sources[number]] = taken
             output = Array(aval, name, base=taken)
             if taken is taken.root():
