@@ -121,7 +121,8 @@ def test_each_of_its_operations_has_its_own_line():
 
     kernel = check(fn, normal(16, 128))
     lines = [kernel.document["locations"][operation["location"]]["line"]
-             for operation in operations(kernel.document["body"]) if operation["op"] in ("mul", "add")]
+             for operation in operations(kernel.document["body"])
+             if operation["op"] in ("mul", "add")]
     first = fn.__code__.co_firstlineno
     assert lines == [first + 1, first + 2]
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from pallascope import (collectives, compat, constants, devices, flow, fusion, layouts, lowered,
-                        matrix_unit, parts, pipelines, primitives, prng, refs, sparse_core, types, xla,
-                        xla_rules)
+                        matrix_unit, parts, pipelines, primitives, prng, refs, sparse_core, types,
+                        xla, xla_rules)
 from pallascope.arrays import Array, Arrays
 from pallascope.control import CALLS
 from pallascope.frames import Frame, is_variable

@@ -81,8 +81,8 @@ _TILE_ROWS, _TILE_LANES = 8, 128
 
 
 def is_bitcast(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
-    """Whether a reshape moves nothing: rows of tiles stay whole and in order (ReshapeIsBitcast, with
-    the tiles of openxla.org/xla/tiled_layout)."""
+    """Whether a reshape moves nothing: rows of tiles stay whole and in order (ReshapeIsBitcast,
+    with the tiles of openxla.org/xla/tiled_layout)."""
     old, new = ([extent for extent in shape if extent != 1] for shape in (before, after))
     if old == new:
         return True
@@ -191,13 +191,10 @@ def _before_transposes(step: Step, made: dict[Any, Step]) -> Step | None:
     """An operation by element of arrays that are all transposed alike is one of what they are made
     of, which is then transposed: `step` becomes that. Layouts go through such operations
     (LayoutAssignment)."""
-    makers = [made.get(array) for array in step.arrays()]
-    if not makers or any(maker is None or maker.name != "transpose" for maker in makers):
+    orders = {_order(made.get(array)) for array in step.arrays()}
+    order = orders.pop() if len(orders) == 1 else None
+    if order is None:
         return None
-    orders = {tuple(maker.eqn.params["permutation"]) for maker in makers}  # type: ignore[union-attr]
-    if len(orders) > 1:
-        return None
-    (order,) = orders
     back = inverse(order)
 
     def taken(of: Array | Uniform | int, aval: Any) -> tuple[Any, Any]:
@@ -216,6 +213,12 @@ def _before_transposes(step: Step, made: dict[Any, Step]) -> Step | None:
     step.eqn = equation(lambda one: jax.lax.transpose(one, order), [result.aval])
     step.operands = [result]
     return before
+
+
+def _order(step: Step | None) -> tuple[int, ...] | None:
+    """Of axes, that a transpose makes."""
+    is_transpose = step is not None and step.name == "transpose"
+    return tuple(step.eqn.params["permutation"]) if is_transpose else None
 
 
 def _merge_transposes(step: Step, before: Step | None) -> None:
