@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import json
 import os
 import pathlib
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -87,6 +89,39 @@ def run(kernel: pallascope.Kernel, *args: Any, expect: int = 0) -> list[np.ndarr
             return [archive[f"result{i}"] for i in range(len(archive.files))]
 
 
+def report(kernel: pallascope.Kernel, *args: str) -> dict[str, Any]:
+    """What a run of the program says of itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "k.pallascope"
+        kernel.save(path)
+        done = subprocess.run([PALLASCOPE, "run", path, "--json", *args], capture_output=True,
+                              text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return json.loads(done.stdout)
+
+
+def operations(region: Any) -> Iterator[Any]:
+    """Those of a region of a document, each before those in it."""
+    for operation in region.get("operations", []):
+        yield operation
+        for inner in operation.get("regions", []):
+            yield from operations(inner)
+
+
+def fusions(kernel: pallascope.Kernel) -> list[tuple[int, int]]:
+    """Of each, in order, how many times it loads an array from HBM and how many it stores one."""
+    return [tuple(sum(inner["op"] == op for inner in operations(fusion["regions"][0]))
+                  for op in ("get", "swap"))
+            for fusion in operations(kernel.document["body"]) if fusion["op"] == "fusion"]
+
+
+def pipeline_of(kernel: pallascope.Kernel) -> Any:
+    """The one pipeline operation of the file."""
+    (found,) = (operation for operation in operations(kernel.document["body"])
+                if operation["op"] == "pipeline")
+    return found
+
+
 def check(fn: Any, *args: Any, oracle: Any = True, terms: float = 0.0, ulps: float = 4.0,
           wanted: Any = None, chip: str = "tpu_v5e") -> pallascope.Kernel:
     """The captured kernel yields what JAX yields, or `wanted` where JAX cannot run it.
@@ -121,5 +156,6 @@ def compare(ours: np.ndarray, theirs: np.ndarray, terms: float, ulps: float) -> 
                                rtol=ulps * eps, atol=8 * 2.0**-24 * terms)
 
 
-__all__ = ["call", "check", "compare", "integers", "interpreted", "like", "normal", "on_mesh",
-           "pallascope", "pl", "pltpu", "run", "whole"]
+__all__ = ["call", "check", "compare", "fusions", "integers", "interpreted", "like", "normal",
+           "on_mesh", "operations", "pallascope", "pipeline_of", "pl", "pltpu", "report", "run",
+           "whole"]

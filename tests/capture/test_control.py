@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support import call, check, integers, like, normal, pl, pltpu, whole
+from support import call, check, integers, like, normal, operations, pl, pltpu, whole
 
 INT = jnp.int32
 
@@ -160,15 +160,34 @@ def test_a_scan_without_a_counter():
     with_scalars(kernel, [2], integers(8, 128))
 
 
-def test_an_unrolled_loop():
+def loops(kernel_file):
+    """Of each, its rounds, and how many are written out one after the other."""
+    return [(operation["params"]["length"], operation["params"].get("unroll"))
+            for operation in operations(kernel_file.document["body"]) if operation["op"] == "scan"]
+
+
+@pytest.mark.parametrize(("unroll", "kept"), [
+    (True, 8), (8, 8), (3, 3), (2, 2), (1, None), (False, None)])
+def test_how_often_a_loop_is_unrolled_is_in_the_file(unroll, kept):
     def kernel(s_ref, x_ref, o_ref):
         def body(i, rows):
             return rows + x_ref[i, :]
 
-        total = jax.lax.fori_loop(0, 8, body, jnp.zeros((128,), INT), unroll=True)
+        total = jax.lax.fori_loop(0, 8, body, jnp.zeros((128,), INT), unroll=unroll)
         o_ref[...] = jnp.broadcast_to(total[None], (8, 128))
 
-    with_scalars(kernel, [0], integers(8, 128))
+    assert loops(with_scalars(kernel, [0], integers(8, 128))) == [(8, kept)]
+
+
+def test_of_a_scan_and_around_kernels_too():
+    def rows(x):
+        return jax.lax.scan(lambda total, row: (total + row, total), x[0], x, unroll=4)
+
+    def kernel(s_ref, x_ref, o_ref):
+        o_ref[...] = rows(x_ref[...])[1]
+
+    assert loops(with_scalars(kernel, [0], integers(8, 128))) == [(8, 4)]
+    assert loops(check(rows, integers(8, 128))) == [(8, 4)]
 
 
 def test_a_loop_of_pallas():

@@ -6,7 +6,7 @@ import subprocess
 import jax
 import jax.numpy as jnp
 import pytest
-from support import PALLASCOPE, integers, like, normal, pallascope, pl, pltpu
+from support import PALLASCOPE, integers, like, normal, pallascope, pipeline_of, pl, pltpu
 
 
 def ran(fn, *args, tmp_path, expect=0):
@@ -172,8 +172,7 @@ def test_many_configurations():
     kernels = pallascope.capture_many(
         add, [{"rows": rows, "scale": 2.0} for rows in (8, 16)], like(32, 128), chip="tpu_v6e")
     assert list(kernels) == ["rows=8 scale=2.0", "rows=16 scale=2.0"]
-    grids = [kernel.document["body"]["operations"][0]["params"]["grid"]
-             for kernel in kernels.values()]
+    grids = [pipeline_of(kernel)["params"]["grid"] for kernel in kernels.values()]
     assert grids == [[4], [2]]
     assert kernels["rows=8 scale=2.0"].name == "add rows=8 scale=2.0"
 

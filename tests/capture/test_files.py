@@ -11,7 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support import PALLASCOPE, call, compat, integers, like, pallascope, pl, pltpu, run
+from support import (PALLASCOPE, call, compat, integers, like, operations, pallascope, pipeline_of,
+                     pl, pltpu, run)
 
 _PACKAGE = pathlib.Path(pallascope.__file__).parents[1]
 
@@ -81,9 +82,8 @@ def test_every_operation_has_the_authors_line():
     kernel = pallascope.capture(copies, like(16, 128, dtype=jnp.int32))
     (name,) = {location["file"] for location in kernel.document["locations"]}
     lines = kernel.texts[name].splitlines()
-    pipeline = kernel.document["body"]["operations"][0]
     places = [kernel.document["locations"][operation["location"]]
-              for operation in pipeline["regions"][0]["operations"]]
+              for operation in pipeline_of(kernel)["regions"][0]["operations"]]
     assert {lines[place["line"] - 1].strip() for place in places} == {
         "o_ref[...] = x_ref[...] + 1"}
     assert {place["function"] for place in places} == {"copy"}
@@ -98,10 +98,10 @@ def test_functions_of_jax_have_the_line_of_each_call():
         return call(kernel, out_shape=like(16, 128, dtype=jnp.int32))(x)
 
     document = pallascope.capture(fn, integers(16, 128)).document
-    body = document["body"]["operations"][0]["regions"][0]["operations"]
-    lines = [document["locations"][operation["location"]]["line"] for operation in body
+    lines = [document["locations"][operation["location"]]["line"]
+             for operation in operations(document["body"])
              if operation["op"] in ("clamp", "max", "min")]
-    assert len(lines) % 2 == 0
+    assert lines and len(lines) % 2 == 0
     first = kernel.__code__.co_firstlineno + 1
     assert lines == [first] * (len(lines) // 2) + [first + 1] * (len(lines) // 2)
 
@@ -164,6 +164,11 @@ def kernel(x_ref, o_ref):
 def doubled(x):
     return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
 
+def updated(x, y):
+    def kernel(x_ref, y_ref, o_ref):
+        o_ref[...] = x_ref[...] + y_ref[...]
+    return pl.pallas_call(kernel, out_shape=x, input_output_aliases={1: 0})(x, y)
+
 def sums(x):
     def kernel(x_ref, o_ref):
         o_ref[...] = jax.lax.zeta(x_ref[...], 2.0)
@@ -195,8 +200,21 @@ def test_the_command_writes_a_file_that_runs(tmp_path):
 def test_the_command_names_what_it_cannot_capture_and_writes_nothing(tmp_path):
     done = command(tmp_path, "script.py:sums", "--arg", "f32[8,128]", "-o", "k.pallascope")
     assert done.returncode == 1
-    assert "script.py:13 (sums.<locals>.kernel): primitive zeta" in done.stderr
+    assert "script.py:18 (sums.<locals>.kernel): primitive zeta" in done.stderr
     assert not (tmp_path / "k.pallascope").exists()
+
+
+@pytest.mark.parametrize(("donated", "copied"), [([], True), ([0], True), ([1], False),
+                                                 ([0, 1], False), ([-1], False)])
+def test_the_command_says_which_arguments_are_donated(tmp_path, donated, copied):
+    flags = [word for number in donated for word in ("--donate", str(number))]
+    done = command(tmp_path, "script.py:updated", *["--arg", "f32[16,128]"] * 2, *flags,
+                   "-o", "k.kernel.json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads((tmp_path / "k.kernel.json").read_text())
+    found = [operation["op"] for operation in operations(document["body"])]
+    assert ("fusion" in found) == copied
+    assert document["arguments"][-1].get("alias_of") == (None if copied else 1)
 
 
 def test_the_program_captures_through_python(tmp_path):
@@ -216,7 +234,9 @@ def test_the_program_captures_through_python(tmp_path):
     (["other.py:doubled"], "there is no file other.py"),
     (["script.py"], "script.py is no FILE.py:FUNCTION"),
     (["script.py:doubled", "--arg", "f31[8]"], "--arg 'f31[8]' is no DTYPE[SHAPE]"),
-    (["script.py:doubled", "--arg", "f32[8,128"], "--arg 'f32[8,128' is no DTYPE[SHAPE]")])
+    (["script.py:doubled", "--arg", "f32[8,128"], "--arg 'f32[8,128' is no DTYPE[SHAPE]"),
+    (["script.py:doubled", "--arg", "f32[8,128]", "--donate", "1"],
+     "donate=1 is no argument of the function, which is given 1; the first is number 0")])
 def test_the_command_refuses_with_one_sentence(tmp_path, arguments, sentence):
     done = command(tmp_path, *arguments, "-o", "k.pallascope")
     assert done.returncode == 2

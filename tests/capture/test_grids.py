@@ -4,7 +4,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support import call, check, integers, like, matmul_body, normal, pallascope, pl, pltpu
+from support import (call, check, integers, like, matmul_body, normal, pallascope, pipeline_of, pl,
+                     pltpu)
 
 
 def add(x_ref, y_ref, o_ref):
@@ -158,7 +159,7 @@ def test_one_buffer_per_operand():
                     out_shape=like(32, 128))(x)
 
     kernel = check(fn, normal(32, 128), ulps=0)
-    specs = kernel.document["body"]["operations"][0]["params"]["specs"]
+    specs = pipeline_of(kernel)["params"]["specs"]
     assert [spec.get("in_buffers", 2) for spec in specs] == [1, 2]
     assert [spec.get("out_buffers", 2) for spec in specs] == [2, 1]
 
@@ -414,5 +415,5 @@ def test_a_kernel_chooses_its_blocks_by_the_chip():
     before = jax.devices, jax.default_backend
     for chip, steps in (("tpu_v5e", 4), ("tpu_v6e", 2)):
         kernel = pallascope.capture(fn, like(32, 128), chip=chip)
-        assert kernel.document["body"]["operations"][0]["params"]["grid"] == [steps]
+        assert pipeline_of(kernel)["params"]["grid"] == [steps]
     assert (jax.devices, jax.default_backend) == before

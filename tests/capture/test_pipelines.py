@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from support import (PALLASCOPE, call, check, integers, like, matmul_body, normal, on_mesh,
-                     pallascope, pl, pltpu)
+                     pallascope, pipeline_of, pl, pltpu)
 
 INT = jnp.int32
 ANY = pl.BlockSpec(memory_space=pl.ANY)
@@ -28,19 +28,6 @@ def on_hbm(kernel, *args, out=(32, 128), dtype=INT, ulps=0, terms=0.0, oracle=TP
                     out_shape=like(*out, dtype=dtype), **params)(*arrays)
 
     return check(fn, *args, ulps=ulps, terms=terms, oracle=oracle)
-
-
-def pipeline_of(kernel):
-    """The one pipeline operation of the file."""
-    def find(region):
-        for operation in region.get("operations", []):
-            if operation["op"] == "pipeline":
-                yield operation
-            for inner in operation.get("regions", []):
-                yield from find(inner)
-
-    (found,) = find(kernel.document["body"])
-    return found
 
 
 def test_a_pipeline_over_rows():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from jax import lax
 from jax.extend.random import threefry_2x32
-from support import compare, like, pallascope, pl, pltpu, run
+from support import compare, like, operations, pallascope, pl, pltpu, run
 
 
 def drawn(seed, start, shape):
@@ -32,6 +32,22 @@ def test_bits_follow_from_the_seed_and_how_many_were_drawn():
 
     found = result(kernel, (2, 8, 128), jnp.int32).view(np.uint32)
     np.testing.assert_array_equal(found, drawn((7, 2**32 - 5), 0, (2, 8, 128)))
+
+
+@pytest.mark.parametrize("dtype", [jnp.uint32, jnp.int32])
+def test_bits_are_one_operation_of_the_file(dtype):
+    def kernel(o_ref):
+        pltpu.prng_seed(7)
+        o_ref[...] = pltpu.prng_random_bits((16, 128)).astype(dtype)
+
+    captured = pallascope.capture(
+        lambda: pl.pallas_call(kernel, out_shape=like(16, 128, dtype=dtype))())
+    found = list(operations(captured.document["body"]))
+    (bits,) = [operation for operation in found if operation["op"] == "prng_random_bits"]
+    assert bits["params"] == {"shape": [16, 128]}
+    assert len(bits["operands"]) == 3 and len(bits["results"]) == 1
+    assert not {"threefry2x32", "iota_2x32_shape"} & {operation["op"] for operation in found}
+    np.testing.assert_array_equal(run(captured)[0].view(np.uint32), drawn((7, 0), 0, (16, 128)))
 
 
 def test_every_step_goes_on_where_the_one_before_stopped():

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         fn = _function(options.function)
         args = [_argument(text) for text in options.arg]
         kernel = capture(fn, *args, chip=options.chip, cores=options.cores, name=options.name,
-                         mesh=dict(map(_axis, options.mesh)))
+                         mesh=dict(map(_axis, options.mesh)), donate=options.donate)
     except UnsupportedError as error:
         print(f"pallascope: {error}", file=sys.stderr)
         return 1
@@ -75,6 +75,8 @@ def _parser() -> argparse.ArgumentParser:
                          help="cores that share parallel grid axes: 2 on a megacore chip")
     command.add_argument("--mesh", action="append", default=[], metavar="AXIS=SIZE",
                          help="an axis of the mesh of devices, such as 'x=8', the slowest first")
+    command.add_argument("--donate", type=int, action="append", default=[], metavar="NUMBER",
+                         help="an argument that the function may write over, the first is 0")
     command.add_argument("--name", help="of the kernel; default: the function's")
     return parser
 

@@ -160,9 +160,9 @@ class Arrays:
         self.results.append(array)
         return array
 
-    def copied(self, array: Array) -> Array:
+    def copied(self, array: Array, name: str = "") -> Array:
         """Another array that holds the same."""
-        found = self.new_result(array.aval, array.name)
+        found = self.new_result(array.aval, name or array.name)
         found.partition = array.partition
         self.copy(self.ref(array, "hbm"), found.ref())
         return found

@@ -58,7 +58,7 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
     what a kernel updates in place is a copy.
 
     Raises UnsupportedError with all that the kernel asks for and the format lacks, ValueError for a
-    chip that is not known or has not so many cores.
+    chip that is not known or has not so many cores, and for donated arguments that there are not.
     """
     chip = compat.chip_named(chip)
     if cores not in ((1, 2) if chip in compat.MEGACORE else (1,)):
@@ -125,8 +125,8 @@ def _donated(donate: int | Sequence[int], args: Sequence[Any]) -> set[int]:
     numbers = [donate] if isinstance(donate, int) else list(donate)
     for number in numbers:
         if not -len(args) <= number < len(args):
-            raise ValueError(f"donate names argument {number}; the function is given {len(args)}, "
-                             "numbered from 0")
+            raise ValueError(f"donate={number} is no argument of the function, which is given "
+                             f"{len(args)}; the first is number 0")
     chosen = {number % len(args) for number in numbers}
     leaves = [number for number, arg in enumerate(args)
               for _ in jax.tree_util.tree_leaves(arg)]

@@ -1,5 +1,5 @@
-"""The operation `fusion` of the format: what XLA makes of operations around kernels. It loads arrays
-from HBM, computes, and stores what it made there, all at once.
+"""The operation `fusion` of the format: what XLA makes of operations around kernels. It loads
+arrays from HBM, computes, and stores what it made there, all at once.
 """
 
 from __future__ import annotations

@@ -11,16 +11,14 @@ from typing import Any
 import numpy as np
 
 from pallascope import (collectives, compat, constants, devices, flow, fusion, layouts, lowered,
-                        matrix_unit, parts, pipelines, primitives, prng, refs, sparse_core, types, xla,
-                        xla_rules)
+                        matrix_unit, parts, pipelines, primitives, prng, refs, sparse_core, types,
+                        xla, xla_rules)
 from pallascope.arrays import Array, Arrays
 from pallascope.control import CALLS
 from pallascope.frames import Frame, is_variable
 from pallascope.problems import NotCaptured
 from pallascope.program import Region
 from pallascope.walk import Walk
-
-_RESHAPES = frozenset({"reshape", "squeeze", "broadcast_in_dim"})
 
 
 class Outer:
@@ -70,10 +68,14 @@ class Outer:
         return region
 
     def _layout(self, aval: Any) -> tuple[int, ...] | None:
-        """Of an argument or a result."""
+        """Of an argument or a result; None too for what the format lacks, which `Arrays` names."""
         if self._around or not hasattr(aval, "shape") or types.key_words(aval.dtype):
             return None
-        return layouts.compact(aval.shape, types.bits_of(types.array_type(aval).dtype))
+        try:
+            dtype, shape, _ = types.array_type(aval)
+        except NotCaptured:
+            return None
+        return layouts.compact(shape, types.bits_of(dtype))
 
     def _as_it_lies(self, array: Array) -> Array:
         """A result that was made, in the layout of results."""
@@ -131,7 +133,7 @@ class Outer:
     def _equation(self, eqn: Any, operands: list[Array]) -> list[Array]:
         name = eqn.primitive.name
         is_known = name != "axis_index" and all(operand.is_known for operand in operands)
-        is_view = (_only_reshapes(eqn) and not self._waiting.makes(operands[0].root())
+        is_view = (xla_rules.only_reshapes(eqn) and not self._waiting.makes(operands[0].root())
                    and operands[0].layout is None)
         is_outside = self._around and not self._inside
         if not (is_known or is_view or is_outside) and self._waiting.takes(eqn, operands):
@@ -270,7 +272,7 @@ class Outer:
                 continue
             taken = source
             if needed or not source.root().is_result:
-                taken = self.arrays.copied(source)
+                taken = self.arrays.copied(source, name)
             operands[sources[number]] = taken
             output = Array(aval, name, base=taken)
             if taken is taken.root():
@@ -426,12 +428,3 @@ def _with_elements(eqn: Any, operands: list[Array]) -> tuple[list[Array], Any]:
 def _is_scalar(eqn: Any) -> bool:
     """Whether it is of scalars alone."""
     return all(getattr(v.aval, "shape", None) == () for v in (*eqn.invars, *eqn.outvars))
-
-
-def _only_reshapes(eqn: Any) -> bool:
-    """No element moves."""
-    name = eqn.primitive.name
-    if name not in _RESHAPES or (name == "reshape" and eqn.params["dimensions"] is not None):
-        return False
-    before, after = (v.aval.shape for v in (eqn.invars[0], eqn.outvars[0]))
-    return math.prod(before) == math.prod(after) and xla_rules.is_bitcast(before, after)

@@ -31,7 +31,8 @@ INDEX = Type("int32")
 _EFFECTS = frozenset({
     "swap", "masked_swap", "cond", "while", "scan", "pipeline", "run_scoped", "core_map", "kernel",
     "fusion", "debug_print", "debug_check", "dma_start", "dma_wait", "semaphore_signal",
-    "semaphore_wait", "delay", "get", "masked_load", "load_gather", "store_scatter", "addupdate_scatter",
+    "semaphore_wait", "delay", "get", "masked_load", "load_gather", "store_scatter",
+    "addupdate_scatter",
     "matmul_push_rhs", "matmul_acc_lhs", "matmul_pop", "matmul_lhs_fifo", "matmul_pop_fifo"})
 
 

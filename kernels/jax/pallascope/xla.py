@@ -32,6 +32,8 @@ class Waiting:
     def takes(self, eqn: Any, operands: Sequence[Array]) -> bool:
         """Whether it is one that others may be fused with. What is of scalars alone is only where
         one of them is still to be made."""
+        if eqn.primitive.name == "split":
+            return all(self.takes(part, operands) for part in xla_rules.slices(eqn))
         if (len(eqn.outvars) != 1 or eqn.effects or types.moves_keys(eqn)
                 or eqn.primitive.name not in xla_rules.FUSIBLE):
             return False
@@ -40,7 +42,9 @@ class Waiting:
                 and (any(aval.shape for aval in avals) or any(map(self.makes, operands))))
 
     def add(self, eqn: Any, operands: Sequence[Array]) -> list[Array]:
-        """The result of an equation that it takes. Nothing is emitted yet."""
+        """The results of an equation that it takes. Nothing is emitted yet."""
+        if eqn.primitive.name == "split":
+            return [result for part in xla_rules.slices(eqn) for result in self.add(part, operands)]
         aval = eqn.outvars[0].aval
         types.array_type(aval)  # which may lack one
         step = Step(eqn, [self._operand(array) for array in operands],
@@ -90,14 +94,15 @@ class Waiting:
 
     def _emit(self, one: Fusion, stored: list[Array]) -> None:
         arrays, builder = self._arrays, self._walk.builder
-        inputs = {array: arrays.ref(array, "hbm") for array in one.inputs()}
+        taken = {array: arrays.scalar(array) for array in one.inputs() if arrays.is_scalar(array)}
+        inputs = {array: arrays.ref(array, "hbm") for array in one.inputs() if array not in taken}
         for array in stored:
             array.is_result = True
             arrays.ref(array, "hbm")
             arrays.results.append(array)
 
         def work(loaded: dict[int, int]) -> list[int]:
-            values = {array: loaded[ref] for array, ref in inputs.items()}
+            values = taken | {array: loaded[ref] for array, ref in inputs.items()}
 
             def value(of: Array | Uniform | int) -> int:
                 if isinstance(of, Uniform):
@@ -105,9 +110,9 @@ class Waiting:
                 return values[of] if isinstance(of, Array) else of
 
             for step in one.steps:
-                taken = [value(of) for of in step.operands]
+                operands = [value(of) for of in step.operands]
                 with self._walk.at_location(step.location):
-                    (values[step.result],) = self._walk.equation(step.eqn, taken)
+                    (values[step.result],) = self._walk.equation(step.eqn, operands)
             return [values[array] for array in one.results]
 
         scalars = fusion.emit(self._walk, one.name(), list(inputs.values()), [

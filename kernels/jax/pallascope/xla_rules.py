@@ -5,6 +5,7 @@ which rules these are and where they are from.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -17,8 +18,9 @@ from pallascope.arrays import Array
 BY_ELEMENT = frozenset(primitives.ELEMENTWISE) | {
     "convert_element_type", "select_n", "clamp", "integer_pow", "round", "copy", "copy_p"}
 _MOVES = frozenset({
-    "broadcast_in_dim", "concatenate", "dynamic_slice", "expand_dims", "gather", "iota", "pad",
+    "broadcast_in_dim", "concatenate", "dynamic_slice", "gather", "iota", "pad",
     "reshape", "rev", "slice", "squeeze", "transpose"})
+_RESHAPES = frozenset({"broadcast_in_dim", "reshape", "squeeze"})
 _REDUCTIONS = frozenset({
     "argmax", "argmin", "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod",
     "reduce_sum"})
@@ -80,8 +82,8 @@ _TILE_ROWS, _TILE_LANES = 8, 128
 
 
 def is_bitcast(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
-    """Whether a reshape moves nothing: rows of tiles stay whole and in order (ReshapeIsBitcast, with
-    the tiles of openxla.org/xla/tiled_layout)."""
+    """Whether a reshape moves nothing: rows of tiles stay whole and in order (ReshapeIsBitcast,
+    with the tiles of openxla.org/xla/tiled_layout)."""
     old, new = ([extent for extent in shape if extent != 1] for shape in (before, after))
     if old == new:
         return True
@@ -90,6 +92,15 @@ def is_bitcast(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
         return wide[-1] == _TILE_LANES and wide[-2] % _TILE_ROWS == 0
     return old[-1] == new[-1] and (
         old[-2] == new[-2] or (old[-2] % _TILE_ROWS == 0 and new[-2] % _TILE_ROWS == 0))
+
+
+def only_reshapes(eqn: Any) -> bool:
+    """Whether no element moves."""
+    name = eqn.primitive.name
+    if name not in _RESHAPES or (name == "reshape" and eqn.params["dimensions"] is not None):
+        return False
+    before, after = (v.aval.shape for v in (eqn.invars[0], eqn.outvars[0]))
+    return math.prod(before) == math.prod(after) and is_bitcast(before, after)
 
 
 def inverse(order: Sequence[int]) -> tuple[int, ...]:
@@ -101,6 +112,19 @@ def equation(function: Callable[..., Any], avals: Iterable[Any]) -> Any:
     (eqn,) = jax.make_jaxpr(function)(
         *(jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals)).eqns
     return eqn
+
+
+def slices(split: Any) -> list[Any]:
+    """The equations that XLA has instead of a split."""
+    (aval,), axis = [v.aval for v in split.invars], split.params["axis"]
+    found, start = [], [0] * aval.ndim
+    for v in split.outvars:
+        limit = [*aval.shape[:axis], start[axis] + v.aval.shape[axis], *aval.shape[axis + 1:]]
+        found.append(equation(lambda one, start=tuple(start), limit=tuple(limit): (
+            jax.lax.slice_p.bind(one, start_indices=start, limit_indices=limit, strides=None)),
+            [aval]))
+        start[axis] = limit[axis]
+    return found
 
 
 def fusions(steps: list[Step], kept: set[Array], known: Callable[[int], Any]) -> list[Fusion]:
@@ -160,9 +184,10 @@ def _simplified(steps: list[Step], kept: set[Array], known: Callable[[int], Any]
         if source is None:
             made[step.result] = step
             found.append(step)
-            continue
-        same[step.result] = source
-        if step.result in kept:
+            source = _is_view(step, made)
+        else:
+            same[step.result] = source
+        if step.result in kept and source is not None:
             kept.remove(step.result)
             step.result.base = source
             if source in made:
@@ -174,13 +199,10 @@ def _before_transposes(step: Step, made: dict[Any, Step]) -> Step | None:
     """An operation by element of arrays that are all transposed alike is one of what they are made
     of, which is then transposed: `step` becomes that. Layouts go through such operations
     (LayoutAssignment)."""
-    makers = [made.get(array) for array in step.arrays()]
-    if not makers or any(maker is None or maker.name != "transpose" for maker in makers):
+    orders = {_order(made.get(array)) for array in step.arrays()}
+    order = orders.pop() if len(orders) == 1 else None
+    if order is None:
         return None
-    orders = {tuple(maker.eqn.params["permutation"]) for maker in makers}  # type: ignore[union-attr]
-    if len(orders) > 1:
-        return None
-    (order,) = orders
     back = inverse(order)
 
     def taken(of: Array | Uniform | int, aval: Any) -> tuple[Any, Any]:
@@ -199,6 +221,12 @@ def _before_transposes(step: Step, made: dict[Any, Step]) -> Step | None:
     step.eqn = equation(lambda one: jax.lax.transpose(one, order), [result.aval])
     step.operands = [result]
     return before
+
+
+def _order(step: Step | None) -> tuple[int, ...] | None:
+    """Of axes, that a transpose makes."""
+    is_transpose = step is not None and step.name == "transpose"
+    return tuple(step.eqn.params["permutation"]) if is_transpose else None
 
 
 def _merge_transposes(step: Step, before: Step | None) -> None:
@@ -222,6 +250,15 @@ def _is_operand(step: Step, known: Callable[[int], Any]) -> Array | None:
         which = known(step.operands[0])
         source = None if which is None else step.operands[1 + int(which)]
     return source if isinstance(source, Array) else None
+
+
+def _is_view(step: Step, made: dict[Any, Step]) -> Array | None:
+    """The array that a reshape shows the elements of in another shape, where none of them moves."""
+    source: Any = None
+    while step is not None and only_reshapes(step.eqn) and step.result.aval.shape != ():
+        source = step.operands[0]
+        step = made.get(source)
+    return source if isinstance(source, Array) and source.aval.shape != () else None
 
 
 def _needed(steps: Iterable[Step], kept: Iterable[Array]) -> list[Step]:
