@@ -210,15 +210,6 @@ TEST_F(Overlap, latenciesOfOneOperationCountOnceHoweverLargeItIs)
     EXPECT_EQ(cycles({{"/units/1/latency_cycles", 301}}), 301);
 }
 
-TEST_F(Overlap, latenciesDoNotComeOfLiterals)
-{
-    const ir::ValueId one = value(kF32, {});
-    m_program.values.back().literal = 1;
-    const ir::ValueId two = add(OpCode::Add, {one, one}, value(kF32, {}));
-    add(OpCode::Add, {two, one}, value(kF32, {}));
-    EXPECT_EQ(cycles({{"/units/6/latency_cycles", 9}}), 18);
-}
-
 // ---- more than how fast a unit is
 
 namespace {

@@ -275,6 +275,23 @@ TEST(Fusions, takeTheSameTimeWithAndWithoutValues)
     EXPECT_EQ(full.trace->info().events, needed.trace->info().events);
 }
 
+// What decides about later operations is computed in both.
+TEST(Fusions, yieldNumbersThatAreNeeded)
+{
+    const ir::Program program = small([](pl::Ref x, pl::Ref out) {
+        const pl::Value most = fusion({"most"}, [&] {
+            return std::vector{pl::reduce(ir::OpCode::ReduceMax, x[pl::all], {0, 1})};
+        })[0];
+        pl::when(most > 1000.0, [&] { ir_test::kernel("large", [&] { add(x, out); }); });
+        pl::when(most > 2000.0, [&] { ir_test::kernel("larger", [&] { add(x, out); }); });
+    });
+    const std::vector<Array> inputs{counting(kF32, {8, 128})}; // 1023 at most
+    for (const auto mode : {machine::ValueMode::Full, machine::ValueMode::Needed}) {
+        const machine::RunResult run = mustRun(program, inputs, mode, launching());
+        EXPECT_EQ(kindsOf(*run.trace), "launch fusion body launch body overhead body");
+    }
+}
+
 TEST(Launches, areOfEachKernelAndFusion)
 {
     const auto run = [](const std::function<void(pl::Ref x, pl::Ref out)>& body) {
