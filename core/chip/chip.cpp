@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 
 namespace pallascope::chip {
@@ -168,7 +167,17 @@ public:
             "a whole number of " + unit + " from 1 to " + std::to_string(most);
         const double number = figure(1, static_cast<double>(most), right);
         if (number != std::floor(number)) {
-            (*this)[(*this)["value"].m_json.is_null() ? "stand_in" : "value"].fail(right);
+            failNumber(right);
+        }
+        return static_cast<std::int64_t>(number);
+    }
+
+    [[nodiscard]] std::int64_t powerOfTwo(std::int64_t most) const
+    {
+        const std::string right = "a power of two from 2 to " + std::to_string(most);
+        const double number = figure(2, static_cast<double>(most), right);
+        if (number != std::exp2(std::round(std::log2(number)))) {
+            failNumber(right);
         }
         return static_cast<std::int64_t>(number);
     }
@@ -194,6 +203,12 @@ private:
             }
         }
         return {};
+    }
+
+    // Of a figure, or of its stand-in.
+    [[noreturn]] void failNumber(const std::string& right) const
+    {
+        (*this)[(*this)["value"].m_json.is_null() ? "stand_in" : "value"].fail(right);
     }
 
     const Json& m_json;
@@ -476,11 +491,7 @@ void readChip(const Node& root, Chip& chip)
     chip.registerBytes = Bytes(constants["register_bytes"].whole(kMostBytes, "bytes"));
     chip.registers = constants["registers"].whole(kMostUnits, "registers");
     if (constants.has("overlap_exponent")) {
-        const Node overlap = constants["overlap_exponent"];
-        chip.overlap = overlap.whole(64, "a power of two");
-        if (!std::has_single_bit(static_cast<std::uint64_t>(chip.overlap)) || chip.overlap < 2) {
-            overlap["value"].fail("a power of two from 2 to 64");
-        }
+        chip.overlap = constants["overlap_exponent"].powerOfTwo(64);
     }
     if (root.has("operations")) {
         parseOperations(root["operations"], chip);

@@ -409,7 +409,7 @@ Status Planner::control(const ir::Operation& operation, BlockPlan& block)
     const std::map<std::int32_t, double>* const rounds = m_rounds;
     std::map<std::int32_t, double> own;
     if (cost::isUnrolled(operation)) {
-        own = cost::unrolledShares(operation);
+        own = cost::unrolledShares(m_program, operation);
         m_rounds = &own;
     }
     const std::size_t planned =
