@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""How far measured times are from predicted ones, by chip and kind of work: `residuals` of chip files.
+
+    build/jax/bin/python bench/validate/residuals.py --keep build/validate
+
+Rows of the side for fitting, of 20 us and more. The kinds of work are those of core/analysis/band.h. Prints an entry for
+each chip and kind; the 10th and 90th percentile of measured / predicted - 1, no nearer to 0 than 2 %.
+"""
+import argparse
+import collections
+import json
+import pathlib
+import statistics
+
+import rows as kit
+
+MOST_OF_ATTENTION = 2048  # FLOPs of the matrix unit for each transcendental
+LEAST = 0.02
+SHORTEST = 20e-6
+
+
+def work_of(report):
+    flops = report["flops_by_unit"].get("MXU", 0)
+    if flops == 0:
+        return "other"
+    return "attention" if report["transcendentals"] * MOST_OF_ATTENTION >= flops else "products"
+
+
+def between(ratios):
+    """Where eight tenths of them lie; all, where there are fewer than five."""
+    if len(ratios) < 5:
+        return min(-LEAST, *ratios), max(LEAST, *ratios)
+    tenths = statistics.quantiles(ratios, n=10, method="inclusive")
+    return min(-LEAST, tenths[0]), max(LEAST, tenths[-1])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", type=pathlib.Path, default=kit.ROOT / "build/release/bin/pallascope")
+    parser.add_argument("--keep", type=pathlib.Path, default=kit.ROOT / "build/validate")
+    arguments = parser.parse_args()
+    chosen = [row for row in kit.load() if row.side == "fit" and row.measured_s >= SHORTEST]
+    found = collections.defaultdict(list)
+    for row, report in kit.run_all(chosen, arguments.keep, arguments.program,
+                                   settings=["out_of_bounds_reads=uninitialized"]):
+        if "time_s" in report:
+            found[row.chip, work_of(report)].append((row.family, row.measured_s / report["time_s"] - 1))
+    for (chip, work), rows in sorted(found.items()):
+        low, high = between([ratio for _, ratio in rows])
+        families = ", ".join(sorted({family for family, _ in rows}))
+        print(chip, json.dumps({"work": work, "rows": len(rows), "low": round(low, 3), "high": round(high, 3),
+                                "source": f"rows of side fit in bench/validate/split.csv: {families}"}))
+
+
+if __name__ == "__main__":
+    main()
