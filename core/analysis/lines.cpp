@@ -38,8 +38,7 @@ void addSegments(const trace::Trace& trace, Shares& lines)
         const trace::SegmentTemplate& segment = info.templates[id];
         const Picoseconds whole = segment.duration * instances[id];
         const std::int32_t unit = longestUnit(segment);
-        if (segment.kind == trace::SegmentKind::StepOverhead || unit < 0
-            || segment.cycles == Cycles(0)) {
+        if (segment.isBookkeeping() || unit < 0 || segment.cycles == Cycles(0)) {
             continue; // goes to the pipeline's line
         }
         Picoseconds left = whole;

@@ -1,5 +1,6 @@
 #include "core/analysis/report.h"
 
+#include "core/analysis/band.h"
 #include "core/chip/chip.h"
 #include "core/trace/agents.h"
 
@@ -42,6 +43,8 @@ private:
     [[nodiscard]] std::int64_t owners(std::size_t unit) const;
     [[nodiscard]] Picoseconds unitBusy(std::size_t unit) const;
     [[nodiscard]] std::optional<Roof> peak(const Report& report) const;
+    [[nodiscard]] Roof matrixRoof(const chip::Unit& matrix) const;
+    [[nodiscard]] Roof inputsRoof(const chip::Unit& matrix) const;
 
     const trace::Info& m_info;
     const trace::Summary& m_sums;
@@ -120,27 +123,34 @@ void Accounting::traffic(Report& report) const
 
 void Accounting::split(Report& report) const
 {
-    Picoseconds compute, overhead;
+    std::map<trace::SegmentKind, Picoseconds> ran;
     for (std::size_t id = 0; id < m_sums.instances.size(); ++id) {
         const trace::SegmentTemplate& segment = m_info.templates[id];
-        (segment.kind == trace::SegmentKind::StepOverhead ? overhead : compute) +=
-            segment.duration * m_sums.instances[id];
+        ran[segment.kind] += segment.duration * m_sums.instances[id];
     }
+    ran[trace::SegmentKind::Fusion] += m_sums.waitedInFusions;
     report.stalledSteps = m_sums.stalledSteps;
     // Of several agents the average. Where rows overlap or leave gaps, as those of agents may, each
     // part takes of what is left, and idling the rest.
     const std::int64_t agents = agentsUsed(m_info);
-    compute = Picoseconds(compute.value() / agents);
-    overhead = Picoseconds(overhead.value() / agents);
     Picoseconds left = m_sums.end;
+    const auto ofEach = [&](trace::SegmentKind kind) {
+        return Picoseconds(ran[kind].value() / agents);
+    };
     const auto take = [&left](Picoseconds part) {
         part = std::clamp(part, Picoseconds(0), left);
         left -= part;
         return part;
     };
     TimeSplit& split = report.split;
-    split.compute = take(compute);
-    split.stepOverhead = take(overhead);
+    split.compute = take(ofEach(trace::SegmentKind::Body));
+    split.stepOverhead = take(ofEach(trace::SegmentKind::StepOverhead));
+    // The first agent of a device alone launches kernels and runs what is around them.
+    const auto ofDevice = [&](trace::SegmentKind kind) {
+        return Picoseconds(ran[kind].value() / m_info.deviceCount());
+    };
+    split.launches = take(ofDevice(trace::SegmentKind::Launch));
+    split.fusions = take(ofDevice(trace::SegmentKind::Fusion));
     if (m_sums.steps > 0) {
         split.prologue = take(m_sums.firstBody - m_sums.computeBefore);
         split.epilogue = take(m_sums.end - m_sums.lastStepEnd - m_sums.computeAfter);
@@ -204,7 +214,7 @@ Picoseconds Accounting::unitBusy(std::size_t unit) const
     Picoseconds busy;
     for (std::size_t id = 0; id < m_sums.instances.size(); ++id) { // of all agents
         const trace::SegmentTemplate& segment = m_info.templates[id];
-        if (segment.kind == trace::SegmentKind::StepOverhead) {
+        if (segment.isBookkeeping()) {
             continue;
         }
         Cycles cycles;
@@ -259,6 +269,7 @@ void Accounting::bound(Report& report) const
         classes.push_back({"memory(" + name + ")", busy});
     }
     classes.push_back({"step_overhead", report.split.stepOverhead});
+    classes.push_back({"launches", report.split.launches});
     classes.push_back({"latency", m_sums.idle});
     const auto longest =
         std::max_element(classes.begin(), classes.end(),
@@ -266,6 +277,48 @@ void Accounting::bound(Report& report) const
     report.boundBy = longest->name;
     std::stable_sort(report.busy.begin(), report.busy.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
+}
+
+// What the matrix unit reaches with the products of the run, each at the rate that it runs at.
+Roof Accounting::matrixRoof(const chip::Unit& matrix) const
+{
+    std::map<std::pair<DType, std::int32_t>, double> flops;
+    for (std::size_t id = 0; id < m_sums.instances.size(); ++id) {
+        for (const trace::Products& one : m_info.templates[id].products) {
+            flops[{one.dtype, one.passes}] +=
+                static_cast<double>(one.flops.value()) * static_cast<double>(m_sums.instances[id]);
+        }
+    }
+    double all = 0, seconds = 0;
+    std::string names;
+    for (const auto& [run, count] : flops) {
+        const auto rate = matrix.matrixRates.find(run.first);
+        if (count > 0 && rate != matrix.matrixRates.end()) {
+            all += count;
+            seconds += count * run.second / rate->second.peakFlopsPerSecond;
+            names += (names.empty() ? "" : " and ") + std::string(dtypeName(run.first))
+                     + (run.second > 1 ? " x " + std::to_string(run.second) : "");
+        }
+    }
+    return seconds > 0 ? Roof{names + " " + matrix.name, all / seconds} : inputsRoof(matrix);
+}
+
+// Of a trace that does not say how its products run: the rate of the inputs' dtype; the fastest one
+// if no input has a rate of its own.
+Roof Accounting::inputsRoof(const chip::Unit& matrix) const
+{
+    for (const trace::Operand& operand : m_info.operands) {
+        const auto rate = matrix.matrixRates.find(operand.dtype);
+        if (operand.direction == trace::Direction::In && rate != matrix.matrixRates.end()) {
+            return {std::string(dtypeName(operand.dtype)) + " " + matrix.name,
+                    rate->second.peakFlopsPerSecond};
+        }
+    }
+    double fastest = 0;
+    for (const auto& [dtype, rate] : matrix.matrixRates) {
+        fastest = std::max(fastest, rate.peakFlopsPerSecond);
+    }
+    return {matrix.name, fastest};
 }
 
 std::optional<Roof> Accounting::peak(const Report& report) const
@@ -279,19 +332,7 @@ std::optional<Roof> Accounting::peak(const Report& report) const
         && std::any_of(report.flopsByUnit.begin(), report.flopsByUnit.end(),
                        [&](const auto& entry) { return entry.first == matrix->name; });
     if (dots) {
-        // The rate of the inputs' dtype; the fastest one if no input has a rate of its own.
-        for (const trace::Operand& operand : m_info.operands) {
-            const auto rate = matrix->matrixRates.find(operand.dtype);
-            if (operand.direction == trace::Direction::In && rate != matrix->matrixRates.end()) {
-                return Roof{std::string(dtypeName(operand.dtype)) + " " + matrix->name,
-                            rate->second.peakFlopsPerSecond};
-            }
-        }
-        double fastest = 0;
-        for (const auto& [dtype, rate] : matrix->matrixRates) {
-            fastest = std::max(fastest, rate.peakFlopsPerSecond);
-        }
-        return Roof{matrix->name, fastest};
+        return matrixRoof(*matrix);
     }
     const chip::Unit* vector = m_chip.unitOf(chip::UnitKind::Vector);
     Flops most;
@@ -364,6 +405,7 @@ Result<Report> report(const trace::Info& info, const trace::Summary& sums, const
     }
     Report report;
     Accounting(info, sums, chip).run(report);
+    report.band = bandOf(report, chip);
     return report;
 }
 

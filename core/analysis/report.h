@@ -30,18 +30,29 @@ struct Traffic // one per operand and direction
 
 struct TimeSplit // sums to the run's time, to the picosecond
 {
-    Picoseconds compute, exposedCopies, stepOverhead, prologue, epilogue;
-    Picoseconds idle; // waits for other agents or for a delay, or is done before they are
+    Picoseconds compute, exposedCopies, stepOverhead, prologue, epilogue; // of kernels
+    Picoseconds launches;                                                 // of kernels and fusions
+    Picoseconds fusions; // operations around kernels, with what they read and write
+    Picoseconds idle;    // waits for other agents or for a delay, or is done before they are
 
     [[nodiscard]] Picoseconds total() const
     {
-        return compute + exposedCopies + stepOverhead + prologue + epilogue + idle;
+        return compute + exposedCopies + stepOverhead + prologue + epilogue + launches + fusions
+               + idle;
     }
+};
+
+struct Band // a time may be off so far
+{
+    Picoseconds low, high;
+    std::string work;      // the kind of work of the timings that say so; "other": no such timings
+    std::int64_t rows = 0; // these timings
+    std::string source;
 };
 
 struct Roof // a horizontal ceiling: a unit's peak
 {
-    std::string name; // "bf16 MXU"
+    std::string name; // "bf16 MXU", "bf16 x 6 MXU": of passes, "bf16 and int8 MXU"
     double flopsPerSecond = 0;
 };
 
@@ -77,6 +88,7 @@ struct Report
     std::int64_t steps = 0;
     std::int64_t events = 0;
     Picoseconds time;
+    std::optional<Band> band; // absent where no timing supports the chip's figures
     Cycles cycles;
     Flops flops;
     Flops executedFlops;                                    // with tile padding
@@ -88,7 +100,8 @@ struct Report
     double flopsPerSecond = 0;
     double peakFlopsPerSecond = 0; // datasheet
     double utilization = 0;        // of the datasheet peak
-    std::string boundBy;           // "memory(HBM)", "compute(MXU)", "step_overhead", "latency"
+    std::string boundBy;           // "memory(HBM)", "compute(MXU)", "step_overhead",
+                                   // "launches", "latency"
     TimeSplit split;
     std::vector<std::pair<std::string, Picoseconds>> busy; // units and links, longest first
     std::int64_t stalledSteps = 0; // steps after the first that waited for a copy

@@ -92,6 +92,8 @@ Json splitJson(const TimeSplit& split)
             {"step_overhead", seconds(split.stepOverhead)},
             {"prologue", seconds(split.prologue)},
             {"epilogue", seconds(split.epilogue)},
+            {"launches", seconds(split.launches)},
+            {"fusions", seconds(split.fusions)},
             {"idle", seconds(split.idle)}};
 }
 
@@ -110,6 +112,12 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     json["steps"] = report.steps;
     json["events"] = report.events;
     json["time_s"] = seconds(report.time);
+    json["time_low_s"] = report.band ? seconds(report.band->low) : Json();
+    json["time_high_s"] = report.band ? seconds(report.band->high) : Json();
+    json["time_support"] = report.band ? Json{{"work", report.band->work},
+                                              {"timings", report.band->rows},
+                                              {"source", report.band->source}}
+                                       : Json();
     json["cycles"] = report.cycles.value();
     json["flops"] = report.flops.value();
     json["executed_flops"] = report.executedFlops.value();

@@ -14,8 +14,12 @@ namespace {
 
 std::string timeLine(const Report& report, const trace::Info& info)
 {
-    std::string text = fmt::format("{} on {}: {}, {}", report.kernel, info.chipName,
-                                   timeText(report.time), counted(report.steps, "step", "steps"));
+    const std::string band = report.band ? fmt::format(" ({} to {})", timeText(report.band->low),
+                                                       timeText(report.band->high))
+                                         : std::string();
+    std::string text =
+        fmt::format("{} on {}: {}{}, {}", report.kernel, info.chipName, timeText(report.time), band,
+                    counted(report.steps, "step", "steps"));
     if (report.roofline.peak) {
         text += fmt::format(", {}, {} of the {} peak of {}", flopRateText(report.flopsPerSecond),
                             percentText(report.utilization, 1), report.roofline.peak->name,
@@ -124,13 +128,17 @@ std::string splitLine(const Report& report)
     const auto share = [&](Picoseconds time) {
         return timeText(time) + " (" + percentText(ratio(time, report.time), 1) + ")";
     };
-    const std::string idle =
-        split.idle > Picoseconds(0) ? ", idle " + share(split.idle) : std::string();
+    std::string rare; // parts that many runs lack
+    for (const auto& [name, part] : {std::pair("launches", split.launches),
+                                     {"fusions", split.fusions},
+                                     {"idle", split.idle}}) {
+        rare += part > Picoseconds(0) ? fmt::format(", {} {}", name, share(part)) : "";
+    }
     return fmt::format(
         "exposed {} of copies in {}; compute {}, step overhead {}, prologue {}, epilogue {}{}",
         share(split.exposedCopies), counted(report.stalledSteps, "step", "steps"),
         share(split.compute), share(split.stepOverhead), timeText(split.prologue),
-        timeText(split.epilogue), idle);
+        timeText(split.epilogue), rare);
 }
 
 std::string helpLine(const Report& report, const trace::Info& info,

@@ -166,6 +166,10 @@ std::string reason(const Report& report, const trace::Info& info)
                            timeText(report.split.stepOverhead),
                            percentText(ratio(report.split.stepOverhead, report.time), 1));
     }
+    if (what == "launches") {
+        return fmt::format("; launches take |{}| of it ({})", timeText(report.split.launches),
+                           percentText(ratio(report.split.launches, report.time), 1));
+    }
     return "; for most of it nothing is busy";
 }
 

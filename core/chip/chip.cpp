@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 
 namespace pallascope::chip {
@@ -30,7 +29,7 @@ constexpr std::array<std::string_view, 4> kStatuses{"datasheet", "measured", "de
 // Bounds that keep every product of the model inside int64; no chip is near them.
 constexpr double kLargest = 1e18; // rates
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 40, kMostUnits = 1 << 16;
-constexpr double kMostCycles = 1e6, kMostSeconds = 0.1;
+constexpr double kMostCycles = 1e6, kMostSeconds = 0.1, kMostShare = 100;
 
 // Thrown inside this file only; parse() turns it into an Error.
 struct Bad
@@ -85,6 +84,15 @@ public:
                 Node(m_json[i], m_pointer + "/" + std::to_string(i), nameOf(m_json[i]), m_unknown));
         }
         return nodes;
+    }
+
+    [[nodiscard]] double number(double least, double most, const std::string& right) const
+    {
+        const double value = m_json.is_number() ? m_json.get<double>() : std::nan("");
+        if (!std::isfinite(value) || value < least || value > most) {
+            fail(right);
+        }
+        return value;
     }
 
     [[nodiscard]] std::string text() const
@@ -159,7 +167,17 @@ public:
             "a whole number of " + unit + " from 1 to " + std::to_string(most);
         const double number = figure(1, static_cast<double>(most), right);
         if (number != std::floor(number)) {
-            (*this)[(*this)["value"].m_json.is_null() ? "stand_in" : "value"].fail(right);
+            failNumber(right);
+        }
+        return static_cast<std::int64_t>(number);
+    }
+
+    [[nodiscard]] std::int64_t powerOfTwo(std::int64_t most) const
+    {
+        const std::string right = "a power of two from 2 to " + std::to_string(most);
+        const double number = figure(2, static_cast<double>(most), right);
+        if (number != std::exp2(std::round(std::log2(number)))) {
+            failNumber(right);
         }
         return static_cast<std::int64_t>(number);
     }
@@ -187,13 +205,10 @@ private:
         return {};
     }
 
-    [[nodiscard]] double number(double least, double most, const std::string& right) const
+    // Of a figure, or of its stand-in.
+    [[noreturn]] void failNumber(const std::string& right) const
     {
-        const double value = m_json.is_number() ? m_json.get<double>() : std::nan("");
-        if (!std::isfinite(value) || value < least || value > most) {
-            fail(right);
-        }
-        return value;
+        (*this)[(*this)["value"].m_json.is_null() ? "stand_in" : "value"].fail(right);
     }
 
     const Json& m_json;
@@ -381,6 +396,22 @@ void parseOperations(const Node& node, Chip& chip)
     }
 }
 
+Residual parseResidual(const Node& node)
+{
+    Residual residual;
+    residual.work = node["work"].text();
+    if (residual.work != "products" && residual.work != "attention" && residual.work != "other") {
+        node["work"].fail("products, attention or other");
+    }
+    const Node rows = node["rows"];
+    residual.rows = static_cast<std::int64_t>(
+        rows.number(1, static_cast<double>(kMostUnits), "a number of timings"));
+    residual.low = node["low"].number(-0.99, 0, "a share from -0.99 to 0");
+    residual.high = node["high"].number(0, kMostShare, "a share from 0 to 100");
+    residual.source = node["source"].text();
+    return residual;
+}
+
 // What the chip shares belongs to each device in equal parts.
 void divide(Chip& chip, const Node& root)
 {
@@ -460,14 +491,15 @@ void readChip(const Node& root, Chip& chip)
     chip.registerBytes = Bytes(constants["register_bytes"].whole(kMostBytes, "bytes"));
     chip.registers = constants["registers"].whole(kMostUnits, "registers");
     if (constants.has("overlap_exponent")) {
-        const Node overlap = constants["overlap_exponent"];
-        chip.overlap = overlap.whole(64, "a power of two");
-        if (!std::has_single_bit(static_cast<std::uint64_t>(chip.overlap)) || chip.overlap < 2) {
-            overlap["value"].fail("a power of two from 2 to 64");
-        }
+        chip.overlap = constants["overlap_exponent"].powerOfTwo(64);
     }
     if (root.has("operations")) {
         parseOperations(root["operations"], chip);
+    }
+    if (root.has("residuals")) {
+        for (const Node& node : root["residuals"].list()) {
+            chip.residuals.push_back(parseResidual(node));
+        }
     }
     for (std::size_t i = 0; i < chip.agents.size(); ++i) {
         if (!root["agents"].list()[i].has("step_overhead_s")) {

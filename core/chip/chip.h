@@ -117,6 +117,15 @@ struct AgentKind
     Picoseconds stepOverhead;
 };
 
+// How far published timings of a kind of work were from what the model said of them.
+struct Residual
+{
+    std::string work; // "products", "attention" or "other": analysis/band.h says which is which
+    std::int64_t rows = 0;    // timings
+    double low = 0, high = 0; // measured / predicted - 1: eight tenths of the timings lie between
+    std::string source;
+};
+
 // One device of the chip: what a kernel runs on. The file's figures are those of the whole chip;
 // memories shared by the chip, links, peaks and agents are divided by the number of devices here.
 struct Chip
@@ -138,6 +147,7 @@ struct Chip
     Picoseconds stepOperand;  // more, for each operand whose blocks it copies
     Picoseconds kernelLaunch; // before the first operation of a kernel
     Picoseconds fusionLaunch; // before that of an operation around kernels
+    std::vector<Residual> residuals;
     std::vector<UnknownFigure> unknown; // in the order of the file
     std::string json;                   // the file as it was read
 

@@ -27,6 +27,9 @@ Bytes temporariesOf(const ir::Program& program, const ir::Region& region, const 
             continue;
         }
         close();
+        if (operation.code == ir::OpCode::Fusion) {
+            continue; // goes over its arrays piece by piece, as XLA sees fit
+        }
         for (const ir::Region& inner : operation.regions) {
             largest = std::max(largest, temporariesOf(program, inner, chip));
         }

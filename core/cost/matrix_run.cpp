@@ -18,9 +18,26 @@ bool holds(DType holder, DType dtype)
         return isInteger(dtype) && isSigned(holder) == isSigned(dtype)
                && dtypeBits(dtype) <= dtypeBits(holder);
     }
-    return bitsOf(dtype) <= bitsOf(holder)
-           && (!isFloat(dtype)
-               || dtypeEntry(dtype).format.exponentBits <= dtypeEntry(holder).format.exponentBits);
+    if (!isFloat(dtype)) {
+        return bitsOf(dtype) <= bitsOf(holder);
+    }
+    const FloatFormat &inner = dtypeEntry(dtype).format, &outer = dtypeEntry(holder).format;
+    const auto top = [](const FloatFormat& format) {
+        return (1 << format.exponentBits) - format.bias;
+    };
+    return bitsOf(dtype) <= bitsOf(holder) && inner.bias <= outer.bias && top(inner) <= top(outer);
+}
+
+// Of two as wide a float, and then the one with more bits of its numbers.
+DType widerOf(DType lhs, DType rhs)
+{
+    if (dtypeBits(lhs) != dtypeBits(rhs)) {
+        return dtypeBits(lhs) > dtypeBits(rhs) ? lhs : rhs;
+    }
+    if (isFloat(lhs) != isFloat(rhs)) {
+        return isFloat(lhs) ? lhs : rhs;
+    }
+    return bitsOf(lhs) >= bitsOf(rhs) ? lhs : rhs;
 }
 
 std::int32_t passesOf(ir::DotPrecision precision)
@@ -41,7 +58,7 @@ std::int32_t passesOf(ir::DotPrecision precision)
 std::optional<MatrixRun> matrixRun(const chip::Unit& unit, DType lhs, DType rhs,
                                    ir::DotPrecision precision)
 {
-    const DType wider = dtypeBits(lhs) >= dtypeBits(rhs) ? lhs : rhs;
+    const DType wider = widerOf(lhs, rhs);
     if (unit.matrixRates.contains(wider)) {
         return MatrixRun{wider, 1};
     }

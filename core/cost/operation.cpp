@@ -207,8 +207,9 @@ Status CostModel::vectorWork(chip::UnitKind kind, ir::ValueId value, bool counts
     if (Status status = instructions(kind, distinctRegisters(value, workDType())); !status) {
         return status;
     }
-    if (countsFlops) {
-        m_cost.flopsUnit = m_cost.demands.back().unit;
+    const chip::Unit* unit = m_chip.unitOf(kind, m_agent); // whatever else its instructions ask for
+    if (countsFlops && unit != nullptr) {
+        m_cost.flopsUnit = static_cast<std::int32_t>(unit - m_chip.units.data());
         m_cost.useful = Flops(shape.elements());
         m_cost.executed = Flops(padded(shape, tiling(DType::F32, shape, tile())).elements());
     }

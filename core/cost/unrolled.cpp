@@ -13,17 +13,24 @@ namespace {
 class Rounds
 {
 public:
-    explicit Rounds(const ir::Operation& scan)
+    Rounds(const ir::Program& program, const ir::Operation& scan)
         : m_share(1.0 / static_cast<double>(std::get<ir::ScanParams>(scan.params).length))
     {
+        forEachOperation(program.body, [&](const ir::Operation& operation) {
+            if (ir::opEntry(operation.code).kind == OpKind::View && !operation.operands.empty()) {
+                m_viewed[operation.results[0]] = operation.operands[0];
+            }
+        });
         const ir::Region& body = scan.regions[0];
         m_differs.insert(body.arguments.begin(), body.arguments.end());
         forEachOperation(body, [&](const ir::Operation& operation) {
-            const bool writes =
-                ir::storesInto(operation.code) || operation.code == OpCode::DmaStart;
-            if (writes) {
-                const std::size_t target = operation.code == OpCode::DmaStart ? 1 : 0;
-                m_stored.insert(operation.operands[target]);
+            if (ir::storesInto(operation.code)) {
+                m_stored.insert(root(operation.operands[0]));
+            }
+            if (ir::opEntry(operation.code).kind == OpKind::Sync) {
+                for (const ir::ValueId operand : operation.operands) {
+                    m_copied.insert(root(operand));
+                }
             }
         });
         visit(body);
@@ -32,6 +39,15 @@ public:
     std::map<std::int32_t, double> shares;
 
 private:
+    // What a view is of.
+    [[nodiscard]] ir::ValueId root(ir::ValueId ref) const
+    {
+        for (auto of = m_viewed.find(ref); of != m_viewed.end(); of = m_viewed.find(ref)) {
+            ref = of->second;
+        }
+        return ref;
+    }
+
     void visit(const ir::Region& region)
     {
         for (const ir::Operation& operation : region.operations) {
@@ -59,8 +75,10 @@ private:
             const bool isSamePlace = std::none_of(
                 operation.operands.begin() + (stores ? 2 : 1), operation.operands.end(),
                 [&](ir::ValueId value) { return m_differs.contains(value); });
-            isOnce = isSamePlace && !m_differs.contains(operation.operands[0]);
-            yieldsSame = isOnce && !m_stored.contains(operation.operands[0]);
+            const ir::ValueId memory = root(operation.operands[0]);
+            isOnce = isSamePlace && !m_differs.contains(operation.operands[0])
+                     && !m_copied.contains(memory);
+            yieldsSame = isOnce && !m_stored.contains(memory);
         }
         if (isOnce) {
             shares[operation.id] = m_share;
@@ -72,14 +90,16 @@ private:
 
     double m_share;
     std::set<ir::ValueId> m_differs; // from round to round
-    std::set<ir::ValueId> m_stored;  // refs that some round stores to
+    std::map<ir::ValueId, ir::ValueId> m_viewed;
+    std::set<ir::ValueId> m_stored; // refs that some round stores to
+    std::set<ir::ValueId> m_copied; // from or to which copies go, that do not see registers
 };
 
 } // namespace
 
-std::map<std::int32_t, double> unrolledShares(const ir::Operation& scan)
+std::map<std::int32_t, double> unrolledShares(const ir::Program& program, const ir::Operation& scan)
 {
-    return Rounds(scan).shares;
+    return Rounds(program, scan).shares;
 }
 
 bool isUnrolled(const ir::Operation& operation)

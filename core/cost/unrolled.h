@@ -11,7 +11,8 @@ namespace pallascope::cost {
 
 // Of the operations of a scan that is unrolled whole, those that do not run in every round, by
 // their ids: the share of rounds in which they do.
-[[nodiscard]] std::map<std::int32_t, double> unrolledShares(const ir::Operation& scan);
+[[nodiscard]] std::map<std::int32_t, double> unrolledShares(const ir::Program& program,
+                                                            const ir::Operation& scan);
 
 // Whether all rounds of a loop are written out. (jax.lax.fori_loop with unroll=True;
 // jax/_src/pallas/mosaic/lowering.py, _lower_jaxpr_to_for_loop.)

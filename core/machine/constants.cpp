@@ -86,9 +86,12 @@ void Constants::fold(const ir::Program& program, const ir::Operation& operation)
         if ((after.nan && !before.nan) || (after.inf && !before.inf)) {
             return; // a run that looks for births of these is to see this one
         }
-        made += elements(operation.results[i]);
+        // Scalars are always kept: which branches are known must not hang on what else is folded.
+        made += program.type(operation.results[i]).shape.rank() == 0
+                    ? 0
+                    : elements(operation.results[i]);
     }
-    if (made > kMostInAll) {
+    if (made > std::max(m_elements, kMostInAll)) {
         return;
     }
     m_elements = made;

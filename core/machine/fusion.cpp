@@ -27,12 +27,14 @@ std::int64_t firstElement(const ir::Program& program, const ir::Operation& opera
 bool Engine::beginStreams(const PlanItem& item, BlockFrame& frame)
 {
     const Description& description = m_recorder.description();
-    Picoseconds left; // that copies to HBM take from here on
+    constexpr Picoseconds kMost(std::int64_t{1} << 61); // half of the longest run
+    Picoseconds left;                                   // that copies to HBM take from here on
     for (const PlanStream& stream : item.streams) {
         const auto& site = description.copySite(*stream.operation);
-        left += stream.out ? m_state.links[static_cast<std::size_t>(linkHere(site.link))].lengthFor(
-                    stream.bytes)
-                           : Picoseconds(0);
+        const FifoLink& server = m_state.links[static_cast<std::size_t>(linkHere(site.link))];
+        if (stream.out) {
+            left = std::min(kMost, left + std::min(kMost, server.lengthFor(stream.bytes)));
+        }
     }
     for (const bool out : {false, true}) {
         for (const PlanStream& stream : item.streams) {
@@ -44,17 +46,20 @@ bool Engine::beginStreams(const PlanItem& item, BlockFrame& frame)
             FifoLink& server = m_state.links[static_cast<std::size_t>(link)];
             const Picoseconds work =
                 out ? item.duration - std::min(item.duration, left) : Picoseconds(0);
-            left -= out ? server.lengthFor(stream.bytes) : Picoseconds(0);
+            left -= out ? std::min(left, server.lengthFor(stream.bytes)) : Picoseconds(0);
             const auto service = server.serve(m_agent->time + work, stream.bytes);
             if (!service) {
                 fail(tooLong());
                 return false;
             }
             const std::int64_t first = firstElement(m_program, *stream.operation);
-            frame.streams = m_recorder.addCopy(site.operand, m_recorder.blockOf(site, first), 0,
-                                               out, link, m_agent->step, stream.bytes,
-                                               m_agent->time, service->start, service->end);
-            frame.streamed = std::max(frame.streamed, service->end);
+            const std::int32_t copy = m_recorder.addCopy(
+                site.operand, m_recorder.blockOf(site, first), 0, out, link, m_agent->step,
+                stream.bytes, m_agent->time, service->start, service->end);
+            if (service->end >= frame.streamed) {
+                frame.streams = copy;
+                frame.streamed = service->end;
+            }
         }
     }
     return true;

@@ -30,6 +30,9 @@ trace::SegmentTemplate asTemplate(cost::SegmentCost cost)
     result.flopsByUnit = std::move(cost.useful);
     result.executedFlopsByUnit = std::move(cost.executed);
     result.transcendentals = cost.transcendentals;
+    for (const cost::Products& one : cost.products) {
+        result.products.push_back({one.run.dtype, one.run.passes, one.flops});
+    }
     return result;
 }
 
@@ -406,7 +409,7 @@ Status Planner::control(const ir::Operation& operation, BlockPlan& block)
     const std::map<std::int32_t, double>* const rounds = m_rounds;
     std::map<std::int32_t, double> own;
     if (cost::isUnrolled(operation)) {
-        own = cost::unrolledShares(operation);
+        own = cost::unrolledShares(m_program, operation);
         m_rounds = &own;
     }
     const std::size_t planned =

@@ -183,7 +183,11 @@ void Recorder::addWait(const Awaited& awaited, std::int32_t agent, std::int32_t 
     countEvents(1);
     if (m_keeps != Keeps::Rows) {
         if (m_sums) {
-            m_sums->addWait(step, awaited.copy != trace::kNone, begin, end);
+            using trace::Summarizer;
+            const auto kind = awaited.isAround               ? Summarizer::WaitKind::Fusion
+                              : awaited.copy != trace::kNone ? Summarizer::WaitKind::Copy
+                                                             : Summarizer::WaitKind::Other;
+            m_sums->addWait(step, kind, begin, end);
         }
         return;
     }

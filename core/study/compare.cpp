@@ -45,8 +45,8 @@ std::string copyText(const Trace& trace, std::size_t copy)
 // The operations of a segment: "load x, dot, store out".
 std::string workText(const trace::Info& info, const trace::SegmentTemplate& work)
 {
-    if (work.kind == trace::SegmentKind::StepOverhead) {
-        return "step overhead";
+    if (work.isBookkeeping()) {
+        return work.kind == trace::SegmentKind::Launch ? "launch" : "step overhead";
     }
     std::string text;
     for (const std::int32_t operation : work.operations) {
@@ -219,6 +219,8 @@ std::vector<Line> linesOf(const analysis::Report& a, const analysis::Report& b)
                  b.split.stepOverhead),
             time("prologue", "time_split_s.prologue", a.split.prologue, b.split.prologue),
             time("epilogue", "time_split_s.epilogue", a.split.epilogue, b.split.epilogue),
+            rare(time("launches", "time_split_s.launches", a.split.launches, b.split.launches)),
+            rare(time("fusions", "time_split_s.fusions", a.split.fusions, b.split.fusions)),
             rare(time("idle", "time_split_s.idle", a.split.idle, b.split.idle)),
             bytes("HBM read", "hbm_read_bytes", a.hbmRead, b.hbmRead),
             bytes("HBM written", "hbm_write_bytes", a.hbmWritten, b.hbmWritten),

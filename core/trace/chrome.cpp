@@ -290,7 +290,7 @@ private:
         const std::int64_t begin = start + markTime(segment, mark.offset);
         const std::int64_t end = start + markTime(segment, mark.offset + mark.length);
         if (mark.operation == kNone) {
-            event("overhead", "step overhead");
+            event("overhead", segment.kind == SegmentKind::Launch ? "launch" : "step overhead");
         } else {
             const Operation& operation = m_info.operations[at(mark.operation)];
             event("op", operation.label);

@@ -189,6 +189,15 @@ enum class SegmentKind : std::uint8_t
 };
 
 // What a straight-line stretch of operations costs; its instances are rows of the trace.
+// Useful FLOPs of a matrix unit that run at the rate of a dtype, in so many passes.
+struct Products
+{
+    DType dtype = DType::BF16;
+    std::int32_t passes = 1;
+    Flops flops;
+    bool operator==(const Products&) const = default;
+};
+
 struct SegmentTemplate
 {
     SegmentKind kind = SegmentKind::Body;
@@ -201,7 +210,14 @@ struct SegmentTemplate
     std::vector<Flops> flopsByUnit;         // useful, one per Info::units
     std::vector<Flops> executedFlopsByUnit; // with tile padding
     std::int64_t transcendentals = 0;
+    std::vector<Products> products; // of its matrix unit; empty in traces before 0.22
     bool operator==(const SegmentTemplate&) const = default;
+
+    // The agent keeps books: no unit of the chip works.
+    [[nodiscard]] bool isBookkeeping() const
+    {
+        return kind == SegmentKind::StepOverhead || kind == SegmentKind::Launch;
+    }
 
     [[nodiscard]] Flops flops() const
     {

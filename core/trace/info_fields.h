@@ -154,6 +154,14 @@ void describe(A& a, T& mark)
     a("length_cycles", mark.length);
 }
 
+template<class A, MaybeConst<Products> T>
+void describe(A& a, T& products)
+{
+    a("dtype", products.dtype);
+    a("passes", products.passes);
+    a("flops", products.flops);
+}
+
 template<class A, MaybeConst<SegmentTemplate> T>
 void describe(A& a, T& segment)
 {
@@ -167,6 +175,7 @@ void describe(A& a, T& segment)
     a("flops_by_unit", segment.flopsByUnit);
     a("executed_flops_by_unit", segment.executedFlopsByUnit);
     a("transcendentals", segment.transcendentals);
+    a.optional("products", segment.products);
 }
 
 template<class A, MaybeConst<Finding> T>

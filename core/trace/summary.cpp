@@ -84,12 +84,17 @@ void Summarizer::coverCopies(std::int64_t until)
     }
 }
 
-void Summarizer::addWait(std::int32_t step, bool forCopy, Picoseconds begin, Picoseconds end)
+void Summarizer::addWait(std::int32_t step, WaitKind kind, Picoseconds begin, Picoseconds end)
 {
     if (begin == end) {
         return;
     }
-    m_sums.waitedForCopies += forCopy ? end - begin : Picoseconds(0);
+    if (kind == WaitKind::Fusion) {
+        m_sums.waitedInFusions += end - begin;
+        m_fusionWaits.push_back({step, begin, end});
+        return;
+    }
+    m_sums.waitedForCopies += kind == WaitKind::Copy ? end - begin : Picoseconds(0);
     if (step <= 0) {
         m_waits.push_back({step, begin, end});
     } else {
@@ -123,12 +128,31 @@ Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picosecond
     }
     m_sums.steps = steps;
     m_sums.computeAfter = m_outside;
+    for (const Wait& wait : m_fusionWaits) { // they are no part of prologue and epilogue
+        if (steps > 0 && wait.begin < firstBody) {
+            m_sums.computeBefore += wait.end - wait.begin;
+        } else if (wait.begin >= lastStepEnd) {
+            m_sums.computeAfter += wait.end - wait.begin;
+        }
+    }
     m_sums.firstBody = firstBody;
     m_sums.lastStepEnd = lastStepEnd;
     m_sums.idle = end - Picoseconds(m_covered);
     m_sums.end = end;
     return std::move(m_sums);
 }
+
+namespace {
+
+// Whether a fusion waits for what it reads and writes itself.
+bool isInFusion(const Trace& trace, std::size_t wait)
+{
+    const std::vector<std::int32_t>& operations = trace.waits().operation;
+    return !operations.empty() && operations[wait] != kNone
+           && trace.info().operations[static_cast<std::size_t>(operations[wait])].name == "fusion";
+}
+
+} // namespace
 
 Summary summaryOf(const Trace& trace)
 {
@@ -144,8 +168,10 @@ Summary summaryOf(const Trace& trace)
     }
     const Waits& waits = trace.waits();
     for (std::size_t i = 0; i < waits.size(); ++i) {
-        sums.addWait(waits.step[i], waits.copy[i] != kNone, Picoseconds(waits.begin[i]),
-                     Picoseconds(waits.end[i]));
+        const auto kind = isInFusion(trace, i)     ? Summarizer::WaitKind::Fusion
+                          : waits.copy[i] != kNone ? Summarizer::WaitKind::Copy
+                                                   : Summarizer::WaitKind::Other;
+        sums.addWait(waits.step[i], kind, Picoseconds(waits.begin[i]), Picoseconds(waits.end[i]));
     }
     const Steps& steps = trace.steps();
     const bool any = steps.size() > 0;

@@ -33,8 +33,10 @@ struct Summary
     std::int64_t steps = 0, stalledSteps = 0; // stalled: waited for a copy after the first body
     Picoseconds firstBody,
         lastStepEnd; // of the first step's body, of the last step; 0 without steps
-    Picoseconds computeBefore, computeAfter; // segments before the first step, after the last
-    Picoseconds waitedForCopies;             // of all agents
+    Picoseconds computeBefore, computeAfter; // segments, and waits in fusions, before the first
+                                             // step and after the last
+    Picoseconds waitedForCopies;             // of all agents, fusions aside
+    Picoseconds waitedInFusions;             // for what they read and write
     Picoseconds idle;                        // neither a segment runs nor a link moves
     Picoseconds end;                         // of the run
 
@@ -53,7 +55,14 @@ public:
     void addSegment(std::int32_t templateId, std::int32_t step, Picoseconds begin);
     void addCopy(std::int32_t operand, bool out, std::int32_t link, Bytes bytes, Picoseconds start,
                  Picoseconds end);
-    void addWait(std::int32_t step, bool forCopy, Picoseconds begin, Picoseconds end);
+    enum class WaitKind : std::uint8_t
+    {
+        Other,
+        Copy,
+        Fusion // for what it reads and writes itself
+    };
+
+    void addWait(std::int32_t step, WaitKind kind, Picoseconds begin, Picoseconds end);
 
     // The sums so far as those of a whole run.
     [[nodiscard]] Summary finish(std::int64_t steps, Picoseconds firstBody, Picoseconds lastStepEnd,
@@ -87,6 +96,7 @@ private:
     std::vector<Interval> m_copies;       // not covered yet, by begin, from m_next on
     std::size_t m_next = 0;
     std::int64_t m_covered = 0, m_until = 0;
+    std::vector<Wait> m_fusionWaits;
     std::vector<Wait> m_waits; // of step 0 and outside steps: where they count is known at the end
     std::vector<bool> m_stalled; // by step; those of several agents lie between each other
     Picoseconds m_outside;       // segments of no step since the last one of a step

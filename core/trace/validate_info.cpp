@@ -331,6 +331,12 @@ Status checkFlops(const Info& info, const SegmentTemplate& segment, std::size_t 
     if (segment.transcendentals < 0) {
         return broken("templates[{}].transcendentals is {}", i, segment.transcendentals);
     }
+    for (const Products& products : segment.products) {
+        if (products.passes < 1 || products.flops < Flops(0)) {
+            return broken("templates[{}].products has {} passes and {} FLOPs", i, products.passes,
+                          products.flops.value());
+        }
+    }
     return Done{};
 }
 

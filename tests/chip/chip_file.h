@@ -3,6 +3,7 @@
 
 #include "core/base/check.h"
 #include "resources/chip_files.h"
+#include "tests/chip/plain_chip.h"
 
 #include <string>
 
@@ -21,6 +22,11 @@ inline std::string chipText(const std::string& name)
 inline std::string v5eText()
 {
     return chipText("tpu_v5e");
+}
+
+inline std::string plainText(const std::string& name)
+{
+    return plain(chipText(name));
 }
 
 } // namespace pallascope::chip

@@ -15,7 +15,7 @@ namespace pallascope::cost_test {
 
 inline chip::Chip v5e()
 {
-    return chip::parse(chip::v5eText(), "tpu_v5e.json").value();
+    return chip::parse(chip::plainText("tpu_v5e"), "tpu_v5e.json").value();
 }
 
 enum Unit : std::int32_t // in the order of the file

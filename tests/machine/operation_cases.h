@@ -1,5 +1,6 @@
 // One case per operation of the IR: what it computes, against plain C++ or Eigen. A new operation
-// is a row of elementwise_cases.cpp or a function of structural_cases.cpp or hand_cases.cpp.
+// is a row of elementwise_cases.cpp or a function of structural_cases.cpp, hand_cases.cpp or
+// whole_cases.cpp.
 #pragma once
 
 #include <cstdint>
@@ -23,5 +24,6 @@ struct OperationCase
 [[nodiscard]] std::vector<OperationCase> elementwiseCases();
 [[nodiscard]] std::vector<OperationCase> structuralCases();
 [[nodiscard]] std::vector<OperationCase> handCases();
+[[nodiscard]] std::vector<OperationCase> wholeCases();
 
 } // namespace pallascope::machine_test

@@ -2,6 +2,8 @@
 
 #include "core/ir/mesh.h"
 #include "kernels/kernel.h"
+#include "tests/chip/edited_chip.h"
+#include "tests/ir/wholes.h"
 #include "tests/machine/made_up_chip.h"
 
 namespace pallascope::machine_test {
@@ -175,6 +177,42 @@ ReplayCase ring()
     return one;
 }
 
+// A kernel between two fusions, on a chip that takes time to launch them: the first yields a number
+// for the others, the second works in a loop.
+ReplayCase fusions()
+{
+    static const chip::Chip kChip =
+        chip::edited({{"/constants/kernel_launch_s", 1e-6}, {"/constants/fusion_launch_s", 5e-7}});
+    const Shape shape{32, 128};
+    const auto body = [](pl::Ref x, pl::Ref mid, pl::Ref out) {
+        const pl::Value most = ir_test::fusion({"most"}, [&] {
+            return std::vector{pl::reduce(ir::OpCode::ReduceMax, x[pl::all], {0, 1})};
+        })[0];
+        ir_test::kernel("scale", [&] {
+            const auto rows = pl::block({8, 128}, kRow);
+            pl::emitPipeline({.grid = {4}, .in = {rows}, .out = {rows}},
+                             [&](pl::Ref a, pl::Ref b) { b[pl::all] = a[pl::all] * most; })(x, mid);
+        });
+        ir_test::fusion({"add"}, [&] {
+            out[pl::all] = x[pl::all];
+            pl::foriLoop(3, {}, [&](pl::Value, const auto&) {
+                out[pl::all] = pl::exp(mid[pl::all] * 0.1) + out[pl::all];
+                return std::vector<pl::Value>{};
+            });
+        });
+    };
+    ReplayCase one{
+        mustTrace(pl::kernel("fusions",
+                             {pl::in("x", DType::F32, shape), pl::out("mid", DType::F32, shape),
+                              pl::out("out", DType::F32, shape)},
+                             body)),
+        {},
+        &kChip,
+        {}};
+    one.inputs = inputsOfCase(one.program);
+    return one;
+}
+
 } // namespace
 
 ReplayCase replayCase(const std::string& name)
@@ -208,6 +246,9 @@ ReplayCase replayCase(const std::string& name)
     }
     if (name == "indirect") {
         return indirect();
+    }
+    if (name == "fusions") {
+        return fusions();
     }
     return name == "turns" ? turns() : nested();
 }

@@ -27,7 +27,7 @@ struct ReplayCase
 // "matmul", "wide" (large arrays), "by_hand" (two cores), "turns" (two cores that signal each
 // other), "nested" (a pipeline in another), "indirect" (rows
 // by lists that the bodies change), "ring" (four devices),
-// "made_up" (blocks on slots, a matrix unit asked by hand).
+// "made_up" (blocks on slots, a matrix unit asked by hand), "fusions" (a kernel between two).
 [[nodiscard]] ReplayCase replayCase(const std::string& name);
 
 } // namespace pallascope::machine_test

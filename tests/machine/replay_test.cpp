@@ -119,7 +119,7 @@ TEST_P(Moments, areThoseOfARunFromTheStart)
 
 INSTANTIATE_TEST_SUITE_P(Replay, Moments,
                          testing::Values("matmul", "by_hand", "turns", "nested", "indirect", "ring",
-                                         "made_up"),
+                                         "made_up", "fusions"),
                          [](const auto& moments) { return moments.param; });
 
 TEST(Replay, ofRandomPipelinesComesToTheMomentsOfARunFromTheStart)
@@ -229,7 +229,7 @@ TEST(Replay, stepsByCopyAndByGridStepAsTheTraceHasThem)
 
 TEST(Replay, stepsBackOverEveryMomentThatItSteppedOver)
 {
-    for (const char* name : {"turns", "nested"}) {
+    for (const char* name : {"turns", "nested", "fusions"}) {
         const std::unique_ptr<Replay> replay = mustStart(replayCase(name));
         std::vector<Moment> moments = walk(*replay);
         while (replay->sequence() > 0) {
@@ -244,7 +244,7 @@ TEST(Replay, stepsBackOverEveryMomentThatItSteppedOver)
 // The last moment at or before a time: the next one is later.
 TEST(Replay, findsTheLastMomentBeforeATime)
 {
-    for (const char* name : {"matmul", "turns"}) {
+    for (const char* name : {"matmul", "turns", "fusions"}) {
         const ReplayCase one = replayCase(name);
         const std::unique_ptr<Replay> replay = mustStart(one);
         mustSeek(*replay, 1 << 20);
@@ -313,7 +313,7 @@ TEST(Replay, isNotMovedByALook)
 TEST(Replay, hasTheSameMomentsWithNeededValues)
 {
     for (const char* name :
-         {"matmul", "by_hand", "turns", "nested", "indirect", "ring", "made_up"}) {
+         {"matmul", "by_hand", "turns", "nested", "indirect", "ring", "made_up", "fusions"}) {
         ReplayCase one = replayCase(name);
         const std::vector<Moment> full = walk(*mustStart(one));
         one.options.values = machine::ValueMode::Needed;

@@ -1,6 +1,7 @@
 #include "tests/machine/support.h"
 
 #include "core/machine/value.h"
+#include "tests/chip/plain_chip.h"
 
 #include <fstream>
 #include <numeric>
@@ -16,7 +17,7 @@ chip::Chip loaded(const std::string& name)
     std::ifstream file(std::string(PALLASCOPE_CHIPS) + "/" + name);
     std::stringstream text;
     text << file.rdbuf();
-    Result<chip::Chip> chip = chip::parse(text.str(), name);
+    Result<chip::Chip> chip = chip::parse(chip::plain(text.str()), name);
     if (!chip) {
         throw std::runtime_error(chip.error().message);
     }

@@ -136,9 +136,10 @@ std::string stepText(const RunView& run, std::size_t step, Picoseconds now)
         const auto row = static_cast<std::size_t>(segment);
         const auto id = static_cast<std::size_t>(trace.segments().templateId[row]);
         const trace::SegmentTemplate& of = trace.info().templates[id];
-        if (of.kind == trace::SegmentKind::StepOverhead) {
+        if (of.isBookkeeping()) {
             const auto done = now - Picoseconds(trace.segments().begin[row]);
-            return "step overhead " + strong(timeText(done)) + " of "
+            const bool launches = of.kind == trace::SegmentKind::Launch;
+            return (launches ? "launch " : "step overhead ") + strong(timeText(done)) + " of "
                    + strong(timeText(of.duration));
         }
     }

@@ -198,7 +198,8 @@ Lines segmentLines(const RunView& run, std::size_t segment)
     const trace::SegmentTemplate& of = info.templates[row(trace.segments().templateId[segment])];
     const std::int64_t begin = trace.segments().begin[segment];
     const std::int64_t end = begin + of.duration.value();
-    const bool overhead = of.kind == trace::SegmentKind::StepOverhead;
+    const bool overhead = of.kind == trace::SegmentKind::StepOverhead,
+               launch = of.kind == trace::SegmentKind::Launch;
     std::string operations;
     constexpr std::size_t kMost = 6;
     for (std::size_t i = 0; i < std::min(kMost, of.operations.size()); ++i) {
@@ -206,12 +207,15 @@ Lines segmentLines(const RunView& run, std::size_t segment)
     }
     operations += of.operations.size() > kMost ? ", …" : "";
     const std::string agent = byAgent(run, trace.segments().agent[segment]);
-    return {overhead ? "step overhead" : operations,
+    return {overhead ? "step overhead"
+            : launch ? "launch"
+                     : operations,
             timeText(of.duration) + ", " + span(begin, end) + (agent.empty() ? "" : ", " + agent),
-            overhead ? "bookkeeping of the pipeline after the body of "
-                           + stepName(trace, trace.segments().step[segment])
-                     : countText(static_cast<std::int64_t>(of.operations.size()))
-                           + " operations of " + stepName(trace, trace.segments().step[segment]),
+            launch     ? "before the first operation of a kernel, or of operations around kernels"
+            : overhead ? "bookkeeping of the pipeline after the body of "
+                             + stepName(trace, trace.segments().step[segment])
+                       : countText(static_cast<std::int64_t>(of.operations.size()))
+                             + " operations of " + stepName(trace, trace.segments().step[segment]),
             busyText(run, begin, end),
             countText(of.cycles.value()) + " cycles, " + exactSpan(begin, end)};
 }

@@ -63,6 +63,12 @@ std::vector<SplitPart> splitParts(const RunView& run)
         {"step overhead", Role::Scalar, split.stepOverhead},
         {"exposed copies", Role::Wait, split.exposedCopies},
         {"prologue, epilogue", Role::Edge, split.prologue + split.epilogue}};
+    if (split.launches > Picoseconds(0)) {
+        parts.push_back({"launches", Role::Scalar, split.launches});
+    }
+    if (split.fusions > Picoseconds(0)) { // operations around kernels
+        parts.push_back({"fusions", Role::Edge, split.fusions});
+    }
     if (split.idle > Picoseconds(0)) { // of several cores
         parts.push_back({"idle", Role::Line, split.idle});
     }

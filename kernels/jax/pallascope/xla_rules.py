@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
 from pallascope import primitives
 from pallascope.arrays import Array
@@ -138,6 +139,13 @@ def _renamed(step: Step, same: dict[Array, Array]) -> None:
     step.operands = [same.get(of, of) if isinstance(of, Array) else of for of in step.operands]
 
 
+def _told_apart(operand: Array | Uniform | int) -> Any:
+    """A key of an operand: -0.0 and 0.0 are two constants."""
+    if isinstance(operand, Uniform):
+        return operand.dtype, np.asarray(operand.element).tobytes(), operand.shape
+    return operand
+
+
 def _unique(steps: list[Step], kept: set[Array]) -> list[Step]:
     """Without those that compute what one before them has (HloCSE)."""
     first: dict[Any, Array] = {}
@@ -146,7 +154,7 @@ def _unique(steps: list[Step], kept: set[Array]) -> list[Step]:
     for step in steps:
         _renamed(step, same)
         try:
-            key: Any = (step.name, tuple(step.operands), tuple(sorted(step.eqn.params.items())),
+            key: Any = (step.name, tuple(map(_told_apart, step.operands)), tuple(sorted(step.eqn.params.items())),
                         step.result.aval.shape, step.result.aval.dtype)
             known = first.setdefault(key, step.result)
         except TypeError:  # parameters that cannot be told apart

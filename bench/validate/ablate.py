@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""How far predictions are off with one term of the model taken away, by family.
+
+    build/jax/bin/python bench/validate/ablate.py --keep build/validate
+
+Rows of the side for fitting; the terms are figures of chip files that may be absent.
+"""
+import argparse
+import collections
+import pathlib
+import statistics
+
+import chips
+import rows as kit
+
+TERMS = {
+    "all terms": {},
+    "no launches": {"constants/kernel_launch_s": None, "constants/fusion_launch_s": None},
+    "units overlap fully": {"constants/overlap_exponent": None},
+    "results leave the MXU for nothing": {"units/MXU/cycles_per_result": None},
+    "tiles enter the MXU for nothing": {"units/MXU/cycles_per_tile": None},
+    "one instruction for exp2, exp, logistic and div": {"operations": None},
+    "0.33 us for each step": {"constants/step_overhead_s": 0.33e-6, "constants/step_operand_s": None},
+    "HBM at its datasheet rate": {"links/HBM/efficiency": 1},
+}
+
+
+def errors(chosen, files, arguments):
+    """The absolute errors in per cent, by family and by family and chip."""
+    found = collections.defaultdict(list)
+    for row, report in kit.run_all(chosen, arguments.keep, arguments.program, chips=files,
+                                   settings=["out_of_bounds_reads=uninitialized"]):
+        if "time_s" in report:
+            found[row.family].append(100 * abs(report["time_s"] / row.measured_s - 1))
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", type=pathlib.Path, default=kit.ROOT / "build/release/bin/pallascope")
+    parser.add_argument("--keep", type=pathlib.Path, default=kit.ROOT / "build/validate")
+    parser.add_argument("--folder", type=pathlib.Path, default=kit.ROOT / "build/ablate")
+    arguments = parser.parse_args()
+    chosen = [row for row in kit.load() if row.side == "fit"
+              and "refused" not in (arguments.keep / f"{row.key}.json").read_text()]
+    families = sorted({row.family for row in chosen})
+    print("| term | " + " | ".join(families) + " | all |")
+    print("|---|" + "--:|" * (len(families) + 1))
+    for term, figures in TERMS.items():
+        files = {chip: chips.write(chips.edited(chips.read(chip), figures), arguments.folder)
+                 for chip in kit.CHIPS.values()}
+        found = errors(chosen, files, arguments)
+        every = [error for family in families for error in found[family]]
+        print(f"| {term} | " + " | ".join(f"{statistics.mean(found[family]):.1f}" for family in families)
+              + f" | {statistics.mean(every):.1f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Predicts each family with figures that were fitted without it.
+
+    build/jax/bin/python bench/validate/leave_family_out.py --keep build/validate
+
+For each family, the figures below are chosen anew on the rows of the other families (of the side for
+fitting), from what a chip file holds without them: first those that all chips share, then those of each
+chip, one after the other, the value with the least mean absolute error of the logarithm. Then the family's
+rows of the same side are predicted.
+"""
+import argparse
+import math
+import pathlib
+import statistics
+
+import chips
+import rows as kit
+
+NONE = {"constants/overlap_exponent": None, "units/MXU/cycles_per_result": None, "units/MXU/cycles_per_tile": None,
+        "constants/step_overhead_s": 0.33e-6, "constants/step_operand_s": None, "operations/exp2": None,
+        "constants/kernel_launch_s": 2e-6, "constants/fusion_launch_s": 0.7e-6}
+POP = {"operations/exp2/transcendental": 1, "operations/exp2/vector": 1, "units/MXU/cycles_per_result": 1}
+SHARED = [{}, {"constants/overlap_exponent": 8}, {"constants/overlap_exponent": 4}, {"constants/overlap_exponent": 2},
+          POP, {**POP, "constants/overlap_exponent": 8}, {**POP, "constants/overlap_exponent": 4},
+          {**POP, "constants/overlap_exponent": 2}]
+OF_A_CHIP = [[{"units/MXU/cycles_per_tile": value} for value in (0, 4, 8, 12, 20, 28)],
+             [{"constants/step_overhead_s": base * 1e-9, "constants/step_operand_s": operand * 1e-9}
+              for base in (0, 30, 60, 120) for operand in (40, 55, 70, 85, 100)]]
+
+
+def logarithms(chosen, figures, arguments):
+    folder = arguments.folder
+    files = {chip: chips.write(chips.edited(chips.read(chip), NONE | figures[chip]), folder)
+             for chip in {row.chip for row in chosen}}
+    found = kit.run_all(chosen, arguments.keep, arguments.program, chips=files,
+                        settings=["out_of_bounds_reads=uninitialized"])
+    return [math.log(report["time_s"] / row.measured_s) for row, report in found if "time_s" in report]
+
+
+def best(chosen, figures, choices, arguments):
+    """The figures with the best of the choices for all the chips of the rows."""
+    if not chosen:
+        return figures
+    names = {row.chip for row in chosen}
+
+    def score(choice):
+        tried = {chip: figures[chip] | choice for chip in names}
+        return statistics.mean(map(abs, logarithms(chosen, tried, arguments)))
+
+    choice = min(choices, key=score)
+    return {chip: of | (choice if chip in names else {}) for chip, of in figures.items()}
+
+
+def without(family, rows, arguments):
+    others = [row for row in rows if row.family != family]
+    figures = best(others, {chip: {} for chip in kit.CHIPS.values()}, SHARED, arguments)
+    for chip in sorted({row.chip for row in rows if row.family == family}):
+        for choices in OF_A_CHIP:
+            figures = best([row for row in others if row.chip == chip], figures, choices, arguments)
+    return figures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", type=pathlib.Path, default=kit.ROOT / "build/release/bin/pallascope")
+    parser.add_argument("--keep", type=pathlib.Path, default=kit.ROOT / "build/validate")
+    parser.add_argument("--folder", type=pathlib.Path, default=kit.ROOT / "build/leave_out")
+    parser.add_argument("--family", nargs="+", help="only these")
+    arguments = parser.parse_args()
+    rows = [row for row in kit.load() if row.side == "fit"
+            and "refused" not in (arguments.keep / f"{row.key}.json").read_text()]
+    for family in arguments.family or sorted({row.family for row in rows}):
+        figures = without(family, rows, arguments)
+        for chip in sorted({row.chip for row in rows if row.family == family}):
+            found = logarithms([row for row in rows if (row.family, row.chip) == (family, chip)], figures, arguments)
+            mean = statistics.mean(100 * abs(math.exp(one) - 1) for one in found)
+            print(f"{family:22} {chip:8} {len(found):4} rows  {mean:6.1f} %  {figures[chip]}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
