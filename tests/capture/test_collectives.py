@@ -13,10 +13,12 @@ import pytest
 from collective_kernels import DTYPES, cases, doubled
 from jax import lax
 from jax.sharding import PartitionSpec as P
-from support import pallascope
+from support import operations, pallascope
 
 CASES = cases()
 RATE, LATENCY = 45e9, 1e-6  # of the links of a TPU v5e
+_CHIP = pathlib.Path(__file__).parents[2] / "resources" / "chips" / "tpu_v5e.json"
+LAUNCH = json.loads(_CHIP.read_text())["constants"]["kernel_launch_s"]["value"]
 
 
 @pytest.fixture(scope="module")
@@ -136,10 +138,19 @@ def test_a_collective_takes_as_long_as_the_links_need_for_it(name, n):
     assert full["bound_by"] == "memory(ICI)"
     assert full["busy_s"]["ICI"] == pytest.approx(size / RATE, rel=1e-6)
     # Pieces of a sum follow each other, so that later hops do not wait. The rest is the small
-    # kernel's, and a last addition.
-    most = hops * LATENCY + size / RATE
-    least = LATENCY + size / RATE if "psum" in name else most
+    # kernel's, and a last addition. What a collective is made of is not launched.
+    most = LAUNCH + hops * LATENCY + size / RATE
+    least = LAUNCH + LATENCY + size / RATE if "psum" in name else most
     assert least < full["time_s"] < most + 1.5e-6
+
+
+@pytest.mark.parametrize("name", TIMES)
+def test_the_parts_of_a_collective_are_not_launched(name):
+    fn, out, _ = TIMES[name]
+    kernel, _ = around(4, lambda x: fn(x * 2, 4), (1024, 256), out)
+    launched = [operation["params"]["name"] for operation in operations(kernel.document["body"])
+                if operation["op"] == "fusion" and operation["params"].get("launches", True)]
+    assert launched == ["mul"]
 
 
 def test_what_is_large_and_cannot_be_cut_into_equal_parts_leaves_a_rest():
