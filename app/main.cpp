@@ -106,7 +106,7 @@ struct CommandLine
     SaveCommand save;
     CaptureRequest capture;
     std::map<std::string, std::string> captureOptions;
-    std::vector<std::string> captureMesh;
+    std::vector<std::string> captureMesh, captureDonate;
     ReportCommand report;
     SweepCommand sweep;
     CompareCommand compare;
@@ -262,6 +262,10 @@ void CommandLine::addCapture()
         ->add_option("--mesh", captureMesh,
                      "an axis of the mesh of devices, such as 'x=8', the slowest first")
         ->allow_extra_args(false);
+    captureApp
+        ->add_option("--donate", captureDonate,
+                     "the number of an argument that the function may write over, from 0")
+        ->allow_extra_args(false);
     captureApp->add_option("--name", captureOptions["--name"], "of the kernel");
     captureApp->add_option("--python", capture.python,
                            "the Python that has the package (PALLASCOPE_PYTHON, else python3)");
@@ -297,6 +301,9 @@ int CommandLine::execute(int argc, char** argv)
         }
         for (const std::string& axis : captureMesh) {
             capture.more.insert(capture.more.end(), {"--mesh", axis});
+        }
+        for (const std::string& number : captureDonate) {
+            capture.more.insert(capture.more.end(), {"--donate", number});
         }
         return captureCommand(capture);
     }

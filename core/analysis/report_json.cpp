@@ -112,8 +112,8 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     json["steps"] = report.steps;
     json["events"] = report.events;
     json["time_s"] = seconds(report.time);
-    json["time_low_s"] = report.band ? seconds(report.band->low) : Json();
-    json["time_high_s"] = report.band ? seconds(report.band->high) : Json();
+    json["time_low_s"] = report.band ? Json(seconds(report.band->low)) : Json();
+    json["time_high_s"] = report.band ? Json(seconds(report.band->high)) : Json();
     json["time_support"] = report.band ? Json{{"work", report.band->work},
                                               {"timings", report.band->rows},
                                               {"source", report.band->source}}

@@ -1,11 +1,10 @@
 #include "core/machine/plan.h"
 
 #include "core/cost/segment.h"
-#include "core/cost/tiling.h"
 #include "core/cost/unrolled.h"
 #include "core/ir/infer.h"
 #include "core/ir/pipeline_facts.h"
-#include "core/machine/free_layouts.h"
+#include "core/machine/streams.h"
 
 #include <algorithm>
 #include <set>
@@ -65,7 +64,7 @@ public:
         , m_needed(needed)
         , m_constants(constants)
         , m_plan(plan)
-        , m_freeLayouts(program)
+        , m_streams(program, chip)
     {
         plan.uses.assign(program.values.size(), 0);
         m_asFactors.assign(program.values.size(), 0);
@@ -100,7 +99,6 @@ private:
     [[nodiscard]] Picoseconds overheadOf(const ir::Operation& pipeline) const;
     void addLaunch(Picoseconds takes, BlockPlan& block);
     [[nodiscard]] Picoseconds launchOf(const ir::Operation& operation) const;
-    void addStream(const ir::Operation& operation, PlanItem& item) const;
     [[nodiscard]] bool isLong(const ir::Operation& operation) const;
     [[nodiscard]] bool isLoadedAsRows(const ir::Operation& operation) const;
     void joinProducts(std::vector<Evaluation>& evaluations) const;
@@ -111,7 +109,7 @@ private:
     const NeededSet& m_needed;
     const Constants& m_constants;
     Plan& m_plan;
-    FreeLayouts m_freeLayouts;
+    Streams m_streams;
     std::vector<std::int32_t> m_asFactors;   // by ValueId: uses by such a dot_general
     std::int32_t m_kind = 0;                 // of the agents that run what is planned
     const ir::Operation* m_fusion = nullptr; // that is planned
@@ -141,8 +139,12 @@ Status Planner::addTemplate(std::span<const ir::Operation* const> operations, Pl
 {
     // XLA divides what is around kernels among the cores of a device.
     const std::int64_t cores = m_fusion != nullptr ? m_chip.agents.front().count : 1;
-    Result<cost::SegmentCost> cost = cost::segmentCost(
-        m_program, operations, m_chip, {m_kind, cores, m_rounds, m_fusion != nullptr});
+    const bool streams = m_fusion != nullptr && m_rounds == nullptr;
+    const std::map<std::int32_t, double> parts =
+        streams ? m_streams.shares(operations) : std::map<std::int32_t, double>();
+    Result<cost::SegmentCost> cost =
+        cost::segmentCost(m_program, operations, m_chip,
+                          {m_kind, cores, streams ? &parts : m_rounds, m_fusion != nullptr});
     if (!cost) {
         return cost.error();
     }
@@ -172,20 +174,6 @@ Picoseconds Planner::launchOf(const ir::Operation& operation) const
                                                    : Picoseconds(0);
 }
 
-void Planner::addStream(const ir::Operation& operation, PlanItem& item) const
-{
-    const ir::Type& ref = m_program.type(operation.operands[0]);
-    if (!ir::isFar(*ref.space)) {
-        return;
-    }
-    const bool out = ir::storesInto(operation.code);
-    const ir::Type& moved = m_program.type(out ? operation.operands[1] : operation.results[0]);
-    const auto bytesOf =
-        m_freeLayouts.has(operation.operands[0]) ? cost::compactBytes : cost::paddedBytes;
-    item.streams.push_back(
-        {&operation, bytesOf(moved.dtype, moved.shape, cost::nativeTile(m_chip)), out});
-}
-
 Status Planner::segment(const std::vector<const ir::Operation*>& operations, BlockPlan& block)
 {
     PlanItem item;
@@ -194,6 +182,9 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
     }
     item.operationCount = static_cast<std::int32_t>(operations.size());
     item.fusion = m_fusion;
+    if (m_fusion != nullptr) {
+        item.streams = m_streams.of(operations);
+    }
     std::int32_t number = -1;
     for (const ir::Operation* operation : operations) {
         ++number;
@@ -212,7 +203,6 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
         if (isMemory) {
             item.accesses.push_back({operation, number, operation->operands[0],
                                      ir::storesInto(operation->code), !partial});
-            addStream(*operation, item);
         }
     }
     joinProducts(item.evaluate);

@@ -34,10 +34,11 @@ class Capture(Case):
         for ends in (0, 1, 2):
             done = self.capture("--arg", "bf16[8,128]", "--arg", "f32[]", "--chip", "tpu_v6e",
                                 "--name", "it's", "--mesh", "x=2",
-                                "--mesh", "y=4", "--python", str(self.python(ends=ends)))
+                                "--mesh", "y=4", "--donate", "1", "--python",
+                                str(self.python(ends=ends)))
             words = ["-m", "pallascope", "capture", "k.py:f", "--arg", "bf16[8,128]", "--arg",
                      "f32[]", "--output", "k.pallascope", "--chip", "tpu_v6e", "--name", "it's",
-                     "--mesh", "x=2", "--mesh", "y=4"]
+                     "--mesh", "x=2", "--mesh", "y=4", "--donate", "1"]
             self.assertEqual(done.returncode, ends)
             self.assertEqual(done.stdout, "".join(f"[{word}]\n" for word in words))
             shown, said = done.stderr.splitlines()

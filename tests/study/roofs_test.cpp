@@ -1,6 +1,7 @@
 // The roof of a product is the rate at which the matrix unit runs it: every dtype that JAX lowers
 // on every chip with a matrix unit.
 #include "core/analysis/report.h"
+#include "core/ir/builder.h"
 #include "tests/study/runs.h"
 
 namespace pallascope::study {

@@ -1,0 +1,117 @@
+#include "core/machine/streams.h"
+
+#include "core/cost/tiling.h"
+#include "core/ir/infer.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+using ir::OpCode;
+
+namespace {
+
+bool takesAPart(const ir::Operation& operation)
+{
+    return operation.code == OpCode::Slice || operation.code == OpCode::DynamicSlice
+           || operation.code == OpCode::Gather;
+}
+
+} // namespace
+
+Streams::Streams(const ir::Program& program, const chip::Chip& chip)
+    : m_program(program)
+    , m_tile(cost::nativeTile(chip))
+    , m_free(program.values.size(), false)
+    , m_uses(program.values.size(), 0)
+{
+    const auto use = [&](ir::ValueId id) { ++m_uses[static_cast<std::size_t>(id.index)]; };
+    const auto mark = [&](ir::ValueId id, bool free) {
+        m_free[static_cast<std::size_t>(id.index)] = free;
+    };
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        std::for_each(operation.operands.begin(), operation.operands.end(), use);
+        for (const ir::Region& region : operation.regions) {
+            std::for_each(region.results.begin(), region.results.end(), use);
+        }
+        if (operation.code != OpCode::RunScoped) {
+            return;
+        }
+        for (const ir::ValueId array : operation.regions[0].arguments) {
+            const ir::Type& type = program.type(array);
+            mark(array, type.isRef() && ir::isFar(*type.space));
+        }
+    });
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        if (operation.code != OpCode::Get && operation.code != OpCode::Swap) {
+            for (const ir::ValueId used : operation.operands) {
+                mark(used, false);
+            }
+        }
+    });
+}
+
+Bytes Streams::bytesOf(const ir::Type& type, ir::ValueId array) const
+{
+    const auto bytes =
+        m_free[static_cast<std::size_t>(array.index)] ? cost::compactBytes : cost::paddedBytes;
+    return bytes(type.dtype, type.shape, m_tile);
+}
+
+std::vector<PlanStream> Streams::of(std::span<const ir::Operation* const> stretch) const
+{
+    const std::map<std::int32_t, double> parts = shares(stretch);
+    std::vector<PlanStream> streams;
+    for (const ir::Operation* operation : stretch) {
+        const bool out = operation->code == OpCode::Swap;
+        if ((!out && operation->code != OpCode::Get)
+            || !ir::isFar(*m_program.type(operation->operands[0]).space)) {
+            continue;
+        }
+        const ir::ValueId moved = out ? operation->operands[1] : operation->results[0];
+        const Bytes whole = bytesOf(m_program.type(moved), operation->operands[0]);
+        const auto part = parts.find(operation->id);
+        const double share = part == parts.end() ? 1 : part->second;
+        streams.push_back(
+            {operation,
+             Bytes(static_cast<std::int64_t>(static_cast<double>(whole.value()) * share)), out});
+    }
+    return streams;
+}
+
+std::map<std::int32_t, double> Streams::shares(std::span<const ir::Operation* const> stretch) const
+{
+    struct Use
+    {
+        std::int32_t load = 0, parts = 0;
+        std::int64_t elements = 0;
+    };
+
+    std::map<ir::ValueId, Use> uses; // of what is loaded
+    for (const ir::Operation* operation : stretch) {
+        for (std::size_t i = 0; i < operation->operands.size(); ++i) {
+            const auto use = uses.find(operation->operands[i]);
+            if (use == uses.end()) {
+                continue;
+            }
+            if (i == 0 && takesAPart(*operation)) {
+                ++use->second.parts;
+                use->second.elements += m_program.type(operation->results[0]).shape.elements();
+            }
+        }
+        if (operation->code == OpCode::Get) {
+            uses[operation->results[0]] = {.load = operation->id};
+        }
+    }
+    std::map<std::int32_t, double> shares;
+    for (const auto& [value, use] : uses) {
+        const auto all = static_cast<double>(m_program.type(value).shape.elements());
+        if (use.parts == m_uses[static_cast<std::size_t>(value.index)] && use.parts > 0
+            && static_cast<double>(use.elements) < all) {
+            shares[use.load] = static_cast<double>(use.elements) / all;
+        }
+    }
+    return shares;
+}
+
+} // namespace pallascope::machine

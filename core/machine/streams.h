@@ -1,0 +1,38 @@
+// What fusions copy from HBM and to it while they work. Where the rules are from: docs/xla.md.
+#pragma once
+
+#include "core/chip/chip.h"
+#include "core/ir/program.h"
+#include "core/machine/plan.h"
+
+#include <map>
+#include <span>
+#include <vector>
+
+namespace pallascope::machine {
+
+class Streams
+{
+public:
+    Streams(const ir::Program& program, const chip::Chip& chip);
+
+    // Of a stretch of a fusion's operations, in their order.
+    [[nodiscard]] std::vector<PlanStream> of(std::span<const ir::Operation* const> stretch) const;
+
+    // Of loads that only slices and gathers use, the share of the array that these take, by
+    // operation.
+    [[nodiscard]] std::map<std::int32_t, double>
+    shares(std::span<const ir::Operation* const> stretch) const;
+
+private:
+    [[nodiscard]] Bytes bytesOf(const ir::Type& type, ir::ValueId array) const;
+
+    const ir::Program& m_program;
+    const std::vector<std::int64_t>& m_tile;
+    // By ValueId: arrays that only fusions touch. XLA lays them out as pads least, since no kernel,
+    // argument or result says how they lie.
+    std::vector<bool> m_free;
+    std::vector<std::int32_t> m_uses; // by ValueId
+};
+
+} // namespace pallascope::machine
