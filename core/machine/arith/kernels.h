@@ -9,13 +9,52 @@
 
 namespace pallascope::arith {
 
-// A matrix in memory, f32 or bf16, with strides in elements.
+enum class ElementKind : std::uint8_t
+{
+    Bits32, // f32, or int32: read as they are
+    Bf16,
+    Whole,  // whole numbers of at most 8 bits, one byte each
+    Float8, // of at most 8 bits, one byte each
+    Float16 // of two bytes
+};
+
+// A float narrower than binary32, in what widening it takes: see FloatFormat and `widen` of
+// core/base/float_format.h.
+struct FloatCode
+{
+    std::uint32_t sign;
+    std::uint32_t signUp;   // bits that the sign moves
+    std::uint32_t fieldsUp; // bits that exponent and mantissa move
+    std::uint32_t biasUp;   // what a normal number adds then
+    std::uint32_t leastNormal;
+    float step; // the smallest subnormal
+    // So many codes from the least one on, of those bits of the code, are infinite or NaN.
+    std::uint32_t specialMask, leastSpecial, specials;
+    std::uint32_t specialKeeps, specialBits; // of their exponent and mantissa
+};
+
+// How the elements of a matrix are read.
+struct ElementCode
+{
+    ElementKind kind;
+    std::uint32_t wholeMask, wholeSign; // of its code; an unsigned one has no sign
+    FloatCode floats;
+};
+
+// A matrix in memory, with strides in elements.
 struct MatrixView
 {
     const void* data;
-    bool isBf16;
+    const ElementCode* code;
     std::int64_t rowStride;
     std::int64_t columnStride;
+};
+
+enum class SumKind : std::uint8_t
+{
+    F32,
+    WholeInF32, // stored as int32. No sum of |a| * |b| may be above 2^24: up to there it is exact
+    Int32       // a and b too
 };
 
 // Memory that a later product reads: `rows` rows of `bytes` bytes, `pitch` bytes apart.
@@ -40,6 +79,7 @@ struct Strip
     float* out;
     std::int64_t outStride;
     const float* plus;
+    SumKind sums;
     const Ahead* ahead; // this many, fetched into the caches meanwhile
     std::int64_t aheadCount;
 };
