@@ -3,6 +3,7 @@
 #include "core/machine/arith/dot.h"
 
 #include <array>
+#include <bit>
 
 namespace pallascope::arith {
 
@@ -24,23 +25,29 @@ constexpr ElementCode codeOf(DType dtype)
                 .wholeSign = isSigned ? codes / 2 + 1 : 0,
                 .floats = {}};
     }
-    const bool ieee = format.specials == Specials::Ieee;
-    const bool zeroNan = format.specials == Specials::NegativeZero;
-    const auto mantissa = static_cast<unsigned>(format.mantissaBits);
-    return {.kind = entry.bits > 8 ? ElementKind::Float16 : ElementKind::Float8,
-            .wholeMask = 0,
-            .wholeSign = 0,
-            .floats = {.sign = format.signBit(),
-                       .signUp = 31U - static_cast<unsigned>(format.exponentBits) - mantissa,
-                       .fieldsUp = 23U - mantissa,
-                       .biasUp = static_cast<std::uint32_t>(127 - format.bias) << 23U,
-                       .leastNormal = 1U << mantissa,
-                       .step = powerOfTwo(1 - format.bias - format.mantissaBits),
-                       .specialMask = zeroNan ? 2 * format.signBit() - 1 : format.signBit() - 1,
-                       .leastSpecial = zeroNan ? format.signBit() : format.largestFinite() + 1,
-                       .specials = zeroNan ? 1 : format.signBit() - 1 - format.largestFinite(),
-                       .specialKeeps = ieee ? ~0U : 0U,
-                       .specialBits = ieee ? 0x7f80'0000U : 0x7fc0'0000U}};
+    if (entry.bits == 16) {
+        return {ElementKind::Float16, 0, 0, {}};
+    }
+    constexpr FloatFormat kHalf = dtypeEntry(DType::F16).format;
+    const int down = kHalf.exponentBits - format.exponentBits;
+    const auto fields = static_cast<unsigned>(15 - down);
+    FloatCode code{.up = static_cast<std::uint16_t>(16 - entry.bits),
+                   .down = static_cast<std::uint16_t>(down),
+                   .mask = static_cast<std::uint16_t>(0x8000U | ((1U << fields) - 1U)),
+                   .nanMask = 0,
+                   .nanBits = 1, // none
+                   .scale = powerOfTwo(kHalf.bias - format.bias)};
+    if (format.specials == Specials::OneNan) { // all fields are ones
+        const std::uint32_t nan =
+            (format.signBit() - 1U)
+            << static_cast<unsigned>(kHalf.mantissaBits - format.mantissaBits);
+        code.nanMask = 0x7fff'ffffU;
+        code.nanBits = std::bit_cast<std::uint32_t>(widen(kHalf, nan));
+    } else if (format.specials == Specials::NegativeZero) {
+        code.nanMask = ~0U;
+        code.nanBits = 0x8000'0000U;
+    }
+    return {ElementKind::Float8, 0, 0, code};
 }
 
 constexpr auto kCodes = [] {

@@ -18,19 +18,16 @@ enum class ElementKind : std::uint8_t
     Float16 // of two bytes
 };
 
-// A float narrower than binary32, in what widening it takes: see FloatFormat and `widen` of
-// core/base/float_format.h.
+// A float of at most 8 bits: how its fields become those of an f16, sign first, and its value that
+// of the f16 times a power of two.
 struct FloatCode
 {
-    std::uint32_t sign;
-    std::uint32_t signUp;   // bits that the sign moves
-    std::uint32_t fieldsUp; // bits that exponent and mantissa move
-    std::uint32_t biasUp;   // what a normal number adds then
-    std::uint32_t leastNormal;
-    float step; // the smallest subnormal
-    // So many codes from the least one on, of those bits of the code, are infinite or NaN.
-    std::uint32_t specialMask, leastSpecial, specials;
-    std::uint32_t specialKeeps, specialBits; // of their exponent and mantissa
+    std::uint16_t up;   // bits that the code moves up, its sign to the top
+    std::uint16_t down; // and back, the sign filling up what is left behind
+    std::uint16_t mask; // of the fields then
+    std::uint32_t nanMask,
+        nanBits; // the bits of the f16's f32 where the code is NaN and that is not
+    float scale;
 };
 
 // How the elements of a matrix are read.
