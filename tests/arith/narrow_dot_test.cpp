@@ -179,6 +179,39 @@ TEST_P(NarrowDot, ofTheLargestWholeNumbersIsExact)
     }
 }
 
+// They read b where it lies.
+TEST_P(NarrowDot, ofFewRowsHasTheBitsOfManyRows)
+{
+    constexpr std::int64_t kMany = 61, kWidth = 192, kLong = 700;
+    const Elements a(DType::BF16, kMany * kLong, 1);
+    for (const DType type : {DType::F32, DType::Int32}) {
+        const Elements left = a.as(type), b = Elements(DType::BF16, kLong * kWidth, 2).as(type);
+        const auto multiplied = [&](std::int64_t rows, std::int64_t width) {
+            std::vector<float> out(static_cast<std::size_t>(rows * width), 0.25F);
+            DotOperand columns = b.rows(kWidth);
+            if (type == DType::F32) {
+                dot(rows, width, kLong, left.rows(kLong), columns, out.data(), width, out.data());
+            } else {
+                auto* sums = reinterpret_cast<std::int32_t*>(out.data());
+                dotInt32(rows, width, kLong, left.rows(kLong), columns, sums, width, sums);
+            }
+            return out;
+        };
+        const std::vector<float> many = multiplied(kMany, kWidth);
+        for (const std::int64_t rows : {1, 3, 4, 5, 6, 7, 8, 13, 14, 15}) {
+            for (const std::int64_t width : {32, 64, 128, 192}) {
+                const std::vector<float> few = multiplied(rows, width);
+                for (std::int64_t row = 0; row < rows; ++row) {
+                    ASSERT_EQ(std::memcmp(few.data() + row * width, many.data() + row * kWidth,
+                                          static_cast<std::size_t>(width) * sizeof(float)),
+                              0)
+                        << dtypeName(type) << " " << rows << " x " << width;
+                }
+            }
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Levels, NarrowDot, everyLevel(), levelName);
 
 } // namespace

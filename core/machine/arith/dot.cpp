@@ -94,10 +94,10 @@ void packColumns(const Kernels& kernels, const Slab& slab, Range columns, float*
 }
 
 void multiplyStrip(const Kernels& kernels, const Slab& slab, Range rows, Range columns,
-                   const float* packed, std::span<const Ahead> ahead = {})
+                   const float* b, std::int64_t bPitch, std::span<const Ahead> ahead = {})
 {
     const std::int64_t first = rows.begin * slab.outStride + columns.begin;
-    kernels.multiplyStrip({viewFrom(slab.a, rows.begin, 0), packed, rows.end - rows.begin,
+    kernels.multiplyStrip({viewFrom(slab.a, rows.begin, 0), b, bPitch, rows.end - rows.begin,
                            columns.end - columns.begin, slab.depth, slab.out + first,
                            slab.outStride, slab.plus == nullptr ? nullptr : slab.plus + first,
                            slab.sums, ahead.data(), static_cast<std::int64_t>(ahead.size())});
@@ -135,6 +135,10 @@ private:
 void multiplyByColumns(const Kernels& kernels, const Slab& slab, std::int64_t parts)
 {
     const std::int64_t tiles = ceilDiv(slab.columns, kernels.tileColumns);
+    // What is read once is not packed first.
+    const bool inRows = slab.rows <= kernels.tileRows && dtypeBits(slab.b.dtype) == 32
+                        && slab.b.columnStride == 1 && slab.b.rowStride > 0
+                        && slab.columns % kernels.tileColumns == 0;
     const Later later = takeLater();
     Parts open(parts);
     parallelFor(parts, 1, [&](std::int64_t /*begin*/, std::int64_t /*end*/) {
@@ -143,11 +147,16 @@ void multiplyByColumns(const Kernels& kernels, const Slab& slab, std::int64_t pa
         const Range tileRange = partOf(tiles, part, parts);
         const Range columns{tileRange.begin * kernels.tileColumns,
                             std::min(tileRange.end * kernels.tileColumns, slab.columns)};
+        const std::span<const Ahead> fetched = later.part(part, parts, ahead);
+        if (inRows) {
+            const auto* b = static_cast<const float*>(viewFrom(slab.b, 0, columns.begin).data);
+            multiplyStrip(kernels, slab, {0, slab.rows}, columns, b, slab.b.rowStride, fetched);
+            return;
+        }
         float* packed =
             packBuffer((tileRange.end - tileRange.begin) * kernels.tileColumns * slab.depth);
         packColumns(kernels, slab, columns, packed);
-        multiplyStrip(kernels, slab, {0, slab.rows}, columns, packed,
-                      later.part(part, parts, ahead));
+        multiplyStrip(kernels, slab, {0, slab.rows}, columns, packed, 0, fetched);
     });
 }
 
@@ -172,7 +181,7 @@ void multiplyByStrips(const Kernels& kernels, const Slab& slab)
     parallelFor(columnParts * strips, 1, [&](std::int64_t task, std::int64_t /*end*/) {
         const std::int64_t part = task / strips;
         multiplyStrip(kernels, slab, partOf(slab.rows, task % strips, strips), columnsOf(part),
-                      packed + part * width * slab.depth);
+                      packed + part * width * slab.depth, 0);
     });
 }
 

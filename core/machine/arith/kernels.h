@@ -64,12 +64,13 @@ struct Ahead
 };
 
 // A strip of whole rows of the output: plus (null: nothing) + a[rows, depth] * b[depth, columns], b
-// packed by packColumns. depth is at most Kernels::maxDepth. plus lies in rows like out, and may be
-// out.
+// packed by packColumns or in rows. depth is at most Kernels::maxDepth. plus lies in rows like out,
+// and may be out.
 struct Strip
 {
     MatrixView a;
-    const float* packedB;
+    const float* b;
+    std::int64_t bPitch; // 0: packed; else 32-bit elements in rows so far apart, for whole tiles
     std::int64_t rows;
     std::int64_t columns;
     std::int64_t depth;
