@@ -5,6 +5,7 @@
 #include "core/machine/ops/ops.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -106,12 +107,14 @@ std::vector<std::uint8_t> undefinedRows(const RuntimeValue& value, const Axes& b
     for (std::int64_t b = 0; b < matrix.batch; ++b) {
         for (std::int64_t o = 0; o < matrix.outer; ++o) {
             const std::byte* row = matrix.data + b * matrix.batchStride + o * matrix.outerStride;
-            for (std::int64_t k = 0; k < matrix.inner; ++k) {
-                if (row[k * matrix.innerStride] == std::byte{0}) {
-                    rows[static_cast<std::size_t>(b * matrix.outer + o)] = 1;
-                    break;
-                }
+            const std::int64_t stride = matrix.innerStride;
+            bool undefined =
+                stride == 1
+                && std::memchr(row, 0, static_cast<std::size_t>(matrix.inner)) != nullptr;
+            for (std::int64_t k = 0; k < matrix.inner && stride != 1 && !undefined; ++k) {
+                undefined = row[k * stride] == std::byte{0};
             }
+            rows[static_cast<std::size_t>(b * matrix.outer + o)] = undefined ? 1 : 0;
         }
     }
     return rows;
