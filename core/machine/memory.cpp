@@ -30,11 +30,7 @@ void replaceUndefined(RuntimeValue& value, Fill fill)
         fillElements(value.dtype, value.data.get(), count, number);
         return;
     }
-    for (std::int64_t i = 0; i < count; ++i) {
-        if (value.shadow.bytes()[i] == 0) {
-            writeElement(value.dtype, value.data.get(), i, number);
-        }
-    }
+    fillUndefined(value.dtype, value.data.get(), value.shadow.bytes(), count, number);
 }
 
 } // namespace

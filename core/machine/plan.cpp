@@ -4,6 +4,7 @@
 #include "core/cost/unrolled.h"
 #include "core/ir/infer.h"
 #include "core/ir/pipeline_facts.h"
+#include "core/machine/arith/dot.h"
 #include "core/machine/streams.h"
 
 #include <algorithm>
@@ -224,24 +225,24 @@ bool Planner::isLoadedAsRows(const ir::Operation& operation) const
     }
     const ir::Type& type = m_program.type(operation.results[0]);
     const auto value = static_cast<std::size_t>(operation.results[0].index);
-    return type.shape.rank() == 2 && (type.dtype == DType::F32 || type.dtype == DType::BF16)
+    return type.shape.rank() == 2 && arith::readByProducts(type.dtype)
            && m_asFactors[value] == m_plan.uses[value];
 }
 
-// An f32 product that is only added to something is evaluated with the addition: its elements are
-// not written and read again. Sums over blocks of k, most of what matrix kernels do, are of this
-// kind.
+// An f32 or int32 product that is only added to something is evaluated with the addition: its
+// elements are not written and read again. Sums over blocks of k, most of what matrix kernels do,
+// are of this kind.
 void Planner::joinProducts(std::vector<Evaluation>& evaluations) const
 {
-    const auto isF32 = [&](ir::ValueId id) {
+    const auto isSum = [&](ir::ValueId id) {
         const ir::Type& type = m_program.type(id);
-        return type.dtype == DType::F32 && type.shape.rank() > 0;
+        return (type.dtype == DType::F32 || type.dtype == DType::Int32) && type.shape.rank() > 0;
     };
     std::map<ir::ValueId, const ir::Operation*> products;
     std::vector<const ir::Operation*> joined;
     for (Evaluation& evaluation : evaluations) {
         const ir::Operation& operation = *evaluation.operation;
-        if (operation.code == ir::OpCode::DotGeneral && isF32(operation.results[0])
+        if (operation.code == ir::OpCode::DotGeneral && isSum(operation.results[0])
             && m_plan.uses[static_cast<std::size_t>(operation.results[0].index)] == 1) {
             products[operation.results[0]] = &operation;
         }

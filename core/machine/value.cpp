@@ -83,6 +83,19 @@ void fillElements(DType dtype, std::byte* data, std::int64_t count, double numbe
 
 namespace {
 
+// All are written, so that vectors need not branch.
+template<class Element>
+void fillWhereZero(std::byte* data, const std::uint8_t* mask, std::int64_t count,
+                   std::uint32_t code)
+{
+    auto* elements = reinterpret_cast<Element*>(data);
+    const auto filled = static_cast<Element>(code);
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i) {
+        elements[i] = mask[i] != 0 ? elements[i] : filled;
+    }
+}
+
 // Elements of one size on their way, with axes joined where both sides go on without a gap.
 template<class Element>
 struct Walk
@@ -185,6 +198,22 @@ void fillFrom(std::byte* target, const StridedView& to, std::size_t axis, std::i
 }
 
 } // namespace
+
+void fillUndefined(DType dtype, std::byte* data, const std::uint8_t* mask, std::int64_t count,
+                   double number)
+{
+    std::byte element[4] = {};
+    writeElement(dtype, element, 0, number);
+    const std::uint32_t code = readCode(dtype, element, 0);
+    switch (dtypeBytes(dtype)) {
+    case 1:
+        return fillWhereZero<std::uint8_t>(data, mask, count, code);
+    case 2:
+        return fillWhereZero<std::uint16_t>(data, mask, count, code);
+    default:
+        fillWhereZero<std::uint32_t>(data, mask, count, code);
+    }
+}
 
 void copyStrided(const std::byte* source, const StridedView& from, std::byte* target,
                  const StridedView& to, int elementBytes)

@@ -99,6 +99,9 @@ struct RuntimeValue
 
 // Writes the number `count` times.
 void fillElements(DType dtype, std::byte* data, std::int64_t count, double number);
+// Writes it where the mask is 0.
+void fillUndefined(DType dtype, std::byte* data, const std::uint8_t* mask, std::int64_t count,
+                   double number);
 
 using pallascope::readElement;
 using pallascope::writeElement;

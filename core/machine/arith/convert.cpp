@@ -45,7 +45,10 @@ std::uint32_t wholeBits(const std::byte* in, std::int64_t i)
     if constexpr (kType == DType::Bool) {
         return code<kType>(in, i) != 0 ? 1 : 0;
     } else {
-        return static_cast<std::uint32_t>(wrapInteger(kType, code<kType>(in, i)));
+        constexpr std::uint32_t kCodes = 0xffff'ffffU >> (32U - unsigned{dtypeBits(kType)});
+        constexpr std::uint32_t kSign =
+            dtypeEntry(kType).kind == DTypeKind::Signed ? kCodes / 2 + 1 : 0;
+        return ((code<kType>(in, i) & kCodes) ^ kSign) - kSign;
     }
 }
 

@@ -1,8 +1,10 @@
 #include "core/machine/arith/dot.h"
 
 #include "core/base/check.h"
+#include "core/base/element.h"
 #include "core/machine/arith/active_kernels.h"
 #include "core/machine/arith/ahead.h"
+#include "core/machine/arith/element_code.h"
 #include "core/machine/arith/threads.h"
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include <atomic>
 #include <bit>
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <vector>
@@ -54,7 +57,7 @@ MatrixView viewFrom(const DotOperand& operand, std::int64_t row, std::int64_t co
 {
     const std::int64_t offset = row * operand.rowStride + column * operand.columnStride;
     const auto* bytes = static_cast<const std::byte*>(operand.data);
-    return {bytes + offset * dtypeBytes(operand.dtype), operand.dtype == DType::BF16,
+    return {bytes + offset * dtypeBytes(operand.dtype), &elementCode(operand.dtype),
             operand.rowStride, operand.columnStride};
 }
 
@@ -69,6 +72,7 @@ struct Slab
     float* out;
     std::int64_t outStride;
     const float* plus; // null: nothing
+    SumKind sums;
 };
 
 struct Range
@@ -90,13 +94,13 @@ void packColumns(const Kernels& kernels, const Slab& slab, Range columns, float*
 }
 
 void multiplyStrip(const Kernels& kernels, const Slab& slab, Range rows, Range columns,
-                   const float* packed, std::span<const Ahead> ahead = {})
+                   const float* b, std::int64_t bPitch, std::span<const Ahead> ahead = {})
 {
     const std::int64_t first = rows.begin * slab.outStride + columns.begin;
-    kernels.multiplyStrip({viewFrom(slab.a, rows.begin, 0), packed, rows.end - rows.begin,
+    kernels.multiplyStrip({viewFrom(slab.a, rows.begin, 0), b, bPitch, rows.end - rows.begin,
                            columns.end - columns.begin, slab.depth, slab.out + first,
                            slab.outStride, slab.plus == nullptr ? nullptr : slab.plus + first,
-                           ahead.data(), static_cast<std::int64_t>(ahead.size())});
+                           slab.sums, ahead.data(), static_cast<std::int64_t>(ahead.size())});
 }
 
 // Hands out the parts of a product, to a thread the same one each time where that is free: what it
@@ -131,6 +135,10 @@ private:
 void multiplyByColumns(const Kernels& kernels, const Slab& slab, std::int64_t parts)
 {
     const std::int64_t tiles = ceilDiv(slab.columns, kernels.tileColumns);
+    // What is read once is not packed first.
+    const bool inRows = slab.rows <= kernels.tileRows && dtypeBits(slab.b.dtype) == 32
+                        && slab.b.columnStride == 1 && slab.b.rowStride > 0
+                        && slab.columns % kernels.tileColumns == 0;
     const Later later = takeLater();
     Parts open(parts);
     parallelFor(parts, 1, [&](std::int64_t /*begin*/, std::int64_t /*end*/) {
@@ -139,11 +147,16 @@ void multiplyByColumns(const Kernels& kernels, const Slab& slab, std::int64_t pa
         const Range tileRange = partOf(tiles, part, parts);
         const Range columns{tileRange.begin * kernels.tileColumns,
                             std::min(tileRange.end * kernels.tileColumns, slab.columns)};
+        const std::span<const Ahead> fetched = later.part(part, parts, ahead);
+        if (inRows) {
+            const auto* b = static_cast<const float*>(viewFrom(slab.b, 0, columns.begin).data);
+            multiplyStrip(kernels, slab, {0, slab.rows}, columns, b, slab.b.rowStride, fetched);
+            return;
+        }
         float* packed =
             packBuffer((tileRange.end - tileRange.begin) * kernels.tileColumns * slab.depth);
         packColumns(kernels, slab, columns, packed);
-        multiplyStrip(kernels, slab, {0, slab.rows}, columns, packed,
-                      later.part(part, parts, ahead));
+        multiplyStrip(kernels, slab, {0, slab.rows}, columns, packed, 0, fetched);
     });
 }
 
@@ -168,7 +181,7 @@ void multiplyByStrips(const Kernels& kernels, const Slab& slab)
     parallelFor(columnParts * strips, 1, [&](std::int64_t task, std::int64_t /*end*/) {
         const std::int64_t part = task / strips;
         multiplyStrip(kernels, slab, partOf(slab.rows, task % strips, strips), columnsOf(part),
-                      packed + part * width * slab.depth);
+                      packed + part * width * slab.depth, 0);
     });
 }
 
@@ -187,10 +200,59 @@ void multiplySlab(const Kernels& kernels, const Slab& slab)
     multiplyByStrips(kernels, slab);
 }
 
-void checkSizes(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t ldOut)
+// What dot and dotInt32 share: `out` and `plus` hold the bits of sums of either kind.
+struct Product
 {
-    PALLASCOPE_CHECK(m >= 0 && n >= 0 && k >= 0);
-    PALLASCOPE_CHECK(m <= 1 || ldOut >= n);
+    std::int64_t m, n, k;
+    DotOperand a, b;
+    float* out;
+    std::int64_t ldOut;
+    const float* plus;
+    SumKind sums;
+
+    void multiply(const Kernels& kernels, std::int64_t maxDepth) const
+    {
+        PALLASCOPE_CHECK(m >= 0 && n >= 0 && k >= 0);
+        PALLASCOPE_CHECK(m <= 1 || ldOut >= n);
+        for (std::int64_t i = 0; k == 0 && i < m && plus != out; ++i) {
+            plus == nullptr ? std::memset(out + i * ldOut, 0, rowBytes())
+                            : std::memcpy(out + i * ldOut, plus + i * ldOut, rowBytes());
+        }
+        for (std::int64_t column = 0; m > 0 && column < n; column += kPackedColumns) {
+            for (std::int64_t depth = 0; depth < k; depth += maxDepth) {
+                multiplyBlock(kernels, column, depth, std::min(maxDepth, k - depth));
+            }
+        }
+    }
+
+private:
+    [[nodiscard]] std::size_t rowBytes() const
+    {
+        return static_cast<std::size_t>(n) * sizeof(float);
+    }
+
+    void multiplyBlock(const Kernels& kernels, std::int64_t column, std::int64_t first,
+                       std::int64_t depth) const
+    {
+        DotOperand aPart = a;
+        DotOperand bPart = b;
+        aPart.data = viewFrom(a, 0, first).data;
+        bPart.data = viewFrom(b, first, column).data;
+        const float* before = first > 0 ? out : plus;
+        multiplySlab(kernels,
+                     {m, std::min(kPackedColumns, n - column), depth, aPart, bPart, out + column,
+                      ldOut, before == nullptr ? nullptr : before + column, sums});
+    }
+};
+
+// Products whose sum is at most 2^24 whatever the numbers are.
+std::int64_t exactDepth(DType a, DType b)
+{
+    const auto largest = [](DType dtype) {
+        return std::max(-lowestInteger(dtype), highestInteger(dtype));
+    };
+    const std::int64_t depth = (std::int64_t{1} << 24) / (largest(a) * largest(b));
+    return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(depth)));
 }
 
 } // namespace
@@ -198,33 +260,10 @@ void checkSizes(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t ldO
 void dot(std::int64_t m, std::int64_t n, std::int64_t k, DotOperand a, DotOperand b, float* out,
          std::int64_t ldOut, const float* plus)
 {
-    checkSizes(m, n, k, ldOut);
-    PALLASCOPE_CHECK(a.dtype == DType::F32 || a.dtype == DType::BF16);
-    PALLASCOPE_CHECK(b.dtype == DType::F32 || b.dtype == DType::BF16);
-    if (m == 0 || n == 0) {
-        return;
-    }
-    if (k == 0) {
-        for (std::int64_t i = 0; i < m && plus != out; ++i) {
-            plus == nullptr ? std::fill_n(out + i * ldOut, n, 0.0F)
-                            : std::copy_n(plus + i * ldOut, n, out + i * ldOut);
-        }
-        return;
-    }
+    PALLASCOPE_CHECK(readByProducts(a.dtype) && readByProducts(b.dtype));
     const Kernels& kernels = activeKernels();
-    for (std::int64_t column = 0; column < n; column += kPackedColumns) {
-        for (std::int64_t depth = 0; depth < k; depth += kernels.maxDepth) {
-            DotOperand aPart = a;
-            DotOperand bPart = b;
-            aPart.data = viewFrom(a, 0, depth).data;
-            bPart.data = viewFrom(b, depth, column).data;
-            const float* before = depth > 0 ? out : plus;
-            multiplySlab(kernels,
-                         {m, std::min(kPackedColumns, n - column),
-                          std::min(kernels.maxDepth, k - depth), aPart, bPart, out + column, ldOut,
-                          before == nullptr ? nullptr : before + column});
-        }
-    }
+    const Product product{m, n, k, a, b, out, ldOut, plus, SumKind::F32};
+    product.multiply(kernels, kernels.maxDepth);
 }
 
 std::int64_t longestRun()
@@ -233,35 +272,22 @@ std::int64_t longestRun()
 }
 
 void dotInt32(std::int64_t m, std::int64_t n, std::int64_t k, DotOperand a, DotOperand b,
-              std::int32_t* out, std::int64_t ldOut, bool accumulate)
+              std::int32_t* out, std::int64_t ldOut, const std::int32_t* plus)
 {
-    checkSizes(m, n, k, ldOut);
-    PALLASCOPE_CHECK(a.dtype == DType::Int32 && b.dtype == DType::Int32);
-    for (std::int64_t i = 0; i < m && !accumulate; ++i) {
-        std::fill_n(out + i * ldOut, n, 0);
-    }
-    if (m == 0 || n == 0 || k == 0) {
-        return;
-    }
-    // Through unsigned numbers, whose overflow is defined.
-    const auto* left = static_cast<const std::int32_t*>(a.data);
-    const auto* right = static_cast<const std::int32_t*>(b.data);
-    const std::int64_t grain = std::max<std::int64_t>(1, kTaskProducts / (n * k));
-    parallelFor(m, grain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-            std::int32_t* row = out + i * ldOut;
-            for (std::int64_t l = 0; l < k; ++l) {
-                const auto factor =
-                    static_cast<std::uint32_t>(left[i * a.rowStride + l * a.columnStride]);
-                const std::int32_t* values = right + l * b.rowStride;
-                for (std::int64_t j = 0; j < n; ++j) {
-                    const auto value = static_cast<std::uint32_t>(values[j * b.columnStride]);
-                    row[j] = static_cast<std::int32_t>(static_cast<std::uint32_t>(row[j])
-                                                       + factor * value);
-                }
-            }
-        }
-    });
+    const bool wide = a.dtype == DType::Int32 && b.dtype == DType::Int32;
+    PALLASCOPE_CHECK(wide || (isNarrowWhole(a.dtype) && isNarrowWhole(b.dtype)));
+    const Kernels& kernels = activeKernels();
+    const Product product{m,
+                          n,
+                          k,
+                          a,
+                          b,
+                          reinterpret_cast<float*>(out),
+                          ldOut,
+                          reinterpret_cast<const float*>(plus),
+                          wide ? SumKind::Int32 : SumKind::WholeInF32};
+    product.multiply(kernels, wide ? kernels.maxDepth
+                                   : std::min(kernels.maxDepth, exactDepth(a.dtype, b.dtype)));
 }
 
 } // namespace pallascope::arith

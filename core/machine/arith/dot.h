@@ -1,4 +1,5 @@
-// Matrix products of the machine: f32 and bf16 summed in f32, and int32.
+// Matrix products of the machine: floats summed in f32, and whole numbers in int32. Operands are
+// read as they lie, and widened where they are multiplied.
 //
 // The bits of a result depend on the operands and on the level of instructions, never on the number
 // of threads: products of one element are added in the order of k, in runs of a fixed length.
@@ -11,6 +12,10 @@
 
 namespace pallascope::arith {
 
+// Dtypes that products read: all floats, and whole numbers of at most 8 bits.
+[[nodiscard]] bool readByProducts(DType dtype);
+[[nodiscard]] bool isNarrowWhole(DType dtype);
+
 // A matrix in memory. Strides count elements and may be anything, so a transposed or broadcast
 // operand needs no copy. Fastest where one of the two strides is 1.
 struct DotOperand
@@ -22,8 +27,8 @@ struct DotOperand
 };
 
 // out[m, n] = plus[m, n] + a[m, k] * b[k, n], out and plus in rows of ldOut elements. a and b are
-// F32 or BF16, each on its own. plus is out itself, apart from it, or null for nothing. out may not
-// overlap a and b. k = 0 is a sum of nothing.
+// of dtypes that products read, each on its own. plus is out itself, apart from it, or null for
+// nothing. out may not overlap a and b. k = 0 is a sum of nothing.
 void dot(std::int64_t m, std::int64_t n, std::int64_t k, DotOperand a, DotOperand b, float* out,
          std::int64_t ldOut, const float* plus);
 
@@ -31,9 +36,9 @@ void dot(std::int64_t m, std::int64_t n, std::int64_t k, DotOperand a, DotOperan
 // one after the other are.
 [[nodiscard]] std::int64_t longestRun();
 
-// out = (accumulate ? out : 0) + a * b for int32 operands; sums wrap around.
+// The same for two int32 operands, or two narrow whole numbers; sums wrap around.
 void dotInt32(std::int64_t m, std::int64_t n, std::int64_t k, DotOperand a, DotOperand b,
-              std::int32_t* out, std::int64_t ldOut, bool accumulate);
+              std::int32_t* out, std::int64_t ldOut, const std::int32_t* plus);
 
 // x86-64-v2 (SSE4.2), v3 (AVX2, FMA) and v4 (AVX-512). The best that the CPU has is the default;
 // setting it is for tests and benches. V2 multiplies and adds with two roundings, V3 and V4 fuse.

@@ -9,13 +9,49 @@
 
 namespace pallascope::arith {
 
-// A matrix in memory, f32 or bf16, with strides in elements.
+enum class ElementKind : std::uint8_t
+{
+    Bits32, // f32, or int32: read as they are
+    Bf16,
+    Whole,  // whole numbers of at most 8 bits, one byte each
+    Float8, // of at most 8 bits, one byte each
+    Float16 // of two bytes
+};
+
+// A float of at most 8 bits: how its fields become those of an f16, sign first, and its value that
+// of the f16 times a power of two.
+struct FloatCode
+{
+    std::uint16_t up;   // bits that the code moves up, its sign to the top
+    std::uint16_t down; // and back, the sign filling up what is left behind
+    std::uint16_t mask; // of the fields then
+    std::uint32_t nanMask,
+        nanBits; // the bits of the f16's f32 where the code is NaN and that is not
+    float scale;
+};
+
+// How the elements of a matrix are read.
+struct ElementCode
+{
+    ElementKind kind;
+    std::uint32_t wholeMask, wholeSign; // of its code; an unsigned one has no sign
+    FloatCode floats;
+};
+
+// A matrix in memory, with strides in elements.
 struct MatrixView
 {
     const void* data;
-    bool isBf16;
+    const ElementCode* code;
     std::int64_t rowStride;
     std::int64_t columnStride;
+};
+
+enum class SumKind : std::uint8_t
+{
+    F32,
+    WholeInF32, // stored as int32. No sum of |a| * |b| may be above 2^24: up to there it is exact
+    Int32       // a and b too
 };
 
 // Memory that a later product reads: `rows` rows of `bytes` bytes, `pitch` bytes apart.
@@ -28,18 +64,20 @@ struct Ahead
 };
 
 // A strip of whole rows of the output: plus (null: nothing) + a[rows, depth] * b[depth, columns], b
-// packed by packColumns. depth is at most Kernels::maxDepth. plus lies in rows like out, and may be
-// out.
+// packed by packColumns or in rows. depth is at most Kernels::maxDepth. plus lies in rows like out,
+// and may be out.
 struct Strip
 {
     MatrixView a;
-    const float* packedB;
+    const float* b;
+    std::int64_t bPitch; // 0: packed; else 32-bit elements in rows so far apart, for whole tiles
     std::int64_t rows;
     std::int64_t columns;
     std::int64_t depth;
     float* out;
     std::int64_t outStride;
     const float* plus;
+    SumKind sums;
     const Ahead* ahead; // this many, fetched into the caches meanwhile
     std::int64_t aheadCount;
 };

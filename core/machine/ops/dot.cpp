@@ -6,14 +6,31 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace pallascope::machine::ops {
 
 namespace {
 
-// A dot operand as batch x outer x contracting, by strides on its row-major array, when its free
-// and contracting axes each collapse to one stride; else it is transposed into that order first.
+using Axes = std::vector<std::int32_t>;
+
+// Several axes of an array as one: its extent, and its stride where all of them lie in one.
+struct JoinedAxis
+{
+    std::int64_t extent = 1, stride = 0;
+    bool hasStride = true;
+
+    void join(Extent inner, std::int64_t innerStride)
+    {
+        hasStride = hasStride && (extent == 1 || inner == 1 || stride == inner * innerStride);
+        stride = inner != 1 || stride == 0 ? innerStride : stride;
+        extent *= inner;
+    }
+};
+
+// A dot operand as batch x outer x contracting, by strides on its row-major array, when its batch,
+// free and contracting axes each join to one; else it is transposed into that order first.
 struct Matrix
 {
     const std::byte* data = nullptr;
@@ -22,52 +39,66 @@ struct Matrix
     RuntimeValue holder; // keeps a transposed copy alive
 };
 
-std::int64_t product(const Shape& shape, const std::vector<std::int32_t>& axes)
+bool isAmong(std::int32_t axis, const Axes& axes)
 {
-    std::int64_t elements = 1;
-    for (const std::int32_t axis : axes) {
-        elements *= shape[static_cast<std::size_t>(axis)];
-    }
-    return elements;
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
-Matrix arrange(const RuntimeValue& value, const std::vector<std::int32_t>& batch,
-               const std::vector<std::int32_t>& contracting)
+// Calls a function with each axis that is neither of the two, in their order.
+template<class Function>
+void forEachFree(const Shape& shape, const Axes& batch, const Axes& contracting,
+                 const Function& function)
 {
-    std::vector<std::int32_t> free;
-    for (std::size_t axis = 0; axis < value.shape.rank(); ++axis) {
-        const auto here = static_cast<std::int32_t>(axis);
-        if (std::count(batch.begin(), batch.end(), here) == 0
-            && std::count(contracting.begin(), contracting.end(), here) == 0) {
-            free.push_back(here);
+    for (std::int32_t axis = 0; axis < static_cast<std::int32_t>(shape.rank()); ++axis) {
+        if (!isAmong(axis, batch) && !isAmong(axis, contracting)) {
+            function(axis);
         }
     }
-    Matrix matrix{.batch = product(value.shape, batch),
-                  .outer = product(value.shape, free),
-                  .inner = product(value.shape, contracting)};
-    const auto strides = value.pitch == 0 ? rowMajorStrides(value.shape) : Extents{value.pitch, 1};
-    if (batch.empty() && free.size() <= 1 && contracting.size() == 1) {
-        matrix.data = value.data.get();
-        matrix.outerStride =
-            free.empty() ? matrix.inner : strides[static_cast<std::size_t>(free[0])];
-        matrix.innerStride = strides[static_cast<std::size_t>(contracting[0])];
-        return matrix;
-    }
-    std::vector<std::int32_t> order = batch;
-    order.insert(order.end(), free.begin(), free.end());
+}
+
+void transposeInto(Matrix& matrix, const RuntimeValue& value, const Axes& batch,
+                   const Axes& contracting)
+{
+    Axes order = batch;
+    forEachFree(value.shape, batch, contracting, [&](std::int32_t axis) { order.push_back(axis); });
     order.insert(order.end(), contracting.begin(), contracting.end());
     matrix.holder = transposed(value, order);
     matrix.data = matrix.holder.data.get();
     matrix.innerStride = 1;
     matrix.outerStride = matrix.inner;
     matrix.batchStride = matrix.inner * matrix.outer;
+}
+
+Matrix arrange(const RuntimeValue& value, const Axes& batch, const Axes& contracting)
+{
+    const Extents strides =
+        value.pitch == 0 ? rowMajorStrides(value.shape) : Extents{value.pitch, 1};
+    JoinedAxis batches, outer, inner;
+    const auto joinTo = [&](JoinedAxis& joined) {
+        return [&](std::int32_t axis) {
+            const auto at = static_cast<std::size_t>(axis);
+            joined.join(value.shape[at], strides[at]);
+        };
+    };
+    std::for_each(batch.begin(), batch.end(), joinTo(batches));
+    std::for_each(contracting.begin(), contracting.end(), joinTo(inner));
+    forEachFree(value.shape, batch, contracting, joinTo(outer));
+    Matrix matrix{.data = value.data.get(),
+                  .batch = batches.extent,
+                  .outer = outer.extent,
+                  .inner = inner.extent,
+                  .batchStride = batches.stride,
+                  .outerStride = outer.stride,
+                  .innerStride = inner.stride};
+    if (!batches.hasStride || !outer.hasStride || !inner.hasStride) {
+        transposeInto(matrix, value, batch, contracting);
+    }
     return matrix;
 }
 
 // Rows of an operand that hold an undefined element: their products are undefined.
-std::vector<std::uint8_t> undefinedRows(const RuntimeValue& value,
-                                        const std::vector<std::int32_t>& batch,
-                                        const std::vector<std::int32_t>& contracting)
+std::vector<std::uint8_t> undefinedRows(const RuntimeValue& value, const Axes& batch,
+                                        const Axes& contracting)
 {
     RuntimeValue mask{.dtype = DType::Bool, .shape = value.shape};
     mask.data = value.shadow.expanded(value.elements());
@@ -76,12 +107,14 @@ std::vector<std::uint8_t> undefinedRows(const RuntimeValue& value,
     for (std::int64_t b = 0; b < matrix.batch; ++b) {
         for (std::int64_t o = 0; o < matrix.outer; ++o) {
             const std::byte* row = matrix.data + b * matrix.batchStride + o * matrix.outerStride;
-            for (std::int64_t k = 0; k < matrix.inner; ++k) {
-                if (row[k * matrix.innerStride] == std::byte{0}) {
-                    rows[static_cast<std::size_t>(b * matrix.outer + o)] = 1;
-                    break;
-                }
+            const std::int64_t stride = matrix.innerStride;
+            bool undefined =
+                stride == 1
+                && std::memchr(row, 0, static_cast<std::size_t>(matrix.inner)) != nullptr;
+            for (std::int64_t k = 0; k < matrix.inner && stride != 1 && !undefined; ++k) {
+                undefined = row[k * stride] == std::byte{0};
             }
+            rows[static_cast<std::size_t>(b * matrix.outer + o)] = undefined ? 1 : 0;
         }
     }
     return rows;
@@ -109,51 +142,83 @@ Shadow dotShadow(const ir::DotParams& dimensions, const RuntimeValue& lhs, const
     return Shadow::fromMask(std::move(mask), batch * m * n);
 }
 
-// A dot operand in a dtype that the products take: f32 or bf16, or 32 bits of whole numbers. They
-// read it from memory, a scalar too.
-RuntimeValue widened(const RuntimeValue& value, bool integers)
+// An operand in a dtype that the products read: mostly as it is. They read it from memory, a scalar
+// too.
+class Factor
 {
-    RuntimeValue wide = integers                     ? converted(value, DType::Int32)
-                        : value.dtype == DType::BF16 ? value
-                                                     : converted(value, DType::F32);
-    if (wide.isScalar()) {
-        wide.data = allocateBytes(dtypeBytes(wide.dtype));
-        writeElement(wide.dtype, wide.data.get(), 0, wide.scalar);
+public:
+    Factor(const RuntimeValue& value, DType dtype)
+        : m_value(&value)
+    {
+        if (value.dtype != dtype || value.isScalar()) {
+            m_made = converted(value.dense(), dtype);
+            m_value = &m_made;
+        }
+        if (value.isScalar()) {
+            m_made.data = allocateBytes(dtypeBytes(dtype));
+            writeElement(dtype, m_made.data.get(), 0, m_made.scalar);
+        }
     }
-    return wide;
-}
+
+    Factor(const Factor&) = delete;
+    Factor& operator=(const Factor&) = delete;
+    Factor(Factor&&) = delete;
+    Factor& operator=(Factor&&) = delete;
+    ~Factor() = default;
+
+    const RuntimeValue* operator->() const { return m_value; }
+
+    const RuntimeValue& operator*() const { return *m_value; }
+
+private:
+    RuntimeValue m_made;
+    const RuntimeValue* m_value;
+};
 
 // What is multiplied, made ready.
 struct Factors
 {
     const ir::DotParams& dimensions;
-    bool integers;
-    RuntimeValue lhs, rhs;
+    bool integers, narrow; // whole numbers on both sides, of at most 8 bits on both
+    Factor lhs, rhs;
     Matrix a, b;
 
     explicit Factors(const Call& call)
         : dimensions(call.params<ir::DotParams>())
         , integers(!isFloat(call.operand(0).dtype) && !isFloat(call.operand(1).dtype))
-        , lhs(widened(call.operand(0), integers))
-        , rhs(widened(call.operand(1), integers))
-        , a(arrange(lhs, dimensions.lhsBatch, dimensions.lhsContracting))
-        , b(arrange(rhs, dimensions.rhsBatch, dimensions.rhsContracting))
+        , narrow(arith::isNarrowWhole(call.operand(0).dtype)
+                 && arith::isNarrowWhole(call.operand(1).dtype))
+        , lhs(call.operand(0), multipliedAs(call.operand(0).dtype))
+        , rhs(call.operand(1), multipliedAs(call.operand(1).dtype))
+        , a(arrange(*lhs, dimensions.lhsBatch, dimensions.lhsContracting))
+        , b(arrange(*rhs, dimensions.rhsBatch, dimensions.rhsContracting))
     {
         PALLASCOPE_CHECK(a.inner == b.inner && a.batch == b.batch);
     }
+
+    [[nodiscard]] DType multipliedAs(DType dtype) const
+    {
+        return integers ? (narrow ? dtype : DType::Int32)
+                        : (arith::readByProducts(dtype) ? dtype : DType::F32);
+    }
+
+    [[nodiscard]] DType sumType() const { return integers ? DType::Int32 : DType::F32; }
 
     // out = plus + the product; plus is out, apart from it, or null for nothing.
     void multiply(std::byte* out, const std::byte* plus) const
     {
         for (std::int64_t batch = 0; batch < a.batch; ++batch) {
-            const arith::DotOperand left{a.data + batch * a.batchStride * dtypeBytes(lhs.dtype),
-                                         lhs.dtype, a.outerStride, a.innerStride};
-            const arith::DotOperand right{b.data + batch * b.batchStride * dtypeBytes(rhs.dtype),
-                                          rhs.dtype, b.innerStride, b.outerStride};
+            const arith::DotOperand left{a.data + batch * a.batchStride * dtypeBytes(lhs->dtype),
+                                         lhs->dtype, a.outerStride, a.innerStride};
+            const arith::DotOperand right{b.data + batch * b.batchStride * dtypeBytes(rhs->dtype),
+                                          rhs->dtype, b.innerStride, b.outerStride};
             const std::int64_t first = batch * a.outer * b.outer * 4;
             if (integers) {
                 arith::dotInt32(a.outer, b.outer, a.inner, left, right,
-                                reinterpret_cast<std::int32_t*>(out + first), b.outer, false);
+                                reinterpret_cast<std::int32_t*>(out + first), b.outer,
+                                plus == nullptr
+                                    ? nullptr
+                                    : reinterpret_cast<const std::int32_t*>(plus + first));
             } else {
                 arith::dot(a.outer, b.outer, a.inner, left, right,
                            reinterpret_cast<float*>(out + first), b.outer,
@@ -168,22 +233,18 @@ struct Factors
 Shape productShape(const Factors& factors)
 {
     const ir::DotParams& dimensions = factors.dimensions;
-    std::vector<Extent> extents;
+    Extents extents;
     for (const std::int32_t axis : dimensions.lhsBatch) {
-        extents.push_back(factors.lhs.shape[static_cast<std::size_t>(axis)]);
+        extents.push_back(factors.lhs->shape[static_cast<std::size_t>(axis)]);
     }
-    const auto appendFree = [&](const Shape& shape, const auto& batch, const auto& contracting) {
-        for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
-            const auto here = static_cast<std::int32_t>(axis);
-            if (std::count(batch.begin(), batch.end(), here) == 0
-                && std::count(contracting.begin(), contracting.end(), here) == 0) {
-                extents.push_back(shape[axis]);
-            }
-        }
+    const auto append = [&](const Shape& shape) {
+        return [&](std::int32_t axis) { extents.push_back(shape[static_cast<std::size_t>(axis)]); };
     };
-    appendFree(factors.lhs.shape, dimensions.lhsBatch, dimensions.lhsContracting);
-    appendFree(factors.rhs.shape, dimensions.rhsBatch, dimensions.rhsContracting);
-    return Shape(extents);
+    forEachFree(factors.lhs->shape, dimensions.lhsBatch, dimensions.lhsContracting,
+                append(factors.lhs->shape));
+    forEachFree(factors.rhs->shape, dimensions.rhsBatch, dimensions.rhsContracting,
+                append(factors.rhs->shape));
+    return Shape(std::move(extents));
 }
 
 } // namespace
@@ -191,16 +252,16 @@ Shape productShape(const Factors& factors)
 RuntimeValue dot(const Call& call)
 {
     const Factors factors(call);
-    RuntimeValue sum =
-        RuntimeValue::arrayOf(factors.integers ? DType::Int32 : DType::F32, productShape(factors));
+    RuntimeValue sum = RuntimeValue::arrayOf(factors.sumType(), productShape(factors));
     std::byte scalar[4];
     factors.multiply(sum.isScalar() ? scalar : sum.data.get(), nullptr);
     if (sum.isScalar()) {
         sum.scalar = readElement(sum.dtype, scalar, 0);
     }
-    sum.shadow = dotShadow(factors.dimensions, factors.lhs, factors.rhs, factors.a.batch,
+    sum.shadow = dotShadow(factors.dimensions, *factors.lhs, *factors.rhs, factors.a.batch,
                            factors.a.outer, factors.b.outer);
-    return converted(sum, factors.dimensions.dtype);
+    const DType wanted = factors.dimensions.dtype;
+    return sum.dtype == wanted ? std::move(sum) : converted(sum, wanted);
 }
 
 bool addProduct(const Call& product, RuntimeValue& addend, bool dies, RuntimeValue& sum)
@@ -211,12 +272,13 @@ bool addProduct(const Call& product, RuntimeValue& addend, bool dies, RuntimeVal
     }
     const arith::Subnormals subnormals(true);
     const Factors factors(product);
-    if (factors.integers || factors.a.inner > arith::longestRun()) {
+    if (addend.dtype != factors.sumType()
+        || (!factors.integers && factors.a.inner > arith::longestRun())) {
         return false;
     }
     RuntimeValue made = dies && addend.data.use_count() == 1
                             ? std::move(addend)
-                            : RuntimeValue::arrayOf(DType::F32, addend.shape);
+                            : RuntimeValue::arrayOf(addend.dtype, addend.shape);
     factors.multiply(made.data.get(), addend.data ? addend.data.get() : made.data.get());
     sum = std::move(made);
     return true;

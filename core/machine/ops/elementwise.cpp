@@ -5,6 +5,7 @@
 #include "core/machine/ops/lanes.h"
 #include "core/machine/ops/ops.h"
 #include "core/machine/ops/rules_arithmetic.h"
+#include "core/machine/ops/rules_bits.h"
 #include "core/machine/ops/rules_transcendental.h"
 
 #include <algorithm>
@@ -59,10 +60,10 @@ void loop(const RuleSetup& setup, const void* const* in, void* out, std::int64_t
     using Result = typename Stored<decltype(rule(T{}, Ts{}...))>::Type;
     auto* to = static_cast<Result*>(out);
     const auto* a = lanes<T>(in[0]);
-    if constexpr (requires { F::all(a, to, count); }) {
-        F::all(a, to, count);
-    } else if constexpr (requires { F::all(a, a, to, count); }) {
-        F::all(a, lanes<T>(in[1]), to, count);
+    if constexpr (requires { rule.all(a, to, count); }) {
+        rule.all(a, to, count);
+    } else if constexpr (requires { rule.all(a, a, to, count); }) {
+        rule.all(a, lanes<T>(in[1]), to, count);
     } else {
         // The result lies apart from the operands, or element on element in place of one of them.
 #pragma GCC ivdep

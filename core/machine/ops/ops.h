@@ -77,7 +77,7 @@ struct Call
 [[nodiscard]] RuntimeValue iota(const Call& call);
 [[nodiscard]] RuntimeValue iota2x32(const Call& call);
 [[nodiscard]] RuntimeValue dot(const Call& call);
-// addend + product in one pass, for an f32 array and a product of its shape that is f32 as well;
+// addend + product in one pass, for an array of f32 or int32 and a product of its shape and dtype;
 // with the bits of the two one after the other. `dies`: the addend's storage may be taken. False,
 // and nothing done, where something is undefined or the bits would differ.
 [[nodiscard]] bool addProduct(const Call& product, RuntimeValue& addend, bool dies,

@@ -3,6 +3,7 @@
 #include "core/machine/ops/lanes.h"
 #include "core/machine/ops/ops.h"
 #include "core/machine/ops/rules_arithmetic.h"
+#include "core/machine/ops/rules_bits.h"
 
 #include <algorithm>
 #include <array>
