@@ -145,6 +145,29 @@ TEST(NeededValues, areCarriedThroughAWhileThatDoesNotReadThem)
     }
 }
 
+// The body stores to the table, and the map of blocks loads an entry of it that nothing uses.
+TEST(NeededValues, areThoseThatAnIndexMapLoadsForNothing)
+{
+    const ir::Program program = mustTrace(pl::kernel(
+        "idle", {pl::in("x", kF32, {16, 128}), pl::out("out", kF32, {16, 128})},
+        [](pl::Ref x, pl::Ref out) {
+            pl::runScoped(
+                {{"table", kInt, {8}, ir::MemorySpace::Smem}}, [&](const std::vector<pl::Ref>& refs) {
+                    refs[0][0] = pl::full({}, 1, kInt);
+                    const pl::BlockSpec rows = pl::block({8, 128}, [&](auto i) {
+                        (void)refs[0][0].load();
+                        return pl::at(i * 1, 0); // a map that looks nothing up loads nothing
+                    });
+                    pl::emitPipeline({.grid = {2}, .in = {rows}, .out = {rows}},
+                                     [](pl::Ref a, pl::Ref b) { b[pl::all] = a[pl::all]; })(x, out);
+                    return std::vector<pl::Value>{};
+                });
+        }));
+    const std::vector<Array> inputs{makeArray(kF32, {16, 128})};
+    EXPECT_EQ(findingsText(mustRun(program, inputs)), "");
+    EXPECT_EQ(findingsText(mustRun(program, inputs, machine::ValueMode::Needed)), "");
+}
+
 TEST(NeededValues, areCarriedThroughALoopThatOnlyWritesThem)
 {
     const auto body = [](const std::vector<pl::Ref>& refs) {
