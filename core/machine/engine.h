@@ -374,6 +374,7 @@ private:
                            std::int32_t slot, bool out);
     void fillSlot(PipelineFrame& frame, std::size_t operand, std::int64_t block, std::int32_t slot);
     void waitFor(const PipelineOperand& operand, std::int32_t slot, bool out, std::int32_t row);
+    void stopWaiting(const PipelineOperand& operand, bool out, std::int32_t row);
     void checkOverlap(const PipelineOperand& operand, std::int64_t block, std::int32_t slot,
                       bool out, std::int32_t copy, std::int32_t row);
 

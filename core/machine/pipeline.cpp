@@ -230,7 +230,8 @@ void Engine::waitIn(PipelineFrame& frame)
             continue;
         }
         const std::int32_t slot = operand.slotOf(operand.waitIn);
-        if (operand.inCopyOfSlot[static_cast<std::size_t>(slot)].row < 0) {
+        if (operand.inCopyOfSlot[static_cast<std::size_t>(slot)].row < 0 && facts.prefetched > 0
+            && !facts.countsWaits) {
             // 0.11: counts steps where it should count waits
             fail(userError(m_program.where(operand.plan->spec->location) + ": deadlock at step "
                            + std::to_string(s) + ": it waits for a copy " + "of "

@@ -192,7 +192,9 @@ void Engine::waitFor(const PipelineOperand& operand, std::int32_t slot, bool out
     const auto [copy, landed, block] =
         (out ? operand.outCopyOfSlot : operand.inCopyOfSlot)[static_cast<std::size_t>(slot)];
     if (copy < 0) { // the run ends
-        PALLASCOPE_CHECK(m_error.has_value() || m_state.stopped);
+        if (!m_error && !m_state.stopped) {
+            stopWaiting(operand, out, row);
+        }
         return;
     }
     const Picoseconds end = std::max(m_agent->time, landed);
@@ -206,6 +208,23 @@ void Engine::waitFor(const PipelineOperand& operand, std::int32_t slot, bool out
     }
     const std::int32_t near = operand.firstSlot + slot, far = operand.array.buffer;
     m_state.races.await(m_agent->id, {copy, out ? near : far, out ? far : near});
+}
+
+// An index map that yields something else than before asks for a wait where no copy was started.
+void Engine::stopWaiting(const PipelineOperand& operand, bool out, std::int32_t row)
+{
+    const ir::BlockSpec& spec = *operand.plan->spec;
+    stop({"deadlock",
+          trace::FindingClass::Structural,
+          m_recorder.agentName(m_agent->id) + " waits for a copy of " + spec.name
+              + (out ? " back to its array" : " into its slot")
+              + ", which nothing started: its index map yields another block than when copies were "
+                "started, because what it loads is changed meanwhile.",
+          spec.name,
+          row,
+          {},
+          m_recorder.sourceLine(m_program, spec.location),
+          1});
 }
 
 // Points the block ref at this step's slot; an output block that is new starts undefined.
@@ -235,7 +254,7 @@ void Engine::bindBlock(PipelineFrame& frame, std::size_t index)
     if (changed || (frame.params->noPipelining && !out)) {
         visit(frame, index, block, slot);
     }
-    m_recorder.continueVisit(operand.traceOperand, frame.row);
+    m_recorder.continueVisit(operand.traceOperand, frame.row, block, slot);
     if (out && !facts.isIndirect()) {
         operand.lastVisitOfBlock[static_cast<std::size_t>(block)] = frame.row;
     }
@@ -247,9 +266,10 @@ void Engine::visit(PipelineFrame& frame, std::size_t index, std::int64_t block, 
     const bool in = operand.plan->facts.inCount > 0;
     std::int32_t brought = trace::kNone;
     if (in) {
+        // The map may say something else by now, or have asked for no wait.
         const SlotCopy& copy = operand.inCopyOfSlot[static_cast<std::size_t>(slot)];
-        brought = copy.row;
-        if (brought != trace::kNone) { // the map may say something else by now
+        if (copy.row >= 0 && copy.end <= m_agent->time) {
+            brought = copy.row;
             block = copy.block;
         }
     }
