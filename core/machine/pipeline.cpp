@@ -321,6 +321,9 @@ void Engine::endStep(PipelineFrame& frame)
     for (std::size_t i = 0; i < frame.operands.size(); ++i) {
         frame.operands[i].waitIn += actionsAt(frame, i).advanceIn ? 1 : 0;
     }
+    if (m_state.stopped) { // an index map that changes left its array: the step stays open
+        return;
+    }
     m_recorder.endStep(frame.row, m_agent->time);
     ++frame.step;
     if (frame.step < frame.steps) {
