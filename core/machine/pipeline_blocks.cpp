@@ -183,6 +183,7 @@ void Engine::fillSlot(PipelineFrame& frame, std::size_t index, std::int64_t bloc
         reportOutside(frame, *operand.plan, block, false);
     }
     if (operand.contents) {
+        land(m_agent->time); // copies to its array that have ended by now are in the block
         buffer(operand.firstSlot + slot) = cutBlock(*operand.plan, operand.array, block);
     }
 }

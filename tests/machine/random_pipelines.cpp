@@ -140,7 +140,7 @@ void RandomWriter::takeBuffers(pl::BlockSpec& spec, const pl::Grid& grid, bool i
     if (!isOutput && emits && !isGathered && spec.buffers > 1 && m_chance.oneIn(3)) {
         spec.lookahead = true;
     }
-    if (!isOutput && emits && !isGathered && grid.schedule != "0.10" && m_chance.oneIn(6)) {
+    if (!isOutput && emits && !isGathered && grid.schedule != "0.10" && m_chance.oneIn(3)) {
         spec.prefetched = static_cast<std::int32_t>(m_chance.from(1, spec.buffers));
     }
 }
@@ -197,6 +197,10 @@ void RandomWriter::pipeline()
     const bool none = m_scope.arrays.empty() && m_scope.lists.empty() && m_scope.stacks.empty();
     if (none || m_scope.pipelines >= kDeepest) {
         return;
+    }
+    if (m_chance.oneIn(3)) {
+        copyTable();
+        storeBlock();
     }
     const bool emits = m_scope.depth > 0 || m_chance.oneIn(2);
     pl::Grid grid;

@@ -402,15 +402,14 @@ void RandomWriter::copy()
 
 void RandomWriter::copyTable()
 {
-    if (m_scope.tables.empty() || m_scope.lists.empty()) {
+    std::vector<pl::Ref> all = m_scope.tables;
+    all.insert(all.end(), m_scope.lists.begin(), m_scope.lists.end());
+    if (all.size() < 2 || m_scope.lists.empty()) {
         return;
     }
-    const pl::Ref table = m_chance.pick(m_scope.tables);
-    const pl::Ref list = m_chance.pick(m_scope.lists);
-    if (m_chance.oneIn(2)) {
-        copy(list, table);
-    } else {
-        copy(table, list);
+    const pl::Ref from = m_chance.pick(all), to = m_chance.pick(all);
+    if (from.id() != to.id() && !(isNear(from) && isNear(to))) {
+        copy(from, to);
     }
 }
 
@@ -422,7 +421,11 @@ void RandomWriter::copy(const pl::Ref& from, const pl::Ref& to)
     constexpr std::int64_t kNever = 20;
     const pl::Ref semaphore = m_chance.pick(m_scope.dmas);
     pl::dmaStart(from, to, semaphore);
-    if (m_chance.oneIn(3)) {
+    if (m_chance.oneIn(4)) { // it may have landed before anybody waits for it
+        constexpr int kLong = 2000;
+        pl::delay(pl::full({}, kLong, kInt));
+    }
+    if (m_chance.oneIn(2)) {
         m_pending.push_back({to, semaphore});
     } else if (!m_chance.oneIn(kNever)) {
         pl::dmaWait(to, semaphore);
