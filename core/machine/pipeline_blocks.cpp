@@ -93,10 +93,44 @@ std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std:
                       map.yielded(pointAt(first), around, m_mapScratch), first);
         block = 0;
     }
+    if (!isBefore && !m_state.stopped) {
+        checkCut(frame, frame.operands[operand], block);
+    }
     if (!frame.isLiveAt(operand)) { // what a body stores shows at the next look
         looked = {step, block};
     }
     return block;
+}
+
+// An array that is itself a block, in the memory of the array around it, ends where that one does:
+// what lies behind is no memory of either.
+void Engine::checkCut(const PipelineFrame& frame, const PipelineOperand& operand,
+                      std::int64_t block)
+{
+    const OperandPlan& plan = *operand.plan;
+    if (operand.array.whole || !operand.array.recasts.empty()
+        || operand.array.view.shape == plan.array) {
+        return;
+    }
+    const Shape& extents = operand.array.view.shape;
+    const Reach reach = plan.reach(block);
+    for (std::size_t axis = 0; axis < extents.rank(); ++axis) {
+        if (reach.stop[axis] <= extents[axis]) {
+            continue;
+        }
+        stop({"out_of_bounds",
+              trace::FindingClass::Structural,
+              plan.blockName(block) + " reaches elements up to "
+                  + std::to_string(reach.stop[axis] - 1) + " on axis " + std::to_string(axis)
+                  + " of a block that has " + std::to_string(extents[axis])
+                  + " in the array around it: the run stops there.",
+              plan.spec->name,
+              rowOf(frame),
+              {},
+              m_recorder.sourceLine(m_program, plan.spec->location),
+              1});
+        return;
+    }
 }
 
 std::int32_t Engine::startCopy(PipelineFrame& frame, std::size_t index, std::int64_t block,

@@ -163,7 +163,8 @@ TEST(NeededValues, areThoseThatAnIndexMapLoadsForNothing)
         "idle", {pl::in("x", kF32, {16, 128}), pl::out("out", kF32, {16, 128})},
         [](pl::Ref x, pl::Ref out) {
             pl::runScoped(
-                {{"table", kInt, {8}, ir::MemorySpace::Smem}}, [&](const std::vector<pl::Ref>& refs) {
+                {{"table", kInt, {8}, ir::MemorySpace::Smem}},
+                [&](const std::vector<pl::Ref>& refs) {
                     refs[0][0] = pl::full({}, 1, kInt);
                     const pl::BlockSpec rows = pl::block({8, 128}, [&](auto i) {
                         (void)refs[0][0].load();
@@ -190,22 +191,21 @@ TEST(NeededValues, areInABlockThatIsFilledBehindACopy)
             pl::BlockSpec numbers = pl::block({8}, zero);
             numbers.space = ir::MemorySpace::Smem;
             numbers.prefetched = 1;
-            pl::runScoped(
-                {{"idle", kF32, {8, 128}}, pl::dmaSemaphores("sem")},
-                [&](const std::vector<pl::Ref>& refs) {
-                    pl::dmaStart(list, copied, refs[1]);
-                    passTime(refs[0]);
-                    pl::emitPipeline(
-                        {.grid = {1},
-                         .in = {numbers},
-                         .out = {pl::block({8, 128}, [](auto) { return pl::at(0, 0); })}},
-                        [](pl::Ref read, pl::Ref held) {
-                            held[pl::all] = 0;
-                            pl::when(read[7].load() > 3, [&] { held[pl::all] = 1; });
-                        })(copied, out);
-                    pl::dmaWait(copied, refs[1]);
-                    return std::vector<pl::Value>{};
-                });
+            pl::runScoped({{"idle", kF32, {8, 128}}, pl::dmaSemaphores("sem")},
+                          [&](const std::vector<pl::Ref>& refs) {
+                              pl::dmaStart(list, copied, refs[1]);
+                              passTime(refs[0]);
+                              pl::emitPipeline(
+                                  {.grid = {1},
+                                   .in = {numbers},
+                                   .out = {pl::block({8, 128}, [](auto) { return pl::at(0, 0); })}},
+                                  [](pl::Ref read, pl::Ref held) {
+                                      held[pl::all] = 0;
+                                      pl::when(read[7].load() > 3, [&] { held[pl::all] = 1; });
+                                  })(copied, out);
+                              pl::dmaWait(copied, refs[1]);
+                              return std::vector<pl::Value>{};
+                          });
         }));
     expectSameWithNeeded(program, {counting(kInt, {8})});
 }

@@ -124,9 +124,9 @@ pl::BlockSpec RandomWriter::gatheredSpec(const pl::Ref& array)
 
 void RandomWriter::takeBuffers(pl::BlockSpec& spec, const pl::Grid& grid, bool isOutput, bool emits)
 {
-    const bool isGathered = std::any_of(
-        spec.block.begin(), spec.block.end(),
-        [](const ir::BlockDim& dim) { return dim.kind == ir::BlockKind::Indirect; });
+    const bool isGathered =
+        std::any_of(spec.block.begin(), spec.block.end(),
+                    [](const ir::BlockDim& dim) { return dim.kind == ir::BlockKind::Indirect; });
     const bool isNewest = grid.schedule == "0.12";
     spec.buffers = static_cast<std::int32_t>(m_chance.from(1, emits && !isGathered ? 3 : 2));
     if (isOutput && !isNewest) {
@@ -158,10 +158,10 @@ RandomWriter::Operand RandomWriter::operand(const pl::Grid& grid, bool isOutput,
         operand.spec.space = ir::MemorySpace::Smem;
     } else if (shape.rank() == 3) {
         const Extent layers = shape[0];
-        operand.spec = pl::block({pl::squeezed(), kRows, kColumns},
-                                 mapOf([this, layers](const Values& point) {
-                                     return pl::at(blockIndex(point, layers), 0, 0);
-                                 }));
+        operand.spec =
+            pl::block({pl::squeezed(), kRows, kColumns}, mapOf([this, layers](const Values& point) {
+                          return pl::at(blockIndex(point, layers), 0, 0);
+                      }));
     } else {
         operand.spec = rowsSpec(ref, emits);
         const bool isGathered = operand.spec.block[0].kind == ir::BlockKind::Indirect;

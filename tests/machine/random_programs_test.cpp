@@ -89,7 +89,8 @@ TEST(RandomPrograms, doTheSameWithAllValuesAsWithThoseNeeded)
             found = error.what();
         }
         EXPECT_EQ(found, "") << "seed " << seed
-                             << (count == 1 ? "\n" + ir::printText(randomProgram(seed).program) : "");
+                             << (count == 1 ? "\n" + ir::printText(randomProgram(seed).program)
+                                            : "");
     }
     RecordProperty("events", std::to_string(tally.events));
     std::string kinds;

@@ -74,8 +74,7 @@ void RandomWriter::fusion()
             m_scope.isFusion = true;
             for (const pl::Ref& list : m_scope.lists) {
                 const pl::Value entries = list[pl::all].load();
-                m_scope.numbers.push_back(
-                    pl::reduce(ir::OpCode::ReduceMax, entries, {0}) % 4);
+                m_scope.numbers.push_back(pl::reduce(ir::OpCode::ReduceMax, entries, {0}) % 4);
                 if (m_chance.oneIn(2)) {
                     const auto bound = static_cast<int>(kEntries);
                     list[pl::all] = ((entries * 3 + number()) % bound + bound) % bound;

@@ -219,8 +219,8 @@ void RandomWriter::chooseNumbers()
     keep(pl::cond(which, one, one));
 }
 
-// What a round of a loop hands on, after the first `from`: the carried values in another order, with
-// new ones among them.
+// What a round of a loop hands on, after the first `from`: the carried values in another order,
+// with new ones among them.
 Values RandomWriter::carriedOn(const Values& carried, std::size_t from)
 {
     Values next(carried.begin(), carried.begin() + static_cast<std::ptrdiff_t>(from));
@@ -337,7 +337,8 @@ void RandomWriter::view()
     if (m_chance.oneIn(2)) {
         m_scope.blocks.push_back(block.bitcast(block.dtype() == kInt ? kF32 : kInt));
     } else if (block.shape()[0] > kRows) {
-        m_scope.blocks.push_back(block.at({pl::ds(start(block.shape()[0], kRows), kRows), pl::all}));
+        m_scope.blocks.push_back(
+            block.at({pl::ds(start(block.shape()[0], kRows), kRows), pl::all}));
     }
 }
 

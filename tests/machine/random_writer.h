@@ -1,5 +1,5 @@
-// Writes random statements into the kernel that is traced. Every choice is made in an order that the
-// language says, so that a seed means one program with every compiler.
+// Writes random statements into the kernel that is traced. Every choice is made in an order that
+// the language says, so that a seed means one program with every compiler.
 #pragma once
 
 #include "core/ir/builder.h"
