@@ -76,23 +76,31 @@ TEST(ChangingMaps, mayWaitForACopyThatNothingStarted)
     EXPECT_EQ(findingsOf(run, "deadlock")[0].operand, "x");
 }
 
-// The table comes while the step waits for its write-back.
+// The table comes, behind a long copy, while the step waits for its write-back.
 TEST(ChangingMaps, mayEndTheRunBehindTheBodyOfAStep)
 {
-    const machine::RunResult run =
-        runBoth(withTable([](pl::Ref list, pl::Ref x, pl::Ref out, pl::Ref table, pl::Ref sem) {
-            const pl::BlockSpec rows =
-                pl::block({8, 128}, [&](auto) { return pl::at(table[0].load(), 0); });
-            pl::emitPipeline({.grid = {2}, .in = {rows}, .out = {pl::block({8, 128}, kRow, 1)}},
-                             [&](pl::Ref a, pl::Ref b) {
-                                 b[pl::all] = a[pl::all];
-                                 pl::dmaStart(list, table, sem);
-                             })(x, out);
-            pl::dmaWait(table, sem);
-        }));
+    const machine::RunResult run = runBoth(withTable([](pl::Ref list, pl::Ref x, pl::Ref out,
+                                                        pl::Ref table, pl::Ref sem) {
+        const pl::BlockSpec rows =
+            pl::block({8, 128}, [&](auto) { return pl::at(table[0].load(), 0); });
+        pl::runScoped({{"from", kF32, {4096, 128}, ir::MemorySpace::Hbm},
+                       {"to", kF32, {4096, 128}, ir::MemorySpace::Hbm},
+                       pl::dmaSemaphores("long")},
+                      [&](const Refs& refs) {
+                          pl::emitPipeline(
+                              {.grid = {2}, .in = {rows}, .out = {pl::block({8, 128}, kRow, 1)}},
+                              [&](pl::Ref a, pl::Ref b) {
+                                  b[pl::all] = a[pl::all];
+                                  pl::dmaStart(refs[0], refs[1], refs[2]);
+                                  pl::dmaStart(list, table, sem);
+                              })(x, out);
+                          return std::vector<pl::Value>{};
+                      });
+    }));
     EXPECT_EQ(findingsOf(run, "out_of_bounds").size(), 1U);
     ASSERT_EQ(run.trace->steps().size(), 1U);
-    EXPECT_LT(run.trace->steps().bodyEnd[0], run.trace->steps().end[0]);
+    EXPECT_EQ(run.trace->visits().copyOut.size(), 2U);
+    EXPECT_LT(run.trace->steps().bodyEnd[0], run.trace->copies().end.back());
 }
 
 } // namespace pallascope::machine_test
