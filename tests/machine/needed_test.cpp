@@ -1,10 +1,13 @@
 // Values needed: the least set that decides what a program does.
 #include "core/machine/needed.h"
 #include "kernels/kernel.h"
+#include "tests/machine/replay_cases.h"
 #include "tests/machine/support.h"
 #include "tests/machine/trace_difference.h"
 
 #include <gtest/gtest.h>
+
+#include <map>
 
 namespace pallascope::machine_test {
 
@@ -56,6 +59,24 @@ TEST(NeededValues, holdNoArrayElementOfTheBuiltInKernels)
         const ir::Program program = mustTrace(kernel.build(*kernels::arguments(kernel, {})));
         EXPECT_FALSE(machine::NeededSet::of(program).anyContents()) << name;
         EXPECT_TRUE(machine::NeededSet::everything(program).anyContents()) << name;
+    }
+}
+
+TEST(NeededValues, areEnoughForTheBuiltInKernels)
+{
+    const std::map<std::string, std::map<std::string, std::string>> small{
+        {"add_by_hand", {{"rows", "256"}, {"block", "8"}}},
+        {"add_vectors", {{"shape", "20000"}}},
+        {"matmul",
+         {{"m", "300"}, {"n", "384"}, {"k", "256"}, {"bm", "128"}, {"bn", "128"}, {"bk", "128"}}},
+        {"matmul_scratch",
+         {{"m", "256"}, {"n", "256"}, {"k", "256"}, {"bm", "128"}, {"bn", "128"}, {"bk", "128"}}},
+    };
+    for (const kernels::Kernel& kernel : kernels::all()) {
+        ASSERT_TRUE(small.contains(kernel.name)) << kernel.name;
+        const ReplayCase one = builtInCase(kernel.name, small.at(kernel.name), v5e());
+        SCOPED_TRACE(kernel.name);
+        expectSameWithNeeded(one.program, one.inputs);
     }
 }
 
