@@ -181,6 +181,7 @@ private:
     void noteBirth(const ir::Operation& operation, const RuntimeValue& result,
                    const NonFinite& kind);
     void bindView(const ir::Operation& operation);
+    [[nodiscard]] bool isCut(const ir::Operation& view, const RefBinding& ref, const Shape& memory);
     void checkRace(ir::ValueId ref, const ir::Operation& operation, bool writes,
                    const RefBinding& where);
 
@@ -374,6 +375,8 @@ private:
                            std::int32_t slot, bool out);
     void fillSlot(PipelineFrame& frame, std::size_t operand, std::int64_t block, std::int32_t slot);
     void waitFor(const PipelineOperand& operand, std::int32_t slot, bool out, std::int32_t row);
+    void checkCut(const PipelineFrame& frame, const PipelineOperand& operand, std::int64_t block);
+    void stopWaiting(const PipelineOperand& operand, bool out, std::int32_t row);
     void checkOverlap(const PipelineOperand& operand, std::int64_t block, std::int32_t slot,
                       bool out, std::int32_t copy, std::int32_t row);
 

@@ -202,6 +202,7 @@ void Engine::dropPadding(ir::ValueId from, ir::ValueId to, RefBinding& source, R
     const Shape there = viewOf(source, memoryShape(from)).shape;
     const Shape room = viewOf(target, memoryShape(to)).shape;
     if (source.asked && m_needed.needsContents(to)) {
+        land(m_agent->time); // what has ended by now is behind this one
         Buffer& memory = buffer(target.buffer);
         const Buffer nothing(m_program.type(to).dtype, room, memory.fill());
         storeThrough(target, memory, nothing.loadAll());

@@ -148,8 +148,11 @@ void NeededSet::close(const ir::Program& program)
         }
         case OpCode::Pipeline:
             for (std::size_t map = 1; map < operation.regions.size(); ++map) {
-                std::for_each(operation.regions[map].results.begin(),
-                              operation.regions[map].results.end(), needValue);
+                const ir::Region& region = operation.regions[map];
+                std::for_each(region.results.begin(), region.results.end(), needValue);
+                for (const ir::Operation& step : region.operations) { // a map runs as a whole
+                    std::for_each(step.results.begin(), step.results.end(), needValue);
+                }
             }
             for (const ir::ValueId operand : operation.operands) { // dynamic extents; refs are none
                 needValue(operand);

@@ -93,10 +93,44 @@ std::int64_t Engine::lookUpBlock(PipelineFrame& frame, std::size_t operand, std:
                       map.yielded(pointAt(first), around, m_mapScratch), first);
         block = 0;
     }
+    if (!isBefore && !m_state.stopped) {
+        checkCut(frame, frame.operands[operand], block);
+    }
     if (!frame.isLiveAt(operand)) { // what a body stores shows at the next look
         looked = {step, block};
     }
     return block;
+}
+
+// An array that is itself a block, in the memory of the array around it, ends where that one does:
+// what lies behind is no memory of either.
+void Engine::checkCut(const PipelineFrame& frame, const PipelineOperand& operand,
+                      std::int64_t block)
+{
+    const OperandPlan& plan = *operand.plan;
+    if (operand.array.whole || !operand.array.recasts.empty()
+        || operand.array.view.shape == plan.array) {
+        return;
+    }
+    const Shape& extents = operand.array.view.shape;
+    const Reach reach = plan.reach(block);
+    for (std::size_t axis = 0; axis < extents.rank(); ++axis) {
+        if (reach.stop[axis] <= extents[axis]) {
+            continue;
+        }
+        stop({"out_of_bounds",
+              trace::FindingClass::Structural,
+              plan.blockName(block) + " reaches elements up to "
+                  + std::to_string(reach.stop[axis] - 1) + " on axis " + std::to_string(axis)
+                  + " of a block that has " + std::to_string(extents[axis])
+                  + " in the array around it: the run stops there.",
+              plan.spec->name,
+              rowOf(frame),
+              {},
+              m_recorder.sourceLine(m_program, plan.spec->location),
+              1});
+        return;
+    }
 }
 
 std::int32_t Engine::startCopy(PipelineFrame& frame, std::size_t index, std::int64_t block,
@@ -183,6 +217,7 @@ void Engine::fillSlot(PipelineFrame& frame, std::size_t index, std::int64_t bloc
         reportOutside(frame, *operand.plan, block, false);
     }
     if (operand.contents) {
+        land(m_agent->time); // copies to its array that have ended by now are in the block
         buffer(operand.firstSlot + slot) = cutBlock(*operand.plan, operand.array, block);
     }
 }
@@ -192,7 +227,9 @@ void Engine::waitFor(const PipelineOperand& operand, std::int32_t slot, bool out
     const auto [copy, landed, block] =
         (out ? operand.outCopyOfSlot : operand.inCopyOfSlot)[static_cast<std::size_t>(slot)];
     if (copy < 0) { // the run ends
-        PALLASCOPE_CHECK(m_error.has_value() || m_state.stopped);
+        if (!m_error && !m_state.stopped) {
+            stopWaiting(operand, out, row);
+        }
         return;
     }
     const Picoseconds end = std::max(m_agent->time, landed);
@@ -206,6 +243,23 @@ void Engine::waitFor(const PipelineOperand& operand, std::int32_t slot, bool out
     }
     const std::int32_t near = operand.firstSlot + slot, far = operand.array.buffer;
     m_state.races.await(m_agent->id, {copy, out ? near : far, out ? far : near});
+}
+
+// An index map that yields something else than before asks for a wait where no copy was started.
+void Engine::stopWaiting(const PipelineOperand& operand, bool out, std::int32_t row)
+{
+    const ir::BlockSpec& spec = *operand.plan->spec;
+    stop({"deadlock",
+          trace::FindingClass::Structural,
+          m_recorder.agentName(m_agent->id) + " waits for a copy of " + spec.name
+              + (out ? " back to its array" : " into its slot")
+              + ", which nothing started: its index map yields another block than when copies were "
+                "started, because what it loads is changed meanwhile.",
+          spec.name,
+          row,
+          {},
+          m_recorder.sourceLine(m_program, spec.location),
+          1});
 }
 
 // Points the block ref at this step's slot; an output block that is new starts undefined.
@@ -235,7 +289,7 @@ void Engine::bindBlock(PipelineFrame& frame, std::size_t index)
     if (changed || (frame.params->noPipelining && !out)) {
         visit(frame, index, block, slot);
     }
-    m_recorder.continueVisit(operand.traceOperand, frame.row);
+    m_recorder.continueVisit(operand.traceOperand, frame.row, block, slot);
     if (out && !facts.isIndirect()) {
         operand.lastVisitOfBlock[static_cast<std::size_t>(block)] = frame.row;
     }
@@ -247,9 +301,10 @@ void Engine::visit(PipelineFrame& frame, std::size_t index, std::int64_t block, 
     const bool in = operand.plan->facts.inCount > 0;
     std::int32_t brought = trace::kNone;
     if (in) {
+        // The map may say something else by now, or have asked for no wait.
         const SlotCopy& copy = operand.inCopyOfSlot[static_cast<std::size_t>(slot)];
-        brought = copy.row;
-        if (brought != trace::kNone) { // the map may say something else by now
+        if (copy.row >= 0 && copy.end <= m_agent->time) {
+            brought = copy.row;
             block = copy.block;
         }
     }

@@ -112,17 +112,29 @@ public:
         }
     }
 
-    void continueVisit(std::int32_t operand, std::int32_t step)
-    {
-        if (m_keeps == Keeps::Rows) {
-            m_visits[static_cast<std::size_t>(operand)].back().lastStep = step;
-        }
-    }
-
-    void endVisit(std::int32_t operand, std::int64_t block, std::int32_t copyOut)
+    // A stay that was written back goes on in its slot, or there is another one.
+    void continueVisit(std::int32_t operand, std::int32_t step, std::int64_t block,
+                       std::int32_t slot)
     {
         if (m_keeps == Keeps::Rows) {
             Visit& visit = m_visits[static_cast<std::size_t>(operand)].back();
+            if (visit.slot != slot) {
+                beginVisit(operand, step, block, slot, -1);
+                return;
+            }
+            visit.lastStep = step;
+            visit.copyOut = -1;
+        }
+    }
+
+    // `copyOut`: -1 where the run ended instead.
+    void endVisit(std::int32_t operand, std::int64_t block, std::int32_t copyOut)
+    {
+        if (m_keeps != Keeps::Rows || copyOut < 0) {
+            return;
+        }
+        Visit& visit = m_visits[static_cast<std::size_t>(operand)].back();
+        if (visit.copyIn < 0 || visit.block == block) { // else what was brought goes elsewhere
             visit.copyOut = copyOut;
             visit.block = block; // the map may say something else than when it began
         }

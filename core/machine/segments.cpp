@@ -278,11 +278,35 @@ void Engine::noteBirth(const ir::Operation& operation, const RuntimeValue& resul
                          countNonFinite(result, nan), result.elements(), 1});
 }
 
+// A block in the memory of its array ends where that one does; what is behind has no other shape.
+bool Engine::isCut(const ir::Operation& view, const RefBinding& ref, const Shape& memory)
+{
+    const Shape& there = shapeOf(ref, memory);
+    const Shape& wanted = m_program.type(view.operands[0]).shape;
+    if (there == wanted || view.code == OpCode::RefTranspose) {
+        return false;
+    }
+    stop({"out_of_bounds",
+          trace::FindingClass::Structural,
+          "A view in another form reaches all " + toString(wanted) + " elements of "
+              + refName(view.operands[0]) + ", of which its array has " + toString(there)
+              + ": the run stops there." + calledFrom(view.location),
+          refName(view.operands[0]),
+          m_agent->step,
+          {},
+          m_recorder.sourceLine(m_program, view.location),
+          1});
+    return true;
+}
+
 void Engine::bindView(const ir::Operation& operation)
 {
     const RefBinding& ref = binding(operation.operands[0]);
     const ir::Type& result = m_program.type(operation.results[0]);
     const Shape& memory = memoryShape(operation.operands[0]);
+    if (operation.code != OpCode::RefAt && isCut(operation, ref, memory)) {
+        return;
+    }
     switch (operation.code) {
     case OpCode::RefAt:
         if (std::optional<Reached> reached = reach(operation)) {

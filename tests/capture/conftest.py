@@ -2,7 +2,10 @@
 
 import os
 import pathlib
+import subprocess
 import sys
+
+import pytest
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ["XLA_FLAGS"] = (os.environ.get("XLA_FLAGS", "")
@@ -12,3 +15,11 @@ _ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(_ROOT / "kernels" / "jax"))
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 os.environ.setdefault("PALLASCOPE", str(_ROOT / "build" / "dev" / "bin" / "pallascope"))
+
+
+@pytest.fixture(autouse=True)
+def both_modes(monkeypatch):
+    """Runs do the same with the values that are needed alone."""
+    import both_modes as modes
+
+    monkeypatch.setattr(subprocess, "run", modes.checked(subprocess.run))

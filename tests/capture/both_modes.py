@@ -1,0 +1,86 @@
+"""Every run of the command line in a test does the same with the values that are needed alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+
+# Options of a run that another run of the same program goes without, and whether a value follows.
+_DROPPED = {"--json": False, "--no-check": False, "--results": True, "--trace": True,
+            "--values": True, "--fail-if": True, "--repeat": True, "--screenshot": True,
+            "--view": True, "--at": True, "--size": True, "--theme": True}
+
+
+def is_run(command: Any) -> bool:
+    """A run with all values."""
+    if isinstance(command, str) or len(command) < 3:
+        return False
+    words = [str(word) for word in command]
+    return words[:2] == [os.environ["PALLASCOPE"], "run"] and "needed" not in words
+
+
+def difference(run: Any, command: Sequence[Any], **where: Any) -> str:
+    """The first difference between a run with all values and one with those that are needed."""
+    words = _without_reports([str(word) for word in command])
+    with tempfile.TemporaryDirectory() as folder:
+        found = []
+        for values in ("full", "needed"):
+            path = pathlib.Path(folder) / f"{values}.trace.json"
+            done = run([*words, "--values", values, "--no-check", "--trace", path], check=False,
+                       capture_output=True, text=True, timeout=120, **where)
+            found.append(_beside_values(json.loads(path.read_text())) if path.exists()
+                         else {"error": done.stderr})
+    return _first("", *found)
+
+
+def _without_reports(words: list[str]) -> list[str]:
+    kept = []
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word in _DROPPED:
+            skip = _DROPPED[word]
+        else:
+            kept.append(word)
+    return kept
+
+
+def _beside_values(trace: dict[str, Any]) -> dict[str, Any]:
+    rows = trace["pallascope"]
+    info = rows["info"]
+    for name in ("values", "prints", "prints_beyond", "check"):
+        info.pop(name, None)
+    info["findings"] = [one for one in info["findings"] if one["class"] == "structural"]
+    return rows
+
+
+def _first(where: str, full: Any, needed: Any) -> str:
+    if full == needed:
+        return ""
+    if isinstance(full, dict) and isinstance(needed, dict) and full.keys() == needed.keys():
+        return next(filter(None, (_first(f"{where}.{key}", full[key], needed[key])
+                                  for key in full)))
+    if isinstance(full, list) and isinstance(needed, list) and len(full) == len(needed):
+        return next(filter(None, (_first(f"{where}[{i}]", *pair)
+                                  for i, pair in enumerate(zip(full, needed, strict=True)))))
+    return f"{where}: {str(full)[:300]}, needed {str(needed)[:300]}"
+
+
+def checked(run: Any) -> Any:
+    """subprocess.run, which holds each run of a kernel against one with the values needed."""
+    def both(command: Any, *args: Any, **options: Any) -> Any:
+        done = run(command, *args, **options)
+        if is_run(command):
+            where = {key: options[key] for key in ("cwd", "env") if key in options}
+            found = difference(run, command, **where)
+            assert not found, f"with needed values the run is another one: {found}"
+        return done
+    return both
+
+
+__all__ = ["checked"]

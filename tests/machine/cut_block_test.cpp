@@ -1,0 +1,59 @@
+// Blocks in the memory of their array, where the array ends within the last of them.
+#include "tests/machine/support.h"
+
+#include <gtest/gtest.h>
+
+namespace pallascope::machine_test {
+
+namespace {
+
+// Blocks of 8 rows of 20, each taken by a pipeline within the body in as many steps as are asked
+// for.
+machine::RunResult inBlocks(Extent rows, machine::ValueMode values)
+{
+    const ir::Program program = mustTrace(pl::kernel(
+        "blocks", {pl::in("x", kF32, {20, 128}), pl::out("out", kF32, {24, 128})},
+        [&](pl::Ref x, pl::Ref out) {
+            pl::BlockSpec far = pl::block({8, 128}, kRow);
+            far.space = ir::MemorySpace::Hbm;
+            const pl::BlockSpec near = pl::block({rows, 128}, kRow);
+            pl::emitPipeline({.grid = {3}, .in = {far}, .out = {far}}, [&](pl::Ref a, pl::Ref b) {
+                pl::emitPipeline({.grid = {8 / rows}, .in = {near}, .out = {near}},
+                                 [](pl::Ref c, pl::Ref d) { d[pl::all] = c[pl::all]; })(a, b);
+            })(x, out);
+        }));
+    return mustRun(program, {counting(kF32, {20, 128})}, values);
+}
+
+} // namespace
+
+TEST(CutBlocks, stopTheRunWhereAPipelineReachesBehindTheirArray)
+{
+    for (const machine::ValueMode values : {machine::ValueMode::Full, machine::ValueMode::Needed}) {
+        const machine::RunResult run = inBlocks(8, values);
+        ASSERT_EQ(findingsOf(run, "out_of_bounds").size(), 1U);
+        EXPECT_EQ(findingsOf(run, "out_of_bounds")[0].message,
+                  "x(0,0) reaches elements up to 7 on axis 0 of a block that has 4 in the array "
+                  "around it: the run stops there.");
+    }
+}
+
+TEST(CutBlocks, areRefusedInAnotherForm)
+{
+    const ir::Program program = mustTrace(pl::kernel(
+        "bits", {pl::in("x", kF32, {20, 128}), pl::out("out", kInt, {24, 128})},
+        [](pl::Ref x, pl::Ref out) {
+            pl::BlockSpec far = pl::block({8, 128}, kRow);
+            far.space = ir::MemorySpace::Hbm;
+            pl::emitPipeline(
+                {.grid = {3}, .in = {far}, .out = {far}, .scratch = {pl::dmaSemaphores("sem")}},
+                [](pl::Ref a, pl::Ref b, pl::Ref sem) {
+                    const pl::Ref bits = a.bitcast(kInt);
+                    copyAndWait(bits, b, sem);
+                })(x, out);
+        }));
+    const machine::RunResult run = mustRun(program, {counting(kF32, {20, 128})});
+    ASSERT_EQ(findingsOf(run, "out_of_bounds").size(), 1U);
+}
+
+} // namespace pallascope::machine_test

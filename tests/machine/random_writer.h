@@ -1,0 +1,152 @@
+// Writes random statements into the kernel that is traced. Every choice is made in an order that
+// the language says, so that a seed means one program with every compiler.
+#pragma once
+
+#include "core/ir/builder.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <random>
+#include <vector>
+
+namespace pallascope::machine_test {
+
+class Chance
+{
+public:
+    explicit Chance(std::uint64_t seed)
+        : m_random(seed)
+    {}
+
+    std::int64_t below(std::int64_t limit)
+    {
+        return static_cast<std::int64_t>(m_random() % static_cast<std::uint64_t>(limit));
+    }
+
+    // lowest to highest
+    std::int64_t from(std::int64_t lowest, std::int64_t highest)
+    {
+        return lowest + below(highest - lowest + 1);
+    }
+
+    bool oneIn(std::int64_t n) { return below(n) == 0; }
+
+    template<class T>
+    const T& pick(const std::vector<T>& among)
+    {
+        return among[static_cast<std::size_t>(below(static_cast<std::int64_t>(among.size())))];
+    }
+
+private:
+    std::mt19937_64 m_random;
+};
+
+// What statements may use where they stand.
+struct RandomScope
+{
+    std::vector<pl::Value> numbers; // int32 scalars
+    std::vector<pl::Value> values;  // of shape (8, 128)
+    std::vector<pl::Ref> tables;    // kEntries int32 each, in SMEM
+    std::vector<pl::Ref> blocks;    // (rows, 128), in VMEM
+    std::vector<pl::Ref> arrays;    // (rows, 128), in HBM
+    std::vector<pl::Ref> stacks;    // (layers, 8, 128), in HBM
+    std::vector<pl::Ref> lists;     // kEntries int32 each, in HBM
+    std::vector<pl::Ref> dmas;      // DMA semaphores
+    std::vector<pl::Ref> semaphores;
+    std::int32_t axes = 0; // of the grid around
+    int depth = 0;         // of regions
+    int pipelines = 0;     // around
+    bool onCores = false;  // of a core_map
+    bool isAround = false; // around kernels and fusions
+    bool isFusion = false; // in one, where there are values alone
+};
+
+// By its memory and shape.
+void add(RandomScope& scope, const pl::Ref& ref);
+[[nodiscard]] bool isNear(const pl::Ref& ref); // a body loads from it and stores to it
+
+inline constexpr Extent kEntries = 8, kRows = 8, kColumns = 128;
+
+class RandomWriter
+{
+public:
+    RandomWriter(Chance& chance, RandomScope scope)
+        : m_chance(chance)
+        , m_scope(std::move(scope))
+    {}
+
+    void statements(int most);
+    // A region of its own, at whose end all copies have been waited for that are to be.
+    std::vector<pl::Value> within(const std::function<std::vector<pl::Value>()>& body);
+    void coreMap();
+    void kernel();
+    void fusion();
+    void scoped(const std::vector<pl::Scratch>& scratch, const std::function<void()>& body);
+
+    RandomScope& scope() { return m_scope; }
+
+private:
+    // values
+    pl::Value number(int depth = 2);
+    pl::Value leaf();
+    pl::Value condition();
+    pl::Value below(pl::Value number, std::int64_t limit); // 0 to limit - 1, or outside for once
+    pl::Value start(Extent extent, Extent size);
+    pl::Value array(DType dtype, Extent rows, int depth = 2);
+    std::optional<pl::Value> loadedBlock(DType dtype, Extent rows);
+    std::vector<pl::Value> someNumbers(std::int64_t count);
+
+    // statements
+    void statement();
+    void storeNumber();
+    void storeBlock();
+    void storeMasked();
+    void fill(const pl::Ref& scratch);
+    void branch();
+    void chooseNumbers();
+    void countedLoop();
+    void whileLoop();
+    void scoped();
+    void view();
+    void signal();
+    void debug();
+    void computed();
+    [[nodiscard]] std::vector<pl::Value> carriedOn(const std::vector<pl::Value>& carried,
+                                                   std::size_t from);
+    void keep(const std::vector<pl::Value>& results);
+
+    // copies
+    void copy();
+    void copy(const pl::Ref& from, const pl::Ref& to);
+    void copyTable();
+    [[nodiscard]] pl::Ref part(const pl::Ref& ref);
+
+    // pipelines, random_pipelines.cpp
+    struct Operand
+    {
+        pl::Ref ref;
+        pl::BlockSpec spec;
+    };
+
+    void pipeline();
+    void takeGrid(pl::Grid& grid, bool emits);
+    [[nodiscard]] Operand operand(const pl::Grid& grid, bool isOutput, bool emits);
+    void takeBuffers(pl::BlockSpec& spec, const pl::Grid& grid, bool isOutput, bool emits);
+    [[nodiscard]] pl::BlockSpec rowsSpec(const pl::Ref& array, bool emits);
+    [[nodiscard]] pl::BlockSpec gatheredSpec(const pl::Ref& array);
+    [[nodiscard]] pl::Value blockIndex(const std::vector<pl::Value>& point, Extent count);
+    void body(const pl::Grid& grid, const std::vector<pl::Ref>& refs);
+
+    Chance& m_chance;
+    RandomScope m_scope;
+
+    struct Pending
+    {
+        pl::Ref target, semaphore;
+    };
+
+    std::vector<Pending> m_pending; // copies of this region to be waited for at its end
+};
+
+} // namespace pallascope::machine_test
