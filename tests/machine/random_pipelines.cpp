@@ -191,6 +191,26 @@ void RandomWriter::body(const pl::Grid& grid, const std::vector<pl::Ref>& refs)
     });
 }
 
+// A block that the caller filled, of a list that a copy under way has brought.
+void RandomWriter::fillBehindCopy(pl::Grid& grid, std::vector<pl::Ref>& operands)
+{
+    if (m_scope.lists.size() < 2 || m_scope.dmas.empty() || m_scope.blocks.empty()) {
+        return;
+    }
+    const pl::Ref from = m_scope.lists.front(), to = m_scope.lists.back();
+    const pl::Ref idle = m_chance.pick(m_scope.blocks);
+    pl::dmaStart(from, to, m_scope.dmas.back());
+    m_pending.push_back({to, m_scope.dmas.back()});
+    constexpr int kLong = 2000;
+    pl::delay(pl::full({}, kLong, kInt));
+    idle[pl::all] = pl::full(idle.shape(), 1, idle.dtype());
+    grid.in.push_back(pl::block({kEntries}, mapOf([](const Values&) { return pl::at(0); }), 1));
+    grid.in.back().space = ir::MemorySpace::Smem;
+    grid.in.back().prefetched = 1;
+    grid.in.back().name = "filled";
+    operands.push_back(to);
+}
+
 void RandomWriter::pipeline()
 {
     constexpr int kDeepest = 2;
@@ -206,6 +226,9 @@ void RandomWriter::pipeline()
     pl::Grid grid;
     takeGrid(grid, emits);
     std::vector<pl::Ref> operands;
+    if (emits && grid.schedule != "0.10" && m_chance.oneIn(6)) {
+        fillBehindCopy(grid, operands);
+    }
     for (const bool isOutput : {false, true}) {
         std::vector<pl::BlockSpec>& specs = isOutput ? grid.out : grid.in;
         const std::int64_t count = m_chance.from(isOutput ? 1 : 0, 2);

@@ -131,6 +131,7 @@ private:
 
     void pipeline();
     void takeGrid(pl::Grid& grid, bool emits);
+    void fillBehindCopy(pl::Grid& grid, std::vector<pl::Ref>& operands);
     [[nodiscard]] Operand operand(const pl::Grid& grid, bool isOutput, bool emits);
     void takeBuffers(pl::BlockSpec& spec, const pl::Grid& grid, bool isOutput, bool emits);
     [[nodiscard]] pl::BlockSpec rowsSpec(const pl::Ref& array, bool emits);
