@@ -54,6 +54,9 @@ std::string head(const std::string& boundBy)
     if (what == "latency") {
         return "|Bound by latency.|";
     }
+    if (what == "launches") {
+        return "|Bound by launches.|";
+    }
     return what == "memory" ? "|Memory-bound (" + who + ").|" : "|Compute-bound (" + who + ").|";
 }
 

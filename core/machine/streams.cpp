@@ -11,10 +11,29 @@ using ir::OpCode;
 
 namespace {
 
-bool takesAPart(const ir::Operation& operation)
+// Whether an operation takes no more of its first operand than it yields, but for whole tiles.
+bool takesAPart(const ir::Program& program, const ir::Operation& operation)
 {
-    return operation.code == OpCode::Slice || operation.code == OpCode::DynamicSlice
-           || operation.code == OpCode::Gather;
+    if (const auto* gather = std::get_if<ir::GatherParams>(&operation.params)) {
+        const auto rank =
+            static_cast<std::int32_t>(program.type(operation.operands[0]).shape.rank());
+        return operation.code == OpCode::Gather && gather->axis + 1 < rank;
+    }
+    return operation.code == OpCode::Slice || operation.code == OpCode::DynamicSlice;
+}
+
+// Elements of the whole tiles that such an operation reads. Where a start is not known before the
+// run, it is that of a tile.
+std::int64_t elementsRead(const ir::Program& program, const ir::Operation& operation,
+                          const std::vector<Extent>& tile)
+{
+    Shape read = program.type(operation.results[0]).shape;
+    if (const auto* slice = std::get_if<ir::SliceParams>(&operation.params)) {
+        for (std::size_t axis = 0; axis < read.rank(); ++axis) {
+            read[axis] = slice->limit[axis] - slice->start[axis] / tile[axis] * tile[axis];
+        }
+    }
+    return cost::padded(read, tile).elements();
 }
 
 } // namespace
@@ -58,6 +77,12 @@ Bytes Streams::bytesOf(const ir::Type& type, ir::ValueId array) const
     return bytes(type.dtype, type.shape, m_tile);
 }
 
+std::vector<Extent> Streams::tileOf(ir::ValueId value) const
+{
+    const ir::Type& type = m_program.type(value);
+    return cost::tiling(type.dtype, type.shape, m_tile);
+}
+
 std::vector<PlanStream> Streams::of(std::span<const ir::Operation* const> stretch) const
 {
     const std::map<std::int32_t, double> parts = shares(stretch);
@@ -94,9 +119,10 @@ std::map<std::int32_t, double> Streams::shares(std::span<const ir::Operation* co
             if (use == uses.end()) {
                 continue;
             }
-            if (i == 0 && takesAPart(*operation)) {
+            if (i == 0 && takesAPart(m_program, *operation)) {
                 ++use->second.parts;
-                use->second.elements += m_program.type(operation->results[0]).shape.elements();
+                use->second.elements +=
+                    elementsRead(m_program, *operation, tileOf(operation->operands[0]));
             }
         }
         if (operation->code == OpCode::Get) {
@@ -105,7 +131,8 @@ std::map<std::int32_t, double> Streams::shares(std::span<const ir::Operation* co
     }
     std::map<std::int32_t, double> shares;
     for (const auto& [value, use] : uses) {
-        const auto all = static_cast<double>(m_program.type(value).shape.elements());
+        const auto all = static_cast<double>(
+            cost::padded(m_program.type(value).shape, tileOf(value)).elements());
         if (use.parts == m_uses[static_cast<std::size_t>(value.index)] && use.parts > 0
             && static_cast<double>(use.elements) < all) {
             shares[use.load] = static_cast<double>(use.elements) / all;

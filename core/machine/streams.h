@@ -25,6 +25,7 @@ public:
     shares(std::span<const ir::Operation* const> stretch) const;
 
 private:
+    [[nodiscard]] std::vector<Extent> tileOf(ir::ValueId value) const;
     [[nodiscard]] Bytes bytesOf(const ir::Type& type, ir::ValueId array) const;
 
     const ir::Program& m_program;

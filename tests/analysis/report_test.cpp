@@ -132,10 +132,15 @@ TEST_P(EveryRun, everyPicosecondIsInOnePartOfTheSplit)
     const trace::Waits& waits = m_trace->waits();
     const std::int64_t end = m_trace->end().value(), first = steps.bodyBegin.front(),
                        last = steps.end.back();
-    std::int64_t compute = 0, overhead = 0, exposed = 0, at = first;
+    std::int64_t compute = 0, overhead = 0, launches = 0, exposed = 0, at = first;
     std::set<std::int32_t> stalled;
     // Between prologue and epilogue the core computes, keeps books or waits; gaps are waits.
     for (std::size_t i = 0; i < segments.size(); ++i) {
+        if (templateOf(i).kind == trace::SegmentKind::Launch) {
+            ASSERT_LT(segments.begin[i], first);
+            launches += templateOf(i).duration.value();
+            continue;
+        }
         ASSERT_GE(segments.begin[i], at);
         exposed += segments.begin[i] - at;
         const std::int64_t duration = templateOf(i).duration.value();
@@ -149,7 +154,8 @@ TEST_P(EveryRun, everyPicosecondIsInOnePartOfTheSplit)
             stalled.insert(waits.step[i]);
         }
     }
-    EXPECT_EQ(m_report.split.prologue.value(), first);
+    EXPECT_EQ(m_report.split.launches.value(), launches);
+    EXPECT_EQ(m_report.split.prologue.value(), first - launches);
     EXPECT_EQ(m_report.split.epilogue.value(), end - last);
     EXPECT_EQ(m_report.split.compute.value(), compute);
     EXPECT_EQ(m_report.split.stepOverhead.value(), overhead);
@@ -225,6 +231,7 @@ TEST_P(EveryRun, theBoundIsWhatIsBusyLongest)
         before = time;
     }
     classes["latency"] = idle;
+    classes["launches"] = m_report.split.launches.value();
     const auto longest =
         std::max_element(classes.begin(), classes.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -327,7 +334,9 @@ TEST(Report, ofTwoCoresSplitsTheTimeOfTheirAverage)
     std::int64_t bodies[2] = {0, 0};
     for (std::size_t i = 0; i < trace->segments().size(); ++i) {
         const auto id = static_cast<std::size_t>(trace->segments().templateId[i]);
-        bodies[trace->segments().agent[i]] += trace->info().templates[id].duration.value();
+        if (trace->info().templates[id].kind == trace::SegmentKind::Body) {
+            bodies[trace->segments().agent[i]] += trace->info().templates[id].duration.value();
+        }
     }
     EXPECT_GT(bodies[1], 0);
     const Report report = analysis::report(*trace).value();

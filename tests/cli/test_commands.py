@@ -128,7 +128,7 @@ class Commands(Case):
             self.assertIn(key, keys)
         self.assertEqual(
             list(strict_json(report)["time_split_s"]),
-            "compute exposed_copies step_overhead prologue epilogue idle".split(),
+            "compute exposed_copies step_overhead prologue epilogue launches fusions idle".split(),
         )
 
     def test_settings_are_listed_and_stand_in_the_report_of_a_run_and_of_its_trace(self):

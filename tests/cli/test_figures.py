@@ -12,7 +12,16 @@ def cube(extent, block):
     return {"m": extent, "n": extent, "k": extent, "bm": block, "bn": block, "bk": block}
 
 
-class Figures(Case):
+class OnChips(Case):
+    def run_on(self, change, kernel="matmul"):
+        """A run on the v5e with something changed."""
+        chip = strict_json(self.output("describe", "tpu_v5e", "--json"))
+        change(chip)
+        self.write("chip.json", chip)
+        return self.report(kernel, {}, "--values", "needed", "--chip", "chip.json")
+
+
+class Figures(OnChips):
     def check(self, report, product):
         self.assertEqual(report["steps"], product.steps)
         self.assertEqual(report["flops_by_unit"]["MXU"], product.mxu_flops)
@@ -161,8 +170,13 @@ class Figures(Case):
         self.assertIn("finding output_revisited", text)
 
     def test_a_verdict_counts_one_step_as_one(self):
+        def change(chip):
+            chip["constants"]["kernel_launch_s"]["value"] = 0
+
+        verdict = self.run_on(change, "add_vectors")["verdict"]
+        self.assertIn("; 1 step of 0.18 µs bookkeeping takes ", verdict)
         verdict = self.report("add_vectors", {})["verdict"]
-        self.assertIn("; 1 step of 0.33 µs bookkeeping takes ", verdict)
+        self.assertIn("; launches take 2.00 µs of it", verdict)
 
     def test_the_report_has_six_lines(self):
         lines = self.output("run", "matmul", "--values", "needed").splitlines()
@@ -173,13 +187,7 @@ class Figures(Case):
         )
 
 
-class ChipFigures(Case):
-    def run_on(self, change):
-        chip = strict_json(self.output("describe", "tpu_v5e", "--json"))
-        change(chip)
-        self.write("chip.json", chip)
-        return self.report("matmul", {}, "--values", "needed", "--chip", "chip.json")
-
+class ChipFigures(OnChips):
     def test_a_printed_chip_passed_back_is_the_same_chip(self):
         own = self.report("matmul", {}, "--values", "needed")
         same = self.run_on(lambda chip: None)
@@ -190,6 +198,7 @@ class ChipFigures(Case):
     def test_no_step_overhead_leaves_the_links_and_units_as_busy(self):
         def change(chip):
             chip["constants"]["step_overhead_s"]["value"] = 0
+            chip["constants"]["step_operand_s"]["value"] = 0
 
         own, free = self.report("matmul", {}, "--values", "needed"), self.run_on(change)
         self.assertEqual(free["time_split_s"]["step_overhead"], 0)
@@ -212,5 +221,5 @@ class ChipFigures(Case):
         split, busy = report["time_split_s"], report["busy_s"]
         copies = split["exposed_copies"] + split["prologue"] + split["epilogue"]
         self.assertAlmostEqual(copies, busy["HBM"], delta=2e-9)
-        whole = split["compute"] + split["step_overhead"] + busy["HBM"]
+        whole = split["launches"] + split["compute"] + split["step_overhead"] + busy["HBM"]
         self.assertAlmostEqual(report["time_s"], whole, delta=2e-9)

@@ -8,20 +8,29 @@ namespace pallascope::study {
 
 namespace {
 
-const std::map<std::string, std::string> kSmall{{"m", "256"},  {"n", "256"},  {"k", "256"},
-                                                {"bm", "128"}, {"bn", "128"}, {"bk", "128"}};
-
-analysis::Roof roofOf(const std::string& chip, const std::string& dtype)
+// A product of one block with itself.
+analysis::Roof roofOf(const std::string& chip, DType dtype,
+                      ir::DotPrecision precision = ir::DotPrecision::Default)
 {
-    std::map<std::string, std::string> parameters = kSmall;
-    parameters["dtype"] = dtype;
-    const auto trace = neededRun(programOf("matmul", parameters), chipNamed(chip));
+    const auto kernel = [&](pl::Ref xHbm, pl::Ref outHbm) {
+        const auto body = [&](pl::Ref x, pl::Ref out) {
+            const pl::Value loaded = x[pl::all].load();
+            out[pl::all] =
+                pl::dotGeneral(loaded, loaded, {{1}, {0}, {}, {}, DType::F32, precision});
+        };
+        const auto whole = pl::block({128, 128}, [](auto) { return pl::at(0, 0); });
+        pl::emitPipeline({.grid = {1}, .in = {whole}, .out = {whole}}, body)(xHbm, outHbm);
+    };
+    const Shape shape{128, 128};
+    const Result<ir::Program> program = pl::kernel(
+        "product", {pl::in("x", dtype, shape), pl::out("out", DType::F32, shape)}, kernel);
+    const auto trace = neededRun(program.value(), chipNamed(chip));
     return analysis::report(*trace).value().roofline.peak.value();
 }
 
 struct Expected
 {
-    std::string dtype, runsAs;
+    DType dtype, runsAs;
     double teraflops = 0;
 };
 
@@ -30,61 +39,49 @@ struct Expected
 TEST(Roofs, areThoseOfWhatTheMatrixUnitRunsAProductAs)
 {
     const std::map<std::string, std::vector<Expected>> all{
-        {"tpu_v4", {{"f32", "bf16", 275}, {"bf16", "bf16", 275}, {"f8e4m3fn", "bf16", 275}}},
+        {"tpu_v4",
+         {{DType::F32, DType::BF16, 275},
+          {DType::BF16, DType::BF16, 275},
+          {DType::F8E4M3FN, DType::BF16, 275}}},
         {"tpu_v5e",
-         {{"f32", "bf16", 197},
-          {"f16", "bf16", 197},
-          {"bf16", "bf16", 197},
-          {"f8e4m3fn", "bf16", 197},
-          {"int8", "int8", 394},
-          {"uint8", "uint8", 394},
-          {"int4", "int4", 788}}},
+         {{DType::F32, DType::BF16, 197},
+          {DType::F16, DType::BF16, 197},
+          {DType::BF16, DType::BF16, 197},
+          {DType::F8E4M3FN, DType::BF16, 197},
+          {DType::Int8, DType::Int8, 394},
+          {DType::UInt8, DType::UInt8, 394},
+          {DType::Int4, DType::Int4, 788}}},
         {"tpu_v5p",
-         {{"f32", "bf16", 459},
-          {"bf16", "bf16", 459},
-          {"f8e4m3fn", "bf16", 459},
-          {"int8", "int8", 918},
-          {"int4", "int4", 1840}}},
+         {{DType::F32, DType::BF16, 459},
+          {DType::BF16, DType::BF16, 459},
+          {DType::F8E4M3FN, DType::BF16, 459},
+          {DType::Int8, DType::Int8, 918},
+          {DType::Int4, DType::Int4, 1840}}},
         {"tpu_v6e",
-         {{"f32", "bf16", 918},
-          {"bf16", "bf16", 918},
-          {"f8e4m3fn", "bf16", 918},
-          {"f8e5m2", "f8e5m2", 920},
-          {"int8", "int8", 1836},
-          {"int4", "int4", 3680}}},
+         {{DType::F32, DType::BF16, 918},
+          {DType::BF16, DType::BF16, 918},
+          {DType::F8E4M3FN, DType::BF16, 918},
+          {DType::F8E5M2, DType::F8E5M2, 920},
+          {DType::Int8, DType::Int8, 1836},
+          {DType::Int4, DType::Int4, 3680}}},
         {"tpu_v7x",
-         {{"f32", "bf16", 2307. / 2},
-          {"bf16", "bf16", 2307. / 2},
-          {"f8e4m3fn", "f8e4m3fn", 4614. / 2},
-          {"f8e5m2", "f8e5m2", 4614. / 2}}}};
+         {{DType::F32, DType::BF16, 2307. / 2},
+          {DType::BF16, DType::BF16, 2307. / 2},
+          {DType::F8E4M3FN, DType::F8E4M3FN, 4614. / 2},
+          {DType::F8E5M2, DType::F8E5M2, 4614. / 2}}}};
     for (const auto& [chip, rows] : all) {
         for (const Expected& expected : rows) {
             const analysis::Roof roof = roofOf(chip, expected.dtype);
-            EXPECT_EQ(roof.name, expected.runsAs + " MXU") << chip << " " << expected.dtype;
-            EXPECT_NEAR(roof.flopsPerSecond, expected.teraflops * 1e12, 1e6)
-                << chip << " " << expected.dtype;
+            const std::string where = chip + " " + std::string(dtypeName(expected.dtype));
+            EXPECT_EQ(roof.name, std::string(dtypeName(expected.runsAs)) + " MXU") << where;
+            EXPECT_NEAR(roof.flopsPerSecond, expected.teraflops * 1e12, 1e6) << where;
         }
     }
 }
 
 TEST(Roofs, ofPassesAreAsMuchLower)
 {
-    const auto kernel = [](pl::Ref xHbm, pl::Ref outHbm) {
-        const auto body = [](pl::Ref x, pl::Ref out) {
-            const pl::Value loaded = x[pl::all].load();
-            out[pl::all] = pl::dotGeneral(
-                loaded, loaded, {{1}, {0}, {}, {}, DType::F32, ir::DotPrecision::Highest});
-        };
-        const auto whole = pl::block({128, 128}, [](auto) { return pl::at(0, 0); });
-        pl::emitPipeline({.grid = {1}, .in = {whole}, .out = {whole}}, body)(xHbm, outHbm);
-    };
-    const Shape shape{128, 128};
-    const ir::Program program =
-        pl::kernel("highest", {pl::in("x", DType::F32, shape), pl::out("out", DType::F32, shape)},
-                   kernel)
-            .value();
-    const auto trace = neededRun(program, chipNamed("tpu_v5e"));
-    const analysis::Roof roof = analysis::report(*trace).value().roofline.peak.value();
+    const analysis::Roof roof = roofOf("tpu_v5e", DType::F32, ir::DotPrecision::Highest);
     EXPECT_EQ(roof.name, "bf16 x 6 MXU");
     EXPECT_NEAR(roof.flopsPerSecond, 197e12 / 6, 1e6);
 }

@@ -1,0 +1,84 @@
+// How much of an array a fusion copies from HBM and to it.
+#include "tests/ir/wholes.h"
+#include "tests/machine/support.h"
+
+#include <gtest/gtest.h>
+
+namespace pallascope::machine_test {
+
+namespace {
+
+using ir_test::fusion;
+
+const Shape kNarrow{1024, 4}; // padded to lanes 1024 x 128, turned 4 x 1024
+
+// x[1024,4] goes through an array between two fusions, which `sees` may see before the second one.
+std::vector<std::int64_t> copiesThrough(const std::function<void(pl::Ref)>& sees)
+{
+    const ir::Program program = mustTrace(pl::kernel(
+        "through", {pl::in("x", kF32, kNarrow), pl::out("out", kF32, kNarrow)},
+        [&](pl::Ref x, pl::Ref out) {
+            pl::runScoped({{"between", kF32, kNarrow, ir::MemorySpace::Hbm}},
+                          [&](const std::vector<pl::Ref>& refs) {
+                              fusion({"first"}, [&] { refs[0][pl::all] = x[pl::all] + 1.0; });
+                              sees(refs[0]);
+                              fusion({"second"}, [&] { out[pl::all] = refs[0][pl::all] * 2.0; });
+                              return std::vector<pl::Value>{};
+                          });
+        }));
+    const machine::RunResult run =
+        mustRun(program, {counting(kF32, kNarrow)}, machine::ValueMode::Full);
+    EXPECT_EQ(findingsText(run), "");
+    return run.trace->copies().bytes;
+}
+
+std::vector<std::int64_t> copiesOf(const std::function<pl::Value(pl::Value)>& part, Shape result)
+{
+    const Shape shape{64, 128};
+    const ir::Program program = mustTrace(
+        pl::kernel("part", {pl::in("x", kF32, shape), pl::out("out", kF32, std::move(result))},
+                   [&](pl::Ref x, pl::Ref out) {
+                       fusion({"part"}, [&] { out[pl::all] = part(x[pl::all].load()); });
+                   }));
+    return mustRun(program, {counting(kF32, shape)}).trace->copies().bytes;
+}
+
+constexpr std::int64_t kPadded = 1024 * 128 * 4, kCompact = 4 * 1024 * 4;
+
+} // namespace
+
+TEST(Streams, anArrayThatOnlyFusionsTouchLiesAsPadsLeast)
+{
+    EXPECT_EQ(copiesThrough([](const pl::Ref&) {}),
+              (std::vector<std::int64_t>{kPadded, kCompact, kCompact, kPadded}));
+}
+
+TEST(Streams, anArrayThatAKernelReadsLiesInItsTiles)
+{
+    const auto copies = copiesThrough([](const pl::Ref& between) {
+        pl::emitPipeline({.in = {pl::wholeArray()}}, [](const pl::Ref&) {})(between);
+    });
+    ASSERT_GE(copies.size(), 4U);
+    EXPECT_EQ(copies[1], kPadded);
+    EXPECT_EQ(copies[copies.size() - 2], kPadded);
+}
+
+TEST(Streams, aFusionThatOnlySlicesReadsTheSlices)
+{
+    const auto first = [](const pl::Value& x) { return pl::slice(x, {0, 0}, {8, 128}); };
+    EXPECT_EQ(copiesOf(first, {8, 128}), (std::vector<std::int64_t>{8 * 128 * 4, 8 * 128 * 4}));
+    const auto two = [&](const pl::Value& x) { return first(x) + pl::slice(x, {8, 0}, {16, 128}); };
+    EXPECT_EQ(copiesOf(two, {8, 128}), (std::vector<std::int64_t>{16 * 128 * 4, 8 * 128 * 4}));
+    // Tiles are read whole: of one lane as much as of all.
+    const auto lane = [](const pl::Value& x) { return pl::slice(x, {0, 0}, {64, 1}); };
+    EXPECT_EQ(copiesOf(lane, {64, 1}), (std::vector<std::int64_t>{64 * 128 * 4, 64 * 128 * 4}));
+    const auto rows = [](const pl::Value& x) { return pl::slice(x, {12, 0}, {20, 128}); };
+    EXPECT_EQ(copiesOf(rows, {8, 128}), (std::vector<std::int64_t>{16 * 128 * 4, 8 * 128 * 4}));
+    // What something else uses as well is read whole.
+    const auto sum = [&](const pl::Value& x) {
+        return first(x) + pl::reduce(ir::OpCode::ReduceSum, x, {0, 1});
+    };
+    EXPECT_EQ(copiesOf(sum, {8, 128}), (std::vector<std::int64_t>{64 * 128 * 4, 8 * 128 * 4}));
+}
+
+} // namespace pallascope::machine_test
