@@ -20,12 +20,11 @@ NONE = {"constants/overlap_exponent": None, "units/MXU/cycles_per_result": None,
         "constants/step_overhead_s": 0.33e-6, "constants/step_operand_s": None, "operations/exp2": None,
         "constants/kernel_launch_s": 2e-6, "constants/fusion_launch_s": 0.7e-6}
 POP = {"operations/exp2/transcendental": 1, "operations/exp2/vector": 1, "units/MXU/cycles_per_result": 1}
-SHARED = [{}, {"constants/overlap_exponent": 8}, {"constants/overlap_exponent": 4}, {"constants/overlap_exponent": 2},
-          POP, {**POP, "constants/overlap_exponent": 8}, {**POP, "constants/overlap_exponent": 4},
-          {**POP, "constants/overlap_exponent": 2}]
-OF_A_CHIP = [[{"units/MXU/cycles_per_tile": value} for value in (0, 4, 8, 12, 20, 28)],
+SHARED = [{}, {"constants/overlap_exponent": 4}, POP, {**POP, "constants/overlap_exponent": 8},
+          {**POP, "constants/overlap_exponent": 4}]
+OF_A_CHIP = [[{"units/MXU/cycles_per_tile": value} for value in (0, 6, 12, 20)],
              [{"constants/step_overhead_s": base * 1e-9, "constants/step_operand_s": operand * 1e-9}
-              for base in (0, 30, 60, 120) for operand in (40, 55, 70, 85, 100)]]
+              for base in (20, 60, 120) for operand in (45, 65, 85)]]
 
 
 def logarithms(chosen, figures, arguments):

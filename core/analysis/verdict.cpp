@@ -120,8 +120,10 @@ std::string memoryReason(const Report& report, const trace::Info& info, const st
         report.roofline.memory.achieved.value() / report.roofline.memory.datasheet.value();
     const bool under = report.arithmeticIntensity < report.roofline.ridge;
     const bool mostlyHidden = ratio(report.split.exposedCopies, report.time) < 0.2;
-    text += fmt::format("{} |{}| of copies are exposed", mostlyHidden ? ", although only" : ";",
-                        timeText(report.split.exposedCopies));
+    if (ratio(report.split.fusions, report.time) < 0.1) { // their copies are not to be hidden
+        text += fmt::format("{} |{}| of copies are exposed", mostlyHidden ? ", although only" : ";",
+                            timeText(report.split.exposedCopies));
+    }
     text += fmt::format(": |{}| FLOP/B is {} the ridge of |{}|",
                         intensityText(report.arithmeticIntensity), under ? "under" : "above",
                         intensityText(report.roofline.ridge));
@@ -154,7 +156,8 @@ std::string reason(const Report& report, const trace::Info& info)
         std::string text = fmt::format("; the {}{} is busy |{}| of it ({})", who,
                                        isScalar(info, who) ? " unit" : "", timeText(busy),
                                        percentText(ratio(busy, report.time), 1));
-        const Picoseconds rest = report.time - report.split.compute;
+        const Picoseconds rest =
+            report.time - report.split.compute - report.split.launches - report.split.fusions;
         return text
                + fmt::format(", step overhead takes {}, copies and waits {}",
                              timeText(report.split.stepOverhead),
@@ -182,6 +185,10 @@ std::string verdict(const Report& report, const trace::Info& info,
                     const std::vector<Alternative>& alternatives)
 {
     std::string text = head(report.boundBy) + " " + rate(report) + reason(report, info);
+    if (const double around = ratio(report.split.fusions, report.time); around >= 0.1) {
+        text += fmt::format("; operations around kernels take |{}| of it ({})",
+                            timeText(report.split.fusions), percentText(around, 1));
+    }
     if (const Alternative* better = best(report, alternatives)) {
         const auto before = parts(report.boundBy), after = parts(better->boundBy);
         const bool turns = before.first != after.first;

@@ -55,6 +55,9 @@ std::string boundText(const std::string& boundBy)
     if (boundBy.rfind("compute", 0) == 0) {
         return "Compute-bound.";
     }
+    if (boundBy == "launches") {
+        return "Bound by launches.";
+    }
     return boundBy == "step_overhead" ? "Bound by step overhead." : "Latency-bound.";
 }
 

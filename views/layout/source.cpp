@@ -68,8 +68,12 @@ SourceMoment momentOf(const RunView& run, Picoseconds now)
     if (waits) {
         const bool copy = trace.waits().copy[static_cast<std::size_t>(wait)] != trace::kNone;
         moment.doing = copy ? "pipeline waits for a copy" : "waits for others";
-    } else if (trace::segmentAt(trace, 0, now) != trace::kNone) {
-        moment.doing = "step overhead";
+    } else if (const std::int32_t segment = trace::segmentAt(trace, 0, now);
+               segment != trace::kNone) {
+        const auto id = trace.segments().templateId[static_cast<std::size_t>(segment)];
+        const bool launches =
+            info.templates[static_cast<std::size_t>(id)].kind == trace::SegmentKind::Launch;
+        moment.doing = launches ? "launch" : "step overhead";
     } else {
         moment.doing = "pipeline";
     }

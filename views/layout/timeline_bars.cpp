@@ -112,12 +112,13 @@ std::vector<trace::Mark> marksOf(const trace::SegmentTemplate& segment, std::int
     return marks;
 }
 
-std::vector<std::string> operationLabels(const trace::Info& info, std::int32_t operation,
-                                         Picoseconds time)
+std::vector<std::string> operationLabels(const trace::Info& info, trace::SegmentKind kind,
+                                         std::int32_t operation, Picoseconds time)
 {
     const std::string duration = timeText(time);
     if (operation < 0) {
-        return {"overhead " + duration, duration, duration.substr(0, duration.find(' '))};
+        return {(kind == trace::SegmentKind::Launch ? "launch " : "overhead ") + duration, duration,
+                duration.substr(0, duration.find(' '))};
     }
     const std::string& label = info.operations[static_cast<std::size_t>(operation)].label;
     return {label + " " + duration, label};
@@ -237,7 +238,7 @@ std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis&
             const auto duration = Picoseconds(bar.end - bar.begin);
             full = !append(bars, plot, std::move(bar));
             if (!full && isLabelled(bars.back(), level)) {
-                bars.back().labels = operationLabels(info, one->operation, duration);
+                bars.back().labels = operationLabels(info, segment.kind, one->operation, duration);
             }
         }
         row = thin && full ? rows.next(row, plot.timeAt(bars.back().x1)) : row + 1;
