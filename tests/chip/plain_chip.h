@@ -22,6 +22,7 @@ inline std::string plain(const std::string& text)
         unit.erase("cycles_per_result");
     }
     file.erase("operations");
+    file.erase("residuals");
     return file.dump(2);
 }
 

