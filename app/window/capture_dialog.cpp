@@ -63,7 +63,8 @@ CaptureDialog::CaptureDialog(QWidget* parent)
                                             tr("Kernels (*.pallascope *.kernel.json)"));
     });
     m_python = addLine(u"python"_s, tr("Python"), tr("PALLASCOPE_PYTHON, else python3"));
-    m_more = addLine(u"more"_s, tr("More options"), u"--mesh x=8 --cores 2 --donate 0 --name NAME"_s);
+    m_more =
+        addLine(u"more"_s, tr("More options"), u"--mesh x=8 --cores 2 --donate 0 --name NAME"_s);
     addCommand();
     addEnd();
     for (QLineEdit* line : {m_file, m_function, m_arguments, m_output, m_python, m_more}) {
