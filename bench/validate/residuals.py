@@ -4,7 +4,8 @@
     build/jax/bin/python bench/validate/residuals.py --keep build/validate
 
 Rows of the side for fitting, of 20 us and more. The kinds of work are those of core/analysis/band.h. Prints an entry for
-each chip and kind; the 10th and 90th percentile of measured / predicted - 1, no nearer to 0 than 2 %.
+each chip and kind; the 5th and 95th percentile of measured / predicted - 1, no nearer to 0 than 4 %: other rows lie
+farther from figures that were fitted on these.
 """
 import argparse
 import collections
@@ -15,8 +16,10 @@ import statistics
 import rows as kit
 
 MOST_OF_ATTENTION = 2048  # FLOPs of the matrix unit for each transcendental
-LEAST = 0.02
+LEAST = 0.04
 SHORTEST = 20e-6
+# v2_ragged_dot on v5p: twice as slow as rows that are like them, as who collected the rows says too.
+SUSPECT = {248, 254, 255}
 
 
 def work_of(report):
@@ -27,11 +30,11 @@ def work_of(report):
 
 
 def between(ratios):
-    """Where eight tenths of them lie; all, where there are fewer than five."""
+    """Where nine tenths of them lie; all, where there are fewer than five."""
     if len(ratios) < 5:
         return min(-LEAST, *ratios), max(LEAST, *ratios)
-    tenths = statistics.quantiles(ratios, n=10, method="inclusive")
-    return min(-LEAST, tenths[0]), max(LEAST, tenths[-1])
+    twentieths = statistics.quantiles(ratios, n=20, method="inclusive")
+    return min(-LEAST, twentieths[0]), max(LEAST, twentieths[-1])
 
 
 def main():
@@ -39,7 +42,8 @@ def main():
     parser.add_argument("--program", type=pathlib.Path, default=kit.ROOT / "build/release/bin/pallascope")
     parser.add_argument("--keep", type=pathlib.Path, default=kit.ROOT / "build/validate")
     arguments = parser.parse_args()
-    chosen = [row for row in kit.load() if row.side == "fit" and row.measured_s >= SHORTEST]
+    chosen = [row for row in kit.load() if row.side == "fit" and row.measured_s >= SHORTEST
+              and row.number not in SUSPECT]
     found = collections.defaultdict(list)
     for row, report in kit.run_all(chosen, arguments.keep, arguments.program,
                                    settings=["out_of_bounds_reads=uninitialized"]):

@@ -122,7 +122,7 @@ struct Residual
 {
     std::string work; // "products", "attention" or "other": analysis/band.h says which is which
     std::int64_t rows = 0;    // timings
-    double low = 0, high = 0; // measured / predicted - 1: eight tenths of the timings lie between
+    double low = 0, high = 0; // measured / predicted - 1: nine tenths of the timings lie between
     std::string source;
 };
 
