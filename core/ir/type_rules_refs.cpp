@@ -256,8 +256,9 @@ Result<Types> dmaStart(const Program& program, const Operation& operation)
                                     + "; two refs of one dtype and shape are right.");
     }
     for (std::size_t i = 2; i < (dma.sourceSemaphore ? 4U : 3U); ++i) {
-        if (Status status = checkSemaphore(operation, operand(program, operation, i), true);
-            !status) {
+        const Type& semaphore = operand(program, operation, i);
+        const bool counts = semaphore.isRef() && *semaphore.space == MemorySpace::Semaphore;
+        if (Status status = checkSemaphore(operation, semaphore, !counts); !status) {
             return status.error();
         }
     }

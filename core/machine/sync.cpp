@@ -149,7 +149,7 @@ bool Engine::take(Agent& agent, const Waiting& waiting)
     }
     m_state.races.wait(agent.id, semaphore.clock);
     if (holdsCopies()) {
-        if (semaphore.space == ir::MemorySpace::DmaSemaphore) {
+        if (semaphore.space == ir::MemorySpace::DmaSemaphore || !semaphore.held.empty()) {
             const bool lands = m_options.settings.dmaExecutionMode == DmaMode::OnWait;
             lands ? landHeld(semaphore, waiting.amount, agent.id)
                   : awaitCertain(semaphore, waiting.amount, agent.id);

@@ -54,21 +54,6 @@ def test_codes_are_converted_before_they_are_computed_with():
                                                             "sort" + rest]
 
 
-def test_a_copy_that_counts_on_a_regular_semaphore():
-    def kernel(x_ref, o_ref, sem_ref):
-        pltpu.make_async_copy(x_ref, o_ref, sem_ref).start()
-        pl.semaphore_wait(sem_ref, 1)
-
-    where = pl.BlockSpec(memory_space=pl.ANY)
-    error = refused(lambda x: call(kernel, in_specs=[where], out_specs=where,
-                                   out_shape=like(8, 128),
-                                   scratch_shapes=[pltpu.SemaphoreType.REGULAR])(x),
-                    normal(8, 128))
-    assert [(problem.what, problem.line) for problem in error.problems] == [
-        ("dma_start with a semaphore that is not one of copies: SemaphoreType.DMA is right",
-         line_of(kernel, "make_async"))]
-
-
 def test_the_same_line_is_named_once():
     def kernel(x_ref, o_ref):
         for _ in range(3):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from support import call, check, integers, like, on_mesh, pallascope, pl, pltpu
 from test_copies import mesh_of_two
+from test_findings import findings
 
 INT = jnp.int32
 REGULAR = pltpu.SemaphoreType.REGULAR
@@ -25,6 +26,22 @@ def test_semaphores_count():
 
     x = integers(8, 128)
     check(fn, x, wanted=x + 2)
+
+
+def test_a_copy_adds_its_bytes_to_a_regular_semaphore_too():
+    """As in JAX's interpreter, whose semaphore is 0 at the end after a wait for as many."""
+    def waiting_for(amount):
+        def kernel(x_ref, o_ref, sem_ref):
+            pltpu.make_async_copy(x_ref, o_ref, sem_ref).start()
+            pl.semaphore_wait(sem_ref, amount)
+
+        where = pl.BlockSpec(memory_space=pl.ANY)
+        return lambda x: call(kernel, in_specs=[where], out_specs=where,
+                              out_shape=like(8, 128, dtype=INT), scratch_shapes=[REGULAR])(x)
+
+    x = integers(8, 128)
+    check(waiting_for(4096), x, wanted=x)
+    assert [found["kind"] for found in findings(waiting_for(1), x)] == ["semaphore_left_over"]
 
 
 def test_a_wait_that_takes_nothing_away():

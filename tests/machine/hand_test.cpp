@@ -146,6 +146,28 @@ TEST(Hand, aCopyReadsWhenItStartsAndLandsWhenItEnds)
     EXPECT_EQ(findingsOf(run, "overwritten_in_flight")[0].operand, "a");
 }
 
+// As in JAX's interpreter, its bytes too; a wait for them is a wait for it.
+TEST(Hand, aCopyMayCountOnARegularSemaphore)
+{
+    const auto waitingFor = [](int amount, machine::DmaMode mode) {
+        const ir::Program program =
+            byHand(8, {pl::semaphores("sem")}, [&](pl::Ref x, pl::Ref out, const Refs& refs) {
+                pl::dmaStart(x, out, refs[0]);
+                pl::semaphoreWait(refs[0], amount);
+            });
+        machine::Options options;
+        options.settings.dmaExecutionMode = mode;
+        return machine::run(program, {counting(kF32, {8, 128})}, v5e(), options).value();
+    };
+    for (const auto mode :
+         {machine::DmaMode::Timed, machine::DmaMode::Eager, machine::DmaMode::OnWait}) {
+        const machine::RunResult all = waitingFor(4096, mode);
+        EXPECT_EQ(findingsText(all), "");
+        EXPECT_EQ(elementsOf(all.outputs[0])[1000], 1000);
+        EXPECT_EQ(findingsOf(waitingFor(1, mode), "semaphore_left_over").size(), 1U);
+    }
+}
+
 // From HBM to HBM the bytes go over the link twice.
 TEST(Hand, aCopyWithinHbmReadsAndWritesOverTheLink)
 {

@@ -57,10 +57,8 @@ def _start(walk: Walk, eqn: Any, parts: list[Any]) -> list[int]:
     taken = [_view(walk, part if rows is None else rows.part)
              for part, rows in zip((source, target), lists, strict=True)]
     taken.append(_view(walk, target_semaphore))
-    if walk.builder.types[taken[2]].space != "dma_semaphore":
-        # What a copy adds to another one JAX does not say, though it takes it from 0.10 on.
-        raise NotCaptured("dma_start with a semaphore that is not one of copies: "
-                          "SemaphoreType.DMA is right")
+    if walk.builder.types[taken[2]].space not in ("dma_semaphore", "semaphore"):
+        raise NotCaptured("dma_start with a barrier semaphore: SemaphoreType.DMA is right")
     params: Params = {}
     if source_semaphore is not None:
         taken.append(_view(walk, source_semaphore))
