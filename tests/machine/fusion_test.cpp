@@ -15,7 +15,7 @@ using ir_test::fusion;
 using trace::SegmentKind;
 
 constexpr std::int64_t kKernelLaunch = 3'000'000, kFusionLaunch = 1'250'000; // ps
-const Shape kShape{1024, 1024}; // 1024 registers, 4 MiB
+const Shape kFusedShape{1024, 1024}; // 1024 registers, 4 MiB
 
 chip::Chip launching(chip::Figures figures = {})
 {
@@ -42,18 +42,18 @@ constexpr std::int64_t kArray = std::int64_t{4} << 20; // bytes
 // out = exp(exp(... x + y)), of so many exponentials.
 ir::Program fused(int exponentials, bool launches = true)
 {
-    return mustTrace(pl::kernel(
-        "fused",
-        {pl::in("x", kF32, kShape), pl::in("y", kF32, kShape), pl::out("out", kF32, kShape)},
-        [&](pl::Ref x, pl::Ref y, pl::Ref out) {
-            fusion({"fused", launches}, [&] {
-                pl::Value value = x[pl::all] + y[pl::all];
-                for (int i = 0; i < exponentials; ++i) {
-                    value = pl::exp(value);
-                }
-                out[pl::all] = value;
-            });
-        }));
+    return mustTrace(pl::kernel("fused",
+                                {pl::in("x", kF32, kFusedShape), pl::in("y", kF32, kFusedShape),
+                                 pl::out("out", kF32, kFusedShape)},
+                                [&](pl::Ref x, pl::Ref y, pl::Ref out) {
+                                    fusion({"fused", launches}, [&] {
+                                        pl::Value value = x[pl::all] + y[pl::all];
+                                        for (int i = 0; i < exponentials; ++i) {
+                                            value = pl::exp(value);
+                                        }
+                                        out[pl::all] = value;
+                                    });
+                                }));
 }
 
 // Shapes alone: no time depends on what is in the arrays.
@@ -161,19 +161,20 @@ TEST(Fusions, lastLongerThanTheirReadsAndTheirWorkWhereTheyWriteBehindThem)
 // Two results, the longer one first: each begins when the rest of both fits before the end.
 TEST(Fusions, writeSeveralResultsOneAfterTheOther)
 {
-    const ir::Program program = mustTrace(pl::kernel(
-        "two",
-        {pl::in("x", kF32, kShape), pl::out("a", kF32, kShape), pl::out("b", DType::BF16, kShape)},
-        [](pl::Ref x, pl::Ref a, pl::Ref b) {
-            fusion({"two"}, [&] {
-                pl::Value value = x[pl::all].load();
-                for (int i = 0; i < 30; ++i) {
-                    value = pl::exp(value);
-                }
-                a[pl::all] = value;
-                b[pl::all] = pl::convert(value, DType::BF16);
-            });
-        }));
+    const ir::Program program =
+        mustTrace(pl::kernel("two",
+                             {pl::in("x", kF32, kFusedShape), pl::out("a", kF32, kFusedShape),
+                              pl::out("b", DType::BF16, kFusedShape)},
+                             [](pl::Ref x, pl::Ref a, pl::Ref b) {
+                                 fusion({"two"}, [&] {
+                                     pl::Value value = x[pl::all].load();
+                                     for (int i = 0; i < 30; ++i) {
+                                         value = pl::exp(value);
+                                     }
+                                     a[pl::all] = value;
+                                     b[pl::all] = pl::convert(value, DType::BF16);
+                                 });
+                             }));
     const machine::RunResult run = timed(program);
     const trace::Copies& copies = run.trace->copies();
     const std::int64_t end = kFusionLaunch + cycleTime(30 * 2048);
@@ -267,8 +268,8 @@ TEST(Fusions, takeTheSameTimeWithAndWithoutValues)
     const ir::Program program = fused(3);
     const machine::RunResult needed = timed(program);
     const machine::RunResult full =
-        mustRun(program, {counting(kF32, kShape), counting(kF32, kShape)}, machine::ValueMode::Full,
-                launching());
+        mustRun(program, {counting(kF32, kFusedShape), counting(kF32, kFusedShape)},
+                machine::ValueMode::Full, launching());
     EXPECT_TRUE(full.trace->segments() == needed.trace->segments());
     EXPECT_TRUE(full.trace->copies() == needed.trace->copies());
     EXPECT_EQ(full.trace->end(), needed.trace->end());

@@ -8,7 +8,7 @@ namespace pallascope::machine_test {
 
 namespace {
 
-const Shape kShape{64, 128}; // 8 registers
+const Shape kLoopShape{64, 128}; // 8 registers
 
 void unroll(ir::Region& region)
 {
@@ -49,8 +49,8 @@ struct Both
 
 Both runBoth(const RefsBody& body)
 {
-    const std::vector<Array> inputs{counting(kF32, kShape)};
-    ir::Program program = oneStepProgram({inputs, kF32, kShape, {}, {}}, body);
+    const std::vector<Array> inputs{counting(kF32, kLoopShape)};
+    ir::Program program = oneStepProgram({inputs, kF32, kLoopShape, {}, {}}, body);
     machine::RunResult rolled = mustRun(program, inputs, machine::ValueMode::Full, slowLoads());
     unroll(program.body);
     return {std::move(rolled), mustRun(program, inputs, machine::ValueMode::Full, slowLoads())};

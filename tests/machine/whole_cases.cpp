@@ -11,7 +11,7 @@ namespace {
 
 using ir_test::fusion;
 
-const Shape kShape{10, 100};
+const Shape kWholeShape{10, 100};
 
 // out = body(in), in one pipeline of whole arrays.
 void wholeStep(const pl::Ref& in, const pl::Ref& out,
@@ -23,7 +23,7 @@ void wholeStep(const pl::Ref& in, const pl::Ref& out,
 
 void expectRows(const Array& got, const std::function<double(double)>& want)
 {
-    ASSERT_EQ(got.shape, kShape);
+    ASSERT_EQ(got.shape, kWholeShape);
     for (std::int64_t i = 0; i < got.shape.elements(); ++i) {
         ASSERT_EQ(got.at(i), want(static_cast<double>(i))) << i;
     }
@@ -32,18 +32,19 @@ void expectRows(const Array& got, const std::function<double(double)>& want)
 // The second reads what the first has written.
 void kernel()
 {
-    const ir::Program program = mustTrace(pl::kernel(
-        "two",
-        {pl::in("x", kF32, kShape), pl::out("mid", kF32, kShape), pl::out("out", kF32, kShape)},
-        [](pl::Ref x, pl::Ref mid, pl::Ref out) {
-            ir_test::kernel("first", [&] {
-                wholeStep(x, mid, [](const pl::Value& value) { return value * 2.0; });
-            });
-            ir_test::kernel("second", [&] {
-                wholeStep(mid, out, [](const pl::Value& value) { return value + 5.0; });
-            });
-        }));
-    const machine::RunResult run = mustRun(program, {counting(kF32, kShape)});
+    const ir::Program program = mustTrace(
+        pl::kernel("two",
+                   {pl::in("x", kF32, kWholeShape), pl::out("mid", kF32, kWholeShape),
+                    pl::out("out", kF32, kWholeShape)},
+                   [](pl::Ref x, pl::Ref mid, pl::Ref out) {
+                       ir_test::kernel("first", [&] {
+                           wholeStep(x, mid, [](const pl::Value& value) { return value * 2.0; });
+                       });
+                       ir_test::kernel("second", [&] {
+                           wholeStep(mid, out, [](const pl::Value& value) { return value + 5.0; });
+                       });
+                   }));
+    const machine::RunResult run = mustRun(program, {counting(kF32, kWholeShape)});
     EXPECT_EQ(findingsText(run), "");
     expectRows(run.outputs.at(0), [](double x) { return 2 * x; });
     expectRows(run.outputs.at(1), [](double x) { return 2 * x + 5; });
@@ -54,7 +55,8 @@ void fusionOfArrays()
 {
     const ir::Program program = mustTrace(pl::kernel(
         "fused",
-        {pl::in("x", kF32, kShape), pl::in("y", kF32, kShape), pl::out("out", kF32, kShape)},
+        {pl::in("x", kF32, kWholeShape), pl::in("y", kF32, kWholeShape),
+         pl::out("out", kF32, kWholeShape)},
         [](pl::Ref x, pl::Ref y, pl::Ref out) {
             const pl::Value most = fusion({"most"}, [&] {
                 return std::vector{pl::reduce(ir::OpCode::ReduceMax, x[pl::all], {0, 1})};
@@ -65,7 +67,7 @@ void fusionOfArrays()
             });
         }));
     const machine::RunResult run =
-        mustRun(program, {counting(kF32, kShape), counting(kF32, kShape)});
+        mustRun(program, {counting(kF32, kWholeShape), counting(kF32, kWholeShape)});
     EXPECT_EQ(findingsText(run), "");
     expectRows(run.outputs.at(0), [](double i) { return i < 800 ? 4 * i + 999 : i - 600; });
 }
@@ -73,22 +75,23 @@ void fusionOfArrays()
 // What a branch and loops of one compute, and what they leave to a kernel.
 void fusionOfLoops()
 {
-    const ir::Program program = mustTrace(pl::kernel(
-        "looped",
-        {pl::in("x", kF32, kShape), pl::out("mid", kF32, kShape), pl::out("out", kF32, kShape)},
-        [](pl::Ref x, pl::Ref mid, pl::Ref out) {
-            fusion({"loops"}, [&] {
-                mid[pl::all] = x[pl::all];
-                pl::foriLoop(3, {}, [&](pl::Value i, const auto&) {
-                    pl::when(i != 1, [&] { mid[pl::all] = mid[pl::all] * 2.0; });
-                    return std::vector<pl::Value>{};
-                });
-            });
-            ir_test::kernel("after", [&] {
-                wholeStep(mid, out, [](const pl::Value& value) { return value - 1.0; });
-            });
-        }));
-    const machine::RunResult run = mustRun(program, {counting(kF32, kShape)});
+    const ir::Program program = mustTrace(
+        pl::kernel("looped",
+                   {pl::in("x", kF32, kWholeShape), pl::out("mid", kF32, kWholeShape),
+                    pl::out("out", kF32, kWholeShape)},
+                   [](pl::Ref x, pl::Ref mid, pl::Ref out) {
+                       fusion({"loops"}, [&] {
+                           mid[pl::all] = x[pl::all];
+                           pl::foriLoop(3, {}, [&](pl::Value i, const auto&) {
+                               pl::when(i != 1, [&] { mid[pl::all] = mid[pl::all] * 2.0; });
+                               return std::vector<pl::Value>{};
+                           });
+                       });
+                       ir_test::kernel("after", [&] {
+                           wholeStep(mid, out, [](const pl::Value& value) { return value - 1.0; });
+                       });
+                   }));
+    const machine::RunResult run = mustRun(program, {counting(kF32, kWholeShape)});
     EXPECT_EQ(findingsText(run), "");
     expectRows(run.outputs.at(1), [](double x) { return 4 * x - 1; });
 }
