@@ -15,7 +15,7 @@ using WholeBody = std::function<std::vector<pl::Value>()>;
 
 // Runs the body as one kernel or fusion, in the program that is being traced.
 inline std::vector<pl::Value> whole(ir::OpCode code, ir::Params params, const WholeBody& body,
-                                    pl::Here here)
+                                    pl::Here here = pl::Here::current())
 {
     pl::detail::Tracer& tracer = pl::detail::Tracer::current();
     ir::Operation operation{.code = code, .params = std::move(params)};

@@ -8,7 +8,6 @@ namespace pallascope::machine_test {
 namespace {
 
 using Values = std::vector<pl::Value>;
-constexpr DType kInt = DType::Int32, kF32 = DType::F32;
 
 // An index map of any grid as a function of its point.
 template<class F>

@@ -6,8 +6,6 @@ using ir::OpCode;
 
 namespace {
 
-constexpr DType kInt = DType::Int32, kF32 = DType::F32;
-
 pl::Value literal(std::int64_t number)
 {
     return pl::full({}, static_cast<double>(number), kInt);

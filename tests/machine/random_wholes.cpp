@@ -1,5 +1,5 @@
 // What a random program is made of as a whole: cores, kernels and fusions.
-#include "core/ir/tracer.h"
+#include "tests/ir/wholes.h"
 #include "tests/machine/random_writer.h"
 
 namespace pallascope::machine_test {
@@ -7,22 +7,6 @@ namespace pallascope::machine_test {
 namespace {
 
 using Values = std::vector<pl::Value>;
-constexpr DType kInt = DType::Int32, kF32 = DType::F32;
-
-// kernel and fusion, for which the builder has no words.
-Values append(ir::OpCode code, ir::Params params, const std::function<Values()>& body)
-{
-    auto& tracer = pl::detail::Tracer::current();
-    ir::Operation operation{.code = code, .params = std::move(params)};
-    operation.regions.push_back(tracer.region({}, [&] {
-        std::vector<ir::ValueId> results;
-        for (const pl::Value& value : body()) {
-            results.push_back(value.id());
-        }
-        return results;
-    }));
-    return tracer.append(std::move(operation), pl::Here::current());
-}
 
 } // namespace
 
@@ -45,7 +29,7 @@ void RandomWriter::coreMap()
 // It brings the list that an earlier one made into SMEM, mostly.
 void RandomWriter::kernel()
 {
-    append(ir::OpCode::Kernel, ir::KernelParams{"kernel"}, [&] {
+    ir_test::whole(ir::OpCode::Kernel, ir::KernelParams{"kernel"}, [&] {
         return within([&] {
             m_scope.isAround = false;
             scoped({{"table", kInt, {kEntries}, ir::MemorySpace::Smem},
@@ -68,7 +52,7 @@ void RandomWriter::kernel()
 void RandomWriter::fusion()
 {
     const bool launches = !m_chance.oneIn(4);
-    keep(append(ir::OpCode::Fusion, ir::FusionParams{"fusion", launches}, [&] {
+    keep(ir_test::whole(ir::OpCode::Fusion, ir::FusionParams{"fusion", launches}, [&] {
         return within([&] {
             m_scope.isAround = false;
             m_scope.isFusion = true;

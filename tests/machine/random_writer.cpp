@@ -10,7 +10,6 @@ namespace pallascope::machine_test {
 namespace {
 
 using Values = std::vector<pl::Value>;
-constexpr DType kInt = DType::Int32, kF32 = DType::F32;
 constexpr int kDeepest = 4; // regions within regions
 
 ir::MemorySpace spaceOf(const pl::Ref& ref)

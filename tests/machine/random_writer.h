@@ -3,44 +3,15 @@
 #pragma once
 
 #include "core/ir/builder.h"
+#include "tests/machine/chance.h"
+#include "tests/machine/support.h"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <random>
 #include <vector>
 
 namespace pallascope::machine_test {
-
-class Chance
-{
-public:
-    explicit Chance(std::uint64_t seed)
-        : m_random(seed)
-    {}
-
-    std::int64_t below(std::int64_t limit)
-    {
-        return static_cast<std::int64_t>(m_random() % static_cast<std::uint64_t>(limit));
-    }
-
-    // lowest to highest
-    std::int64_t from(std::int64_t lowest, std::int64_t highest)
-    {
-        return lowest + below(highest - lowest + 1);
-    }
-
-    bool oneIn(std::int64_t n) { return below(n) == 0; }
-
-    template<class T>
-    const T& pick(const std::vector<T>& among)
-    {
-        return among[static_cast<std::size_t>(below(static_cast<std::int64_t>(among.size())))];
-    }
-
-private:
-    std::mt19937_64 m_random;
-};
 
 // What statements may use where they stand.
 struct RandomScope

@@ -1,11 +1,11 @@
 // Parts of refs that are bitcast and reshaped: what they load, store and reach.
 #include "core/machine/refs.h"
+#include "tests/machine/chance.h"
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <random>
 
 namespace pallascope::machine_test {
 
@@ -15,22 +15,6 @@ using machine::Buffer;
 using machine::RefBinding;
 using machine::RuntimeValue;
 using machine::Window;
-
-class Chance
-{
-public:
-    explicit Chance(std::uint64_t seed)
-        : m_random(seed)
-    {}
-
-    std::int64_t below(std::int64_t limit)
-    {
-        return static_cast<std::int64_t>(m_random() % static_cast<std::uint64_t>(limit));
-    }
-
-private:
-    std::mt19937_64 m_random;
-};
 
 Buffer randomBuffer(DType dtype, const Shape& shape, Chance& chance)
 {
