@@ -9,18 +9,17 @@ namespace pallascope::analysis_test {
 
 using analysis::Band;
 using analysis::Report;
-using json = nlohmann::json;
 
 namespace {
 
-Result<chip::Chip> withResiduals(const json& residuals)
+Result<chip::Chip> withResiduals(const nlohmann::json& residuals)
 {
-    json file = json::parse(chip::v5eText());
+    nlohmann::json file = nlohmann::json::parse(chip::v5eText());
     file["residuals"] = residuals;
     return chip::parse(file.dump(), "my.json");
 }
 
-json residual(const std::string& work, double low, double high)
+nlohmann::json residual(const std::string& work, double low, double high)
 {
     return {{"work", work}, {"rows", 7}, {"low", low}, {"high", high}, {"source", "a test"}};
 }
@@ -41,7 +40,7 @@ Report ofWork(std::int64_t flops, std::int64_t transcendentals)
 
 TEST(Bands, tellKindsOfWorkByFlopsForEachTranscendental)
 {
-    const chip::Chip chip = withResiduals(json::array()).value();
+    const chip::Chip chip = withResiduals(nlohmann::json::array()).value();
     EXPECT_EQ(analysis::workOf(ofWork(2048 * 100, 100), chip), "attention");
     EXPECT_EQ(analysis::workOf(ofWork(2048 * 100 + 1, 100), chip), "products");
     EXPECT_EQ(analysis::workOf(ofWork(1, 0), chip), "products");
@@ -68,15 +67,16 @@ TEST(Bands, areThoseOfTheTimingsOfSuchWork)
 
 TEST(Bands, areAbsentWhereTheChipKnowsOfNoTiming)
 {
-    EXPECT_FALSE(analysis::bandOf(ofWork(1, 0), withResiduals(json::array()).value()));
-    const chip::Chip chip = withResiduals(json::array({residual("attention", -0.1, 0.1)})).value();
+    EXPECT_FALSE(analysis::bandOf(ofWork(1, 0), withResiduals(nlohmann::json::array()).value()));
+    const chip::Chip chip =
+        withResiduals(nlohmann::json::array({residual("attention", -0.1, 0.1)})).value();
     EXPECT_FALSE(analysis::bandOf(ofWork(1, 0), chip));
 }
 
 TEST(Bands, ofChipFilesAreChecked)
 {
-    const auto sentence = [](const json& one) {
-        const Result<chip::Chip> chip = withResiduals(json::array({one}));
+    const auto sentence = [](const nlohmann::json& one) {
+        const Result<chip::Chip> chip = withResiduals(nlohmann::json::array({one}));
         return chip ? "" : chip.error().message;
     };
     EXPECT_NE(sentence(residual("sorting", -0.1, 0.1)).find("products, attention or other"),

@@ -34,7 +34,7 @@ chip::Unit matrixOf(const std::string& name)
     return *chip::parse(chip::chipText(name), name)->unitOf(chip::UnitKind::Matrix);
 }
 
-struct Case
+struct Product
 {
     std::string chip;
     DType lhs, rhs;
@@ -42,7 +42,7 @@ struct Case
     std::optional<MatrixRun> run;
 };
 
-std::vector<Case> cases()
+std::vector<Product> cases()
 {
     const auto f32 = DType::F32, bf16 = DType::BF16, f16 = DType::F16, e4m3 = DType::F8E4M3FN,
                e5m2 = DType::F8E5M2, int8 = DType::Int8, uint8 = DType::UInt8, int4 = DType::Int4,
@@ -126,7 +126,7 @@ std::string text(const std::optional<MatrixRun>& run)
 
 TEST(MatrixRuns, areThoseOfTheTable)
 {
-    for (const Case& one : cases()) {
+    for (const Product& one : cases()) {
         EXPECT_EQ(text(cost::matrixRun(matrixOf(one.chip), one.lhs, one.rhs, one.precision)),
                   text(one.run))
             << one.chip << ": " << dtypeName(one.lhs) << " " << dtypeName(one.rhs)

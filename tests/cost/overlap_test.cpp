@@ -12,8 +12,6 @@ using ir::OpCode;
 
 namespace {
 
-constexpr DType kF32 = DType::F32, kBf16 = DType::BF16, kInt8 = DType::Int8, kBool = DType::Bool;
-
 // A segment that a test puts together from operations.
 class Overlap : public testing::Test
 {

@@ -9,9 +9,6 @@ using ir::OpCode;
 
 namespace {
 
-constexpr DType kF32 = DType::F32, kBf16 = DType::BF16, kInt = DType::Int32, kBool = DType::Bool,
-                kInt8 = DType::Int8;
-
 class Cost : public testing::Test
 {
 protected:

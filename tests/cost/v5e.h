@@ -13,6 +13,9 @@
 
 namespace pallascope::cost_test {
 
+inline constexpr DType kF32 = DType::F32, kBf16 = DType::BF16, kInt = DType::Int32,
+                       kInt8 = DType::Int8, kBool = DType::Bool;
+
 inline chip::Chip v5e()
 {
     return chip::parse(chip::plainText("tpu_v5e"), "tpu_v5e.json").value();

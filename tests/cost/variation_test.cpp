@@ -11,8 +11,6 @@ using ir::OpCode;
 
 namespace {
 
-constexpr DType kF32 = DType::F32, kBool = DType::Bool;
-
 class VariationOf : public testing::Test
 {
 protected:
