@@ -5,9 +5,7 @@
 
 Rows of the side for fitting; the terms are figures of chip files that may be absent.
 """
-import argparse
 import collections
-import pathlib
 import statistics
 
 import chips
@@ -28,21 +26,15 @@ TERMS = {
 def errors(chosen, files, arguments):
     """The absolute errors in per cent, by family and by family and chip."""
     found = collections.defaultdict(list)
-    for row, report in kit.run_all(chosen, arguments.keep, arguments.program, chips=files,
-                                   settings=["out_of_bounds_reads=uninitialized"]):
+    for row, report in kit.run_all(chosen, arguments.keep, arguments.program, chips=files):
         if "time_s" in report:
             found[row.family].append(100 * abs(report["time_s"] / row.measured_s - 1))
     return found
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", type=pathlib.Path, default=kit.ROOT / "build/release/bin/pallascope")
-    parser.add_argument("--keep", type=pathlib.Path, default=kit.ROOT / "build/validate")
-    parser.add_argument("--folder", type=pathlib.Path, default=kit.ROOT / "build/ablate")
-    arguments = parser.parse_args()
-    chosen = [row for row in kit.load() if row.side == "fit"
-              and "refused" not in (arguments.keep / f"{row.key}.json").read_text()]
+    arguments = kit.parser(__doc__).parse_args()
+    chosen = kit.fitting(arguments.keep)
     families = sorted({row.family for row in chosen})
     print("| term | " + " | ".join(families) + " | all |")
     print("|---|" + "--:|" * (len(families) + 1))

@@ -4,12 +4,10 @@
     build/jax/bin/python bench/validate/fit.py --chip tpu_v7x --family flash_attention splash_attention \\
         --fit constants/step_operand_s=1.2e-7 units/MXU/cycles_per_tile=8
 
-Each figure begins at the value that is given; PLACE=VALUE:0.02 tries 2 % more first. Nelder-Mead on the mean of |ln(predicted / measured)|;
-needs scipy.
+Each figure begins at the value that is given; PLACE=VALUE:0.02 tries 2 % more first. Nelder-Mead on the mean of
+|ln(predicted / measured)| and a fifth of the root of its mean square; needs scipy.
 """
-import argparse
 import math
-import pathlib
 import statistics
 
 import chips
@@ -17,16 +15,14 @@ import rows as kit
 
 
 def errors(chosen, files, arguments):
-    results = kit.run_all(chosen, arguments.keep, arguments.program, settings=["out_of_bounds_reads=uninitialized"],
-                          chips=files)
     return [(row, math.log(report["time_s"] / row.measured_s) if "time_s" in report else None)
-            for row, report in results]
+            for row, report in kit.run_all(chosen, arguments.keep, arguments.program, chips=files)]
 
 
 def main():
     from scipy.optimize import minimize
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = kit.parser(__doc__)
     parser.add_argument("--fit", nargs="+", required=True, metavar="PLACE=VALUE[:SHARE]", dest="figures")
     parser.add_argument("--chip", nargs="+", required=True)
     parser.add_argument("--family", nargs="+")
@@ -34,15 +30,11 @@ def main():
     parser.add_argument("--without", nargs="+", type=int, default=[])
     parser.add_argument("--fixed", nargs="+", default=[], metavar="PLACE=VALUE")
     parser.add_argument("--steps", type=int, default=60)
-    parser.add_argument("--program", type=pathlib.Path, default=kit.ROOT / "build/release/bin/pallascope")
-    parser.add_argument("--keep", type=pathlib.Path, default=kit.ROOT / "build/validate")
-    parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("/tmp/fit"))
     arguments = parser.parse_args()
-    chosen = [row for row in kit.load()
-              if row.side == "fit" and row.chip in arguments.chip and row.number not in arguments.without
+    chosen = [row for row in kit.fitting(arguments.keep)
+              if row.chip in arguments.chip and row.number not in arguments.without
               and (not arguments.family or row.family in arguments.family)
-              and (not arguments.rows or row.number in arguments.rows)
-              and "refused" not in (arguments.keep / f"{row.key}.json").read_text()]
+              and (not arguments.rows or row.number in arguments.rows)]
     pairs = [figure.split("=") for figure in arguments.figures]
     places = [place for place, _ in pairs]
     begin = [float(value.split(":")[0]) for _, value in pairs]

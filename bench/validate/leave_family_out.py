@@ -8,17 +8,13 @@ fitting), from what a chip file holds without them: first those that all chips s
 chip, one after the other, the value with the least mean absolute error of the logarithm. Then the family's
 rows of the same side are predicted.
 """
-import argparse
 import collections
 import itertools
 import math
-import pathlib
 import statistics
 
 import chips
 import rows as kit
-
-SHORTEST = 20e-6  # published times are whole microseconds
 
 NONE = {"constants/overlap_exponent": None, "units/MXU/cycles_per_result": None, "units/MXU/cycles_per_tile": None,
         "constants/step_overhead_s": 0.33e-6, "constants/step_operand_s": None, "operations/exp2": None,
@@ -32,11 +28,9 @@ OF_A_CHIP = [[{"units/MXU/cycles_per_tile": value} for value in (0, 6, 12, 20)],
 
 
 def logarithms(chosen, figures, arguments):
-    folder = arguments.folder
-    files = {chip: chips.write(chips.edited(chips.read(chip), NONE | figures[chip]), folder)
+    files = {chip: chips.write(chips.edited(chips.read(chip), NONE | figures[chip]), arguments.folder)
              for chip in {row.chip for row in chosen}}
-    found = kit.run_all(chosen, arguments.keep, arguments.program, chips=files,
-                        settings=["out_of_bounds_reads=uninitialized"])
+    found = kit.run_all(chosen, arguments.keep, arguments.program, chips=files)
     return [math.log(report["time_s"] / row.measured_s) for row, report in found if "time_s" in report]
 
 
@@ -73,14 +67,10 @@ def other(every):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", type=pathlib.Path, default=kit.ROOT / "build/release/bin/pallascope")
-    parser.add_argument("--keep", type=pathlib.Path, default=kit.ROOT / "build/validate")
-    parser.add_argument("--folder", type=pathlib.Path, default=kit.ROOT / "build/leave_out")
+    parser = kit.parser(__doc__)
     parser.add_argument("--family", nargs="+", help="only these")
     arguments = parser.parse_args()
-    rows = [row for row in kit.load() if row.side == "fit"
-            and row.measured_s >= SHORTEST and "refused" not in (arguments.keep / f"{row.key}.json").read_text()]
+    rows = kit.fitting(arguments.keep, kit.SHORTEST_S)
     every = collections.defaultdict(list)
     for family in arguments.family or sorted({row.family for row in rows}):
         figures = without(family, rows, arguments)

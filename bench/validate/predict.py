@@ -6,7 +6,6 @@
 Rows left out (split.csv) are predicted for a landing only: --side all. Each such look is listed in
 docs/model.md.
 """
-import argparse
 import collections
 import json
 import os
@@ -53,22 +52,17 @@ def line(row, report):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = kit.parser(__doc__)
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--side", choices=("fit", "left out", "all"), default="fit")
     parser.add_argument("--family", nargs="+")
     parser.add_argument("--chip", nargs="+")
     parser.add_argument("--rows", nargs="+", type=int)
-    parser.add_argument("--program", type=pathlib.Path, default=kit.ROOT / "build/release/bin/pallascope")
-    parser.add_argument("--keep", type=pathlib.Path, default=kit.ROOT / "build/validate")
     parser.add_argument("--again", action="store_true", help="capture again")
-    parser.add_argument("--set", nargs="+", default=["out_of_bounds_reads=uninitialized"])
+    parser.add_argument("--set", nargs="+", default=kit.SETTINGS)
     parser.add_argument("--lines", action="store_true", help="a line for each row")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
-    if not kit.MEASURED.is_dir():
-        print(f"Skipped: there is no folder of measured timings at {kit.MEASURED}; MEASURED names another.")
-        return
     chosen = [row for row in kit.load()
               if (arguments.side == "all" or row.side == arguments.side)
               and (not arguments.family or row.family in arguments.family)

@@ -7,17 +7,14 @@ Rows of the side for fitting, of 20 us and more. The kinds of work are those of 
 each chip and kind; the 5th and 95th percentile of measured / predicted - 1, no nearer to 0 than 4 %: other rows lie
 farther from figures that were fitted on these.
 """
-import argparse
 import collections
 import json
-import pathlib
 import statistics
 
 import rows as kit
 
 MOST_OF_ATTENTION = 2048  # FLOPs of the matrix unit for each transcendental
 LEAST = 0.04
-SHORTEST = 20e-6
 # v2_ragged_dot on v5p: twice as slow as rows that are like them, as who collected the rows says too.
 SUSPECT = {248, 254, 255}
 
@@ -38,15 +35,10 @@ def between(ratios):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", type=pathlib.Path, default=kit.ROOT / "build/release/bin/pallascope")
-    parser.add_argument("--keep", type=pathlib.Path, default=kit.ROOT / "build/validate")
-    arguments = parser.parse_args()
-    chosen = [row for row in kit.load() if row.side == "fit" and row.measured_s >= SHORTEST
-              and row.number not in SUSPECT]
+    arguments = kit.parser(__doc__).parse_args()
+    chosen = [row for row in kit.fitting(arguments.keep, kit.SHORTEST_S) if row.number not in SUSPECT]
     found = collections.defaultdict(list)
-    for row, report in kit.run_all(chosen, arguments.keep, arguments.program,
-                                   settings=["out_of_bounds_reads=uninitialized"]):
+    for row, report in kit.run_all(chosen, arguments.keep, arguments.program):
         if "time_s" in report:
             found[row.chip, work_of(report)].append((row.family, row.measured_s / report["time_s"] - 1))
     for (chip, work), rows in sorted(found.items()):

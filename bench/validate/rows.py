@@ -1,5 +1,6 @@
 """The published timings that bench/validate is about: rows of published_kernels/calibration.csv in
 the folder that MEASURED names, their captured kernels, and what a program predicts for them."""
+import argparse
 import concurrent.futures
 import contextlib
 import dataclasses
@@ -17,6 +18,8 @@ import split
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MEASURED = pathlib.Path(os.environ.get("MEASURED", ROOT.parent / "shared" / "measured"))
 CHIPS = {"TPU v5e": "tpu_v5e", "TPU v5p": "tpu_v5p", "TPU v6e": "tpu_v6e", "TPU 7x (1 TC = 1 device)": "tpu_v7x"}
+SETTINGS = ("out_of_bounds_reads=uninitialized",)
+SHORTEST_S = 20e-6  # published times are whole microseconds
 # A run that did not come to its end says nothing about time.
 STOPS = ("the run stops there", "the run ends there", "Nothing can go on")
 
@@ -59,9 +62,27 @@ class Row:
 SIDES = split.sides()
 
 
+def parser(description):
+    """Of a bench: which program runs which kept captures, and where it writes chip files."""
+    found = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found.add_argument("--program", type=pathlib.Path, default=ROOT / "build/release/bin/pallascope")
+    found.add_argument("--keep", type=pathlib.Path, default=ROOT / "build/validate", help="captured kernels")
+    found.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/tried_chips")
+    return found
+
+
 def load():
+    if not MEASURED.is_dir():
+        print(f"Skipped: there is no folder of measured timings at {MEASURED}; MEASURED names another.")
+        sys.exit()
     return [Row(number, data) for number, data in
             enumerate(split.read(MEASURED / "published_kernels" / "calibration.csv"))]
+
+
+def fitting(keep, shortest_s=0.0):
+    """The rows that may be fitted on, of those that `keep` has a capture of."""
+    return [row for row in load() if row.side == "fit" and row.measured_s >= shortest_s
+            and "refused" not in (keep / f"{row.key}.json").read_text()]
 
 
 def capture(rows, folder, again=False, say=print):
@@ -91,7 +112,7 @@ def capture(rows, folder, again=False, say=print):
             f"{tell.get('refused', '')[:150]}")
 
 
-def run(row, folder, program, settings=(), limit_s=120, chip=None):
+def run(row, folder, program, settings=SETTINGS, limit_s=120, chip=None):
     """What `program` says of the captured row: its JSON report, with error or reason."""
     tell = json.loads((folder / f"{row.key}.json").read_text())
     if "refused" in tell:

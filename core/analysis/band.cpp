@@ -40,7 +40,7 @@ std::optional<Band> bandOf(const Report& report, const chip::Chip& chip)
         constexpr double kMost = 9e18; // of an int64
         return Picoseconds(static_cast<std::int64_t>(std::min(std::round(time), kMost)));
     };
-    return Band{scaled(found->low), scaled(found->high), found->work, found->rows, found->source};
+    return Band{scaled(found->low), scaled(found->high), *found};
 }
 
 } // namespace pallascope::analysis

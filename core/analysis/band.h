@@ -10,7 +10,7 @@ namespace pallascope::analysis {
 // the head dimension); "products" where it does more; "other" where it does none.
 [[nodiscard]] std::string workOf(const Report& report, const chip::Chip& chip);
 
-// Of the timings of that kind of work on the chip, eight tenths of which lie within; absent where
+// Of the timings of that kind of work on the chip, nine tenths of which lie within; absent where
 // the chip's file knows of none, nor of other work.
 [[nodiscard]] std::optional<Band> bandOf(const Report& report, const chip::Chip& chip);
 

@@ -45,9 +45,7 @@ struct TimeSplit // sums to the run's time, to the picosecond
 struct Band // a time may be off so far
 {
     Picoseconds low, high;
-    std::string work;      // the kind of work of the timings that say so; "other": no such timings
-    std::int64_t rows = 0; // these timings
-    std::string source;
+    chip::Residual support; // the timings that say so; of "other" work where none are of such work
 };
 
 struct Roof // a horizontal ceiling: a unit's peak

@@ -114,9 +114,9 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     json["time_s"] = seconds(report.time);
     json["time_low_s"] = report.band ? Json(seconds(report.band->low)) : Json();
     json["time_high_s"] = report.band ? Json(seconds(report.band->high)) : Json();
-    json["time_support"] = report.band ? Json{{"work", report.band->work},
-                                              {"timings", report.band->rows},
-                                              {"source", report.band->source}}
+    json["time_support"] = report.band ? Json{{"work", report.band->support.work},
+                                              {"timings", report.band->support.rows},
+                                              {"source", report.band->support.source}}
                                        : Json();
     json["cycles"] = report.cycles.value();
     json["flops"] = report.flops.value();

@@ -91,7 +91,7 @@ void Constants::fold(const ir::Program& program, const ir::Operation& operation)
                     ? 0
                     : elements(operation.results[i]);
     }
-    if (made > std::max(m_elements, kMostInAll)) {
+    if (made > kMostInAll) {
         return;
     }
     m_elements = made;

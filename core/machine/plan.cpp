@@ -65,7 +65,7 @@ public:
         , m_needed(needed)
         , m_constants(constants)
         , m_plan(plan)
-        , m_streams(program, chip)
+        , m_streams(program, chip, plan.uses)
     {
         plan.uses.assign(program.values.size(), 0);
         m_asFactors.assign(program.values.size(), 0);
@@ -140,12 +140,14 @@ Status Planner::addTemplate(std::span<const ir::Operation* const> operations, Pl
 {
     // XLA divides what is around kernels among the cores of a device.
     const std::int64_t cores = m_fusion != nullptr ? m_chip.agents.front().count : 1;
-    const bool streams = m_fusion != nullptr && m_rounds == nullptr;
-    const std::map<std::int32_t, double> parts =
-        streams ? m_streams.shares(operations) : std::map<std::int32_t, double>();
-    Result<cost::SegmentCost> cost =
-        cost::segmentCost(m_program, operations, m_chip,
-                          {m_kind, cores, streams ? &parts : m_rounds, m_fusion != nullptr});
+    std::map<std::int32_t, double> parts;
+    if (m_fusion != nullptr) {
+        parts = m_streams.shares(operations);
+        item.streams = m_streams.of(operations, parts);
+    }
+    Result<cost::SegmentCost> cost = cost::segmentCost(
+        m_program, operations, m_chip,
+        {m_kind, cores, m_rounds != nullptr ? m_rounds : &parts, m_fusion != nullptr});
     if (!cost) {
         return cost.error();
     }
@@ -183,9 +185,6 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
     }
     item.operationCount = static_cast<std::int32_t>(operations.size());
     item.fusion = m_fusion;
-    if (m_fusion != nullptr) {
-        item.streams = m_streams.of(operations);
-    }
     std::int32_t number = -1;
     for (const ir::Operation* operation : operations) {
         ++number;

@@ -183,10 +183,8 @@ void Recorder::addWait(const Awaited& awaited, std::int32_t agent, std::int32_t 
     countEvents(1);
     if (m_keeps != Keeps::Rows) {
         if (m_sums) {
-            using trace::Summarizer;
-            const auto kind = awaited.isAround               ? Summarizer::WaitKind::Fusion
-                              : awaited.copy != trace::kNone ? Summarizer::WaitKind::Copy
-                                                             : Summarizer::WaitKind::Other;
+            const auto kind =
+                trace::Summarizer::kindOf(builder.info, awaited.copy, awaited.operation);
             m_sums->addWait(step, kind, begin, end);
         }
         return;

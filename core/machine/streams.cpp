@@ -38,21 +38,17 @@ std::int64_t elementsRead(const ir::Program& program, const ir::Operation& opera
 
 } // namespace
 
-Streams::Streams(const ir::Program& program, const chip::Chip& chip)
+Streams::Streams(const ir::Program& program, const chip::Chip& chip,
+                 const std::vector<std::int32_t>& uses)
     : m_program(program)
     , m_tile(cost::nativeTile(chip))
     , m_free(program.values.size(), false)
-    , m_uses(program.values.size(), 0)
+    , m_uses(uses)
 {
-    const auto use = [&](ir::ValueId id) { ++m_uses[static_cast<std::size_t>(id.index)]; };
     const auto mark = [&](ir::ValueId id, bool free) {
         m_free[static_cast<std::size_t>(id.index)] = free;
     };
     forEachOperation(program.body, [&](const ir::Operation& operation) {
-        std::for_each(operation.operands.begin(), operation.operands.end(), use);
-        for (const ir::Region& region : operation.regions) {
-            std::for_each(region.results.begin(), region.results.end(), use);
-        }
         if (operation.code != OpCode::RunScoped) {
             return;
         }
@@ -83,9 +79,9 @@ std::vector<Extent> Streams::tileOf(ir::ValueId value) const
     return cost::tiling(type.dtype, type.shape, m_tile);
 }
 
-std::vector<PlanStream> Streams::of(std::span<const ir::Operation* const> stretch) const
+std::vector<PlanStream> Streams::of(std::span<const ir::Operation* const> stretch,
+                                    const std::map<std::int32_t, double>& parts) const
 {
-    const std::map<std::int32_t, double> parts = shares(stretch);
     std::vector<PlanStream> streams;
     for (const ir::Operation* operation : stretch) {
         const bool out = operation->code == OpCode::Swap;

@@ -14,10 +14,13 @@ namespace pallascope::machine {
 class Streams
 {
 public:
-    Streams(const ir::Program& program, const chip::Chip& chip);
+    // `uses`: of each value in the whole program, by ValueId.
+    Streams(const ir::Program& program, const chip::Chip& chip,
+            const std::vector<std::int32_t>& uses);
 
-    // Of a stretch of a fusion's operations, in their order.
-    [[nodiscard]] std::vector<PlanStream> of(std::span<const ir::Operation* const> stretch) const;
+    // Of a stretch of a fusion's operations, in their order; `parts` are its shares.
+    [[nodiscard]] std::vector<PlanStream> of(std::span<const ir::Operation* const> stretch,
+                                             const std::map<std::int32_t, double>& parts) const;
 
     // Of loads that only slices and gathers use, the share of the array that these take, by
     // operation.
@@ -33,7 +36,7 @@ private:
     // By ValueId: arrays that only fusions touch. XLA lays them out as pads least, since no kernel,
     // argument or result says how they lie.
     std::vector<bool> m_free;
-    std::vector<std::int32_t> m_uses; // by ValueId
+    const std::vector<std::int32_t>& m_uses;
 };
 
 } // namespace pallascope::machine

@@ -210,7 +210,7 @@ struct SegmentTemplate
     std::vector<Flops> flopsByUnit;         // useful, one per Info::units
     std::vector<Flops> executedFlopsByUnit; // with tile padding
     std::int64_t transcendentals = 0;
-    std::vector<Products> products; // of its matrix unit; empty in traces before 0.22
+    std::vector<Products> products; // of its matrix unit; empty in older files
     bool operator==(const SegmentTemplate&) const = default;
 
     // The agent keeps books: no unit of the chip works.

@@ -84,6 +84,15 @@ void Summarizer::coverCopies(std::int64_t until)
     }
 }
 
+Summarizer::WaitKind Summarizer::kindOf(const Info& info, std::int32_t copy, std::int32_t operation)
+{
+    if (operation != kNone
+        && info.operations[static_cast<std::size_t>(operation)].name == "fusion") {
+        return WaitKind::Fusion;
+    }
+    return copy != kNone ? WaitKind::Copy : WaitKind::Other;
+}
+
 void Summarizer::addWait(std::int32_t step, WaitKind kind, Picoseconds begin, Picoseconds end)
 {
     if (begin == end) {
@@ -142,18 +151,6 @@ Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picosecond
     return std::move(m_sums);
 }
 
-namespace {
-
-// Whether a fusion waits for what it reads and writes itself.
-bool isInFusion(const Trace& trace, std::size_t wait)
-{
-    const std::vector<std::int32_t>& operations = trace.waits().operation;
-    return !operations.empty() && operations[wait] != kNone
-           && trace.info().operations[static_cast<std::size_t>(operations[wait])].name == "fusion";
-}
-
-} // namespace
-
 Summary summaryOf(const Trace& trace)
 {
     Summarizer sums(trace.info());
@@ -168,9 +165,8 @@ Summary summaryOf(const Trace& trace)
     }
     const Waits& waits = trace.waits();
     for (std::size_t i = 0; i < waits.size(); ++i) {
-        const auto kind = isInFusion(trace, i)     ? Summarizer::WaitKind::Fusion
-                          : waits.copy[i] != kNone ? Summarizer::WaitKind::Copy
-                                                   : Summarizer::WaitKind::Other;
+        const std::int32_t operation = waits.operation.empty() ? kNone : waits.operation[i];
+        const auto kind = Summarizer::kindOf(trace.info(), waits.copy[i], operation);
         sums.addWait(waits.step[i], kind, Picoseconds(waits.begin[i]), Picoseconds(waits.end[i]));
     }
     const Steps& steps = trace.steps();

@@ -62,6 +62,10 @@ public:
         Fusion // for what it reads and writes itself
     };
 
+    // Of a wait for a copy, or none, by an operation, or none.
+    [[nodiscard]] static WaitKind kindOf(const Info& info, std::int32_t copy,
+                                         std::int32_t operation);
+
     void addWait(std::int32_t step, WaitKind kind, Picoseconds begin, Picoseconds end);
 
     // The sums so far as those of a whole run.

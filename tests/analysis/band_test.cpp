@@ -55,14 +55,14 @@ TEST(Bands, areThoseOfTheTimingsOfSuchWork)
     ASSERT_TRUE(products);
     EXPECT_EQ(products->low, Picoseconds(980'000));
     EXPECT_EQ(products->high, Picoseconds(1'100'000));
-    EXPECT_EQ(products->work, "products");
-    EXPECT_EQ(products->rows, 7);
-    EXPECT_EQ(products->source, "a test");
+    EXPECT_EQ(products->support.work, "products");
+    EXPECT_EQ(products->support.rows, 7);
+    EXPECT_EQ(products->support.source, "a test");
     // What no timing is of takes the band of other work.
     const std::optional<Band> attention = analysis::bandOf(ofWork(100, 100), chip);
     ASSERT_TRUE(attention);
     EXPECT_EQ(attention->high, Picoseconds(1'500'000));
-    EXPECT_EQ(attention->work, "other");
+    EXPECT_EQ(attention->support.work, "other");
 }
 
 TEST(Bands, areAbsentWhereTheChipKnowsOfNoTiming)

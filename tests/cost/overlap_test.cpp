@@ -18,8 +18,7 @@ class Overlap : public testing::Test
 protected:
     ir::ValueId value(DType dtype, Shape shape, std::optional<ir::MemorySpace> space = {})
     {
-        m_program.values.push_back({{dtype, std::move(shape), space}, {}, {}});
-        return {static_cast<std::int32_t>(m_program.values.size() - 1)};
+        return ir_test::freshValue(m_program, {dtype, std::move(shape), space});
     }
 
     ir::ValueId registers(Extent count) { return value(kF32, {8 * count, 128}); }

@@ -14,8 +14,7 @@ class Cost : public testing::Test
 protected:
     ir::ValueId value(DType dtype, Shape shape, std::optional<ir::MemorySpace> space = {})
     {
-        m_program.values.push_back({{dtype, std::move(shape), space}, {}, {}});
-        return {static_cast<std::int32_t>(m_program.values.size() - 1)};
+        return ir_test::freshValue(m_program, {dtype, std::move(shape), space});
     }
 
     Result<cost::OperationCost> tried(OpCode code, const std::vector<ir::ValueId>& operands,

@@ -16,8 +16,7 @@ class VariationOf : public testing::Test
 protected:
     ir::ValueId value(Shape shape, DType dtype = kF32)
     {
-        m_program.values.push_back({{dtype, std::move(shape), {}}, {}, {}});
-        return {static_cast<std::int32_t>(m_program.values.size() - 1)};
+        return ir_test::freshValue(m_program, {dtype, std::move(shape), {}});
     }
 
     // What an operation yields, typed as its rule says.

@@ -1,5 +1,6 @@
 // The type rule of every operation and the sentences of its refusals, on operations made by hand.
 #include "core/ir/infer.h"
+#include "tests/ir/kernels.h"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +15,7 @@ class Infer : public testing::Test
 protected:
     ValueId value(DType dtype, Shape shape, std::optional<MemorySpace> space = {})
     {
-        m_program.values.push_back({{dtype, std::move(shape), space}, {}, {}});
-        return {static_cast<std::int32_t>(m_program.values.size() - 1)};
+        return ir_test::freshValue(m_program, {dtype, std::move(shape), space});
     }
 
     // The results' types, or the error's sentence.

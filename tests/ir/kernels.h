@@ -6,9 +6,17 @@
 #include <functional>
 #include <source_location>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pallascope::ir_test {
+
+// A value that no operation makes.
+inline ir::ValueId freshValue(ir::Program& program, ir::Type type)
+{
+    program.values.push_back({std::move(type), {}, {}});
+    return {static_cast<std::int32_t>(program.values.size() - 1)};
+}
 
 using RefsBody = std::function<void(const std::vector<pl::Ref>& refs)>;
 

@@ -55,11 +55,7 @@ protected:
         throw std::logic_error("no such operation");
     }
 
-    ir::ValueId fresh(const ir::Type& type)
-    {
-        m_program.values.push_back({type, {}, {}});
-        return {static_cast<std::int32_t>(m_program.values.size() - 1)};
-    }
+    ir::ValueId fresh(const ir::Type& type) { return freshValue(m_program, type); }
 
     // "<where of the operation>: <what>" must be the sentence.
     void expectRefused(const ir::Operation& at, const std::string& what)
