@@ -1,8 +1,9 @@
 #include "core/analysis/report.h"
 
 #include "core/analysis/band.h"
+#include "core/analysis/losses.h"
+#include "core/analysis/owners.h"
 #include "core/chip/chip.h"
-#include "core/trace/agents.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +41,6 @@ private:
     void memory(Report& report) const;
     void bound(Report& report) const;
     void roofline(Report& report) const;
-    [[nodiscard]] std::int64_t owners(std::size_t unit) const;
     [[nodiscard]] Picoseconds unitBusy(std::size_t unit) const;
     [[nodiscard]] std::optional<Roof> peak(const Report& report) const;
     [[nodiscard]] Roof matrixRoof(const chip::Unit& matrix) const;
@@ -183,32 +183,6 @@ void Accounting::memory(Report& report) const
     report.vmemScopedLimit = memory.scopedLimit.value_or(memory.capacity);
 }
 
-// How many of the agents that take part own a unit; all where the chip has none of such a kind. The
-// first kind has the units that nobody owns.
-std::int64_t Accounting::owners(std::size_t unit) const
-{
-    const auto has = [&](const chip::AgentKind& kind) {
-        return std::any_of(kind.units.begin(), kind.units.end(), [&](std::int32_t owned) {
-            return m_chip.units[static_cast<std::size_t>(owned)].name == m_info.units[unit].name;
-        });
-    };
-    const bool isOwned = std::any_of(m_chip.agents.begin(), m_chip.agents.end(), has);
-    const std::int64_t used = agentsUsed(m_info);
-    std::int64_t owning = 0, known = 0;
-    for (std::size_t agent = 0;
-         agent < std::min(m_info.agents.size(), static_cast<std::size_t>(used)); ++agent) {
-        const std::string name = trace::kindOfAgent(m_info.agents[agent]);
-        const auto kind =
-            std::find_if(m_chip.agents.begin(), m_chip.agents.end(),
-                         [&](const chip::AgentKind& one) { return name.ends_with(one.name); });
-        if (kind != m_chip.agents.end()) {
-            ++known;
-            owning += (isOwned ? has(*kind) : kind == m_chip.agents.begin()) ? 1 : 0;
-        }
-    }
-    return known == 0 ? used : std::max<std::int64_t>(1, owning);
-}
-
 Picoseconds Accounting::unitBusy(std::size_t unit) const
 {
     Picoseconds busy;
@@ -228,7 +202,7 @@ Picoseconds Accounting::unitBusy(std::size_t unit) const
             busy += Picoseconds(static_cast<std::int64_t>(share)) * m_sums.instances[id];
         }
     }
-    return Picoseconds(busy.value() / owners(unit)); // the average
+    return Picoseconds(busy.value() / ownersOf(m_info, m_chip, unit)); // the average
 }
 
 void Accounting::bound(Report& report) const
@@ -300,7 +274,8 @@ Roof Accounting::matrixRoof(const chip::Unit& matrix) const
                      + (run.second > 1 ? " x " + std::to_string(run.second) : "");
         }
     }
-    return seconds > 0 ? Roof{names + " " + matrix.name, all / seconds} : inputsRoof(matrix);
+    return seconds > 0 ? Roof{names + " " + matrix.name, all / seconds, matrix.name}
+                       : inputsRoof(matrix);
 }
 
 // Of a trace that does not say how its products run: the rate of the inputs' dtype; the fastest one
@@ -311,14 +286,14 @@ Roof Accounting::inputsRoof(const chip::Unit& matrix) const
         const auto rate = matrix.matrixRates.find(operand.dtype);
         if (operand.direction == trace::Direction::In && rate != matrix.matrixRates.end()) {
             return {std::string(dtypeName(operand.dtype)) + " " + matrix.name,
-                    rate->second.peakFlopsPerSecond};
+                    rate->second.peakFlopsPerSecond, matrix.name};
         }
     }
     double fastest = 0;
     for (const auto& [dtype, rate] : matrix.matrixRates) {
         fastest = std::max(fastest, rate.peakFlopsPerSecond);
     }
-    return {matrix.name, fastest};
+    return {matrix.name, fastest, matrix.name};
 }
 
 std::optional<Roof> Accounting::peak(const Report& report) const
@@ -344,9 +319,9 @@ std::optional<Roof> Accounting::peak(const Report& report) const
             }
         }
     }
-    return vector == nullptr
-               ? std::nullopt
-               : std::optional(Roof{"32-bit " + vector->name, vector->peakFlopsPerSecond});
+    return vector == nullptr ? std::nullopt
+                             : std::optional(Roof{"32-bit " + vector->name,
+                                                  vector->peakFlopsPerSecond, vector->name});
 }
 
 void Accounting::roofline(Report& report) const
@@ -376,18 +351,6 @@ void Accounting::roofline(Report& report) const
 
 } // namespace
 
-std::int64_t agentsUsed(const trace::Info& info)
-{
-    std::int32_t last = 0;
-    for (const trace::Pipeline& pipeline : info.pipelines) {
-        last = std::max(last, pipeline.agent);
-    }
-    for (const trace::Semaphore& semaphore : info.semaphores) {
-        last = std::max(last, semaphore.agent);
-    }
-    return last + 1;
-}
-
 Result<Report> report(const trace::Trace& trace)
 {
     const Result<chip::Chip> chip = chip::parse(trace.info().chipJson, "in the trace");
@@ -405,6 +368,7 @@ Result<Report> report(const trace::Info& info, const trace::Summary& sums, const
     }
     Report report;
     Accounting(info, sums, chip).run(report);
+    report.losses = lossesOf(report, info, sums, chip);
     report.band = bandOf(report, chip);
     return report;
 }

@@ -42,6 +42,49 @@ struct TimeSplit // sums to the run's time, to the picosecond
     }
 };
 
+enum class LossKind : std::uint8_t
+{
+    Padding,    // products of elements that only fill up tiles
+    IdleCores,  // cores that take no part
+    MatrixRate, // the matrix unit below its peak: tiles enter it, its clock is lower
+    Refetch,    // blocks that are copied again
+    LinkRate,   // the memory's achieved bandwidth under that of the datasheet
+    OtherLinks, // a link that is busier than the memory's, as between devices
+    Units,      // other units than the matrix unit, in the same stretch of operations
+    Masks,      // comparisons, selections and iotas among these
+    Chains,     // operations that need one another's results
+    StepOverhead,
+    Prologue,
+    Epilogue,
+    Waits,  // for other cores, semaphores and delays, or done before others are
+    Copies, // not hidden behind computing
+    Launches,
+    Fusions // operations around kernels
+};
+
+struct Loss
+{
+    LossKind kind = LossKind::Padding;
+    std::string of; // the unit, link or operand that has most of it; empty: none in particular
+    Picoseconds time;
+    Picoseconds gain; // by how much the run would be shorter without it, if all else stayed
+};
+
+struct Losses // sums to the run's time, to the picosecond
+{
+    Picoseconds roofline;     // that no run on the chip is under
+    std::vector<Loss> beyond; // none of 0; in the order in which they were added
+
+    [[nodiscard]] Picoseconds total() const
+    {
+        Picoseconds sum = roofline;
+        for (const Loss& loss : beyond) {
+            sum += loss.time;
+        }
+        return sum;
+    }
+};
+
 struct Band // a time may be off so far
 {
     Picoseconds low, high;
@@ -52,6 +95,7 @@ struct Roof // a horizontal ceiling: a unit's peak
 {
     std::string name; // "bf16 MXU", "bf16 x 6 MXU": of passes, "bf16 and int8 MXU"
     double flopsPerSecond = 0;
+    std::string unit = {}; // "MXU"
 };
 
 struct Slope // a bandwidth
@@ -101,6 +145,7 @@ struct Report
     std::string boundBy;           // "memory(HBM)", "compute(MXU)", "step_overhead",
                                    // "launches", "latency"
     TimeSplit split;
+    Losses losses;
     std::vector<std::pair<std::string, Picoseconds>> busy; // units and links, longest first
     std::int64_t stalledSteps = 0; // steps after the first that waited for a copy
     Bytes vmemPeak;
@@ -175,7 +220,7 @@ struct LineTime
 
 [[nodiscard]] std::vector<LineTime> timeByLine(const trace::Trace& trace);
 
-// The report as JSON text (the object that `run --json` prints), and as the six lines of `run`.
+// The report as JSON text (the object that `run --json` prints), and as the eight lines of `run`.
 // walls: how long each of its runs took, the last of which it is of; none for a report from a file.
 [[nodiscard]] std::string toJson(const Report& report, const trace::Info& info,
                                  const std::string& verdict, std::span<const Seconds> walls);

@@ -1,3 +1,4 @@
+#include "core/analysis/losses.h"
 #include "core/analysis/report.h"
 
 #include <nlohmann/json.hpp>
@@ -97,6 +98,18 @@ Json splitJson(const TimeSplit& split)
             {"idle", seconds(split.idle)}};
 }
 
+Json lossesJson(const Losses& losses)
+{
+    Json json = Json::array();
+    for (const Loss& loss : losses.beyond) {
+        json.push_back({{"what", lossName(loss.kind)},
+                        {"of", loss.of.empty() ? Json() : Json(loss.of)},
+                        {"time_s", seconds(loss.time)},
+                        {"gain_s", seconds(loss.gain)}});
+    }
+    return json;
+}
+
 } // namespace
 
 std::string toJson(const Report& report, const trace::Info& info, const std::string& verdict,
@@ -142,6 +155,10 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     }
     json["busy_s"] = std::move(busy);
     json["time_split_s"] = splitJson(report.split);
+    json["roofline_s"] = seconds(report.losses.roofline);
+    json["beyond_roofline_s"] = lossesJson(report.losses);
+    const std::string advised = advice(report);
+    json["advice"] = advised.empty() ? Json() : Json(advised);
     json["verdict"] = plain(verdict);
     json["vmem_peak_bytes"] = report.vmemPeak.value();
     Json vmem = Json::object();

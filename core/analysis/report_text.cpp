@@ -1,3 +1,4 @@
+#include "core/analysis/losses.h"
 #include "core/analysis/report.h"
 #include "core/base/format.h"
 
@@ -141,6 +142,34 @@ std::string splitLine(const Report& report)
         timeText(split.epilogue), rare);
 }
 
+// The parts of a hundredth of the run and more, the largest first.
+std::string beyondLine(const Report& report)
+{
+    constexpr double kLeast = 0.01;
+    std::vector<Loss> losses = report.losses.beyond;
+    std::ranges::stable_sort(losses, std::greater(), &Loss::time);
+    std::string text = "beyond  the roofline's " + timeText(report.losses.roofline);
+    Picoseconds rest;
+    const char* before = ": ";
+    for (const Loss& loss : losses) {
+        if (ratio(loss.time, report.time) < kLeast) {
+            rest += loss.time;
+            continue;
+        }
+        text += before + lossText(loss) + " " + timeText(loss.time);
+        before = ", ";
+    }
+    return text + (rest > Picoseconds(0) ? before + ("other " + timeText(rest)) : "");
+}
+
+std::string adviceLine(const Report& report)
+{
+    const std::string text = advice(report);
+    return "advice  "
+           + (text.empty() ? "none: nothing that a kernel can change is a hundredth of the run"
+                           : text);
+}
+
 std::string helpLine(const Report& report, const trace::Info& info,
                      const std::vector<Alternative>& alternatives)
 {
@@ -169,6 +198,7 @@ std::string toText(const Report& report, const trace::Info& info,
 {
     return timeLine(report, info) + "\nbound   " + plain(verdict(report, info, alternatives)) + "\n"
            + trafficLine(report) + "\n" + memoryLine(report) + "\n" + splitLine(report) + "\n"
+           + beyondLine(report) + "\n" + adviceLine(report) + "\n"
            + helpLine(report, info, alternatives) + "\n";
 }
 

@@ -18,39 +18,6 @@ bool computes(const chip::Unit& unit)
            || unit.kind == chip::UnitKind::Transcendental;
 }
 
-// How long units that have so much to do keep a segment: as long as the busiest, where they overlap
-// fully; those that compute together as a norm of the chip's exponent says. It is a power of two,
-// so that its root is exact arithmetic, the same on every CPU.
-Cycles together(const std::map<std::int32_t, Cycles>& totals, const chip::Chip& chip)
-{
-    Cycles most, mostComputing;
-    const auto unitComputes = [&](std::int32_t unit) {
-        return computes(chip.units[static_cast<std::size_t>(unit)]);
-    };
-    for (const auto& [unit, cycles] : totals) {
-        most = std::max(most, cycles);
-        mostComputing = unitComputes(unit) ? std::max(mostComputing, cycles) : mostComputing;
-    }
-    if (chip.overlap < 2 || mostComputing == Cycles(0)) {
-        return most;
-    }
-    double sum = 0;
-    for (const auto& [unit, cycles] : totals) {
-        double power = unitComputes(unit) ? static_cast<double>(cycles.value())
-                                                / static_cast<double>(mostComputing.value())
-                                          : 0;
-        for (std::int64_t exponent = 1; exponent < chip.overlap; exponent *= 2) {
-            power *= power;
-        }
-        sum += power;
-    }
-    for (std::int64_t exponent = 1; exponent < chip.overlap; exponent *= 2) {
-        sum = std::sqrt(sum);
-    }
-    const double computing = std::ceil(static_cast<double>(mostComputing.value()) * sum);
-    return std::max(most, Cycles(static_cast<std::int64_t>(computing)));
-}
-
 // The longest chain of operations that each need the one before, by the latencies of their units.
 Cycles longestChain(const ir::Program& program, std::span<const ir::Operation* const> operations,
                     const std::vector<OperationCost>& costs, const chip::Chip& chip)
@@ -131,6 +98,38 @@ void addProduct(const MatrixRun& run, Flops flops, std::vector<Products>& produc
 }
 
 } // namespace
+
+// The norm's exponent is a power of two, so that its root is exact arithmetic, the same on every
+// CPU.
+Cycles together(const std::map<std::int32_t, Cycles>& totals, const chip::Chip& chip)
+{
+    Cycles most, mostComputing;
+    const auto unitComputes = [&](std::int32_t unit) {
+        return computes(chip.units[static_cast<std::size_t>(unit)]);
+    };
+    for (const auto& [unit, cycles] : totals) {
+        most = std::max(most, cycles);
+        mostComputing = unitComputes(unit) ? std::max(mostComputing, cycles) : mostComputing;
+    }
+    if (chip.overlap < 2 || mostComputing == Cycles(0)) {
+        return most;
+    }
+    double sum = 0;
+    for (const auto& [unit, cycles] : totals) {
+        double power = unitComputes(unit) ? static_cast<double>(cycles.value())
+                                                / static_cast<double>(mostComputing.value())
+                                          : 0;
+        for (std::int64_t exponent = 1; exponent < chip.overlap; exponent *= 2) {
+            power *= power;
+        }
+        sum += power;
+    }
+    for (std::int64_t exponent = 1; exponent < chip.overlap; exponent *= 2) {
+        sum = std::sqrt(sum);
+    }
+    const double computing = std::ceil(static_cast<double>(mostComputing.value()) * sum);
+    return std::max(most, Cycles(static_cast<std::int64_t>(computing)));
+}
 
 Result<SegmentCost> segmentCost(const ir::Program& program,
                                 std::span<const ir::Operation* const> operations,

@@ -64,6 +64,11 @@ struct Products
     Flops flops;
 };
 
+// How long units that have so much to do keep a segment: as long as the busiest, where they overlap
+// fully; those that compute together as a norm of the chip's exponent says. By index into
+// Chip::units.
+[[nodiscard]] Cycles together(const std::map<std::int32_t, Cycles>& totals, const chip::Chip& chip);
+
 struct SegmentCost
 {
     Cycles cycles;

@@ -219,10 +219,10 @@ void Description::describeCopy(const ir::Program& program, const ir::Operation& 
     const Part& part = direction == trace::Direction::Out ? target : source;
     const ir::Value& array = program.value(part.array);
     trace::Operand operand;
-    const bool isFusion = source.array.index < 0 || target.array.index < 0;
-    operand.name = isFusion ? nameOrSpace(program, part.array)
-                            : nameOrSpace(program, source.array) + " \u2192 "
-                                  + nameOrSpace(program, target.array);
+    operand.isAround = source.array.index < 0 || target.array.index < 0;
+    operand.name = operand.isAround ? nameOrSpace(program, part.array)
+                                    : nameOrSpace(program, source.array) + " \u2192 "
+                                          + nameOrSpace(program, target.array);
     operand.dtype = array.type.dtype;
     operand.direction = direction;
     operand.array = array.type.shape;

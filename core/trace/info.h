@@ -127,6 +127,7 @@ struct Operand
     std::vector<Extent> elementPads;
     // … or by first element and length, as first * block + length - 1.
     std::vector<std::int32_t> sliceAxes;
+    bool isAround = false; // what operations around kernels read or write
     bool operator==(const Operand&) const = default;
 };
 

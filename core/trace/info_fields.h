@@ -130,6 +130,7 @@ void describe(A& a, T& operand)
     a.optional("element_axes", operand.elementAxes);
     a.optional("element_pads", operand.elementPads);
     a.optional("slice_axes", operand.sliceAxes);
+    a.optional("around_kernels", operand.isAround);
 }
 
 template<class A, MaybeConst<Buffer> T>

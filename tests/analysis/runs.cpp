@@ -12,6 +12,14 @@ namespace {
 
 using Given = std::map<std::string, std::string>;
 
+NamedRun run(const std::string& name, const std::string& kernelName, const Given& given,
+             const std::string& chipName = "tpu_v5e")
+{
+    return {name, runOf(kernelName, given, chipName)};
+}
+
+} // namespace
+
 std::shared_ptr<const trace::Trace> runOf(const ir::Program& program, const std::string& chipName)
 {
     std::vector<Array> inputs;
@@ -27,15 +35,12 @@ std::shared_ptr<const trace::Trace> runOf(const ir::Program& program, const std:
     return machine::run(program, inputs, chip, options).value().trace;
 }
 
-NamedRun run(const std::string& name, const std::string& kernelName, const Given& given,
-             const std::string& chipName = "tpu_v5e")
+std::shared_ptr<const trace::Trace> runOf(const std::string& kernelName, const Given& given,
+                                          const std::string& chip)
 {
     const kernels::Kernel* kernel = kernels::find(kernelName);
-    const ir::Program program = kernel->build(kernels::arguments(*kernel, given).value()).value();
-    return {name, runOf(program, chipName)};
+    return runOf(kernel->build(kernels::arguments(*kernel, given).value()).value(), chip);
 }
-
-} // namespace
 
 trace::TraceBuilder mainJobBuilder()
 {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include "core/analysis/report.h"
+#include "core/ir/program.h"
 #include "core/trace/trace.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +28,13 @@ struct NamedRun
 
 // A kernel that does nothing but count up to 10 000 in SMEM.
 [[nodiscard]] std::shared_ptr<const trace::Trace> counting();
+
+// A kernel of the library, or any program, on a chip.
+[[nodiscard]] std::shared_ptr<const trace::Trace>
+runOf(const std::string& kernel, const std::map<std::string, std::string>& given,
+      const std::string& chip);
+[[nodiscard]] std::shared_ptr<const trace::Trace> runOf(const ir::Program& program,
+                                                        const std::string& chip);
 
 // Blocks that overhang, other loop orders, one, two and three buffers, one step, no products.
 [[nodiscard]] const std::vector<NamedRun>& machineRuns();

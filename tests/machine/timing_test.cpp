@@ -196,6 +196,7 @@ TEST(RandomRuns, splitTheirTimeWithoutRest)
         const Result<analysis::Report> report = analysis::report(*run.trace);
         ASSERT_TRUE(report) << report.error().message;
         ASSERT_EQ(report->split.total(), run.trace->end());
+        ASSERT_EQ(report->losses.total(), run.trace->end());
         ASSERT_EQ(report->time, run.trace->end());
         for (const Picoseconds part :
              {report->split.compute, report->split.exposedCopies, report->split.stepOverhead,

@@ -78,6 +78,8 @@ TEST(Sums, ofARunWithoutRowsAreThoseOfItsTrace)
             ASSERT_TRUE(a && b);
             EXPECT_EQ(a->time, b->time);
             EXPECT_EQ(a->split.total(), b->split.total());
+            EXPECT_EQ(a->losses.total(), a->time);
+            EXPECT_EQ(b->losses.total(), b->time);
             EXPECT_EQ(a->boundBy, b->boundBy);
             EXPECT_EQ(a->utilization, b->utilization);
             EXPECT_EQ(a->vmemPeak, b->vmemPeak);

@@ -1,0 +1,435 @@
+#include "core/analysis/losses.h"
+
+#include "core/analysis/owners.h"
+#include "core/cost/segment.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace pallascope::analysis {
+
+namespace {
+
+Picoseconds ofSeconds(double seconds)
+{
+    constexpr double kMost = 9e6; // below 2^63 ps
+    return toPicoseconds(Seconds(std::clamp(seconds, 0.0, kMost)));
+}
+
+bool makesMasks(const std::string& operation)
+{
+    constexpr std::array<std::string_view, 8> kNames{"eq", "ne", "lt",       "le",
+                                                     "gt", "ge", "select_n", "iota"};
+    return std::find(kNames.begin(), kNames.end(), operation) != kNames.end();
+}
+
+// What the stretches of a run lose beyond the work of one unit.
+struct Stretches
+{
+    double useful = 0, executed = 0;       // FLOPs of that unit
+    double busy = 0;                       // s, of all agents
+    double chains = 0, masks = 0;          // s
+    std::map<std::int32_t, double> others; // s, by row of Info::units
+};
+
+class Stretch
+{
+public:
+    Stretch(const trace::Info& info, const chip::Chip& chip, std::int32_t roof)
+        : m_info(info)
+        , m_chip(chip)
+        , m_roof(roof)
+    {}
+
+    // So many instances of a segment.
+    void add(const trace::SegmentTemplate& segment, std::int64_t instances, Stretches& sums) const
+    {
+        const auto all = static_cast<double>(instances);
+        const auto at = static_cast<std::size_t>(m_roof);
+        if (m_roof >= 0 && at < segment.flopsByUnit.size()) {
+            sums.useful += all * static_cast<double>(segment.flopsByUnit[at].value());
+            sums.executed += all * static_cast<double>(segment.executedFlopsByUnit[at].value());
+        }
+        if (segment.cycles == Cycles(0)) {
+            return;
+        }
+        std::map<std::int32_t, Cycles> totals;
+        std::map<std::int32_t, Cycles> masks;
+        for (const trace::Mark& mark : segment.marks) {
+            totals[mark.unit] += mark.length;
+            masks[mark.unit] += isOfMask(mark) ? mark.length : Cycles(0);
+        }
+        const double second = all * toSeconds(segment.duration).value()
+                              / static_cast<double>(segment.cycles.value()); // of a cycle
+        const auto found = totals.find(m_roof);
+        const Cycles own = found == totals.end() ? Cycles(0) : found->second;
+        const Cycles units =
+            std::max(own, std::min(segment.cycles, cost::together(totals, m_chip)));
+        sums.busy += second * static_cast<double>(own.value());
+        sums.chains += second * static_cast<double>((segment.cycles - units).value());
+        if (const std::int32_t other = busiestOther(totals); other >= 0) {
+            const double over = second * static_cast<double>((units - own).value());
+            const double masked = over * ratio(masks[other], totals[other]);
+            sums.masks += masked;
+            sums.others[other] += over - masked;
+        }
+    }
+
+private:
+    // Runs that were made for their times alone do not say what their operations are.
+    [[nodiscard]] bool isOfMask(const trace::Mark& mark) const
+    {
+        const auto row = static_cast<std::size_t>(mark.operation);
+        return mark.operation >= 0 && row < m_info.operations.size()
+               && makesMasks(m_info.operations[row].name);
+    }
+
+    [[nodiscard]] std::int32_t busiestOther(const std::map<std::int32_t, Cycles>& totals) const
+    {
+        std::int32_t busiest = -1;
+        for (const auto& [unit, cycles] : totals) {
+            if (unit != m_roof && cycles > Cycles(0)
+                && (busiest < 0 || cycles > totals.at(busiest))) {
+                busiest = unit;
+            }
+        }
+        return busiest;
+    }
+
+    const trace::Info& m_info;
+    const chip::Chip& m_chip;
+    std::int32_t m_roof;
+};
+
+// Bytes of the memory of the roofline.
+struct Bytesum
+{
+    double moved = 0, once = 0; // each byte of an array once
+    std::string mostAgain;      // the operand that is copied again most
+};
+
+// Two chains of least times, of computing and of the memory's link, of which the longer one counts
+// after each term. A term that is left out shortens its chain from there on.
+class Chains
+{
+public:
+    Chains(Picoseconds most, const Loss* without)
+        : m_most(most)
+        , m_without(without)
+    {}
+
+    void begin(Picoseconds compute, Picoseconds memory)
+    {
+        m_compute.known = compute;
+        m_memory.known = memory;
+        m_reached = std::min(std::max(compute, memory), m_most);
+        m_losses.roofline = m_reached;
+    }
+
+    // The chain's least time with one more term.
+    void compute(LossKind kind, Picoseconds least, std::string of = {})
+    {
+        reach(m_compute, kind, least, std::move(of));
+    }
+
+    void memory(LossKind kind, Picoseconds least, std::string of = {})
+    {
+        reach(m_memory, kind, least, std::move(of));
+    }
+
+    // On top of both.
+    void add(LossKind kind, Picoseconds time, std::string of = {})
+    {
+        if (time > Picoseconds(0) && !isLeftOut(kind, of)) {
+            m_losses.beyond.push_back({kind, std::move(of), time, {}});
+        }
+    }
+
+    [[nodiscard]] Picoseconds reached() const { return m_reached; }
+
+    [[nodiscard]] Picoseconds computed() const { return m_compute.known; }
+
+    [[nodiscard]] Losses take() { return std::move(m_losses); }
+
+private:
+    struct Chain
+    {
+        Picoseconds known;   // with all terms
+        Picoseconds leftOut; // of them
+    };
+
+    [[nodiscard]] bool isLeftOut(LossKind kind, const std::string& of) const
+    {
+        return m_without != nullptr && m_without->kind == kind && m_without->of == of;
+    }
+
+    void reach(Chain& chain, LossKind kind, Picoseconds least, std::string of)
+    {
+        least = std::max(least, chain.known);
+        chain.leftOut += isLeftOut(kind, of) ? least - chain.known : Picoseconds(0);
+        chain.known = least;
+        const Picoseconds next = std::clamp(least - chain.leftOut, m_reached, m_most);
+        add(kind, next - m_reached, std::move(of));
+        m_reached = next;
+    }
+
+    Losses m_losses;
+    Picoseconds m_most, m_reached;
+    const Loss* m_without;
+    Chain m_compute, m_memory;
+};
+
+class Waterfall
+{
+public:
+    Waterfall(const Report& report, const trace::Info& info, const trace::Summary& sums,
+              const chip::Chip& chip)
+        : m_report(report)
+        , m_info(info)
+        , m_sums(sums)
+        , m_chip(chip)
+    {
+        for (std::size_t id = 0; id < sums.instances.size(); ++id) {
+            m_hasKernel =
+                m_hasKernel
+                || (sums.instances[id] > 0 && info.templates[id].kind == trace::SegmentKind::Body);
+        }
+        for (std::size_t unit = 0; unit < info.units.size(); ++unit) {
+            if (report.roofline.peak && info.units[unit].name == report.roofline.peak->unit) {
+                m_roof = static_cast<std::int32_t>(unit);
+            }
+        }
+    }
+
+    [[nodiscard]] Losses run()
+    {
+        // Of a function without a kernel its operations are what the roofline is of.
+        m_fusions = m_hasKernel ? m_report.split.fusions : Picoseconds(0);
+        m_stretches = stretches();
+        m_bytes = bytes();
+        const Picoseconds kernels = m_report.time - m_report.split.launches - m_fusions;
+        Losses losses = with(kernels, nullptr);
+        for (Loss& loss : losses.beyond) {
+            const Picoseconds time = with(kernels, &loss).total();
+            loss.gain = std::max(Picoseconds(0), m_report.time - time);
+        }
+        return losses;
+    }
+
+private:
+    [[nodiscard]] Stretches stretches() const;
+    [[nodiscard]] Bytesum bytes() const;
+    [[nodiscard]] double agentsOfRoof() const;
+    [[nodiscard]] std::pair<std::string, Picoseconds> otherLink() const;
+    [[nodiscard]] Losses with(Picoseconds kernels, const Loss* without);
+    void throughput(Chains& chains) const;
+    void units(Chains& chains) const;
+    void overhead(Chains& chains) const;
+
+    [[nodiscard]] Picoseconds compute() const
+    {
+        return m_hasKernel ? m_report.split.compute : m_report.split.fusions - waitedAround();
+    }
+
+    [[nodiscard]] Picoseconds waitedAround() const
+    {
+        return std::min(m_report.split.fusions,
+                        Picoseconds(m_sums.waitedInFusions.value() / m_info.deviceCount()));
+    }
+
+    const Report& m_report;
+    const trace::Info& m_info;
+    const trace::Summary& m_sums;
+    const chip::Chip& m_chip;
+    bool m_hasKernel = false;
+    std::int32_t m_roof = -1; // row of Info::units
+    Picoseconds m_fusions, m_exposed;
+    Stretches m_stretches;
+    Bytesum m_bytes;
+};
+
+Stretches Waterfall::stretches() const
+{
+    Stretches sums;
+    const Stretch stretch(m_info, m_chip, m_roof);
+    for (std::size_t id = 0; id < m_sums.instances.size(); ++id) {
+        const trace::SegmentTemplate& segment = m_info.templates[id];
+        const bool counts =
+            segment.kind == (m_hasKernel ? trace::SegmentKind::Body : trace::SegmentKind::Fusion);
+        if (counts && m_sums.instances[id] > 0) {
+            stretch.add(segment, m_sums.instances[id], sums);
+        }
+    }
+    return sums;
+}
+
+// The rows of one array are summed, as of copies by hand from several places of a program or of
+// pipelines on several cores.
+Bytesum Waterfall::bytes() const
+{
+    struct Array
+    {
+        double moved = 0, times = 0;
+    };
+
+    std::map<std::tuple<std::string, int, trace::SourceLine>, Array> arrays;
+    for (std::size_t row = 0; row < m_info.operands.size(); ++row) {
+        const trace::Operand& operand = m_info.operands[row];
+        if (operand.isAround && m_hasKernel) {
+            continue;
+        }
+        const bool byHand = operand.pipeline == trace::kNone;
+        for (const trace::Summary::Way way : {trace::Summary::Read, trace::Summary::Written}) {
+            const double moved = static_cast<double>(m_sums.moved[row][way].bytes.value());
+            Array& array =
+                arrays[{operand.name, way, byHand ? trace::SourceLine{} : operand.source}];
+            array.moved += moved;
+            array.times += operand.arrayBytes > Bytes(0)
+                               ? moved / static_cast<double>(operand.arrayBytes.value())
+                                     / (byHand ? m_info.deviceCount() : 1)
+                               : 0;
+        }
+    }
+    Bytesum sum;
+    double mostAgain = 0;
+    for (const auto& [key, array] : arrays) {
+        const double once = array.moved / std::max(1.0, array.times);
+        sum.moved += array.moved;
+        sum.once += once;
+        if (array.moved - once > mostAgain) {
+            mostAgain = array.moved - once;
+            sum.mostAgain = std::get<0>(key);
+        }
+    }
+    return sum;
+}
+
+// How many agents of all devices have the unit of the roof.
+double Waterfall::agentsOfRoof() const
+{
+    const auto owns = [&](const chip::AgentKind& kind) {
+        return std::any_of(kind.units.begin(), kind.units.end(), [&](std::int32_t unit) {
+            return m_chip.units[static_cast<std::size_t>(unit)].name
+                   == m_report.roofline.peak->unit;
+        });
+    };
+    auto kind = std::find_if(m_chip.agents.begin(), m_chip.agents.end(), owns);
+    kind = kind == m_chip.agents.end() ? m_chip.agents.begin() : kind;
+    return static_cast<double>(kind->count * kind->slots * m_info.deviceCount());
+}
+
+// The busiest link of another kind than that of the roofline.
+std::pair<std::string, Picoseconds> Waterfall::otherLink() const
+{
+    std::pair<std::string, Picoseconds> busiest;
+    for (std::size_t row = 0; row < m_info.links.size(); ++row) {
+        const trace::Link& link = m_info.links[row];
+        const std::string& kind = link.kind.empty() ? link.name : link.kind;
+        if (kind != m_report.roofline.memory.name && m_sums.linkBusy[row] > busiest.second) {
+            busiest = {kind, m_sums.linkBusy[row]};
+        }
+    }
+    return busiest;
+}
+
+// All terms, or all but one.
+Losses Waterfall::with(Picoseconds kernels, const Loss* without)
+{
+    Chains chains(kernels, without);
+    throughput(chains);
+    overhead(chains);
+    if (without == nullptr) {
+        m_exposed = kernels - chains.reached(); // what is left
+    }
+    chains.add(LossKind::Copies, m_exposed);
+    chains.add(LossKind::Launches, m_report.split.launches);
+    chains.add(LossKind::Fusions, m_fusions);
+    return chains.take();
+}
+
+// What units and links are kept busy with.
+void Waterfall::throughput(Chains& chains) const
+{
+    const Slope& memory = m_report.roofline.memory;
+    const double peak =
+        m_report.roofline.peak && m_roof >= 0 ? m_report.roofline.peak->flopsPerSecond : 0;
+    const double rate = memory.datasheet.value();
+    chains.begin(ofSeconds(peak > 0 ? m_stretches.useful / peak : 0),
+                 ofSeconds(rate > 0 ? m_bytes.once / rate : 0));
+    if (peak > 0) {
+        const std::string& unit = m_report.roofline.peak->unit;
+        const auto owners =
+            static_cast<double>(ownersOf(m_info, m_chip, static_cast<std::size_t>(m_roof)));
+        const double executed = m_stretches.executed / peak;
+        chains.compute(LossKind::Padding, ofSeconds(executed), unit);
+        chains.compute(LossKind::IdleCores,
+                       ofSeconds(executed * std::max(1.0, agentsOfRoof() / owners)));
+        const bool isMatrix =
+            m_info.units[static_cast<std::size_t>(m_roof)].kind == trace::UnitKind::Matrix;
+        chains.compute(isMatrix ? LossKind::MatrixRate : LossKind::Units,
+                       ofSeconds(m_stretches.busy / owners), unit);
+    }
+    if (rate > 0) {
+        chains.memory(LossKind::Refetch, ofSeconds(m_bytes.moved / rate), m_bytes.mostAgain);
+        chains.memory(LossKind::LinkRate, ofSeconds(m_bytes.moved / memory.achieved.value()),
+                      memory.name);
+    }
+    const auto [link, busy] = otherLink();
+    chains.memory(LossKind::OtherLinks, busy, link);
+    units(chains);
+}
+
+// What units other than that of the roof add to the time of computing, each as much as it does in
+// the stretches of the run.
+void Waterfall::units(Chains& chains) const
+{
+    double all = m_stretches.chains + m_stretches.masks;
+    for (const auto& [unit, time] : m_stretches.others) {
+        all += time;
+    }
+    const Picoseconds from = chains.computed();
+    const auto over = static_cast<double>((compute() - from).value());
+    if (over <= 0 || all <= 0) {
+        chains.compute(LossKind::Units, compute());
+        return;
+    }
+    double done = 0;
+    const auto part = [&](LossKind kind, double time, const std::string& of) {
+        done += time;
+        const double share = std::min(1.0, done / all);
+        chains.compute(kind, from + Picoseconds(std::llround(over * share)), of);
+    };
+    for (const auto& [unit, time] : m_stretches.others) {
+        part(LossKind::Units, time, m_info.units[static_cast<std::size_t>(unit)].name);
+    }
+    part(LossKind::Masks, m_stretches.masks, "");
+    part(LossKind::Chains, m_stretches.chains, "");
+}
+
+// What comes beside computing, where copies do not take as long anyway.
+void Waterfall::overhead(Chains& chains) const
+{
+    const TimeSplit& split = m_report.split;
+    const auto more = [&](LossKind kind, Picoseconds time) {
+        chains.compute(kind, chains.computed() + time);
+    };
+    more(LossKind::StepOverhead, split.stepOverhead);
+    more(LossKind::Prologue, split.prologue);
+    more(LossKind::Epilogue, split.epilogue);
+    more(LossKind::Waits, split.idle);
+}
+
+} // namespace
+
+Losses lossesOf(const Report& report, const trace::Info& info, const trace::Summary& sums,
+                const chip::Chip& chip)
+{
+    return Waterfall(report, info, sums, chip).run();
+}
+
+} // namespace pallascope::analysis

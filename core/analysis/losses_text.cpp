@@ -1,0 +1,99 @@
+#include "core/analysis/losses.h"
+#include "core/base/format.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace pallascope::analysis {
+
+namespace {
+
+struct Words
+{
+    LossKind kind;
+    std::string_view name; // in the JSON
+    std::string_view text; // {}: what it is of
+    std::string_view help; // empty: nothing that the author of a kernel can do
+};
+
+constexpr std::array kWords{
+    Words{LossKind::Padding, "padding", "padding of products",
+          "extents of blocks that are multiples of the {}'s rows and columns would save it"},
+    Words{LossKind::IdleCores, "idle_cores", "cores without work",
+          "a parallel grid axis, or a mesh of cores, would use them"},
+    Words{LossKind::MatrixRate, "matrix_rate", "{} under its peak",
+          "more rows of the left operand in each product would save some of it"},
+    Words{LossKind::Refetch, "refetch", "blocks of {} copied again",
+          "larger blocks, or an order of the grid in which they stay, would save it"},
+    Words{LossKind::LinkRate, "link_rate", "{} under its datasheet rate", ""},
+    Words{LossKind::OtherLinks, "other_links", "copies over {}",
+          "fewer bytes over that link would save it"},
+    Words{LossKind::Units, "units", "{} work", "fewer operations of the {} unit would save it"},
+    Words{LossKind::Masks, "masks", "masks",
+          "masking only the blocks that need it would save most of it"},
+    Words{LossKind::Chains, "chains", "dependent operations",
+          "more independent work in each step would fill the gaps"},
+    Words{LossKind::StepOverhead, "step_overhead", "step overhead",
+          "fewer and larger steps would save most of it"},
+    Words{LossKind::Prologue, "prologue", "prologue",
+          "smaller first blocks, or more steps, would hide more of it"},
+    Words{LossKind::Epilogue, "epilogue", "epilogue",
+          "smaller last blocks, or more steps, would hide more of it"},
+    Words{LossKind::Waits, "waits", "waits for other cores and semaphores",
+          "work divided more evenly would save it"},
+    Words{LossKind::Copies, "copies", "copies not hidden",
+          "more buffers, or steps that compute as long as they copy, would hide them"},
+    Words{LossKind::Launches, "launches", "launches",
+          "fewer kernels and operations around them would save it"},
+    Words{LossKind::Fusions, "fusions", "operations around kernels",
+          "arguments that lie as the kernel reads them would save it"},
+};
+
+const Words& wordsOf(LossKind kind)
+{
+    return *std::find_if(kWords.begin(), kWords.end(),
+                         [kind](const Words& words) { return words.kind == kind; });
+}
+
+std::string filled(std::string_view text, const std::string& of)
+{
+    return fmt::format(fmt::runtime(text), of);
+}
+
+std::string ofText(const Loss& loss)
+{
+    return loss.of.empty() ? "other" : loss.of;
+}
+
+} // namespace
+
+std::string_view lossName(LossKind kind)
+{
+    return wordsOf(kind).name;
+}
+
+std::string lossText(const Loss& loss)
+{
+    return filled(wordsOf(loss.kind).text, ofText(loss));
+}
+
+std::string advice(const Report& report)
+{
+    const Loss* largest = nullptr;
+    for (const Loss& loss : report.losses.beyond) {
+        if (!wordsOf(loss.kind).help.empty() && (largest == nullptr || loss.gain > largest->gain)) {
+            largest = &loss;
+        }
+    }
+    constexpr double kWorthwhile = 0.01;
+    if (largest == nullptr || ratio(largest->gain, report.time) < kWorthwhile) {
+        return "";
+    }
+    return fmt::format("without {} ({}, {}) it would take {}: {}", lossText(*largest),
+                       timeText(largest->time), percentText(ratio(largest->time, report.time), 1),
+                       timeText(report.time - largest->gain),
+                       filled(wordsOf(largest->kind).help, ofText(*largest)));
+}
+
+} // namespace pallascope::analysis

@@ -1,0 +1,45 @@
+#include "core/analysis/owners.h"
+
+#include "core/trace/agents.h"
+
+#include <algorithm>
+
+namespace pallascope::analysis {
+
+std::int64_t agentsUsed(const trace::Info& info)
+{
+    std::int32_t last = 0;
+    for (const trace::Pipeline& pipeline : info.pipelines) {
+        last = std::max(last, pipeline.agent);
+    }
+    for (const trace::Semaphore& semaphore : info.semaphores) {
+        last = std::max(last, semaphore.agent);
+    }
+    return last + 1;
+}
+
+std::int64_t ownersOf(const trace::Info& info, const chip::Chip& chip, std::size_t unit)
+{
+    const auto has = [&](const chip::AgentKind& kind) {
+        return std::any_of(kind.units.begin(), kind.units.end(), [&](std::int32_t owned) {
+            return chip.units[static_cast<std::size_t>(owned)].name == info.units[unit].name;
+        });
+    };
+    const bool isOwned = std::any_of(chip.agents.begin(), chip.agents.end(), has);
+    const std::int64_t used = agentsUsed(info);
+    std::int64_t owning = 0, known = 0;
+    for (std::size_t agent = 0;
+         agent < std::min(info.agents.size(), static_cast<std::size_t>(used)); ++agent) {
+        const std::string name = trace::kindOfAgent(info.agents[agent]);
+        const auto kind =
+            std::find_if(chip.agents.begin(), chip.agents.end(),
+                         [&](const chip::AgentKind& one) { return name.ends_with(one.name); });
+        if (kind != chip.agents.end()) {
+            ++known;
+            owning += (isOwned ? has(*kind) : kind == chip.agents.begin()) ? 1 : 0;
+        }
+    }
+    return known == 0 ? used : std::max<std::int64_t>(1, owning);
+}
+
+} // namespace pallascope::analysis

@@ -1,0 +1,148 @@
+// Where the time beyond the roofline goes: it sums to the run, and each term is what arithmetic by
+// hand says of runs that lose mostly by it.
+#include "core/analysis/losses.h"
+#include "tests/analysis/runs.h"
+#include "tests/ir/kernels.h"
+
+#include <gtest/gtest.h>
+
+namespace pallascope::analysis_test {
+
+namespace {
+
+using analysis::Loss;
+using analysis::LossKind;
+using analysis::Report;
+
+Picoseconds timeOf(const Report& report, LossKind kind, const std::string& of = "")
+{
+    Picoseconds sum;
+    for (const Loss& loss : report.losses.beyond) {
+        sum += loss.kind == kind && (of.empty() || loss.of == of) ? loss.time : Picoseconds(0);
+    }
+    return sum;
+}
+
+Picoseconds gainOf(const Report& report, LossKind kind)
+{
+    for (const Loss& loss : report.losses.beyond) {
+        if (loss.kind == kind) {
+            return loss.gain;
+        }
+    }
+    return Picoseconds(0);
+}
+
+void expectSum(const Report& report)
+{
+    EXPECT_GE(report.losses.roofline, Picoseconds(0));
+    for (const Loss& loss : report.losses.beyond) {
+        EXPECT_GT(loss.time, Picoseconds(0)) << analysis::lossText(loss);
+        EXPECT_GE(loss.gain, Picoseconds(0)) << analysis::lossText(loss);
+        EXPECT_LT(loss.gain, report.time) << analysis::lossText(loss);
+    }
+    EXPECT_EQ(report.losses.total(), report.time);
+}
+
+Report reportOf(const trace::Trace& trace)
+{
+    return analysis::report(trace).value();
+}
+
+Report matmul(const std::string& size, const std::string& bm, const std::string& bn,
+              const std::string& bk, const std::string& chip)
+{
+    const std::map<std::string, std::string> given{{"m", size}, {"n", size}, {"k", size},
+                                                   {"bm", bm},  {"bn", bn},  {"bk", bk}};
+    return reportOf(*runOf("matmul", given, chip));
+}
+
+double microseconds(Picoseconds time)
+{
+    return static_cast<double>(time.value()) * 1e-6;
+}
+
+constexpr double kFlops = 2.0 * 4096 * 4096 * 4096;
+
+} // namespace
+
+TEST(Losses, sumToTheRun)
+{
+    for (const NamedRun& run : machineRuns()) {
+        SCOPED_TRACE(run.name);
+        expectSum(reportOf(*run.trace));
+    }
+    expectSum(reportOf(*mainJob()));
+    expectSum(reportOf(*twoCores()));
+    expectSum(reportOf(*counting()));
+}
+
+TEST(Losses, ofAKernelBoundByMemoryAreItsCopies)
+{
+    // 512 blocks: x and y 8 times each. The products alone would take 697.7 us, all bytes once
+    // 163.9 us, all copies at 819 GB/s 737.5 us, at 80 % of it 921.8 us.
+    const Report report = matmul("4096", "512", "512", "512", "tpu_v5e");
+    expectSum(report);
+    EXPECT_NEAR(microseconds(report.losses.roofline), kFlops / 197e6, 0.1);
+    EXPECT_EQ(timeOf(report, LossKind::Padding), Picoseconds(0));
+    EXPECT_NEAR(microseconds(timeOf(report, LossKind::LinkRate, "HBM")), 921.8 - 737.5, 1);
+    EXPECT_GT(timeOf(report, LossKind::Refetch), Picoseconds(0));
+    EXPECT_EQ(timeOf(report, LossKind::StepOverhead), Picoseconds(0)) << "behind copies";
+}
+
+TEST(Losses, ofHalfFilledTilesAreAsLongAsTheProducts)
+{
+    // Blocks of 128 in k fill half of an MXU of 256 x 256.
+    const Report report = matmul("4096", "1024", "1024", "128", "tpu_v6e");
+    expectSum(report);
+    EXPECT_NEAR(microseconds(timeOf(report, LossKind::Padding, "MXU")), kFlops / 918e6, 0.1);
+    EXPECT_EQ(gainOf(report, LossKind::Padding), timeOf(report, LossKind::Padding))
+        << "nothing else is as long";
+    EXPECT_GT(timeOf(report, LossKind::StepOverhead), Picoseconds(0));
+    EXPECT_NE(analysis::advice(report).find("padding of products"), std::string::npos);
+}
+
+TEST(Losses, ofACoreWithoutWorkAreHalfOfTheChip)
+{
+    const Report report = matmul("4096", "1024", "1024", "1024", "tpu_v5p");
+    expectSum(report);
+    EXPECT_NEAR(microseconds(timeOf(report, LossKind::IdleCores)), kFlops / 459e6, 0.1);
+}
+
+TEST(Losses, sayMasksApartFromOtherWorkOfTheirUnit)
+{
+    const auto masked = [](bool masks) {
+        const auto kernel = [masks](const std::vector<pl::Ref>& refs) {
+            pl::Value x = pl::dot(refs[0][pl::all], refs[0][pl::all], DType::F32);
+            for (int round = 0; round < 32; ++round) {
+                x = masks ? pl::select(x > 0.5, x, x * 0.25) : x * 0.25 + x;
+            }
+            refs[1][pl::all] = x;
+        };
+        const ir::Program program =
+            ir_test::traced(
+                {pl::in("x", DType::F32, {256, 256}), pl::out("y", DType::F32, {256, 256})}, kernel)
+                .value();
+        return reportOf(*runOf(program, "tpu_v5e"));
+    };
+    const Report with = masked(true), without = masked(false);
+    expectSum(with);
+    EXPECT_GT(timeOf(with, LossKind::Masks), Picoseconds(0));
+    EXPECT_EQ(timeOf(without, LossKind::Masks), Picoseconds(0));
+}
+
+TEST(Losses, adviseNothingThatBringsNothing)
+{
+    Report report;
+    report.time = Picoseconds(1'000'000);
+    report.losses = {Picoseconds(400'000),
+                     {{LossKind::LinkRate, "HBM", Picoseconds(591'000), Picoseconds(591'000)},
+                      {LossKind::StepOverhead, "", Picoseconds(9'000), Picoseconds(9'000)}}};
+    EXPECT_EQ(analysis::advice(report), "") << "no schedule changes the memory's rate";
+    report.losses.beyond[1].gain = Picoseconds(100'000);
+    EXPECT_EQ(analysis::advice(report),
+              "without step overhead (9 ns, 0.9 %) it would take 0.90 µs: fewer and larger steps "
+              "would save most of it");
+}
+
+} // namespace pallascope::analysis_test
