@@ -58,12 +58,11 @@ def without(family, rows, arguments):
 
 
 def other(every):
-    """How far off a family that nobody fitted to may be: the 90th percentile of |ln(measured / predicted)|, each family
-    as much as the others."""
+    """How far off families that nobody fitted to may be: the 90th percentile of these logarithms without their signs, each
+    family as much as the others."""
     weighed = sorted((abs(one), 1 / len(numbers) / len(every)) for numbers in every.values() for one in numbers)
     sums = itertools.accumulate(weight for _, weight in weighed)
-    far = next(one for (one, _), upto in zip(weighed, sums, strict=True) if upto >= 0.9 - 1e-9)
-    return math.exp(-far) - 1, math.exp(far) - 1
+    return next(one for (one, _), upto in zip(weighed, sums, strict=True) if upto >= 0.9 - 1e-9)
 
 
 def main():
@@ -71,16 +70,20 @@ def main():
     parser.add_argument("--family", nargs="+", help="only these")
     arguments = parser.parse_args()
     rows = kit.fitting(arguments.keep, kit.SHORTEST_S)
-    every = collections.defaultdict(list)
+    every, pairs = collections.defaultdict(list), collections.defaultdict(list)
     for family in arguments.family or sorted({row.family for row in rows}):
         figures = without(family, rows, arguments)
         for chip in sorted({row.chip for row in rows if row.family == family}):
             found = logarithms([row for row in rows if (row.family, row.chip) == (family, chip)], figures, arguments)
             every[family] += found
+            if len(found) > 1:
+                pairs[family] += [one - two for one, two in itertools.combinations(found, 2)]
             mean = statistics.mean(100 * abs(math.exp(one) - 1) for one in found)
             print(f"{family:22} {chip:8} {len(found):4} rows  {mean:6.1f} %  {figures[chip]}", flush=True)
-    low, high = other(every)
-    print(f"the residual of other work: {low:+.3f} to {high:+.3f}, {sum(map(len, every.values()))} rows")
+    far = other(every)
+    print(f"the residual of other work: {math.expm1(-far):+.3f} to {math.expm1(far):+.3f}, "
+          f"{sum(map(len, every.values()))} rows")
+    print(f"its ratio: {math.expm1(other(pairs)):.3f}, {sum(map(len, pairs.values()))} pairs of {len(pairs)} families")
 
 
 if __name__ == "__main__":

@@ -5,10 +5,13 @@
 
 Rows of the side for fitting, of 20 us and more. The kinds of work are those of core/analysis/band.h. Prints an entry for
 each chip and kind; the 5th and 95th percentile of measured / predicted - 1, no nearer to 0 than 4 %: other rows lie
-farther from figures that were fitted on these.
+farther from figures that were fitted on these. `ratio` is for two runs: of every two rows of a family, measured ratio
+/ predicted ratio, as a number from 1 on; its 90th percentile - 1, no less than 4 % for the same reason.
 """
 import collections
+import itertools
 import json
+import math
 import statistics
 
 import rows as kit
@@ -34,18 +37,41 @@ def between(ratios):
     return min(-LEAST, twentieths[0]), max(LEAST, twentieths[-1])
 
 
+def pairs_of(rows):
+    """[(predicted, measured)]: ln of the ratio of every two rows of a family. rows: (family, measured, predicted)."""
+    return [(math.log(one[2] / other[2]), math.log(one[1] / other[1]))
+            for one, other in itertools.combinations(rows, 2) if one[0] == other[0]]
+
+
+def ratio_of(pairs):
+    """How far nine tenths of the pairs' ratios are off at most."""
+    off = sorted(abs(measured - predicted) for predicted, measured in pairs)
+    return max(LEAST, math.expm1(off[math.ceil(0.9 * len(off)) - 1]))
+
+
+def order(pairs, ratio):
+    """How many pairs are predicted to differ by more than the ratio is off, and how many of them do, in that order."""
+    told = [measured * predicted for predicted, measured in pairs if abs(predicted) > math.log1p(ratio)]
+    return f"{sum(product > 0 for product in told)} of {len(told)} pairs that it tells apart have that order"
+
+
 def main():
     arguments = kit.parser(__doc__).parse_args()
     chosen = [row for row in kit.fitting(arguments.keep, kit.SHORTEST_S) if row.number not in SUSPECT]
     found = collections.defaultdict(list)
     for row, report in kit.run_all(chosen, arguments.keep, arguments.program):
         if "time_s" in report:
-            found[row.chip, work_of(report)].append((row.family, row.measured_s / report["time_s"] - 1))
+            found[row.chip, work_of(report)].append((row.family, row.measured_s, report["time_s"]))
     for (chip, work), rows in sorted(found.items()):
-        low, high = between([ratio for _, ratio in rows])
-        families = ", ".join(sorted({family for family, _ in rows}))
-        print(chip, json.dumps({"work": work, "rows": len(rows), "low": round(low, 3), "high": round(high, 3),
-                                "source": f"rows of side fit in bench/validate/split.csv: {families}"}))
+        low, high = between([measured / predicted - 1 for _, measured, predicted in rows])
+        entry = {"work": work, "rows": len(rows), "low": round(low, 3), "high": round(high, 3)}
+        pairs = pairs_of(rows)
+        if pairs:
+            entry["ratio"] = round(ratio_of(pairs), 3)
+        families = ", ".join(sorted({family for family, _, _ in rows}))
+        print(chip, json.dumps({**entry, "source": f"rows of side fit in bench/validate/split.csv: {families}"}))
+        if pairs:
+            print(f"  {len(pairs)} pairs; {order(pairs, entry['ratio'])}")
 
 
 if __name__ == "__main__":

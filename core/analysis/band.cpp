@@ -1,5 +1,9 @@
 #include "core/analysis/band.h"
 
+#include "core/base/format.h"
+
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -35,12 +39,55 @@ std::optional<Band> bandOf(const Report& report, const chip::Chip& chip)
     if (found == chip.residuals.end() || report.time == Picoseconds(0)) {
         return std::nullopt;
     }
+    return bandOf(report.time, work, *found);
+}
+
+Band bandOf(Picoseconds time, const std::string& work, const chip::Residual& support)
+{
     const auto scaled = [&](double share) {
-        const double time = static_cast<double>(report.time.value()) * (1 + share);
         constexpr double kMost = 9e18; // of an int64
-        return Picoseconds(static_cast<std::int64_t>(std::min(std::round(time), kMost)));
+        const double at = static_cast<double>(time.value()) * (1 + share);
+        return Picoseconds(static_cast<std::int64_t>(std::clamp(std::round(at), -kMost, kMost)));
     };
-    return Band{scaled(found->low), scaled(found->high), *found};
+    return {scaled(support.low), scaled(support.high), work, support};
+}
+
+std::string bandText(const Band& band)
+{
+    return timeText(band.low) + " to " + timeText(band.high);
+}
+
+std::string timingsText(const Band& band)
+{
+    return counted(band.support.rows, "timing", "timings") + " of " + band.support.work
+           + (band.support.work == "other" ? " work" : "");
+}
+
+std::string supportText(const Band& band, const std::string& chip)
+{
+    constexpr std::int64_t kFew = 10; // of fewer, nine tenths are all
+    const std::string most = band.support.rows < kFew ? "all of " : "9 of 10 of ";
+    if (band.support.work != "other") {
+        return most + timingsText(band) + " on " + chip + " lie within";
+    }
+    const std::string none =
+        band.work == "other" ? "" : "; none on " + chip + " is of " + band.work;
+    return most + timingsText(band) + " lie as near" + none;
+}
+
+std::string supportJson(const std::optional<Band>& band)
+{
+    nlohmann::ordered_json json;
+    if (band) {
+        const chip::Residual& support = band->support;
+        json = {{"kind", band->work},      {"work", support.work}, {"timings", support.rows},
+                {"low", support.low},      {"high", support.high}, {"ratio", nullptr},
+                {"source", support.source}};
+        if (support.ratio) {
+            json["ratio"] = *support.ratio;
+        }
+    }
+    return json.dump();
 }
 
 } // namespace pallascope::analysis

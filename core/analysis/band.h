@@ -14,4 +14,16 @@ namespace pallascope::analysis {
 // the chip's file knows of none, nor of other work.
 [[nodiscard]] std::optional<Band> bandOf(const Report& report, const chip::Chip& chip);
 
+// That of a time, by the timings that support it. The support's shares are those of chip files.
+[[nodiscard]] Band bandOf(Picoseconds time, const std::string& work, const chip::Residual& support);
+
+// "930.4 µs to 1.01 ms"
+[[nodiscard]] std::string bandText(const Band& band);
+// "9 of 10 of 24 timings of attention on the chip lie within": of a chip by its name for people.
+[[nodiscard]] std::string supportText(const Band& band, const std::string& chip);
+// "24 timings of attention"
+[[nodiscard]] std::string timingsText(const Band& band);
+// The object `time_support` of reports, as JSON text; "null" without a band.
+[[nodiscard]] std::string supportJson(const std::optional<Band>& band);
+
 } // namespace pallascope::analysis

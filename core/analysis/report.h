@@ -88,7 +88,9 @@ struct Losses // sums to the run's time, to the picosecond
 struct Band // a time may be off so far
 {
     Picoseconds low, high;
+    std::string work;       // the run's kind of work
     chip::Residual support; // the timings that say so; of "other" work where none are of such work
+    bool operator==(const Band&) const = default;
 };
 
 struct Roof // a horizontal ceiling: a unit's peak

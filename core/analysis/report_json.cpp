@@ -1,5 +1,5 @@
+#include "core/analysis/band.h"
 #include "core/analysis/losses.h"
-#include "core/analysis/report.h"
 
 #include <nlohmann/json.hpp>
 
@@ -127,10 +127,7 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     json["time_s"] = seconds(report.time);
     json["time_low_s"] = report.band ? Json(seconds(report.band->low)) : Json();
     json["time_high_s"] = report.band ? Json(seconds(report.band->high)) : Json();
-    json["time_support"] = report.band ? Json{{"work", report.band->support.work},
-                                              {"timings", report.band->support.rows},
-                                              {"source", report.band->support.source}}
-                                       : Json();
+    json["time_support"] = Json::parse(supportJson(report.band));
     json["cycles"] = report.cycles.value();
     json["flops"] = report.flops.value();
     json["executed_flops"] = report.executedFlops.value();

@@ -1,5 +1,5 @@
+#include "core/analysis/band.h"
 #include "core/analysis/losses.h"
-#include "core/analysis/report.h"
 #include "core/base/format.h"
 
 #include <algorithm>
@@ -15,9 +15,7 @@ namespace {
 
 std::string timeLine(const Report& report, const trace::Info& info)
 {
-    const std::string band = report.band ? fmt::format(" ({} to {})", timeText(report.band->low),
-                                                       timeText(report.band->high))
-                                         : std::string();
+    const std::string band = report.band ? " (" + bandText(*report.band) + ")" : std::string();
     std::string text =
         fmt::format("{} on {}: {}{}, {}", report.kernel, info.chipName, timeText(report.time), band,
                     counted(report.steps, "step", "steps"));

@@ -408,6 +408,9 @@ Residual parseResidual(const Node& node)
         rows.number(1, static_cast<double>(kMostUnits), "a number of timings"));
     residual.low = node["low"].number(-0.99, 0, "a share from -0.99 to 0");
     residual.high = node["high"].number(0, kMostShare, "a share from 0 to 100");
+    if (node.has("ratio")) {
+        residual.ratio = node["ratio"].number(0, kMostShare, "a share from 0 to 100");
+    }
     residual.source = node["source"].text();
     return residual;
 }

@@ -123,7 +123,11 @@ struct Residual
     std::string work; // "products", "attention" or "other": analysis/band.h says which is which
     std::int64_t rows = 0;    // timings
     double low = 0, high = 0; // measured / predicted - 1: nine tenths of the timings lie between
+    // Of two timings: nine tenths of their ratios are at most 1 + this times the predicted ones,
+    // and at least those divided by it; absent where nobody knows.
+    std::optional<double> ratio;
     std::string source;
+    bool operator==(const Residual&) const = default;
 };
 
 // One device of the chip: what a kernel runs on. The file's figures are those of the whole chip;

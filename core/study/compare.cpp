@@ -1,6 +1,8 @@
 #include "core/study/compare.h"
 
+#include "core/analysis/band.h"
 #include "core/base/format.h"
+#include "core/study/faster.h"
 
 #include <nlohmann/json.hpp>
 
@@ -283,17 +285,19 @@ Result<Comparison> compare(const Trace& a, const Trace& b)
 std::string toText(const Comparison& comparison)
 {
     std::string text = "A  " + comparison.titleA + "\nB  " + comparison.titleB + "\n\n";
-    for (const Line& line : linesOf(comparison.a, comparison.b)) {
+    const std::vector<Line> lines = linesOf(comparison.a, comparison.b); // time is the first
+    for (const Line& line : lines) {
         if (!line.always && line.a == 0 && line.b == 0) {
             continue;
         }
         // fmt pads by width as it is seen, also of µ.
         text += fmt::format("{:<15} {:>12} {:>12}   {}\n", line.name, line.textA, line.textB,
                             changeText(line));
+        text += &line == &lines.front() ? bandLines(comparison.a, comparison.b) : "";
     }
     text += fmt::format("{:<15} {:>12} {:>12}\n\n", "bound by", comparison.a.boundBy,
                         comparison.b.boundBy);
-    return text + partingText(comparison.parting);
+    return text + fasterText(comparison) + partingText(comparison.parting);
 }
 
 std::string toJson(const Comparison& comparison)
@@ -304,6 +308,17 @@ std::string toJson(const Comparison& comparison)
                                     {"b", line.b},
                                     {"ratio", line.a != 0 ? Json(line.b / line.a) : Json(nullptr)}};
     }
+    const auto ofBand = [&](Picoseconds analysis::Band::*end) {
+        const auto seconds = [&](const analysis::Report& report) {
+            return report.band ? Json(toSeconds((*report.band).*end).value()) : Json(nullptr);
+        };
+        return Json{{"a", seconds(comparison.a)}, {"b", seconds(comparison.b)}};
+    };
+    json["values"]["time_low_s"] = ofBand(&analysis::Band::low);
+    json["values"]["time_high_s"] = ofBand(&analysis::Band::high);
+    json["values"]["time_support"] = {{"a", Json::parse(analysis::supportJson(comparison.a.band))},
+                                      {"b", Json::parse(analysis::supportJson(comparison.b.band))}};
+    json["faster"] = Json::parse(fasterJson(comparison));
     json["values"]["bound_by"] = {{"a", comparison.a.boundBy}, {"b", comparison.b.boundBy}};
     if (const auto& parting = comparison.parting) {
         const char* what = parting->what == Parting::What::Copy   ? "copy"

@@ -90,6 +90,7 @@ SweepRow run(const SweepPlan& plan, const Parameters& parameters, const chip::Ch
     }
     const analysis::Report& report = outcome->report;
     row.time = report.time;
+    row.band = report.band;
     row.utilization = report.utilization;
     row.boundBy = report.boundBy;
     row.steps = report.steps;

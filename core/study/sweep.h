@@ -2,6 +2,7 @@
 // without values and without rows, on all cores.
 #pragma once
 
+#include "core/analysis/report.h"
 #include "core/base/array.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
@@ -41,6 +42,7 @@ struct SweepRow
     bool fits = true; // in the physical memory
     Bytes vmem;
     Picoseconds time;
+    std::optional<analysis::Band> band; // of the time; absent where no timing supports it
     double utilization = 0;
     std::string boundBy;
     Bytes refetched; // read beyond the first time, all operands

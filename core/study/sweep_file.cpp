@@ -1,6 +1,8 @@
 #include "core/study/sweep_file.h"
 
+#include "core/analysis/band.h"
 #include "core/base/format.h"
+#include "core/study/fastest.h"
 
 #include <nlohmann/json.hpp>
 
@@ -41,7 +43,7 @@ bool ran(const SweepRow& row)
     return row.error.empty() && row.fits;
 }
 
-Json rowJson(const SweepRow& row)
+Json rowJson(const SweepRow& row, Standing standing)
 {
     Json json = {{"parameters", row.parameters},
                  {"chip", row.chip},
@@ -51,6 +53,11 @@ Json rowJson(const SweepRow& row)
     if (ran(row)) {
         json["time_s"] = toSeconds(row.time).value();
         json["time_ps"] = row.time.value();
+        json["time_low_s"] = row.band ? Json(toSeconds(row.band->low).value()) : Json(nullptr);
+        json["time_high_s"] = row.band ? Json(toSeconds(row.band->high).value()) : Json(nullptr);
+        json["time_support"] = Json::parse(analysis::supportJson(row.band));
+        const std::string fastest = nameOf(standing);
+        json["fastest"] = fastest.empty() ? Json(nullptr) : Json(fastest);
         json["utilization"] = row.utilization;
         json["bound_by"] = row.boundBy;
         json["refetched_bytes"] = row.refetched.value();
@@ -58,6 +65,36 @@ Json rowJson(const SweepRow& row)
         json["findings"] = row.findings;
     }
     return json;
+}
+
+struct Damaged
+{};
+
+// Made again from the time and what supports it, so that a file cannot say two things. Older files
+// had none.
+std::optional<analysis::Band> bandFrom(const Json& json, Picoseconds time)
+{
+    const Json support = json.value("time_support", Json(nullptr));
+    if (support.is_null()) {
+        return std::nullopt;
+    }
+    const auto share = [&](const char* key, double least, double most) {
+        const double found = support.at(key).get<double>();
+        if (found < least || found > most) { // as no chip file has it
+            throw Damaged{};
+        }
+        return found;
+    };
+    constexpr double kMost = 100;
+    chip::Residual residual{.work = support.at("work").get<std::string>(),
+                            .rows = support.at("timings").get<std::int64_t>(),
+                            .low = share("low", -0.99, 0),
+                            .high = share("high", 0, kMost),
+                            .source = support.at("source").get<std::string>()};
+    if (!support.at("ratio").is_null()) {
+        residual.ratio = share("ratio", 0, kMost);
+    }
+    return analysis::bandOf(time, support.at("kind").get<std::string>(), residual);
 }
 
 SweepRow rowFrom(const Json& json)
@@ -69,6 +106,7 @@ SweepRow rowFrom(const Json& json)
     row.vmem = Bytes(json.at("vmem_bytes").get<std::int64_t>());
     if (ran(row)) {
         row.time = Picoseconds(json.at("time_ps").get<std::int64_t>());
+        row.band = bandFrom(json, row.time);
         row.utilization = json.at("utilization").get<double>();
         row.boundBy = json.at("bound_by").get<std::string>();
         row.refetched = Bytes(json.at("refetched_bytes").get<std::int64_t>());
@@ -112,6 +150,39 @@ std::string aligned(const std::vector<std::vector<std::string>>& table)
     return text;
 }
 
+// time_low_s, time_high_s and time_support of a line of CSV.
+std::string bandCells(const std::optional<analysis::Band>& band)
+{
+    return band ? fmt::format("{},{},{}", toSeconds(band->low).value(),
+                              toSeconds(band->high).value(), quoted(analysis::timingsText(*band)))
+                : ",,";
+}
+
+// Which is the best, and which may be as fast; nothing where none is sound.
+std::string bestText(const std::vector<SweepRow>& rows)
+{
+    constexpr std::size_t kMostNamed = 6;
+    std::string text;
+    std::vector<std::string> perhaps;
+    const std::vector<Standing> standing = standings(rows);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const std::string name = parametersText(rows[i].parameters) + " on " + rows[i].chip;
+        if (standing[i] == Standing::Best) {
+            text = "best: " + name + ", " + timeText(rows[i].time) + "\n";
+        } else if (standing[i] == Standing::Perhaps) {
+            perhaps.push_back(name);
+        }
+    }
+    if (!perhaps.empty()) {
+        const std::size_t more = perhaps.size() - std::min(perhaps.size(), kMostNamed);
+        perhaps.resize(perhaps.size() - more);
+        text += fmt::format("not told apart from it, within the error of ratios: {}{}\n",
+                            fmt::join(perhaps, ", "),
+                            more > 0 ? fmt::format(" and {} more", more) : "");
+    }
+    return text;
+}
+
 } // namespace
 
 void Fingerprint::add(std::string_view bytes)
@@ -145,11 +216,9 @@ std::string toText(const SweepPlan& plan, const std::vector<SweepRow>& rows)
     for (const Axis& axis : plan.axes) {
         table[0].push_back(axis.name);
     }
-    for (const char* column :
-         {"chip", "time", "of peak", "bound by", "re-fetched", "VMEM", "remarks"}) {
-        table[0].emplace_back(column);
-    }
-    const SweepRow* best = nullptr;
+    const std::vector<const char*> columns{"chip",     "time",       "band", "of peak",
+                                           "bound by", "re-fetched", "VMEM", "remarks"};
+    table[0].insert(table[0].end(), columns.begin(), columns.end());
     for (const SweepRow& row : rows) {
         std::vector<std::string>& line = table.emplace_back();
         for (const Axis& axis : plan.axes) {
@@ -157,23 +226,17 @@ std::string toText(const SweepPlan& plan, const std::vector<SweepRow>& rows)
         }
         line.push_back(row.chip);
         if (!ran(row)) {
-            line.insert(line.end(), 4, "-");
+            line.insert(line.end(), columns.size() - 3, "-");
             line.push_back(row.error.empty() ? bytesText(row.vmem) : "-");
             line.push_back(row.error.empty() ? "does not fit" : row.error);
             continue;
         }
         line.insert(line.end(),
-                    {timeText(row.time), percentText(row.utilization, 1), row.boundBy,
-                     bytesText(row.refetched), bytesText(row.vmem), joined(row.findings)});
-        const bool sound = row.findings.empty();
-        best = sound && (best == nullptr || row.time < best->time) ? &row : best;
+                    {timeText(row.time), row.band ? analysis::bandText(*row.band) : "-",
+                     percentText(row.utilization, 1), row.boundBy, bytesText(row.refetched),
+                     bytesText(row.vmem), joined(row.findings)});
     }
-    std::string text = aligned(table);
-    if (best != nullptr && rows.size() > 1) {
-        text += "best: " + parametersText(best->parameters) + " on " + best->chip + ", "
-                + timeText(best->time) + "\n";
-    }
-    return text;
+    return aligned(table) + (rows.size() > 1 ? bestText(rows) : "");
 }
 
 std::string toCsv(const SweepPlan& plan, const std::vector<SweepRow>& rows)
@@ -182,21 +245,24 @@ std::string toCsv(const SweepPlan& plan, const std::vector<SweepRow>& rows)
     for (const Axis& axis : plan.axes) {
         text += quoted(axis.name) + ",";
     }
-    text += "chip,time_s,utilization,bound_by,fits,refetched_bytes,vmem_bytes,steps,findings,"
-            "error\n";
-    for (const SweepRow& row : rows) {
+    text += "chip,time_s,time_low_s,time_high_s,time_support,fastest,utilization,bound_by,fits,"
+            "refetched_bytes,vmem_bytes,steps,findings,error\n";
+    const std::vector<Standing> standing = standings(rows);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const SweepRow& row = rows[i];
         for (const Axis& axis : plan.axes) {
             text += quoted(row.parameters.at(axis.name)) + ",";
         }
         text += quoted(row.chip) + ",";
         if (ran(row)) {
-            text += fmt::format("{},{},{},yes,{},{},{},{},\n", toSeconds(row.time).value(),
-                                row.utilization, quoted(row.boundBy), row.refetched.value(),
-                                row.vmem.value(), row.steps, quoted(joined(row.findings)));
+            text += fmt::format("{},{},{},{},{},yes,{},{},{},{},\n", toSeconds(row.time).value(),
+                                bandCells(row.band), nameOf(standing[i]), row.utilization,
+                                quoted(row.boundBy), row.refetched.value(), row.vmem.value(),
+                                row.steps, quoted(joined(row.findings)));
         } else if (row.error.empty()) {
-            text += fmt::format(",,,no,,{},,,\n", row.vmem.value());
+            text += fmt::format(",,,,,,,no,,{},,,\n", row.vmem.value());
         } else {
-            text += ",,,,,,,," + quoted(row.error) + "\n";
+            text += ",,,,,,,,,,,," + quoted(row.error) + "\n";
         }
     }
     return text;
@@ -213,8 +279,9 @@ std::string toJson(const SweepSubject& subject, const std::vector<SweepRow>& row
                  {"chips", subject.chips},
                  {"file", subject.file},
                  {"rows", Json::array()}};
-    for (const SweepRow& row : rows) {
-        json["rows"].push_back(rowJson(row));
+    const std::vector<Standing> standing = standings(rows);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        json["rows"].push_back(rowJson(rows[i], standing[i]));
     }
     return json.dump(1) + "\n";
 }
@@ -270,8 +337,9 @@ Result<std::vector<SweepRow>> rowsFromJson(const std::string& text, const SweepS
         }
         return rows;
     } catch (const Json::exception&) {
-        return userError(who + " is damaged; one that --save wrote is right.");
+    } catch (const Damaged&) {
     }
+    return userError(who + " is damaged; one that --save wrote is right.");
 }
 
 } // namespace pallascope::study

@@ -58,11 +58,21 @@ TEST(Bands, areThoseOfTheTimingsOfSuchWork)
     EXPECT_EQ(products->support.work, "products");
     EXPECT_EQ(products->support.rows, 7);
     EXPECT_EQ(products->support.source, "a test");
+    EXPECT_FALSE(products->support.ratio);
     // What no timing is of takes the band of other work.
     const std::optional<Band> attention = analysis::bandOf(ofWork(100, 100), chip);
     ASSERT_TRUE(attention);
     EXPECT_EQ(attention->high, Picoseconds(1'500'000));
     EXPECT_EQ(attention->support.work, "other");
+    EXPECT_EQ(attention->work, "attention");
+}
+
+TEST(Bands, mayKnowHowFarRatiosAreOff)
+{
+    nlohmann::json one = residual("products", -0.02, 0.1);
+    one["ratio"] = 0.07;
+    const chip::Chip chip = withResiduals(nlohmann::json::array({one})).value();
+    EXPECT_EQ(analysis::bandOf(ofWork(1, 0), chip)->support.ratio, 0.07);
 }
 
 TEST(Bands, areAbsentWhereTheChipKnowsOfNoTiming)
@@ -85,6 +95,10 @@ TEST(Bands, ofChipFilesAreChecked)
               std::string::npos);
     EXPECT_NE(sentence(residual("other", -0.1, -0.1)).find("a share from 0 to 100"),
               std::string::npos);
+    nlohmann::json off = residual("other", -0.1, 0.1);
+    off["ratio"] = -0.1;
+    EXPECT_NE(sentence(off).find("/residuals/0/ratio"), std::string::npos) << sentence(off);
+    EXPECT_NE(sentence(off).find("a share from 0 to 100"), std::string::npos);
 }
 
 } // namespace pallascope::analysis_test

@@ -153,6 +153,19 @@ private Q_SLOTS:
         QCOMPARE(session().run()->request.parameters.at("bk"), std::string("1024"));
     }
 
+    void theTimeOfTheRunTellsWhatItsBandRestsOn()
+    {
+        views::SceneView& strip = *window->strip().view();
+        const QPoint place = placeOf(strip, TargetKind::Time);
+        QVERIFY(place.x() >= 0);
+        QTest::mouseMove(&strip, place);
+        QTRY_VERIFY(!strip.tipLines().isEmpty());
+        const QString lines = strip.tipLines().join(u' ');
+        QVERIFY2(lines.contains(QStringLiteral("4 timings of products on TPU v5e lie within")),
+                 qPrintable(lines));
+        QTest::mouseMove(&strip, QPoint(2, 2));
+    }
+
     void checkValuesAsksForEveryNumber()
     {
         key(Qt::Key_R, Qt::ControlModifier);

@@ -80,11 +80,49 @@ TEST(VerdictStrip, saysBoundRateAndTimeAndSuggestsTheBestAlternative)
 {
     const Scene scene = layoutVerdictStrip(test::sharedMainJob(), {}, {1920, 26});
     const std::string text = analysis::plain(scene.caption);
-    EXPECT_EQ(text.rfind("Memory-bound. 142.4 TFLOP/s, 72.3 % of peak in 966.2 µs; 227.8 FLOP/B is "
-                         "under the ridge of 240.5",
+    EXPECT_EQ(text.rfind("Memory-bound. 142.4 TFLOP/s, 72.3 % of peak in 966.2 µs (927.6 µs to "
+                         "1.00 ms); 227.8 FLOP/B is under the ridge of 240.5",
                          0),
               0U)
         << text;
     EXPECT_TRUE(hasTarget(scene, TargetKind::Alternative));
     EXPECT_EQ(countFills(scene, Role::Hbm), 1);
+}
+
+// Of the words of the strip those of the time and its band answer, at every width that shows them.
+TEST(VerdictStrip, theTimeAnswersWithWhatItsBandRestsOn)
+{
+    const RunView& run = test::sharedMainJob();
+    for (const double width : {700.0, 900.0, 1280.0, 1920.0}) {
+        const Scene scene = layoutVerdictStrip(run, {}, {width, 26});
+        const auto at = [&](const std::string& words) {
+            for (const Item& item : scene.items) {
+                const auto* text = std::get_if<TextItem>(&item);
+                if (text != nullptr && text->text.starts_with(words)) {
+                    return hitTest(scene, text->rect.x + 1, 12, 0);
+                }
+            }
+            ADD_FAILURE() << words << " at " << width;
+            return Target{};
+        };
+        const Target time = at("966.2 µs");
+        EXPECT_EQ(time, (Target{TargetKind::Time, run.trace->end().value(), -1})) << width;
+        EXPECT_EQ(at(" (927.6 µs"), time) << width;
+        EXPECT_EQ(at("Memory-bound."), Target{}) << width;
+        const std::vector<std::string> lines = tooltip(run, {}, time);
+        EXPECT_NE(std::find(lines.begin(), lines.end(),
+                            "927.6 µs to 1.00 ms: all of 4 timings of products on TPU v5e lie "
+                            "within"),
+                  lines.end())
+            << lines[lines.size() - 2];
+    }
+}
+
+TEST(VerdictStrip, withoutABandSaysTheTimeAlone)
+{
+    RunView run = test::sharedMainJob();
+    run.report.band.reset();
+    const Scene scene = layoutVerdictStrip(run, {}, {1920, 26});
+    EXPECT_NE(scene.caption.find("in |966.2 µs|; 227.8"), std::string::npos) << scene.caption;
+    EXPECT_FALSE(hasTarget(scene, TargetKind::Time));
 }

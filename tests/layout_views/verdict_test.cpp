@@ -1,3 +1,4 @@
+#include "core/analysis/band.h"
 #include "core/base/format.h"
 #include "tests/layout_views/generic_run.h"
 #include "tests/layout_views/scene_probe.h"
@@ -122,6 +123,22 @@ TEST(Verdict, theTableOfTheSplitSaysTheTimesOfTheReport)
         ASSERT_EQ(row.size(), 3U) << name;
         EXPECT_EQ(row[1], timeText(time));
     }
+}
+
+TEST(Verdict, theBandOfTheWholeRunStandsBelowItsTime)
+{
+    RunView run = mainJobView();
+    ASSERT_TRUE(run.report.band);
+    const Scene scene = layoutVerdict(run, at(run, 0.5), kVerdictSize);
+    const layout::TextItem whole = textWith(scene, "whole run"), band = textWith(scene, "band");
+    EXPECT_GE(band.rect.y, whole.rect.y + whole.rect.h);
+    const std::vector<std::string> row = textsAt(scene, band.rect.y + band.rect.h / 2, 1);
+    ASSERT_EQ(row.size(), 2U);
+    EXPECT_EQ(row[1], analysis::bandText(*run.report.band));
+    EXPECT_EQ(hitTest(scene, band.rect.x + 2, band.rect.y + band.rect.h / 2),
+              (layout::Target{TargetKind::Time, run.trace->end().value(), -1}));
+    run.report.band.reset();
+    EXPECT_FALSE(hasText(layoutVerdict(run, at(run, 0.5), kVerdictSize), "band"));
 }
 
 TEST(Verdict, theBestAlternativeIsAnActionWithItsTime)

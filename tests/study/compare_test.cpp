@@ -76,6 +76,58 @@ TEST(Comparing, anotherChipPartsInTimeOnly)
                          / json["values"]["time_s"]["a"].get<double>());
 }
 
+TEST(Comparing, saysWhichIsFasterAndWhetherItIsSure)
+{
+    const Comparison far = compared(*run({{"k", "256"}}), *run({{"k", "4096"}}));
+    const auto json = nlohmann::json::parse(toJson(far));
+    const nlohmann::json& faster = json["faster"];
+    EXPECT_EQ(faster["run"], "a");
+    EXPECT_DOUBLE_EQ(faster["times"].get<double>(), ratio(far.b.time, far.a.time));
+    ASSERT_TRUE(far.a.band && far.a.band->support.ratio);
+    EXPECT_EQ(faster["ratio"], *far.a.band->support.ratio);
+    EXPECT_LT(faster["low"].get<double>(), faster["times"].get<double>());
+    EXPECT_GT(faster["low"].get<double>(), 1);
+    EXPECT_EQ(faster["surely"], true);
+    EXPECT_NE(toText(far).find("times as fast as B, surely: "), std::string::npos) << toText(far);
+    EXPECT_NE(toText(far).find("as ratios of 4 timings of products are off by up to"),
+              std::string::npos);
+    EXPECT_EQ(json["values"]["time_low_s"]["b"], toSeconds(far.b.band->low).value());
+    EXPECT_EQ(json["values"]["time_high_s"]["a"], toSeconds(far.a.band->high).value());
+    EXPECT_EQ(json["values"]["time_support"]["a"]["work"], "products");
+    EXPECT_NE(toText(far).find("  from  "), std::string::npos);
+    const Comparison near =
+        compared(*run({{"k", "4096"}, {"bk", "1024"}}), *run({{"k", "4096"}, {"bk", "512"}}));
+    ASSERT_NE(near.a.time, near.b.time);
+    EXPECT_EQ(nlohmann::json::parse(toJson(near))["faster"]["surely"], false);
+    EXPECT_NE(toText(near).find("which is within what the model cannot tell apart"),
+              std::string::npos);
+}
+
+TEST(Comparing, onAnotherChipBothBandsTellWhichIsFaster)
+{
+    const Comparison chips = compared(*run({}), *run({}, "tpu_v6e"));
+    const auto faster = nlohmann::json::parse(toJson(chips))["faster"];
+    EXPECT_EQ(faster["run"], "b");
+    EXPECT_TRUE(faster["ratio"].is_null());
+    EXPECT_NEAR(faster["low"].get<double>(), ratio(chips.a.band->low, chips.b.band->high), 1e-4);
+    EXPECT_NEAR(faster["high"].get<double>(), ratio(chips.a.band->high, chips.b.band->low), 1e-4);
+    EXPECT_NE(toText(chips).find("as they are of different chips"), std::string::npos);
+}
+
+TEST(Comparing, withoutBandsOrWithoutADifferenceNothingIsFasterForSure)
+{
+    Comparison none = compared(*run({}), *run({{"n", "512"}}));
+    none.b.band.reset();
+    const auto json = nlohmann::json::parse(toJson(none));
+    EXPECT_EQ(json["faster"]["run"], "a");
+    EXPECT_TRUE(json["faster"]["surely"].is_null());
+    EXPECT_TRUE(json["values"]["time_low_s"]["b"].is_null());
+    EXPECT_NE(toText(none).find("; no timings say how far that is off."), std::string::npos);
+    const Comparison same = compared(*run({}), *run({}));
+    EXPECT_TRUE(nlohmann::json::parse(toJson(same))["faster"]["run"].is_null());
+    EXPECT_NE(toText(same).find("A and B take as long."), std::string::npos);
+}
+
 TEST(Comparing, otherKernelsPartAtWhatTheyCompute)
 {
     const std::map<std::string, std::string> whole{{"shape", "1024"}, {"dtype", "f32"}};

@@ -30,7 +30,8 @@ class Sweep(unittest.TestCase):
             parameters = [f"-p{name}={value}" for name, value in row["parameters"].items()]
             run = pallascope("run", "matmul", *SMALL, *parameters, "--values", "needed", "--json")
             report = json.loads(run.stdout)
-            self.assertEqual(row["time_s"], report["time_s"])
+            for key in ("time_s", "time_low_s", "time_high_s", "time_support"):
+                self.assertEqual(row[key], report[key])
             self.assertEqual(row["bound_by"], report["bound_by"])
             self.assertEqual(row["utilization"], report["utilization"])
             again = sum(t["bytes"] - round(t["bytes"] / t["refetch_factor"])
@@ -45,7 +46,14 @@ class Sweep(unittest.TestCase):
                           ("256", "tpu_v6e")])
         self.assertTrue(all(row["fits"] == "yes" for row in table))
         text = pallascope(*arguments).stdout.splitlines()
-        self.assertEqual(len(text), 6)  # a head, four rows, the best one
+        best = [row for row in table if row["fastest"] == "yes"]
+        self.assertEqual(len(best), 1)
+        perhaps = [row for row in table if row["fastest"] == "perhaps"]
+        self.assertEqual(len(text), 6 + bool(perhaps))  # a head, four rows, the best one
+        for row in table:
+            self.assertLess(float(row["time_low_s"]), float(row["time_s"]))
+            self.assertGreater(float(row["time_high_s"]), float(row["time_s"]))
+            self.assertRegex(row["time_support"], "[0-9]+ timings of products")
         self.assertEqual(text[1].split()[:2], ["128", "tpu_v5e"])
         self.assertTrue(text[5].startswith("best: bm="))
 
@@ -140,6 +148,20 @@ class Compare(unittest.TestCase):
             self.assertEqual(json.loads(direct.stdout)["parting"]["operand"], "x")
             same = pallascope("compare", trace, against[0])
             self.assertIn("They are the same", same.stdout)
+
+    def test_saysWhichIsFasterByTheErrorOfRatios(self):
+        runs = [f"matmul m=2048 n=2048 k=2048 bm={bm}" for bm in (128, 512)]
+        said = json.loads(pallascope("compare", *runs, "--json").stdout)
+        faster, support = said["faster"], said["values"]["time_support"]["a"]
+        self.assertEqual((faster["run"], faster["surely"]), ("b", True))
+        times = said["values"]["time_s"]["a"] / said["values"]["time_s"]["b"]
+        self.assertAlmostEqual(faster["times"], times)
+        self.assertAlmostEqual(faster["low"], times / (1 + support["ratio"]))
+        self.assertAlmostEqual(faster["high"], times * (1 + support["ratio"]))
+        text = pallascope("compare", *runs).stdout
+        self.assertRegex(text, r"B is [0-9.]+ times as fast as A, surely: ")
+        alike = pallascope("compare", "matmul bk=1024", "matmul bk=1024 buffers=3").stdout
+        self.assertIn("which is within what the model cannot tell apart", alike)
 
     def test_aKernelsFileIsRunToo(self):
         with tempfile.TemporaryDirectory() as folder:

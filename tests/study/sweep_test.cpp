@@ -1,8 +1,11 @@
+#include "core/analysis/band.h"
 #include "core/ir/builder.h"
 #include "core/study/sweep.h"
 #include "core/study/sweep_file.h"
 #include "core/study/trial.h"
 #include "tests/study/runs.h"
+
+#include <nlohmann/json.hpp>
 
 #include <atomic>
 #include <cstring>
@@ -220,6 +223,37 @@ TEST(SweepFiles, giveTheRowsBack)
     EXPECT_EQ(fewer->front().chip, "tpu_v6e");
 }
 
+TEST(SweepFiles, ofOlderVersionsHaveNoBands)
+{
+    const SweepPlan plan = smallPlan();
+    const SweepSubject subject = subjectOf("matmul", {{"m", "512"}}, "1.2", {}, plan.chips);
+    std::vector<SweepRow> rows = rowsOf(plan, {});
+    ASSERT_TRUE(rows[0].band);
+    nlohmann::json file = nlohmann::json::parse(toJson(subject, rows));
+    EXPECT_EQ(file["rows"][0]["time_low_s"], toSeconds(rows[0].band->low).value());
+    EXPECT_EQ(file["rows"][0]["time_support"]["work"], "products");
+    nlohmann::json old = file;
+    for (nlohmann::json& row : old["rows"]) {
+        for (const char* key : {"time_low_s", "time_high_s", "time_support", "fastest"}) {
+            EXPECT_EQ(row.erase(key), 1U) << key;
+        }
+    }
+    const auto read = rowsFromJson(old.dump(), subject, "old.json");
+    ASSERT_TRUE(read) << read.error().message;
+    for (SweepRow& row : rows) {
+        row.band.reset();
+    }
+    EXPECT_EQ(*read, rows);
+    // A share that no chip file may have is no sweep's.
+    for (const auto& [key, value] : {std::pair("low", -1.5), {"high", 101.0}, {"ratio", -0.1}}) {
+        nlohmann::json wrong = file;
+        wrong["rows"][0]["time_support"][key] = value;
+        const auto refused = rowsFromJson(wrong.dump(), subject, "wrong.json");
+        ASSERT_FALSE(refused) << key;
+        EXPECT_NE(refused.error().message.find("wrong.json is damaged"), std::string::npos);
+    }
+}
+
 TEST(SweepFiles, ofOtherSweepsOrDamagedAreRefusedInASentence)
 {
     const SweepPlan plan = smallPlan();
@@ -266,11 +300,41 @@ TEST(SweepFiles, csvQuotesWhatNeedsItAndHasAColumnForEachParameter)
                       .refetched = Bytes(7),
                       .steps = 3,
                       .findings = {"f", "g"}}});
-    EXPECT_EQ(csv, "shape,chip,time_s,utilization,bound_by,fits,refetched_bytes,vmem_bytes,steps,"
-                   "findings,error\n"
-                   "\"1,2\",c,,,,,,,,,\"say \"\"no\"\", please\"\n"
-                   "3,c,,,,no,,9,,,\n"
-                   "4,c,1e-06,0.5,latency,yes,7,8,3,f g,\n");
+    EXPECT_EQ(csv, "shape,chip,time_s,time_low_s,time_high_s,time_support,fastest,utilization,"
+                   "bound_by,fits,refetched_bytes,vmem_bytes,steps,findings,error\n"
+                   "\"1,2\",c,,,,,,,,,,,,,\"say \"\"no\"\", please\"\n"
+                   "3,c,,,,,,,,no,,9,,,\n"
+                   "4,c,1e-06,,,,,0.5,latency,yes,7,8,3,f g,\n");
+}
+
+TEST(SweepFiles, csvAndTextHaveTheBandAndWhatIsNotToldFromTheBest)
+{
+    const auto taking = [](std::int64_t ns) {
+        const Picoseconds time(1000 * ns);
+        const chip::Residual support{
+            .work = "products", .rows = 20, .low = -0.1, .high = 0.2, .ratio = 0.05, .source = ""};
+        return SweepRow{.parameters = {{"b", std::to_string(ns)}},
+                        .chip = "c",
+                        .time = time,
+                        .band = analysis::bandOf(time, "products", support)};
+    };
+    SweepPlan plan;
+    plan.axes = {{"b", {}}};
+    const std::vector<SweepRow> rows{taking(1000), taking(1040), taking(1060)};
+    const std::string csv = toCsv(plan, rows);
+    EXPECT_NE(csv.find("1000,c,1e-06,9e-07,1.2e-06,20 timings of products,yes,"), std::string::npos)
+        << csv;
+    EXPECT_NE(csv.find("20 timings of products,perhaps,"), std::string::npos) << csv;
+    EXPECT_NE(csv.find("20 timings of products,no,"), std::string::npos) << csv;
+    const std::string text = toText(plan, rows);
+    EXPECT_NE(text.find("1040  c     1.04 µs  0.94 µs to 1.25 µs"), std::string::npos) << text;
+    EXPECT_NE(text.find("best: b=1000 on c, 1.00 µs\n"
+                        "not told apart from it, within the error of ratios: b=1040 on c\n"),
+              std::string::npos)
+        << text;
+    // Many are counted.
+    const std::string many = toText(plan, std::vector<SweepRow>(10, taking(7)));
+    EXPECT_NE(many.find("b=7 on c and 3 more\n"), std::string::npos) << many;
 }
 
 // A kernel that waits as long as its input says.

@@ -1,5 +1,6 @@
 #include "tests/support/run_view_fixture.h"
 
+#include "core/analysis/band.h"
 #include "core/base/format.h"
 #include "core/trace/columns.h"
 #include "tests/support/synthetic_trace.h"
@@ -139,6 +140,13 @@ analysis::Report reportOf(const trace::Index& index)
     report.steps = static_cast<std::int64_t>(trace.steps().size());
     report.events = info.events;
     report.time = trace.end();
+    report.band = analysis::bandOf(report.time, "products",
+                                   {.work = "products",
+                                    .rows = 4,
+                                    .low = -0.04,
+                                    .high = 0.04,
+                                    .ratio = 0.048,
+                                    .source = "a test"});
     const double seconds = toSeconds(trace.end()).value();
     report.cycles = Cycles(static_cast<std::int64_t>(
         seconds * static_cast<double>(info.templates.front().clock.value())));

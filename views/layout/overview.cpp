@@ -1,4 +1,5 @@
 // The strip of the whole run in the transport bar, and the verdict strip below it.
+#include "core/analysis/band.h"
 #include "core/base/format.h"
 #include "views/layout/canvas.h"
 #include "views/layout/layouts.h"
@@ -75,7 +76,7 @@ Role boundRole(const RunView& run)
     return boundBy == "step_overhead" ? Role::Scalar : Role::Wait;
 }
 
-std::string verdictText(const RunView& run, bool wide)
+std::string plainVerdict(const RunView& run, bool wide)
 {
     constexpr double kMovesMostly = 0.05; // below this share of the peak, FLOPs say little
     const analysis::Report& report = run.report;
@@ -113,6 +114,45 @@ std::string verdictText(const RunView& run, bool wide)
         }
     }
     return text;
+}
+
+// The sentence, and where in it the time of the run stands, with its band.
+struct Sentence
+{
+    std::string text;
+    std::size_t begin = 0, end = 0; // of the bytes; equal: nowhere
+};
+
+Sentence verdictText(const RunView& run, bool wide)
+{
+    Sentence sentence{plainVerdict(run, wide)};
+    const std::string time = "in |" + timeText(run.report.time) + "|";
+    const std::size_t at = sentence.text.find(time);
+    if (at == std::string::npos || !run.report.band) {
+        return sentence;
+    }
+    const std::string band = " (" + analysis::bandText(*run.report.band) + ")";
+    sentence.text.insert(at + time.size(), band);
+    sentence.begin = at + std::string_view("in ").size();
+    sentence.end = at + time.size() + band.size();
+    return sentence;
+}
+
+// The time of the run answers the pointer with what its band rests on.
+void paintVerdict(Canvas& canvas, const RunView& run, const Sentence& sentence, double right,
+                  double h)
+{
+    constexpr double kLeft = 14, kAnyWidth = 1e6;
+    constexpr int kSize = 12;
+    canvas.rich(kLeft, 0, right - kLeft, h, sentence.text, kSize);
+    Canvas scratch(kAnyWidth, h);
+    const auto x = [&](std::size_t bytes) {
+        return scratch.rich(kLeft, 0, kAnyWidth, h, sentence.text.substr(0, bytes), kSize);
+    };
+    const double from = x(sentence.begin), to = std::min(x(sentence.end), right);
+    if (to > from) {
+        canvas.hit(from, 0, to - from, h, {TargetKind::Time, run.trace->end().value(), -1});
+    }
 }
 
 // Octagon, triangle or disc: severity by shape as well as by colour.
@@ -218,12 +258,12 @@ Scene layoutVerdictStrip(const RunView& run, const ViewState& state, Size size)
     const double h = size.height - 1;
     const double findings = findingsCount(canvas, run, size.width - 12, h);
     double right = findings - 14;
-    const std::string text = verdictText(run, size.width > kWide);
+    const Sentence sentence = verdictText(run, size.width > kWide);
     if (size.width > 640) {
         right = suggestion(canvas, run, right, h) - 14;
     }
-    canvas.rich(14, 0, right - 14, h, text, 12);
-    return parts::finished(std::move(canvas), "Verdict", text, run, state);
+    paintVerdict(canvas, run, sentence, right, h);
+    return parts::finished(std::move(canvas), "Verdict", sentence.text, run, state);
 }
 
 } // namespace pallascope::layout

@@ -1,4 +1,5 @@
 // What a tooltip says: name, size and rate, when, why; the last line is exact.
+#include "core/analysis/band.h"
 #include "core/base/format.h"
 #include "views/layout/timeline.h"
 #include "views/layout/tooltip_parts.h"
@@ -225,6 +226,10 @@ Lines timeLines(const RunView& run, Picoseconds t)
             lines.push_back(share(roof.memory.datasheet) + " of the datasheet roof, "
                             + share(roof.memory.achieved) + " of the achieved one");
         }
+    }
+    if (t == run.trace->end() && run.report.band) {
+        lines.push_back(analysis::bandText(*run.report.band) + ": "
+                        + analysis::supportText(*run.report.band, run.trace->info().chipName));
     }
     lines.push_back(countText(t.value()) + " ps");
     return lines;

@@ -1,5 +1,6 @@
 #include "views/layout/verdict_parts.h"
 
+#include "core/analysis/band.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 #include "core/ir/print.h"
@@ -159,7 +160,15 @@ double paintTimeSplit(Canvas& canvas, const RunView& run, double y)
                 style(11, Role::Text, Weight::SemiBold, Align::Right));
     canvas.text(x, y + 3, w, kRow, "100.0 %",
                 style(11, Role::Text2, Weight::Regular, Align::Right));
-    return y + 3 + kRow + 8;
+    y += 3 + kRow;
+    if (run.report.band) {
+        canvas.text(x + 15, y, timeRight - 75, kRow, "band", style(11, Role::Text2));
+        canvas.text(x, y, timeRight, kRow, analysis::bandText(*run.report.band),
+                    style(11, Role::Text2, Weight::Regular, Align::Right));
+        canvas.hit(x, y, w, kRow, {TargetKind::Time, run.trace->end().value(), -1});
+        y += kRow;
+    }
+    return y + 8;
 }
 
 double paintHelp(Canvas& canvas, const RunView& run, double y)

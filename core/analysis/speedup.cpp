@@ -1,0 +1,35 @@
+#include "core/analysis/speedup.h"
+
+namespace pallascope::analysis {
+
+Timed timed(const Report& report)
+{
+    return {report.chip, report.time, report.band};
+}
+
+std::optional<Speedup> speedup(const Timed& one, const Timed& other)
+{
+    if (one.time <= Picoseconds(0) || other.time <= Picoseconds(0)) {
+        return std::nullopt;
+    }
+    Speedup found{ratio(other.time, one.time), std::nullopt};
+    if (!one.band || !other.band) {
+        return found;
+    }
+    const std::optional<double>& off = one.band->support.ratio;
+    // The same timings speak for both, and of the same kind of work where they are of another.
+    if (one.chip == other.chip && one.band->work == other.band->work
+        && one.band->support == other.band->support && off) {
+        found.range = {found.times / (1 + *off), found.times * (1 + *off), off};
+    } else {
+        const auto share = [](const Band& band) {
+            return std::pair(1 + band.support.low, 1 + band.support.high);
+        };
+        const auto [oneLow, oneHigh] = share(*one.band);
+        const auto [otherLow, otherHigh] = share(*other.band);
+        found.range = {found.times * otherLow / oneHigh, found.times * otherHigh / oneLow, {}};
+    }
+    return found;
+}
+
+} // namespace pallascope::analysis
