@@ -183,8 +183,7 @@ void Recorder::addWait(const Awaited& awaited, std::int32_t agent, std::int32_t 
     countEvents(1);
     if (m_keeps != Keeps::Rows) {
         if (m_sums) {
-            const auto kind =
-                trace::Summarizer::kindOf(builder.info, awaited.copy, awaited.operation);
+            const auto kind = trace::Summarizer::kindOf(awaited.copy, awaited.isFusion);
             m_sums->addWait(step, kind, begin, end);
         }
         return;

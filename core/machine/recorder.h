@@ -67,6 +67,7 @@ public:
     struct Awaited
     {
         std::int32_t copy = trace::kNone, semaphore = trace::kNone, operation = trace::kNone;
+        bool isFusion = false; // that operation; a run without rows keeps no names of operations
     };
 
     void addWait(const Awaited& awaited, std::int32_t agent, std::int32_t step, Picoseconds begin,
