@@ -16,7 +16,7 @@ const std::vector<chip::Chip>& builtInChips()
 {
     static const std::vector<chip::Chip> kChips = [] {
         std::vector<chip::Chip> chips;
-        for (const resources::ChipFile& file : resources::chipFiles()) {
+        for (const resources::EmbeddedFile& file : resources::chipFiles()) {
             Result<chip::Chip> chip = chip::parse(file.text, file.name);
             PALLASCOPE_CHECK(chip.has_value());
             chips.push_back(std::move(*chip));

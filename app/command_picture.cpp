@@ -2,9 +2,6 @@
 #include "views/layout/layouts.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 
 #ifdef PALLASCOPE_GUI
 #include "app/window/window_app.h"
@@ -43,23 +40,26 @@ layout::Size defaultSize(const std::string& view)
                               : layout::Size{800, 640};
 }
 
-Status writeText(const std::string& path, const std::string& text)
+// What all pictures must have, before they are made.
+Status checkKind(const std::string& file, const std::string& theme, const std::string& size)
 {
-    const std::string temporary = path + ".part";
-    {
-        std::ofstream file(temporary, std::ios::binary);
-        file << text;
-        file.flush();
-        if (!file) {
-            std::remove(temporary.c_str());
-            return userError("Cannot write \"" + path + "\".");
-        }
+    const bool svg = endsWith(file, ".svg"), png = endsWith(file, ".png");
+    if (!svg && !png) {
+        return userError("The picture \"" + file + "\" must end in .png or .svg.");
     }
-    std::error_code error;
-    std::filesystem::rename(temporary, path, error);
-    if (error) {
-        std::remove(temporary.c_str());
-        return userError("Cannot write \"" + path + "\": " + error.message() + ".");
+#ifndef PALLASCOPE_GUI
+    if (png) {
+        return userError("This build has no Qt, so it writes pictures as .svg, not \"" + file
+                         + "\".");
+    }
+#endif
+    if (const auto known = parseTheme(theme); !known) {
+        return known.error();
+    }
+    if (!size.empty()) {
+        if (const auto known = parseSize(size); !known) {
+            return known.error();
+        }
     }
     return Done{};
 }
@@ -68,32 +68,17 @@ Status writeText(const std::string& path, const std::string& text)
 
 Status checkPicture(const PictureRequest& request)
 {
-    const bool svg = endsWith(request.file, ".svg"), png = endsWith(request.file, ".png");
-    if (!svg && !png) {
-        return userError("The picture \"" + request.file + "\" must end in .png or .svg.");
-    }
     const auto& names = layout::pictureNames();
     const bool window = request.view == "window";
+    if (Status kind = checkKind(request.file, request.theme, request.size); !kind) {
+        return kind;
+    }
     if (!window && std::find(names.begin(), names.end(), request.view) == names.end()) {
         return userError("There is no view \"" + request.view + "\"; " + viewNames()
                          + " are right.");
     }
-    if (window && svg) {
+    if (window && endsWith(request.file, ".svg")) {
         return userError("The whole window is saved as .png only; single views also as .svg.");
-    }
-#ifndef PALLASCOPE_GUI
-    if (png) {
-        return userError("This build has no Qt, so it writes pictures as .svg, not \""
-                         + request.file + "\".");
-    }
-#endif
-    if (const auto theme = parseTheme(request.theme); !theme) {
-        return theme.error();
-    }
-    if (!request.size.empty()) {
-        if (const auto size = parseSize(request.size); !size) {
-            return size.error();
-        }
     }
     if (const auto time = parseTime(request.at, Picoseconds(1)); !time) {
         return time.error();
@@ -103,7 +88,6 @@ Status checkPicture(const PictureRequest& request)
 
 Status writePicture(const FinishedRun& run, const PictureRequest& request)
 {
-    const layout::Theme theme = *parseTheme(request.theme);
     const layout::Size size =
         request.size.empty() ? defaultSize(request.view) : *parseSize(request.size);
     const trace::Trace& trace = *run.view->trace;
@@ -113,19 +97,33 @@ Status writePicture(const FinishedRun& run, const PictureRequest& request)
                                                 : layout::frameAround(trace, state.now);
 #ifdef PALLASCOPE_GUI
     if (request.view == "window") {
-        return saveWindowPicture(run, state, size, theme, request.file);
+        return saveWindowPicture(run, state, size, *parseTheme(request.theme), request.file);
     }
 #endif
     const Result<layout::Scene> scene = layout::picture(request.view, *run.view, state, size);
     if (!scene) {
         return scene.error();
     }
+    return writeScene(*scene, {request.file, request.size, request.theme});
+}
+
+Status checkScene(const SceneRequest& request)
+{
+    if (Status kind = checkKind(request.file, request.theme, request.size); !kind) {
+        return kind;
+    }
+    return checkWritable(request.file);
+}
+
+Status writeScene(const layout::Scene& scene, const SceneRequest& request)
+{
+    const layout::Theme theme = *parseTheme(request.theme);
 #ifdef PALLASCOPE_GUI
     if (endsWith(request.file, ".png")) {
-        return savePicture(*scene, theme, request.file);
+        return savePicture(scene, theme, request.file);
     }
 #endif
-    return writeText(request.file, layout::toSvg(*scene, theme));
+    return writeText(request.file, layout::toSvg(scene, theme));
 }
 
 } // namespace pallascope::app

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <system_error>
 #include <unistd.h>
 
@@ -99,6 +100,27 @@ Status checkWritable(const std::string& path)
     if (access(folder.c_str(), W_OK) != 0) {
         return userError("Cannot write \"" + path + "\": the folder \"" + folder.string()
                          + "\" is not writable.");
+    }
+    return Done{};
+}
+
+Status writeText(const std::string& path, const std::string& text)
+{
+    const std::string temporary = path + ".part";
+    {
+        std::ofstream file(temporary, std::ios::binary);
+        file << text;
+        file.flush();
+        if (!file) {
+            std::remove(temporary.c_str());
+            return userError("Cannot write \"" + path + "\".");
+        }
+    }
+    std::error_code error;
+    std::filesystem::rename(temporary, path, error);
+    if (error) {
+        std::remove(temporary.c_str());
+        return userError("Cannot write \"" + path + "\": " + error.message() + ".");
     }
     return Done{};
 }

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <map>
@@ -239,23 +238,6 @@ std::vector<study::SweepRow> present(const std::vector<std::optional<study::Swee
     return result;
 }
 
-// Written whole under another name, so that the file is never half of one.
-Status save(const std::string& path, const std::string& text)
-{
-    const std::string temporary = path + ".partial";
-    {
-        std::ofstream file(temporary, std::ios::binary);
-        file << text;
-        if (!file.flush()) {
-            return userError("Cannot write \"" + temporary + "\".");
-        }
-    }
-    std::error_code error;
-    std::filesystem::rename(temporary, path, error);
-    return error ? Status(userError("Cannot write \"" + path + "\": " + error.message() + "."))
-                 : Status(Done{});
-}
-
 Status resume(const SweepCommand& command, Sweep& sweep)
 {
     const Result<std::string> text = readTextFile(command.resume);
@@ -310,7 +292,7 @@ int sweepCommand(const SweepCommand& command)
                                   std::size_t finished) mutable {
         if (!file.empty() && Clock::now() - saved > std::chrono::seconds(2)) {
             // A failure shows again, and then counts, at the end.
-            (void)save(file, study::toJson(sweep->subject, present(rows)));
+            (void)writeText(file, study::toJson(sweep->subject, present(rows)));
             saved = Clock::now();
         }
         shown(static_cast<double>(finished) / static_cast<double>(rows.size()));
@@ -323,7 +305,7 @@ int sweepCommand(const SweepCommand& command)
     clearProgress();
     const std::vector<study::SweepRow> finished = present(*rows);
     if (!file.empty()) {
-        if (Status written = save(file, study::toJson(sweep->subject, finished)); !written) {
+        if (Status written = writeText(file, study::toJson(sweep->subject, finished)); !written) {
             return complain(written.error());
         }
     }

@@ -7,6 +7,7 @@
 #include "app/run_job.h"
 #include "core/ir/program.h"
 #include "views/layout/run_view.h"
+#include "views/layout/scene.h"
 #include "views/layout/theme.h"
 
 #include <map>
@@ -82,6 +83,26 @@ struct SweepCommand
     std::string version;      // of this program
 };
 
+// A picture that is of no run.
+struct SceneRequest
+{
+    std::string file; // .png or .svg
+    std::string size; // "1280x800"; empty: its own
+    std::string theme = "light";
+};
+
+struct ValidateCommand
+{
+    std::string measured;              // a table of timings; empty: the published ones
+    std::string expected;              // what they are held to; empty: of the published ones, ours
+    std::string writeExpected;         // a file that takes what they would be held to
+    std::vector<std::string> chips;    // names or files that take the place of those of their name
+    std::vector<std::string> settings; // of the machine
+    bool json = false;
+    std::string csv;      // a file for every row
+    SceneRequest scatter; // without a file: none
+};
+
 struct CompareCommand
 {
     std::string a, b;                  // a trace file, or a kernel with arguments: "matmul bm=256"
@@ -95,6 +116,7 @@ struct CompareCommand
 [[nodiscard]] int reportCommand(const ReportCommand& command);
 [[nodiscard]] int sweepCommand(const SweepCommand& command);
 [[nodiscard]] int compareCommand(const CompareCommand& command);
+[[nodiscard]] int validateCommand(const ValidateCommand& command);
 [[nodiscard]] int listCommand(const std::string& what);
 [[nodiscard]] int describeCommand(const std::string& what, bool json);
 [[nodiscard]] int printCommand(const std::string& kernel,
@@ -130,6 +152,9 @@ void clearProgress();
 // Refuses a path that cannot be written before the work is done: a folder, a missing folder.
 [[nodiscard]] Status checkWritable(const std::string& path);
 
+// Written whole under another name and renamed, so that the file is never half of one.
+[[nodiscard]] Status writeText(const std::string& path, const std::string& text);
+
 // "60%" of the run, or a time with unit ns, us, µs, ms or s ("0" needs none).
 [[nodiscard]] Result<Picoseconds> parseTime(const std::string& text, Picoseconds end);
 [[nodiscard]] Result<layout::Size> parseSize(const std::string& text);
@@ -138,5 +163,8 @@ void clearProgress();
 // Checks everything about a picture that can be known before the run.
 [[nodiscard]] Status checkPicture(const PictureRequest& request);
 [[nodiscard]] Status writePicture(const FinishedRun& run, const PictureRequest& request);
+
+[[nodiscard]] Status checkScene(const SceneRequest& request);
+[[nodiscard]] Status writeScene(const layout::Scene& scene, const SceneRequest& request);
 
 } // namespace pallascope::app

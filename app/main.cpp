@@ -110,14 +110,17 @@ struct CommandLine
     ReportCommand report;
     SweepCommand sweep;
     CompareCommand compare;
+    ValidateCommand validate;
     PictureRequest picture;
     CLI::App *open = nullptr, *list = nullptr, *describe = nullptr, *print = nullptr,
              *saveApp = nullptr, *captureApp = nullptr, *runApp = nullptr, *stateApp = nullptr,
-             *reportApp = nullptr, *sweepApp = nullptr, *compareApp = nullptr;
+             *reportApp = nullptr, *sweepApp = nullptr, *compareApp = nullptr,
+             *validateApp = nullptr;
 
     CommandLine();
     void addKernelCommands();
     void addStudies();
+    void addValidate();
     void addState();
     void addCapture();
     [[nodiscard]] int execute(int argc, char** argv);
@@ -165,6 +168,7 @@ CommandLine::CommandLine()
     reportApp->add_option("--trace", report.trace, "save the trace again")->check(notEmpty, "");
     addPictureOptions(reportApp, picture);
     addStudies();
+    addValidate();
 }
 
 void CommandLine::addState()
@@ -219,6 +223,40 @@ void CommandLine::addStudies()
                            "of kernels that name none; without it each one's own, or tpu_v5e");
     addSettings(compareApp, compare.settings);
     compareApp->add_flag("--json", compare.json, "print the comparison as JSON");
+}
+
+void CommandLine::addValidate()
+{
+    validateApp = app.add_subcommand(
+        "validate", "predict kernels that were timed, and say how far off the model is");
+    validateApp
+        ->add_option("--measured", validate.measured,
+                     "a table (CSV) of timings of your own, instead of the published ones")
+        ->check(notEmpty, "");
+    auto* expected = validateApp->add_option(
+        "--expected", validate.expected,
+        "hold the errors to those of FILE; without it, those of the published timings to ours");
+    expected->check(notEmpty, "");
+    validateApp
+        ->add_option("--write-expected", validate.writeExpected,
+                     "write the errors to FILE, for --expected, and hold them to nothing")
+        ->excludes(expected)
+        ->check(notEmpty, "");
+    validateApp
+        ->add_option("--chip", validate.chips,
+                     "a chip's file that takes the place of the chip of its name, as often as "
+                     "wanted")
+        ->allow_extra_args(false);
+    addSettings(validateApp, validate.settings);
+    validateApp->add_flag("--json", validate.json, "print rows and families as JSON");
+    validateApp->add_option("--csv", validate.csv, "write every row to FILE")->check(notEmpty, "");
+    auto* drawn = validateApp->add_option("--scatter", validate.scatter.file,
+                                          "draw predicted against measured times, FILE.png or "
+                                          "FILE.svg");
+    drawn->check(notEmpty, "");
+    validateApp->add_option("--size", validate.scatter.size, "WIDTHxHEIGHT in pixels")
+        ->needs(drawn);
+    validateApp->add_option("--theme", validate.scatter.theme, "light or dark")->needs(drawn);
 }
 
 void CommandLine::addKernelCommands()
@@ -323,6 +361,9 @@ int CommandLine::execute(int argc, char** argv)
     }
     if (*compareApp) {
         return compareCommand(compare);
+    }
+    if (*validateApp) {
+        return validateCommand(validate);
     }
     return openWindow(argc, argv, openFile);
 }

@@ -1,17 +1,12 @@
-// The chip files that come with the program, embedded so that the executable works from anywhere.
+// The chip files that come with the program.
 #pragma once
 
-#include <string_view>
+#include "resources/embedded_file.h"
+
 #include <vector>
 
 namespace pallascope::resources {
 
-struct ChipFile
-{
-    std::string_view name; // "tpu_v5e.json"
-    std::string_view text;
-};
-
-[[nodiscard]] const std::vector<ChipFile>& chipFiles();
+[[nodiscard]] const std::vector<EmbeddedFile>& chipFiles();
 
 } // namespace pallascope::resources

@@ -7,6 +7,7 @@ Rows left out (split.csv) are predicted for a landing only: --side all. Each suc
 docs/model.md.
 """
 import collections
+import csv
 import json
 import os
 import pathlib
@@ -51,6 +52,35 @@ def line(row, report):
             f"{busy} | {part} | {report['run_s']:.1f} s")
 
 
+# As `pallascope validate --csv` writes them: docs/validation.md.
+COLUMNS = ("line", "family", "chip", "kernel", "parameters", "measured_s", "host_s", "predicted_s", "off_percent",
+           "low_s", "high_s", "in_band", "bound_by", "published", "source", "note", "error")
+
+
+def cells(row, report):
+    """A row of the CSV. Empty cells are what the report lacks."""
+    data = row.data
+    found = {"line": row.number, "family": row.family, "chip": row.chip, "kernel": f"{row.key}.pallascope",
+             "parameters": data["config"], "measured_s": row.measured_s, "host_s": 0,
+             "published": f"{data['median_ms']} ms", "source": data["source"],
+             "note": " ".join(filter(None, (data["mode"], data["note"])))}
+    if "time_s" not in report:
+        return {**found, "error": f"{report['stage']}: {report['reason']}"}
+    found |= {"predicted_s": report["time_s"], "off_percent": round(100 * (report["time_s"] / row.measured_s - 1), 3),
+              "bound_by": report["bound_by"]}
+    low, high = report["time_low_s"], report["time_high_s"]
+    if low is not None:
+        found |= {"low_s": low, "high_s": high, "in_band": "yes" if low <= row.measured_s <= high else "no"}
+    return found
+
+
+def write_csv(path, results):
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(cells(row, report) for row, report in results)
+
+
 def main():
     parser = kit.parser(__doc__)
     parser.add_argument("out", type=pathlib.Path)
@@ -61,6 +91,7 @@ def main():
     parser.add_argument("--again", action="store_true", help="capture again")
     parser.add_argument("--set", nargs="+", default=kit.SETTINGS)
     parser.add_argument("--lines", action="store_true", help="a line for each row")
+    parser.add_argument("--csv", type=pathlib.Path, help="write every row to this file as well")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     chosen = [row for row in kit.load()
@@ -73,6 +104,8 @@ def main():
     results = kit.run_all(chosen, arguments.keep, arguments.program, arguments.workers, settings=arguments.set)
     seconds = time.perf_counter() - began
     arguments.out.write_text(json.dumps([{"row": row.number, **report} for row, report in results]))
+    if arguments.csv:
+        write_csv(arguments.csv, results)
     if arguments.lines:
         for row, report in results:
             print(line(row, report))

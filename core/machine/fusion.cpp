@@ -69,7 +69,7 @@ bool Engine::beginStreams(const PlanItem& item, BlockFrame& frame)
 void Engine::endStreams(const PlanItem& item, BlockFrame& frame)
 {
     if (frame.streamed > m_agent->time) {
-        m_recorder.addWait({.copy = frame.streams, .operation = item.fusion->id, .isAround = true},
+        m_recorder.addWait({.copy = frame.streams, .operation = item.fusion->id, .isFusion = true},
                            m_agent->id, m_agent->step, m_agent->time, frame.streamed);
         m_agent->time = frame.streamed;
     }

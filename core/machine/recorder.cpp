@@ -183,11 +183,7 @@ void Recorder::addWait(const Awaited& awaited, std::int32_t agent, std::int32_t 
     countEvents(1);
     if (m_keeps != Keeps::Rows) {
         if (m_sums) {
-            // Not kindOf(): a run that keeps no rows has no list of operations either.
-            using trace::Summarizer;
-            const auto kind = awaited.isAround               ? Summarizer::WaitKind::Fusion
-                              : awaited.copy != trace::kNone ? Summarizer::WaitKind::Copy
-                                                             : Summarizer::WaitKind::Other;
+            const auto kind = trace::Summarizer::kindOf(awaited.copy, awaited.isFusion);
             m_sums->addWait(step, kind, begin, end);
         }
         return;

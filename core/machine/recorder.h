@@ -67,7 +67,7 @@ public:
     struct Awaited
     {
         std::int32_t copy = trace::kNone, semaphore = trace::kNone, operation = trace::kNone;
-        bool isAround = false; // of a fusion, for its own copies
+        bool isFusion = false; // that operation; a run without rows keeps no names of operations
     };
 
     void addWait(const Awaited& awaited, std::int32_t agent, std::int32_t step, Picoseconds begin,

@@ -166,6 +166,7 @@ Result<RunResult> run(const Prepared& prepared, const std::vector<Array>& inputs
         result.sums = recorder.finishSums(engine.end());
         result.info = std::move(info);
     }
+    result.completed = !engine.hasStopped();
     result.wall = Seconds(secondsSince(begin) - checking);
     return result;
 }

@@ -61,6 +61,7 @@ struct RunResult
     trace::Summary sums;
     std::vector<Array> outputs; // in the order of the output arguments; empty with needed values
     Seconds wall;               // from the call to the finished trace, without the check
+    bool completed = true;      // false: a finding ended the run before the program did
     std::shared_ptr<const Prepared> prepared; // of what was not prepared before: for further runs
 };
 

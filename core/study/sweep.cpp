@@ -2,14 +2,12 @@
 
 #include "core/base/check.h"
 #include "core/base/format.h"
+#include "core/study/pool.h"
 #include "core/study/trial.h"
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <limits>
-#include <mutex>
-#include <thread>
 
 namespace pallascope::study {
 
@@ -167,42 +165,22 @@ Result<std::vector<std::optional<SweepRow>>> sweep(const SweepPlan& plan,
         known[{row.parameters, row.chip}] = &row;
     }
     std::vector<std::optional<SweepRow>> rows(count);
-    std::atomic<std::size_t> next{0};
-    std::atomic<bool> stopped{false};
-    std::mutex mutex;
     std::size_t finished = 0;
-    const auto work = [&] {
-        bool isCutShort = false;
-        const auto goesOn = [&] {
-            stopped = stopped || (options.goesOn && !options.goesOn());
-            isCutShort = stopped;
-            return !isCutShort;
-        };
-        for (std::size_t i = next++; i < count && goesOn(); i = next++) {
-            const chip::Chip& chip = plan.chips[i % plan.chips.size()];
-            const Parameters parameters = combination(plan.axes, i / plan.chips.size());
-            const auto before = known.find({parameters, chip.name});
-            SweepRow row =
-                before != known.end() ? *before->second : run(plan, parameters, chip, goesOn);
-            if (isCutShort) {
-                return;
-            }
-            const std::lock_guard lock(mutex);
-            rows[i] = std::move(row);
+    const auto work = [&](std::size_t i, const GoesOn& goesOn) -> std::function<void()> {
+        const chip::Chip& chip = plan.chips[i % plan.chips.size()];
+        const Parameters parameters = combination(plan.axes, i / plan.chips.size());
+        const auto before = known.find({parameters, chip.name});
+        SweepRow row =
+            before != known.end() ? *before->second : run(plan, parameters, chip, goesOn);
+        return [&, i, row = std::move(row)] {
+            rows[i] = row;
             ++finished;
             if (options.progress) {
                 options.progress(rows, finished);
             }
-        }
+        };
     };
-    const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    const int threads = options.threads > 0 ? options.threads : cores;
-    std::vector<std::jthread> others;
-    for (int i = 1; i < threads && static_cast<std::size_t>(i) < count; ++i) {
-        others.emplace_back(work);
-    }
-    work();
-    others.clear(); // joins
+    inParallel(count, options.threads, options.goesOn, work);
     return rows;
 }
 

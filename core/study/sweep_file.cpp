@@ -3,6 +3,7 @@
 #include "core/analysis/band.h"
 #include "core/base/format.h"
 #include "core/study/fastest.h"
+#include "core/base/table.h"
 
 #include <nlohmann/json.hpp>
 
@@ -24,18 +25,6 @@ std::string joined(const std::vector<std::string>& words)
         text += (text.empty() ? "" : " ") + word;
     }
     return text;
-}
-
-std::string quoted(const std::string& field)
-{
-    if (field.find_first_of(",\"\n") == std::string::npos) {
-        return field;
-    }
-    std::string text = "\"";
-    for (const char c : field) {
-        text += c == '"' ? "\"\"" : std::string(1, c);
-    }
-    return text + "\"";
 }
 
 bool ran(const SweepRow& row)
@@ -125,36 +114,11 @@ std::string parametersText(const Parameters& parameters)
     return text.empty() ? "no parameters" : text;
 }
 
-// Columns of a table for people; the last one is not padded.
-std::string aligned(const std::vector<std::vector<std::string>>& table)
-{
-    const auto width = [](const std::string& text) { // of UTF-8, in characters
-        return static_cast<std::size_t>(
-            std::count_if(text.begin(), text.end(), [](char c) { return (c & '\xc0') != '\x80'; }));
-    };
-    std::vector<std::size_t> widths(table.front().size());
-    for (const auto& row : table) {
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            widths[i] = std::max(widths[i], width(row[i]));
-        }
-    }
-    std::string text;
-    for (const auto& row : table) {
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            text += row[i];
-            text += i + 1 < row.size() ? std::string(widths[i] - width(row[i]) + 2, ' ') : "";
-        }
-        text.erase(text.find_last_not_of(' ') + 1);
-        text += '\n';
-    }
-    return text;
-}
-
 // time_low_s, time_high_s and time_support of a line of CSV.
 std::string bandCells(const std::optional<analysis::Band>& band)
 {
     return band ? fmt::format("{},{},{}", toSeconds(band->low).value(),
-                              toSeconds(band->high).value(), quoted(analysis::timingsText(*band)))
+                              toSeconds(band->high).value(), csvCell(analysis::timingsText(*band)))
                 : ",,";
 }
 
@@ -236,14 +200,14 @@ std::string toText(const SweepPlan& plan, const std::vector<SweepRow>& rows)
                      percentText(row.utilization, 1), row.boundBy, bytesText(row.refetched),
                      bytesText(row.vmem), joined(row.findings)});
     }
-    return aligned(table) + (rows.size() > 1 ? bestText(rows) : "");
+    return alignedText(table) + (rows.size() > 1 ? bestText(rows) : "");
 }
 
 std::string toCsv(const SweepPlan& plan, const std::vector<SweepRow>& rows)
 {
     std::string text;
     for (const Axis& axis : plan.axes) {
-        text += quoted(axis.name) + ",";
+        text += csvCell(axis.name) + ",";
     }
     text += "chip,time_s,time_low_s,time_high_s,time_support,fastest,utilization,bound_by,fits,"
             "refetched_bytes,vmem_bytes,steps,findings,error\n";
@@ -251,18 +215,18 @@ std::string toCsv(const SweepPlan& plan, const std::vector<SweepRow>& rows)
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const SweepRow& row = rows[i];
         for (const Axis& axis : plan.axes) {
-            text += quoted(row.parameters.at(axis.name)) + ",";
+            text += csvCell(row.parameters.at(axis.name)) + ",";
         }
-        text += quoted(row.chip) + ",";
+        text += csvCell(row.chip) + ",";
         if (ran(row)) {
             text += fmt::format("{},{},{},{},{},yes,{},{},{},{},\n", toSeconds(row.time).value(),
                                 bandCells(row.band), nameOf(standing[i]), row.utilization,
-                                quoted(row.boundBy), row.refetched.value(), row.vmem.value(),
-                                row.steps, quoted(joined(row.findings)));
+                                csvCell(row.boundBy), row.refetched.value(), row.vmem.value(),
+                                row.steps, csvCell(joined(row.findings)));
         } else if (row.error.empty()) {
             text += fmt::format(",,,,,,,no,,{},,,\n", row.vmem.value());
         } else {
-            text += ",,,,,,,,,,,," + quoted(row.error) + "\n";
+            text += ",,,,,,,,,,,," + csvCell(row.error) + "\n";
         }
     }
     return text;

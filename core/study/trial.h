@@ -27,6 +27,7 @@ struct Outcome
 {
     analysis::Report report;
     std::vector<std::string> findings;
+    bool completed = true; // false: one of them ended the run before the program did
 };
 
 [[nodiscard]] Result<Outcome> quickRun(const ir::Program& program, const chip::Chip& chip,

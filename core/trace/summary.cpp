@@ -84,13 +84,9 @@ void Summarizer::coverCopies(std::int64_t until)
     }
 }
 
-Summarizer::WaitKind Summarizer::kindOf(const Info& info, std::int32_t copy, std::int32_t operation)
+Summarizer::WaitKind Summarizer::kindOf(std::int32_t copy, bool isFusion)
 {
-    if (operation != kNone
-        && info.operations[static_cast<std::size_t>(operation)].name == "fusion") {
-        return WaitKind::Fusion;
-    }
-    return copy != kNone ? WaitKind::Copy : WaitKind::Other;
+    return isFusion ? WaitKind::Fusion : copy != kNone ? WaitKind::Copy : WaitKind::Other;
 }
 
 void Summarizer::addWait(std::int32_t step, WaitKind kind, Picoseconds begin, Picoseconds end)
@@ -166,7 +162,10 @@ Summary summaryOf(const Trace& trace)
     const Waits& waits = trace.waits();
     for (std::size_t i = 0; i < waits.size(); ++i) {
         const std::int32_t operation = waits.operation.empty() ? kNone : waits.operation[i];
-        const auto kind = Summarizer::kindOf(trace.info(), waits.copy[i], operation);
+        const bool isFusion =
+            operation != kNone
+            && trace.info().operations[static_cast<std::size_t>(operation)].name == "fusion";
+        const auto kind = Summarizer::kindOf(waits.copy[i], isFusion);
         sums.addWait(waits.step[i], kind, Picoseconds(waits.begin[i]), Picoseconds(waits.end[i]));
     }
     const Steps& steps = trace.steps();

@@ -62,9 +62,8 @@ public:
         Fusion // for what it reads and writes itself
     };
 
-    // Of a wait for a copy, or none, by an operation, or none.
-    [[nodiscard]] static WaitKind kindOf(const Info& info, std::int32_t copy,
-                                         std::int32_t operation);
+    // Of a wait for a copy, or none, by a fusion or something else.
+    [[nodiscard]] static WaitKind kindOf(std::int32_t copy, bool isFusion);
 
     void addWait(std::int32_t step, WaitKind kind, Picoseconds begin, Picoseconds end);
 

@@ -11,7 +11,7 @@ namespace pallascope::chip {
 
 inline std::string chipText(const std::string& name)
 {
-    for (const resources::ChipFile& file : resources::chipFiles()) {
+    for (const resources::EmbeddedFile& file : resources::chipFiles()) {
         if (file.name == name + ".json") {
             return std::string(file.text);
         }

@@ -98,7 +98,7 @@ bool namesAPublicDocument(const std::string& source)
 TEST(PublishedFigures, theBuiltInChipsAreTheSevenGenerations)
 {
     std::set<std::string> files, aliases;
-    for (const resources::ChipFile& file : resources::chipFiles()) {
+    for (const resources::EmbeddedFile& file : resources::chipFiles()) {
         files.insert(std::string(file.name));
         const Chip chip = builtIn(std::string(file.name.substr(0, file.name.find('.'))));
         EXPECT_EQ(chip.name + ".json", file.name);

@@ -13,7 +13,7 @@ const Corpus& chipCorpus()
 {
     static const Corpus kCorpus = [] {
         std::vector<std::string> files;
-        for (const resources::ChipFile& file : resources::chipFiles()) {
+        for (const resources::EmbeddedFile& file : resources::chipFiles()) {
             files.emplace_back(file.text);
         }
         return corpusOfJson(std::move(files));

@@ -5,7 +5,7 @@
     golden.py PALLASCOPE --write    makes the committed pictures anew (`make goldens`)
 
 The run is a small matrix product, 60 % into it; values are not needed, so nothing here depends on
-the arithmetic of the machine.
+the arithmetic of the machine. The scatter plot is of small kernels and made-up timings.
 """
 
 import difflib
@@ -25,6 +25,15 @@ SIZES = {
     "timeline": "1280x280",
     "verdict": "640x520",
 }
+# Predicted against these: a family near, one far off, one of both.
+TIMINGS = """family,kernel,parameters,chip,measured
+near,matmul,m=512 n=512 k=512 bm=128 bn=128 bk=128,v5e,27 us
+near,matmul,m=1024 n=1024 k=1024 bm=512 bn=512 bk=512,v6e,15 us
+far,matmul,m=512 n=512 k=512 bm=128 bn=128 bk=128,v6e,60 us
+far,matmul,m=2048 n=2048 k=2048 bm=512 bn=512 bk=512,v5p,20 us
+both,add_vectors,,v5e,2 us
+both,add_vectors,"shape=65536,128 block=1024",v5e,0.16 ms
+"""
 MOST_LINES = 40  # of a difference
 
 
@@ -40,6 +49,10 @@ def drawn(program):
             options = ("--view", view, "--at", "60%", "--size", size, "--theme", "light")
             call(program, "report", trace, "--screenshot", picture, *options)
             pictures[view + ".svg"] = picture.read_text(encoding="utf-8")
+        timings = pathlib.Path(scratch) / "timings.csv"
+        timings.write_text(TIMINGS, encoding="utf-8")
+        call(program, "validate", "--measured", timings, "--scatter", picture, "--size", "640x520")
+        pictures["scatter.svg"] = picture.read_text(encoding="utf-8")
         return pictures
 
 

@@ -17,7 +17,7 @@ namespace {
 const chip::Chip& v5e()
 {
     static const chip::Chip kChip = [] {
-        for (const resources::ChipFile& file : resources::chipFiles()) {
+        for (const resources::EmbeddedFile& file : resources::chipFiles()) {
             Result<chip::Chip> chip = chip::parse(file.text, file.name);
             if (chip && chip->name == "tpu_v5e") {
                 return std::move(*chip);

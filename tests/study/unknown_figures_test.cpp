@@ -83,7 +83,7 @@ TEST(UnknownFigures, standInsGiveTheTimesOfTheFiguresTheyStandFor)
 
 TEST(UnknownFigures, ofTheBuiltInChipsAreNotNeededByAProduct)
 {
-    for (const resources::ChipFile& file : resources::chipFiles()) {
+    for (const resources::EmbeddedFile& file : resources::chipFiles()) {
         const Result<chip::Chip> chip = chip::parse(file.text, file.name);
         ASSERT_TRUE(chip);
         EXPECT_EQ(unknownMessage(*neededRun(programOf("matmul", kSmall), *chip)), "") << file.name;
