@@ -7,6 +7,7 @@
 #include "views/layout/finding_text.h"
 #include "views/layout/layouts.h"
 #include "views/layout/verdict_parts.h"
+#include "views/layout/view_parts.h"
 
 #include <gtest/gtest.h>
 
@@ -139,6 +140,36 @@ TEST(Verdict, theBandOfTheWholeRunStandsBelowItsTime)
               (layout::Target{TargetKind::Time, run.trace->end().value(), -1}));
     run.report.band.reset();
     EXPECT_FALSE(hasText(layoutVerdict(run, at(run, 0.5), kVerdictSize), "band"));
+}
+
+TEST(Verdict, lossesFollowOneAnotherFromTheRooflineToTheRun)
+{
+    using analysis::LossKind;
+    RunView run = mainJobView();
+    const Picoseconds hundredth(run.report.time.value() / 100);
+    const Picoseconds rest = run.report.time - hundredth * 50 - hundredth * 20;
+    run.report.losses = {hundredth * 50,
+                         {{LossKind::Masks, "", hundredth * 20, hundredth * 20},
+                          {LossKind::LinkRate, "HBM", rest, rest}}};
+    const layout::Size size{470, 1200};
+    const Scene scene = layoutVerdict(run, at(run, 0.5), size);
+    EXPECT_LT(textWith(scene, "HBM under its datasheet rate").rect.y,
+              textWith(scene, "masks").rect.y)
+        << "the largest first";
+    double right = layout::parts::kPadding;
+    int bars = 0;
+    for (const layout::Item& item : scene.items) {
+        const auto* fill = std::get_if<layout::FillItem>(&item);
+        if (fill != nullptr && fill->rect.h == 3 && fill->rect.w < 446) {
+            EXPECT_NEAR(fill->rect.x, right, 1);
+            right = fill->rect.right();
+            ++bars;
+        }
+    }
+    EXPECT_EQ(bars, 3);
+    EXPECT_NEAR(right, 470 - layout::parts::kPadding, 1);
+    run.report.losses = {};
+    EXPECT_FALSE(hasText(layoutVerdict(run, at(run, 0.5), size), "Beyond the roofline"));
 }
 
 TEST(Verdict, theBestAlternativeIsAnActionWithItsTime)

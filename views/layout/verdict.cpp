@@ -74,6 +74,7 @@ Scene layoutVerdict(const RunView& run, const ViewState& state, Size size)
     {
         kSentence,
         kSplit,
+        kLosses,
         kHelp,
         kTraffic,
         kFindings,
@@ -84,6 +85,7 @@ Scene layoutVerdict(const RunView& run, const ViewState& state, Size size)
     std::array<Section, kSections> sections;
     sections[kSentence].paint = [&](Canvas& c, double y) { return paintSentence(c, run, y); };
     sections[kSplit].paint = [&](Canvas& c, double y) { return paintTimeSplit(c, run, y); };
+    sections[kLosses].paint = [&](Canvas& c, double y) { return paintLosses(c, run, y); };
     sections[kHelp].paint = [&](Canvas& c, double y) { return paintHelp(c, run, y); };
     sections[kTraffic].paint = [&](Canvas& c, double y) { return paintTraffic(c, run, y); };
     sections[kFindings].paint = [&](Canvas& c, double y) {
@@ -106,7 +108,7 @@ Scene layoutVerdict(const RunView& run, const ViewState& state, Size size)
         y = sections[kFindings].paint(canvas, y);
     }
     double room = size.height - y;
-    for (const std::size_t i : {kPrints, kSplit, kHelp, kSentence, kFindings, kTraffic}) {
+    for (const std::size_t i : {kPrints, kSplit, kHelp, kSentence, kFindings, kTraffic, kLosses}) {
         Section& section = sections[i];
         if (i == kFindings && !fits && !clean) {
             continue;

@@ -11,6 +11,8 @@ namespace pallascope::layout {
 double paintTimeSplit(Canvas& canvas, const RunView& run, double y);
 // What would help most, as an action with its modelled time; nothing when nothing would.
 double paintHelp(Canvas& canvas, const RunView& run, double y);
+// From the roofline to the run, a bar for each loss, and which of them a kernel could save.
+double paintLosses(Canvas& canvas, const RunView& run, double y);
 double paintTraffic(Canvas& canvas, const RunView& run, double y);
 // One row per finding down to `bottom`; then how many more there are.
 double paintFindings(Canvas& canvas, const RunView& run, const ViewState& state, double y,
