@@ -172,9 +172,11 @@ void Planner::addLaunch(Picoseconds takes, BlockPlan& block)
 Picoseconds Planner::launchOf(const ir::Operation& operation) const
 {
     const auto* fusion = std::get_if<ir::FusionParams>(&operation.params);
-    return operation.code == ir::OpCode::Kernel    ? m_chip.kernelLaunch
-           : fusion != nullptr && fusion->launches ? m_chip.fusionLaunch
-                                                   : Picoseconds(0);
+    if (fusion != nullptr && fusion->launches) {
+        return m_streams.copies(operation.regions[0]) ? m_chip.fusionLaunch
+                                                      : m_chip.nearFusionLaunch;
+    }
+    return operation.code == ir::OpCode::Kernel ? m_chip.kernelLaunch : Picoseconds(0);
 }
 
 Status Planner::segment(const std::vector<const ir::Operation*>& operations, BlockPlan& block)
