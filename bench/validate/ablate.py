@@ -13,11 +13,16 @@ import rows as kit
 
 TERMS = {
     "all terms": {},
-    "no launches": {"constants/kernel_launch_s": None, "constants/fusion_launch_s": None},
+    "no launches": {"constants/kernel_launch_s": None, "constants/fusion_launch_s": None,
+                    "constants/near_fusion_launch_s": None},
+    "every fusion launched alike": {"constants/near_fusion_launch_s": None},
+    "nothing stays in VMEM": {"memories/VMEM/default_limit": 128 << 20},
+    "copies by hand started for nothing": {"operations/dma_start": None},
     "units overlap fully": {"constants/overlap_exponent": None},
     "results leave the MXU for nothing": {"units/MXU/cycles_per_result": None},
     "tiles enter the MXU for nothing": {"units/MXU/cycles_per_tile": None},
-    "one instruction for exp2, exp, logistic and div": {"operations": None},
+    "one instruction for exp2, exp, logistic and div": {
+        f"operations/{name}": None for name in ("exp2", "exp", "logistic", "div")},
     "0.33 us for each step": {"constants/step_overhead_s": 0.33e-6, "constants/step_operand_s": None},
     "HBM at its datasheet rate": {"links/HBM/efficiency": 1},
 }

@@ -491,6 +491,8 @@ void readChip(const Node& root, Chip& chip)
     chip.stepOperand = optional("step_operand_s");
     chip.kernelLaunch = optional("kernel_launch_s");
     chip.fusionLaunch = optional("fusion_launch_s");
+    chip.nearFusionLaunch = constants.has("near_fusion_launch_s") ? optional("near_fusion_launch_s")
+                                                                  : chip.fusionLaunch;
     chip.registerBytes = Bytes(constants["register_bytes"].whole(kMostBytes, "bytes"));
     chip.registers = constants["registers"].whole(kMostUnits, "registers");
     if (constants.has("overlap_exponent")) {

@@ -146,11 +146,12 @@ struct Chip
     Bytes registerBytes{4096};   // of one vector register
     std::int64_t registers = 64; // vector registers
     std::map<std::string, std::vector<Instructions>, std::less<>> operations; // by their names
-    std::int64_t overlap = 0; // units share a segment as a norm of this exponent says; 0: fully
-    Picoseconds stepOverhead; // of one pipeline step
-    Picoseconds stepOperand;  // more, for each operand whose blocks it copies
-    Picoseconds kernelLaunch; // before the first operation of a kernel
-    Picoseconds fusionLaunch; // before that of an operation around kernels
+    std::int64_t overlap = 0;     // units share a segment as a norm of this exponent says; 0: fully
+    Picoseconds stepOverhead;     // of one pipeline step
+    Picoseconds stepOperand;      // more, for each operand whose blocks it copies
+    Picoseconds kernelLaunch;     // before the first operation of a kernel
+    Picoseconds fusionLaunch;     // before that of an operation around kernels
+    Picoseconds nearFusionLaunch; // of one that copies nothing from HBM or to it
     std::vector<Residual> residuals;
     std::vector<UnknownFigure> unknown; // in the order of the file
     std::string json;                   // the file as it was read

@@ -1,6 +1,7 @@
 // What one operation asks of the units of a chip.
 #include "core/base/check.h"
 #include "core/cost/matrix_run.h"
+#include "core/cost/rounds.h"
 #include "core/cost/segment.h"
 #include "core/cost/tiling.h"
 
@@ -81,6 +82,9 @@ private:
     [[nodiscard]] DType workDType() const;
     [[nodiscard]] bool atRegisterBorders() const;
     [[nodiscard]] Status crosslane();
+    [[nodiscard]] Status sort();
+    [[nodiscard]] Status reshape();
+    [[nodiscard]] Status copyStart();
     [[nodiscard]] Status reduction();
     [[nodiscard]] Status memory();
     [[nodiscard]] Status dot();
@@ -267,6 +271,50 @@ Status CostModel::crosslane()
     return demand(chip::UnitKind::Crosslane, static_cast<double>(count));
 }
 
+// In each round of a bitonic network every register meets another, and takes of both what the keys
+// say.
+Status CostModel::sort()
+{
+    const Shape& shape = result().shape;
+    const auto axis = static_cast<std::size_t>(std::get<ir::SortParams>(m_operation.params).axis);
+    const SortRounds rounds = sortRounds(shape, axis, tile());
+    const auto count = static_cast<std::int64_t>(m_operation.results.size()) * registers(shape);
+    const Status met =
+        demand(chip::UnitKind::Crosslane, static_cast<double>(count * rounds.within));
+    const auto chosen = static_cast<double>((registers(shape) + count) * rounds.all);
+    return met ? demand(chip::UnitKind::Vector, chosen) : met;
+}
+
+// Registers of both shapes are turned and chosen from, in as many rounds as the reshape asks for.
+Status CostModel::reshape()
+{
+    const ir::ValueId from = m_operation.operands[0], to = m_operation.results[0];
+    const int rounds = ownRegisters() ? 0 : reshapeRounds(operand(0).shape, result().shape, tile());
+    if (m_isAround || rounds == 0) {
+        return Done{};
+    }
+    const auto moved = static_cast<double>(
+        std::max(distinctRegisters(from, result().dtype), distinctRegisters(to, result().dtype))
+        * rounds);
+    const Status turned = demand(chip::UnitKind::Crosslane, moved);
+    return turned ? demand(chip::UnitKind::Vector, moved) : turned;
+}
+
+// What the scalar unit does for a copy by hand besides the operations that say which one.
+Status CostModel::copyStart()
+{
+    const auto known = m_chip.operations.find(ir::opName(m_operation.code));
+    if (known == m_chip.operations.end() || ownRegisters()) {
+        return Done{};
+    }
+    for (const chip::Instructions& part : known->second) {
+        if (Status status = demand(part.kind, part.count); !status) {
+            return status;
+        }
+    }
+    return Done{};
+}
+
 Status CostModel::reduction()
 {
     const Shape& input = operand(0).shape;
@@ -391,6 +439,8 @@ Result<OperationCost> CostModel::run()
         status = reduction();
         break;
     case OpKind::Layout:
+        status = m_operation.code == OpCode::Reshape ? reshape() : status;
+        break;
     case OpKind::View:
     case OpKind::Hint:
         break;
@@ -400,7 +450,7 @@ Result<OperationCost> CostModel::run()
         }
         break;
     case OpKind::Crosslane:
-        status = crosslane();
+        status = m_operation.code == OpCode::Sort ? sort() : crosslane();
         break;
     case OpKind::Generate:
         status = vectorWork(chip::UnitKind::Vector, m_operation.results[0], false);
@@ -414,8 +464,11 @@ Result<OperationCost> CostModel::run()
     case OpKind::Request: // of one instance
         status = matrixWork(1, operand(1).shape[0], operand(2).shape[1], operand(2).shape[0], 1);
         break;
+    case OpKind::Sync: // the last of its segment
+        PALLASCOPE_CHECK(m_operation.code == OpCode::DmaStart);
+        status = copyStart();
+        break;
     case OpKind::Control:
-    case OpKind::Sync:
         PALLASCOPE_CHECK(false && "they end a segment");
     }
     if (!status) {

@@ -94,7 +94,8 @@ private:
     [[nodiscard]] const ir::Region* knownBranch(const ir::Operation& operation) const;
     [[nodiscard]] Status control(const ir::Operation& operation, BlockPlan& block);
     [[nodiscard]] Status segment(const std::vector<const ir::Operation*>& operations,
-                                 BlockPlan& block);
+                                 BlockPlan& block, const ir::Operation* start = nullptr);
+    [[nodiscard]] bool takesTime(const ir::Operation& operation) const;
     [[nodiscard]] Status addTemplate(std::span<const ir::Operation* const> operations,
                                      PlanItem& item);
     [[nodiscard]] Picoseconds overheadOf(const ir::Operation& pipeline) const;
@@ -172,16 +173,35 @@ void Planner::addLaunch(Picoseconds takes, BlockPlan& block)
 Picoseconds Planner::launchOf(const ir::Operation& operation) const
 {
     const auto* fusion = std::get_if<ir::FusionParams>(&operation.params);
-    return operation.code == ir::OpCode::Kernel    ? m_chip.kernelLaunch
-           : fusion != nullptr && fusion->launches ? m_chip.fusionLaunch
-                                                   : Picoseconds(0);
+    if (fusion != nullptr && fusion->launches) {
+        return m_streams.copies(operation.regions[0]) ? m_chip.fusionLaunch
+                                                      : m_chip.nearFusionLaunch;
+    }
+    return operation.code == ir::OpCode::Kernel ? m_chip.kernelLaunch : Picoseconds(0);
 }
 
-Status Planner::segment(const std::vector<const ir::Operation*>& operations, BlockPlan& block)
+// A copy by hand whose start takes time of the core, after the operations that say which one.
+bool Planner::takesTime(const ir::Operation& operation) const
+{
+    return operation.code == ir::OpCode::DmaStart
+           && m_chip.operations.contains(ir::opName(operation.code));
+}
+
+// `start`: of a copy that follows, whose time is the segment's too.
+Status Planner::segment(const std::vector<const ir::Operation*>& operations, BlockPlan& block,
+                        const ir::Operation* start)
 {
     PlanItem item;
-    if (Status status = addTemplate(operations, item); !status) {
+    std::vector<const ir::Operation*> timed = operations;
+    if (start != nullptr) {
+        timed.push_back(start);
+    }
+    if (Status status = addTemplate(timed, item); !status) {
         return status;
+    }
+    if (start != nullptr) { // no operation of the segment: it runs behind it
+        m_plan.templates.back().operations.pop_back();
+        m_plan.templates.back().retire.pop_back();
     }
     item.operationCount = static_cast<std::int32_t>(operations.size());
     item.fusion = m_fusion;
@@ -348,8 +368,9 @@ Status Planner::collect(const ir::Region& region, std::vector<const ir::Operatio
         } else if (const ir::Region* taken = knownBranch(operation)) {
             status = collect(*taken, run, block);
         } else {
-            if (!run.empty()) {
-                status = segment(std::exchange(run, {}), block);
+            const bool starts = takesTime(operation);
+            if (!run.empty() || starts) {
+                status = segment(std::exchange(run, {}), block, starts ? &operation : nullptr);
             }
             status = status ? control(operation, block) : status;
         }

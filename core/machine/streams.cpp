@@ -2,6 +2,7 @@
 
 #include "core/cost/tiling.h"
 #include "core/ir/infer.h"
+#include "core/machine/kept_arrays.h"
 
 #include <algorithm>
 
@@ -64,13 +65,53 @@ Streams::Streams(const ir::Program& program, const chip::Chip& chip,
             }
         }
     });
+    m_kept = keptArrays(program, chip, m_free);
+    findViews();
 }
 
+// A load or store of an array in HBM.
+bool Streams::isCopied(const ir::Operation& operation) const
+{
+    return (operation.code == OpCode::Get || operation.code == OpCode::Swap)
+           && ir::isFar(*m_program.type(operation.operands[0]).space)
+           && !m_kept[static_cast<std::size_t>(operation.operands[0].index)];
+}
+
+bool Streams::copies(const ir::Region& region) const
+{
+    bool found = false;
+    forEachOperation(region,
+                     [&](const ir::Operation& operation) { found = found || isCopied(operation); });
+    return found;
+}
+
+void Streams::findViews()
+{
+    forEachOperation(m_program.body, [&](const ir::Operation& operation) {
+        if (operation.code == OpCode::RefReshape || operation.code == OpCode::RefTranspose) {
+            const ir::ValueId of = operation.operands[0];
+            const auto root = m_viewed.find(of);
+            m_viewed[operation.results[0]] = root == m_viewed.end() ? of : root->second;
+        }
+    });
+}
+
+// Of what is loaded from an array or stored there. All of an array that is seen in another shape
+// moves no more than it takes.
 Bytes Streams::bytesOf(const ir::Type& type, ir::ValueId array) const
 {
-    const auto bytes =
-        m_free[static_cast<std::size_t>(array.index)] ? cost::compactBytes : cost::paddedBytes;
-    return bytes(type.dtype, type.shape, m_tile);
+    if (m_free[static_cast<std::size_t>(array.index)]) {
+        return cost::compactBytes(type.dtype, type.shape, m_tile);
+    }
+    const Bytes bytes = cost::paddedBytes(type.dtype, type.shape, m_tile);
+    const auto root = m_viewed.find(array);
+    if (root == m_viewed.end()) {
+        return bytes;
+    }
+    const ir::Type& whole = m_program.type(root->second);
+    return whole.shape.elements() == type.shape.elements()
+               ? std::min(bytes, cost::paddedBytes(whole.dtype, whole.shape, m_tile))
+               : bytes;
 }
 
 std::vector<Extent> Streams::tileOf(ir::ValueId value) const
@@ -84,11 +125,10 @@ std::vector<PlanStream> Streams::of(std::span<const ir::Operation* const> stretc
 {
     std::vector<PlanStream> streams;
     for (const ir::Operation* operation : stretch) {
-        const bool out = operation->code == OpCode::Swap;
-        if ((!out && operation->code != OpCode::Get)
-            || !ir::isFar(*m_program.type(operation->operands[0]).space)) {
+        if (!isCopied(*operation)) {
             continue;
         }
+        const bool out = operation->code == OpCode::Swap;
         const ir::ValueId moved = out ? operation->operands[1] : operation->results[0];
         const Bytes whole = bytesOf(m_program.type(moved), operation->operands[0]);
         const auto part = parts.find(operation->id);

@@ -31,6 +31,17 @@ def test_what_follows_by_element_is_one_operation():
     assert fusions(kernel) == [(2, 1)]
 
 
+def test_what_is_a_chain_of_operations_by_element_is_part_of_it():
+    def fn(x):
+        high = lax.reduce_precision(x, 8, 7)
+        rest = x - high
+        bits = lax.bitcast_convert_type(jnp.arctan(rest * 8), jnp.int32)
+        return through(high), through(lax.reduce_precision(rest, 8, 7)), through(bits)
+
+    # Of the rest the second is rounded behind the first kernel.
+    assert fusions(check(fn, normal(16, 128), terms=8.0)) == [(1, 3), (1, 1)]
+
+
 def test_what_others_need_is_written_once_and_what_nobody_needs_never():
     def fn(x):
         y = x + 1

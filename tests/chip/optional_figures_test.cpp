@@ -33,6 +33,7 @@ TEST(OptionalFigures, changeNothingWhereTheyAreNot)
     EXPECT_EQ(chip.stepOperand, Picoseconds(0));
     EXPECT_EQ(chip.kernelLaunch, Picoseconds(0));
     EXPECT_EQ(chip.fusionLaunch, Picoseconds(0));
+    EXPECT_EQ(chip.nearFusionLaunch, Picoseconds(0));
     EXPECT_EQ(chip.overlap, 0);
     EXPECT_TRUE(chip.operations.empty());
     for (const Unit& unit : chip.units) {
@@ -70,6 +71,9 @@ TEST(OptionalFigures, ofTimesAreRead)
     EXPECT_EQ(chip.stepOperand, Picoseconds(12'000));
     EXPECT_EQ(chip.kernelLaunch, Picoseconds(3'500'000));
     EXPECT_EQ(chip.fusionLaunch, Picoseconds(1'250'000));
+    EXPECT_EQ(chip.nearFusionLaunch, Picoseconds(1'250'000)); // as of others
+    EXPECT_EQ(edited({{"/constants/near_fusion_launch_s", 0.5e-6}}).nearFusionLaunch,
+              Picoseconds(500'000));
     EXPECT_EQ(chip.stepOverhead, Picoseconds(330'000)); // as it was
 }
 

@@ -12,8 +12,8 @@ namespace pallascope::chip {
 inline std::string plain(const std::string& text)
 {
     nlohmann::ordered_json file = nlohmann::ordered_json::parse(text);
-    for (const char* key :
-         {"step_operand_s", "kernel_launch_s", "fusion_launch_s", "overlap_exponent"}) {
+    for (const char* key : {"step_operand_s", "kernel_launch_s", "fusion_launch_s",
+                            "near_fusion_launch_s", "overlap_exponent"}) {
         file["constants"].erase(key);
     }
     file["constants"]["step_overhead_s"]["value"] = 0.33e-6;

@@ -188,12 +188,32 @@ TEST_F(Cost, transposesCrossLanesAndOtherLayoutIsFree)
     EXPECT_EQ(demands(OpCode::Transpose, {m_big}, m_big, ir::PermutationParams{{1, 0}}),
               "XLU:1024");
     EXPECT_EQ(
-        demands(OpCode::Reshape, {m_big}, value(kF32, {1024, 256}), ir::ShapeParams{{1024, 256}}),
+        demands(OpCode::Reshape, {m_big}, value(kF32, {64, 8, 512}), ir::ShapeParams{{64, 8, 512}}),
         "");
     EXPECT_EQ(
         demands(OpCode::BroadcastInDim, {m_scalar}, m_big, ir::BroadcastParams{{512, 512}, {}}),
         "");
     EXPECT_EQ(m_cost.useful, Flops(0));
+}
+
+// 256 registers in three rounds: 8 cycles each over 2 XLUs, and one over 4 slots of the VPU.
+TEST_F(Cost, reshapesThatMakeLanesOfRowsTurnRegisters)
+{
+    const ir::ValueId wide = value(kF32, {1024, 256});
+    EXPECT_EQ(demands(OpCode::Reshape, {m_big}, wide, ir::ShapeParams{{1024, 256}}),
+              "XLU:3072 VPU:192");
+    EXPECT_EQ(m_cost.useful, Flops(0));
+    // What is the same everywhere is turned once.
+    const ir::ValueId row = value(kF32, {4, 128}), line = value(kF32, {512});
+    EXPECT_EQ(demands(OpCode::Reshape, {row}, line, ir::ShapeParams{{512}}), "XLU:12 VPU:1");
+}
+
+// 32 registers in 28 rounds: 8 cycles each over 2 XLUs; to compare and to choose, twice as many
+// over 4 slots.
+TEST_F(Cost, sortsGoOverTheRegistersRoundByRound)
+{
+    const ir::ValueId keys = value(kF32, {256, 128});
+    EXPECT_EQ(demands(OpCode::Sort, {keys}, keys, ir::SortParams{1, 1}), "XLU:3584 VPU:448");
 }
 
 TEST_F(Cost, loadsAndStoresMovePackedRegisters)

@@ -1,5 +1,6 @@
 // Copies, semaphores and cores by hand: their times, what order they make, and what stops them.
 #include "core/trace/file.h"
+#include "tests/chip/edited_chip.h"
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
@@ -98,6 +99,30 @@ TEST(Hand, copiesQueueOnTheLinkAndWaitsEndWithThem)
     EXPECT_EQ(trace.info().semaphores[1].name, "sem[1]");
     EXPECT_EQ(trace.signals().amount,
               (std::vector<std::int64_t>{4096, -4096, 4096, -4096, 4096, 4096, -8192}));
+}
+
+// The core starts the second copy when it has started the first, and each takes it so long.
+TEST(Hand, startsOfCopiesTakeTheCoreAsLongAsTheChipSays)
+{
+    const ir::Program program =
+        byHand(16, {{"a", kF32, {16, 128}}, pl::dmaSemaphores("sem")},
+               [](pl::Ref x, pl::Ref, const Refs& refs) {
+                   for (const int first : {0, 8}) {
+                       pl::dmaStart(x.at({pl::ds(first, 8), pl::all}),
+                                    refs[0].at({pl::ds(first, 8), pl::all}), refs[1]);
+                   }
+                   pl::dmaWait(refs[0], refs[1]);
+               });
+    const chip::Chip chip = chip::edited({{"/operations/dma_start/scalar", 30'000}});
+    const chip::Unit& unit = *chip.unitOf(chip::UnitKind::Scalar);
+    const auto cycles = static_cast<std::int64_t>(30'000 * unit.cyclesPerRegister) / unit.count;
+    const std::int64_t each = toPicoseconds(Cycles(cycles), chip.agents[0].clock).value();
+    ASSERT_GT(each, copyTime(4096, chip));
+    const machine::RunResult run = onZeros(program, chip);
+    EXPECT_EQ(run.trace->copies().start, (std::vector<std::int64_t>{each, 2 * each}));
+    EXPECT_EQ(run.trace->end().value(), 2 * each + copyTime(4096, chip));
+    EXPECT_EQ(onZeros(program).trace->copies().start,
+              (std::vector<std::int64_t>{0, copyTime(4096, v5e())}));
 }
 
 // A loop that the author has unrolled is one operand; a line of its own is another, as is a part of

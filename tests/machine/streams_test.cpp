@@ -1,4 +1,5 @@
 // How much of an array a fusion copies from HBM and to it.
+#include "tests/chip/edited_chip.h"
 #include "tests/ir/wholes.h"
 #include "tests/machine/support.h"
 
@@ -11,6 +12,9 @@ namespace {
 using ir_test::fusion;
 
 const Shape kNarrow{1024, 4}; // padded to lanes 1024 x 128, turned 4 x 1024
+
+// Kernels may take all of its VMEM: fusions keep nothing there.
+const chip::Chip kFull = chip::edited({{"/memories/1/default_limit", 128 << 20}});
 
 // x[1024,4] goes through an array between two fusions, which `sees` may see before the second one.
 std::vector<std::int64_t> copiesThrough(const std::function<void(pl::Ref)>& sees)
@@ -27,7 +31,7 @@ std::vector<std::int64_t> copiesThrough(const std::function<void(pl::Ref)>& sees
                           });
         }));
     const machine::RunResult run =
-        mustRun(program, {counting(kF32, kNarrow)}, machine::ValueMode::Full);
+        mustRun(program, {counting(kF32, kNarrow)}, machine::ValueMode::Full, kFull);
     EXPECT_EQ(findingsText(run), "");
     return run.trace->copies().bytes;
 }
@@ -61,6 +65,19 @@ TEST(Streams, anArrayThatAKernelReadsLiesInItsTiles)
     ASSERT_GE(copies.size(), 4U);
     EXPECT_EQ(copies[1], kPadded);
     EXPECT_EQ(copies[copies.size() - 2], kPadded);
+}
+
+// 1024 elements in a line are 4 KiB, whatever shape they are seen in.
+TEST(Streams, anArrayThatIsSeenInAnotherShapeMovesWhatItTakes)
+{
+    const ir::Program program =
+        mustTrace(pl::kernel("seen", {pl::in("x", kF32, {1024}), pl::out("out", kF32, {1024, 1})},
+                             [](pl::Ref x, pl::Ref out) {
+                                 const pl::Ref seen = x.reshape({1024, 1});
+                                 fusion({"seen"}, [&] { out[pl::all] = seen[pl::all] + 1.0; });
+                             }));
+    const machine::RunResult run = mustRun(program, {counting(kF32, {1024})});
+    EXPECT_EQ(run.trace->copies().bytes, (std::vector<std::int64_t>{4096, 1024 * 128 * 4}));
 }
 
 TEST(Streams, aFusionThatOnlySlicesReadsTheSlices)

@@ -15,11 +15,14 @@ import numpy as np
 from pallascope import primitives
 from pallascope.arrays import Array
 
+# The last two lines: what XLA has for them is a chain of operations by element.
 BY_ELEMENT = frozenset(primitives.ELEMENTWISE) | {
-    "convert_element_type", "select_n", "clamp", "integer_pow", "round", "copy", "copy_p"}
+    "convert_element_type", "select_n", "clamp", "integer_pow", "round", "copy", "copy_p",
+    "reduce_precision", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bessel_i0e",
+    "bessel_i1e", "cosh", "digamma", "erfc", "lgamma", "log2", "mulhi", "one_minus_square", "sinh"}
 _MOVES = frozenset({
-    "broadcast_in_dim", "concatenate", "dynamic_slice", "gather", "iota", "pad",
-    "reshape", "rev", "slice", "squeeze", "transpose"})
+    "bitcast_convert_type", "broadcast_in_dim", "concatenate", "dynamic_slice", "gather",
+    "iota", "pad", "reshape", "rev", "slice", "squeeze", "transpose"})
 _RESHAPES = frozenset({"broadcast_in_dim", "reshape", "squeeze"})
 _REDUCTIONS = frozenset({
     "argmax", "argmin", "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod",
@@ -28,9 +31,10 @@ FUSIBLE = BY_ELEMENT | _MOVES | _REDUCTIONS | {"dot_general"}
 _HEROES = _REDUCTIONS | {"dot_general"}  # one of them to a chain
 # Computed where they are read rather than written and read again (InstructionFusion::IsExpensive).
 _EXPENSIVE = _HEROES | {
-    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "digamma",
-    "div", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "gather", "lgamma", "log", "log1p",
-    "logistic", "pow", "rem", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh"}
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0e", "bessel_i1e", "cbrt",
+    "cos", "cosh", "digamma", "div", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "gather",
+    "lgamma", "log", "log1p", "log2", "logistic", "pow", "rem", "rsqrt", "sin", "sinh", "sqrt",
+    "tan", "tanh"}
 
 
 @dataclasses.dataclass(frozen=True)
