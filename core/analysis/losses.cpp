@@ -1,13 +1,12 @@
 #include "core/analysis/losses.h"
 
 #include "core/analysis/owners.h"
-#include "core/cost/segment.h"
+#include "core/analysis/stretches.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
-#include <string_view>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -18,93 +17,8 @@ namespace {
 Picoseconds ofSeconds(double seconds)
 {
     constexpr double kMost = 9e6; // below 2^63 ps
-    return toPicoseconds(Seconds(std::clamp(seconds, 0.0, kMost)));
+    return seconds > 0 ? toPicoseconds(Seconds(std::min(seconds, kMost))) : Picoseconds(0);
 }
-
-bool makesMasks(const std::string& operation)
-{
-    constexpr std::array<std::string_view, 8> kNames{"eq", "ne", "lt",       "le",
-                                                     "gt", "ge", "select_n", "iota"};
-    return std::find(kNames.begin(), kNames.end(), operation) != kNames.end();
-}
-
-// What the stretches of a run lose beyond the work of one unit.
-struct Stretches
-{
-    double useful = 0, executed = 0;       // FLOPs of that unit
-    double busy = 0;                       // s, of all agents
-    double chains = 0, masks = 0;          // s
-    std::map<std::int32_t, double> others; // s, by row of Info::units
-};
-
-class Stretch
-{
-public:
-    Stretch(const trace::Info& info, const chip::Chip& chip, std::int32_t roof)
-        : m_info(info)
-        , m_chip(chip)
-        , m_roof(roof)
-    {}
-
-    // So many instances of a segment.
-    void add(const trace::SegmentTemplate& segment, std::int64_t instances, Stretches& sums) const
-    {
-        const auto all = static_cast<double>(instances);
-        const auto at = static_cast<std::size_t>(m_roof);
-        if (m_roof >= 0 && at < segment.flopsByUnit.size()) {
-            sums.useful += all * static_cast<double>(segment.flopsByUnit[at].value());
-            sums.executed += all * static_cast<double>(segment.executedFlopsByUnit[at].value());
-        }
-        if (segment.cycles == Cycles(0)) {
-            return;
-        }
-        std::map<std::int32_t, Cycles> totals;
-        std::map<std::int32_t, Cycles> masks;
-        for (const trace::Mark& mark : segment.marks) {
-            totals[mark.unit] += mark.length;
-            masks[mark.unit] += isOfMask(mark) ? mark.length : Cycles(0);
-        }
-        const double second = all * toSeconds(segment.duration).value()
-                              / static_cast<double>(segment.cycles.value()); // of a cycle
-        const auto found = totals.find(m_roof);
-        const Cycles own = found == totals.end() ? Cycles(0) : found->second;
-        const Cycles units =
-            std::max(own, std::min(segment.cycles, cost::together(totals, m_chip)));
-        sums.busy += second * static_cast<double>(own.value());
-        sums.chains += second * static_cast<double>((segment.cycles - units).value());
-        if (const std::int32_t other = busiestOther(totals); other >= 0) {
-            const double over = second * static_cast<double>((units - own).value());
-            const double masked = over * ratio(masks[other], totals[other]);
-            sums.masks += masked;
-            sums.others[other] += over - masked;
-        }
-    }
-
-private:
-    // Runs that were made for their times alone do not say what their operations are.
-    [[nodiscard]] bool isOfMask(const trace::Mark& mark) const
-    {
-        const auto row = static_cast<std::size_t>(mark.operation);
-        return mark.operation >= 0 && row < m_info.operations.size()
-               && makesMasks(m_info.operations[row].name);
-    }
-
-    [[nodiscard]] std::int32_t busiestOther(const std::map<std::int32_t, Cycles>& totals) const
-    {
-        std::int32_t busiest = -1;
-        for (const auto& [unit, cycles] : totals) {
-            if (unit != m_roof && cycles > Cycles(0)
-                && (busiest < 0 || cycles > totals.at(busiest))) {
-                busiest = unit;
-            }
-        }
-        return busiest;
-    }
-
-    const trace::Info& m_info;
-    const chip::Chip& m_chip;
-    std::int32_t m_roof;
-};
 
 // Bytes of the memory of the roofline.
 struct Bytesum
@@ -256,7 +170,7 @@ private:
 Stretches Waterfall::stretches() const
 {
     Stretches sums;
-    const Stretch stretch(m_info, m_chip, m_roof);
+    const StretchAdder stretch(m_info, m_chip, m_roof);
     for (std::size_t id = 0; id < m_sums.instances.size(); ++id) {
         const trace::SegmentTemplate& segment = m_info.templates[id];
         const bool counts =

@@ -2,8 +2,8 @@
 
 #include "core/analysis/band.h"
 #include "core/base/format.h"
-#include "core/study/fastest.h"
 #include "core/base/table.h"
+#include "core/study/fastest.h"
 
 #include <nlohmann/json.hpp>
 

@@ -121,7 +121,8 @@ double paintLosses(Canvas& canvas, const RunView& run, double y)
         y += kRow + kBar + 2;
     }
     if (std::string advice = analysis::advice(run.report); !advice.empty()) {
-        advice.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(advice.front())));
+        advice.front() =
+            static_cast<char>(std::toupper(static_cast<unsigned char>(advice.front())));
         y = canvas.paragraph(x, y + 2, w, advice + ".", 11, 15);
     }
     return y + 8;

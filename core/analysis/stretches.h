@@ -1,0 +1,42 @@
+// What straight stretches of operations lose beyond the work of the unit of the roof.
+#pragma once
+
+#include "core/analysis/report.h"
+
+#include <cstdint>
+#include <map>
+
+namespace pallascope::analysis {
+
+struct Stretches
+{
+    double useful = 0, executed = 0;       // FLOPs of that unit
+    double busy = 0;                       // s, of all agents
+    double chains = 0, masks = 0;          // s
+    std::map<std::int32_t, double> others; // s, by row of Info::units
+};
+
+class StretchAdder
+{
+public:
+    // `roof`: row of Info::units; -1: none, all work is of other units.
+    StretchAdder(const trace::Info& info, const chip::Chip& chip, std::int32_t roof)
+        : m_info(info)
+        , m_chip(chip)
+        , m_roof(roof)
+    {}
+
+    // So many instances of a segment.
+    void add(const trace::SegmentTemplate& segment, std::int64_t instances, Stretches& sums) const;
+
+private:
+    [[nodiscard]] bool isOfMask(const trace::Mark& mark) const;
+    [[nodiscard]] Cycles together(const std::map<std::int32_t, Cycles>& totals) const;
+    [[nodiscard]] std::int32_t busiestOther(const std::map<std::int32_t, Cycles>& totals) const;
+
+    const trace::Info& m_info;
+    const chip::Chip& m_chip;
+    std::int32_t m_roof;
+};
+
+} // namespace pallascope::analysis
