@@ -178,12 +178,12 @@ class Figures(OnChips):
         verdict = self.report("add_vectors", {})["verdict"]
         self.assertIn("; launches take 2.00 µs of it", verdict)
 
-    def test_the_report_has_six_lines(self):
+    def test_the_report_has_eight_lines(self):
         lines = self.output("run", "matmul", "--values", "needed").splitlines()
-        self.assertEqual(len(lines), 6)
+        self.assertEqual(len(lines), 8)
         self.assertEqual(
             [line.split()[0] for line in lines],
-            ["matmul", "bound", "copies", "VMEM", "exposed", "try"],
+            ["matmul", "bound", "copies", "VMEM", "exposed", "beyond", "advice", "try"],
         )
 
 

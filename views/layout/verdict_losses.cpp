@@ -20,9 +20,9 @@ using analysis::LossKind;
 using parts::kPadding;
 using parts::kRow;
 
-constexpr double kBar = 3;
+constexpr double kLossBar = 3;
 
-TextStyle style(Role role, Weight weight = Weight::Regular, Align align = Align::Left)
+TextStyle lossStyle(Role role, Weight weight = Weight::Regular, Align align = Align::Left)
 {
     return {11, role, weight, align};
 }
@@ -66,7 +66,7 @@ Role roleOf(const RunView& run, const Loss& loss)
     return Role::Edge;
 }
 
-struct Bar
+struct LossBar
 {
     std::string name;
     Picoseconds time;
@@ -74,13 +74,13 @@ struct Bar
 };
 
 // Those of a hundredth of the run and more, the largest first; the others as one.
-std::vector<Bar> bars(const RunView& run)
+std::vector<LossBar> lossBars(const RunView& run)
 {
     constexpr double kLeast = 0.01;
     std::vector<Loss> losses = run.report.losses.beyond;
     std::ranges::stable_sort(losses, std::greater(), &Loss::time);
-    std::vector<Bar> rows{{"roofline", run.report.losses.roofline, Role::Focus}};
-    Bar rest{"other", Picoseconds(0), Role::Edge};
+    std::vector<LossBar> rows{{"roofline", run.report.losses.roofline, Role::Focus}};
+    LossBar rest{"other", Picoseconds(0), Role::Edge};
     for (const Loss& loss : losses) {
         if (ratio(loss.time, run.report.time) < kLeast) {
             rest.time += loss.time;
@@ -104,21 +104,22 @@ double paintLosses(Canvas& canvas, const RunView& run, double y)
     }
     const double x = kPadding, w = canvas.width() - 2 * x, shares = 52;
     canvas.fill(x, y, w, 1, Role::Line);
-    canvas.text(x, y + 5, w, kRow, "Beyond the roofline", style(Role::Text, Weight::SemiBold));
+    canvas.text(x, y + 5, w, kRow, "Beyond the roofline", lossStyle(Role::Text, Weight::SemiBold));
     y += 5 + kRow + 2;
     Picoseconds sum;
-    for (const Bar& bar : bars(run)) {
+    for (const LossBar& bar : lossBars(run)) {
         const std::string time = timeText(bar.time);
-        canvas.text(x, y, w - shares - textWidth(time) - 10, kRow, bar.name, style(Role::Text));
-        canvas.text(x, y, w - shares, kRow, time, style(Role::Text, Weight::Regular, Align::Right));
+        canvas.text(x, y, w - shares - textWidth(time) - 10, kRow, bar.name, lossStyle(Role::Text));
+        canvas.text(x, y, w - shares, kRow, time,
+                    lossStyle(Role::Text, Weight::Regular, Align::Right));
         canvas.text(x, y, w, kRow, percentText(ratio(bar.time, whole), 1),
-                    style(Role::Text2, Weight::Regular, Align::Right));
+                    lossStyle(Role::Text2, Weight::Regular, Align::Right));
         const double left = std::round(w * ratio(sum, whole));
         sum += bar.time;
         const double right = std::round(w * ratio(sum, whole));
-        canvas.fill(x, y + kRow, w, kBar, Role::Grid);
-        canvas.fill(x + left, y + kRow, std::max(1.0, right - left), kBar, bar.role);
-        y += kRow + kBar + 2;
+        canvas.fill(x, y + kRow, w, kLossBar, Role::Grid);
+        canvas.fill(x + left, y + kRow, std::max(1.0, right - left), kLossBar, bar.role);
+        y += kRow + kLossBar + 2;
     }
     if (std::string advice = analysis::advice(run.report); !advice.empty()) {
         advice.front() =
