@@ -108,7 +108,7 @@ Scene layoutVerdict(const RunView& run, const ViewState& state, Size size)
         y = sections[kFindings].paint(canvas, y);
     }
     double room = size.height - y;
-    for (const std::size_t i : {kPrints, kSplit, kHelp, kSentence, kFindings, kTraffic, kLosses}) {
+    for (const std::size_t i : {kPrints, kSplit, kHelp, kSentence, kFindings, kLosses, kTraffic}) {
         Section& section = sections[i];
         if (i == kFindings && !fits && !clean) {
             continue;
