@@ -4,6 +4,7 @@
 #include "kernels/kernel.h"
 #include "tests/machine/support.h"
 #include "tests/machine/table_pipeline.h"
+#include "tests/machine/trace_difference.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -74,15 +75,6 @@ std::int64_t durationOf(const trace::Trace& trace, std::size_t segment)
 {
     const auto which = static_cast<std::size_t>(trace.segments().templateId[segment]);
     return trace.info().templates[which].duration.value();
-}
-
-std::vector<trace::Finding> structural(const trace::Trace& trace)
-{
-    std::vector<trace::Finding> findings = trace.info().findings;
-    std::erase_if(findings, [](const trace::Finding& finding) {
-        return finding.category != trace::FindingClass::Structural;
-    });
-    return findings;
 }
 
 bool sameBytes(const Array& a, const Array& b)

@@ -68,17 +68,6 @@ private:
     std::string m_text;
 };
 
-std::vector<trace::Finding> structural(const trace::Trace& trace)
-{
-    std::vector<trace::Finding> found;
-    for (const trace::Finding& finding : trace.info().findings) {
-        if (finding.category == trace::FindingClass::Structural) {
-            found.push_back(finding);
-        }
-    }
-    return found;
-}
-
 // What is known of a run beside its values.
 trace::Info withoutValues(const trace::Trace& trace)
 {
@@ -92,6 +81,17 @@ trace::Info withoutValues(const trace::Trace& trace)
 }
 
 } // namespace
+
+std::vector<trace::Finding> structural(const trace::Trace& trace)
+{
+    std::vector<trace::Finding> found;
+    for (const trace::Finding& finding : trace.info().findings) {
+        if (finding.category == trace::FindingClass::Structural) {
+            found.push_back(finding);
+        }
+    }
+    return found;
+}
 
 std::string firstDifference(const trace::Trace& full, const trace::Trace& needed)
 {
