@@ -12,8 +12,8 @@ namespace {
 using ir_test::fusion;
 using Refs = std::vector<pl::Ref>;
 
-const Shape kShape{256, 1024}; // 1 MiB
-constexpr std::int64_t kArray = std::int64_t{1} << 20;
+const Shape kMebibyte{256, 1024}; // 1 MiB
+constexpr std::int64_t kArrayBytes = std::int64_t{1} << 20;
 
 // VMEM of so many MiB beyond what kernels may use.
 chip::Chip withRoom(std::int64_t mebibytes)
@@ -26,18 +26,18 @@ chip::Chip withRoom(std::int64_t mebibytes)
 machine::RunResult between(std::size_t arrays, const chip::Chip& chip,
                            const std::function<void(pl::Ref, pl::Ref, const Refs&)>& body)
 {
-    const ir::Program program =
-        mustTrace(pl::kernel("between", {pl::in("x", kF32, kShape), pl::out("out", kF32, kShape)},
-                             [&](pl::Ref x, pl::Ref out) {
-                                 std::vector<pl::Scratch> scratch(
-                                     arrays, {"between", kF32, kShape, ir::MemorySpace::Hbm});
-                                 pl::runScoped(scratch, [&](const Refs& refs) {
-                                     body(x, out, refs);
-                                     return std::vector<pl::Value>{};
-                                 });
-                             }));
+    const ir::Program program = mustTrace(
+        pl::kernel("between", {pl::in("x", kF32, kMebibyte), pl::out("out", kF32, kMebibyte)},
+                   [&](pl::Ref x, pl::Ref out) {
+                       std::vector<pl::Scratch> scratch(
+                           arrays, {"between", kF32, kMebibyte, ir::MemorySpace::Hbm});
+                       pl::runScoped(scratch, [&](const Refs& refs) {
+                           body(x, out, refs);
+                           return std::vector<pl::Value>{};
+                       });
+                   }));
     machine::RunResult run =
-        mustRun(program, {counting(kF32, kShape)}, machine::ValueMode::Full, chip);
+        mustRun(program, {counting(kF32, kMebibyte)}, machine::ValueMode::Full, chip);
     EXPECT_EQ(findingsText(run), "");
     return run;
 }
@@ -65,7 +65,7 @@ void chain(const pl::Ref& x, const pl::Ref& out, const Refs& refs)
 std::size_t copies(const machine::RunResult& run)
 {
     for (const std::int64_t bytes : run.trace->copies().bytes) {
-        EXPECT_EQ(bytes, kArray);
+        EXPECT_EQ(bytes, kArrayBytes);
     }
     return run.trace->copies().size();
 }
