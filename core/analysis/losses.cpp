@@ -98,6 +98,27 @@ private:
     Chain m_compute, m_memory;
 };
 
+bool hasKernel(const trace::Info& info, const trace::Summary& sums)
+{
+    for (std::size_t id = 0; id < sums.instances.size(); ++id) {
+        if (sums.instances[id] > 0 && info.templates[id].kind == trace::SegmentKind::Body) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The row of Info::units that the roof is of, or kNone.
+std::int32_t roofRow(const Report& report, const trace::Info& info)
+{
+    for (std::size_t unit = 0; unit < info.units.size(); ++unit) {
+        if (report.roofline.peak && info.units[unit].name == report.roofline.peak->unit) {
+            return static_cast<std::int32_t>(unit);
+        }
+    }
+    return trace::kNone;
+}
+
 class Waterfall
 {
 public:
@@ -107,29 +128,23 @@ public:
         , m_info(info)
         , m_sums(sums)
         , m_chip(chip)
-    {
-        for (std::size_t id = 0; id < sums.instances.size(); ++id) {
-            m_hasKernel =
-                m_hasKernel
-                || (sums.instances[id] > 0 && info.templates[id].kind == trace::SegmentKind::Body);
-        }
-        for (std::size_t unit = 0; unit < info.units.size(); ++unit) {
-            if (report.roofline.peak && info.units[unit].name == report.roofline.peak->unit) {
-                m_roof = static_cast<std::int32_t>(unit);
-            }
-        }
-    }
-
-    [[nodiscard]] Losses run()
-    {
+        , m_hasKernel(hasKernel(info, sums))
+        , m_roof(roofRow(report, info))
         // Of a function without a kernel its operations are what the roofline is of.
-        m_fusions = m_hasKernel ? m_report.split.fusions : Picoseconds(0);
-        m_stretches = stretches();
-        m_bytes = bytes();
-        const Picoseconds kernels = m_report.time - m_report.split.launches - m_fusions;
-        Losses losses = with(kernels, nullptr);
+        , m_fusions(m_hasKernel ? report.split.fusions : Picoseconds(0))
+        , m_kernels(report.time - report.split.launches - m_fusions)
+        , m_stretches(stretches())
+        , m_bytes(bytes())
+    {}
+
+    [[nodiscard]] Losses run() const
+    {
+        Chains all = chains(nullptr);
+        const Picoseconds exposed = m_kernels - all.reached();
+        Losses losses = ended(all, exposed);
         for (Loss& loss : losses.beyond) {
-            const Picoseconds time = with(kernels, &loss).total();
+            Chains others = chains(&loss);
+            const Picoseconds time = ended(others, exposed).total();
             loss.gain = std::max(Picoseconds(0), m_report.time - time);
         }
         return losses;
@@ -140,7 +155,8 @@ private:
     [[nodiscard]] Bytesum bytes() const;
     [[nodiscard]] double agentsOfRoof() const;
     [[nodiscard]] std::pair<std::string, Picoseconds> otherLink() const;
-    [[nodiscard]] Losses with(Picoseconds kernels, const Loss* without);
+    [[nodiscard]] Chains chains(const Loss* without) const;
+    [[nodiscard]] Losses ended(Chains& chains, Picoseconds exposed) const;
     void throughput(Chains& chains) const;
     void units(Chains& chains) const;
     void overhead(Chains& chains) const;
@@ -160,11 +176,12 @@ private:
     const trace::Info& m_info;
     const trace::Summary& m_sums;
     const chip::Chip& m_chip;
-    bool m_hasKernel = false;
-    std::int32_t m_roof = -1; // row of Info::units
-    Picoseconds m_fusions, m_exposed;
-    Stretches m_stretches;
-    Bytesum m_bytes;
+    // In the order in which they need each other.
+    const bool m_hasKernel;
+    const std::int32_t m_roof;
+    const Picoseconds m_fusions, m_kernels;
+    const Stretches m_stretches;
+    const Bytesum m_bytes;
 };
 
 Stretches Waterfall::stretches() const
@@ -242,8 +259,7 @@ std::pair<std::string, Picoseconds> Waterfall::otherLink() const
 {
     std::pair<std::string, Picoseconds> busiest;
     for (std::size_t row = 0; row < m_info.links.size(); ++row) {
-        const trace::Link& link = m_info.links[row];
-        const std::string& kind = link.kind.empty() ? link.name : link.kind;
+        const std::string& kind = kindOf(m_info.links[row]);
         if (kind != m_report.roofline.memory.name && m_sums.linkBusy[row] > busiest.second) {
             busiest = {kind, m_sums.linkBusy[row]};
         }
@@ -251,16 +267,19 @@ std::pair<std::string, Picoseconds> Waterfall::otherLink() const
     return busiest;
 }
 
-// All terms, or all but one.
-Losses Waterfall::with(Picoseconds kernels, const Loss* without)
+// All terms that can be said without the copies that computing does not hide, or all but one.
+Chains Waterfall::chains(const Loss* without) const
 {
-    Chains chains(kernels, without);
+    Chains chains(m_kernels, without);
     throughput(chains);
     overhead(chains);
-    if (without == nullptr) {
-        m_exposed = kernels - chains.reached(); // what is left
-    }
-    chains.add(LossKind::Copies, m_exposed);
+    return chains;
+}
+
+// With what copies take beyond these, and what comes beside kernels.
+Losses Waterfall::ended(Chains& chains, Picoseconds exposed) const
+{
+    chains.add(LossKind::Copies, exposed);
     chains.add(LossKind::Launches, m_report.split.launches);
     chains.add(LossKind::Fusions, m_fusions);
     return chains.take();

@@ -13,6 +13,15 @@ namespace pallascope::analysis {
 [[nodiscard]] Losses lossesOf(const Report& report, const trace::Info& info,
                               const trace::Summary& sums, const chip::Chip& chip);
 
+// For people: those of a hundredth of the run and more, the largest first, and what the others take.
+struct ShownLosses
+{
+    std::vector<Loss> large;
+    Picoseconds others;
+};
+
+[[nodiscard]] ShownLosses shownLosses(const Report& report);
+
 // One clause: the loss whose end would bring most of those that a kernel's author can do something
 // about, what, and how long the run would take then. Empty where none is worth a hundredth of the
 // run.

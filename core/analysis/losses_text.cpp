@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <functional>
 
 namespace pallascope::analysis {
 
 namespace {
+
+constexpr double kWorthwhile = 0.01; // of the run
 
 struct Words
 {
@@ -78,6 +81,20 @@ std::string lossText(const Loss& loss)
     return filled(wordsOf(loss.kind).text, ofText(loss));
 }
 
+ShownLosses shownLosses(const Report& report)
+{
+    ShownLosses shown;
+    for (const Loss& loss : report.losses.beyond) {
+        if (ratio(loss.time, report.time) < kWorthwhile) {
+            shown.others += loss.time;
+        } else {
+            shown.large.push_back(loss);
+        }
+    }
+    std::ranges::stable_sort(shown.large, std::greater(), &Loss::time);
+    return shown;
+}
+
 std::string advice(const Report& report)
 {
     const Loss* largest = nullptr;
@@ -86,7 +103,6 @@ std::string advice(const Report& report)
             largest = &loss;
         }
     }
-    constexpr double kWorthwhile = 0.01;
     if (largest == nullptr || ratio(largest->gain, report.time) < kWorthwhile) {
         return "";
     }

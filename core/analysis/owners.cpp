@@ -42,4 +42,9 @@ std::int64_t ownersOf(const trace::Info& info, const chip::Chip& chip, std::size
     return known == 0 ? used : std::max<std::int64_t>(1, owning);
 }
 
+const std::string& kindOf(const trace::Link& link)
+{
+    return link.kind.empty() ? link.name : link.kind;
+}
+
 } // namespace pallascope::analysis

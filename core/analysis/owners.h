@@ -1,4 +1,4 @@
-// Who of a run owns the units of the chip.
+// What devices and agents of a run share: kinds of links, and who owns the units of the chip.
 #pragma once
 
 #include "core/analysis/report.h"
@@ -9,5 +9,8 @@ namespace pallascope::analysis {
 // first kind has the units that nobody owns.
 [[nodiscard]] std::int64_t ownersOf(const trace::Info& info, const chip::Chip& chip,
                                     std::size_t unit);
+
+// Devices have one link of a kind each.
+[[nodiscard]] const std::string& kindOf(const trace::Link& link);
 
 } // namespace pallascope::analysis

@@ -90,12 +90,6 @@ void Accounting::work(Report& report) const
     report.flopsPerSecond = seconds > 0 ? static_cast<double>(report.flops.value()) / seconds : 0;
 }
 
-// Devices have one of a kind each.
-const std::string& kindOf(const trace::Link& link)
-{
-    return link.kind.empty() ? link.name : link.kind;
-}
-
 void Accounting::traffic(Report& report) const
 {
     for (std::size_t operand = 0; operand < m_info.operands.size(); ++operand) {

@@ -140,24 +140,17 @@ std::string splitLine(const Report& report)
         timeText(split.epilogue), rare);
 }
 
-// The parts of a hundredth of the run and more, the largest first.
 std::string beyondLine(const Report& report)
 {
-    constexpr double kLeast = 0.01;
-    std::vector<Loss> losses = report.losses.beyond;
-    std::ranges::stable_sort(losses, std::greater(), &Loss::time);
+    const ShownLosses shown = shownLosses(report);
     std::string text = "beyond  the roofline's " + timeText(report.losses.roofline);
-    Picoseconds rest;
     const char* before = ": ";
-    for (const Loss& loss : losses) {
-        if (ratio(loss.time, report.time) < kLeast) {
-            rest += loss.time;
-            continue;
-        }
+    for (const Loss& loss : shown.large) {
         text += before + lossText(loss) + " " + timeText(loss.time);
         before = ", ";
     }
-    return text + (rest > Picoseconds(0) ? before + ("other " + timeText(rest)) : "");
+    return text
+           + (shown.others > Picoseconds(0) ? before + ("other " + timeText(shown.others)) : "");
 }
 
 std::string adviceLine(const Report& report)

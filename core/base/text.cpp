@@ -1,5 +1,7 @@
 #include "core/base/text.h"
 
+#include <algorithm>
+
 namespace pallascope {
 
 namespace {
@@ -79,6 +81,16 @@ std::string oneLine(std::string_view text)
         ++end;
     }
     return line.substr(0, start) + "..." + line.substr(end);
+}
+
+int bracketDepth(std::string_view text)
+{
+    int depth = 0, deepest = 0;
+    for (const char c : text) {
+        depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
+        deepest = std::max(deepest, depth);
+    }
+    return deepest;
 }
 
 } // namespace pallascope

@@ -1,6 +1,7 @@
 #include "core/chip/chip.h"
 
 #include "core/base/check.h"
+#include "core/base/text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -585,14 +586,8 @@ std::int32_t Chip::linkBetween(std::int32_t from, std::int32_t to) const
 Result<Chip> parse(std::string_view text, std::string_view name)
 {
     const std::string who = "The chip file " + std::string(name);
-    // nlohmann-json parses recursively: refuse what would overflow its stack before it starts.
-    int depth = 0, deepest = 0;
-    for (const char c : text) {
-        depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
-        deepest = std::max(deepest, depth);
-    }
-    if (deepest > 64) {
-        return userError(who + " is nested " + std::to_string(deepest)
+    if (const int depth = bracketDepth(text); depth > 64) {
+        return userError(who + " is nested " + std::to_string(depth)
                          + " levels deep; a chip file has at most 64.");
     }
     constexpr const char* kStart = "`pallascope describe CHIP --json` prints one to start from.";

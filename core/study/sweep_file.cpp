@@ -3,6 +3,7 @@
 #include "core/analysis/band.h"
 #include "core/base/format.h"
 #include "core/base/table.h"
+#include "core/base/text.h"
 #include "core/study/fastest.h"
 
 #include <nlohmann/json.hpp>
@@ -254,12 +255,8 @@ Result<std::vector<SweepRow>> rowsFromJson(const std::string& text, const SweepS
                                            const std::string& file)
 {
     const std::string who = "The saved sweep " + file;
-    int depth = 0;
-    for (const char c : text) { // nlohmann-json parses recursively
-        depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
-        if (depth > 64) {
-            return userError(who + " is nested more than 64 levels deep, which none is.");
-        }
+    if (bracketDepth(text) > 64) {
+        return userError(who + " is nested more than 64 levels deep, which none is.");
     }
     try {
         const Json json = Json::parse(text);

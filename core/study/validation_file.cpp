@@ -1,6 +1,7 @@
 // The rows and errors of a validation as text, CSV and JSON, and what is expected as JSON.
 #include "core/base/format.h"
 #include "core/base/table.h"
+#include "core/base/text.h"
 #include "core/study/validation.h"
 
 #include <nlohmann/json.hpp>
@@ -105,14 +106,8 @@ std::string toJson(const Expectation& expectation)
 
 Result<Expectation> expectationFrom(const std::string& text, const std::string& file)
 {
-    // Its own values are two deep; nlohmann-json parses recursively.
-    constexpr int kDeepest = 8;
-    int depth = 0;
-    for (const char c : text) {
-        depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
-        if (depth > kDeepest) {
-            return userError(file + " is nested more than 8 levels deep, which no such file is.");
-        }
+    if (bracketDepth(text) > 8) {
+        return userError(file + " is nested more than 8 levels deep, which no such file is.");
     }
     try {
         const Json json = Json::parse(text);

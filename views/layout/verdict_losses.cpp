@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -73,23 +72,15 @@ struct LossBar
     Role role = Role::Edge;
 };
 
-// Those of a hundredth of the run and more, the largest first; the others as one.
 std::vector<LossBar> lossBars(const RunView& run)
 {
-    constexpr double kLeast = 0.01;
-    std::vector<Loss> losses = run.report.losses.beyond;
-    std::ranges::stable_sort(losses, std::greater(), &Loss::time);
+    const analysis::ShownLosses shown = analysis::shownLosses(run.report);
     std::vector<LossBar> rows{{"roofline", run.report.losses.roofline, Role::Focus}};
-    LossBar rest{"other", Picoseconds(0), Role::Edge};
-    for (const Loss& loss : losses) {
-        if (ratio(loss.time, run.report.time) < kLeast) {
-            rest.time += loss.time;
-        } else {
-            rows.push_back({analysis::lossText(loss), loss.time, roleOf(run, loss)});
-        }
+    for (const Loss& loss : shown.large) {
+        rows.push_back({analysis::lossText(loss), loss.time, roleOf(run, loss)});
     }
-    if (rest.time > Picoseconds(0)) {
-        rows.push_back(rest);
+    if (shown.others > Picoseconds(0)) {
+        rows.push_back({"other", shown.others, Role::Edge});
     }
     return rows;
 }
