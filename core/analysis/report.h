@@ -174,6 +174,7 @@ struct Alternative
     bool fits = true;                           // in the physical memory
     bool overScopedLimit = false;
     Picoseconds time;
+    std::optional<Band> band; // of the time
     Bytes vmem;
     std::string boundBy;
     double flopsPerSecond = 0;

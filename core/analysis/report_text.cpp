@@ -1,5 +1,6 @@
 #include "core/analysis/band.h"
 #include "core/analysis/losses.h"
+#include "core/analysis/speedup.h"
 #include "core/base/format.h"
 
 #include <algorithm>
@@ -177,9 +178,11 @@ std::string helpLine(const Report& report, const trace::Info& info,
         }
         return "try     nothing: this kernel has no other blocks to try";
     }
-    return fmt::format("try     {}: {}, {} less, {}, {} of VMEM", better->name,
+    const std::string certainty = certaintyText(*better, report);
+    return fmt::format("try     {}: {}, {} less{}, {}, {} of VMEM", better->name,
                        timeText(better->time), percentText(1 - ratio(better->time, report.time), 1),
-                       better->boundBy, bytesText(better->vmem));
+                       certainty.empty() ? "" : ", " + certainty, better->boundBy,
+                       bytesText(better->vmem));
 }
 
 } // namespace

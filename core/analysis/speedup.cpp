@@ -7,6 +7,11 @@ Timed timed(const Report& report)
     return {report.chip, report.time, report.band};
 }
 
+Timed timed(const Alternative& alternative, const Report& report)
+{
+    return {report.chip, alternative.time, alternative.band};
+}
+
 std::optional<Speedup> speedup(const Timed& one, const Timed& other)
 {
     if (one.time <= Picoseconds(0) || other.time <= Picoseconds(0)) {
@@ -30,6 +35,17 @@ std::optional<Speedup> speedup(const Timed& one, const Timed& other)
         found.range = {found.times * otherLow / oneHigh, found.times * otherHigh / oneLow, {}};
     }
     return found;
+}
+
+std::string certaintyText(const Alternative& alternative, const Report& report)
+{
+    const std::optional<Speedup> found = speedup(timed(alternative, report), timed(report));
+    if (!found || !found->range) {
+        return {};
+    }
+    return !found->isSure()        ? "too close for the model to tell"
+           : found->range->low > 1 ? "surely faster"
+                                   : "surely slower";
 }
 
 } // namespace pallascope::analysis

@@ -14,6 +14,8 @@ struct Timed
 };
 
 [[nodiscard]] Timed timed(const Report& report);
+// Of a run on the report's chip.
+[[nodiscard]] Timed timed(const Alternative& alternative, const Report& report);
 
 struct Speedup
 {
@@ -40,5 +42,9 @@ struct Speedup
 // same kind of work share a part of their error, so the ratio of their times is off by what
 // ratios of timings were; others may be off by both their bands.
 [[nodiscard]] std::optional<Speedup> speedup(const Timed& one, const Timed& other);
+
+// "surely faster", "surely slower", "too close for the model to tell": of the alternative beside the
+// run. Empty where nobody knows how far their times are off, or where one takes no time.
+[[nodiscard]] std::string certaintyText(const Alternative& alternative, const Report& report);
 
 } // namespace pallascope::analysis

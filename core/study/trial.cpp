@@ -74,6 +74,7 @@ Result<analysis::Alternative> trial(const ir::Program& program, const chip::Chip
     const analysis::Report& report = outcome->report;
     alternative.overScopedLimit = report.vmemPeak > report.vmemScopedLimit;
     alternative.time = report.time;
+    alternative.band = report.band;
     alternative.boundBy = report.boundBy;
     alternative.flopsPerSecond = report.flopsPerSecond;
     alternative.arithmeticIntensity = report.arithmeticIntensity;

@@ -95,6 +95,27 @@ TEST(Speedups, haveNoRangeWithoutBandsAndAreAbsentWithoutTime)
 }
 
 // Times of files that somebody changed.
+TEST(Speedups, ofAlternativesSayWhetherTheyAreSure)
+{
+    const auto of = [](std::int64_t picoseconds, std::optional<double> ratio) {
+        analysis::Report report;
+        report.chip = "one chip";
+        report.time = Picoseconds(1'000);
+        report.band = taking(1'000, ratio).band;
+        analysis::Alternative alternative;
+        alternative.time = Picoseconds(picoseconds);
+        alternative.band = taking(picoseconds, ratio).band;
+        const std::string known = analysis::certaintyText(alternative, report);
+        alternative.band.reset();
+        EXPECT_EQ(analysis::certaintyText(alternative, report), "");
+        return known;
+    };
+    EXPECT_EQ(of(900, 0.05), "surely faster");
+    EXPECT_EQ(of(1'100, 0.05), "surely slower");
+    EXPECT_EQ(of(960, 0.05), "too close for the model to tell");
+    EXPECT_EQ(of(900, std::nullopt), "too close for the model to tell"); // within both bands
+}
+
 TEST(Bands, ofTimesBeyondAllBoundsEndAtThem)
 {
     constexpr std::int64_t kMost = 9'000'000'000'000'000'000;

@@ -1,3 +1,4 @@
+#include "core/analysis/band.h"
 #include "core/base/format.h"
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
@@ -107,6 +108,24 @@ TEST(Tooltip, ofAPrintSaysTextTimeStepAndLine)
     EXPECT_EQ(lines[0], "x = 7");
     EXPECT_EQ(lines[1], "printed at " + timeText(time) + " in step 2");
     EXPECT_NE(lines[2].find("line 4"), std::string::npos) << lines[2];
+}
+
+TEST(Tooltip, ofAnAlternativeSaysItsBandAndWhetherItIsSure)
+{
+    RunView run = test::sharedMainJob();
+    run.alternatives.resize(1);
+    analysis::Alternative& other = run.alternatives[0];
+    other.name = "1024-blocks";
+    other.time = Picoseconds(run.report.time.value() / 2);
+    const auto linesOf = [&] { return tooltip(run, {}, {TargetKind::Alternative, 0, -1}); };
+    const std::size_t without = linesOf().size();
+    const chip::Residual support{
+        .work = "products", .rows = 20, .low = -0.1, .high = 0.1, .ratio = {}, .source = "a test"};
+    run.report.band = analysis::bandOf(run.report.time, "products", support);
+    other.band = analysis::bandOf(other.time, "products", support);
+    const auto lines = linesOf();
+    ASSERT_EQ(lines.size(), without + 1);
+    EXPECT_EQ(lines[2], analysis::bandText(*other.band) + ", surely faster");
 }
 
 TEST(Tooltip, targetsThatDoNotExistHaveNone)

@@ -10,10 +10,12 @@ namespace pallascope::layout {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kTitles = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kTitles = {{
     {"output_revisited", "Output block revisited after a gap"},
     {"output_not_written", "Output block written back without a store"},
     {"output_never_written", "Output blocks never visited"},
+    {"freed_in_flight", "Memory given back while a copy uses it"},
+    {"peer_not_ready", "Copy to a device that may not be ready"},
     {"over_scoped_limit", "VMEM over the scoped limit"},
     {"undefined_branch", "Branch decided by an undefined value"},
     {"undefined_written_back", "Undefined elements written back"},

@@ -1,5 +1,6 @@
 // What a tooltip says: name, size and rate, when, why; the last line is exact.
 #include "core/analysis/band.h"
+#include "core/analysis/speedup.h"
 #include "core/base/format.h"
 #include "views/layout/timeline.h"
 #include "views/layout/tooltip_parts.h"
@@ -142,11 +143,19 @@ Lines alternativeLines(const RunView& run, const analysis::Alternative& other)
     const double gain = run.report.time.value() > 0 ? 1 - ratio(other.time, run.report.time) : 0;
     const std::string change =
         gain >= 0 ? percentText(gain, 1) + " less" : percentText(-gain, 1) + " more";
-    return {other.name + ": " + timeText(other.time) + ", " + change, changed,
-            flopRateText(other.flopsPerSecond) + " at " + intensityText(other.arithmeticIntensity)
-                + " FLOP/B, bound by " + other.boundBy,
-            bytesText(other.vmem) + (other.overScopedLimit ? ", over the scoped limit" : ", fits"),
-            countText(other.time.value()) + " ps, " + countText(other.vmem.value()) + " bytes"};
+    Lines lines = {other.name + ": " + timeText(other.time) + ", " + change, changed};
+    if (other.band) {
+        const std::string certainty = analysis::certaintyText(other, run.report);
+        lines.push_back(analysis::bandText(*other.band)
+                        + (certainty.empty() ? "" : ", " + certainty));
+    }
+    lines.insert(
+        lines.end(),
+        {flopRateText(other.flopsPerSecond) + " at " + intensityText(other.arithmeticIntensity)
+             + " FLOP/B, bound by " + other.boundBy,
+         bytesText(other.vmem) + (other.overScopedLimit ? ", over the scoped limit" : ", fits"),
+         countText(other.time.value()) + " ps, " + countText(other.vmem.value()) + " bytes"});
+    return lines;
 }
 
 Lines findingLines(const trace::Info& info, const trace::Finding& finding)

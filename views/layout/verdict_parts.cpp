@@ -1,6 +1,7 @@
 #include "views/layout/verdict_parts.h"
 
 #include "core/analysis/band.h"
+#include "core/analysis/speedup.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 #include "core/ir/print.h"
@@ -101,7 +102,8 @@ std::string boundWords(const std::string& boundBy)
     return words + "-bound";
 }
 
-// What the alternative needs and what would bound it then; the second part only where it fits.
+// What the alternative needs, how sure it is and what would bound it then; the later parts only
+// where there is room.
 std::string helpNote(const RunView& run, const analysis::Alternative& best, double room)
 {
     std::string note = fmt::format("needs {}", bytesText(best.vmem));
@@ -110,8 +112,12 @@ std::string helpNote(const RunView& run, const analysis::Alternative& best, doub
     } else if (best.vmem < run.report.vmemScopedLimit) {
         note += fmt::format(" of {}", bytesText(run.report.vmemScopedLimit));
     }
-    const std::string whole = fmt::format("{}; {}", note, boundWords(best.boundBy));
-    return textWidth(whole) <= room ? whole : note;
+    for (const std::string& part :
+         {analysis::certaintyText(best, run.report), boundWords(best.boundBy)}) {
+        const std::string longer = part.empty() ? note : note + "; " + part;
+        note = textWidth(longer) <= room ? longer : note;
+    }
+    return note;
 }
 
 std::string joinedChecks(const std::vector<std::string>& checks)
