@@ -131,7 +131,8 @@ void races(const char* what, const char* chipName, machine::ValueMode values, in
         for (int round = 0; round < rounds; ++round) {
             for (const bool detects : {false, true}) {
                 machine::Options options{.values = values};
-                options.settings.detectRaces = detects;
+                options.settings.detectRaces =
+                    detects ? machine::DetectRaces::Yes : machine::DetectRaces::No;
                 (detects ? on : off).push_back(runSeconds(program, inputs, chip, options));
             }
         }

@@ -18,13 +18,14 @@ import rows as kit
 
 NONE = {"constants/overlap_exponent": None, "units/MXU/cycles_per_result": None, "units/MXU/cycles_per_tile": None,
         "constants/step_overhead_s": 0.33e-6, "constants/step_operand_s": None, "operations/exp2": None,
-        "constants/kernel_launch_s": 2e-6, "constants/fusion_launch_s": 0.7e-6}
+        "constants/kernel_launch_s": 2e-6, "constants/fusion_launch_s": 0.7e-6, "operations/dma_start": None}
 POP = {"operations/exp2/transcendental": 1, "operations/exp2/vector": 1, "units/MXU/cycles_per_result": 1}
 SHARED = [{}, {"constants/overlap_exponent": 4}, POP, {**POP, "constants/overlap_exponent": 8},
           {**POP, "constants/overlap_exponent": 4}]
 OF_A_CHIP = [[{"units/MXU/cycles_per_tile": value} for value in (0, 6, 12, 20)],
              [{"constants/step_overhead_s": base * 1e-9, "constants/step_operand_s": operand * 1e-9}
-              for base in (20, 60, 120) for operand in (45, 65, 85)]]
+              for base in (20, 60, 120) for operand in (45, 65, 85)],
+             [{}, *({"operations/dma_start/scalar": value} for value in (3, 5, 7, 9, 12))]]
 
 
 def logarithms(chosen, figures, arguments):

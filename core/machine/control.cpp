@@ -95,6 +95,8 @@ void Engine::enterControl(const PlanItem& item)
         enterScope(item);
         return;
     case OpCode::Kernel:
+        m_state.races.enter(m_agent->id);
+        [[fallthrough]];
     case OpCode::Fusion:
         m_agent->frames.emplace_back(BlockFrame{item.regions[0], item.control});
         return;
@@ -109,6 +111,7 @@ void Engine::enterControl(const PlanItem& item)
 void Engine::enterScope(const PlanItem& item)
 {
     ScopeFrame frame;
+    frame.owned.location = item.control->location;
     allocate(item.control->regions[0].arguments, frame.owned);
     m_agent->frames.emplace_back(std::move(frame));
     m_agent->frames.emplace_back(BlockFrame{item.regions[0], item.control});
@@ -123,9 +126,9 @@ void Engine::allocate(const std::vector<ir::ValueId>& refs, Owned& owned)
             allocateSemaphores(ref, owned);
             continue;
         }
-        owned.buffers.push_back(m_state.memory.allocate(1));
+        owned.buffers.emplace_back(ref, m_state.memory.allocate(1));
         binding(ref) = {};
-        binding(ref).buffer = owned.buffers.back().first;
+        binding(ref).buffer = owned.buffers.back().second.first;
         Memory& memory = m_state.memory[binding(ref).buffer];
         memory.contents = undefined(type.dtype, type.shape);
         memory.isUncontested = m_agent->mesh != nullptr && m_layout.devices == 1;
@@ -143,7 +146,8 @@ void Engine::release(const Owned& owned)
         binding(ref) = {}; // another core may look for it
     }
     land(m_agent->time);
-    for (const SlabRange range : owned.buffers) {
+    for (const auto& [ref, range] : owned.buffers) {
+        reportCutOff(ref, range, owned.location);
         dropFlights(range);
         forgetBindings(range);
         for (std::int32_t i = range.first; i < range.first + range.count; ++i) {

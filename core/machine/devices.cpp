@@ -56,6 +56,7 @@ void Engine::begin()
     for (Agent& agent : m_state.agents) {
         if (agent.id % m_layout.perDevice() == 0) {
             agent.frames.emplace_back(BlockFrame{m_plan.body});
+            m_state.races.enter(agent.id);
         }
     }
     m_agent = &m_state.agents.front();

@@ -25,7 +25,8 @@ Engine::Engine(const Prepared& prepared, const Options& options, Keeps keeps)
     , m_plan(prepared.plan)
     , m_operandPlans(prepared.operandPlans)
     , m_recorder(prepared.description, keeps)
-    , m_detects(options.settings.detectRaces && prepared.uses.canRace)
+    , m_detects(options.settings.detectRaces == DetectRaces::Everywhere
+                || (options.settings.detectRaces == DetectRaces::Yes && prepared.uses.mayRace))
 {
     addAgents();
 }

@@ -138,6 +138,7 @@ private:
     void enterScope(const PlanItem& item);
     void allocate(const std::vector<ir::ValueId>& refs, Owned& owned);
     void release(const Owned& owned);
+    void reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId scope);
     void assign(const std::vector<ir::ValueId>& to, const std::vector<ir::ValueId>& from,
                 std::size_t skip);
 
@@ -310,6 +311,7 @@ private:
     [[nodiscard]] std::int32_t rootAt(const Agent& agent, ir::ValueId ref) const;
     [[nodiscard]] std::int32_t semaphoreAt(const Agent& agent, ir::ValueId ref);
     [[nodiscard]] bool comesLater(const Agent& peer, const ir::Operation& dmaStart);
+    void checkEntry(const HandCopy& copy);
     void forgetBindings(SlabRange buffers);
 
     [[nodiscard]] bool isWritten(ir::ValueId ref) const // by anything in the program

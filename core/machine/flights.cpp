@@ -246,4 +246,28 @@ void Engine::dropFlights(SlabRange buffers)
     std::erase_if(m_state.held, [&](const Flight& flight) { return flight.touches(buffers); });
 }
 
+// Copies by hand that nobody has waited for when the memory at one of their ends goes. Those of
+// pipelines, and those that another finding is about, are said elsewhere.
+void Engine::reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId scope)
+{
+    for (std::int32_t i = buffers.first; m_detects && i < buffers.first + buffers.count; ++i) {
+        for (const Race& copy : m_state.races.unawaited(i)) {
+            if (copy.ofPipeline || !m_unordered.insert(copy.copy).second) {
+                continue;
+            }
+            const std::string name = refName(ref);
+            m_recorder.addFinding(
+                {"freed_in_flight", trace::FindingClass::Structural,
+                 name + " ends with its scope (" + m_program.where(scope)
+                     + m_program.callersOf(scope) + ") while a copy that nobody has waited for "
+                     + (copy.otherWrites ? "writes it" : "reads it") + " (started at "
+                     + m_program.where(copy.location) + m_program.callersOf(copy.location)
+                     + "). A wait for the copy before the end of the scope is right.",
+                 name, m_agent->step,
+                 copy.step < 0 ? std::nullopt : std::optional<std::int64_t>(copy.step),
+                 m_recorder.sourceLine(m_program, scope), 1});
+        }
+    }
+}
+
 } // namespace pallascope::machine

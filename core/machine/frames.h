@@ -50,8 +50,8 @@ struct WhileFrame
 // Memory that a frame allocated and gives back when it ends.
 struct Owned
 {
-    std::vector<SlabRange> buffers;
-    std::vector<std::pair<ir::ValueId, SlabRange>> semaphores;
+    std::vector<std::pair<ir::ValueId, SlabRange>> buffers, semaphores;
+    ir::LocationId location; // of the operation
 };
 
 // run_scoped: its refs live while its region runs.

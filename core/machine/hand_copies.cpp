@@ -53,6 +53,7 @@ void Engine::startDma(const ir::Operation& operation)
             reportRace(*race, refName(race->writes ? copy.to() : copy.from()), copy.row,
                        m_agent->step, operation.location);
         }
+        checkEntry(copy);
     }
     signalEnds(copy);
     if (m_needed.needsContents(copy.to()) && !(copy.isListed() && copy.rows.empty())) {
@@ -105,6 +106,34 @@ bool Engine::locate(HandCopy& copy)
         dropPadding(from, to, source, target);
     }
     return true;
+}
+
+// Memory on the chip of another device is its kernel's once the device has begun the kernel. Arrays
+// in HBM are there before, and afterwards.
+void Engine::checkEntry(const HandCopy& copy)
+{
+    const Agent& entered = firstOf(copy.peer->device);
+    if (copy.peer->device == m_agent->device
+        || m_program.type(copy.to()).space == ir::MemorySpace::Hbm
+        || m_state.races.knowsEntry(m_agent->id, entered.id)) {
+        return;
+    }
+    const ir::LocationId location = copy.operation.location;
+    const std::string name = refName(copy.to());
+    m_recorder.addFinding(
+        {"peer_not_ready",
+         trace::FindingClass::Structural,
+         m_recorder.agentName(m_agent->id) + " copies to " + name + " of device "
+             + std::to_string(copy.peer->device) + " (" + m_program.where(location)
+             + m_program.callersOf(location) + "), and nothing says that device "
+             + std::to_string(copy.peer->device)
+             + " has begun the kernel by then: what lies there may be another's still. A signal "
+               "from there before, as of a barrier at the start, is right.",
+         name,
+         m_agent->step,
+         {},
+         m_recorder.sourceLine(m_program, location),
+         1});
 }
 
 // When, on which link; false where the run ends.

@@ -61,8 +61,9 @@ void Engine::enterPipeline(const PlanItem& item)
         frame.isLive = frame.isLive || operand.isLive;
         operand.contents = m_needed.needsContents(operation.operands[i]);
         if (!facts.unbuffered) {
-            frame.owned.buffers.push_back(m_state.memory.allocate(facts.slots));
-            operand.firstSlot = frame.owned.buffers.back().first;
+            frame.owned.buffers.emplace_back(operand.plan->blockRef,
+                                             m_state.memory.allocate(facts.slots));
+            operand.firstSlot = frame.owned.buffers.back().second.first;
             for (std::int32_t slot = 0; slot < facts.slots; ++slot) {
                 m_state.memory[operand.firstSlot + slot] = {
                     undefined(operand.plan->dtype, operand.plan->blockShape), false, true};

@@ -2,6 +2,7 @@
 
 #include "core/base/check.h"
 #include "core/ir/pipeline_facts.h"
+#include "core/machine/may_race.h"
 #include "core/machine/static_findings.h"
 #include "core/machine/written.h"
 
@@ -12,40 +13,8 @@ namespace pallascope::machine {
 
 using ir::OpCode;
 
-namespace {
-
-// Not with one pipeline whose arrays are each read or written, by one operand, since its schedule
-// waits for every slot.
-bool canRace(const ir::Program& program)
-{
-    bool byHand = false;
-    forEachOperation(program.body, [&](const ir::Operation& operation) {
-        byHand = byHand || operation.code == OpCode::DmaStart || operation.code == OpCode::CoreMap;
-    });
-    const bool aliases =
-        std::any_of(program.arguments.begin(), program.arguments.end(),
-                    [](const ir::Argument& argument) { return argument.aliasOf >= 0; });
-    const std::vector<const ir::Operation*> pipelines = ir::pipelinesOf(program);
-    if (byHand || aliases || pipelines.size() != 1) {
-        return byHand || aliases || pipelines.size() > 1;
-    }
-    const std::vector<ir::ValueId>& arrays = pipelines[0]->operands;
-    const auto& specs = std::get<ir::PipelineParams>(pipelines[0]->params).specs;
-    for (std::size_t i = 0; i < specs.size(); ++i) {
-        const bool writes = specs[i].direction != ir::BlockDirection::In;
-        if (specs[i].direction == ir::BlockDirection::InOut || specs[i].restores
-            || (writes && ir::hasIndirect(specs[i]))
-            || (writes && std::count(arrays.begin(), arrays.end(), arrays[i]) > 1)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-} // namespace
-
 RefUses::RefUses(const ir::Program& program, const NeededSet& needed)
-    : canRace(machine::canRace(program))
+    : mayRace(machine::mayRace(program))
     , written(writtenRoots(program, needed))
     , broughtTo(machine::broughtTo(program, needed))
     , reaches(program.values.size(), false)

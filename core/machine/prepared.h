@@ -21,7 +21,7 @@ struct RefUses
 {
     RefUses(const ir::Program& program, const NeededSet& needed);
 
-    bool canRace = false;                // two accesses can be without order
+    bool mayRace = false;                // two accesses can be without order
     std::vector<bool> written;           // by root, see writtenRoots
     std::vector<std::int32_t> broughtTo; // by root
     std::vector<bool> reaches;           // by ValueId: a wait for a copy is not its only use

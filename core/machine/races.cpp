@@ -295,6 +295,18 @@ void Races::wait(std::int32_t agent, const VectorClock& semaphore)
     learn(clock(agent), semaphore);
 }
 
+std::vector<Race> Races::unawaited(std::int32_t buffer) const
+{
+    std::vector<Race> found;
+    const auto at = static_cast<std::size_t>(buffer);
+    for (std::size_t i = 0; at < m_copies.size() && i < m_copies[at].size(); ++i) {
+        const auto& [copy, otherBuffer, agent, access] = m_copies[at][i];
+        found.push_back({true, access.writes, false, copy, agent, access.step, access.location,
+                         access.byPipeline});
+    }
+    return found;
+}
+
 void Races::forget(std::int32_t buffer)
 {
     const auto at = static_cast<std::size_t>(buffer);
@@ -311,6 +323,17 @@ void Races::forget(std::int32_t buffer)
     if (at < m_past.size()) {
         m_past[at] = {};
     }
+}
+
+void Races::enter(std::int32_t agent)
+{
+    of(m_entered, agent) = clock(agent)[static_cast<std::size_t>(agent)];
+}
+
+bool Races::knowsEntry(std::int32_t agent, std::int32_t other) const
+{
+    const auto at = static_cast<std::size_t>(other);
+    return at >= m_entered.size() || m_clocks[static_cast<std::size_t>(agent)][at] >= m_entered[at];
 }
 
 } // namespace pallascope::machine

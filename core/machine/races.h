@@ -93,8 +93,15 @@ public:
     void signal(std::int32_t agent, VectorClock& semaphore);
     void wait(std::int32_t agent, const VectorClock& semaphore);
 
+    // Copies that were started and not awaited, from or to this buffer.
+    [[nodiscard]] std::vector<Race> unawaited(std::int32_t buffer) const;
     // The memory is given back.
     void forget(std::int32_t buffer);
+
+    // The agent begins a kernel: from here on what the kernel has on the chip is the kernel's.
+    void enter(std::int32_t agent);
+    // Whether the agent knows that the other has begun the kernel that it runs.
+    [[nodiscard]] bool knowsEntry(std::int32_t agent, std::int32_t other) const;
 
 private:
     friend class StateHasher;
@@ -185,6 +192,7 @@ private:
     std::vector<VectorClock> m_clocks{VectorClock{1}}; // by agent
     std::vector<std::vector<CopyAccess>> m_copies;     // by buffer: started, not awaited
     std::vector<History> m_past;                       // by buffer
+    std::vector<std::uint32_t> m_entered;              // by agent: its epoch at its last kernel
 };
 
 } // namespace pallascope::machine

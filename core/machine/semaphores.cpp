@@ -80,6 +80,9 @@ void Engine::closeSemaphores(SlabRange semaphores)
         const std::string name = m_recorder.semaphoreName(semaphore.row);
         const bool dma = semaphore.space == ir::MemorySpace::DmaSemaphore;
         m_leavesCopies = m_leavesCopies || dma;
+        for (const AwaitedCopy& copy : semaphore.landed) {
+            m_unordered.insert(copy.copy);
+        }
         m_recorder.addFinding(
             {dma ? "copy_never_awaited" : "semaphore_left_over",
              trace::FindingClass::Structural,

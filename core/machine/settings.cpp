@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kFills{"nan", "zero", "min", "max"};
 constexpr std::array<std::string_view, 2> kReads{"raise", "uninitialized"};
 constexpr std::array<std::string_view, 3> kModes{"timed", "eager", "on_wait"};
-constexpr std::array<std::string_view, 2> kSwitch{"false", "true"};
+constexpr std::array<std::string_view, 3> kRaces{"false", "true", "everywhere"};
 
 template<auto member>
 std::size_t get(const Settings& settings)
@@ -48,8 +48,10 @@ constexpr std::array kEntries{
         "dma_execution_mode", kModes,
         "When a copy moves its data: timed: it reads when it starts and lands when it ends; eager: "
         "at once when it starts; on_wait: when somebody waits for it, the last issued first."),
-    entry<bool, &Settings::detectRaces>("detect_races", kSwitch,
-                                        "Whether accesses that nothing orders are found."),
+    entry<DetectRaces, &Settings::detectRaces>(
+        "detect_races", kRaces,
+        "Whether accesses that nothing orders are found; everywhere: also looked for where the "
+        "form of the program excludes them."),
 };
 
 } // namespace

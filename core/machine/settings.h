@@ -32,12 +32,21 @@ enum class DmaMode : std::uint8_t
     OnWait
 };
 
+// Whether accesses that nothing orders are looked for: not at all, where the program's form does
+// not exclude them, or there too, which is slower and finds nothing more.
+enum class DetectRaces : std::uint8_t
+{
+    No,
+    Yes,
+    Everywhere
+};
+
 struct Settings
 {
     Fill uninitializedMemory = Fill::Nan;
     OutOfBoundsReads outOfBoundsReads = OutOfBoundsReads::Raise;
     DmaMode dmaExecutionMode = DmaMode::Timed;
-    bool detectRaces = true;
+    DetectRaces detectRaces = DetectRaces::Yes;
     bool operator==(const Settings&) const = default;
 };
 

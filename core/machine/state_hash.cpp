@@ -178,8 +178,8 @@ private:
 
     void add(const Owned& owned)
     {
-        const auto& [buffers, semaphores] = owned;
-        all(buffers, semaphores);
+        const auto& [buffers, semaphores, location] = owned;
+        all(buffers, semaphores, location.index);
     }
 
     void add(const ScopeFrame& frame)
@@ -360,7 +360,10 @@ private:
         all(reads, writes);
     }
 
-    void add(const Races& races) { all(races.m_clocks, races.m_copies, races.m_past); }
+    void add(const Races& races)
+    {
+        all(races.m_clocks, races.m_copies, races.m_past, races.m_entered);
+    }
 
     // FNV-1a, eight bytes at a time.
     void mix(std::uint64_t word)

@@ -35,6 +35,16 @@ ir::Program onDevices(std::int32_t devices, std::vector<pl::Scratch> scratch, co
                                 }));
 }
 
+// Every device has begun the kernel when one of them goes on.
+void meet(std::int32_t devices)
+{
+    const pl::Ref barrier = pl::getBarrierSemaphore(7);
+    for (std::int32_t device = 0; device < devices; ++device) {
+        pl::semaphoreSignalDevice(barrier, 1, device);
+    }
+    pl::semaphoreWait(barrier, devices);
+}
+
 std::vector<pl::Scratch> twoSemaphores()
 {
     return {pl::dmaSemaphores("sent"), pl::dmaSemaphores("received")};
@@ -173,6 +183,7 @@ TEST(Devices, aMeshOfTwoAxesIsNumberedRowMajor)
 TEST(Devices, eachCoreCopiesToTheSameCoreOfAnotherDevice)
 {
     const ir::Program program = onDevices(2, {}, [](pl::Ref x, pl::Ref out, const Refs&) {
+        meet(2);
         pl::coreMap("core", 2, [&] {
             pl::runScoped({{"a", kF32, {4, 128}},
                            pl::dmaSemaphores("sent"),
@@ -257,12 +268,8 @@ TEST(Devices, aBarrierHoldsAllDevicesUntilTheLastOneComes)
 {
     const ir::Program program =
         onDevices(3, {pl::dmaSemaphores("sem")}, [](pl::Ref x, pl::Ref out, const Refs& refs) {
-            const pl::Ref barrier = pl::getBarrierSemaphore(7);
             pl::delay(pl::axisIndex("d") * 1000);
-            for (std::int32_t device = 0; device < 3; ++device) {
-                pl::semaphoreSignalDevice(barrier, 1, device);
-            }
-            pl::semaphoreWait(barrier, 3);
+            meet(3);
             pl::dmaStart(x, out, refs[0]);
             pl::dmaWait(out, refs[0]);
         });
@@ -281,6 +288,7 @@ TEST(Devices, readingBeforeTheCopyOfAnotherDeviceIsAwaitedIsFound)
         return onDevices(
             2, {pl::dmaSemaphores("sent"), pl::dmaSemaphores("received"), {"a", kF32, {8, 128}}},
             [&](pl::Ref x, pl::Ref out, const Refs& refs) {
+                meet(2);
                 pl::runScoped({pl::dmaSemaphores("sem"), {"b", kF32, {8, 128}}},
                               [&](const Refs& mine) {
                                   pl::dmaStart(x, mine[1], mine[0]);
@@ -347,6 +355,7 @@ TEST(Devices, onWaitDoesTheLastOfTwoCopiesOnOneSemaphoreFirst)
 {
     const ir::Program program =
         onDevices(2, twoSemaphores(), [](pl::Ref x, pl::Ref out, const Refs& refs) {
+            meet(2);
             pl::runScoped({{"a", kF32, {2, 8, 128}}, pl::dmaSemaphores("sem")},
                           [&](const Refs& mine) {
                               pl::when(pl::axisIndex("d") == 0, [&] {

@@ -71,8 +71,9 @@ Blocks copied(Fill fill, const std::vector<double>& first, const std::vector<dou
     const std::vector<Array> inputs{arrayOf(kInt, {kSteps}, first), arrayOf(kInt, {kSteps}, second),
                                     normalArray(kF32, Shape{512, 512}, 0),
                                     normalArray(kF32, Shape{64, 128}, 1)};
-    const auto run = machine::run(gathering(fill), inputs, v5e(),
-                                  {.values = values, .settings = {.detectRaces = false}});
+    const auto run =
+        machine::run(gathering(fill), inputs, v5e(),
+                     {.values = values, .settings = {.detectRaces = machine::DetectRaces::No}});
     EXPECT_TRUE(run) << run.error().message;
     Blocks blocks;
     if (run) {

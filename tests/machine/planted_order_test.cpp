@@ -140,6 +140,37 @@ Planted reuses(bool waitsFirst)
     return {std::move(program), line};
 }
 
+// The scope of what a copy reads, or writes, ends before the wait for the copy, or after it.
+Planted outlives(bool waitsInside, bool readsScope)
+{
+    std::int64_t line = 0;
+    ir::Program program =
+        byHand({pl::dmaSemaphores("sem")}, [&](pl::Ref x, pl::Ref out, const Refs& outer) {
+            const pl::Here here = pl::Here::current();
+            line = here.line();
+            pl::runScoped(
+                {kOne},
+                [&](const Refs& refs) {
+                    if (readsScope) {
+                        refs[0][pl::all] = pl::full({16, 128}, 1, kF32);
+                    }
+                    pl::dmaStart(readsScope ? refs[0] : x, readsScope ? out : refs[0], outer[0]);
+                    if (waitsInside) {
+                        pl::dmaWait(out, outer[0]);
+                    }
+                    return Nothing{};
+                },
+                here);
+            if (!waitsInside) {
+                pl::dmaWait(out, outer[0]);
+            }
+            if (!readsScope) {
+                copyAndWait(x, out, outer[0]);
+            }
+        });
+    return {std::move(program), line};
+}
+
 // Both cores write rows of the output: their own, or the same.
 Planted writes(bool apart)
 {
@@ -265,6 +296,19 @@ TEST(PlantedOrder, aSlotIsWrittenWhileItsWriteBackReadsIt)
     expectOne(reuses(false), reuses(true), {"overwritten_in_flight", "one"});
 }
 
+TEST(PlantedOrder, aScopeEndsWhileACopyReadsOrWritesItsMemory)
+{
+    for (const bool reads : {true, false}) {
+        const Planted bug = outlives(false, reads);
+        expectOne(bug, outlives(true, reads), {"freed_in_flight", "one"});
+        const machine::RunResult run = runOf(bug.program, v5e());
+        const std::string message = findingsOf(run, "freed_in_flight")[0].message;
+        EXPECT_NE(message.find(reads ? "reads it (started at " : "writes it (started at "),
+                  std::string::npos)
+            << message;
+    }
+}
+
 TEST(PlantedOrder, twoCoresWriteTheSameRow)
 {
     // Core 1's copy finds the other under way, which core 1 could not wait for.
@@ -276,7 +320,7 @@ TEST(PlantedOrder, oneCoreReadsWhatTheOtherWroteWithoutASignal)
     const Planted bug = passes(false);
     expectOne(bug, passes(true), {"race", "between"}, v5p());
     machine::Settings blind;
-    blind.detectRaces = false;
+    blind.detectRaces = machine::DetectRaces::No;
     EXPECT_EQ(findingsText(runOf(bug.program, v5p(), blind)), "");
 }
 

@@ -78,7 +78,7 @@ machine::Settings settingsOf(Chance& chance)
         settings.dmaExecutionMode =
             chance.oneIn(2) ? machine::DmaMode::Eager : machine::DmaMode::OnWait;
     }
-    settings.detectRaces = !chance.oneIn(5);
+    settings.detectRaces = chance.oneIn(5) ? machine::DetectRaces::No : machine::DetectRaces::Yes;
     return settings;
 }
 

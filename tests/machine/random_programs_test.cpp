@@ -1,4 +1,5 @@
-// Random programs do the same with all values as with those that are needed.
+// Random programs do the same with all values as with those that are needed, and where races are
+// looked for in any case.
 //
 // PALLASCOPE_RANDOM_PROGRAMS=10000 runs so many, PALLASCOPE_RANDOM_SEED=17 from that seed on.
 #include "core/ir/print.h"
@@ -24,10 +25,19 @@ std::uint64_t fromEnvironment(const char* name, std::uint64_t otherwise)
 }
 
 Result<machine::RunResult> runWith(const RandomProgram& random, const std::vector<Array>& inputs,
-                                   machine::ValueMode values)
+                                   machine::ValueMode values, machine::Settings settings)
 {
     return machine::run(random.program, inputs, *random.chip,
-                        {.values = values, .settings = random.settings});
+                        {.values = values, .settings = settings});
+}
+
+// Races are looked for where the form of the program excludes them, too.
+machine::Settings everywhere(machine::Settings settings)
+{
+    if (settings.detectRaces == machine::DetectRaces::Yes) {
+        settings.detectRaces = machine::DetectRaces::Everywhere;
+    }
+    return settings;
 }
 
 // The inputs, of every other program without the data that is not needed.
@@ -59,9 +69,10 @@ std::string difference(std::uint64_t seed, Tally& tally)
 {
     const RandomProgram random = randomProgram(seed);
     const Result<machine::RunResult> full =
-        runWith(random, random.inputs, machine::ValueMode::Full);
+        runWith(random, random.inputs, machine::ValueMode::Full, random.settings);
     const Result<machine::RunResult> needed =
-        runWith(random, neededInputs(random, seed), machine::ValueMode::Needed);
+        runWith(random, neededInputs(random, seed), machine::ValueMode::Needed,
+                everywhere(random.settings));
     if (!full || !needed) {
         const std::string with = full ? "" : full.error().message;
         const std::string without = needed ? "" : needed.error().message;

@@ -143,7 +143,8 @@ TEST(Settings, goByNameBothWays)
         }
         EXPECT_TRUE(entry.help.ends_with('.')) << entry.name;
     }
-    EXPECT_EQ(mustSet({{"detect_races", "false"}}), machine::Settings{.detectRaces = false});
+    EXPECT_EQ(mustSet({{"detect_races", "false"}}),
+              machine::Settings{.detectRaces = machine::DetectRaces::No});
     EXPECT_EQ(mustSet({{"dma_execution_mode", "on_wait"}}).dmaExecutionMode,
               machine::DmaMode::OnWait);
 }

@@ -73,6 +73,7 @@ trace::Info withoutValues(const trace::Trace& trace)
 {
     trace::Info info = trace.info();
     info.values.clear();
+    info.settings = {}; // races may be looked for in more places
     info.findings = structural(trace);
     info.prints.clear();
     info.printsBeyond = 0;

@@ -337,11 +337,20 @@ def copy_parts(eqn: Any, leaves: Sequence[Any]) -> list[Any]:
             for ref, transforms in pairs] + [parts[-1]]
 
 
+def _tpu_params(eqn: Any) -> Any:
+    """The CompilerParams of a pallas_call or pl.kernel."""
+    given = eqn.params["compiler_params"]
+    return given.get("mosaic_tpu") if isinstance(given, Mapping) else given  # 0.9: a mapping
+
+
+def skips_barrier(eqn: Any) -> bool:
+    """Whether a kernel without a barrier of its own wants none."""
+    return bool(getattr(_tpu_params(eqn), "skip_device_barrier", False))
+
+
 def compiler_params(eqn: Any) -> dict[str, Any]:
     """What a pallas_call or pl.kernel asks of the compiler, as the format has it."""
-    given = eqn.params["compiler_params"]
-    if isinstance(given, Mapping):  # 0.9
-        given = given.get("mosaic_tpu")
+    given = _tpu_params(eqn)
     found: dict[str, Any] = {}
     limit = getattr(given, "vmem_limit_bytes", None)
     if limit:

@@ -80,6 +80,8 @@ def _scan(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     types_ = [walk.type_of(v) for v in eqn.outvars]
     made = [builder.broadcast(builder.literal(type_.dtype, 0), type_.shape)
             for type_ in types_[num_carry:]]
+    if length == 0:
+        return carried + made
     counter = builder.value(INDEX)
     arguments = [builder.value(type_) for type_ in types_[counts:]]
     with builder.region([counter, *arguments]) as region:

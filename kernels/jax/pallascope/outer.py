@@ -28,6 +28,7 @@ class Outer:
         self.walk = walk
         self.cores = cores  # of the device
         self.interprets = False  # a kernel is not meant for a TPU
+        self._needs_barrier = False  # the kernel that begins
         self.arrays = Arrays(walk)
         self.collectives = collectives.Collectives(walk, self.arrays)
         self._parts = parts.Parts(walk, self.arrays, self.collectives)
@@ -287,14 +288,13 @@ class Outer:
         return any(frame.again or frame.needs(array.root()) for frame in self._frames)
 
     def _begin_kernel(self, eqn: Any, body: Any) -> None:
-        """A kernel that talks to other devices and has no barrier of its own gets one from JAX."""
         walk, asked = self.walk, compat.compiler_params(eqn)
         walk.collective_id = asked.get("collective_id")
         self.interprets = self.interprets or bool(eqn.params["interpret"])
         self.kernels.append({"kernel": pipelines.kernel_name(eqn, body)} | asked)
-        if walk.collective_id is None and walk.devices and any(
-                map(devices.talks_to_devices, compat.jaxprs_of(eqn))):
-            devices.barrier(walk, range(math.prod(walk.devices.values())))
+        self._needs_barrier = (
+            walk.collective_id is None and bool(walk.devices) and not compat.skips_barrier(eqn)
+            and any(map(devices.talks_to_devices, compat.jaxprs_of(eqn))))
 
     def _pallas_call(self, eqn: Any, operands: list[Array]) -> list[Array]:
         walk, mapping = self.walk, eqn.params["grid_mapping"]
@@ -329,10 +329,16 @@ class Outer:
 
     @contextlib.contextmanager
     def _kernel(self) -> Iterator[None]:
-        """What is emitted meanwhile is the kernel that has begun."""
-        with self.walk.builder.region() as region:
+        """What is emitted meanwhile is the kernel that has begun. One that talks to other devices
+        and has no barrier of its own gets one from JAX: jax/_src/tpu_custom_call.py, and
+        interpret_pallas_call.py, "we do a global barrier before running the first iteration".
+        """
+        walk = self.walk
+        with walk.builder.region() as region:
+            if self._needs_barrier:
+                devices.barrier(walk, range(math.prod(walk.devices.values())))
             yield
-        self.walk.builder.emit("kernel", [], [], {"name": self.kernels[-1]["kernel"]}, [region])
+        walk.builder.emit("kernel", [], [], {"name": self.kernels[-1]["kernel"]}, [region])
 
     def _emit(self, pipeline: pipelines.Pipeline, arguments: list[int],
               parallel: list[int]) -> None:

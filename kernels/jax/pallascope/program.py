@@ -111,6 +111,15 @@ class Builder:
             self._open.pop()
         _drop_unused(region)
 
+    @contextlib.contextmanager
+    def before(self) -> Iterator[None]:
+        """What is emitted meanwhile comes before the operation that the innermost region is for."""
+        inner = self._open.pop()
+        try:
+            yield
+        finally:
+            self._open.append(inner)
+
     def emit(self, op: str, operands: Sequence[int], results: Sequence[Type],
              params: Params | None = None, regions: Sequence[Region] = ()) -> list[int]:
         """Appends an operation to the innermost region; returns the values that it defines."""

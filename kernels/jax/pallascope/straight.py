@@ -71,4 +71,12 @@ def _get(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return [memory.load(walk, part)]
 
 
-RULES: dict[str, Rule] = {"cond": _cond, "scan": _scan, "while": _while, "get": _get}
+def _before(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """What stays the same while the pipeline runs, and map operations have no form for."""
+    with walk.builder.before():
+        return control.RULES[eqn.primitive.name](walk, eqn, operands)
+
+
+RULES: dict[str, Rule] = {
+    "cond": _cond, "scan": _scan, "while": _while, "get": _get,
+    **dict.fromkeys(("program_id", "num_programs", "axis_index"), _before)}
