@@ -89,7 +89,7 @@ void read(Place& place, const Json& json, DType& value)
     const std::optional<DType> dtype =
         json.is_string() ? dtypeFromName(json.get<std::string>()) : std::nullopt;
     if (!dtype) {
-        place.failWrong("the name of a dtype, such as f32, bf16 or int32", json);
+        place.failWrong("the name of a dtype (" + dtypeNames() + ")", json);
         return;
     }
     value = *dtype;

@@ -70,7 +70,7 @@ class Documents(Case):
         kernel = (ROOT / "docs" / "examples" / "add.kernel.json").read_text(encoding="utf-8")
         bad = self.folder / "bad.kernel.json"
         bad.write_text(re.sub(r'"dtype": *"f32"', '"dtype": "f33"', kernel), encoding="utf-8")
-        names = re.search(r"(f32, .* or bool)", self.call("describe", bad).stderr).group(1)
+        names = re.search(r"\((f32, .* or bool)\)", self.call("describe", bad).stderr).group(1)
         self.assertIn(f"| `dtype` | required | {names} |",
                       (ROOT / "docs" / "kernel_format.md").read_text(encoding="utf-8"))
 
