@@ -12,6 +12,8 @@ FILES ?= 100000
 # `make mutants ONLY=first-wait` one mutant.
 ONLY ?=
 LABEL ?=
+# What `make test` builds; CI builds from nothing, with PRESET=ci.
+PRESET ?= dev
 # `make test-jax JAX=0.12.0` captures from another JAX than tests/capture/requirements.txt names, and
 # PYTHON=python3.12 with another Python.
 JAX ?=
@@ -39,9 +41,9 @@ build: setup ## build build/release/bin/pallascope
 
 test: setup ## build everything and run all tests; those of captured kernels install JAX in build/venv
 	@$(if $(ONLY)$(LABEL),,.ci/setup-jax || true)
-	@cmake --preset dev
-	@cmake --build --preset dev --parallel $(JOBS)
-	@ctest --preset dev --parallel $(JOBS) $(if $(ONLY),--tests-regex "$(ONLY)") $(if $(LABEL),--label-regex "$(LABEL)")
+	@cmake --preset $(PRESET)
+	@cmake --build --preset $(PRESET) --parallel $(JOBS)
+	@ctest --preset $(PRESET) --parallel $(JOBS) $(if $(ONLY),--tests-regex "$(ONLY)") $(if $(LABEL),--label-regex "$(LABEL)")
 
 fuzz: setup ## use 100 000 mutated files under the sanitizers, and libFuzzer where clang 14 is (an hour)
 	@cmake --preset asan

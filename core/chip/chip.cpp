@@ -2,6 +2,7 @@
 
 #include "core/base/check.h"
 #include "core/base/text.h"
+#include "core/base/visible.h"
 
 #include <nlohmann/json.hpp>
 
@@ -101,7 +102,7 @@ public:
         if (!m_json.is_string()) {
             fail("a text");
         }
-        return m_json.get<std::string>();
+        return visible(m_json.get_ref<const std::string&>());
     }
 
     // A figure: {"value": ..., "source": ..., "status": ...}. Checks it whole and gives the value,

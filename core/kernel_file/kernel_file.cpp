@@ -1,6 +1,7 @@
 #include "core/kernel_file/kernel_file.h"
 
 #include "core/base/check.h"
+#include "core/base/visible.h"
 #include "core/ir/mesh.h"
 #include "core/kernel_file/document.h"
 #include "core/kernel_file/npy.h"
@@ -108,7 +109,7 @@ Status readSources(Document& document, const std::string& file, const ZipReader*
         if (!text) {
             return text.error();
         }
-        document.program.sources.push_back({entry.file, validUtf8(*text)});
+        document.program.sources.push_back({entry.file, visible(*text, Lines::Several)});
     }
     return Done{};
 }

@@ -1,4 +1,5 @@
 #include "core/base/json_pointer.h"
+#include "core/base/visible.h"
 #include "core/ir/verify.h"
 #include "core/kernel_file/document.h"
 #include "core/kernel_file/params.h"
@@ -81,7 +82,8 @@ void read(Place& place, const Json& json, std::string& value)
         place.failWrong("a text", json);
         return;
     }
-    value = json.get<std::string>();
+    value = visible(json.get_ref<const std::string&>(),
+                    place.pointer.ends_with("/text") ? Lines::Several : Lines::One);
 }
 
 void read(Place& place, const Json& json, DType& value)

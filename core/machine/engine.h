@@ -444,7 +444,8 @@ private:
     std::set<std::int32_t> m_unordered; // copies that a finding is about, rows of trace::Copies
     std::set<std::pair<std::int32_t, std::int32_t>> m_unorderedPlaces; // two locations each
     bool m_leavesCopies = false;                                       // that nobody waits for
-    std::optional<std::vector<Birth>> m_births;                        // where they are watched
+    std::set<std::int32_t> m_neverAwaited; // of these, those that their semaphores have counted
+    std::optional<std::vector<Birth>> m_births;        // where they are watched
     std::vector<Window> m_windows;                     // of the access that is looked at
     double m_share = 0;                                // done, as progress was told last
     std::chrono::steady_clock::time_point m_lastAsked; // whether to go on

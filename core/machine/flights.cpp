@@ -252,7 +252,8 @@ void Engine::reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId sco
 {
     for (std::int32_t i = buffers.first; m_detects && i < buffers.first + buffers.count; ++i) {
         for (const Race& copy : m_state.races.unawaited(i)) {
-            if (copy.ofPipeline || !m_unordered.insert(copy.copy).second) {
+            if (copy.ofPipeline || m_neverAwaited.contains(copy.copy)
+                || !m_unordered.insert(copy.copy).second) {
                 continue;
             }
             const std::string name = refName(ref);

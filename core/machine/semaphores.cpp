@@ -81,7 +81,7 @@ void Engine::closeSemaphores(SlabRange semaphores)
         const bool dma = semaphore.space == ir::MemorySpace::DmaSemaphore;
         m_leavesCopies = m_leavesCopies || dma;
         for (const AwaitedCopy& copy : semaphore.landed) {
-            m_unordered.insert(copy.copy);
+            m_neverAwaited.insert(copy.copy);
         }
         m_recorder.addFinding(
             {dma ? "copy_never_awaited" : "semaphore_left_over",

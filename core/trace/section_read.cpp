@@ -1,4 +1,5 @@
 // The "pallascope" section on its way in; the mirror of section_write.cpp.
+#include "core/base/visible.h"
 #include "core/trace/column_fields.h"
 #include "core/trace/info_fields.h"
 #include "core/trace/json_place.h"
@@ -79,7 +80,7 @@ private:
             m_place.failWrong("a string", element);
             return;
         }
-        value = text;
+        value = visible(text, m_place.pointer.ends_with("/text") ? Lines::Several : Lines::One);
     }
 
     void read(dom::element element, DType& value)
@@ -165,7 +166,7 @@ private:
         }
         for (const dom::key_value_pair field : object) {
             const Enter enter(m_place, field.key);
-            read(field.value, map[std::string(field.key)]);
+            read(field.value, map[visible(field.key)]);
         }
     }
 

@@ -1,0 +1,79 @@
+"""Names with control characters reach no terminal, no picture and no report as they are."""
+
+import gzip
+import json
+import pathlib
+import re
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+from support import FINE, FINDINGS, Case, strict_json
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HOSTILE = "\x1b[31m\x07\r\nfine\x9b\x85\u202e\u2066\u2028\ufffe<&>\"'"
+# Control characters but line feeds, and what turns text.
+UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff]")
+NAMES = {"name", "file", "function", "producer", "kernel", "title", "what"}
+
+
+def hostile(node, key=""):
+    """The document with such an end on each of its names; operations and dtypes keep theirs."""
+    if isinstance(node, dict):
+        return {name: hostile(value, name) for name, value in node.items()}
+    if isinstance(node, list):
+        return [hostile(value, key) for value in node]
+    return node + HOSTILE if isinstance(node, str) and (key in NAMES or key == "axis_names") else node
+
+
+class HostileNames(Case):
+    def setUp(self):
+        super().setUp()
+        document = json.loads((ROOT / "docs" / "examples" / "add.kernel.json").read_text(encoding="utf-8"))
+        self.kernel = self.folder / "k.kernel.json"
+        self.kernel.write_text(json.dumps(hostile(document)), encoding="utf-8")
+        self.trace = self.folder / "k.trace.json"
+
+    def safe(self, *arguments, codes=(FINE, FINDINGS)):
+        result = self.call(*arguments)
+        self.assertIn(result.returncode, codes, result.stderr)
+        for text in (result.stdout, result.stderr):
+            self.assertIsNone(UNSAFE.search(text), (arguments, UNSAFE.findall(text)[:3]))
+            # A line feed in a name would begin a line.
+            self.assertIsNone(re.search(r"^fine", text, re.MULTILINE), arguments)
+        return result.stdout
+
+    def test_a_kernel_file_is_shown_without_them(self):
+        self.safe("run", self.kernel, "--trace", self.trace)
+        strict_json(self.safe("run", self.kernel, "--json"))
+        self.safe("describe", self.kernel)
+        self.safe("print", self.kernel)
+        self.safe("state", self.kernel, "--step", "1")
+        strict_json(self.safe("state", self.kernel, "--step", "1", "--json"))
+        self.safe("sweep", self.kernel, "--chip", "v5e,v6e")
+        self.safe("compare", self.kernel, "matmul")
+        self.assertIn("\\x1b[31m\\x07\\x0d\\x0afine\\x9b", self.safe("describe", self.kernel))
+
+    def test_a_trace_is_shown_without_them(self):
+        self.call("run", self.kernel, "--trace", self.trace)
+        whole = json.loads(self.trace.read_text(encoding="utf-8"))
+        section = whole["pallascope"]
+        section["info"] = hostile(section["info"])
+        self.trace.write_text(json.dumps(whole), encoding="utf-8")
+        self.safe("report", self.trace)
+        strict_json(self.safe("report", self.trace, "--json"))
+        again = self.folder / "again.trace.json.gz"
+        self.safe("report", self.trace, "--trace", again, codes=(0, 1, 2))
+        if again.exists():
+            strict_json(gzip.decompress(again.read_bytes()).decode())
+
+    def test_pictures_are_well_formed(self):
+        for view in ("window", "timeline", "kernel", "verdict"):
+            picture = self.folder / f"{view}.svg"
+            self.safe("run", self.kernel, "--screenshot", picture, "--view", view)
+            text = picture.read_text(encoding="utf-8")
+            self.assertIsNone(UNSAFE.search(text))
+            ElementTree.fromstring(text)
+
+
+if __name__ == "__main__":
+    unittest.main()
