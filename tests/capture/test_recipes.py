@@ -4,6 +4,7 @@ either are those of the array."""
 import json
 import zipfile
 
+import jax
 import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
@@ -143,6 +144,26 @@ def test_a_constant_of_gigabytes_takes_no_memory(tmp_path):
     entry, _ = entry_of(kernel, tmp_path / "k.pallascope")
     assert entry == {"iota": {"start": 0, "steps": [0, 1]}}
     assert report(kernel, "--values", "needed")["hbm_read_bytes"] == 2 * 32 * 128 * 4
+
+
+def test_tables_of_gigabytes_are_computed_without_what_repeats(tmp_path):
+    def fn(x):
+        table = 2 * jax.lax.broadcasted_iota(jnp.int32, (3 << 14, 1 << 16), 0) + 1
+        return jax.lax.dynamic_slice(x, (0, 0), (8, 128)), jnp.where(table >= 9, table, 9)
+
+    kernel = pallascope.capture(fn, like(16, 128))
+    (table,) = (kernel.arrays[number] for number in kernel.constants)
+    assert table.strides == (4, 0)
+    assert [*table[:6, 7]] == [9, 9, 9, 9, 9, 11]
+    entry, _ = entry_of(kernel, tmp_path / "k.pallascope")
+    assert entry == {"npy": "arrays/arg1.npy", "repeats": [1, 1 << 16]}
+
+
+def test_a_constant_that_is_one_number_is_that_number_to_a_fusion():
+    kernel = pallascope.capture(lambda x: x + jnp.full(x.shape, 3, jnp.int32),
+                                like(3 << 14, 1 << 16, dtype=jnp.int32))
+    assert len(kernel.document["inputs"]) == 1
+    assert 3 in [value.get("literal") for value in kernel.document["values"]]
 
 
 @pytest.mark.parametrize("order", ["C", "F", "strided"])

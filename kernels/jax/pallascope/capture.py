@@ -190,10 +190,8 @@ def _dtype(leaf: Any) -> Any:
 
 
 def _as_traced(array: np.ndarray) -> np.ndarray:
-    """JAX takes numbers of 64 bits for those of 32. What is broadcast stays so."""
-    part = recipes.unrepeated(array)
-    return np.broadcast_to(part.astype(jax.dtypes.canonicalize_dtype(array.dtype), copy=False),
-                           array.shape)
+    """JAX takes numbers of 64 bits for those of 32."""
+    return recipes.as_type(array, jax.dtypes.canonicalize_dtype(array.dtype))
 
 
 def _argument_names(jaxpr: Any) -> list[str]:

@@ -34,8 +34,21 @@ def recipe_of(array: np.ndarray) -> dict[str, Any] | None:
 
 def unrepeated(array: np.ndarray) -> np.ndarray:
     """A view with one element along each axis where a broadcast repeats it."""
-    return array[tuple(slice(0, 1 if stride == 0 else extent)
-                       for stride, extent in zip(array.strides, array.shape, strict=True))]
+    return array[(*(slice(0, 1 if stride == 0 else extent)
+                    for stride, extent in zip(array.strides, array.shape, strict=True)), ...)]
+
+
+def as_type(array: np.ndarray, dtype: Any) -> np.ndarray:
+    """Of that dtype, where a broadcast repeats elements still a view of one."""
+    return np.broadcast_to(unrepeated(array).astype(dtype, copy=False), array.shape)
+
+
+def is_uniform(array: np.ndarray) -> bool:
+    """Whether all elements are the same bits."""
+    codes = _codes(unrepeated(array))
+    code = codes[(0,) * array.ndim]
+    return (all(codes[place] == code for place in _probes(codes.shape))
+            and all((codes[piece] == code).all() for piece in _pieces(codes.shape)))
 
 
 def part_of(array: np.ndarray) -> tuple[np.ndarray, list[int]]:
@@ -102,12 +115,11 @@ def _index_type(low: int, high: int) -> Any:
 
 
 def _fill(array: np.ndarray) -> dict[str, Any] | None:
-    codes, first = _codes(array), array[(0,) * array.ndim]
-    code, number = codes[(0,) * array.ndim], _number(first)
-    if (number is None or any(codes[place] != code for place in _probes(array.shape))
-            or not all((codes[piece] == code).all() for piece in _pieces(array.shape))):
+    origin = (0,) * array.ndim
+    number = _number(array[origin])
+    if number is None or not is_uniform(array):
         return None
-    return {"zeros": {}} if code == 0 else {"fill": {"value": number}}
+    return {"zeros": {}} if _codes(array)[origin] == 0 else {"fill": {"value": number}}
 
 
 def _iota(array: np.ndarray) -> dict[str, Any] | None:
