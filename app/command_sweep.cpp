@@ -161,7 +161,11 @@ Result<std::string> takeFiles(const SweepCommand& command, Sweep& sweep)
         if (!choice) {
             return choice.error();
         }
-        if (!sweep.files.try_emplace(path, choice->program, makeInputs(*choice, false)).second) {
+        Result<std::vector<Array>> inputs = makeInputs(*choice, false);
+        if (!inputs) {
+            return inputs.error();
+        }
+        if (!sweep.files.try_emplace(path, choice->program, std::move(*inputs)).second) {
             return userError("The file " + path + " is named twice; once is right.");
         }
         if (Status status = addFile(path, contents); !status) {

@@ -167,10 +167,13 @@ Result<study::ValidationSubject> subjectOf(const study::Measurement& row, const 
         return chip.error();
     }
     const auto other = replaced.find(chip->name);
-    std::vector<Array> inputs = makeInputs(*kernel, false);
+    Result<std::vector<Array>> inputs = makeInputs(*kernel, false);
+    if (!inputs) {
+        return inputs.error();
+    }
     return study::ValidationSubject{std::move(kernel->program),
                                     other == replaced.end() ? std::move(*chip) : other->second,
-                                    std::move(inputs)};
+                                    std::move(*inputs)};
 }
 
 // What the errors are held to; absent: nothing.

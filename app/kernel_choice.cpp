@@ -119,7 +119,7 @@ parseParameters(const std::vector<std::string>& assignments)
     return parseAssignments(assignments, "parameter", "bm=1024");
 }
 
-std::vector<Array> makeInputs(const KernelChoice& kernel, bool values)
+Result<std::vector<Array>> makeInputs(const KernelChoice& kernel, bool values)
 {
     const machine::NeededSet needed = machine::NeededSet::of(kernel.program);
     std::vector<Array> inputs;
@@ -128,9 +128,15 @@ std::vector<Array> makeInputs(const KernelChoice& kernel, bool values)
             continue;
         }
         const ir::Type type = ir::wholeType(kernel.program, argument);
-        const bool contents = values || needed.needsContents(argument.ref);
-        inputs.push_back(contents ? kernel_file::makeInput(kernel.inputs[inputs.size()], type)
-                                  : Array{type.dtype, type.shape, nullptr});
+        if (!values && !needed.needsContents(argument.ref)) {
+            inputs.push_back({type.dtype, type.shape, nullptr});
+            continue;
+        }
+        Result<Array> made = kernel_file::makeInput(kernel.inputs[inputs.size()], type);
+        if (!made) {
+            return made.error();
+        }
+        inputs.push_back(std::move(*made));
     }
     return inputs;
 }

@@ -42,6 +42,7 @@ parseAssignments(const std::vector<std::string>& assignments, const std::string&
 parseParameters(const std::vector<std::string>& assignments);
 
 // With `values` all contents, else only those that decide what the program does; shapes otherwise.
-[[nodiscard]] std::vector<Array> makeInputs(const KernelChoice& kernel, bool values);
+// The error: an array in the kernel's file is damaged.
+[[nodiscard]] Result<std::vector<Array>> makeInputs(const KernelChoice& kernel, bool values);
 
 } // namespace pallascope::app

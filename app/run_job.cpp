@@ -118,7 +118,11 @@ Result<Job> jobOf(const RunRequest& request)
     }
     job.options.values = request.fullValues ? machine::ValueMode::Full : machine::ValueMode::Needed;
     job.options.settings = request.settings;
-    job.inputs = makeInputs(job.kernel, request.fullValues);
+    Result<std::vector<Array>> inputs = makeInputs(job.kernel, request.fullValues);
+    if (!inputs) {
+        return inputs.error();
+    }
+    job.inputs = std::move(*inputs);
     return job;
 }
 

@@ -42,7 +42,7 @@ bool report(const Case& one)
     machine::Options options;
     options.values = one.values;
     const bool full = one.values == machine::ValueMode::Full;
-    const std::vector<Array> inputs = app::makeInputs(*kernel, full);
+    const std::vector<Array> inputs = app::makeInputs(*kernel, full).value();
     options.rows = false;
     Clock::time_point begin = Clock::now();
     const auto run = machine::run(kernel->program, inputs, *chip, options);

@@ -5,6 +5,7 @@
 
 #include "core/base/result.h"
 #include "core/ir/program.h"
+#include "core/kernel_file/recipe.h"
 
 #include <cstdint>
 #include <optional>
@@ -17,23 +18,16 @@ namespace pallascope::kernel_file {
 inline constexpr std::string_view kFormat = "pallascope.kernel";
 inline constexpr std::int32_t kVersion = 1;
 
-struct NormalRecipe
-{
-    std::uint64_t seed = 0;
-    bool operator==(const NormalRecipe&) const = default;
-};
-
-struct ZerosRecipe
-{
-    bool operator==(const ZerosRecipe&) const = default;
-};
-
-// One of the three.
+// One of the recipes, or a member of the archive.
 struct InputEntry
 {
     std::optional<NormalRecipe> normal;
     std::optional<ZerosRecipe> zeros;
-    std::optional<std::string> npy; // a member of the archive
+    std::optional<FillRecipe> fill;
+    std::optional<IotaRecipe> iota;
+    std::optional<MaskRecipe> mask;
+    std::optional<std::string> npy;
+    std::vector<Extent> repeats; // of the member along each axis; empty: it is the whole array
 };
 
 // One of text and member.

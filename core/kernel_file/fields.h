@@ -631,12 +631,39 @@ template<class A, MaybeConst<ZerosRecipe> T>
 void fields(A&, T&)
 {}
 
+template<class A, MaybeConst<FillRecipe> T>
+void fields(A& a, T& recipe)
+{
+    a.required("value", recipe.value);
+}
+
+template<class A, MaybeConst<IotaRecipe> T>
+void fields(A& a, T& recipe)
+{
+    a("start", recipe.start);
+    a.required("steps", recipe.steps);
+}
+
+template<class A, MaybeConst<MaskRecipe> T>
+void fields(A& a, T& recipe)
+{
+    a.required("steps", recipe.steps);
+    a("low", recipe.low);
+    a("high", recipe.high);
+    a("inside", recipe.inside);
+    a("outside", recipe.outside);
+}
+
 template<class A, MaybeConst<InputEntry> T>
 void fields(A& a, T& input)
 {
     a("normal", input.normal);
     a("zeros", input.zeros);
+    a("fill", input.fill);
+    a("iota", input.iota);
+    a("mask", input.mask);
     a("npy", input.npy);
+    a("repeats", input.repeats);
 }
 
 template<class A, MaybeConst<SourceEntry> T>

@@ -1,6 +1,5 @@
 #include "core/kernel_file/kernel_file.h"
 
-#include "core/base/check.h"
 #include "core/base/visible.h"
 #include "core/ir/mesh.h"
 #include "core/kernel_file/document.h"
@@ -14,6 +13,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <map>
 #include <system_error>
 
 namespace pallascope::kernel_file {
@@ -46,31 +46,74 @@ Result<std::string> readText(const std::string& path)
     return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// The contents of one input; `zip` null: the file is JSON alone.
-Result<Input> readInput(const InputEntry& entry, const std::string& where, const ir::Type& type,
-                        const ZipReader* zip)
+// Of one of the tiles that make the array; the whole where there are none.
+Shape partShape(const Shape& whole, const std::vector<Extent>& repeats)
 {
-    const int given = (entry.normal ? 1 : 0) + (entry.zeros ? 1 : 0) + (entry.npy ? 1 : 0);
-    if (given != 1) {
-        return userError(
-            fmt::format("{} has {} of normal, zeros and npy; one is right", where, given));
+    std::vector<Extent> extents = whole.extents();
+    for (std::size_t axis = 0; axis < repeats.size(); ++axis) {
+        extents[axis] /= repeats[axis];
     }
-    if (entry.normal) {
-        return Input(Recipe{Recipe::Kind::Normal, entry.normal->seed});
-    }
-    if (entry.zeros) {
-        return Input(Recipe{Recipe::Kind::Zeros, 0});
-    }
+    return Shape(extents);
+}
+
+Result<Input> readMember(const InputEntry& entry, const std::string& where, const ir::Type& type,
+                         const std::shared_ptr<const ZipReader>& zip)
+{
     if (zip == nullptr) {
         return userError(
             fmt::format("{} names a member of an archive, but the file is none", where));
     }
-    Result<Array> array = readNpy(*zip, *entry.npy, type.dtype, type.shape);
-    return array ? Result<Input>(Input(std::move(*array))) : Result<Input>(array.error());
+    bool divides = entry.repeats.empty() || entry.repeats.size() == type.shape.rank();
+    for (std::size_t axis = 0; divides && axis < entry.repeats.size(); ++axis) {
+        const Extent count = entry.repeats[axis];
+        divides = count >= 1 && type.shape[axis] % count == 0;
+    }
+    if (!divides) {
+        return userError(fmt::format("{}/repeats is [{}]; a number from 1 on for each axis of [{}] "
+                                     "that divides its extent is right",
+                                     where, join(entry.repeats, ","), toString(type.shape)));
+    }
+    if (Status sound = checkNpy(*zip, *entry.npy, type.dtype, partShape(type.shape, entry.repeats));
+        !sound) {
+        return sound.error();
+    }
+    return Input(Stored{zip, *entry.npy, entry.repeats});
+}
+
+// What one input holds; `zip` null: the file is JSON alone.
+Result<Input> readInput(const InputEntry& entry, const std::string& where, const ir::Type& type,
+                        const std::shared_ptr<const ZipReader>& zip)
+{
+    std::vector<Recipe> recipes;
+    const auto add = [&](const auto& recipe) {
+        if (recipe) {
+            recipes.emplace_back(*recipe);
+        }
+    };
+    add(entry.normal);
+    add(entry.zeros);
+    add(entry.fill);
+    add(entry.iota);
+    add(entry.mask);
+    const std::size_t given = recipes.size() + (entry.npy ? 1 : 0);
+    if (given != 1) {
+        return userError(fmt::format(
+            "{} has {} of normal, zeros, fill, iota, mask and npy; one is right", where, given));
+    }
+    if (entry.npy) {
+        return readMember(entry, where, type, zip);
+    }
+    if (!entry.repeats.empty()) {
+        return userError(fmt::format("{} has repeats, which only an npy may have", where));
+    }
+    if (Status right = checkRecipe(recipes.front(), type.dtype, type.shape); !right) {
+        return userError(where + right.error().message);
+    }
+    return Input(std::move(recipes.front()));
 }
 
 Result<std::vector<Input>> readInputs(const Document& document, const std::string& file,
-                                      const ZipReader* zip)
+                                      const std::shared_ptr<const ZipReader>& zip)
 {
     std::vector<Input> inputs = defaultInputs(document.program);
     if (!document.inputs.empty() && document.inputs.size() != inputs.size()) {
@@ -114,12 +157,13 @@ Status readSources(Document& document, const std::string& file, const ZipReader*
     return Done{};
 }
 
-Result<KernelFile> finish(Result<Document> document, const std::string& file, const ZipReader* zip)
+Result<KernelFile> finish(Result<Document> document, const std::string& file,
+                          const std::shared_ptr<const ZipReader>& zip)
 {
     if (!document) {
         return document.error();
     }
-    if (Status status = readSources(*document, file, zip); !status) {
+    if (Status status = readSources(*document, file, zip.get()); !status) {
         return status.error();
     }
     Result<std::vector<Input>> inputs = readInputs(*document, file, zip);
@@ -130,17 +174,18 @@ Result<KernelFile> finish(Result<Document> document, const std::string& file, co
                       std::move(document->producer)};
 }
 
-Result<KernelFile> fromZip(const Result<ZipReader>& zip, const std::string& file)
+Result<KernelFile> fromZip(Result<ZipReader> opened, const std::string& file)
 {
-    if (!zip) {
-        return zip.error();
+    if (!opened) {
+        return opened.error();
     }
+    const auto zip = std::make_shared<const ZipReader>(std::move(*opened));
     const std::string member(kDocument);
     const Result<std::string> text = zip->text(member, kMostTextBytes);
     if (!text) {
         return text.error();
     }
-    return finish(fromJson(*text, file), file, &*zip);
+    return finish(fromJson(*text, file), file, zip);
 }
 
 // ---- writing ------------------------------------------------------------------------------------
@@ -168,6 +213,33 @@ std::string sourceMember(std::size_t index, const std::string& file)
     return fmt::format("sources/{}_{}", index, name.substr(0, kKept));
 }
 
+// Puts what an input holds into its entry.
+struct EntryOf
+{
+    InputEntry& entry;
+    std::size_t number;
+
+    void operator()(const NormalRecipe& recipe) const { entry.normal = recipe; }
+
+    void operator()(const ZerosRecipe& recipe) const { entry.zeros = recipe; }
+
+    void operator()(const FillRecipe& recipe) const { entry.fill = recipe; }
+
+    void operator()(const IotaRecipe& recipe) const { entry.iota = recipe; }
+
+    void operator()(const MaskRecipe& recipe) const { entry.mask = recipe; }
+
+    void operator()(const Recipe& recipe) const { std::visit(*this, recipe); }
+
+    void operator()(const Array&) const { entry.npy = fmt::format("arrays/arg{}.npy", number); }
+
+    void operator()(const Stored& stored) const
+    {
+        entry.npy = fmt::format("arrays/arg{}.npy", number);
+        entry.repeats = stored.repeats;
+    }
+};
+
 Document documentOf(const KernelFile& kernel)
 {
     Document document;
@@ -175,18 +247,7 @@ Document documentOf(const KernelFile& kernel)
     document.producer = kernel.producer;
     for (const Input& input : kernel.inputs) {
         InputEntry& entry = document.inputs.emplace_back();
-        if (const auto* recipe = std::get_if<Recipe>(&input)) {
-            switch (recipe->kind) {
-            case Recipe::Kind::Normal:
-                entry.normal = NormalRecipe{recipe->seed};
-                break;
-            case Recipe::Kind::Zeros:
-                entry.zeros.emplace();
-                break;
-            }
-        } else {
-            entry.npy = fmt::format("arrays/arg{}.npy", document.inputs.size() - 1);
-        }
+        std::visit(EntryOf{entry, document.inputs.size() - 1}, input);
     }
     return document;
 }
@@ -206,19 +267,50 @@ Status saveJson(const KernelFile& kernel, const std::string& path)
     return writeText(path, toJson(document));
 }
 
+Result<Array> partOf(const Stored& stored, const ir::Type& type)
+{
+    return readNpy(*stored.zip, stored.member, type.dtype, partShape(type.shape, stored.repeats));
+}
+
+// The arrays that the file will hold, by the number of their input.
+Result<std::map<std::size_t, Array>> storedArrays(const KernelFile& kernel)
+{
+    std::map<std::size_t, Array> arrays;
+    std::size_t number = 0;
+    for (const ir::Argument& argument : kernel.program.arguments) {
+        if (argument.kind != ir::ArgumentKind::Input) {
+            continue;
+        }
+        const Input& input = kernel.inputs[number];
+        if (const auto* array = std::get_if<Array>(&input)) {
+            arrays.emplace(number, *array);
+        } else if (const auto* stored = std::get_if<Stored>(&input)) {
+            Result<Array> part = partOf(*stored, ir::wholeType(kernel.program, argument));
+            if (!part) {
+                return part.error();
+            }
+            arrays.emplace(number, std::move(*part));
+        }
+        ++number;
+    }
+    return arrays;
+}
+
 Status saveZip(const KernelFile& kernel, const std::string& path)
 {
     Document document = documentOf(kernel);
+    const Result<std::map<std::size_t, Array>> arrays = storedArrays(kernel);
+    if (!arrays) {
+        return arrays.error();
+    }
     std::vector<MemberBytes> members;
     std::vector<std::string> headers(kernel.inputs.size());
-    for (std::size_t i = 0; i < kernel.inputs.size(); ++i) {
-        if (const auto* array = std::get_if<Array>(&kernel.inputs[i])) {
-            headers[i] = npyHeader(array->dtype, array->shape);
-            members.push_back({*document.inputs[i].npy,
-                               {std::as_bytes(std::span(headers[i])),
-                                {array->data.get(), static_cast<std::size_t>(array->byteCount())}},
-                               false});
-        }
+    for (const auto& [number, array] : *arrays) {
+        headers[number] = npyHeader(array.dtype, array.shape);
+        members.push_back({*document.inputs[number].npy,
+                           {std::as_bytes(std::span(headers[number])),
+                            {array.data.get(), static_cast<std::size_t>(array.byteCount())}},
+                           false});
     }
     for (const ir::Source& source : kernel.program.sources) {
         const std::string member = sourceMember(document.sources.size(), source.file);
@@ -238,28 +330,23 @@ std::vector<Input> defaultInputs(const ir::Program& program)
     std::vector<Input> inputs;
     for (const ir::Argument& argument : program.arguments) {
         if (argument.kind == ir::ArgumentKind::Input) {
-            inputs.emplace_back(Recipe{Recipe::Kind::Normal, inputs.size()});
+            inputs.emplace_back(NormalRecipe{inputs.size()});
         }
     }
     return inputs;
 }
 
-Array makeInput(const Input& input, const ir::Type& type)
+Result<Array> makeInput(const Input& input, const ir::Type& type)
 {
     if (const auto* array = std::get_if<Array>(&input)) {
         return *array;
     }
-    const auto& recipe = std::get<Recipe>(input);
-    switch (recipe.kind) {
-    case Recipe::Kind::Normal:
-        return normalArray(type.dtype, type.shape, recipe.seed);
-    case Recipe::Kind::Zeros: {
-        Array array = makeArray(type.dtype, type.shape);
-        std::fill_n(array.data.get(), array.byteCount(), std::byte{0}); // 0 in every dtype
-        return array;
+    if (const auto* recipe = std::get_if<Recipe>(&input)) {
+        return makeFrom(*recipe, type.dtype, type.shape);
     }
-    }
-    PALLASCOPE_CHECK(false && "exhaustive");
+    const auto& stored = std::get<Stored>(input);
+    Result<Array> part = partOf(stored, type);
+    return part && !stored.repeats.empty() ? Result<Array>(tiled(*part, stored.repeats)) : part;
 }
 
 bool isKernelFile(const std::string& path)

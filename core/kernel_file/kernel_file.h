@@ -6,8 +6,9 @@
 #include "core/base/array.h"
 #include "core/base/result.h"
 #include "core/ir/program.h"
+#include "core/kernel_file/recipe.h"
 
-#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -15,21 +16,19 @@
 
 namespace pallascope::kernel_file {
 
-// How the contents of an input come about.
-struct Recipe
-{
-    enum class Kind : std::uint8_t
-    {
-        Normal, // normalArray with the seed
-        Zeros
-    };
+class ZipReader;
 
-    Kind kind = Kind::Normal;
-    std::uint64_t seed = 0;
-    bool operator==(const Recipe&) const = default;
+// A member of the archive that was loaded: read when its elements are asked for, so that one of
+// gigabytes costs nothing where nobody needs them.
+struct Stored
+{
+    std::shared_ptr<const ZipReader> zip;
+    std::string member;
+    std::vector<Extent> repeats; // of the member along each axis; empty: it is the whole array
 };
 
-using Input = std::variant<Recipe, Array>;
+// What an input holds.
+using Input = std::variant<Recipe, Stored, Array>;
 
 struct KernelFile
 {
@@ -40,7 +39,8 @@ struct KernelFile
 
 // Inputs as built-in kernels get them: normal, seeds 0, 1, ...
 [[nodiscard]] std::vector<Input> defaultInputs(const ir::Program& program);
-[[nodiscard]] Array makeInput(const Input& input, const ir::Type& type);
+// Its elements. The error: a stored member is damaged.
+[[nodiscard]] Result<Array> makeInput(const Input& input, const ir::Type& type);
 
 // By its name or its first bytes; false for what cannot be read.
 [[nodiscard]] bool isKernelFile(const std::string& path);

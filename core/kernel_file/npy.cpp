@@ -243,8 +243,17 @@ std::string npyHeader(DType dtype, const Shape& shape)
     return header + dict;
 }
 
-Result<Array> readNpy(const ZipReader& zip, const std::string& member, DType dtype,
-                      const Shape& shape)
+namespace {
+
+// A member that holds what is wanted, read up to its first element.
+struct OpenedNpy
+{
+    ZipReader::Member member;
+    bool columnMajor = false;
+};
+
+Result<OpenedNpy> openNpy(const ZipReader& zip, const std::string& member, DType dtype,
+                          const Shape& shape)
 {
     const std::string who = fmt::format("{}: {}", zip.name(), member);
     Result<ZipReader::Member> opened = zip.member(member);
@@ -270,16 +279,34 @@ Result<Array> readNpy(const ZipReader& zip, const std::string& member, DType dty
         return userError(fmt::format("{} is cut short: its {} elements are not all there", who,
                                      shape.elements()));
     }
+    return OpenedNpy{std::move(*opened), header->columnMajor};
+}
+
+} // namespace
+
+Status checkNpy(const ZipReader& zip, const std::string& member, DType dtype, const Shape& shape)
+{
+    const Result<OpenedNpy> opened = openNpy(zip, member, dtype, shape);
+    return opened ? Status(Done{}) : Status(opened.error());
+}
+
+Result<Array> readNpy(const ZipReader& zip, const std::string& member, DType dtype,
+                      const Shape& shape)
+{
+    Result<OpenedNpy> opened = openNpy(zip, member, dtype, shape);
+    if (!opened) {
+        return opened.error();
+    }
     Array array = makeArray(dtype, shape);
-    if (Status status = opened->read(std::span(array.data.get(), static_cast<std::size_t>(bytes)));
-        !status) {
+    const std::span bytes(array.data.get(), static_cast<std::size_t>(array.byteCount()));
+    if (Status status = opened->member.read(bytes); !status) {
         return status.error();
     }
-    if (Status status = opened->finish(); !status) {
+    if (Status status = opened->member.finish(); !status) {
         return status.error();
     }
     tidy(array);
-    return header->columnMajor && shape.rank() > 1 ? toRowMajor(array) : array;
+    return opened->columnMajor && shape.rank() > 1 ? toRowMajor(array) : array;
 }
 
 Result<std::vector<std::optional<Array>>> readInputs(const std::string& path,

@@ -17,8 +17,11 @@ namespace pallascope::kernel_file {
 // The bytes before the elements, for a row-major array.
 [[nodiscard]] std::string npyHeader(DType dtype, const Shape& shape);
 
-// The member of an archive as an array of that dtype and shape; row-major or column-major in the
-// file. Errors name the archive, the member and what is right.
+// Whether a member of an archive is an array of that dtype and shape, as far as its first bytes and
+// its size say. Errors name the archive, the member and what is right.
+[[nodiscard]] Status checkNpy(const ZipReader& zip, const std::string& member, DType dtype,
+                              const Shape& shape);
+// That array; row-major or column-major in the file.
 [[nodiscard]] Result<Array> readNpy(const ZipReader& zip, const std::string& member, DType dtype,
                                     const Shape& shape);
 

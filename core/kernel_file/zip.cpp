@@ -11,8 +11,9 @@ namespace pallascope::kernel_file {
 
 struct ZipHandle
 {
-    explicit ZipHandle(zip_t* opened)
+    explicit ZipHandle(zip_t* opened, std::shared_ptr<const std::string> bytes = nullptr)
         : zip(opened)
+        , contents(std::move(bytes))
     {}
 
     ~ZipHandle() { zip_discard(zip); }
@@ -20,6 +21,7 @@ struct ZipHandle
     ZipHandle(const ZipHandle&) = delete;
     ZipHandle& operator=(const ZipHandle&) = delete;
     zip_t* zip;
+    std::shared_ptr<const std::string> contents; // of the archive, where it is no file
 };
 
 struct ZipMemberHandle
@@ -123,7 +125,8 @@ Result<ZipReader> ZipReader::openBytes(std::string_view bytes, const std::string
 {
     zip_error_t fault;
     zip_error_init(&fault);
-    zip_source_t* const source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &fault);
+    const auto kept = std::make_shared<const std::string>(bytes);
+    zip_source_t* const source = zip_source_buffer_create(kept->data(), kept->size(), 0, &fault);
     zip_t* const zip =
         source == nullptr ? nullptr : zip_open_from_source(source, ZIP_RDONLY, &fault);
     zip_error_fini(&fault);
@@ -133,7 +136,7 @@ Result<ZipReader> ZipReader::openBytes(std::string_view bytes, const std::string
     }
     ZipReader reader;
     reader.m_name = name;
-    reader.m_handle = std::make_shared<ZipHandle>(zip);
+    reader.m_handle = std::make_shared<ZipHandle>(zip, kept);
     if (Status listed = reader.list(bytes.size()); !listed) {
         return listed.error();
     }

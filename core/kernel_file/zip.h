@@ -32,7 +32,7 @@ class ZipReader
 {
 public:
     [[nodiscard]] static Result<ZipReader> open(const std::string& path);
-    // `bytes` must outlive the reader.
+    // Keeps a copy of them.
     [[nodiscard]] static Result<ZipReader> openBytes(std::string_view bytes,
                                                      const std::string& name);
 

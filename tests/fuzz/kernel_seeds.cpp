@@ -10,6 +10,7 @@
 #include "tests/ops/cases.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 
@@ -167,6 +168,21 @@ ir::Program subcoreProgram()
         }));
 }
 
+// The k-th of them holds the k-th kind of recipe.
+void addRecipes(kernel_file::KernelFile& kernel)
+{
+    for (std::size_t i = 0; i < kernel.inputs.size(); ++i) {
+        const ir::Type type = ir::wholeType(kernel.program, kernel.program.arguments[i]);
+        const std::vector<std::int64_t> steps(type.shape.rank(), 1);
+        const std::array<kernel_file::Recipe, 3> recipes{kernel_file::FillRecipe{1},
+                                                         kernel_file::IotaRecipe{0, steps},
+                                                         kernel_file::MaskRecipe{steps, 2, 9}};
+        if (kernel_file::checkRecipe(recipes[i % 3], type.dtype, type.shape)) {
+            kernel.inputs[i] = recipes[i % 3];
+        }
+    }
+}
+
 std::vector<ir::Program> smallPrograms()
 {
     std::vector<ir::Program> programs = kernel_file_test::smallPrograms();
@@ -192,7 +208,11 @@ std::vector<std::string> kernelTexts()
         programs.push_back(std::move(program));
     }
     for (ir::Program& program : programs) {
-        texts.push_back(fileOf(withDefaults(std::move(program)), ".kernel.json"));
+        kernel_file::KernelFile kernel = withDefaults(std::move(program));
+        if (texts.size() % 4 == 0) {
+            addRecipes(kernel);
+        }
+        texts.push_back(fileOf(kernel, ".kernel.json"));
     }
     return texts;
 }

@@ -64,6 +64,22 @@ class KernelFiles(unittest.TestCase):
                          [3 * n for n in numbers])
         self.assertFalse(json.loads(result.stdout)["result"]["checked"])
 
+    def test_an_array_is_read_when_a_run_needs_its_elements(self):
+        document = json.loads((EXAMPLES / "add.kernel.json").read_text())
+        document["inputs"][0] = {"npy": "arrays/x.npy"}
+        path = self.folder / "k.pallascope"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("kernel.json", json.dumps(document))
+            archive.writestr("arrays/x.npy", npy((64, 128), [1.0] * (64 * 128)))
+        self.assertEqual(run("run", path).returncode, 0)
+        data = path.read_bytes()
+        path.write_bytes(data.replace(struct.pack("<f", 1) * 64, struct.pack("<f", 2) * 64, 1))
+        needed = run("run", path, "--values", "needed")
+        self.assertEqual(needed.returncode, 0, needed.stderr)
+        self.assertEqual(self.refused("run", path), f"{path}: arrays/x.npy is damaged\n")
+        self.assertEqual(self.refused("save", path, "-o", self.folder / "copy.pallascope"),
+                         f"{path}: arrays/x.npy is damaged\n")
+
     def test_a_sweep_takes_large_files_and_knows_them_again(self):
         path, rows = self.folder / "k.pallascope", self.folder / "rows.json"
         small = ("-p", "m=512", "-p", "bm=256", "-p", "n=512", "-p", "k=512")

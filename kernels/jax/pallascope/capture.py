@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from pallascope import (compat, composed, control, copies, debug, files, matrix_unit, memory,
-                        pipelines, places, primitives, prng, types, verdict)
+                        pipelines, places, primitives, prng, recipes, types, verdict)
 from pallascope.arrays import Array
 from pallascope.outer import Outer
 from pallascope.problems import UnsupportedError
@@ -110,14 +110,23 @@ class _Traced:
         """What JAX is to lower: the trace that is there, for large kernels take seconds to trace.
         The equation of an emit_pipeline it knows only inlined, and so traces the function again;
         and where numbers of 64 bits are on, it is asked with them."""
-        inner, _ = compat.open_jaxpr(self.jaxpr)
+        inner, constants = compat.open_jaxpr(self.jaxpr)
         if pipelines.has_pipeline(inner) or jax.config.jax_enable_x64:
             return fn, args
-        return (functools.partial(_again, self.jaxpr), jax.tree_util.tree_leaves(args))
+        large = {number: constant for number, constant in enumerate(constants)
+                 if getattr(constant, "nbytes", 0) >= _LARGE}
+        return (functools.partial(_again, self.jaxpr, constants, list(large)),
+                [*_shapes(large.values()), *jax.tree_util.tree_leaves(args)])
 
 
-def _again(jaxpr: Any, *arguments: Any) -> list[Any]:
-    return compat.evaluate(jaxpr, arguments)
+_LARGE = 1 << 20  # bytes of a constant that JAX must not copy, as its lowering does
+
+
+def _again(jaxpr: Any, constants: Sequence[Any], large: list[int], *arguments: Any) -> list[Any]:
+    """What was traced, of arguments before which stand the large constants of these numbers."""
+    given = dict(zip(large, arguments, strict=False))
+    return compat.evaluate(jaxpr, arguments[len(large):],
+                           [given.get(number, value) for number, value in enumerate(constants)])
 
 
 def _donated(donate: int | Sequence[int], args: Sequence[Any]) -> set[int]:
@@ -182,7 +191,7 @@ def _dtype(leaf: Any) -> Any:
 
 def _as_traced(array: np.ndarray) -> np.ndarray:
     """JAX takes numbers of 64 bits for those of 32."""
-    return array.astype(jax.dtypes.canonicalize_dtype(array.dtype), copy=False)
+    return recipes.as_type(array, jax.dtypes.canonicalize_dtype(array.dtype))
 
 
 def _argument_names(jaxpr: Any) -> list[str]:

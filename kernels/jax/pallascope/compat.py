@@ -207,9 +207,10 @@ def open_jaxpr(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
 
 
 def evaluate(jaxpr: Any, arguments: Sequence[Any], constants: Sequence[Any] = ()) -> list[Any]:
-    """What a jaxpr yields for these arguments, while another function is traced."""
+    """What a jaxpr yields for these arguments, while another function is traced; its own constants
+    are taken where none are given."""
     inner, consts = open_jaxpr(jaxpr)
-    return jax_core.eval_jaxpr(inner, consts or constants, *arguments)
+    return jax_core.eval_jaxpr(inner, constants or consts, *arguments)
 
 
 def called(eqn: Any) -> Any:

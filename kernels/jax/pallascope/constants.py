@@ -6,10 +6,12 @@ that make tables of places. NumPy has the same results where no float is rounded
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+
+from pallascope import recipes
 
 
 def evaluate(eqn: Any, values: list[Any]) -> list[Any]:
@@ -34,11 +36,19 @@ def _by_numpy(eqn: Any, values: list[Any]) -> np.ndarray | None:
         found = _iota(eqn)
     elif name in _WHOLE and all(v.aval.dtype.kind in "iub" for v in (*eqn.invars, *eqn.outvars)):
         with np.errstate(over="ignore"):
-            found = _WHOLE[name](*arrays)
+            found = _by_element(_WHOLE[name], arrays)
     else:
         return None
     result = eqn.outvars[0].aval
-    return None if found is None or found.shape != result.shape else found.astype(result.dtype)
+    if found is None or found.shape != result.shape:
+        return None
+    return recipes.as_type(np.asarray(found), result.dtype)
+
+
+def _by_element(function: Callable[..., np.ndarray], arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Once for each element that operands repeat: tables are often the same in all lanes."""
+    shape = np.broadcast_shapes(*(array.shape for array in arrays))
+    return np.broadcast_to(function(*map(recipes.unrepeated, arrays)), shape)
 
 
 def _broadcast(params: Any, array: np.ndarray) -> np.ndarray:
@@ -93,7 +103,9 @@ def _gather(params: Any, array: np.ndarray, indices: np.ndarray) -> np.ndarray |
 
 
 def _select(params: Any, which: np.ndarray, *cases: np.ndarray) -> np.ndarray | None:
-    return np.where(which, cases[1], cases[0]) if which.dtype == bool else None
+    if which.dtype != bool:
+        return None
+    return _by_element(lambda which, *cases: np.where(which, cases[1], cases[0]), [which, *cases])
 
 
 # Of any elements.

@@ -7,26 +7,40 @@ import json
 import os
 import tempfile
 import zipfile
-from typing import Any
+from collections.abc import Callable
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from pallascope import recipes
+
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # so that the same kernel gives the same bytes
+_PIECE_BYTES = 1 << 22  # of an array that is written at a time
 
 
 def save(document: dict[str, Any], arrays: dict[int, np.ndarray], texts: dict[str, str],
          path: str) -> None:
     """Writes the file whole or not at all; see Kernel.save for the errors."""
-    if path.endswith(".pallascope"):
-        _replace(path, _archive(document, arrays, texts))
-    elif not path.endswith(".kernel.json"):
+    if not path.endswith((".pallascope", ".kernel.json")):
         raise ValueError(f"{path} must end in .pallascope or .kernel.json")
-    elif arrays:
+    inputs, members = list(document["inputs"]), {}
+    for number, array in sorted(arrays.items()):
+        inputs[number] = recipes.recipe_of(array)
+        if inputs[number] is None:
+            part, repeats = recipes.part_of(array)
+            member = f"arrays/arg{number}.npy"
+            inputs[number] = {"npy": member} | ({"repeats": repeats} if max(
+                repeats, default=1) > 1 else {})
+            members[member] = part
+    document = document | {"inputs": inputs}
+    if path.endswith(".pallascope"):
+        _replace(path, lambda file: _write_archive(file, document, members, texts))
+    elif members:
         raise ValueError(f"{path} has no place for arrays; a .pallascope file has, or values=False "
                          "leaves out those that are inputs")
     else:
         sources = [{"file": name, "text": text} for name, text in texts.items()]
-        _replace(path, _json(document | {"sources": sources}))
+        _replace(path, lambda file: file.write(_json(document | {"sources": sources})))
 
 
 def _json(document: dict[str, Any]) -> bytes:
@@ -34,46 +48,48 @@ def _json(document: dict[str, Any]) -> bytes:
             + "\n").encode()
 
 
-def _archive(document: dict[str, Any], arrays: dict[int, np.ndarray],
-             texts: dict[str, str]) -> bytes:
-    inputs = list(document["inputs"])
-    members: list[tuple[str, bytes, int]] = []
-    for number, array in sorted(arrays.items()):
-        member = f"arrays/arg{number}.npy"
-        inputs[number] = {"npy": member}
-        members.append((member, _npy(array), zipfile.ZIP_STORED))
-    sources = []
-    for number, (name, text) in enumerate(texts.items()):
-        member = f"sources/{number}_{_plain(os.path.basename(name))}"
-        sources.append({"file": name, "member": member})
-        members.append((member, text.encode(), zipfile.ZIP_DEFLATED))
-    whole = document | {"inputs": inputs, "sources": sources}
-    members.insert(0, ("kernel.json", _json(whole), zipfile.ZIP_DEFLATED))
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for member, data, method in members:
-            info = zipfile.ZipInfo(member, _EPOCH)
-            info.compress_type = method
-            archive.writestr(info, data)
-    return buffer.getvalue()
+def _write_archive(file: BinaryIO, document: dict[str, Any], arrays: dict[str, np.ndarray],
+                   texts: dict[str, str]) -> None:
+    sources = {f"sources/{number}_{_plain(os.path.basename(name))}": name
+               for number, name in enumerate(texts)}
+    listed = [{"file": name, "member": member} for member, name in sources.items()]
+    with zipfile.ZipFile(file, "w") as archive:
+        def add(member: str, data: bytes) -> None:
+            archive.writestr(zipfile.ZipInfo(member, _EPOCH), data, zipfile.ZIP_DEFLATED)
+
+        add("kernel.json", _json(document | {"sources": listed}))
+        for member, array in arrays.items():
+            _add_array(archive, member, array)
+        for member, name in sources.items():
+            add(member, texts[name].encode())
 
 
-def _npy(array: np.ndarray) -> bytes:
-    buffer = io.BytesIO()
-    np.save(buffer, np.ascontiguousarray(array).reshape(array.shape), allow_pickle=False)
-    return buffer.getvalue()
+def _add_array(archive: zipfile.ZipFile, member: str, array: np.ndarray) -> None:
+    """In pieces: it may be larger than the memory that is left."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {
+        "descr": np.lib.format.dtype_to_descr(array.dtype), "fortran_order": False,
+        "shape": array.shape})
+    info = zipfile.ZipInfo(member, _EPOCH)
+    info.file_size = len(header.getvalue()) + array.size * array.itemsize
+    elements = array.view(f"u{array.itemsize}")  # NumPy goes through those of others one by one
+    with archive.open(info, "w") as target:
+        target.write(header.getvalue())
+        for piece in np.nditer(elements, ["external_loop", "buffered"], order="C",
+                               buffersize=_PIECE_BYTES // array.itemsize):
+            target.write(np.ascontiguousarray(piece).data)
 
 
 def _plain(name: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in name)
 
 
-def _replace(path: str, data: bytes) -> None:
+def _replace(path: str, write: Callable[[BinaryIO], Any]) -> None:
     folder = os.path.dirname(os.path.abspath(path))
     handle, temporary = tempfile.mkstemp(prefix=".pallascope-", dir=folder)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            write(file)
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:

@@ -85,7 +85,7 @@ class Builder:
 
     def literal(self, dtype: str, number: Any) -> int:
         """A scalar constant; one value for each dtype and number."""
-        written = _literal_to_json(number)
+        written = literal_to_json(number)
         key = (dtype, repr(written))
         if key not in self._literals:
             self._literals[key] = self.value(Type(dtype))
@@ -184,7 +184,8 @@ class Builder:
         return a if factor == 1 else self.one("mul", [a, self.index(factor)], INDEX)
 
 
-def _literal_to_json(number: Any) -> int | float | str:
+def literal_to_json(number: Any) -> int | float | str:
+    """As a file has a number."""
     if isinstance(number, (bool, np.bool_)):
         return int(number)
     if isinstance(number, (int, np.integer)):

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import numpy as np
 from jax import lax
 
-from pallascope import fusion, types, xla_rules
+from pallascope import fusion, recipes, types, xla_rules
 from pallascope.arrays import Array, Arrays
 from pallascope.problems import NotCaptured
 from pallascope.walk import Walk
@@ -125,9 +124,8 @@ class Waiting:
 def _uniform(array: Array) -> Uniform | None:
     if not array.is_known:
         return None
-    elements = np.ascontiguousarray(types.stored(array.value)).reshape(-1)
-    first = elements[0]
-    bits = elements.view(np.uint8).reshape(elements.size, -1)  # those of -0.0 are not 0.0's
-    if first != first or not (bits == bits[0]).all():
+    elements = types.stored(array.value)
+    first = elements[(0,) * elements.ndim]
+    if first != first or not recipes.is_uniform(elements):  # -0.0 is not 0.0
         return None
     return Uniform(types.dtype_of(array.aval.dtype), first, tuple(array.aval.shape))
