@@ -23,7 +23,10 @@ export PYTHON
 app := build/release/bin/pallascope
 sources = $(or $(shell git ls-files '*.h' '*.cpp'),$(error Git lists no C++ here, so nothing would be checked))
 
-.PHONY: help setup run build test test-jax test-jax-all fuzz mutants bench images goldens package format format-check lint clean
+# `make install PREFIX=/usr/local DESTDIR=/tmp/root`, as everywhere.
+PREFIX ?= /usr/local
+
+.PHONY: help setup run build install test test-jax test-jax-all fuzz mutants bench images goldens package format format-check lint clean
 
 help: ## say what the targets are
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)$$/\1\t\2/p' $(MAKEFILE_LIST) \
@@ -38,6 +41,10 @@ run: build ## open the window on the main job; without a display run it and writ
 build: setup ## build build/release/bin/pallascope
 	@cmake --preset release
 	@cmake --build --preset release --target pallascope --parallel $(JOBS)
+
+install: build ## put the program, its manual page and completions, and the rest under PREFIX (/usr/local)
+	@cmake --build --preset release --target pallascope_manual --parallel $(JOBS)
+	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
 test: setup ## build everything and run all tests; those of captured kernels install JAX in build/venv
 	@$(if $(ONLY)$(LABEL),,.ci/setup-jax || true)
@@ -79,6 +86,7 @@ goldens: build ## draw the pictures that tests/golden compares with again
 
 package: build ## make the .deb and the .tar.gz in build/packages
 	@.ci/setup package
+	@cmake --build --preset release --parallel $(JOBS)
 	@cd build/release && cpack -B ../packages
 
 format: ## lay out all C++ as .clang-format says

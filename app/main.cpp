@@ -1,5 +1,6 @@
 // One executable: the command line, and the window when Qt is there.
 #include "app/commands.h"
+#include "app/manual.h"
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
@@ -115,7 +116,8 @@ struct CommandLine
     CLI::App *open = nullptr, *list = nullptr, *describe = nullptr, *print = nullptr,
              *saveApp = nullptr, *captureApp = nullptr, *runApp = nullptr, *stateApp = nullptr,
              *reportApp = nullptr, *sweepApp = nullptr, *compareApp = nullptr,
-             *validateApp = nullptr;
+             *validateApp = nullptr, *completion = nullptr, *manual = nullptr;
+    std::string shell;
 
     CommandLine();
     void addKernelCommands();
@@ -124,6 +126,7 @@ struct CommandLine
     void addState();
     void addCapture();
     [[nodiscard]] int execute(int argc, char** argv);
+    [[nodiscard]] int printCompletion() const;
     // "pallascope run", or "pallascope" when no command was understood.
     [[nodiscard]] std::string commandName() const;
 };
@@ -169,6 +172,9 @@ CommandLine::CommandLine()
     addPictureOptions(reportApp, picture);
     addStudies();
     addValidate();
+    completion = app.add_subcommand("completion", "print what completes the command line in a shell");
+    completion->add_option("shell", shell, "bash, zsh or fish")->required();
+    manual = app.add_subcommand("manual", "print the manual page")->group(""); // hidden
 }
 
 void CommandLine::addState()
@@ -365,7 +371,25 @@ int CommandLine::execute(int argc, char** argv)
     if (*validateApp) {
         return validateCommand(validate);
     }
+    if (*completion) {
+        return printCompletion();
+    }
+    if (*manual) {
+        fmt::print("{}", manualPage(app, PALLASCOPE_VERSION));
+        return kFine;
+    }
     return openWindow(argc, argv, openFile);
+}
+
+int CommandLine::printCompletion() const
+{
+    const std::string text = completions(app, shell);
+    if (text.empty()) {
+        return complain(userError(
+            fmt::format("There is no completion for {}; bash, zsh or fish is right.", shell)));
+    }
+    fmt::print("{}", text);
+    return kFine;
 }
 
 } // namespace
