@@ -78,7 +78,7 @@ Status checkNumber(const std::string& where, double value, DType dtype)
                                         where, value, dtypeName(dtype)));
 }
 
-struct Checker
+struct RecipeChecker
 {
     DType dtype;
     const Shape& shape;
@@ -185,7 +185,7 @@ Array arrayOfSums(DType dtype, const Shape& shape, std::int64_t start, const Ste
     return array;
 }
 
-struct Maker
+struct RecipeMaker
 {
     DType dtype;
     const Shape& shape;
@@ -240,12 +240,12 @@ struct Maker
 
 Status checkRecipe(const Recipe& recipe, DType dtype, const Shape& shape)
 {
-    return std::visit(Checker{dtype, shape}, recipe);
+    return std::visit(RecipeChecker{dtype, shape}, recipe);
 }
 
 Array makeFrom(const Recipe& recipe, DType dtype, const Shape& shape)
 {
-    return std::visit(Maker{dtype, shape}, recipe);
+    return std::visit(RecipeMaker{dtype, shape}, recipe);
 }
 
 Array tiled(const Array& part, const std::vector<Extent>& repeats)

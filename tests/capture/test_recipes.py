@@ -50,6 +50,8 @@ ARRAYS = {
                          {"iota": {"start": 0, "steps": [1, 256]}}),
     "floats": ((ROWS * 384 + COLUMNS).astype(np.float32),
                {"iota": {"start": 0, "steps": [384, 1]}}),
+    "least and greatest": (np.repeat(INT([[-2**31], [2**31 - 1]]), 1 << 14, 1),
+                           {"iota": {"start": -2**31, "steps": [2**32 - 1, 0]}}),
     "narrow": (np.broadcast_to(np.arange(-8, 8).astype(ml_dtypes.int4), (8192, 16)),
                {"iota": {"start": -8, "steps": [0, 1]}}),
     "causal": ((COLUMNS <= ROWS).astype(INT), {"mask": {"steps": [-1, 1], "high": 0}}),

@@ -20,6 +20,7 @@ from pallascope.program import literal_to_json
 _FEWEST_BYTES = 1 << 16  # of an array that is worth a recipe
 _PIECE = 1 << 18  # elements that are compared at a time
 _SEEN = 1 << 16  # elements of a line that show its period
+_LONGEST = 1 << 20  # line of a mask, which is looked at as a whole
 
 Slices = tuple[slice, ...]
 
@@ -108,7 +109,9 @@ def _range(start: int, steps: list[int], shape: tuple[int, ...]) -> tuple[int, i
 
 
 def _index_type(low: int, high: int) -> Any:
-    return np.int32 if -2**31 <= low and high < 2**31 else np.int64
+    """For sums in this range, and for what one axis adds to them."""
+    fits = -2**31 <= low and high < 2**31 and high - low < 2**31
+    return np.int32 if fits else np.int64
 
 
 # ---- recipes -----------------------------------------------------------------------------------
@@ -156,10 +159,8 @@ def _whole_numbers(dtype: np.dtype) -> tuple[int, int]:
 
 def _mask(array: np.ndarray) -> dict[str, Any] | None:
     codes = _codes(array)
-    steps = _steps_of_mask(codes)
-    if steps is None:
-        return None
-    bounds = _bounds(codes, steps)
+    steps = None if max(codes.shape) > _LONGEST else _steps_of_mask(codes)
+    bounds = None if steps is None else _bounds(codes, steps)
     if bounds is None:
         return None
     low, high, inside, outside = bounds
@@ -235,7 +236,7 @@ def _bounds(codes: np.ndarray, steps: list[int]) -> tuple[Any, Any, Any, Any] | 
     order = [along] + [axis for axis in range(codes.ndim) if axis != along and steps[axis]]
     for axis in order:
         extent, step = codes.shape[axis], steps[axis]
-        if axis != along and extent * abs(step) > _PIECE:
+        if extent * abs(step) > _LONGEST:
             return None
         piece = [slice(at, at + 1) for at in place]
         piece[axis] = slice(0, extent)
