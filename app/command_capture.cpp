@@ -1,4 +1,5 @@
 #include "app/commands.h"
+#include "app/diagnostics.h"
 
 #include <cerrno>
 #include <cstring>
@@ -45,7 +46,7 @@ int captureCommand(const CaptureRequest& request)
         return complain(found.error());
     }
     const std::vector<std::string> words = captureWords(request);
-    fmt::print(stderr, "$ {}\n", typed(words));
+    say("$ " + typed(words));
     const Result<int> code = run(request, words);
     return code ? *code : complain(code.error());
 }

@@ -1,4 +1,5 @@
 #include "app/commands.h"
+#include "app/diagnostics.h"
 #include "app/kernel_choice.h"
 #include "core/analysis/report.h"
 #include "core/base/format.h"
@@ -182,7 +183,7 @@ int runCommand(const RunCommand& command)
     catchInterrupts();
     const Printer printer = [](const std::string& text) {
         clearProgress();
-        fmt::print(stderr, "{}\n", oneLine(text));
+        say(oneLine(text));
     };
     const Result<FinishedRun> run = runKernel(*request, terminalProgress("running"), printer);
     const Result<std::vector<std::string>> failed =
@@ -198,9 +199,11 @@ int runCommand(const RunCommand& command)
         }
     }
     const int code = finish(run, command.json, command.trace, command.picture);
-    std::fflush(stdout); // the report first
+    if (!flushOutput()) { // the report first
+        return kWrongInput;
+    }
     for (const std::string& line : *failed) {
-        fmt::print(stderr, "{}\n", line);
+        say(line);
     }
     return code == kFine && !failed->empty() ? kFindings : code;
 }

@@ -1,4 +1,5 @@
 #include "app/commands.h"
+#include "app/diagnostics.h"
 #include "app/kernel_choice.h"
 #include "core/base/text.h"
 #include "core/ir/print.h"
@@ -34,10 +35,10 @@ int complain(const Error& error)
 {
     clearProgress();
     if (error.message == "cancelled") {
-        fmt::print(stderr, "Interrupted; nothing was written.\n");
+        say("Interrupted; nothing was written.");
         return kInterrupted;
     }
-    fmt::print(stderr, "{}\n", error.message);
+    say(error.message);
     return error.kind == ErrorKind::Internal ? kInternalError : kWrongInput;
 }
 
@@ -58,14 +59,12 @@ bool interrupted()
 
 Progress terminalProgress(const std::string& what)
 {
-    const bool shown = isatty(STDERR_FILENO) != 0;
     int last = -1;
-    return [what, shown, last](double share) mutable {
+    return [what, last](double share) mutable {
         const int percent = static_cast<int>(share * 100);
-        if (shown && percent != last) {
+        if (percent != last) {
             last = percent;
-            fmt::print(stderr, "\r{} {} %\033[K", what, percent);
-            std::fflush(stderr);
+            showOnTerminal(fmt::format("{} {} %", what, percent));
         }
         return !interrupted();
     };
@@ -73,9 +72,7 @@ Progress terminalProgress(const std::string& what)
 
 void clearProgress()
 {
-    if (isatty(STDERR_FILENO) != 0) {
-        fmt::print(stderr, "\r\033[K");
-    }
+    showOnTerminal("");
 }
 
 Result<machine::Settings> parseSettings(const std::vector<std::string>& assignments)

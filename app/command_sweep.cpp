@@ -1,5 +1,6 @@
 #include "app/chips.h"
 #include "app/commands.h"
+#include "app/diagnostics.h"
 #include "app/kernel_choice.h"
 #include "core/base/check.h"
 #include "core/base/format.h"
@@ -310,9 +311,9 @@ int sweepCommand(const SweepCommand& command)
         }
     }
     if (finished.size() < rows->size()) {
-        fmt::print(stderr, "Interrupted after {} of {} rows{}.\n", finished.size(), rows->size(),
-                   file.empty() ? "; --save FILE would keep them"
-                                : "; --resume " + file + " goes on from there");
+        say(fmt::format("Interrupted after {} of {} rows{}.", finished.size(), rows->size(),
+                        file.empty() ? "; --save FILE would keep them"
+                                     : "; --resume " + file + " goes on from there"));
         return kInterrupted;
     }
     print(command, *sweep, finished);

@@ -1,5 +1,6 @@
 #include "app/chips.h"
 #include "app/commands.h"
+#include "app/diagnostics.h"
 #include "app/kernel_choice.h"
 #include "core/base/format.h"
 #include "core/study/validation.h"
@@ -278,7 +279,7 @@ int report(const ValidateCommand& command, const Validation& validation,
         sentences.insert(sentences.begin(), gaps);
     }
     for (const std::string& sentence : sentences) {
-        fmt::print(stderr, "{}\n", sentence);
+        say(sentence);
     }
     return sentences.empty() ? kFine : kFindings;
 }
@@ -337,8 +338,8 @@ int validateCommand(const ValidateCommand& command)
     }
     clearProgress();
     if (rows.size() < count) {
-        fmt::print(stderr, "Interrupted after {} of {} rows; nothing was written.\n", rows.size(),
-                   count);
+        say(fmt::format("Interrupted after {} of {} rows; nothing was written.", rows.size(),
+                        count));
         return kInterrupted;
     }
     return report(command, *validation, rows);

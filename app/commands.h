@@ -1,9 +1,9 @@
-// The commands of the command line, one function each; each returns the exit code: 0 fine, 1
-// findings or a failed check, 2 wrong input, 130 interrupted. Sentences about wrong input go to
-// stderr.
+// The commands of the command line, one function each; each returns the exit code. Sentences about
+// wrong input go to stderr.
 #pragma once
 
 #include "app/capture.h"
+#include "app/exit_codes.h"
 #include "app/run_job.h"
 #include "core/ir/program.h"
 #include "views/layout/run_view.h"
@@ -16,9 +16,6 @@
 #include <vector>
 
 namespace pallascope::app {
-
-inline constexpr int kFine = 0, kFindings = 1, kWrongInput = 2, kInternalError = 3,
-                     kInterrupted = 130;
 
 struct PictureRequest
 {

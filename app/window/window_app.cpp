@@ -1,7 +1,10 @@
 #include "app/window/window_app.h"
 
 #include "app/chips.h"
+#include "app/diagnostics.h"
+#include "app/exit_codes.h"
 #include "app/window/main_window.h"
+#include "app/window/qt_messages.h"
 #include "views/fonts.h"
 #include "views/layout/layouts.h"
 #include "views/scene_painter.h"
@@ -11,7 +14,6 @@
 #include <QImage>
 #include <QSaveFile>
 
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 
@@ -37,7 +39,9 @@ std::unique_ptr<QApplication> applicationForPictures()
     if (QCoreApplication::instance() != nullptr) {
         return nullptr;
     }
+    takeQtMessages(QtMessages::Dropped);
     qputenv("QT_QPA_PLATFORM", "offscreen");
+    qputenv("XDG_RUNTIME_DIR", "/dev/null"); // Qt would make that folder; a picture needs none
     static int count = 1;
     static char name[] = "pallascope";
     static char* arguments[] = {name, nullptr};
@@ -66,12 +70,10 @@ int runWindow(int argc, char** argv, std::optional<RunRequest> request,
               std::optional<std::string> traceFile)
 {
     if (!hasDisplay()) {
-        std::fputs("pallascope: there is no display to open a window on; \"pallascope run matmul\" "
-                   "reports "
-                   "without one.\n",
-                   stderr);
-        return 2;
+        say("There is no display to open a window on; `pallascope run matmul` works without one.");
+        return kWrongInput;
     }
+    takeQtMessages(QtMessages::Shown);
     QApplication application(argc, argv);
     views::dressApplication();
     MainWindow window;
