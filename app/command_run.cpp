@@ -57,12 +57,12 @@ int printReport(const FinishedRun& run, bool json)
     return wrong ? kFindings : kFine;
 }
 
-Status checkOutputs(const std::string& trace, const std::optional<PictureRequest>& picture)
+Status checkOutputs(const std::string& trace, const std::optional<PictureRequest>& picture,
+                    const std::string& results = {}, const std::vector<std::string>& read = {})
 {
-    if (!trace.empty()) {
-        if (Status status = checkWritable(trace); !status) {
-            return status;
-        }
+    const std::string file = picture ? picture->file : "";
+    if (Status places = checkPlaces({trace, file, results}, read); !places) {
+        return places;
     }
     return picture ? checkPicture(*picture) : Status(Done{});
 }
@@ -168,12 +168,12 @@ int runCommand(const RunCommand& command)
     if (!request) {
         return complain(request.error());
     }
-    if (const Status outputs = checkOutputs(command.trace, command.picture); !outputs) {
+    const bool isFile = kernels::find(command.kernel) == nullptr;
+    if (const Status outputs =
+            checkOutputs(command.trace, command.picture, command.results,
+                         {isFile ? command.kernel : "", command.chip, command.inputs});
+        !outputs) {
         return complain(outputs.error());
-    }
-    if (const Status results = command.results.empty() ? Done{} : checkWritable(command.results);
-        !results) {
-        return complain(results.error());
     }
     for (const std::string& text : command.failIf) { // before the run, which may be long
         if (const auto condition = study::parseCondition(text); !condition) {

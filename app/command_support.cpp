@@ -1,20 +1,19 @@
 #include "app/commands.h"
 #include "app/diagnostics.h"
 #include "app/kernel_choice.h"
+#include "core/base/sentence.h"
 #include "core/base/text.h"
+#include "core/base/whole_file.h"
 #include "core/ir/print.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <charconv>
 #include <cmath>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <system_error>
-#include <unistd.h>
 
 namespace pallascope::app {
 
@@ -38,7 +37,7 @@ int complain(const Error& error)
         say("Interrupted; nothing was written.");
         return kInterrupted;
     }
-    say(error.message);
+    say(asSentence(error).message);
     return error.kind == ErrorKind::Internal ? kInternalError : kWrongInput;
 }
 
@@ -81,43 +80,31 @@ Result<machine::Settings> parseSettings(const std::vector<std::string>& assignme
     return names ? machine::settingsOf(*names) : Result<machine::Settings>(names.error());
 }
 
-Status checkWritable(const std::string& path)
+Status checkPlaces(const std::vector<std::string>& written, const std::vector<std::string>& read)
 {
-    namespace fs = std::filesystem;
-    std::error_code error;
-    if (fs::is_directory(path, error)) {
-        return userError("Cannot write \"" + path + "\": it is a folder; a file name is right.");
-    }
-    const fs::path folder =
-        fs::path(path).parent_path().empty() ? fs::path(".") : fs::path(path).parent_path();
-    if (!fs::is_directory(folder, error)) {
-        return userError("Cannot write \"" + path + "\": there is no folder \"" + folder.string()
-                         + "\".");
-    }
-    if (access(folder.c_str(), W_OK) != 0) {
-        return userError("Cannot write \"" + path + "\": the folder \"" + folder.string()
-                         + "\" is not writable.");
-    }
-    return Done{};
-}
-
-Status writeText(const std::string& path, const std::string& text)
-{
-    const std::string temporary = path + ".part";
-    {
-        std::ofstream file(temporary, std::ios::binary);
-        file << text;
-        file.flush();
-        if (!file) {
-            std::remove(temporary.c_str());
-            return userError("Cannot write \"" + path + "\".");
+    for (std::size_t i = 0; i < written.size(); ++i) {
+        if (written[i].empty()) {
+            continue;
         }
-    }
-    std::error_code error;
-    std::filesystem::rename(temporary, path, error);
-    if (error) {
-        std::remove(temporary.c_str());
-        return userError("Cannot write \"" + path + "\": " + error.message() + ".");
+        if (Status writable = WholeFile::check(written[i]); !writable) {
+            return writable;
+        }
+        const auto same = [&](const std::string& other) {
+            return !other.empty() && isSamePlace(written[i], other);
+        };
+        const auto isRead = [&](const std::string& other) { // names of chips are no files
+            std::error_code error;
+            return std::filesystem::exists(other, error) && same(other);
+        };
+        if (std::any_of(read.begin(), read.end(), isRead)) {
+            return userError("Cannot write \"" + written[i]
+                             + "\": it is what is read; another name is right.");
+        }
+        const auto before = written.begin() + static_cast<std::ptrdiff_t>(i);
+        if (std::any_of(written.begin(), before, same)) {
+            return userError("\"" + written[i]
+                             + "\" would be written twice; a name for each is right.");
+        }
     }
     return Done{};
 }

@@ -3,6 +3,8 @@
 #include "app/diagnostics.h"
 #include "app/kernel_choice.h"
 #include "core/base/format.h"
+#include "core/base/read_file.h"
+#include "core/base/whole_file.h"
 #include "core/study/validation.h"
 #include "resources/validation_files.h"
 #include "views/layout/layouts.h"
@@ -51,7 +53,7 @@ struct Table
 Result<std::string> textOf(const std::string& file, const char* ours)
 {
     return file.empty() ? Result<std::string>(std::string(embedded(ours)->text))
-                        : readTextFile(file);
+                        : readFile(file, kMostWrittenBytes);
 }
 
 // The chips of --chip by name: each takes the place of the one of its name.
@@ -196,10 +198,12 @@ Result<std::optional<study::Expectation>> expectationOf(const ValidateCommand& c
 
 Status checkFiles(const ValidateCommand& command)
 {
-    for (const std::string& file : {command.csv, command.writeExpected}) {
-        if (Status writable = file.empty() ? Status(Done{}) : checkWritable(file); !writable) {
-            return writable;
-        }
+    std::vector<std::string> read = command.chips;
+    read.insert(read.end(), {command.measured, command.expected});
+    if (Status places =
+            checkPlaces({command.csv, command.writeExpected, command.scatter.file}, read);
+        !places) {
+        return places;
     }
     return command.scatter.file.empty() ? Status(Done{}) : checkScene(command.scatter);
 }
@@ -207,13 +211,13 @@ Status checkFiles(const ValidateCommand& command)
 Status writeFiles(const ValidateCommand& command, const std::vector<study::ValidationRow>& rows)
 {
     if (!command.csv.empty()) {
-        if (Status written = writeText(command.csv, study::toCsv(rows)); !written) {
+        if (Status written = writeFile(command.csv, study::toCsv(rows)); !written) {
             return written;
         }
     }
     if (!command.writeExpected.empty()) {
         const std::string text = study::toJson(study::expectationOf(study::errorsByFamily(rows)));
-        if (Status written = writeText(command.writeExpected, text); !written) {
+        if (Status written = writeFile(command.writeExpected, text); !written) {
             return written;
         }
     }

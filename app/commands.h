@@ -146,11 +146,10 @@ void clearProgress();
 // "NAME=VALUE", each name once.
 [[nodiscard]] Result<machine::Settings> parseSettings(const std::vector<std::string>& assignments);
 
-// Refuses a path that cannot be written before the work is done: a folder, a missing folder.
-[[nodiscard]] Status checkWritable(const std::string& path);
-
-// Written whole under another name and renamed, so that the file is never half of one.
-[[nodiscard]] Status writeText(const std::string& path, const std::string& text);
+// Refuses, before the work is done, files that cannot be written: a folder, a missing folder, a
+// file that is read, two of one name. Empty: none is asked for.
+[[nodiscard]] Status checkPlaces(const std::vector<std::string>& written,
+                                 const std::vector<std::string>& read = {});
 
 // "60%" of the run, or a time with unit ns, us, µs, ms or s ("0" needs none).
 [[nodiscard]] Result<Picoseconds> parseTime(const std::string& text, Picoseconds end);

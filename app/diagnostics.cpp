@@ -34,6 +34,8 @@ void holdStandardStreams()
     }
     // A reader of standard error that went away must not end a run.
     std::signal(SIGPIPE, SIG_IGN);
+    // A file over a limit of the shell is one that cannot be written; the signal would end it all.
+    std::signal(SIGXFSZ, SIG_IGN);
 }
 
 void say(std::string_view line)

@@ -8,7 +8,8 @@
 namespace pallascope::app {
 
 // Before anything is opened: a closed standard stream would be the next file that is. In its place
-// comes nothing to read, and for standard output something that cannot be written.
+// comes nothing to read, and for standard output something that cannot be written. What fails to be
+// written is then said by who writes it, and no signal ends the process.
 void holdStandardStreams();
 
 // A line on standard error.

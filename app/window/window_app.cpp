@@ -5,14 +5,15 @@
 #include "app/exit_codes.h"
 #include "app/window/main_window.h"
 #include "app/window/qt_messages.h"
+#include "core/base/whole_file.h"
 #include "views/fonts.h"
 #include "views/layout/layouts.h"
 #include "views/scene_painter.h"
 #include "views/style.h"
 
 #include <QApplication>
+#include <QBuffer>
 #include <QImage>
-#include <QSaveFile>
 
 #include <cstdlib>
 #include <memory>
@@ -48,20 +49,6 @@ std::unique_ptr<QApplication> applicationForPictures()
     auto application = std::make_unique<QApplication>(count, arguments);
     views::dressApplication();
     return application;
-}
-
-Error cannotWrite(const std::string& path, const QString& why)
-{
-    return userError("Cannot write the picture \"" + path + "\": " + why.toStdString() + ".");
-}
-
-Status saveBytes(const QByteArray& bytes, const std::string& path)
-{
-    QSaveFile file(views::text(path));
-    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit()) {
-        return cannotWrite(path, file.errorString());
-    }
-    return Done{};
 }
 
 } // namespace
@@ -112,8 +99,7 @@ Status saveWindowPicture(const FinishedRun& run, const layout::ViewState& state,
 Status savePicture(const layout::Scene& scene, layout::Theme theme, const std::string& path)
 {
     if (path.ends_with(".svg")) {
-        const std::string svg = layout::toSvg(scene, theme);
-        return saveBytes(QByteArray(svg.data(), static_cast<qsizetype>(svg.size())), path);
+        return writeFile(path, layout::toSvg(scene, theme));
     }
     if (!(scene.width >= 1 && scene.height >= 1 && scene.width <= kMostPixels
           && scene.height <= kMostPixels)) {
@@ -125,14 +111,12 @@ Status savePicture(const layout::Scene& scene, layout::Theme theme, const std::s
 
 Status saveImage(const QImage& image, const std::string& path)
 {
-    QSaveFile file(views::text(path));
-    if (!file.open(QIODevice::WriteOnly)) {
-        return cannotWrite(path, file.errorString());
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    if (!buffer.open(QIODevice::WriteOnly) || !image.save(&buffer, "PNG")) {
+        return userError("Cannot write \"" + path + "\": the picture has no pixels.");
     }
-    if (!image.save(&file, "PNG") || !file.commit()) {
-        return cannotWrite(path, file.errorString());
-    }
-    return Done{};
+    return writeFile(path, {bytes.constData(), static_cast<std::size_t>(bytes.size())});
 }
 
 } // namespace pallascope::app

@@ -42,6 +42,8 @@ struct KernelFile
 [[nodiscard]] std::vector<Input> defaultInputs(const ir::Program& program);
 [[nodiscard]] Array makeInput(const Input& input, const ir::Type& type);
 
+// By its first bytes.
+[[nodiscard]] bool isKernelText(std::string_view start);
 // By its name or its first bytes; false for what cannot be read.
 [[nodiscard]] bool isKernelFile(const std::string& path);
 
