@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import zipfile
@@ -55,6 +56,24 @@ def test_values_travel_in_the_archive_only(tmp_path):
     with zipfile.ZipFile(tmp_path / "k.pallascope") as archive:
         assert "arrays/arg0.npy" in archive.namelist()
     assert sorted(os.listdir(tmp_path)) == ["k.kernel.json", "k.pallascope"]
+
+
+def test_a_link_is_kept_and_what_a_killed_writer_left_removed(tmp_path):
+    kernel = pallascope.capture(copies, like(16, 128, dtype=jnp.int32))
+    (tmp_path / "there").mkdir()
+    (tmp_path / "k.kernel.json").symlink_to("there/found.kernel.json")
+    gone = subprocess.run(["sh", "-c", "echo $$"], capture_output=True, text=True, check=True)
+    start = f".found.kernel.json.{socket.gethostname()}-"
+    left, kept = f"{start}{gone.stdout.strip()}-0.part", f"{start}{os.getpid()}-0.part"
+    for name in (left, kept):
+        (tmp_path / "there" / name).write_text("")
+    for _ in ("not there yet", "there"):
+        kernel.save(tmp_path / "k.kernel.json")
+    assert (tmp_path / "k.kernel.json").is_symlink()
+    assert sorted(os.listdir(tmp_path / "there")) == [kept, "found.kernel.json"]
+    (tmp_path / "round.kernel.json").symlink_to("round.kernel.json")
+    with pytest.raises(OSError, match="symbolic links"):
+        kernel.save(tmp_path / "round.kernel.json")
 
 
 def test_numbers_of_64_bits_are_what_jax_takes_them_for():
