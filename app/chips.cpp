@@ -1,14 +1,12 @@
 #include "app/chips.h"
 
 #include "core/base/check.h"
+#include "core/base/read_file.h"
+#include "core/trace/file.h"
 #include "resources/chip_files.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 namespace pallascope::app {
 
@@ -24,25 +22,6 @@ const std::vector<chip::Chip>& builtInChips()
         return chips;
     }();
     return kChips;
-}
-
-Result<std::string> readTextFile(const std::string& path)
-{
-    std::error_code error;
-    if (std::filesystem::is_directory(path, error)) {
-        return userError("\"" + path + "\" is a folder; a file is right.");
-    }
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-        return userError("Cannot read \"" + path + "\": " + std::strerror(errno) + ".");
-    }
-    constexpr std::uintmax_t kLargest = 64U << 20U;
-    if (std::filesystem::file_size(path, error) > kLargest && !error) {
-        return userError("\"" + path + "\" is larger than 64 MiB, which no such file is.");
-    }
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
 }
 
 namespace {
@@ -80,7 +59,12 @@ Result<chip::Chip> loadChip(const std::string& nameOrFile)
         return userError("There is no chip \"" + nameOrFile + "\", neither built in ("
                          + builtInNames() + ") nor as a file.");
     }
-    const Result<std::string> text = readTextFile(nameOrFile);
+    if (trace::isTraceFile(nameOrFile)) {
+        return userError("\"" + nameOrFile
+                         + "\" is a trace; a chip is right. `pallascope report` and `pallascope "
+                           "open` take traces.");
+    }
+    const Result<std::string> text = readFile(nameOrFile, kMostWrittenBytes);
     if (!text) {
         return text.error();
     }

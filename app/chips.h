@@ -22,7 +22,4 @@ inline constexpr const char* kUsualChip = "tpu_v5e"; // of kernels that are for 
 // kUsualChip. The error says what the kernel asks for; a kernel's chip is never a file.
 [[nodiscard]] Result<chip::Chip> chipOf(const ir::Program& program);
 
-// A whole text file; the error names the path and the reason. At most 64 MiB.
-[[nodiscard]] Result<std::string> readTextFile(const std::string& path);
-
 } // namespace pallascope::app

@@ -1,6 +1,8 @@
 #include "app/commands.h"
+#include "app/diagnostics.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fmt/format.h>
 #include <spawn.h>
@@ -13,6 +15,33 @@ namespace {
 
 constexpr const char* kSetBy = "--python";
 
+// As this process was started: what it ignores is ignored by those that it starts.
+class UsualSignals
+{
+public:
+    UsualSignals()
+    {
+        sigset_t signals = {};
+        sigemptyset(&signals);
+        for (const int usual : {SIGPIPE, SIGINT, SIGXFSZ}) {
+            sigaddset(&signals, usual);
+        }
+        posix_spawnattr_init(&m_attributes);
+        posix_spawnattr_setsigdefault(&m_attributes, &signals);
+        posix_spawnattr_setflags(&m_attributes, POSIX_SPAWN_SETSIGDEF);
+    }
+
+    ~UsualSignals() { posix_spawnattr_destroy(&m_attributes); }
+
+    UsualSignals(const UsualSignals&) = delete;
+    UsualSignals& operator=(const UsualSignals&) = delete;
+
+    [[nodiscard]] const posix_spawnattr_t* get() const { return &m_attributes; }
+
+private:
+    posix_spawnattr_t m_attributes{};
+};
+
 // The exit code; 128 and the signal where one ended it.
 Result<int> run(const CaptureRequest& request, std::vector<std::string> words)
 {
@@ -22,8 +51,9 @@ Result<int> run(const CaptureRequest& request, std::vector<std::string> words)
     }
     arguments.push_back(nullptr);
     pid_t process = 0;
+    const UsualSignals signals;
     const int error =
-        posix_spawnp(&process, arguments[0], nullptr, nullptr, arguments.data(), environ);
+        posix_spawnp(&process, arguments[0], nullptr, signals.get(), arguments.data(), environ);
     if (error != 0) {
         return cannotRun(request, std::strerror(error), kSetBy);
     }
@@ -33,10 +63,29 @@ Result<int> run(const CaptureRequest& request, std::vector<std::string> words)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+// The package keeps to our exit codes; a Python that was killed, or ended by what it ran, does not.
+int codeOf(int ended)
+{
+    switch (ended) {
+    case kFine:
+    case kWrongInput:
+    case kInternalError:
+    case kInterrupted:
+        return ended;
+    default:
+        return complain(userError(fmt::format(
+            "Python ended with {} before it said whether the kernel is captured.", ended)));
+    }
+}
+
 } // namespace
 
 int captureCommand(const CaptureRequest& request)
 {
+    if (const Status writable = checkPlaces({request.output}); !writable) {
+        return complain(writable.error());
+    }
+    std::signal(SIGINT, SIG_IGN); // Ctrl-C is for Python, which says what it did
     const Result<int> answer = run(request, questionWords(request));
     if (!answer) {
         return complain(answer.error());
@@ -45,9 +94,9 @@ int captureCommand(const CaptureRequest& request)
         return complain(found.error());
     }
     const std::vector<std::string> words = captureWords(request);
-    fmt::print(stderr, "$ {}\n", typed(words));
+    say("$ " + typed(words));
     const Result<int> code = run(request, words);
-    return code ? *code : complain(code.error());
+    return code ? codeOf(*code) : complain(code.error());
 }
 
 } // namespace pallascope::app

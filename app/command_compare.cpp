@@ -42,9 +42,12 @@ Result<FinishedRun> runOf(const std::string& text, const std::string& chip,
         return kernel.name == request.kernel;
     });
     if (!builtIn && !kernel_file::isKernelFile(request.kernel)) {
-        return userError("\"" + text
-                         + "\" is neither a trace nor a kernel's file nor a kernel with its "
-                           "arguments; m.trace.json.gz or \"matmul bm=256\" is right.");
+        if (std::filesystem::exists(text, error)) { // a pipe, or a folder, which its sentence says
+            return openTrace(text);
+        }
+        return userError("There is no file \"" + text
+                         + "\", and no kernel of that name is built in; m.trace.json.gz or "
+                           "\"matmul bm=256\" is right.");
     }
     return runKernel(request, terminalProgress("running"));
 }

@@ -1,17 +1,20 @@
 #include "app/chips.h"
 #include "app/commands.h"
 #include "core/base/format.h"
+#include "core/base/read_file.h"
 #include "core/cost/legality.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/ir/print.h"
 #include "core/kernel_file/kernel_file.h"
 #include "core/machine/needed.h"
 #include "core/machine/settings.h"
+#include "core/trace/file.h"
 #include "kernels/kernel.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 
 namespace pallascope::app {
@@ -88,9 +91,9 @@ std::string factsText(const ir::Program& program)
     return text;
 }
 
-int describeKernelFile(const std::string& path, bool json)
+int describeKernelFile(const std::string& path, const Result<kernel_file::KernelFile>& file,
+                       bool json)
 {
-    const Result<kernel_file::KernelFile> file = kernel_file::load(path);
     if (!file) {
         return complain(file.error());
     }
@@ -151,7 +154,7 @@ void describeKernelJson(const KernelInfo& kernel)
     fmt::print("{}\n", json.dump(2));
 }
 
-void describeChip(const chip::Chip& chip)
+void printChip(const chip::Chip& chip)
 {
     fmt::print("{} ({})\n\n", chip.title, chip.name);
     for (const chip::Memory& memory : chip.memories) {
@@ -200,6 +203,26 @@ void describeChip(const chip::Chip& chip)
                timeText(chip.stepOverhead));
 }
 
+int describeChip(const Result<chip::Chip>& chip, bool json)
+{
+    if (!chip) {
+        return complain(chip.error());
+    }
+    if (json) {
+        fmt::print("{}", chip::pretty(*chip));
+    } else {
+        printChip(*chip);
+    }
+    return kFine;
+}
+
+bool isPipe(const std::string& path)
+{
+    std::error_code error;
+    return std::filesystem::exists(path, error) && !std::filesystem::is_directory(path, error)
+           && !isOrdinaryFile(path);
+}
+
 } // namespace
 
 int listCommand(const std::string& what)
@@ -238,11 +261,23 @@ int describeCommand(const std::string& what, bool json)
         return kFine;
     }
     if (kernel_file::isKernelFile(what)) {
-        return describeKernelFile(what, json);
+        return describeKernelFile(what, kernel_file::load(what), json);
+    }
+    if (trace::isTraceFile(what)) {
+        return complain(userError("\"" + what
+                                  + "\" is a trace; a kernel or a chip is right. `pallascope "
+                                    "report` and `pallascope open` take traces."));
+    }
+    if (isPipe(what)) { // which can be read once only
+        const Result<std::string> bytes = readFile(what, kMostWrittenBytes);
+        if (!bytes || kernel_file::isKernelText(*bytes)) {
+            return bytes ? describeKernelFile(what, kernel_file::parse(*bytes, what), json)
+                         : complain(bytes.error());
+        }
+        return describeChip(chip::parse(*bytes, what), json);
     }
     const Result<chip::Chip> chip = loadChip(what);
     if (!chip) {
-        std::error_code error;
         std::string names;
         for (const KernelInfo& info : known) {
             names += info.name + ", ";
@@ -256,12 +291,7 @@ int describeCommand(const std::string& what, bool json)
                                             + names + "or a file of a chip or kernel is right.")
                                 : chip.error());
     }
-    if (json) {
-        fmt::print("{}", chip::pretty(*chip));
-    } else {
-        describeChip(*chip);
-    }
-    return kFine;
+    return describeChip(chip, json);
 }
 
 } // namespace pallascope::app

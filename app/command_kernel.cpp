@@ -28,7 +28,7 @@ int saveCommand(const SaveCommand& command)
     if (!given) {
         return complain(given.error());
     }
-    if (const Status writable = checkWritable(command.output); !writable) {
+    if (const Status writable = checkPlaces({command.output}, {command.inputs}); !writable) {
         return complain(writable.error());
     }
     Result<KernelChoice> choice = chooseKernel(command.kernel, *given, command.inputs);

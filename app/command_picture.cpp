@@ -1,4 +1,5 @@
 #include "app/commands.h"
+#include "core/base/whole_file.h"
 #include "views/layout/layouts.h"
 
 #include <algorithm>
@@ -80,10 +81,8 @@ Status checkPicture(const PictureRequest& request)
     if (window && endsWith(request.file, ".svg")) {
         return userError("The whole window is saved as .png only; single views also as .svg.");
     }
-    if (const auto time = parseTime(request.at, Picoseconds(1)); !time) {
-        return time.error();
-    }
-    return checkWritable(request.file);
+    const auto time = parseTime(request.at, Picoseconds(1));
+    return time ? Status(Done{}) : time.error();
 }
 
 Status writePicture(const FinishedRun& run, const PictureRequest& request)
@@ -109,10 +108,7 @@ Status writePicture(const FinishedRun& run, const PictureRequest& request)
 
 Status checkScene(const SceneRequest& request)
 {
-    if (Status kind = checkKind(request.file, request.theme, request.size); !kind) {
-        return kind;
-    }
-    return checkWritable(request.file);
+    return checkKind(request.file, request.theme, request.size);
 }
 
 Status writeScene(const layout::Scene& scene, const SceneRequest& request)
@@ -123,7 +119,7 @@ Status writeScene(const layout::Scene& scene, const SceneRequest& request)
         return savePicture(scene, theme, request.file);
     }
 #endif
-    return writeText(request.file, layout::toSvg(scene, theme));
+    return writeFile(request.file, layout::toSvg(scene, theme));
 }
 
 } // namespace pallascope::app

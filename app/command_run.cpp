@@ -1,4 +1,5 @@
 #include "app/commands.h"
+#include "app/diagnostics.h"
 #include "app/kernel_choice.h"
 #include "core/analysis/report.h"
 #include "core/base/format.h"
@@ -56,12 +57,12 @@ int printReport(const FinishedRun& run, bool json)
     return wrong ? kFindings : kFine;
 }
 
-Status checkOutputs(const std::string& trace, const std::optional<PictureRequest>& picture)
+Status checkOutputs(const std::string& trace, const std::optional<PictureRequest>& picture,
+                    const std::string& results = {}, const std::vector<std::string>& read = {})
 {
-    if (!trace.empty()) {
-        if (Status status = checkWritable(trace); !status) {
-            return status;
-        }
+    const std::string file = picture ? picture->file : "";
+    if (Status places = checkPlaces({trace, file, results}, read); !places) {
+        return places;
     }
     return picture ? checkPicture(*picture) : Status(Done{});
 }
@@ -167,12 +168,12 @@ int runCommand(const RunCommand& command)
     if (!request) {
         return complain(request.error());
     }
-    if (const Status outputs = checkOutputs(command.trace, command.picture); !outputs) {
+    const bool isFile = kernels::find(command.kernel) == nullptr;
+    if (const Status outputs =
+            checkOutputs(command.trace, command.picture, command.results,
+                         {isFile ? command.kernel : "", command.chip, command.inputs});
+        !outputs) {
         return complain(outputs.error());
-    }
-    if (const Status results = command.results.empty() ? Done{} : checkWritable(command.results);
-        !results) {
-        return complain(results.error());
     }
     for (const std::string& text : command.failIf) { // before the run, which may be long
         if (const auto condition = study::parseCondition(text); !condition) {
@@ -182,7 +183,7 @@ int runCommand(const RunCommand& command)
     catchInterrupts();
     const Printer printer = [](const std::string& text) {
         clearProgress();
-        fmt::print(stderr, "{}\n", oneLine(text));
+        say(oneLine(text));
     };
     const Result<FinishedRun> run = runKernel(*request, terminalProgress("running"), printer);
     const Result<std::vector<std::string>> failed =
@@ -198,9 +199,11 @@ int runCommand(const RunCommand& command)
         }
     }
     const int code = finish(run, command.json, command.trace, command.picture);
-    std::fflush(stdout); // the report first
+    if (!flushOutput()) { // the report first
+        return kWrongInput;
+    }
     for (const std::string& line : *failed) {
-        fmt::print(stderr, "{}\n", line);
+        say(line);
     }
     return code == kFine && !failed->empty() ? kFindings : code;
 }

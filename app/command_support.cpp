@@ -1,19 +1,19 @@
 #include "app/commands.h"
+#include "app/diagnostics.h"
 #include "app/kernel_choice.h"
+#include "core/base/sentence.h"
 #include "core/base/text.h"
+#include "core/base/whole_file.h"
 #include "core/ir/print.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <charconv>
 #include <cmath>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <system_error>
-#include <unistd.h>
 
 namespace pallascope::app {
 
@@ -34,10 +34,10 @@ int complain(const Error& error)
 {
     clearProgress();
     if (error.message == "cancelled") {
-        fmt::print(stderr, "Interrupted; nothing was written.\n");
+        say("Interrupted; nothing was written.");
         return kInterrupted;
     }
-    fmt::print(stderr, "{}\n", error.message);
+    say(asSentence(error).message);
     return error.kind == ErrorKind::Internal ? kInternalError : kWrongInput;
 }
 
@@ -58,14 +58,12 @@ bool interrupted()
 
 Progress terminalProgress(const std::string& what)
 {
-    const bool shown = isatty(STDERR_FILENO) != 0;
     int last = -1;
-    return [what, shown, last](double share) mutable {
+    return [what, last](double share) mutable {
         const int percent = static_cast<int>(share * 100);
-        if (shown && percent != last) {
+        if (percent != last) {
             last = percent;
-            fmt::print(stderr, "\r{} {} %\033[K", what, percent);
-            std::fflush(stderr);
+            showOnTerminal(fmt::format("{} {} %", what, percent));
         }
         return !interrupted();
     };
@@ -73,9 +71,7 @@ Progress terminalProgress(const std::string& what)
 
 void clearProgress()
 {
-    if (isatty(STDERR_FILENO) != 0) {
-        fmt::print(stderr, "\r\033[K");
-    }
+    showOnTerminal("");
 }
 
 Result<machine::Settings> parseSettings(const std::vector<std::string>& assignments)
@@ -84,43 +80,31 @@ Result<machine::Settings> parseSettings(const std::vector<std::string>& assignme
     return names ? machine::settingsOf(*names) : Result<machine::Settings>(names.error());
 }
 
-Status checkWritable(const std::string& path)
+Status checkPlaces(const std::vector<std::string>& written, const std::vector<std::string>& read)
 {
-    namespace fs = std::filesystem;
-    std::error_code error;
-    if (fs::is_directory(path, error)) {
-        return userError("Cannot write \"" + path + "\": it is a folder; a file name is right.");
-    }
-    const fs::path folder =
-        fs::path(path).parent_path().empty() ? fs::path(".") : fs::path(path).parent_path();
-    if (!fs::is_directory(folder, error)) {
-        return userError("Cannot write \"" + path + "\": there is no folder \"" + folder.string()
-                         + "\".");
-    }
-    if (access(folder.c_str(), W_OK) != 0) {
-        return userError("Cannot write \"" + path + "\": the folder \"" + folder.string()
-                         + "\" is not writable.");
-    }
-    return Done{};
-}
-
-Status writeText(const std::string& path, const std::string& text)
-{
-    const std::string temporary = path + ".part";
-    {
-        std::ofstream file(temporary, std::ios::binary);
-        file << text;
-        file.flush();
-        if (!file) {
-            std::remove(temporary.c_str());
-            return userError("Cannot write \"" + path + "\".");
+    for (std::size_t i = 0; i < written.size(); ++i) {
+        if (written[i].empty()) {
+            continue;
         }
-    }
-    std::error_code error;
-    std::filesystem::rename(temporary, path, error);
-    if (error) {
-        std::remove(temporary.c_str());
-        return userError("Cannot write \"" + path + "\": " + error.message() + ".");
+        if (Status writable = WholeFile::check(written[i]); !writable) {
+            return writable;
+        }
+        const auto same = [&](const std::string& other) {
+            return !other.empty() && isSamePlace(written[i], other);
+        };
+        const auto isRead = [&](const std::string& other) { // names of chips are no files
+            std::error_code error;
+            return std::filesystem::exists(other, error) && same(other);
+        };
+        if (std::any_of(read.begin(), read.end(), isRead)) {
+            return userError("Cannot write \"" + written[i]
+                             + "\": it is what is read; another name is right.");
+        }
+        const auto before = written.begin() + static_cast<std::ptrdiff_t>(i);
+        if (std::any_of(written.begin(), before, same)) {
+            return userError("\"" + written[i]
+                             + "\" would be written twice; a name for each is right.");
+        }
     }
     return Done{};
 }

@@ -1,8 +1,11 @@
 #include "app/chips.h"
 #include "app/commands.h"
+#include "app/diagnostics.h"
 #include "app/kernel_choice.h"
 #include "core/base/check.h"
 #include "core/base/format.h"
+#include "core/base/read_file.h"
+#include "core/base/whole_file.h"
 #include "core/study/sweep_file.h"
 #include "kernels/kernel.h"
 
@@ -10,7 +13,6 @@
 #include <chrono>
 #include <cstdio>
 #include <fmt/format.h>
-#include <fstream>
 #include <map>
 #include <memory>
 
@@ -137,12 +139,20 @@ void buildBuiltIn(Sweep& sweep)
 // A part at a time: the arrays of kernels are large.
 Status addFile(const std::string& path, study::Fingerprint& contents)
 {
-    std::ifstream file(path, std::ios::binary);
-    std::vector<char> part(std::size_t{1} << 20U);
-    while (file.read(part.data(), static_cast<std::streamsize>(part.size())) || file.gcount() > 0) {
-        contents.add({part.data(), static_cast<std::size_t>(file.gcount())});
+    if (!isOrdinaryFile(path)) { // a pipe is empty by now
+        return userError("\"" + path
+                         + "\" is no ordinary file, which kernels of a sweep have to be.");
     }
-    return file.eof() ? Status(Done{}) : Status(userError("Cannot read \"" + path + "\"."));
+    Result<InputFile> file = InputFile::open(path);
+    std::vector<char> part(std::size_t{1} << 20U);
+    while (file) {
+        const Result<std::size_t> count = file->read(part);
+        if (!count || *count == 0) {
+            return count ? Status(Done{}) : count.error();
+        }
+        contents.add({part.data(), *count});
+    }
+    return file.error();
 }
 
 // What is in a file is fixed: only the file and chips can vary. The fingerprint of them all.
@@ -244,7 +254,7 @@ std::vector<study::SweepRow> present(const std::vector<std::optional<study::Swee
 
 Status resume(const SweepCommand& command, Sweep& sweep)
 {
-    const Result<std::string> text = readTextFile(command.resume);
+    const Result<std::string> text = readFile(command.resume, kMostWrittenBytes);
     if (!text) {
         return text.error();
     }
@@ -255,6 +265,12 @@ Status resume(const SweepCommand& command, Sweep& sweep)
     }
     sweep.options.done = std::move(*rows);
     return Done{};
+}
+
+// Its parameters make no kernel; one that only does not fit is right.
+bool isWrong(const study::SweepRow& row)
+{
+    return !row.error.empty();
 }
 
 void print(const SweepCommand& command, const Sweep& sweep,
@@ -284,7 +300,11 @@ int sweepCommand(const SweepCommand& command)
         }
     }
     if (!file.empty()) {
-        if (Status writable = checkWritable(file); !writable) {
+        std::vector<std::string> read = splitAtCommas(command.chips);
+        if (sweep->kernel == nullptr) {
+            read.insert(read.end(), command.kernels.begin(), command.kernels.end());
+        }
+        if (Status writable = checkPlaces({file}, read); !writable) {
             return complain(writable.error());
         }
     }
@@ -296,7 +316,7 @@ int sweepCommand(const SweepCommand& command)
                                   std::size_t finished) mutable {
         if (!file.empty() && Clock::now() - saved > std::chrono::seconds(2)) {
             // A failure shows again, and then counts, at the end.
-            (void)writeText(file, study::toJson(sweep->subject, present(rows)));
+            (void)writeFile(file, study::toJson(sweep->subject, present(rows)));
             saved = Clock::now();
         }
         shown(static_cast<double>(finished) / static_cast<double>(rows.size()));
@@ -308,21 +328,29 @@ int sweepCommand(const SweepCommand& command)
     }
     clearProgress();
     const std::vector<study::SweepRow> finished = present(*rows);
+    const bool none = !finished.empty() && std::all_of(finished.begin(), finished.end(), isWrong);
+    if (none && finished.size() == rows->size()) {
+        return complain(userError(fmt::format(
+            "None of {} can be run; the first: {}",
+            counted(static_cast<std::int64_t>(finished.size()), "combination", "combinations"),
+            finished.front().error)));
+    }
     if (!file.empty()) {
-        if (Status written = writeText(file, study::toJson(sweep->subject, finished)); !written) {
+        if (Status written = writeFile(file, study::toJson(sweep->subject, finished)); !written) {
             return complain(written.error());
         }
     }
     if (finished.size() < rows->size()) {
-        fmt::print(stderr, "Interrupted after {} of {} rows{}.\n", finished.size(), rows->size(),
-                   file.empty() ? "; --save FILE would keep them"
-                                : "; --resume " + file + " goes on from there");
+        say(fmt::format("Interrupted after {} of {} rows{}.", finished.size(), rows->size(),
+                        file.empty() ? "; --save FILE would keep them"
+                                     : "; --resume " + file + " goes on from there"));
         return kInterrupted;
     }
     print(command, *sweep, finished);
-    const bool any = std::any_of(finished.begin(), finished.end(),
-                                 [](const study::SweepRow& row) { return row.error.empty(); });
-    return any ? kFine : kWrongInput;
+    const bool found =
+        std::any_of(finished.begin(), finished.end(),
+                    [](const study::SweepRow& row) { return !row.findings.empty(); });
+    return found ? kFindings : kFine;
 }
 
 } // namespace pallascope::app

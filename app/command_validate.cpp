@@ -1,7 +1,10 @@
 #include "app/chips.h"
 #include "app/commands.h"
+#include "app/diagnostics.h"
 #include "app/kernel_choice.h"
 #include "core/base/format.h"
+#include "core/base/read_file.h"
+#include "core/base/whole_file.h"
 #include "core/study/validation.h"
 #include "resources/validation_files.h"
 #include "views/layout/layouts.h"
@@ -50,7 +53,7 @@ struct Table
 Result<std::string> textOf(const std::string& file, const char* ours)
 {
     return file.empty() ? Result<std::string>(std::string(embedded(ours)->text))
-                        : readTextFile(file);
+                        : readFile(file, kMostWrittenBytes);
 }
 
 // The chips of --chip by name: each takes the place of the one of its name.
@@ -198,10 +201,12 @@ Result<std::optional<study::Expectation>> expectationOf(const ValidateCommand& c
 
 Status checkFiles(const ValidateCommand& command)
 {
-    for (const std::string& file : {command.csv, command.writeExpected}) {
-        if (Status writable = file.empty() ? Status(Done{}) : checkWritable(file); !writable) {
-            return writable;
-        }
+    std::vector<std::string> read = command.chips;
+    read.insert(read.end(), {command.measured, command.expected});
+    if (Status places =
+            checkPlaces({command.csv, command.writeExpected, command.scatter.file}, read);
+        !places) {
+        return places;
     }
     return command.scatter.file.empty() ? Status(Done{}) : checkScene(command.scatter);
 }
@@ -209,13 +214,13 @@ Status checkFiles(const ValidateCommand& command)
 Status writeFiles(const ValidateCommand& command, const std::vector<study::ValidationRow>& rows)
 {
     if (!command.csv.empty()) {
-        if (Status written = writeText(command.csv, study::toCsv(rows)); !written) {
+        if (Status written = writeFile(command.csv, study::toCsv(rows)); !written) {
             return written;
         }
     }
     if (!command.writeExpected.empty()) {
         const std::string text = study::toJson(study::expectationOf(study::errorsByFamily(rows)));
-        if (Status written = writeText(command.writeExpected, text); !written) {
+        if (Status written = writeFile(command.writeExpected, text); !written) {
             return written;
         }
     }
@@ -281,7 +286,7 @@ int report(const ValidateCommand& command, const Validation& validation,
         sentences.insert(sentences.begin(), gaps);
     }
     for (const std::string& sentence : sentences) {
-        fmt::print(stderr, "{}\n", sentence);
+        say(sentence);
     }
     return sentences.empty() ? kFine : kFindings;
 }
@@ -340,8 +345,8 @@ int validateCommand(const ValidateCommand& command)
     }
     clearProgress();
     if (rows.size() < count) {
-        fmt::print(stderr, "Interrupted after {} of {} rows; nothing was written.\n", rows.size(),
-                   count);
+        say(fmt::format("Interrupted after {} of {} rows; nothing was written.", rows.size(),
+                        count));
         return kInterrupted;
     }
     return report(command, *validation, rows);

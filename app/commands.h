@@ -1,9 +1,9 @@
-// The commands of the command line, one function each; each returns the exit code: 0 fine, 1
-// findings or a failed check, 2 wrong input, 130 interrupted. Sentences about wrong input go to
-// stderr.
+// The commands of the command line, one function each; each returns the exit code. Sentences about
+// wrong input go to stderr.
 #pragma once
 
 #include "app/capture.h"
+#include "app/exit_codes.h"
 #include "app/run_job.h"
 #include "core/ir/program.h"
 #include "views/layout/run_view.h"
@@ -16,9 +16,6 @@
 #include <vector>
 
 namespace pallascope::app {
-
-inline constexpr int kFine = 0, kFindings = 1, kWrongInput = 2, kInternalError = 3,
-                     kInterrupted = 130;
 
 struct PictureRequest
 {
@@ -149,11 +146,10 @@ void clearProgress();
 // "NAME=VALUE", each name once.
 [[nodiscard]] Result<machine::Settings> parseSettings(const std::vector<std::string>& assignments);
 
-// Refuses a path that cannot be written before the work is done: a folder, a missing folder.
-[[nodiscard]] Status checkWritable(const std::string& path);
-
-// Written whole under another name and renamed, so that the file is never half of one.
-[[nodiscard]] Status writeText(const std::string& path, const std::string& text);
+// Refuses, before the work is done, files that cannot be written: a folder, a missing folder, a
+// file that is read, two of one name. Empty: none is asked for.
+[[nodiscard]] Status checkPlaces(const std::vector<std::string>& written,
+                                 const std::vector<std::string>& read = {});
 
 // "60%" of the run, or a time with unit ns, us, µs, ms or s ("0" needs none).
 [[nodiscard]] Result<Picoseconds> parseTime(const std::string& text, Picoseconds end);

@@ -1,14 +1,14 @@
 // One executable: the command line, and the window when Qt is there.
-#include "app/commands.h"
+#include "app/command_line.h"
+#include "app/diagnostics.h"
 #include "app/manual.h"
+#include "core/base/read_file.h"
 
-#include <CLI/CLI.hpp>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <exception>
 #include <fmt/format.h>
 #include <new>
+#include <sstream>
+#include <system_error>
 
 #ifdef PALLASCOPE_GUI
 #include "app/window/window_app.h"
@@ -18,378 +18,116 @@ namespace pallascope::app {
 
 namespace {
 
+// A window for each file; without one an empty window.
 int openWindow([[maybe_unused]] int argc, [[maybe_unused]] char** argv,
-               [[maybe_unused]] const std::string& file)
+               const std::vector<std::string>& files)
 {
+    for (const std::string& file : files) {
+        if (Status readable = checkReadable(file); !readable) {
+            return complain(readable.error());
+        }
+    }
 #ifdef PALLASCOPE_GUI
-    return runWindow(argc, argv, std::nullopt, file.empty() ? std::nullopt : std::optional(file));
+    for (std::size_t i = 1; i < files.size(); ++i) {
+        openAnother(files[i]);
+    }
+    return runWindow(argc, argv, std::nullopt,
+                     files.empty() ? std::nullopt : std::optional(files.front()));
 #else
     return complain(userError("This build has no window (it was made without Qt); `pallascope run "
                               "matmul` works without one."));
 #endif
 }
 
-// A report that did not arrive (a full disk) must not look like a fine run.
-bool flushOutput()
+int printCompletion(const CommandLine& line)
 {
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) {
-        return true;
-    }
-    fmt::print(stderr, "Cannot write to standard output: {}.\n", std::strerror(errno));
-    return false;
-}
-
-std::string notEmpty(const std::string& file)
-{
-    return file.empty() ? "the file name is empty" : "";
-}
-
-// The picture options, shared by run and report.
-void addPictureOptions(CLI::App* command, PictureRequest& picture)
-{
-    auto* screenshot = command->add_option("--screenshot", picture.file,
-                                           "write a picture of a view, FILE.png or FILE.svg");
-    screenshot->check(notEmpty, "");
-    command
-        ->add_option("--view", picture.view,
-                     "kernel, grid, memory, timeline, roofline, source, verdict or window")
-        ->needs(screenshot);
-    command
-        ->add_option("--at", picture.at, "playhead: a share such as 60% or a time such as 5.32us")
-        ->needs(screenshot);
-    command->add_option("--size", picture.size, "WIDTHxHEIGHT in pixels")->needs(screenshot);
-    command->add_option("--theme", picture.theme, "light or dark")->needs(screenshot);
-}
-
-// For every command that runs kernels.
-void addSettings(CLI::App* command, std::vector<std::string>& settings)
-{
-    command
-        ->add_option("--set", settings,
-                     "NAME=VALUE of a setting of the machine, as often as wanted; see `pallascope "
-                     "list settings`")
-        ->allow_extra_args(false);
-}
-
-constexpr const char* kKernelHelp = "see `pallascope list kernels`, or a kernel file";
-
-constexpr const char* kChipHelp =
-    "a chip's name or file; without it that which the kernel was captured for, or tpu_v5e";
-
-// Which run.
-void addRunOptions(CLI::App* command, RunCommand& run)
-{
-    command->add_option("kernel", run.kernel, kKernelHelp)->required();
-    command->add_option("-p,--parameter", run.parameters, "NAME=VALUE, as often as wanted")
-        ->allow_extra_args(false);
-    command->add_option("--chip", run.chip, kChipHelp);
-    command
-        ->add_option("--values", run.values,
-                     "full: compute every number; needed: only what decides the timing")
-        ->capture_default_str();
-    addSettings(command, run.settings);
-    command->add_option("--inputs", run.inputs, "take inputs from FILE.npz: arg0, arg1, ...")
-        ->check(notEmpty, "");
-    command->add_option("--memory", run.memory,
-                        "most memory that arrays and values may take, in GiB (0.875)");
-}
-
-struct CommandLine
-{
-    CLI::App app{"Pallascope: watch a Pallas kernel run on a model of a TPU. Without a command the "
-                 "window opens.",
-                 "pallascope"};
-    std::string openFile, listWhat, describeWhat, printWhat;
-    std::vector<std::string> printParameters;
-    bool describeJson = false;
-    RunCommand run;
-    StateCommand state;
-    SaveCommand save;
-    CaptureRequest capture;
-    std::map<std::string, std::string> captureOptions;
-    std::vector<std::string> captureMesh, captureDonate;
-    ReportCommand report;
-    SweepCommand sweep;
-    CompareCommand compare;
-    ValidateCommand validate;
-    PictureRequest picture;
-    CLI::App *open = nullptr, *list = nullptr, *describe = nullptr, *print = nullptr,
-             *saveApp = nullptr, *captureApp = nullptr, *runApp = nullptr, *stateApp = nullptr,
-             *reportApp = nullptr, *sweepApp = nullptr, *compareApp = nullptr,
-             *validateApp = nullptr, *completion = nullptr, *manual = nullptr;
-    std::string shell;
-
-    CommandLine();
-    void addKernelCommands();
-    void addStudies();
-    void addValidate();
-    void addState();
-    void addCapture();
-    [[nodiscard]] int execute(int argc, char** argv);
-    [[nodiscard]] int printCompletion() const;
-    // "pallascope run", or "pallascope" when no command was understood.
-    [[nodiscard]] std::string commandName() const;
-};
-
-CommandLine::CommandLine()
-{
-    app.require_subcommand(0, 1);
-    app.set_version_flag("--version", PALLASCOPE_VERSION);
-    open = app.add_subcommand("open", "open a saved trace or a kernel file in the window");
-    open->add_option("file", openFile, "a trace, or a kernel, which is run")->required();
-    list = app.add_subcommand("list", "list kernels, chips or settings");
-    list->add_option("what", listWhat, "kernels, chips or settings")->required();
-    describe = app.add_subcommand("describe", "describe a kernel or a chip, by name or file");
-    describe->add_option("what", describeWhat, "a kernel, a chip or a file of either")->required();
-    describe->add_flag("--json", describeJson,
-                       "as JSON; a chip's is its file, ready to be edited and passed back");
-    addKernelCommands();
-    runApp = app.add_subcommand("run", "run a kernel on a chip and report");
-    addRunOptions(runApp, run);
-    runApp->add_flag("--no-check", run.noCheck,
-                     "do not compare the result with the kernel's reference");
-    runApp
-        ->add_option("--trace", run.trace,
-                     "save the trace as FILE.trace.json or FILE.trace.json.gz")
-        ->check(notEmpty, "");
-    runApp->add_option("--results", run.results, "save outputs in FILE.npz: result0, result1, ...")
-        ->check(notEmpty, "");
-    runApp->add_flag("--json", run.json, "print the report as JSON");
-    runApp
-        ->add_option(
-            "--fail-if", run.failIf,
-            "exit with 1 when a field of the JSON report is so: 'vmem>90%', bound_by=memory")
-        ->allow_extra_args(false);
-    runApp->add_option("--repeat", run.repeat,
-                       "run it so many times in one process; wall_all_s of the JSON report holds "
-                       "the time of each, the rest is of the last");
-    addPictureOptions(runApp, picture);
-    addState();
-    reportApp = app.add_subcommand("report", "report on a saved trace");
-    reportApp->add_option("trace-file", report.file, "a .trace.json or .trace.json.gz")->required();
-    reportApp->add_flag("--json", report.json, "print the report as JSON");
-    reportApp->add_option("--trace", report.trace, "save the trace again")->check(notEmpty, "");
-    addPictureOptions(reportApp, picture);
-    addStudies();
-    addValidate();
-    completion = app.add_subcommand("completion", "print what completes the command line in a shell");
-    completion->add_option("shell", shell, "bash, zsh or fish")->required();
-    manual = app.add_subcommand("manual", "print the manual page")->group(""); // hidden
-}
-
-void CommandLine::addState()
-{
-    stateApp = app.add_subcommand("state",
-                                  "what memories, copies and semaphores hold at a moment of a run");
-    addRunOptions(stateApp, state.run);
-    auto* moment = stateApp->add_option_group("moment");
-    moment->add_option("--at", state.at, "a share such as 60% or a time such as 5.32us");
-    moment->add_option("--event", state.event, "after so many events");
-    moment->add_option("--step", state.step, "where the body of this grid step begins, from 0");
-    moment->add_option("--copy", state.copy, "where this copy has been started, from 0");
-    moment->require_option(1);
-    stateApp->add_option("--ref", state.ref, "print the elements of this ref");
-    stateApp->add_flag("--json", state.json, "as JSON");
-}
-
-void CommandLine::addStudies()
-{
-    sweepApp = app.add_subcommand(
-        "sweep", "run a kernel with every combination of some parameters and chips");
-    sweepApp
-        ->add_option("kernel", sweep.kernels,
-                     "one that is built in, or files, of each of which only --chip varies")
-        ->required();
-    sweepApp
-        ->add_option("--over", sweep.over,
-                     "NAME=FIRST:LAST:*FACTOR, NAME=FIRST:LAST:+STEP or NAME=A,B,C, as often as "
-                     "wanted")
-        ->allow_extra_args(false);
-    sweepApp->add_option("-p,--parameter", sweep.parameters, "NAME=VALUE, the same in every run")
-        ->allow_extra_args(false);
-    addSettings(sweepApp, sweep.settings);
-    sweepApp->add_option("--chip", sweep.chips,
-                         "names or files of chips, separated by commas; without it the kernel's "
-                         "own, or tpu_v5e");
-    auto* json = sweepApp->add_flag("--json", sweep.json, "print the rows as JSON");
-    sweepApp->add_flag("--csv", sweep.csv, "print the rows as CSV")->excludes(json);
-    sweepApp->add_option("--save", sweep.save, "keep the rows in FILE, also when interrupted");
-    sweepApp->add_option("--resume", sweep.resume,
-                         "take over the rows of FILE, and keep all rows there unless --save is "
-                         "given");
-    sweep.version = PALLASCOPE_VERSION;
-    compareApp =
-        app.add_subcommand("compare", "compare two runs: their numbers and where they part");
-    compareApp
-        ->add_option("a", compare.a,
-                     "a trace, or a kernel with arguments: \"matmul bm=256 chip=v5p\"")
-        ->required();
-    compareApp->add_option("b", compare.b, "the other one")->required();
-    compareApp->add_option("--chip", compare.chip,
-                           "of kernels that name none; without it each one's own, or tpu_v5e");
-    addSettings(compareApp, compare.settings);
-    compareApp->add_flag("--json", compare.json, "print the comparison as JSON");
-}
-
-void CommandLine::addValidate()
-{
-    validateApp = app.add_subcommand(
-        "validate", "predict kernels that were timed, and say how far off the model is");
-    validateApp
-        ->add_option("--measured", validate.measured,
-                     "a table (CSV) of timings of your own, instead of the published ones")
-        ->check(notEmpty, "");
-    auto* expected = validateApp->add_option(
-        "--expected", validate.expected,
-        "hold the errors to those of FILE; without it, those of the published timings to ours");
-    expected->check(notEmpty, "");
-    validateApp
-        ->add_option("--write-expected", validate.writeExpected,
-                     "write the errors to FILE, for --expected, and hold them to nothing")
-        ->excludes(expected)
-        ->check(notEmpty, "");
-    validateApp
-        ->add_option("--chip", validate.chips,
-                     "a chip's file that takes the place of the chip of its name, as often as "
-                     "wanted")
-        ->allow_extra_args(false);
-    addSettings(validateApp, validate.settings);
-    validateApp->add_flag("--json", validate.json, "print rows and families as JSON");
-    validateApp->add_option("--csv", validate.csv, "write every row to FILE")->check(notEmpty, "");
-    auto* drawn = validateApp->add_option("--scatter", validate.scatter.file,
-                                          "draw predicted against measured times, FILE.png or "
-                                          "FILE.svg");
-    drawn->check(notEmpty, "");
-    validateApp->add_option("--size", validate.scatter.size, "WIDTHxHEIGHT in pixels")
-        ->needs(drawn);
-    validateApp->add_option("--theme", validate.scatter.theme, "light or dark")->needs(drawn);
-}
-
-void CommandLine::addKernelCommands()
-{
-    print = app.add_subcommand("print", "print the operations of a kernel");
-    saveApp = app.add_subcommand("save", "save a kernel, its parameters fixed, as a file");
-    print->add_option("kernel", printWhat, kKernelHelp)->required();
-    saveApp->add_option("kernel", save.kernel, kKernelHelp)->required();
-    saveApp->add_option("-o,--output", save.output, "FILE.kernel.json or FILE.pallascope")
-        ->required()
-        ->check(notEmpty, "");
-    saveApp
-        ->add_option("--inputs", save.inputs,
-                     "put the inputs of FILE.npz (arg0, arg1, ...) into the .pallascope")
-        ->check(notEmpty, "");
-    const auto addParameters = [](CLI::App* command, std::vector<std::string>& parameters) {
-        command->add_option("-p,--parameter", parameters, "NAME=VALUE, as often as wanted")
-            ->allow_extra_args(false);
-    };
-    addParameters(print, printParameters);
-    addParameters(saveApp, save.parameters);
-    addCapture();
-}
-
-void CommandLine::addCapture()
-{
-    captureApp =
-        app.add_subcommand("capture", "turn a JAX function with Pallas kernels into a kernel file");
-    captureApp->add_option("function", capture.function, "FILE.py:FUNCTION")->required();
-    captureApp
-        ->add_option("--arg", capture.arguments,
-                     "an argument of the function, such as 'bf16[4096,4096]', as often as wanted")
-        ->allow_extra_args(false);
-    captureApp->add_option("-o,--output", capture.output, "FILE.pallascope or FILE.kernel.json")
-        ->required()
-        ->check(notEmpty, "");
-    captureApp->add_option("--chip", captureOptions["--chip"], "trace as on this chip");
-    captureApp->add_option("--cores", captureOptions["--cores"],
-                           "cores that share parallel grid axes: 2 on a megacore chip");
-    captureApp
-        ->add_option("--mesh", captureMesh,
-                     "an axis of the mesh of devices, such as 'x=8', the slowest first")
-        ->allow_extra_args(false);
-    captureApp
-        ->add_option("--donate", captureDonate,
-                     "the number of an argument that the function may write over, from 0")
-        ->allow_extra_args(false);
-    captureApp->add_option("--name", captureOptions["--name"], "of the kernel");
-    captureApp->add_option("--python", capture.python,
-                           "the Python that has the package (PALLASCOPE_PYTHON, else python3)");
-}
-
-std::string CommandLine::commandName() const
-{
-    const std::vector<CLI::App*> commands = app.get_subcommands();
-    return commands.empty() ? app.get_name() : app.get_name() + " " + commands.front()->get_name();
-}
-
-int CommandLine::execute(int argc, char** argv)
-{
-    const std::optional<PictureRequest> wanted =
-        picture.file.empty() ? std::nullopt : std::optional(picture);
-    if (*list) {
-        return listCommand(listWhat);
-    }
-    if (*describe) {
-        return describeCommand(describeWhat, describeJson);
-    }
-    if (*print) {
-        return printCommand(printWhat, printParameters);
-    }
-    if (*saveApp) {
-        return saveCommand(save);
-    }
-    if (*captureApp) {
-        for (const auto& [option, value] : captureOptions) {
-            if (!value.empty()) {
-                capture.more.insert(capture.more.end(), {option, value});
-            }
-        }
-        for (const std::string& axis : captureMesh) {
-            capture.more.insert(capture.more.end(), {"--mesh", axis});
-        }
-        for (const std::string& number : captureDonate) {
-            capture.more.insert(capture.more.end(), {"--donate", number});
-        }
-        return captureCommand(capture);
-    }
-    if (*runApp) {
-        run.picture = wanted;
-        return runCommand(run);
-    }
-    if (*stateApp) {
-        return stateCommand(state);
-    }
-    if (*reportApp) {
-        report.picture = wanted;
-        return reportCommand(report);
-    }
-    if (*sweepApp) {
-        return sweepCommand(sweep);
-    }
-    if (*compareApp) {
-        return compareCommand(compare);
-    }
-    if (*validateApp) {
-        return validateCommand(validate);
-    }
-    if (*completion) {
-        return printCompletion();
-    }
-    if (*manual) {
-        fmt::print("{}", manualPage(app, PALLASCOPE_VERSION));
-        return kFine;
-    }
-    return openWindow(argc, argv, openFile);
-}
-
-int CommandLine::printCompletion() const
-{
-    const std::string text = completions(app, shell);
+    const std::string text = completions(line.app, line.shell);
     if (text.empty()) {
         return complain(userError(
-            fmt::format("There is no completion for {}; bash, zsh or fish is right.", shell)));
+            fmt::format("There is no completion for {}; bash, zsh or fish is right.", line.shell)));
     }
     fmt::print("{}", text);
     return kFine;
+}
+
+int execute(CommandLine& line, int argc, char** argv)
+{
+    const std::optional<PictureRequest> wanted =
+        line.picture.file.empty() ? std::nullopt : std::optional(line.picture);
+    if (*line.list) {
+        return listCommand(line.listWhat);
+    }
+    if (*line.describe) {
+        return describeCommand(line.describeWhat, line.describeJson);
+    }
+    if (*line.print) {
+        return printCommand(line.printWhat, line.printParameters);
+    }
+    if (*line.saveApp) {
+        return saveCommand(line.save);
+    }
+    if (*line.captureApp) {
+        for (const auto& [option, value] : line.captureOptions) {
+            if (!value.empty()) {
+                line.capture.more.insert(line.capture.more.end(), {option, value});
+            }
+        }
+        for (const std::string& axis : line.captureMesh) {
+            line.capture.more.insert(line.capture.more.end(), {"--mesh", axis});
+        }
+        for (const std::string& number : line.captureDonate) {
+            line.capture.more.insert(line.capture.more.end(), {"--donate", number});
+        }
+        return captureCommand(line.capture);
+    }
+    if (*line.runApp) {
+        line.run.picture = wanted;
+        return runCommand(line.run);
+    }
+    if (*line.stateApp) {
+        return stateCommand(line.state);
+    }
+    if (*line.reportApp) {
+        line.report.picture = wanted;
+        return reportCommand(line.report);
+    }
+    if (*line.sweepApp) {
+        return sweepCommand(line.sweep);
+    }
+    if (*line.compareApp) {
+        return compareCommand(line.compare);
+    }
+    if (*line.validateApp) {
+        return validateCommand(line.validate);
+    }
+    if (*line.completion) {
+        return printCompletion(line);
+    }
+    if (*line.manual) {
+        fmt::print("{}", manualPage(line.app, PALLASCOPE_VERSION));
+        return kFine;
+    }
+    return openWindow(argc, argv, line.openFiles);
+}
+
+// Understands the words and does what they ask for; the exit code.
+int run(CommandLine& line, int argc, char** argv)
+{
+    try {
+        line.app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        const bool asked = error.get_exit_code() == 0; // --help, --version
+        if (asked) {
+            std::ostringstream text;
+            const int code = line.app.exit(error, text);
+            fmt::print("{}", text.str());
+            return code;
+        }
+        say(fmt::format("The command line is not understood: {}; `{} --help` says what is right.",
+                        oneLine(error.what()), line.commandName()));
+        return kWrongInput;
+    }
+    return execute(line, argc, argv);
 }
 
 } // namespace
@@ -399,28 +137,23 @@ int CommandLine::printCompletion() const
 int main(int argc, char** argv)
 {
     using namespace pallascope::app;
+    holdStandardStreams();
     try {
         CommandLine line;
-        try {
-            line.app.parse(argc, argv);
-        } catch (const CLI::ParseError& error) {
-            const bool asked = error.get_exit_code() == 0; // --help, --version
-            if (asked) {
-                return line.app.exit(error);
-            }
-            fmt::print(stderr,
-                       "The command line is not understood: {}; `{} --help` says what is right.\n",
-                       error.what(), line.commandName());
-            return kWrongInput;
-        }
-        const int code = line.execute(argc, argv);
+        const int code = run(line, argc, argv);
+        // A report that did not arrive (a full disk) must not look like a fine run.
         return flushOutput() ? code : kWrongInput;
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "The machine's memory is not enough for this run; smaller arrays or "
-                           "`--values needed` are right.\n");
+        say("The machine's memory is not enough for this run; smaller arrays or `--values needed` "
+            "are right.");
         return kWrongInput;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "Pallascope stopped on a mistake of its own: {}\n", error.what());
+        // fmt throws where standard output fails, which is no mistake of ours.
+        const auto* fault = dynamic_cast<const std::system_error*>(&error);
+        if (!flushOutput(fault != nullptr ? fault->code().value() : 0)) {
+            return kWrongInput;
+        }
+        say(fmt::format("Pallascope stopped on a mistake of its own: {}.", error.what()));
         return kInternalError;
     }
 }

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-
 #include <vector>
 
 namespace pallascope::app {
@@ -38,7 +37,8 @@ std::string optionsOf(const CLI::App& command)
 {
     std::string text;
     for (const CLI::Option* option : command.get_options()) {
-        text += fmt::format(".TP\n{}\n{}.\n", optionHead(*option), groff(option->get_description()));
+        text +=
+            fmt::format(".TP\n{}\n{}.\n", optionHead(*option), groff(option->get_description()));
     }
     for (const CLI::App* group : command.get_subcommands({})) { // option groups have no name
         text += group->get_name().empty() ? optionsOf(*group) : "";
@@ -50,7 +50,8 @@ std::vector<const CLI::App*> commandsOf(const CLI::App& app)
 {
     std::vector<const CLI::App*> commands;
     for (const CLI::App* command : app.get_subcommands({})) {
-        if (!command->get_name().empty() && !command->get_group().empty()) { // hidden ones have none
+        if (!command->get_name().empty()
+            && !command->get_group().empty()) { // hidden ones have none
             commands.push_back(command);
         }
     }
@@ -216,26 +217,27 @@ std::string zsh(const CLI::App& app)
         for (const CLI::Option* option : allOptions(*command)) {
             const std::string name = longName(*option);
             const Words* words = wordsOf(*command, name);
-            const std::string action = words == nullptr  ? "_files"
+            const std::string action = words == nullptr   ? "_files"
                                        : words->isCommand ? fmt::format("($({}))", words->words)
                                                           : fmt::format("({})", words->words);
             const std::string text = zshText(option->get_description());
             options += " \\\n            "
-                       + quoted(option->get_positional()                ? "*:" + name + ":" + action
-                                : option->get_items_expected_max() == 0 ? name + "[" + text + "]"
-                                                                        : "*" + name + "[" + text
-                                                                       + "]:value:" + action);
+                       + quoted(option->get_positional() ? "*:" + name + ":" + action
+                                : option->get_items_expected_max() == 0
+                                    ? name + "[" + text + "]"
+                                    : "*" + name + "[" + text + "]:value:" + action);
         }
         cases += fmt::format("    {})\n        _arguments -s{}\n        ;;\n", command->get_name(),
                              options);
     }
-    return fmt::format("#compdef pallascope\n# Completion of pallascope for zsh.\n_pallascope() {{\n"
-                       "    local -a commands=(\n{}    )\n"
-                       "    if (( CURRENT == 2 )); then\n        _describe command commands\n"
-                       "        return\n    fi\n    local command=$words[2]\n    shift words\n"
-                       "    (( CURRENT-- ))\n    case $command in\n{}    esac\n}}\n"
-                       "_pallascope \"$@\"\n",
-                       names, cases);
+    return fmt::format(
+        "#compdef pallascope\n# Completion of pallascope for zsh.\n_pallascope() {{\n"
+        "    local -a commands=(\n{}    )\n"
+        "    if (( CURRENT == 2 )); then\n        _describe command commands\n"
+        "        return\n    fi\n    local command=$words[2]\n    shift words\n"
+        "    (( CURRENT-- ))\n    case $command in\n{}    esac\n}}\n"
+        "_pallascope \"$@\"\n",
+        names, cases);
 }
 
 std::string fish(const CLI::App& app)
@@ -248,9 +250,10 @@ std::string fish(const CLI::App& app)
             const std::string name = longName(*option);
             const Words* words = wordsOf(*command, name);
             const std::string values =
-                words == nullptr   ? ""
-                : words->isCommand ? fmt::format(" -a {}", quoted("(" + std::string(words->words) + ")"))
-                                   : fmt::format(" -a {}", quoted(words->words));
+                words == nullptr ? ""
+                : words->isCommand
+                    ? fmt::format(" -a {}", quoted("(" + std::string(words->words) + ")"))
+                    : fmt::format(" -a {}", quoted(words->words));
             const std::string head = fmt::format(
                 "complete -c pallascope -n '__fish_seen_subcommand_from {}'", command->get_name());
             if (option->get_positional()) {
@@ -269,7 +272,10 @@ std::string fish(const CLI::App& app)
 
 std::string completions(const CLI::App& app, const std::string& shell)
 {
-    return shell == "bash" ? bash(app) : shell == "zsh" ? zsh(app) : shell == "fish" ? fish(app) : "";
+    return shell == "bash"   ? bash(app)
+           : shell == "zsh"  ? zsh(app)
+           : shell == "fish" ? fish(app)
+                             : "";
 }
 
 } // namespace pallascope::app

@@ -2,6 +2,7 @@
 
 #include "views/fonts.h"
 #include "views/scene_diff.h"
+#include "views/to_qt.h"
 
 #include <QFontMetricsF>
 #include <QPainter>
@@ -15,11 +16,6 @@ namespace pallascope::views {
 namespace {
 
 using namespace layout;
-
-QRectF toQt(const Rect& rect)
-{
-    return {rect.x, rect.y, rect.w, rect.h};
-}
 
 QPolygonF toQt(const std::vector<Point>& points)
 {

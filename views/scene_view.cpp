@@ -5,6 +5,7 @@
 #include "views/scene_diff.h"
 #include "views/scene_painter.h"
 #include "views/tip.h"
+#include "views/to_qt.h"
 
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -21,11 +22,6 @@ using namespace layout;
 
 constexpr qint64 kDescribeEveryMs = 500; // screen readers get no more than two captions a second
 constexpr int kFrame = 2;
-
-QRectF toQt(const Rect& rect)
-{
-    return {rect.x, rect.y, rect.w, rect.h};
-}
 
 bool isThing(const Target& target)
 {

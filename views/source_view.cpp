@@ -1,5 +1,7 @@
 #include "views/source_view.h"
 
+#include "views/to_qt.h"
+
 #include <QWheelEvent>
 
 #include <algorithm>
@@ -13,7 +15,6 @@ using namespace layout;
 
 constexpr double kLinesPerNotch = 3;
 constexpr double kPixelsPerLine = 17;
-constexpr double kAngleOfNotch = 120;
 
 SceneView::Layout layoutOf(SourceTab tab)
 {

@@ -5,6 +5,7 @@
 #include "views/fonts.h"
 #include "views/layout/layouts.h"
 #include "views/scene_painter.h"
+#include "views/to_qt.h"
 
 #include <QApplication>
 #include <QFontMetricsF>
@@ -23,7 +24,6 @@ using namespace layout;
 constexpr double kRuler = 18;          // px at the top of the scene
 constexpr double kZoomPerNotch = 1.25; // one notch of a wheel
 constexpr double kPixelsPerNotch = 60; // of a touch pad
-constexpr double kAngleOfNotch = 120;  // QWheelEvent's eighths of a degree
 
 // Steps are not equally long, so a stretch of time is measured by where it begins and ends in them.
 double stepPosition(const trace::Trace& trace, Picoseconds t)

@@ -1,17 +1,22 @@
 #include "app/window/window_app.h"
 
 #include "app/chips.h"
+#include "app/diagnostics.h"
+#include "app/exit_codes.h"
 #include "app/window/main_window.h"
+#include "app/window/qt_messages.h"
+#include "core/base/whole_file.h"
 #include "views/fonts.h"
 #include "views/layout/layouts.h"
 #include "views/scene_painter.h"
 #include "views/style.h"
 
 #include <QApplication>
+#include <QBuffer>
+#include <QFile>
 #include <QImage>
-#include <QSaveFile>
+#include <QProcess>
 
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 
@@ -37,7 +42,9 @@ std::unique_ptr<QApplication> applicationForPictures()
     if (QCoreApplication::instance() != nullptr) {
         return nullptr;
     }
+    takeQtMessages(QtMessages::Dropped);
     qputenv("QT_QPA_PLATFORM", "offscreen");
+    qputenv("XDG_RUNTIME_DIR", "/dev/null"); // Qt would make that folder; a picture needs none
     static int count = 1;
     static char name[] = "pallascope";
     static char* arguments[] = {name, nullptr};
@@ -46,32 +53,23 @@ std::unique_ptr<QApplication> applicationForPictures()
     return application;
 }
 
-Error cannotWrite(const std::string& path, const QString& why)
-{
-    return userError("Cannot write the picture \"" + path + "\": " + why.toStdString() + ".");
-}
-
-Status saveBytes(const QByteArray& bytes, const std::string& path)
-{
-    QSaveFile file(views::text(path));
-    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit()) {
-        return cannotWrite(path, file.errorString());
-    }
-    return Done{};
-}
-
 } // namespace
+
+void openAnother(const std::string& file)
+{
+    // Where the program lies, without a QApplication to ask: Linux.
+    QProcess::startDetached(QFile::symLinkTarget(QStringLiteral("/proc/self/exe")),
+                            {QStringLiteral("open"), QString::fromStdString(file)});
+}
 
 int runWindow(int argc, char** argv, std::optional<RunRequest> request,
               std::optional<std::string> traceFile)
 {
     if (!hasDisplay()) {
-        std::fputs("pallascope: there is no display to open a window on; \"pallascope run matmul\" "
-                   "reports "
-                   "without one.\n",
-                   stderr);
-        return 2;
+        say("There is no display to open a window on; `pallascope run matmul` works without one.");
+        return kWrongInput;
     }
+    takeQtMessages(QtMessages::Shown);
     QApplication application(argc, argv);
     views::dressApplication();
     MainWindow window;
@@ -110,8 +108,7 @@ Status saveWindowPicture(const FinishedRun& run, const layout::ViewState& state,
 Status savePicture(const layout::Scene& scene, layout::Theme theme, const std::string& path)
 {
     if (path.ends_with(".svg")) {
-        const std::string svg = layout::toSvg(scene, theme);
-        return saveBytes(QByteArray(svg.data(), static_cast<qsizetype>(svg.size())), path);
+        return writeFile(path, layout::toSvg(scene, theme));
     }
     if (!(scene.width >= 1 && scene.height >= 1 && scene.width <= kMostPixels
           && scene.height <= kMostPixels)) {
@@ -123,14 +120,12 @@ Status savePicture(const layout::Scene& scene, layout::Theme theme, const std::s
 
 Status saveImage(const QImage& image, const std::string& path)
 {
-    QSaveFile file(views::text(path));
-    if (!file.open(QIODevice::WriteOnly)) {
-        return cannotWrite(path, file.errorString());
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    if (!buffer.open(QIODevice::WriteOnly) || !image.save(&buffer, "PNG")) {
+        return userError("Cannot write \"" + path + "\": the picture has no pixels.");
     }
-    if (!image.save(&file, "PNG") || !file.commit()) {
-        return cannotWrite(path, file.errorString());
-    }
-    return Done{};
+    return writeFile(path, {bytes.constData(), static_cast<std::size_t>(bytes.size())});
 }
 
 } // namespace pallascope::app

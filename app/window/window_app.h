@@ -19,6 +19,9 @@ namespace pallascope::app {
 [[nodiscard]] int runWindow(int argc, char** argv, std::optional<RunRequest> request,
                             std::optional<std::string> traceFile);
 
+// Opens the file in a window of its own, in another process.
+void openAnother(const std::string& file);
+
 // The whole window as a PNG, without a display.
 [[nodiscard]] Status saveWindowPicture(const FinishedRun& run, const layout::ViewState& state,
                                        layout::Size size, layout::Theme theme,

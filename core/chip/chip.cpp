@@ -1,6 +1,7 @@
 #include "core/chip/chip.h"
 
 #include "core/base/check.h"
+#include "core/base/repeated_name.h"
 #include "core/base/text.h"
 #include "core/base/visible.h"
 
@@ -597,6 +598,9 @@ Result<Chip> parse(std::string_view text, std::string_view name)
     }
     try {
         const Json json = Json::parse(text);
+        if (const std::optional<std::string> twice = repeatedName(text)) {
+            return userError(who + " has " + *twice + " twice; once is right.");
+        }
         Chip chip;
         readChip(Node(json, chip.unknown), chip);
         chip.json = json.dump();

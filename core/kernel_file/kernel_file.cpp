@@ -1,50 +1,31 @@
 #include "core/kernel_file/kernel_file.h"
 
+#include "core/base/read_file.h"
+#include "core/base/sentence.h"
 #include "core/base/visible.h"
+#include "core/base/whole_file.h"
 #include "core/ir/mesh.h"
 #include "core/kernel_file/document.h"
 #include "core/kernel_file/npy.h"
 #include "core/kernel_file/zip.h"
-#include "core/trace/file_sink.h"
+#include "core/trace/file.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <map>
-#include <system_error>
 
 namespace pallascope::kernel_file {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view kZipSuffix = ".pallascope", kJsonSuffix = ".kernel.json";
 constexpr std::string_view kZipMagic = "PK\x03\x04";
 constexpr std::string_view kDocument = "kernel.json";
-constexpr std::uint64_t kMostTextBytes = 8U << 20U; // of kernel.json, of one source
+constexpr std::uint64_t kMostTextBytes = 8U << 20U;               // of kernel.json, of one source
+constexpr std::uint64_t kMostPipedBytes = std::uint64_t{1} << 28; // of an archive out of a pipe
+constexpr std::size_t kStartBytes = 1024;                         // which tell what a file is
 
 // ---- reading ------------------------------------------------------------------------------------
-
-Result<std::string> readText(const std::string& path)
-{
-    if (Status status = checkOrdinaryFile(path); !status) {
-        return status.error();
-    }
-    std::error_code code;
-    if (const std::uintmax_t size = fs::file_size(path, code); !code && size > kMostTextBytes) {
-        return userError(fmt::format("{} has {} bytes of JSON; {} at most are read", path, size,
-                                     kMostTextBytes));
-    }
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-        return userError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
-    }
-    return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 // Of one of the tiles that make the array; the whole where there are none.
 Shape partShape(const Shape& whole, const std::vector<Extent>& repeats)
@@ -190,18 +171,6 @@ Result<KernelFile> fromZip(Result<ZipReader> opened, const std::string& file)
 
 // ---- writing ------------------------------------------------------------------------------------
 
-Status writeText(const std::string& path, const std::string& text)
-{
-    trace::FileSink sink(path);
-    if (Status status = sink.open(); !status) {
-        return status;
-    }
-    if (!sink.write(text)) {
-        return sink.error();
-    }
-    return sink.commit();
-}
-
 // "sources/0_kernel.py", whatever path the author's tool has written.
 std::string sourceMember(std::size_t index, const std::string& file)
 {
@@ -257,14 +226,14 @@ Status saveJson(const KernelFile& kernel, const std::string& path)
     Document document = documentOf(kernel);
     for (const InputEntry& input : document.inputs) {
         if (input.npy) {
-            return userError(fmt::format("cannot write {}: arrays need a file that ends in {}",
+            return userError(fmt::format("Cannot write \"{}\": arrays need a file that ends in {}",
                                          path, kZipSuffix));
         }
     }
     for (const ir::Source& source : kernel.program.sources) {
         document.sources.push_back({source.file, source.text, {}});
     }
-    return writeText(path, toJson(document));
+    return writeFile(path, toJson(document));
 }
 
 Result<Array> partOf(const Stored& stored, const ir::Type& type)
@@ -349,50 +318,54 @@ Result<Array> makeInput(const Input& input, const ir::Type& type)
     return part && !stored.repeats.empty() ? Result<Array>(tiled(*part, stored.repeats)) : part;
 }
 
+bool isKernelText(std::string_view start)
+{
+    return start.starts_with(kZipMagic)
+           || start.substr(0, kStartBytes).find('"' + std::string(kFormat) + '"')
+                  != std::string_view::npos;
+}
+
 bool isKernelFile(const std::string& path)
 {
-    std::error_code code;
-    if (!fs::is_regular_file(path, code)) {
-        return false;
-    }
-    if (path.ends_with(kZipSuffix) || path.ends_with(kJsonSuffix)) {
-        return true;
-    }
-    std::string start(1024, '\0');
-    std::ifstream file(path, std::ios::binary);
-    file.read(start.data(), static_cast<std::streamsize>(start.size()));
-    return start.starts_with(kZipMagic)
-           || start.find('"' + std::string(kFormat) + '"') != std::string::npos;
+    return isOrdinaryFile(path)
+           && (path.ends_with(kZipSuffix) || path.ends_with(kJsonSuffix)
+               || isKernelText(firstBytes(path, kStartBytes)));
 }
 
 Result<KernelFile> load(const std::string& path)
 {
-    std::string start(kZipMagic.size(), '\0');
-    std::ifstream(path, std::ios::binary)
-        .read(start.data(), static_cast<std::streamsize>(start.size()));
-    if (start == kZipMagic) {
-        return fromZip(ZipReader::open(path), path);
+    const bool ordinary = isOrdinaryFile(path);
+    if (ordinary && firstBytes(path, kZipMagic.size()) == kZipMagic) {
+        return asSentence(fromZip(ZipReader::open(path), path));
     }
-    const Result<std::string> text = readText(path);
-    return text ? finish(fromJson(*text, path), path, nullptr) : Result<KernelFile>(text.error());
+    if (trace::isTraceFile(path)) {
+        return userError(
+            fmt::format("\"{}\" is a trace; a kernel is right. `pallascope report` and "
+                        "`pallascope open` take traces.",
+                        path));
+    }
+    // An archive from a pipe is read whole.
+    const Result<std::string> bytes = readFile(path, ordinary ? kMostTextBytes : kMostPipedBytes);
+    return bytes ? parse(*bytes, path) : Result<KernelFile>(bytes.error());
 }
 
 Result<KernelFile> parse(std::string_view bytes, const std::string& name)
 {
-    return bytes.starts_with(kZipMagic) ? fromZip(ZipReader::openBytes(bytes, name), name)
-                                        : finish(fromJson(bytes, name), name, nullptr);
+    return asSentence(bytes.starts_with(kZipMagic)
+                          ? fromZip(ZipReader::openBytes(bytes, name), name)
+                          : finish(fromJson(bytes, name), name, nullptr));
 }
 
 Status save(const KernelFile& kernel, const std::string& path)
 {
     if (path.ends_with(kZipSuffix)) {
-        return saveZip(kernel, path);
+        return asSentence(saveZip(kernel, path));
     }
     if (path.ends_with(kJsonSuffix)) {
-        return saveJson(kernel, path);
+        return asSentence(saveJson(kernel, path));
     }
-    return userError(fmt::format("cannot write {}: a name that ends in {} or {} is right", path,
-                                 kJsonSuffix, kZipSuffix));
+    return userError(fmt::format("Cannot write \"{}\": a name that ends in {} or {} is right.",
+                                 path, kJsonSuffix, kZipSuffix));
 }
 
 } // namespace pallascope::kernel_file

@@ -42,6 +42,8 @@ struct KernelFile
 // Its elements. The error: a stored member is damaged.
 [[nodiscard]] Result<Array> makeInput(const Input& input, const ir::Type& type);
 
+// By its first bytes.
+[[nodiscard]] bool isKernelText(std::string_view start);
 // By its name or its first bytes; false for what cannot be read.
 [[nodiscard]] bool isKernelFile(const std::string& path);
 

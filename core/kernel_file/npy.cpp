@@ -1,5 +1,6 @@
 #include "core/kernel_file/npy.h"
 
+#include "core/base/sentence.h"
 #include "core/ir/mesh.h"
 
 #include <algorithm>
@@ -312,7 +313,7 @@ Result<Array> readNpy(const ZipReader& zip, const std::string& member, DType dty
 Result<std::vector<std::optional<Array>>> readInputs(const std::string& path,
                                                      const ir::Program& program)
 {
-    const Result<ZipReader> zip = ZipReader::open(path);
+    const Result<ZipReader> zip = asSentence(ZipReader::open(path));
     if (!zip) {
         return zip.error();
     }
@@ -326,7 +327,7 @@ Result<std::vector<std::optional<Array>>> readInputs(const std::string& path,
         inputs.emplace_back();
         if (zip->members().contains(member)) {
             const ir::Type type = ir::wholeType(program, argument);
-            Result<Array> array = readNpy(*zip, member, type.dtype, type.shape);
+            Result<Array> array = asSentence(readNpy(*zip, member, type.dtype, type.shape));
             if (!array) {
                 return array.error();
             }
@@ -334,8 +335,17 @@ Result<std::vector<std::optional<Array>>> readInputs(const std::string& path,
             ++taken;
         }
     }
-    if (taken == zip->members().size()) {
+    if (taken == zip->members().size() && taken > 0) {
         return inputs;
+    }
+    const std::string right =
+        fmt::format("{}, one for each input of {}, {} right",
+                    inputs.empty()       ? "nothing"
+                    : inputs.size() == 1 ? "arg0"
+                                         : fmt::format("arg0 to arg{}", inputs.size() - 1),
+                    program.name, inputs.size() > 1 ? "are" : "is");
+    if (zip->members().empty()) {
+        return userError(fmt::format("{} is an empty archive; {}.", path, right));
     }
     for (const auto& [name, size] : zip->members()) {
         const auto number = [&](std::size_t i) { return fmt::format("arg{}.npy", i); };
@@ -344,12 +354,7 @@ Result<std::vector<std::optional<Array>>> readInputs(const std::string& path,
             known = known || name == number(i);
         }
         if (!known) {
-            return userError(fmt::format(
-                "{} has a member {}; {}, one for each input of {}, {} right", path, name,
-                inputs.empty()       ? "nothing"
-                : inputs.size() == 1 ? "arg0"
-                                     : fmt::format("arg0 to arg{}", inputs.size() - 1),
-                program.name, inputs.size() > 1 ? "are" : "is"));
+            return userError(fmt::format("{} has a member {}; {}.", path, name, right));
         }
     }
     return inputs;
@@ -369,9 +374,9 @@ Status writeResults(const std::string& path, const std::vector<Array>& results)
                            false});
     }
     if (members.empty()) {
-        return userError(fmt::format("cannot write {}: the kernel has no output", path));
+        return userError(fmt::format("Cannot write \"{}\": the kernel has no output.", path));
     }
-    return writeZip(path, members);
+    return asSentence(writeZip(path, members));
 }
 
 } // namespace pallascope::kernel_file

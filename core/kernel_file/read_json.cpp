@@ -1,4 +1,6 @@
+#include "core/base/format.h"
 #include "core/base/json_pointer.h"
+#include "core/base/repeated_name.h"
 #include "core/base/visible.h"
 #include "core/ir/verify.h"
 #include "core/kernel_file/document.h"
@@ -289,8 +291,9 @@ int depthOf(std::string_view text)
 Result<Json> parseText(std::string_view text)
 {
     if (text.size() > kLargest) {
-        return userError(
-            fmt::format("has {} bytes of JSON; {} at most are read", text.size(), kLargest));
+        return userError(fmt::format("has {} of JSON; {} at most are read",
+                                     bytesText(Bytes(static_cast<std::int64_t>(text.size()))),
+                                     bytesText(Bytes(static_cast<std::int64_t>(kLargest)))));
     }
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
         return userError("is empty");
@@ -300,7 +303,11 @@ Result<Json> parseText(std::string_view text)
             fmt::format("is nested {} levels deep; {} at most are read", depth, kDeepest));
     }
     try {
-        return Json::parse(text);
+        Json json = Json::parse(text);
+        if (const std::optional<std::string> twice = repeatedName(text)) {
+            return userError(fmt::format("has {} twice; once is right", *twice));
+        }
+        return json;
     } catch (const Json::parse_error& error) {
         const std::string_view before = text.substr(0, std::min(error.byte, text.size()));
         return userError(fmt::format("is not JSON from line {} on",

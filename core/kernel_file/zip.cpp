@@ -1,8 +1,12 @@
 #include "core/kernel_file/zip.h"
 
 #include "core/base/check.h"
+#include "core/base/format.h"
+#include "core/base/read_file.h"
+#include "core/base/whole_file.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fmt/format.h>
 #include <zip.h>
@@ -85,23 +89,14 @@ bool isSafeMemberName(std::string_view name)
     return false;
 }
 
-Status checkOrdinaryFile(const std::string& path)
-{
-    std::error_code code;
-    const fs::file_status status = fs::status(path, code);
-    if (!fs::exists(status)) {
-        return userError(fmt::format("there is no file {}", path));
-    }
-    if (!fs::is_regular_file(status)) {
-        return userError(fmt::format("{} is not an ordinary file", path));
-    }
-    return Done{};
-}
-
 Result<ZipReader> ZipReader::open(const std::string& path)
 {
-    if (Status status = checkOrdinaryFile(path); !status) {
-        return status.error();
+    if (Status readable = checkReadable(path); !readable) {
+        return readable.error();
+    }
+    if (!isOrdinaryFile(path)) {
+        return userError(
+            fmt::format("\"{}\" is no ordinary file, which an archive has to be", path));
     }
     std::error_code code;
     const std::uintmax_t size = fs::file_size(path, code);
@@ -109,7 +104,7 @@ Result<ZipReader> ZipReader::open(const std::string& path)
     zip_t* const zip = zip_open(path.c_str(), ZIP_RDONLY, &fault);
     if (zip == nullptr) {
         return fault == ZIP_ER_OPEN || fault == ZIP_ER_READ
-                   ? userError(fmt::format("cannot read {}", path))
+                   ? userError(fmt::format("Cannot read \"{}\"", path))
                    : notZip(path);
     }
     ZipReader reader;
@@ -235,8 +230,9 @@ Result<std::string> ZipReader::text(const std::string& name, std::uint64_t most)
     }
     const std::uint64_t size = m_sizes.at(name);
     if (size > most) {
-        return userError(
-            fmt::format("{}: {} has {} bytes; {} at most are read", m_name, name, size, most));
+        return userError(fmt::format("{}: {} has {}; {} at most are read", m_name, name,
+                                     bytesText(Bytes(static_cast<std::int64_t>(size))),
+                                     bytesText(Bytes(static_cast<std::int64_t>(most)))));
     }
     std::string text(static_cast<std::size_t>(size), '\0');
     if (Status status = opened->read(std::as_writable_bytes(std::span(text))); !status) {
@@ -280,26 +276,25 @@ bool add(zip_t* zip, const MemberBytes& member)
 Status writeZip(const std::string& path, const std::vector<MemberBytes>& members)
 {
     PALLASCOPE_CHECK(!members.empty());
-    std::error_code code;
-    const fs::file_status status = fs::status(path, code);
-    if (fs::exists(status) && !fs::is_regular_file(status)) {
-        return userError(fmt::format("cannot write {}: it is not an ordinary file", path));
+    WholeFile file(path);
+    if (Status opened = file.open(); !opened) {
+        return opened;
     }
-    const fs::path target = fs::is_symlink(path, code) ? fs::canonical(path, code) : fs::path(path);
     int fault = 0;
-    zip_t* const zip = zip_open(target.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &fault);
+    zip_t* const zip = zip_open(file.temporary().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &fault);
     if (zip == nullptr) {
-        return userError(fmt::format("cannot write {}", path));
+        return file.error(errno);
     }
     const bool added = std::all_of(members.begin(), members.end(),
                                    [&](const MemberBytes& member) { return add(zip, member); });
-    // Writes to a temporary file beside the target, and renames it.
     if (!added || zip_close(zip) != 0) {
+        const int code = zip_error_code_system(zip_get_error(zip));
         const std::string reason = zip_strerror(zip);
         zip_discard(zip);
-        return userError(fmt::format("cannot write {}: {}", path, reason));
+        return code != 0 ? file.error(code)
+                         : userError(fmt::format("Cannot write \"{}\": {}", path, reason));
     }
-    return Done{};
+    return file.commit();
 }
 
 } // namespace pallascope::kernel_file

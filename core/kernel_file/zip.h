@@ -24,9 +24,6 @@ inline constexpr std::uint64_t kRatioFrom = std::uint64_t{64} << 20; // bytes un
 // Relative, without "..", "." or empty parts, backslashes and control characters.
 [[nodiscard]] bool isSafeMemberName(std::string_view name);
 
-// The error: there is no such file, or it is a folder, a device or the like.
-[[nodiscard]] Status checkOrdinaryFile(const std::string& path);
-
 // Error sentences start with the archive's name.
 class ZipReader
 {

@@ -2,6 +2,7 @@
 
 #include "core/analysis/band.h"
 #include "core/base/format.h"
+#include "core/base/repeated_name.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/study/fastest.h"
@@ -260,6 +261,9 @@ Result<std::vector<SweepRow>> rowsFromJson(const std::string& text, const SweepS
     }
     try {
         const Json json = Json::parse(text);
+        if (const std::optional<std::string> twice = repeatedName(text)) {
+            return userError(who + " has " + *twice + " twice; once is right.");
+        }
         if (json.at("format") != kFormat || json.at("version") != 1) {
             return userError(who + " is of another format; one that --save wrote is right.");
         }

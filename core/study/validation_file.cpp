@@ -1,5 +1,6 @@
 // The rows and errors of a validation as text, CSV and JSON, and what is expected as JSON.
 #include "core/base/format.h"
+#include "core/base/repeated_name.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/study/validation.h"
@@ -111,6 +112,9 @@ Result<Expectation> expectationFrom(const std::string& text, const std::string& 
     }
     try {
         const Json json = Json::parse(text);
+        if (const std::optional<std::string> twice = repeatedName(text)) {
+            return userError(file + " has " + *twice + " twice; once is right.");
+        }
         if (json.at("format") != kExpectedFormat || json.at("version") != 1) {
             return userError(file
                              + " is of another format; a file that --write-expected wrote is "

@@ -32,6 +32,10 @@ struct SaveOptions
 // The whole file as text, without gzip; what save() writes.
 [[nodiscard]] std::string toJson(const Trace& trace, const SaveOptions& options = {});
 
+// By the first bytes of an ordinary file, whatever its name: to say what was given where something
+// else is right.
+[[nodiscard]] bool isTraceFile(const std::string& path);
+
 // Reads either form. Errors are one sentence naming the file, the JSON place, the bad value and
 // what would be right: not there, a folder, empty, truncated, too deep, not JSON, no "pallascope"
 // section, unknown version, a Chrome event whose ts, dur, pid or tid has a wrong type or is out of

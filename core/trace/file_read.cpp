@@ -1,10 +1,14 @@
 // Reads what file_write.cpp wrote, and refuses everything else in a sentence.
+#include "core/base/read_file.h"
+#include "core/base/sentence.h"
 #include "core/trace/file.h"
 #include "core/trace/json_fault.h"
 #include "core/trace/json_place.h"
 #include "core/trace/read_bytes.h"
 
 #include <new>
+#include <set>
+#include <string_view>
 
 namespace pallascope::trace {
 
@@ -37,9 +41,10 @@ Error parseError(const std::string& name, simdjson::error_code code, std::string
     case simdjson::EMPTY:
         return userError(fmt::format("{} is empty; a trace is a JSON file", name));
     case simdjson::CAPACITY:
-        return userError(fmt::format("{} is larger than 4 GiB, the most that can be read", name));
+        return userError(
+            fmt::format("{} is larger than 4 GiB, the most that is read of a trace", name));
     case simdjson::MEMALLOC:
-        return limitError(fmt::format("there is not enough memory to read {}", name));
+        return limitError(fmt::format("There is not enough memory to read {}.", name));
     case simdjson::UTF8_ERROR:
         return userError(fmt::format("{} is not UTF-8 text, so it is not a trace", name));
     default:
@@ -53,6 +58,31 @@ Error foreign(const std::string& name)
         "{} is JSON but not a Pallascope trace: it has no \"pallascope\" section; traces that "
         "Pallascope saves have one",
         name));
+}
+
+// JSON says nothing of two values for one name, so readers differ in which they take. Columns,
+// which are lists of numbers, are passed over.
+void checkNames(Place& place, dom::element element)
+{
+    if (dom::object object; element.get(object) == simdjson::SUCCESS) {
+        std::set<std::string_view> names;
+        for (const auto& [name, value] : object) {
+            const Enter enter(place, name);
+            if (!names.insert(name).second) {
+                place.fail("is there twice; once is right");
+            }
+            checkNames(place, value);
+        }
+    } else if (dom::array array; element.get(array) == simdjson::SUCCESS) {
+        std::size_t index = 0;
+        for (const dom::element item : array) {
+            if (!item.is_object() && !item.is_array()) {
+                break;
+            }
+            const Enter enter(place, index++);
+            checkNames(place, item);
+        }
+    }
 }
 
 Result<std::shared_ptr<const Trace>> parseTrace(std::string text, const std::string& name)
@@ -76,6 +106,7 @@ Result<std::shared_ptr<const Trace>> parseTrace(std::string text, const std::str
     TraceBuilder builder;
     if (const std::optional<dom::object> section = objectAt(place, root, "pallascope")) {
         const Enter enter(place, "pallascope");
+        checkNames(place, sectionElement);
         checkVersion(place, *section);
         if (!place.error) {
             readSection(place, *section, builder);
@@ -97,12 +128,18 @@ Result<std::shared_ptr<const Trace>> parseTrace(std::string text, const std::str
 
 } // namespace
 
+bool isTraceFile(const std::string& path)
+{
+    const std::string start = firstBytes(path, 256);
+    return isGzip(start) || start.find("\"traceEvents\"") != std::string::npos;
+}
+
 Result<std::shared_ptr<const Trace>> fromJson(std::string text, const std::string& name)
 {
     try {
-        return parseTrace(std::move(text), name);
+        return asSentence(parseTrace(std::move(text), name));
     } catch (const std::bad_alloc&) {
-        return limitError(fmt::format("there is not enough memory to read {}", name));
+        return limitError(fmt::format("There is not enough memory to read {}.", name));
     }
 }
 
@@ -111,11 +148,11 @@ Result<std::shared_ptr<const Trace>> load(const std::filesystem::path& path)
     try {
         Result<std::string> text = readWholeFile(path, simdjson::SIMDJSON_PADDING);
         if (!text) {
-            return text.error();
+            return asSentence(text.error());
         }
-        return parseTrace(std::move(text).value(), path.string());
+        return asSentence(parseTrace(std::move(text).value(), path.string()));
     } catch (const std::bad_alloc&) {
-        return limitError(fmt::format("there is not enough memory to read {}", path.string()));
+        return limitError(fmt::format("There is not enough memory to read {}.", path.string()));
     }
 }
 

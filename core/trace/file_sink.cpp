@@ -3,13 +3,6 @@
 #include "core/base/check.h"
 
 #include <array>
-#include <atomic>
-#include <cerrno>
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <string>
-#include <system_error>
-#include <unistd.h>
 #include <zlib.h>
 
 namespace pallascope::trace {
@@ -19,12 +12,6 @@ namespace {
 constexpr int kLevel = 6;                     // higher ones take twice the time for a few percent
 constexpr int kGzipWindow = 15 + 16;          // the largest window, in a gzip wrapper
 constexpr unsigned char kUnknownSystem = 255; // in the header, so that every system writes the same
-
-std::string temporaryName(const std::filesystem::path& path)
-{
-    static std::atomic<int> counter{0};
-    return fmt::format(".{}.{}-{}.part", path.filename().string(), ::getpid(), counter++);
-}
 
 } // namespace
 
@@ -49,60 +36,16 @@ struct FileSink::Deflater
     Deflater& operator=(const Deflater&) = delete;
 };
 
-FileSink::FileSink(std::filesystem::path path)
-    : m_path(std::move(path))
+FileSink::FileSink(const std::filesystem::path& path)
+    : m_file(path)
+    , m_deflater(path.extension() == ".gz" ? std::make_unique<Deflater>() : nullptr)
 {}
 
-FileSink::~FileSink()
-{
-    if (m_descriptor >= 0) {
-        ::close(m_descriptor);
-    }
-    if (!m_temporary.empty()) {
-        std::error_code ignored;
-        std::filesystem::remove(m_temporary, ignored);
-    }
-}
-
-Status FileSink::open()
-{
-    namespace fs = std::filesystem;
-    std::error_code code;
-    if (fs::is_symlink(m_path, code)) { // write what it points to, keep the link
-        const fs::path target = fs::canonical(m_path, code);
-        m_path = code ? m_path : target;
-    }
-    const fs::file_status status = fs::status(m_path, code);
-    if (fs::is_directory(status)) {
-        return userError(fmt::format("cannot write {}: it is a folder", m_path.string()));
-    }
-    if (fs::exists(status) && !fs::is_regular_file(status)) {
-        return userError(
-            fmt::format("cannot write {}: it is not an ordinary file", m_path.string()));
-    }
-    if (m_path.filename().empty()) {
-        return userError(fmt::format("cannot write \"{}\": it names no file", m_path.string()));
-    }
-    if (fs::exists(status) && ::access(m_path.c_str(), W_OK) != 0) {
-        m_errno = errno;
-        return error();
-    }
-    const fs::path temporary = m_path.parent_path() / temporaryName(m_path);
-    m_descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (m_descriptor < 0) {
-        m_errno = errno;
-        return error();
-    }
-    m_temporary = temporary;
-    if (m_path.extension() == ".gz") {
-        m_deflater = std::make_unique<Deflater>();
-    }
-    return Done{};
-}
+FileSink::~FileSink() = default;
 
 bool FileSink::write(std::string_view text)
 {
-    return m_deflater ? deflateAll(text, false) : writeBytes(text.data(), text.size());
+    return m_deflater ? deflateAll(text, false) : m_file.write(text);
 }
 
 bool FileSink::deflateAll(std::string_view text, bool last)
@@ -115,7 +58,8 @@ bool FileSink::deflateAll(std::string_view text, bool last)
         stream.next_out = m_deflater->bytes.data();
         stream.avail_out = static_cast<uInt>(m_deflater->bytes.size());
         const int state = deflate(&stream, last ? Z_FINISH : Z_NO_FLUSH);
-        if (!writeBytes(m_deflater->bytes.data(), m_deflater->bytes.size() - stream.avail_out)) {
+        const std::size_t size = m_deflater->bytes.size() - stream.avail_out;
+        if (!m_file.write({reinterpret_cast<const char*>(m_deflater->bytes.data()), size})) {
             return false;
         }
         if (state == Z_STREAM_END || (!last && stream.avail_in == 0 && stream.avail_out != 0)) {
@@ -124,50 +68,9 @@ bool FileSink::deflateAll(std::string_view text, bool last)
     }
 }
 
-bool FileSink::writeBytes(const void* bytes, std::size_t size)
-{
-    const auto* next = static_cast<const char*>(bytes);
-    while (size > 0) {
-        const ssize_t written = ::write(m_descriptor, next, size);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written < 0) {
-            m_errno = errno;
-            return false;
-        }
-        next += written;
-        size -= static_cast<std::size_t>(written);
-    }
-    return true;
-}
-
 Status FileSink::commit()
 {
-    if (m_deflater && !deflateAll({}, true)) {
-        return error();
-    }
-    // close() reports what the system could not write after all (a quota, a network disk).
-    const int closed = ::close(m_descriptor);
-    m_descriptor = -1;
-    if (closed != 0) {
-        m_errno = errno;
-        return error();
-    }
-    std::error_code code;
-    std::filesystem::rename(m_temporary, m_path, code);
-    if (code) {
-        m_errno = code.value();
-        return error();
-    }
-    m_temporary.clear();
-    return Done{};
-}
-
-Error FileSink::error() const
-{
-    return userError(fmt::format("cannot write {}: {}", m_path.string(),
-                                 std::generic_category().message(m_errno)));
+    return m_deflater && !deflateAll({}, true) ? m_file.error() : m_file.commit();
 }
 
 } // namespace pallascope::trace

@@ -1,12 +1,9 @@
 #include "core/trace/read_bytes.h"
 
 #include "core/base/check.h"
+#include "core/base/read_file.h"
 
-#include <cerrno>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <system_error>
-#include <unistd.h>
 #include <vector>
 #include <zlib.h>
 
@@ -20,62 +17,6 @@ constexpr int kAnyGzipWindow = 15 + 16; // the largest, which reads the smaller 
 // Traces pack about 10 to 1. Something that unpacks to far more is made to fill the memory.
 constexpr std::size_t kMaxRatio = 250;
 constexpr std::size_t kRatioFrom = 256 * kChunk;
-
-Error unreadable(const std::filesystem::path& path, int code)
-{
-    return userError(
-        fmt::format("cannot read {}: {}", path.string(), std::generic_category().message(code)));
-}
-
-class Descriptor
-{
-public:
-    explicit Descriptor(int value)
-        : m_value(value)
-    {}
-
-    ~Descriptor()
-    {
-        if (m_value >= 0) {
-            ::close(m_value);
-        }
-    }
-
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-
-    [[nodiscard]] int value() const { return m_value; }
-
-    // Bytes read, 0 at the end, -1 with errno.
-    [[nodiscard]] ssize_t read(char* bytes, std::size_t size) const
-    {
-        ssize_t count = -1;
-        do {
-            count = ::read(m_value, bytes, size);
-        } while (count < 0 && errno == EINTR);
-        return count;
-    }
-
-private:
-    int m_value;
-};
-
-Status checkKind(const std::filesystem::path& path)
-{
-    namespace fs = std::filesystem;
-    std::error_code code;
-    const fs::file_status status = fs::status(path, code);
-    if (status.type() == fs::file_type::not_found) {
-        return userError(fmt::format("there is no file {}", path.string()));
-    }
-    if (fs::is_directory(status)) {
-        return userError(fmt::format("{} is a folder, not a trace file", path.string()));
-    }
-    if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_fifo(status)) {
-        return userError(fmt::format("{} is not an ordinary file", path.string()));
-    }
-    return Done{};
-}
 
 class Inflater
 {
@@ -109,7 +50,7 @@ public:
             m_complete = state == Z_STREAM_END;
             text.append(m_chunk.data(), m_chunk.size() - m_stream.avail_out);
             if (text.size() > kMaxJsonBytes) {
-                return userError("unpacks to more than 4 GiB, the most that can be read");
+                return userError("unpacks to more than 4 GiB, the most that is read of a trace");
             }
             if (text.size() > kRatioFrom && text.size() / kMaxRatio > m_packed) {
                 return userError(fmt::format(
@@ -126,73 +67,71 @@ private:
     bool m_complete = false;
 };
 
-bool isGzip(std::string_view bytes)
-{
-    return bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b';
-}
-
-Result<std::string> readPacked(const Descriptor& file, const std::filesystem::path& path,
-                               std::vector<char>& chunk, std::size_t size)
+Result<std::string> readPacked(InputFile& file, const std::string& path, std::vector<char>& chunk,
+                               std::size_t size)
 {
     Inflater inflater;
     std::string text;
-    ssize_t count = static_cast<ssize_t>(size);
-    while (count > 0) {
-        const Status status =
-            inflater.unpack(std::string_view(chunk.data(), static_cast<std::size_t>(count)), text);
+    while (size > 0) {
+        const Status status = inflater.unpack(std::string_view(chunk.data(), size), text);
         if (!status) {
-            return userError(fmt::format("{} {}", path.string(), status.error().message));
+            return userError(fmt::format("{} {}", path, status.error().message));
         }
-        count = file.read(chunk.data(), chunk.size());
-    }
-    if (count < 0) {
-        return unreadable(path, errno);
+        const Result<std::size_t> count = file.read(chunk);
+        if (!count) {
+            return count.error();
+        }
+        size = *count;
     }
     if (!inflater.complete()) {
         return userError(
-            fmt::format("{} is cut short: its gzip data ends before its end mark", path.string()));
+            fmt::format("{} is cut short: its gzip data ends before its end mark", path));
     }
     return text;
 }
 
 } // namespace
 
+bool isGzip(std::string_view bytes)
+{
+    return bytes.starts_with("\x1f\x8b");
+}
+
 Result<std::string> readWholeFile(const std::filesystem::path& path, std::size_t padding)
 {
-    if (Status status = checkKind(path); !status) {
-        return status.error();
+    std::error_code code;
+    const std::filesystem::file_status status = std::filesystem::status(path, code);
+    if (std::filesystem::is_character_file(status) || std::filesystem::is_block_file(status)) {
+        // One without an end would fill the memory, which the limit of traces allows.
+        return userError(
+            fmt::format("\"{}\" is a device; a file or a pipe is right.", path.string()));
     }
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.value() < 0) {
-        return unreadable(path, errno);
+    Result<InputFile> file = InputFile::open(path.string());
+    if (!file) {
+        return file.error();
+    }
+    if (file->size() > kMaxJsonBytes) {
+        return tooLarge(path.string(), kMaxJsonBytes);
     }
     std::vector<char> chunk(kChunk);
-    ssize_t count = file.read(chunk.data(), chunk.size());
+    Result<std::size_t> count = file->read(chunk);
+    if (count && isGzip(std::string_view(chunk.data(), *count))) {
+        Result<std::string> unpacked = readPacked(*file, path.string(), chunk, *count);
+        if (unpacked) {
+            unpacked->reserve(unpacked->size() + padding);
+        }
+        return unpacked;
+    }
     std::string text;
-    if (count > 0 && isGzip(std::string_view(chunk.data(), static_cast<std::size_t>(count)))) {
-        Result<std::string> unpacked =
-            readPacked(file, path, chunk, static_cast<std::size_t>(count));
-        if (!unpacked) {
-            return unpacked;
-        }
-        text = std::move(unpacked).value();
-        count = 0;
-    } else {
-        std::error_code code;
-        const std::uintmax_t size = std::filesystem::file_size(path, code);
-        if (!code && size <= kMaxJsonBytes) {
-            text.reserve(static_cast<std::size_t>(size) + padding);
-        }
-    }
-    for (; count > 0; count = file.read(chunk.data(), chunk.size())) {
-        text.append(chunk.data(), static_cast<std::size_t>(count));
+    text.reserve(file->size() + padding);
+    for (; count && *count > 0; count = file->read(chunk)) {
+        text.append(chunk.data(), *count);
         if (text.size() > kMaxJsonBytes) {
-            return userError(
-                fmt::format("{} is larger than 4 GiB, the most that can be read", path.string()));
+            return tooLarge(path.string(), kMaxJsonBytes);
         }
     }
-    if (count < 0) {
-        return unreadable(path, errno);
+    if (!count) {
+        return count.error();
     }
     text.reserve(text.size() + padding);
     return text;

@@ -9,7 +9,7 @@ namespace pallascope {
 
 TEST(Visible, textStaysAsItIs)
 {
-    for (const std::string& text : {"", "x_slots", "512×1024 µs", "日本語 \U0001f600"}) {
+    for (const std::string_view text : {"", "x_slots", "512×1024 µs", "日本語 \U0001f600"}) {
         EXPECT_EQ(visible(text), text);
         EXPECT_EQ(visible(text, Lines::Several), text);
     }
@@ -18,8 +18,10 @@ TEST(Visible, textStaysAsItIs)
 TEST(Visible, whatShowsNothingOfItselfIsWrittenOut)
 {
     EXPECT_EQ(visible("a\x1b[31mb\a\r\nc\x7f"), "a\\x1b[31mb\\x07\\x0d\\x0ac\\x7f");
-    EXPECT_EQ(visible("\xc2\x9b"), "\\x9b");             // C1
-    EXPECT_EQ(visible("a\xe2\x80\xae" "b"), "a\\u202eb"); // right to left
+    EXPECT_EQ(visible("\xc2\x9b"), "\\x9b"); // C1
+    EXPECT_EQ(visible("a\xe2\x80\xae"
+                      "b"),
+              "a\\u202eb"); // right to left
     EXPECT_EQ(visible("\xef\xbf\xbf"), "\\uffff");
     EXPECT_EQ(visible(std::string_view("\0", 1)), "\\x00");
     EXPECT_EQ(visible("\xff"), "\xef\xbf\xbd");

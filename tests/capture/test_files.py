@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import zipfile
@@ -11,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from pallascope import __main__ as command_line
 from support import (PALLASCOPE, call, compat, integers, like, operations, pallascope, pipeline_of,
                      pl, pltpu, run)
 
@@ -54,6 +56,24 @@ def test_values_travel_in_the_archive_only(tmp_path):
     with zipfile.ZipFile(tmp_path / "k.pallascope") as archive:
         assert "arrays/arg0.npy" in archive.namelist()
     assert sorted(os.listdir(tmp_path)) == ["k.kernel.json", "k.pallascope"]
+
+
+def test_a_link_is_kept_and_what_a_killed_writer_left_removed(tmp_path):
+    kernel = pallascope.capture(copies, like(16, 128, dtype=jnp.int32))
+    (tmp_path / "there").mkdir()
+    (tmp_path / "k.kernel.json").symlink_to("there/found.kernel.json")
+    gone = subprocess.run(["sh", "-c", "echo $$"], capture_output=True, text=True, check=True)
+    start = f".found.kernel.json.{socket.gethostname()}-"
+    left, kept = f"{start}{gone.stdout.strip()}-0.part", f"{start}{os.getpid()}-0.part"
+    for name in (left, kept):
+        (tmp_path / "there" / name).write_text("")
+    for _ in ("not there yet", "there"):
+        kernel.save(tmp_path / "k.kernel.json")
+    assert (tmp_path / "k.kernel.json").is_symlink()
+    assert sorted(os.listdir(tmp_path / "there")) == [kept, "found.kernel.json"]
+    (tmp_path / "round.kernel.json").symlink_to("round.kernel.json")
+    with pytest.raises(OSError, match="symbolic links"):
+        kernel.save(tmp_path / "round.kernel.json")
 
 
 def test_numbers_of_64_bits_are_what_jax_takes_them_for():
@@ -175,11 +195,21 @@ def sums(x):
     return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
 
 number = 5
+
+class Shape:
+    pass
+
+def leaves(x):
+    raise SystemExit(0)
+
+def stops(x):
+    raise KeyboardInterrupt
 """
 
 
 def command(folder, *arguments):
     (folder / "script.py").write_text(SCRIPT)
+    (folder / "leaves.py").write_text("raise SystemExit\n")
     return subprocess.run([sys.executable, "-m", "pallascope", "capture", *arguments], cwd=folder,
                           env=os.environ | {"PYTHONPATH": str(_PACKAGE)}, capture_output=True,
                           text=True, timeout=120, check=False)
@@ -199,7 +229,7 @@ def test_the_command_writes_a_file_that_runs(tmp_path):
 
 def test_the_command_names_what_it_cannot_capture_and_writes_nothing(tmp_path):
     done = command(tmp_path, "script.py:sums", "--arg", "f32[8,128]", "-o", "k.pallascope")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "script.py:18 (sums.<locals>.kernel): primitive zeta" in done.stderr
     assert not (tmp_path / "k.pallascope").exists()
 
@@ -233,16 +263,52 @@ def test_the_program_captures_through_python(tmp_path):
     (["script.py:number"], "script.py has no function number"),
     (["other.py:doubled"], "there is no file other.py"),
     (["script.py"], "script.py is no FILE.py:FUNCTION"),
+    (["script.py:doubled"], "script.py:doubled is given no --arg: missing a required argument: 'x'"),
+    (["script.py:Shape"], "Shape of script.py is a class; a function is right"),
+    (["script.py:leaves", "--arg", "f32[8,128]"], "(leaves): sys.exit(0) ends it"),
+    (["leaves.py:f"], "leaves.py:1 (<module>): sys.exit(None) ends it"),
+    (["script.py:stops", "--arg", "f32[8,128]"], "interrupted; nothing was written"),
+    (["script.py:doubled", "--arg", "f32[8,,128]"], "--arg 'f32[8,,128]' is no DTYPE[SHAPE]"),
+    (["script.py:doubled", "--arg", "f32[8,128,]"], "--arg 'f32[8,128,]' is no DTYPE[SHAPE]"),
+    (["script.py:doubled", "--arg", "f32[4294967296]"], "has the extent 4294967296; 2147483647 at"),
+    (["script.py:doubled", "--arg", "f32[8,128]", "--cores", "two"],
+     "the command line is not understood: argument --cores: invalid int value: 'two'"),
     (["script.py:doubled", "--arg", "f31[8]"], "--arg 'f31[8]' is no DTYPE[SHAPE]"),
     (["script.py:doubled", "--arg", "f32[8,128"], "--arg 'f32[8,128' is no DTYPE[SHAPE]"),
     (["script.py:doubled", "--arg", "f32[8,128]", "--donate", "1"],
      "donate=1 is no argument of the function, which is given 1; the first is number 0")])
 def test_the_command_refuses_with_one_sentence(tmp_path, arguments, sentence):
     done = command(tmp_path, *arguments, "-o", "k.pallascope")
-    assert done.returncode == 2
+    assert done.returncode == (130 if "interrupted" in sentence else 2)
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "k.pallascope").exists()
+
+
+@pytest.mark.parametrize(("words", "code"), [
+    (">/dev/full", 2), ("2>/dev/full", 0), (">/dev/full 2>&1", 2)])
+def test_streams_that_fail_lose_no_file(tmp_path, words, code):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    line = [sys.executable, "-m", "pallascope", "capture", "script.py:doubled", "--arg", "f32[8,128]",
+            "-o", "k.pallascope"]
+    done = subprocess.run(["bash", "-c", f'"$@" {words}', "bash", *line], cwd=tmp_path, check=False,
+                          env=os.environ | {"PYTHONPATH": str(_PACKAGE)}, capture_output=True,
+                          text=True, timeout=120)
+    assert done.returncode == code
+    assert done.stderr in ("", "pallascope: cannot write to standard output: No space left on "
+                               "device\n")
+    assert shown(tmp_path / "k.pallascope").startswith("doubled(")
+
+
+def test_a_mistake_of_ours_is_called_one(tmp_path, monkeypatch, capsys):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    monkeypatch.setattr(command_line, "capture", {}.__getitem__)  # raises in no one's line
+    found = command_line.main(["capture", f"{tmp_path}/script.py:doubled", "--arg", "f32[8,128]",
+                               "-o", str(tmp_path / "k.pallascope")])
+    assert found == 3
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("Traceback")
+    assert said[-1].startswith("pallascope: stopped on a mistake of its own: TypeError")
 
 
 MISTAKES = """

@@ -31,7 +31,7 @@ class Capture(Case):
                               timeout=60, check=False)
 
     def test_the_command_is_shown_and_run_and_its_exit_code_kept(self):
-        for ends in (0, 1, 2):
+        for ends in (0, 2, 3, 130):
             done = self.capture("--arg", "bf16[8,128]", "--arg", "f32[]", "--chip", "tpu_v6e",
                                 "--name", "it's", "--mesh", "x=2",
                                 "--mesh", "y=4", "--donate", "1", "--python",
@@ -46,6 +46,12 @@ class Capture(Case):
             typed = subprocess.run(["sh", "-c", shown.removeprefix("$ ")], cwd=self.folder,
                                    capture_output=True, text=True, check=False)
             self.assertEqual(typed.stdout, done.stdout)
+
+    def test_a_python_that_ends_without_a_word_is_a_refusal(self):
+        for ends in (1, 120, 137):
+            done = self.capture("--python", str(self.python(ends=ends)))
+            self.assertEqual(done.returncode, WRONG_INPUT)
+            self.assertIn(f"Python ended with {ends} ", done.stderr.splitlines()[-1])
 
     def test_the_environment_names_a_python(self):
         done = self.capture(variable=self.python())

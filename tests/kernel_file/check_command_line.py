@@ -167,7 +167,7 @@ class KernelFiles(unittest.TestCase):
         broken = self.folder / "broken.kernel.json"
         text = example.read_text()
         self.assertIn("There is no kernel", self.refused("run", self.folder / "none.kernel.json"))
-        self.assertIn("not an ordinary file", self.refused("run", self.folder))
+        self.assertIn("is a folder", self.refused("run", self.folder))
         self.assertIn("what is in a file is fixed", self.refused("run", example, "-p", "m=1"))
         self.assertIn("--values full", self.refused("run", example, "--values", "needed",
                                                     "--results", self.folder / "o.npz"))

@@ -173,7 +173,7 @@ class Compare(unittest.TestCase):
     def test_whatIsNeitherIsRefused(self):
         run = pallascope("compare", "matmul", "nothing at=all")
         self.assertEqual((run.returncode, run.stdout), (2, ""))
-        self.assertIn("neither a trace nor a kernel's file nor a kernel with", run.stderr)
+        self.assertIn("and no kernel of that name is built in", run.stderr)
 
 
 class FailIf(unittest.TestCase):

@@ -57,13 +57,13 @@ TEST(BadTraceFiles, thatCannotBeReadNameThePathAndTheReason)
     const auto path = [&](const char* name) { return (folder / name).string(); };
     writeContent(folder / "empty.json", "");
     writeContent(folder / "blank.json", " \n\t");
-    EXPECT_EQ(fileMessage(folder / "none.json"), "there is no file " + path("none.json"));
-    EXPECT_EQ(fileMessage(folder / ""), path("") + " is a folder, not a trace file");
+    EXPECT_EQ(fileMessage(folder / "none.json"), "There is no file \"" + path("none.json") + "\".");
+    EXPECT_EQ(fileMessage(folder / ""), "\"" + path("") + "\" is a folder; a file is right.");
     EXPECT_EQ(fileMessage(folder / "empty.json"),
-              path("empty.json") + " is empty; a trace is a JSON file");
+              path("empty.json") + " is empty; a trace is a JSON file.");
     EXPECT_EQ(fileMessage(folder / "blank.json"),
-              path("blank.json") + " is empty; a trace is a JSON file");
-    EXPECT_EQ(fileMessage("/dev/zero"), "/dev/zero is not an ordinary file");
+              path("blank.json") + " is empty; a trace is a JSON file.");
+    EXPECT_EQ(fileMessage("/dev/zero"), "\"/dev/zero\" is a device; a file or a pipe is right.");
 }
 
 TEST(BadTraceFiles, damagedGzipIsToldFromCutShort)
@@ -74,16 +74,16 @@ TEST(BadTraceFiles, damagedGzipIsToldFromCutShort)
     const std::string path = (folder / "b.json.gz").string();
 
     writeContent(path, packed.substr(0, packed.size() / 2));
-    EXPECT_EQ(fileMessage(path), path + " is cut short: its gzip data ends before its end mark");
+    EXPECT_EQ(fileMessage(path), path + " is cut short: its gzip data ends before its end mark.");
     writeContent(path, packed.substr(0, 2));
-    EXPECT_EQ(fileMessage(path), path + " is cut short: its gzip data ends before its end mark");
+    EXPECT_EQ(fileMessage(path), path + " is cut short: its gzip data ends before its end mark.");
 
     std::string damaged = packed;
     damaged[packed.size() / 2] = static_cast<char>(~damaged[packed.size() / 2]);
     writeContent(path, damaged);
-    EXPECT_EQ(fileMessage(path), path + " is damaged: its gzip data does not unpack");
+    EXPECT_EQ(fileMessage(path), path + " is damaged: its gzip data does not unpack.");
     writeContent(path, packed + "tail");
-    EXPECT_EQ(fileMessage(path), path + " is damaged: its gzip data does not unpack");
+    EXPECT_EQ(fileMessage(path), path + " is damaged: its gzip data does not unpack.");
 }
 
 TEST(BadTraceFiles, everyTruncationIsRefused)
@@ -121,28 +121,28 @@ TEST(BadTraceFiles, flippedBytesOfAGzipFileAreRefused)
 
 TEST(BadTraceFiles, thatAreNotJsonSayWhatTheyAreInstead)
 {
-    EXPECT_EQ(messageOf("hello"), "a.json is not JSON, so it is not a trace");
+    EXPECT_EQ(messageOf("hello"), "a.json is not JSON, so it is not a trace.");
     EXPECT_EQ(messageOf(small().substr(0, small().size() / 2))
                   .find("a.json is cut short: it ends inside "),
               0U);
-    EXPECT_EQ(messageOf("{\"a\":1"), "a.json is cut short: it ends inside 1 open brackets");
-    EXPECT_EQ(messageOf("{\"a\":\"b"), "a.json is cut short: it ends inside a string");
+    EXPECT_EQ(messageOf("{\"a\":1"), "a.json is cut short: it ends inside 1 open brackets.");
+    EXPECT_EQ(messageOf("{\"a\":\"b"), "a.json is cut short: it ends inside a string.");
     EXPECT_EQ(messageOf("{\"a\" 1}"),
-              "a.json is not JSON: brackets, commas or words in it are wrong");
+              "a.json is not JSON: brackets, commas or words in it are wrong.");
     EXPECT_EQ(messageOf("{\"a\": 1e999}"),
               "a.json holds 1e999 at byte 6, which is malformed or out of "
-              "range for a JSON number");
-    EXPECT_EQ(messageOf("[\"\xff\"]"), "a.json is not UTF-8 text, so it is not a trace");
-    EXPECT_EQ(messageOf(std::string(100'000, '[')), "a.json is nested too deeply to be a trace");
+              "range for a JSON number.");
+    EXPECT_EQ(messageOf("[\"\xff\"]"), "a.json is not UTF-8 text, so it is not a trace.");
+    EXPECT_EQ(messageOf(std::string(100'000, '[')), "a.json is nested too deeply to be a trace.");
     EXPECT_EQ(messageOf(std::string(5'000, '[') + std::string(5'000, ']')),
-              "a.json is nested too deeply to be a trace");
+              "a.json is nested too deeply to be a trace.");
 }
 
 TEST(BadTraceFiles, foreignTracesAreToldSo)
 {
     const std::string expected =
         "a.json is JSON but not a Pallascope trace: it has no \"pallascope\" "
-        "section; traces that Pallascope saves have one";
+        "section; traces that Pallascope saves have one.";
     EXPECT_EQ(messageOf(R"({"traceEvents":[{"ph":"X","ts":1,"dur":2,"pid":1,"tid":1}]})"),
               expected);
     EXPECT_EQ(messageOf("[]"), expected);
@@ -153,44 +153,46 @@ TEST(BadTraceFiles, foreignTracesAreToldSo)
 TEST(BadTraceFiles, otherFormatsAndVersionsAreRefused)
 {
     EXPECT_EQ(messageWith("/pallascope/format", "x"),
-              "a.json: /pallascope/format must be \"pallascope.trace\", not \"x\"");
+              "a.json: /pallascope/format must be \"pallascope.trace\", not \"x\".");
     EXPECT_EQ(messageWith("/pallascope/version", 2),
-              "a.json: /pallascope/version must be 1, the version that this program reads, not 2");
+              "a.json: /pallascope/version must be 1, the version that this program reads, not 2.");
     EXPECT_EQ(messageWith("/pallascope/version", std::nullopt),
-              "a.json: /pallascope/version is missing");
-    EXPECT_EQ(messageWith("/pallascope", 1), "a.json: /pallascope must be an object, not 1");
+              "a.json: /pallascope/version is missing.");
+    EXPECT_EQ(messageWith("/pallascope", 1), "a.json: /pallascope must be an object, not 1.");
 }
 
 TEST(BadTraceFiles, missingAndWronglyTypedKeysAreNamedByPointer)
 {
-    EXPECT_EQ(messageWith("/pallascope/info", std::nullopt), "a.json: /pallascope/info is missing");
+    EXPECT_EQ(messageWith("/pallascope/info", std::nullopt),
+              "a.json: /pallascope/info is missing.");
     EXPECT_EQ(messageWith("/pallascope/info/units/2/name", std::nullopt),
-              "a.json: /pallascope/info/units/2/name is missing");
+              "a.json: /pallascope/info/units/2/name is missing.");
     EXPECT_EQ(messageWith("/pallascope/info/kernel", 5),
-              "a.json: /pallascope/info/kernel must be a string, not 5");
+              "a.json: /pallascope/info/kernel must be a string, not 5.");
     EXPECT_EQ(messageWith("/pallascope/info/units", json::object()),
-              "a.json: /pallascope/info/units must be a list, not an object");
+              "a.json: /pallascope/info/units must be a list, not an object.");
     EXPECT_EQ(
         messageWith("/pallascope/info/units/1/kind", "magic"),
         "a.json: /pallascope/info/units/1/kind must be one of matrix, vector, transcendental, "
-        "crosslane, load, store, scalar, not \"magic\"");
+        "crosslane, load, store, scalar, not \"magic\".");
     EXPECT_EQ(messageWith("/pallascope/info/operands/0/dtype", "f8"),
-              "a.json: /pallascope/info/operands/0/dtype must be " + dtypeNames() + ", not \"f8\"");
+              "a.json: /pallascope/info/operands/0/dtype must be " + dtypeNames()
+                  + ", not \"f8\".");
     EXPECT_EQ(
         messageWith("/pallascope/info/operands/0/slots", 2.5),
         "a.json: /pallascope/info/operands/0/slots must be a whole number from -2147483648 to "
-        "2147483647, not 2.5");
+        "2147483647, not 2.5.");
     EXPECT_EQ(messageWith("/pallascope/info/seed", -1),
               "a.json: /pallascope/info/seed must be a whole number from 0 to "
-              "18446744073709551615, not -1");
+              "18446744073709551615, not -1.");
     EXPECT_EQ(messageWith("/pallascope/info/check/passed", 1),
-              "a.json: /pallascope/info/check/passed must be true or false, not 1");
+              "a.json: /pallascope/info/check/passed must be true or false, not 1.");
     EXPECT_EQ(messageWith("/pallascope/info/parameters/m", 1),
-              "a.json: /pallascope/info/parameters/m must be a string, not 1");
+              "a.json: /pallascope/info/parameters/m must be a string, not 1.");
     EXPECT_EQ(messageWith("/pallascope/end_ps", "soon"),
               "a.json: /pallascope/end_ps must be a whole number from -9223372036854775808 to "
-              "9223372036854775807, not \"soon\"");
-    EXPECT_EQ(messageWith("/traceEvents", std::nullopt), "a.json: /traceEvents is missing");
+              "9223372036854775807, not \"soon\".");
+    EXPECT_EQ(messageWith("/traceEvents", std::nullopt), "a.json: /traceEvents is missing.");
 }
 
 TEST(BadTraceFiles, columnsOfAnotherLengthOrRangeAreNamedByPointer)
@@ -200,20 +202,20 @@ TEST(BadTraceFiles, columnsOfAnotherLengthOrRangeAreNamedByPointer)
                         "rows, but the table has 9"),
               0U);
     EXPECT_EQ(messageWith("/pallascope/copies/slot/runs", json{0, 3}),
-              "a.json: /pallascope/copies/slot/runs makes 3 rows, but the table has 20");
+              "a.json: /pallascope/copies/slot/runs makes 3 rows, but the table has 20.");
     EXPECT_EQ(messageWith("/pallascope/copies/slot", std::nullopt),
-              "a.json: /pallascope/copies/slot is missing");
+              "a.json: /pallascope/copies/slot is missing.");
     EXPECT_EQ(messageWith("/pallascope/copies/slot/lag", 65),
-              "a.json: /pallascope/copies/slot/lag must be a whole number from 0 to 64, not 65");
+              "a.json: /pallascope/copies/slot/lag must be a whole number from 0 to 64, not 65.");
     EXPECT_EQ(messageWith("/pallascope/copies/slot/runs", json{0, 2'000'000'000, 0, 2'000'000'000}),
-              "a.json: /pallascope/copies/slot/runs makes 4000000000 rows, but the table has 20");
+              "a.json: /pallascope/copies/slot/runs makes 4000000000 rows, but the table has 20.");
     EXPECT_EQ(messageWith("/pallascope/copies/slot/runs", json{0, -1}),
-              "a.json: /pallascope/copies/slot/runs/1 must be a count of rows, not -1");
+              "a.json: /pallascope/copies/slot/runs/1 must be a count of rows, not -1.");
     EXPECT_EQ(messageWith("/pallascope/copies/slot/runs", json{5'000'000'000, 20}),
               "a.json: /pallascope/copies/slot has 5000000000 in row 0, which must lie between "
-              "-2147483648 and 2147483647");
+              "-2147483648 and 2147483647.");
     EXPECT_EQ(messageWith("/pallascope/steps/rows", -1),
-              "a.json: /pallascope/steps/rows must be at least 0, not -1");
+              "a.json: /pallascope/steps/rows must be at least 0, not -1.");
 }
 
 // 2^31 - 1 rows of nothing: refused before any is allocated.
@@ -230,7 +232,7 @@ TEST(BadTraceFiles, aTableOfAbsurdLengthIsRefused)
     }
     EXPECT_EQ(messageOf(document.dump()),
               "a.json: /pallascope/steps/pipeline makes the tables larger than "
-              "768 MiB, the most that can be read");
+              "768 MiB, the most that can be read.");
 }
 
 TEST(BadTraceFiles, brokenRulesAreToldAsTheBuilderTellsThem)
@@ -240,7 +242,7 @@ TEST(BadTraceFiles, brokenRulesAreToldAsTheBuilderTellsThem)
               0U);
     EXPECT_EQ(messageWith("/pallascope/info/pipelines/0/steps", 3),
               "a.json: /pallascope is not sound: pipelines[0].steps is 3, but its grid (2, 2, 2) "
-              "has 8 points");
+              "has 8 points.");
 }
 
 TEST(BadTraceFiles, badEventsAreRefusedThoughTheSectionIsSound)
@@ -249,27 +251,27 @@ TEST(BadTraceFiles, badEventsAreRefusedThoughTheSectionIsSound)
         " must be a number of microseconds from 0 to 9007199254740.991 (2^53 ns), not ";
     const std::string id = " must be a whole number from 0 to 2147483647, not ";
     const std::string event = "a.json: /traceEvents/4";
-    EXPECT_EQ(messageWith("/traceEvents/4/ts", "0"), event + "/ts" + time + "\"0\"");
-    EXPECT_EQ(messageWith("/traceEvents/4/ts", -0.001), event + "/ts" + time + "-0.001");
-    EXPECT_EQ(messageWith("/traceEvents/4/ts", 1e13), event + "/ts" + time + "10000000000000.0");
-    EXPECT_EQ(messageWith("/traceEvents/4/ts", nullptr), event + "/ts" + time + "null");
-    EXPECT_EQ(messageWith("/traceEvents/4/ts", true), event + "/ts" + time + "true");
-    EXPECT_EQ(messageWith("/traceEvents/4/dur", -1), event + "/dur" + time + "-1");
-    EXPECT_EQ(messageWith("/traceEvents/4/dur", json::array()), event + "/dur" + time + "a list");
-    EXPECT_EQ(messageWith("/traceEvents/4/pid", -1), event + "/pid" + id + "-1");
-    EXPECT_EQ(messageWith("/traceEvents/4/pid", "1"), event + "/pid" + id + "\"1\"");
-    EXPECT_EQ(messageWith("/traceEvents/4/tid", 2147483648), event + "/tid" + id + "2147483648");
-    EXPECT_EQ(messageWith("/traceEvents/4/tid", 1.5), event + "/tid" + id + "1.5");
+    EXPECT_EQ(messageWith("/traceEvents/4/ts", "0"), event + "/ts" + time + "\"0\".");
+    EXPECT_EQ(messageWith("/traceEvents/4/ts", -0.001), event + "/ts" + time + "-0.001.");
+    EXPECT_EQ(messageWith("/traceEvents/4/ts", 1e13), event + "/ts" + time + "10000000000000.0.");
+    EXPECT_EQ(messageWith("/traceEvents/4/ts", nullptr), event + "/ts" + time + "null.");
+    EXPECT_EQ(messageWith("/traceEvents/4/ts", true), event + "/ts" + time + "true.");
+    EXPECT_EQ(messageWith("/traceEvents/4/dur", -1), event + "/dur" + time + "-1.");
+    EXPECT_EQ(messageWith("/traceEvents/4/dur", json::array()), event + "/dur" + time + "a list.");
+    EXPECT_EQ(messageWith("/traceEvents/4/pid", -1), event + "/pid" + id + "-1.");
+    EXPECT_EQ(messageWith("/traceEvents/4/pid", "1"), event + "/pid" + id + "\"1\".");
+    EXPECT_EQ(messageWith("/traceEvents/4/tid", 2147483648), event + "/tid" + id + "2147483648.");
+    EXPECT_EQ(messageWith("/traceEvents/4/tid", 1.5), event + "/tid" + id + "1.5.");
     EXPECT_EQ(messageWith("/traceEvents/0/pid", 1e300),
-              "a.json: /traceEvents/0/pid" + id + "1e+300");
+              "a.json: /traceEvents/0/pid" + id + "1e+300.");
     EXPECT_EQ(messageWith("/traceEvents/4/ts", std::nullopt),
-              event + " is an event without \"ts\"");
+              event + " is an event without \"ts\".");
     EXPECT_EQ(messageWith("/traceEvents/4/dur", std::nullopt),
-              event + " is a complete event without \"dur\"");
-    EXPECT_EQ(messageWith("/traceEvents/4", 7), event + " must be an event object, not 7");
-    EXPECT_EQ(messageWith("/traceEvents/4/ph", 7), event + "/ph must be a string, not 7");
+              event + " is a complete event without \"dur\".");
+    EXPECT_EQ(messageWith("/traceEvents/4", 7), event + " must be an event object, not 7.");
+    EXPECT_EQ(messageWith("/traceEvents/4/ph", 7), event + "/ph must be a string, not 7.");
     EXPECT_EQ(messageWith("/traceEvents", 7),
-              "a.json: /traceEvents must be a list of events, not 7");
+              "a.json: /traceEvents must be a list of events, not 7.");
 }
 
 TEST(BadTraceFiles, keysThatALaterVersionAddsAreIgnored)

@@ -224,14 +224,16 @@ TEST(TraceSaving, namesThePathAndTheReasonWhenItCannotWrite)
         EXPECT_FALSE(status) << path;
         return status ? std::string() : status.error().message;
     };
-    EXPECT_EQ(messageOf(folder / ""),
-              "cannot write " + (folder / "").string() + ": it is a folder");
+    EXPECT_EQ(messageOf(folder / ""), "Cannot write \"" + (folder / "").string()
+                                          + "\": it is a folder; a file name is right.");
     EXPECT_EQ(messageOf(folder / "no/such.json"),
-              "cannot write " + (folder / "no/such.json").string() + ": No such file or directory");
+              "Cannot write \"" + (folder / "no/such.json").string() + "\": there is no folder \""
+                  + (folder / "no").string() + "\".");
     EXPECT_EQ(messageOf(folder / "file/a.json"),
-              "cannot write " + (folder / "file/a.json").string() + ": Not a directory");
-    EXPECT_EQ(messageOf("/dev/full"), "cannot write /dev/full: it is not an ordinary file");
-    EXPECT_EQ(messageOf(""), "cannot write \"\": it names no file");
+              "Cannot write \"" + (folder / "file/a.json").string() + "\": there is no folder \""
+                  + (folder / "file").string() + "\".");
+    EXPECT_EQ(messageOf("/dev/full"), "Cannot write \"/dev/full\": it is not an ordinary file.");
+    EXPECT_EQ(messageOf(""), "Cannot write \"\": it names no file.");
     EXPECT_EQ(folder.fileCount(), 1);
 }
 
@@ -250,7 +252,7 @@ TEST(TraceSaving, aFullDiskLeavesTheOldFileAndNothingElse)
     std::signal(SIGXFSZ, oldHandler);
     ASSERT_FALSE(status);
     EXPECT_EQ(status.error().message,
-              "cannot write " + (folder / "a.json").string() + ": File too large");
+              "Cannot write \"" + (folder / "a.json").string() + "\": File too large.");
     EXPECT_EQ(contentOf(folder / "a.json"), "old");
     EXPECT_EQ(folder.fileCount(), 1);
 }

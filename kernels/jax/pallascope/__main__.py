@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import inspect
 import os
 import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Any
+from types import ModuleType
+from typing import Any, NoReturn
 
 import jax
 import jax.numpy as jnp
@@ -22,46 +24,96 @@ from pallascope.types import DTYPES
 _NUMPY_NAMES = {ours: theirs for theirs, ours in DTYPES.items()} | {name: name for name in DTYPES}
 
 
+# Of the command line of Pallascope.
+_FINE, _REFUSED, _OUR_MISTAKE, _INTERRUPTED = 0, 2, 3, 130
+_MOST_EXTENT = 2**31 - 1
+
+
 class UserError(Exception):
     """A sentence for the person who typed the command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0: the file is written; 1: the kernel uses what cannot be captured; 2: another error."""
-    options = _parser().parse_args(arguments)
+    """0: the file is written; 2: refused, in a sentence; 3: a mistake of ours; 130: interrupted."""
     try:
-        fn = _function(options.function)
-        args = [_argument(text) for text in options.arg]
-        kernel = capture(fn, *args, chip=options.chip, cores=options.cores, name=options.name,
-                         mesh=dict(map(_axis, options.mesh)), donate=options.donate)
-    except UnsupportedError as error:
-        print(f"pallascope: {error}", file=sys.stderr)
-        return 1
+        options = _parser().parse_args(arguments)
     except UserError as error:
-        print(f"pallascope: {error}", file=sys.stderr)
-        return 2
+        _say(f"pallascope: {error}")
+        return _REFUSED
+    try:
+        return _capture(options)
+    except (UnsupportedError, UserError) as error:
+        _say(f"pallascope: {error}")
+    except KeyboardInterrupt:
+        _say("pallascope: interrupted; nothing was written")
+        return _INTERRUPTED
+    except SystemExit as error:
+        _say(f"pallascope: {_author_line(error)}sys.exit({error.code!r}) ends it; a function that "
+             "returns is right")
     except Exception as error:  # pylint: disable=broad-exception-caught
-        where = _author_line(error)
-        if where:  # the author's own mistake: all of it, then a sentence
-            traceback.print_exception(error)
-        elif not isinstance(error, ValueError):
-            raise
-        print(f"pallascope: {where}{_first_line(error)}", file=sys.stderr)
-        return 2
+        return _told(error)
+    return _REFUSED
+
+
+def _capture(options: argparse.Namespace) -> int:
+    fn = _function(options.function)
+    args = [_argument(text) for text in options.arg]
+    _check_arguments(fn, args, options)
+    kernel = capture(fn, *args, chip=options.chip, cores=options.cores, name=options.name,
+                     mesh=dict(map(_axis, options.mesh)), donate=options.donate)
     try:
         kernel.save(options.output)
     except OSError as error:
-        print(f"pallascope: cannot write {options.output}: {error.strerror}", file=sys.stderr)
-        return 2
+        raise UserError(f"cannot write {options.output}: {error.strerror}") from error
     except ValueError as error:
-        print(f"pallascope: {error}", file=sys.stderr)
-        return 2
-    print(f"{options.output}: {kernel.name} for JAX {compat.VERSION}")
-    return 0
+        raise UserError(error) from error
+    try:
+        print(f"{options.output}: {kernel.name} for JAX {compat.VERSION}", flush=True)
+    except OSError as error:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # Python flushes again at its end
+        raise UserError(f"cannot write to standard output: {error.strerror}") from error
+    return _FINE
+
+
+def _say(text: str) -> None:
+    """On standard error; where that fails nobody hears it, which changes nothing."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")
+
+
+def _told(error: Exception) -> int:
+    """A mistake of the author's, or what JAX refuses: all of it, then a sentence. Else one of
+    ours."""
+    where = _author_line(error)
+    if isinstance(error, ValueError) and not where:
+        _say(f"pallascope: {_first_line(error)}")
+        return _REFUSED
+    _say("".join(traceback.format_exception(error)).rstrip())
+    if where or _is_of_jax(error):
+        _say(f"pallascope: {where}{_first_line(error)}")
+        return _REFUSED
+    _say(f"pallascope: stopped on a mistake of its own: {_first_line(error)}")
+    return _OUR_MISTAKE
+
+
+def _is_of_jax(error: Exception) -> bool:
+    """Raised inside JAX, which takes its frames out of what comes to us, and notes that."""
+    frames = traceback.extract_tb(error.__traceback__)
+    told = [*getattr(error, "__notes__", ()), str(error.__cause__)]
+    return (bool(frames) and os.path.abspath(frames[-1].filename).startswith(_folder_of(jax))
+            or any("JAX has removed its internal frames" in text for text in told))
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"the command line is not understood: {message}; "
+                        "`python -m pallascope capture --help` says what is right")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="pallascope", description="Captures JAX Pallas kernels.")
+    parser = _Parser(prog="pallascope", description="Captures JAX Pallas kernels.")
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("capture", help="turn a function with kernels into a kernel file")
     command.add_argument("function", metavar="FILE.py:FUNCTION")
@@ -89,9 +141,22 @@ def _function(text: str) -> Callable[..., Any]:
         raise UserError(f"there is no file {path}")
     module = _module(os.path.abspath(path))
     fn = getattr(module, name, None)
+    if inspect.isclass(fn):
+        raise UserError(f"{name} of {path} is a class; a function is right")
     if not callable(fn):
         raise UserError(f"{path} has no function {name}")
     return fn
+
+
+def _check_arguments(fn: Callable[..., Any], args: Sequence[Any],
+                     options: argparse.Namespace) -> None:
+    try:
+        inspect.signature(fn).bind(*args)
+    except TypeError as error:
+        given = f"{len(args)} of --arg" if args else "no --arg"
+        raise UserError(f"{options.function} is given {given}: {error}") from error
+    except ValueError:  # it has no signature to be asked for
+        pass
 
 
 def _module(path: str) -> Any:
@@ -111,10 +176,13 @@ def _module(path: str) -> Any:
     return module
 
 
-def _author_line(error: Exception) -> str:
+def _folder_of(module: ModuleType) -> str:
+    return os.path.dirname(os.path.abspath(module.__file__ or "")) + os.sep
+
+
+def _author_line(error: BaseException) -> str:
     """Where in code that is neither JAX's nor ours it was raised; empty: nowhere there."""
-    packages = [os.path.dirname(os.path.abspath(module.__file__)) + os.sep
-                for module in (jax, sys.modules["pallascope"]) if module.__file__]
+    packages = [_folder_of(module) for module in (jax, sys.modules["pallascope"])]
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}: "
     frames = [frame for frame in traceback.extract_tb(error.__traceback__)
@@ -137,11 +205,14 @@ def _axis(text: str) -> tuple[str, int]:
 
 
 def _argument(text: str) -> jax.ShapeDtypeStruct:
-    match = re.fullmatch(r"\s*(\w+)\s*\[([\d,\s]*)\]\s*", text)
+    match = re.fullmatch(r"\s*(\w+)\s*\[((?:\s*[0-9]+\s*(?:,\s*[0-9]+\s*)*)?)\s*\]\s*", text)
     if not match or match[1] not in _NUMPY_NAMES:
         raise UserError(f"--arg '{text}' is no DTYPE[SHAPE]; one such as 'f32[8,128]' is right, "
                         f"the dtypes are {', '.join(DTYPES.values())}")
     shape = [int(extent) for extent in match[2].split(",") if extent.strip()]
+    if max(shape, default=0) > _MOST_EXTENT:
+        raise UserError(f"--arg '{text}' has the extent {max(shape)}; {_MOST_EXTENT} at most is "
+                        "right")
     return jax.ShapeDtypeStruct(shape, jnp.dtype(_NUMPY_NAMES[match[1]]))
 
 

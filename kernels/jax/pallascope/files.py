@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import io
+import itertools
 import json
 import os
-import tempfile
+import re
+import socket
 import zipfile
 from collections.abc import Callable
 from typing import Any, BinaryIO
@@ -14,6 +18,7 @@ import numpy as np
 
 from pallascope import recipes
 
+_KEPT = 150  # bytes of a name that are in that of its temporary file
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # so that the same kernel gives the same bytes
 _PIECE_BYTES = 1 << 22  # of an array that is written at a time
 
@@ -85,13 +90,47 @@ def _plain(name: str) -> str:
 
 
 def _replace(path: str, write: Callable[[BinaryIO], Any]) -> None:
-    folder = os.path.dirname(os.path.abspath(path))
-    handle, temporary = tempfile.mkstemp(prefix=".pallascope-", dir=folder)
+    """As core/base/whole_file.h of the program does it, by the same names: a link stays one, and what
+    writers that were killed left is removed."""
+    path = os.path.realpath(path)
+    if os.path.islink(path):  # links go round
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    folder, name = os.path.split(path)
+    start = f".{os.fsdecode(os.fsencode(name)[:_KEPT])}.{socket.gethostname()}-"
+    _remove_left_behind(folder, start)
+    handle, temporary = _temporary(os.path.join(folder, start))
     try:
         with os.fdopen(handle, "wb") as file:
             write(file)
-        os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def _temporary(start: str) -> tuple[int, str]:
+    for number in itertools.count():  # a process of the same number may have left one
+        path = f"{start}{os.getpid()}-{number}.part"
+        try:
+            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), path
+        except FileExistsError:
+            continue
+    raise AssertionError("there is always another number")
+
+
+def _remove_left_behind(folder: str, start: str) -> None:
+    for name in os.listdir(folder):
+        written_by = re.match(r"(\d+)-\d+\.part", name.removeprefix(start))
+        if name.startswith(start) and written_by and not _lives(int(written_by[1])):
+            with contextlib.suppress(OSError):  # another writer removes it too
+                os.unlink(os.path.join(folder, name))
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,255 @@
+#include "app/command_line.h"
+
+namespace pallascope::app {
+
+namespace {
+
+std::string notEmpty(const std::string& file)
+{
+    return file.empty() ? "the file name is empty" : "";
+}
+
+// The picture options, shared by run and report.
+void addPictureOptions(CLI::App* command, PictureRequest& picture)
+{
+    auto* screenshot = command->add_option("--screenshot", picture.file,
+                                           "write a picture of a view, FILE.png or FILE.svg");
+    screenshot->check(notEmpty, "");
+    command
+        ->add_option("--view", picture.view,
+                     "kernel, grid, memory, timeline, roofline, source, verdict or window")
+        ->needs(screenshot);
+    command
+        ->add_option("--at", picture.at, "playhead: a share such as 60% or a time such as 5.32us")
+        ->needs(screenshot);
+    command->add_option("--size", picture.size, "WIDTHxHEIGHT in pixels")->needs(screenshot);
+    command->add_option("--theme", picture.theme, "light or dark")->needs(screenshot);
+}
+
+// For every command that runs kernels.
+void addSettings(CLI::App* command, std::vector<std::string>& settings)
+{
+    command
+        ->add_option("--set", settings,
+                     "NAME=VALUE of a setting of the machine, as often as wanted; see `pallascope "
+                     "list settings`")
+        ->allow_extra_args(false);
+}
+
+constexpr const char* kKernelHelp = "see `pallascope list kernels`, or a kernel file";
+
+constexpr const char* kChipHelp =
+    "a chip's name or file; without it that which the kernel was captured for, or tpu_v5e";
+
+// Which run.
+void addRunOptions(CLI::App* command, RunCommand& run)
+{
+    command->add_option("kernel", run.kernel, kKernelHelp)->required();
+    command->add_option("-p,--parameter", run.parameters, "NAME=VALUE, as often as wanted")
+        ->allow_extra_args(false);
+    command->add_option("--chip", run.chip, kChipHelp);
+    command
+        ->add_option("--values", run.values,
+                     "full: compute every number; needed: only what decides the timing")
+        ->capture_default_str();
+    addSettings(command, run.settings);
+    command->add_option("--inputs", run.inputs, "take inputs from FILE.npz: arg0, arg1, ...")
+        ->check(notEmpty, "");
+    command->add_option("--memory", run.memory,
+                        "most memory that arrays and values may take, in GiB (0.875)");
+}
+
+} // namespace
+
+CommandLine::CommandLine()
+{
+    app.require_subcommand(0, 1);
+    app.set_version_flag("--version", PALLASCOPE_VERSION);
+    open = app.add_subcommand("open", "open a saved trace or a kernel file in the window");
+    open->add_option("file", openFiles,
+                     "a trace, or a kernel, which is run; of several each gets a window");
+    list = app.add_subcommand("list", "list kernels, chips or settings");
+    list->add_option("what", listWhat, "kernels, chips or settings")->required();
+    describe = app.add_subcommand("describe", "describe a kernel or a chip, by name or file");
+    describe->add_option("what", describeWhat, "a kernel, a chip or a file of either")->required();
+    describe->add_flag("--json", describeJson,
+                       "as JSON; a chip's is its file, ready to be edited and passed back");
+    addKernelCommands();
+    runApp = app.add_subcommand("run", "run a kernel on a chip and report");
+    addRunOptions(runApp, run);
+    runApp->add_flag("--no-check", run.noCheck,
+                     "do not compare the result with the kernel's reference");
+    runApp
+        ->add_option("--trace", run.trace,
+                     "save the trace as FILE.trace.json or FILE.trace.json.gz")
+        ->check(notEmpty, "");
+    runApp->add_option("--results", run.results, "save outputs in FILE.npz: result0, result1, ...")
+        ->check(notEmpty, "");
+    runApp->add_flag("--json", run.json, "print the report as JSON");
+    runApp
+        ->add_option(
+            "--fail-if", run.failIf,
+            "exit with 1 when a field of the JSON report is so: 'vmem>90%', bound_by=memory")
+        ->allow_extra_args(false);
+    runApp->add_option("--repeat", run.repeat,
+                       "run it so many times in one process; wall_all_s of the JSON report holds "
+                       "the time of each, the rest is of the last");
+    addPictureOptions(runApp, picture);
+    addState();
+    reportApp = app.add_subcommand("report", "report on a saved trace");
+    reportApp->add_option("trace-file", report.file, "a .trace.json or .trace.json.gz")->required();
+    reportApp->add_flag("--json", report.json, "print the report as JSON");
+    reportApp->add_option("--trace", report.trace, "save the trace again")->check(notEmpty, "");
+    addPictureOptions(reportApp, picture);
+    addStudies();
+    addValidate();
+    completion = app.add_subcommand("completion", "print what completes words in a shell");
+    completion->add_option("shell", shell, "bash, zsh or fish")->required();
+    manual = app.add_subcommand("manual", "print the manual page")->group(""); // hidden
+}
+
+void CommandLine::addState()
+{
+    stateApp = app.add_subcommand("state",
+                                  "what memories, copies and semaphores hold at a moment of a run");
+    addRunOptions(stateApp, state.run);
+    auto* moment = stateApp->add_option_group("moment");
+    moment->add_option("--at", state.at, "a share such as 60% or a time such as 5.32us");
+    moment->add_option("--event", state.event, "after so many events");
+    moment->add_option("--step", state.step, "where the body of this grid step begins, from 0");
+    moment->add_option("--copy", state.copy, "where this copy has been started, from 0");
+    moment->require_option(1);
+    stateApp->add_option("--ref", state.ref, "print the elements of this ref");
+    stateApp->add_flag("--json", state.json, "as JSON");
+}
+
+void CommandLine::addStudies()
+{
+    sweepApp = app.add_subcommand(
+        "sweep", "run a kernel with every combination of some parameters and chips");
+    sweepApp
+        ->add_option("kernel", sweep.kernels,
+                     "one that is built in, or files, of each of which only --chip varies")
+        ->required();
+    sweepApp
+        ->add_option("--over", sweep.over,
+                     "NAME=FIRST:LAST:*FACTOR, NAME=FIRST:LAST:+STEP or NAME=A,B,C, as often as "
+                     "wanted")
+        ->allow_extra_args(false);
+    sweepApp->add_option("-p,--parameter", sweep.parameters, "NAME=VALUE, the same in every run")
+        ->allow_extra_args(false);
+    addSettings(sweepApp, sweep.settings);
+    sweepApp->add_option("--chip", sweep.chips,
+                         "names or files of chips, separated by commas; without it the kernel's "
+                         "own, or tpu_v5e");
+    auto* json = sweepApp->add_flag("--json", sweep.json, "print the rows as JSON");
+    sweepApp->add_flag("--csv", sweep.csv, "print the rows as CSV")->excludes(json);
+    sweepApp->add_option("--save", sweep.save, "keep the rows in FILE, also when interrupted");
+    sweepApp->add_option("--resume", sweep.resume,
+                         "take over the rows of FILE, and keep all rows there unless --save is "
+                         "given");
+    sweep.version = PALLASCOPE_VERSION;
+    compareApp =
+        app.add_subcommand("compare", "compare two runs: their numbers and where they part");
+    compareApp
+        ->add_option("a", compare.a,
+                     "a trace, or a kernel with arguments: \"matmul bm=256 chip=v5p\"")
+        ->required();
+    compareApp->add_option("b", compare.b, "the other one")->required();
+    compareApp->add_option("--chip", compare.chip,
+                           "of kernels that name none; without it each one's own, or tpu_v5e");
+    addSettings(compareApp, compare.settings);
+    compareApp->add_flag("--json", compare.json, "print the comparison as JSON");
+}
+
+void CommandLine::addValidate()
+{
+    validateApp = app.add_subcommand(
+        "validate", "predict kernels that were timed, and say how far off the model is");
+    validateApp
+        ->add_option("--measured", validate.measured,
+                     "a table (CSV) of timings of your own, instead of the published ones")
+        ->check(notEmpty, "");
+    auto* expected = validateApp->add_option(
+        "--expected", validate.expected,
+        "hold the errors to those of FILE; without it, those of the published timings to ours");
+    expected->check(notEmpty, "");
+    validateApp
+        ->add_option("--write-expected", validate.writeExpected,
+                     "write the errors to FILE, for --expected, and hold them to nothing")
+        ->excludes(expected)
+        ->check(notEmpty, "");
+    validateApp
+        ->add_option("--chip", validate.chips,
+                     "a chip's file that takes the place of the chip of its name, as often as "
+                     "wanted")
+        ->allow_extra_args(false);
+    addSettings(validateApp, validate.settings);
+    validateApp->add_flag("--json", validate.json, "print rows and families as JSON");
+    validateApp->add_option("--csv", validate.csv, "write every row to FILE")->check(notEmpty, "");
+    auto* drawn = validateApp->add_option("--scatter", validate.scatter.file,
+                                          "draw predicted against measured times, FILE.png or "
+                                          "FILE.svg");
+    drawn->check(notEmpty, "");
+    validateApp->add_option("--size", validate.scatter.size, "WIDTHxHEIGHT in pixels")
+        ->needs(drawn);
+    validateApp->add_option("--theme", validate.scatter.theme, "light or dark")->needs(drawn);
+}
+
+void CommandLine::addKernelCommands()
+{
+    print = app.add_subcommand("print", "print the operations of a kernel");
+    saveApp = app.add_subcommand("save", "save a kernel, its parameters fixed, as a file");
+    print->add_option("kernel", printWhat, kKernelHelp)->required();
+    saveApp->add_option("kernel", save.kernel, kKernelHelp)->required();
+    saveApp->add_option("-o,--output", save.output, "FILE.kernel.json or FILE.pallascope")
+        ->required()
+        ->check(notEmpty, "");
+    saveApp
+        ->add_option("--inputs", save.inputs,
+                     "put the inputs of FILE.npz (arg0, arg1, ...) into the .pallascope")
+        ->check(notEmpty, "");
+    const auto addParameters = [](CLI::App* command, std::vector<std::string>& parameters) {
+        command->add_option("-p,--parameter", parameters, "NAME=VALUE, as often as wanted")
+            ->allow_extra_args(false);
+    };
+    addParameters(print, printParameters);
+    addParameters(saveApp, save.parameters);
+    addCapture();
+}
+
+void CommandLine::addCapture()
+{
+    captureApp =
+        app.add_subcommand("capture", "turn a JAX function with Pallas kernels into a kernel file");
+    captureApp->add_option("function", capture.function, "FILE.py:FUNCTION")->required();
+    captureApp
+        ->add_option("--arg", capture.arguments,
+                     "an argument of the function, such as 'bf16[4096,4096]', as often as wanted")
+        ->allow_extra_args(false);
+    captureApp->add_option("-o,--output", capture.output, "FILE.pallascope or FILE.kernel.json")
+        ->required()
+        ->check(notEmpty, "");
+    captureApp->add_option("--chip", captureOptions["--chip"], "trace as on this chip");
+    captureApp->add_option("--cores", captureOptions["--cores"],
+                           "cores that share parallel grid axes: 2 on a megacore chip");
+    captureApp
+        ->add_option("--mesh", captureMesh,
+                     "an axis of the mesh of devices, such as 'x=8', the slowest first")
+        ->allow_extra_args(false);
+    captureApp
+        ->add_option("--donate", captureDonate,
+                     "the number of an argument that the function may write over, from 0")
+        ->allow_extra_args(false);
+    captureApp->add_option("--name", captureOptions["--name"], "of the kernel");
+    captureApp->add_option("--python", capture.python,
+                           "the Python that has the package (PALLASCOPE_PYTHON, else python3)");
+}
+
+std::string CommandLine::commandName() const
+{
+    const std::vector<CLI::App*> commands = app.get_subcommands();
+    return commands.empty() ? app.get_name() : app.get_name() + " " + commands.front()->get_name();
+}
+
+} // namespace pallascope::app

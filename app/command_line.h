@@ -1,0 +1,49 @@
+// The words of the command line: what may be said, and what was said.
+#pragma once
+
+#include "app/commands.h"
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace pallascope::app {
+
+struct CommandLine
+{
+    CLI::App app{"Pallascope: watch a Pallas kernel run on a model of a TPU. Without a command the "
+                 "window opens.",
+                 "pallascope"};
+    std::string listWhat, describeWhat, printWhat;
+    std::vector<std::string> openFiles;
+    std::vector<std::string> printParameters;
+    bool describeJson = false;
+    RunCommand run;
+    StateCommand state;
+    SaveCommand save;
+    CaptureRequest capture;
+    std::map<std::string, std::string> captureOptions;
+    std::vector<std::string> captureMesh, captureDonate;
+    ReportCommand report;
+    SweepCommand sweep;
+    CompareCommand compare;
+    ValidateCommand validate;
+    PictureRequest picture;
+    CLI::App *open = nullptr, *list = nullptr, *describe = nullptr, *print = nullptr,
+             *saveApp = nullptr, *captureApp = nullptr, *runApp = nullptr, *stateApp = nullptr,
+             *reportApp = nullptr, *sweepApp = nullptr, *compareApp = nullptr,
+             *validateApp = nullptr, *completion = nullptr, *manual = nullptr;
+    std::string shell; // to complete in
+
+    CommandLine();
+    void addKernelCommands();
+    void addStudies();
+    void addValidate();
+    void addState();
+    void addCapture();
+    // "pallascope run", or "pallascope" when no command was understood.
+    [[nodiscard]] std::string commandName() const;
+};
+
+} // namespace pallascope::app

@@ -1,0 +1,73 @@
+#include "app/diagnostics.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <string>
+#include <unistd.h>
+
+namespace pallascope::app {
+
+namespace {
+
+// fwrite, since what prints with formats throws where the stream fails.
+void write(const std::string& text)
+{
+    (void)std::fwrite(text.data(), 1, text.size(), stderr);
+    (void)std::fflush(stderr);
+}
+
+} // namespace
+
+void holdStandardStreams()
+{
+    // Standard output is opened for reading, so that a report still fails to be written.
+    constexpr std::array<int, 3> kModes{O_RDONLY, O_RDONLY, O_WRONLY};
+    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+        if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF) {
+            // The lowest that is free, which is this one.
+            (void)::open("/dev/null", kModes[static_cast<std::size_t>(descriptor)]);
+        }
+    }
+    // A reader of standard error that went away must not end a run.
+    std::signal(SIGPIPE, SIG_IGN);
+    // A file over a limit of the shell is one that cannot be written; the signal would end it all.
+    std::signal(SIGXFSZ, SIG_IGN);
+}
+
+void say(std::string_view line)
+{
+    write(std::string(line) + "\n");
+}
+
+void showOnTerminal(std::string_view text)
+{
+    if (isatty(STDERR_FILENO) != 0) {
+        write("\r" + std::string(text) + "\033[K");
+    }
+}
+
+bool flushOutput(int fault)
+{
+    static bool g_told = false; // once is enough
+    errno = fault;
+    const bool failed = std::fflush(stdout) != 0;
+    if (!failed && std::ferror(stdout) == 0) {
+        return true;
+    }
+    const int reason = errno;
+    if (reason == EPIPE) { // `| head` has seen enough: end as every program does then
+        std::signal(SIGPIPE, SIG_DFL);
+        (void)std::raise(SIGPIPE);
+    }
+    if (!g_told) {
+        say("Cannot write to standard output: " + std::string(std::strerror(reason)) + ".");
+    }
+    g_told = true;
+    return false;
+}
+
+} // namespace pallascope::app

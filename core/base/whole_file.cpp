@@ -1,0 +1,223 @@
+#include "core/base/whole_file.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <string>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace pallascope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kSuffix = ".part";
+
+// What the path points to in the end; where links go round, itself, which cannot be opened.
+fs::path withoutLinks(const fs::path& path)
+{
+    constexpr int kMostLinks = 40; // the system's
+    std::error_code code;
+    fs::path found = path;
+    for (int links = 0; links < kMostLinks && fs::is_symlink(found, code); ++links) {
+        const fs::path target = fs::read_symlink(found, code);
+        if (code) {
+            return path;
+        }
+        found = target.is_absolute() ? target : found.parent_path() / target;
+    }
+    return found;
+}
+
+fs::path folderOf(const fs::path& path)
+{
+    return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+// ".NAME.HOST-": a number of a process means nothing on another host that shares the folder.
+std::string temporaryStart(const fs::path& path)
+{
+    constexpr std::size_t kKept = 150; // names have at most 255 bytes
+    std::array<char, 65> host{};
+    (void)::gethostname(host.data(), host.size() - 1);
+    return "." + path.filename().string().substr(0, kKept) + "." + host.data() + "-";
+}
+
+// The process that a temporary file is of; 0: it is none of ours.
+pid_t writerOf(std::string_view name, std::string_view start)
+{
+    if (!name.starts_with(start) || name.find(kSuffix, start.size()) == std::string_view::npos) {
+        return 0;
+    }
+    pid_t process = 0;
+    const auto [end, error] =
+        std::from_chars(name.data() + start.size(), name.data() + name.size(), process);
+    const bool sound = error == std::errc() && end != name.data() + name.size() && *end == '-';
+    return sound && process > 0 ? process : 0;
+}
+
+void removeLeftBehind(const fs::path& folder, const std::string& start)
+{
+    std::error_code code;
+    std::vector<fs::path> left;
+    for (fs::directory_iterator entry(folder, code), end; !code && entry != end;
+         entry.increment(code)) {
+        const pid_t process = writerOf(entry->path().filename().string(), start);
+        if (process > 0 && ::kill(process, 0) != 0 && errno == ESRCH) {
+            left.push_back(entry->path());
+        }
+    }
+    for (const fs::path& path : left) {
+        fs::remove(path, code); // of another writer that removes it too, or may not be removed
+    }
+}
+
+Error cannotWrite(const fs::path& path, const std::string& why)
+{
+    return userError("Cannot write \"" + path.string() + "\": " + why + ".");
+}
+
+Status checkPlace(const fs::path& named, const fs::path& path)
+{
+    std::error_code code;
+    const fs::file_status status = fs::status(named, code); // links of /proc lead to no path
+    if (code == std::errc::too_many_symbolic_link_levels) {
+        return cannotWrite(named, code.message());
+    }
+    if (fs::is_directory(status)) {
+        return cannotWrite(named, "it is a folder; a file name is right");
+    }
+    if (path.filename().empty()) {
+        return cannotWrite(named, "it names no file");
+    }
+    const fs::path folder = folderOf(path);
+    if (!fs::is_directory(folder, code)) {
+        return cannotWrite(named, "there is no folder \"" + folder.string() + "\"");
+    }
+    if (fs::exists(status) && !fs::is_regular_file(status)) {
+        return cannotWrite(named, "it is not an ordinary file");
+    }
+    if (::access(folder.c_str(), W_OK) != 0) {
+        return cannotWrite(named, "the folder \"" + folder.string() + "\" is not writable");
+    }
+    if (fs::exists(status) && ::access(path.c_str(), W_OK) != 0) {
+        return cannotWrite(named, std::strerror(errno));
+    }
+    return Done{};
+}
+
+} // namespace
+
+WholeFile::WholeFile(std::filesystem::path path)
+    : m_named(std::move(path))
+    , m_path(withoutLinks(m_named))
+{}
+
+WholeFile::~WholeFile()
+{
+    if (m_descriptor >= 0) {
+        ::close(m_descriptor);
+    }
+    if (!m_temporary.empty()) {
+        std::error_code ignored;
+        fs::remove(m_temporary, ignored);
+    }
+}
+
+Status WholeFile::check(const std::filesystem::path& path)
+{
+    return checkPlace(path, withoutLinks(path));
+}
+
+Status WholeFile::open()
+{
+    if (Status sound = checkPlace(m_named, m_path); !sound) {
+        return sound;
+    }
+    static std::atomic<int> counter{0};
+    const fs::path folder = folderOf(m_path);
+    const std::string start = temporaryStart(m_path);
+    removeLeftBehind(folder, start);
+    fs::path temporary;
+    do { // a name may be there: left by a process of the same number
+        temporary = m_path.parent_path()
+                    / (start + std::to_string(::getpid()) + "-" + std::to_string(counter++)
+                       + std::string(kSuffix));
+        m_descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (m_descriptor < 0 && errno == EEXIST);
+    if (m_descriptor < 0) {
+        return refuse();
+    }
+    m_temporary = temporary;
+    return Done{};
+}
+
+bool WholeFile::write(std::string_view bytes)
+{
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(m_descriptor, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written < 0) {
+            m_errno = errno;
+            return false;
+        }
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
+}
+
+Status WholeFile::commit()
+{
+    // close() reports what the system could not write after all (a quota, a network disk).
+    const int closed = ::close(std::exchange(m_descriptor, -1));
+    if (closed != 0 || std::rename(m_temporary.c_str(), m_path.c_str()) != 0) {
+        return refuse();
+    }
+    m_temporary.clear();
+    return Done{};
+}
+
+Status WholeFile::refuse()
+{
+    m_errno = errno;
+    return error();
+}
+
+Error WholeFile::error(int code) const
+{
+    return cannotWrite(m_named, std::strerror(code));
+}
+
+Status writeFile(const std::filesystem::path& path, std::string_view bytes)
+{
+    WholeFile file(path);
+    if (Status opened = file.open(); !opened) {
+        return opened;
+    }
+    return file.write(bytes) ? file.commit() : file.error();
+}
+
+bool isSamePlace(const std::filesystem::path& a, const std::filesystem::path& b)
+{
+    std::error_code code;
+    if (fs::equivalent(a, b, code) && !code) {
+        return true;
+    }
+    const auto place = [&](const fs::path& path) {
+        const fs::path found = withoutLinks(path);
+        return fs::weakly_canonical(folderOf(found), code) / found.filename();
+    };
+    return place(a) == place(b);
+}
+
+} // namespace pallascope
