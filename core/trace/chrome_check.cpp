@@ -55,22 +55,12 @@ void checkEvent(Place& place, dom::element element)
 
 } // namespace
 
-void checkEvents(Place& place, dom::object root)
+void checkEvents(Place& place, dom::array events, std::size_t first)
 {
-    const std::optional<dom::element> events = member(place, root, "traceEvents");
-    if (!events) {
-        return;
-    }
     const Enter enter(place, "traceEvents");
-    dom::array array;
-    if (events->get(array) != simdjson::SUCCESS) {
-        place.failWrong("a list of events", *events);
-        return;
-    }
-    std::size_t index = 0;
     const std::size_t length = place.pointer.size();
-    for (const dom::element event : array) {
-        place.pointer.append(1, '/').append(std::to_string(index++));
+    for (const dom::element event : events) {
+        place.pointer.append(1, '/').append(std::to_string(first++));
         checkEvent(place, event);
         place.pointer.resize(length);
         if (place.error) {

@@ -40,8 +40,11 @@ struct SaveOptions
 // what would be right: not there, a folder, empty, truncated, too deep, not JSON, no "pallascope"
 // section, unknown version, a Chrome event whose ts, dur, pid or tid has a wrong type or is out of
 // range, a column of another length, or a rule of TraceBuilder::finish that does not hold.
-[[nodiscard]] Result<std::shared_ptr<const Trace>> load(const std::filesystem::path& path);
-[[nodiscard]] Result<std::shared_ptr<const Trace>> fromJson(std::string text,
+// Never more than a small part of the text is in memory besides the trace. `progress` is called
+// with 0..1; returning false cancels: a limit error "cancelled".
+[[nodiscard]] Result<std::shared_ptr<const Trace>>
+load(const std::filesystem::path& path, const std::function<bool(double)>& progress = {});
+[[nodiscard]] Result<std::shared_ptr<const Trace>> fromJson(const std::string& text,
                                                             const std::string& name);
 
 } // namespace pallascope::trace

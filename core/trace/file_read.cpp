@@ -2,6 +2,7 @@
 #include "core/base/read_file.h"
 #include "core/base/sentence.h"
 #include "core/trace/file.h"
+#include "core/trace/json_cutter.h"
 #include "core/trace/json_fault.h"
 #include "core/trace/json_place.h"
 #include "core/trace/read_bytes.h"
@@ -85,45 +86,168 @@ void checkNames(Place& place, dom::element element)
     }
 }
 
-Result<std::shared_ptr<const Trace>> parseTrace(std::string text, const std::string& name)
+// Why a text that could not be cut or parsed is no trace.
+Error whyNotTrace(const std::string& name, std::string text)
 {
+    constexpr std::size_t kMostParsed = std::size_t{256} << 20U; // whole, at several times its size
+    if (text.size() > kMostParsed) {
+        return userError(fmt::format("{} {}", name, whyNotJson(text)));
+    }
     dom::parser parser;
     dom::element document;
     text.reserve(text.size() + simdjson::SIMDJSON_PADDING); // the parser reads past the end
     const simdjson::error_code code = parser.parse(text.data(), text.size(), false).get(document);
-    if (code != simdjson::SUCCESS) {
-        return parseError(name, code, text);
+    return code == simdjson::SUCCESS ? foreign(name) : parseError(name, code, text);
+}
+
+// Reads a trace as its text comes in. Events of the Chrome half are looked at and let go, so what
+// is in memory at once is the "pallascope" section.
+class TraceReader
+{
+public:
+    explicit TraceReader(const std::string& name) { m_section.file = m_events.file = name; }
+
+    // False: the text is no JSON object.
+    [[nodiscard]] bool feed(std::string_view text) { return m_cutter.feed(text).has_value(); }
+
+    [[nodiscard]] bool finish() { return m_cutter.finish().has_value(); }
+
+    // Of a text that was sound.
+    [[nodiscard]] Result<std::shared_ptr<const Trace>> trace();
+
+private:
+    [[nodiscard]] bool parse(std::string& text, dom::element& element)
+    {
+        text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
+        return m_parser.parse(text.data(), text.size(), false).get(element) == simdjson::SUCCESS;
     }
-    text = std::string(); // the document has its own copy
-    dom::object root;
-    dom::element sectionElement;
-    if (document.get(root) != simdjson::SUCCESS
-        || root.at_key("pallascope").get(sectionElement) != simdjson::SUCCESS) {
+
+    [[nodiscard]] Status takeValue(const std::string& key, std::string& text);
+    [[nodiscard]] Status takeEvents(std::int64_t first, std::string& text);
+    void readPallascope(dom::element element);
+
+    JsonCutter m_cutter{
+        "traceEvents",
+        {.value = [this](const std::string& key,
+                         std::string& text) { return takeValue(key, text); },
+         .elements = [this](std::int64_t first,
+                            std::string& text) { return takeEvents(first, text); }}};
+    dom::parser m_parser;
+    std::set<std::string> m_keys;
+    bool m_hasSection = false, m_hasEvents = false;
+    Place m_section, m_events; // the first error of each half
+    TraceBuilder m_builder;
+};
+
+Status TraceReader::takeValue(const std::string& key, std::string& text)
+{
+    dom::element element;
+    std::string name = '"' + key + '"';
+    if (!parse(name, element)) {
+        return JsonCutter::notSound();
+    }
+    if (!m_keys.insert(key).second) {
+        m_section.error = m_section.error ? m_section.error
+                                          : userError(fmt::format("{}: /{} is there twice; once is "
+                                                                  "right",
+                                                                  m_section.file, key));
+    }
+    if (!parse(text, element)) {
+        return JsonCutter::notSound();
+    }
+    if (key == "pallascope") {
+        text = std::string(); // the parser has its own copy
+        readPallascope(element);
+    } else if (key == "traceEvents") {
+        const Enter enter(m_events, key);
+        m_events.failWrong("a list of events", element);
+    }
+    return Done{};
+}
+
+void TraceReader::readPallascope(dom::element element)
+{
+    m_hasSection = true;
+    const Enter enter(m_section, "pallascope");
+    dom::object section;
+    if (element.get(section) != simdjson::SUCCESS) {
+        m_section.failWrong("an object", element);
+        return;
+    }
+    checkNames(m_section, element);
+    checkVersion(m_section, section);
+    if (!m_section.error) {
+        readSection(m_section, section, m_builder);
+    }
+    m_parser = dom::parser();
+}
+
+Status TraceReader::takeEvents(std::int64_t first, std::string& text)
+{
+    dom::element element;
+    dom::array events;
+    if (!parse(text, element) || element.get(events) != simdjson::SUCCESS) {
+        return JsonCutter::notSound();
+    }
+    m_hasEvents = true;
+    if (!m_events.error) {
+        checkEvents(m_events, events, static_cast<std::size_t>(first));
+    }
+    return Done{};
+}
+
+Result<std::shared_ptr<const Trace>> TraceReader::trace()
+{
+    const std::string& name = m_section.file;
+    if (!m_hasSection && !m_section.error) {
         return foreign(name);
     }
-    Place place;
-    place.file = name;
-    TraceBuilder builder;
-    if (const std::optional<dom::object> section = objectAt(place, root, "pallascope")) {
-        const Enter enter(place, "pallascope");
-        checkNames(place, sectionElement);
-        checkVersion(place, *section);
-        if (!place.error) {
-            readSection(place, *section, builder);
+    if (!m_hasEvents && !m_keys.contains("traceEvents")) {
+        m_events.fail("has no \"traceEvents\"");
+    }
+    for (const Place* place : {&m_section, &m_events}) {
+        if (place->error) {
+            return *place->error;
         }
     }
-    if (!place.error) {
-        checkEvents(place, root);
-    }
-    if (place.error) {
-        return *place.error;
-    }
-    Result<std::shared_ptr<const Trace>> trace = std::move(builder).finish();
+    Result<std::shared_ptr<const Trace>> trace = std::move(m_builder).finish();
     if (!trace) {
         return userError(
             fmt::format("{}: /pallascope is not sound: {}", name, trace.error().message));
     }
     return trace;
+}
+
+Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path,
+                                               const std::function<bool(double)>& progress)
+{
+    Result<TraceText> text = TraceText::open(path);
+    if (!text) {
+        return text.error();
+    }
+    TraceReader reader(path.string());
+    bool isSound = true;
+    for (;;) {
+        const Result<std::string_view> piece = text->next();
+        if (!piece) {
+            return piece.error();
+        }
+        isSound = isSound && (piece->empty() ? reader.finish() : reader.feed(*piece));
+        if (piece->empty()) {
+            break;
+        }
+        if (progress && !progress(text->share())) {
+            return limitError("cancelled");
+        }
+    }
+    if (isSound) {
+        return reader.trace();
+    }
+    if (!isOrdinaryFile(path.string())) { // what a pipe held is gone
+        return userError(fmt::format("{} is not JSON", path.string()));
+    }
+    Result<std::string> whole = readWholeFile(path);
+    return whole ? whyNotTrace(path.string(), std::move(*whole)) : whole.error();
 }
 
 } // namespace
@@ -134,23 +258,23 @@ bool isTraceFile(const std::string& path)
     return isGzip(start) || start.find("\"traceEvents\"") != std::string::npos;
 }
 
-Result<std::shared_ptr<const Trace>> fromJson(std::string text, const std::string& name)
+Result<std::shared_ptr<const Trace>> fromJson(const std::string& text, const std::string& name)
 {
     try {
-        return asSentence(parseTrace(std::move(text), name));
+        TraceReader reader(name);
+        return asSentence(reader.feed(text) && reader.finish()
+                              ? reader.trace()
+                              : Result<std::shared_ptr<const Trace>>(whyNotTrace(name, text)));
     } catch (const std::bad_alloc&) {
         return limitError(fmt::format("There is not enough memory to read {}.", name));
     }
 }
 
-Result<std::shared_ptr<const Trace>> load(const std::filesystem::path& path)
+Result<std::shared_ptr<const Trace>> load(const std::filesystem::path& path,
+                                          const std::function<bool(double)>& progress)
 {
     try {
-        Result<std::string> text = readWholeFile(path, simdjson::SIMDJSON_PADDING);
-        if (!text) {
-            return asSentence(text.error());
-        }
-        return asSentence(parseTrace(std::move(text).value(), path.string()));
+        return asSentence(readTrace(path, progress));
     } catch (const std::bad_alloc&) {
         return limitError(fmt::format("There is not enough memory to read {}.", path.string()));
     }

@@ -57,7 +57,7 @@ void readInteger(Place& place, simdjson::dom::element element, T& value)
 // trace.
 void readSection(Place& place, simdjson::dom::object section, TraceBuilder& builder);
 
-// The Chrome half, as far as other readers of the file rely on it.
-void checkEvents(Place& place, simdjson::dom::object root);
+// Events of the Chrome half, from that number on, as far as other readers of the file rely on them.
+void checkEvents(Place& place, simdjson::dom::array events, std::size_t first);
 
 } // namespace pallascope::trace

@@ -1,10 +1,10 @@
 #include "core/trace/read_bytes.h"
 
 #include "core/base/check.h"
-#include "core/base/read_file.h"
 
+#include <algorithm>
 #include <fmt/format.h>
-#include <vector>
+#include <utility>
 #include <zlib.h>
 
 namespace pallascope::trace {
@@ -18,6 +18,8 @@ constexpr int kAnyGzipWindow = 15 + 16; // the largest, which reads the smaller 
 constexpr std::size_t kMaxRatio = 250;
 constexpr std::size_t kRatioFrom = 256 * kChunk;
 
+} // namespace
+
 class Inflater
 {
 public:
@@ -30,79 +32,61 @@ public:
 
     [[nodiscard]] bool complete() const { return m_complete; }
 
-    // Appends what `packed` unpacks to; the error's message continues the file's name.
-    [[nodiscard]] Status unpack(std::string_view packed, std::string& text)
+    // What the front of `packed`, which it takes off, unpacks to; the error's message continues the
+    // file's name.
+    [[nodiscard]] Result<std::string_view> unpack(std::string_view& packed)
     {
-        m_packed += packed.size();
+        if (m_complete) { // another gzip member follows, as `cat a.gz b.gz` makes
+            inflateReset(&m_stream);
+            m_complete = false;
+        }
         m_stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(packed.data()));
         m_stream.avail_in = static_cast<uInt>(packed.size());
-        while (m_stream.avail_in > 0) {
-            if (m_complete) { // another gzip member follows, as `cat a.gz b.gz` makes
-                inflateReset(&m_stream);
-                m_complete = false;
-            }
-            m_stream.next_out = reinterpret_cast<Bytef*>(m_chunk.data());
-            m_stream.avail_out = static_cast<uInt>(m_chunk.size());
-            const int state = inflate(&m_stream, Z_NO_FLUSH);
-            if (state != Z_OK && state != Z_STREAM_END && state != Z_BUF_ERROR) {
-                return userError("is damaged: its gzip data does not unpack");
-            }
-            m_complete = state == Z_STREAM_END;
-            text.append(m_chunk.data(), m_chunk.size() - m_stream.avail_out);
-            if (text.size() > kMaxJsonBytes) {
-                return userError("unpacks to more than 4 GiB, the most that is read of a trace");
-            }
-            if (text.size() > kRatioFrom && text.size() / kMaxRatio > m_packed) {
-                return userError(fmt::format(
-                    "unpacks to more than {} times its size, as no trace does", kMaxRatio));
-            }
+        m_stream.next_out = reinterpret_cast<Bytef*>(m_chunk.data());
+        m_stream.avail_out = static_cast<uInt>(m_chunk.size());
+        const int state = inflate(&m_stream, Z_NO_FLUSH);
+        if (state != Z_OK && state != Z_STREAM_END && state != Z_BUF_ERROR) {
+            return userError("is damaged: its gzip data does not unpack");
         }
-        return Done{};
+        m_complete = state == Z_STREAM_END;
+        m_packed += packed.size() - m_stream.avail_in;
+        packed.remove_prefix(packed.size() - m_stream.avail_in);
+        const std::string_view text(m_chunk.data(), m_chunk.size() - m_stream.avail_out);
+        m_unpacked += text.size();
+        if (m_unpacked > kRatioFrom && m_unpacked / kMaxRatio > m_packed) {
+            return userError(
+                fmt::format("unpacks to more than {} times its size, as no trace does", kMaxRatio));
+        }
+        return text;
     }
 
 private:
     z_stream m_stream{};
     std::vector<char> m_chunk = std::vector<char>(kChunk);
-    std::size_t m_packed = 0;
+    std::size_t m_packed = 0, m_unpacked = 0;
     bool m_complete = false;
 };
-
-Result<std::string> readPacked(InputFile& file, const std::string& path, std::vector<char>& chunk,
-                               std::size_t size)
-{
-    Inflater inflater;
-    std::string text;
-    while (size > 0) {
-        const Status status = inflater.unpack(std::string_view(chunk.data(), size), text);
-        if (!status) {
-            return userError(fmt::format("{} {}", path, status.error().message));
-        }
-        const Result<std::size_t> count = file.read(chunk);
-        if (!count) {
-            return count.error();
-        }
-        size = *count;
-    }
-    if (!inflater.complete()) {
-        return userError(
-            fmt::format("{} is cut short: its gzip data ends before its end mark", path));
-    }
-    return text;
-}
-
-} // namespace
 
 bool isGzip(std::string_view bytes)
 {
     return bytes.starts_with("\x1f\x8b");
 }
 
-Result<std::string> readWholeFile(const std::filesystem::path& path, std::size_t padding)
+TraceText::TraceText(std::string path, InputFile file)
+    : m_path(std::move(path))
+    , m_file(std::move(file))
+    , m_chunk(kChunk)
+{}
+
+TraceText::TraceText(TraceText&& other) noexcept = default;
+TraceText::~TraceText() = default;
+
+Result<TraceText> TraceText::open(const std::filesystem::path& path)
 {
     std::error_code code;
     const std::filesystem::file_status status = std::filesystem::status(path, code);
     if (std::filesystem::is_character_file(status) || std::filesystem::is_block_file(status)) {
-        // One without an end would fill the memory, which the limit of traces allows.
+        // One without an end would be read for ever, up to the limit of traces.
         return userError(
             fmt::format("\"{}\" is a device; a file or a pipe is right.", path.string()));
     }
@@ -113,28 +97,90 @@ Result<std::string> readWholeFile(const std::filesystem::path& path, std::size_t
     if (file->size() > kMaxJsonBytes) {
         return tooLarge(path.string(), kMaxJsonBytes);
     }
-    std::vector<char> chunk(kChunk);
-    Result<std::size_t> count = file->read(chunk);
-    if (count && isGzip(std::string_view(chunk.data(), *count))) {
-        Result<std::string> unpacked = readPacked(*file, path.string(), chunk, *count);
-        if (unpacked) {
-            unpacked->reserve(unpacked->size() + padding);
-        }
-        return unpacked;
+    return TraceText(path.string(), std::move(*file));
+}
+
+double TraceText::share() const
+{
+    return m_file.size() == 0
+               ? 0
+               : std::min(1.0, static_cast<double>(m_read) / static_cast<double>(m_file.size()));
+}
+
+Status TraceText::fill()
+{
+    if (!m_packed.empty()) {
+        return Done{};
     }
-    std::string text;
-    text.reserve(file->size() + padding);
-    for (; count && *count > 0; count = file->read(chunk)) {
-        text.append(chunk.data(), *count);
-        if (text.size() > kMaxJsonBytes) {
-            return tooLarge(path.string(), kMaxJsonBytes);
-        }
-    }
+    const Result<std::size_t> count = m_file.read(m_chunk);
     if (!count) {
         return count.error();
     }
-    text.reserve(text.size() + padding);
+    m_packed = std::string_view(m_chunk.data(), *count);
+    m_read += *count;
+    return Done{};
+}
+
+Result<std::string_view> TraceText::next()
+{
+    if (const Status status = fill(); !status) {
+        return status.error();
+    }
+    if (!m_begun && isGzip(m_packed)) {
+        m_inflater = std::make_unique<Inflater>();
+    }
+    m_begun = true;
+    Result<std::string_view> text =
+        m_inflater ? nextUnpacked()
+                   : Result<std::string_view>(std::exchange(m_packed, std::string_view()));
+    if (text && (m_given += text->size()) > kMaxJsonBytes) {
+        return m_inflater ? userError(m_path
+                                      + " unpacks to more than 4 GiB, the most that is read of a "
+                                        "trace")
+                          : tooLarge(m_path, kMaxJsonBytes);
+    }
     return text;
+}
+
+Result<std::string_view> TraceText::nextUnpacked()
+{
+    std::string_view text;
+    while (text.empty()) { // a piece may unpack to nothing
+        if (const Status status = fill(); !status) {
+            return status.error();
+        }
+        if (m_packed.empty()) {
+            return m_inflater->complete()
+                       ? Result<std::string_view>(text)
+                       : userError(m_path
+                                   + " is cut short: its gzip data ends before its end mark");
+        }
+        const Result<std::string_view> unpacked = m_inflater->unpack(m_packed);
+        if (!unpacked) {
+            return userError(fmt::format("{} {}", m_path, unpacked.error().message));
+        }
+        text = *unpacked;
+    }
+    return text;
+}
+
+Result<std::string> readWholeFile(const std::filesystem::path& path)
+{
+    Result<TraceText> text = TraceText::open(path);
+    if (!text) {
+        return text.error();
+    }
+    std::string whole;
+    for (;;) {
+        const Result<std::string_view> piece = text->next();
+        if (!piece) {
+            return piece.error();
+        }
+        if (piece->empty()) {
+            return whole;
+        }
+        whole += *piece;
+    }
 }
 
 } // namespace pallascope::trace
