@@ -74,8 +74,8 @@ def _plain(name: str) -> str:
 
 
 def _replace(path: str, data: bytes) -> None:
-    """As core/base/whole_file.h of the program does it, by the same names: a link stays one, and what
-    writers that were killed left is removed."""
+    """As core/base/whole_file.h of the program does it, by the same names: a link stays one, and
+    what writers that were killed left is removed."""
     path = os.path.realpath(path)
     if os.path.islink(path):  # links go round
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
