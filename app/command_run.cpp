@@ -149,10 +149,10 @@ Result<RunRequest> requestOf(const RunCommand& command)
                                      request.repeat, kMostRuns));
     }
     if (command.memory) {
-        constexpr double kGiB = 1U << 30U, kMost = 1 << 20; // a PiB
-        if (!(*command.memory > 0 && *command.memory <= kMost)) {
-            return userError(fmt::format("--memory is {} GiB; a number from 0.001 to {} is right.",
-                                         *command.memory, kMost));
+        constexpr double kGiB = 1U << 30U, kLeast = 0.0005, kMost = 1 << 20; // a PiB
+        if (!(*command.memory >= kLeast && *command.memory <= kMost)) {
+            return userError(fmt::format("--memory is {} GiB; a number from {} to {} is right.",
+                                         *command.memory, kLeast, kMost));
         }
         request.memory = Bytes(std::llround(*command.memory * kGiB));
     }

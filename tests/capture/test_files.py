@@ -263,7 +263,7 @@ def test_the_program_captures_through_python(tmp_path):
     (["script.py:number"], "script.py has no function number"),
     (["other.py:doubled"], "there is no file other.py"),
     (["script.py"], "script.py is no FILE.py:FUNCTION"),
-    (["script.py:doubled"], "script.py:doubled is given no --arg: missing a required argument: 'x'"),
+    (["script.py:doubled"], "doubled is given no --arg: missing a required argument: 'x'"),
     (["script.py:Shape"], "Shape of script.py is a class; a function is right"),
     (["script.py:leaves", "--arg", "f32[8,128]"], "(leaves): sys.exit(0) ends it"),
     (["leaves.py:f"], "leaves.py:1 (<module>): sys.exit(None) ends it"),
@@ -289,14 +289,14 @@ def test_the_command_refuses_with_one_sentence(tmp_path, arguments, sentence):
     (">/dev/full", 2), ("2>/dev/full", 0), (">/dev/full 2>&1", 2)])
 def test_streams_that_fail_lose_no_file(tmp_path, words, code):
     (tmp_path / "script.py").write_text(SCRIPT)
-    line = [sys.executable, "-m", "pallascope", "capture", "script.py:doubled", "--arg", "f32[8,128]",
-            "-o", "k.pallascope"]
+    line = [sys.executable, "-m", "pallascope", "capture", "script.py:doubled", "--arg",
+            "f32[8,128]", "-o", "k.pallascope"]
     done = subprocess.run(["bash", "-c", f'"$@" {words}', "bash", *line], cwd=tmp_path, check=False,
                           env=os.environ | {"PYTHONPATH": str(_PACKAGE)}, capture_output=True,
                           text=True, timeout=120)
     assert done.returncode == code
     assert done.stderr in ("", "pallascope: cannot write to standard output: No space left on "
-                               "device\n")
+                               "device.\n")
     assert shown(tmp_path / "k.pallascope").startswith("doubled(")
 
 
@@ -346,13 +346,13 @@ def test_what_is_no_python_is_said_with_its_line(tmp_path):
     (tmp_path / "broken.py").write_text("x = 1\ndef f(:\n")
     done = command(tmp_path, "broken.py:f", "-o", "k.pallascope")
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-1].endswith("broken.py:2: SyntaxError: invalid syntax")
+    assert done.stderr.splitlines()[-1].endswith("broken.py:2: SyntaxError: invalid syntax.")
 
 
 def test_a_place_that_cannot_be_written_is_said(tmp_path):
     done = command(tmp_path, "script.py:doubled", "--arg", "bf16[16,128]", "-o", "no/k.pallascope")
     assert (done.returncode, done.stderr) == (
-        2, "pallascope: cannot write no/k.pallascope: No such file or directory\n")
+        2, "pallascope: cannot write no/k.pallascope: No such file or directory.\n")
 
 
 def test_a_file_of_a_package_imports_from_it(tmp_path):

@@ -137,7 +137,9 @@ class KernelFiles(unittest.TestCase):
         self.assertIn("more than 896 MiB; `--values needed`", sentence)
         self.assertTrue(sentence.startswith(f"{path}: "), sentence)
         self.assertEqual(run("run", path, "--values", "needed").returncode, 1)  # blocks not written
-        self.assertIn("--memory is -1 GiB", self.refused("run", path, "--memory", "-1"))
+        for wrong in ("-1", "0", "0.0004", "1048577"):
+            self.assertIn(f"--memory is {wrong} GiB; a number from 0.0005 to 1048576 is right.",
+                          self.refused("run", path, "--memory", wrong))
         self.assertIn("more than 1 MiB", self.refused(
             "run", "add_vectors", "-p", "shape=1024,1024", "--memory", f"{1 / 1024}"))
         kernel["body"]["operations"][0]["params"]["grid"] = [3_000_000]

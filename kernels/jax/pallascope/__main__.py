@@ -38,18 +38,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = _parser().parse_args(arguments)
     except UserError as error:
-        _say(f"pallascope: {error}")
+        _tell(str(error))
         return _REFUSED
     try:
         return _capture(options)
     except (UnsupportedError, UserError) as error:
-        _say(f"pallascope: {error}")
+        _tell(str(error))
     except KeyboardInterrupt:
-        _say("pallascope: interrupted; nothing was written")
+        _tell("interrupted; nothing was written")
         return _INTERRUPTED
     except SystemExit as error:
-        _say(f"pallascope: {_author_line(error)}sys.exit({error.code!r}) ends it; a function that "
-             "returns is right")
+        _tell(f"{_author_line(error)}sys.exit({error.code!r}) ends it; a function that returns is "
+              "right")
     except Exception as error:  # pylint: disable=broad-exception-caught
         return _told(error)
     return _REFUSED
@@ -83,18 +83,24 @@ def _say(text: str) -> None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")
 
 
+def _tell(sentence: str) -> None:
+    """A sentence of the package, or one with a list below it."""
+    is_ended = "\n" in sentence or sentence.endswith((".", "!", "?"))
+    _say(f"pallascope: {sentence}" + ("" if is_ended else "."))
+
+
 def _told(error: Exception) -> int:
     """A mistake of the author's, or what JAX refuses: all of it, then a sentence. Else one of
     ours."""
     where = _author_line(error)
     if isinstance(error, ValueError) and not where:
-        _say(f"pallascope: {_first_line(error)}")
+        _tell(_first_line(error))
         return _REFUSED
     _say("".join(traceback.format_exception(error)).rstrip())
     if where or _is_of_jax(error):
-        _say(f"pallascope: {where}{_first_line(error)}")
+        _tell(where + _first_line(error))
         return _REFUSED
-    _say(f"pallascope: stopped on a mistake of its own: {_first_line(error)}")
+    _tell(f"stopped on a mistake of its own: {_first_line(error)}")
     return _OUR_MISTAKE
 
 

@@ -90,8 +90,8 @@ def _plain(name: str) -> str:
 
 
 def _replace(path: str, write: Callable[[BinaryIO], Any]) -> None:
-    """As core/base/whole_file.h of the program does it, by the same names: a link stays one, and what
-    writers that were killed left is removed."""
+    """As core/base/whole_file.h of the program does it, by the same names: a link stays one, and
+    what writers that were killed left is removed."""
     path = os.path.realpath(path)
     if os.path.islink(path):  # links go round
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
