@@ -1,11 +1,14 @@
 #include "app/capture.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <fmt/format.h>
 
 namespace pallascope::app {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 // Is found, and so is JAX, which it needs.
 constexpr const char* kLooksForPackage =
@@ -54,6 +57,25 @@ std::vector<std::string> questionWords(const CaptureRequest& request)
     return {pythonOf(request), "-c", kLooksForPackage};
 }
 
+void prepareEnvironment()
+{
+    std::error_code error;
+    const fs::path program = fs::read_symlink("/proc/self/exe", error);
+    if (!error) {
+        ::setenv("PALLASCOPE_PROGRAM", program.c_str(), 1);
+    }
+    const fs::path folder = program.parent_path().parent_path() / "share/pallascope/python";
+    if (error || !fs::is_regular_file(folder / "pallascope/__main__.py", error)) {
+        return; // run from a build folder
+    }
+    const char* const named = std::getenv("PYTHONPATH");
+    std::string all = named == nullptr ? "" : named;
+    if ((":" + all + ":").find(":" + folder.string() + ":") == std::string::npos) {
+        all += (all.empty() ? "" : ":") + folder.string();
+        ::setenv("PYTHONPATH", all.c_str(), 1);
+    }
+}
+
 Status answerTo(const CaptureRequest& request, int exitCode, const std::string& setBy)
 {
     if (exitCode == kBothFound) {
@@ -66,9 +88,12 @@ Status answerTo(const CaptureRequest& request, int exitCode, const std::string& 
                         "PALLASCOPE_PYTHON says which is right.",
                         python, exitCode, setBy));
     }
-    return userError(fmt::format("{} has no package {}; `{} -m pip install {}` installs it.",
-                                 python, exitCode == kNoJax ? "jax" : "pallascope", quoted(python),
-                                 exitCode == kNoJax ? "'jax[cpu]'" : "./kernels/jax 'jax[cpu]'"));
+    // Debian's own Python lets pip install nothing outside of a virtual environment.
+    const std::string packages = exitCode == kNoJax ? "'jax[cpu]'" : "./kernels/jax 'jax[cpu]'";
+    return userError(fmt::format(
+        "{} has no package {}; `{} -m venv jax && jax/bin/pip install {}` makes a Python "
+        "that has it, and {} or PALLASCOPE_PYTHON=jax/bin/python names it.",
+        python, exitCode == kNoJax ? "jax" : "pallascope", quoted(python), packages, setBy));
 }
 
 Error cannotRun(const CaptureRequest& request, const std::string& why, const std::string& setBy)

@@ -23,6 +23,11 @@ struct CaptureRequest
 [[nodiscard]] std::vector<std::string> captureWords(const CaptureRequest& request);
 [[nodiscard]] std::vector<std::string> questionWords(const CaptureRequest& request);
 
+// Tells the Pythons that are started of this program, which checks what they capture
+// (PALLASCOPE_PROGRAM), and of the package that was installed with it, behind what PYTHONPATH names
+// already.
+void prepareEnvironment();
+
 // Of the question's exit code. `setBy` names what chooses another Python: "--python".
 [[nodiscard]] Status answerTo(const CaptureRequest& request, int exitCode,
                               const std::string& setBy);

@@ -1,6 +1,7 @@
 #include "app/commands.h"
 #include "app/diagnostics.h"
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -42,6 +43,29 @@ private:
     posix_spawnattr_t m_attributes{};
 };
 
+std::atomic<pid_t> g_python{0}; // for the signal handler, hence global
+static_assert(std::atomic<pid_t>::is_always_lock_free);
+
+// Ctrl-C reaches Python by itself, which says what it did; a signal to this process alone is passed
+// on.
+void passOn(int signal, siginfo_t* info, void* /*context*/)
+{
+    if (info->si_code != SI_KERNEL && g_python > 0) {
+        ::kill(g_python, signal);
+    }
+}
+
+void passSignalsOn()
+{
+    struct sigaction action = {};
+    action.sa_sigaction = passOn;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        sigaction(signal, &action, nullptr);
+    }
+}
+
 // The exit code; 128 and the signal where one ended it.
 Result<int> run(const CaptureRequest& request, std::vector<std::string> words)
 {
@@ -57,9 +81,11 @@ Result<int> run(const CaptureRequest& request, std::vector<std::string> words)
     if (error != 0) {
         return cannotRun(request, std::strerror(error), kSetBy);
     }
+    g_python = process;
     int status = 0;
     while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
     }
+    g_python = 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -72,6 +98,9 @@ int codeOf(int ended)
     case kInternalError:
     case kInterrupted:
         return ended;
+    case 128 + SIGTERM:
+    case 128 + SIGHUP:
+        return kInterrupted;
     default:
         return complain(userError(fmt::format(
             "Python ended with {} before it said whether the kernel is captured.", ended)));
@@ -85,7 +114,8 @@ int captureCommand(const CaptureRequest& request)
     if (const Status writable = checkPlaces({request.output}); !writable) {
         return complain(writable.error());
     }
-    std::signal(SIGINT, SIG_IGN); // Ctrl-C is for Python, which says what it did
+    passSignalsOn();
+    prepareEnvironment();
     const Result<int> answer = run(request, questionWords(request));
     if (!answer) {
         return complain(answer.error());

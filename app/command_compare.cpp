@@ -19,7 +19,7 @@ Result<FinishedRun> runOf(const std::string& text, const std::string& chip,
 {
     std::error_code error;
     if (std::filesystem::is_regular_file(text, error) && !kernel_file::isKernelFile(text)) {
-        return openTrace(text);
+        return openTrace(text, terminalProgress("opening"));
     }
     std::istringstream words(text);
     RunRequest request{.chip = chip, .fullValues = false, .check = false, .settings = settings};
@@ -43,7 +43,7 @@ Result<FinishedRun> runOf(const std::string& text, const std::string& chip,
     });
     if (!builtIn && !kernel_file::isKernelFile(request.kernel)) {
         if (std::filesystem::exists(text, error)) { // a pipe, or a folder, which its sentence says
-            return openTrace(text);
+            return openTrace(text, terminalProgress("opening"));
         }
         return userError("There is no file \"" + text
                          + "\", and no kernel of that name is built in; m.trace.json.gz or "

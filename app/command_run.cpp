@@ -214,7 +214,8 @@ int reportCommand(const ReportCommand& command)
         return complain(outputs.error());
     }
     catchInterrupts();
-    return finish(openTrace(command.file), command.json, command.trace, command.picture);
+    return finish(openTrace(command.file, terminalProgress("opening")), command.json, command.trace,
+                  command.picture);
 }
 
 } // namespace pallascope::app

@@ -8,21 +8,12 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <charconv>
 #include <cmath>
-#include <csignal>
 #include <filesystem>
 #include <fmt/format.h>
 
 namespace pallascope::app {
-
-namespace {
-
-std::atomic<bool> g_interrupted{false}; // set by the signal handler, hence global
-static_assert(std::atomic<bool>::is_always_lock_free);
-
-} // namespace
 
 std::string loweringLine(std::string_view accepted, const std::string& reason)
 {
@@ -39,21 +30,6 @@ int complain(const Error& error)
     }
     say(asSentence(error).message);
     return error.kind == ErrorKind::Internal ? kInternalError : kWrongInput;
-}
-
-void catchInterrupts()
-{
-    struct sigaction action = {};
-    action.sa_handler = [](int) { g_interrupted = true; };
-    action.sa_flags = static_cast<int>(SA_RESETHAND); // a second Ctrl-C ends the process at once
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
-}
-
-bool interrupted()
-{
-    return g_interrupted;
 }
 
 Progress terminalProgress(const std::string& what)

@@ -4,6 +4,7 @@
 
 #include "app/capture.h"
 #include "app/exit_codes.h"
+#include "app/interrupts.h"
 #include "app/run_job.h"
 #include "core/ir/program.h"
 #include "views/layout/run_view.h"
@@ -133,10 +134,6 @@ struct CompareCommand
 
 // ---- shared parts
 // ----------------------------------------------------------------------------------
-
-// Ctrl-C asks for a stop instead of ending the process; work checks interrupted() and cleans up.
-void catchInterrupts();
-[[nodiscard]] bool interrupted();
 
 // A line on the terminal that is rewritten; silent when stderr is no terminal. Also stops on
 // Ctrl-C.

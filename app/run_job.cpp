@@ -251,9 +251,9 @@ Result<std::unique_ptr<machine::Replay>> startReplay(const RunRequest& request)
                   : Result<std::unique_ptr<machine::Replay>>(job->refusal(replay.error()));
 }
 
-Result<FinishedRun> openTrace(const std::string& path)
+Result<FinishedRun> openTrace(const std::string& path, const Progress& progress)
 {
-    Result<std::shared_ptr<const trace::Trace>> trace = trace::load(path);
+    Result<std::shared_ptr<const trace::Trace>> trace = trace::load(path, progress);
     if (!trace) {
         return trace.error();
     }
@@ -282,7 +282,7 @@ Result<FinishedRun> openTrace(const std::string& path)
 Result<FinishedRun> openFile(const std::string& path, const Progress& progress)
 {
     return kernel_file::isKernelFile(path) ? runKernel({.kernel = path}, progress)
-                                           : openTrace(path);
+                                           : openTrace(path, progress);
 }
 
 } // namespace pallascope::app

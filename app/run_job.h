@@ -72,7 +72,7 @@ runKernel(const RunRequest& request, const Progress& progress = {}, const Printe
 // The same run to be put to any of its moments. What it then takes is not limited to
 // request.memory.
 [[nodiscard]] Result<std::unique_ptr<machine::Replay>> startReplay(const RunRequest& request);
-[[nodiscard]] Result<FinishedRun> openTrace(const std::string& path);
+[[nodiscard]] Result<FinishedRun> openTrace(const std::string& path, const Progress& progress = {});
 // A trace, or a kernel file, whose kernel is run.
 [[nodiscard]] Result<FinishedRun> openFile(const std::string& path, const Progress& progress = {});
 

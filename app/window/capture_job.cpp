@@ -49,6 +49,7 @@ void CaptureJob::start(CaptureRequest request)
     m_request = std::move(request);
     m_since.start();
     m_second.start();
+    prepareEnvironment();
     run(questionWords(m_request), tr("Looking for the packages"), [this](int exitCode) {
         if (const Status found = answerTo(m_request, exitCode, kSetBy); !found) {
             fail(views::text(found.error().message));

@@ -7,6 +7,8 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <mutex>
+#include <set>
 #include <string>
 #include <system_error>
 #include <unistd.h>
@@ -80,6 +82,19 @@ void removeLeftBehind(const fs::path& folder, const std::string& start)
     }
 }
 
+// Of files that are being written.
+struct Temporaries
+{
+    std::mutex mutex;
+    std::set<fs::path> paths;
+};
+
+Temporaries& temporaries()
+{
+    static auto* const all = new Temporaries; // for threads that outlive main()
+    return *all;
+}
+
 Error cannotWrite(const fs::path& path, const std::string& why)
 {
     return userError("Cannot write \"" + path.string() + "\": " + why + ".");
@@ -129,6 +144,8 @@ WholeFile::~WholeFile()
     if (!m_temporary.empty()) {
         std::error_code ignored;
         fs::remove(m_temporary, ignored);
+        const std::scoped_lock lock(temporaries().mutex);
+        temporaries().paths.erase(m_temporary);
     }
 }
 
@@ -157,6 +174,8 @@ Status WholeFile::open()
         return refuse();
     }
     m_temporary = temporary;
+    const std::scoped_lock lock(temporaries().mutex);
+    temporaries().paths.insert(m_temporary);
     return Done{};
 }
 
@@ -180,9 +199,11 @@ Status WholeFile::commit()
 {
     // close() reports what the system could not write after all (a quota, a network disk).
     const int closed = ::close(std::exchange(m_descriptor, -1));
+    const std::scoped_lock lock(temporaries().mutex);
     if (closed != 0 || std::rename(m_temporary.c_str(), m_path.c_str()) != 0) {
         return refuse();
     }
+    temporaries().paths.erase(m_temporary);
     m_temporary.clear();
     return Done{};
 }
@@ -205,6 +226,15 @@ Status writeFile(const std::filesystem::path& path, std::string_view bytes)
         return opened;
     }
     return file.write(bytes) ? file.commit() : file.error();
+}
+
+void removeTemporaryFiles()
+{
+    temporaries().mutex.lock(); // for good: no writer opens or commits after this
+    std::error_code ignored;
+    for (const fs::path& path : temporaries().paths) {
+        fs::remove(path, ignored);
+    }
 }
 
 bool isSamePlace(const std::filesystem::path& a, const std::filesystem::path& b)

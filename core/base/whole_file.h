@@ -46,6 +46,10 @@ private:
 
 [[nodiscard]] Status writeFile(const std::filesystem::path& path, std::string_view bytes);
 
+// Those of all files that are being written, for a process that ends at once: their writers must
+// not go on.
+void removeTemporaryFiles();
+
 // Whether two names are of one file, or will be.
 [[nodiscard]] bool isSamePlace(const std::filesystem::path& a, const std::filesystem::path& b);
 

@@ -59,7 +59,7 @@ class Capture(Case):
         self.assertTrue(done.stderr.startswith(f"$ {self.folder}/python -m pallascope capture"))
 
     def test_what_is_missing_is_said_in_a_sentence(self):
-        answers = {12: "has no package pallascope; `", 13: "pip install ./kernels/jax 'jax[cpu]'`",
+        answers = {12: "has no package pallascope; `", 13: "pip install ./kernels/jax 'jax[cpu]'` makes",
                    11: "has no package jax; `", 1: "is no Python 3: it exits with 1",
                    None: "Cannot run the Python"}
         for looks, says in answers.items():

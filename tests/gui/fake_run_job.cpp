@@ -140,7 +140,7 @@ Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progres
     return run;
 }
 
-Result<FinishedRun> openTrace(const std::string& path)
+Result<FinishedRun> openTrace(const std::string& path, const Progress& /*progress*/)
 {
     auto trace = trace::load(path);
     if (!trace) {

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import jax
 import jax.numpy as jnp
 
-from pallascope import compat
+from pallascope import checked, compat
 from pallascope.capture import capture
 from pallascope.problems import UnsupportedError
 from pallascope.types import DTYPES
@@ -62,13 +62,17 @@ def _capture(options: argparse.Namespace) -> int:
     kernel = capture(fn, *args, chip=options.chip, cores=options.cores, name=options.name,
                      mesh=dict(map(_axis, options.mesh)), donate=options.donate)
     try:
-        kernel.save(options.output)
+        kernel.save(options.output, check=lambda path: checked.check(path, options.output))
+    except checked.Refused as refused:
+        raise UserError(f"the program refuses what was captured: {refused}") from refused
     except OSError as error:
         raise UserError(f"cannot write {options.output}: {error.strerror}") from error
     except ValueError as error:
         raise UserError(error) from error
     try:
-        print(f"{options.output}: {kernel.name} for JAX {compat.VERSION}", flush=True)
+        unchecked = ("" if checked.program()
+                     else "; not checked, as no program pallascope is on PATH")
+        print(f"{options.output}: {kernel.name} for JAX {compat.VERSION}{unchecked}", flush=True)
     except OSError as error:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # Python flushes again at its end
         raise UserError(f"cannot write to standard output: {error.strerror}") from error

@@ -35,16 +35,18 @@ class Kernel:
     constants: frozenset[int]  # of these, what the function closes over: always in the file
     texts: dict[str, str] = dataclasses.field(repr=False)  # of source files, by name
 
-    def save(self, path: str | os.PathLike[str], values: bool = True) -> None:
+    def save(self, path: str | os.PathLike[str], values: bool = True,
+             check: Callable[[str], None] | None = None) -> None:
         """Writes FILE.kernel.json, or FILE.pallascope with the arrays and sources in it.
 
         With `values` the inputs hold the arrays that `capture` was given, else made-up numbers.
         The file appears whole or not at all. Raises ValueError for another ending, and for arrays
-        in a .kernel.json, which has no place for them.
+        in a .kernel.json, which has no place for them. `check` is given the name of the finished
+        file before it takes its place, and raises where it shall not.
         """
         kept = {number: array for number, array in self.arrays.items()
                 if values or number in self.constants}
-        files.save(self.document, kept, self.texts, os.fspath(path))
+        files.save(self.document, kept, self.texts, os.fspath(path), check)
 
 
 def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: int = 1,

@@ -24,8 +24,9 @@ _PIECE_BYTES = 1 << 22  # of an array that is written at a time
 
 
 def save(document: dict[str, Any], arrays: dict[int, np.ndarray], texts: dict[str, str],
-         path: str) -> None:
-    """Writes the file whole or not at all; see Kernel.save for the errors."""
+         path: str, check: Callable[[str], None] | None = None) -> None:
+    """Writes the file whole or not at all; see Kernel.save for the errors. `check` is given the name
+    of the finished file before it takes its place, and raises where it shall not."""
     if not path.endswith((".pallascope", ".kernel.json")):
         raise ValueError(f"{path} must end in .pallascope or .kernel.json")
     inputs, members = list(document["inputs"]), {}
@@ -39,13 +40,13 @@ def save(document: dict[str, Any], arrays: dict[int, np.ndarray], texts: dict[st
             members[member] = part
     document = document | {"inputs": inputs}
     if path.endswith(".pallascope"):
-        _replace(path, lambda file: _write_archive(file, document, members, texts))
+        _replace(path, lambda file: _write_archive(file, document, members, texts), check)
     elif members:
         raise ValueError(f"{path} has no place for arrays; a .pallascope file has, or values=False "
                          "leaves out those that are inputs")
     else:
         sources = [{"file": name, "text": text} for name, text in texts.items()]
-        _replace(path, lambda file: file.write(_json(document | {"sources": sources})))
+        _replace(path, lambda file: file.write(_json(document | {"sources": sources})), check)
 
 
 def _json(document: dict[str, Any]) -> bytes:
@@ -89,7 +90,8 @@ def _plain(name: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in name)
 
 
-def _replace(path: str, write: Callable[[BinaryIO], Any]) -> None:
+def _replace(path: str, write: Callable[[BinaryIO], Any],
+             check: Callable[[str], None] | None) -> None:
     """As core/base/whole_file.h of the program does it, by the same names: a link stays one, and
     what writers that were killed left is removed."""
     path = os.path.realpath(path)
@@ -102,6 +104,8 @@ def _replace(path: str, write: Callable[[BinaryIO], Any]) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             write(file)
+        if check is not None:
+            check(temporary)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)

@@ -1,0 +1,82 @@
+#include "app/interrupts.h"
+
+#include "app/diagnostics.h"
+#include "app/exit_codes.h"
+#include "core/base/whole_file.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <thread>
+#include <unistd.h>
+
+namespace pallascope::app {
+
+namespace {
+
+// For the signal handler, hence global.
+std::atomic<bool> g_interrupted{false}, g_heard{false};
+std::atomic<int> g_wake{-1}; // the end of a pipe that the handler writes to
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+
+void note(int /*signal*/)
+{
+    const int kept = errno;
+    g_interrupted = true;
+    const char any = 0;
+    [[maybe_unused]] const ssize_t written = ::write(g_wake, &any, 1);
+    errno = kept;
+}
+
+// Waits for a signal, and then for somebody who hears it.
+void watch(int wake)
+{
+    char any = 0;
+    ssize_t count = 0;
+    do {
+        count = ::read(wake, &any, 1);
+    } while (count < 0 && errno == EINTR);
+    if (count != 1) {
+        return;
+    }
+    constexpr std::chrono::milliseconds kPatience(150), kBetween(10);
+    for (auto waited = kBetween; waited <= kPatience && !g_heard; waited += kBetween) {
+        std::this_thread::sleep_for(kBetween);
+    }
+    if (!g_heard) { // one long operation
+        removeTemporaryFiles();
+        say("Interrupted.");
+        ::_exit(kInterrupted);
+    }
+}
+
+} // namespace
+
+void catchInterrupts()
+{
+    if (g_wake >= 0) {
+        return;
+    }
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) == 0) { // else it is heard where somebody asks
+        g_wake = ends[1];
+        std::thread(watch, ends[0]).detach();
+    }
+    struct sigaction action = {};
+    action.sa_handler = note;
+    action.sa_flags = static_cast<int>(SA_RESETHAND); // a second Ctrl-C ends the process at once
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted()
+{
+    g_heard = g_heard || g_interrupted;
+    return g_interrupted;
+}
+
+} // namespace pallascope::app

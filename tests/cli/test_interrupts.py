@@ -1,0 +1,67 @@
+"""Ctrl-C ends every command with 130, also in the middle of one long operation, and leaves nothing behind."""
+
+import os
+import signal
+import stat
+import subprocess
+import time
+import unittest
+
+from support import INTERRUPTED, PROGRAM, Case
+
+# One step, one product of 137 GFLOP: a second and more of work that asks nobody whether to go on.
+ONE_PRODUCT = ["run", "matmul", *(word for name in ("m", "n", "k", "bm", "bn", "bk")
+                                  for word in ("-p", f"{name}=4096")), "-p", "buffers=1", "--memory", "4"]
+
+
+class Interrupts(Case):
+    def interrupt(self, words, after, number=signal.SIGINT, **more):
+        process = subprocess.Popen([PROGRAM, *map(str, words)], cwd=self.folder, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, encoding="utf-8", **more)
+        after(process)
+        process.send_signal(number)
+        output, said = process.communicate(timeout=60)
+        return process.returncode, output, said
+
+    def test_one_long_operation_is_interrupted(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            code, output, said = self.interrupt(ONE_PRODUCT, lambda _: time.sleep(0.5), number)
+            self.assertEqual((code, output), (INTERRUPTED, ""), said)
+            self.assertTrue(said.startswith("Interrupted"), said)
+
+    def test_a_trace_that_is_being_written_leaves_nothing(self):
+        words = ["run", "matmul", "--values", "needed", "-p", "m=16384", "-p", "n=16384", "-p", "k=16384",
+                 "--trace", "a.trace.json"]
+
+        def being_written(_):
+            for _ in range(600):
+                if list(self.folder.glob(".a.trace.json*")):
+                    return
+                time.sleep(0.01)
+
+        code, _, said = self.interrupt(words, being_written)
+        self.assertEqual(code, INTERRUPTED, said)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_python_ends_with_capture(self):
+        python = self.folder / "python"
+        alive = self.folder / "alive"
+        python.write_text(f"#!/bin/sh\n[ \"$1\" = -c ] && exit 10\necho $$ > '{alive}'\nexec sleep 60\n")
+        python.chmod(python.stat().st_mode | stat.S_IXUSR)
+
+        def started(_):
+            for _ in range(600):
+                if alive.exists() and alive.read_text():
+                    return
+                time.sleep(0.01)
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            alive.unlink(missing_ok=True)
+            code, _, _ = self.interrupt(["capture", "k.py:f", "-o", "k.pallascope", "--python", python], started,
+                                        number)
+            self.assertEqual(code, INTERRUPTED)
+            self.assertRaises(ProcessLookupError, os.kill, int(alive.read_text()), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
