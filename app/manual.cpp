@@ -133,8 +133,7 @@ const Words* wordsOf(const CLI::App& command, const std::string& option)
 // Its options and those of its groups, but for help.
 std::vector<const CLI::Option*> allOptions(const CLI::App& command)
 {
-    std::vector<const CLI::Option*> found(command.get_options().begin(),
-                                          command.get_options().end());
+    std::vector<const CLI::Option*> found = command.get_options();
     for (const CLI::App* group : command.get_subcommands({})) {
         if (group->get_name().empty()) {
             const std::vector<const CLI::Option*> inner = allOptions(*group);

@@ -17,16 +17,6 @@ namespace {
 
 using namespace layout;
 
-QPolygonF toQt(const std::vector<Point>& points)
-{
-    QPolygonF polygon;
-    polygon.reserve(static_cast<qsizetype>(points.size()));
-    for (const Point& point : points) {
-        polygon.append(QPointF(point.x, point.y));
-    }
-    return polygon;
-}
-
 struct HatchStep
 {
     int step = 6;

@@ -12,9 +12,9 @@ namespace {
 
 using namespace Qt::StringLiterals;
 
-constexpr int kWidth = 460;
-constexpr int kHeight = 340;
-constexpr int kTop = 66;
+constexpr int kPaletteWidth = 460;
+constexpr int kPaletteHeight = 340;
+constexpr int kPaletteTop = 66;
 
 // Every word must occur, in any order.
 bool matches(const QString& name, const QString& words)
@@ -63,8 +63,8 @@ CommandPalette::CommandPalette(QWidget* parent)
 void CommandPalette::open(const std::vector<QAction*>& actions)
 {
     m_actions = actions;
-    const int width = std::min(kWidth, parentWidget()->width() - 20);
-    setGeometry((parentWidget()->width() - width) / 2, kTop, width, kHeight);
+    const int width = std::min(kPaletteWidth, parentWidget()->width() - 20);
+    setGeometry((parentWidget()->width() - width) / 2, kPaletteTop, width, kPaletteHeight);
     m_line->clear();
     filter({});
     show();

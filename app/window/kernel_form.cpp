@@ -14,7 +14,7 @@ namespace {
 using namespace Qt::StringLiterals;
 using views::text;
 
-constexpr int kPadding = 12;
+constexpr int kFormPadding = 12;
 constexpr int kPitch = 24;
 constexpr int kColumnGap = 10;
 constexpr int kGroupGap = 5;
@@ -276,10 +276,10 @@ void KernelForm::resizeEvent(QResizeEvent* event)
 
 int KernelForm::placeRow(const std::vector<Cell>& row, int y) const
 {
-    const int inner = width() - 2 * kPadding;
+    const int inner = width() - 2 * kFormPadding;
     const int half = (inner - kColumnGap) / 2;
     const bool wide = &row == &m_rows[0] || &row == &m_rows[1];
-    int x = kPadding;
+    int x = kFormPadding;
     for (std::size_t column = 0; column < row.size(); ++column) {
         const Cell& cell = row[column];
         const int room = wide ? inner : (column == 1 ? inner - half - kColumnGap : half);
@@ -313,9 +313,9 @@ void KernelForm::place()
     int y = 0;
     bool placed = false;
     const auto placeError = [&] {
-        const int inner = width() - 2 * kPadding;
+        const int inner = width() - 2 * kFormPadding;
         const int height = m_error->heightForWidth(inner);
-        m_error->setGeometry(kPadding, y, inner, height);
+        m_error->setGeometry(kFormPadding, y, inner, height);
         y += height + 4;
         placed = true;
     };

@@ -17,9 +17,9 @@ using namespace layout;
 using namespace Qt::StringLiterals;
 using views::color;
 
-constexpr int kHeight = 41; // a line above, a line below
-constexpr int kPadding = 10;
-constexpr int kTop = 8;
+constexpr int kBarHeight = 41; // a line above, a line below
+constexpr int kBarPadding = 10;
+constexpr int kBarTop = 8;
 constexpr int kButtonHeight = 26;
 constexpr int kButtonWidth = 28;
 constexpr int kPlayWidth = 34;
@@ -122,7 +122,7 @@ void TransportButton::paintEvent(QPaintEvent* /*event*/)
     }
     Role ink = main ? Role::View : Role::Text;
     ink = isEnabled() ? ink : Role::Text3;
-    paintIcon(painter, m_icon, (width() - kIcon) / 2.0 - (main ? 1 : 0), kTop,
+    paintIcon(painter, m_icon, (width() - kIcon) / 2.0 - (main ? 1 : 0), kBarTop,
               color(Color(ink), m_theme));
 }
 
@@ -133,7 +133,7 @@ TransportBar::TransportBar(Session& session, QWidget* parent)
     , m_speed(new ChoiceField(this))
     , m_overview(new views::OverviewView(this))
 {
-    setFixedHeight(kHeight);
+    setFixedHeight(kBarHeight);
     add(TransportIcon::Home, tr("First"), [this] { m_session.home(); });
     add(TransportIcon::Back, tr("Back"), [this] { m_session.step(unit(), -1); });
     m_play = add(TransportIcon::Play, tr("Play"),
@@ -219,16 +219,16 @@ void TransportBar::showPosition()
 
 void TransportBar::place()
 {
-    int x = kPadding;
+    int x = kBarPadding;
     for (TransportButton* button : m_buttons) {
         const QSize size = button->sizeHint();
-        button->setGeometry(x, kTop, size.width(), size.height());
+        button->setGeometry(x, kBarTop, size.width(), size.height());
         x += size.width() + 3;
     }
     x += 7;
-    m_unit->setGeometry(x, kTop, kUnitWidth, kButtonHeight);
+    m_unit->setGeometry(x, kBarTop, kUnitWidth, kButtonHeight);
     x += kUnitWidth + 6;
-    m_speed->setGeometry(x, kTop, kSpeedWidth, kButtonHeight);
+    m_speed->setGeometry(x, kBarTop, kSpeedWidth, kButtonHeight);
     x += kSpeedWidth + 18;
     // The widest position of this run: its own end at its last step, so that the strip keeps its
     // width.
@@ -243,7 +243,7 @@ void TransportBar::place()
     }
     const bool fits = width() - x - m_positionWidth - 24 >= kLeastStrip;
     const int room = fits ? m_positionWidth + 14 : 0;
-    const int strip = std::max(0, width() - x - room - kPadding);
+    const int strip = std::max(0, width() - x - room - kBarPadding);
     m_overview->setGeometry(x, kStripTop, strip, kStripHeight);
     m_positionX = fits ? x + strip + 14 : width();
 }
@@ -262,7 +262,7 @@ void TransportBar::paintEvent(QPaintEvent* /*event*/)
     painter.fillRect(0, height() - 1, width(), 1, color(Color(Role::Line), m_theme));
     if (m_positionX < width()) {
         const double wide = std::min<double>(views::richWidth(m_position, 12) + 2, m_positionWidth);
-        const QRectF room(width() - kPadding - wide, 1, wide, height() - 2);
+        const QRectF room(width() - kBarPadding - wide, 1, wide, height() - 2);
         views::paintRich(painter, room, m_position, 12, m_theme);
     }
 }

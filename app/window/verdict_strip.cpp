@@ -18,7 +18,7 @@ using namespace layout;
 using namespace Qt::StringLiterals;
 using views::color;
 
-constexpr int kHeight = 26;
+constexpr int kVerdictHeight = 26;
 constexpr int kBar = 4; // coloured left edge
 constexpr int kTextLeft = 14;
 constexpr int kProgress = 2; // px
@@ -65,7 +65,7 @@ VerdictStrip::VerdictStrip(Session& session, QWidget* parent)
     , m_message(new Message(this))
     , m_cancel(new HeadButton(tr("Cancel"), this))
 {
-    setFixedHeight(kHeight);
+    setFixedHeight(kVerdictHeight);
     m_view->setBackground(Role::Panel);
     m_message->hide();
     m_cancel->setCheckable(false);
@@ -129,18 +129,18 @@ void VerdictStrip::follow()
 void VerdictStrip::place()
 {
     const bool error = m_message->error && !m_message->isHidden();
-    int height = kHeight;
+    int height = kVerdictHeight;
     if (error) {
         const QFontMetricsF metrics(views::font(12));
         const QRectF room(0, 0, std::max(1, width() - 2 * kTextLeft), 1000);
         const double wrapped =
             metrics.boundingRect(room, Qt::TextWordWrap, m_message->text).height();
         const int lines = static_cast<int>(std::ceil(wrapped / metrics.lineSpacing() - 0.01));
-        height = std::max(kHeight, lines * kLine + 9);
+        height = std::max(kVerdictHeight, lines * kLine + 9);
     }
     setFixedHeight(height);
     const bool progress = !m_cancel->isHidden();
-    m_view->setGeometry(0, 0, width(), kHeight - (progress ? kProgress : 0));
+    m_view->setGeometry(0, 0, width(), kVerdictHeight - (progress ? kProgress : 0));
     if (error) {
         m_message->setGeometry(0, 0, width(), height);
     } else {
@@ -149,11 +149,11 @@ void VerdictStrip::place()
         const QSize button = m_cancel->sizeHint();
         const int end = progress ? width() - button.width() - kTextLeft : width();
         const int left = std::max(0, end - static_cast<int>(std::ceil(wide)));
-        m_message->setGeometry(left, 0, width() - left, kHeight - (progress ? kProgress : 0));
+        m_message->setGeometry(left, 0, width() - left, kVerdictHeight - (progress ? kProgress : 0));
         m_cancel->setGeometry(end, 3, button.width(), button.height());
         // The text ends before the button.
         m_message->setGeometry(left, 0, (progress ? end : width()) - left,
-                               kHeight - (progress ? kProgress : 0));
+                               kVerdictHeight - (progress ? kProgress : 0));
     }
     m_cancel->raise();
 }

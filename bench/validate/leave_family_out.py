@@ -84,7 +84,8 @@ def main():
     far = other(every)
     print(f"the residual of other work: {math.expm1(-far):+.3f} to {math.expm1(far):+.3f}, "
           f"{sum(map(len, every.values()))} rows")
-    print(f"its ratio: {math.expm1(other(pairs)):.3f}, {sum(map(len, pairs.values()))} pairs of {len(pairs)} families")
+    if pairs:
+        print(f"its ratio: {math.expm1(other(pairs)):.3f}, {sum(map(len, pairs.values()))} pairs of {len(pairs)} families")
 
 
 if __name__ == "__main__":
