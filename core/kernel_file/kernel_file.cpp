@@ -315,7 +315,8 @@ Result<Array> makeInput(const Input& input, const ir::Type& type)
     }
     const auto& stored = std::get<Stored>(input);
     Result<Array> part = partOf(stored, type);
-    return part && !stored.repeats.empty() ? Result<Array>(tiled(*part, stored.repeats)) : part;
+    return asSentence(part && !stored.repeats.empty() ? Result<Array>(tiled(*part, stored.repeats))
+                                                      : std::move(part));
 }
 
 bool isKernelText(std::string_view start)

@@ -1,5 +1,6 @@
 // Kernels as files: `.kernel.json`, or `.pallascope`, a zip of kernel.json, arrays/*.npy and
-// sources/. What was written reads back identical; what is read is a legal program or an error
+// sources/. What was written reads back identical, but for control characters in names, which are
+// written out; what is read is a legal program or an error
 // sentence that starts with the file's name and the place. docs/kernel_format.md has the format.
 #pragma once
 

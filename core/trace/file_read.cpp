@@ -203,7 +203,8 @@ Result<std::shared_ptr<const Trace>> TraceReader::trace()
         return foreign(name);
     }
     if (!m_hasEvents && !m_keys.contains("traceEvents")) {
-        m_events.fail("has no \"traceEvents\"");
+        const Enter enter(m_events, "traceEvents");
+        m_events.fail("is missing");
     }
     for (const Place* place : {&m_section, &m_events}) {
         if (place->error) {

@@ -28,7 +28,6 @@ class Names(Case):
             (("list",), "what"),
             (("describe",), "what"),
             (("report",), "trace-file"),
-            (("open",), "file"),
             (("run", "matmul", "more"), "more"),
             (("run", "matmul", "--frobnicate"), "--frobnicate"),
             (("run", "matmul", "--trace"), "--trace"),

@@ -67,7 +67,7 @@ class HostileNames(Case):
             strict_json(gzip.decompress(again.read_bytes()).decode())
 
     def test_pictures_are_well_formed(self):
-        for view in ("window", "timeline", "kernel", "verdict"):
+        for view in ("timeline", "kernel", "verdict", "source", "memory"):
             picture = self.folder / f"{view}.svg"
             self.safe("run", self.kernel, "--screenshot", picture, "--view", view)
             text = picture.read_text(encoding="utf-8")

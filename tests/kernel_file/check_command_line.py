@@ -76,9 +76,9 @@ class KernelFiles(unittest.TestCase):
         path.write_bytes(data.replace(struct.pack("<f", 1) * 64, struct.pack("<f", 2) * 64, 1))
         needed = run("run", path, "--values", "needed")
         self.assertEqual(needed.returncode, 0, needed.stderr)
-        self.assertEqual(self.refused("run", path), f"{path}: arrays/x.npy is damaged\n")
+        self.assertEqual(self.refused("run", path), f"{path}: arrays/x.npy is damaged.\n")
         self.assertEqual(self.refused("save", path, "-o", self.folder / "copy.pallascope"),
-                         f"{path}: arrays/x.npy is damaged\n")
+                         f"{path}: arrays/x.npy is damaged.\n")
 
     def test_a_sweep_takes_large_files_and_knows_them_again(self):
         path, rows = self.folder / "k.pallascope", self.folder / "rows.json"

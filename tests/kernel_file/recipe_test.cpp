@@ -254,11 +254,11 @@ TEST(KernelFileMember, oneThatIsDamagedIsFoundWhenItIsAskedFor)
     ASSERT_TRUE(file) << file.error().message;
     const Result<Array> array = kernel_file::makeInput(file->inputs[0], kWhole);
     ASSERT_FALSE(array);
-    EXPECT_EQ(array.error().message, "f: a.npy is damaged");
+    EXPECT_EQ(array.error().message, "f: a.npy is damaged.");
     const TemporaryFolder folder;
     const Status saved = kernel_file::save(*file, folder.file("k.pallascope"));
     ASSERT_FALSE(saved);
-    EXPECT_EQ(saved.error().message, "f: a.npy is damaged");
+    EXPECT_EQ(saved.error().message, "f: a.npy is damaged.");
     EXPECT_EQ(folder.fileCount(), 0U);
 }
 

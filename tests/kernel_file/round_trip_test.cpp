@@ -221,7 +221,7 @@ private:
 
     void scramble(double& value) { value += 0.5; }
 
-    void scramble(std::string& value) { value = "\"\\\n\xc3\xa9" + std::to_string(m_next++); }
+    void scramble(std::string& value) { value = "\"\\\xc3\xa9" + std::to_string(m_next++); }
 
     void scramble(DType& value) { value = value == DType::BF16 ? DType::Bool : DType::BF16; }
 

@@ -71,7 +71,7 @@ private:
         info.chip = info.chipName = "toy";
         info.values = "needed";
         info.seed = m_random();
-        info.parameters = {{"a", "1"}, {"\"quoted\"\n", "\xc3\xa9"}};
+        info.parameters = {{"a", "1"}, {"\"quoted\"", "\xc3\xa9"}};
         info.sources = {{"a.cpp", "int main() {}\n\tx"}};
         info.listing = {{"f", 0}, {"}", -1}};
         info.operations = {{"dot_general", "dot", 0, {0, 1}}, {"add", "add", 1, {-1, 0}}};

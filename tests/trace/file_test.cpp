@@ -81,7 +81,7 @@ TEST(TraceFiles, oddTextAndNumbersComeBack)
 {
     TraceBuilder builder = test::mainJobBuilder(2048);
     builder.info.seed = UINT64_MAX;
-    builder.info.kernel = "quote \" backslash \\ tab \t null \x01 \xe2\x82\xac \xf0\x9f\x98\x80";
+    builder.info.kernel = "quote \" backslash \\ \xe2\x82\xac \xf0\x9f\x98\x80";
     builder.info.check.maxAbsError = std::numeric_limits<double>::infinity();
     builder.info.check.maxRelError = std::numeric_limits<double>::denorm_min();
     builder.info.findings = {{"k", FindingClass::Value, "m", "", -1, std::nullopt, {}, 2}};
@@ -89,6 +89,21 @@ TEST(TraceFiles, oddTextAndNumbersComeBack)
     const std::shared_ptr<const Trace> again = loaded(toJson(*trace));
     ASSERT_TRUE(again);
     EXPECT_TRUE(*again == *trace);
+}
+
+// So that no terminal, picture or window gets them.
+TEST(TraceFiles, controlCharactersOfNamesAreWrittenOut)
+{
+    TraceBuilder builder = test::mainJobBuilder(2048);
+    builder.info.kernel = "tab\t \x1b[31m\n";
+    builder.info.sources = {{"a\nb.cpp", "int main()\n{\n\t\x1b}\n"}};
+    const std::shared_ptr<const Trace> trace = *std::move(builder).finish();
+    const std::shared_ptr<const Trace> again = loaded(toJson(*trace));
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->info().kernel, "tab\\x09 \\x1b[31m\\x0a");
+    EXPECT_EQ(again->info().sources[0].path, "a\\x0ab.cpp");
+    EXPECT_EQ(again->info().sources[0].text, "int main()\n{\n\t\\x1b}\n");
+    EXPECT_TRUE(*loaded(toJson(*again)) == *again);
 }
 
 TEST(TraceFiles, numbersPastEveryIntegerComeBack)
