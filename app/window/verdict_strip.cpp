@@ -149,7 +149,8 @@ void VerdictStrip::place()
         const QSize button = m_cancel->sizeHint();
         const int end = progress ? width() - button.width() - kTextLeft : width();
         const int left = std::max(0, end - static_cast<int>(std::ceil(wide)));
-        m_message->setGeometry(left, 0, width() - left, kVerdictHeight - (progress ? kProgress : 0));
+        m_message->setGeometry(left, 0, width() - left,
+                               kVerdictHeight - (progress ? kProgress : 0));
         m_cancel->setGeometry(end, 3, button.width(), button.height());
         // The text ends before the button.
         m_message->setGeometry(left, 0, (progress ? end : width()) - left,

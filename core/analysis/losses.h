@@ -13,7 +13,7 @@ namespace pallascope::analysis {
 [[nodiscard]] Losses lossesOf(const Report& report, const trace::Info& info,
                               const trace::Summary& sums, const chip::Chip& chip);
 
-// For people: those of a hundredth of the run and more, the largest first, and what the others take.
+// For people: those of a hundredth of the run and more, the largest first, and the others' time.
 struct ShownLosses
 {
     std::vector<Loss> large;

@@ -43,8 +43,8 @@ struct Speedup
 // ratios of timings were; others may be off by both their bands.
 [[nodiscard]] std::optional<Speedup> speedup(const Timed& one, const Timed& other);
 
-// "surely faster", "surely slower", "too close for the model to tell": of the alternative beside the
-// run. Empty where nobody knows how far their times are off, or where one takes no time.
+// "surely faster", "surely slower", "too close for the model to tell": of the alternative beside
+// the run. Empty where nobody knows how far their times are off, or where one takes no time.
 [[nodiscard]] std::string certaintyText(const Alternative& alternative, const Report& report);
 
 } // namespace pallascope::analysis

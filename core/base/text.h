@@ -18,8 +18,8 @@ namespace pallascope {
 // "\x1b", at most some 1000 bytes (the start and the end, with "..." between them).
 [[nodiscard]] std::string oneLine(std::string_view text);
 
-// How deep brackets and braces lie in one another, those in strings too. Parsers of JSON that recurse
-// are asked this before they start, so that no file overflows their stack.
+// How deep brackets and braces lie in one another, those in strings too. Parsers of JSON that
+// recurse are asked this before they start, so that no file overflows their stack.
 [[nodiscard]] int bracketDepth(std::string_view text);
 
 } // namespace pallascope
