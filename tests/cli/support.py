@@ -4,8 +4,10 @@ import itertools
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 PROGRAM = os.environ["PALLASCOPE"]
@@ -17,6 +19,17 @@ SMALL = {"m": 48, "n": 256, "k": 384, "bm": 16, "bn": 128, "bk": 128}
 
 def parameters(values):
     return [word for name, value in values.items() for word in ("-p", f"{name}={value}")]
+
+
+def wait_until_it_catches(process):
+    """Until the process has its handler of SIGINT in place, which is before it runs anything."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        status = pathlib.Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
+        caught = int(status.split("SigCgt:")[1].split()[0], 16)
+        if caught >> (signal.SIGINT - 1) & 1:
+            return
+        time.sleep(0.002)
 
 
 def strict_json(text):

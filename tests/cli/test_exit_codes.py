@@ -8,7 +8,7 @@ import signal
 import subprocess
 import unittest
 
-from support import FINDINGS, FINE, PROGRAM, SMALL, WRONG_INPUT, Case, parameters, strict_json
+from support import FINDINGS, FINE, PROGRAM, SMALL, WRONG_INPUT, Case, parameters, strict_json, wait_until_it_catches
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
 MATMUL = ("matmul", *parameters(SMALL))
@@ -146,19 +146,12 @@ class ExitCodes(Case):
         size = [word for axis in "mnk" for word in ("-p", f"{axis}=16384")]
         line = [PROGRAM, "sweep", "matmul", *over, *size]
         with subprocess.Popen(line, stderr=subprocess.PIPE, text=True, cwd=self.folder) as process:
-            while b"sigcgt" not in self.caught(process.pid):  # its handlers are there
-                self.assertIsNone(process.poll())
+            wait_until_it_catches(process)
+            self.assertIsNone(process.poll())
             process.send_signal(signal.SIGINT)
             said = process.communicate(timeout=60)[1]
         self.assertEqual(process.returncode, 130)
         self.assertIn("Interrupted after", said)
-
-    @staticmethod
-    def caught(pid):
-        """b"sigcgt" once the process catches SIGINT."""
-        status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-        mask = int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16)
-        return b"sigcgt" if mask >> (signal.SIGINT - 1) & 1 else b""
 
     def test_the_page_has_every_code(self):
         page = (DOCS / "exit_codes.md").read_text(encoding="utf-8")

@@ -7,11 +7,16 @@ import subprocess
 import time
 import unittest
 
-from support import INTERRUPTED, PROGRAM, Case
+from support import INTERRUPTED, PROGRAM, Case, wait_until_it_catches
 
 # One step, one product of 137 GFLOP: a second and more of work that asks nobody whether to go on.
 ONE_PRODUCT = ["run", "matmul", *(word for name in ("m", "n", "k", "bm", "bn", "bk")
                                   for word in ("-p", f"{name}=4096")), "-p", "buffers=1", "--memory", "4"]
+
+
+def multiplies(process):
+    wait_until_it_catches(process)
+    time.sleep(0.3)
 
 
 class Interrupts(Case):
@@ -25,7 +30,7 @@ class Interrupts(Case):
 
     def test_one_long_operation_is_interrupted(self):
         for number in (signal.SIGINT, signal.SIGTERM):
-            code, output, said = self.interrupt(ONE_PRODUCT, lambda _: time.sleep(0.5), number)
+            code, output, said = self.interrupt(ONE_PRODUCT, multiplies, number)
             self.assertEqual((code, output), (INTERRUPTED, ""), said)
             self.assertTrue(said.startswith("Interrupted"), said)
 

@@ -2,12 +2,11 @@
 
 import collections
 import gzip
-import pathlib
 import signal
 import subprocess
-import time
 
-from support import FINDINGS, INTERRUPTED, PROGRAM, SMALL, Case, parameters, strict_json
+from support import (FINDINGS, INTERRUPTED, PROGRAM, SMALL, Case, parameters, strict_json,
+                     wait_until_it_catches)
 
 KERNELS = {
     "matmul": SMALL,
@@ -134,18 +133,10 @@ class Interrupts(Case):
             stderr=subprocess.PIPE,
             text=True,
         )
-        deadline = time.monotonic() + 60
-        while not self.catches(process) and time.monotonic() < deadline and process.poll() is None:
-            time.sleep(0.002)
+        wait_until_it_catches(process)
         process.send_signal(signal.SIGINT)
         out, error = process.communicate(timeout=60)
         return process.returncode, out, error
-
-    @staticmethod
-    def catches(process):
-        status = pathlib.Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
-        caught = int(status.split("SigCgt:")[1].split()[0], 16)
-        return caught >> (signal.SIGINT - 1) & 1
 
     def test_ctrl_c_leaves_no_file(self):
         code, out, error = self.interrupt_once_caught("--trace", "a.trace.json", "--json")
