@@ -8,6 +8,8 @@ JOBS ?= $(shell nproc)
 ARGS ?=
 # `make fuzz FILES=1000000` uses more mutated files; each is the same everywhere.
 FILES ?= 100000
+# `make random PROGRAMS=1000000` runs more random programs; each is the same everywhere.
+PROGRAMS ?= 100000
 # `make test ONLY=zoom` runs the tests whose name matches; LABEL=core those of one label;
 # `make mutants ONLY=first-wait` one mutant.
 ONLY ?=
@@ -26,7 +28,7 @@ sources = $(or $(shell git ls-files '*.h' '*.cpp'),$(error Git lists no C++ here
 # `make install PREFIX=/usr/local DESTDIR=/tmp/root`, as everywhere.
 PREFIX ?= /usr/local
 
-.PHONY: help setup run build install test test-jax test-jax-all fuzz mutants bench images goldens package format format-check lint clean
+.PHONY: help setup run build install test test-jax test-jax-all fuzz random mutants bench images goldens package format format-check lint clean
 
 help: ## say what the targets are
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)$$/\1\t\2/p' $(MAKEFILE_LIST) \
@@ -57,6 +59,11 @@ fuzz: setup ## use 100 000 mutated files under the sanitizers, and libFuzzer whe
 	@cmake --build --preset asan --parallel $(JOBS) --target fuzz_files
 	@mkdir -p build/faults && cd build/faults && ../asan/bin/fuzz_files --count $(FILES) --reasons
 	@.ci/libfuzzer 300
+
+random: setup ## run 100 000 random programs with all values and with those needed, races looked for twice (minutes)
+	@cmake --preset dev
+	@cmake --build --preset dev --parallel $(JOBS) --target machine_tests
+	@PALLASCOPE_RANDOM_PROGRAMS=$(PROGRAMS) build/dev/bin/machine_tests --gtest_filter='RandomPrograms.*'
 
 mutants: setup ## put small faults into a copy of the engine, one at a time; a test must find each (45 minutes)
 	@python3 -B tests/mutants/run.py $(ONLY)
