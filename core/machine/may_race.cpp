@@ -1,6 +1,7 @@
 #include "core/machine/may_race.h"
 
 #include "core/ir/pipeline_facts.h"
+#include "core/machine/written.h"
 
 #include <algorithm>
 
@@ -69,6 +70,19 @@ std::vector<ir::ValueId> seenByViews(const ir::Program& program)
     return seen;
 }
 
+// It loads what the pipeline writes to, so that one block may be asked for when copies start and
+// another when they are waited for.
+bool mapChanges(const ir::Region& map, const std::vector<bool>& written, const NeededSet& refs)
+{
+    bool found = false;
+    forEachOperation(map, [&](const ir::Operation& operation) {
+        for (const ir::ValueId operand : operation.operands) {
+            found = found || written[static_cast<std::size_t>(refs.root(operand).index)];
+        }
+    });
+    return found;
+}
+
 bool mayRaceOutput(const ir::Program& program, const ir::Operation& pipeline, std::size_t index,
                    const std::vector<ir::ValueId>& seen)
 {
@@ -91,7 +105,7 @@ bool mayRaceOutput(const ir::Program& program, const ir::Operation& pipeline, st
 
 } // namespace
 
-bool mayRace(const ir::Program& program)
+bool mayRace(const ir::Program& program, const NeededSet& refs)
 {
     bool byHand = false;
     forEachOperation(program.body, [&](const ir::Operation& operation) {
@@ -105,12 +119,15 @@ bool mayRace(const ir::Program& program)
         return byHand || aliases || pipelines.size() > 1;
     }
     const std::vector<ir::ValueId> seen = seenByViews(program);
+    const std::vector<bool> written = writtenRoots(program, *pipelines[0], refs);
     const auto& specs = std::get<ir::PipelineParams>(pipelines[0]->params).specs;
     for (std::size_t i = 0; i < specs.size(); ++i) {
         const bool writes = specs[i].direction != ir::BlockDirection::In;
         if (specs[i].direction == ir::BlockDirection::InOut || specs[i].restores
             || (writes
-                && (ir::hasIndirect(specs[i]) || mayRaceOutput(program, *pipelines[0], i, seen)))) {
+                && (ir::hasIndirect(specs[i])
+                    || mapChanges(pipelines[0]->regions[i + 1], written, refs)
+                    || mayRaceOutput(program, *pipelines[0], i, seen)))) {
             return true;
         }
     }

@@ -14,7 +14,7 @@ namespace pallascope::machine {
 using ir::OpCode;
 
 RefUses::RefUses(const ir::Program& program, const NeededSet& needed)
-    : mayRace(machine::mayRace(program))
+    : mayRace(machine::mayRace(program, needed))
     , written(writtenRoots(program, needed))
     , broughtTo(machine::broughtTo(program, needed))
     , reaches(program.values.size(), false)
