@@ -60,9 +60,7 @@ Result<chip::Chip> loadChip(const std::string& nameOrFile)
                          + builtInNames() + ") nor as a file.");
     }
     if (trace::isTraceFile(nameOrFile)) {
-        return userError("\"" + nameOrFile
-                         + "\" is a trace; a chip is right. `pallascope report` and `pallascope "
-                           "open` take traces.");
+        return trace::givenATrace(nameOrFile, "a chip");
     }
     const Result<std::string> text = readFile(nameOrFile, kMostWrittenBytes);
     if (!text) {

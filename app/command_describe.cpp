@@ -264,9 +264,7 @@ int describeCommand(const std::string& what, bool json)
         return describeKernelFile(what, kernel_file::load(what), json);
     }
     if (trace::isTraceFile(what)) {
-        return complain(userError("\"" + what
-                                  + "\" is a trace; a kernel or a chip is right. `pallascope "
-                                    "report` and `pallascope open` take traces."));
+        return complain(trace::givenATrace(what, "a kernel or a chip"));
     }
     if (isPipe(what)) { // which can be read once only
         const Result<std::string> bytes = readFile(what, kMostWrittenBytes);

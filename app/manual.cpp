@@ -1,5 +1,7 @@
 #include "app/manual.h"
 
+#include "app/capture.h"
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <vector>
@@ -33,15 +35,25 @@ std::string optionHead(const CLI::Option& option)
     return head + (option.get_items_expected_max() > 0 ? " \\fIVALUE\\fR" : "");
 }
 
+// Its options and those of its groups, which have no name.
+std::vector<const CLI::Option*> allOptions(const CLI::App& command)
+{
+    std::vector<const CLI::Option*> found = command.get_options();
+    for (const CLI::App* group : command.get_subcommands({})) {
+        if (group->get_name().empty()) {
+            const std::vector<const CLI::Option*> inner = allOptions(*group);
+            found.insert(found.end(), inner.begin(), inner.end());
+        }
+    }
+    return found;
+}
+
 std::string optionsOf(const CLI::App& command)
 {
     std::string text;
-    for (const CLI::Option* option : command.get_options()) {
+    for (const CLI::Option* option : allOptions(command)) {
         text +=
             fmt::format(".TP\n{}\n{}.\n", optionHead(*option), groff(option->get_description()));
-    }
-    for (const CLI::App* group : command.get_subcommands({})) { // option groups have no name
-        text += group->get_name().empty() ? optionsOf(*group) : "";
     }
     return text;
 }
@@ -130,19 +142,6 @@ const Words* wordsOf(const CLI::App& command, const std::string& option)
     return nullptr;
 }
 
-// Its options and those of its groups, but for help.
-std::vector<const CLI::Option*> allOptions(const CLI::App& command)
-{
-    std::vector<const CLI::Option*> found = command.get_options();
-    for (const CLI::App* group : command.get_subcommands({})) {
-        if (group->get_name().empty()) {
-            const std::vector<const CLI::Option*> inner = allOptions(*group);
-            found.insert(found.end(), inner.begin(), inner.end());
-        }
-    }
-    return found;
-}
-
 std::string longName(const CLI::Option& option)
 {
     return option.get_positional() ? option.get_name() : "--" + option.get_lnames().front();
@@ -186,13 +185,10 @@ std::string bash(const CLI::App& app)
                        cases, names);
 }
 
+// As a word of a shell.
 std::string quoted(const std::string& text)
 {
-    std::string found = "'";
-    for (const char c : text) {
-        found += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    }
-    return found + "'";
+    return typed({text});
 }
 
 // Of zsh's _arguments: brackets and colons mean something.

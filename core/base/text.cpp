@@ -1,5 +1,7 @@
 #include "core/base/text.h"
 
+#include "core/base/visible.h"
+
 #include <algorithm>
 
 namespace pallascope {
@@ -8,17 +10,6 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd"; // U+FFFD
 constexpr std::size_t kStart = 500, kEnd = 400;           // bytes kept of a text without end
-
-bool isControl(unsigned char c)
-{
-    return c < 0x20 || c == 0x7f;
-}
-
-std::string escaped(unsigned char c)
-{
-    constexpr std::string_view kHex = "0123456789abcdef";
-    return {'\\', 'x', kHex[c >> 4U], kHex[c & 15U]};
-}
 
 bool continuesCharacter(char c)
 {
@@ -65,11 +56,7 @@ std::string validUtf8(std::string_view text)
 
 std::string oneLine(std::string_view text)
 {
-    std::string line;
-    for (const char c : validUtf8(text)) {
-        const auto byte = static_cast<unsigned char>(c);
-        line += isControl(byte) ? escaped(byte) : std::string(1, c);
-    }
+    std::string line = visible(text);
     if (line.size() <= kStart + kEnd) {
         return line;
     }

@@ -14,8 +14,8 @@ namespace pallascope {
 // Bytes that are not UTF-8 become U+FFFD.
 [[nodiscard]] std::string validUtf8(std::string_view text);
 
-// What a sentence may hold whatever a file says that it quotes: valid UTF-8, control characters as
-// "\x1b", at most some 1000 bytes (the start and the end, with "..." between them).
+// What a sentence may hold whatever a file says that it quotes: as visible() shows it, at most some
+// 1000 bytes (the start and the end, with "..." between them).
 [[nodiscard]] std::string oneLine(std::string_view text);
 
 // How deep brackets and braces lie in one another, those in strings too. Parsers of JSON that

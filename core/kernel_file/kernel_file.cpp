@@ -340,10 +340,7 @@ Result<KernelFile> load(const std::string& path)
         return asSentence(fromZip(ZipReader::open(path), path));
     }
     if (trace::isTraceFile(path)) {
-        return userError(
-            fmt::format("\"{}\" is a trace; a kernel is right. `pallascope report` and "
-                        "`pallascope open` take traces.",
-                        path));
+        return trace::givenATrace(path, "a kernel");
     }
     // An archive from a pipe is read whole.
     const Result<std::string> bytes = readFile(path, ordinary ? kMostTextBytes : kMostPipedBytes);

@@ -35,6 +35,8 @@ struct SaveOptions
 // By the first bytes of an ordinary file, whatever its name: to say what was given where something
 // else is right.
 [[nodiscard]] bool isTraceFile(const std::string& path);
+// Says that it is one where something else is right, such as "a kernel".
+[[nodiscard]] Error givenATrace(const std::string& path, std::string_view right);
 
 // Reads either form. Errors are one sentence naming the file, the JSON place, the bad value and
 // what would be right: not there, a folder, empty, truncated, too deep, not JSON, no "pallascope"

@@ -86,6 +86,12 @@ void checkNames(Place& place, dom::element element)
     }
 }
 
+simdjson::error_code parse(dom::parser& parser, std::string& text, dom::element& element)
+{
+    text.reserve(text.size() + simdjson::SIMDJSON_PADDING); // the parser reads past the end
+    return parser.parse(text.data(), text.size(), false).get(element);
+}
+
 // Why a text that could not be cut or parsed is no trace.
 Error whyNotTrace(const std::string& name, std::string text)
 {
@@ -95,8 +101,7 @@ Error whyNotTrace(const std::string& name, std::string text)
     }
     dom::parser parser;
     dom::element document;
-    text.reserve(text.size() + simdjson::SIMDJSON_PADDING); // the parser reads past the end
-    const simdjson::error_code code = parser.parse(text.data(), text.size(), false).get(document);
+    const simdjson::error_code code = parse(parser, text, document);
     return code == simdjson::SUCCESS ? foreign(name) : parseError(name, code, text);
 }
 
@@ -116,12 +121,6 @@ public:
     [[nodiscard]] Result<std::shared_ptr<const Trace>> trace();
 
 private:
-    [[nodiscard]] bool parse(std::string& text, dom::element& element)
-    {
-        text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
-        return m_parser.parse(text.data(), text.size(), false).get(element) == simdjson::SUCCESS;
-    }
-
     [[nodiscard]] Status takeValue(const std::string& key, std::string& text);
     [[nodiscard]] Status takeEvents(std::int64_t first, std::string& text);
     void readPallascope(dom::element element);
@@ -133,9 +132,8 @@ private:
          .elements = [this](std::int64_t first,
                             std::string& text) { return takeEvents(first, text); }}};
     dom::parser m_parser;
-    std::set<std::string> m_keys;
-    bool m_hasSection = false, m_hasEvents = false;
-    Place m_section, m_events; // the first error of each half
+    std::set<std::string> m_keys; // that have come
+    Place m_section, m_events;    // the first error of each half
     TraceBuilder m_builder;
 };
 
@@ -143,16 +141,14 @@ Status TraceReader::takeValue(const std::string& key, std::string& text)
 {
     dom::element element;
     std::string name = '"' + key + '"';
-    if (!parse(name, element)) {
+    if (parse(m_parser, name, element) != simdjson::SUCCESS) {
         return JsonCutter::notSound();
     }
     if (!m_keys.insert(key).second) {
-        m_section.error = m_section.error ? m_section.error
-                                          : userError(fmt::format("{}: /{} is there twice; once is "
-                                                                  "right",
-                                                                  m_section.file, key));
+        const Enter enter(m_section, key);
+        m_section.fail("is there twice; once is right");
     }
-    if (!parse(text, element)) {
+    if (parse(m_parser, text, element) != simdjson::SUCCESS) {
         return JsonCutter::notSound();
     }
     if (key == "pallascope") {
@@ -167,7 +163,6 @@ Status TraceReader::takeValue(const std::string& key, std::string& text)
 
 void TraceReader::readPallascope(dom::element element)
 {
-    m_hasSection = true;
     const Enter enter(m_section, "pallascope");
     dom::object section;
     if (element.get(section) != simdjson::SUCCESS) {
@@ -186,10 +181,11 @@ Status TraceReader::takeEvents(std::int64_t first, std::string& text)
 {
     dom::element element;
     dom::array events;
-    if (!parse(text, element) || element.get(events) != simdjson::SUCCESS) {
+    if (parse(m_parser, text, element) != simdjson::SUCCESS
+        || element.get(events) != simdjson::SUCCESS) {
         return JsonCutter::notSound();
     }
-    m_hasEvents = true;
+    m_keys.insert("traceEvents");
     if (!m_events.error) {
         checkEvents(m_events, events, static_cast<std::size_t>(first));
     }
@@ -199,10 +195,10 @@ Status TraceReader::takeEvents(std::int64_t first, std::string& text)
 Result<std::shared_ptr<const Trace>> TraceReader::trace()
 {
     const std::string& name = m_section.file;
-    if (!m_hasSection && !m_section.error) {
+    if (!m_keys.contains("pallascope") && !m_section.error) {
         return foreign(name);
     }
-    if (!m_hasEvents && !m_keys.contains("traceEvents")) {
+    if (!m_keys.contains("traceEvents")) {
         const Enter enter(m_events, "traceEvents");
         m_events.fail("is missing");
     }
@@ -257,6 +253,13 @@ bool isTraceFile(const std::string& path)
 {
     const std::string start = firstBytes(path, 256);
     return isGzip(start) || start.find("\"traceEvents\"") != std::string::npos;
+}
+
+Error givenATrace(const std::string& path, std::string_view right)
+{
+    return userError(fmt::format("\"{}\" is a trace; {} is right. `pallascope report` and "
+                                 "`pallascope open` take traces.",
+                                 path, right));
 }
 
 Result<std::shared_ptr<const Trace>> fromJson(const std::string& text, const std::string& name)
