@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Compares what two builds of the program give: traces, reports and pictures, byte for byte.
+
+    compare_builds.py BEFORE AFTER [KERNEL_FILE ...] [--but-words] [--jobs N]
+
+Each kernel, built in or in a file, runs under every setting below with both programs. Their exit
+codes, what they print, the JSON report, the saved trace and a picture of each view must be the
+same. With --but-words sentences, labels and places in sources are taken out first; the numbers,
+names, events and findings that are left must still be equal. Prints a line for each difference and
+exits with 1 if there is any.
+"""
+import argparse
+import concurrent.futures
+import itertools
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+SETTINGS = {
+    "full": (),
+    "needed": ("--values", "needed"),
+    "v6e": ("--values", "needed", "--chip", "v6e"),
+    "v7x": ("--chip", "v7x"),
+    "on_wait": ("--set", "dma_execution_mode=on_wait"),
+    "zeros": ("--set", "uninitialized_memory=zero", "--set", "out_of_bounds_reads=uninitialized"),
+}
+VIEWS = ("grid", "kernel", "memory", "roofline", "source", "timeline", "verdict")
+# Sentences and places: what --but-words takes out of JSON, wherever it stands.
+WORDS = {"sentence", "message", "text", "title", "label", "advice", "verdict", "cause", "path", "file", "line",
+         "lines", "source", "sources", "location", "locations", "description"}
+# The wall time and the version are of the build, not of the run.
+OWN = {"wall_s", "version", "build", "pallascope_version"}
+
+
+def without(value, keys):
+    if isinstance(value, dict):
+        return {name: without(inner, keys) for name, inner in value.items() if name not in keys}
+    if isinstance(value, list):
+        return [without(inner, keys) for inner in value]
+    return value
+
+
+def normal_json(text, but_words):
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return text
+    return json.dumps(without(found, OWN | WORDS if but_words else OWN), sort_keys=False)
+
+
+def normal_svg(text, but_words):
+    return re.sub(r"<text[^>]*>.*?</text>", "", text, flags=re.S) if but_words else text
+
+
+def outputs(program, kernel, options, folder, but_words):
+    """What a run with these options gives, by name."""
+    trace = folder / "run.trace.json"
+    run = subprocess.run([program, "run", *kernel, *options, "--trace", trace, "--json"], capture_output=True, text=True)
+    found = {"exit code": str(run.returncode), "report": normal_json(run.stdout, but_words)}
+    if not but_words:
+        found["stderr"] = run.stderr
+    if not trace.exists():
+        return found
+    found["trace"] = normal_json(trace.read_text(), but_words)
+    for view, at in itertools.product(VIEWS, ("35%", "100%")):
+        picture = folder / "picture.svg"
+        drawn = subprocess.run([program, "report", trace, "--screenshot", picture, "--view", view, "--at", at,
+                                "--size", "900x600"], capture_output=True, text=True)
+        found[f"{view} at {at}"] = normal_svg(picture.read_text(), but_words) if drawn.returncode in (0, 1) \
+            and picture.exists() else f"exit code {drawn.returncode}: {drawn.stderr}"
+        picture.unlink(missing_ok=True)
+    return found
+
+
+def difference(before, after):
+    """Where two texts part."""
+    at = next((place for place, (a, b) in enumerate(zip(before, after)) if a != b), min(len(before), len(after)))
+    start = max(0, at - 60)
+    return f"...{before[start:at + 60]!r} | ...{after[start:at + 60]!r}"
+
+
+def compare(arguments, kernel, setting):
+    found = []
+    with tempfile.TemporaryDirectory() as scratch:
+        both = []
+        for program in (arguments.before, arguments.after):
+            # One folder for both, one after the other, so that paths in sentences are the same.
+            both.append(outputs(program, kernel, SETTINGS[setting], pathlib.Path(scratch), arguments.but_words))
+            for left in pathlib.Path(scratch).iterdir():
+                left.unlink()
+        before, after = both
+        for name in sorted(before.keys() | after.keys()):
+            if before.get(name) != after.get(name):
+                found.append(f"{' '.join(kernel)}, {setting}, {name}: "
+                             + difference(before.get(name, ""), after.get(name, "")))
+    return len(before), found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("before")
+    parser.add_argument("after")
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--but-words", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    listed = subprocess.run([arguments.before, "list", "kernels"], capture_output=True, text=True, check=True).stdout
+    kernels = [[line.split()[0]] for line in listed.splitlines() if line.strip()]
+    for kernel in kernels:
+        if kernel[0].startswith("matmul"):
+            kernel += ["-p", "m=1024", "-p", "n=768", "-p", "k=1024", "-p", "bm=256", "-p", "bn=256", "-p", "bk=256"]
+    kernels += [[file] for file in arguments.files]
+    total, differences = 0, []
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        jobs = [pool.submit(compare, arguments, kernel, setting) for kernel in kernels for setting in SETTINGS]
+        for job in concurrent.futures.as_completed(jobs):
+            count, found = job.result()
+            total += count
+            differences += found
+            for line in found:
+                print(line, flush=True)
+    print(f"{total} outputs of {len(kernels)} kernels under {len(SETTINGS)} settings, {len(differences)} differences")
+    sys.exit(1 if differences else 0)
+
+
+if __name__ == "__main__":
+    main()
