@@ -1,7 +1,7 @@
 // One executable: the command line, and the window when Qt is there.
-#include "app/command_line.h"
-#include "app/diagnostics.h"
-#include "app/manual.h"
+#include "app/cli/command_line.h"
+#include "app/cli/manual.h"
+#include "app/process/diagnostics.h"
 #include "core/base/read_file.h"
 
 #include <exception>

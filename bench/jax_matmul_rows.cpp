@@ -3,7 +3,7 @@
 // host's and hold 0.108 ms of dispatch, which is added to the model's. The step overhead of the
 // chip file was read off these very rows, so this shows that the model is consistent with them, not
 // that it predicts them.
-#include "app/run_job.h"
+#include "app/run_job/run_job.h"
 
 #include <array>
 #include <cmath>

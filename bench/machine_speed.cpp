@@ -2,7 +2,7 @@
 // computed and recorded, and the same in 128-blocks) against one Eigen f32 product of that size,
 // the fastest of x86-64-v2, v3 and v4, on the same threads; both sides take turns. Without: 8192^3
 // in 128-blocks, 262 144 steps.
-#include "app/run_job.h"
+#include "app/run_job/run_job.h"
 #include "core/machine/arith/dot.h"
 #include "core/machine/arith/threads.h"
 #include "eigen_dot.h"

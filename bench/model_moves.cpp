@@ -2,8 +2,8 @@
 // the same with no step overhead, with half the HBM bandwidth, and without double buffering. Each
 // time is held against what follows from the figures of the run alone; exit code 1 when one does
 // not hold. Times are the model's, so nothing here depends on the computer.
-#include "app/chips.h"
-#include "app/run_job.h"
+#include "app/run_job/chips.h"
+#include "app/run_job/run_job.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 // Products of narrow dtypes beside bf16's, and what the machine adds to small ones. On one thread,
 // in its CPU time, which whatever else the computer does disturbs least; all dtypes take turns.
-#include "app/chips.h"
+#include "app/run_job/chips.h"
 #include "core/ir/builder.h"
 #include "core/machine/arith/dot.h"
 #include "core/machine/arith/threads.h"

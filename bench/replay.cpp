@@ -2,8 +2,8 @@
 // million events with every number computed, beside that run from the start.
 #include "core/machine/replay.h"
 
-#include "app/chips.h"
-#include "app/kernel_choice.h"
+#include "app/run_job/chips.h"
+#include "app/run_job/kernel_choice.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 // What a step costs beside its arithmetic, and what the search for races costs. Both sides of a
 // ratio take turns.
-#include "app/chips.h"
+#include "app/run_job/chips.h"
 #include "core/ir/builder.h"
 #include "core/machine/run.h"
 #include "kernels/kernel.h"

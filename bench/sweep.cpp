@@ -1,5 +1,5 @@
 // Steps a second of one core in a sweep: trials of matmul over block sizes, one after the other.
-#include "app/chips.h"
+#include "app/run_job/chips.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/study/trial.h"
 #include "kernels/kernel.h"

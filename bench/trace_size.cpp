@@ -1,7 +1,7 @@
 // Bytes of a recorded row in memory, and in a .trace.json.gz of an event in the Chrome half and of
 // a recorded row in the pallascope section, each half compressed by itself.
-#include "app/chips.h"
-#include "app/run_job.h"
+#include "app/run_job/chips.h"
+#include "app/run_job/run_job.h"
 #include "core/trace/file.h"
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 #include "app/window/capture_dialog.h"
 
-#include "app/run_job.h"
+#include "app/run_job/run_job.h"
 #include "views/fonts.h"
 
 #include <QClipboard>

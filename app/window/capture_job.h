@@ -2,7 +2,7 @@
 // The file it writes appears whole or not at all, also when it is cancelled.
 #pragma once
 
-#include "app/capture.h"
+#include "app/capture/capture.h"
 
 #include <QElapsedTimer>
 #include <QObject>

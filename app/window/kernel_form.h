@@ -2,7 +2,7 @@
 // app::kernels() says. Errors stand in place, under the field they are about.
 #pragma once
 
-#include "app/run_job.h"
+#include "app/run_job/run_job.h"
 #include "app/window/fields.h"
 
 #include <QLabel>

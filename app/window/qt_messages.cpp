@@ -1,7 +1,7 @@
 #include "app/window/qt_messages.h"
 
-#include "app/diagnostics.h"
-#include "app/exit_codes.h"
+#include "app/process/diagnostics.h"
+#include "app/process/exit_codes.h"
 #include "core/base/text.h"
 
 #include <QCoreApplication>

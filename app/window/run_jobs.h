@@ -2,7 +2,7 @@
 // one cancels the older one, whose result is dropped by its id when it still arrives.
 #pragma once
 
-#include "app/run_job.h"
+#include "app/run_job/run_job.h"
 
 #include <QObject>
 #include <QThreadPool>

@@ -2,7 +2,7 @@
 // Views read it and report to it; they do not know each other. One signal per concern.
 #pragma once
 
-#include "app/run_job.h"
+#include "app/run_job/run_job.h"
 #include "app/window/playback.h"
 #include "app/window/run_jobs.h"
 #include "app/window/stops.h"

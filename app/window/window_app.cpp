@@ -1,8 +1,8 @@
 #include "app/window/window_app.h"
 
-#include "app/chips.h"
-#include "app/diagnostics.h"
-#include "app/exit_codes.h"
+#include "app/process/diagnostics.h"
+#include "app/process/exit_codes.h"
+#include "app/run_job/chips.h"
 #include "app/window/main_window.h"
 #include "app/window/qt_messages.h"
 #include "core/base/whole_file.h"

@@ -1,7 +1,7 @@
 // The window as the command line starts it, and pictures of it and of single views.
 #pragma once
 
-#include "app/run_job.h"
+#include "app/run_job/run_job.h"
 #include "core/base/result.h"
 #include "views/layout/run_view.h"
 #include "views/layout/scene.h"

@@ -1,5 +1,5 @@
 // Saved sweeps: read, printed in every form, written and read again, resumed.
-#include "app/chips.h"
+#include "app/run_job/chips.h"
 #include "core/study/sweep_file.h"
 #include "kernels/kernel.h"
 #include "tests/fuzz/corpus.h"

@@ -1,5 +1,5 @@
 // Traces: opened as the window does, drawn, compared with themselves, saved and opened again.
-#include "app/chips.h"
+#include "app/run_job/chips.h"
 #include "core/study/compare.h"
 #include "core/trace/file.h"
 #include "tests/fuzz/corpus.h"

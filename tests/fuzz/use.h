@@ -1,7 +1,7 @@
 // What the uses of all formats share: held against what every file and every run must keep.
 #pragma once
 
-#include "app/run_job.h"
+#include "app/run_job/run_job.h"
 #include "core/base/result.h"
 #include "tests/fuzz/formats.h"
 

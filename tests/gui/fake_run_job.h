@@ -1,8 +1,8 @@
-// Stands in for app/run_job.cpp in the tests of the window: answers at once from synthetic traces,
-// and does what a test asks for (slow, wrong, cancelled). Linked instead of it.
+// Stands in for app/run_job/run_job.cpp in the tests of the window: answers at once from synthetic
+// traces, and does what a test asks for (slow, wrong, cancelled). Linked instead of it.
 #pragma once
 
-#include "app/run_job.h"
+#include "app/run_job/run_job.h"
 
 #include <atomic>
 #include <mutex>

@@ -33,13 +33,18 @@ USES = {
     "views/layout": ["core/analysis"],
     "views": ["views/layout"],
     "resources": [],
-    "app": ["core/study", "core/kernel_file", "kernels", "views", "resources"],
+    "app/process": ["core/base"],
+    "app/capture": ["core/base"],
+    "app/run_job": ["core/study", "core/kernel_file", "kernels", "views/layout", "resources"],
+    "app/window": ["app/process", "app/capture", "app/run_job", "views"],
+    "app/cli": ["app/window"],
+    "app": ["app/cli"],
 }
 # May include anything of the project.
 FREE = ("tests", "bench")
 TOP_FOLDERS = sorted({folder.split("/")[0] for folder in USES} | set(FREE))
 
-WITHOUT_QT = ("core", "kernels", "views/layout")
+WITHOUT_QT = ("core", "kernels", "views/layout", "app/process", "app/capture", "app/run_job", "app/cli")
 SLOW_LIBRARIES = ("Eigen", "nlohmann", "simdjson")
 
 # Sources in kernels/ that are not a kernel of that name.

@@ -47,14 +47,17 @@ class CheckLayers(unittest.TestCase):
             ("core/analysis/a.cpp", "core/machine/run.h"),
             ("kernels/relu.cpp", "core/machine/run.h"),
             ("views/layout/a.cpp", "core/machine/run.h"),
-            ("views/a.cpp", "app/session.h"),
+            ("views/a.cpp", "app/window/session.h"),
+            ("app/run_job/a.cpp", "app/window/session.h"),
+            ("app/window/a.cpp", "app/cli/commands.h"),
+            ("app/process/a.cpp", "app/run_job/run_job.h"),
             ("core/base/a.cpp", "tests/support/random.h"),
         ]:
             with self.subTest(name=name, target=target):
                 self.assertOneIn(f"{name}:1", "may only use", {name: f'#include "{target}"\n'})
 
     def testQtIsFoundWhereItMayNotBe(self):
-        for folder in ("core/base", "kernels", "views/layout"):
+        for folder in ("core/base", "kernels", "views/layout", "app/cli"):
             for header in ("QString", "QtCore/qstring.h"):
                 with self.subTest(folder=folder, header=header):
                     name = f"{folder}/relu.cpp"

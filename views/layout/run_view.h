@@ -19,7 +19,7 @@ struct Field
     std::string error; // in place, empty: none
 };
 
-// Immutable; made once per run by app/ (makeRunView), shared by all views.
+// Immutable; made once per run by app/run_job (makeRunView), shared by all views.
 struct RunView
 {
     std::shared_ptr<const trace::Trace> trace;

@@ -1,4 +1,4 @@
-#include "app/diagnostics.h"
+#include "app/process/diagnostics.h"
 
 #include <array>
 #include <cerrno>

@@ -1,5 +1,5 @@
-#include "app/chips.h"
-#include "app/commands.h"
+#include "app/cli/commands.h"
+#include "app/run_job/chips.h"
 #include "core/base/format.h"
 #include "core/base/read_file.h"
 #include "core/cost/legality.h"

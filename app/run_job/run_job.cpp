@@ -1,8 +1,8 @@
-#include "app/run_job.h"
+#include "app/run_job/run_job.h"
 
-#include "app/alternatives.h"
-#include "app/chips.h"
-#include "app/kernel_choice.h"
+#include "app/run_job/alternatives.h"
+#include "app/run_job/chips.h"
+#include "app/run_job/kernel_choice.h"
 #include "core/base/format.h"
 #include "core/machine/run.h"
 #include "core/study/trial.h"

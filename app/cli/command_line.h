@@ -1,7 +1,7 @@
 // The words of the command line: what may be said, and what was said.
 #pragma once
 
-#include "app/commands.h"
+#include "app/cli/commands.h"
 
 #include <CLI/CLI.hpp>
 #include <map>

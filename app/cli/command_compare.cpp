@@ -1,5 +1,5 @@
-#include "app/commands.h"
-#include "app/kernel_choice.h"
+#include "app/cli/commands.h"
+#include "app/run_job/kernel_choice.h"
 #include "core/kernel_file/kernel_file.h"
 #include "core/study/compare.h"
 

@@ -1,6 +1,6 @@
-#include "app/manual.h"
+#include "app/cli/manual.h"
 
-#include "app/capture.h"
+#include "app/capture/capture.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "app/alternatives.h"
+#include "app/run_job/alternatives.h"
 
 #include "core/base/format.h"
 #include "core/ir/pipeline_facts.h"

@@ -1,5 +1,5 @@
-#include "app/commands.h"
-#include "app/diagnostics.h"
+#include "app/cli/commands.h"
+#include "app/process/diagnostics.h"
 
 #include <atomic>
 #include <cerrno>

@@ -1,4 +1,4 @@
-#include "app/chips.h"
+#include "app/run_job/chips.h"
 
 #include "core/base/check.h"
 #include "core/base/read_file.h"

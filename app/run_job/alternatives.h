@@ -2,7 +2,7 @@
 // what would help, and which blocks fit when the ones asked for do not.
 #pragma once
 
-#include "app/run_job.h"
+#include "app/run_job/run_job.h"
 #include "core/analysis/report.h"
 #include "core/chip/chip.h"
 #include "kernels/kernel.h"

@@ -1,5 +1,5 @@
 // What there is at one moment of a run: where the cores are, what refs hold, what flies.
-#include "app/commands.h"
+#include "app/cli/commands.h"
 #include "core/base/format.h"
 #include "core/ir/print.h"
 

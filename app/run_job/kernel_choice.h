@@ -1,7 +1,7 @@
 // The kernel of a request: one that is built in with its parameters, or a file.
 #pragma once
 
-#include "app/run_job.h"
+#include "app/run_job/run_job.h"
 #include "core/kernel_file/kernel_file.h"
 #include "kernels/kernel.h"
 

@@ -1,4 +1,4 @@
-#include "app/commands.h"
+#include "app/cli/commands.h"
 #include "core/base/whole_file.h"
 #include "views/layout/layouts.h"
 

@@ -1,7 +1,7 @@
-#include "app/interrupts.h"
+#include "app/process/interrupts.h"
 
-#include "app/diagnostics.h"
-#include "app/exit_codes.h"
+#include "app/process/diagnostics.h"
+#include "app/process/exit_codes.h"
 #include "core/base/whole_file.h"
 
 #include <array>

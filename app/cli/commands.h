@@ -2,10 +2,10 @@
 // wrong input go to stderr.
 #pragma once
 
-#include "app/capture.h"
-#include "app/exit_codes.h"
-#include "app/interrupts.h"
-#include "app/run_job.h"
+#include "app/capture/capture.h"
+#include "app/process/exit_codes.h"
+#include "app/process/interrupts.h"
+#include "app/run_job/run_job.h"
 #include "core/ir/program.h"
 #include "views/layout/run_view.h"
 #include "views/layout/scene.h"

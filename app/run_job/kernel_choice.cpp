@@ -1,4 +1,4 @@
-#include "app/kernel_choice.h"
+#include "app/run_job/kernel_choice.h"
 
 #include "core/ir/mesh.h"
 #include "core/kernel_file/npy.h"
