@@ -2,7 +2,7 @@
 // are tabular, so that live numbers keep their width.
 #pragma once
 
-#include "views/layout/scene.h"
+#include "views/layout/scene/scene.h"
 
 #include <QFont>
 #include <QString>

@@ -1,7 +1,7 @@
 #include "views/partners.h"
 
 #include "core/trace/lookup.h"
-#include "views/layout/timeline.h"
+#include "views/layout/timeline/timeline.h"
 
 #include <algorithm>
 

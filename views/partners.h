@@ -2,7 +2,7 @@
 // the wait it causes, operation, source line).
 #pragma once
 
-#include "views/layout/run_view.h"
+#include "views/layout/run/run_view.h"
 
 #include <vector>
 

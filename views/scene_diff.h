@@ -2,7 +2,7 @@
 // most of a view stands still.
 #pragma once
 
-#include "views/layout/scene.h"
+#include "views/layout/scene/scene.h"
 
 #include <QRectF>
 #include <QRegion>

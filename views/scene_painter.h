@@ -3,7 +3,7 @@
 // and goldens.
 #pragma once
 
-#include "views/layout/scene.h"
+#include "views/layout/scene/scene.h"
 
 #include <QColor>
 #include <QImage>

@@ -3,8 +3,8 @@
 // at; it knows no session and no other view.
 #pragma once
 
-#include "views/layout/run_view.h"
-#include "views/layout/scene.h"
+#include "views/layout/run/run_view.h"
+#include "views/layout/scene/scene.h"
 #include "views/partners.h"
 
 #include <QElapsedTimer>

@@ -2,7 +2,7 @@
 // theme table, so that fields and menus share the colours of the views.
 #pragma once
 
-#include "views/layout/theme.h"
+#include "views/layout/scene/theme.h"
 
 #include <QPalette>
 #include <QProxyStyle>

@@ -2,7 +2,7 @@
 // at once when the pointer moves between neighbours, and never covers the thing it speaks of.
 #pragma once
 
-#include "views/layout/theme.h"
+#include "views/layout/scene/theme.h"
 
 #include <QStringList>
 #include <QTimer>

@@ -1,7 +1,7 @@
 // Qt's words for what scenes and wheels are made of.
 #pragma once
 
-#include "views/layout/scene.h"
+#include "views/layout/scene/scene.h"
 
 #include <QPolygonF>
 #include <QRectF>

@@ -6,6 +6,7 @@
 
 #ifdef PALLASCOPE_GUI
 #include "app/window/window_app.h"
+#include "views/layout/scene/svg.h"
 #endif
 
 namespace pallascope::app {

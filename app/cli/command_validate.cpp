@@ -8,7 +8,8 @@
 #include "core/study/validation.h"
 #include "resources/validation_files.h"
 #include "views/layout/layouts.h"
-#include "views/layout/scatter.h"
+#include "views/layout/scatter/scatter.h"
+#include "views/layout/scene/header.h"
 
 #include <algorithm>
 #include <filesystem>

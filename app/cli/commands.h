@@ -7,9 +7,9 @@
 #include "app/process/interrupts.h"
 #include "app/run_job/run_job.h"
 #include "core/ir/program.h"
-#include "views/layout/run_view.h"
-#include "views/layout/scene.h"
-#include "views/layout/theme.h"
+#include "views/layout/run/run_view.h"
+#include "views/layout/scene/scene.h"
+#include "views/layout/scene/theme.h"
 
 #include <map>
 #include <optional>

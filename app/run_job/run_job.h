@@ -7,7 +7,7 @@
 #include "core/ir/program.h"
 #include "core/machine/replay.h"
 #include "core/machine/settings.h"
-#include "views/layout/run_view.h"
+#include "views/layout/run/run_view.h"
 
 #include <functional>
 #include <map>

@@ -2,6 +2,7 @@
 
 #include "views/fonts.h"
 #include "views/layout/layouts.h"
+#include "views/layout/scene/header.h"
 #include "views/scene_painter.h"
 
 #include <QFontMetricsF>

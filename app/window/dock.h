@@ -3,7 +3,7 @@
 // and context menu.
 #pragma once
 
-#include "views/layout/theme.h"
+#include "views/layout/scene/theme.h"
 
 #include <QAbstractButton>
 #include <QDockWidget>

@@ -2,7 +2,7 @@
 // gives them a 2 px frame; the sentence stands below, in the form.
 #pragma once
 
-#include "views/layout/theme.h"
+#include "views/layout/scene/theme.h"
 
 #include <QAbstractSpinBox>
 #include <QComboBox>

@@ -10,6 +10,7 @@
 #include "app/window/window_app.h"
 #include "views/fonts.h"
 #include "views/layout/layouts.h"
+#include "views/layout/scene/header.h"
 #include "views/style.h"
 
 #include <QApplication>

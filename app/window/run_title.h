@@ -1,7 +1,7 @@
 // The right end of the menu bar: kernel, sizes and chip. Elided, and gone when nothing fits.
 #pragma once
 
-#include "views/layout/theme.h"
+#include "views/layout/scene/theme.h"
 
 #include <QWidget>
 

@@ -6,8 +6,8 @@
 #include "app/window/playback.h"
 #include "app/window/run_jobs.h"
 #include "app/window/stops.h"
-#include "views/layout/run_view.h"
-#include "views/layout/theme.h"
+#include "views/layout/run/run_view.h"
+#include "views/layout/scene/theme.h"
 
 #include <QObject>
 #include <QString>

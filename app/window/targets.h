@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/trace/trace.h"
-#include "views/layout/run_view.h"
+#include "views/layout/run/run_view.h"
 
 #include <optional>
 

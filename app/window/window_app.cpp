@@ -8,6 +8,7 @@
 #include "core/base/whole_file.h"
 #include "views/fonts.h"
 #include "views/layout/layouts.h"
+#include "views/layout/scene/svg.h"
 #include "views/scene_painter.h"
 #include "views/style.h"
 

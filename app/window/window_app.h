@@ -3,9 +3,9 @@
 
 #include "app/run_job/run_job.h"
 #include "core/base/result.h"
-#include "views/layout/run_view.h"
-#include "views/layout/scene.h"
-#include "views/layout/theme.h"
+#include "views/layout/run/run_view.h"
+#include "views/layout/scene/scene.h"
+#include "views/layout/scene/theme.h"
 
 #include <optional>
 #include <string>

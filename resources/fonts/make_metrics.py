@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes views/layout/font_metrics_table.inc: advance widths of the bundled fonts.
+"""Writes views/layout/scene/font_metrics_table.inc: advance widths of the bundled fonts.
 
 The layouts measure text without Qt; they may, because the fonts are bundled and never substituted.
 Needs fonttools (apt install python3-fonttools). Run it again when a font file changes:
@@ -11,7 +11,7 @@ from pathlib import Path
 from fontTools.ttLib import TTFont
 
 HERE = Path(__file__).resolve().parent
-TABLE = HERE.parent.parent / "views" / "layout" / "font_metrics_table.inc"
+TABLE = HERE.parent.parent / "views" / "layout" / "scene" / "font_metrics_table.inc"
 FACES = (  # in the order of layout::Weight
     "PallascopeSans-Regular.otf",
     "PallascopeSans-Medium.otf",

@@ -3,6 +3,7 @@
 #include "core/analysis/report.h"
 #include "core/trace/lookup.h"
 #include "views/layout/layouts.h"
+#include "views/layout/scene/svg.h"
 
 #include <chrono>
 #include <cmath>

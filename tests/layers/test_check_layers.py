@@ -12,9 +12,9 @@ CLEAN = {
     "core/ir/program.cpp": '#include "core/ir/program.h"\n#include <Eigen/Core>\n',
     "core/study/sweep.cpp": '#include "core/chip/chip.h"\n#include "core/machine/run.h"\n',
     "kernels/softmax.cpp": '#include "core/ir/program.h"\n',
-    "views/canvas.cpp": '#include "views/layout/scene.h"\n\n#include <QPainter>\n',
+    "views/canvas.cpp": '#include "views/layout/scene/scene.h"\n\n#include <QPainter>\n',
     "app/main.cpp": '#include "kernels/kernels.h"\n#include "views/canvas.h"\n#include <QApplication>\n',
-    "tests/core/any.cpp": '#include "kernels/kernels.h"\n#include "views/layout/scene.h"\n',
+    "tests/core/any.cpp": '#include "kernels/kernels.h"\n#include "views/layout/scene/scene.h"\n',
     "resources/chips/tpu_v9x.json": "{}\n",
     "README.md": "std::shared_ptr, a shared table\n",
 }

@@ -1,5 +1,5 @@
-#include "views/layout/axis.h"
-#include "views/layout/canvas.h"
+#include "views/layout/scene/axis.h"
+#include "views/layout/scene/canvas.h"
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,8 @@
 // the head.
 #include "tests/support/run_view_fixture.h"
 #include "views/layout/layouts.h"
+#include "views/layout/scene/header.h"
+#include "views/layout/scene/svg.h"
 
 #include <cstdlib>
 #include <fstream>

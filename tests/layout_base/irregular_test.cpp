@@ -2,7 +2,7 @@
 // time line must still draw at most a bar per pixel and lose nothing.
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
-#include "views/layout/timeline.h"
+#include "views/layout/timeline/timeline.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 #include "views/layout/layouts.h"
-#include "views/layout/scatter.h"
+#include "views/layout/scatter/scatter.h"
+#include "views/layout/scene/svg.h"
 
 #include <gtest/gtest.h>
 

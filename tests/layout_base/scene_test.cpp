@@ -1,6 +1,8 @@
 #include "tests/support/run_view_fixture.h"
-#include "views/layout/canvas.h"
 #include "views/layout/layouts.h"
+#include "views/layout/scene/canvas.h"
+#include "views/layout/scene/header.h"
+#include "views/layout/scene/svg.h"
 
 #include <gtest/gtest.h>
 

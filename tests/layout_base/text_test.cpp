@@ -1,6 +1,6 @@
 // Text: measuring, eliding, and what the canvas does with it.
-#include "views/layout/canvas.h"
-#include "views/layout/font_metrics.h"
+#include "views/layout/scene/canvas.h"
+#include "views/layout/scene/font_metrics.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "views/layout/theme.h"
+#include "views/layout/scene/theme.h"
 
 #include <gtest/gtest.h>
 

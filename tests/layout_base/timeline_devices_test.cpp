@@ -1,6 +1,7 @@
 // Lanes of programs that several devices run.
 #include "views/layout/layouts.h"
-#include "views/layout/timeline.h"
+#include "views/layout/scene/svg.h"
+#include "views/layout/timeline/timeline.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include "core/trace/mark_time.h"
 #include "tests/support/many_agents.h"
 #include "views/layout/layouts.h"
-#include "views/layout/timeline.h"
-#include "views/layout/unit_state.h"
+#include "views/layout/run/unit_state.h"
+#include "views/layout/timeline/timeline.h"
 
 #include <gtest/gtest.h>
 

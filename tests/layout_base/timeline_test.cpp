@@ -1,6 +1,7 @@
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
-#include "views/layout/timeline.h"
+#include "views/layout/scene/svg.h"
+#include "views/layout/timeline/timeline.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // schedule by plain arithmetic, with one operation per body.
 #pragma once
 
-#include "views/layout/run_view.h"
+#include "views/layout/run/run_view.h"
 
 #include <string>
 #include <vector>

@@ -2,8 +2,8 @@
 #include "tests/layout_views/generic_run.h"
 #include "tests/layout_views/scene_probe.h"
 #include "tests/support/run_view_fixture.h"
-#include "views/layout/block_cells.h"
-#include "views/layout/grid_arrangement.h"
+#include "views/layout/grid/arrangement.h"
+#include "views/layout/grid/block_cells.h"
 #include "views/layout/layouts.h"
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
 #include "views/layout/layouts.h"
-#include "views/layout/memory_parts.h"
+#include "views/layout/memory/parts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include "tests/layout_views/scene_probe.h"
 
-#include "views/layout/canvas.h"
+#include "views/layout/scene/canvas.h"
 
 #include <gtest/gtest.h>
 

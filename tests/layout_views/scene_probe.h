@@ -1,8 +1,8 @@
 // Questions that tests ask of a scene: which texts, which hits, does anything stick out.
 #pragma once
 
-#include "views/layout/run_view.h"
-#include "views/layout/scene.h"
+#include "views/layout/run/run_view.h"
+#include "views/layout/scene/scene.h"
 
 #include <string>
 #include <vector>

@@ -4,7 +4,7 @@
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
 #include "views/layout/layouts.h"
-#include "views/layout/tokenizer.h"
+#include "views/layout/source/tokenizer.h"
 
 #include <gtest/gtest.h>
 

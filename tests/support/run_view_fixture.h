@@ -3,7 +3,7 @@
 // figures.
 #pragma once
 
-#include "views/layout/run_view.h"
+#include "views/layout/run/run_view.h"
 
 namespace pallascope::test {
 

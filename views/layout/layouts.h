@@ -4,8 +4,8 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "views/layout/run_view.h"
-#include "views/layout/scene.h"
+#include "views/layout/run/run_view.h"
+#include "views/layout/scene/scene.h"
 
 #include <string>
 #include <string_view>
@@ -60,18 +60,10 @@ struct TimeAxis
 [[nodiscard]] std::vector<std::string> tooltip(const RunView& run, const ViewState& state,
                                                const Target& target);
 
-// A picture of one view with its head: title and caption on two rows (42 px), on one (26 px) when
-// the picture is wider than 900 px.
-[[nodiscard]] Scene withHeader(const Scene& content);
-[[nodiscard]] double headerHeight(double width);
-
 // kernel, grid, memory, timeline, roofline, source, verdict; size includes the head. The error
 // names the view and the choices.
 [[nodiscard]] Result<Scene> picture(std::string_view view, const RunView& run,
                                     const ViewState& state, Size size);
 [[nodiscard]] const std::vector<std::string>& pictureNames();
-
-// Standalone SVG with the theme's background; fonts by family name with generic fallbacks.
-[[nodiscard]] std::string toSvg(const Scene& scene, Theme theme);
 
 } // namespace pallascope::layout

@@ -1,4 +1,5 @@
 #include "views/layout/layouts.h"
+#include "views/layout/scene/header.h"
 
 #include <algorithm>
 

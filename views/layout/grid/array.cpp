@@ -1,0 +1,336 @@
+// One array of the grid view: its heading and its blocks, as cells or, when there are many, as an
+// image.
+#include "core/base/format.h"
+#include "views/layout/grid/block_cells.h"
+#include "views/layout/grid/cells.h"
+#include "views/layout/grid/parts.h"
+#include "views/layout/run/view_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace pallascope::layout {
+
+namespace {
+
+constexpr double kMarkedCell = 10; // px from which a cell has room for frames and heights
+constexpr double kMostLabel = 64;  // px for the name of a row axis
+constexpr double kPlainCell = 4;   // px from which cells are fills of their own
+constexpr std::int64_t kMostCells = 20'000;
+constexpr Extent kMostFolded =
+    128; // cells per axis of a folded array: bounds the look-ups per frame
+
+Target blockTarget(std::int32_t operand, std::int64_t block)
+{
+    return {TargetKind::Block, operand, block};
+}
+
+struct ArrayPainter
+{
+    Canvas& canvas;
+    const GridMoment& moment;
+    const ArrayPanel& panel;
+    const trace::Operand& operand;
+    ShownSlice slice;
+    Role role;
+    bool output;
+    ArrayCells numbers;
+
+    [[nodiscard]] trace::BlockState stateOf(std::int64_t block) const
+    {
+        return block < 0 ? trace::BlockState{}
+                         : moment.run.index->blockStateAt(panel.shape.operand, block, moment.now);
+    }
+
+    [[nodiscard]] std::int64_t blockAt(Extent row, Extent column) const
+    {
+        return numbers.blockAt(slice.firstCell + row * panel.shape.columns + column);
+    }
+
+    void hit(Rect rect, std::int64_t block) const
+    {
+        if (block >= 0) {
+            canvas.hit(rect.x, rect.y, rect.w, rect.h, blockTarget(panel.shape.operand, block));
+        }
+    }
+
+    // Without the gap; the last row and column are cut where the array ends inside the block.
+    [[nodiscard]] Rect cell(Extent row, Extent column) const
+    {
+        const ArrayShape& shape = panel.shape;
+        const double gap = std::min(panel.cellWidth, panel.cellHeight) >= 3 ? 1 : 0;
+        const double x = std::round(panel.x + static_cast<double>(column) * panel.cellWidth);
+        const double y = std::round(panel.y + static_cast<double>(row) * panel.cellHeight);
+        double w =
+            std::round(panel.x + static_cast<double>(column + 1) * panel.cellWidth) - x - gap;
+        double h = std::round(panel.y + static_cast<double>(row + 1) * panel.cellHeight) - y - gap;
+        if (column == shape.columns - 1) {
+            w = std::max(std::min(w, 2.0), std::round(w * shape.lastColumn));
+        }
+        if (row == shape.rows - 1) {
+            h = std::max(std::min(h, 2.0), std::round(h * shape.lastRow));
+        }
+        return {x, y, w, h};
+    }
+
+    void frameInUse(Rect rect) const
+    {
+        canvas.frame(rect.x - 1, rect.y - 1, rect.w + 2, rect.h + 2, Role::Text,
+                     rect.w >= kPlainCell ? 2 : 1);
+    }
+
+    void paintCells(bool marked) const;
+    void paintImage() const;
+};
+
+void ArrayPainter::paintCells(bool marked) const
+{
+    // Blocks in use come last: their frames lie over their neighbours.
+    std::vector<std::pair<Rect, trace::BlockState>> inUse;
+    for (Extent row = 0; row < panel.shape.rows; ++row) {
+        for (Extent column = 0; column < panel.shape.columns; ++column) {
+            const std::int64_t block = blockAt(row, column);
+            const trace::BlockState state = stateOf(block);
+            const Rect rect = cell(row, column);
+            if (state.phase == trace::BlockPhase::InUse) {
+                inUse.emplace_back(rect, state);
+            } else if (marked) {
+                paintBlock(canvas, rect, state, role, output);
+            } else {
+                canvas.fill(rect.x, rect.y, rect.w, rect.h, blockFill(state, role, output));
+            }
+            hit({rect.x, rect.y, rect.w + 1, rect.h + 1}, block);
+        }
+    }
+    for (const auto& [rect, state] : inUse) {
+        if (marked) {
+            paintBlock(canvas, rect, state, role, output);
+        } else {
+            canvas.fill(rect.x, rect.y, rect.w, rect.h, blockFill(state, role, output));
+            frameInUse(rect);
+        }
+    }
+}
+
+// One pixel or more per block; more blocks than that fold, and a cell shows the first of its
+// blocks. Blocks under way are drawn over it, each in its place, so that none is lost by folding.
+void ArrayPainter::paintImage() const
+{
+    const ArrayShape& shape = panel.shape;
+    const auto foldOf = [](Extent blocks, double pixels, bool many) {
+        const Extent cells =
+            std::clamp<Extent>(static_cast<Extent>(pixels), 1, many ? kMostFolded : blocks);
+        return std::max<Extent>(1, ceilDiv(blocks, cells));
+    };
+    const bool many = shape.rows * shape.columns > kMostCells;
+    const Extent foldRows = foldOf(shape.rows, panel.cellsHeight(), many);
+    const Extent foldColumns = foldOf(shape.columns, panel.cellsWidth(), many);
+    const Extent rows = ceilDiv(shape.rows, foldRows);
+    const Extent columns = ceilDiv(shape.columns, foldColumns);
+    const double w = panel.cellWidth * static_cast<double>(foldColumns);
+    const double h = panel.cellHeight * static_cast<double>(foldRows);
+
+    std::vector<Color> palette;
+    std::vector<std::uint8_t> image;
+    image.reserve(static_cast<std::size_t>(rows * columns));
+    const auto entryOf = [&palette](Color color) {
+        const auto found = std::find(palette.begin(), palette.end(), color);
+        if (found != palette.end() || palette.size() == 256) {
+            return static_cast<std::uint8_t>(
+                std::min<std::ptrdiff_t>(found - palette.begin(), 255));
+        }
+        palette.push_back(color);
+        return static_cast<std::uint8_t>(palette.size() - 1);
+    };
+    for (Extent row = 0; row < rows; ++row) {
+        for (Extent column = 0; column < columns; ++column) {
+            const std::int64_t block = blockAt(row * foldRows, column * foldColumns);
+            image.push_back(entryOf(blockFill(stateOf(block), role, output)));
+            const double x = panel.x + static_cast<double>(column) * w;
+            const double y = panel.y + static_cast<double>(row) * h;
+            hit({x, y, std::min(w, panel.x + panel.cellsWidth() - x),
+                 std::min(h, panel.y + panel.cellsHeight() - y)},
+                block);
+        }
+    }
+    // The last cell may stand for fewer blocks; the image is cut where the array ends.
+    canvas.pushClip(panel.x, panel.y, panel.cellsWidth(), panel.cellsHeight());
+    canvas.image(
+        {panel.x, panel.y, w * static_cast<double>(columns), h * static_cast<double>(rows)},
+        static_cast<int>(columns), static_cast<int>(rows), std::move(palette), std::move(image));
+    canvas.popClip();
+    for (std::int32_t slot = 0; slot < operand.slots; ++slot) {
+        const trace::SlotState held =
+            trace::slotStateAt(*moment.run.trace, operand.firstBuffer + slot, moment.now);
+        if (held.block < 0 || held.phase == trace::SlotPhase::Free) {
+            continue;
+        }
+        for (const std::int64_t number : numbers.cellsOf(held.block)) {
+            const std::int64_t inSlice = number - slice.firstCell;
+            if (inSlice < 0 || inSlice >= shape.rows * shape.columns) {
+                continue;
+            }
+            Rect rect = cell(inSlice / shape.columns, inSlice % shape.columns);
+            rect.w = std::max(rect.w, 2.0);
+            rect.h = std::max(rect.h, 2.0);
+            canvas.fill(rect.x, rect.y, rect.w, rect.h,
+                        blockFill(stateOf(held.block), role, output));
+            if (held.phase == trace::SlotPhase::InUse) {
+                frameInUse({rect.x - 1, rect.y - 1, rect.w + 2, rect.h + 2});
+            }
+            hit({rect.x - 1, rect.y - 1, rect.w + 2, rect.h + 2}, held.block);
+        }
+    }
+}
+
+std::string axisName(const trace::Pipeline& pipeline, std::int32_t axis)
+{
+    const auto index = static_cast<std::size_t>(axis);
+    return axis >= 0 && index < pipeline.axisNames.size() ? pipeline.axisNames[index]
+                                                          : std::string();
+}
+
+// "at (0,3,·,·)": where the shown slice lies.
+std::string leadingText(const std::vector<Extent>& leading)
+{
+    std::string text = "at (";
+    for (const Extent index : leading) {
+        text += std::to_string(index) + ",";
+    }
+    return text + "·,·)";
+}
+
+// Over the cells: the grid axis that columns follow, or which cells are not blocks but elements.
+std::string columnText(const trace::Pipeline& pipeline, const trace::Operand& operand,
+                       const ArrayShape& shape)
+{
+    const std::string axis = axisName(pipeline, shape.columnAxis);
+    const std::string arrow = axis.empty() ? "" : axis + " →";
+    if (!hasListedCells(operand)) {
+        return arrow;
+    }
+    const std::size_t behind =
+        operand.array.rank() - static_cast<std::size_t>(operand.indirectAxis);
+    return std::string(behind == 1   ? "columns by list"
+                       : behind == 2 ? "rows by list"
+                                     : "by list")
+           + (arrow.empty() ? "" : "  " + arrow);
+}
+
+double nameWidth(const trace::Operand& operand)
+{
+    return 12 + textWidth(operand.name, 12, Weight::SemiBold) + 6;
+}
+
+} // namespace
+
+HeadWidths headWidths(const trace::Info& info, std::int32_t pipeline)
+{
+    const trace::Pipeline& pipe = info.pipelines[static_cast<std::size_t>(pipeline)];
+    HeadWidths heads;
+    for (std::int32_t i = 0; i < pipe.operandCount; ++i) {
+        const trace::Operand& operand =
+            info.operands[static_cast<std::size_t>(pipe.firstOperand + i)];
+        const double least = std::min(120.0, nameWidth(operand));
+        heads.least.push_back(least);
+        heads.whole.push_back(least + textWidth(parts::arrayText(operand.array, operand.dtype)));
+        const std::int32_t row = arrayShape(info, pipe.firstOperand + i).rowAxis;
+        heads.label =
+            std::clamp(std::ceil(textWidth(axisName(pipe, row), 10)) + 4, heads.label, kMostLabel);
+    }
+    return heads;
+}
+
+ShownSlice shownSlice(const GridMoment& moment, const ArrayShape& shape)
+{
+    const trace::Trace& trace = *moment.run.trace;
+    const trace::Operand& operand = trace.info().operands[static_cast<std::size_t>(shape.operand)];
+    ShownSlice slice;
+    std::int64_t block = 0;
+    const std::int32_t visit = moment.step == trace::kNone
+                                   ? trace::kNone
+                                   : trace::visitAt(trace, shape.operand, moment.step);
+    if (visit != trace::kNone) {
+        block = trace.visits().block[static_cast<std::size_t>(visit)];
+    }
+    const std::int64_t perSlice = shape.rows * shape.columns;
+    const std::vector<std::int64_t> cells =
+        visit == trace::kNone ? std::vector<std::int64_t>{0}
+                              : ArrayCells(moment.run, shape.operand, moment.now).cellsOf(block);
+    const std::int64_t cell = cells.empty() ? 0 : cells.front();
+    slice.firstCell = cell / perSlice * perSlice;
+    if (visit != trace::kNone && !moment.finished && !hasListedCells(operand)) {
+        slice.current = cell - slice.firstCell;
+    }
+    std::int64_t rest = cell / perSlice;
+    const std::vector<Extent> counts = cellCounts(operand);
+    slice.leading.resize(counts.size() - std::min<std::size_t>(counts.size(), 2));
+    for (std::size_t axis = slice.leading.size(); axis-- > 0;) {
+        const Extent count = std::max<Extent>(counts[axis], 1);
+        slice.leading[axis] = rest % count;
+        rest /= count;
+    }
+    return slice;
+}
+
+void paintHeading(Canvas& canvas, const GridMoment& moment, const ArrayPanel& panel, double right)
+{
+    const trace::Info& info = moment.run.trace->info();
+    const trace::Operand& operand = info.operands[static_cast<std::size_t>(panel.shape.operand)];
+    const trace::Pipeline& pipe = info.pipelines[static_cast<std::size_t>(moment.pipeline)];
+    const double top = panel.y - 31;
+    const double room = std::min(panel.width, right - panel.x);
+    parts::swatch(canvas, panel.x, top + 5, panel.shape.operand);
+    canvas.text(panel.x + 12, top, room - 12, 17, operand.name,
+                {12, Role::Text, Weight::SemiBold, Align::Left});
+    const std::string shape = parts::arrayText(operand.array, operand.dtype);
+    const double after = nameWidth(operand);
+    if (after + textWidth(shape) <= right - panel.x
+        && after + textWidth(shape) <= panel.width + 1) {
+        canvas.text(panel.x + after, top, right - panel.x - after, 17, shape,
+                    {11, Role::Text2, Weight::Regular, Align::Left});
+    }
+    const std::string column = columnText(pipe, operand, panel.shape);
+    const std::string row = axisName(pipe, panel.shape.rowAxis);
+    const TextStyle small = {10, Role::Text3, Weight::Regular, Align::Left};
+    if (!column.empty()) {
+        canvas.text(panel.x, panel.y - 15, room, 13, column, small);
+    }
+    const ShownSlice slice = shownSlice(moment, panel.shape);
+    if (!slice.leading.empty()) {
+        const double used = column.empty() ? 0 : textWidth(column, 10) + 6;
+        canvas.text(panel.x + used, panel.y - 15, room - used, 13, leadingText(slice.leading),
+                    small);
+    }
+    if (!row.empty()) {
+        const double height = std::max(13.0, std::min(panel.cellHeight, panel.cellsHeight() - 13));
+        canvas.text(panel.x - panel.label, panel.y - 1, panel.label, height, row, small);
+        if (panel.cellsHeight() >= 26) {
+            canvas.text(panel.x - panel.label, panel.y + height - 4, panel.label, 13, "↓", small);
+        }
+    }
+}
+
+void paintArray(Canvas& canvas, const GridMoment& moment, const ArrayPanel& panel)
+{
+    const trace::Operand& operand =
+        moment.run.trace->info().operands[static_cast<std::size_t>(panel.shape.operand)];
+    const ArrayPainter painter = {canvas,
+                                  moment,
+                                  panel,
+                                  operand,
+                                  shownSlice(moment, panel.shape),
+                                  operandRole(panel.shape.operand),
+                                  parts::writes(operand),
+                                  ArrayCells(moment.run, panel.shape.operand, moment.now)};
+    const double least = std::min(panel.cellWidth, panel.cellHeight);
+    if (least < kPlainCell || panel.shape.rows * panel.shape.columns > kMostCells) {
+        painter.paintImage();
+    } else {
+        painter.paintCells(least >= kMarkedCell);
+    }
+}
+
+} // namespace pallascope::layout

@@ -1,0 +1,111 @@
+#include "views/layout/grid/cells.h"
+
+#include <algorithm>
+
+namespace pallascope::layout {
+
+bool hasListedCells(const trace::Operand& operand)
+{
+    std::int64_t cells = 1;
+    for (std::size_t axis = 0; axis < operand.blockCounts.size(); ++axis) {
+        const bool listed = static_cast<std::int32_t>(axis) == operand.indirectAxis;
+        if (__builtin_mul_overflow(cells, listed ? operand.array[axis] : operand.blockCounts[axis],
+                                   &cells)) {
+            return false;
+        }
+    }
+    return operand.indirectAxis >= 0;
+}
+
+std::vector<Extent> cellCounts(const trace::Operand& operand)
+{
+    std::vector<Extent> counts = operand.blockCounts;
+    if (hasListedCells(operand)) {
+        const auto axis = static_cast<std::size_t>(operand.indirectAxis);
+        counts[axis] = operand.array[axis];
+    }
+    return counts;
+}
+
+ArrayCells::ArrayCells(const RunView& run, std::int32_t operand, Picoseconds now)
+    : m_run(run)
+    , m_number(operand)
+    , m_operand(run.trace->info().operands[static_cast<std::size_t>(operand)])
+    , m_now(now)
+    , m_listed(hasListedCells(m_operand))
+    , m_counts(cellCounts(m_operand))
+{
+    for (std::int32_t slot = 0; slot < m_operand.slots && m_listed; ++slot) {
+        const trace::SlotState state =
+            trace::slotStateAt(*run.trace, m_operand.firstBuffer + slot, now);
+        if (state.block >= 0 && state.phase != trace::SlotPhase::Free) {
+            const auto list = trace::indicesOf(m_operand, state.block);
+            m_held.push_back({state.block, {list.begin(), list.end()}});
+            std::sort(m_held.back().elements.begin(), m_held.back().elements.end());
+        }
+    }
+}
+
+std::int64_t ArrayCells::number(const std::vector<Extent>& index,
+                                const std::vector<Extent>& counts) const
+{
+    std::int64_t number = 0;
+    for (std::size_t axis = 0; axis < index.size(); ++axis) {
+        number = number * std::max<Extent>(counts[axis], 1) + index[axis];
+    }
+    return number;
+}
+
+std::vector<std::int64_t> ArrayCells::cellsOf(std::int64_t block) const
+{
+    if (!m_listed) {
+        return {block};
+    }
+    const auto axis = static_cast<std::size_t>(m_operand.indirectAxis);
+    std::vector<Extent> index = trace::blockIndex(m_operand, block);
+    std::vector<std::int64_t> cells;
+    for (const std::int32_t element : trace::indicesOf(m_operand, block)) {
+        if (element >= 0 && element < m_counts[axis]) {
+            index[axis] = element;
+            cells.push_back(number(index, m_counts));
+        }
+    }
+    return cells;
+}
+
+std::int64_t ArrayCells::blockAt(std::int64_t cell) const
+{
+    if (!m_listed) {
+        return cell;
+    }
+    const auto axis = static_cast<std::size_t>(m_operand.indirectAxis);
+    std::vector<Extent> index(m_counts.size());
+    for (std::size_t i = index.size(); i-- > 0;) {
+        const Extent count = std::max<Extent>(m_counts[i], 1);
+        index[i] = cell % count;
+        cell /= count;
+    }
+    const Extent element = index[axis];
+    for (const Held& held : m_held) {
+        index[axis] = trace::blockIndex(m_operand, held.block)[axis];
+        if (std::binary_search(held.elements.begin(), held.elements.end(), element)
+            && number(index, m_operand.blockCounts) == held.block) {
+            return held.block;
+        }
+    }
+    constexpr std::size_t kMostAsked = 32; // an element of more lists was there by then
+    const auto lists = m_run.index->listsOf(m_number, element);
+    std::int64_t first = -1;
+    for (const trace::Index::ListedElement& listed :
+         lists.subspan(0, std::min(lists.size(), kMostAsked))) {
+        index[axis] = listed.list;
+        const std::int64_t block = number(index, m_operand.blockCounts);
+        first = first < 0 ? block : first;
+        if (m_run.index->blockStateAt(m_number, block, m_now).phase != trace::BlockPhase::Never) {
+            return block;
+        }
+    }
+    return first;
+}
+
+} // namespace pallascope::layout

@@ -1,0 +1,100 @@
+// The grid view: each operand's array in its blocks, lined up by grid axis, and the way walked so
+// far.
+#include "core/base/format.h"
+#include "views/layout/grid/parts.h"
+#include "views/layout/run/view_parts.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace pallascope::layout {
+
+namespace {
+
+constexpr double kMargin = 10;
+constexpr double kLegend = 40;
+
+GridMoment momentOf(const RunView& run, const ViewState& state)
+{
+    const trace::Trace& trace = *run.trace;
+    GridMoment moment = {run, state.now, 0, trace::stepAt(trace, state.now), {}, false};
+    if (moment.step != trace::kNone) {
+        const auto row = static_cast<std::size_t>(moment.step);
+        moment.pipeline = trace.steps().pipeline[row];
+        moment.index =
+            trace::gridIndices(trace.info().pipelines[static_cast<std::size_t>(moment.pipeline)],
+                               trace.steps().ordinal[row]);
+    }
+    moment.finished = state.now >= trace.end();
+    return moment;
+}
+
+std::string captionOf(const GridMoment& moment)
+{
+    const trace::Info& info = moment.run.trace->info();
+    const trace::Pipeline& pipe = info.pipelines[static_cast<std::size_t>(moment.pipeline)];
+    const std::int64_t ordinal = parts::stepOrdinal(*moment.run.trace, moment.step);
+    std::string caption =
+        fmt::format("step |{}| of |{}|", countText(ordinal), countText(pipe.steps));
+    if (!moment.index.empty()) {
+        caption += fmt::format(" · block |{}|", trace::indexText(moment.index));
+    }
+    for (std::int32_t i = 0; i < pipe.operandCount; ++i) {
+        const std::int32_t operand = pipe.firstOperand + i;
+        const trace::Operand& op = info.operands[static_cast<std::size_t>(operand)];
+        if (parts::writes(op)) {
+            caption += fmt::format(" · |{}| of |{}| {} written",
+                                   countText(moment.run.index->blocksWritten(operand, moment.now)),
+                                   countText(parts::blockTotal(op)), op.name);
+        }
+    }
+    return caption;
+}
+
+} // namespace
+
+Scene layoutGrid(const RunView& run, const ViewState& state, Size size)
+{
+    const trace::Trace& trace = *run.trace;
+    if (trace.info().pipelines.empty() || trace.steps().size() == 0) {
+        return parts::nothing("Grid", "no grid steps",
+                              "No blocks: this trace has no grid. What the program does is in the "
+                              "time line and in the source.",
+                              size);
+    }
+    const GridMoment moment = momentOf(run, state);
+    Canvas canvas(size.width, size.height);
+    const bool legend = size.height >= 240;
+    const Rect area = {kMargin, 4, size.width - 2 * kMargin,
+                       size.height - 4 - (legend ? kLegend : 4.0)};
+    const GridArrangement arrangement =
+        arrangeGrid(trace.info(), moment.pipeline, area, headWidths(trace.info(), moment.pipeline));
+
+    double tick = 12;
+    std::int64_t hidden = 0;
+    for (const ArrayPanel& panel : arrangement.panels) {
+        if (panel.y + panel.cellsHeight() > area.bottom() + 1
+            || panel.x + panel.cellsWidth() > area.right() + 1) {
+            ++hidden;
+            continue;
+        }
+        tick = std::max(tick, std::min(panel.cellWidth, 28.0));
+        paintHeading(canvas, moment, panel, size.width - 2);
+        paintArray(canvas, moment, panel);
+    }
+    if (arrangement.anchor && hidden == 0) {
+        paintGuides(canvas, moment, arrangement);
+        paintPath(canvas, moment, arrangement.panels[*arrangement.anchor]);
+    }
+    paintOdometer(canvas, moment, arrangement.odometer, tick);
+    if (legend) {
+        paintLegend(canvas, moment, {kMargin, size.height - kLegend + 4, area.w, kLegend - 4});
+    }
+    std::string caption = captionOf(moment);
+    if (hidden > 0) {
+        caption += fmt::format(" · |{}| arrays need more room", countText(hidden));
+    }
+    return parts::finished(std::move(canvas), "Grid", std::move(caption), run, state);
+}
+
+} // namespace pallascope::layout

@@ -1,0 +1,162 @@
+// "Other blocks": what the run would take with other parameters, the run itself among them.
+#include "core/base/format.h"
+#include "views/layout/kernel/parts.h"
+#include "views/layout/run/view_parts.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pallascope::layout {
+
+namespace {
+
+using parts::kPadding;
+using parts::kRow;
+
+std::string shortBound(const std::string& boundBy)
+{
+    const std::size_t open = boundBy.find('(');
+    if (boundBy.rfind("compute(", 0) == 0 && boundBy.back() == ')') {
+        return boundBy.substr(open + 1, boundBy.size() - open - 2);
+    }
+    std::string words = boundBy.substr(0, open);
+    if (words == "step_overhead") {
+        return "overhead";
+    }
+    std::replace(words.begin(), words.end(), '_', ' ');
+    return words;
+}
+
+struct Choice
+{
+    std::string name, note;
+    Bytes vmem;
+    Picoseconds time;
+    std::int64_t alternative = -1; // -1: the run itself
+    bool fits = true, over = false;
+};
+
+std::vector<Choice> choices(const RunView& run)
+{
+    std::vector<Choice> rows;
+    const std::string blocks = blocksText(run);
+    rows.push_back({blocks.empty() ? "this run" : blocks, shortBound(run.report.boundBy),
+                    run.report.vmemPeak, run.report.time, -1, true,
+                    run.report.vmemPeak > run.report.vmemScopedLimit});
+    for (std::size_t i = 0; i < run.alternatives.size(); ++i) {
+        const analysis::Alternative& other = run.alternatives[i];
+        rows.push_back({other.name, shortBound(other.boundBy), other.vmem, other.time,
+                        static_cast<std::int64_t>(i), other.fits, other.overScopedLimit});
+    }
+    for (Choice& row : rows) {
+        if (!row.fits) {
+            row.note = "does not fit";
+        } else if (row.over) {
+            row.note = "over limit";
+        }
+    }
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const Choice& a, const Choice& b) { return a.vmem < b.vmem; });
+    return rows;
+}
+
+void paintChoice(Canvas& canvas, const Choice& row, double y, double height, double nameWidth,
+                 bool best)
+{
+    const double x = kPadding;
+    const double w = canvas.width() - 2 * x;
+    const bool current = row.alternative < 0;
+    if (current) {
+        canvas.fill(x - 6, y, w + 12, height, Role::SelectBackground);
+    } else {
+        canvas.hit(x - 6, y, w + 12, height, {TargetKind::Alternative, row.alternative, -1});
+    }
+    const Role ink = !row.fits ? Role::Error : row.over ? Role::Warning : Role::Text;
+    canvas.text(x, y, nameWidth, height, row.name,
+                {11, Role::Text, current ? Weight::SemiBold : Weight::Regular, Align::Left});
+    const double room = w - nameWidth - 8 - 58 - 54;
+    if (textWidth(row.note, 10) <= room) {
+        canvas.text(x + nameWidth + 8, y, room + 1, height, row.note,
+                    smallText(ink == Role::Text ? Role::Text2 : ink));
+    }
+    canvas.text(x, y, w - 58, height, bytesText(row.vmem),
+                {11, ink, Weight::Regular, Align::Right});
+    canvas.text(x, y, w, height, row.fits ? timeText(row.time) : "–",
+                {11, Role::Text, best ? Weight::SemiBold : Weight::Regular, Align::Right});
+}
+
+constexpr std::string_view kBlocksSuffix = "-blocks";
+
+bool endsWithBlocks(const std::string& name)
+{
+    return name.size() > kBlocksSuffix.size()
+           && name.compare(name.size() - kBlocksSuffix.size(), std::string::npos, kBlocksSuffix)
+                  == 0;
+}
+
+// Leaves `fit` rows in their order: the run, the best alternative, and those next to the run.
+void keepNearest(std::vector<Choice>& rows, std::size_t fit, std::int64_t best)
+{
+    const auto isSelf = [](const Choice& row) { return row.alternative < 0; };
+    while (rows.size() > fit) {
+        const auto self = std::find_if(rows.begin(), rows.end(), isSelf);
+        const bool frontIsFarther = self - rows.begin() >= rows.end() - 1 - self;
+        const auto gives = [&](const Choice& row) {
+            return !isSelf(row) && row.alternative != best;
+        };
+        if (frontIsFarther ? gives(rows.front()) : !gives(rows.back())) {
+            rows.erase(std::find_if(rows.begin(), rows.end(), gives));
+        } else {
+            rows.erase(std::find_if(rows.rbegin(), rows.rend(), gives).base() - 1);
+        }
+    }
+}
+
+} // namespace
+
+void paintChoices(Canvas& canvas, const RunView& run, double y)
+{
+    std::vector<Choice> rows = choices(run);
+    const double x = kPadding;
+    const double w = canvas.width() - 2 * x;
+    const double height = w > 246 ? 19 : 17;
+    const bool onlyBlocks = std::all_of(rows.begin(), rows.end(),
+                                        [](const Choice& row) { return endsWithBlocks(row.name); });
+    if (onlyBlocks) { // the heading says it once
+        for (Choice& row : rows) {
+            row.name.resize(row.name.size() - kBlocksSuffix.size());
+        }
+    }
+    const auto fit = static_cast<std::size_t>(std::max(0.0, (canvas.height() - y - 20) / height));
+    if (rows.size() < 2 || fit < 2) {
+        return;
+    }
+    canvas.fill(0, y - 4, canvas.width(), 1, Role::Line);
+    canvas.text(x, y, w - 100, kRow, onlyBlocks ? "Other blocks" : "Other choices",
+                {11, Role::Text, Weight::SemiBold, Align::Left});
+    canvas.text(x, y, w - 58, kRow, "VMEM", smallText(Role::Text3, Align::Right));
+    canvas.text(x, y, w, kRow, "time", smallText(Role::Text3, Align::Right));
+    y += kRow;
+    const analysis::Alternative* best = analysis::best(run.report, run.alternatives);
+    double nameWidth = 36;
+    for (const Choice& row : rows) {
+        nameWidth = std::max(nameWidth, textWidth(row.name, 11, Weight::SemiBold) + 1);
+    }
+    nameWidth = std::min(nameWidth, w - 58 - 60);
+    keepNearest(rows, fit, best == nullptr ? -1 : best - run.alternatives.data());
+    for (const Choice& row : rows) {
+        const bool isBest = best != nullptr && row.alternative == best - run.alternatives.data();
+        paintChoice(canvas, row, y, height, nameWidth, isBest);
+        y += height;
+    }
+    const trace::Info& info = run.trace->info();
+    const std::string limit = "limit: vmem_limit_bytes, " + bytesText(run.report.vmemScopedLimit)
+                              + " on " + info.chipName;
+    if (y + 18 < canvas.height() && textWidth(limit, 10) <= w) {
+        canvas.text(x, y + 3, w, 14, limit, smallText(Role::Text3));
+    }
+}
+
+} // namespace pallascope::layout

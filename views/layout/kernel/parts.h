@@ -1,0 +1,18 @@
+// What the two halves of the kernel view share.
+#pragma once
+
+#include "views/layout/run/run_view.h"
+#include "views/layout/scene/canvas.h"
+
+namespace pallascope::layout {
+
+[[nodiscard]] inline TextStyle smallText(Role role, Align align = Align::Left)
+{
+    return {10, role, Weight::Regular, align};
+}
+
+// The table of alternatives from `y` down, the current run highlighted in it; nothing where fewer
+// than two rows would fit.
+void paintChoices(Canvas& canvas, const RunView& run, double y);
+
+} // namespace pallascope::layout

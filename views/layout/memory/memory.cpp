@@ -1,0 +1,145 @@
+// The memory view: HBM, the link with its queue, the on-chip memory with its slots, and the units.
+#include "core/base/format.h"
+#include "views/layout/memory/parts.h"
+#include "views/layout/run/view_parts.h"
+#include "views/layout/timeline/timeline.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace pallascope::layout {
+
+namespace {
+
+constexpr std::size_t kFirstSlots = 8; // of the first memory, which strips leave room for
+
+// The memories that hold buffers, the one with most bytes first; that of the arrays, which stand
+// above as strips, last.
+std::vector<std::int32_t> usedMemories(const trace::Info& info)
+{
+    std::vector<std::int64_t> bytes(info.memories.size(), 0);
+    for (const trace::Buffer& buffer : info.buffers) {
+        bytes[static_cast<std::size_t>(buffer.memory)] += buffer.bytes.value();
+    }
+    std::vector<std::int32_t> used;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        if (bytes[i] > 0) {
+            used.push_back(static_cast<std::int32_t>(i));
+        }
+    }
+    std::stable_sort(used.begin(), used.end(), [&bytes](std::int32_t a, std::int32_t b) {
+        return bytes[static_cast<std::size_t>(a)] > bytes[static_cast<std::size_t>(b)];
+    });
+    if (!info.links.empty()) {
+        std::stable_partition(used.begin(), used.end(),
+                              [&info](std::int32_t i) { return i != info.links[0].from; });
+    }
+    return used;
+}
+
+// From y to the bottom, all that fit. The small ones get room for three slots; the first one gets
+// the rest, and comes first: `least` of it.
+void paintMemories(Canvas& canvas, const RunView& run, Picoseconds now,
+                   const std::vector<std::int32_t>& used, double least, double y, double bottom)
+{
+    constexpr double kGap = 6;
+    const trace::Info& info = run.trace->info();
+    if (used.empty()) {
+        return;
+    }
+    double room = bottom - y - least;
+    std::vector<double> heights(used.size(), 0);
+    for (std::size_t i = 1; i < used.size(); ++i) {
+        const double wanted = memoryHeight(info, used[i], 3);
+        heights[i] = wanted + kGap <= room           ? wanted
+                     : kMemoryHeading + kGap <= room ? kMemoryHeading
+                                                     : 0;
+        room -= heights[i] > 0 ? heights[i] + kGap : 0;
+    }
+    heights[0] = least + room;
+    for (std::size_t i = 0; i < used.size(); ++i) {
+        if (heights[i] >= kMemoryHeading) {
+            y = paintMemory(canvas, run, now, used[i], y, heights[i]) + kGap;
+        }
+    }
+}
+
+// Of several devices those of the first.
+std::size_t shownLinks(const trace::Info& info)
+{
+    return info.links.size() / static_cast<std::size_t>(info.deviceCount());
+}
+
+std::string linkPart(const RunView& run, Picoseconds now, std::int32_t link, bool named)
+{
+    const trace::Trace& trace = *run.trace;
+    const trace::CopyRange range = trace::copiesInFlight(trace, link, now);
+    const trace::Copies& copies = trace.copies();
+    const std::string name =
+        named ? trace.info().links[static_cast<std::size_t>(link)].name + " " : std::string();
+    if (range.empty() || copies.start[range.first] > now.value()) {
+        const std::string queued =
+            range.empty() ? std::string() : fmt::format(" · |{}| queued", range.size());
+        return fmt::format("{}|idle|{}", named ? name : "link ", queued);
+    }
+    const std::size_t row = range.first;
+    const double seconds = toSeconds(Picoseconds(copies.end[row] - copies.start[row])).value();
+    return fmt::format("{}|{}| · {} |{}| · |{}| queued", name,
+                       bandwidthText(static_cast<double>(copies.bytes[row]) / seconds),
+                       trace::copyName(trace, row),
+                       percentText(trace::copyFraction(trace, row, now), 0), range.size() - 1);
+}
+
+std::string captionOf(const RunView& run, Picoseconds now, const std::vector<std::int32_t>& used)
+{
+    const trace::Info& info = run.trace->info();
+    std::string caption;
+    for (std::size_t i = 0; i < shownLinks(info); ++i) {
+        caption += (i > 0 ? " · " : "")
+                   + linkPart(run, now, static_cast<std::int32_t>(i), info.links.size() > 1);
+    }
+    if (!used.empty() && !info.links.empty() && used.front() == info.links.front().to) {
+        const trace::Memory& memory = info.memories[static_cast<std::size_t>(used.front())];
+        const Bytes limit = memory.scopedLimit.value_or(memory.capacity);
+        caption += (caption.empty() ? "" : " · ") + memory.name + " "
+                   + parts::ofText(run.report.vmemPeak, limit);
+    }
+    return caption;
+}
+
+} // namespace
+
+Scene layoutMemory(const RunView& run, const ViewState& state, Size size)
+{
+    const trace::Info& info = run.trace->info();
+    const std::vector<std::int32_t> used = usedMemories(info);
+    if (used.empty() && info.operands.empty()) {
+        return parts::nothing("Memory", "nothing copied",
+                              "No copies and no buffers: this trace moves no blocks.", size);
+    }
+    Canvas canvas(size.width, size.height);
+    double y = 0;
+    const double units = unitsHeight(run, size.width);
+    const double bottom = size.height - units - (units > 0 ? 8 : 4);
+    const double least = used.empty() ? 0 : memoryHeight(info, used.front(), kFirstSlots);
+    if (!info.operands.empty()) {
+        const Strips strips = stripsOf(info);
+        const double links = kLinkHeight * static_cast<double>(shownLinks(info));
+        const double height = stripsHeight(strips, size.height, bottom - links - least - 8);
+        y = paintStrips(canvas, run, strips, state.now, y, height) + 8;
+    }
+    for (std::size_t i = 0; i < shownLinks(info); ++i) {
+        if (y + kLinkHeight > size.height) {
+            break;
+        }
+        y = paintLink(canvas, run, state.now, static_cast<std::int32_t>(i), y);
+    }
+    paintMemories(canvas, run, state.now, used, least, y, bottom);
+    if (units > 0) {
+        paintUnits(canvas, run, state.now, size.height - units);
+    }
+    return parts::finished(std::move(canvas), "Memory", captionOf(run, state.now, used), run,
+                           state);
+}
+
+} // namespace pallascope::layout

@@ -1,0 +1,72 @@
+// The pieces of the memory view, from top to bottom. Each paints from `y` and returns the y below
+// it. Used by memory.cpp alone.
+#pragma once
+
+#include "views/layout/run/run_view.h"
+#include "views/layout/scene/canvas.h"
+
+#include <vector>
+
+namespace pallascope::layout {
+
+// The arrays as strips of blocks with the bytes moved so far. A strip is of all operands that go
+// over one array in one way: those of all cores, and the copies by hand of several lines.
+using Strips = std::vector<std::vector<std::int32_t>>; // operands of each, at least one
+
+// Of pipelines first, then what is copied by hand, the largest arrays first.
+[[nodiscard]] Strips stripsOf(const trace::Info& info);
+// As many as fit in `room` and in two fifths of the view, but three at least.
+[[nodiscard]] double stripsHeight(const Strips& strips, double view, double room);
+double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Picoseconds now,
+                   double y, double height);
+
+// One link: its rate now against what it achieves and what the datasheet says, and its queue.
+inline constexpr double kLinkHeight = 56;
+double paintLink(Canvas& canvas, const RunView& run, Picoseconds now, std::int32_t link, double y);
+
+// The units with what they do now.
+[[nodiscard]] double unitsHeight(const RunView& run, double width);
+void paintUnits(Canvas& canvas, const RunView& run, Picoseconds now, double y);
+
+// A row of the on-chip memory: a buffer, or the merged slots of one operand.
+struct SlotRow
+{
+    std::int32_t firstBuffer = 0, lastBuffer = 0; // indices into Info::buffers, inclusive
+    Bytes address, bytes;
+    double y = 0, height = 0;
+
+    [[nodiscard]] bool merged() const { return firstBuffer != lastBuffer; }
+};
+
+inline constexpr double kLeastSlot = 16;     // px; below it a slot loses its texts
+inline constexpr double kLeastStripe = 6;    // px; below it nothing can be told apart
+inline constexpr double kMemoryHeading = 18; // px
+
+// Buffers of a memory at their addresses, heights in proportion to their bytes. Where the smallest
+// would get less than kLeastSlot they are raised to it; where all would, the slots of one operand
+// merge; where these would get less than kLeastStripe, only the largest are there. `scaled` tells
+// whether every height is in proportion.
+struct SlotStack
+{
+    std::vector<SlotRow> rows;
+    bool scaled = true;
+    std::int64_t hidden = 0; // buffers without a row
+    Bytes hiddenBytes;
+    double bottom = 0; // of the rows
+};
+
+[[nodiscard]] SlotStack stackSlots(const trace::Info& info, std::int32_t memory, double y,
+                                   double height);
+
+// What a memory needs, heading included, to show so many of its slots, merged, with their texts.
+[[nodiscard]] double memoryHeight(const trace::Info& info, std::int32_t memory, std::size_t slots);
+
+// What a slot does, in words: "arriving 61 %", "ready for step 3".
+[[nodiscard]] std::string slotWords(const trace::Trace& trace, std::int32_t buffer,
+                                    Picoseconds now);
+
+// The heading alone where there is no room for a slot.
+double paintMemory(Canvas& canvas, const RunView& run, Picoseconds now, std::int32_t memory,
+                   double y, double height);
+
+} // namespace pallascope::layout

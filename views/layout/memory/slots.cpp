@@ -1,0 +1,330 @@
+// The lower half of the memory view: on-chip memories with their slots at their addresses.
+#include "core/base/format.h"
+#include "views/layout/memory/parts.h"
+#include "views/layout/run/view_parts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace pallascope::layout {
+
+namespace {
+
+std::string stepText(const trace::Trace& trace, std::int32_t row)
+{
+    return "step " + countText(parts::stepOrdinal(trace, row));
+}
+
+bool isOutput(const trace::Trace& trace, const trace::Buffer& buffer)
+{
+    return buffer.operand >= 0
+           && trace.info().operands[static_cast<std::size_t>(buffer.operand)].direction
+                  == trace::Direction::Out;
+}
+
+// A slot of an output whose block nothing has been stored to yet.
+bool notYetWritten(const trace::Trace& trace, const trace::Buffer& buffer,
+                   const trace::SlotState& state, Picoseconds now)
+{
+    if (state.phase != trace::SlotPhase::InUse || !isOutput(trace, buffer)
+        || state.visit == trace::kNone) {
+        return false;
+    }
+    const std::int32_t first = trace.visits().firstStep[static_cast<std::size_t>(state.visit)];
+    return now.value() < trace.steps().bodyBegin[static_cast<std::size_t>(first)];
+}
+
+// From 1. In the overhead after a body the step is still that body's.
+std::int64_t stepOfStay(const trace::Trace& trace, const trace::SlotState& state, Picoseconds now)
+{
+    const std::int32_t first = trace.visits().firstStep[static_cast<std::size_t>(state.visit)];
+    return std::min<std::int64_t>(state.stepsDone + 1, trace::stepAt(trace, now) - first + 1);
+}
+
+// The first step that uses a slot, for one that nothing has used so far.
+std::int32_t firstUse(const trace::Trace& trace, const trace::Buffer& buffer)
+{
+    const trace::Visits& visits = trace.visits();
+    const auto [first, last] =
+        std::equal_range(visits.operand.begin(), visits.operand.end(), buffer.operand);
+    // Stays go round the slots, so one of the first few rows is it.
+    for (auto it = first; it != last; ++it) {
+        const auto row = static_cast<std::size_t>(it - visits.operand.begin());
+        if (visits.slot[row] == buffer.slot) {
+            return visits.firstStep[row];
+        }
+        if (it - first > 64) {
+            break;
+        }
+    }
+    return trace::kNone;
+}
+
+struct SlotLook // how a slot is painted
+{
+    double solid = 0;    // width of the stronger fill, as a share
+    double strength = 0; // of that fill
+    double rest = 0.06;  // of the remainder
+    bool front = false;  // 2 px at the end of the fill
+    bool dashed = false, undefined = false, inUse = false, edge = true;
+};
+
+SlotLook lookOf(const trace::Trace& trace, const trace::Buffer& buffer,
+                const trace::SlotState& state, Picoseconds now)
+{
+    using trace::SlotPhase;
+    SlotLook look;
+    switch (state.phase) {
+    case SlotPhase::Empty:
+        look.undefined = true;
+        look.edge = false;
+        return look;
+    case SlotPhase::Queued:
+        look.dashed = true;
+        look.edge = false;
+        return look;
+    case SlotPhase::Arriving:
+        return {state.fraction, 0.30, 0.06, true, false, false, false, true};
+    case SlotPhase::Ready:
+        return {1, 0.30, 0.06, false, false, false, false, true};
+    case SlotPhase::InUse:
+        if (notYetWritten(trace, buffer, state, now)) {
+            look.undefined = true;
+            look.inUse = true;
+            return look;
+        }
+        if (isOutput(trace, buffer) && state.stepsInStay > 1) {
+            return {state.fraction, 0.34, 0.12, false, false, false, true, true};
+        }
+        return {1, buffer.operand < 0 ? 0.20 : 0.30, 0.06, false, false, false, true, true};
+    case SlotPhase::LeavingQueued:
+        return {0, 0.12, 0.34, false, false, false, false, true};
+    case SlotPhase::Leaving:
+        return {state.fraction, 0.12, 0.34, true, false, false, false, true};
+    case SlotPhase::Free:
+        return {1, 0.14, 0.06, false, false, false, false, true};
+    }
+    return look;
+}
+
+Role bufferRole(const trace::Buffer& buffer)
+{
+    return buffer.operand < 0 ? Role::Vmem : operandRole(buffer.operand);
+}
+
+void paintSlotTexts(Canvas& canvas, const RunView& run, const trace::Buffer& buffer,
+                    const trace::SlotState& state, const SlotLook& look, Rect rect,
+                    const std::string& words)
+{
+    const trace::Info& info = run.trace->info();
+    const double y = std::floor(rect.y + (rect.h - 14) / 2);
+    const double nameWidth = textWidth(buffer.name, 10, Weight::Mono);
+    const double wordsWidth = textWidth(words, 11);
+    if (look.undefined) { // plates, so that the hatch does not run through letters
+        canvas.fill(rect.x + 7, std::max(rect.y, y - 1), nameWidth + 6, std::min(16.0, rect.h),
+                    Role::View);
+        if (wordsWidth + nameWidth + 30 < rect.w) {
+            canvas.fill(rect.right() - wordsWidth - 12, std::max(rect.y, y - 1), wordsWidth + 8,
+                        std::min(16.0, rect.h), Role::View);
+        }
+    }
+    canvas.text(rect.x + 10, y, rect.w - 14, 14, buffer.name,
+                {10, Role::Text2, Weight::Mono, Align::Left});
+    if (wordsWidth + nameWidth + 30 < rect.w) {
+        canvas.text(rect.x, y, rect.w - 8, 14, words,
+                    {11, state.phase == trace::SlotPhase::Free ? Role::Text2 : Role::Text,
+                     Weight::Regular, Align::Right});
+    }
+    std::string title;
+    if (buffer.operand < 0) {
+        title = parts::arrayText(buffer.shape, buffer.dtype);
+    } else if (state.block >= 0 && !(look.undefined && !look.inUse)) {
+        title =
+            trace::blockName(info.operands[static_cast<std::size_t>(buffer.operand)], state.block);
+    }
+    const double at = rect.x + 10 + std::max(42.0, nameWidth + 8);
+    const Weight weight = look.inUse ? Weight::SemiBold : Weight::Medium;
+    const double room = rect.right() - wordsWidth - 16 - at;
+    if (!title.empty() && textWidth(title, 11, weight) <= room
+        && !(look.undefined && buffer.operand < 0)) {
+        if (look.undefined) {
+            canvas.fill(at - 3, std::max(rect.y, y - 1), textWidth(title, 11, weight) + 6,
+                        std::min(16.0, rect.h), Role::View);
+        }
+        canvas.text(at, y, room + 1, 14, title, {11, Role::Text, weight, Align::Left});
+    }
+}
+
+void paintSlot(Canvas& canvas, const RunView& run, std::int32_t index, Rect rect, Picoseconds now,
+               bool texts)
+{
+    const trace::Trace& trace = *run.trace;
+    const trace::Buffer& buffer = trace.info().buffers[static_cast<std::size_t>(index)];
+    const trace::SlotState state = trace::slotStateAt(trace, index, now);
+    const SlotLook look = lookOf(trace, buffer, state, now);
+    const Role role = bufferRole(buffer);
+    if (look.undefined) {
+        canvas.hatch(rect.x, rect.y, rect.w, rect.h, mix(Role::Poison, 0.28), Role::View,
+                     Hatch::Undefined);
+    } else {
+        canvas.fill(rect.x, rect.y, rect.w, rect.h, mix(role, look.rest));
+        canvas.fill(rect.x, rect.y, rect.w * look.solid, rect.h, mix(role, look.strength));
+    }
+    if (look.edge) {
+        canvas.fill(rect.x, rect.y, 4, rect.h, role);
+    }
+    if (look.front) {
+        const double x = std::clamp(rect.x + rect.w * look.solid - 1, rect.x, rect.right() - 2);
+        canvas.fill(x, rect.y, 2, rect.h, role);
+    }
+    if (look.dashed) {
+        canvas.dashedFrame(rect.x, rect.y, rect.w, rect.h, role);
+    }
+    if (look.inUse) {
+        canvas.frame(rect.x - 1, rect.y - 1, rect.w + 2, rect.h + 2, Role::Text,
+                     rect.h >= 8 ? 2 : 1);
+    }
+    if (texts) {
+        paintSlotTexts(canvas, run, buffer, state, look, rect, slotWords(trace, index, now));
+    }
+    canvas.hit(rect.x, rect.y, rect.w, rect.h, {TargetKind::Buffer, index, -1});
+}
+
+// All slots of one operand side by side in one row, each still a buffer of its own.
+void paintMerged(Canvas& canvas, const RunView& run, const SlotRow& row, Rect rect, Picoseconds now)
+{
+    const double count = row.lastBuffer - row.firstBuffer + 1;
+    for (std::int32_t i = row.firstBuffer; i <= row.lastBuffer; ++i) {
+        const double share = (i - row.firstBuffer) / count;
+        const double x = std::round(rect.x + rect.w * share);
+        const double next = std::round(rect.x + rect.w * (share + 1 / count));
+        paintSlot(canvas, run, i, {x, rect.y, next - x - (i < row.lastBuffer ? 2.0 : 0.0), rect.h},
+                  now, rect.h >= kLeastSlot - 4 && next - x > 60);
+    }
+}
+
+} // namespace
+
+std::string slotWords(const trace::Trace& trace, std::int32_t index, Picoseconds now)
+{
+    using trace::SlotPhase;
+    const trace::Buffer& buffer = trace.info().buffers[static_cast<std::size_t>(index)];
+    const trace::SlotState state = trace::slotStateAt(trace, index, now);
+    const auto firstStep = [&](std::int32_t visit) {
+        return stepText(trace, trace.visits().firstStep[static_cast<std::size_t>(visit)]);
+    };
+    switch (state.phase) {
+    case SlotPhase::Empty: {
+        const std::int32_t step = buffer.operand < 0 ? trace::kNone : firstUse(trace, buffer);
+        return step == trace::kNone ? "undefined" : "undefined until " + stepText(trace, step);
+    }
+    case SlotPhase::Queued:
+        return "queued";
+    case SlotPhase::Arriving:
+        return "arriving " + percentText(state.fraction, 0);
+    case SlotPhase::Ready:
+        return state.visit == trace::kNone ? "ready" : "ready for " + firstStep(state.visit);
+    case SlotPhase::InUse:
+        if (buffer.operand < 0) {
+            return "scratch";
+        }
+        if (notYetWritten(trace, buffer, state, now)) {
+            return "undefined until stored";
+        }
+        if (state.stepsInStay <= 1) {
+            return "in use";
+        }
+        if (state.stepsDone >= state.stepsInStay) {
+            return "all " + countText(state.stepsInStay) + " steps of this block done";
+        }
+        return "step " + countText(stepOfStay(trace, state, now)) + " of "
+               + countText(state.stepsInStay) + " of this block";
+    case SlotPhase::LeavingQueued:
+        return "leaving, queued";
+    case SlotPhase::Leaving:
+        return "leaving " + percentText(state.fraction, 0);
+    case SlotPhase::Free:
+        return isOutput(trace, buffer) ? "written back, free" : "free";
+    }
+    return {};
+}
+
+double paintMemory(Canvas& canvas, const RunView& run, Picoseconds now, std::int32_t memory,
+                   double y, double height)
+{
+    const trace::Info& info = run.trace->info();
+    const trace::Memory& mem = info.memories[static_cast<std::size_t>(memory)];
+    const double x = parts::kPadding;
+    const double w = canvas.width() - 2 * x;
+    const Role role = mem.name == "SMEM" ? Role::Smem : Role::Vmem;
+    Bytes used;
+    std::int64_t slots = 0;
+    for (const trace::Buffer& buffer : info.buffers) {
+        if (buffer.memory == memory) {
+            used += buffer.bytes;
+            ++slots;
+        }
+    }
+    SlotStack stack;
+    if (height >= kMemoryHeading + kLeastSlot) {
+        stack = stackSlots(info, memory, y + kMemoryHeading, height - kMemoryHeading);
+    } else {
+        stack.bottom = y + kMemoryHeading;
+    }
+    // As much of it as fits, in order of what matters.
+    std::vector<std::string> notes = {fmt::format("{} in {} {}", bytesText(used), countText(slots),
+                                                  slots == 1 ? "slot" : "slots")};
+    if (mem.scopedLimit) {
+        notes.push_back(fmt::format("scoped limit {}", bytesText(*mem.scopedLimit)));
+    }
+    notes.push_back(fmt::format("physical {}", bytesText(mem.capacity)));
+    if (!stack.scaled) {
+        notes.emplace_back("small slots enlarged");
+    }
+    const double heading = textWidth(mem.name, 11, Weight::SemiBold) + 8;
+    std::string note = notes.front();
+    for (std::size_t i = 1; i < notes.size(); ++i) {
+        const std::string longer = fmt::format("{} · {}", note, notes[i]);
+        if (textWidth(longer, 10) > w - heading) {
+            break;
+        }
+        note = longer;
+    }
+    canvas.text(x, y, heading, 16, mem.name, {11, role, Weight::SemiBold, Align::Left});
+    canvas.text(x + heading, y, w - heading, 16, note,
+                {10, Role::Text3, Weight::Regular, Align::Left});
+
+    const bool addresses = w > 180;
+    double addressWidth = 46;
+    for (const SlotRow& row : stack.rows) {
+        addressWidth = std::max(addressWidth, textWidth(bytesText(row.address), 10) + 11);
+    }
+    const double left = x + (addresses ? std::ceil(addressWidth) : 8);
+    canvas.fill(x, y + kMemoryHeading, 3, stack.bottom - y - kMemoryHeading, role);
+    for (const SlotRow& row : stack.rows) {
+        const double top = std::round(row.y);
+        const Rect rect = {left + 1, top + 1, x + w - left - 2,
+                           std::max(1.0, std::round(row.y + row.height) - top - 2)};
+        if (addresses && row.height >= 13) {
+            canvas.text(x + 6, top - 1, addressWidth - 8, 13,
+                        row.address.value() == 0 ? "0" : bytesText(row.address),
+                        {10, Role::Text3, Weight::Regular, Align::Left});
+        }
+        if (row.merged()) {
+            paintMerged(canvas, run, row, rect, now);
+        } else {
+            paintSlot(canvas, run, row.firstBuffer, rect, now, row.height >= kLeastSlot);
+        }
+    }
+    if (stack.hidden == 0) {
+        return stack.bottom;
+    }
+    canvas.text(
+        left, stack.bottom, x + w - left, kLeastSlot,
+        fmt::format("and {} more, {}", countText(stack.hidden), bytesText(stack.hiddenBytes)),
+        {10, Role::Text3, Weight::Regular, Align::Left});
+    return stack.bottom + kLeastSlot;
+}
+
+} // namespace pallascope::layout

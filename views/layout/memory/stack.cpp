@@ -1,0 +1,131 @@
+// Which slots of a memory get a row, and how high.
+#include "views/layout/memory/parts.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace pallascope::layout {
+
+namespace {
+
+std::vector<SlotRow> rowsOf(const trace::Info& info, std::int32_t memory, bool merge)
+{
+    std::vector<SlotRow> rows;
+    std::vector<std::int32_t> order;
+    for (std::size_t i = 0; i < info.buffers.size(); ++i) {
+        if (info.buffers[i].memory == memory) {
+            order.push_back(static_cast<std::int32_t>(i));
+        }
+    }
+    const auto bufferOf = [&info](std::int32_t i) -> const trace::Buffer& {
+        return info.buffers[static_cast<std::size_t>(i)];
+    };
+    std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+        return bufferOf(a).address < bufferOf(b).address;
+    });
+    for (const std::int32_t i : order) {
+        const trace::Buffer& buffer = bufferOf(i);
+        const bool joins = merge && !rows.empty() && rows.back().lastBuffer == i - 1
+                           && buffer.operand >= 0
+                           && bufferOf(rows.back().firstBuffer).operand == buffer.operand;
+        if (joins) {
+            rows.back().lastBuffer = i;
+            rows.back().bytes += buffer.bytes;
+        } else {
+            rows.push_back({i, i, buffer.address, buffer.bytes, 0, 0});
+        }
+    }
+    return rows;
+}
+
+// Raises the rows that would be too low to the least height and shares the rest in proportion.
+bool shareHeight(std::vector<SlotRow>& rows, double height)
+{
+    double bytes = 0;
+    for (const SlotRow& row : rows) {
+        bytes += static_cast<double>(row.bytes.value());
+    }
+    double room = height;
+    std::vector<bool> raised(rows.size(), false);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const auto own = static_cast<double>(rows[i].bytes.value());
+            if (!raised[i] && own * room < kLeastSlot * bytes) {
+                raised[i] = true;
+                changed = true;
+                room -= kLeastSlot;
+                bytes -= own;
+            }
+        }
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        rows[i].height =
+            raised[i] ? kLeastSlot : room * static_cast<double>(rows[i].bytes.value()) / bytes;
+    }
+    return std::none_of(raised.begin(), raised.end(), [](bool r) { return r; });
+}
+
+// In the order of their addresses, as they were.
+void keepLargest(SlotStack& stack, std::size_t most)
+{
+    std::vector<std::size_t> bySize(stack.rows.size());
+    std::iota(bySize.begin(), bySize.end(), std::size_t{0});
+    std::stable_sort(bySize.begin(), bySize.end(), [&stack](std::size_t a, std::size_t b) {
+        return stack.rows[a].bytes > stack.rows[b].bytes;
+    });
+    std::vector<bool> kept(stack.rows.size(), false);
+    for (std::size_t i = 0; i < std::min(most, bySize.size()); ++i) {
+        kept[bySize[i]] = true;
+    }
+    std::vector<SlotRow> rows;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+        const SlotRow& row = stack.rows[i];
+        if (kept[i]) {
+            rows.push_back(row);
+        } else {
+            stack.hidden += row.lastBuffer - row.firstBuffer + 1;
+            stack.hiddenBytes += row.bytes;
+        }
+    }
+    stack.rows = std::move(rows);
+}
+
+} // namespace
+
+double memoryHeight(const trace::Info& info, std::int32_t memory, std::size_t slots)
+{
+    return kMemoryHeading
+           + kLeastSlot * static_cast<double>(std::min(rowsOf(info, memory, true).size(), slots));
+}
+
+SlotStack stackSlots(const trace::Info& info, std::int32_t memory, double y, double height)
+{
+    SlotStack stack;
+    stack.rows = rowsOf(info, memory, false);
+    if (static_cast<double>(stack.rows.size()) * kLeastSlot > height) {
+        stack.rows = rowsOf(info, memory, true);
+    }
+    if (static_cast<double>(stack.rows.size()) * kLeastStripe > height) {
+        height -= kLeastSlot; // for the line that says so
+        keepLargest(stack, static_cast<std::size_t>(std::max(0.0, height / kLeastSlot)));
+    }
+    const double count = static_cast<double>(stack.rows.size());
+    if (count * kLeastSlot > height) { // not even merged: all the same height, texts go
+        for (SlotRow& row : stack.rows) {
+            row.height = height / count;
+        }
+        stack.scaled = false;
+    } else {
+        stack.scaled = shareHeight(stack.rows, height) && stack.hidden == 0;
+    }
+    for (SlotRow& row : stack.rows) {
+        row.y = y;
+        y += row.height;
+    }
+    stack.bottom = y;
+    return stack;
+}
+
+} // namespace pallascope::layout

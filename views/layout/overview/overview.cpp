@@ -1,0 +1,269 @@
+// The strip of the whole run in the transport bar, and the verdict strip below it.
+#include "core/analysis/band.h"
+#include "core/base/format.h"
+#include "views/layout/layouts.h"
+#include "views/layout/run/view_parts.h"
+#include "views/layout/scene/canvas.h"
+#include "views/layout/timeline/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pallascope::layout {
+
+namespace {
+
+constexpr double kStrip = 16; // px of the strip, in the middle of its bar
+constexpr double kTick = 7;   // px of the mark of a wait
+
+Color tint(const RunView& run, double share)
+{
+    const std::int32_t unit = timeline::mainUnit(run);
+    const Role role =
+        unit == trace::kNone
+            ? Role::Scalar
+            : parts::unitRole(run.trace->info().units[static_cast<std::size_t>(unit)].kind);
+    return mix(role, share, Role::Chrome);
+}
+
+// At most one mark per 2 px: where a wait begins or, if many do, where time is waited at all.
+void waitMarks(Canvas& canvas, const RunView& run, double y, double width)
+{
+    constexpr double kPitch = 2;
+    const auto end = static_cast<double>(run.trace->end().value());
+    const auto timeAt = [&](double x) { return Picoseconds(std::llround(x / width * end)); };
+    Picoseconds before;
+    for (double x = 0; x < width; x += kPitch) {
+        const Picoseconds from = timeAt(x);
+        const Picoseconds to = timeAt(std::min(width, x + kPitch));
+        const Picoseconds after = run.index->waiting(to);
+        const bool goesOn =
+            after - before == to - from; // waited all along: one mark where it began
+        const bool began = trace::waitAt(*run.trace, 0, from) == trace::kNone || x == 0;
+        if (after > before && (began || !goesOn)
+            && !(trace::waitAt(*run.trace, 0, from) != trace::kNone && x > 0)) {
+            canvas.fill(x, y, 1, kTick, Role::Wait);
+        }
+        before = after;
+    }
+}
+
+std::string boundText(const std::string& boundBy)
+{
+    if (boundBy.rfind("memory", 0) == 0) {
+        return "Memory-bound.";
+    }
+    if (boundBy.rfind("compute", 0) == 0) {
+        return "Compute-bound.";
+    }
+    if (boundBy == "launches") {
+        return "Bound by launches.";
+    }
+    return boundBy == "step_overhead" ? "Bound by step overhead." : "Latency-bound.";
+}
+
+Role boundRole(const RunView& run)
+{
+    const std::string& boundBy = run.report.boundBy;
+    if (boundBy.rfind("memory", 0) == 0) {
+        return Role::Hbm;
+    }
+    for (const trace::Unit& unit : run.trace->info().units) {
+        if (boundBy == "compute(" + unit.name + ")") {
+            return parts::unitRole(unit.kind);
+        }
+    }
+    return boundBy == "step_overhead" ? Role::Scalar : Role::Wait;
+}
+
+std::string plainVerdict(const RunView& run, bool wide)
+{
+    constexpr double kMovesMostly = 0.05; // below this share of the peak, FLOPs say little
+    const analysis::Report& report = run.report;
+    const double seconds = toSeconds(report.time).value();
+    if (report.boundBy.starts_with("memory(")
+        && report.boundBy != "memory(" + report.roofline.memory.name + ")") {
+        return run.verdict; // the roofline, and so what is said below, is of another memory
+    }
+    std::string text = "|" + boundText(report.boundBy) + "| ";
+    const bool moves = report.boundBy.rfind("memory", 0) == 0 && report.utilization < kMovesMostly;
+    if ((moves || report.flops.value() == 0) && seconds > 0) {
+        const double rate =
+            static_cast<double>((report.hbmRead + report.hbmWritten).value()) / seconds;
+        const double datasheet = report.roofline.memory.datasheet.value();
+        text += "|" + bandwidthText(rate) + "|, |"
+                + percentText(datasheet > 0 ? rate / datasheet : 0, 1) + "| of "
+                + report.roofline.memory.name + " in |" + timeText(report.time) + "|";
+    } else {
+        text += "|" + flopRateText(report.flopsPerSecond) + "|, |"
+                + percentText(report.utilization, 1) + "| of peak in |" + timeText(report.time)
+                + "|";
+    }
+    if (report.roofline.peak && report.arithmeticIntensity > 0) {
+        const bool under = report.arithmeticIntensity < report.roofline.ridge;
+        text += "; " + intensityText(report.arithmeticIntensity) + " FLOP/B is "
+                + (under ? "under" : "over") + " the ridge of "
+                + intensityText(report.roofline.ridge);
+    }
+    if (wide && !report.busy.empty() && seconds > 0) {
+        text += "; " + report.busy.front().first + " is busy |"
+                + percentText(ratio(report.busy.front().second, report.time), 1) + "| of the time";
+        if (report.stalledSteps > 0) {
+            text += " and |" + countText(report.stalledSteps) + "| steps wait for copies, |"
+                    + timeText(report.split.exposedCopies) + "| in all";
+        }
+    }
+    return text;
+}
+
+// The sentence, and where in it the time of the run stands, with its band.
+struct Sentence
+{
+    std::string text;
+    std::size_t begin = 0, end = 0; // of the bytes; equal: nowhere
+};
+
+Sentence verdictText(const RunView& run, bool wide)
+{
+    Sentence sentence{plainVerdict(run, wide)};
+    const std::string time = "in |" + timeText(run.report.time) + "|";
+    const std::size_t at = sentence.text.find(time);
+    if (at == std::string::npos || !run.report.band) {
+        return sentence;
+    }
+    const std::string band = " (" + analysis::bandText(*run.report.band) + ")";
+    sentence.text.insert(at + time.size(), band);
+    sentence.begin = at + std::string_view("in ").size();
+    sentence.end = at + time.size() + band.size();
+    return sentence;
+}
+
+// The time of the run answers the pointer with what its band rests on.
+void paintVerdict(Canvas& canvas, const RunView& run, const Sentence& sentence, double right,
+                  double h)
+{
+    constexpr double kLeft = 14, kAnyWidth = 1e6;
+    constexpr int kSize = 12;
+    canvas.rich(kLeft, 0, right - kLeft, h, sentence.text, kSize);
+    Canvas scratch(kAnyWidth, h);
+    const auto x = [&](std::size_t bytes) {
+        return scratch.rich(kLeft, 0, kAnyWidth, h, sentence.text.substr(0, bytes), kSize);
+    };
+    const double from = x(sentence.begin), to = std::min(x(sentence.end), right);
+    if (to > from) {
+        canvas.hit(from, 0, to - from, h, {TargetKind::Time, run.trace->end().value(), -1});
+    }
+}
+
+// Octagon, triangle or disc: severity by shape as well as by colour.
+void severity(Canvas& canvas, double x, double y, Role role)
+{
+    const auto at = [&](double dx, double dy) { return Point{x + dx, y + dy}; };
+    if (role == Role::Error) {
+        canvas.polygon({at(3.5, 0), at(8.5, 0), at(12, 3.5), at(12, 8.5), at(8.5, 12), at(3.5, 12),
+                        at(0, 8.5), at(0, 3.5)},
+                       Role::Error);
+        canvas.line({at(4, 4), at(8, 8)}, Role::View, 1.6);
+        canvas.line({at(8, 4), at(4, 8)}, Role::View, 1.6);
+    } else if (role == Role::Warning) {
+        canvas.polygon({at(6, 0), at(12.5, 12), at(-0.5, 12)}, Role::Warning);
+        canvas.fill(x + 5, y + 4, 2, 4, Role::View);
+        canvas.fill(x + 5, y + 9, 2, 2, Role::View);
+    } else {
+        canvas.disc(x + 6, y + 6, 6, Role::Ok, Role::Ok, 0);
+        canvas.line({at(3, 6), at(5.3, 8.4), at(9.2, 3.8)}, Role::View, 1.6);
+    }
+}
+
+// The findings' count never gives way; returns the x where it begins.
+double findingsCount(Canvas& canvas, const RunView& run, double right, double h)
+{
+    const trace::Info& info = run.trace->info();
+    const auto count = static_cast<std::int64_t>(info.findings.size());
+    const bool failed = info.check.checked && !info.check.passed;
+    const std::string text = failed ? "check failed · " : "";
+    const std::string number = text + countText(count) + (count == 1 ? " finding" : " findings");
+    const double w = textWidth(number, 11) + 1;
+    const double x = std::floor(right - w);
+    const double icon = x - 18;
+    canvas.text(x, 0, w, h, number, {11, Role::Text2});
+    severity(canvas, icon, std::floor((h - 12) / 2),
+             failed      ? Role::Error
+             : count > 0 ? Role::Warning
+                         : Role::Ok);
+    canvas.hit(icon - 4, 0, right - icon + 8, h, {TargetKind::Finding, count > 0 ? 0 : -1, -1});
+    return icon;
+}
+
+// "try 1024-blocks: 751.6 µs >"; returns the x where it begins.
+double suggestion(Canvas& canvas, const RunView& run, double right, double h)
+{
+    const analysis::Alternative* best = analysis::best(run.report, run.alternatives);
+    if (best == nullptr) {
+        return right;
+    }
+    const std::string name = best->name + ": " + timeText(best->time);
+    const double w = textWidth(name, 11, Weight::Medium);
+    const double arrow = right - 7;
+    const double x = std::floor(arrow - 5 - w);
+    const double middle = std::floor(h / 2);
+    canvas.polygon({{arrow, middle - 4}, {arrow + 6, middle}, {arrow, middle + 4}}, Role::Focus);
+    canvas.text(x, 0, w + 1, h, name, {11, Role::Focus, Weight::Medium});
+    const double from = x - textWidth("try ", 11) - 4;
+    canvas.text(from, 0, textWidth("try", 11) + 1, h, "try", {11, Role::Text2});
+    canvas.hit(from, 0, right - from, h,
+               {TargetKind::Alternative, best - run.alternatives.data(), -1});
+    return from;
+}
+
+} // namespace
+
+Scene layoutOverview(const RunView& run, const ViewState& state, Size size)
+{
+    Canvas canvas(size.width, size.height);
+    const double w = size.width;
+    const double h = std::min(kStrip, std::max(4.0, size.height - 10));
+    const double y = std::floor((size.height - h) / 2) + 1;
+    const auto end = static_cast<double>(std::max<std::int64_t>(1, run.trace->end().value()));
+    const auto x = [&](Picoseconds t) {
+        return std::round(static_cast<double>(t.value()) / end * w);
+    };
+
+    canvas.fill(0, y, w, h, tint(run, 0.16));
+    canvas.fill(0, y, x(state.now), h, tint(run, 0.42));
+    waitMarks(canvas, run, y + h - kTick, w);
+    canvas.hit(0, 0, w, size.height, {TargetKind::Time, -1, -1});
+
+    const double from = std::clamp(x(state.visible.begin), 0.0, std::max(0.0, w - 3));
+    const double to = std::clamp(x(state.visible.end), from + 3, std::max(from + 3, w));
+    canvas.frame(from - 1, y - 2, to - from + 2, h + 4, Role::Text);
+
+    const double playhead = std::clamp(x(state.now), 1.0, std::max(1.0, w - 2));
+    canvas.fill(playhead - 1, y - 3, 4, h + 6, Role::Chrome);
+    canvas.fill(playhead, y - 3, 2, h + 6, Role::Playhead);
+    canvas.polygon({{playhead - 4, y - 7}, {playhead + 6, y - 7}, {playhead + 1, y - 1}},
+                   Role::Playhead);
+    return parts::finished(std::move(canvas), "Whole run",
+                           "|" + timeText(state.now) + "| of " + timeText(run.trace->end()), run,
+                           state);
+}
+
+Scene layoutVerdictStrip(const RunView& run, const ViewState& state, Size size)
+{
+    constexpr double kWide = 1500; // px from which the cause is said too
+    Canvas canvas(size.width, size.height);
+    canvas.fill(0, 0, size.width, size.height, Role::Panel);
+    canvas.fill(0, size.height - 1, size.width, 1, Role::Line);
+    canvas.fill(0, 0, 4, size.height - 1, boundRole(run));
+    const double h = size.height - 1;
+    const double findings = findingsCount(canvas, run, size.width - 12, h);
+    double right = findings - 14;
+    const Sentence sentence = verdictText(run, size.width > kWide);
+    if (size.width > 640) {
+        right = suggestion(canvas, run, right, h) - 14;
+    }
+    paintVerdict(canvas, run, sentence, right, h);
+    return parts::finished(std::move(canvas), "Verdict", sentence.text, run, state);
+}
+
+} // namespace pallascope::layout

@@ -1,0 +1,279 @@
+#include "core/base/format.h"
+#include "views/layout/roofline/painter.h"
+#include "views/layout/run/view_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pallascope::layout {
+
+namespace roofline {
+
+namespace {
+
+constexpr double kLeft = 40, kRight = 14, kTop = 6, kBottom = 34; // px around the plot
+constexpr double kWide = 700;  // px from which ceilings and other runs are shown
+constexpr double kOctaves = 4; // two octaves beyond the points and the ridge
+constexpr int kTrailPoints = 160;
+
+std::string strong(const std::string& text)
+{
+    return "|" + text + "|";
+}
+
+// What the axes span: derived from the whole run, so that nothing rescales while playing.
+struct Range
+{
+    double x0 = 0.1, x1 = 100, y0 = 1e11, y1 = 1e13;
+};
+
+Range rangeOf(const RunView& run, bool wide)
+{
+    const analysis::Report& report = run.report;
+    const double achieved = std::max(1.0, report.roofline.memory.achieved.value());
+    Range range;
+    if (!report.roofline.peak || report.flops.value() == 0 || report.arithmeticIntensity <= 0) {
+        range.y0 = range.x0 * achieved;
+        range.y1 = range.x1 * achieved;
+        return range;
+    }
+    const double peak = report.roofline.peak->flopsPerSecond;
+    const double ridge = report.roofline.ridge;
+    range.x0 = std::min(report.arithmeticIntensity, ridge) / kOctaves;
+    range.x1 = std::max(report.arithmeticIntensity, ridge) * kOctaves;
+    range.y0 = std::min(report.flopsPerSecond / kOctaves, range.x0 * achieved);
+    if (wide) {
+        constexpr double kMargin = 1.4;
+        for (const analysis::Alternative& other : run.alternatives) {
+            if (other.arithmeticIntensity > 0 && other.flopsPerSecond > 0) {
+                range.x0 = std::min(range.x0, other.arithmeticIntensity / kMargin);
+                range.x1 = std::max(range.x1, other.arithmeticIntensity * kMargin);
+                range.y0 = std::min(range.y0, other.flopsPerSecond / kMargin);
+            }
+        }
+    }
+    range.y1 = peak * 1.5; // room for the name of the roof
+    return range;
+}
+
+} // namespace
+
+Painter::Painter(const RunView& run, const ViewState& state, Size size)
+    : m_run(run)
+    , m_state(state)
+    , m_size(size)
+    , m_wide(size.width >= kWide)
+    , m_canvas(size.width, size.height)
+{
+    const Range range = rangeOf(run, m_wide);
+    m_plot = {kLeft, kTop, std::max(1.0, size.width - kLeft - kRight),
+              std::max(1.0, size.height - kTop - kBottom)};
+    m_x = {range.x0, range.x1, m_plot.x, m_plot.right()};
+    m_y = {range.y0, range.y1, m_plot.bottom(), m_plot.y};
+    const bool noFlops = run.report.flops.value() == 0;
+    m_unit = (noFlops ? range.y1 : run.report.flopsPerSecond) >= 0.1e12 ? 1e12
+                                                                        : 1e9; // as flopRateText()
+    m_small = m_wide ? 11 : 10;
+    const auto& roofline = run.report.roofline;
+    m_peak = roofline.peak && run.report.flops.value() > 0 ? roofline.peak->flopsPerSecond : 0;
+    m_ridge = roofline.ridge;
+}
+
+Scene Painter::paint() &&
+{
+    if (m_peak > 0) {
+        m_canvas.fill(m_plot.x, m_plot.y,
+                      std::clamp(m_x.at(m_ridge), m_plot.x, m_plot.right()) - m_plot.x, m_plot.h,
+                      mix(Role::Hbm, 0.05));
+    }
+    axes();
+    if (m_peak <= 0) {
+        m_canvas.pushClip(m_plot.x, m_plot.y, m_plot.w, m_plot.h);
+        slopes();
+        m_canvas.popClip();
+        return noFlops();
+    }
+    const auto point = analysis::runPoint(*m_run.index, m_state.now);
+    m_canvas.pushClip(m_plot.x, m_plot.y, m_plot.w, m_plot.h);
+    trail();
+    slopes();
+    roof();
+    if (m_wide) {
+        ceiling();
+    }
+    m_canvas.popClip();
+    names();
+    if (m_wide) {
+        others();
+    }
+    if (point && inSight(*point)) {
+        points(*point);
+    } else {
+        expected();
+    }
+    if (m_wide) {
+        nameOthers();
+    }
+    return parts::finished(std::move(m_canvas), "Roofline", captionOf(point), m_run, m_state);
+}
+
+double Painter::datasheet() const
+{
+    return m_run.report.roofline.memory.datasheet.value();
+}
+
+double Painter::roofAt(double intensity) const
+{
+    return std::min(m_peak, intensity * datasheet());
+}
+
+bool Painter::inSight(const Point& p) const
+{
+    return p.intensity >= m_x.low && p.intensity <= m_x.high && p.flopsPerSecond >= m_y.low
+           && p.flopsPerSecond <= m_y.high;
+}
+
+layout::Point Painter::at(const Point& p) const
+{
+    return {m_x.at(p.intensity), m_y.at(p.flopsPerSecond)};
+}
+
+std::string Painter::rate(double flopsPerSecond) const
+{
+    const std::string text = flopRateText(flopsPerSecond);
+    const std::size_t space = text.find(' ');
+    return text.substr(space + 1) == unitName() ? text.substr(0, space) : text;
+}
+
+std::string_view Painter::unitName() const
+{
+    return m_unit == 1e12 ? "TFLOP/s" : "GFLOP/s";
+}
+
+void Painter::axes()
+{
+    for (const double v : logTicks(m_x.low, m_x.high, m_plot.w, 34)) {
+        const double px = std::round(m_x.at(v));
+        m_canvas.fill(px, m_plot.y, 1, m_plot.h, Role::Grid);
+        const double from = std::min(px - 30, m_size.width - 60);
+        m_canvas.text(from, m_plot.bottom() + 3, 60, 14, tickText(v),
+                      {10, Role::Text2, Weight::Regular, Align::Center});
+    }
+    for (const double v : logTicks(m_y.low / m_unit, m_y.high / m_unit, m_plot.h, 16)) {
+        const double py = std::round(m_y.at(v * m_unit));
+        m_canvas.fill(m_plot.x, py, m_plot.w, 1, Role::Grid);
+        m_canvas.text(0, py - 7, kLeft - 6, 14, tickText(v),
+                      {10, Role::Text2, Weight::Regular, Align::Right});
+    }
+    m_canvas.fill(m_plot.x, m_plot.bottom(), m_plot.w, 1, Role::Edge);
+    m_canvas.text(m_plot.x, m_plot.bottom() + 17, m_plot.w, 14,
+                  "arithmetic intensity, FLOP per HBM byte",
+                  {10, Role::Text2, Weight::Regular, Align::Center});
+    m_canvas.text(m_plot.x + 6, m_plot.y + 2, 90, 14, unitName(), {10, Role::Text2});
+}
+
+void Painter::slopes()
+{
+    const double top = m_peak > 0 ? m_peak : m_y.high;
+    const auto slope = [&](double bandwidth) {
+        return std::vector<layout::Point>{at({m_x.low, m_x.low * bandwidth}),
+                                          at({top / bandwidth, top})};
+    };
+    if (datasheet() > 0) {
+        m_canvas.line(slope(datasheet()), Role::Text, 1.6);
+    }
+    if (achieved() > 0) {
+        m_canvas.line(slope(achieved()), Role::Text2, 1, {5, 3});
+    }
+}
+
+double Painter::slopeAt(double px) const
+{
+    const double bandwidth = achieved() > 0 ? std::min(datasheet(), achieved()) : datasheet();
+    const layout::Point from = at({m_x.low, m_x.low * bandwidth});
+    const layout::Point to = at({m_x.high, m_x.high * bandwidth});
+    return from.y + (px - from.x) * (to.y - from.y) / (to.x - from.x);
+}
+
+void Painter::roof()
+{
+    m_canvas.line({at({m_ridge, m_peak}), at({m_x.high, m_peak})}, Role::Text, 1.6);
+    m_canvas.dashedVertical(m_x.at(m_ridge), m_y.at(m_peak), m_plot.bottom(), mix(Role::Text, 0.5));
+}
+
+void Painter::trail()
+{
+    const trace::Steps& steps = m_run.trace->steps();
+    if (steps.size() == 0 || m_state.now.value() <= steps.bodyBegin[0]) {
+        return;
+    }
+    const auto first = static_cast<double>(std::max<std::int64_t>(1, steps.bodyBegin[0] + 1));
+    const double whole = static_cast<double>(m_state.now.value()) / first;
+    std::vector<layout::Point> line;
+    for (int i = 0; i < kTrailPoints; ++i) {
+        const double share = static_cast<double>(i) / (kTrailPoints - 1);
+        const auto t = Picoseconds(std::llround(first * std::pow(whole, share)));
+        const auto point = analysis::runPoint(*m_run.index, t);
+        if (!point || point->intensity <= 0 || point->flopsPerSecond <= 0) {
+            continue;
+        }
+        const layout::Point px =
+            at({point->intensity, std::max(point->flopsPerSecond, m_y.low * 0.8)});
+        line.push_back(px);
+        if (inSight(*point)) {
+            m_canvas.hit(px.x - 3, px.y - 3, 6, 6, {TargetKind::Time, t.value(), -1});
+            m_trail.push_back({px.x - 3, px.y - 3, 6, 6});
+        }
+    }
+    m_canvas.line(std::move(line), mix(Role::Select, 0.40), 4);
+}
+
+std::string Painter::captionOf(const std::optional<Point>& point) const
+{
+    if (!point || point->intensity <= 0 || point->flopsPerSecond <= 0) {
+        return "nothing computed yet · whole run will sit at "
+               + strong(intensityText(m_run.report.arithmeticIntensity) + " FLOP/B");
+    }
+    const bool done = m_state.now >= m_run.trace->end();
+    return (done ? "whole run " : "so far ") + strong(flopRateText(point->flopsPerSecond)) + " at "
+           + strong(intensityText(point->intensity) + " FLOP/B") + " · "
+           + strong(percentText(point->flopsPerSecond / roofAt(point->intensity), 1))
+           + " of its roof";
+}
+
+Scene Painter::noFlops()
+{
+    const analysis::Report& report = m_run.report;
+    const double seconds = toSeconds(report.time).value();
+    const double bytes = static_cast<double>((report.hbmRead + report.hbmWritten).value());
+    const std::string moved = seconds > 0 ? bandwidthText(bytes / seconds) : "nothing";
+    const std::string sentence = "This kernel computes no FLOPs: it moves " + strong(moved) + " of "
+                                 + bandwidthText(datasheet()) + ", and has no point here.";
+    // At the bottom right, as wide as lies below the roofs; on them where nothing does.
+    constexpr double kLeast = 120, kClear = 8;
+    const auto boxOf = [&](double width) {
+        Canvas scratch(m_size.width, 1e6);
+        const double height = scratch.paragraph(0, 0, width, sentence);
+        return Rect{m_plot.right() - 8 - width, m_plot.bottom() - 6 - height, width, height};
+    };
+    const auto isClear = [&](const Rect& box) { return slopeAt(box.x) + kClear <= box.y; };
+    const double widest = m_plot.w - 28;
+    Rect box = boxOf(widest);
+    while (box.w > kLeast && !isClear(box)) {
+        box = boxOf(box.w - kClear);
+    }
+    box = isClear(box) ? box : boxOf(widest);
+    m_canvas.fill(box.x - 4, box.y, box.w + 8, box.h, Role::View);
+    m_canvas.paragraph(box.x, box.y, box.w, sentence);
+    return parts::finished(std::move(m_canvas), "Roofline", "no FLOPs · moves " + strong(moved),
+                           m_run, m_state);
+}
+
+} // namespace roofline
+
+Scene layoutRoofline(const RunView& run, const ViewState& state, Size size)
+{
+    return roofline::Painter(run, state, size).paint();
+}
+
+} // namespace pallascope::layout

@@ -1,0 +1,36 @@
+// Findings in words: what their kinds are called, how severe they are, and the mark that says so.
+#pragma once
+
+#include "core/trace/info.h"
+#include "core/trace/trace.h"
+#include "views/layout/scene/canvas.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace pallascope::layout {
+
+enum class Severity : std::uint8_t
+{
+    Ok,
+    Warning,
+    Error
+};
+
+// A run over a limit that can be raised is a warning; whatever makes results wrong is an error.
+[[nodiscard]] Severity severityOf(const trace::Finding& finding);
+
+// "output_revisited" -> "Output block revisited after a gap"; an unknown kind in plain words.
+[[nodiscard]] std::string findingTitle(std::string_view kind);
+
+// "out · 448 places"
+[[nodiscard]] std::string findingPlaces(const trace::Finding& finding);
+
+// Octagon, triangle or disc of 12 px, so that shape tells them apart too.
+void paintSeverity(Canvas& canvas, double x, double y, Severity severity);
+
+// The row of Steps of a grid step, kNone when there is none.
+[[nodiscard]] std::int32_t stepRow(const trace::Trace& trace, std::int64_t ordinal);
+
+} // namespace pallascope::layout

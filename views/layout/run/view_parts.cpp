@@ -1,0 +1,119 @@
+#include "views/layout/run/view_parts.h"
+
+#include "core/base/dtype.h"
+#include "core/base/format.h"
+
+#include <algorithm>
+
+namespace pallascope::layout::parts {
+
+bool writes(const trace::Operand& operand)
+{
+    return operand.direction != trace::Direction::In;
+}
+
+bool reads(const trace::Operand& operand)
+{
+    return operand.direction != trace::Direction::Out;
+}
+
+std::int64_t blockTotal(const trace::Operand& operand)
+{
+    std::int64_t total = 1;
+    for (const Extent count : operand.blockCounts) {
+        total *= count;
+    }
+    return total;
+}
+
+std::int32_t pipelineAt(const trace::Trace& trace, Picoseconds t)
+{
+    const std::int32_t step = trace::stepAt(trace, t);
+    return step == trace::kNone ? trace::kNone
+                                : trace.steps().pipeline[static_cast<std::size_t>(step)];
+}
+
+std::int64_t stepOrdinal(const trace::Trace& trace, std::int32_t step)
+{
+    return step == trace::kNone ? -1 : trace.steps().ordinal[static_cast<std::size_t>(step)];
+}
+
+Role unitRole(trace::UnitKind kind)
+{
+    switch (kind) {
+    case trace::UnitKind::Matrix:
+        return Role::Mxu;
+    case trace::UnitKind::Vector:
+    case trace::UnitKind::Crosslane:
+    case trace::UnitKind::Load:
+    case trace::UnitKind::Store:
+        return Role::Vpu;
+    case trace::UnitKind::Transcendental:
+        return Role::Eup;
+    case trace::UnitKind::Scalar:
+        return Role::Scalar;
+    }
+    return Role::Scalar;
+}
+
+std::string times(const std::vector<Extent>& extents)
+{
+    return join(extents, std::string(kTimes));
+}
+
+std::string arrayText(const Shape& shape, DType dtype)
+{
+    const std::string extents = shape.rank() == 0 ? "scalar" : times(shape.extents());
+    return extents + " " + std::string(dtypeName(dtype));
+}
+
+std::string ofText(Bytes used, Bytes limit)
+{
+    std::string left = bytesText(used);
+    const std::string right = bytesText(limit);
+    const auto unitOf = [](const std::string& text) { return text.substr(text.rfind(' ') + 1); };
+    if (unitOf(left) == unitOf(right)) {
+        left.erase(left.rfind(' '));
+    }
+    return "|" + left + "| of " + right;
+}
+
+std::string plain(std::string text)
+{
+    text.erase(std::remove(text.begin(), text.end(), '|'), text.end());
+    return text;
+}
+
+std::string baseName(std::string_view path)
+{
+    const std::size_t slash = path.find_last_of('/');
+    return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
+void swatch(Canvas& canvas, double x, double y, std::int32_t operand, double size)
+{
+    canvas.fill(x, y, size, size, operandRole(operand));
+    if (operand >= 6) {
+        canvas.fill(x, y, 2, size, Role::Text);
+    }
+}
+
+Scene finished(Canvas&& canvas, std::string title, std::string caption, const RunView& run,
+               const ViewState& state)
+{
+    const bool refused = std::any_of(run.fields.begin(), run.fields.end(),
+                                     [](const Field& field) { return !field.error.empty(); });
+    if (state.stale || refused) {
+        caption += " · of the previous run";
+    }
+    return std::move(canvas).finish(std::move(title), std::move(caption));
+}
+
+Scene nothing(std::string title, std::string caption, std::string_view sentence, Size size)
+{
+    Canvas canvas(size.width, size.height);
+    canvas.paragraph(kPadding, 6, std::max(40.0, size.width - 2 * kPadding), sentence, 11, 16);
+    return std::move(canvas).finish(std::move(title), std::move(caption));
+}
+
+} // namespace pallascope::layout::parts

@@ -1,0 +1,53 @@
+// Small questions and marks that several views share: whose colour, which pipeline, how a size
+// reads.
+#pragma once
+
+#include "views/layout/layouts.h"
+#include "views/layout/run/run_view.h"
+#include "views/layout/scene/canvas.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pallascope::layout::parts {
+
+inline constexpr double kPadding = 12; // left and right inside a dock
+inline constexpr double kRow = 18;     // a line of a table
+inline constexpr std::string_view kTimes = "×";
+
+[[nodiscard]] bool writes(const trace::Operand& operand); // Out and InOut
+[[nodiscard]] bool reads(const trace::Operand& operand);  // In and InOut
+[[nodiscard]] std::int64_t blockTotal(const trace::Operand& operand);
+
+// The pipeline that runs at t, kNone when the trace has no steps.
+[[nodiscard]] std::int32_t pipelineAt(const trace::Trace& trace, Picoseconds t);
+// The number of a step (a row of Steps) within its pipeline, as people count it; -1 for none.
+[[nodiscard]] std::int64_t stepOrdinal(const trace::Trace& trace, std::int32_t step);
+
+[[nodiscard]] Role unitRole(trace::UnitKind kind);
+
+// "4096×512"; empty for a scalar.
+[[nodiscard]] std::string times(const std::vector<Extent>& extents);
+// "4096×4096 bf16", "scalar f32"
+[[nodiscard]] std::string arrayText(const Shape& shape, DType dtype);
+// "|4| of 16 MiB" when both have the same unit, else "|512 KiB| of 16 MiB".
+[[nodiscard]] std::string ofText(Bytes used, Bytes limit);
+// Without the bars around strong parts: what to measure.
+[[nodiscard]] std::string plain(std::string text);
+// The file name without its folders.
+[[nodiscard]] std::string baseName(std::string_view path);
+
+// The colour key of an operand; a seventh operand repeats the first colour with an edge in Text.
+void swatch(Canvas& canvas, double x, double y, std::int32_t operand, double size = 8);
+
+// Adds to a caption that the picture is of an earlier run, when it is.
+[[nodiscard]] Scene finished(Canvas&& canvas, std::string title, std::string caption,
+                             const RunView& run, const ViewState& state);
+
+// A view that has nothing to show: one sentence that says why.
+[[nodiscard]] Scene nothing(std::string title, std::string caption, std::string_view sentence,
+                            Size size);
+
+} // namespace pallascope::layout::parts

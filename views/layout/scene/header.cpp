@@ -1,0 +1,83 @@
+// The head of a view in a picture: title and caption, as a dock shows them.
+#include "views/layout/scene/header.h"
+
+#include "views/layout/scene/canvas.h"
+
+#include <utility>
+
+namespace pallascope::layout {
+
+namespace {
+
+constexpr double kWide = 900; // from here on, title and caption share a row
+constexpr double kHeaderPadding = 10;
+
+void shift(Point& point, double dy)
+{
+    point.y += dy;
+}
+
+void shift(Rect& rect, double dy)
+{
+    rect.y += dy;
+}
+
+struct Shifter
+{
+    double dy;
+
+    void operator()(PolylineItem& item) const { all(item.points); }
+
+    void operator()(PolygonItem& item) const { all(item.points); }
+
+    void operator()(DiscItem& item) const { shift(item.center, dy); }
+
+    template<class Boxed>
+    void operator()(Boxed& item) const
+    {
+        shift(item.rect, dy);
+    }
+
+    void all(std::vector<Point>& points) const
+    {
+        for (Point& point : points) {
+            shift(point, dy);
+        }
+    }
+};
+
+} // namespace
+
+double headerHeight(double width)
+{
+    return width > kWide ? 26 : 42;
+}
+
+Scene withHeader(const Scene& content)
+{
+    const double head = headerHeight(content.width);
+    const bool wide = content.width > kWide;
+    Canvas canvas(content.width, content.height + head);
+    const double w = content.width - 2 * kHeaderPadding;
+    canvas.text(kHeaderPadding, 4, w, 18, content.title,
+                {12, Role::Text, Weight::SemiBold, Align::Left});
+    if (wide) {
+        const double x = kHeaderPadding + textWidth(content.title, 12, Weight::SemiBold) + 12;
+        canvas.rich(x, 5, content.width - kHeaderPadding - x, 17, content.caption);
+    } else {
+        canvas.rich(kHeaderPadding, 22, w, 16, content.caption);
+    }
+    Scene scene = std::move(canvas).finish(content.title, content.caption);
+    scene.items.reserve(scene.items.size() + content.items.size());
+    for (Item item : content.items) {
+        std::visit(Shifter{head}, item);
+        scene.items.push_back(std::move(item));
+    }
+    for (Hit hit : content.hits) {
+        shift(hit.rect, head);
+        scene.hits.push_back(hit);
+    }
+    return scene;
+}
+
+} // namespace pallascope::layout

@@ -1,0 +1,63 @@
+#include "views/layout/scene/scene.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pallascope::layout {
+
+namespace {
+
+double distance(const Rect& rect, double x, double y)
+{
+    const double dx = std::max({rect.x - x, 0.0, x - rect.right()});
+    const double dy = std::max({rect.y - y, 0.0, y - rect.bottom()});
+    return std::hypot(dx, dy);
+}
+
+} // namespace
+
+HatchTile hatchTile(Hatch hatch)
+{
+    switch (hatch) {
+    case Hatch::Wait:
+        return {6, 2, true};
+    case Hatch::Undefined:
+        return {8, 1, true};
+    case Hatch::Estimate:
+        return {4, 1, false};
+    }
+    return {};
+}
+
+Target hitTest(const Scene& scene, double x, double y, double tolerance)
+{
+    Target near;
+    double nearest = tolerance;
+    for (auto hit = scene.hits.rbegin(); hit != scene.hits.rend(); ++hit) {
+        if (hit->rect.contains(x, y)) {
+            return hit->target;
+        }
+        const double d = distance(hit->rect, x, y);
+        if (d < nearest || (d == nearest && near.kind == TargetKind::None)) {
+            nearest = d;
+            near = hit->target;
+        }
+    }
+    return near;
+}
+
+std::vector<Rect> framesOf(const Scene& scene, const Target& target)
+{
+    std::vector<Rect> frames;
+    if (target.kind == TargetKind::None) {
+        return frames;
+    }
+    for (const Hit& hit : scene.hits) {
+        if (hit.target == target) {
+            frames.push_back(hit.rect);
+        }
+    }
+    return frames;
+}
+
+} // namespace pallascope::layout

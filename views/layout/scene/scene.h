@@ -1,0 +1,191 @@
+// A picture as data: what a view paints, in device-independent pixels, with colours by role. Made
+// by the layouts without Qt; painted by views/scene_painter (QPainter) and svg.h, so that both
+// agree.
+#pragma once
+
+#include "views/layout/scene/theme.h"
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace pallascope::layout {
+
+struct Point
+{
+    double x = 0, y = 0;
+    bool operator==(const Point&) const = default;
+};
+
+struct Rect
+{
+    double x = 0, y = 0, w = 0, h = 0;
+    bool operator==(const Rect&) const = default;
+
+    [[nodiscard]] bool contains(double px, double py) const
+    {
+        return px >= x && px < x + w && py >= y && py < y + h;
+    }
+
+    [[nodiscard]] double right() const { return x + w; }
+
+    [[nodiscard]] double bottom() const { return y + h; }
+};
+
+enum class Weight : std::uint8_t
+{
+    Regular,
+    Medium,
+    SemiBold,
+    Mono,
+    MonoBold
+};
+enum class Align : std::uint8_t
+{
+    Left,
+    Right,
+    Center
+};
+
+struct FillItem // edges rounded to whole pixels by the canvas; never antialiased
+{
+    Rect rect;
+    Color color;
+};
+
+// Hatch tiles have a fixed origin, so that they do not swim. Wait: 45 degrees, 2 px every 6.
+// Undefined: 45 degrees, 1 px every 8.
+enum class Hatch : std::uint8_t
+{
+    Wait,
+    Undefined,
+    Estimate
+};
+
+// A square tile of `step` px with one stripe `thickness` px wide at 45 degrees.
+struct HatchTile
+{
+    int step = 6, thickness = 2;
+    bool rising = true; // from bottom left to top right
+};
+
+[[nodiscard]] HatchTile hatchTile(Hatch hatch);
+
+struct HatchItem
+{
+    Rect rect;
+    Color color;
+    Color background;
+    Hatch hatch = Hatch::Wait;
+};
+
+struct PolylineItem // antialiased
+{
+    std::vector<Point> points;
+    Color color;
+    double width = 1;
+    std::vector<double> dash; // in units of the width; empty: solid
+};
+
+struct PolygonItem // antialiased
+{
+    std::vector<Point> points;
+    Color fill;
+    bool hasEdge = false;
+    Color edge;
+    double edgeWidth = 1;
+};
+
+struct DiscItem // antialiased
+{
+    Point center;
+    double radius = 4;
+    Color fill;
+    Color edge;
+    double edgeWidth = 1.5;
+};
+
+struct TextItem // one line, vertically centred in rect
+{
+    Rect rect;
+    std::string text; // UTF-8, already elided
+    int size = 11;    // px
+    Weight weight = Weight::Regular;
+    Color color = Role::Text;
+    Align align = Align::Left;
+    bool onFill = false; // colour is inkOn(color)
+    double angle = 0;    // degrees, about the rect's top left
+};
+
+struct ImageItem // one colour per cell, scaled without smoothing
+{
+    Rect rect;
+    std::int32_t columns = 0, rows = 0;
+    std::vector<Color> palette;
+    std::vector<std::uint8_t> cells; // palette indices, row-major
+};
+
+struct ClipItem // until the matching pop
+{
+    Rect rect;
+    bool pop = false;
+};
+
+using Item = std::variant<FillItem, HatchItem, PolylineItem, PolygonItem, DiscItem, TextItem,
+                          ImageItem, ClipItem>;
+
+enum class TargetKind : std::uint8_t
+{
+    None,
+    Copy,
+    Step,
+    Segment,
+    Operation,
+    Block,
+    Buffer,
+    Wait,
+    SourceLine,
+    ListingLine,
+    Alternative,
+    Finding,
+    Print,
+    Lane,
+    Time,
+    Moment // of a lane that several agents share
+};
+
+// The thing a place in a picture stands for; the same thing has the same target in every view.
+struct Target
+{
+    TargetKind kind = TargetKind::None;
+    // Row or index. Block: the operand; SourceLine: the file; Time: picoseconds, -1 where the
+    // pointer's place says it; Lane and Moment: 0 copy in, 1 copy out, 2 waits, 3 + unit.
+    std::int64_t a = -1;
+    // Block: the block number; SourceLine: the line; Operation: row of Segments; Step: the last of
+    // several; Moment: picoseconds.
+    std::int64_t b = -1;
+    bool operator==(const Target&) const = default;
+};
+
+struct Hit
+{
+    Rect rect;
+    Target target;
+};
+
+struct Scene
+{
+    double width = 0, height = 0;
+    std::string title;   // "Time line"
+    std::string caption; // one sentence with numbers; |strong| between bars
+    std::vector<Item> items;
+    std::vector<Hit> hits; // later ones lie on top
+};
+
+// The topmost target within `tolerance` px of a point; exact hits win over near ones.
+[[nodiscard]] Target hitTest(const Scene& scene, double x, double y, double tolerance = 3);
+// The frame of a target in this scene: all its hits.
+[[nodiscard]] std::vector<Rect> framesOf(const Scene& scene, const Target& target);
+
+} // namespace pallascope::layout

@@ -1,0 +1,282 @@
+#include "core/base/format.h"
+#include "views/layout/run/view_parts.h"
+#include "views/layout/source/parts.h"
+#include "views/layout/source/tokenizer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace pallascope::layout {
+
+namespace {
+
+constexpr double kTimes = 74; // bar and time
+constexpr double kBar = 32;
+constexpr double kHead = 15;
+
+// Characters, not bytes.
+std::size_t lengthOf(std::string_view text)
+{
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+    }));
+}
+
+// The first `count` characters.
+std::string_view firstCharacters(std::string_view text, std::size_t count)
+{
+    std::size_t i = 0;
+    for (; i < text.size(); ++i) {
+        if ((static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U && count-- == 0) {
+            break;
+        }
+    }
+    return text.substr(0, i);
+}
+
+std::vector<std::string_view> linesOf(std::string_view text)
+{
+    std::vector<std::string_view> lines;
+    while (!text.empty()) {
+        const std::size_t end = text.find('\n');
+        lines.push_back(text.substr(0, end));
+        if (end == std::string_view::npos) {
+            break;
+        }
+        text.remove_prefix(end + 1);
+    }
+    return lines;
+}
+
+// Leading spaces that all shown lines share; 0 unless one of them is too long to be shown whole.
+std::size_t sharedIndent(const std::vector<std::string_view>& lines, std::int64_t first,
+                         std::int64_t last, double room)
+{
+    const double advance = textWidth("0", 11, Weight::Mono);
+    std::size_t shared = std::string_view::npos;
+    bool tooLong = false;
+    for (std::int64_t line = first; line < last && line <= static_cast<std::int64_t>(lines.size());
+         ++line) {
+        const std::string_view text = lines[static_cast<std::size_t>(line - 1)];
+        const std::size_t indent = text.find_first_not_of(' ');
+        if (indent != std::string_view::npos) {
+            shared = std::min(shared, indent);
+            tooLong = tooLong || static_cast<double>(lengthOf(text)) * advance > room;
+        }
+    }
+    return tooLong && shared != std::string_view::npos ? shared : 0;
+}
+
+// A line of code cut at whole characters, with an ellipsis where it goes on.
+void paintCode(Canvas& canvas, Rect rect, const std::vector<Token>& line, bool strong)
+{
+    const Weight weight = strong ? Weight::MonoBold : Weight::Mono;
+    const double advance = textWidth("0", 11, Weight::Mono);
+    std::size_t length = 0;
+    for (const Token& token : line) {
+        length += lengthOf(token.text);
+    }
+    auto room = static_cast<std::size_t>(std::max(0.0, rect.w / advance));
+    const bool cut = length > room;
+    room -= cut && room > 0 ? 1 : 0;
+    std::size_t column = 0;
+    for (const Token& token : line) {
+        const std::string_view text = firstCharacters(token.text, room - column);
+        const double x = rect.x + static_cast<double>(column) * advance;
+        if (token.kind != TokenKind::Space && !text.empty()) {
+            const double width = static_cast<double>(lengthOf(text)) * advance;
+            canvas.text(x, rect.y, width + 4, rect.h, text,
+                        {11, tokenRole(token.kind), weight, Align::Left});
+        }
+        column += lengthOf(text);
+        if (column >= room) {
+            break;
+        }
+    }
+    if (cut) {
+        canvas.text(rect.x + static_cast<double>(column) * advance, rect.y, advance + 4, rect.h,
+                    "…", {11, Role::Text3, Weight::Mono, Align::Left});
+    }
+}
+
+std::int32_t shownFile(const RunView& run, const SourceMoment& moment)
+{
+    if (moment.line.file >= 0) {
+        return moment.line.file;
+    }
+    for (const analysis::LineTime& time : run.lineTimes) {
+        if (time.line.file >= 0) {
+            return time.line.file;
+        }
+    }
+    return 0;
+}
+
+// The first shown line so that the current one is in sight, and, where they fit, all lines that
+// time was spent in. Without a memory of where the view was, it moves only when it must.
+std::int64_t followed(const RunView& run, const SourceMoment& moment, std::int32_t file,
+                      std::int64_t lines, std::int64_t fit)
+{
+    const std::int64_t last = std::max<std::int64_t>(1, lines - fit + 1);
+    std::int64_t from = lines;
+    std::int64_t to = 1;
+    for (const analysis::LineTime& time : run.lineTimes) {
+        if (time.line.file == file && time.line.line > 0) {
+            from = std::min<std::int64_t>(from, time.line.line);
+            to = std::max<std::int64_t>(to, time.line.line);
+        }
+    }
+    const std::int64_t current = moment.line.file == file ? moment.line.line : 0;
+    if (from > to) {
+        return 1;
+    }
+    if (to - from < fit) {
+        const std::int64_t spare = fit - (to - from + 1);
+        return std::clamp<std::int64_t>(from - std::min<std::int64_t>(spare, 2 + spare / 2), 1,
+                                        last);
+    }
+    if (current <= 0 || (current >= from && current < from + fit)) {
+        return std::clamp<std::int64_t>(from, 1, last);
+    }
+    return std::clamp<std::int64_t>(current - fit / 2, 1, last);
+}
+
+double lineHeight(double height, std::int64_t lines)
+{
+    const double room = height - kHead;
+    return room >= 17 * static_cast<double>(lines) || height > 300 ? 17 : 14;
+}
+
+void paintLineTime(Canvas& canvas, const RunView& run, const analysis::LineTime& time, Rect rect)
+{
+    const double share = run.trace->end().value() == 0 ? 0 : ratio(time.time, run.trace->end());
+    const Role role =
+        time.unit < 0
+            ? Role::Scalar
+            : parts::unitRole(run.trace->info().units[static_cast<std::size_t>(time.unit)].kind);
+    canvas.fill(rect.x + 6, rect.y + 4, kBar, rect.h - 8, Role::Grid);
+    if (time.time.value() > 0) {
+        canvas.fill(rect.x + 6, rect.y + 4, std::max(1.0, kBar * share), rect.h - 8, role);
+    }
+    const double us = static_cast<double>(time.time.value()) * 1e-6;
+    const std::string text =
+        us >= 10 ? countText(std::llround(us)) : significant(us, us >= 1 ? 2 : 1);
+    canvas.text(rect.x + 36, rect.y, 34, rect.h, text,
+                {10, Role::Text2, Weight::Regular, Align::Right});
+}
+
+void currentBand(Canvas& canvas, Rect rect)
+{
+    canvas.fill(rect.x, rect.y, rect.w, rect.h, Role::SelectBackground);
+    canvas.fill(rect.x, rect.y, 3, rect.h, Role::Playhead);
+}
+
+} // namespace
+
+void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state,
+                      const SourceMoment& moment, Rect area)
+{
+    const trace::Info& info = run.trace->info();
+    const std::int32_t file = shownFile(run, moment);
+    if (static_cast<std::size_t>(file) >= info.sources.size()) {
+        canvas.text(parts::kPadding, area.y + 6, area.w - 2 * parts::kPadding, 16,
+                    "No text for this line in the trace.",
+                    {11, Role::Text2, Weight::Regular, Align::Left});
+        return;
+    }
+    const trace::SourceFile& source = info.sources[static_cast<std::size_t>(file)];
+    const std::vector<std::string_view> lines = linesOf(source.text);
+    const auto count = static_cast<std::int64_t>(lines.size());
+    const double digits = std::max(2.0, static_cast<double>(std::to_string(count).size()));
+    const double gutter = kTimes + 6 + 6 * digits; // with the line number
+    canvas.text(area.x + 6, area.y, kTimes - 6, 13, "µs of run",
+                {10, Role::Text3, Weight::Regular, Align::Right});
+
+    std::map<std::int32_t, const analysis::LineTime*> times;
+    Picoseconds elsewhere;
+    for (const analysis::LineTime& time : run.lineTimes) {
+        if (time.line.file == file && time.line.line >= 1 && time.line.line <= count) {
+            times[time.line.line] = &time;
+        } else {
+            elsewhere += time.time;
+        }
+    }
+    double room = area.w - gutter - 12;
+    if (elsewhere.value() > 0) { // so that the column still sums to the run
+        const std::string text = timeText(elsewhere) + " elsewhere";
+        canvas.text(area.x, area.y, area.w - parts::kPadding, 13, text,
+                    {10, Role::Text3, Weight::Regular, Align::Right});
+        room -= textWidth(text, 10, Weight::Regular) + parts::kPadding;
+    }
+    canvas.text(area.x + gutter + 4, area.y, room, 13, source.path,
+                {10, Role::Text3, Weight::Regular, Align::Left});
+    const double height = lineHeight(area.h, count);
+    const auto fit =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>((area.h - kHead - 2) / height));
+    const std::int64_t first =
+        state.firstSourceLine > 0
+            ? std::clamp<std::int64_t>(state.firstSourceLine, 1, std::max<std::int64_t>(1, count))
+            : followed(run, moment, file, count, fit);
+    bool inComment = false;
+    for (std::int64_t line = 1; line < first && line <= count; ++line) {
+        (void)tokens(lines[static_cast<std::size_t>(line - 1)], inComment);
+    }
+    double y = area.y + kHead;
+    const double top = y;
+    room = area.w - gutter - 8;
+    const std::size_t indent = sharedIndent(lines, first, first + fit, room);
+    for (std::int64_t line = first; line <= count && line < first + fit; ++line, y += height) {
+        const Rect row = {area.x, y, area.w, height};
+        const bool current = moment.line.file == file && moment.line.line == line;
+        if (current) {
+            currentBand(canvas, row);
+        }
+        const auto time = times.find(static_cast<std::int32_t>(line));
+        if (time != times.end()) {
+            paintLineTime(canvas, run, *time->second, row);
+        }
+        canvas.text(area.x + kTimes, y, gutter - kTimes - 4, height, std::to_string(line),
+                    {10, Role::Text3, Weight::Mono, Align::Right});
+        const std::string_view text = lines[static_cast<std::size_t>(line - 1)];
+        paintCode(canvas, {area.x + gutter + 4, y, room, height},
+                  tokens(text.substr(std::min(indent, text.size())), inComment), current);
+        canvas.hit(row.x, row.y, row.w, row.h, {TargetKind::SourceLine, file, line});
+    }
+    canvas.fill(area.x + gutter - 2, top, 1, y - top, Role::Line);
+}
+
+void paintListing(Canvas& canvas, const RunView& run, const SourceMoment& moment, Rect area)
+{
+    const trace::Info& info = run.trace->info();
+    const auto count = static_cast<std::int64_t>(info.listing.size());
+    const double x = area.x + 11;
+    canvas.text(x, area.y, area.w - 14, 13, "program, as a jaxpr",
+                {10, Role::Text3, Weight::Regular, Align::Left});
+    const double height = lineHeight(area.h, count);
+    const auto fit =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>((area.h - kHead - 2) / height));
+    const bool running = moment.operation != trace::kNone;
+    const std::int32_t current =
+        running ? info.operations[static_cast<std::size_t>(moment.operation)].listingLine : -1;
+    std::int64_t first = 0;
+    if (current >= fit) {
+        first = std::min<std::int64_t>(current - fit / 2, count - fit);
+    }
+    double y = area.y + kHead;
+    for (std::int64_t i = first; i < count && i < first + fit; ++i, y += height) {
+        const trace::ListingLine& line = info.listing[static_cast<std::size_t>(i)];
+        const Rect row = {area.x, y, area.w, height};
+        if (i == current) {
+            currentBand(canvas, row);
+        } else if (running && line.operation >= 0
+                   && info.operations[static_cast<std::size_t>(line.operation)].source
+                          == moment.line) {
+            canvas.fill(row.x, row.y, row.w, row.h, mix(Role::Select, 0.06));
+        }
+        paintCode(canvas, {x, y, area.w - 16, height}, tokens(line.text), i == current);
+        canvas.hit(row.x, row.y, row.w, row.h, {TargetKind::ListingLine, i, -1});
+    }
+}
+
+} // namespace pallascope::layout

@@ -1,0 +1,129 @@
+// The source view: the kernel's lines with the time spent in each, beside the printed program.
+#include "core/base/format.h"
+#include "views/layout/run/view_parts.h"
+#include "views/layout/source/parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pallascope::layout {
+
+namespace {
+
+constexpr double kSideBySide = 900;
+
+SourceMoment waitByHand(const trace::Trace& trace, std::int32_t wait, Picoseconds now,
+                        SourceMoment moment)
+{
+    const auto row = static_cast<std::size_t>(wait);
+    const std::int64_t begin = trace.waits().begin[row], end = trace.waits().end[row];
+    moment.operation = trace::operationOfWait(trace, wait);
+    moment.line = trace::lineOfWait(trace, wait);
+    const std::string name = trace::awaitedName(trace, wait);
+    moment.doing = name.empty() ? "waits" : "waits for " + name;
+    moment.elapsed = now - Picoseconds(begin);
+    moment.length = Picoseconds(end - begin);
+    return moment;
+}
+
+// Where the program is: the operation that runs, or the pipeline's line in waits and overhead.
+SourceMoment momentOf(const RunView& run, Picoseconds now)
+{
+    const trace::Trace& trace = *run.trace;
+    const trace::Info& info = trace.info();
+    SourceMoment moment;
+    moment.step = trace::stepAt(trace, now);
+    if (now >= trace.end()) {
+        moment.doing = "finished";
+        return moment;
+    }
+    moment.operation = trace::operationAt(trace, 0, now);
+    if (moment.operation != trace::kNone) {
+        const trace::Operation& op = info.operations[static_cast<std::size_t>(moment.operation)];
+        moment.line = op.source;
+        moment.doing = op.label.empty() ? op.name : op.label;
+        const auto row = static_cast<std::size_t>(trace::segmentAt(trace, 0, now));
+        const trace::SegmentTemplate& segment =
+            info.templates[static_cast<std::size_t>(trace.segments().templateId[row])];
+        const auto found =
+            std::find(segment.operations.begin(), segment.operations.end(), moment.operation);
+        const auto index = static_cast<std::size_t>(found - segment.operations.begin());
+        // An operation runs from the retirement of the one before it to its own.
+        const std::int64_t begin =
+            index == 0 ? 0 : trace::markTime(segment, segment.retire[index - 1]);
+        const std::int64_t end = trace::markTime(segment, segment.retire[index]);
+        moment.elapsed = Picoseconds(now.value() - trace.segments().begin[row] - begin);
+        moment.length = Picoseconds(end - begin);
+        return moment;
+    }
+    const std::int32_t pipeline = parts::pipelineAt(trace, now);
+    if (pipeline != trace::kNone) {
+        moment.line = info.pipelines[static_cast<std::size_t>(pipeline)].source;
+    }
+    const std::int32_t wait = trace::waitAt(trace, 0, now);
+    const bool waits = wait != trace::kNone;
+    if (waits && trace::operationOfWait(trace, wait) != trace::kNone) {
+        return waitByHand(trace, wait, now, moment);
+    }
+    if (waits) {
+        const bool copy = trace.waits().copy[static_cast<std::size_t>(wait)] != trace::kNone;
+        moment.doing = copy ? "pipeline waits for a copy" : "waits for others";
+    } else if (const std::int32_t segment = trace::segmentAt(trace, 0, now);
+               segment != trace::kNone) {
+        const auto id = trace.segments().templateId[static_cast<std::size_t>(segment)];
+        const bool launches =
+            info.templates[static_cast<std::size_t>(id)].kind == trace::SegmentKind::Launch;
+        moment.doing = launches ? "launch" : "step overhead";
+    } else {
+        moment.doing = "pipeline";
+    }
+    return moment;
+}
+
+std::string captionOf(const RunView& run, const SourceMoment& moment)
+{
+    std::string caption;
+    if (moment.line.line > 0) {
+        caption = "line |" + std::to_string(moment.line.line) + "| ";
+    }
+    caption += moment.doing;
+    if (moment.length.value() > 0) {
+        caption += " · |" + timeText(moment.elapsed) + "| of |" + timeText(moment.length) + "|";
+    }
+    if (moment.step != trace::kNone) {
+        caption += " · step |" + countText(parts::stepOrdinal(*run.trace, moment.step)) + "|";
+    }
+    return caption;
+}
+
+} // namespace
+
+Scene layoutSource(const RunView& run, const ViewState& state, Size size, SourceTab tab)
+{
+    const trace::Info& info = run.trace->info();
+    const SourceMoment moment = momentOf(run, state.now);
+    const bool noSource = info.sources.empty();
+    if (noSource && info.listing.empty()) {
+        return parts::nothing("Source", "no source in this trace",
+                              "No source lines: this trace was saved without its program. Times "
+                              "and copies are in the other views.",
+                              size);
+    }
+    Canvas canvas(size.width, size.height);
+    const bool both = size.width >= kSideBySide && !noSource && !info.listing.empty();
+    const double half = both ? std::round(size.width * 0.56) : size.width;
+    if (both || (tab == SourceTab::Source && !noSource) || info.listing.empty()) {
+        paintSourceLines(canvas, run, state, moment, {0, 0, half, size.height});
+    }
+    if (both) {
+        canvas.fill(half + 2, 0, 1, size.height, Role::Line);
+        paintListing(canvas, run, moment, {half + 3, 0, size.width - half - 3, size.height});
+    } else if (tab == SourceTab::Listing && !info.listing.empty()) {
+        paintListing(canvas, run, moment, {0, 0, size.width, size.height});
+    } else if (noSource) {
+        paintListing(canvas, run, moment, {0, 0, size.width, size.height});
+    }
+    return parts::finished(std::move(canvas), "Source", captionOf(run, moment), run, state);
+}
+
+} // namespace pallascope::layout

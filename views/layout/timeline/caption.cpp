@@ -1,0 +1,214 @@
+// What is happening now, in one sentence with numbers.
+#include "core/base/format.h"
+#include "views/layout/run/unit_state.h"
+#include "views/layout/run/view_parts.h"
+#include "views/layout/timeline/timeline.h"
+
+#include <algorithm>
+
+namespace pallascope::layout::timeline {
+
+namespace {
+
+std::string strong(const std::string& text)
+{
+    return "|" + text + "|";
+}
+
+// "next x(0,3) |61 %| arrived, |1| queued behind it"; empty when no copy is under way.
+std::string copiesText(const trace::Trace& trace, Picoseconds now)
+{
+    const trace::Copies& copies = trace.copies();
+    for (std::size_t link = 0; link < trace.info().links.size(); ++link) {
+        const auto flight = trace::copiesInFlight(trace, static_cast<std::int32_t>(link), now);
+        if (flight.empty()) {
+            continue;
+        }
+        const bool out = copies.out[flight.first] != 0;
+        const std::string share =
+            strong(percentText(trace::copyFraction(trace, flight.first, now), 0));
+        std::string text = (out ? "write-back of " : "next ") + trace::copyName(trace, flight.first)
+                           + " " + share + (out ? " gone" : " arrived");
+        if (flight.size() > 1) {
+            text += ", " + strong(countText(static_cast<std::int64_t>(flight.size()) - 1))
+                    + " queued behind it";
+        }
+        return text;
+    }
+    return {};
+}
+
+// "|x| and |y|": the inputs whose first copies come before the first body.
+std::string firstInputs(const trace::Trace& trace, std::int64_t bodyBegin)
+{
+    const trace::Copies& copies = trace.copies();
+    const auto& operands = trace.info().operands;
+    std::vector<std::string> names;
+    for (std::size_t row = 0; row < copies.size() && copies.end[row] <= bodyBegin; ++row) {
+        const std::string name =
+            strong(operands[static_cast<std::size_t>(copies.operand[row])].name);
+        if (copies.out[row] == 0 && std::find(names.begin(), names.end(), name) == names.end()) {
+            names.push_back(name);
+        }
+        if (names.size() == operands.size()) {
+            break;
+        }
+    }
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+    }
+    return text;
+}
+
+std::string prologueText(const trace::Trace& trace, Picoseconds now)
+{
+    const trace::Steps& steps = trace.steps();
+    if (now.value() > 0) {
+        const std::string copies = copiesText(trace, now);
+        return "prologue: "
+               + (copies.empty() ? "nothing to compute yet" : copies + ", nothing to overlap yet");
+    }
+    const std::int64_t bodyBegin = steps.bodyBegin[0];
+    const std::string inputs = firstInputs(trace, bodyBegin);
+    std::string text = inputs.empty() ? "the first step begins"
+                                      : "prologue: first " + inputs + " arrive in "
+                                            + strong(timeText(Picoseconds(bodyBegin)))
+                                            + ", nothing to overlap yet";
+    if (steps.size() > 1) {
+        const std::int64_t span = steps.bodyBegin.back() - bodyBegin;
+        const auto mean = Picoseconds(span / (static_cast<std::int64_t>(steps.size()) - 1));
+        text += " · then a step every " + strong(timeText(mean)) + " on average";
+    }
+    return text;
+}
+
+const std::vector<std::int32_t>& agentsOf(const RunView& run, std::int32_t unit)
+{
+    return run.index->agents().ofUnit[static_cast<std::size_t>(unit)];
+}
+
+std::string computeText(const RunView& run, std::size_t step, std::int32_t unit, Picoseconds now)
+{
+    const trace::Steps& steps = run.trace->steps();
+    const std::string& name = run.trace->info().units[static_cast<std::size_t>(unit)].name;
+    const std::vector<std::int32_t>& agents = agentsOf(run, unit);
+    if (agents.size() > 1) {
+        Lane lane;
+        lane.unit = unit;
+        lane.agents = agents;
+        const auto working = static_cast<std::int64_t>(rowsAt(run, lane, now).size());
+        return name + " busy on " + strong(countText(working)) + " of "
+               + countText(static_cast<std::int64_t>(agents.size())) + " cores";
+    }
+    const Picoseconds before = run.index->unitBusy(unit, Picoseconds(steps.begin[step]));
+    const Picoseconds done = run.index->unitBusy(unit, now) - before;
+    const Picoseconds all = run.index->unitBusy(unit, Picoseconds(steps.end[step])) - before;
+    return name + " busy " + strong(timeText(done)) + " of " + strong(timeText(all));
+}
+
+std::string stepText(const RunView& run, std::size_t step, Picoseconds now)
+{
+    const trace::Trace& trace = *run.trace;
+    const std::int32_t unit = mainUnit(run);
+    const std::int32_t agent =
+        trace.info().pipelines[static_cast<std::size_t>(trace.steps().pipeline[step])].agent;
+    const std::int32_t wait = trace::waitAt(trace, agent, now);
+    const std::int32_t segment = trace::segmentAt(trace, agent, now);
+    if (wait != trace::kNone) {
+        const auto row = static_cast<std::size_t>(wait);
+        const std::string left = timeText(Picoseconds(trace.waits().end[row]) - now);
+        // Named only if the copies' part of the sentence names another one.
+        const std::int32_t copy = trace.waits().copy[row];
+        const bool moving = copy != trace::kNone
+                            && trace.copies().start[static_cast<std::size_t>(copy)] <= now.value();
+        const bool forOthers = waitsForOthers(trace, wait);
+        const bool isCore =
+            forOthers || unit == trace::kNone || unitState(trace, unit, now).share.has_value();
+        return (isCore ? "the core" : trace.info().units[static_cast<std::size_t>(unit)].name)
+               + strong(" waits " + left) + " more"
+               + (forOthers ? " for the others"
+                  : copy == trace::kNone || moving
+                      ? ""
+                      : " for " + trace::copyName(trace, static_cast<std::size_t>(copy)));
+    }
+    if (segment != trace::kNone) {
+        const auto row = static_cast<std::size_t>(segment);
+        const auto id = static_cast<std::size_t>(trace.segments().templateId[row]);
+        const trace::SegmentTemplate& of = trace.info().templates[id];
+        if (of.isBookkeeping()) {
+            const auto done = now - Picoseconds(trace.segments().begin[row]);
+            const bool launches = of.kind == trace::SegmentKind::Launch;
+            return (launches ? "launch " : "step overhead ") + strong(timeText(done)) + " of "
+                   + strong(timeText(of.duration));
+        }
+    }
+    return unit == trace::kNone ? "nothing computes" : computeText(run, step, unit, now);
+}
+
+std::string stepName(const trace::Trace& trace, std::int32_t step)
+{
+    return strong(countText(parts::stepOrdinal(trace, step)));
+}
+
+std::string wholeRunText(const RunView& run)
+{
+    const trace::Trace& trace = *run.trace;
+    const auto count = static_cast<std::int64_t>(trace.steps().size());
+    std::string text = strong(countText(count)) + (count == 1 ? " step in " : " steps in ")
+                       + strong(timeText(trace.end()));
+    if (const std::int32_t unit = mainUnit(run); unit != trace::kNone) {
+        const auto agents =
+            static_cast<double>(std::max<std::size_t>(1, agentsOf(run, unit).size()));
+        const double share = ratio(run.index->unitBusy(unit, trace.end()), trace.end()) / agents;
+        text += " · " + trace.info().units[static_cast<std::size_t>(unit)].name + " busy "
+                + strong(percentText(share, 1));
+    }
+    const std::int64_t stalled = run.report.stalledSteps;
+    text += " · "
+            + (stalled == 0
+                   ? "no step waits"
+                   : strong(countText(stalled)) + (stalled == 1 ? " step waits" : " steps wait"));
+    const Picoseconds waited = run.index->waiting(trace.end());
+    if (waited.value() > 0) {
+        text += " · " + strong(timeText(waited)) + " waited in all";
+    }
+    return text;
+}
+
+} // namespace
+
+std::string caption(const RunView& run, const ViewState& state, const Zoom& zoom)
+{
+    const trace::Trace& trace = *run.trace;
+    const Picoseconds now = state.now;
+    const std::int32_t step = trace::stepAt(trace, now);
+    if (trace.end().value() == 0) {
+        return "No steps: this run did nothing.";
+    }
+    if (step == trace::kNone) {
+        return "no grid steps; copies and operations by hand, " + strong(timeText(trace.end()));
+    }
+    if (zoom.level == Level::Run) {
+        return wholeRunText(run)
+               + (zoom.stepsPerBar > 1 ? " · each bar is " + strong(countText(zoom.stepsPerBar))
+                                             + " steps, its height the busy share"
+                                       : " · each bar is a step, its height the busy share");
+    }
+    if (now >= trace.end()) {
+        return "end: " + wholeRunText(run);
+    }
+    const auto row = static_cast<std::size_t>(step);
+    if (step == 0 && now.value() < trace.steps().bodyBegin[0]) {
+        return prologueText(trace, now);
+    }
+    const std::string copies = copiesText(trace, now);
+    if (now >= trace.end() - run.report.split.epilogue && run.report.split.epilogue.value() > 0) {
+        return "epilogue: "
+               + (copies.empty() ? "nothing under way" : copies + ", nothing left to overlap");
+    }
+    return "step " + stepName(trace, step) + ": " + stepText(run, row, now) + ", "
+           + (copies.empty() ? "no copy under way" : copies);
+}
+
+} // namespace pallascope::layout::timeline

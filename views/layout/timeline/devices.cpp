@@ -1,0 +1,178 @@
+// Copies by link: those of several devices, and of one device with several links. Links work at the
+// same time, so the ends of their copies ascend along each alone.
+#include "core/base/format.h"
+#include "views/layout/timeline/plot.h"
+#include "views/layout/timeline/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace pallascope::layout::timeline {
+
+namespace {
+
+constexpr std::size_t kMostRows = 20'000;
+
+// When any of the links is at work, in order and apart.
+std::vector<std::pair<std::int64_t, std::int64_t>> busySpans(const RunView& run,
+                                                             const std::vector<std::int32_t>& links)
+{
+    const trace::Copies& copies = run.trace->copies();
+    std::vector<std::pair<std::int64_t, std::int64_t>> all, spans;
+    for (const std::int32_t link : links) {
+        for (std::size_t i = 0; i < run.index->copiesOf(link); ++i) {
+            const std::size_t row = run.index->copyOf(link, i);
+            all.emplace_back(copies.start[row], copies.end[row]);
+        }
+    }
+    std::sort(all.begin(), all.end());
+    for (const auto& [start, end] : all) {
+        if (spans.empty() || start > spans.back().second) {
+            spans.emplace_back(start, end);
+        } else {
+            spans.back().second = std::max(spans.back().second, end);
+        }
+    }
+    return spans;
+}
+
+std::vector<std::string> copyLabels(const trace::Trace& trace, std::size_t copy)
+{
+    const trace::Copies& copies = trace.copies();
+    std::string name = trace::copyName(trace, copy);
+    return {name + " " + bytesText(Bytes(copies.bytes[copy])), std::move(name)};
+}
+
+// Rows of Copies over some links that end behind a time, by their starts.
+class CopyRows
+{
+public:
+    struct Next
+    {
+        std::size_t link = 0; // number of it among those
+        std::size_t row = 0;
+    };
+
+    CopyRows(const RunView& run, const std::vector<std::int32_t>& links, std::int64_t t)
+        : m_copies(run.trace->copies())
+        , m_index(*run.index)
+        , m_links(links)
+    {
+        for (const std::int32_t link : links) {
+            m_next.push_back(m_index.copiesBy(link, m_copies.end, Picoseconds(t)));
+        }
+    }
+
+    [[nodiscard]] std::optional<Next> take()
+    {
+        std::optional<Next> first;
+        for (std::size_t i = 0; i < m_links.size(); ++i) {
+            if (m_next[i] == m_index.copiesOf(m_links[i])) {
+                continue;
+            }
+            const std::size_t row = m_index.copyOf(m_links[i], m_next[i]);
+            if (!first || m_copies.start[row] < m_copies.start[first->row]) {
+                first = Next{i, row};
+            }
+        }
+        if (first) {
+            ++m_next[first->link];
+        }
+        return first;
+    }
+
+    // Over those of a link that end by then.
+    void skip(std::size_t link, std::int64_t t)
+    {
+        m_next[link] =
+            std::max(m_next[link], m_index.copiesBy(m_links[link], m_copies.end, Picoseconds(t)));
+    }
+
+private:
+    const trace::Copies& m_copies;
+    const trace::Index& m_index;
+    const std::vector<std::int32_t>& m_links;
+    std::vector<std::size_t> m_next; // by link
+};
+
+} // namespace
+
+bool hasDeviceLanes(const trace::Trace& trace)
+{
+    const auto devices = static_cast<std::size_t>(trace.info().deviceCount());
+    return devices > 1 && trace.info().agents.size() >= devices // a file may say otherwise
+           && trace.copies().size() + trace.waits().size() <= kMostRows;
+}
+
+std::vector<Picoseconds> deviceBusyBy(const RunView& run, const Lane& lane,
+                                      const std::vector<Picoseconds>& times)
+{
+    const auto spans = busySpans(run, lane.links);
+    auto span = spans.begin();
+    std::int64_t over = 0; // of the spans before
+    std::vector<Picoseconds> sums;
+    for (const Picoseconds t : times) {
+        for (; span != spans.end() && span->second <= t.value(); ++span) {
+            over += span->second - span->first;
+        }
+        const std::int64_t now =
+            span == spans.end() ? 0 : std::max<std::int64_t>(0, t.value() - span->first);
+        sums.emplace_back(over + now);
+    }
+    return sums;
+}
+
+std::vector<Bar> copyBars(const RunView& run, const Lane& lane,
+                          const std::vector<std::int32_t>& links, const TimeAxis& axis, Level level)
+{
+    const trace::Copies& copies = run.trace->copies();
+    const Plot plot(axis);
+    CopyRows rows(run, links, plot.begin);
+    std::vector<Bar> bars;
+    for (auto next = rows.take(); next && copies.start[next->row] < plot.end; next = rows.take()) {
+        const std::size_t row = next->row;
+        const bool isOther = lane.kind != LaneKind::DeviceCopy
+                             && (copies.out[row] != 0) != (lane.kind == LaneKind::CopyOut);
+        if (isOther || copies.start[row] == copies.end[row]) {
+            continue;
+        }
+        Bar bar;
+        bar.begin = copies.start[row];
+        bar.end = copies.end[row];
+        bar.target = {TargetKind::Copy, static_cast<std::int64_t>(row), -1};
+        bar.color = operandRole(copies.operand[row]);
+        if (!append(bars, plot, std::move(bar))) {
+            rows.skip(next->link, plot.timeAt(bars.back().x1) - 1);
+        } else if (isLabelled(bars.back(), level)) {
+            bars.back().labels = copyLabels(*run.trace, row);
+        }
+    }
+    return bars;
+}
+
+std::vector<LinkTrack> linkTracksOf(const Lane& lane)
+{
+    constexpr double kLeast = 2; // px
+    constexpr double kRoomy = 5; // px of a track that leaves one to the next
+    std::vector<LinkTrack> tracks;
+    const std::size_t links = lane.links.size();
+    const auto most = static_cast<std::size_t>(std::max(1.0, std::floor(lane.h / kLeast)));
+    const std::size_t count = std::min(links, most);
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto edge = [&](std::size_t k) {
+            return std::round(lane.h * static_cast<double>(k) / static_cast<double>(count));
+        };
+        const double h = edge(i + 1) - edge(i);
+        const auto from = static_cast<std::ptrdiff_t>(links * i / count);
+        const auto to = static_cast<std::ptrdiff_t>(links * (i + 1) / count);
+        tracks.push_back({{lane.links.begin() + from, lane.links.begin() + to},
+                          lane.y + edge(i),
+                          h >= kRoomy && i + 1 < count ? h - 1 : h});
+    }
+    return tracks;
+}
+
+} // namespace pallascope::layout::timeline

@@ -1,0 +1,218 @@
+#include "views/layout/timeline/fit.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pallascope::layout::timeline {
+
+namespace {
+
+constexpr double kHeadOnly = 12;
+constexpr double kLeastScale = 0.6;
+constexpr double kMostScale = 1.6;
+
+double baseHeight(const Lane& lane, const RunView& run, std::int32_t tallest)
+{
+    if (!lane.used) {
+        return kHeadOnly;
+    }
+    const auto links = static_cast<double>(lane.links.size());
+    if (lane.folded) {
+        return links > 1 ? std::min(15.0, 6 + 3 * links) : 10;
+    }
+    switch (lane.kind) {
+    case LaneKind::CopyIn:
+    case LaneKind::CopyOut:
+        return std::clamp(14 * links, 26.0, 42.0);
+    case LaneKind::Wait:
+        return lane.agents.empty() ? 18 : lane.agents.size() == 1 ? 14 : 30;
+    case LaneKind::DeviceCopy:
+        return std::clamp(8 * links, 14.0, 26.0);
+    case LaneKind::DeviceWait:
+        return 14;
+    case LaneKind::Unit:
+        break;
+    }
+    if (lane.unit == tallest) {
+        return 30;
+    }
+    switch (run.trace->info().units[static_cast<std::size_t>(lane.unit)].kind) {
+    case trace::UnitKind::Matrix:
+        return 26;
+    case trace::UnitKind::Vector:
+    case trace::UnitKind::Scalar:
+        return 15;
+    default:
+        return 13;
+    }
+}
+
+double gapBelow(const Lane& lane)
+{
+    return lane.folded && lane.kind == LaneKind::DeviceCopy ? 1 : kLaneGap;
+}
+
+// With heights scaled.
+double sumOf(const std::vector<Lane>& lanes, double scale)
+{
+    double sum = 0;
+    for (const Lane& lane : lanes) {
+        sum += (lane.used ? std::floor(lane.h * scale) : lane.h) + gapBelow(lane);
+    }
+    return sum;
+}
+
+void setHeights(std::vector<Lane>& lanes, const RunView& run, std::int32_t tallest)
+{
+    constexpr double kLowWait = 8; // beside tracks of several links, which need the height more
+    bool isLow = false;
+    for (Lane& lane : lanes) {
+        lane.h = lane.folded && lane.kind == LaneKind::DeviceWait && isLow
+                     ? kLowWait
+                     : baseHeight(lane, run, tallest);
+        isLow = lane.links.size() > 1;
+    }
+}
+
+void fold(std::vector<Lane>& lanes)
+{
+    for (Lane& lane : lanes) {
+        if (lane.device >= 0) {
+            lane.folded = lane.used = true; // each is as high as the others
+            lane.name = lane.kind == LaneKind::DeviceCopy ? "device " + std::to_string(lane.device)
+                                                          : std::string();
+        }
+    }
+}
+
+void fitDevices(std::vector<Lane>& lanes, const RunView& run, std::int32_t tallest, double room)
+{
+    if (lanes.empty() || lanes.front().device < 0 || sumOf(lanes, kLeastScale) <= room) {
+        return;
+    }
+    fold(lanes);
+    setHeights(lanes, run, tallest);
+    if (sumOf(lanes, kLeastScale) > room) {
+        lanes.erase(
+            std::remove_if(lanes.begin(), lanes.end(), [](const Lane& lane) { return !lane.used; }),
+            lanes.end());
+    }
+    auto last =
+        std::find_if(lanes.begin(), lanes.end(), [](const Lane& lane) { return lane.device < 0; });
+    while (last - lanes.begin() > 2 && sumOf(lanes, kLeastScale) > room) {
+        last = lanes.erase(last - 2, last);
+    }
+}
+
+// The waits of many agents together, by kind.
+void shareWaits(std::vector<Lane>& lanes, const RunView& run)
+{
+    for (const trace::AgentKind& kind : run.index->agents().kinds) {
+        if (kind.agents.size() <= kFewAgents) {
+            continue;
+        }
+        const auto isOfKind = [&](const Lane& lane) {
+            return lane.kind == LaneKind::Wait && lane.agents.size() == 1
+                   && std::binary_search(kind.agents.begin(), kind.agents.end(),
+                                         lane.agents.front());
+        };
+        const auto first = std::find_if(lanes.begin(), lanes.end(), isOfKind);
+        if (first != lanes.end()) {
+            *first = waitLane(run, kind.agents);
+            lanes.erase(std::remove_if(first, lanes.end(), isOfKind), lanes.end());
+        }
+    }
+}
+
+// What room is left goes to lanes whose height is a share of many agents, until each of these has
+// some pixels.
+void growShares(std::vector<Lane>& lanes, double room)
+{
+    constexpr double kPxOfAgent = 2;
+    const auto most = [](const Lane& lane) {
+        return lane.used && lane.agents.size() > 1
+                   ? kPxOfAgent * static_cast<double>(lane.agents.size())
+                   : 0;
+    };
+    const double left = room - sumOf(lanes, 1);
+    double wanted = 0;
+    for (const Lane& lane : lanes) {
+        wanted += std::max(0.0, most(lane) - lane.h);
+    }
+    for (Lane& lane : lanes) {
+        if (left > 0 && most(lane) > lane.h) {
+            lane.h += std::floor((most(lane) - lane.h) * std::min(1.0, left / wanted));
+        }
+    }
+}
+
+template<class Test>
+void dropUnits(std::vector<Lane>& lanes, Test test)
+{
+    lanes.erase(
+        std::remove_if(lanes.begin(), lanes.end(),
+                       [&](const Lane& lane) { return lane.kind == LaneKind::Unit && test(lane); }),
+        lanes.end());
+}
+
+} // namespace
+
+Lane waitLane(const RunView& run, std::vector<std::int32_t> agents)
+{
+    const std::int32_t first = agents.front(), last = agents.back();
+    Lane lane = {LaneKind::Wait, -1, "waits", Role::Wait};
+    if (last - first + 1 == static_cast<std::int32_t>(agents.size())) {
+        lane.name =
+            "wait " + std::to_string(first) + (last > first ? "–" + std::to_string(last) : "");
+    }
+    lane.agents = std::move(agents);
+    lane.used = busy(run, lane, run.trace->end()).value() > 0;
+    return lane;
+}
+
+void fit(std::vector<Lane>& lanes, const RunView& run, double room)
+{
+    const std::int32_t tallest = mainUnit(run);
+    setHeights(lanes, run, tallest);
+    const bool several = run.index->agents().size() > 1;
+    if (several && sumOf(lanes, 1) > room) {
+        shareWaits(lanes, run);
+        setHeights(lanes, run, tallest);
+    }
+    // Loads and stores are the first to go where it gets narrow.
+    constexpr double kNarrow = 0.75;
+    if (sumOf(lanes, 1) * kNarrow > room) {
+        dropUnits(lanes, [&](const Lane& lane) {
+            const trace::UnitKind kind =
+                run.trace->info().units[static_cast<std::size_t>(lane.unit)].kind;
+            return lane.unit != tallest
+                   && (kind == trace::UnitKind::Load || kind == trace::UnitKind::Store);
+        });
+    }
+    // Shares of many agents need their height more than units without work need their heads.
+    const bool many = std::any_of(lanes.begin(), lanes.end(),
+                                  [](const Lane& lane) { return lane.agents.size() > kFewAgents; });
+    if (several && sumOf(lanes, many ? 1 : kLeastScale) > room) {
+        dropUnits(lanes, [](const Lane& lane) { return !lane.used; });
+    }
+    fitDevices(lanes, run, tallest, room);
+    double fixed = 0;
+    double flexible = 0;
+    for (const Lane& lane : lanes) {
+        (lane.used ? flexible : fixed) += lane.h;
+        fixed += gapBelow(lane);
+    }
+    const double scale =
+        std::clamp((room - fixed) / std::max(1.0, flexible), kLeastScale, kMostScale);
+    for (Lane& lane : lanes) {
+        lane.h = lane.used ? std::floor(lane.h * scale) : lane.h;
+    }
+    growShares(lanes, room);
+    double y = kPlotTop;
+    for (Lane& lane : lanes) {
+        lane.y = y;
+        y += lane.h + gapBelow(lane);
+    }
+}
+
+} // namespace pallascope::layout::timeline

@@ -1,0 +1,212 @@
+#include "views/layout/run/view_parts.h"
+#include "views/layout/timeline/fit.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pallascope::layout::timeline {
+
+namespace {
+
+constexpr double kPxOfOperations = 400;
+constexpr double kPxOfSteps = 40;
+constexpr double kPxOfPeriods = 6;
+constexpr double kPxOfFold = 4; // least width of a folded bar
+
+bool mayHide(trace::UnitKind kind)
+{
+    return kind == trace::UnitKind::Crosslane || kind == trace::UnitKind::Load
+           || kind == trace::UnitKind::Store;
+}
+
+// Of each agent, as long as they are not too many to be looked at one by one.
+void addWaits(std::vector<Lane>& lanes, const RunView& run)
+{
+    const trace::Agents& agents = run.index->agents();
+    if (agents.size() <= 1) {
+        Lane lane = {LaneKind::Wait, -1, "wait", Role::Wait};
+        lane.used = busy(run, lane, run.trace->end()).value() > 0;
+        lanes.push_back(std::move(lane));
+        return;
+    }
+    const bool few = agents.size() <= kMostAgents && run.trace->waits().size() <= kMostWaits;
+    for (const trace::AgentKind& kind : agents.kinds) {
+        if (!few && kind.agents.size() > kFewAgents) {
+            lanes.push_back(waitLane(run, kind.agents));
+            continue;
+        }
+        for (const std::int32_t agent : kind.agents) {
+            lanes.push_back(waitLane(run, {agent}));
+        }
+    }
+}
+
+// Those over which any of its copies goes.
+std::vector<std::int32_t> linksOf(const RunView& run, const Lane& lane)
+{
+    const auto count = static_cast<std::int32_t>(run.trace->info().links.size());
+    const std::int32_t each = count / run.trace->info().deviceCount();
+    std::vector<std::int32_t> links;
+    for (std::int32_t link = 0; link < count; ++link) {
+        const auto moves = [&](bool out) {
+            return run.index->linkBusy(link, out, run.trace->end()).value() > 0;
+        };
+        const bool isIts = lane.kind == LaneKind::DeviceCopy
+                               ? link / each == lane.device && (moves(false) || moves(true))
+                               : moves(lane.kind == LaneKind::CopyOut);
+        if (isIts) {
+            links.push_back(link);
+        }
+    }
+    return links;
+}
+
+std::vector<std::int32_t> agentsOfDevice(const RunView& run, std::int32_t device)
+{
+    const trace::Info& info = run.trace->info();
+    const std::size_t each = info.agents.size() / static_cast<std::size_t>(info.deviceCount());
+    std::vector<std::int32_t> found;
+    for (const trace::AgentKind& kind : run.index->agents().kinds) {
+        std::copy_if(kind.agents.begin(), kind.agents.end(), std::back_inserter(found),
+                     [&](std::int32_t agent) {
+                         return static_cast<std::size_t>(agent) / each
+                                == static_cast<std::size_t>(device);
+                     });
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+} // namespace
+
+Zoom zoomOf(const trace::Trace& trace, const TimeAxis& axis)
+{
+    Zoom zoom;
+    const auto steps = static_cast<double>(std::max<std::size_t>(1, trace.steps().size()));
+    const auto visible = static_cast<double>((axis.range.end - axis.range.begin).value());
+    zoom.pxPerStep = static_cast<double>(trace.end().value()) / steps / visible * axis.width;
+    zoom.level = zoom.pxPerStep > kPxOfOperations ? Level::Operations
+                 : zoom.pxPerStep >= kPxOfSteps   ? Level::Steps
+                 : zoom.pxPerStep >= kPxOfPeriods ? Level::Periods
+                                                  : Level::Run;
+    if (zoom.level == Level::Run) {
+        while (static_cast<double>(zoom.stepsPerBar) * zoom.pxPerStep < kPxOfFold
+               && zoom.stepsPerBar < static_cast<std::int64_t>(steps)) {
+            zoom.stepsPerBar *= 2;
+        }
+    }
+    return zoom;
+}
+
+std::int64_t laneNumber(const Lane& lane)
+{
+    switch (lane.kind) {
+    case LaneKind::CopyIn:
+        return 0;
+    case LaneKind::CopyOut:
+        return 1;
+    case LaneKind::Wait:
+        return lane.agents.empty()
+                   ? 2
+                   : lane.agents.front() + (lane.agents.size() == 1 ? kAgentLanes : kKindLanes);
+    case LaneKind::Unit:
+        return 3 + lane.unit;
+    case LaneKind::DeviceCopy:
+        return kDeviceLanes + 2 * lane.device;
+    case LaneKind::DeviceWait:
+        return kDeviceLanes + 2 * lane.device + 1;
+    }
+    return -1;
+}
+
+std::optional<Lane> laneOf(const RunView& run, std::int64_t number)
+{
+    for (Lane& lane : lanesOf(run, Level::Operations, 1e6)) {
+        if (laneNumber(lane) == number) {
+            return std::move(lane);
+        }
+    }
+    for (const trace::AgentKind& kind : run.index->agents().kinds) {
+        if (number == kKindLanes + kind.agents.front()) {
+            return waitLane(run, kind.agents);
+        }
+    }
+    return std::nullopt;
+}
+
+Picoseconds busy(const RunView& run, const Lane& lane, Picoseconds t)
+{
+    return busyBy(run, lane, {t}).front();
+}
+
+std::int32_t mainUnit(const RunView& run)
+{
+    const auto& units = run.trace->info().units;
+    std::int32_t best = trace::kNone;
+    std::pair<bool, std::int64_t> most = {false, 0};
+    for (std::size_t i = 0; i < units.size(); ++i) {
+        const trace::UnitKind kind = units[i].kind;
+        const bool computes = kind == trace::UnitKind::Matrix || kind == trace::UnitKind::Vector
+                              || kind == trace::UnitKind::Transcendental
+                              || kind == trace::UnitKind::Crosslane;
+        const auto unit = static_cast<std::int32_t>(i);
+        const auto agents = static_cast<std::int64_t>(run.index->agents().ofUnit[i].size());
+        const std::int64_t time =
+            run.index->unitBusy(unit, run.trace->end()).value() / std::max<std::int64_t>(1, agents);
+        const std::pair<bool, std::int64_t> rank = {computes && time > 0, time};
+        if (time > 0 && rank > most) {
+            most = rank;
+            best = unit;
+        }
+    }
+    return best;
+}
+
+std::vector<Lane> lanesOf(const RunView& run, Level level, double height)
+{
+    const trace::Info& info = run.trace->info();
+    const Picoseconds end = run.trace->end();
+    std::vector<Lane> lanes;
+    const auto add = [&](Lane lane) {
+        lane.used = busy(run, lane, end).value() > 0;
+        lanes.push_back(std::move(lane));
+    };
+    const bool byDevice = hasDeviceLanes(*run.trace);
+    const auto addCopies = [&](Lane lane) {
+        lane.links = linksOf(run, lane);
+        add(std::move(lane));
+    };
+    for (std::int32_t device = 0; byDevice && device < info.deviceCount(); ++device) {
+        const std::string number = std::to_string(device);
+        addCopies({LaneKind::DeviceCopy, -1, "copies " + number, Role::CopyIn, device});
+        add({LaneKind::DeviceWait, -1, "wait " + number, Role::Wait, device,
+             agentsOfDevice(run, device)});
+    }
+    if (run.trace->copies().size() > 0 && !byDevice) {
+        addCopies({LaneKind::CopyIn, -1, "copy in", Role::CopyIn});
+        addCopies({LaneKind::CopyOut, -1, "copy out", Role::CopyOut});
+    }
+    const std::int32_t tallest = mainUnit(run);
+    for (std::size_t i = 0; i < info.units.size(); ++i) {
+        const trace::Unit& unit = info.units[i];
+        Lane lane = {LaneKind::Unit, static_cast<std::int32_t>(i), unit.name,
+                     parts::unitRole(unit.kind)};
+        if (run.index->agents().size() > 1) {
+            lane.agents = run.index->agents().ofUnit[i];
+        }
+        const bool moves =
+            unit.kind == trace::UnitKind::Load || unit.kind == trace::UnitKind::Store;
+        const bool hidden = (mayHide(unit.kind) && busy(run, lane, end).value() == 0)
+                            || (moves && level != Level::Operations && lane.unit != tallest);
+        if (!hidden) {
+            add(std::move(lane));
+        }
+    }
+    if (!byDevice) {
+        addWaits(lanes, run);
+    }
+    fit(lanes, run, height - kPlotTop - 2);
+    return lanes;
+}
+
+} // namespace pallascope::layout::timeline

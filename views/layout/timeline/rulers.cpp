@@ -1,0 +1,216 @@
+// The ruler of time and the band with the steps' names.
+#include "core/base/format.h"
+#include "views/layout/scene/axis.h"
+#include "views/layout/timeline/painter.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pallascope::layout::timeline {
+
+namespace {
+
+// A period, doubled until it is as wide as `least` px or the whole run.
+std::int64_t stepsOf(double least, std::int64_t period, double pxPerStep, std::size_t steps)
+{
+    std::int64_t every = std::max<std::int64_t>(1, period);
+    while (static_cast<double>(every) * pxPerStep < least
+           && every < static_cast<std::int64_t>(steps)) {
+        every *= 2;
+    }
+    return every;
+}
+
+} // namespace
+
+void Painter::timeRuler()
+{
+    m_canvas.fill(0, 0, m_size.width, kRuler, Role::Panel);
+    m_canvas.fill(0, kRuler - 1, m_size.width, 1, Role::Line);
+    m_canvas.text(10, 0, kHead - 20, kRuler - 1, "busy in view",
+                  {10, Role::Text3, Weight::Regular, Align::Right});
+    m_canvas.hit(m_axis.left, 0, m_axis.width, kRuler, {TargetKind::Time, -1, -1});
+    const Rect flagged = flag();
+    const TimeTicks ticks = timeTicks(m_axis.range.begin, m_axis.range.end, m_axis.width);
+    bool first = true;
+    for (const Picoseconds t : ticks.at) {
+        const double px = std::round(m_axis.toX(t));
+        m_canvas.fill(px, kRuler - 6, 1, 6, Role::Edge);
+        const std::string label = ticks.label(t) + (first ? " " + ticks.unit : "");
+        const double labelEnd = px + 4 + textWidth(label, 10);
+        const bool covered = px + 4 < flagged.right() + 2 && labelEnd > flagged.x - 2;
+        if (labelEnd <= right() && !covered) {
+            m_canvas.text(px + 4, 0, labelEnd - px, kRuler - 1, label, {10, Role::Text2});
+            first = false;
+        }
+    }
+}
+
+void Painter::prints()
+{
+    constexpr double kWide = 3, kHigh = 5; // below the labels
+    const std::vector<trace::Print>& all = m_trace.info().prints;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (all[i].time < m_axis.range.begin || all[i].time > m_axis.range.end) {
+            continue;
+        }
+        const double last = std::max(m_axis.left, right() - kWide);
+        const double px = std::clamp(std::round(x(all[i].time.value())) - 1, m_axis.left, last);
+        m_canvas.fill(px - 1, kRuler - 1 - kHigh, kWide + 2, kHigh, Role::Panel);
+        m_canvas.fill(px, kRuler - 1 - kHigh, kWide, kHigh, Role::Focus);
+        m_canvas.hit(px - 1, kRuler - 1 - 2 * kHigh, kWide + 2, 2 * kHigh,
+                     {TargetKind::Print, static_cast<std::int64_t>(i), -1});
+    }
+}
+
+void Painter::stepRuler()
+{
+    switch (m_zoom.level) {
+    case Level::Operations:
+    case Level::Steps:
+        stepNames();
+        break;
+    case Level::Periods:
+        periodNames();
+        break;
+    case Level::Run:
+        stepNumbers();
+        break;
+    }
+}
+
+void Painter::stepNumbers()
+{
+    constexpr double kLeast = 80; // px
+    const trace::Steps& steps = m_trace.steps();
+    const std::int32_t from = trace::stepAt(m_trace, m_axis.range.begin);
+    const std::int64_t every = stepsOf(kLeast, m_run.period, m_zoom.pxPerStep, steps.size());
+    bool first = true;
+    double free = m_axis.left;
+    for (std::int64_t step = (from + every - 1) / every * every;
+         from != trace::kNone && step < static_cast<std::int64_t>(steps.size()); step += every) {
+        const double px = std::round(x(steps.begin[static_cast<std::size_t>(step)]));
+        if (px >= right()) {
+            break;
+        }
+        if (px < free) {
+            continue;
+        }
+        m_canvas.fill(px, kRuler, 1, 5, Role::Edge);
+        const std::string number = countText(steps.ordinal[static_cast<std::size_t>(step)]);
+        const std::string name = (first ? "step " : "") + number;
+        firstFitting(px + 4, right() - px - 4, kRuler, kStepRuler, {name}, {10, Role::Text2});
+        free = px + textWidth(name, 10) + 12;
+        first = false;
+    }
+}
+
+void Painter::firstFitting(double px, double w, double y, double h,
+                           const std::vector<std::string>& names, TextStyle style)
+{
+    for (const std::string& name : names) {
+        if (textWidth(name, style.size, style.weight) <= w) {
+            m_canvas.text(px, y, w, h, name, style);
+            return;
+        }
+    }
+}
+
+std::vector<std::string> Painter::namesOf(std::size_t step) const
+{
+    const auto& pipeline =
+        m_trace.info().pipelines[static_cast<std::size_t>(m_trace.steps().pipeline[step])];
+    const std::string number = countText(m_trace.steps().ordinal[step]);
+    const std::vector<Extent> indices = trace::gridIndices(pipeline, m_trace.steps().ordinal[step]);
+    const std::string point = indices.empty() ? "" : " " + trace::indexText(indices);
+    std::vector<std::string> names = {"step " + number + point, "step " + number, number};
+    if (step == 0 && prologueEnd() > m_trace.steps().begin[0]) {
+        const std::string prologue = "prologue " + timeText(m_run.report.split.prologue);
+        names.insert(names.begin(), "step " + number + " · " + prologue);
+        names.insert(names.begin(), "step " + number + point + " · " + prologue);
+    }
+    return names;
+}
+
+void Painter::stepNames()
+{
+    const trace::Steps& steps = m_trace.steps();
+    const std::int32_t at = trace::stepAt(m_trace, m_axis.range.begin);
+    const std::int32_t current = trace::stepAt(m_trace, m_state.now);
+    double lastLine = -1;
+    for (auto step = static_cast<std::size_t>(std::max(0, at));
+         at != trace::kNone && step < steps.size() && steps.begin[step] < end(); ++step) {
+        const double line = std::round(x(steps.begin[step]));
+        if (line > lastLine) {
+            stepLine(line);
+            lastLine = line;
+        }
+        const double from = std::max(line, m_axis.left) + 5;
+        // Steps of other cores, and those within this one, may begin before it ends.
+        const double next = step + 1 < steps.size() ? x(steps.begin[step + 1]) : right();
+        const double to = std::min({x(steps.end[step]), next, right()}) - 4;
+        const bool now =
+            static_cast<std::int32_t>(step) == current && m_state.now.value() < steps.end[step];
+        if (to - from > 4) {
+            firstFitting(
+                from, to - from, kRuler, kStepRuler, namesOf(step),
+                {11, now ? Role::Text : Role::Text2, now ? Weight::SemiBold : Weight::Regular});
+            m_canvas.hit(from - 5, kRuler, to - from + 9, kStepRuler,
+                         {TargetKind::Step, static_cast<std::int64_t>(step), -1});
+        }
+    }
+    bandNames();
+}
+
+void Painter::bandNames()
+{
+    const auto name = [this](const std::string& word, std::int64_t from, std::int64_t to) {
+        const double x0 = std::max(x(from), m_axis.left) + 5;
+        const double x1 = std::min(x(to), right()) - 3;
+        if (to > from && x1 > x0) {
+            firstFitting(x0, x1 - x0, kRuler, kStepRuler,
+                         {word + " " + timeText(Picoseconds(to - from)), word}, {11, Role::Text2});
+        }
+    };
+    const trace::Steps& steps = m_trace.steps();
+    if (steps.size() > 0 && steps.begin[0] > 0) { // else step 0's own name says it
+        name(isAllPrologue() ? "prologue" : "before step 0", 0, prologueEnd());
+    }
+    const std::int64_t end = m_trace.end().value();
+    name("epilogue", end - m_run.report.split.epilogue.value(), end);
+}
+
+void Painter::periodNames()
+{
+    constexpr double kLeast = 44; // px for "304–311"
+    const trace::Steps& steps = m_trace.steps();
+    const std::int64_t every = stepsOf(kLeast, m_run.period, m_zoom.pxPerStep, steps.size());
+    const std::int32_t at = trace::stepAt(m_trace, m_axis.range.begin);
+    double free = -1; // behind the last name: those of other cores begin before it
+    for (auto step = static_cast<std::size_t>(std::max(0, at));
+         at != trace::kNone && step < steps.size() && steps.begin[step] < end(); ++step) {
+        const std::int64_t ordinal = steps.ordinal[step];
+        const double line = std::round(x(steps.begin[step]));
+        if (ordinal % every != 0 || line < free) {
+            continue;
+        }
+        stepLine(line);
+        const std::size_t last = std::min(steps.size(), step + static_cast<std::size_t>(every)) - 1;
+        const double to = std::min(right(), x(steps.end[last]));
+        const std::string from = countText(ordinal);
+        const std::string until = countText(steps.ordinal[last]);
+        const std::string range = until == from ? from : from + "–" + until;
+        free = std::max(line + 1, std::min(line + 4 + textWidth(range, 10), std::floor(to)));
+        firstFitting(line + 4, to - line - 6, kRuler, kStepRuler, {range, from}, {10, Role::Text2});
+        m_canvas.hit(
+            line, kRuler, to - line, kStepRuler,
+            {TargetKind::Step, static_cast<std::int64_t>(step), static_cast<std::int64_t>(last)});
+    }
+}
+
+void Painter::stepLine(double px)
+{
+    m_canvas.fill(std::round(px), kRuler, 1, m_bottom - kRuler, Role::Line);
+}
+
+} // namespace pallascope::layout::timeline

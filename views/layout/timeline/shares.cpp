@@ -1,0 +1,327 @@
+// What share of several agents is busy, or waits: summed over the run, and pixel by pixel. Each row
+// in sight is looked at once; what is thinner than a pixel costs one addition.
+#include "core/trace/mark_time.h"
+#include "views/layout/timeline/plot.h"
+#include "views/layout/timeline/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace pallascope::layout::timeline {
+
+namespace {
+
+constexpr double kLeastTrack = 6; // px
+constexpr double kRoomy = 8;      // px of a track from which on one stays empty below it
+
+std::size_t at(std::int64_t index)
+{
+    return static_cast<std::size_t>(index);
+}
+
+bool isOf(const Lane& lane, std::int32_t agent)
+{
+    return std::binary_search(lane.agents.begin(), lane.agents.end(), agent);
+}
+
+// How long the agents of a lane have waited by each of some times that ascend.
+std::vector<Picoseconds> waitedBy(const trace::Trace& trace, const Lane& lane,
+                                  const std::vector<Picoseconds>& times)
+{
+    const trace::Waits& waits = trace.waits();
+    // By each time: how many waits go on then, and what the others and the begins of these sum to.
+    // Unsigned: what a hostile file makes overflow only wraps.
+    std::vector<std::uint64_t> ongoing(times.size() + 1, 0), sum(times.size() + 1, 0);
+    const auto after = [&](std::int64_t t) {
+        return at(std::upper_bound(times.begin(), times.end(), Picoseconds(t)) - times.begin());
+    };
+    for (std::size_t row = 0; row < waits.size() && waits.begin[row] < times.back().value();
+         ++row) {
+        if (isOf(lane, waits.agent[row])) {
+            const std::size_t begun = after(waits.begin[row]), ended = after(waits.end[row]);
+            ++ongoing[begun];
+            --ongoing[ended];
+            sum[begun] -= static_cast<std::uint64_t>(waits.begin[row]);
+            sum[ended] += static_cast<std::uint64_t>(waits.end[row]);
+        }
+    }
+    std::vector<Picoseconds> waited;
+    std::uint64_t going = 0, total = 0;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        going += ongoing[i];
+        total += sum[i];
+        waited.emplace_back(static_cast<std::int64_t>(
+            total + going * static_cast<std::uint64_t>(times[i].value())));
+    }
+    return waited;
+}
+
+// Adds up rows by pixel.
+class Columns
+{
+public:
+    explicit Columns(const TimeAxis& axis)
+        : m_size(at(std::llround(std::ceil(axis.width))))
+        , m_part(m_size + 1, 0.0)
+        , m_whole(m_size + 2, 0)
+        , m_rows(m_size + 2)
+        , m_begin(m_size + 1)
+    {}
+
+    // px from the plot's left edge; of one of the agents.
+    void add(double from, double to)
+    {
+        from = std::clamp(from, 0.0, static_cast<double>(m_size));
+        to = std::clamp(to, 0.0, static_cast<double>(m_size));
+        const auto first = static_cast<std::size_t>(from), last = static_cast<std::size_t>(to);
+        if (first == last) {
+            m_part[first] += to - from;
+            return;
+        }
+        m_part[first] += static_cast<double>(first) + 1 - from;
+        m_part[last] += to - static_cast<double>(last);
+        ++m_whole[first + 1];
+        --m_whole[last];
+    }
+
+    // So much of the one pixel that has `px`.
+    void addThin(double px, double length)
+    {
+        if (px >= 0 && px < static_cast<double>(m_size)) {
+            m_part[static_cast<std::size_t>(px)] += length;
+        }
+    }
+
+    // A row reaches from one to the other; it begins at `begin`.
+    void touch(double from, double to, std::size_t row, std::int64_t begin)
+    {
+        const auto most = static_cast<double>(m_size);
+        if (to <= 0 || from >= most || to <= from) {
+            return;
+        }
+        const auto first = static_cast<std::size_t>(std::max(0.0, from));
+        const auto behind =
+            std::max(first + 1, static_cast<std::size_t>(std::ceil(std::min(to, most))));
+        std::uint64_t which = (static_cast<std::uint64_t>(row) + 1) * 0x9E3779B97F4A7C15U;
+        which ^= which >> 32U;
+        m_rows[first].add(1, static_cast<std::int64_t>(row), which);
+        if (from >= 0 && !m_begin[first]) {
+            m_begin[first] = Picoseconds(begin);
+        }
+        m_rows[behind].add(-1, -static_cast<std::int64_t>(row), ~which + 1);
+    }
+
+    [[nodiscard]] std::vector<Share> shares(std::size_t agents) const
+    {
+        std::vector<Share> all(m_size);
+        Sum rows;
+        std::int64_t whole = 0;
+        for (std::size_t i = 0; i < m_size; ++i) {
+            rows.add(m_rows[i].count, m_rows[i].row, m_rows[i].which);
+            whole += m_whole[i];
+            const double sum = static_cast<double>(whole) + m_part[i];
+            all[i].share = std::clamp(sum / static_cast<double>(agents), 0.0, 1.0);
+            all[i].rows = rows.count;
+            all[i].row = rows.count == 1 ? rows.row : -1;
+            all[i].which = rows.which;
+            all[i].begin = m_begin[i];
+        }
+        return all;
+    }
+
+private:
+    struct Sum
+    {
+        std::int64_t count = 0, row = 0;
+        std::uint64_t which = 0;
+
+        void add(std::int64_t rows, std::int64_t number, std::uint64_t mixed)
+        {
+            count += rows;
+            row += number;
+            which += mixed;
+        }
+    };
+
+    std::size_t m_size;
+    std::vector<double> m_part;        // px of each that are busy
+    std::vector<std::int64_t> m_whole; // rows that fill a pixel begin and end here
+    std::vector<Sum> m_rows;           // the same of rows that reach into one
+    std::vector<std::optional<Picoseconds>> m_begin;
+};
+
+// When a unit is busy in a segment, in ps from its start; what abuts is one.
+struct Busy
+{
+    std::vector<std::pair<std::int64_t, std::int64_t>> times;
+    std::int64_t sum = 0;
+};
+
+Busy busyIn(const trace::SegmentTemplate& segment, std::int32_t unit)
+{
+    Busy busy;
+    for (const trace::Mark& mark : segment.marks) {
+        if (mark.unit == unit && mark.length.value() > 0) {
+            busy.times.emplace_back(trace::markTime(segment, mark.offset),
+                                    trace::markTime(segment, mark.offset + mark.length));
+            busy.sum += busy.times.back().second - busy.times.back().first;
+        }
+    }
+    std::sort(busy.times.begin(), busy.times.end());
+    std::size_t last = 0;
+    for (std::size_t i = 1; i < busy.times.size(); ++i) {
+        if (busy.times[i].first <= busy.times[last].second) {
+            busy.times[last].second = std::max(busy.times[last].second, busy.times[i].second);
+        } else {
+            busy.times[++last] = busy.times[i];
+        }
+    }
+    busy.times.resize(std::min(busy.times.size(), last + 1));
+    return busy;
+}
+
+void addSegments(Columns& columns, const trace::Trace& trace, std::int32_t unit,
+                 const TimeAxis& axis)
+{
+    const trace::Info& info = trace.info();
+    const trace::Segments& segments = trace.segments();
+    std::vector<std::optional<Busy>> ofTemplate(info.templates.size());
+    const auto px = [&](std::int64_t t) { return axis.toX(Picoseconds(t)) - axis.left; };
+    const double pxPerPs =
+        axis.width / static_cast<double>((axis.range.end - axis.range.begin).value());
+    const auto first = std::upper_bound(segments.begin.begin(), segments.begin.end(),
+                                        axis.range.begin.value() - longestSegment(info));
+    for (std::size_t row = at(first - segments.begin.begin());
+         row < segments.size() && segments.begin[row] < axis.range.end.value(); ++row) {
+        const std::size_t id = at(segments.templateId[row]);
+        if (!ofTemplate[id]) {
+            ofTemplate[id] = busyIn(info.templates[id], unit);
+        }
+        const Busy& busy = *ofTemplate[id];
+        if (busy.times.empty()) {
+            continue;
+        }
+        const std::int64_t begin = segments.begin[row];
+        const double from = px(begin + busy.times.front().first);
+        const double to = px(begin + busy.times.back().second);
+        columns.touch(from, to, row, begin + busy.times.front().first);
+        if (std::floor(from) == std::floor(to)) {
+            columns.addThin(from, static_cast<double>(busy.sum) * pxPerPs);
+            continue;
+        }
+        for (const auto& [since, until] : busy.times) {
+            columns.add(px(begin + since), px(begin + until));
+        }
+    }
+}
+
+void addWaits(Columns& columns, const trace::Trace& trace, const Lane& lane, const TimeAxis& axis)
+{
+    const trace::Waits& waits = trace.waits();
+    const auto px = [&](std::int64_t t) { return axis.toX(Picoseconds(t)) - axis.left; };
+    for (std::size_t row = 0; row < waits.size() && waits.begin[row] < axis.range.end.value();
+         ++row) {
+        if (waits.end[row] > axis.range.begin.value() && waits.end[row] > waits.begin[row]
+            && isOf(lane, waits.agent[row])) {
+            columns.add(px(waits.begin[row]), px(waits.end[row]));
+            columns.touch(px(waits.begin[row]), px(waits.end[row]), row, waits.begin[row]);
+        }
+    }
+}
+
+} // namespace
+
+std::vector<Picoseconds> busyBy(const RunView& run, const Lane& lane,
+                                const std::vector<Picoseconds>& times)
+{
+    const auto agents = static_cast<std::int64_t>(std::max<std::size_t>(1, lane.agents.size()));
+    std::vector<Picoseconds> sums;
+    if (lane.role == Role::Wait && !lane.agents.empty() && !times.empty()) {
+        sums = waitedBy(*run.trace, lane, times);
+    } else if (lane.kind == LaneKind::DeviceCopy) {
+        sums = deviceBusyBy(run, lane, times);
+    }
+    for (std::size_t i = sums.size(); i < times.size(); ++i) {
+        Picoseconds& sum = sums.emplace_back();
+        switch (lane.kind) {
+        case LaneKind::Unit:
+            sum = run.index->unitBusy(lane.unit, times[i]);
+            break;
+        case LaneKind::Wait:
+            sum = run.index->waiting(times[i]);
+            break;
+        case LaneKind::DeviceCopy:
+        case LaneKind::DeviceWait:
+            break; // no agent of the device takes part
+        case LaneKind::CopyIn:
+        case LaneKind::CopyOut:
+            for (const std::int32_t link : lane.links) {
+                sum += run.index->linkBusy(link, lane.kind == LaneKind::CopyOut, times[i]);
+            }
+            break;
+        }
+    }
+    for (Picoseconds& sum : sums) {
+        sum = Picoseconds(sum.value() / agents);
+    }
+    return sums;
+}
+
+std::vector<Track> tracksOf(const Lane& lane)
+{
+    std::vector<Track> tracks;
+    const auto count = static_cast<double>(lane.agents.size());
+    const double pitch = count > 0 ? std::floor(lane.h / count) : 0;
+    for (std::size_t i = 0; i < lane.agents.size() && pitch >= kLeastTrack; ++i) {
+        tracks.push_back({lane.agents[i], lane.y + static_cast<double>(i) * pitch,
+                          pitch >= kRoomy && count > 1 ? pitch - 1 : pitch});
+    }
+    return tracks;
+}
+
+std::vector<Share> sharesOf(const RunView& run, const Lane& lane, const TimeAxis& axis)
+{
+    Columns columns(axis);
+    if (lane.kind == LaneKind::Unit) {
+        addSegments(columns, *run.trace, lane.unit, axis);
+    } else {
+        addWaits(columns, *run.trace, lane, axis);
+    }
+    return columns.shares(std::max<std::size_t>(1, lane.agents.size()));
+}
+
+const trace::Mark* markAt(const trace::Trace& trace, std::size_t segment, std::int32_t unit,
+                          Picoseconds t)
+{
+    const trace::SegmentTemplate& of =
+        trace.info().templates[at(trace.segments().templateId[segment])];
+    const std::int64_t since = t.value() - trace.segments().begin[segment];
+    const auto mark = std::find_if(of.marks.begin(), of.marks.end(), [&](const trace::Mark& one) {
+        return one.unit == unit && trace::markTime(of, one.offset) <= since
+               && since < trace::markTime(of, one.offset + one.length);
+    });
+    return mark == of.marks.end() ? nullptr : &*mark;
+}
+
+std::vector<std::int32_t> rowsAt(const RunView& run, const Lane& lane, Picoseconds t)
+{
+    const trace::Trace& trace = *run.trace;
+    const std::vector<std::int32_t>& owner = run.index->agents().ownerOf;
+    std::vector<std::int32_t> rows;
+    for (std::size_t i = 0; i < owner.size(); ++i) {
+        const auto agent = static_cast<std::int32_t>(i);
+        if (!isOf(lane, owner[i])) {
+            continue;
+        }
+        const std::int32_t row = lane.kind == LaneKind::Unit ? trace::segmentAt(trace, agent, t)
+                                                             : trace::waitAt(trace, agent, t);
+        if (row != trace::kNone
+            && (lane.kind != LaneKind::Unit || markAt(trace, at(row), lane.unit, t) != nullptr)) {
+            rows.push_back(row);
+        }
+    }
+    return rows;
+}
+
+} // namespace pallascope::layout::timeline

@@ -1,0 +1,65 @@
+#include "views/layout/timeline/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pallascope::layout {
+
+namespace {
+
+constexpr std::int64_t kLeastRange = 1000; // ps
+
+TimeRange clampedRange(double begin, std::int64_t length, Picoseconds end)
+{
+    const std::int64_t latest = std::max<std::int64_t>(0, end.value() - length);
+    const std::int64_t first = std::clamp<std::int64_t>(std::llround(begin), 0, latest);
+    return {Picoseconds(first), Picoseconds(first + length)};
+}
+
+} // namespace
+
+// Integers until the difference: a double holds a range's picoseconds, not always an absolute
+// time's.
+double TimeAxis::toX(Picoseconds t) const
+{
+    const auto length = static_cast<double>((range.end - range.begin).value());
+    return left + static_cast<double>((t - range.begin).value()) / length * width;
+}
+
+Picoseconds TimeAxis::toTime(double x) const
+{
+    const auto length = static_cast<double>((range.end - range.begin).value());
+    return range.begin + Picoseconds(std::llround((x - left) / width * length));
+}
+
+TimeAxis timelineAxis(const ViewState& state, Size size)
+{
+    TimeAxis axis;
+    axis.left = timeline::kHead;
+    axis.width = std::max(1.0, size.width - timeline::kHead - timeline::kRight);
+    axis.range = state.visible;
+    if (axis.range.end <= axis.range.begin) {
+        axis.range.end = axis.range.begin + Picoseconds(1);
+    }
+    return axis;
+}
+
+TimeRange zoomed(const TimeAxis& axis, double x, double factor, Picoseconds end)
+{
+    const auto length = static_cast<double>((axis.range.end - axis.range.begin).value());
+    const auto most = static_cast<double>(std::max<std::int64_t>(1, end.value()));
+    const double least = std::min(most, static_cast<double>(kLeastRange));
+    const double wanted = std::clamp(length / std::max(factor, 1e-9), least, most);
+    const double share = (x - axis.left) / axis.width;
+    const double fixed = static_cast<double>(axis.range.begin.value()) + share * length;
+    return clampedRange(fixed - share * wanted, std::llround(wanted), end);
+}
+
+TimeRange panned(const TimeAxis& axis, double px, Picoseconds end)
+{
+    const std::int64_t length = (axis.range.end - axis.range.begin).value();
+    const double by = px / axis.width * static_cast<double>(length);
+    return clampedRange(static_cast<double>(axis.range.begin.value()) - by, length, end);
+}
+
+} // namespace pallascope::layout

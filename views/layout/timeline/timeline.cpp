@@ -1,0 +1,265 @@
+#include "core/base/format.h"
+#include "views/layout/run/view_parts.h"
+#include "views/layout/timeline/painter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <functional>
+
+namespace pallascope::layout {
+
+namespace timeline {
+
+namespace {
+
+constexpr double kHeadLine = 13; // px of a second line in a lane's head
+
+} // namespace
+
+Painter::Painter(const RunView& run, const ViewState& state, Size size)
+    : m_run(run)
+    , m_trace(*run.trace)
+    , m_state(state)
+    , m_size(size)
+    , m_axis(timelineAxis(state, size))
+    , m_zoom(zoomOf(*run.trace, m_axis))
+    , m_lanes(lanesOf(run, m_zoom.level, size.height))
+    , m_canvas(size.width, size.height)
+{
+    m_bottom = m_lanes.empty() ? kPlotTop : m_lanes.back().y + m_lanes.back().h;
+}
+
+Scene Painter::paint() &&
+{
+    timeRuler();
+    prints();
+    m_canvas.pushClip(m_axis.left, kRuler, m_axis.width, m_size.height - kRuler);
+    bands();
+    stepRuler();
+    m_canvas.popClip();
+    for (const Lane& lane : m_lanes) {
+        head(lane);
+    }
+    linkBracket();
+    m_canvas.pushClip(m_axis.left, kPlotTop, m_axis.width, m_size.height - kPlotTop);
+    for (const Lane& lane : m_lanes) {
+        if (m_zoom.level == Level::Run) {
+            folded(lane);
+        } else {
+            bars(lane);
+        }
+    }
+    frames();
+    m_canvas.popClip();
+    playhead();
+    return parts::finished(std::move(m_canvas), "Time line",
+                           caption(m_run, m_state, m_zoom) + devicesShown(), m_run, m_state);
+}
+
+std::string Painter::devicesShown() const
+{
+    std::int32_t shown = 0;
+    for (const Lane& lane : m_lanes) {
+        shown = std::max(shown, lane.device + 1);
+    }
+    const std::int32_t all = m_trace.info().deviceCount();
+    return shown == 0 || shown == all
+               ? ""
+               : fmt::format(" · devices 0–{} of {}: the others need more height", shown - 1, all);
+}
+
+bool Painter::playheadInSight() const
+{
+    return m_state.now >= m_axis.range.begin && m_state.now <= m_axis.range.end;
+}
+
+Rect Painter::flag() const
+{
+    if (!playheadInSight()) {
+        return {-1, 0, 0, 0};
+    }
+    const double w = std::ceil(textWidth(timeText(m_state.now), 10, Weight::SemiBold)) + 10;
+    const double at = std::round(m_axis.toX(m_state.now)) - std::round(w / 2);
+    return {std::clamp(at, m_axis.left, std::max(m_axis.left, right() - w)), 0, w, 16};
+}
+
+bool Painter::isAllPrologue() const
+{
+    const trace::Steps& steps = m_trace.steps();
+    return steps.size() == 0 || m_run.report.split.prologue.value() >= steps.begin[0];
+}
+
+std::int64_t Painter::prologueEnd() const
+{
+    return isAllPrologue() ? m_run.report.split.prologue.value() : m_trace.steps().begin[0];
+}
+
+void Painter::bands()
+{
+    const auto fill = [&](std::int64_t from, std::int64_t to) {
+        const double x0 = std::max(m_axis.left, x(from));
+        const double x1 = std::min(right(), x(to));
+        if (x1 - x0 >= 1) {
+            m_canvas.fill(x0, kRuler, x1 - x0, m_bottom - kRuler, kBand);
+        }
+    };
+    fill(0, prologueEnd());
+    fill(m_trace.end().value() - m_run.report.split.epilogue.value(), m_trace.end().value());
+}
+
+void Painter::head(const Lane& lane)
+{
+    const Target target = {TargetKind::Lane, laneNumber(lane), -1};
+    m_canvas.hit(0, lane.y, kHead, lane.h, target);
+    // With two lines the name has the upper one.
+    const double high = headOfMany(lane) ? lane.h - kHeadLine
+                        : lane.folded    ? 2 * lane.h + 1
+                                         : lane.h;
+    const double mark = std::min(lane.h, 8.0);
+    m_canvas.fill(10, lane.y + std::floor(((lane.folded ? lane.h : high) - mark) / 2), 3, mark,
+                  lane.role);
+    if (!lane.name.empty()) { // else the head of the lane above is its own too
+        m_canvas.text(18, lane.y, 54, high, lane.name, {11, Role::Text, Weight::Medium});
+        const Picoseconds from = std::clamp(m_axis.range.begin, Picoseconds(0), m_trace.end());
+        const Picoseconds to = std::clamp(m_axis.range.end, from, m_trace.end());
+        const std::vector<Picoseconds> by = busyBy(m_run, lane, {from, to});
+        const Picoseconds busyTime = by[1] - by[0];
+        // What several links of a lane do at once counts for each.
+        const double share = to > from ? std::min(1.0, ratio(busyTime, to - from)) : 0;
+        m_canvas.text(
+            50, lane.y, kHead - 60, high, percentText(share, 0),
+            {11, busyTime.value() > 0 ? Role::Text2 : Role::Text3, Weight::Regular, Align::Right});
+    }
+    m_canvas.fill(m_axis.left, lane.y + lane.h + 1, m_axis.width, 1, Role::Grid);
+}
+
+bool Painter::headOfMany(const Lane& lane)
+{
+    constexpr double kTwoLines = 26; // px
+    const auto& kinds = m_run.index->agents().kinds;
+    const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const trace::AgentKind& one) {
+        return one.agents == lane.agents;
+    });
+    if (lane.h < kTwoLines || lane.agents.size() < 2 || lane.folded || kind == kinds.end()) {
+        return false;
+    }
+    // "32 SparseCore vector subcores", or as many of the last words as fit.
+    const double top = lane.y + std::floor((lane.h - kHeadLine) / 2) + kHeadLine / 2;
+    for (std::size_t from = 0; from < kind->name.size(); ++from) {
+        const std::string words = countText(static_cast<std::int64_t>(lane.agents.size())) + " "
+                                  + kind->name.substr(from) + "s";
+        if (textWidth(words, 10) <= kHead - 28) {
+            m_canvas.text(18, top, kHead - 28, kHeadLine, words, {10, Role::Text3});
+            return true;
+        }
+        from = std::min(kind->name.find(' ', from), kind->name.size());
+    }
+    return false;
+}
+
+void Painter::linkBracket()
+{
+    if (m_lanes.size() < 2 || m_lanes[0].kind != LaneKind::CopyIn
+        || m_lanes[1].kind != LaneKind::CopyOut) {
+        return;
+    }
+    std::vector<std::int32_t> links = m_lanes[0].links;
+    links.insert(links.end(), m_lanes[1].links.begin(), m_lanes[1].links.end());
+    if (std::adjacent_find(links.begin(), links.end(), std::not_equal_to<>()) != links.end()) {
+        return; // several links, each with a queue of its own
+    }
+    const double top = m_lanes[0].y + 4;
+    m_canvas.fill(4, top, 2, m_lanes[1].y + m_lanes[1].h - 4 - top, Role::Hbm);
+}
+
+void Painter::frames()
+{
+    const auto frameAll = [this](const Target& target, Role role) {
+        if (target.kind == TargetKind::None) {
+            return;
+        }
+        std::vector<Rect> rects;
+        for (const Hit& place : m_canvas.hits()) {
+            if (place.rect.y >= kRuler && belongs(m_trace, place.target, target)) {
+                rects.push_back(place.rect);
+            }
+        }
+        for (const Rect& r : rects) {
+            m_canvas.frame(r.x - 1, r.y - 1, r.w + 2, r.h + 2, role, 2);
+        }
+    };
+    frameAll(m_state.hover, Role::Text);
+    for (const Hit& place : std::vector<Hit>(m_canvas.hits())) {
+        if (m_state.selection.kind != TargetKind::None && place.target == m_state.selection) {
+            m_canvas.frame(place.rect.x - 1, place.rect.y - 1, place.rect.w + 2, place.rect.h + 2,
+                           Role::Select, 2);
+        }
+    }
+}
+
+void Painter::playhead()
+{
+    if (!playheadInSight()) {
+        return;
+    }
+    const double px = std::min(std::round(m_axis.toX(m_state.now)), right() - 1);
+    m_canvas.fill(px - 1, kRuler, 3, m_bottom - kRuler, Role::View);
+    m_canvas.fill(px, 0, 1, m_bottom, Role::Playhead);
+    const Rect r = flag();
+    m_canvas.fill(r.x, r.y, r.w, r.h, Role::Playhead);
+    m_canvas.label(r.x, r.y, r.w, r.h, timeText(m_state.now), Role::Playhead, 10, Weight::SemiBold);
+}
+
+namespace {
+
+bool sameSource(const trace::Trace& trace, const Target& operation, const Target& target)
+{
+    const auto& operations = trace.info().operations;
+    if (operation.kind != TargetKind::Operation || operation.a < 0
+        || operation.a >= static_cast<std::int64_t>(operations.size())) {
+        return false;
+    }
+    const trace::Operation& of = operations[static_cast<std::size_t>(operation.a)];
+    return target.kind == TargetKind::ListingLine
+               ? of.listingLine == target.a
+               : of.source.file == target.a && of.source.line == target.b;
+}
+
+} // namespace
+
+bool belongs(const trace::Trace& trace, const Target& bar, const Target& target)
+{
+    if (bar == target) {
+        return true;
+    }
+    const auto row = [](std::int64_t index) { return static_cast<std::size_t>(index); };
+    const trace::Copies& copies = trace.copies();
+    const trace::Waits& waits = trace.waits();
+    switch (target.kind) {
+    case TargetKind::Copy:
+        return bar.kind == TargetKind::Wait && waits.copy[row(bar.a)] == target.a;
+    case TargetKind::Wait:
+        return bar.kind == TargetKind::Copy && waits.copy[row(target.a)] == bar.a;
+    case TargetKind::Block:
+        return bar.kind == TargetKind::Copy && copies.operand[row(bar.a)] == target.a
+               && copies.block[row(bar.a)] == target.b;
+    case TargetKind::Operation:
+        return bar.kind == TargetKind::Operation && bar.a == target.a
+               && (target.b < 0 || bar.b == target.b);
+    case TargetKind::SourceLine:
+    case TargetKind::ListingLine:
+        return sameSource(trace, bar, target);
+    default:
+        return false;
+    }
+}
+
+} // namespace timeline
+
+Scene layoutTimeline(const RunView& run, const ViewState& state, Size size)
+{
+    return timeline::Painter(run, state, size).paint();
+}
+
+} // namespace pallascope::layout

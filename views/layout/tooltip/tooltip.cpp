@@ -1,0 +1,309 @@
+// What a tooltip says: name, size and rate, when, why; the last line is exact.
+#include "core/analysis/band.h"
+#include "core/analysis/speedup.h"
+#include "core/base/format.h"
+#include "views/layout/run/view_parts.h"
+#include "views/layout/timeline/timeline.h"
+#include "views/layout/tooltip/parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pallascope::layout {
+
+namespace {
+
+using namespace tips;
+
+std::string elementRange(const trace::Operand& operand, std::int64_t block)
+{
+    std::string text = operand.name + "[";
+    for (std::size_t axis = 0; axis < operand.blockCounts.size(); ++axis) {
+        if (static_cast<std::int32_t>(axis) == operand.indirectAxis) {
+            text += (axis == 0 ? "" : ", ") + listText(trace::indicesOf(operand, block));
+            continue;
+        }
+        const auto [from, to] = trace::rangeOf(operand, block, axis);
+        text += (axis == 0 ? "" : ", ") + std::to_string(from) + ":" + std::to_string(to);
+    }
+    return text + "]";
+}
+
+std::string phaseText(const trace::BlockState& state, const trace::Operand& operand)
+{
+    const std::string share = percentText(state.fraction, 0);
+    switch (state.phase) {
+    case trace::BlockPhase::Never:
+        return parts::writes(operand) ? "not written yet" : "not read yet";
+    case trace::BlockPhase::Before:
+        return "read before";
+    case trace::BlockPhase::Queued:
+        return "queued";
+    case trace::BlockPhase::Arriving:
+        return "arriving, " + share;
+    case trace::BlockPhase::Ready:
+        return "ready";
+    case trace::BlockPhase::InUse:
+        return parts::writes(operand) ? "in use, " + share + " of its steps done" : "in use";
+    case trace::BlockPhase::Leaving:
+        return "leaving, " + share;
+    case trace::BlockPhase::Written:
+        return "written back";
+    }
+    return {};
+}
+
+Lines blockLines(const RunView& run, const ViewState& state, const Target& target)
+{
+    const auto id = static_cast<std::int32_t>(target.a);
+    const trace::Operand& operand = run.trace->info().operands[row(target.a)];
+    const trace::BlockState now = run.index->blockStateAt(id, target.b, state.now);
+    const std::string copies =
+        countText(now.copies)
+        + (parts::writes(operand) ? (now.copies == 1 ? " write-back" : " write-backs")
+                                  : (now.copies == 1 ? " fetch" : " fetches"))
+        + " so far";
+    return {trace::blockName(operand, target.b), elementRange(operand, target.b),
+            phaseText(now, operand) + " · " + copies,
+            "block " + countText(target.b) + " of " + countText(parts::blockTotal(operand)) + ", "
+                + countText(operand.blockBytes.value()) + " bytes"};
+}
+
+std::string phaseText(const trace::SlotState& state)
+{
+    switch (state.phase) {
+    case trace::SlotPhase::Empty:
+        return "undefined: never used so far";
+    case trace::SlotPhase::Queued:
+        return "a copy into it is queued";
+    case trace::SlotPhase::Arriving:
+        return "arriving, " + percentText(state.fraction, 0);
+    case trace::SlotPhase::Ready:
+        return "ready";
+    case trace::SlotPhase::InUse:
+        return state.stepsInStay > 1 ? "in use, " + countText(state.stepsDone) + " of "
+                                           + countText(state.stepsInStay) + " steps done"
+                                     : "in use";
+    case trace::SlotPhase::LeavingQueued:
+        return "its write-back is queued";
+    case trace::SlotPhase::Leaving:
+        return "leaving, " + percentText(state.fraction, 0);
+    case trace::SlotPhase::Free:
+        return "free: holds an old block";
+    }
+    return {};
+}
+
+Lines bufferLines(const RunView& run, const ViewState& state, std::int64_t id)
+{
+    const trace::Trace& trace = *run.trace;
+    const trace::Buffer& buffer = trace.info().buffers[row(id)];
+    Lines lines = {buffer.name + "  " + parts::arrayText(buffer.shape, buffer.dtype),
+                   bytesText(buffer.bytes) + " in " + trace.info().memories[row(buffer.memory)].name
+                       + " at " + bytesText(buffer.address)};
+    if (buffer.operand >= 0) {
+        const auto now = trace::slotStateAt(trace, static_cast<std::int32_t>(id), state.now);
+        const trace::Operand& operand = trace.info().operands[row(buffer.operand)];
+        lines.push_back((now.block >= 0 ? trace::blockName(operand, now.block) + ": " : "")
+                        + phaseText(now));
+    } else {
+        lines.emplace_back("scratch");
+    }
+    lines.push_back("address " + countText(buffer.address.value()) + ", "
+                    + countText(buffer.bytes.value()) + " bytes, tile padding included");
+    return lines;
+}
+
+Lines sourceLines(const RunView& run, const Target& target)
+{
+    const trace::Info& info = run.trace->info();
+    const trace::SourceLine line = {static_cast<std::int32_t>(target.a),
+                                    static_cast<std::int32_t>(target.b)};
+    Lines lines = {sourceText(info, line)};
+    for (const analysis::LineTime& time : run.lineTimes) {
+        if (time.line == line && run.report.time.value() > 0) {
+            lines.push_back(timeText(time.time) + " of the run, "
+                            + percentText(ratio(time.time, run.report.time), 1));
+            lines.push_back(countText(time.time.value()) + " ps");
+        }
+    }
+    return lines;
+}
+
+Lines alternativeLines(const RunView& run, const analysis::Alternative& other)
+{
+    std::string changed;
+    for (const auto& [name, value] : other.changed) {
+        changed += (changed.empty() ? "" : ", ") + name + " = " + value;
+    }
+    if (!other.fits) {
+        return {other.name, changed, "does not fit: needs " + bytesText(other.vmem),
+                countText(other.vmem.value()) + " bytes"};
+    }
+    const double gain = run.report.time.value() > 0 ? 1 - ratio(other.time, run.report.time) : 0;
+    const std::string change =
+        gain >= 0 ? percentText(gain, 1) + " less" : percentText(-gain, 1) + " more";
+    Lines lines = {other.name + ": " + timeText(other.time) + ", " + change, changed};
+    if (other.band) {
+        const std::string certainty = analysis::certaintyText(other, run.report);
+        lines.push_back(analysis::bandText(*other.band)
+                        + (certainty.empty() ? "" : ", " + certainty));
+    }
+    lines.insert(
+        lines.end(),
+        {flopRateText(other.flopsPerSecond) + " at " + intensityText(other.arithmeticIntensity)
+             + " FLOP/B, bound by " + other.boundBy,
+         bytesText(other.vmem) + (other.overScopedLimit ? ", over the scoped limit" : ", fits"),
+         countText(other.time.value()) + " ps, " + countText(other.vmem.value()) + " bytes"});
+    return lines;
+}
+
+Lines findingLines(const trace::Info& info, const trace::Finding& finding)
+{
+    Lines lines = {finding.message};
+    lines.push_back(finding.count == 1 ? "once" : countText(finding.count) + " times");
+    if (finding.step >= 0) {
+        lines.back() += ", first in step " + countText(finding.step);
+    }
+    if (const std::string source = sourceText(info, finding.source); !source.empty()) {
+        lines.push_back(source);
+    }
+    lines.push_back(finding.kind);
+    return lines;
+}
+
+Lines printLines(const trace::Info& info, const trace::Print& print, const trace::Trace& trace)
+{
+    std::string when = "printed at " + timeText(print.time);
+    if (print.step >= 0) {
+        when += " in step " + countText(trace.steps().ordinal[row(print.step)]);
+    }
+    Lines lines = {print.text, when};
+    if (info.agents.size() > 1) {
+        lines.back() += " by " + info.agents[row(print.agent)];
+    }
+    if (const std::string source = sourceText(info, print.source); !source.empty()) {
+        lines.push_back(source);
+    }
+    lines.push_back(countText(print.time.value()) + " ps");
+    return lines;
+}
+
+Lines laneLines(const RunView& run, const ViewState& state, std::int64_t number)
+{
+    const std::optional<timeline::Lane> lane = timeline::laneOf(run, number);
+    if (!lane) {
+        return {};
+    }
+    const Picoseconds end = run.trace->end();
+    const Picoseconds from = std::clamp(state.visible.begin, Picoseconds(0), end);
+    const Picoseconds to = std::clamp(state.visible.end, from, end);
+    const std::vector<Picoseconds> by = timeline::busyBy(run, *lane, {from, to, end});
+    const Picoseconds seen = by[1] - by[0];
+    const Picoseconds all = by[2];
+    const std::string verb = lane->role == Role::Wait ? "" : "busy ";
+    Lines lines = {lane->name};
+    if (to > from) {
+        lines.push_back(verb + timeText(seen) + " of the " + timeText(to - from) + " in view, "
+                        + percentText(ratio(seen, to - from), 1));
+    }
+    if (end.value() > 0) {
+        lines.push_back(verb + timeText(all) + " of the run, " + percentText(ratio(all, end), 1));
+    }
+    if (!lane->agents.empty()) {
+        lines.push_back((lane->agents.size() > 1 ? "on average of " : "of ")
+                        + trace::agentNames(run.trace->info(), lane->agents));
+    }
+    lines.push_back(countText(seen.value()) + " ps of " + countText((to - from).value()) + " ps");
+    return lines;
+}
+
+Lines timeLines(const RunView& run, Picoseconds t)
+{
+    Lines lines = {timeText(t)};
+    if (const auto point = analysis::runPoint(*run.index, t)) {
+        lines.push_back("so far " + flopRateText(point->flopsPerSecond) + " at "
+                        + intensityText(point->intensity) + " FLOP/B");
+        lines.push_back(countText(std::llround(run.index->flops(t))) + " FLOPs, "
+                        + countText(std::llround(run.index->bytes(t))) + " bytes");
+        if (const auto& roof = run.report.roofline; roof.peak) {
+            const auto share = [&](BytesPerSecond bandwidth) {
+                const double limit =
+                    std::min(roof.peak->flopsPerSecond, point->intensity * bandwidth.value());
+                return percentText(point->flopsPerSecond / limit, 1);
+            };
+            lines.push_back(share(roof.memory.datasheet) + " of the datasheet roof, "
+                            + share(roof.memory.achieved) + " of the achieved one");
+        }
+    }
+    if (t == run.trace->end() && run.report.band) {
+        lines.push_back(analysis::bandText(*run.report.band) + ": "
+                        + analysis::supportText(*run.report.band, run.trace->info().chipName));
+    }
+    lines.push_back(countText(t.value()) + " ps");
+    return lines;
+}
+
+} // namespace
+
+std::vector<std::string> tooltip(const RunView& run, const ViewState& state, const Target& target)
+{
+    const trace::Trace& trace = *run.trace;
+    const trace::Info& info = trace.info();
+    switch (target.kind) {
+    case TargetKind::None:
+        return {};
+    case TargetKind::Copy:
+        return isRow(target.a, trace.copies().size()) ? copyLines(run, row(target.a)) : Lines{};
+    case TargetKind::Step:
+        return isRow(target.a, trace.steps().size()) ? stepLines(
+                   run, target.a,
+                   isRow(target.b, trace.steps().size()) ? std::max(target.a, target.b) : target.a)
+                                                     : Lines{};
+    case TargetKind::Segment:
+        return isRow(target.a, trace.segments().size()) ? segmentLines(run, row(target.a))
+                                                        : Lines{};
+    case TargetKind::Operation:
+        return isRow(target.a, info.operations.size()) ? operationLines(run, target.a, target.b)
+                                                       : Lines{};
+    case TargetKind::Block:
+        return isRow(target.a, info.operands.size())
+                       && isRow(target.b, static_cast<std::size_t>(
+                                              parts::blockTotal(info.operands[row(target.a)])))
+                   ? blockLines(run, state, target)
+                   : Lines{};
+    case TargetKind::Buffer:
+        return isRow(target.a, info.buffers.size()) ? bufferLines(run, state, target.a) : Lines{};
+    case TargetKind::Wait:
+        return isRow(target.a, trace.waits().size()) ? waitLines(run, row(target.a)) : Lines{};
+    case TargetKind::SourceLine:
+        return isRow(target.a, info.sources.size()) ? sourceLines(run, target) : Lines{};
+    case TargetKind::ListingLine: {
+        const bool known =
+            isRow(target.a, info.listing.size()) && info.listing[row(target.a)].operation >= 0;
+        return known ? operationLines(run, info.listing[row(target.a)].operation, -1) : Lines{};
+    }
+    case TargetKind::Alternative:
+        return isRow(target.a, run.alternatives.size())
+                   ? alternativeLines(run, run.alternatives[row(target.a)])
+                   : Lines{};
+    case TargetKind::Finding:
+        return isRow(target.a, info.findings.size())
+                   ? findingLines(info, info.findings[row(target.a)])
+                   : Lines{};
+    case TargetKind::Print:
+        return isRow(target.a, info.prints.size())
+                   ? printLines(info, info.prints[row(target.a)], trace)
+                   : Lines{};
+    case TargetKind::Lane:
+        return laneLines(run, state, target.a);
+    case TargetKind::Moment:
+        return momentLines(run, target.a, Picoseconds(target.b));
+    case TargetKind::Time:
+        return target.a >= 0 ? timeLines(run, Picoseconds(std::min(target.a, trace.end().value())))
+                             : Lines{};
+    }
+    return {};
+}
+
+} // namespace pallascope::layout
