@@ -1,7 +1,7 @@
 // Operations on every dtype against JAX on a CPU: all pairs of 4- and 8-bit codes, a grid of edge
 // cases of wider ones.
 #include "core/base/element.h"
-#include "core/machine/evaluate.h"
+#include "core/machine/ops/evaluate.h"
 #include "tests/dtypes/tables.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include "core/base/element.h"
 #include "core/cost/tiling.h"
-#include "core/machine/value.h"
+#include "core/machine/values/value.h"
 #include "tests/dtypes/tables.h"
 
 #include <gtest/gtest.h>

@@ -10,6 +10,8 @@ CLEAN = {
     "core/base/units.h": "#pragma once\n#include <cstdint>\n",
     "core/ir/program.h": '#pragma once\n#include "core/base/units.h"\n',
     "core/ir/program.cpp": '#include "core/ir/program.h"\n#include <Eigen/Core>\n',
+    "core/machine/run.h": '#pragma once\n#include "core/trace/trace.h"\n',
+    "core/machine/engine/run.cpp": '#include "core/machine/run.h"\n#include "core/machine/state/state.h"\n',
     "core/study/sweep.cpp": '#include "core/chip/chip.h"\n#include "core/machine/run.h"\n',
     "kernels/softmax.cpp": '#include "core/ir/program.h"\n',
     "views/canvas.cpp": '#include "views/layout/scene/scene.h"\n\n#include <QPainter>\n',
@@ -52,6 +54,11 @@ class CheckLayers(unittest.TestCase):
             ("app/window/a.cpp", "app/cli/commands.h"),
             ("app/process/a.cpp", "app/run_job/run_job.h"),
             ("core/base/a.cpp", "tests/support/random.h"),
+            ("core/machine/memory/a.cpp", "core/machine/prepare/plan.h"),
+            ("core/machine/state/a.cpp", "core/machine/engine/engine.h"),
+            ("core/machine/a.cpp", "core/machine/engine/engine.h"),
+            ("core/study/a.cpp", "core/machine/engine/engine.h"),
+            ("app/a.cpp", "core/machine/prepare/plan.h"),
         ]:
             with self.subTest(name=name, target=target):
                 self.assertOneIn(f"{name}:1", "may only use", {name: f'#include "{target}"\n'})

@@ -1,6 +1,6 @@
 #include "tests/machine/support.h"
 
-#include "core/machine/value.h"
+#include "core/machine/values/value.h"
 #include "tests/chip/plain_chip.h"
 
 #include <fstream>

@@ -2,7 +2,7 @@
 
 #include "core/base/element.h"
 #include "core/ir/infer.h"
-#include "core/machine/evaluate.h"
+#include "core/machine/ops/evaluate.h"
 
 #include <nlohmann/json.hpp>
 

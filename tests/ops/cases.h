@@ -3,7 +3,7 @@
 
 #include "core/base/array.h"
 #include "core/ir/program.h"
-#include "core/machine/value.h"
+#include "core/machine/values/value.h"
 
 #include <string>
 #include <vector>

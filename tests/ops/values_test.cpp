@@ -1,7 +1,7 @@
 // Every value operation against JAX, or NumPy in float64: types, results, storage taken over.
 #include "core/base/element.h"
 #include "core/ir/infer.h"
-#include "core/machine/evaluate.h"
+#include "core/machine/ops/evaluate.h"
 #include "core/machine/ops/ops.h"
 #include "tests/ops/cases.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/dtype.h"
-#include "core/machine/value.h"
+#include "core/machine/values/value.h"
 
 #include <concepts>
 #include <cstdint>

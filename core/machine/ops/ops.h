@@ -7,7 +7,7 @@
 #pragma once
 
 #include "core/ir/program.h"
-#include "core/machine/value.h"
+#include "core/machine/values/value.h"
 
 #include <optional>
 #include <span>

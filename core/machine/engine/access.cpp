@@ -1,0 +1,353 @@
+// Loads and stores through refs, and what happens where they leave them.
+#include "core/base/check.h"
+#include "core/cost/budget.h"
+#include "core/cost/tiling.h"
+#include "core/machine/engine/engine.h"
+#include "core/machine/ops/evaluate.h"
+
+#include <algorithm>
+#include <array>
+
+namespace pallascope::machine {
+
+using ir::OpCode;
+
+namespace {
+
+// Of the elements that a ref shows.
+DType dtypeOf(const RefBinding& ref, const Buffer& memory)
+{
+    return ref.recasts.empty() ? memory.dtype() : ref.recasts.back().dtype;
+}
+
+// Of `size` elements from `start` on, `stride` apart, those that lie in [0, extent).
+struct Inside
+{
+    std::int64_t first, count;
+};
+
+Inside insideOf(std::int64_t start, std::int64_t size, std::int64_t stride, std::int64_t extent)
+{
+    if (stride == 0) { // one element, again and again
+        return {0, start >= 0 && start < extent ? size : 0};
+    }
+    const std::int64_t first = start < 0 ? ceilDiv(-start, stride) : 0;
+    const std::int64_t end = start < extent ? ceilDiv(extent - start, stride) : 0;
+    return {first, std::max<std::int64_t>(0, std::min(end, size) - first)};
+}
+
+constexpr const char* kIndexThatStops =
+    "An index that lies outside of its ref, where the run stops,";
+
+RuntimeValue selected(RuntimeValue& mask, RuntimeValue& ifFalse, RuntimeValue& ifTrue)
+{
+    const ir::Operation select{.code = OpCode::SelectN, .operands = std::vector<ir::ValueId>(3)};
+    std::array<RuntimeValue*, 3> cases{&mask, &ifFalse, &ifTrue};
+    return evaluate(select, cases, 0);
+}
+
+} // namespace
+
+bool Engine::stopsOutside(const ir::Operation& operation) const
+{
+    return m_options.settings.outOfBoundsReads != OutOfBoundsReads::Uninitialized
+           || operation.code == OpCode::RefAt;
+}
+
+// Without leave to go on the run stops. A view has no elements that read as undefined.
+bool Engine::leavesRef(const ir::Operation& operation, std::size_t axis, std::int64_t start,
+                       std::int64_t last, std::int64_t extent)
+{
+    const std::string ref = refName(operation.operands[0]);
+    const std::string what =
+        (operation.code == OpCode::RefAt  ? "A slice"
+         : ir::storesInto(operation.code) ? "A store"
+                                          : "A load")
+        + std::string(" reaches ")
+        + (start == last ? "element " + std::to_string(start)
+                         : "elements " + std::to_string(start) + " to " + std::to_string(last))
+        + " on axis " + std::to_string(axis) + " of " + ref + ", which has "
+        + std::to_string(extent);
+    const bool goesOn = !stopsOutside(operation);
+    const char* const then = operation.code == OpCode::RefAt ? ": the run stops there."
+                             : !goesOn                       ? kStopsUnlessSet
+                             : !ir::storesInto(operation.code)
+                                 ? ": those outside read as undefined."
+                                 : ": those outside are dropped.";
+    trace::Finding finding{"out_of_bounds",
+                           trace::FindingClass::Structural,
+                           what + then + calledFrom(operation.location),
+                           ref,
+                           m_agent->step,
+                           {},
+                           m_recorder.sourceLine(m_program, operation.location),
+                           1};
+    if (goesOn) {
+        m_recorder.addFinding(std::move(finding));
+    } else {
+        stop(std::move(finding));
+    }
+    return goesOn;
+}
+
+// Semaphores are numbered one after another; other memory is a buffer.
+const Shape& Engine::memoryShape(ir::ValueId ref)
+{
+    if (!ir::isSemaphore(*m_program.type(ref).space)) {
+        return buffer(binding(ref).buffer).shape();
+    }
+    return m_program.type(rootOf(ref)).shape;
+}
+
+// An array in memory is whole tiles, and copies may take the padding behind it with them, as those
+// of JAX's emit_pipeline do (jax/_src/pallas/mosaic/pipeline.py, BufferedRefBase.get_dma_slice).
+bool Engine::isPadding(const ir::Operation& operation, const Shape& extents, std::size_t axis,
+                       std::int64_t last) const
+{
+    const Shape& root = m_program.type(rootOf(operation.operands[0])).shape;
+    const std::size_t behind = extents.rank() - axis;
+    if (operation.code != OpCode::RefAt
+        || m_uses.beside[static_cast<std::size_t>(operation.results[0].index)]
+        || behind > root.rank() || root[root.rank() - behind] != extents[axis]) {
+        return false;
+    }
+    const auto near = cost::memoryOf(ir::MemorySpace::Vmem, m_chip);
+    if (!near) {
+        return false;
+    }
+    const auto& native = m_chip.memories[static_cast<std::size_t>(*near)].tile;
+    const DType dtype = m_program.type(operation.operands[0]).dtype;
+    return last < alignTo(extents[axis], cost::tiling(dtype, extents, native)[axis]);
+}
+
+std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
+{
+    const RefBinding& ref = binding(operation.operands[0]);
+    const Shape& memory = memoryShape(operation.operands[0]);
+    const Shape& extents = shapeOf(ref, memory);
+    const RuntimeValue* undefined = nullptr;
+    const auto dynamic = [&](std::int32_t operand, std::int64_t otherwise) {
+        if (operand < 0) {
+            return otherwise;
+        }
+        const ir::ValueId id = operation.operands[static_cast<std::size_t>(operand)];
+        undefined = value(id).shadow.all() ? undefined : &value(id);
+        return number(id);
+    };
+    // A wait counts the bytes of its ref, wherever they would lie.
+    const bool reaches = operation.code != OpCode::RefAt
+                         || m_uses.reaches[static_cast<std::size_t>(operation.results[0].index)];
+    m_windows.clear();
+    bool isInside = true;
+    for (const ir::IndexEntry& entry : std::get<ir::IndexerParams>(operation.params).entries) {
+        const Extent extent = extents[m_windows.size()];
+        Window window{dynamic(entry.operand, entry.start), dynamic(entry.sizeOperand, entry.size),
+                      entry.stride, entry.isSlice};
+        if (window.size == 0) { // wherever that would lie
+            window.start = 0;
+        }
+        isInside = isInside && window.size >= 0
+                   && (!reaches || (window.start >= 0 && window.last() < extent));
+        m_windows.push_back(window);
+    }
+    if (undefined != nullptr) {
+        const bool ends = !isInside && stopsOutside(operation);
+        reportUndefinedUse(*undefined, "undefined_index", ends ? kIndexThatStops : "An index",
+                           operation.location);
+        if (ends) { // one cause, one finding
+            m_state.stopped = true;
+            return std::nullopt;
+        }
+    }
+    if (!isInside) {
+        return reachInside(operation, ref, memory, reaches);
+    }
+    return Reached{narrowed(ref, memory, m_windows), nullptr};
+}
+
+// The element of its buffer that a get of one element loads, where nothing is to be said about it;
+// nothing where reach() is to look.
+std::optional<std::int64_t> Engine::elementOf(const ir::Operation& get)
+{
+    const RefBinding& ref = binding(get.operands[0]);
+    if (m_program.type(get.results[0]).shape.rank() > 0 || !ref.recasts.empty()) {
+        return {};
+    }
+    const Shape& extents = ref.whole ? buffer(ref.buffer).shape() : ref.view.shape;
+    std::int64_t element = ref.whole ? 0 : ref.view.offset;
+    std::size_t axis = 0;
+    for (const ir::IndexEntry& entry : std::get<ir::IndexerParams>(get.params).entries) {
+        std::int64_t index = entry.start;
+        if (entry.operand >= 0) {
+            const RuntimeValue& given =
+                value(get.operands[static_cast<std::size_t>(entry.operand)]);
+            if (!given.shadow.all()) {
+                return {};
+            }
+            index = static_cast<std::int64_t>(given.scalar);
+        }
+        if (index < 0 || index >= extents[axis]) {
+            return {};
+        }
+        element =
+            ref.whole ? element * extents[axis] + index : element + index * ref.view.strides[axis];
+        ++axis;
+    }
+    return element;
+}
+
+// With m_windows that leave the ref.
+std::optional<Engine::Reached> Engine::reachInside(const ir::Operation& operation,
+                                                   const RefBinding& ref, const Shape& memory,
+                                                   bool reaches)
+{
+    const Shape& extents = shapeOf(ref, memory);
+    Reached reached;
+    Extents accessed, firsts;
+    bool pads = false, empty = false;
+    for (std::size_t axis = 0; axis < m_windows.size(); ++axis) {
+        Window& window = m_windows[axis];
+        const auto [start, size, stride, isSlice] = window;
+        const std::int64_t last = window.last();
+        Inside inside{0, size};
+        const bool leaves = reaches && (start < 0 || last >= extents[axis]);
+        if (leaves && start >= 0 && start < extents[axis]
+            && isPadding(operation, extents, axis, last)) {
+            pads = true;
+            inside = insideOf(start, size, stride, extents[axis]);
+        } else if (size < 0 || leaves) {
+            if (!reached.clipped && !leavesRef(operation, axis, start, last, extents[axis])) {
+                return std::nullopt;
+            }
+            if (!reached.clipped) {
+                reached.clipped = std::make_unique<Reached::Clipped>();
+            }
+            inside = insideOf(start, size, stride, extents[axis]);
+            empty = empty || inside.count == 0;
+        }
+        window = {start + inside.first * stride, inside.count, stride, isSlice};
+        if (isSlice) {
+            accessed.push_back(size);
+            firsts.push_back(inside.first);
+        }
+    }
+    reached.where = narrowed(ref, memory, m_windows);
+    if (pads) {
+        reached.where.asked = std::make_shared<const Shape>(Shape(accessed));
+    }
+    if (reached.clipped) {
+        const Shape shape(std::move(accessed));
+        StridedView part{0, shapeOf(reached.where, memory), rowMajorStrides(shape)};
+        for (std::size_t axis = 0; axis < firsts.size(); ++axis) {
+            part.offset += firsts[axis] * part.strides[axis];
+        }
+        *reached.clipped = {shape, std::move(part), empty};
+    }
+    return reached;
+}
+
+RuntimeValue Engine::loadAt(const Reached& reached, const Buffer& memory)
+{
+    if (!reached.clipped) {
+        return loadThrough(reached.where, memory);
+    }
+    const auto& [shape, part, empty] = *reached.clipped;
+    Buffer seen(dtypeOf(reached.where, memory), shape, memory.fill());
+    if (!empty) {
+        seen.store(part, loadThrough(reached.where, memory));
+    }
+    return seen.loadAll();
+}
+
+void Engine::storeAt(const Reached& reached, Buffer& memory, RuntimeValue value)
+{
+    if (!reached.clipped) {
+        storeThrough(reached.where, memory, std::move(value));
+    } else if (const auto& [shape, part, empty] = *reached.clipped; !empty) {
+        Buffer stored(dtypeOf(reached.where, memory), shape, memory.fill());
+        stored.storeAll(std::move(value));
+        storeThrough(reached.where, memory, stored.load(part, part.shape));
+    }
+}
+
+void Engine::access(const Evaluation& evaluation)
+{
+    const ir::Operation& operation = *evaluation.operation;
+    const RefBinding& ref = binding(operation.operands[0]);
+    PALLASCOPE_CHECK(ref.buffer >= 0);
+    Buffer& memory = buffer(ref.buffer);
+    // A plain store drops the old contents; reading them would cost a copy.
+    const bool stores = operation.code == OpCode::Swap;
+    const bool loads =
+        !stores || m_plan.uses[static_cast<std::size_t>(operation.results[0].index)] > 0;
+    if (!evaluation.partial && ref.whole && memory.shape().rank() > 0) { // the usual case
+        if (loads) {
+            value(operation.results[0]) =
+                evaluation.asRows && !m_births ? memory.loadRows() : memory.loadAll();
+        }
+        if (stores) {
+            noteStored(ref, value(operation.operands[1]), operation.location);
+            memory.storeAll(value(operation.operands[1]));
+        }
+        return; // races: with the segment's accesses
+    }
+    const bool mayRace =
+        evaluation.partial && m_detects
+        && m_state.races.mayConflict(ref.buffer, m_state.memory[ref.buffer].isUncontested);
+    if (!mayRace && !stores) {
+        if (const std::optional<std::int64_t> element = elementOf(operation)) {
+            if (!evaluation.touches) {
+                value(operation.results[0]) = memory.loadElement(*element);
+            }
+            return;
+        }
+    }
+    const std::optional<Reached> reached = reach(operation);
+    if (!reached) {
+        return;
+    }
+    const bool isAllOutside = reached->clipped && reached->clipped->empty;
+    if (mayRace && !isAllOutside) {
+        checkRace(operation.operands[0], operation, stores, reached->where);
+    }
+    if (evaluation.touches) { // only where it reaches matters
+        return;
+    }
+    if (loads) {
+        value(operation.results[0]) = loadAt(*reached, memory);
+    }
+    if (stores) {
+        noteStored(ref, value(operation.operands[1]), operation.location);
+        storeAt(*reached, memory, value(operation.operands[1]));
+    }
+}
+
+// Where something undefined was stored last.
+void Engine::noteStored(const RefBinding& ref, const RuntimeValue& value, ir::LocationId location)
+{
+    if (!value.shadow.all()) {
+        m_state.memory[ref.buffer].undefinedBy = location;
+    }
+}
+
+void Engine::maskedLoad(const ir::Operation& operation)
+{
+    const RefBinding& ref = binding(operation.operands[0]);
+    RuntimeValue loaded = loadThrough(ref, buffer(ref.buffer));
+    if (operation.operands.size() > 2) {
+        loaded = selected(value(operation.operands[1]), value(operation.operands[2]), loaded);
+    }
+    value(operation.results[0]) = std::move(loaded);
+}
+
+void Engine::maskedSwap(const ir::Operation& operation)
+{
+    const RefBinding& ref = binding(operation.operands[0]);
+    RuntimeValue old = loadThrough(ref, buffer(ref.buffer));
+    noteStored(ref, value(operation.operands[1]), operation.location);
+    storeThrough(ref, buffer(ref.buffer),
+                 selected(value(operation.operands[2]), old, value(operation.operands[1])));
+    value(operation.results[0]) = std::move(old);
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,68 @@
+// A run put aside, and put back.
+#include "core/machine/engine/engine.h"
+#include "core/trace/mark_time.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pallascope::machine {
+
+Engine::Checkpoint Engine::save()
+{
+    for (std::int32_t i = 0; i < m_state.memory.end(); ++i) {
+        if (m_state.memory[i].contents.isLarge()) {
+            m_state.memory[i].contents.save();
+        }
+    }
+    Checkpoint checkpoint{m_state, turnOf(), m_recorder.position(), now()};
+    for (std::int32_t i = 0; i < checkpoint.state.memory.end(); ++i) {
+        if (checkpoint.state.memory[i].contents.isLarge()) {
+            checkpoint.state.memory[i].contents.fold();
+        }
+    }
+    return checkpoint;
+}
+
+void Engine::restore(const Checkpoint& checkpoint)
+{
+    Slab<Memory> before = std::move(m_state.memory);
+    m_state = checkpoint.state;
+    for (std::int32_t i = 0; i < m_state.memory.end(); ++i) {
+        if (m_state.memory[i].contents.isLarge()) {
+            m_state.memory[i].contents.unfold(i < before.end() ? std::move(before[i].contents)
+                                                               : Buffer());
+        }
+    }
+    m_recorder.moveTo(checkpoint.position);
+    m_agent = &m_state.agents[checkpoint.turn];
+    m_end.reset();
+    m_error.reset();
+}
+
+std::size_t Engine::turnOf() const
+{
+    const auto& agents = m_state.agents;
+    return static_cast<std::size_t>(
+        std::find_if(agents.begin(), agents.end(),
+                     [&](const Agent& agent) { return &agent == m_agent; })
+        - agents.begin());
+}
+
+Picoseconds Engine::now() const
+{
+    if (m_end || m_state.delivered) {
+        return m_end ? *m_end : *m_state.delivered;
+    }
+    const auto* block =
+        m_agent->frames.empty() ? nullptr : std::get_if<BlockFrame>(&m_agent->frames.back());
+    if (block == nullptr || block->done == 0) {
+        return m_agent->time;
+    }
+    const trace::SegmentTemplate& segment =
+        m_plan.templates[static_cast<std::size_t>(block->plan->items[block->next].templateId)];
+    return m_agent->time
+           + Picoseconds(
+               trace::markTime(segment, segment.retire[static_cast<std::size_t>(block->done - 1)]));
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,274 @@
+// Copies on their way: what they read when they start and write when they end.
+#include "core/machine/engine/engine.h"
+#include "core/machine/ops/evaluate.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace pallascope::machine {
+
+// Every link serves its copies in order, so the next event of each is that of its first flight. Of
+// two at one time an end comes first: a copy may be started because that one has landed.
+void Engine::land(Picoseconds until)
+{
+    while (true) {
+        Queue<Flight>* first = nullptr;
+        std::pair<Picoseconds, bool> when; // second: it reads
+        for (Queue<Flight>& link : m_state.flights) {
+            if (link.empty()) {
+                continue;
+            }
+            const Flight& next = link.front();
+            const std::pair at(next.started ? next.end : next.start, !next.started);
+            if (at.first <= until && (first == nullptr || at < when)) {
+                first = &link;
+                when = at;
+            }
+        }
+        if (first == nullptr) {
+            return;
+        }
+        if (!first->front().started) {
+            read(first->front());
+        } else {
+            write(first->front());
+            first->pop_front();
+        }
+    }
+}
+
+void Engine::read(Flight& flight)
+{
+    flight.started = true;
+    for (const auto& [from, to] : flight.rows) {
+        flight.ofRows.push_back(loadThrough(from, buffer(from.buffer)));
+    }
+    if (!flight.rows.empty()) {
+        return;
+    }
+    if (flight.operand == nullptr) {
+        flight.elements = loadThrough(flight.source, buffer(flight.source.buffer));
+    } else if (flight.out) {
+        flight.payload = buffer(flight.slotBuffer);
+    } else {
+        flight.payload = cutBlock(*flight.operand, flight.array, flight.block);
+        flight.payload.prefetch();
+    }
+}
+
+Buffer Engine::cutBlock(const OperandPlan& operand, const RefBinding& array, std::int64_t block)
+{
+    const Buffer& all = buffer(array.buffer);
+    const Box box = operand.box(block);
+    if (array.recasts.empty()) {
+        return all.cut(viewOf(array, all.shape()), box, operand.blockShape);
+    }
+    Buffer found = undefined(operand.dtype, operand.blockShape);
+    forEachPart(box, [&](const Box& part) {
+        found.store(cornerView(part, operand.blockShape),
+                    loadThrough(boxOf(array, all.shape(), part), all));
+    });
+    return found;
+}
+
+// Of the elements that the block's copy writes, so many are undefined.
+std::int64_t Engine::pasteBlock(const Flight& flight)
+{
+    Buffer& all = buffer(flight.array.buffer);
+    const Box box = flight.operand->box(flight.block);
+    if (flight.array.recasts.empty()) {
+        return all.paste(viewOf(flight.array, all.shape()), box, flight.payload);
+    }
+    std::int64_t undefined = 0;
+    forEachPart(box, [&](const Box& part) {
+        const StridedView from = cornerView(part, flight.payload.shape());
+        RuntimeValue elements = flight.payload.load(from, from.shape);
+        undefined += Buffer(elements, all.fill()).undefinedCount();
+        storeThrough(boxOf(flight.array, all.shape(), part), all, std::move(elements));
+    });
+    return undefined;
+}
+
+// One after the other: of equal rows the last stays, or all are added.
+void Engine::writeRows(Flight& flight)
+{
+    for (std::size_t i = 0; i < flight.rows.size(); ++i) {
+        const RefBinding& to = flight.rows[i].second;
+        put(to, std::move(flight.ofRows[i]), flight.adds);
+    }
+}
+
+void Engine::put(const RefBinding& to, RuntimeValue elements, bool adds)
+{
+    if (adds) {
+        RuntimeValue there = loadThrough(to, buffer(to.buffer));
+        const std::array<RuntimeValue*, 2> terms{&there, &elements};
+        elements = evaluate({.code = ir::OpCode::Add}, terms, 0);
+    }
+    storeThrough(to, buffer(to.buffer), std::move(elements));
+}
+
+void Engine::write(Flight& flight)
+{
+    if (!flight.rows.empty()) {
+        writeRows(flight);
+    } else if (flight.operand == nullptr) {
+        m_state.memory[flight.target.buffer].broughtBy = flight.location;
+        noteStored(flight.target, flight.elements, flight.location);
+        put(flight.target, std::move(flight.elements), flight.adds);
+    } else if (!flight.out) {
+        buffer(flight.slotBuffer) = std::move(flight.payload);
+    } else {
+        if (const std::int64_t undefined = pasteBlock(flight); undefined > 0) {
+            reportUndefinedWrite(flight, undefined);
+        }
+    }
+}
+
+// A copy on a link, to be filled in for launch(): where it stays, if that is known.
+Flight& Engine::newFlight(std::int32_t link)
+{
+    if (m_options.settings.dmaExecutionMode == DmaMode::Timed) {
+        return m_state.flights[static_cast<std::size_t>(link)].emplace_back();
+    }
+    return m_flight = {};
+}
+
+// What a copy does to memory, as dma_execution_mode says; its times are the same in all modes.
+void Engine::launch(Flight& flight)
+{
+    switch (m_options.settings.dmaExecutionMode) {
+    case DmaMode::Timed:
+        if (flight.operand != nullptr && !flight.out
+            && m_state.memory[flight.array.buffer].isConstant) {
+            read(flight); // it will not hold anything else when the copy starts
+        }
+        return;
+    case DmaMode::Eager:
+        read(flight);
+        write(flight);
+        return;
+    case DmaMode::OnWait:
+        m_state.held.push_back(std::move(flight));
+    }
+}
+
+// A pipeline waits for one copy.
+void Engine::landHeld(std::int32_t copy)
+{
+    const auto held = std::find_if(m_state.held.begin(), m_state.held.end(),
+                                   [&](const Flight& flight) { return flight.copy == copy; });
+    if (held != m_state.held.end()) {
+        Flight flight = std::move(*held);
+        m_state.held.erase(held);
+        read(flight);
+        write(flight);
+    }
+}
+
+// A wait by hand does what was started last on its semaphore first, as much as it waits for; only
+// that is in order with what the agent does next.
+void Engine::landHeld(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent)
+{
+    while (!semaphore.held.empty() && semaphore.executed < bytes) {
+        const HeldCopy copy = semaphore.held.back();
+        semaphore.held.pop_back();
+        semaphore.executed += copy.bytes;
+        if (copy.awaited.copy >= 0) {
+            m_state.races.await(agent, copy.awaited);
+        }
+        const auto flight = std::find_if(m_state.held.begin(), m_state.held.end(),
+                                         [&](const Flight& one) { return one.copy == copy.copy; });
+        if (flight == m_state.held.end()) {
+            continue;
+        }
+        if (!flight->started) {
+            read(*flight);
+        }
+        if (!copy.onlyReads) {
+            Flight done = std::move(*flight);
+            m_state.held.erase(flight);
+            write(done);
+        }
+    }
+    semaphore.executed -= bytes;
+}
+
+// A wait knows only how many bytes have come. Of the copies under way it is sure of those without
+// which there would not be as many.
+void Engine::awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent)
+{
+    semaphore.executed += bytes;
+    std::int64_t all = 0;
+    for (const HeldCopy& copy : semaphore.held) {
+        all += copy.bytes;
+    }
+    const auto isCertain = [&](const HeldCopy& copy) {
+        return all - copy.bytes < semaphore.executed;
+    };
+    std::vector<HeldCopy>& held = semaphore.held;
+    for (auto copy = std::find_if(held.begin(), held.end(), isCertain); copy != held.end();
+         copy = std::find_if(held.begin(), held.end(), isCertain)) {
+        if (copy->awaited.copy >= 0) {
+            m_state.races.await(agent, copy->awaited);
+        }
+        all -= copy->bytes;
+        semaphore.executed -= copy->bytes;
+        held.erase(copy);
+    }
+}
+
+// Whether a copy will write to the buffer.
+bool Engine::isOnItsWay(std::int32_t buffer) const
+{
+    const auto writes = [&](const Flight& flight) {
+        const bool byHand = flight.operand == nullptr;
+        return (byHand       ? flight.target.buffer
+                : flight.out ? flight.array.buffer
+                             : flight.slotBuffer)
+               == buffer;
+    };
+    const std::vector<Flight>& held = m_state.held;
+    return std::any_of(held.begin(), held.end(), writes)
+           || std::any_of(m_state.flights.begin(), m_state.flights.end(),
+                          [&](const Queue<Flight>& link) {
+                              return std::any_of(link.begin(), link.end(), writes);
+                          });
+}
+
+// A copy that nobody waited for would land in memory that is gone.
+void Engine::dropFlights(SlabRange buffers)
+{
+    for (Queue<Flight>& link : m_state.flights) {
+        link.removeIf([&](const Flight& flight) { return flight.touches(buffers); });
+    }
+    std::erase_if(m_state.held, [&](const Flight& flight) { return flight.touches(buffers); });
+}
+
+// Copies by hand that nobody has waited for when the memory at one of their ends goes. Those of
+// pipelines, and those that another finding is about, are said elsewhere.
+void Engine::reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId scope)
+{
+    for (std::int32_t i = buffers.first; m_detects && i < buffers.first + buffers.count; ++i) {
+        for (const Race& copy : m_state.races.unawaited(i)) {
+            if (copy.ofPipeline || m_neverAwaited.contains(copy.copy)
+                || !m_unordered.insert(copy.copy).second) {
+                continue;
+            }
+            const std::string name = refName(ref);
+            m_recorder.addFinding(
+                {"freed_in_flight", trace::FindingClass::Structural,
+                 name + " ends with its scope (" + m_program.where(scope)
+                     + m_program.callersOf(scope) + ") while a copy that nobody has waited for "
+                     + (copy.otherWrites ? "writes it" : "reads it") + " (started at "
+                     + m_program.where(copy.location) + m_program.callersOf(copy.location)
+                     + "). A wait for the copy before the end of the scope is right.",
+                 name, m_agent->step,
+                 copy.step < 0 ? std::nullopt : std::optional<std::int64_t>(copy.step),
+                 m_recorder.sourceLine(m_program, scope), 1});
+        }
+    }
+}
+
+} // namespace pallascope::machine

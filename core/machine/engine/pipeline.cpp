@@ -1,0 +1,386 @@
+// The software pipeline, phase by phase, by the rules of pipeline_rules.h. A phase ends early where
+// another agent or event comes first, and goes on with its next operand.
+#include "core/base/format.h"
+#include "core/machine/engine/engine.h"
+#include "core/machine/prepare/pipeline_rules.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pallascope::machine {
+
+namespace {
+
+bool synchronousOut(const PipelineFrame& frame, const PipelineOperand& operand)
+{
+    return operand.plan->facts.outCount == 1 || frame.params->noPipelining;
+}
+
+// The next phase, from its first operand.
+void go(PipelineFrame& frame, PipelineFrame::Next next)
+{
+    frame.next = next;
+    frame.at = 0;
+}
+
+} // namespace
+
+void Engine::runPipeline()
+{
+    using Next = PipelineFrame::Next;
+    auto& frame = std::get<PipelineFrame>(m_agent->frames.back());
+    do {
+        switch (frame.next) {
+        case Next::BringTrivial:
+            bringTrivial(frame);
+            break;
+        case Next::Prologue:
+            prologue(frame);
+            break;
+        case Next::Begin:
+            beginStep(frame);
+            break;
+        case Next::CopyIn:
+            copyIn(frame);
+            break;
+        case Next::WaitIn:
+            waitIn(frame);
+            break;
+        case Next::Body:
+            enterBody(frame); // pushes the body; `frame` may move
+            return;
+        case Next::Overhead:
+            passOverhead(frame);
+            break;
+        case Next::CopyOut:
+            copyOut(frame);
+            break;
+        case Next::WaitOut:
+            waitOut(frame);
+            break;
+        case Next::Drain:
+            drain(frame);
+            break;
+        case Next::TakeTrivial:
+            takeTrivial(frame);
+            break;
+        case Next::Done:
+            endPipeline(frame);
+            return;
+        }
+    } while (!m_error && !m_state.stopped && !yields());
+}
+
+void Engine::bringTrivial(PipelineFrame& frame)
+{
+    for (; frame.at < frame.operands.size() && !frame.params->noPipelining; ++frame.at) {
+        const ir::OperandFacts& facts = frame.operands[frame.at].plan->facts;
+        if (!facts.trivial || facts.inCount == 0) {
+            continue;
+        }
+        const std::int64_t block = blockAt(frame, frame.at, 0);
+        if (facts.prefetched >= 1) {
+            fillSlot(frame, frame.at, block, 0);
+            continue;
+        }
+        (void)startCopy(frame, frame.at, block, 0, false);
+        waitFor(frame.operands[frame.at], 0, false, rowOf(frame));
+        if (yields()) {
+            ++frame.at;
+            return;
+        }
+    }
+    go(frame, PipelineFrame::Next::Prologue);
+}
+
+void Engine::prologue(PipelineFrame& frame)
+{
+    for (; frame.stage + 1 < frame.stages && !frame.params->noPipelining;
+         ++frame.stage, frame.at = 0) {
+        while (frame.at < frame.operands.size()) {
+            const std::size_t i = frame.at++;
+            const std::int64_t stage = frame.stage;
+            const ir::OperandFacts& facts = frame.operands[i].plan->facts;
+            const bool takesPart = facts.pipelined() && stage + 1 < facts.inCount;
+            const auto block = [&](std::int64_t t) { return blockAt(frame, i, t); };
+            if (takesPart && facts.lookahead && stage > 0) {
+                if (stage < frame.steps || facts.wrapsPrologue) {
+                    lookAhead(frame, i, 1);
+                }
+            } else if (takesPart && prologueFetches(facts, stage, frame.steps, block)) {
+                fetch(frame, i, block(stage), stage < facts.prefetched);
+            }
+            if (pauses()) {
+                return;
+            }
+        }
+    }
+    frame.stage = frame.stages - 2; // where the epilogue begins
+    go(frame, PipelineFrame::Next::Begin);
+}
+
+// Counts one more fetched block; one that the caller brought is only put in place.
+void Engine::fetch(PipelineFrame& frame, std::size_t index, std::int64_t block, bool prefetched)
+{
+    PipelineOperand& operand = frame.operands[index];
+    const std::int32_t slot = operand.slotOf(operand.copyIn);
+    ++operand.copyIn;
+    if (prefetched) {
+        fillSlot(frame, index, block, slot);
+    } else {
+        (void)startCopy(frame, index, block, slot, false);
+    }
+}
+
+// fetch_with_lookahead: passes over steps that keep the block, until the slots are full or the run
+// pauses.
+void Engine::lookAhead(PipelineFrame& frame, std::size_t index, std::int64_t most)
+{
+    PipelineOperand& operand = frame.operands[index];
+    const ir::OperandFacts& facts = operand.plan->facts;
+    const std::int64_t limit = std::min(operand.waitIn + facts.inCount, operand.copyIn + most);
+    while (operand.copyIn < limit && operand.nextFetch + 1 < frame.steps && !pauses()) {
+        const std::int64_t next = blockAt(frame, index, operand.nextFetch + 1);
+        if (blockAt(frame, index, operand.nextFetch) != next) {
+            fetch(frame, index, next, operand.copyIn < facts.prefetched);
+        }
+        ++operand.nextFetch;
+    }
+}
+
+// What happens at this step; where the index map loads from memory, as it stands now.
+StepActions Engine::actionsAt(PipelineFrame& frame, std::size_t operand)
+{
+    return frame.isLiveAt(operand) ? actionsNow(frame, operand) : frame.actions[operand];
+}
+
+StepActions Engine::actionsNow(PipelineFrame& frame, std::size_t operand)
+{
+    const ir::OperandFacts& facts = frame.operands[operand].plan->facts;
+    if (!facts.pipelined()) {
+        return {};
+    }
+    if (frame.params->noPipelining) { // every copy, whether or not the block changes
+        const bool in = facts.inCount > 0, out = facts.outCount > 0;
+        return {.startIn = in, .waitIn = false, .startOut = out};
+    }
+    return stepActions(facts, frame.step, frame.steps,
+                       [&](std::int64_t t) { return blockAt(frame, operand, t); });
+}
+
+void Engine::beginStep(PipelineFrame& frame)
+{
+    const std::int64_t s = frame.step;
+    if (m_options.progress && !frame.outerGrid) {
+        m_share = static_cast<double>(s) / static_cast<double>(frame.steps);
+        if ((m_options.values == ValueMode::Full || s % 1024 == 0)
+            && !m_options.progress(m_share)) {
+            fail(limitError("cancelled"));
+            return;
+        }
+    }
+    frame.row = m_agent->step = m_recorder.beginStep(frame.traceIndex, s, m_agent->time);
+    moveTo(frame.here, frame.grid, s);
+    for (std::size_t i = 0; i < frame.operands.size(); ++i) {
+        frame.actions[i] = actionsNow(frame, i);
+    }
+    go(frame, PipelineFrame::Next::CopyIn);
+}
+
+void Engine::copyIn(PipelineFrame& frame)
+{
+    const std::int64_t s = frame.step;
+    for (; frame.at < frame.operands.size(); ++frame.at) {
+        const std::size_t i = frame.at;
+        const ir::OperandFacts& facts = frame.operands[i].plan->facts;
+        if (frame.params->noPipelining) {
+            if (actionsAt(frame, i).startIn) {
+                (void)startCopy(frame, i, blockAt(frame, i, s), 0, false);
+                waitFor(frame.operands[i], 0, false, frame.row);
+                if (isOvertaken()) {
+                    ++frame.at;
+                    return;
+                }
+            }
+        } else if (facts.pipelined() && facts.inCount > 0 && facts.lookahead) {
+            lookAhead(frame, i, facts.inCount);
+            if (pauses()) { // it may not be through
+                return;
+            }
+        } else if (actionsAt(frame, i).startIn) {
+            const std::int64_t ahead = s + facts.inCount - 1;
+            fetch(frame, i, blockAt(frame, i, ahead), s + facts.inCount <= facts.prefetched);
+        }
+        if (pauses()) {
+            ++frame.at;
+            return;
+        }
+    }
+    go(frame, PipelineFrame::Next::WaitIn);
+}
+
+void Engine::waitIn(PipelineFrame& frame)
+{
+    const std::int64_t s = frame.step;
+    for (; frame.at < frame.operands.size(); ++frame.at) {
+        const PipelineOperand& operand = frame.operands[frame.at];
+        const ir::OperandFacts& facts = operand.plan->facts;
+        const std::int64_t mine = facts.countsWaits ? operand.waitIn : s;
+        if (!actionsAt(frame, frame.at).waitIn || mine < facts.prefetched) {
+            continue;
+        }
+        const std::int32_t slot = operand.slotOf(operand.waitIn);
+        if (operand.inCopyOfSlot[static_cast<std::size_t>(slot)].row < 0 && facts.prefetched > 0
+            && !facts.countsWaits) {
+            // 0.11: counts steps where it should count waits
+            fail(userError(m_program.where(operand.plan->spec->location) + ": deadlock at step "
+                           + std::to_string(s) + ": it waits for a copy " + "of "
+                           + operand.plan->spec->name
+                           + " into a slot that the caller filled, "
+                             "which nothing starts; without lookahead, or in the schedule of JAX "
+                             "0.12, it does not."));
+            return;
+        }
+        waitFor(operand, slot, false, frame.row);
+        if (yields()) {
+            ++frame.at;
+            return;
+        }
+    }
+    go(frame, PipelineFrame::Next::Body);
+}
+
+void Engine::enterBody(PipelineFrame& frame)
+{
+    land(m_agent->time);
+    while (frame.at < frame.operands.size()) {
+        bindBlock(frame, frame.at++);
+        if (pauses()) {
+            return;
+        }
+    }
+    m_recorder.beginBody(frame.row, m_agent->time);
+    go(frame, PipelineFrame::Next::Overhead);
+    m_agent->gridFrame = m_agent->frames.size() - 1;
+    m_agent->frames.emplace_back(std::in_place_type<BlockFrame>, frame.item->regions[0]);
+}
+
+void Engine::passOverhead(PipelineFrame& frame)
+{
+    m_recorder.endBody(frame.row, m_agent->time);
+    m_agent->step = frame.row;
+    // The step's bookkeeping: the core's own time, beside copies already issued.
+    m_recorder.addSegment(frame.item->templateId, m_agent->id, frame.row, m_agent->time);
+    m_agent->time += frame.item->duration;
+    go(frame, PipelineFrame::Next::CopyOut);
+}
+
+void Engine::copyOut(PipelineFrame& frame)
+{
+    const std::int64_t s = frame.step;
+    for (; frame.at < frame.operands.size(); ++frame.at) {
+        const std::size_t i = frame.at;
+        PipelineOperand& operand = frame.operands[i];
+        if (!actionsAt(frame, i).startOut) {
+            continue;
+        }
+        const std::int32_t slot = frame.params->noPipelining ? 0 : operand.slotOf(operand.copyOut);
+        land(m_agent->time);
+        const std::int64_t block = blockAt(frame, i, s);
+        reportNotWritten(frame, operand, block, slot);
+        const std::int32_t copy = startCopy(frame, i, block, slot, true);
+        m_recorder.endVisit(operand.traceOperand, block, copy);
+        ++operand.copyOut;
+        if (synchronousOut(frame, operand)) {
+            waitFor(operand, slot, true, frame.row);
+        }
+        if (yields()) {
+            ++frame.at;
+            return;
+        }
+    }
+    go(frame, PipelineFrame::Next::WaitOut);
+}
+
+void Engine::waitOut(PipelineFrame& frame)
+{
+    for (; frame.at < frame.operands.size(); ++frame.at) {
+        if (actionsAt(frame, frame.at).waitOut) {
+            awaitOut(frame, frame.operands[frame.at]);
+            if (yields()) {
+                ++frame.at;
+                return;
+            }
+        }
+    }
+    endStep(frame);
+}
+
+void Engine::endStep(PipelineFrame& frame)
+{
+    for (std::size_t i = 0; i < frame.operands.size(); ++i) {
+        frame.operands[i].waitIn += actionsAt(frame, i).advanceIn ? 1 : 0;
+    }
+    if (m_state.stopped) { // an index map that changes left its array: the step stays open
+        return;
+    }
+    m_recorder.endStep(frame.row, m_agent->time);
+    ++frame.step;
+    if (frame.step < frame.steps) {
+        go(frame, PipelineFrame::Next::Begin);
+        return;
+    }
+    frame.lastRow = std::exchange(frame.row, -1);
+    m_agent->step = frame.outerStep;
+    go(frame, PipelineFrame::Next::Drain);
+}
+
+void Engine::awaitOut(PipelineFrame& frame, PipelineOperand& operand)
+{
+    if (!synchronousOut(frame, operand)) {
+        waitFor(operand, operand.slotOf(operand.waitOut), true, rowOf(frame));
+    }
+    ++operand.waitOut;
+}
+
+void Engine::drain(PipelineFrame& frame)
+{
+    for (; frame.stage >= 0 && !frame.params->noPipelining; --frame.stage, frame.at = 0) {
+        for (; frame.at < frame.operands.size(); ++frame.at) {
+            const std::size_t i = frame.at;
+            const auto block = [&](std::int64_t t) { return blockAt(frame, i, t); };
+            if (frame.operands[i].plan->facts.pipelined()
+                && epilogueWaits(frame.operands[i].plan->facts, frame.stage, frame.steps, block)) {
+                awaitOut(frame, frame.operands[i]);
+                if (yields()) {
+                    ++frame.at;
+                    return;
+                }
+            }
+        }
+    }
+    go(frame, PipelineFrame::Next::TakeTrivial);
+}
+
+void Engine::takeTrivial(PipelineFrame& frame)
+{
+    for (; frame.at < frame.operands.size(); ++frame.at) {
+        PipelineOperand& operand = frame.operands[frame.at];
+        if (!operand.plan->facts.trivial || operand.plan->facts.outCount == 0) {
+            continue;
+        }
+        reportNotWritten(frame, operand, 0, 0);
+        land(m_agent->time);
+        const std::int64_t block = blockAt(frame, frame.at, 0);
+        const std::int32_t copy = startCopy(frame, frame.at, block, 0, true);
+        m_recorder.endVisit(operand.traceOperand, block, copy);
+        waitFor(operand, 0, true, rowOf(frame));
+        if (yields()) {
+            ++frame.at;
+            return;
+        }
+    }
+    go(frame, PipelineFrame::Next::Done);
+}
+
+} // namespace pallascope::machine

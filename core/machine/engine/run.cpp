@@ -1,0 +1,142 @@
+#include "core/machine/run.h"
+
+#include "core/base/check.h"
+#include "core/base/format.h"
+#include "core/machine/engine/engine.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace pallascope::machine {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point begin)
+{
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// The run once more, with an eye on every operation: which of them made the NaN or Inf that an
+// output holds.
+Status reportBirths(const Prepared& prepared, const std::vector<Array>& inputs, Options options,
+                    const std::string& output, Recorder& recorder)
+{
+    options.rows = false;
+    options.print = nullptr;
+    if (options.progress) {
+        options.progress = [progress = options.progress](double) { return progress(1); };
+    }
+    Engine engine(prepared, options, Keeps::Sums);
+    engine.watchBirths();
+    if (Status status = engine.bind(inputs); !status) {
+        return status;
+    }
+    if (Status status = engine.execute(); !status) {
+        return status;
+    }
+    for (const Birth& birth : engine.births()) {
+        const std::string what = birth.nan ? "NaN" : "Inf";
+        recorder.addFinding(
+            {birth.nan ? "nan_born" : "inf_born",
+             trace::FindingClass::Value,
+             std::string(ir::opName(birth.operation->code)) + " makes " + what
+                 + (birth.ofInf ? " of Inf among its inputs: " : " of inputs without any: ")
+                 + countText(birth.elements) + " of " + countText(birth.of) + " elements; " + output
+                 + " ends with NaN or Inf." + engine.calledFrom(birth.operation->location),
+             output,
+             birth.step,
+             {},
+             recorder.sourceLine(prepared.program, birth.operation->location),
+             birth.count});
+    }
+    return Done{};
+}
+
+} // namespace
+
+Result<RunResult> run(const Prepared& prepared, const std::vector<Array>& inputs,
+                      const Options& options)
+{
+    const Clock::time_point begin = Clock::now();
+    PALLASCOPE_CHECK(options.values == prepared.values && options.rows == prepared.rows);
+    if (Status status =
+            checkSteps(prepared.program, options.rows ? kMostRecordedSteps : kMostSteps);
+        !status) {
+        return status.error();
+    }
+    const bool full = options.values == ValueMode::Full;
+    Engine engine(prepared, options, options.rows ? Keeps::Rows : Keeps::Sums);
+    Recorder& recorder = engine.recorder();
+    trace::Info& info = recorder.builder.info;
+    info.parameters = options.parameters;
+    info.parameterOrder = options.parameterOrder;
+    info.seed = options.seed;
+    info.values = full ? "full" : "needed";
+    info.settings = namesOf(options.settings);
+    for (const trace::Finding& finding : prepared.findings) {
+        recorder.addFinding(finding);
+    }
+    if (Status status = engine.bind(inputs); !status) {
+        return status.error();
+    }
+    if (Status status = engine.execute(); !status) {
+        return status.error();
+    }
+    engine.reportNeverWritten();
+    RunResult result;
+    double checking = 0;
+    if (full) {
+        if (!engine.hasStopped()) {
+            engine.reportUndefinedResults();
+        }
+        if (const std::optional<std::string> output = engine.nonFiniteOutput();
+            output && !engine.hasStopped()) {
+            if (Status status = reportBirths(prepared, inputs, options, *output, recorder);
+                !status) {
+                return status.error();
+            }
+        }
+        result.outputs = engine.outputs();
+        if (options.check) {
+            const Clock::time_point before = Clock::now();
+            info.check = options.check(result.outputs);
+            checking = secondsSince(before);
+        }
+    }
+    if (options.rows) {
+        engine.recordLists();
+        Result<std::shared_ptr<const trace::Trace>> finished = recorder.finish(engine.end());
+        if (!finished) { // the machine broke a rule of its own trace
+            checkFailed(finished.error().message, __FILE__, __LINE__);
+        }
+        result.trace = std::move(*finished);
+    } else {
+        result.sums = recorder.finishSums(engine.end());
+        result.info = std::move(info);
+    }
+    result.completed = !engine.hasStopped();
+    result.wall = Seconds(secondsSince(begin) - checking);
+    return result;
+}
+
+Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inputs,
+                      const chip::Chip& chip, const Options& options)
+{
+    const Clock::time_point begin = Clock::now();
+    Result<std::shared_ptr<const Prepared>> prepared =
+        prepare(program, chip, options.values, options.rows);
+    if (!prepared) {
+        return prepared.error();
+    }
+    const Seconds preparing(secondsSince(begin));
+    Result<RunResult> result = run(**prepared, inputs, options);
+    if (result) {
+        result->wall += preparing;
+        result->prepared = std::move(*prepared);
+    }
+    return result;
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,179 @@
+#include "core/machine/memory/recasts.h"
+
+#include <utility>
+#include <vector>
+
+namespace pallascope::machine {
+
+RefBinding withView(RefBinding ref, StridedView view)
+{
+    if (ref.recasts.empty()) {
+        ref.view = std::move(view);
+        ref.whole = false;
+    } else {
+        ref.recasts.back().view = std::move(view);
+    }
+    return ref;
+}
+
+StridedView part(std::int64_t offset, const Extents& strides, std::span<const Window> windows)
+{
+    StridedView to{offset, {}, {}};
+    Extents extents;
+    for (std::size_t axis = 0; axis < windows.size(); ++axis) {
+        const Window& window = windows[axis];
+        to.offset += window.start * strides[axis];
+        if (window.kept) {
+            extents.push_back(window.size);
+            to.strides.push_back(window.stride * strides[axis]);
+        }
+    }
+    to.shape = Shape(std::move(extents));
+    return to;
+}
+
+namespace {
+
+Window all(Extent size)
+{
+    return {.start = 0, .size = size, .stride = 1, .kept = true};
+}
+
+// What lies below the part of a bitcast that windows select; nothing where that does not begin and
+// end with rows of it. A bitcast packs or unpacks rows, and leaves every other axis as it is.
+std::optional<std::vector<Window>> rowsBelow(const Shape& below, const Shape& shape,
+                                             std::span<const Window> windows)
+{
+    const std::size_t rank = shape.rank();
+    if (rank < 2 || below.rank() != rank) {
+        return {};
+    }
+    std::vector<Window> inside(windows.begin(), windows.end());
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+        inside[axis].kept = true;
+        if (axis + 2 != rank && below[axis] != shape[axis]) {
+            return {};
+        }
+    }
+    Window& rows = inside[rank - 2];
+    const Extent from = below[rank - 2], to = shape[rank - 2];
+    const auto multiple = [&](Extent one, Extent other) { return other > 0 && one % other == 0; };
+    if (from == to) {
+        return inside;
+    }
+    if (rows.stride != 1) {
+        return {};
+    }
+    if (multiple(from, to)) {
+        rows.start *= from / to;
+        rows.size *= from / to;
+        return inside;
+    }
+    if (!multiple(to, from) || !multiple(rows.start, to / from)
+        || !multiple(rows.size, to / from)) {
+        return {};
+    }
+    rows.start /= to / from;
+    rows.size /= to / from;
+    return inside;
+}
+
+// The last recast of a ref, of another part of what it was made of: that part as an array of shape
+// `cast`, of which `seen` is shown.
+RefBinding recastOf(RefBinding ref, StridedView below, Shape cast, StridedView seen)
+{
+    const DType dtype = ref.recasts.back().dtype;
+    ref.recasts.pop_back();
+    ref = withView(std::move(ref), std::move(below));
+    ref.recasts.push_back({dtype, std::move(cast), std::move(seen)});
+    return ref;
+}
+
+// A stretch of the recast's elements, one after another, of what lies one after another too: the
+// whole rows that it is made of. A bitcast packs or unpacks rows, and leaves the lanes as they are.
+std::optional<RefBinding> stretchBelow(const RefBinding& ref, const StridedView& below,
+                                       std::span<const Window> windows)
+{
+    const RefBinding::Recast& last = ref.recasts.back();
+    const StridedView taken = part(0, rowMajorStrides(last.view.shape), windows);
+    const Extent from = below.shape.elements(), to = last.shape.elements();
+    const Extent count = taken.shape.elements();
+    if (!below.isContiguous() || !taken.isContiguous() || count == 0) {
+        return {};
+    }
+    const bool packs = from != to;
+    if (packs
+        && (below.shape.rank() < 2 || last.shape.rank() < 2
+            || last.shape.extents().back() != below.shape.extents().back())) {
+        return {};
+    }
+    const Extent lanes = packs ? last.shape.extents().back() : 1;
+    const Extent group = to > from ? to / from * lanes : lanes; // of the recast, in a row below
+    const Extent lead = taken.offset % group; // of the first row, that is not taken
+    const Extent first = taken.offset - lead, all = alignTo(lead + count, group);
+    const auto rows = [&](Extent elements) {
+        return packs ? Shape{elements / lanes, lanes} : Shape{elements};
+    };
+    const auto asBelow = [&](Extent elements) {
+        return to > from ? elements / (to / from) : elements * (from / to);
+    };
+    const Shape inside = rows(asBelow(all)), cast = rows(all);
+    return recastOf(ref, {below.offset + asBelow(first), inside, rowMajorStrides(inside)}, cast,
+                    {lead, taken.shape, rowMajorStrides(taken.shape)});
+}
+
+} // namespace
+
+std::optional<RefBinding> narrowedBelow(const RefBinding& ref, std::span<const Window> windows)
+{
+    const RefBinding::Recast& last = ref.recasts.back();
+    const StridedView& below =
+        ref.recasts.size() > 1 ? ref.recasts[ref.recasts.size() - 2].view : ref.view;
+    const Shape& shape = last.view.shape;
+    if (!last.view.isContiguous() || shape.elements() != last.shape.elements()) {
+        return {};
+    }
+    const auto recast = [&](std::span<const Window> inside, Extents extents,
+                            std::span<const Window> rest) {
+        const Shape cast(std::move(extents));
+        return recastOf(ref, part(below.offset, below.strides, inside), cast,
+                        part(0, rowMajorStrides(cast), rest));
+    };
+    if (const auto inside = rowsBelow(below.shape, shape, windows)) {
+        Extents extents;
+        std::vector<Window> rest;
+        for (const Window& window : windows) {
+            extents.push_back(window.size);
+            rest.push_back({0, window.size, 1, window.kept});
+        }
+        return recast(*inside, std::move(extents), rest);
+    }
+    if (std::optional<RefBinding> stretch = stretchBelow(ref, below, windows)) {
+        return stretch;
+    }
+    std::size_t common = 0;
+    while (common + 2 < below.shape.rank() && common < shape.rank()
+           && below.shape[common] == shape[common]) {
+        ++common;
+    }
+    if (common == 0) {
+        return {};
+    }
+    std::vector<Window> inside(windows.begin(),
+                               windows.begin() + static_cast<std::ptrdiff_t>(common)),
+        rest;
+    Extents extents;
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+        const bool isCommon = axis < common;
+        if (!isCommon || windows[axis].kept) {
+            extents.push_back(isCommon ? windows[axis].size : shape[axis]);
+            rest.push_back(isCommon ? all(windows[axis].size) : windows[axis]);
+        }
+    }
+    for (std::size_t axis = common; axis < below.shape.rank(); ++axis) {
+        inside.push_back(all(below.shape[axis]));
+    }
+    return recast(inside, std::move(extents), rest);
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,243 @@
+// The static half of a trace for what programs do by hand: copies, semaphores, scopes without a
+// pipeline.
+#include "core/cost/budget.h"
+#include "core/ir/infer.h"
+#include "core/ir/pipeline_facts.h"
+#include "core/machine/prepare/description.h"
+#include "core/trace/trace.h"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+
+namespace pallascope::machine {
+
+namespace {
+
+// The operation that makes a view.
+using Views = std::map<ir::ValueId, const ir::Operation*>;
+
+Views viewsOf(const ir::Program& program)
+{
+    Views views;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        if (ir::opEntry(operation.code).kind == ir::OpKind::View && !operation.operands.empty()) {
+            views[operation.results[0]] = &operation;
+        }
+    });
+    return views;
+}
+
+using Part = Description::Part;
+
+Part partOf(const ir::Program& program, const Views& views, ir::ValueId ref)
+{
+    std::vector<const ir::Operation*> chain;
+    for (auto view = views.find(ref); view != views.end(); view = views.find(ref)) {
+        chain.push_back(view->second);
+        ref = view->second->operands[0];
+    }
+    Part part{ref, program.type(ref).shape.extents()};
+    std::vector<std::size_t> axes; // of the array, by axis of the view
+    for (std::size_t axis = 0; axis < part.block.size(); ++axis) {
+        axes.push_back(axis);
+    }
+    for (auto view = chain.rbegin(); view != chain.rend(); ++view) {
+        if ((*view)->code != ir::OpCode::RefAt) {
+            break;
+        }
+        const auto& entries = std::get<ir::IndexerParams>((*view)->params).entries;
+        std::vector<std::size_t> kept;
+        for (std::size_t axis = 0; axis < entries.size(); ++axis) {
+            const Extent all = part.block[axes[axis]];
+            part.block[axes[axis]] = std::clamp<Extent>(
+                (entries[axis].size - 1) * entries[axis].stride + 1, 1, std::max<Extent>(all, 1));
+            if (entries[axis].isSlice) {
+                kept.push_back(axes[axis]);
+            }
+        }
+        axes = std::move(kept);
+    }
+    return part;
+}
+
+// Memory that operations around kernels work in has no name of its own.
+std::string nameOrSpace(const ir::Program& program, ir::ValueId ref)
+{
+    const ir::Value& value = program.value(ref);
+    return value.name.empty() ? std::string(ir::memorySpaceName(*value.type.space)) : value.name;
+}
+
+} // namespace
+
+Status Description::describeScopes(const ir::Program& program, const chip::Chip& chip)
+{
+    if (!ir::pipelinesOf(program).empty()) {
+        return Done{};
+    }
+    const Result<cost::Budget> budget = cost::scopeBudget(program, chip);
+    if (!budget) {
+        return budget.error();
+    }
+    info.temporariesEstimate = std::max(info.temporariesEstimate, budget->temporariesEstimate);
+    std::vector<Bytes> address(chip.memories.size());
+    for (const cost::BudgetEntry& entry : budget->entries) {
+        const ir::Type& type = program.type(entry.ref);
+        Bytes& next = address[static_cast<std::size_t>(entry.memory)];
+        info.buffers.edit().push_back(
+            {entry.name, -1, 0, entry.memory, next, entry.slotBytes, type.dtype, type.shape});
+        next += entry.slotBytes;
+    }
+    return Done{};
+}
+
+// Where the chip has none, a register a cycle.
+std::int32_t Description::linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to)
+{
+    if (const std::int32_t link = chip.linkBetween(from, to); link >= 0) {
+        return link;
+    }
+    if (!m_onChipLink) {
+        chip::Link link;
+        link.name = "on chip";
+        link.from = from;
+        link.to = to;
+        link.datasheet = BytesPerSecond(static_cast<double>(chip.registerBytes.value())
+                                        * static_cast<double>(chip.agents.front().clock.value()));
+        m_onChipLink = link;
+        info.links.push_back({link.name, link.from, link.to, link.datasheet, link.achieved(), {}});
+    }
+    return static_cast<std::int32_t>(chip.links.size());
+}
+
+// Copies between the same arrays, of as much, from the same line are of one operand: a loop that
+// Python has unrolled.
+class Description::CopyDescriber
+{
+public:
+    CopyDescriber(Description& description, const ir::Program& program, const chip::Chip& chip)
+        : m_description(description)
+        , m_program(program)
+        , m_chip(chip)
+        , m_views(viewsOf(program))
+        , m_hbm(chip.memoryIndex("HBM"))
+    {}
+
+    [[nodiscard]] Status add(const ir::Operation& operation)
+    {
+        const bool loads = operation.code == ir::OpCode::Get;
+        if (operation.code == ir::OpCode::DmaStart) {
+            return between(operation, partOf(m_program, m_views, operation.operands[0]),
+                           partOf(m_program, m_views, operation.operands[1]));
+        }
+        if ((loads || operation.code == ir::OpCode::Swap)
+            && ir::isFar(*m_program.type(operation.operands[0]).space)) {
+            const Part part = accessedPart(operation);
+            return between(operation, loads ? part : Part{}, loads ? Part{} : part);
+        }
+        return Done{};
+    }
+
+private:
+    // Of the array that a fusion loads from or stores to.
+    [[nodiscard]] Part accessedPart(const ir::Operation& operation) const
+    {
+        Part part = partOf(m_program, m_views, operation.operands[0]);
+        const auto& entries = std::get<ir::IndexerParams>(operation.params).entries;
+        if (part.array == operation.operands[0]) {
+            for (std::size_t axis = 0; axis < entries.size(); ++axis) {
+                part.block[axis] = std::clamp<Extent>(
+                    (entries[axis].size - 1) * entries[axis].stride + 1, 1, part.block[axis]);
+            }
+        }
+        return part;
+    }
+
+    // A part without an array is in VMEM, where a fusion works.
+    [[nodiscard]] Result<std::int32_t> memoryOf(const Part& part) const
+    {
+        return cost::memoryOf(part.array.index < 0 ? ir::MemorySpace::Vmem
+                                                   : *m_program.type(part.array).space,
+                              m_chip);
+    }
+
+    [[nodiscard]] Status between(const ir::Operation& operation, const Part& source,
+                                 const Part& target)
+    {
+        const Result<std::int32_t> from = memoryOf(source), to = memoryOf(target);
+        if (!from || !to) {
+            return from ? to.error() : from.error();
+        }
+        CopySite site;
+        site.link = m_description.linkOf(m_chip, *from, *to);
+        site.out = *to == m_hbm && *from != m_hbm;
+        site.passes = *to == m_hbm && *from == m_hbm ? 2 : 1;
+        const ir::Location* const at =
+            operation.location.index < 0
+                ? nullptr
+                : &m_program.locations[static_cast<std::size_t>(operation.location.index)];
+        const auto [place, isNew] = m_known.try_emplace(
+            {source.array, target.array, (site.out ? target : source).block,
+             at == nullptr ? "" : std::string_view(at->file), at == nullptr ? 0 : at->line},
+            static_cast<std::int32_t>(m_description.info.operands.size()));
+        site.operand = place->second;
+        if (isNew) {
+            m_description.describeCopy(m_program, operation, source, target,
+                                       site.passes == 2 ? trace::Direction::InOut
+                                       : site.out       ? trace::Direction::Out
+                                                        : trace::Direction::In);
+        }
+        m_description.m_copySites[static_cast<std::size_t>(operation.id)] = site;
+        return Done{};
+    }
+
+    Description& m_description;
+    const ir::Program& m_program;
+    const chip::Chip& m_chip;
+    Views m_views;
+    std::int32_t m_hbm;
+    std::map<std::tuple<ir::ValueId, ir::ValueId, std::vector<Extent>, std::string_view, int>,
+             std::int32_t>
+        m_known;
+};
+
+Status Description::describeCopies(const ir::Program& program, const chip::Chip& chip)
+{
+    m_copySites.resize(static_cast<std::size_t>(program.operationCount));
+    CopyDescriber describer(*this, program, chip);
+    Status status = Done{};
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        status = status ? describer.add(operation) : status;
+    });
+    return status;
+}
+
+// As an operand whose blocks are as large as what is copied.
+void Description::describeCopy(const ir::Program& program, const ir::Operation& operation,
+                               const Part& source, const Part& target, trace::Direction direction)
+{
+    const Part& part = direction == trace::Direction::Out ? target : source;
+    const ir::Value& array = program.value(part.array);
+    trace::Operand operand;
+    operand.isAround = source.array.index < 0 || target.array.index < 0;
+    operand.name = operand.isAround ? nameOrSpace(program, part.array)
+                                    : nameOrSpace(program, source.array) + " \u2192 "
+                                          + nameOrSpace(program, target.array);
+    operand.dtype = array.type.dtype;
+    operand.direction = direction;
+    operand.array = array.type.shape;
+    operand.block = Shape(part.block);
+    for (std::size_t axis = 0; axis < part.block.size(); ++axis) {
+        operand.blockCounts.push_back(
+            ceilDiv(std::max<Extent>(operand.array[axis], 1), part.block[axis]));
+        operand.gridAxes.push_back(trace::kNone);
+    }
+    operand.pipeline = trace::kNone;
+    operand.slots = 0;
+    operand.arrayBytes = packedBytes(operand.dtype, operand.array.elements());
+    operand.blockBytes = packedBytes(operand.dtype, operand.block.elements());
+    operand.source = sourceLine(program, operation.location);
+    info.operands.edit().push_back(std::move(operand));
+}
+
+} // namespace pallascope::machine

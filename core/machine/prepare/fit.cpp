@@ -1,0 +1,57 @@
+// What must hold before anything runs.
+#include "core/base/format.h"
+#include "core/cost/budget.h"
+#include "core/ir/mesh.h"
+#include "core/ir/pipeline_facts.h"
+#include "core/machine/prepare/prepared.h"
+
+namespace pallascope::machine {
+
+Status checkSteps(const ir::Program& program, std::int64_t most)
+{
+    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
+        const std::int64_t steps =
+            ir::stepCount(std::get<ir::PipelineParams>(pipeline->params).grid);
+        if (steps > most) {
+            return limitError(program.name + " would take " + countText(steps)
+                              + " grid steps; a run records " + countText(most)
+                              + " at most. Larger blocks make fewer steps.");
+        }
+    }
+    return Done{};
+}
+
+Status checkFit(const ir::Program& program, const chip::Chip& chip)
+{
+    const std::int32_t hbm = chip.memoryIndex("HBM");
+    Bytes arrays;
+    for (const ir::Argument& argument : program.arguments) {
+        const ir::Type& type = program.type(argument.ref);
+        arrays += packedBytes(type.dtype, type.shape.elements());
+    }
+    if (hbm >= 0 && arrays > chip.memories[static_cast<std::size_t>(hbm)].bytes) {
+        return limitError("The arrays of " + program.name + " take " + bytesText(arrays)
+                          + " of HBM, " + chip.title + " has "
+                          + bytesText(chip.memories[static_cast<std::size_t>(hbm)].bytes) + ".");
+    }
+    constexpr std::int64_t kMostAgentValues = 1 << 21;
+    const std::int64_t devices = ir::deviceCount(program);
+    const auto values = static_cast<std::int64_t>(program.values.size());
+    if (devices > 1 && devices * values > kMostAgentValues) {
+        return limitError(program.name + " runs on " + countText(devices) + " devices with "
+                          + countText(values) + " values each; " + countText(kMostAgentValues)
+                          + " together are the most.");
+    }
+    const Result<std::vector<cost::Budget>> budgets = cost::budgets(program, chip);
+    if (!budgets) {
+        return budgets.error();
+    }
+    for (const cost::Budget& budget : *budgets) {
+        if (Status status = cost::checkCapacity(budget, chip); !status) {
+            return status;
+        }
+    }
+    return checkSteps(program, kMostSteps);
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,491 @@
+#include "core/machine/prepare/plan.h"
+
+#include "core/cost/segment.h"
+#include "core/cost/unrolled.h"
+#include "core/ir/infer.h"
+#include "core/ir/pipeline_facts.h"
+#include "core/machine/arith/dot.h"
+#include "core/machine/prepare/streams.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace pallascope::machine {
+
+namespace {
+
+// The cost of a segment as the trace keeps it.
+trace::SegmentTemplate asTemplate(cost::SegmentCost cost)
+{
+    trace::SegmentTemplate result;
+    result.cycles = cost.cycles;
+    result.duration = cost.duration;
+    result.clock = cost.clock;
+    result.operations = std::move(cost.operations);
+    result.retire = std::move(cost.retire);
+    for (const cost::Place& place : cost.places) {
+        result.marks.push_back({place.unit, place.operation, place.offset, place.length});
+    }
+    result.flopsByUnit = std::move(cost.useful);
+    result.executedFlopsByUnit = std::move(cost.executed);
+    result.transcendentals = cost.transcendentals;
+    for (const cost::Products& one : cost.products) {
+        result.products.push_back({one.run.dtype, one.run.passes, one.flops});
+    }
+    return result;
+}
+
+// A dot_general that takes its operands as they lie, and none of them in another order.
+bool multipliesMatrices(const ir::Operation& operation)
+{
+    const auto* dot = std::get_if<ir::DotParams>(&operation.params);
+    return operation.code == ir::OpCode::DotGeneral && dot != nullptr && dot->lhsBatch.empty()
+           && dot->lhsContracting.size() == 1;
+}
+
+// A program that names none is one.
+bool namesKernels(const ir::Program& program)
+{
+    bool names = false;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        names =
+            names || operation.code == ir::OpCode::Kernel || operation.code == ir::OpCode::Fusion;
+    });
+    return names;
+}
+
+class Planner
+{
+public:
+    Planner(const ir::Program& program, const chip::Chip& chip, const NeededSet& needed,
+            const Constants& constants, Plan& plan)
+        : m_program(program)
+        , m_chip(chip)
+        , m_needed(needed)
+        , m_constants(constants)
+        , m_plan(plan)
+        , m_streams(program, chip, plan.uses)
+    {
+        plan.uses.assign(program.values.size(), 0);
+        m_asFactors.assign(program.values.size(), 0);
+        const auto use = [&](ir::ValueId id) { ++plan.uses[static_cast<std::size_t>(id.index)]; };
+        forEachOperation(program.body, [&](const ir::Operation& operation) {
+            std::for_each(operation.operands.begin(), operation.operands.end(), use);
+            if (multipliesMatrices(operation)) {
+                for (const ir::ValueId factor : operation.operands) {
+                    ++m_asFactors[static_cast<std::size_t>(factor.index)];
+                }
+            }
+            for (const ir::Region& region : operation.regions) {
+                std::for_each(region.results.begin(), region.results.end(), use);
+            }
+        });
+    }
+
+    // Runs a region, after what it takes to launch it.
+    [[nodiscard]] Result<const BlockPlan*> block(const ir::Region& region, Picoseconds launch);
+
+private:
+    [[nodiscard]] std::int32_t addTimed(trace::SegmentKind what, std::int32_t kind,
+                                        Picoseconds takes);
+    [[nodiscard]] Status collect(const ir::Region& region, std::vector<const ir::Operation*>& run,
+                                 BlockPlan& block);
+    [[nodiscard]] const ir::Region* knownBranch(const ir::Operation& operation) const;
+    [[nodiscard]] Status control(const ir::Operation& operation, BlockPlan& block);
+    [[nodiscard]] Status segment(const std::vector<const ir::Operation*>& operations,
+                                 BlockPlan& block, const ir::Operation* start = nullptr);
+    [[nodiscard]] bool takesTime(const ir::Operation& operation) const;
+    [[nodiscard]] Status addTemplate(std::span<const ir::Operation* const> operations,
+                                     PlanItem& item);
+    [[nodiscard]] Picoseconds overheadOf(const ir::Operation& pipeline) const;
+    void addLaunch(Picoseconds takes, BlockPlan& block);
+    [[nodiscard]] Picoseconds launchOf(const ir::Operation& operation) const;
+    [[nodiscard]] bool isLong(const ir::Operation& operation) const;
+    [[nodiscard]] bool isLoadedAsRows(const ir::Operation& operation) const;
+    void joinProducts(std::vector<Evaluation>& evaluations) const;
+    void findDying(const ir::Region& region, BlockPlan& block) const;
+
+    const ir::Program& m_program;
+    const chip::Chip& m_chip;
+    const NeededSet& m_needed;
+    const Constants& m_constants;
+    Plan& m_plan;
+    Streams m_streams;
+    std::vector<std::int32_t> m_asFactors;   // by ValueId: uses by such a dot_general
+    std::int32_t m_kind = 0;                 // of the agents that run what is planned
+    const ir::Operation* m_fusion = nullptr; // that is planned
+    const std::map<std::int32_t, double>* m_rounds = nullptr; // of the unrolled loop that is
+};
+
+// A load or store of all of its ref, as it is.
+bool coversRef(const ir::Program& program, const ir::Operation& operation)
+{
+    const auto* indexer = std::get_if<ir::IndexerParams>(&operation.params);
+    if (indexer == nullptr) {
+        return true;
+    }
+    const Shape& shape = program.type(operation.operands[0]).shape;
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+        const ir::IndexEntry& entry = indexer->entries[axis];
+        if (!entry.isSlice || entry.operand >= 0 || entry.size != shape[axis]
+            || entry.stride != 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// What the operations cost together, as a template of the trace.
+Status Planner::addTemplate(std::span<const ir::Operation* const> operations, PlanItem& item)
+{
+    // XLA divides what is around kernels among the cores of a device.
+    const std::int64_t cores = m_fusion != nullptr ? m_chip.agents.front().count : 1;
+    std::map<std::int32_t, double> parts;
+    if (m_fusion != nullptr) {
+        parts = m_streams.shares(operations);
+        item.streams = m_streams.of(operations, parts);
+    }
+    Result<cost::SegmentCost> cost = cost::segmentCost(
+        m_program, operations, m_chip,
+        {m_kind, cores, m_rounds != nullptr ? m_rounds : &parts, m_fusion != nullptr});
+    if (!cost) {
+        return cost.error();
+    }
+    item.templateId = static_cast<std::int32_t>(m_plan.templates.size());
+    item.duration = cost->duration;
+    m_plan.templates.push_back(asTemplate(std::move(*cost)));
+    if (m_fusion != nullptr) {
+        m_plan.templates.back().kind = trace::SegmentKind::Fusion;
+    }
+    return Done{};
+}
+
+// What a kernel or a fusion takes before its first operation.
+void Planner::addLaunch(Picoseconds takes, BlockPlan& block)
+{
+    if (takes > Picoseconds(0)) {
+        block.items.push_back(
+            {.templateId = addTimed(trace::SegmentKind::Launch, 0, takes), .duration = takes});
+    }
+}
+
+Picoseconds Planner::launchOf(const ir::Operation& operation) const
+{
+    const auto* fusion = std::get_if<ir::FusionParams>(&operation.params);
+    if (fusion != nullptr && fusion->launches) {
+        return m_streams.copies(operation.regions[0]) ? m_chip.fusionLaunch
+                                                      : m_chip.nearFusionLaunch;
+    }
+    return operation.code == ir::OpCode::Kernel ? m_chip.kernelLaunch : Picoseconds(0);
+}
+
+// A copy by hand whose start takes time of the core, after the operations that say which one.
+bool Planner::takesTime(const ir::Operation& operation) const
+{
+    return operation.code == ir::OpCode::DmaStart
+           && m_chip.operations.contains(ir::opName(operation.code));
+}
+
+// `start`: of a copy that follows, whose time is the segment's too.
+Status Planner::segment(const std::vector<const ir::Operation*>& operations, BlockPlan& block,
+                        const ir::Operation* start)
+{
+    PlanItem item;
+    std::vector<const ir::Operation*> timed = operations;
+    if (start != nullptr) {
+        timed.push_back(start);
+    }
+    if (Status status = addTemplate(timed, item); !status) {
+        return status;
+    }
+    if (start != nullptr) { // no operation of the segment: it runs behind it
+        m_plan.templates.back().operations.pop_back();
+        m_plan.templates.back().retire.pop_back();
+    }
+    item.operationCount = static_cast<std::int32_t>(operations.size());
+    item.fusion = m_fusion;
+    std::int32_t number = -1;
+    for (const ir::Operation* operation : operations) {
+        ++number;
+        const bool isMemory = ir::opEntry(operation->code).kind == ir::OpKind::Memory;
+        const bool partial = isMemory && !coversRef(m_program, *operation);
+        const bool needed = m_needed.needs(*operation) && !m_constants.makes(*operation);
+        if (needed || partial
+            || ir::listsElements(operation->code)) { // out of bounds is found in both value modes
+            item.evaluate.push_back({.operation = operation,
+                                     .number = number,
+                                     .touches = !needed,
+                                     .partial = partial,
+                                     .isLong = isLong(*operation),
+                                     .asRows = !partial && isLoadedAsRows(*operation)});
+        }
+        if (isMemory) {
+            item.accesses.push_back({operation, number, operation->operands[0],
+                                     ir::storesInto(operation->code), !partial});
+        }
+    }
+    joinProducts(item.evaluate);
+    block.items.push_back(std::move(item));
+    return Done{};
+}
+
+bool Planner::isLong(const ir::Operation& operation) const
+{
+    constexpr std::int64_t kShort = 4096; // elements
+    return operation.results.empty()
+           || m_program.type(operation.results[0]).shape.elements() > kShort;
+}
+
+bool Planner::isLoadedAsRows(const ir::Operation& operation) const
+{
+    if (operation.code != ir::OpCode::Get) {
+        return false;
+    }
+    const ir::Type& type = m_program.type(operation.results[0]);
+    const auto value = static_cast<std::size_t>(operation.results[0].index);
+    return type.shape.rank() == 2 && arith::readByProducts(type.dtype)
+           && m_asFactors[value] == m_plan.uses[value];
+}
+
+// An f32 or int32 product that is only added to something is evaluated with the addition: its
+// elements are not written and read again. Sums over blocks of k, most of what matrix kernels do,
+// are of this kind.
+void Planner::joinProducts(std::vector<Evaluation>& evaluations) const
+{
+    const auto isSum = [&](ir::ValueId id) {
+        const ir::Type& type = m_program.type(id);
+        return (type.dtype == DType::F32 || type.dtype == DType::Int32) && type.shape.rank() > 0;
+    };
+    std::map<ir::ValueId, const ir::Operation*> products;
+    std::vector<const ir::Operation*> joined;
+    for (Evaluation& evaluation : evaluations) {
+        const ir::Operation& operation = *evaluation.operation;
+        if (operation.code == ir::OpCode::DotGeneral && isSum(operation.results[0])
+            && m_plan.uses[static_cast<std::size_t>(operation.results[0].index)] == 1) {
+            products[operation.results[0]] = &operation;
+        }
+        for (std::size_t i = 0; operation.code == ir::OpCode::Add && i < 2; ++i) {
+            const auto product = products.find(operation.operands[i]);
+            if (product != products.end() && evaluation.product == nullptr) {
+                evaluation.product = product->second;
+                joined.push_back(product->second);
+            }
+        }
+    }
+    std::erase_if(evaluations, [&](const Evaluation& evaluation) {
+        return std::count(joined.begin(), joined.end(), evaluation.operation) > 0;
+    });
+}
+
+// A value dies at its last evaluated use, if that is in the block that defines it and nothing
+// nested, returned or carried uses it.
+void Planner::findDying(const ir::Region& region, BlockPlan& block) const
+{
+    struct Use
+    {
+        const Evaluation* evaluation;
+        std::uint32_t* dying;
+        std::uint32_t bit;
+    };
+
+    std::map<ir::ValueId, Use> last;
+    std::set<ir::ValueId> defined;
+    const auto passOver = [&](const Evaluation& evaluation, const ir::Operation& operation,
+                              std::uint32_t& dying) {
+        const auto& operands = operation.operands;
+        for (std::size_t i = 0; i < operands.size(); ++i) {
+            if (defined.contains(operands[i])) {
+                const auto before = last.find(operands[i]);
+                const bool again = before != last.end() && before->second.evaluation == &evaluation;
+                last[operands[i]] = {&evaluation, &dying, again || i >= kDyingBits ? 0U : 1U << i};
+            }
+        }
+        for (const ir::ValueId result : operation.results) {
+            const ir::Type& type = m_program.type(result);
+            if (!type.isRef() && !type.isScalar()) { // those have no storage
+                defined.insert(result);
+            }
+        }
+    };
+    const auto forget = [&](ir::ValueId value) {
+        last.erase(value);
+        defined.erase(value);
+    };
+    const auto keep = [&](const ir::Operation& operation) {
+        std::for_each(operation.operands.begin(), operation.operands.end(), forget);
+        for (const ir::Region& inner : operation.regions) {
+            std::for_each(inner.results.begin(), inner.results.end(), forget);
+        }
+    };
+    for (PlanItem& item : block.items) {
+        for (Evaluation& evaluation : item.evaluate) {
+            if (evaluation.product != nullptr) {
+                passOver(evaluation, *evaluation.product, evaluation.productDying);
+            }
+            passOver(evaluation, *evaluation.operation, evaluation.dying);
+        }
+        if (item.control != nullptr) { // whatever it or a region in it uses or yields stays alive
+            keep(*item.control);
+            for (const ir::Region& inner : item.control->regions) {
+                forEachOperation(inner, keep);
+            }
+        }
+    }
+    for (const ir::ValueId result : region.results) {
+        last.erase(result);
+    }
+    for (auto& [value, use] : last) {
+        *use.dying |= use.bit;
+    }
+}
+
+Result<const BlockPlan*> Planner::block(const ir::Region& region, Picoseconds launch)
+{
+    m_plan.blocks.push_back({&region, {}});
+    BlockPlan& block = m_plan.blocks.back();
+    addLaunch(launch, block);
+    std::vector<const ir::Operation*> run;
+    Status status = collect(region, run, block);
+    if (status && !run.empty()) {
+        status = segment(run, block);
+    }
+    if (!status) {
+        return status.error();
+    }
+    findDying(region, block);
+    return &block;
+}
+
+// Adds a region's items to the block; operations of a segment that has not ended stay in `run`.
+Status Planner::collect(const ir::Region& region, std::vector<const ir::Operation*>& run,
+                        BlockPlan& block)
+{
+    for (const ir::Operation& operation : region.operations) {
+        Status status = Done{};
+        if (!ir::endsSegment(operation.code)) {
+            run.push_back(&operation);
+        } else if (const ir::Region* taken = knownBranch(operation)) {
+            status = collect(*taken, run, block);
+        } else {
+            const bool starts = takesTime(operation);
+            if (!run.empty() || starts) {
+                status = segment(std::exchange(run, {}), block, starts ? &operation : nullptr);
+            }
+            status = status ? control(operation, block) : status;
+        }
+        if (!status) {
+            return status;
+        }
+    }
+    return Done{};
+}
+
+// The branch that is always taken, where the program says so: a compiler leaves no branch there.
+const ir::Region* Planner::knownBranch(const ir::Operation& operation) const
+{
+    if (operation.code != ir::OpCode::Cond || !operation.results.empty()
+        || !m_constants.has(operation.operands[0])) {
+        return nullptr;
+    }
+    const double index = m_constants.scalar(operation.operands[0]);
+    const auto last = static_cast<double>(operation.regions.size() - 1);
+    return &operation.regions[static_cast<std::size_t>(std::clamp(index, 0.0, last))];
+}
+
+Status Planner::control(const ir::Operation& operation, BlockPlan& block)
+{
+    PlanItem item{.control = &operation};
+    if (ir::opEntry(operation.code).kind == ir::OpKind::Request) {
+        const ir::Operation* const alone[] = {&operation};
+        if (Status status = addTemplate(alone, item); !status) {
+            return status;
+        }
+    }
+    const std::int32_t around = m_kind;
+    const ir::Operation* const fusion = m_fusion;
+    if (const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params)) {
+        m_kind = m_chip.agentNamed(mesh->agents);
+        if (m_kind < 0) {
+            return userError(m_program.where(operation.location) + ": core_map runs on "
+                             + mesh->agents + ", which the chip " + m_chip.title
+                             + " does not have.");
+        }
+    }
+    if (operation.code == ir::OpCode::Pipeline) {
+        item.duration = overheadOf(operation);
+        item.templateId = addTimed(trace::SegmentKind::StepOverhead, m_kind, item.duration);
+    }
+    m_fusion = operation.code == ir::OpCode::Fusion ? &operation : m_fusion;
+    const std::map<std::int32_t, double>* const rounds = m_rounds;
+    std::map<std::int32_t, double> own;
+    if (cost::isUnrolled(operation)) {
+        own = cost::unrolledShares(m_program, operation);
+        m_rounds = &own;
+    }
+    const std::size_t planned =
+        operation.code == ir::OpCode::Pipeline ? 1 : operation.regions.size();
+    for (std::size_t i = 0; i < planned; ++i) { // index maps are bookkeeping, not segments
+        const Result<const BlockPlan*> inner =
+            this->block(operation.regions[i], launchOf(operation));
+        if (!inner) {
+            return inner.error();
+        }
+        item.regions.push_back(*inner);
+    }
+    m_kind = around;
+    m_fusion = fusion;
+    m_rounds = rounds;
+    block.items.push_back(std::move(item));
+    return Done{};
+}
+
+// The bookkeeping of a pipeline's step: index maps, predicates and slots of the operands that it
+// copies blocks of.
+Picoseconds Planner::overheadOf(const ir::Operation& pipeline) const
+{
+    Picoseconds overhead = m_chip.agents[static_cast<std::size_t>(m_kind)].stepOverhead;
+    const std::size_t specs = std::get<ir::PipelineParams>(pipeline.params).specs.size();
+    for (std::size_t i = 0; i < specs; ++i) {
+        const bool copies = ir::operandFacts(m_program, pipeline, i).pipelined();
+        overhead += copies && m_kind == 0 ? m_chip.stepOperand : Picoseconds(0);
+    }
+    return overhead;
+}
+
+// A segment of the chip's constants instead of operations; the number of its template.
+std::int32_t Planner::addTimed(trace::SegmentKind what, std::int32_t kind, Picoseconds takes)
+{
+    trace::SegmentTemplate timed{.kind = what};
+    timed.clock = m_chip.agents[static_cast<std::size_t>(kind)].clock;
+    timed.duration = takes;
+    // Exact time from the chip's constant; cycles only say where it is drawn.
+    const auto exact = static_cast<__int128>(takes.value()) * timed.clock.value();
+    timed.cycles = Cycles(static_cast<std::int64_t>(exact / kPicosecondsPerSecond));
+    timed.flopsByUnit.assign(m_chip.units.size(), Flops(0));
+    timed.executedFlopsByUnit.assign(m_chip.units.size(), Flops(0));
+    if (const chip::Unit* unit = m_chip.unitOf(chip::UnitKind::Scalar, kind)) {
+        timed.marks.push_back(
+            {static_cast<std::int32_t>(unit - m_chip.units.data()), -1, Cycles(0), timed.cycles});
+    }
+    m_plan.templates.push_back(std::move(timed));
+    return static_cast<std::int32_t>(m_plan.templates.size()) - 1;
+}
+
+} // namespace
+
+Result<Plan> makePlan(const ir::Program& program, const chip::Chip& chip, const NeededSet& needed,
+                      const Constants& constants)
+{
+    Plan plan;
+    Planner planner(program, chip, needed, constants, plan);
+    const Result<const BlockPlan*> body =
+        planner.block(program.body, namesKernels(program) ? Picoseconds(0) : chip.kernelLaunch);
+    if (!body) {
+        return body.error();
+    }
+    plan.body = *body;
+    return plan;
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,101 @@
+#include "core/machine/prepare/prepared.h"
+
+#include "core/base/check.h"
+#include "core/ir/pipeline_facts.h"
+#include "core/machine/prepare/may_race.h"
+#include "core/machine/prepare/static_findings.h"
+#include "core/machine/prepare/written.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace pallascope::machine {
+
+using ir::OpCode;
+
+RefUses::RefUses(const ir::Program& program, const NeededSet& needed)
+    : mayRace(machine::mayRace(program, needed))
+    , written(writtenRoots(program, needed))
+    , broughtTo(machine::broughtTo(program, needed))
+    , reaches(program.values.size(), false)
+    , beside(program.values.size(), false)
+    , seen(program.values.size())
+{
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        for (std::size_t i = operation.code == OpCode::DmaWait ? 1 : 0;
+             i < operation.operands.size(); ++i) {
+            reaches[static_cast<std::size_t>(operation.operands[i].index)] = true;
+        }
+        const bool copies = operation.code == OpCode::DmaStart || operation.code == OpCode::DmaWait;
+        for (std::size_t i = copies ? 2 : 0; i < operation.operands.size(); ++i) {
+            beside[static_cast<std::size_t>(operation.operands[i].index)] = true;
+        }
+        if (ir::opEntry(operation.code).kind == ir::OpKind::View && !operation.operands.empty()) {
+            seen[static_cast<std::size_t>(operation.results[0].index)] = operation.operands[0];
+        }
+    });
+}
+
+namespace {
+
+OperandPlans operandPlans(const ir::Program& program, const chip::Chip& chip,
+                          const AgentLayout& layout, const NeededSet& needed, const RefUses& uses)
+{
+    const bool isAlone = layout.isAlone(); // else another agent may write at any time
+    OperandPlans plans;
+    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
+        std::optional<std::vector<bool>> inside; // roots that it writes to; mostly nobody asks
+        const auto writesTo = [&](ir::ValueId ref) {
+            const auto root = static_cast<std::size_t>(needed.root(ref).index);
+            if (!uses.written[root]) {
+                return Writes::Never;
+            }
+            if (isAlone && !inside) {
+                inside = writtenRoots(program, *pipeline, needed);
+            }
+            return isAlone && !(*inside)[root] ? Writes::Before : Writes::During;
+        };
+        const std::size_t count = std::get<ir::PipelineParams>(pipeline->params).specs.size();
+        for (std::size_t i = 0; i < count; ++i) {
+            plans.try_emplace({pipeline, i}, planOperand(program, *pipeline, i, chip, writesTo));
+        }
+    }
+    return plans;
+}
+
+} // namespace
+
+Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program, const chip::Chip& chip,
+                                                ValueMode values, bool rows)
+{
+    if (Status status = checkFit(program, chip); !status) {
+        return status.error();
+    }
+    NeededSet needed =
+        values == ValueMode::Full ? NeededSet::everything(program) : NeededSet::of(program);
+    Slots slots(program, needed);
+    Constants constants(program, needed, slots);
+    Result<Plan> plan = makePlan(program, chip, needed, constants);
+    if (!plan) {
+        return plan.error();
+    }
+    AgentLayout layout = agentLayout(program, chip);
+    Result<Description> description = Description::of(program, chip, layout, *plan, rows);
+    if (!description) {
+        return description.error();
+    }
+    if (rows) { // which alone become a trace
+        if (Status status = trace::checkInfo(description->info); !status) {
+            checkFailed(status.error().message, __FILE__, __LINE__);
+        }
+    }
+    std::vector<trace::Finding> findings = staticFindings(program, chip, *plan, *description);
+    RefUses uses(program, needed);
+    OperandPlans operands = operandPlans(program, chip, layout, needed, uses);
+    return std::make_shared<const Prepared>(
+        Prepared{program, chip, values, rows, std::move(needed), std::move(slots),
+                 std::move(constants), std::move(uses), std::move(layout), std::move(*plan),
+                 std::move(operands), std::move(*description), std::move(findings)});
+}
+
+} // namespace pallascope::machine

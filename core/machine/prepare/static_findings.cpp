@@ -1,0 +1,90 @@
+#include "core/machine/prepare/static_findings.h"
+
+#include "core/base/check.h"
+#include "core/base/format.h"
+#include "core/cost/budget.h"
+#include "core/cost/legality.h"
+#include "core/ir/pipeline_facts.h"
+#include "core/machine/prepare/unknown_figures.h"
+
+namespace pallascope::machine {
+
+namespace {
+
+// The name of what takes most of a memory.
+std::string largestIn(const cost::Budget& budget, std::int32_t memory)
+{
+    const cost::BudgetEntry* largest = nullptr;
+    for (const cost::BudgetEntry& entry : budget.entries) {
+        if (entry.memory == memory && (largest == nullptr || entry.total() > largest->total())) {
+            largest = &entry;
+        }
+    }
+    return largest == nullptr ? "" : largest->name;
+}
+
+// Over the scoped limit a kernel still runs, if it asks for more.
+void addScopedLimit(const ir::Program& program, const chip::Chip& chip,
+                    const Description& description, std::vector<trace::Finding>& findings)
+{
+    const Result<std::vector<cost::Budget>> budgets = cost::budgets(program, chip);
+    PALLASCOPE_CHECK(budgets.has_value());
+    for (const cost::Budget& budget : *budgets) {
+        for (std::size_t memory = 0; memory < chip.memories.size(); ++memory) {
+            const Bytes used = budget.used(static_cast<std::int32_t>(memory));
+            const std::optional<Bytes> limit = cost::scopedLimit(program, chip.memories[memory]);
+            if (limit && used > *limit) {
+                findings.push_back({"over_scoped_limit",
+                                    trace::FindingClass::Structural,
+                                    "The operands take " + bytesText(used) + " of "
+                                        + chip.memories[memory].name + ", over the scoped limit of "
+                                        + bytesText(*limit) + ": ask for vmem_limit_bytes="
+                                        + std::to_string(used.value()) + ", or use smaller blocks.",
+                                    largestIn(budget, static_cast<std::int32_t>(memory)),
+                                    -1,
+                                    {},
+                                    description.sourceLine(program, budget.location),
+                                    1});
+            }
+        }
+    }
+}
+
+void addIllegalBlocks(const ir::Program& program, const chip::Chip& chip,
+                      const Description& description, std::vector<trace::Finding>& findings)
+{
+    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
+        const auto& specs = std::get<ir::PipelineParams>(pipeline->params).specs;
+        for (const cost::IllegalBlock& block : cost::illegalBlocks(program, *pipeline, chip)) {
+            const ir::BlockSpec& spec = specs[block.spec];
+            findings.push_back({"illegal_block",
+                                trace::FindingClass::Structural,
+                                block.sentence,
+                                spec.name,
+                                -1,
+                                {},
+                                description.sourceLine(program, spec.location),
+                                1});
+        }
+    }
+}
+
+} // namespace
+
+std::vector<trace::Finding> staticFindings(const ir::Program& program, const chip::Chip& chip,
+                                           const Plan& plan, const Description& description)
+{
+    std::vector<trace::Finding> findings;
+    addScopedLimit(program, chip, description, findings);
+    addIllegalBlocks(program, chip, description, findings);
+    std::vector<std::int32_t> memories{chip.memoryIndex("HBM")};
+    for (const trace::Buffer& buffer : description.info.buffers) {
+        memories.push_back(buffer.memory);
+    }
+    if (std::optional<trace::Finding> finding = unknownFigures(program, chip, plan, memories)) {
+        findings.push_back(std::move(*finding));
+    }
+    return findings;
+}
+
+} // namespace pallascope::machine

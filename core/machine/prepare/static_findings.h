@@ -1,0 +1,16 @@
+// What is found in a program before it runs.
+#pragma once
+
+#include "core/machine/prepare/description.h"
+
+#include <vector>
+
+namespace pallascope::machine {
+
+// Over the scoped limit of a memory, blocks that a TPU's lowering refuses, figures of the chip that
+// nobody has published.
+[[nodiscard]] std::vector<trace::Finding> staticFindings(const ir::Program& program,
+                                                         const chip::Chip& chip, const Plan& plan,
+                                                         const Description& description);
+
+} // namespace pallascope::machine

@@ -1,0 +1,319 @@
+#include "core/machine/record/recorder.h"
+
+#include "core/ir/pipeline_facts.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pallascope::machine {
+
+namespace {
+
+// For so many rows more.
+template<class... Columns>
+void room(std::size_t more, Columns&... columns)
+{
+    const auto one = [more](auto& column) {
+        if (column.size() + more > column.capacity()) { // never less than push_back would
+            column.reserve(std::max(column.size() + more, 2 * column.capacity()));
+        }
+    };
+    (one(columns), ...);
+}
+
+void makeRoom(trace::Segments& s, std::size_t more)
+{
+    room(more, s.templateId, s.agent, s.step, s.begin);
+}
+
+void makeRoom(trace::Copies& c, std::size_t more)
+{
+    room(more, c.operand, c.block, c.slot, c.out, c.link, c.step, c.bytes, c.issue, c.start, c.end);
+}
+
+void makeRoom(trace::Waits& w, std::size_t more)
+{
+    room(more, w.copy, w.agent, w.step, w.begin, w.end);
+}
+
+void makeRoom(trace::Signals& s, std::size_t more)
+{
+    room(more, s.semaphore, s.agent, s.time, s.amount);
+}
+
+} // namespace
+
+Recorder::Recorder(const Description& description, Keeps keeps)
+    : m_description(description)
+    , m_keeps(keeps)
+    , m_pipelines(description.pipelines())
+    , m_visits(description.info.operands.size())
+{
+    builder.info = description.info;
+    if (keeps == Keeps::Rows) {
+        constexpr std::size_t kFew = 128; // most programs have as many: columns grow no more
+        makeRoom(builder.segments, kFew);
+        makeRoom(builder.copies, kFew);
+        makeRoom(builder.waits, kFew);
+        room(kFew, builder.waits.semaphore, builder.waits.operation);
+        makeRoom(builder.signals, kFew);
+    }
+    if (keeps == Keeps::Sums) {
+        m_sums.emplace(builder.info);
+    }
+}
+
+std::int32_t Recorder::enterPipeline(const ir::Operation& operation,
+                                     const std::vector<Extent>& grid, std::int32_t agent)
+{
+    trace::Info& info = builder.info;
+    Description::PipelineRows& known = m_pipelines.at(&operation);
+    for (const std::int32_t row : known.rows) {
+        const trace::Pipeline& pipeline = info.pipelines[static_cast<std::size_t>(row)];
+        if (pipeline.grid == grid && pipeline.agent == agent) {
+            known.entered = true;
+            return row;
+        }
+    }
+    auto row = static_cast<std::size_t>(known.rows.front());
+    if (std::exchange(known.entered, true)) {
+        trace::Pipeline copy = info.pipelines[row];
+        row = info.pipelines.size();
+        known.rows.push_back(static_cast<std::int32_t>(row));
+        const auto first = static_cast<std::size_t>(copy.firstOperand);
+        copy.firstOperand = static_cast<std::int32_t>(info.operands.size());
+        for (std::size_t i = 0; i < static_cast<std::size_t>(copy.operandCount); ++i) {
+            trace::Operand operand = info.operands[first + i];
+            operand.pipeline = static_cast<std::int32_t>(row);
+            info.operands.edit().push_back(std::move(operand));
+        }
+        info.pipelines.push_back(std::move(copy));
+        m_visits.resize(info.operands.size());
+    }
+    info.pipelines[row].grid = grid;
+    info.pipelines[row].steps = ir::stepCount(grid);
+    info.pipelines[row].agent = agent;
+    return static_cast<std::int32_t>(row);
+}
+
+std::int32_t Recorder::operandIndex(const ir::Operation& pipeline, std::int32_t row,
+                                    std::size_t spec) const
+{
+    const std::int32_t offset = m_pipelines.at(&pipeline).offsets[spec];
+    return offset < 0 ? -1
+                      : builder.info.pipelines[static_cast<std::size_t>(row)].firstOperand + offset;
+}
+
+void Recorder::reserve(std::int32_t pipeline, std::int64_t steps)
+{
+    if (m_keeps != Keeps::Rows) {
+        return;
+    }
+    constexpr std::int64_t kMostAhead = 1 << 20;
+    const auto rows = static_cast<std::size_t>(std::min(steps, kMostAhead));
+    const trace::Pipeline& info = builder.info.pipelines[static_cast<std::size_t>(pipeline)];
+    const auto first = static_cast<std::size_t>(info.firstOperand);
+    const auto operands = static_cast<std::size_t>(info.operandCount);
+    trace::Steps& s = builder.steps;
+    room(rows, s.pipeline, s.ordinal, s.begin, s.bodyBegin, s.bodyEnd, s.end);
+    makeRoom(builder.segments, 2 * rows);
+    makeRoom(builder.copies, operands * rows);
+    makeRoom(builder.waits, operands * rows);
+    for (std::size_t operand = first; operand < first + operands; ++operand) {
+        room(rows, m_visits[operand]);
+    }
+}
+
+Bytes Recorder::recordedBytes() const
+{
+    // Of one row in all its columns, without padding.
+    constexpr std::size_t kStep = 44, kSegment = 20, kCopy = 57, kWait = 28;
+    const std::size_t marks = m_marks.bodies.size() + m_marks.copies.size();
+    std::size_t bytes =
+        marks * sizeof(std::int64_t) + builder.steps.size() * kStep
+        + builder.segments.size() * kSegment + builder.copies.size() * kCopy
+        + builder.waits.size() * kWait
+        + (builder.waits.semaphore.size() + builder.waits.operation.size()) * sizeof(std::int32_t);
+    for (const std::vector<Visit>& visits : m_visits) {
+        bytes += visits.size() * sizeof(Visit);
+    }
+    return Bytes(static_cast<std::int64_t>(bytes));
+}
+
+std::int32_t Recorder::addCopy(std::int32_t operand, std::int64_t block, std::int32_t slot,
+                               bool out, std::int32_t link, std::int32_t step, Bytes bytes,
+                               Picoseconds issue, Picoseconds start, Picoseconds end)
+{
+    countEvents(1);
+    m_position.lastEnd = std::max(m_position.lastEnd, end);
+    const std::int32_t row = m_position.copies++;
+    if (m_keeps != Keeps::Rows) {
+        if (m_sums) {
+            m_sums->addCopy(operand, out, link, bytes, start, end);
+        } else {
+            mark(m_marks.copies);
+        }
+        return row;
+    }
+    trace::Copies& copies = builder.copies;
+    copies.operand.push_back(operand);
+    copies.block.push_back(block);
+    copies.slot.push_back(slot);
+    copies.out.push_back(out ? 1 : 0);
+    copies.link.push_back(link);
+    copies.step.push_back(step);
+    copies.bytes.push_back(bytes.value());
+    copies.issue.push_back(issue.value());
+    copies.start.push_back(start.value());
+    copies.end.push_back(end.value());
+    return row;
+}
+
+// Nothing is marked again where the run has been before.
+void Recorder::mark(std::vector<std::int64_t>& marks) const
+{
+    if (marks.empty() || marks.back() < m_position.events) {
+        marks.push_back(m_position.events);
+    }
+}
+
+void Recorder::addWait(const Awaited& awaited, std::int32_t agent, std::int32_t step,
+                       Picoseconds begin, Picoseconds end)
+{
+    countEvents(1);
+    if (m_keeps != Keeps::Rows) {
+        if (m_sums) {
+            const auto kind = trace::Summarizer::kindOf(awaited.copy, awaited.isFusion);
+            m_sums->addWait(step, kind, begin, end);
+        }
+        return;
+    }
+    trace::Waits& waits = builder.waits;
+    const auto add = [&](std::vector<std::int32_t>& column, std::int32_t value) {
+        if (column.size() < waits.size()) { // of the rows before the first one that has it
+            column.resize(waits.size(), trace::kNone);
+        }
+        column.push_back(value);
+    };
+    if (!builder.info.semaphores.empty()) {
+        add(waits.semaphore, awaited.semaphore);
+    }
+    if (awaited.operation != trace::kNone || !waits.operation.empty()) {
+        add(waits.operation, awaited.operation);
+    }
+    waits.copy.push_back(awaited.copy);
+    waits.agent.push_back(agent);
+    waits.step.push_back(step);
+    waits.begin.push_back(begin.value());
+    waits.end.push_back(end.value());
+}
+
+void Recorder::addSignal(std::int32_t semaphore, std::int32_t agent, Picoseconds time,
+                         std::int64_t amount)
+{
+    countEvents(1);
+    if (m_keeps == Keeps::Rows) {
+        builder.signals.semaphore.push_back(semaphore);
+        builder.signals.agent.push_back(agent);
+        builder.signals.time.push_back(time.value());
+        builder.signals.amount.push_back(amount);
+    }
+}
+
+std::int32_t Recorder::beginStep(std::int32_t pipeline, std::int64_t ordinal, Picoseconds begin)
+{
+    if (m_keeps == Keeps::Rows) {
+        trace::Steps& steps = builder.steps;
+        steps.pipeline.push_back(pipeline);
+        steps.ordinal.push_back(ordinal);
+        for (auto* column : {&steps.begin, &steps.bodyBegin, &steps.bodyEnd, &steps.end}) {
+            column->push_back(begin.value());
+        }
+    }
+    return m_position.steps++;
+}
+
+void Recorder::beginBody(std::int32_t step, Picoseconds time)
+{
+    countEvents(1);
+    setBodyBegin(step, time);
+    if (m_keeps == Keeps::Marks) {
+        mark(m_marks.bodies);
+    }
+}
+
+void Recorder::setBodyBegin(std::int32_t step, Picoseconds time)
+{
+    if (step == 0) {
+        m_firstBody = time;
+    }
+    if (m_keeps == Keeps::Rows) {
+        builder.steps.bodyBegin[static_cast<std::size_t>(step)] = time.value();
+    }
+}
+
+void Recorder::endBody(std::int32_t step, Picoseconds time)
+{
+    if (m_keeps == Keeps::Rows) {
+        builder.steps.bodyEnd[static_cast<std::size_t>(step)] = time.value();
+    }
+}
+
+void Recorder::endStep(std::int32_t step, Picoseconds time)
+{
+    m_lastStepEnd = std::max(m_lastStepEnd, time);
+    if (m_keeps == Keeps::Rows) {
+        builder.steps.end[static_cast<std::size_t>(step)] = time.value();
+    }
+}
+
+void Recorder::closeStep(std::int32_t step, bool beforeBody, bool behindBody, Picoseconds time)
+{
+    if (beforeBody) {
+        setBodyBegin(step, time);
+    }
+    if (!behindBody) {
+        endBody(step, time);
+    }
+    endStep(step, time);
+}
+
+void Recorder::addFinding(trace::Finding finding)
+{
+    if (countsAgain(finding.kind, finding.operand, finding.source, finding.count)) {
+        return;
+    }
+    m_findings[{finding.kind, finding.operand, finding.source}] = builder.info.findings.size();
+    builder.info.findings.push_back(std::move(finding));
+}
+
+bool Recorder::countsAgain(const std::string& kind, const std::string& operand,
+                           trace::SourceLine source, std::int64_t count)
+{
+    const auto known = m_findings.find({kind, operand, source});
+    if (known != m_findings.end()) {
+        builder.info.findings[known->second].count += count;
+    }
+    return known != m_findings.end();
+}
+
+bool Recorder::takesPrint()
+{
+    const bool room = builder.info.prints.size() < kMostPrints;
+    builder.info.printsBeyond += m_keeps == Keeps::Rows && !room ? 1 : 0;
+    return m_keeps == Keeps::Rows && room;
+}
+
+void Recorder::addPrint(trace::Print print)
+{
+    if (print.text.size() > kMostPrintBytes) {
+        std::size_t end = kMostPrintBytes;
+        while (end > 0 && (static_cast<unsigned char>(print.text[end]) & 0xC0U) == 0x80U) {
+            --end; // not within a character
+        }
+        print.text = print.text.substr(0, end) + "…";
+    }
+    builder.info.prints.push_back(std::move(print));
+}
+
+} // namespace pallascope::machine

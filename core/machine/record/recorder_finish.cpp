@@ -1,0 +1,138 @@
+// What is recorded becomes a trace, or its sums, when the run has ended.
+#include "core/base/check.h"
+#include "core/machine/record/recorder.h"
+#include "core/trace/lookup.h"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+namespace pallascope::machine {
+
+trace::Summary Recorder::finishSums(Picoseconds end)
+{
+    PALLASCOPE_CHECK(m_keeps == Keeps::Sums);
+    builder.info.events = m_position.events;
+    return std::move(*m_sums).finish(m_position.steps, m_firstBody, m_lastStepEnd, end);
+}
+
+// Cores run one after the other up to where they meet; a run that findings end may end within a
+// segment.
+void Recorder::sortPrints(Picoseconds end)
+{
+    std::vector<trace::Print>& prints = builder.info.prints;
+    for (trace::Print& print : prints) {
+        print.time = std::min(print.time, end);
+    }
+    std::stable_sort(prints.begin(), prints.end(),
+                     [](const trace::Print& a, const trace::Print& b) { return a.time < b.time; });
+}
+
+namespace {
+
+// Rows by their first column, which is their begin; equal ones stay in order.
+template<class... Columns>
+void sortRows(std::vector<std::int64_t>& begin, Columns&... columns)
+{
+    if (std::is_sorted(begin.begin(), begin.end())) {
+        return;
+    }
+    std::vector<std::size_t> order(begin.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return begin[a] < begin[b]; });
+    const auto sort = [&](auto& column) {
+        auto sorted = column;
+        for (std::size_t i = 0; i < column.size(); ++i) {
+            sorted[i] = column[order[i]];
+        }
+        column = std::move(sorted);
+    };
+    (sort(columns), ...);
+    sort(begin);
+}
+
+} // namespace
+
+void Recorder::recordLists(const ir::Operation& pipeline, std::size_t spec,
+                           const std::vector<Extent>& blockCounts, const IndexLists& lists)
+{
+    for (const std::int32_t row : m_pipelines.at(&pipeline).rows) {
+        const std::int32_t number = operandIndex(pipeline, row, spec);
+        trace::Operand& operand = builder.info.operands.edit()[static_cast<std::size_t>(number)];
+        trace::Operand before = operand;
+        before.blockCounts = blockCounts;
+        const auto axis = static_cast<std::size_t>(operand.indirectAxis);
+        std::unordered_map<Extent, Extent> numbers; // by those of the run
+        std::vector<std::int64_t*> blocks;
+        const auto note = [&](std::int64_t& block) {
+            blocks.push_back(&block);
+            const Extent list = trace::blockIndex(before, block)[axis];
+            if (numbers.try_emplace(list, operand.blockCounts[axis]).second) {
+                ++operand.blockCounts[axis];
+                operand.indices.insert(operand.indices.end(), lists[list].begin(),
+                                       lists[list].end());
+                operand.indices.resize(
+                    static_cast<std::size_t>(operand.blockCounts[axis] * operand.block[axis]),
+                    trace::kNoElement);
+            }
+        };
+        for (std::size_t copy = 0; copy < builder.copies.size(); ++copy) {
+            if (builder.copies.operand[copy] == number) {
+                note(builder.copies.block[copy]);
+            }
+        }
+        for (Visit& visit : m_visits[static_cast<std::size_t>(number)]) {
+            note(visit.block);
+        }
+        for (std::int64_t* const block : blocks) {
+            std::vector<Extent> index = trace::blockIndex(before, *block);
+            index[axis] = numbers.at(index[axis]);
+            *block = 0;
+            for (std::size_t i = 0; i < index.size(); ++i) {
+                *block = *block * operand.blockCounts[i] + index[i];
+            }
+        }
+    }
+}
+
+Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
+{
+    trace::Visits& columns = builder.visits;
+    std::size_t rows = 0;
+    for (const std::vector<Visit>& visits : m_visits) {
+        rows += visits.size();
+    }
+    for (auto* column : {&columns.operand, &columns.firstStep, &columns.lastStep, &columns.slot,
+                         &columns.copyIn, &columns.copyOut}) {
+        column->reserve(rows);
+    }
+    columns.block.reserve(rows);
+    for (std::size_t operand = 0; operand < m_visits.size(); ++operand) {
+        for (const Visit& visit : m_visits[operand]) {
+            columns.operand.push_back(static_cast<std::int32_t>(operand));
+            columns.firstStep.push_back(visit.firstStep);
+            columns.lastStep.push_back(visit.lastStep);
+            columns.block.push_back(visit.block);
+            columns.slot.push_back(visit.slot);
+            columns.copyIn.push_back(visit.copyIn);
+            columns.copyOut.push_back(visit.copyOut);
+        }
+        m_visits[operand] = {};
+    }
+    trace::Waits& waits = builder.waits; // those by hand are recorded when they end
+    sortRows(waits.begin, waits.copy, waits.semaphore, waits.operation, waits.agent, waits.step,
+             waits.end);
+    trace::Segments& segments = builder.segments; // requests to a unit begin later than asked for
+    sortRows(segments.begin, segments.templateId, segments.agent, segments.step);
+    sortPrints(end);
+    if (!builder.info.semaphores.empty()) {
+        builder.waits.semaphore.resize(builder.waits.size(), trace::kNone);
+    }
+    builder.info.events = m_position.events;
+    builder.end = end;
+    return std::move(builder).finish(&m_description.info);
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,44 @@
+// Rows of a trace for what programs do by hand: the blocks of copies, semaphores.
+#include "core/machine/record/recorder.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+std::int64_t Recorder::blockOf(const Description::CopySite& site, std::int64_t element) const
+{
+    if (element == 0) {
+        return 0;
+    }
+    const trace::Operand& operand = builder.info.operands[static_cast<std::size_t>(site.operand)];
+    const Extents strides = rowMajorStrides(operand.array);
+    std::int64_t block = 0;
+    for (std::size_t axis = 0; axis < strides.size(); ++axis) {
+        const std::int64_t index = element / strides[axis] / operand.block[axis];
+        element %= strides[axis];
+        block = block * operand.blockCounts[axis] + std::min(index, operand.blockCounts[axis] - 1);
+    }
+    return block;
+}
+
+std::int32_t Recorder::semaphoreRow(const std::string& name, ir::MemorySpace space,
+                                    std::int64_t element, const Shape& shape, std::int32_t agent)
+{
+    std::string full = name;
+    if (shape.rank() > 0) {
+        std::vector<std::int64_t> index(shape.rank());
+        for (std::size_t axis = shape.rank(); axis-- > 0;) {
+            index[axis] = element % shape[axis];
+            element /= shape[axis];
+        }
+        full += "[" + join(index, ",") + "]";
+    }
+    const auto [place, isNew] = m_semaphores.try_emplace({full, agent});
+    if (isNew) {
+        place->second = static_cast<std::int32_t>(builder.info.semaphores.size());
+        builder.info.semaphores.push_back({full, std::string(ir::memorySpaceName(space)), agent});
+    }
+    return place->second;
+}
+
+} // namespace pallascope::machine

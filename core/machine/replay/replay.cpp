@@ -1,0 +1,261 @@
+#include "core/machine/replay.h"
+
+#include "core/machine/replay/replay_impl.h"
+
+#include <algorithm>
+#include <chrono>
+#include <unordered_set>
+#include <utility>
+
+namespace pallascope::machine {
+
+namespace {
+
+// Bytes of memory that a checkpoint holds and none of those in `known`, which then knows them.
+Bytes newIn(const State& state, std::unordered_set<const std::byte*>& known)
+{
+    std::int64_t bytes = 0;
+    const auto add = [&](const std::byte* piece, std::int64_t size) {
+        bytes += piece != nullptr && known.insert(piece).second ? size : 0;
+    };
+    for (std::int32_t i = 0; i < state.memory.end(); ++i) {
+        state.memory[i].contents.forEachPiece(add);
+    }
+    for (const Agent& agent : state.agents) {
+        bytes += static_cast<std::int64_t>(agent.values.size() * sizeof(RuntimeValue)
+                                           + agent.refs.size() * sizeof(RefBinding));
+        for (const RuntimeValue& value : agent.values) {
+            add(value.data.get(), value.elements() * dtypeBytes(value.dtype));
+            add(value.shadow.mask.get(), value.elements());
+        }
+        for (const Frame& frame : agent.frames) {
+            if (const auto* pipeline = std::get_if<PipelineFrame>(&frame)) {
+                for (const PipelineOperand& operand : pipeline->operands) {
+                    bytes += static_cast<std::int64_t>(operand.lastVisitOfBlock.size()
+                                                       * sizeof(std::int32_t));
+                }
+            }
+        }
+    }
+    for (const Queue<Flight>& link : state.flights) {
+        for (const Flight& flight : link) {
+            flight.payload.forEachPiece(add);
+        }
+    }
+    return Bytes(bytes);
+}
+
+} // namespace
+
+Replay::Impl::Impl(std::shared_ptr<const ir::Program> theProgram,
+                   std::shared_ptr<const chip::Chip> theChip,
+                   std::shared_ptr<const Prepared> thePrepared, Options theOptions,
+                   Spacing theSpacing)
+    : program(std::move(theProgram))
+    , chip(std::move(theChip))
+    , prepared(std::move(thePrepared))
+    , options(std::move(theOptions))
+    , spacing(theSpacing)
+    , engine(*prepared, options, Keeps::Marks)
+{}
+
+Replay::Replay(std::unique_ptr<Impl> impl)
+    : m_impl(std::move(impl))
+{}
+
+Replay::~Replay() = default;
+
+Result<std::unique_ptr<Replay>> Replay::start(ir::Program program, const std::vector<Array>& inputs,
+                                              chip::Chip chip, const Options& options,
+                                              Spacing spacing)
+{
+    auto shared = std::make_shared<const ir::Program>(std::move(program));
+    auto model = std::make_shared<const chip::Chip>(std::move(chip));
+    Result<std::shared_ptr<const Prepared>> prepared =
+        prepare(*shared, *model, options.values, false);
+    if (!prepared) {
+        return prepared.error();
+    }
+    Options quiet = options; // a replay is cancelled between slices, and checks nothing
+    quiet.progress = nullptr;
+    quiet.check = nullptr;
+    quiet.rows = false;
+    auto impl = std::make_unique<Impl>(std::move(shared), std::move(model), std::move(*prepared),
+                                       std::move(quiet), spacing);
+    if (Status status = impl->engine.bind(inputs); !status) {
+        return status.error();
+    }
+    impl->keepCheckpoint();
+    return std::unique_ptr<Replay>(new Replay(std::move(impl)));
+}
+
+// The arrays of the start are there anyway, once.
+void Replay::Impl::keepCheckpoint()
+{
+    checkpoints.push_back(engine.save());
+    cost = 0;
+    std::unordered_set<const std::byte*> known;
+    (void)newIn(checkpoints.front().state, known);
+    if (checkpoints.size() == 1) {
+        return;
+    }
+    (void)newIn(checkpoints[checkpoints.size() - 2].state, known);
+    held += newIn(checkpoints.back().state, known);
+    if (held > spacing.memory) {
+        thin();
+    }
+}
+
+// Every second one goes, and from now on they come half as often.
+void Replay::Impl::thin()
+{
+    spacing.between = Seconds(2 * spacing.between.value());
+    std::size_t kept = 0;
+    std::unordered_set<const std::byte*> known;
+    held = {};
+    for (std::size_t i = 0; i < checkpoints.size(); i += 2) {
+        if (kept != i) {
+            checkpoints[kept] = std::move(checkpoints[i]);
+        }
+        const Bytes more = newIn(checkpoints[kept].state, known);
+        held += kept++ == 0 ? Bytes() : more;
+    }
+    checkpoints.resize(kept);
+}
+
+void Replay::Impl::approach(std::size_t count, bool isPast)
+{
+    const Engine::Checkpoint& nearest = checkpoints[std::max<std::size_t>(count, 1) - 1];
+    if (isPast || nearest.position.events > sequence()) {
+        engine.restore(nearest);
+        cost = 0;
+    }
+}
+
+Result<bool> Replay::Impl::forward(Until until, const Proceed& proceed)
+{
+    const std::int64_t from = sequence();
+    while (!engine.hasEnded() && sequence() < until.events) {
+        const auto begin = std::chrono::steady_clock::now();
+        const std::int64_t to = std::min(until.events, sequence() + slice);
+        if (Status status = engine.execute({to, until.time}); !status) {
+            return status.error();
+        }
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+        cost += took.count();
+        constexpr double kShort = 0.001, kLong = 0.004; // seconds
+        constexpr std::int64_t kMost = 1 << 20;
+        slice = took.count() < kShort  ? std::min(2 * slice, kMost)
+                : took.count() > kLong ? std::max<std::int64_t>(slice / 2, 1)
+                                       : slice;
+        if (cost >= spacing.between.value() && !engine.hasEnded()
+            && sequence() > checkpoints.back().position.events) {
+            keepCheckpoint();
+        }
+        if (sequence() < to) { // there by time, or at the end
+            break;
+        }
+        const double all = static_cast<double>(std::max<std::int64_t>(until.events - from, 1));
+        if (proceed && !proceed(static_cast<double>(sequence() - from) / all)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Result<bool> Replay::Impl::seek(std::int64_t number, const Proceed& proceed)
+{
+    approach(countUpTo(number), sequence() > number);
+    return forward({.events = number}, proceed);
+}
+
+Result<bool> Replay::seek(std::int64_t sequence, const Proceed& proceed)
+{
+    return m_impl->seek(sequence, proceed);
+}
+
+std::size_t Replay::Impl::countUpTo(std::int64_t number) const
+{
+    const auto later = std::partition_point(
+        checkpoints.begin(), checkpoints.end(),
+        [&](const Engine::Checkpoint& one) { return one.position.events <= number; });
+    return static_cast<std::size_t>(later - checkpoints.begin());
+}
+
+Result<bool> Replay::seekTime(Picoseconds time, const Proceed& proceed)
+{
+    const auto& all = m_impl->checkpoints;
+    const auto later = std::partition_point(
+        all.begin(), all.end(), [&](const auto& checkpoint) { return checkpoint.time <= time; });
+    m_impl->approach(static_cast<std::size_t>(later - all.begin()), this->time() > time);
+    Result<bool> moved = m_impl->forward({.time = time}, proceed);
+    if (!moved || !*moved || (isAtEnd() && this->time() <= time)) {
+        return moved;
+    }
+    // By time a run comes past its last moment: to where the next event would begin, or over a wait
+    // that ends later.
+    const std::int64_t number = sequence();
+    m_impl->approach(m_impl->countUpTo(number), true);
+    moved = m_impl->forward({.events = number}, proceed);
+    while (moved && *moved && this->time() > time) {
+        moved = step(Unit::Operation, false, proceed);
+    }
+    return moved;
+}
+
+const std::vector<std::int64_t>& Replay::Impl::marks(Unit unit) const
+{
+    const Recorder::Marks& known = engine.recorder().marks();
+    return unit == Unit::Step ? known.bodies : known.copies;
+}
+
+Result<bool> Replay::Impl::toMark(Unit unit, std::size_t index, const Proceed& proceed)
+{
+    while (marks(unit).size() <= index && !engine.hasEnded()) {
+        approach(checkpoints.size(), false);
+        const Result<bool> moved = forward({.events = sequence() + slice}, proceed);
+        if (!moved || !*moved) {
+            return moved;
+        }
+    }
+    return marks(unit).size() <= index ? true : seek(marks(unit)[index], proceed);
+}
+
+std::int64_t Replay::known(Unit unit) const
+{
+    return unit == Unit::Operation ? sequence()
+                                   : static_cast<std::int64_t>(m_impl->marks(unit).size());
+}
+
+Result<bool> Replay::seekTo(Unit unit, std::int64_t number, const Proceed& proceed)
+{
+    return unit == Unit::Operation
+               ? seek(number + 1, proceed)
+               : m_impl->toMark(unit, static_cast<std::size_t>(number), proceed);
+}
+
+Result<bool> Replay::step(Unit unit, bool forward, const Proceed& proceed)
+{
+    const std::int64_t from = sequence();
+    if (unit != Unit::Operation) {
+        const std::vector<std::int64_t>& marks = m_impl->marks(unit);
+        const auto next = forward ? std::upper_bound(marks.begin(), marks.end(), from)
+                                  : std::lower_bound(marks.begin(), marks.end(), from);
+        if (!forward) {
+            return seek(next == marks.begin() ? 0 : *(next - 1), proceed);
+        }
+        return m_impl->toMark(unit, static_cast<std::size_t>(next - marks.begin()), proceed);
+    }
+    if (forward) {
+        return seek(from + 1, proceed);
+    }
+    for (std::int64_t before = from - 1; before >= 0; --before) {
+        const Result<bool> moved = seek(before, proceed);
+        if (!moved || !*moved || sequence() < from) {
+            return moved;
+        }
+    }
+    return true;
+}
+
+} // namespace pallascope::machine

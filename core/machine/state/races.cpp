@@ -1,0 +1,339 @@
+#include "core/machine/state/races.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+
+namespace pallascope::machine {
+
+void learn(VectorClock& clock, const VectorClock& other)
+{
+    clock.resize(std::max(clock.size(), other.size()), 0);
+    for (std::size_t i = 0; i < other.size(); ++i) {
+        clock[i] = std::max(clock[i], other[i]);
+    }
+}
+
+namespace {
+
+// The axes of the array that a block lies in, or the place itself.
+Reach spelledOut(const Place& place)
+{
+    if (place.operand == nullptr && place.located->rows) {
+        std::vector<Reach> parts;
+        for (const RefBinding& row : *place.located->rows) {
+            parts.push_back(reachOf(row, place.located->memory));
+        }
+        return unionOf(std::move(parts), place.located->memory.rank());
+    }
+    if (place.operand == nullptr) {
+        return reachOf(place.located->ref, place.located->memory);
+    }
+    if (!place.located) { // of the whole array
+        return place.operand->reach(place.block);
+    }
+    return place.operand->reach(place.block, place.located->ref, place.located->memory);
+}
+
+const Reach& reach(const Place& place)
+{
+    if (!place.reach) {
+        place.reach = std::make_shared<const Reach>(spelledOut(place));
+    }
+    return *place.reach;
+}
+
+// On the first axis.
+std::int64_t startOf(const Reach& reach)
+{
+    return reach.start.empty() ? 0 : reach.start[0];
+}
+
+std::int64_t stopOf(const Reach& reach)
+{
+    return reach.stop.empty() ? 1 : reach.stop[0];
+}
+
+bool isAll(const Place& place)
+{
+    return place.located == nullptr && place.operand == nullptr;
+}
+
+bool mayMeet(const Place& a, const Place& b)
+{
+    if (a.operand != nullptr && a.operand == b.operand && a.operand->tiles) {
+        return a.block == b.block;
+    }
+    return isAll(a) || isAll(b) || overlap(reach(a), reach(b));
+}
+
+} // namespace
+
+template<class F>
+void Races::PastAccesses::near(std::int64_t from, std::int64_t to, F visit) const
+{
+    if (m_all.empty() || from >= to) {
+        return;
+    }
+    const std::int64_t first = std::max<std::int64_t>(from, 0) >> m_shift,
+                       last = (to - 1) >> m_shift;
+    const auto count = static_cast<std::int32_t>(m_all.size());
+    if (last - first >= count) {
+        for (std::int32_t number = 0; number < count; ++number) {
+            visit(number);
+        }
+        return;
+    }
+    for (std::int64_t stretch = first; stretch <= last; ++stretch) {
+        for (std::int32_t number = m_chains[chainOf(stretch)]; number >= 0;
+             number = m_all[static_cast<std::size_t>(number)].next) {
+            visit(number);
+        }
+    }
+}
+
+void Races::PastAccesses::link(std::int32_t number)
+{
+    Past& past = m_all[static_cast<std::size_t>(number)];
+    past.next = std::exchange(m_chains[chainOf(past.start >> m_shift)], number);
+}
+
+void Races::PastAccesses::rebuild()
+{
+    m_chains.assign(std::bit_ceil(2 * m_all.size()), -1);
+    for (std::size_t number = 0; number < m_all.size(); ++number) {
+        link(static_cast<std::int32_t>(number));
+    }
+}
+
+void Races::PastAccesses::add(Past past)
+{
+    Past* same = nullptr;
+    near(past.start, past.start + 1, [&](std::int32_t number) {
+        Past& other = m_all[static_cast<std::size_t>(number)];
+        if (other.agent == past.agent && other.adds == past.adds && other.start == past.start
+            && *other.reach == *past.reach) {
+            same = &other;
+        }
+    });
+    if (same != nullptr) {
+        same->epoch = past.epoch;
+        return;
+    }
+    const int shift = m_shift;
+    while ((std::int64_t{1} << m_shift) < stopOf(*past.reach) - past.start) {
+        ++m_shift;
+    }
+    m_all.push_back(std::move(past));
+    if (m_shift != shift || m_all.size() > m_chains.size()) {
+        rebuild();
+    } else {
+        link(static_cast<std::int32_t>(m_all.size()) - 1);
+    }
+}
+
+auto Races::PastAccesses::conflict(std::int32_t agent, const VectorClock& known, const Reach& reach,
+                                   bool adds) const -> const Past*
+{
+    std::pair<std::int64_t, std::int32_t> best{std::numeric_limits<std::int64_t>::max(), -1};
+    const std::int64_t longest = std::int64_t{1} << m_shift;
+    near(startOf(reach) - longest + 1, stopOf(reach), [&](std::int32_t number) {
+        const Past& other = m_all[static_cast<std::size_t>(number)];
+        if (other.agent != agent && other.epoch > known[static_cast<std::size_t>(other.agent)]
+            && !(adds && other.adds) && overlap(*other.reach, reach)) {
+            best = std::min(best, {other.start, number});
+        }
+    });
+    return best.second < 0 ? nullptr : &m_all[static_cast<std::size_t>(best.second)];
+}
+
+void Races::fork(std::int32_t parent, std::int32_t first, std::int32_t count)
+{
+    const auto all =
+        std::max(m_clocks.size(), static_cast<std::size_t>(std::max(parent + 1, first + count)));
+    m_clocks.resize(all);
+    for (VectorClock& clock : m_clocks) {
+        clock.resize(all, 0);
+    }
+    for (std::int32_t agent = first; agent < first + count; ++agent) {
+        if (agent != parent) {
+            learn(clock(agent), clock(parent));
+            ++clock(agent)[static_cast<std::size_t>(agent)];
+        }
+    }
+    ++clock(parent)[static_cast<std::size_t>(parent)];
+}
+
+void Races::join(std::int32_t parent, std::int32_t first, std::int32_t count)
+{
+    if (parent == 0
+        && m_clocks.size() == static_cast<std::size_t>(first + count)) { // nobody else runs
+        m_clocks.resize(1);
+        m_clocks.front().resize(1);
+        m_past.clear(); // everything is ordered before what follows
+        return;
+    }
+    for (std::int32_t agent = first; agent < first + count; ++agent) {
+        if (agent != parent) {
+            learn(clock(parent), clock(agent));
+        }
+    }
+}
+
+std::optional<Race> Races::againstCopies(const Access& access) const
+{
+    const auto buffer = static_cast<std::size_t>(access.buffer);
+    if (buffer >= m_copies.size()) {
+        return std::nullopt;
+    }
+    for (const CopyAccess& other : m_copies[buffer]) {
+        const bool ordered =
+            !(access.writes || other.access.writes) || (access.adds && other.access.adds);
+        if (!ordered && mayMeet(access.place, other.access.place)) {
+            return Race{
+                true,        other.access.writes, access.writes,         other.copy,
+                other.agent, other.access.step,   other.access.location, other.access.byPipeline};
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<Race> Races::againstAgents(std::int32_t agent, const Access& access,
+                                         const Reach& reach) const
+{
+    const auto buffer = static_cast<std::size_t>(access.buffer);
+    if (buffer >= m_past.size()) {
+        return std::nullopt;
+    }
+    const VectorClock& known = m_clocks[static_cast<std::size_t>(agent)];
+    const Past* other = m_past[buffer].writes.conflict(agent, known, reach, access.adds);
+    const bool writes = other != nullptr;
+    if (other == nullptr && access.writes) {
+        other = m_past[buffer].reads.conflict(agent, known, reach, false);
+    }
+    if (other == nullptr) {
+        return std::nullopt;
+    }
+    return Race{false, writes, access.writes, -1, other->agent, other->step, other->location};
+}
+
+void Races::remember(std::int32_t agent, const Access& access)
+{
+    const std::int64_t start = startOf(reach(access.place));
+    History& history = of(m_past, access.buffer);
+    (access.writes ? history.writes : history.reads)
+        .add({agent, clock(agent)[static_cast<std::size_t>(agent)], start, access.place.reach,
+              access.step, access.location, access.adds});
+}
+
+std::optional<Race> Races::access(std::int32_t agent, const Access& access)
+{
+    std::optional<Race> race = againstCopies(access);
+    if (isShared() && !access.isUncontested && !isAll(access.place)) {
+        if (!race) {
+            race = againstAgents(agent, access, reach(access.place));
+        }
+        remember(agent, access);
+    }
+    return race;
+}
+
+std::optional<Race> Races::start(std::int32_t agent, std::int32_t copy, Access read, Access write)
+{
+    std::optional<Race> race;
+    for (const Access* access : {&read, &write}) {
+        if (race || access->buffer < 0) {
+            continue;
+        }
+        race = againstCopies(*access);
+        if (!race && isShared() && !access->isUncontested && !isAll(access->place)) {
+            race = againstAgents(agent, *access, reach(access->place));
+        }
+    }
+    const std::int32_t from = read.buffer, to = write.buffer;
+    if (from >= 0) {
+        of(m_copies, from).push_back({copy, to, agent, std::move(read)});
+    }
+    of(m_copies, to).push_back({copy, from, agent, std::move(write)});
+    return race;
+}
+
+std::vector<Races::CopyAccess>::iterator Races::find(std::vector<CopyAccess>& copies,
+                                                     std::int32_t copy)
+{
+    return std::find_if(copies.begin(), copies.end(),
+                        [&](const CopyAccess& one) { return one.copy == copy; });
+}
+
+void Races::await(std::int32_t agent, const AwaitedCopy& copy)
+{
+    for (const std::int32_t buffer : {copy.from, copy.to}) {
+        if (buffer < 0) {
+            continue;
+        }
+        std::vector<CopyAccess>& copies = of(m_copies, buffer);
+        const auto one = find(copies, copy.copy);
+        if (one == copies.end()) {
+            continue;
+        }
+        if (isShared() && !one->access.isUncontested && !isAll(one->access.place)) {
+            remember(agent, one->access);
+        }
+        copies.erase(one);
+    }
+}
+
+void Races::signal(std::int32_t agent, VectorClock& semaphore)
+{
+    learn(semaphore, clock(agent));
+    ++clock(agent)[static_cast<std::size_t>(agent)];
+}
+
+void Races::wait(std::int32_t agent, const VectorClock& semaphore)
+{
+    learn(clock(agent), semaphore);
+}
+
+std::vector<Race> Races::unawaited(std::int32_t buffer) const
+{
+    std::vector<Race> found;
+    const auto at = static_cast<std::size_t>(buffer);
+    for (std::size_t i = 0; at < m_copies.size() && i < m_copies[at].size(); ++i) {
+        const auto& [copy, otherBuffer, agent, access] = m_copies[at][i];
+        found.push_back({true, access.writes, false, copy, agent, access.step, access.location,
+                         access.byPipeline});
+    }
+    return found;
+}
+
+void Races::forget(std::int32_t buffer)
+{
+    const auto at = static_cast<std::size_t>(buffer);
+    if (at < m_copies.size() && !m_copies[at].empty()) {
+        for (const CopyAccess& one : std::exchange(m_copies[at], {})) {
+            if (one.otherBuffer >= 0) {
+                std::vector<CopyAccess>& others = of(m_copies, one.otherBuffer);
+                if (const auto other = find(others, one.copy); other != others.end()) {
+                    others.erase(other);
+                }
+            }
+        }
+    }
+    if (at < m_past.size()) {
+        m_past[at] = {};
+    }
+}
+
+void Races::enter(std::int32_t agent)
+{
+    of(m_entered, agent) = clock(agent)[static_cast<std::size_t>(agent)];
+}
+
+bool Races::knowsEntry(std::int32_t agent, std::int32_t other) const
+{
+    const auto at = static_cast<std::size_t>(other);
+    return at >= m_entered.size() || m_clocks[static_cast<std::size_t>(agent)][at] >= m_entered[at];
+}
+
+} // namespace pallascope::machine

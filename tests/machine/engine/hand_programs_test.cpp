@@ -1,0 +1,348 @@
+// Random programs with copies by hand against an independent reading of them, and with one thing
+// taken out or moved, which must be found.
+#include "core/trace/lookup.h"
+#include "tests/machine/engine/hand_programs.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace pallascope::machine_test {
+
+namespace {
+
+using Kind = HandAction::Kind;
+
+constexpr std::uint64_t kPrograms = 1000;
+
+// Two cores; every few programs another latency and bandwidth.
+chip::Chip chipOf(std::uint64_t seed)
+{
+    chip::Chip chip = v5p();
+    chip.links[0].latency = Picoseconds(seed % 3 == 0 ? 0 : 1'000 * static_cast<int>(seed % 50));
+    if (seed % 4 == 0) {
+        chip.links[0].datasheet = BytesPerSecond(7.3e9);
+    }
+    return chip;
+}
+
+machine::RunResult runOf(const HandProgram& program, const chip::Chip& chip,
+                         machine::ValueMode values = machine::ValueMode::Full,
+                         const machine::Settings& settings = {})
+{
+    Result<machine::RunResult> run = machine::run(program.traced(), {program.input()}, chip,
+                                                  {.values = values, .settings = settings});
+    if (!run) {
+        throw std::runtime_error(run.error().message);
+    }
+    return *std::move(run);
+}
+
+void expectOutput(const HandProgram& program, const machine::RunResult& run)
+{
+    const std::vector<double> wanted(program.arrays[1].begin(), program.arrays[1].end());
+    ASSERT_EQ(elementsOf(run.outputs[0]), wanted);
+}
+
+void expectTimes(const HandTimes& wanted, const trace::Trace& trace)
+{
+    ASSERT_EQ(wanted.fault, "");
+    const trace::Copies& copies = trace.copies();
+    ASSERT_EQ(copies.size(), wanted.copies.size());
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+        const HandTimes::Copy found{copies.issue[i], copies.start[i], copies.end[i],
+                                    copies.bytes[i], copies.link[i]};
+        ASSERT_EQ(found, wanted.copies[i]) << "copy " << i;
+    }
+    std::vector<std::vector<HandTimes::Wait>> waits(wanted.waits.size());
+    for (std::size_t i = 0; i < trace.waits().size(); ++i) {
+        waits[static_cast<std::size_t>(trace.waits().agent[i])].push_back(
+            {trace.waits().begin[i], trace.waits().end[i]});
+    }
+    ASSERT_EQ(waits, wanted.waits);
+    ASSERT_EQ(trace.end().value(), wanted.end);
+}
+
+// Every semaphore ends at 0 and is never below it.
+void expectBalance(const trace::Trace& trace)
+{
+    std::map<std::int32_t, std::int64_t> counts;
+    for (std::size_t i = 0; i < trace.signals().size(); ++i) {
+        std::int64_t& count = counts[trace.signals().semaphore[i]];
+        count += trace.signals().amount[i];
+        ASSERT_GE(count, 0) << "signal " << i;
+    }
+    for (const auto& [semaphore, count] : counts) {
+        ASSERT_EQ(count, 0) << trace.info().semaphores[static_cast<std::size_t>(semaphore)].name;
+    }
+}
+
+void expectSameEvents(const trace::Trace& a, const trace::Trace& b)
+{
+    ASSERT_EQ(a.segments(), b.segments());
+    ASSERT_EQ(a.copies(), b.copies());
+    ASSERT_EQ(a.waits(), b.waits());
+    ASSERT_EQ(a.signals(), b.signals());
+    ASSERT_EQ(a.end(), b.end());
+    ASSERT_EQ(a.info().events, b.info().events);
+    ASSERT_EQ(a.info().findings, b.info().findings);
+}
+
+// `change` makes a program of seed after seed wrong, or says that it cannot.
+template<class Change, class Expect>
+void forWrongPrograms(std::size_t wanted, Change change, Expect expect)
+{
+    std::size_t made = 0;
+    for (std::uint64_t seed = 0; made < wanted; ++seed) {
+        ASSERT_LT(seed, 100 * wanted) << "too few programs of this kind";
+        HandProgram program = randomHandProgram(seed);
+        std::mt19937_64 random(seed);
+        if (!change(program, random)) {
+            continue;
+        }
+        ++made;
+        SCOPED_TRACE(seed);
+        const machine::RunResult full = runOf(program, chipOf(seed));
+        expect(program, full);
+        expectSameEvents(*full.trace,
+                         *runOf(program, chipOf(seed), machine::ValueMode::Needed).trace);
+        if (testing::Test::HasFatalFailure()) {
+            return;
+        }
+    }
+}
+
+using Place = std::pair<std::size_t, std::size_t>; // core, action
+
+template<class Test>
+std::vector<Place> placesOf(const HandProgram& program, Test test)
+{
+    std::vector<Place> places;
+    for (std::size_t core = 0; core < program.cores.size(); ++core) {
+        for (std::size_t i = 0; i < program.cores[core].size(); ++i) {
+            if (test(program.cores[core][i])) {
+                places.emplace_back(core, i);
+            }
+        }
+    }
+    return places;
+}
+
+void remove(HandProgram& program, const Place& place)
+{
+    auto& actions = program.cores[place.first];
+    actions.erase(actions.begin() + static_cast<std::ptrdiff_t>(place.second));
+}
+
+bool isKind(const HandAction& action, Kind kind)
+{
+    return action.kind == kind;
+}
+
+// Every block of what is copied by hand at every time when something changes, and just before,
+// against all copies looked at one by one.
+void expectBlocks(const std::shared_ptr<const trace::Trace>& trace)
+{
+    const trace::Index index(trace);
+    const trace::Copies& copies = trace->copies();
+    std::set<std::int64_t> times;
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+        for (const std::int64_t t : {copies.issue[i], copies.start[i], copies.end[i]}) {
+            times.insert({t, std::max<std::int64_t>(0, t - 1)});
+        }
+    }
+    for (const std::int64_t t : times) {
+        for (std::size_t i = 0; i < copies.size(); ++i) {
+            const std::int32_t operand = copies.operand[i];
+            std::int64_t landed = 0;
+            double fraction = 0;
+            bool issued = false, moving = false;
+            for (std::size_t j = 0; j < copies.size(); ++j) {
+                if (copies.operand[j] == operand && copies.block[j] == copies.block[i]) {
+                    landed += copies.end[j] <= t ? 1 : 0;
+                    issued = issued || (copies.issue[j] <= t && t < copies.end[j]);
+                    if (copies.start[j] <= t && t < copies.end[j]) {
+                        moving = true;
+                        fraction = trace::copyFraction(*trace, j, Picoseconds(t));
+                    }
+                }
+            }
+            const bool out = copies.out[i] != 0;
+            const trace::BlockPhase wanted =
+                issued       ? (out      ? trace::BlockPhase::Leaving
+                                : moving ? trace::BlockPhase::Arriving
+                                         : trace::BlockPhase::Queued)
+                : landed > 0 ? (out ? trace::BlockPhase::Written : trace::BlockPhase::Before)
+                             : trace::BlockPhase::Never;
+            const trace::BlockState found =
+                index.blockStateAt(operand, copies.block[i], Picoseconds(t));
+            ASSERT_EQ(found.phase, wanted) << "copy " << i << " at " << t;
+            ASSERT_EQ(found.copies, landed) << "copy " << i << " at " << t;
+            ASSERT_EQ(found.fraction, fraction) << "copy " << i << " at " << t;
+        }
+    }
+}
+
+} // namespace
+
+TEST(HandPrograms, blocksAreWhereTheirCopiesBringThem)
+{
+    for (std::uint64_t seed = 0; seed < kPrograms / 5; ++seed) {
+        SCOPED_TRACE(seed);
+        expectBlocks(runOf(randomHandProgram(seed), chipOf(seed)).trace);
+        if (HasFatalFailure()) {
+            return;
+        }
+    }
+}
+
+TEST(HandPrograms, doWhatTheirActionsSayAtTheTimesOfTheLinkRule)
+{
+    std::size_t copies = 0, waits = 0, strided = 0, cores = 0;
+    for (std::uint64_t seed = 0; seed < kPrograms; ++seed) {
+        SCOPED_TRACE(seed);
+        const HandProgram program = randomHandProgram(seed);
+        const chip::Chip chip = chipOf(seed);
+        const machine::RunResult run = runOf(program, chip);
+        ASSERT_EQ(findingsText(run), "");
+        expectOutput(program, run);
+        expectTimes(handTimes(program, chip, *run.trace), *run.trace);
+        expectBalance(*run.trace);
+        if (HasFatalFailure()) {
+            return;
+        }
+        copies += run.trace->copies().size();
+        waits += run.trace->waits().size();
+        strided += placesOf(program, [](const HandAction& one) {
+                       return isKind(one, Kind::Copy) && one.part.rows.step > 1;
+                   }).size();
+        cores += program.cores.size();
+    }
+    EXPECT_GT(copies, 5 * kPrograms); // they are what they are meant to be
+    EXPECT_GT(waits, copies);
+    EXPECT_GT(strided, kPrograms);
+    EXPECT_GT(cores, kPrograms * 4 / 3);
+}
+
+TEST(HandPrograms, areTheSameWithNeededValues)
+{
+    for (std::uint64_t seed = 0; seed < kPrograms; ++seed) {
+        SCOPED_TRACE(seed);
+        const HandProgram program = randomHandProgram(seed);
+        const chip::Chip chip = chipOf(seed);
+        expectSameEvents(*runOf(program, chip).trace,
+                         *runOf(program, chip, machine::ValueMode::Needed).trace);
+        if (HasFatalFailure()) {
+            return;
+        }
+    }
+}
+
+TEST(HandPrograms, giveTheSameNumbersWheneverTheirCopiesHappen)
+{
+    for (std::uint64_t seed = 0; seed < kPrograms; ++seed) {
+        SCOPED_TRACE(seed);
+        const HandProgram program = randomHandProgram(seed);
+        const chip::Chip chip = chipOf(seed);
+        for (const machine::DmaMode mode : {machine::DmaMode::Eager, machine::DmaMode::OnWait}) {
+            const machine::RunResult run =
+                runOf(program, chip, machine::ValueMode::Full, {.dmaExecutionMode = mode});
+            ASSERT_EQ(findingsText(run), "");
+            expectOutput(program, run);
+            expectTimes(handTimes(program, chip, *run.trace), *run.trace);
+            if (HasFatalFailure()) {
+                return;
+            }
+        }
+    }
+}
+
+// Or, where what it copied is used, are found to have it unordered: one cause is one finding.
+TEST(HandPrograms, withoutOneWaitLeaveItsSemaphoreOver)
+{
+    std::string name;
+    const auto dropWait = [&](HandProgram& program, std::mt19937_64& random) {
+        const std::vector<Place> places =
+            placesOf(program, [](const HandAction& one) { return isKind(one, Kind::Wait); });
+        const Place place = places[random() % places.size()];
+        name = "sem[" + std::to_string(program.cores[place.first][place.second].semaphore) + "]";
+        remove(program, place);
+        return true;
+    };
+    forWrongPrograms(300, dropWait, [&](const HandProgram&, const machine::RunResult& run) {
+        const std::vector<trace::Finding> found = findingsOf(run, "copy_never_awaited");
+        if (found.empty()) {
+            EXPECT_NE(findingsText(run).find(" waited for"), std::string::npos)
+                << findingsText(run);
+            return;
+        }
+        ASSERT_EQ(found.size(), 1U) << findingsText(run);
+        EXPECT_EQ(found[0].operand, name);
+    });
+}
+
+TEST(HandPrograms, thatAccessACopyBeforeItsWaitAreFound)
+{
+    const auto swapWait = [](HandProgram& program, std::mt19937_64& random) {
+        const std::vector<Place> places =
+            placesOf(program, [](const HandAction& one) { return one.guards; });
+        if (places.empty()) {
+            return false;
+        }
+        const auto& [core, wait] = places[random() % places.size()];
+        // The next action that accesses memory is the one that was guarded.
+        auto& actions = program.cores[core];
+        std::size_t next = wait + 1;
+        while (isKind(actions[next], Kind::Wait)) {
+            ++next;
+        }
+        std::rotate(actions.begin() + static_cast<std::ptrdiff_t>(wait),
+                    actions.begin() + static_cast<std::ptrdiff_t>(wait) + 1,
+                    actions.begin() + static_cast<std::ptrdiff_t>(next) + 1);
+        return true;
+    };
+    forWrongPrograms(300, swapWait, [](const HandProgram&, const machine::RunResult& run) {
+        const std::size_t found = findingsOf(run, "read_before_wait").size()
+                                  + findingsOf(run, "overwritten_in_flight").size();
+        ASSERT_GE(found, 1U) << findingsText(run);
+    });
+}
+
+TEST(HandPrograms, withoutOneSignalStandStill)
+{
+    const auto dropSignal = [](HandProgram& program, std::mt19937_64& random) {
+        const std::vector<Place> places =
+            placesOf(program, [](const HandAction& one) { return isKind(one, Kind::Signal); });
+        if (!places.empty()) {
+            remove(program, places[random() % places.size()]);
+        }
+        return !places.empty();
+    };
+    forWrongPrograms(200, dropSignal, [](const HandProgram&, const machine::RunResult& run) {
+        ASSERT_EQ(findingsOf(run, "deadlock").size(), 1U) << findingsText(run);
+    });
+}
+
+TEST(HandPrograms, ofTwoCoresWithoutTheirOneHandOffRace)
+{
+    const auto dropHandOff = [](HandProgram& program, std::mt19937_64&) {
+        if (program.handOffs != 1) {
+            return false;
+        }
+        for (const Kind kind : {Kind::Signal, Kind::Turn}) {
+            remove(program,
+                   placesOf(program, [&](const HandAction& one) { return isKind(one, kind); })[0]);
+        }
+        return true;
+    };
+    forWrongPrograms(200, dropHandOff, [](const HandProgram&, const machine::RunResult& run) {
+        const std::size_t found = findingsOf(run, "race").size()
+                                  + findingsOf(run, "read_before_wait").size()
+                                  + findingsOf(run, "overwritten_in_flight").size();
+        ASSERT_GE(found, 1U) << findingsText(run);
+    });
+}
+
+} // namespace pallascope::machine_test

@@ -1,0 +1,444 @@
+// Bugs of order, one per program, and the same program without it: copies that nobody waits for,
+// slots in use, races between cores, deadlocks, semaphores that are left over.
+#include "tests/machine/engine/planted.h"
+#include "tests/machine/support.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace pallascope::machine_test {
+
+namespace {
+
+using Refs = std::vector<pl::Ref>;
+using Nothing = std::vector<pl::Value>;
+
+machine::RunResult runOf(const ir::Program& program, const chip::Chip& chip,
+                         const machine::Settings& settings = {},
+                         machine::ValueMode values = machine::ValueMode::Full)
+{
+    std::vector<Array> inputs;
+    for (const ir::Argument& argument : program.arguments) {
+        if (argument.kind == ir::ArgumentKind::Input) {
+            const Shape& shape = program.type(argument.ref).shape;
+            inputs.push_back(arrayOf(
+                kF32, shape, std::vector<double>(static_cast<std::size_t>(shape.elements()), 1)));
+        }
+    }
+    Result<machine::RunResult> run =
+        machine::run(program, inputs, chip, {.values = values, .settings = settings});
+    if (!run) {
+        throw std::runtime_error(run.error().message);
+    }
+    return std::move(*run);
+}
+
+// In both value modes: the one finding, or none in the twin and none without detect_races.
+void expectOne(const Planted& bug, const Planted& twin, const Found& wanted,
+               const chip::Chip& chip = v5e())
+{
+    for (const auto values : {machine::ValueMode::Full, machine::ValueMode::Needed}) {
+        const machine::RunResult run = runOf(bug.program, chip, {}, values);
+        const std::vector<trace::Finding> all = findingsOf(run, wanted.kind);
+        ASSERT_EQ(all.size(), 1U) << findingsText(run);
+        const trace::Finding& found = all[0];
+        EXPECT_EQ(findingsBesidesResults(run),
+                  found.kind + " x" + std::to_string(found.count) + ": " + found.message + "; ");
+        EXPECT_EQ(found.kind, wanted.kind) << found.message;
+        EXPECT_EQ(found.operand, wanted.operand);
+        EXPECT_EQ(found.step, wanted.step);
+        EXPECT_EQ(found.source.line, bug.line) << found.message;
+        EXPECT_EQ(found.category, trace::FindingClass::Structural);
+        EXPECT_EQ(findingsBesidesResults(runOf(twin.program, chip, {}, values)), "");
+    }
+}
+
+// A kernel without a grid on f32[16,128] arrays in HBM.
+template<class F>
+ir::Program byHand(const std::vector<pl::Scratch>& scratch, const F& body)
+{
+    return mustTrace(pl::kernel("by_hand",
+                                {pl::in("x", kF32, {16, 128}), pl::out("out", kF32, {16, 128})},
+                                [&](pl::Ref x, pl::Ref out) {
+                                    pl::runScoped(scratch, [&](const Refs& refs) {
+                                        body(x, out, refs);
+                                        return Nothing{};
+                                    });
+                                }));
+}
+
+const pl::Scratch kSlots{"slots", kF32, {2, 8, 128}};
+const pl::Scratch kOne{"one", kF32, {16, 128}};
+
+// The block is doubled before or after the wait for it.
+Planted doubles(bool waitsFirst)
+{
+    std::int64_t line = 0;
+    ir::Program program =
+        byHand({kOne, pl::dmaSemaphores("sem")}, [&](pl::Ref x, pl::Ref out, const Refs& refs) {
+            pl::dmaStart(x, refs[0], refs[1]);
+            if (waitsFirst) {
+                pl::dmaWait(refs[0], refs[1]);
+            }
+            const pl::Here here = pl::Here::current();
+            const pl::Value twice = pl::apply(
+                ir::OpCode::Add, {refs[0][{pl::all, here}].load(), pl::full({16, 128}, 1, kF32)},
+                {}, here);
+            line = here.line();
+            if (!waitsFirst) {
+                pl::dmaWait(refs[0], refs[1]);
+            }
+            refs[0][pl::all] = twice;
+            copyAndWait(refs[0], out, refs[1]);
+        });
+    return {std::move(program), line};
+}
+
+// Two blocks through two slots; the second copy in takes the slot of the first, or its own.
+Planted fills(int slot)
+{
+    std::int64_t line = 0;
+    ir::Program program =
+        byHand({kSlots, pl::dmaSemaphores("in", {2}), pl::dmaSemaphores("back")},
+               [&](pl::Ref x, pl::Ref out, const Refs& refs) {
+                   const auto rows = [](pl::Ref ref, int i) {
+                       return ref.at({pl::ds(8 * i, 8), pl::all});
+                   };
+                   const auto at = [&](int i) { return refs[0].at({i, pl::all, pl::all}); };
+                   pl::dmaStart(rows(x, 0), at(0), refs[1].at({0}));
+                   const pl::Here here = pl::Here::current();
+                   pl::dmaStart(rows(x, 1), at(slot), refs[1].at({1}), here);
+                   line = here.line();
+                   for (int i = 0; i < 2; ++i) {
+                       pl::dmaWait(at(0), refs[1].at({i}));
+                   }
+                   copyAndWait(at(0), rows(out, 0), refs[2]);
+                   copyAndWait(at(slot), rows(out, 1), refs[2]);
+               });
+    return {std::move(program), line};
+}
+
+// The slot is written again while its write-back is under way, or after it.
+Planted reuses(bool waitsFirst)
+{
+    std::int64_t line = 0;
+    ir::Program program =
+        byHand({kOne, pl::dmaSemaphores("sem")}, [&](pl::Ref, pl::Ref out, const Refs& refs) {
+            refs[0][pl::all] = pl::full({16, 128}, 1, kF32);
+            pl::dmaStart(refs[0], out, refs[1]);
+            if (waitsFirst) {
+                pl::dmaWait(out, refs[1]);
+            }
+            const pl::Here here = pl::Here::current();
+            refs[0][{pl::all, here}] = pl::full({16, 128}, 2, kF32);
+            line = here.line();
+            if (!waitsFirst) {
+                pl::dmaWait(out, refs[1]);
+            }
+        });
+    return {std::move(program), line};
+}
+
+// The scope of what a copy reads, or writes, ends before the wait for the copy, or after it.
+Planted outlives(bool waitsInside, bool readsScope)
+{
+    std::int64_t line = 0;
+    ir::Program program =
+        byHand({pl::dmaSemaphores("sem")}, [&](pl::Ref x, pl::Ref out, const Refs& outer) {
+            const pl::Here here = pl::Here::current();
+            line = here.line();
+            pl::runScoped(
+                {kOne},
+                [&](const Refs& refs) {
+                    if (readsScope) {
+                        refs[0][pl::all] = pl::full({16, 128}, 1, kF32);
+                    }
+                    pl::dmaStart(readsScope ? refs[0] : x, readsScope ? out : refs[0], outer[0]);
+                    if (waitsInside) {
+                        pl::dmaWait(out, outer[0]);
+                    }
+                    return Nothing{};
+                },
+                here);
+            if (!waitsInside) {
+                pl::dmaWait(out, outer[0]);
+            }
+            if (!readsScope) {
+                copyAndWait(x, out, outer[0]);
+            }
+        });
+    return {std::move(program), line};
+}
+
+// Both cores write rows of the output: their own, or the same.
+Planted writes(bool apart)
+{
+    std::int64_t line = 0;
+    ir::Program program = byHand({}, [&](pl::Ref x, pl::Ref out, const Refs&) {
+        pl::coreMap("core", 2, [&] {
+            pl::runScoped({pl::dmaSemaphores("sem")}, [&](const Refs& refs) {
+                const pl::Value core = pl::axisIndex("core") * (apart ? 8 : 7);
+                const pl::Ref rows = out.at({pl::ds(core, 8), pl::all});
+                const pl::Here here = pl::Here::current();
+                pl::dmaStart(x.at({pl::ds(0, 8), pl::all}), rows, refs[0], here);
+                line = here.line();
+                pl::dmaWait(rows, refs[0]);
+                return Nothing{};
+            });
+        });
+    });
+    return {std::move(program), line};
+}
+
+// Core 0 writes scratch in HBM, core 1 reads it: with a semaphore between, or at about that time.
+Planted passes(bool signals)
+{
+    std::int64_t line = 0;
+    ir::Program program =
+        byHand({{"between", kF32, {16, 128}, ir::MemorySpace::Hbm}},
+               [&](pl::Ref x, pl::Ref out, const Refs& outer) {
+                   pl::coreMap("core", 2, [&] {
+                       pl::runScoped({pl::dmaSemaphores("sem"), pl::semaphores("turn")},
+                                     [&](const Refs& refs) {
+                                         const pl::Value core = pl::axisIndex("core");
+                                         pl::when(core == 0, [&] {
+                                             copyAndWait(x, outer[0], refs[0]);
+                                             if (signals) {
+                                                 pl::semaphoreSignal(refs[1], 1, 1);
+                                             }
+                                         });
+                                         pl::when(core == 1, [&] {
+                                             if (signals) {
+                                                 pl::semaphoreWait(refs[1], 1);
+                                             } else {
+                                                 pl::delay(1'000'000); // long enough, but no order
+                                             }
+                                             const pl::Here here = pl::Here::current();
+                                             pl::dmaStart(outer[0], out, refs[0], here);
+                                             line = here.line();
+                                             pl::dmaWait(out, refs[0]);
+                                         });
+                                         return Nothing{};
+                                     });
+                   });
+               });
+    return {std::move(program), line};
+}
+
+// Each core waits for the other and signals after or before that.
+Planted meets(bool signalsFirst)
+{
+    std::int64_t line = 0;
+    ir::Program program = byHand({}, [&](pl::Ref, pl::Ref, const Refs&) {
+        pl::coreMap("core", 2, [&] {
+            pl::runScoped({pl::semaphores("turn")}, [&](const Refs& refs) {
+                const pl::Value other = 1 - pl::axisIndex("core");
+                if (signalsFirst) {
+                    pl::semaphoreSignal(refs[0], 1, other);
+                }
+                const pl::Here here = pl::Here::current();
+                pl::semaphoreWait(refs[0], 1, true, here);
+                line = here.line();
+                if (!signalsFirst) {
+                    pl::semaphoreSignal(refs[0], 1, other);
+                }
+                return Nothing{};
+            });
+        });
+    });
+    return {std::move(program), line};
+}
+
+// Two signals and one wait, for as much or for one.
+Planted counts(int waited)
+{
+    std::int64_t line = 0;
+    ir::Program program =
+        byHand({pl::semaphores("sem", {2})}, [&](pl::Ref, pl::Ref, const Refs& refs) {
+            const pl::Here here = pl::Here::current();
+            pl::semaphoreSignal(refs[0].at({1}), 2, here);
+            line = here.line();
+            pl::semaphoreWait(refs[0].at({1}), waited);
+        });
+    return {std::move(program), line};
+}
+
+Planted copies(bool waits)
+{
+    std::int64_t line = 0;
+    ir::Program program =
+        byHand({kOne, pl::dmaSemaphores("sem")}, [&](pl::Ref x, pl::Ref, const Refs& refs) {
+            const pl::Here here = pl::Here::current();
+            pl::dmaStart(x, refs[0], refs[1], here);
+            line = here.line();
+            if (waits) {
+                pl::dmaWait(refs[0], refs[1]);
+            }
+        });
+    return {std::move(program), line};
+}
+
+} // namespace
+
+TEST(PlantedOrder, aSlotIsReadBeforeTheWait)
+{
+    expectOne(doubles(false), doubles(true), {"read_before_wait", "one"});
+}
+
+TEST(PlantedOrder, aSlotIsFilledWhileACopyFillsIt)
+{
+    expectOne(fills(0), fills(1), {"overwritten_in_flight", "slots"});
+}
+
+TEST(PlantedOrder, aSlotIsWrittenWhileItsWriteBackReadsIt)
+{
+    expectOne(reuses(false), reuses(true), {"overwritten_in_flight", "one"});
+}
+
+TEST(PlantedOrder, aScopeEndsWhileACopyReadsOrWritesItsMemory)
+{
+    for (const bool reads : {true, false}) {
+        const Planted bug = outlives(false, reads);
+        expectOne(bug, outlives(true, reads), {"freed_in_flight", "one"});
+        const machine::RunResult run = runOf(bug.program, v5e());
+        const std::string message = findingsOf(run, "freed_in_flight")[0].message;
+        EXPECT_NE(message.find(reads ? "reads it (started at " : "writes it (started at "),
+                  std::string::npos)
+            << message;
+    }
+}
+
+TEST(PlantedOrder, twoCoresWriteTheSameRow)
+{
+    // Core 1's copy finds the other under way, which core 1 could not wait for.
+    expectOne(writes(false), writes(true), {"race", "out"}, v5p());
+}
+
+TEST(PlantedOrder, oneCoreReadsWhatTheOtherWroteWithoutASignal)
+{
+    const Planted bug = passes(false);
+    expectOne(bug, passes(true), {"race", "between"}, v5p());
+    machine::Settings blind;
+    blind.detectRaces = machine::DetectRaces::No;
+    EXPECT_EQ(findingsText(runOf(bug.program, v5p(), blind)), "");
+}
+
+// Core 0 signals before core 1 has come to its semaphore: what it wrote before is ordered all the
+// same.
+TEST(PlantedOrder, aSignalThatComesBeforeItsSemaphoreIsNoRace)
+{
+    const auto late = [](pl::Ref x, pl::Ref out) {
+        const pl::Ref from = x.at({pl::ds(0, 8), pl::all}), to = out.at({pl::ds(0, 8), pl::all});
+        const pl::Value core = pl::axisIndex("core");
+        pl::delay(core * 5000);
+        pl::runScoped({pl::dmaSemaphores("sem"), pl::semaphores("turn"), {"a", kF32, {8, 128}}},
+                      [&](const Refs& refs) {
+                          pl::when(core == 0, [&] {
+                              copyAndWait(from, to, refs[0]);
+                              pl::semaphoreSignal(refs[1], 1, 1);
+                          });
+                          pl::when(core == 1, [&] {
+                              pl::semaphoreWait(refs[1], 1);
+                              copyAndWait(to, refs[2], refs[0]);
+                          });
+                          return Nothing{};
+                      });
+    };
+    const ir::Program program = mustTrace(
+        pl::kernel("late", {pl::in("x", kF32, {16, 128}), pl::out("out", kF32, {16, 128})},
+                   [&](pl::Ref x, pl::Ref out) { pl::coreMap("core", 2, [&] { late(x, out); }); }));
+    EXPECT_EQ(findingsBesidesResults(runOf(program, v5p())), "");
+}
+
+TEST(PlantedOrder, twoCoresWaitForEachOther)
+{
+    const Planted bug = meets(false);
+    expectOne(bug, meets(true), {"deadlock", "turn"}, v5p());
+    const std::string message = runOf(bug.program, v5p()).trace->info().findings[0].message;
+    for (const char* part :
+         {"TensorCore 0 and another wait at", "for 1 of the semaphore turn, which has 0, since"}) {
+        EXPECT_NE(message.find(part), std::string::npos) << message;
+    }
+}
+
+TEST(PlantedOrder, aSemaphoreIsLeftOver)
+{
+    expectOne(counts(1), counts(2), {"semaphore_left_over", "sem[1]"});
+}
+
+TEST(PlantedOrder, moreIsWaitedForThanSignalled)
+{
+    const Planted bug = counts(3);
+    const machine::RunResult run = runOf(bug.program, v5e());
+    ASSERT_EQ(findingsOf(run, "deadlock").size(), 1U) << findingsText(run);
+    EXPECT_EQ(run.trace->waits().size(), 1U) << "the wait lasts to the end";
+}
+
+TEST(PlantedOrder, aCopyIsNeverAwaited)
+{
+    expectOne(copies(false), copies(true), {"copy_never_awaited", "sem"});
+}
+
+// What a value is where a copy is not waited for depends on the mode; what is waited for does not.
+TEST(DmaExecutionMode, decidesWhatAnUnorderedReadSees)
+{
+    const auto first = [](const machine::RunResult& run) { return elementsOf(run.outputs[0])[0]; };
+    for (const auto mode :
+         {machine::DmaMode::Timed, machine::DmaMode::Eager, machine::DmaMode::OnWait}) {
+        machine::Settings settings;
+        settings.dmaExecutionMode = mode;
+        // x holds 1; the slot is undefined before the copy lands, and one more is added.
+        const double early = first(runOf(doubles(false).program, v5e(), settings));
+        EXPECT_EQ(std::isnan(early), mode != machine::DmaMode::Eager);
+        EXPECT_EQ(first(runOf(doubles(true).program, v5e(), settings)), 2);
+        // The write-back reads 1 at its start, unless it is done when it is waited for.
+        EXPECT_EQ(first(runOf(reuses(false).program, v5e(), settings)),
+                  mode == machine::DmaMode::OnWait ? 2 : 1);
+        EXPECT_EQ(runOf(reuses(false).program, v5e(), settings).trace->copies(),
+                  runOf(reuses(false).program, v5e()).trace->copies())
+            << "times are the same";
+    }
+}
+
+// Of two copies to one place on one semaphore the last started is done first: the first one lands
+// on top of it.
+// The first wait does the second copy; the first one reads what its source has become by then.
+TEST(DmaExecutionMode, onWaitDoesAsMuchAsIsWaitedFor)
+{
+    const ir::Program program = byHand(
+        {kOne, {"two", kF32, {16, 128}}, {"three", kF32, {16, 128}}, pl::dmaSemaphores("sem")},
+        [](pl::Ref, pl::Ref out, const Refs& refs) {
+            refs[0][pl::all] = pl::full({16, 128}, 1, kF32);
+            refs[1][pl::all] = pl::full({16, 128}, 2, kF32);
+            pl::dmaStart(refs[0], out, refs[3]);
+            pl::dmaStart(refs[1], refs[2], refs[3]);
+            pl::dmaWait(refs[2], refs[3]);
+            refs[0][pl::all] = refs[2][pl::all] + 5;
+            pl::dmaWait(out, refs[3]);
+        });
+    machine::Settings settings;
+    settings.dmaExecutionMode = machine::DmaMode::Eager;
+    EXPECT_EQ(elementsOf(runOf(program, v5e(), settings).outputs[0])[0], 1);
+    settings.dmaExecutionMode = machine::DmaMode::OnWait;
+    EXPECT_EQ(elementsOf(runOf(program, v5e(), settings).outputs[0])[0], 7);
+}
+
+TEST(DmaExecutionMode, onWaitDoesTheLastStartedFirst)
+{
+    const ir::Program program = byHand({kOne, {"two", kF32, {16, 128}}, pl::dmaSemaphores("sem")},
+                                       [](pl::Ref, pl::Ref out, const Refs& refs) {
+                                           refs[0][pl::all] = pl::full({16, 128}, 1, kF32);
+                                           refs[1][pl::all] = pl::full({16, 128}, 2, kF32);
+                                           pl::dmaStart(refs[0], out, refs[2]);
+                                           pl::dmaStart(refs[1], out, refs[2]);
+                                           pl::dmaWait(out, refs[2]);
+                                           pl::dmaWait(out, refs[2]);
+                                       });
+    machine::Settings settings;
+    EXPECT_EQ(elementsOf(runOf(program, v5e(), settings).outputs[0])[0], 2);
+    settings.dmaExecutionMode = machine::DmaMode::OnWait;
+    EXPECT_EQ(elementsOf(runOf(program, v5e(), settings).outputs[0])[0], 1);
+}
+
+} // namespace pallascope::machine_test
