@@ -17,7 +17,7 @@ TERMS = {
                     "constants/near_fusion_launch_s": None},
     "every fusion launched alike": {"constants/near_fusion_launch_s": None},
     "nothing stays in VMEM": {"memories/VMEM/default_limit": 128 << 20},
-    "copies by hand started for nothing": {"operations/dma_start": None},
+    "manual DMA starts for nothing": {"operations/dma_start": None},
     "units overlap fully": {"constants/overlap_exponent": None},
     "results leave the MXU for nothing": {"units/MXU/cycles_per_result": None},
     "tiles enter the MXU for nothing": {"units/MXU/cycles_per_tile": None},
