@@ -130,9 +130,9 @@ def machine_seconds(program: str, file: pathlib.Path, values: str) -> Iterator[l
 def compiled(fn: Callable[..., Any], args: tuple[Any, ...], interpreter: Any) -> Any:
     """A call that was made once; None where this interpreter does not run the kernel."""
     import jax
-    import pallascope.compat
     from jax.experimental import pallas as pl
     from jax.experimental.pallas import tpu as pltpu
+    from pallascope.jax_compat import stand_in_devices
 
     jax.clear_caches()  # of traces with the other interpreter
     call = jax.jit(fn)
@@ -141,7 +141,7 @@ def compiled(fn: Callable[..., Any], args: tuple[Any, ...], interpreter: Any) ->
     if interpreter is True:
         pl.pallas_call = lambda *a, **options: original(*a, **(options | {"interpret": True}))
     try:
-        with pallascope.compat.device_of("tpu_v5e"), pltpu.force_tpu_interpret_mode(forced):
+        with stand_in_devices.device_of("tpu_v5e"), pltpu.force_tpu_interpret_mode(forced):
             lowered = call.lower(*args).compile()
             jax.block_until_ready(lowered(*args))
     except Exception as error:  # whatever JAX says: it cannot

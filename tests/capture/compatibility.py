@@ -19,7 +19,7 @@ import numpy as np
 import pallascope
 import pytest
 import shipped
-from pallascope import compat
+from pallascope.jax_compat import stand_in_devices, versions
 from support import PALLASCOPE, compare, pltpu
 
 _DOCUMENT = pathlib.Path(__file__).parents[2] / "docs" / "compatibility.md"
@@ -52,7 +52,7 @@ def wanted(case: shipped.Case) -> list[np.ndarray]:
         return [np.asarray(leaf) for leaf in jax.tree_util.tree_leaves(case.wanted())]
     jax.clear_caches()
     options = pltpu.InterpretParams(num_cores_or_threads=case.cores)
-    with compat.device_of(case.chip), pltpu.force_tpu_interpret_mode(options):
+    with stand_in_devices.device_of(case.chip), pltpu.force_tpu_interpret_mode(options):
         leaves = jax.tree_util.tree_leaves(jax.jit(case.fn)(*case.args))
     return [np.asarray(leaf)[case.defined] for leaf in leaves]
 
@@ -93,7 +93,7 @@ class Table:
         if os.environ.get("PALLASCOPE_WRITE"):
             self._write()
         version, written = self._read()
-        if version != compat.VERSION:
+        if version != versions.VERSION:
             pytest.skip(f"the table is of JAX {version}")
         assert list(written) == [case.name for case in self.cases]
         wrong = [f"now {row}, written {written[name]}" for name, row in self.rows.items()
@@ -107,7 +107,7 @@ class Table:
 
     def _write(self) -> None:
         rows = [_COLUMNS, ["---"] * len(_COLUMNS), *self.rows.values()]
-        lines = [self.heading, "", f"Captured from JAX {compat.VERSION}.", "",
+        lines = [self.heading, "", f"Captured from JAX {versions.VERSION}.", "",
                  *(f"| {' | '.join(row)} |" for row in rows), ""]
         parts = ["\n".join(lines) if part.startswith(self.heading) else part
                  for part in self._sections()]

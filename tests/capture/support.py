@@ -19,7 +19,7 @@ import numpy as np
 import pallascope
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
-from pallascope import compat
+from pallascope.jax_compat import stand_in_devices
 
 PALLASCOPE = os.environ["PALLASCOPE"]
 _interpret: Any = True
@@ -133,7 +133,7 @@ def check(fn: Any, *args: Any, oracle: Any = True, terms: float = 0.0, ulps: flo
     kernel = pallascope.capture(fn, *args, chip=chip)
     jax.clear_caches()  # of traces with the other interpreter
     if wanted is None:
-        with interpreted(oracle), compat.device_of(chip):
+        with interpreted(oracle), stand_in_devices.device_of(chip):
             wanted = jax.jit(fn)(*args)
     found = run(kernel)
     leaves = jax.tree_util.tree_leaves(wanted)

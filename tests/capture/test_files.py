@@ -13,7 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from pallascope import __main__ as command_line
-from support import (PALLASCOPE, call, compat, integers, like, operations, pallascope, pipeline_of,
+from pallascope.jax_compat import chips as known_chips
+from support import (PALLASCOPE, call, integers, like, operations, pallascope, pipeline_of,
                      pl, pltpu, run)
 
 _PACKAGE = pathlib.Path(pallascope.__file__).parents[1]
@@ -166,10 +167,10 @@ def test_kernels_ask_for_the_chip_that_they_are_captured_for(chip):
 def test_chips_have_the_aliases_of_their_files():
     folder = pathlib.Path(__file__).parents[2] / "resources" / "chips"
     chips = [json.loads(path.read_text()) for path in sorted(folder.glob("tpu_*.json"))]
-    assert sorted(chip["name"] for chip in chips) == sorted(compat.DEVICE_KINDS)
+    assert sorted(chip["name"] for chip in chips) == sorted(known_chips.DEVICE_KINDS)
     for chip in chips:
         for name in (chip["name"], *chip["aliases"]):
-            assert compat.chip_named(name) == chip["name"]
+            assert known_chips.chip_named(name) == chip["name"]
 
 
 # ---- the command -----------------------------------------------------------------------------

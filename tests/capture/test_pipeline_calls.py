@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from jax._src.pallas.mosaic import pipeline as mosaic_pipeline
 from jax.experimental.pallas.tpu import emit_pipeline
-from pallascope import compat
+from pallascope.jax_compat import tracing
 from support import PALLASCOPE, call, check, integers, like, on_mesh, pl, pltpu
 from test_copies import mesh_of_two
 from test_pipelines import ANY, INT, IS_09, TPU, on_hbm, pipeline_of, rows
@@ -208,7 +208,7 @@ def test_outputs_that_accumulate_copy_as_jax_does(params, tmp_path, monkeypatch)
     whole = captured_sums(**params)
     reads = pipeline_of(whole)["params"]["specs"][1]["direction"]
     assert reads == ("out" if params.get("zero") else "inout")
-    monkeypatch.setattr(compat, "PIPELINE_FORMS", (False,))
+    monkeypatch.setattr(tracing, "PIPELINE_FORMS", (False,))
     parts = captured_sums(**params)
     assert "'op': 'pipeline'" not in str(parts.document)
     assert traffic(whole, tmp_path / "a.pallascope") == traffic(parts, tmp_path / "b.pallascope")
@@ -249,7 +249,7 @@ def test_outputs_that_are_read_too_copy_as_in_jax(params, tmp_path, monkeypatch)
 
     whole = captured()
     assert pipeline_of(whole)["params"]["specs"][1]["direction"] == "inout"
-    monkeypatch.setattr(compat, "PIPELINE_FORMS", (False,))
+    monkeypatch.setattr(tracing, "PIPELINE_FORMS", (False,))
     parts = captured()
     assert "'op': 'pipeline'" not in str(parts.document)
     assert traffic(whole, tmp_path / "a.pallascope") == traffic(parts, tmp_path / "b.pallascope")

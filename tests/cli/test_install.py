@@ -31,7 +31,10 @@ class Installed(Case):
         example = share / "doc" / "pallascope" / "docs" / "examples" / "add.kernel.json"
         self.assertEqual(self.run_installed("run", example).returncode, 0)
         for path in ("doc/pallascope/README.md", "doc/pallascope/copyright", "man/man1/pallascope.1",
-                     "pallascope/python/pallascope/__main__.py", "zsh/vendor-completions/_pallascope",
+                     "pallascope/python/pallascope/__main__.py",
+                     "pallascope/python/pallascope/jax_compat/__init__.py",
+                     "pallascope/python/pallascope/outside_kernel/__init__.py",
+                     "pallascope/python/pallascope/rules/__init__.py", "zsh/vendor-completions/_pallascope",
                      "fish/vendor_completions.d/pallascope.fish"):
             self.assertTrue((share / path).is_file(), path)
 

@@ -8,7 +8,7 @@ down as docs/kernel_format.md says.
 """
 
 from pallascope.capture import Kernel, capture, capture_many
-from pallascope.compat import mesh_of
+from pallascope.jax_compat.stand_in_devices import mesh_of
 from pallascope.problems import Problem, UnsupportedError
 
 __all__ = ["Kernel", "Problem", "UnsupportedError", "capture", "capture_many", "mesh_of"]

@@ -16,13 +16,13 @@ from typing import Any, NoReturn
 import jax
 import jax.numpy as jnp
 
-from pallascope import checked, compat
+from pallascope import file_check
 from pallascope.capture import capture
+from pallascope.jax_compat import chips, versions
 from pallascope.problems import UnsupportedError
 from pallascope.types import DTYPES
 
 _NUMPY_NAMES = {ours: theirs for theirs, ours in DTYPES.items()} | {name: name for name in DTYPES}
-
 
 # Of the command line of Pallascope.
 _FINE, _REFUSED, _OUR_MISTAKE, _INTERRUPTED = 0, 2, 3, 130
@@ -62,17 +62,17 @@ def _capture(options: argparse.Namespace) -> int:
     kernel = capture(fn, *args, chip=options.chip, cores=options.cores, name=options.name,
                      mesh=dict(map(_axis, options.mesh)), donate=options.donate)
     try:
-        kernel.save(options.output, check=lambda path: checked.check(path, options.output))
-    except checked.Refused as refused:
+        kernel.save(options.output, check=lambda path: file_check.check(path, options.output))
+    except file_check.Refused as refused:
         raise UserError(f"the program refuses what was captured: {refused}") from refused
     except OSError as error:
         raise UserError(f"cannot write {options.output}: {error.strerror}") from error
     except ValueError as error:
         raise UserError(error) from error
     try:
-        unchecked = ("" if checked.program()
+        unchecked = ("" if file_check.program()
                      else "; not checked, as no program pallascope is on PATH")
-        print(f"{options.output}: {kernel.name} for JAX {compat.VERSION}{unchecked}", flush=True)
+        print(f"{options.output}: {kernel.name} for JAX {versions.VERSION}{unchecked}", flush=True)
     except OSError as error:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # Python flushes again at its end
         raise UserError(f"cannot write to standard output: {error.strerror}") from error
@@ -132,7 +132,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("-o", "--output", required=True, metavar="FILE",
                          help="FILE.pallascope or FILE.kernel.json")
     command.add_argument("--chip", default="tpu_v5e", metavar="NAME",
-                         help=f"trace as on this chip: {', '.join(compat.DEVICE_KINDS)}")
+                         help=f"trace as on this chip: {', '.join(chips.DEVICE_KINDS)}")
     command.add_argument("--cores", type=int, default=1,
                          help="cores that share parallel grid axes: 2 on a megacore chip")
     command.add_argument("--mesh", action="append", default=[], metavar="AXIS=SIZE",

@@ -11,17 +11,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from pallascope import (compat, composed, control, copies, debug, files, matrix_unit, memory,
-                        pipelines, places, primitives, prng, recipes, types, verdict)
-from pallascope.arrays import Array
-from pallascope.outer import Outer
+from pallascope import array_elements, files, sources, types
+from pallascope.jax_compat import chips, jaxprs, tpu_verdict, tracing, versions
+from pallascope.outside_kernel.arrays import Array
+from pallascope.outside_kernel.function import Function
 from pallascope.problems import UnsupportedError
+from pallascope.rules import kernel_bodies, table
 from pallascope.sources import name_of_function
 from pallascope.walk import Walk
-
-_RULES = {**primitives.RULES, **places.RULES, **composed.RULES, **prng.RULES, **memory.RULES,
-          **control.RULES, **copies.RULES, **pipelines.RULES, **debug.RULES,
-          **matrix_unit.RULES}
 
 
 @dataclasses.dataclass
@@ -62,12 +59,12 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
     Raises UnsupportedError with all that the kernel asks for and the format lacks, ValueError for a
     chip that is not known or has not so many cores, and for donated arguments that there are not.
     """
-    chip = compat.chip_named(chip)
-    if cores not in ((1, 2) if chip in compat.MEGACORE else (1,)):
+    chip = chips.chip_named(chip)
+    if cores not in ((1, 2) if chip in chips.MEGACORE else (1,)):
         raise ValueError(f"{cores} cores of one device of {chip}; 1 is right, of "
-                         f"{' and '.join(compat.MEGACORE)} 2 too")
+                         f"{' and '.join(chips.MEGACORE)} 2 too")
     leaves, tree = jax.tree_util.tree_flatten(args)
-    with compat.numbers_of_32_bits():
+    with tracing.numbers_of_32_bits():
         traced = _traced(fn, tree.unflatten(_shapes(leaves)), chip, cores, mesh,
                          _donated(donate, args))
         outer, walk = traced.outer, traced.outer.walk
@@ -82,7 +79,8 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
         document = _document(name, chip, outer, walk, traced.body)
     document["lowering"] = (
         {"reason": "the function asks JAX to interpret a kernel"} if outer.interprets
-        else verdict.of(*traced.for_a_tpu(fn, tree.unflatten(_shapes(leaves))), chip, cores, mesh))
+        else tpu_verdict.of(*traced.for_a_tpu(fn, tree.unflatten(_shapes(leaves))), chip, cores,
+                            mesh))
     return Kernel(name, document, arrays | constants,
                   frozenset(constants), walk.locations.texts())
 
@@ -103,7 +101,7 @@ def _on_mesh(leaf: Any) -> Any:
 
 @dataclasses.dataclass
 class _Traced:
-    outer: Outer
+    outer: Function
     body: Any
     name: str
     jaxpr: Any  # with its constants
@@ -112,8 +110,8 @@ class _Traced:
         """What JAX is to lower: the trace that is there, for large kernels take seconds to trace.
         The equation of an emit_pipeline it knows only inlined, and so traces the function again;
         and where numbers of 64 bits are on, it is asked with them."""
-        inner, constants = compat.open_jaxpr(self.jaxpr)
-        if pipelines.has_pipeline(inner) or jax.config.jax_enable_x64:
+        inner, constants = jaxprs.open_jaxpr(self.jaxpr)
+        if kernel_bodies.has_pipeline(inner) or jax.config.jax_enable_x64:
             return fn, args
         large = {number: constant for number, constant in enumerate(constants)
                  if getattr(constant, "nbytes", 0) >= _LARGE}
@@ -127,7 +125,7 @@ _LARGE = 1 << 20  # bytes of a constant that JAX must not copy, as its lowering 
 def _again(jaxpr: Any, constants: Sequence[Any], large: list[int], *arguments: Any) -> list[Any]:
     """What was traced, of arguments before which stand the large constants of these numbers."""
     given = dict(zip(large, arguments, strict=False))
-    return compat.evaluate(jaxpr, arguments[len(large):],
+    return jaxprs.evaluate(jaxpr, arguments[len(large):],
                            [given.get(number, value) for number, value in enumerate(constants)])
 
 
@@ -148,16 +146,16 @@ def _traced(fn: Callable[..., Any], shapes: Any, chip: str, cores: int, mesh: An
             donated: set[int]) -> _Traced:
     """With emit_pipeline as one equation; inlined where JAX, or the format, has no such one."""
     first: _Traced | None = None
-    for whole in compat.PIPELINE_FORMS:
+    for whole in tracing.PIPELINE_FORMS:
         closed = None
         try:
-            with compat.tracing_for(chip, cores, mesh, whole):
+            with tracing.tracing_for(chip, cores, mesh, whole):
                 closed = jax.make_jaxpr(fn)(*shapes)
-                outer = Outer(Walk(_RULES), cores)
-                jaxpr, _ = compat.open_jaxpr(closed)
+                outer = Function(Walk(table.RULES), cores)
+                jaxpr, _ = jaxprs.open_jaxpr(closed)
                 body = outer.run(closed, _argument_names(jaxpr), donated)
         except Exception:
-            if whole == compat.PIPELINE_FORMS[-1] and (first is None or closed is None):
+            if whole == tracing.PIPELINE_FORMS[-1] and (first is None or closed is None):
                 raise  # JAX's own word on the function, or a fault of ours
             continue
         found = _Traced(outer, body, name_of_function(jaxpr), closed)
@@ -193,18 +191,18 @@ def _dtype(leaf: Any) -> Any:
 
 def _as_traced(array: np.ndarray) -> np.ndarray:
     """JAX takes numbers of 64 bits for those of 32."""
-    return recipes.as_type(array, jax.dtypes.canonicalize_dtype(array.dtype))
+    return array_elements.as_type(array, jax.dtypes.canonicalize_dtype(array.dtype))
 
 
 def _argument_names(jaxpr: Any) -> list[str]:
-    names = memory.arg_names(jaxpr)
+    names = sources.arg_names(jaxpr)
     return [name or f"arg{number}" for number, name in enumerate(names)]
 
 
-def _document(name: str, chip: str, outer: Outer, walk: Walk, body: Any) -> dict[str, Any]:
+def _document(name: str, chip: str, outer: Function, walk: Walk, body: Any) -> dict[str, Any]:
     return {
         "format": "pallascope.kernel", "version": 1, "name": name,
-        "producer": f"pallascope with JAX {compat.VERSION}",
+        "producer": f"pallascope with JAX {versions.VERSION}",
         "chip": chip,
         **({"mesh": outer.mesh()} if walk.devices else {}),
         "arguments": outer.arrays.arguments(),

@@ -25,8 +25,8 @@ _PIECE_BYTES = 1 << 22  # of an array that is written at a time
 
 def save(document: dict[str, Any], arrays: dict[int, np.ndarray], texts: dict[str, str],
          path: str, check: Callable[[str], None] | None = None) -> None:
-    """Writes the file whole or not at all; see Kernel.save for the errors. `check` is given the name
-    of the finished file before it takes its place, and raises where it shall not."""
+    """Writes the file whole or not at all; see Kernel.save for the errors. `check` is given the
+    name of the finished file before it takes its place, and raises where it shall not."""
     if not path.endswith((".pallascope", ".kernel.json")):
         raise ValueError(f"{path} must end in .pallascope or .kernel.json")
     inputs, members = list(document["inputs"]), {}

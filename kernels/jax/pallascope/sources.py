@@ -109,3 +109,10 @@ def short_name(path: str) -> str:
         if path.startswith(root + os.sep):
             return path[len(root) + 1:]
     return path
+
+
+def arg_names(jaxpr: Any) -> list[str]:
+    """Of the function that the jaxpr was traced from; empty where JAX lost them."""
+    names = [str(name or "") for name in getattr(jaxpr.debug_info, "arg_names", None) or ()]
+    count = len(jaxpr.invars)
+    return names if len(names) == count else [""] * count

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from pallascope import compat
+from pallascope.jax_compat import jaxprs, ref_types
 from pallascope.problems import NotCaptured
 from pallascope.program import Type
 
@@ -100,12 +100,12 @@ def check_elements(eqn: Any) -> None:
     name = eqn.primitive.name
     for v in (*eqn.invars, *eqn.outvars):
         if (name not in _OF_KEYS and key_words(getattr(v.aval, "dtype", None)) is not None
-                and not compat.jaxprs_of(eqn)):
+                and not jaxprs.jaxprs_of(eqn)):
             raise NotCaptured(f"{name} of random keys")
     if name in _MOVES:
         return
     for v in (*eqn.invars, *eqn.outvars):
-        if is_code(getattr(v.aval, "dtype", None)) and not compat.jaxprs_of(eqn):
+        if is_code(getattr(v.aval, "dtype", None)) and not jaxprs.jaxprs_of(eqn):
             raise NotCaptured(f"{name} of {v.aval.dtype.name}, which can be moved and "
                               "converted only: convert it first")
 
@@ -169,7 +169,7 @@ def ref_type(aval: Any) -> Type:
     semaphores = semaphore_type(inner)
     if semaphores is not None:
         return semaphores
-    space = str(compat.memory_space(aval)).partition("(")[0]  # of "ACC(mxu_id=0)" the name
+    space = str(ref_types.memory_space(aval)).partition("(")[0]  # of "ACC(mxu_id=0)" the name
     if space not in _SPACES:
         raise NotCaptured(f"memory space {space}")
     return array_type(inner)._replace(space=_SPACES[space])

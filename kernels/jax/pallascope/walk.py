@@ -10,7 +10,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from pallascope import compat, lowered, types
+from pallascope import types
+from pallascope.jax_compat import jaxprs, lowering_rules
 from pallascope.problems import NotCaptured, Problem
 from pallascope.program import INDEX, Builder, Region, Type
 from pallascope.sources import Locations, is_author, place_of, place_of_function, short_name
@@ -58,14 +59,14 @@ class Walk:
     def run(self, jaxpr: Any, arguments: Sequence[int],
             constants: Sequence[int] | None = None) -> list[int]:
         """Inlines a jaxpr; `constants` are its constvars where the caller has them as operands."""
-        inner, consts = compat.open_jaxpr(jaxpr)
+        inner, consts = jaxprs.open_jaxpr(jaxpr)
         if constants is None:
             constants = [self.constant(const) for const in consts]
         env = dict(zip(inner.constvars, constants, strict=True))
         env |= dict(zip(inner.invars, arguments, strict=True))
 
         def read(atom: Any) -> int:
-            return self._literal(atom) if isinstance(atom, compat.Literal) else env[atom]
+            return self._literal(atom) if isinstance(atom, jaxprs.Literal) else env[atom]
 
         for eqn in inner.eqns:
             env |= dict(zip(eqn.outvars, self.equation(eqn, [read(v) for v in eqn.invars]),
@@ -99,7 +100,7 @@ class Walk:
     def inside(self, jaxpr: Any) -> contextlib.AbstractContextManager[None]:
         """While equations of a function are walked. JAX traces its own functions once, so that
         their equations know the line of the first call only."""
-        inner, _ = compat.open_jaxpr(jaxpr)
+        inner, _ = jaxprs.open_jaxpr(jaxpr)
         place = place_of_function(inner)
         return self._at_this_line(
             self._fixed or (place is not None and not is_author(place.path)))
@@ -109,7 +110,7 @@ class Walk:
         calls it, as shard_map does that of pallas_call. Without a jaxpr it is an author's."""
         if jaxpr is None:
             return self._at_this_line(False)
-        inner, _ = compat.open_jaxpr(jaxpr)
+        inner, _ = jaxprs.open_jaxpr(jaxpr)
         place = place_of_function(inner)
         return self._at_this_line(
             self._fixed and (place is None or not is_author(place.path)))
@@ -167,7 +168,7 @@ class Walk:
 
     def _by_jax(self, eqn: Any, operands: list[int]) -> list[int]:
         """The results of what JAX takes the primitive for when it lowers it."""
-        jaxpr = lowered.jaxpr_of(eqn)
+        jaxpr = lowering_rules.jaxpr_of(eqn)
         if jaxpr is None:
             raise NotCaptured(f"primitive {eqn.primitive.name}")
         with self.as_a_whole(eqn):
@@ -179,7 +180,7 @@ class Walk:
         author, the primitive, where the function is JAX's."""
         count = len(self.problems)
         yield
-        if len(self.problems) > count and lowered.is_of_jax(eqn):
+        if len(self.problems) > count and lowering_rules.is_of_jax(eqn):
             del self.problems[count:]
             self.problem(f"primitive {eqn.primitive.name}")
 

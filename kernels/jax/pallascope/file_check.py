@@ -1,0 +1,30 @@
+"""Whether the program takes a kernel file: what capture accepts, run must run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+
+
+class Refused(Exception):
+    """The program's sentence."""
+
+
+def program() -> str | None:
+    """The one that started this Python, else the one on PATH."""
+    return os.environ.get("PALLASCOPE_PROGRAM") or shutil.which("pallascope")
+
+
+def check(path: str, named: str) -> None:
+    """Raises Refused where the program does not take the file, which it calls `named`. Without a
+    program it does nothing."""
+    found = program()
+    if found is None:
+        return
+    asked = subprocess.run([found, "describe", path], stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                           encoding="utf-8", errors="replace", check=False)
+    if asked.returncode != 0:
+        said = asked.stderr.strip() or f"it ends with {asked.returncode}"
+        raise Refused(said.replace(path, named))

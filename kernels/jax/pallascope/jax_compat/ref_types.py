@@ -1,0 +1,32 @@
+"""Refs of JAX: their memory spaces, and the transforms of a TransformedRef."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jax._src.state import indexing
+from jax._src.state import types as state_types
+
+NDIndexer = indexing.NDIndexer
+Slice = indexing.Slice
+TransformedRef = state_types.TransformedRef
+
+
+def memory_space(aval: Any) -> Any:
+    """Of a ref's type; None is the default of its place."""
+    space = getattr(aval, "memory_space", None)
+    return getattr(space, "memory_space", space)  # of a core of a mesh: the space itself
+
+
+def transform_kind(transform: Any) -> str:
+    """"bitcast", "reshape", "transpose", "index", or the name of its class."""
+    if isinstance(transform, NDIndexer):
+        return "index"
+    name = type(transform).__name__
+    return {"BitcastTransform": "bitcast", "RefBitcaster": "bitcast",
+            "ReshapeTransform": "reshape", "RefReshaper": "reshape",
+            "TransposeTransform": "transpose", "RefTransposer": "transpose"}.get(name, name)
+
+
+def permutation_of(transform: Any) -> tuple[int, ...]:
+    return tuple(getattr(transform, "permutation", None) or transform.perm)

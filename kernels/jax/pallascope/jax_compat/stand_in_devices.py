@@ -1,0 +1,95 @@
+"""Devices of a chip that JAX takes for its own while it traces, though there is none."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+
+from pallascope.jax_compat.chips import DEVICE_KINDS, chip_named
+
+
+@contextlib.contextmanager
+def devices_named(chip: str) -> Iterator[None]:
+    """jax.devices() and jax.default_backend() answer as on the chip: kernels choose blocks by it.
+    Where several devices make a mesh they stay what they are."""
+    names = ("devices", "local_devices", "default_backend")
+    before = {name: getattr(jax, name) for name in names}
+    devices = jax.devices()
+    if len(devices) != 1:
+        yield
+        return
+    named = [_Named(devices[0], DEVICE_KINDS[chip])]
+    jax.devices = jax.local_devices = lambda *_, **__: named
+    jax.default_backend = lambda: "tpu"
+    try:
+        yield
+    finally:
+        for name, function in before.items():
+            setattr(jax, name, function)
+
+
+class _Named:
+    """A device by another name."""
+
+    platform = "tpu"
+
+    def __init__(self, device: Any, kind: str) -> None:
+        self._device = device
+        self.device_kind = kind
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._device, name)
+
+
+@contextlib.contextmanager
+def device_of(chip: str, cores: int = 1, mesh: Any = None) -> Iterator[None]:
+    """JAX takes so many cores of the chip for its device, though there is none. Without a mesh it
+    is that of jax.set_mesh around."""
+    from jax._src.mesh import use_abstract_mesh
+
+    found, around = mesh_of(mesh or {}, chip, cores), jax.sharding.get_abstract_mesh()
+    if mesh is None and not around.empty:
+        found = around.update(abstract_device=found.abstract_device)
+    with use_abstract_mesh(found), _meshes_of(found.abstract_device):
+        yield
+
+
+@contextlib.contextmanager
+def _meshes_of(device: Any) -> Iterator[None]:
+    """A mesh is one of such devices, whichever it was made of: of the host's own, or, within a
+    shard_map, of another chip."""
+    from jax._src import shard_map
+    from jax._src.mesh import AbstractMesh, Mesh
+
+    manual, abstract = shard_map._as_manual_mesh, inspect.getattr_static(Mesh, "abstract_mesh")
+    shard_map._as_manual_mesh = lambda *args: manual(*args).update(abstract_device=device)
+    Mesh.abstract_mesh = property(lambda self: AbstractMesh(
+        self.axis_sizes, self.axis_names, axis_types=self.axis_types, abstract_device=device)
+        if self.axis_names else abstract.__get__(self))
+    try:
+        yield
+    finally:
+        shard_map._as_manual_mesh, Mesh.abstract_mesh = manual, abstract
+
+
+def mesh_of(axes: Any, chip: str = "tpu_v5e", cores: int = 1) -> Any:
+    """A mesh of devices of the chip that need not exist: {"x": 8}, or as a mesh of JAX is."""
+    from jax._src.mesh import AbstractDevice, AbstractMesh
+
+    fields: dict[str, Any] = {"device_kind": DEVICE_KINDS[chip_named(chip)], "num_cores": cores,
+                              "platform": "tpu"}
+    known = {field.name for field in dataclasses.fields(AbstractDevice)}
+    device = AbstractDevice(**{key: value for key, value in fields.items() if key in known})
+    shape = dict(getattr(axes, "shape", axes))
+    return AbstractMesh(tuple(shape.values()), tuple(shape), abstract_device=device,
+                        axis_types=(jax.sharding.AxisType.Auto,) * len(shape))
+
+
+def axis_names(mesh: Any) -> dict[str, int]:
+    """The named axes of a mesh of cores with their extents."""
+    return dict(mesh.shape)

@@ -1,0 +1,59 @@
+"""Whether JAX takes what was captured for a TPU: its own lowering says so, without one."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+from jax._src.interpreters import mlir
+
+from pallascope.jax_compat.stand_in_devices import device_of, devices_named
+
+# Exceptions by which JAX's lowering refuses a kernel, by the names of their classes.
+_REFUSALS = ("NotImplementedError", "ValueError", "VerificationError", "LoweringException",
+             "MLIRError", "TypeError")
+_PLEA = re.compile(r"Please file an? \w+ (?:at|on) \S+ *|Error details: *"
+                   r"|Pallas encountered an internal verification error\. *")
+_MOST_REASON = 400
+
+
+def of(fn: Callable[..., Any], args: Sequence[Any], chip: str, cores: int,
+       mesh: Any = None) -> dict[str, str]:
+    """What JAX's own lowering for a TPU says of the traced function, as the file has it."""
+    try:
+        with device_of(chip, cores, mesh), devices_named(chip), _deaf():
+            jax.jit(fn).trace(*args).lower(lowering_platforms=("tpu",))
+    except Exception as error:  # noqa: BLE001 (any of JAX's, and of what it calls)
+        kind = type(error).__name__
+        reason = _PLEA.sub("", str(error)).strip().partition("\n")[0][:_MOST_REASON]
+        if kind in _REFUSALS:
+            return {"accepted": "no", "reason": reason or f"{kind} without a text."}
+        return {"reason": f"{kind}: {reason or 'without a text.'}"}
+    return {"accepted": "yes"}
+
+
+_ON_THE_HOST = ("debug_callback", "debug_print", "io_callback")
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """What only calls Python on the host is left out: JAX lowers it for no TPU that is not there.
+    Kernels have rules of their own."""
+    def left_out(ctx: Any, *args: Any, **params: Any) -> Sequence[Any]:
+        ctx.set_tokens_out(ctx.tokens_in)
+        return ()
+
+    tables = (mlir._lowerings, *mlir._platform_specific_lowerings.values())
+    before = [(table, primitive, entry) for table in tables for primitive, entry in table.items()
+              if primitive.name in _ON_THE_HOST]
+    for table, primitive, entry in before:
+        table[primitive] = dataclasses.replace(entry, rule=left_out)
+    try:
+        yield
+    finally:
+        for table, primitive, entry in before:
+            table[primitive] = entry

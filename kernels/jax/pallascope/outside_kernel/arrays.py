@@ -1,0 +1,270 @@
+"""Arrays of the function around the kernels: refs in HBM, or in SMEM where a kernel wants scalars
+before it starts, or a scalar in a register. Where an array lives first shows at its first use; it
+is copied where a later one wants it elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+from pallascope import types
+from pallascope.outside_kernel import fusion_operation
+from pallascope.problems import NotCaptured
+from pallascope.program import Region, Type
+from pallascope.walk import Walk
+
+
+@dataclasses.dataclass(eq=False)
+class Array:
+    """An array of the function: an argument, a constant, or what was made of such."""
+
+    aval: Any
+    name: str
+    value: Any = None  # of a constant
+    is_result: bool = False
+    scalar: int | None = None  # its one element, once it was loaded or computed
+    alias_of: Array | None = None
+    base: Array | None = None  # the array that this one is in another shape
+    order: tuple[int, ...] | None = None  # or with its axes in this order
+    layout: tuple[int, ...] | None = None  # of an input whose axes do not lie in their order
+    row_major: Array | None = None  # what was made of that
+    refs: dict[str, int] = dataclasses.field(default_factory=dict)  # by memory space
+    home: str = ""  # the space where it was made
+    is_prefetched: bool = False  # it holds scalars for kernels
+    is_donated: bool = False  # an input whose memory the function may take
+    # On several devices `aval` is of one device's part; per axis, the mesh axes that cut it.
+    partition: list[list[str]] | None = None
+
+    def root(self) -> Array:
+        return self.base.root() if self.base else self
+
+    @property
+    def is_semaphore(self) -> bool:
+        """Whether it is semaphores, which one kernel gives to another."""
+        return self.home.endswith("semaphore")
+
+    @property
+    def is_known(self) -> bool:
+        """Whether `value` is what the program sees: of a constant that is cut it is the whole."""
+        return self.value is not None and not any(self.partition or [])
+
+    def ref(self) -> int:
+        """Where it was made."""
+        return self.refs[self.home]
+
+
+class Arrays:
+    """`inputs` and `results` are in the order of the file in the end."""
+
+    def __init__(self, walk: Walk) -> None:
+        self.walk = walk
+        self.inputs: list[Array] = []
+        self.results: list[Array] = []
+        self._scratch: list[int] = []  # refs besides those of inputs and results
+        # Arrays as they were before a region that is open made copies or views of them.
+        self._changed: list[list[tuple[Array, int | None, dict[str, int], str]]] = []
+
+    def constant(self, aval: Any, value: Any) -> Array:
+        return Array(aval, "constant", value=types.words_of(value))
+
+    @contextlib.contextmanager
+    def inside(self, arguments: list[int]) -> Iterator[Region]:
+        """A region of a branch or a loop: what arrays become in it they are not behind it."""
+        self._changed.append([])
+        with self.walk.builder.region(arguments) as region:
+            yield region
+        for array, scalar, refs, home in reversed(self._changed.pop()):
+            array.scalar, array.refs, array.home = scalar, refs, home
+
+    def _changes(self, array: Array) -> None:
+        if self._changed:
+            self._changed[-1].append((array, array.scalar, dict(array.refs), array.home))
+
+    def scalar(self, array: Array) -> int:
+        """The one element of an array of rank 0."""
+        builder = self.walk.builder
+        if (array.scalar is None and array.value is not None
+                and types.key_words(array.aval.dtype) is None):
+            array.scalar = builder.literal(types.dtype_of(array.aval.dtype),
+                                           types.stored(array.value)[()])
+        if array.scalar is None:
+            ref = self.ref(array, "smem")
+            self._changes(array)
+            array.scalar = builder.one("get", [ref], builder.types[ref]._replace(space=None),
+                                       self._whole(ref))
+        return array.scalar
+
+    def is_scalar(self, array: Array) -> bool:
+        """Whether it is one without being loaded."""
+        return array.aval.shape == () and (array.scalar is not None or array.value is not None)
+
+    def ref(self, array: Array, space: str) -> int:
+        """The ref of the whole array in this memory."""
+        if space in array.refs or array.is_semaphore:
+            return array.refs.get(space, array.ref())
+        is_declared = False
+        if array.base is not None:
+            base, shape = self.ref(array.base, space), self._type(array, space).shape
+            found = self._view(base, shape, array.order)
+        elif not array.refs and (array.scalar is None or array.value is not None):
+            if array.value is not None and array not in self.inputs:
+                self.inputs.append(array)
+            found = self.walk.builder.value(self._type(array, space), array.name)
+            is_declared = True
+        elif array.refs:
+            found = self._new(self._type(array, space), array.name)
+            self.copy(array.ref(), found)
+        else:
+            found = self._new(self._type(array, "smem"), array.name)
+            assert array.scalar is not None
+            self.walk.builder.one("swap", [found, array.scalar],
+                                  self.walk.builder.types[array.scalar], self._whole(found))
+            self._changes(array)
+            array.refs["smem"], array.home = found, "smem"
+            return self.ref(array, space)
+        if not is_declared:
+            self._changes(array)
+        array.refs[space] = found
+        array.home = array.home or space
+        return found
+
+    def own_scalars(self, array: Array) -> int:
+        """A copy in SMEM for a kernel that writes to its scalars."""
+        source = self.ref(array, "hbm")
+        found = self._new(self._type(array, "smem"), array.name)
+        self.copy(source, found)
+        return found
+
+    def copy(self, source: int, target: int) -> None:
+        """All of an array; goes on when it has landed."""
+        builder = self.walk.builder
+        if all(builder.types[ref].space == "hbm" for ref in (source, target)):
+            fusion_operation.copy(self.walk, source, target)
+            return
+        semaphore = builder.value(Type("int32", (), "dma_semaphore"))
+        with builder.region([semaphore]) as region:
+            builder.emit("dma_start", [source, target, semaphore], [])
+            builder.emit("dma_wait", [target, semaphore], [])
+        builder.emit("run_scoped", [], [], regions=[region])
+
+    def new_result(self, aval: Any, name: str = "") -> Array:
+        """An array in HBM for an operation or a kernel to fill; or semaphores."""
+        semaphores = types.semaphore_type(aval)
+        if semaphores is not None:
+            return Array(aval, name, home=semaphores.space,
+                         refs={semaphores.space: self._new(semaphores, name)})
+        array = Array(aval, name or aval.str_short(), is_result=True)
+        self.ref(array, "hbm")
+        self.results.append(array)
+        return array
+
+    def copied(self, array: Array, name: str = "") -> Array:
+        """Another array that holds the same."""
+        found = self.new_result(array.aval, name or array.name)
+        found.partition = array.partition
+        self.copy(self.ref(array, "hbm"), found.ref())
+        return found
+
+    def forget(self, array: Array) -> None:
+        """What was made of the array before its contents changed."""
+        if self._changed and (array.scalar is not None or len(array.refs) > 1):
+            raise NotCaptured("a ref that is read as scalars and written to in a branch or a loop")
+        array.scalar, array.refs = None, {array.home: array.ref()}
+
+    def order_results(self, found: list[Array]) -> list[int]:
+        """Puts results in the order of the function; yields refs of what it does not return."""
+        listed: list[Array] = []
+        for array in found:
+            root = array.root()
+            if not root.is_result or root in (other.root() for other in listed) or (
+                    array is not root and root.alias_of is not None):
+                array = self.copied(array)
+            listed.append(array)
+        roots = [array.root() for array in listed]
+        dropped = [array for array in self.results if array not in roots]
+        updated = [array for array in dropped if array.alias_of is not None]  # of the caller
+        self.results = [self._in_shape(array) for array in listed] + updated
+        kept = {array.ref() for array in self.results}
+        between = dict.fromkeys(array.ref() for array in dropped if array not in updated)
+        return [ref for ref in between if ref not in kept] + self._scratch
+
+    def with_memory(self, region: Region, refs: list[int]) -> Region:
+        """The region, with arrays that live while it runs."""
+        if not refs:
+            return region
+        region.arguments = refs
+        with self.walk.builder.region() as whole:
+            self.walk.builder.emit("run_scoped", [], [], regions=[region])
+        return whole
+
+    def declared(self) -> list[int]:
+        """The refs of all inputs and results; of what the format lacks problems."""
+        found = []
+        for array in (*self.inputs, *self.results):
+            try:
+                found.append(array.ref() if array.refs else self.ref(array, "hbm"))
+            except NotCaptured as reason:
+                self.walk.problem(f"{reason}, of {array.name}")
+        return found
+
+    def arguments(self) -> list[dict[str, Any]]:
+        """As the file has them."""
+        listed = [{"name": array.name, "ref": array.ref()} for array in self.inputs]
+        for array in self.results:
+            listed.append({"name": array.name, "kind": "output", "ref": array.ref()})
+            if array.alias_of is not None:
+                listed[-1]["alias_of"] = self.inputs.index(array.alias_of)
+        for entry, array in zip(listed, [*self.inputs, *self.results], strict=True):
+            cut = array.partition or (array.alias_of and array.alias_of.partition)
+            if cut:
+                entry["partition"] = cut
+        return listed
+
+    # ---- refs ------------------------------------------------------------------------------
+
+    def _type(self, array: Array, space: str) -> Type:
+        return types.array_type(array.aval)._replace(space=space)
+
+    def _whole(self, ref: int) -> dict[str, Any]:
+        return {"entries": [{"size": size} for size in self.walk.builder.types[ref].shape]}
+
+    def _new(self, type_: Type, name: str) -> int:
+        self._scratch.append(self.walk.builder.value(type_, name))
+        return self._scratch[-1]
+
+    def reshaped(self, ref: int, shape: tuple[int, ...]) -> int:
+        builder = self.walk.builder
+        return builder.one("ref_reshape", [ref], builder.types[ref]._replace(shape=shape),
+                           {"shape": list(shape)})
+
+    def _view(self, ref: int, shape: tuple[int, ...], order: tuple[int, ...] | None) -> int:
+        """Of a ref with its axes in this order, or in another shape."""
+        if order is None:
+            return self.reshaped(ref, shape)
+        builder = self.walk.builder
+        return builder.one("ref_transpose", [ref], builder.types[ref]._replace(shape=shape),
+                           {"permutation": list(order)})
+
+    def _in_shape(self, array: Array) -> Array:
+        """The result as the function returns it; its kernel sees it in the shape it makes."""
+        root, builder, returned = array.root(), self.walk.builder, array
+        if array is root:
+            return root
+        ref = whole = builder.value(self._type(array, "hbm"), root.name)
+        views = []
+        while array.base is not None:
+            seen = root.ref() if array.base is root else builder.value(
+                self._type(array.base, "hbm"))
+            if array.order is None:
+                views.append(("ref_reshape", ref, seen, {"shape": list(builder.types[seen].shape)}))
+            else:
+                inverse = [array.order.index(axis) for axis in range(len(array.order))]
+                views.append(("ref_transpose", ref, seen, {"permutation": inverse}))
+            ref, array = seen, array.base
+        for op, source, result, params in reversed(views):
+            builder.define_first(op, [source], result, params)
+        return Array(returned.aval, root.name, is_result=True, refs={"hbm": whole}, home="hbm",
+                     partition=returned.partition)

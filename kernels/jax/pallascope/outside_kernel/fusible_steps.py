@@ -1,0 +1,141 @@
+"""Operations between kernels that XLA may fuse, and what is known of one that waits.
+
+docs/xla.md says which rules these are and where they are from.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import jax
+
+from pallascope.outside_kernel.arrays import Array
+from pallascope.rules import elementwise
+
+# The last two lines: what XLA has for them is a chain of operations by element.
+BY_ELEMENT = frozenset(elementwise.ELEMENTWISE) | {
+    "convert_element_type", "select_n", "clamp", "integer_pow", "round", "copy", "copy_p",
+    "reduce_precision", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bessel_i0e",
+    "bessel_i1e", "cosh", "digamma", "erfc", "lgamma", "log2", "mulhi", "one_minus_square", "sinh"}
+_MOVES = frozenset({
+    "bitcast_convert_type", "broadcast_in_dim", "concatenate", "dynamic_slice", "gather",
+    "iota", "pad", "reshape", "rev", "slice", "squeeze", "transpose"})
+_RESHAPES = frozenset({"broadcast_in_dim", "reshape", "squeeze"})
+REDUCTIONS = frozenset({
+    "argmax", "argmin", "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod",
+    "reduce_sum"})
+FUSIBLE = BY_ELEMENT | _MOVES | REDUCTIONS | {"dot_general"}
+HEROES = REDUCTIONS | {"dot_general"}  # one of them to a chain
+# Computed where they are read rather than written and read again (InstructionFusion::IsExpensive).
+EXPENSIVE = HEROES | {
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0e", "bessel_i1e", "cbrt",
+    "cos", "cosh", "digamma", "div", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "gather",
+    "lgamma", "log", "log1p", "log2", "logistic", "pow", "rem", "rsqrt", "sin", "sinh", "sqrt",
+    "tan", "tanh"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Uniform:
+    """A constant whose elements are all the same, which needs no memory."""
+
+    dtype: str
+    element: Any
+    shape: tuple[int, ...]
+
+
+@dataclasses.dataclass(eq=False)
+class Step:
+    """An equation that waits, and what it reads: arrays, or scalars as values of the program."""
+
+    eqn: Any
+    operands: list[Array | Uniform | int]
+    result: Array
+    location: int
+
+    @property
+    def name(self) -> str:
+        return self.eqn.primitive.name
+
+    def arrays(self) -> list[Array]:
+        return [of for of in self.operands if isinstance(of, Array)]
+
+
+@dataclasses.dataclass
+class Fusion:
+    """Steps that are one operation, in order, and those of their results that get memory."""
+
+    steps: list[Step]
+    results: list[Array]
+
+    def inputs(self) -> list[Array]:
+        made = {step.result for step in self.steps}
+        return [array for array in dict.fromkeys(of for step in self.steps for of in step.arrays())
+                if array not in made]
+
+    def name(self) -> str:
+        """As XLA names what it fuses, by its operations from the last to the first."""
+        names = dict.fromkeys(step.name for step in reversed(self.steps))
+        shown = [name for name in names if name not in ("broadcast_in_dim", "convert_element_type")]
+        return "_".join((shown or list(names))[:3])
+
+
+_TILE_ROWS, _TILE_LANES = 8, 128
+
+
+def is_bitcast(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
+    """Whether a reshape moves nothing: rows of tiles stay whole and in order (ReshapeIsBitcast,
+    with the tiles of openxla.org/xla/tiled_layout)."""
+    old, new = ([extent for extent in shape if extent != 1] for shape in (before, after))
+    if old == new:
+        return True
+    if min(len(old), len(new)) < 2:  # one of them lies in a line
+        wide = max(old, new, key=len)
+        return wide[-1] == _TILE_LANES and wide[-2] % _TILE_ROWS == 0
+    return old[-1] == new[-1] and (
+        old[-2] == new[-2] or (old[-2] % _TILE_ROWS == 0 and new[-2] % _TILE_ROWS == 0))
+
+
+def only_reshapes(eqn: Any) -> bool:
+    """Whether no element moves."""
+    name = eqn.primitive.name
+    if name not in _RESHAPES or (name == "reshape" and eqn.params["dimensions"] is not None):
+        return False
+    before, after = (v.aval.shape for v in (eqn.invars[0], eqn.outvars[0]))
+    return math.prod(before) == math.prod(after) and is_bitcast(before, after)
+
+
+def inverse(order: Sequence[int]) -> tuple[int, ...]:
+    return tuple(order.index(axis) for axis in range(len(order)))
+
+
+def equation(function: Callable[..., Any], avals: Iterable[Any]) -> Any:
+    """The one that the function of arrays of these types is."""
+    (eqn,) = jax.make_jaxpr(function)(
+        *(jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals)).eqns
+    return eqn
+
+
+def slices(split: Any) -> list[Any]:
+    """The equations that XLA has instead of a split."""
+    (aval,), axis = [v.aval for v in split.invars], split.params["axis"]
+    found, start = [], [0] * aval.ndim
+    for v in split.outvars:
+        limit = [*aval.shape[:axis], start[axis] + v.aval.shape[axis], *aval.shape[axis + 1:]]
+        found.append(equation(lambda one, start=tuple(start), limit=tuple(limit): (
+            jax.lax.slice_p.bind(one, start_indices=start, limit_indices=limit, strides=None)),
+            [aval]))
+        start[axis] = limit[axis]
+    return found
+
+
+def needed_steps(steps: Iterable[Step], kept: Iterable[Array]) -> list[Step]:
+    """Those that the arrays depend on."""
+    wanted, found = set(kept), []
+    for step in reversed(list(steps)):
+        if step.result in wanted:
+            wanted.update(step.arrays())
+            found.append(step)
+    return found[::-1]

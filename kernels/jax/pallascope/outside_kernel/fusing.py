@@ -1,0 +1,86 @@
+"""Which operations between kernels XLA makes one of, as docs/xla.md says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pallascope.outside_kernel.arrays import Array
+from pallascope.outside_kernel.fusible_steps import (EXPENSIVE, HEROES, REDUCTIONS, Fusion, Step,
+                                                     needed_steps)
+from pallascope.outside_kernel.simplification import simplified, without_repeats
+
+
+def fusions(steps: list[Step], kept: set[Array], known: Callable[[int], Any]) -> list[Fusion]:
+    """The steps that `kept` arrays need, as operations of which each comes after those that it
+    reads. A kept array that is another one becomes a view of that. `known` yields the number of a
+    scalar that is a constant, else None."""
+    steps = simplified(needed_steps(without_repeats(steps, kept), kept), kept, known)
+    return _fused(needed_steps(steps, kept), kept)
+
+
+def _fused(steps: list[Step], kept: set[Array]) -> list[Fusion]:
+    """Chains are one operation up to a reduction, which is its last, and have one product at most.
+    What is cheap is computed again where another operation reads it (InstructionFusion)."""
+    made = {step.result: step for step in steps}
+    level = _levels(steps, made)
+    order = {step: number for number, step in enumerate(steps)}
+    groups = _connected(steps, made, level)
+    memory = set(kept)
+    again: list[set[Step]] = []
+
+    def take(step: Step, chain: set[Step]) -> None:
+        if step.name in EXPENSIVE or step.result in kept:
+            memory.add(step.result)
+        elif step not in chain:
+            chain.add(step)
+            for array in step.arrays():
+                if array in made:
+                    take(made[array], chain)
+
+    for group in groups:
+        again.append(set())
+        for step in group:
+            for array in step.arrays():
+                if array in made and level[made[array]] < level[step]:
+                    take(made[array], again[-1])
+    found = []
+    for group, chain in zip(groups, again, strict=True):
+        results = [step.result for step in group if step.result in memory]
+        if results:
+            kept_steps = needed_steps(sorted({*group, *chain}, key=order.__getitem__), results)
+            found.append((max((level[step], order[step]) for step in group),
+                          Fusion(kept_steps, results)))
+    return [fusion for _, fusion in sorted(found, key=lambda entry: entry[0])]
+
+
+def _levels(steps: list[Step], made: dict[Array, Step]) -> dict[Step, int]:
+    """How many operations before it a step waits for."""
+    level: dict[Step, int] = {}
+    multiplies: dict[Step, bool] = {}  # it or what it is fused with
+    for step in steps:
+        before = [made[array] for array in step.arrays() if array in made]
+        level[step] = max((level[one] + (
+            one.name in REDUCTIONS or (step.name in HEROES and multiplies[one]))
+            for one in before), default=0)
+        multiplies[step] = step.name == "dot_general" or any(
+            multiplies[one] and level[one] == level[step] for one in before)
+    return level
+
+
+def _connected(steps: list[Step], made: dict[Array, Step],
+               level: dict[Step, int]) -> list[list[Step]]:
+    """Steps of one level that read what others of them make."""
+    group_of: dict[Step, list[Step]] = {}
+    for step in steps:
+        joined = [step]
+        for array in step.arrays():
+            other = group_of.get(made[array]) if array in made else None
+            if other is None or other is joined or level[other[0]] != level[step]:
+                continue
+            if len(other) > len(joined):
+                joined, other = other, joined
+            joined += other
+            group_of.update((one, joined) for one in other)
+        group_of[step] = joined
+    return list({id(group): group for group in group_of.values()}.values())

@@ -1,0 +1,63 @@
+"""Which arrays of the function the equations to come still need."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from pallascope.jax_compat import jaxprs
+from pallascope.outside_kernel.arrays import Array
+
+
+class Frame:
+    """A jaxpr while it is walked: which of its arrays are needed later."""
+
+    def __init__(self, jaxpr: Any, again: bool) -> None:
+        self.again = again
+        self.eqns = _used(jaxpr)
+        self.env: dict[Any, Array] = {}
+        self.at = 0
+        self._alive: list[Any] = []  # of what was made so far
+        self._seen = 0
+        ends = [*jaxpr.outvars, *(jaxpr.invars if again else [])]
+        self._last = {v: len(self.eqns) for v in ends if is_variable(v)}
+        for number, eqn in reversed(list(enumerate(self.eqns))):
+            for v in filter(is_variable, eqn.invars):
+                self._last.setdefault(v, number)
+
+    def needs(self, root: Array) -> bool:
+        """Whether an equation after the current one, or the caller, reads the array."""
+        return root in self.needed()
+
+    def needed(self) -> set[Array]:
+        """The arrays, as they were made, that an equation after the current one or the caller
+        reads."""
+        fresh = itertools.islice(self.env, self._seen, None)
+        self._seen = len(self.env)
+        self._alive = [v for v in (*self._alive, *fresh) if self._last.get(v, -1) > self.at]
+        return {self.env[v].root() for v in self._alive}
+
+    def writes(self, ref: Any) -> bool:
+        """Whether an equation writes to a ref."""
+        return any(v is ref for eqn in self.eqns for v in jaxprs.written_operands(eqn))
+
+    def writes_to(self, root: Array) -> bool:
+        """Whether an equation after the current one, or in the next round, does."""
+        return any(v in self.env and self.env[v].root() is root
+                   for eqn in self.eqns[0 if self.again else self.at + 1:]
+                   for v in jaxprs.written_operands(eqn))
+
+
+def _used(jaxpr: Any) -> list[Any]:
+    """The equations that a result or an effect depends on."""
+    needed = set(filter(is_variable, jaxpr.outvars))
+    kept = []
+    for eqn in reversed(jaxpr.eqns):
+        if eqn.effects or needed.intersection(eqn.outvars):
+            needed.update(filter(is_variable, eqn.invars))
+            kept.append(eqn)
+    return kept[::-1]
+
+
+def is_variable(atom: Any) -> bool:
+    return not isinstance(atom, jaxprs.Literal)

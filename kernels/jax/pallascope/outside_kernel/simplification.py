@@ -1,0 +1,141 @@
+"""How XLA simplifies operations between kernels before it fuses them, as docs/xla.md says."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from pallascope.outside_kernel.arrays import Array
+from pallascope.outside_kernel.fusible_steps import (BY_ELEMENT, Step, Uniform, equation, inverse,
+                                                     only_reshapes)
+
+
+def _renamed(step: Step, same: dict[Array, Array]) -> None:
+    step.operands = [same.get(of, of) if isinstance(of, Array) else of for of in step.operands]
+
+
+def _told_apart(operand: Array | Uniform | int) -> Any:
+    """A key of an operand: -0.0 and 0.0 are two constants."""
+    if isinstance(operand, Uniform):
+        return operand.dtype, np.asarray(operand.element).tobytes(), operand.shape
+    return operand
+
+
+def without_repeats(steps: list[Step], kept: set[Array]) -> list[Step]:
+    """Without those that compute what one before them has (HloCSE)."""
+    first: dict[Any, Array] = {}
+    same: dict[Array, Array] = {}
+    found = []
+    for step in steps:
+        _renamed(step, same)
+        try:
+            key: Any = (step.name, tuple(map(_told_apart, step.operands)),
+                        tuple(sorted(step.eqn.params.items())),
+                        step.result.aval.shape, step.result.aval.dtype)
+            known = first.setdefault(key, step.result)
+        except TypeError:  # parameters that cannot be told apart
+            known = step.result
+        if known is not step.result and step.result not in kept:
+            same[step.result] = known
+        else:
+            found.append(step)
+    return found
+
+
+def simplified(steps: list[Step], kept: set[Array], known: Callable[[int], Any]) -> list[Step]:
+    """Without those whose result is one of their operands."""
+    made: dict[Any, Step] = {}
+    same: dict[Array, Array] = {}
+    found = []
+    for step in steps:
+        _renamed(step, same)
+        if step.name == "transpose":
+            _merge_transposes(step, made.get(step.operands[0]))
+        elif step.name in BY_ELEMENT:
+            before = _before_transposes(step, made)
+            if before is not None:
+                made[before.result] = before
+                found.append(before)
+        source = _is_operand(step, known)
+        if source is None:
+            made[step.result] = step
+            found.append(step)
+            source = _is_view(step, made)
+        else:
+            same[step.result] = source
+        if step.result in kept and source is not None:
+            kept.remove(step.result)
+            step.result.base = source
+            if source in made:
+                kept.add(source)
+    return found
+
+
+def _before_transposes(step: Step, made: dict[Any, Step]) -> Step | None:
+    """An operation by element of arrays that are all transposed alike is one of what they are made
+    of, which is then transposed: `step` becomes that. Layouts go through such operations
+    (LayoutAssignment)."""
+    orders = {_order(made.get(array)) for array in step.arrays()}
+    order = orders.pop() if len(orders) == 1 else None
+    if order is None:
+        return None
+    back = inverse(order)
+
+    def taken(of: Array | Uniform | int, aval: Any) -> tuple[Any, Any]:
+        if isinstance(of, Array):
+            source: Any = made[of].operands[0]
+            return source, source.aval
+        shape = tuple(aval.shape[axis] for axis in back) if aval.shape else ()
+        aval = jax.core.ShapedArray(shape, aval.dtype)
+        return (dataclasses.replace(of, shape=shape) if isinstance(of, Uniform) else of), aval
+
+    found = [taken(of, v.aval) for of, v in zip(step.operands, step.eqn.invars, strict=True)]
+    bind, params = step.eqn.primitive.bind, step.eqn.params
+    eqn = equation(lambda *args: bind(*args, **params), [aval for _, aval in found])
+    result = Array(eqn.outvars[0].aval, step.result.name)
+    before = Step(eqn, [of for of, _ in found], result, step.location)
+    step.eqn = equation(lambda one: jax.lax.transpose(one, order), [result.aval])
+    step.operands = [result]
+    return before
+
+
+def _order(step: Step | None) -> tuple[int, ...] | None:
+    """Of axes, that a transpose makes."""
+    is_transpose = step is not None and step.name == "transpose"
+    return tuple(step.eqn.params["permutation"]) if is_transpose else None
+
+
+def _merge_transposes(step: Step, before: Step | None) -> None:
+    """A transpose of a transpose is one (AlgebraicSimplifier::HandleTranspose)."""
+    if before is not None and before.name == "transpose":
+        inner = before.eqn.params["permutation"]
+        order = tuple(inner[axis] for axis in step.eqn.params["permutation"])
+        step.operands = list(before.operands)
+        step.eqn = step.eqn.replace(invars=before.eqn.invars,
+                                    params=step.eqn.params | {"permutation": order})
+
+
+def _is_operand(step: Step, known: Callable[[int], Any]) -> Array | None:
+    """What a transpose that moves no axis but those of 1, or a choice by a constant, is."""
+    source: Any = None
+    if step.name == "transpose":
+        order, shape = step.eqn.params["permutation"], step.eqn.invars[0].aval.shape
+        wide = [axis for axis in order if shape[axis] > 1]
+        source = step.operands[0] if wide == sorted(wide) else None
+    elif step.name == "select_n" and isinstance(step.operands[0], int):
+        which = known(step.operands[0])
+        source = None if which is None else step.operands[1 + int(which)]
+    return source if isinstance(source, Array) else None
+
+
+def _is_view(step: Step, made: dict[Any, Step]) -> Array | None:
+    """The array that a reshape shows the elements of in another shape, where none of them moves."""
+    source: Any = None
+    while step is not None and only_reshapes(step.eqn) and step.result.aval.shape != ():
+        source = step.operands[0]
+        step = made.get(source)
+    return source if isinstance(source, Array) and source.aval.shape != () else None

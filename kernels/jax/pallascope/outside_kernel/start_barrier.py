@@ -1,0 +1,41 @@
+"""The barrier before a kernel that talks to other devices and has none of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pallascope.jax_compat import jaxprs, parameters
+from pallascope.program import Type
+from pallascope.walk import Leaf, Walk
+
+# Barrier semaphore of the kernels that ask for none and get a barrier before they start.
+START_BARRIER = 2**31 - 1
+
+
+def talks_to_devices(jaxpr: Any) -> bool:
+    """Some copy or signal in it names a device."""
+    inner, _ = jaxprs.open_jaxpr(jaxpr)
+    return any(_names_device(eqn) or any(map(talks_to_devices, jaxprs.jaxprs_of(eqn)))
+               for eqn in inner.eqns)
+
+
+def _names_device(eqn: Any) -> bool:
+    leaves: Sequence[Any] = [Leaf(0)] * len(eqn.invars)
+    if eqn.primitive.name == "dma_start":
+        return parameters.copy_parts(eqn, leaves)[4] is not None
+    if eqn.primitive.name == "semaphore_signal":
+        return eqn.params["args_tree"].unflatten(leaves)[3] is not None
+    return False
+
+
+def barrier(walk: Walk, devices: Iterable[int]) -> None:
+    """All devices come to this place before one of them goes on."""
+    builder = walk.builder
+    numbers = list(devices)
+    semaphore = builder.one("get_barrier_semaphore", [], Type("int32", (), "barrier_semaphore"),
+                            {"collective_id": START_BARRIER})
+    for number in numbers:
+        builder.emit("semaphore_signal", [semaphore, builder.index(1), builder.index(number)], [],
+                     {"device": True})
+    builder.emit("semaphore_wait", [semaphore, builder.index(len(numbers))], [])

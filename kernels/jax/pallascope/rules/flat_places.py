@@ -1,0 +1,89 @@
+"""Places in the flat array, for a gather or scatter that goes along several axes.
+
+The format's gather and scatter go along one axis, as on a TPU. Any other becomes one of the flat
+array: the place of each element is computed first.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+from pallascope.problems import NotCaptured
+from pallascope.program import Builder, Type
+
+
+@dataclasses.dataclass
+class Windows:
+    """Windows of `whole`, one for each index vector; an array `around` has an element for each
+    element of each window."""
+
+    whole: tuple[int, ...]
+    around: tuple[int, ...]
+    window_axes: list[int]  # of `around`, for each axis of `whole` that is kept
+    kept: list[int]
+    index_map: list[int]  # the axis of `whole` for each element of an index vector
+    batching: list[int]
+    index_batching: list[int]
+    sizes: list[int]
+
+
+def flat_places(builder: Builder, windows: Windows, indices: int, mode: str) -> tuple[int, int]:
+    """The place of every element of `around` in the flat `whole`, -1 outside, and whether it is
+    inside."""
+    shape = builder.types[indices].shape
+    batch, count = shape[:-1], len(shape) - 1
+    batch_axes = [axis for axis in range(len(windows.around)) if axis not in windows.window_axes]
+    strides = [math.prod(windows.whole[axis + 1:]) for axis in range(len(windows.whole))]
+    if math.prod(windows.whole) >= 2**31:
+        raise NotCaptured("a gather or scatter in an array of 2^31 elements")
+    indices = builder.convert(indices, "int32")
+    number, flag = Type("int32", batch), Type("bool", batch)
+
+    def fill(value: int, like: Type) -> int:
+        return builder.broadcast(builder.index(value), like.shape)
+
+    def count_along(axis: int, like: Type) -> int:
+        return builder.one("iota", [], like, {"dtype": "int32", "shape": list(like.shape),
+                                              "dimension": axis})
+
+    def add_scaled(total: int, value: int, factor: int, like: Type) -> int:
+        scaled = builder.one("mul", [value, fill(factor, like)], like)
+        return builder.one("add", [total, scaled], like)
+
+    place = fill(0, number)
+    inside = builder.broadcast(builder.literal("bool", True), batch)
+    for k, axis in enumerate(windows.index_map):
+        part = builder.one("slice", [indices], Type("int32", (*batch, 1)), {
+            "start": [0] * count + [k], "limit": [*batch, k + 1]})
+        start = builder.one("reshape", [part], number, {"shape": list(batch)})
+        last = fill(windows.whole[axis] - windows.sizes[axis], number)
+        zero = fill(0, number)
+        if mode == "fill_or_drop":
+            for op, bound in (("ge", zero), ("le", last)):
+                inside = builder.one("and", [inside, builder.one(op, [start, bound], flag)], flag)
+        else:
+            start = builder.one("clamp", [zero, start, last], number)
+        place = add_scaled(place, start, strides[axis], number)
+    for axis, index_axis in zip(windows.batching, windows.index_batching, strict=True):
+        place = add_scaled(place, count_along(index_axis, number), strides[axis], number)
+    around = Type("int32", windows.around)
+
+    def spread(value: int) -> int:
+        return builder.one("broadcast_in_dim", [value],
+                           Type(builder.types[value].dtype, windows.around),
+                           {"shape": list(windows.around), "dimensions": batch_axes})
+
+    place, inside = spread(place), spread(inside)
+    for axis, kept in zip(windows.window_axes, windows.kept, strict=True):
+        place = add_scaled(place, count_along(axis, around), strides[kept], around)
+    if mode == "fill_or_drop":
+        place = builder.one("select_n", [inside, fill(-1, around), place], around)
+    flat = Type("int32", (math.prod(windows.around), 1))
+    return builder.one("reshape", [place], flat, {"shape": list(flat.shape)}), inside
+
+
+def flattened(builder: Builder, value: int) -> int:
+    type_ = builder.types[value]
+    shape = (math.prod(type_.shape),)
+    return builder.one("reshape", [value], Type(type_.dtype, shape), {"shape": list(shape)})

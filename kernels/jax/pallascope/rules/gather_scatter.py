@@ -1,0 +1,122 @@
+"""Rules of gathers and scatters, whose places are known at run time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+
+from pallascope.jax_compat import jaxprs
+from pallascope.problems import NotCaptured
+from pallascope.program import Type
+from pallascope.rules import retraced
+from pallascope.rules.flat_places import Windows, flat_places, flattened
+from pallascope.rules.renamed import integers
+from pallascope.rules.retraced import traced
+from pallascope.walk import Rule, Walk
+
+_MODES = ("fill_or_drop", "promise_in_bounds", "clip")
+
+
+def _mode(eqn: Any) -> str:
+    mode = eqn.params["mode"].name.lower()
+    if mode not in _MODES:
+        raise NotCaptured(f"{eqn.primitive.name} with mode {mode}")
+    return mode
+
+
+def gather(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    builder, mode = walk.builder, _mode(eqn)
+    numbers, sizes = eqn.params["dimension_numbers"], integers(eqn.params["slice_sizes"])
+    type_, result = builder.types[operands[0]], walk.type_of(eqn.outvars[0])
+    dropped = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
+    filler = eqn.params.get("fill_value")
+    rank = len(builder.types[operands[1]].shape)
+    if filler is None and rank == len(sizes) + 1 and _is_along(numbers, sizes):
+        axis = int(numbers.collapsed_slice_dims[0])
+        return [builder.one("gather", operands, result, {"axis": axis, "mode": mode})]
+    windows = Windows(
+        type_.shape, result.shape, integers(numbers.offset_dims),
+        [axis for axis in range(len(sizes)) if axis not in dropped],
+        integers(numbers.start_index_map), integers(numbers.operand_batching_dims),
+        integers(numbers.start_indices_batching_dims), sizes)
+    places, inside = flat_places(builder, windows, operands[1], mode)
+    found = builder.one("gather", [flattened(builder, operands[0]), places],
+                        Type(type_.dtype, builder.types[places].shape[:1]),
+                        {"axis": 0, "mode": mode})
+    found = builder.one("reshape", [found], result, {"shape": list(result.shape)})
+    if filler is not None and mode == "fill_or_drop":
+        other = builder.broadcast(builder.literal(type_.dtype, filler), result.shape)
+        found = builder.one("select_n", [inside, other, found], result)
+    return [found]
+
+
+def _is_along(numbers: Any, sizes: list[int]) -> bool:
+    """As take_along_axis makes it, which is all that a TPU has."""
+    return (sizes == [1] * len(sizes) and not numbers.offset_dims
+            and len(numbers.collapsed_slice_dims) == 1
+            and numbers.collapsed_slice_dims == numbers.start_index_map
+            and numbers.operand_batching_dims == numbers.start_indices_batching_dims
+            and len(numbers.operand_batching_dims) == len(sizes) - 1)
+
+
+def _scatter(combine: str) -> Rule:
+    """What is taken away ("sub") is added, its sign changed."""
+    def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+        builder, mode = walk.builder, _mode(eqn)
+        numbers = eqn.params["dimension_numbers"]
+        target, indices, updates = operands
+        if combine == "sub":
+            updates = builder.one("neg", [updates], builder.types[updates])
+        type_, around = builder.types[target], builder.types[updates].shape
+        dropped = (*numbers.inserted_window_dims, *numbers.operand_batching_dims)
+        kept = [axis for axis in range(len(type_.shape)) if axis not in dropped]
+        sizes = [1] * len(type_.shape)
+        for axis, window_axis in zip(kept, numbers.update_window_dims, strict=True):
+            sizes[axis] = around[window_axis]
+        windows = Windows(
+            type_.shape, around, integers(numbers.update_window_dims), kept,
+            integers(numbers.scatter_dims_to_operand_dims), integers(numbers.operand_batching_dims),
+            integers(numbers.scatter_indices_batching_dims), sizes)
+        places, _ = flat_places(builder, windows, indices, mode)
+        flat = flattened(builder, target)
+        found = builder.one("scatter", [flat, places, flattened(builder, updates)],
+                            builder.types[flat],
+                            {"axis": 0, "combine": {"sub": "add"}.get(combine, combine),
+                             "mode": mode})
+        return [builder.one("reshape", [found], type_, {"shape": list(type_.shape)})]
+
+    return rule
+
+
+def scatter_by_function(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """With a function of its own, as of `at[...].apply`: that of all elements, for those that are
+    named."""
+    jaxpr = eqn.params.get("update_jaxpr")
+    inner = None if jaxpr is None else jaxprs.open_jaxpr(jaxpr)[0]
+    if inner is None or inner.outvars[0] is inner.invars[1]:
+        return _scatter("replace")(walk, eqn, operands)
+    uses_updates = any(v is inner.invars[1] for step in inner.eqns for v in step.invars)
+    if uses_updates or eqn.params.get("update_consts"):
+        raise NotCaptured("scatter with a function of its updates")
+    if not eqn.params["unique_indices"]:
+        raise NotCaptured("scatter with a function, at places that unique_indices does not promise "
+                          "to be different")
+    numbers, mode = eqn.params["dimension_numbers"], eqn.params["mode"]
+
+    def function(target: Any, indices: Any, updates: Any) -> Any:
+        named = lax.scatter(jnp.zeros(target.shape, jnp.int32), indices,
+                            jnp.ones(updates.shape, jnp.int32), numbers, mode=mode)
+        (new,) = retraced.by_element(jaxpr)(target, target)
+        return jnp.where(named != 0, new, target)
+
+    return traced(lambda **params: function)(walk, eqn, operands)
+
+
+RULES: dict[str, Rule] = {
+    "gather": gather,
+    "scatter": scatter_by_function,
+    **{f"scatter{sign}{word}": _scatter(word)
+       for sign in "-_" for word in ("add", "sub", "mul", "min", "max")},
+}

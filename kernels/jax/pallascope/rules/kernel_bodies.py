@@ -1,0 +1,108 @@
+"""Bodies of kernels that are no pipeline of blocks alone: inlined, or around a pipeline."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from pallascope import types
+from pallascope.jax_compat import jaxprs
+from pallascope.program import Type
+from pallascope.rules.grids import Pipeline
+from pallascope.rules.pipelines import emit
+from pallascope.sources import arg_names, name_of_function
+from pallascope.walk import Walk
+
+
+def on_cores(walk: Walk, pipeline: Pipeline, cores: int) -> None:
+    """The cores share the parallel axes; each has its own scalars, copied from HBM."""
+    builder = walk.builder
+    sources = pipeline.prefetch
+    pipeline.prefetch = [builder.value(builder.types[ref]._replace(space="smem"))
+                         for ref in sources]
+    pipeline.core_axis = "core"
+    semaphore = builder.value(Type("int32", (), "dma_semaphore"), "scalars")
+    with builder.region([*pipeline.prefetch, semaphore]) as inner:
+        for source, target in zip(sources, pipeline.prefetch, strict=True):
+            builder.emit("dma_start", [source, target, semaphore], [])
+            builder.emit("dma_wait", [target, semaphore], [])
+        emit(walk, pipeline)
+    with builder.region() as core:
+        builder.emit("run_scoped", [], [], regions=[inner])
+    builder.emit("core_map", [], [], {"axis": "core", "cores": cores}, [core])
+
+
+def with_blocks_copied(walk: Walk, pipeline: Pipeline) -> None:
+    """A kernel of one step with pipelines of its own: its blocks are copied by hand."""
+    builder, mapping, body = walk.builder, pipeline.mapping, pipeline.body
+    blocks = [types.ref_type(v.aval) for v in body.invars[mapping.num_index_operands:]]
+    copied = [number for number, array in enumerate(pipeline.operands)
+              if blocks[number].space != builder.types[array].space]
+    names = arg_names(body)[mapping.num_index_operands:]
+    refs = {number: builder.value(blocks[number], names[number]) for number in copied}
+    semaphore = builder.value(Type("int32", (), "dma_semaphore"), "blocks")
+
+    def copy(number: int, out: bool) -> None:
+        ends = [pipeline.operands[number], refs[number]]
+        source, target = reversed(ends) if out else ends
+        builder.emit("dma_start", [source, target, semaphore], [])
+        builder.emit("dma_wait", [target, semaphore], [])
+
+    with builder.region([*refs.values(), semaphore]) as region:
+        for number in copied:
+            if number < mapping.num_inputs:
+                copy(number, out=False)
+        inline(walk, body, pipeline.prefetch + [refs.get(number, array) for number, array
+                                                in enumerate(pipeline.operands)])
+        for number in copied:
+            if number >= mapping.num_inputs:
+                copy(number, out=True)
+    builder.emit("run_scoped", [], [], regions=[region])
+
+
+def has_pipeline(jaxpr: Any) -> bool:
+    """Whether an emit_pipeline is anywhere in the jaxpr."""
+    inner, _ = jaxprs.open_jaxpr(jaxpr)
+    return any(eqn.primitive.name == "emit_pipeline"
+               or any(has_pipeline(part) for part in jaxprs.jaxprs_of(eqn))
+               for eqn in inner.eqns)
+
+
+def is_whole(block: Any) -> bool:
+    """Whether the block is the array, at every step."""
+    jaxpr, _ = jaxprs.open_jaxpr(block.index_map_jaxpr)
+    sizes = tuple(getattr(dim, "block_size", None) for dim in block.block_shape)
+    return (sizes == tuple(block.array_aval.shape) and not jaxpr.eqns
+            and all(isinstance(index, jaxprs.Literal) for index in jaxpr.outvars))
+
+
+def is_direct(walk: Walk, mapping: Any, body: Any, arrays: list[int]) -> bool:
+    """Whether there is neither a grid nor a copy: the kernel sees all arrays where they are."""
+    blocks = body.invars[mapping.num_index_operands:][:len(arrays)]
+    return not mapping.grid and all(
+        types.ref_type(v.aval).space == walk.builder.types[array].space
+        for v, array in zip(blocks, arrays, strict=True))
+
+
+def kernel_name(eqn: Any, body: Any) -> str:
+    return str(eqn.params.get("name") or name_of_function(body))
+
+
+@contextlib.contextmanager
+def scratch(walk: Walk, refs: list[int]) -> Iterator[None]:
+    """What is emitted meanwhile sees the refs, which live as long."""
+    if not refs:
+        yield
+        return
+    with walk.builder.region(refs) as region:
+        yield
+    walk.builder.emit("run_scoped", [], [], regions=[region])
+
+
+def inline(walk: Walk, body: Any, refs: list[int]) -> None:
+    """A kernel without blocks; its further arguments are scratch that lives while it runs."""
+    own = [walk.builder.value(types.ref_type(v.aval), name) for v, name
+           in zip(body.invars[len(refs):], arg_names(body)[len(refs):], strict=True)]
+    with scratch(walk, own), walk.in_kernel(body):
+        walk.run(body, refs + own)

@@ -1,0 +1,79 @@
+"""Lists of rows that a copy takes: `ref.at[rows]`, where the rows are an array or a ref."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from pallascope.jax_compat import ref_types
+from pallascope.problems import NotCaptured
+from pallascope.program import INDEX
+from pallascope.rules.ref_transforms import view, window
+from pallascope.walk import Leaf, Walk
+
+
+@dataclasses.dataclass
+class Rows:
+    """A part of a ref whose first axis is to be gathered from, or scattered to."""
+
+    part: Any  # all of its rows
+    list: int  # int32 numbers of some, a value or a ref
+    ignored: int | None  # the number that stands for no row
+
+
+def _is_list(index: Any) -> bool:
+    """Whether it is an array or a ref; a scalar passes for one number."""
+    if hasattr(index, "ignored_value"):
+        return True
+    return isinstance(index, ref_types.TransformedRef)
+
+
+def has_list(part: Any, walk: Walk | None = None) -> bool:
+    """Whether one of the part's indices is a list."""
+    return any(_is_list(index) or _is_array(walk, index)
+               for transform in part[1] if ref_types.transform_kind(transform) == "index"
+               for index in transform.indices)
+
+
+def _is_array(walk: Walk | None, index: Any) -> bool:
+    if walk is None or not isinstance(index, Leaf):
+        return False
+    kind = walk.builder.types[index.value]
+    return kind.space is not None or kind.shape != ()
+
+
+def listed(walk: Walk, part: Any) -> Rows | None:
+    """What a copy takes of the part, where it takes listed rows."""
+    ref, transforms = part
+    if not has_list(part, walk):
+        return None
+    if not walk.block_axes:
+        raise NotCaptured("indices that are arrays: subcores alone copy listed rows")
+    *before, last = transforms
+    places = [number for number, index in enumerate(last.indices) if _is_list(index)
+              or _is_array(walk, index)] if ref_types.transform_kind(last) == "index" else []
+    if len(places) != 1 or has_list((ref, before), walk):
+        raise NotCaptured("a copy of listed rows that are listed twice, or taken in part")
+    (axis,) = places
+    if any(isinstance(index, ref_types.Slice) for index in last.indices[:axis]):
+        raise NotCaptured("a copy that lists elements of another axis than the first")
+    index = last.indices[axis]
+    ignored = getattr(index, "ignored_value", None)
+    whole = dataclasses.replace(
+        last, indices=(*last.indices[:axis], ref_types.Slice(0, int(last.shape[axis])),
+                       *last.indices[axis + 1:]), int_indexer_shape=())
+    return Rows((ref, (*before, whole)), _numbers(walk, getattr(index, "values", index)), ignored)
+
+
+def _numbers(walk: Walk, index: Any) -> int:
+    if isinstance(index, ref_types.TransformedRef):
+        found = view(walk, window(walk, index.ref.value, index.transforms))
+    else:
+        found = index.value
+    kind = walk.builder.types[found]
+    if len(kind.shape) != 1:
+        raise NotCaptured(f"a copy of rows that a list of shape {kind.shape} names: one axis is "
+                          "right")
+    if kind.space is not None and kind.dtype != INDEX.dtype:
+        raise NotCaptured(f"a copy of rows that a ref of {kind.dtype} names: int32 is right")
+    return found if kind.space is not None else walk.builder.convert(found, INDEX.dtype)
