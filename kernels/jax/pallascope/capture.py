@@ -78,7 +78,7 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
                      if array.value is not None}
         document = _document(name, chip, outer, walk, traced.body)
     document["lowering"] = (
-        {"reason": "the function asks JAX to interpret a kernel"} if outer.interprets
+        {"reason": "the function asks JAX to interpret a kernel"} if outer.kernels.interprets
         else tpu_verdict.of(*traced.for_a_tpu(fn, tree.unflatten(_shapes(leaves))), chip, cores,
                             mesh))
     return Kernel(name, document, arrays | constants,
@@ -210,7 +210,7 @@ def _document(name: str, chip: str, outer: Function, walk: Walk, body: Any) -> d
         "values": walk.builder.values,
         "body": body.to_json(),
         "locations": walk.locations.to_json(),
-        "compiler_params": [kernel for kernel in outer.kernels if len(kernel) > 1]}
+        "compiler_params": [kernel for kernel in outer.kernels.begun if len(kernel) > 1]}
 
 
 def _recipe(array: Array, number: int) -> dict[str, Any]:

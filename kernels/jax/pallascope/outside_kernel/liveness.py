@@ -1,8 +1,10 @@
-"""Which arrays of the function the equations to come still need."""
+"""Which arrays of the function the equations to come still need, and which they write to."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 from pallascope.jax_compat import jaxprs
@@ -46,6 +48,42 @@ class Frame:
         return any(v in self.env and self.env[v].root() is root
                    for eqn in self.eqns[0 if self.again else self.at + 1:]
                    for v in jaxprs.written_operands(eqn))
+
+
+class Frames:
+    """The jaxprs that are walked, each called by an equation of the one before."""
+
+    def __init__(self) -> None:
+        self._open: list[Frame] = []
+
+    @property
+    def innermost(self) -> Frame:
+        return self._open[-1]
+
+    @contextlib.contextmanager
+    def opened(self, frame: Frame) -> Iterator[None]:
+        """While the jaxpr of this frame is walked."""
+        self._open.append(frame)
+        try:
+            yield
+        finally:
+            self._open.pop()
+
+    def needed(self) -> set[Array]:
+        """The arrays that equations to come read."""
+        return set().union(*(frame.needed() for frame in self._open))
+
+    def needs(self, array: Array) -> bool:
+        """Whether an equation to come reads the array."""
+        return any(frame.needs(array.root()) for frame in self._open)
+
+    def lasts(self, array: Array) -> bool:
+        """Whether its contents are wanted again, by what follows or in the next round."""
+        return any(frame.again or frame.needs(array.root()) for frame in self._open)
+
+    def changes(self, array: Array) -> bool:
+        """Whether an equation to come, or one of the next round, writes to the array."""
+        return any(frame.writes_to(array.root()) for frame in self._open)
 
 
 def _used(jaxpr: Any) -> list[Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from pallascope import types
 from pallascope.jax_compat import jaxprs
 from pallascope.outside_kernel.arrays import Array, Arrays
+from pallascope.outside_kernel.liveness import Frames
 from pallascope.problems import NotCaptured
 from pallascope.rules.ref_transforms import view, window
 from pallascope.walk import Leaf, Walk
@@ -26,33 +27,28 @@ def holds_ref(eqn: Any) -> bool:
 
 
 class Refs:
-    """The rules. `inline` walks a function, `lasts` says whether an array is wanted again as it is,
-    `changes` whether what follows writes to it."""
+    """The rules. `inline` walks a function."""
 
-    def __init__(self, walk: Walk, arrays: Arrays, inline: Inline, lasts: Callable[[Array], bool],
-                 changes: Callable[[Array], bool]) -> None:
+    def __init__(self, walk: Walk, arrays: Arrays, frames: Frames, inline: Inline) -> None:
         self.walk = walk
         self.arrays = arrays
+        self._frames = frames
         self._inline = inline
-        self._lasts = lasts
-        self._changes = changes
+        self.rules: dict[str, Callable[[Any, list[Array]], list[Array]]] = {
+            "new_ref": self._new_ref,
+            "empty_ref": self._empty_ref,
+            "run_state": self._run_state,
+            "freeze": lambda eqn, operands: operands,
+            "get": self._get,
+            "swap": self._swap,
+        }
 
-    def equation(self, eqn: Any, operands: list[Array],
-                 writes: Callable[[Any], bool]) -> list[Array]:
-        """`writes` says whether an equation beside this one writes to a ref."""
-        name = eqn.primitive.name
-        if name == "new_ref":
-            return [self._made_of(operands[0], writes(eqn.outvars[0]))]
-        if name == "empty_ref":
-            return [self.arrays.new_result(eqn.outvars[0].aval.inner_aval)]
-        if name == "run_state":
-            return self._run_state(eqn, operands)
-        if name == "freeze":
-            return operands
-        rule = {"get": self._get, "swap": self._swap}.get(name)
-        if rule is None:
-            raise NotCaptured(f"{name} of a ref outside of a kernel")
-        return rule(eqn, operands)
+    def _new_ref(self, eqn: Any, operands: list[Array]) -> list[Array]:
+        is_written = self._frames.innermost.writes(eqn.outvars[0])
+        return [self._made_of(operands[0], is_written)]
+
+    def _empty_ref(self, eqn: Any, operands: list[Array]) -> list[Array]:
+        return [self.arrays.new_result(eqn.outvars[0].aval.inner_aval)]
 
     def _run_state(self, eqn: Any, operands: list[Array]) -> list[Array]:
         inner, _ = jaxprs.open_jaxpr(eqn.params["jaxpr"])
@@ -65,7 +61,7 @@ class Refs:
 
     def _made_of(self, source: Array, is_written: bool) -> Array:
         """A ref that holds the array; it takes its memory where that is free."""
-        is_free = source.is_result and source is source.root() and not self._lasts(source)
+        is_free = source.is_result and source is source.root() and not self._frames.lasts(source)
         return source if is_free or not is_written else self.arrays.copied(source)
 
     def _get(self, eqn: Any, operands: list[Array]) -> list[Array]:
@@ -73,7 +69,7 @@ class Refs:
         part = self._part(eqn, array, operands[1:])
         if part != self.arrays.ref(array, "hbm"):
             return [self._copy_of(part, eqn.outvars[0].aval)]
-        return [self.arrays.copied(array) if self._changes(array) else array]
+        return [self.arrays.copied(array) if self._frames.changes(array) else array]
 
     def _swap(self, eqn: Any, operands: list[Array]) -> list[Array]:
         array, value = operands[:2]

@@ -13,7 +13,7 @@ from pallascope.rules.device_ids import number_along
 from pallascope.walk import Walk
 
 # Of what a shard_map's function says about how values vary between devices.
-_SAME_VALUE = frozenset({"pvary", "pcast"})
+SAME_VALUE = frozenset({"pvary", "pcast"})
 
 
 @dataclasses.dataclass
@@ -25,15 +25,12 @@ class ShardMap:
     outputs: list[list[list[str]]]
 
 
-def keeps_values(eqn: Any) -> bool:
-    """Whether its results are its operands, said to vary or to lie between devices otherwise."""
-    if eqn.primitive.name != "device_put":
-        return eqn.primitive.name in _SAME_VALUE
+def check_memory(eqn: Any) -> None:
+    """Raises NotCaptured for a device_put to memory of the host."""
     for place in eqn.params["devices"]:  # a sharding, a device, a kind of memory or nothing
         memory = getattr(place, "memory_kind", None) or getattr(place, "name", "device")
         if "host" in str(memory).lower():
             raise NotCaptured(f"device_put to the memory {str(memory).lower()}")
-    return True
 
 
 def shard_map_of(eqn: Any, jaxpr: Any) -> ShardMap:

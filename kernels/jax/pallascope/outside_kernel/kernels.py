@@ -1,0 +1,193 @@
+"""Kernels of the function: pallas_call, and pl.kernel on a mesh of cores."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from pallascope import sources, types
+from pallascope.jax_compat import jaxprs, parameters, ref_types, stand_in_devices
+from pallascope.outside_kernel import refs, start_barrier
+from pallascope.outside_kernel.arrays import Array, Arrays
+from pallascope.outside_kernel.liveness import Frames
+from pallascope.problems import NotCaptured
+from pallascope.rules import (chip_generator, grids, kernel_bodies, matrix_unit, pipelines,
+                              sparse_core)
+from pallascope.walk import Walk
+
+
+class Kernels:
+    """The rules, for devices of so many cores."""
+
+    def __init__(self, walk: Walk, arrays: Arrays, frames: Frames, cores: int) -> None:
+        self.walk = walk
+        self.arrays = arrays
+        self.cores = cores
+        self.interprets = False  # a kernel is not meant for a TPU
+        self.begun: list[dict[str, Any]] = []  # their names, and what each asks of the compiler
+        self._frames = frames
+        self._needs_barrier = False  # the kernel that begins
+
+    def _outputs(self, avals: Any, names: list[str], operands: list[Array],
+                 aliases: dict[int, int]) -> list[Array]:
+        """In HBM. One that is the array of an operand is that, unless others still need it."""
+        operand_of = {number: operand for operand, number in aliases.items()}
+        outputs = []
+        for number, (aval, name) in enumerate(zip(avals, names, strict=True)):
+            source = operands[operand_of[number]] if number in operand_of else None
+            needed = source is not None and self._frames.needs(source)
+            if source is not None and source.is_semaphore:
+                outputs.append(source)
+                continue
+            if source is None or (source.is_donated and not needed):
+                outputs.append(self.arrays.new_result(aval, name))
+                outputs[-1].alias_of = source
+                continue
+            taken = source
+            if needed or not source.root().is_result:
+                taken = self.arrays.copied(source, name)
+            operands[operand_of[number]] = taken
+            output = Array(aval, name, base=taken)
+            if taken is taken.root():
+                output = Array(aval, name, is_result=True, alias_of=taken.alias_of,
+                               refs={"hbm": self.arrays.ref(taken, "hbm")}, home="hbm")
+                self.arrays.results[self.arrays.results.index(taken)] = output
+            outputs.append(output)
+        return outputs
+
+    def _begin(self, eqn: Any, body: Any) -> None:
+        walk, asked = self.walk, parameters.compiler_params(eqn)
+        walk.collective_id = asked.get("collective_id")
+        self.interprets = self.interprets or bool(eqn.params["interpret"])
+        self.begun.append({"kernel": kernel_bodies.kernel_name(eqn, body)} | asked)
+        self._needs_barrier = (
+            walk.collective_id is None and bool(walk.devices) and not parameters.skips_barrier(eqn)
+            and any(map(start_barrier.talks_to_devices, jaxprs.jaxprs_of(eqn))))
+
+    def pallas_call(self, eqn: Any, operands: list[Array]) -> list[Array]:
+        walk, mapping = self.walk, eqn.params["grid_mapping"]
+        body, _ = jaxprs.open_jaxpr(eqn.params["jaxpr"])
+        self._begin(eqn, body)
+        num_bounds, num_prefetch = mapping.num_dynamic_grid_bounds, mapping.num_index_operands
+        bounds = [walk.index(self.arrays.scalar(array)) for array in operands[:num_bounds]]
+        arrays = operands[num_bounds:]
+        count = num_prefetch + mapping.num_inputs
+        names = sources.arg_names(body)[count:count + mapping.num_outputs]
+        outputs = self._outputs(eqn.params["out_avals"], names, arrays,
+                                dict(eqn.params["input_output_aliases"]))
+        parallel = grids.parallel_axes(parameters.compiler_params(eqn).get("dimension_semantics"))
+        shared = self.cores > 1 and bool(parallel)  # each core has scalars of its own
+        for array in arrays[:num_prefetch]:
+            array.is_prefetched = True
+        written = jaxprs.written_arguments(body)
+        prefetch = [self.arrays.ref(array, "hbm") if shared
+                    else self.arrays.own_scalars(array)
+                    if number in written and self._frames.lasts(array)
+                    else self.arrays.ref(array, "smem")
+                    for number, array in enumerate(arrays[:num_prefetch])]
+        inputs = [self.arrays.ref(array, _space(array, block, ref)) for array, block, ref
+                  in zip(arrays[num_prefetch:], mapping.block_mappings,
+                         body.invars[num_prefetch:], strict=False)]
+        blocks = inputs + [self.arrays.ref(array, "hbm") for array in outputs]
+        pipeline = grids.Pipeline(
+            mapping=mapping, body=body, operands=blocks, bounds=bounds, prefetch=prefetch,
+            index_map_consts=[[]] * len(blocks), body_consts=[], origin="pallas_call")
+        with self._kernel(), kernel_bodies.scratch(walk, _state_of(walk, body)):
+            self._emit(pipeline, prefetch + blocks, parallel if shared else [])
+        return outputs
+
+    @contextlib.contextmanager
+    def _kernel(self) -> Iterator[None]:
+        """What is emitted meanwhile is the kernel that has begun. One that talks to other devices
+        and has no barrier of its own gets one from JAX: jax/_src/tpu_custom_call.py, and
+        interpret_pallas_call.py, "we do a global barrier before running the first iteration".
+        """
+        walk = self.walk
+        with walk.builder.region() as region:
+            if self._needs_barrier:
+                start_barrier.barrier(walk, range(math.prod(walk.devices.values())))
+            yield
+        walk.builder.emit("kernel", [], [], {"name": self.begun[-1]["kernel"]}, [region])
+
+    def _emit(self, pipeline: grids.Pipeline, arguments: list[int],
+              parallel: list[int]) -> None:
+        walk, mapping, body = self.walk, pipeline.mapping, pipeline.body
+        if parallel and walk.matrix_unit:
+            raise NotCaptured("a matrix unit asked by hand on cores that share a grid")
+        if parallel:
+            pipeline.parallel = parallel
+            kernel_bodies.on_cores(walk, pipeline, self.cores)
+        elif kernel_bodies.is_direct(walk, mapping, body, pipeline.operands):
+            kernel_bodies.inline(walk, body, arguments)
+        elif not mapping.grid and kernel_bodies.has_pipeline(body):
+            kernel_bodies.with_blocks_copied(walk, pipeline)
+        else:
+            pipelines.emit(walk, pipeline)
+
+    def mpmd_map(self, eqn: Any, operands: list[Array]) -> list[Array]:
+        """pl.kernel on a mesh of cores."""
+        if len(eqn.params["jaxprs"]) != 1:
+            raise NotCaptured("pl.kernel on several meshes")
+        body, _ = jaxprs.open_jaxpr(eqn.params["jaxprs"][0])
+        self._begin(eqn, body)
+        names = sources.arg_names(body)[len(operands):][:len(eqn.params["out_avals"])]
+        outputs = self._outputs(eqn.params["out_avals"], names, operands,
+                                dict(eqn.params["input_output_aliases"]))
+        self._on_mesh(eqn, eqn.params["meshes"][0], body, [*operands, *outputs])
+        return outputs
+
+    def core_map(self, eqn: Any, operands: list[Array]) -> list[Array]:
+        """pl.kernel up to JAX 0.10.0."""
+        body = jaxprs.without_constants(eqn.params["jaxpr"])
+        self._begin(eqn, body)
+        with self.walk.in_kernel():  # the body of pl.kernel lies in a function of JAX
+            self._on_mesh(eqn, eqn.params["mesh"], body, operands)
+        return []
+
+    def _on_mesh(self, eqn: Any, mesh: Any, body: Any, arrays: list[Array]) -> None:
+        walk = self.walk
+        cores = stand_in_devices.axis_names(mesh)
+        found = [self.arrays.ref(array, _mesh_space(v.aval))
+                 for array, v in zip(arrays, body.invars, strict=False)]
+        walk.cores = cores
+        with self._kernel():
+            self._on_cores(mesh, body, found)
+        walk.cores = {}
+        for number in jaxprs.written_arguments(body):
+            if number < len(eqn.invars) and refs.is_ref(eqn.invars[number]):
+                self.arrays.forget(arrays[number])
+
+    def _on_cores(self, mesh: Any, body: Any, arguments: list[int]) -> None:
+        walk, state = self.walk, _state_of(self.walk, body)
+        if sparse_core.is_mesh(mesh):
+            sparse_core.on_mesh(walk, body, arguments, state)
+        elif len(walk.cores) != 1:
+            raise NotCaptured(f"a kernel on a mesh of {len(walk.cores)} axes")
+        elif tuple(walk.cores.values()) == (1,):
+            with kernel_bodies.scratch(walk, state):
+                kernel_bodies.inline(walk, body, arguments)
+        else:
+            with walk.builder.region() as region, kernel_bodies.scratch(walk, state):
+                kernel_bodies.inline(walk, body, arguments)
+            ((axis, count),) = walk.cores.items()
+            walk.builder.emit("core_map", [], [], {"axis": str(axis), "cores": count}, [region])
+
+
+def _state_of(walk: Walk, body: Any) -> list[int]:
+    """What units keep while the kernel runs."""
+    return chip_generator.state_of(walk, body) + matrix_unit.state_of(walk, body)
+
+
+def _mesh_space(aval: Any) -> str:
+    """Where a kernel on a mesh has an array; a ref from outside that says nothing is in HBM."""
+    if ref_types.memory_space(aval) is None:
+        return "hbm"
+    return types.ref_type(aval).space or "hbm"
+
+
+def _space(array: Array, block: Any, ref: Any) -> str:
+    """Scalars that a kernel wants all of in smem are there before it starts."""
+    wanted = types.ref_type(ref.aval).space == "smem" and kernel_bodies.is_whole(block)
+    return "smem" if wanted else "hbm"
