@@ -2,7 +2,7 @@
 // a recorded row in the pallascope section, each half compressed by itself.
 #include "app/run_job/chips.h"
 #include "app/run_job/run_job.h"
-#include "core/trace/file.h"
+#include "core/trace_file/trace_file.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -77,7 +77,7 @@ void measure(const char* what, const char* kernel, const std::string& chip,
         trace = run->view->trace;
     }
     const double rows = rowsOf(*trace), memory = (residentBytes() - before) / rows;
-    const std::string text = trace::toJson(*trace);
+    const std::string text = trace_file::toJson(*trace);
     const std::size_t middle = text.find("\n],\n\"pallascope\":");
     const std::string_view chrome = std::string_view(text).substr(0, middle),
                            section = std::string_view(text).substr(middle);

@@ -8,7 +8,7 @@
 #include "core/kernel_file/kernel_file.h"
 #include "core/machine/needed.h"
 #include "core/machine/settings.h"
-#include "core/trace/file.h"
+#include "core/trace_file/trace_file.h"
 #include "kernels/kernel.h"
 
 #include <nlohmann/json.hpp>
@@ -263,8 +263,8 @@ int describeCommand(const std::string& what, bool json)
     if (kernel_file::isKernelFile(what)) {
         return describeKernelFile(what, kernel_file::load(what), json);
     }
-    if (trace::isTraceFile(what)) {
-        return complain(trace::givenATrace(what, "a kernel or a chip"));
+    if (trace_file::isTraceFile(what)) {
+        return complain(trace_file::givenATrace(what, "a kernel or a chip"));
     }
     if (isPipe(what)) { // which can be read once only
         const Result<std::string> bytes = readFile(what, kMostWrittenBytes);

@@ -5,7 +5,7 @@
 #include "core/base/format.h"
 #include "core/kernel_file/npy.h"
 #include "core/study/condition.h"
-#include "core/trace/file.h"
+#include "core/trace_file/trace_file.h"
 
 #include <cmath>
 #include <cstdio>
@@ -71,9 +71,9 @@ Status writeOutputs(const FinishedRun& run, const std::string& trace,
                     const std::optional<PictureRequest>& picture)
 {
     if (!trace.empty()) {
-        trace::SaveOptions options;
+        trace_file::SaveOptions options;
         options.progress = terminalProgress("saving");
-        if (Status status = trace::save(*run.view->trace, trace, options); !status) {
+        if (Status status = trace_file::save(*run.view->trace, trace, options); !status) {
             return interrupted() ? Status(limitError("cancelled")) : status;
         }
     }

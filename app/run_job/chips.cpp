@@ -2,7 +2,7 @@
 
 #include "core/base/check.h"
 #include "core/base/read_file.h"
-#include "core/trace/file.h"
+#include "core/trace_file/trace_file.h"
 #include "resources/chip_files.h"
 
 #include <algorithm>
@@ -59,8 +59,8 @@ Result<chip::Chip> loadChip(const std::string& nameOrFile)
         return userError("There is no chip \"" + nameOrFile + "\", neither built in ("
                          + builtInNames() + ") nor as a file.");
     }
-    if (trace::isTraceFile(nameOrFile)) {
-        return trace::givenATrace(nameOrFile, "a chip");
+    if (trace_file::isTraceFile(nameOrFile)) {
+        return trace_file::givenATrace(nameOrFile, "a chip");
     }
     const Result<std::string> text = readFile(nameOrFile, kMostWrittenBytes);
     if (!text) {

@@ -6,7 +6,7 @@
 #include "core/base/format.h"
 #include "core/machine/run.h"
 #include "core/study/trial.h"
-#include "core/trace/file.h"
+#include "core/trace_file/trace_file.h"
 #include "kernels/kernel.h"
 
 #include <algorithm>
@@ -253,7 +253,7 @@ Result<std::unique_ptr<machine::Replay>> startReplay(const RunRequest& request)
 
 Result<FinishedRun> openTrace(const std::string& path, const Progress& progress)
 {
-    Result<std::shared_ptr<const trace::Trace>> trace = trace::load(path, progress);
+    Result<std::shared_ptr<const trace::Trace>> trace = trace_file::load(path, progress);
     if (!trace) {
         return trace.error();
     }

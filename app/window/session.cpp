@@ -1,7 +1,7 @@
 #include "app/window/session.h"
 
 #include "app/window/targets.h"
-#include "core/trace/file.h"
+#include "core/trace_file/trace_file.h"
 #include "views/fonts.h"
 #include "views/layout/layouts.h"
 
@@ -170,9 +170,9 @@ void Session::saveTrace(const QString& path)
     m_savePath = path;
     m_saves.start([path = path.toStdString(),
                    trace = m_run->view->trace](const Progress& progress) -> JobResult {
-        trace::SaveOptions options;
+        trace_file::SaveOptions options;
         options.progress = progress;
-        const Status status = trace::save(*trace, path, options);
+        const Status status = trace_file::save(*trace, path, options);
         if (!status) {
             return status.error();
         }

@@ -8,7 +8,7 @@
 #include "core/kernel_file/document.h"
 #include "core/kernel_file/npy.h"
 #include "core/kernel_file/zip.h"
-#include "core/trace/file.h"
+#include "core/trace_file/trace_file.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -339,8 +339,8 @@ Result<KernelFile> load(const std::string& path)
     if (ordinary && firstBytes(path, kZipMagic.size()) == kZipMagic) {
         return asSentence(fromZip(ZipReader::open(path), path));
     }
-    if (trace::isTraceFile(path)) {
-        return trace::givenATrace(path, "a kernel");
+    if (trace_file::isTraceFile(path)) {
+        return trace_file::givenATrace(path, "a kernel");
     }
     // An archive from a pipe is read whole.
     const Result<std::string> bytes = readFile(path, ordinary ? kMostTextBytes : kMostPipedBytes);

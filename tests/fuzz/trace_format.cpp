@@ -1,7 +1,7 @@
 // Traces: opened as the window does, drawn, compared with themselves, saved and opened again.
 #include "app/run_job/chips.h"
 #include "core/study/compare.h"
-#include "core/trace/file.h"
+#include "core/trace_file/trace_file.h"
 #include "tests/fuzz/corpus.h"
 #include "tests/fuzz/use.h"
 #include "tests/support/random_trace.h"
@@ -18,7 +18,7 @@ Corpus makeCorpus()
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
         trace::TraceBuilder builder = test::randomBuilder(seed);
         builder.info.chipJson = app::builtInChips()[0].json;
-        files.push_back(trace::toJson(*std::move(builder).finish().value()));
+        files.push_back(trace_file::toJson(*std::move(builder).finish().value()));
     }
     for (const app::RunRequest& request :
          {app::RunRequest{.kernel = "add_vectors",
@@ -29,7 +29,7 @@ Corpus makeCorpus()
      {"m", "16"}, {"n", "128"}, {"k", "256"}, {"bm", "16"}, {"bn", "128"}, {"bk", "128"}}}}) {
         const Result<app::FinishedRun> run = app::runKernel(request);
         require(run.has_value(), "a seed does not run");
-        files.push_back(trace::toJson(*run->view->trace));
+        files.push_back(trace_file::toJson(*run->view->trace));
     }
     return corpusOfJson(std::move(files));
 }
@@ -93,11 +93,12 @@ Outcome useTrace(const std::string& path, const std::string&)
     require(Json::accept(study::toJson(*comparison)), "the comparison is no JSON");
     require(!study::toText(*comparison).empty(), "the comparison is empty");
     const std::string copy = scratchFile("copy.trace.json.gz");
-    require(trace::save(trace, copy).has_value(), "is not saved");
-    const Result<std::shared_ptr<const trace::Trace>> again = trace::load(copy);
+    require(trace_file::save(trace, copy).has_value(), "is not saved");
+    const Result<std::shared_ptr<const trace::Trace>> again = trace_file::load(copy);
     require(again.has_value(),
             "is saved but not opened again: " + (again ? std::string() : again.error().message));
-    require(trace::toJson(**again) == trace::toJson(trace), "is another trace when opened again");
+    require(trace_file::toJson(**again) == trace_file::toJson(trace),
+            "is another trace when opened again");
     return {true, "opened"};
 }
 

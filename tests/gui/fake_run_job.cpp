@@ -1,6 +1,6 @@
 #include "tests/gui/fake_run_job.h"
 
-#include "core/trace/file.h"
+#include "core/trace_file/trace_file.h"
 #include "tests/support/run_view_fixture.h"
 
 #include <charconv>
@@ -142,7 +142,7 @@ Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progres
 
 Result<FinishedRun> openTrace(const std::string& path, const Progress& /*progress*/)
 {
-    auto trace = trace::load(path);
+    auto trace = trace_file::load(path);
     if (!trace) {
         return trace.error();
     }

@@ -25,7 +25,8 @@ USES = {
     "core/chip": ["core/base"],
     "core/cost": ["core/ir", "core/chip"],
     "core/trace": ["core/base"],
-    "core/kernel_file": ["core/ir", "core/trace"],
+    "core/trace_file": ["core/trace"],
+    "core/kernel_file": ["core/ir", "core/trace_file"],
     # What others may include of the machine; the folders below are its inside.
     "core/machine": ["core/cost", "core/trace"],
     "core/machine/arith": ["core/base"],

@@ -45,6 +45,7 @@ class CheckLayers(unittest.TestCase):
     def testAnIncludeAgainstAnArrowIsFound(self):
         for name, target in [
             ("core/trace/a.cpp", "core/ir/program.h"),
+            ("core/trace/a.cpp", "core/trace_file/trace_file.h"),
             ("core/machine/a.cpp", "core/analysis/report.h"),
             ("core/analysis/a.cpp", "core/machine/run.h"),
             ("kernels/relu.cpp", "core/machine/run.h"),

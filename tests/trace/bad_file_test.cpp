@@ -1,6 +1,6 @@
 // Files that are not traces, or not sound ones: one sentence each, that names the file, the place
 // and the value. tests/fuzz has random ones.
-#include "core/trace/file.h"
+#include "core/trace_file/trace_file.h"
 #include "tests/support/synthetic_trace.h"
 #include "tests/trace/file_support.h"
 
@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
+
+using namespace trace;
 
 namespace {
 
@@ -283,4 +285,4 @@ TEST(BadTraceFiles, keysThatALaterVersionAddsAreIgnored)
     EXPECT_TRUE(fromJson(document.dump(), "a.json"));
 }
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

@@ -1,5 +1,5 @@
 // The Chrome half of a saved trace, read as another program would read it.
-#include "core/trace/file.h"
+#include "core/trace_file/trace_file.h"
 #include "tests/support/random_trace.h"
 #include "tests/support/synthetic_trace.h"
 
@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
+
+using namespace trace;
 
 namespace {
 
@@ -217,4 +219,4 @@ TEST(ChromeHalf, severalAgentsHaveLanesOfTheirOwn)
     }
 }
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

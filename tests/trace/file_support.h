@@ -1,7 +1,7 @@
 // What the tests of trace files share.
 #pragma once
 
-#include "core/trace/file.h"
+#include "core/trace_file/trace_file.h"
 
 #include <filesystem>
 #include <fstream>
@@ -9,7 +9,7 @@
 #include <string>
 #include <unistd.h>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
 
 // A folder that goes away with the test.
 class ScratchFolder
@@ -57,4 +57,4 @@ inline void writeContent(const std::filesystem::path& path, const std::string& t
     std::ofstream(path, std::ios::binary) << text;
 }
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

@@ -1,5 +1,5 @@
 // Saved traces: that they come back whole, are the same bytes each time, and appear whole or not.
-#include "core/trace/file.h"
+#include "core/trace_file/trace_file.h"
 #include "tests/support/random_trace.h"
 #include "tests/support/synthetic_trace.h"
 #include "tests/trace/file_support.h"
@@ -13,7 +13,9 @@
 #include <sys/resource.h>
 #include <vector>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
+
+using namespace trace;
 
 namespace {
 
@@ -272,4 +274,4 @@ TEST(TraceSaving, aFullDiskLeavesTheOldFileAndNothingElse)
     EXPECT_EQ(folder.fileCount(), 1);
 }
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

@@ -1,5 +1,5 @@
 // A text cut into members is the text: whatever the pieces that it comes in.
-#include "core/trace/json_cutter.h"
+#include "core/trace_file/json_cutter.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@ namespace pallascope::trace_test {
 namespace {
 
 using Json = nlohmann::json;
-using trace::JsonCutter;
+using trace_file::JsonCutter;
 
 // The object that the members are put together to; null for what is not sound.
 Json joined(const std::string& text, std::size_t piece)

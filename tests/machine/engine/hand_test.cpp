@@ -1,5 +1,5 @@
 // Copies, semaphores and cores by hand: their times, what order they make, and what stops them.
-#include "core/trace/file.h"
+#include "core/trace_file/trace_file.h"
 #include "tests/chip/edited_chip.h"
 #include "tests/machine/support.h"
 
@@ -415,8 +415,8 @@ TEST(Hand, itsTraceReadsBack)
     EXPECT_EQ(findingsText(run), "");
     EXPECT_GT(run.trace->signals().size(), 0U);
     const std::string path = testing::TempDir() + "/hand.trace.json.gz";
-    ASSERT_TRUE(trace::save(*run.trace, path, {}));
-    const Result<std::shared_ptr<const trace::Trace>> back = trace::load(path);
+    ASSERT_TRUE(trace_file::save(*run.trace, path, {}));
+    const Result<std::shared_ptr<const trace::Trace>> back = trace_file::load(path);
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_TRUE(**back == *run.trace);
 }

@@ -1,12 +1,14 @@
 #include "core/trace/columns.h"
 #include "core/trace/lookup.h"
 #include "core/trace/mark_time.h"
-#include "core/trace/output.h"
+#include "core/trace_file/output.h"
 
 #include <string>
 #include <vector>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
+
+using namespace trace;
 
 namespace {
 
@@ -344,4 +346,4 @@ bool writeChrome(Output& output, const Trace& trace, const ChromePlan& plan)
     return ChromeWriter(output, trace, plan).write();
 }
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

@@ -1,10 +1,12 @@
-#include "core/trace/file.h"
-#include "core/trace/file_sink.h"
-#include "core/trace/output.h"
+#include "core/trace_file/file_sink.h"
+#include "core/trace_file/output.h"
+#include "core/trace_file/trace_file.h"
 
 #include <fmt/format.h>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
+
+using namespace trace;
 
 namespace {
 
@@ -82,4 +84,4 @@ Status save(const Trace& trace, const std::filesystem::path& path, const SaveOpt
     return sink.commit();
 }
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

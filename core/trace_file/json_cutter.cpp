@@ -1,10 +1,10 @@
-#include "core/trace/json_cutter.h"
+#include "core/trace_file/json_cutter.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
 
 namespace {
 
@@ -196,4 +196,4 @@ Status JsonCutter::finish()
     return m_where == Where::AfterObject ? Status(Done{}) : notSound();
 }
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "core/base/whole_file.h"
-#include "core/trace/json_out.h"
+#include "core/trace_file/json_out.h"
 
 #include <filesystem>
 #include <memory>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
 
 class FileSink : public Sink
 {
@@ -35,4 +35,4 @@ private:
     std::unique_ptr<Deflater> m_deflater;
 };
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

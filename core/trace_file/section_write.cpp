@@ -1,12 +1,14 @@
 // The "pallascope" section on its way out. docs/trace_format.md describes it.
-#include "core/trace/column_fields.h"
-#include "core/trace/info_fields.h"
-#include "core/trace/output.h"
+#include "core/trace_file/column_fields.h"
+#include "core/trace_file/info_fields.h"
+#include "core/trace_file/output.h"
 
 #include <array>
 #include <string>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
+
+using namespace trace;
 
 namespace {
 
@@ -268,4 +270,4 @@ bool writeSection(Output& output, const Trace& trace)
     return writer.ok();
 }
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

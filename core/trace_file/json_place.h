@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
 
 struct Place
 {
@@ -55,9 +55,9 @@ void readInteger(Place& place, simdjson::dom::element element, T& value)
 
 // The "pallascope" section: everything but format and version, unchecked against the rules of a
 // trace.
-void readSection(Place& place, simdjson::dom::object section, TraceBuilder& builder);
+void readSection(Place& place, simdjson::dom::object section, trace::TraceBuilder& builder);
 
 // Events of the Chrome half, from that number on, as far as other readers of the file rely on them.
 void checkEvents(Place& place, simdjson::dom::array events, std::size_t first);
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

@@ -1,10 +1,10 @@
 // The text of a trace file on its way out, with the share done.
 #pragma once
 
-#include "core/trace/file.h"
-#include "core/trace/json_out.h"
+#include "core/trace_file/json_out.h"
+#include "core/trace_file/trace_file.h"
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
 
 struct Output
 {
@@ -33,10 +33,10 @@ struct ChromePlan
     std::int64_t events = 0;         // about how many there will be
 };
 
-[[nodiscard]] ChromePlan planChrome(const Trace& trace, const SaveOptions& options);
-[[nodiscard]] bool writeChrome(Output& output, const Trace& trace, const ChromePlan& plan);
+[[nodiscard]] ChromePlan planChrome(const trace::Trace& trace, const SaveOptions& options);
+[[nodiscard]] bool writeChrome(Output& output, const trace::Trace& trace, const ChromePlan& plan);
 
 // The "pallascope" section: one object.
-[[nodiscard]] bool writeSection(Output& output, const Trace& trace);
+[[nodiscard]] bool writeSection(Output& output, const trace::Trace& trace);
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

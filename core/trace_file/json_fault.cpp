@@ -1,4 +1,4 @@
-#include "core/trace/json_fault.h"
+#include "core/trace_file/json_fault.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <optional>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
 
 namespace {
 
@@ -141,4 +141,4 @@ std::string whyNotJson(std::string_view text)
     return "is not JSON: brackets, commas or words in it are wrong";
 }
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
 
 template<class T, class Of>
 concept MaybeConst = std::same_as<std::remove_const_t<T>, Of>;
@@ -19,31 +19,32 @@ concept MaybeConst = std::same_as<std::remove_const_t<T>, Of>;
 template<class E>
 inline constexpr std::array<std::string_view, 0> kEnumNames{};
 template<>
-inline constexpr std::array<std::string_view, 7> kEnumNames<UnitKind>{
+inline constexpr std::array<std::string_view, 7> kEnumNames<trace::UnitKind>{
     "matrix", "vector", "transcendental", "crosslane", "load", "store", "scalar"};
 template<>
-inline constexpr std::array<std::string_view, 3> kEnumNames<Direction>{"in", "out", "inout"};
+inline constexpr std::array<std::string_view, 3> kEnumNames<trace::Direction>{"in", "out", "inout"};
 template<>
-inline constexpr std::array<std::string_view, 4> kEnumNames<SegmentKind>{"body", "step_overhead",
-                                                                         "launch", "fusion"};
+inline constexpr std::array<std::string_view, 4> kEnumNames<trace::SegmentKind>{
+    "body", "step_overhead", "launch", "fusion"};
 template<>
-inline constexpr std::array<std::string_view, 2> kEnumNames<FindingClass>{"structural", "value"};
+inline constexpr std::array<std::string_view, 2> kEnumNames<trace::FindingClass>{"structural",
+                                                                                 "value"};
 
-template<class A, MaybeConst<SourceFile> T>
+template<class A, MaybeConst<trace::SourceFile> T>
 void describe(A& a, T& file)
 {
     a("path", file.path);
     a("text", file.text);
 }
 
-template<class A, MaybeConst<SourceLine> T>
+template<class A, MaybeConst<trace::SourceLine> T>
 void describe(A& a, T& line)
 {
     a("file", line.file);
     a("line", line.line);
 }
 
-template<class A, MaybeConst<Operation> T>
+template<class A, MaybeConst<trace::Operation> T>
 void describe(A& a, T& operation)
 {
     a("name", operation.name);
@@ -52,21 +53,21 @@ void describe(A& a, T& operation)
     a("source", operation.source);
 }
 
-template<class A, MaybeConst<ListingLine> T>
+template<class A, MaybeConst<trace::ListingLine> T>
 void describe(A& a, T& line)
 {
     a("text", line.text);
     a("operation", line.operation);
 }
 
-template<class A, MaybeConst<Unit> T>
+template<class A, MaybeConst<trace::Unit> T>
 void describe(A& a, T& unit)
 {
     a("name", unit.name);
     a("kind", unit.kind);
 }
 
-template<class A, MaybeConst<Memory> T>
+template<class A, MaybeConst<trace::Memory> T>
 void describe(A& a, T& memory)
 {
     a("name", memory.name);
@@ -74,7 +75,7 @@ void describe(A& a, T& memory)
     a("scoped_limit_bytes", memory.scopedLimit);
 }
 
-template<class A, MaybeConst<Link> T>
+template<class A, MaybeConst<trace::Link> T>
 void describe(A& a, T& link)
 {
     a("name", link.name);
@@ -85,7 +86,7 @@ void describe(A& a, T& link)
     a.optional("kind", link.kind);
 }
 
-template<class A, MaybeConst<Pipeline> T>
+template<class A, MaybeConst<trace::Pipeline> T>
 void describe(A& a, T& pipeline)
 {
     a("name", pipeline.name);
@@ -100,7 +101,7 @@ void describe(A& a, T& pipeline)
     a("source", pipeline.source);
 }
 
-template<class A, MaybeConst<Semaphore> T>
+template<class A, MaybeConst<trace::Semaphore> T>
 void describe(A& a, T& semaphore)
 {
     a("name", semaphore.name);
@@ -108,7 +109,7 @@ void describe(A& a, T& semaphore)
     a("agent", semaphore.agent);
 }
 
-template<class A, MaybeConst<Operand> T>
+template<class A, MaybeConst<trace::Operand> T>
 void describe(A& a, T& operand)
 {
     a("name", operand.name);
@@ -133,7 +134,7 @@ void describe(A& a, T& operand)
     a.optional("around_kernels", operand.isAround);
 }
 
-template<class A, MaybeConst<Buffer> T>
+template<class A, MaybeConst<trace::Buffer> T>
 void describe(A& a, T& buffer)
 {
     a("name", buffer.name);
@@ -146,7 +147,7 @@ void describe(A& a, T& buffer)
     a("shape", buffer.shape);
 }
 
-template<class A, MaybeConst<Mark> T>
+template<class A, MaybeConst<trace::Mark> T>
 void describe(A& a, T& mark)
 {
     a("unit", mark.unit);
@@ -155,7 +156,7 @@ void describe(A& a, T& mark)
     a("length_cycles", mark.length);
 }
 
-template<class A, MaybeConst<Products> T>
+template<class A, MaybeConst<trace::Products> T>
 void describe(A& a, T& products)
 {
     a("dtype", products.dtype);
@@ -163,7 +164,7 @@ void describe(A& a, T& products)
     a("flops", products.flops);
 }
 
-template<class A, MaybeConst<SegmentTemplate> T>
+template<class A, MaybeConst<trace::SegmentTemplate> T>
 void describe(A& a, T& segment)
 {
     a("kind", segment.kind);
@@ -179,7 +180,7 @@ void describe(A& a, T& segment)
     a.optional("products", segment.products);
 }
 
-template<class A, MaybeConst<Finding> T>
+template<class A, MaybeConst<trace::Finding> T>
 void describe(A& a, T& finding)
 {
     a("kind", finding.kind);
@@ -192,7 +193,7 @@ void describe(A& a, T& finding)
     a("count", finding.count);
 }
 
-template<class A, MaybeConst<Print> T>
+template<class A, MaybeConst<trace::Print> T>
 void describe(A& a, T& print)
 {
     a("text", print.text);
@@ -202,7 +203,7 @@ void describe(A& a, T& print)
     a("source", print.source);
 }
 
-template<class A, MaybeConst<Check> T>
+template<class A, MaybeConst<trace::Check> T>
 void describe(A& a, T& check)
 {
     a("checked", check.checked);
@@ -212,7 +213,7 @@ void describe(A& a, T& check)
     a("method", check.method);
 }
 
-template<class A, MaybeConst<Info> T>
+template<class A, MaybeConst<trace::Info> T>
 void describe(A& a, T& info)
 {
     a("kernel", info.kernel);
@@ -247,4 +248,4 @@ void describe(A& a, T& info)
     a("events", info.events);
 }
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

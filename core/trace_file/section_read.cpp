@@ -1,12 +1,14 @@
 // The "pallascope" section on its way in; the mirror of section_write.cpp.
 #include "core/base/visible.h"
-#include "core/trace/column_fields.h"
-#include "core/trace/info_fields.h"
-#include "core/trace/json_place.h"
+#include "core/trace_file/column_fields.h"
+#include "core/trace_file/info_fields.h"
+#include "core/trace_file/json_place.h"
 
 #include <algorithm>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
+
+using namespace trace;
 
 namespace {
 
@@ -381,4 +383,4 @@ void readSection(Place& place, dom::object section, TraceBuilder& b)
     }
 }
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

@@ -1,17 +1,19 @@
-// Reads what file_write.cpp wrote, and refuses everything else in a sentence.
+// Reads what write.cpp wrote, and refuses everything else in a sentence.
 #include "core/base/read_file.h"
 #include "core/base/sentence.h"
-#include "core/trace/file.h"
-#include "core/trace/json_cutter.h"
-#include "core/trace/json_fault.h"
-#include "core/trace/json_place.h"
-#include "core/trace/read_bytes.h"
+#include "core/trace_file/json_cutter.h"
+#include "core/trace_file/json_fault.h"
+#include "core/trace_file/json_place.h"
+#include "core/trace_file/read_bytes.h"
+#include "core/trace_file/trace_file.h"
 
 #include <new>
 #include <set>
 #include <string_view>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
+
+using namespace trace;
 
 namespace {
 
@@ -284,4 +286,4 @@ Result<std::shared_ptr<const Trace>> load(const std::filesystem::path& path,
     }
 }
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

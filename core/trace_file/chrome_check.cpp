@@ -1,6 +1,6 @@
-#include "core/trace/json_place.h"
+#include "core/trace_file/json_place.h"
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
 
 namespace {
 
@@ -69,4 +69,4 @@ void checkEvents(Place& place, dom::array events, std::size_t first)
     }
 }
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

@@ -1,6 +1,6 @@
-#include "core/trace/json_place.h"
+#include "core/trace_file/json_place.h"
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
 
 namespace {
 
@@ -57,4 +57,4 @@ std::optional<dom::object> objectAt(Place& place, dom::object parent, std::strin
     return result;
 }
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
 
 [[nodiscard]] inline std::int64_t wrappingAdd(std::int64_t a, std::int64_t b)
 {
@@ -73,14 +73,14 @@ void describeSteps(Codec& codec, Table& t)
 }
 
 template<class Codec, class Table>
-void describeSegments(Codec& codec, Table& t, const Steps& steps, const Info& info)
+void describeSegments(Codec& codec, Table& t, const trace::Steps& steps, const trace::Info& info)
 {
     codec.column("template", t.templateId, kNoPrediction);
     codec.column("agent", t.agent, kNoPrediction);
     codec.column("step", t.step, [&](std::size_t i) { return before(t.step, i); });
     codec.column("begin_ps", t.begin, [&, durations = [&] {
                      std::vector<std::int64_t> result;
-                     for (const SegmentTemplate& segment : info.templates) {
+                     for (const trace::SegmentTemplate& segment : info.templates) {
                          result.push_back(segment.duration.value());
                      }
                      return result;
@@ -118,7 +118,7 @@ private:
 class LinkEnds
 {
 public:
-    explicit LinkEnds(const Info& info)
+    explicit LinkEnds(const trace::Info& info)
         : m_ends(info.links.size() + 1, 0)
     {}
 
@@ -135,12 +135,12 @@ private:
 };
 
 template<class Codec, class Table>
-void describeCopies(Codec& codec, Table& t, const Steps& steps, const Info& info)
+void describeCopies(Codec& codec, Table& t, const trace::Steps& steps, const trace::Info& info)
 {
     using Row = std::optional<std::size_t>;
     const std::size_t operands = info.operands.size();
     const auto last = [operands] { return PerKey<Row>(operands, std::nullopt); };
-    const auto operandOf = [&](std::size_t i) -> const Operand* {
+    const auto operandOf = [&](std::size_t i) -> const trace::Operand* {
         const auto index = static_cast<std::size_t>(t.operand[i]);
         return t.operand[i] >= 0 && index < operands ? &info.operands[index] : nullptr;
     };
@@ -149,7 +149,7 @@ void describeCopies(Codec& codec, Table& t, const Steps& steps, const Info& info
     codec.column("link", t.link, kNoPrediction);
     codec.column("slot", t.slot, [&, rows = last()](std::size_t i) mutable {
         const Row previous = std::exchange(rows.of(t, i), i);
-        const Operand* const operand = operandOf(i);
+        const trace::Operand* const operand = operandOf(i);
         if (!previous || operand == nullptr || operand->slots < 1) {
             return std::int64_t{0};
         }
@@ -167,7 +167,7 @@ void describeCopies(Codec& codec, Table& t, const Steps& steps, const Info& info
                  });
     codec.column("step", t.step, [&](std::size_t i) { return before(t.step, i); });
     codec.column("bytes", t.bytes, [&](std::size_t i) {
-        const Operand* const operand = operandOf(i);
+        const trace::Operand* const operand = operandOf(i);
         return operand == nullptr ? 0 : operand->blockBytes.value();
     });
     codec.column("issue_ps", t.issue, [&](std::size_t i) {
@@ -191,8 +191,8 @@ void describeCopies(Codec& codec, Table& t, const Steps& steps, const Info& info
 }
 
 template<class Codec, class Table>
-void describeWaits(Codec& codec, Table& t, const Steps& steps, const Copies& copies,
-                   const Info& info)
+void describeWaits(Codec& codec, Table& t, const trace::Steps& steps, const trace::Copies& copies,
+                   const trace::Info& info)
 {
     codec.column("copy", t.copy, [&](std::size_t i) { return before(t.copy, i, -1) + 1; });
     codec.column("agent", t.agent, kNoPrediction);
@@ -208,7 +208,7 @@ void describeWaits(Codec& codec, Table& t, const Steps& steps, const Copies& cop
     });
     if (!info.semaphores.empty()) {
         codec.column("semaphore", t.semaphore,
-                     [&](std::size_t i) { return before(t.semaphore, i, kNone); });
+                     [&](std::size_t i) { return before(t.semaphore, i, trace::kNone); });
     }
     // What came after the same operation before.
     codec.optionalColumn(
@@ -217,8 +217,8 @@ void describeWaits(Codec& codec, Table& t, const Steps& steps, const Copies& cop
             if (i > 1) {
                 next[t.operation[i - 2]] = t.operation[i - 1];
             }
-            const auto known = next.find(before(t.operation, i, kNone));
-            return known == next.end() ? kNone : known->second;
+            const auto known = next.find(before(t.operation, i, trace::kNone));
+            return known == next.end() ? trace::kNone : known->second;
         });
 }
 
@@ -233,11 +233,11 @@ void describeSignals(Codec& codec, Table& t)
 }
 
 template<class Codec, class Table>
-void describeVisits(Codec& codec, Table& t, const Copies& copies)
+void describeVisits(Codec& codec, Table& t, const trace::Copies& copies)
 {
     const auto continues = [&](std::size_t i) { return i > 0 && t.operand[i] == t.operand[i - 1]; };
     const auto copyOf = [&](std::size_t i) {
-        return t.copyIn[i] != kNone ? t.copyIn[i] : t.copyOut[i];
+        return t.copyIn[i] != trace::kNone ? t.copyIn[i] : t.copyOut[i];
     };
     codec.column("operand", t.operand, kNoPrediction);
     codec.column("last_step", t.lastStep, [&](std::size_t i) {
@@ -247,14 +247,14 @@ void describeVisits(Codec& codec, Table& t, const Copies& copies)
         return continues(i) ? std::int64_t{t.lastStep[i - 1]} + 1 : 0;
     });
     codec.column("copy_in", t.copyIn, [&](std::size_t i) {
-        return continues(i) ? std::int64_t{t.copyIn[i - 1]} : kNone;
+        return continues(i) ? std::int64_t{t.copyIn[i - 1]} : trace::kNone;
     });
     codec.column("copy_out", t.copyOut, [&](std::size_t i) {
-        return continues(i) ? std::int64_t{t.copyOut[i - 1]} : kNone;
+        return continues(i) ? std::int64_t{t.copyOut[i - 1]} : trace::kNone;
     });
     codec.column("block", t.block,
                  [&](std::size_t i) { return entryOr(copies.block, copyOf(i), 0); });
     codec.column("slot", t.slot, [&](std::size_t i) { return entryOr(copies.slot, copyOf(i), 0); });
 }
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

@@ -1,11 +1,11 @@
-#include "core/trace/file_sink.h"
+#include "core/trace_file/file_sink.h"
 
 #include "core/base/check.h"
 
 #include <array>
 #include <zlib.h>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
 
 namespace {
 
@@ -73,4 +73,4 @@ Status FileSink::commit()
     return m_deflater && !deflateAll({}, true) ? m_file.error() : m_file.commit();
 }
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

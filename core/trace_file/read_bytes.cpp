@@ -1,4 +1,4 @@
-#include "core/trace/read_bytes.h"
+#include "core/trace_file/read_bytes.h"
 
 #include "core/base/check.h"
 
@@ -7,7 +7,7 @@
 #include <utility>
 #include <zlib.h>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
 
 namespace {
 
@@ -183,4 +183,4 @@ Result<std::string> readWholeFile(const std::filesystem::path& path)
     }
 }
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

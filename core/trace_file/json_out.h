@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
 
 // Where the text goes; false stops the writing (an error, or a cancelled save).
 class Sink
@@ -44,4 +44,4 @@ private:
     std::string m_buffer;
 };
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

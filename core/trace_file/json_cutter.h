@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
 
 class JsonCutter
 {
@@ -67,4 +67,4 @@ private:
     std::int64_t m_first = 0, m_count = 0; // elements given, and commas between those in m_value
 };
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

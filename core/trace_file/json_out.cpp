@@ -1,4 +1,4 @@
-#include "core/trace/json_out.h"
+#include "core/trace_file/json_out.h"
 
 #include "core/base/text.h"
 
@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
 
 namespace {
 
@@ -88,4 +88,4 @@ bool JsonOut::flush()
     return ok;
 }
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

@@ -10,7 +10,7 @@
 #include <functional>
 #include <memory>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
 
 inline constexpr int kTraceVersion = 1;
 
@@ -26,11 +26,11 @@ struct SaveOptions
 
 // Writes to a temporary file beside `path`, then renames, so that nothing is ever half-written;
 // gzip when the name ends in ".gz". The same trace always gives the same bytes.
-[[nodiscard]] Status save(const Trace& trace, const std::filesystem::path& path,
+[[nodiscard]] Status save(const trace::Trace& trace, const std::filesystem::path& path,
                           const SaveOptions& options = {});
 
 // The whole file as text, without gzip; what save() writes.
-[[nodiscard]] std::string toJson(const Trace& trace, const SaveOptions& options = {});
+[[nodiscard]] std::string toJson(const trace::Trace& trace, const SaveOptions& options = {});
 
 // By the first bytes of an ordinary file, whatever its name: to say what was given where something
 // else is right.
@@ -41,12 +41,12 @@ struct SaveOptions
 // Reads either form. Errors are one sentence naming the file, the JSON place, the bad value and
 // what would be right: not there, a folder, empty, truncated, too deep, not JSON, no "pallascope"
 // section, unknown version, a Chrome event whose ts, dur, pid or tid has a wrong type or is out of
-// range, a column of another length, or a rule of TraceBuilder::finish that does not hold.
+// range, a column of another length, or a rule of trace::TraceBuilder::finish that does not hold.
 // Never more than a small part of the text is in memory besides the trace. `progress` is called
 // with 0..1; returning false cancels: a limit error "cancelled".
-[[nodiscard]] Result<std::shared_ptr<const Trace>>
+[[nodiscard]] Result<std::shared_ptr<const trace::Trace>>
 load(const std::filesystem::path& path, const std::function<bool(double)>& progress = {});
-[[nodiscard]] Result<std::shared_ptr<const Trace>> fromJson(const std::string& text,
-                                                            const std::string& name);
+[[nodiscard]] Result<std::shared_ptr<const trace::Trace>> fromJson(const std::string& text,
+                                                                   const std::string& name);
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file

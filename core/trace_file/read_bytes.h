@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pallascope::trace {
+namespace pallascope::trace_file {
 
 // The JSON parser numbers bytes with 32 bits.
 inline constexpr std::size_t kMaxJsonBytes = 0xffff'0000;
@@ -51,4 +51,4 @@ private:
 
 [[nodiscard]] Result<std::string> readWholeFile(const std::filesystem::path& path);
 
-} // namespace pallascope::trace
+} // namespace pallascope::trace_file
