@@ -34,9 +34,9 @@ void Engine::restore(const Checkpoint& checkpoint)
         }
     }
     m_recorder.moveTo(checkpoint.position);
-    m_agent = &m_state.agents[checkpoint.turn];
+    m_turn.give(m_state.agents[checkpoint.turn]);
     m_end.reset();
-    m_error.reset();
+    m_ending.forgetError();
 }
 
 std::size_t Engine::turnOf() const
@@ -44,7 +44,7 @@ std::size_t Engine::turnOf() const
     const auto& agents = m_state.agents;
     return static_cast<std::size_t>(
         std::find_if(agents.begin(), agents.end(),
-                     [&](const Agent& agent) { return &agent == m_agent; })
+                     [&](const Agent& agent) { return m_turn.isOf(agent); })
         - agents.begin());
 }
 
@@ -53,14 +53,16 @@ Picoseconds Engine::now() const
     if (m_end || m_state.delivered) {
         return m_end ? *m_end : *m_state.delivered;
     }
-    const auto* block =
-        m_agent->frames.empty() ? nullptr : std::get_if<BlockFrame>(&m_agent->frames.back());
+    const auto* block = m_turn.agent().frames.empty()
+                            ? nullptr
+                            : std::get_if<BlockFrame>(&m_turn.agent().frames.back());
     if (block == nullptr || block->done == 0) {
-        return m_agent->time;
+        return m_turn.agent().time;
     }
     const trace::SegmentTemplate& segment =
-        m_plan.templates[static_cast<std::size_t>(block->plan->items[block->next].templateId)];
-    return m_agent->time
+        m_prepared.plan
+            .templates[static_cast<std::size_t>(block->plan->items[block->next].templateId)];
+    return m_turn.agent().time
            + Picoseconds(
                trace::markTime(segment, segment.retire[static_cast<std::size_t>(block->done - 1)]));
 }

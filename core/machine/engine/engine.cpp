@@ -1,107 +1,80 @@
 #include "core/machine/engine/engine.h"
 
-#include "core/base/check.h"
-#include "core/base/format.h"
-#include "core/ir/mesh.h"
-#include "core/ir/pipeline_facts.h"
-#include "core/machine/values/nonfinite.h"
-
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace pallascope::machine {
 
-using ir::OpCode;
-
 Engine::Engine(const Prepared& prepared, const Options& options, Keeps keeps)
-    : m_program(prepared.program)
-    , m_chip(prepared.chip)
+    : m_prepared(prepared)
     , m_options(options)
-    , m_needed(prepared.needed)
-    , m_slots(prepared.slots)
-    , m_constants(prepared.constants)
-    , m_uses(prepared.uses)
-    , m_layout(prepared.layout)
-    , m_plan(prepared.plan)
-    , m_operandPlans(prepared.operandPlans)
     , m_recorder(prepared.description, keeps)
-    , m_detects(options.settings.detectRaces == DetectRaces::Everywhere
-                || (options.settings.detectRaces == DetectRaces::Yes && prepared.uses.mayRace))
+    , m_ending(m_state.stopped)
+    , m_turn(prepared, options.settings.uninitializedMemory, m_recorder, m_state.memory)
+    , m_context{prepared,
+                options.settings,
+                m_recorder,
+                m_turn,
+                m_ending,
+                m_state.memory,
+                m_state.races,
+                options.settings.detectRaces == DetectRaces::Everywhere
+                    || (options.settings.detectRaces == DetectRaces::Yes && prepared.uses.mayRace)}
+    , m_limits(prepared.program.name, options, m_recorder, m_ending)
+    , m_findings(m_context)
+    , m_agents(m_context, m_state.agents)
+    , m_arguments(m_context, m_state.aliased, m_agents, m_findings)
+    , m_copies(m_context, m_state.copies, m_findings)
+    , m_semaphores(m_context, m_state.sync, m_agents, m_copies, m_findings)
+    , m_scopes(m_context, m_copies, m_semaphores, m_findings)
+    , m_accesses(m_context, m_copies, m_findings)
+    , m_segments(m_context, options, m_state.turns, m_agents, m_copies, m_semaphores, m_accesses,
+                 m_limits, m_findings)
+    , m_matrixUnit(m_context, m_agents, m_findings)
+    , m_handCopies(m_context, m_agents, m_copies, m_semaphores, m_findings)
+    , m_fusionCopies(m_context, m_copies)
+    , m_coreMaps(m_context, m_state.dispatched, m_agents, m_semaphores)
+    , m_pipelines(m_context, m_state.aliased, m_copies, m_accesses, m_scopes, m_limits, m_findings)
 {
-    addAgents();
+    m_state.dispatched.resize(static_cast<std::size_t>(prepared.layout.devices), 0);
+    m_agents.add();
 }
 
 Status Engine::bind(const std::vector<Array>& inputs)
 {
-    addLinks();
-    for (std::int32_t device = 0; device < m_layout.devices; ++device) {
-        m_agent = &firstOf(device);
-        std::size_t input = 0;
-        for (const ir::Argument& argument : m_program.arguments) {
-            const ir::Type& type = m_program.type(argument.ref);
-            if (argument.aliasOf >= 0) { // one array: the input's, which is bound already
-                const auto& same = m_program.arguments[static_cast<std::size_t>(argument.aliasOf)];
-                binding(argument.ref) = binding(same.ref);
-                m_state.aliased.insert(binding(same.ref).buffer);
-                continue;
-            }
-            binding(argument.ref).buffer = m_state.memory.allocate(1).first;
-            Memory& memory = m_state.memory[binding(argument.ref).buffer];
-            const bool isConstant = !isWritten(argument.ref);
-            memory = {undefined(type.dtype, type.shape), true, isConstant, isConstant};
-            if (argument.kind == ir::ArgumentKind::Output) {
-                continue;
-            }
-            PALLASCOPE_CHECK(input < inputs.size());
-            const Array& array = inputs[input++];
-            const ir::Type all = ir::wholeType(m_program, argument);
-            PALLASCOPE_CHECK(array.dtype == all.dtype && array.shape == all.shape);
-            if (m_needed.needsContents(argument.ref) && !array.data) {
-                return userError("The values of " + argument.name + " decide what " + m_program.name
-                                 + " does, so they are needed; only its shape is given.");
-            }
-            if (array.data) {
-                memory.contents = partOf(argument, array);
-            }
-            if (isConstant) {
-                memory.contents.freeze();
-            }
-        }
+    m_copies.addLinks();
+    if (Status status = m_arguments.bind(inputs); !status) {
+        return status;
     }
     begin();
     return Done{};
 }
 
-void Engine::fail(Error error)
+void Engine::begin()
 {
-    if (!m_error) {
-        m_error = std::move(error);
+    if (m_prepared.layout.devices > 1) {
+        m_state.races.fork(0, 0, m_prepared.layout.devices * m_prepared.layout.perDevice());
     }
-}
-
-Error Engine::tooLong()
-{
-    return limitError("The run takes longer than 53 days on this chip; more bandwidth or less work "
-                      "is right.");
-}
-
-void Engine::stop(trace::Finding finding)
-{
-    m_recorder.addFinding(std::move(finding));
-    m_state.stopped = true;
+    for (Agent& agent : m_state.agents) {
+        if (agent.id % m_prepared.layout.perDevice() == 0) {
+            agent.frames.emplace_back(BlockFrame{m_prepared.plan.body});
+            m_state.races.enter(agent.id);
+        }
+    }
+    m_turn.give(m_state.agents.front());
 }
 
 Status Engine::execute(Until until)
 {
-    m_until = until;
-    m_paused = false;
+    m_turn.runUntil(until);
     // Between devices, with copies that a wait does, whoever can go on goes first: more of them are
     // under way.
     const bool onWait = m_options.settings.dmaExecutionMode == DmaMode::OnWait;
-    const Picoseconds due(m_layout.devices > 1 && onWait ? 1 : 0);
-    while (!m_error && !m_state.stopped && !pauses()) {
+    const Picoseconds due(m_prepared.layout.devices > 1 && onWait ? 1 : 0);
+    while (!m_ending.isReached() && !m_turn.pauses()) {
         Agent* const agent = next();
-        Queue<Signal>& signals = m_state.signals;
+        Queue<Signal>& signals = m_state.sync.signals;
         const bool signalsFirst =
             !signals.empty() && (agent == nullptr || signals.front().at + due <= agent->time);
         if (agent == nullptr && !signalsFirst) {
@@ -114,17 +87,17 @@ Status Engine::execute(Until until)
             const Signal signal = std::move(signals.front());
             signals.pop_front();
             m_state.delivered = signal.at;
-            deliver(signal);
+            m_semaphores.deliver(signal);
             continue;
         }
         m_state.delivered.reset();
-        m_agent = agent;
+        m_turn.give(*agent);
         turn();
     }
-    if (m_error) {
-        return *m_error;
+    if (m_ending.error()) {
+        return *m_ending.error();
     }
-    if (!pauses()) {
+    if (!m_turn.pauses()) {
         finish();
     }
     return Done{};
@@ -134,38 +107,29 @@ void Engine::finish()
 {
     const bool isStuck = std::any_of(m_state.agents.begin(), m_state.agents.end(),
                                      [](const Agent& agent) { return !agent.isDone(); });
-    if (isStuck && !m_state.stopped) {
-        reportDeadlock();
+    if (isStuck && !m_ending.hasStopped()) {
+        m_findings.reportDeadlock(m_state.agents, m_state.sync.semaphores);
     }
     m_end.emplace();
     for (const Agent& agent : m_state.agents) {
         m_end = std::max(*m_end, agent.time);
     }
     if (!isStuck) {
-        reportEarly(0, m_layout.devices * m_layout.perDevice());
-        for (const auto& [id, semaphore] : m_state.barriers) {
-            closeSemaphores({semaphore, 1});
-        }
+        m_semaphores.reportEarly(0, m_prepared.layout.devices * m_prepared.layout.perDevice());
+        m_semaphores.closeBarriers();
     }
     for (const Agent& agent : m_state.agents) {
         close(agent);
     }
     m_end = std::max(*m_end, m_recorder.position().lastEnd);
-    land(*m_end);
-}
-
-void Engine::recordLists()
-{
-    for (const auto& [at, plan] : m_indirect) {
-        m_recorder.recordLists(*at.first, at.second, plan->facts.blockCounts, plan->map.lists());
-    }
+    m_copies.land(*m_end);
 }
 
 // The first agent that can go on, and the horizon that another one or a signal sets it.
 Agent* Engine::next()
 {
     Agent* first = nullptr;
-    m_horizon = Picoseconds(std::numeric_limits<std::int64_t>::max());
+    Picoseconds horizon(std::numeric_limits<std::int64_t>::max());
     for (Agent& agent : m_state.agents) {
         if (agent.isDone() || agent.waiting) {
             continue;
@@ -174,19 +138,20 @@ Agent* Engine::next()
                              || (agent.time == first->time && first->yields && !agent.yields);
         if (earlier) {
             if (first != nullptr) {
-                m_horizon = std::min(m_horizon, first->time);
+                horizon = std::min(horizon, first->time);
             }
             first = &agent;
         } else {
-            m_horizon = std::min(m_horizon, agent.time);
+            horizon = std::min(horizon, agent.time);
         }
     }
-    if (!m_state.signals.empty()) {
-        m_horizon = std::min(m_horizon, m_state.signals.front().at);
+    if (!m_state.sync.signals.empty()) {
+        horizon = std::min(horizon, m_state.sync.signals.front().at);
     }
-    if (m_until.time < m_horizon) {
-        m_horizon = m_until.time + Picoseconds(1);
+    if (m_turn.until().time < horizon) {
+        horizon = m_turn.until().time + Picoseconds(1);
     }
+    m_turn.endAt(horizon);
     return first;
 }
 
@@ -194,9 +159,10 @@ void Engine::turn()
 {
     do {
         advance();
-    } while (!m_agent->isDone() && !m_agent->waiting && !m_error && !m_state.stopped && !yields());
-    if (m_agent->isDone()) {
-        wakeJoining();
+    } while (!m_turn.agent().isDone() && !m_turn.agent().waiting && !m_ending.isReached()
+             && !m_turn.yields());
+    if (m_turn.agent().isDone()) {
+        m_coreMaps.wakeJoining();
     }
 }
 
@@ -211,7 +177,7 @@ void Engine::close(const Agent& agent)
         }
     }
     if (agent.waiting && agent.waiting->semaphore >= 0) {
-        m_recorder.addWait({.semaphore = m_state.semaphores[agent.waiting->semaphore].row,
+        m_recorder.addWait({.semaphore = m_state.sync.semaphores[agent.waiting->semaphore].row,
                             .operation = agent.waiting->operation->id},
                            agent.id, agent.step, agent.waiting->since, *m_end);
     }
@@ -220,81 +186,17 @@ void Engine::close(const Agent& agent)
 void Engine::advance()
 {
     constexpr std::int64_t kBetween = 64; // turns from one look at the limits to the next
-    if (++m_state.turns % kBetween == 0 && !mayGoOn()) {
+    if (++m_state.turns % kBetween == 0 && !m_limits.mayGoOn(m_state.turns)) {
         return;
     }
-    switch (m_agent->frames.back().index()) {
-    case 0:
-        runBlock();
-        return;
-    case 1:
-        runScan();
-        return;
-    case 2:
-        runWhile();
-        return;
-    case 3:
-        runPipeline();
-        return;
-    case 4: {
-        const auto frame = std::move(std::get<ScopeFrame>(m_agent->frames.back()));
-        m_agent->frames.pop_back();
-        release(frame.owned);
-        return;
-    }
-    case 5:
-        joinCores();
-        return;
-    default:
-        joinOthers();
-    }
+    std::visit([this](auto& frame) { resume(frame); }, m_turn.agent().frames.back());
 }
 
-bool Engine::mayGoOn()
+void Engine::resume(ScopeFrame& frame)
 {
-    const std::int64_t most = m_options.rows ? kMostRecordedTurns : kMostTurns;
-    if (m_state.turns > most) {
-        fail(limitError(m_program.name + " takes more than " + countText(most)
-                        + " loop rounds and steps, the most that a run records; a loop that ends, "
-                          "or larger blocks, are right."));
-    } else if (m_state.turns % 1024 == 0 && m_recorder.recordedBytes() > kMostRecorded) {
-        fail(limitError(m_program.name + " takes more steps, copies and waits than the "
-                        + bytesText(kMostRecorded)
-                        + " that a run records; a loop that ends, or larger blocks, are right."));
-    } else if (m_options.progress
-               && (m_options.values == ValueMode::Full || m_state.turns % 1024 == 0)) {
-        constexpr auto kBetween = std::chrono::milliseconds(50);
-        const auto now = std::chrono::steady_clock::now();
-        if (now - m_lastAsked > kBetween && !m_options.progress(m_share)) {
-            fail(limitError("cancelled"));
-        }
-        m_lastAsked = now - m_lastAsked > kBetween ? now : m_lastAsked;
-    }
-    return !m_error;
-}
-
-std::optional<std::string> Engine::nonFiniteOutput()
-{
-    for (const ir::Argument& argument : m_program.arguments) {
-        if (argument.kind == ir::ArgumentKind::Output) {
-            const Buffer array = whole(argument);
-            if (nonFiniteIn(array.loadAll()).any()) {
-                return argument.name;
-            }
-        }
-    }
-    return std::nullopt;
-}
-
-std::vector<Array> Engine::outputs()
-{
-    std::vector<Array> arrays;
-    for (const ir::Argument& argument : m_program.arguments) {
-        if (argument.kind == ir::ArgumentKind::Output) {
-            arrays.push_back(whole(argument).contents());
-        }
-    }
-    return arrays;
+    const Owned owned = std::move(frame.owned);
+    m_turn.agent().frames.pop_back();
+    m_scopes.release(owned);
 }
 
 } // namespace pallascope::machine

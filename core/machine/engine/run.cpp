@@ -29,14 +29,14 @@ Status reportBirths(const Prepared& prepared, const std::vector<Array>& inputs, 
         options.progress = [progress = options.progress](double) { return progress(1); };
     }
     Engine engine(prepared, options, Keeps::Sums);
-    engine.watchBirths();
+    engine.findings().watchBirths();
     if (Status status = engine.bind(inputs); !status) {
         return status;
     }
     if (Status status = engine.execute(); !status) {
         return status;
     }
-    for (const Birth& birth : engine.births()) {
+    for (const Birth& birth : engine.findings().births()) {
         const std::string what = birth.nan ? "NaN" : "Inf";
         recorder.addFinding(
             {birth.nan ? "nan_born" : "inf_born",
@@ -44,7 +44,8 @@ Status reportBirths(const Prepared& prepared, const std::vector<Array>& inputs, 
              std::string(ir::opName(birth.operation->code)) + " makes " + what
                  + (birth.ofInf ? " of Inf among its inputs: " : " of inputs without any: ")
                  + countText(birth.elements) + " of " + countText(birth.of) + " elements; " + output
-                 + " ends with NaN or Inf." + engine.calledFrom(birth.operation->location),
+                 + " ends with NaN or Inf."
+                 + engine.findings().calledFrom(birth.operation->location),
              output,
              birth.step,
              {},
@@ -84,21 +85,21 @@ Result<RunResult> run(const Prepared& prepared, const std::vector<Array>& inputs
     if (Status status = engine.execute(); !status) {
         return status.error();
     }
-    engine.reportNeverWritten();
+    engine.findings().reportNeverWritten();
     RunResult result;
     double checking = 0;
     if (full) {
         if (!engine.hasStopped()) {
-            engine.reportUndefinedResults();
+            engine.arguments().reportUndefinedResults();
         }
-        if (const std::optional<std::string> output = engine.nonFiniteOutput();
+        if (const std::optional<std::string> output = engine.arguments().nonFiniteOutput();
             output && !engine.hasStopped()) {
             if (Status status = reportBirths(prepared, inputs, options, *output, recorder);
                 !status) {
                 return status.error();
             }
         }
-        result.outputs = engine.outputs();
+        result.outputs = engine.arguments().outputs();
         if (options.check) {
             const Clock::time_point before = Clock::now();
             info.check = options.check(result.outputs);
@@ -106,7 +107,7 @@ Result<RunResult> run(const Prepared& prepared, const std::vector<Array>& inputs
         }
     }
     if (options.rows) {
-        engine.recordLists();
+        engine.pipelines().recordLists();
         Result<std::shared_ptr<const trace::Trace>> finished = recorder.finish(engine.end());
         if (!finished) { // the machine broke a rule of its own trace
             checkFailed(finished.error().message, __FILE__, __LINE__);

@@ -65,6 +65,20 @@ OperandPlans operandPlans(const ir::Program& program, const chip::Chip& chip,
 
 } // namespace
 
+ir::ValueId Prepared::rootOf(ir::ValueId ref) const
+{
+    while (uses.seen[static_cast<std::size_t>(ref.index)].index >= 0) {
+        ref = uses.seen[static_cast<std::size_t>(ref.index)];
+    }
+    return ref;
+}
+
+std::string Prepared::refName(ir::ValueId ref) const
+{
+    const std::string& name = program.value(rootOf(ref)).name;
+    return name.empty() ? "a ref" : name;
+}
+
 Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program, const chip::Chip& chip,
                                                 ValueMode values, bool rows)
 {

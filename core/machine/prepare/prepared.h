@@ -11,6 +11,7 @@
 
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,10 @@ struct Prepared
     OperandPlans operandPlans;
     Description description;
     std::vector<trace::Finding> findings; // before anything runs
+
+    // The ref that a ref is a view of, or itself, and what findings call that.
+    [[nodiscard]] ir::ValueId rootOf(ir::ValueId ref) const;
+    [[nodiscard]] std::string refName(ir::ValueId ref) const;
 };
 
 } // namespace pallascope::machine

@@ -37,7 +37,7 @@ Bytes newIn(const State& state, std::unordered_set<const std::byte*>& known)
             }
         }
     }
-    for (const Queue<Flight>& link : state.flights) {
+    for (const Queue<Flight>& link : state.copies.flights) {
         for (const Flight& flight : link) {
             flight.payload.forEachPiece(add);
         }

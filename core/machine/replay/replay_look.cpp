@@ -66,7 +66,7 @@ std::vector<Replay::AgentPlace> Replay::places() const
         place.next = agent.isDone() ? -1 : nextOperation(prepared.plan, agent.frames.back());
         if (agent.waiting && agent.waiting->semaphore >= 0) {
             place.waits = m_impl->engine.recorder().semaphoreName(
-                m_impl->engine.state().semaphores[agent.waiting->semaphore].row);
+                m_impl->engine.state().sync.semaphores[agent.waiting->semaphore].row);
         }
         if (agent.kind == 0 && agent.core == 0 && agent.slot == 0) {
             addRefs(prepared, agent, prepared.program.body, place.refs);
@@ -113,10 +113,10 @@ std::vector<Replay::InFlight> Replay::inFlight() const
                               : operand->blockName(flight.block) + (flight.out ? " out" : " in"),
                           flight.start, flight.end});
     };
-    for (const Queue<Flight>& link : m_impl->engine.state().flights) {
+    for (const Queue<Flight>& link : m_impl->engine.state().copies.flights) {
         std::for_each(link.begin(), link.end(), add);
     }
-    const std::vector<Flight>& held = m_impl->engine.state().held;
+    const std::vector<Flight>& held = m_impl->engine.state().copies.held;
     std::for_each(held.begin(), held.end(), add);
     std::erase_if(copies, [&](const InFlight& copy) { return copy.end <= time(); });
     return copies;
@@ -125,7 +125,7 @@ std::vector<Replay::InFlight> Replay::inFlight() const
 std::vector<Replay::SemaphoreCount> Replay::semaphores() const
 {
     std::vector<SemaphoreCount> counts;
-    const Slab<Semaphore>& slab = m_impl->engine.state().semaphores;
+    const Slab<Semaphore>& slab = m_impl->engine.state().sync.semaphores;
     const Recorder& recorder = m_impl->engine.recorder();
     for (std::int32_t i = 0; i < slab.end(); ++i) {
         if (slab[i].row >= 0) { // else given back

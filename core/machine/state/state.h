@@ -86,7 +86,7 @@ struct Semaphore
     std::int32_t row = -1;           // of trace::Info::semaphores
     std::int32_t lastCopy = -1;      // that signalled it, row of trace::Copies
     std::vector<AwaitedCopy> landed; // that signalled it since somebody waited
-    std::vector<HeldCopy> held;      // Engine::holdsCopies: in the order of their starts
+    std::vector<HeldCopy> held;      // Semaphores::holdsCopies: in the order of their starts
     std::int64_t executed = 0;       // on_wait: bytes done and not yet taken off; else taken off of
                                      // copies that may or may not be done
     VectorClock clock;
@@ -142,23 +142,34 @@ struct EarlySignal
     VectorClock clock;
 };
 
+// Copies on their way. A link is a bandwidth server with one queue.
+struct CopyState
+{
+    std::vector<FifoLink> links;        // of one device after the other
+    std::vector<Queue<Flight>> flights; // by link, in order
+    std::vector<Flight> held;           // dma_execution_mode=on_wait
+};
+
+struct SyncState
+{
+    Slab<Semaphore> semaphores;
+    Queue<Signal> signals; // by time, the next one first
+    // Barrier semaphores by (collective_id, agent); signals that came before their semaphore, by
+    // (agent, ref, element).
+    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> barriers;
+    std::map<std::tuple<std::int32_t, ir::ValueId, std::int64_t>, EarlySignal> early;
+};
+
 struct State
 {
     // Cores in order, of one slot after the other, then the units that are asked by hand (which are
     // agents without a program: `time` is when one is free), of one device after the other.
     std::deque<Agent> agents;
     std::vector<std::int32_t> dispatched; // by device: blocks of its core_map that have begun
-    std::vector<FifoLink> links;          // of one device after the other
     Slab<Memory> memory;
-    Slab<Semaphore> semaphores;
-    std::vector<Queue<Flight>> flights; // by link, in order
-    std::vector<Flight> held;           // dma_execution_mode=on_wait
-    Queue<Signal> signals;              // by time, the next one first
-    std::set<std::int32_t> aliased;     // buffers that an input and an output share
-    // Barrier semaphores by (collective_id, agent); signals that came before their semaphore, by
-    // (agent, ref, element).
-    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> barriers;
-    std::map<std::tuple<std::int32_t, ir::ValueId, std::int64_t>, EarlySignal> early;
+    CopyState copies;
+    SyncState sync;
+    std::set<std::int32_t> aliased; // buffers that an input and an output share
     Races races;
     std::optional<Picoseconds> delivered; // a signal, since the last turn of an agent
     bool stopped = false;                 // a finding ended the run before the program did

@@ -21,10 +21,9 @@ public:
 
     void add(const State& state)
     {
-        const auto& [agents, dispatched, links, memory, semaphores, flights, held, signals, aliased,
-                     barriers, early, races, delivered, stopped, turns] = state;
-        all(agents, dispatched, links, memory, semaphores, flights, held, signals, aliased,
-            barriers, early, races, delivered, stopped);
+        const auto& [agents, dispatched, memory, copies, sync, aliased, races, delivered, stopped,
+                     turns] = state;
+        all(agents, dispatched, memory, copies, sync, aliased, races, delivered, stopped);
     }
 
 private:
@@ -304,6 +303,18 @@ private:
     {
         const auto& [at, semaphore, amount, copy, location, clock] = signal;
         all(at, semaphore, amount, copy, location, clock);
+    }
+
+    void add(const CopyState& copies)
+    {
+        const auto& [links, flights, held] = copies;
+        all(links, flights, held);
+    }
+
+    void add(const SyncState& sync)
+    {
+        const auto& [semaphores, signals, barriers, early] = sync;
+        all(semaphores, signals, barriers, early);
     }
 
     void add(const FifoLink& link) { add(link.m_free); }

@@ -1,8 +1,8 @@
-// Loads and stores through refs, and what happens where they leave them.
+#include "core/machine/parts/accesses.h"
+
 #include "core/base/check.h"
 #include "core/cost/budget.h"
 #include "core/cost/tiling.h"
-#include "core/machine/engine/engine.h"
 #include "core/machine/ops/evaluate.h"
 
 #include <algorithm>
@@ -48,17 +48,30 @@ RuntimeValue selected(RuntimeValue& mask, RuntimeValue& ifFalse, RuntimeValue& i
 
 } // namespace
 
-bool Engine::stopsOutside(const ir::Operation& operation) const
+Accesses::Accesses(const Context& context, Copies& copies, Findings& findings)
+    : m_prepared(context.prepared)
+    , m_settings(context.settings)
+    , m_recorder(context.recorder)
+    , m_turn(context.turn)
+    , m_ending(context.ending)
+    , m_memory(context.memory)
+    , m_races(context.races)
+    , m_detects(context.detects)
+    , m_copies(copies)
+    , m_findings(findings)
+{}
+
+bool Accesses::stopsOutside(const ir::Operation& operation) const
 {
-    return m_options.settings.outOfBoundsReads != OutOfBoundsReads::Uninitialized
+    return m_settings.outOfBoundsReads != OutOfBoundsReads::Uninitialized
            || operation.code == OpCode::RefAt;
 }
 
 // Without leave to go on the run stops. A view has no elements that read as undefined.
-bool Engine::leavesRef(const ir::Operation& operation, std::size_t axis, std::int64_t start,
-                       std::int64_t last, std::int64_t extent)
+bool Accesses::leavesRef(const ir::Operation& operation, std::size_t axis, std::int64_t start,
+                         std::int64_t last, std::int64_t extent)
 {
-    const std::string ref = refName(operation.operands[0]);
+    const std::string ref = m_prepared.refName(operation.operands[0]);
     const std::string what =
         (operation.code == OpCode::RefAt  ? "A slice"
          : ir::storesInto(operation.code) ? "A store"
@@ -76,54 +89,45 @@ bool Engine::leavesRef(const ir::Operation& operation, std::size_t axis, std::in
                                  : ": those outside are dropped.";
     trace::Finding finding{"out_of_bounds",
                            trace::FindingClass::Structural,
-                           what + then + calledFrom(operation.location),
+                           what + then + m_findings.calledFrom(operation.location),
                            ref,
-                           m_agent->step,
+                           m_turn.agent().step,
                            {},
-                           m_recorder.sourceLine(m_program, operation.location),
+                           m_recorder.sourceLine(m_prepared.program, operation.location),
                            1};
     if (goesOn) {
         m_recorder.addFinding(std::move(finding));
     } else {
-        stop(std::move(finding));
+        m_findings.stop(std::move(finding));
     }
     return goesOn;
 }
 
-// Semaphores are numbered one after another; other memory is a buffer.
-const Shape& Engine::memoryShape(ir::ValueId ref)
-{
-    if (!ir::isSemaphore(*m_program.type(ref).space)) {
-        return buffer(binding(ref).buffer).shape();
-    }
-    return m_program.type(rootOf(ref)).shape;
-}
-
 // An array in memory is whole tiles, and copies may take the padding behind it with them, as those
 // of JAX's emit_pipeline do (jax/_src/pallas/mosaic/pipeline.py, BufferedRefBase.get_dma_slice).
-bool Engine::isPadding(const ir::Operation& operation, const Shape& extents, std::size_t axis,
-                       std::int64_t last) const
+bool Accesses::isPadding(const ir::Operation& operation, const Shape& extents, std::size_t axis,
+                         std::int64_t last) const
 {
-    const Shape& root = m_program.type(rootOf(operation.operands[0])).shape;
+    const Shape& root = m_prepared.program.type(m_prepared.rootOf(operation.operands[0])).shape;
     const std::size_t behind = extents.rank() - axis;
     if (operation.code != OpCode::RefAt
-        || m_uses.beside[static_cast<std::size_t>(operation.results[0].index)]
+        || m_prepared.uses.beside[static_cast<std::size_t>(operation.results[0].index)]
         || behind > root.rank() || root[root.rank() - behind] != extents[axis]) {
         return false;
     }
-    const auto near = cost::memoryOf(ir::MemorySpace::Vmem, m_chip);
+    const auto near = cost::memoryOf(ir::MemorySpace::Vmem, m_prepared.chip);
     if (!near) {
         return false;
     }
-    const auto& native = m_chip.memories[static_cast<std::size_t>(*near)].tile;
-    const DType dtype = m_program.type(operation.operands[0]).dtype;
+    const auto& native = m_prepared.chip.memories[static_cast<std::size_t>(*near)].tile;
+    const DType dtype = m_prepared.program.type(operation.operands[0]).dtype;
     return last < alignTo(extents[axis], cost::tiling(dtype, extents, native)[axis]);
 }
 
-std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
+std::optional<Accesses::Reached> Accesses::reach(const ir::Operation& operation)
 {
-    const RefBinding& ref = binding(operation.operands[0]);
-    const Shape& memory = memoryShape(operation.operands[0]);
+    const RefBinding& ref = m_turn.binding(operation.operands[0]);
+    const Shape& memory = m_turn.memoryShape(operation.operands[0]);
     const Shape& extents = shapeOf(ref, memory);
     const RuntimeValue* undefined = nullptr;
     const auto dynamic = [&](std::int32_t operand, std::int64_t otherwise) {
@@ -131,12 +135,13 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
             return otherwise;
         }
         const ir::ValueId id = operation.operands[static_cast<std::size_t>(operand)];
-        undefined = value(id).shadow.all() ? undefined : &value(id);
-        return number(id);
+        undefined = m_turn.value(id).shadow.all() ? undefined : &m_turn.value(id);
+        return m_turn.number(id);
     };
     // A wait counts the bytes of its ref, wherever they would lie.
-    const bool reaches = operation.code != OpCode::RefAt
-                         || m_uses.reaches[static_cast<std::size_t>(operation.results[0].index)];
+    const bool reaches =
+        operation.code != OpCode::RefAt
+        || m_prepared.uses.reaches[static_cast<std::size_t>(operation.results[0].index)];
     m_windows.clear();
     bool isInside = true;
     for (const ir::IndexEntry& entry : std::get<ir::IndexerParams>(operation.params).entries) {
@@ -152,10 +157,10 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
     }
     if (undefined != nullptr) {
         const bool ends = !isInside && stopsOutside(operation);
-        reportUndefinedUse(*undefined, "undefined_index", ends ? kIndexThatStops : "An index",
-                           operation.location);
+        m_findings.reportUndefinedUse(*undefined, "undefined_index",
+                                      ends ? kIndexThatStops : "An index", operation.location);
         if (ends) { // one cause, one finding
-            m_state.stopped = true;
+            m_ending.stop();
             return std::nullopt;
         }
     }
@@ -167,20 +172,20 @@ std::optional<Engine::Reached> Engine::reach(const ir::Operation& operation)
 
 // The element of its buffer that a get of one element loads, where nothing is to be said about it;
 // nothing where reach() is to look.
-std::optional<std::int64_t> Engine::elementOf(const ir::Operation& get)
+std::optional<std::int64_t> Accesses::elementOf(const ir::Operation& get)
 {
-    const RefBinding& ref = binding(get.operands[0]);
-    if (m_program.type(get.results[0]).shape.rank() > 0 || !ref.recasts.empty()) {
+    const RefBinding& ref = m_turn.binding(get.operands[0]);
+    if (m_prepared.program.type(get.results[0]).shape.rank() > 0 || !ref.recasts.empty()) {
         return {};
     }
-    const Shape& extents = ref.whole ? buffer(ref.buffer).shape() : ref.view.shape;
+    const Shape& extents = ref.whole ? m_turn.buffer(ref.buffer).shape() : ref.view.shape;
     std::int64_t element = ref.whole ? 0 : ref.view.offset;
     std::size_t axis = 0;
     for (const ir::IndexEntry& entry : std::get<ir::IndexerParams>(get.params).entries) {
         std::int64_t index = entry.start;
         if (entry.operand >= 0) {
             const RuntimeValue& given =
-                value(get.operands[static_cast<std::size_t>(entry.operand)]);
+                m_turn.value(get.operands[static_cast<std::size_t>(entry.operand)]);
             if (!given.shadow.all()) {
                 return {};
             }
@@ -197,9 +202,9 @@ std::optional<std::int64_t> Engine::elementOf(const ir::Operation& get)
 }
 
 // With m_windows that leave the ref.
-std::optional<Engine::Reached> Engine::reachInside(const ir::Operation& operation,
-                                                   const RefBinding& ref, const Shape& memory,
-                                                   bool reaches)
+std::optional<Accesses::Reached> Accesses::reachInside(const ir::Operation& operation,
+                                                       const RefBinding& ref, const Shape& memory,
+                                                       bool reaches)
 {
     const Shape& extents = shapeOf(ref, memory);
     Reached reached;
@@ -246,7 +251,7 @@ std::optional<Engine::Reached> Engine::reachInside(const ir::Operation& operatio
     return reached;
 }
 
-RuntimeValue Engine::loadAt(const Reached& reached, const Buffer& memory)
+RuntimeValue Accesses::loadAt(const Reached& reached, const Buffer& memory)
 {
     if (!reached.clipped) {
         return loadThrough(reached.where, memory);
@@ -259,7 +264,7 @@ RuntimeValue Engine::loadAt(const Reached& reached, const Buffer& memory)
     return seen.loadAll();
 }
 
-void Engine::storeAt(const Reached& reached, Buffer& memory, RuntimeValue value)
+void Accesses::storeAt(const Reached& reached, Buffer& memory, RuntimeValue value)
 {
     if (!reached.clipped) {
         storeThrough(reached.where, memory, std::move(value));
@@ -270,34 +275,32 @@ void Engine::storeAt(const Reached& reached, Buffer& memory, RuntimeValue value)
     }
 }
 
-void Engine::access(const Evaluation& evaluation)
+void Accesses::access(const Evaluation& evaluation, bool asRows)
 {
     const ir::Operation& operation = *evaluation.operation;
-    const RefBinding& ref = binding(operation.operands[0]);
+    const RefBinding& ref = m_turn.binding(operation.operands[0]);
     PALLASCOPE_CHECK(ref.buffer >= 0);
-    Buffer& memory = buffer(ref.buffer);
+    Buffer& memory = m_turn.buffer(ref.buffer);
     // A plain store drops the old contents; reading them would cost a copy.
     const bool stores = operation.code == OpCode::Swap;
     const bool loads =
-        !stores || m_plan.uses[static_cast<std::size_t>(operation.results[0].index)] > 0;
+        !stores || m_prepared.plan.uses[static_cast<std::size_t>(operation.results[0].index)] > 0;
     if (!evaluation.partial && ref.whole && memory.shape().rank() > 0) { // the usual case
         if (loads) {
-            value(operation.results[0]) =
-                evaluation.asRows && !m_births ? memory.loadRows() : memory.loadAll();
+            m_turn.value(operation.results[0]) = asRows ? memory.loadRows() : memory.loadAll();
         }
         if (stores) {
-            noteStored(ref, value(operation.operands[1]), operation.location);
-            memory.storeAll(value(operation.operands[1]));
+            m_copies.noteStored(ref, m_turn.value(operation.operands[1]), operation.location);
+            memory.storeAll(m_turn.value(operation.operands[1]));
         }
         return; // races: with the segment's accesses
     }
-    const bool mayRace =
-        evaluation.partial && m_detects
-        && m_state.races.mayConflict(ref.buffer, m_state.memory[ref.buffer].isUncontested);
+    const bool mayRace = evaluation.partial && m_detects
+                         && m_races.mayConflict(ref.buffer, m_memory[ref.buffer].isUncontested);
     if (!mayRace && !stores) {
         if (const std::optional<std::int64_t> element = elementOf(operation)) {
             if (!evaluation.touches) {
-                value(operation.results[0]) = memory.loadElement(*element);
+                m_turn.value(operation.results[0]) = memory.loadElement(*element);
             }
             return;
         }
@@ -314,40 +317,71 @@ void Engine::access(const Evaluation& evaluation)
         return;
     }
     if (loads) {
-        value(operation.results[0]) = loadAt(*reached, memory);
+        m_turn.value(operation.results[0]) = loadAt(*reached, memory);
     }
     if (stores) {
-        noteStored(ref, value(operation.operands[1]), operation.location);
-        storeAt(*reached, memory, value(operation.operands[1]));
+        m_copies.noteStored(ref, m_turn.value(operation.operands[1]), operation.location);
+        storeAt(*reached, memory, m_turn.value(operation.operands[1]));
     }
 }
 
-// Where something undefined was stored last.
-void Engine::noteStored(const RefBinding& ref, const RuntimeValue& value, ir::LocationId location)
+void Accesses::maskedLoad(const ir::Operation& operation)
 {
-    if (!value.shadow.all()) {
-        m_state.memory[ref.buffer].undefinedBy = location;
-    }
-}
-
-void Engine::maskedLoad(const ir::Operation& operation)
-{
-    const RefBinding& ref = binding(operation.operands[0]);
-    RuntimeValue loaded = loadThrough(ref, buffer(ref.buffer));
+    const RefBinding& ref = m_turn.binding(operation.operands[0]);
+    RuntimeValue loaded = loadThrough(ref, m_turn.buffer(ref.buffer));
     if (operation.operands.size() > 2) {
-        loaded = selected(value(operation.operands[1]), value(operation.operands[2]), loaded);
+        loaded = selected(m_turn.value(operation.operands[1]), m_turn.value(operation.operands[2]),
+                          loaded);
     }
-    value(operation.results[0]) = std::move(loaded);
+    m_turn.value(operation.results[0]) = std::move(loaded);
 }
 
-void Engine::maskedSwap(const ir::Operation& operation)
+void Accesses::maskedSwap(const ir::Operation& operation)
 {
-    const RefBinding& ref = binding(operation.operands[0]);
-    RuntimeValue old = loadThrough(ref, buffer(ref.buffer));
-    noteStored(ref, value(operation.operands[1]), operation.location);
-    storeThrough(ref, buffer(ref.buffer),
-                 selected(value(operation.operands[2]), old, value(operation.operands[1])));
-    value(operation.results[0]) = std::move(old);
+    const RefBinding& ref = m_turn.binding(operation.operands[0]);
+    RuntimeValue old = loadThrough(ref, m_turn.buffer(ref.buffer));
+    m_copies.noteStored(ref, m_turn.value(operation.operands[1]), operation.location);
+    storeThrough(
+        ref, m_turn.buffer(ref.buffer),
+        selected(m_turn.value(operation.operands[2]), old, m_turn.value(operation.operands[1])));
+    m_turn.value(operation.results[0]) = std::move(old);
+}
+
+void Accesses::checkRace(ir::ValueId ref, const ir::Operation& operation, bool writes,
+                         const RefBinding& where)
+{
+    const Memory& memory = m_memory[where.buffer];
+    Access access{where.buffer,        memory.isUncontested, writes,
+                  m_turn.agent().step, operation.location,   {}};
+    access.place.located =
+        std::make_shared<Place::Located>(Place::Located{where, memory.contents.shape(), {}});
+    if (const std::optional<Race> race = m_races.access(m_turn.agent().id, access)) {
+        m_findings.reportRace(*race, m_prepared.refName(ref), {}, m_turn.agent().step,
+                              operation.location);
+    }
+}
+
+// What an index map loads now; the map of a later step may see what bodies store until then.
+RuntimeValue Accesses::loadIndex(const ir::Operation& get, std::span<const std::int64_t> indices)
+{
+    for (std::size_t i = 1; i < indices.size(); ++i) {
+        m_turn.value(get.operands[i]).becomeScalar(DType::Int32, static_cast<double>(indices[i]));
+    }
+    m_copies.land(m_turn.agent().time); // copies by hand that ended by now may have brought it
+    if (const std::optional<std::int64_t> element = elementOf(get)) {
+        RuntimeValue loaded =
+            m_turn.buffer(m_turn.binding(get.operands[0]).buffer).loadElement(*element);
+        m_findings.reportUndefinedUse(loaded, "undefined_index", "An index map", get.location);
+        return loaded;
+    }
+    const std::optional<Reached> reached = reach(get);
+    if (!reached) {
+        const ir::Type& type = m_prepared.program.type(get.results[0]);
+        return RuntimeValue::zeros(type.dtype, type.shape);
+    }
+    RuntimeValue loaded = loadAt(*reached, m_turn.buffer(reached->where.buffer));
+    m_findings.reportUndefinedUse(loaded, "undefined_index", "An index map", get.location);
+    return loaded;
 }
 
 } // namespace pallascope::machine

@@ -1,7 +1,6 @@
-// The software pipeline, phase by phase, by the rules of pipeline_rules.h. A phase ends early where
-// another agent or event comes first, and goes on with its next operand.
+#include "core/machine/parts/pipelines.h"
+
 #include "core/base/format.h"
-#include "core/machine/engine/engine.h"
 #include "core/machine/prepare/pipeline_rules.h"
 
 #include <algorithm>
@@ -25,10 +24,26 @@ void go(PipelineFrame& frame, PipelineFrame::Next next)
 
 } // namespace
 
-void Engine::runPipeline()
+Pipelines::Pipelines(const Context& context, const std::set<std::int32_t>& aliased, Copies& copies,
+                     Accesses& accesses, Scopes& scopes, Limits& limits, Findings& findings)
+    : m_prepared(context.prepared)
+    , m_recorder(context.recorder)
+    , m_turn(context.turn)
+    , m_ending(context.ending)
+    , m_memory(context.memory)
+    , m_races(context.races)
+    , m_detects(context.detects)
+    , m_aliased(aliased)
+    , m_copies(copies)
+    , m_accesses(accesses)
+    , m_scopes(scopes)
+    , m_limits(limits)
+    , m_findings(findings)
+{}
+
+void Pipelines::run(PipelineFrame& frame)
 {
     using Next = PipelineFrame::Next;
-    auto& frame = std::get<PipelineFrame>(m_agent->frames.back());
     do {
         switch (frame.next) {
         case Next::BringTrivial:
@@ -68,10 +83,10 @@ void Engine::runPipeline()
             endPipeline(frame);
             return;
         }
-    } while (!m_error && !m_state.stopped && !yields());
+    } while (!m_ending.isReached() && !m_turn.yields());
 }
 
-void Engine::bringTrivial(PipelineFrame& frame)
+void Pipelines::bringTrivial(PipelineFrame& frame)
 {
     for (; frame.at < frame.operands.size() && !frame.params->noPipelining; ++frame.at) {
         const ir::OperandFacts& facts = frame.operands[frame.at].plan->facts;
@@ -85,7 +100,7 @@ void Engine::bringTrivial(PipelineFrame& frame)
         }
         (void)startCopy(frame, frame.at, block, 0, false);
         waitFor(frame.operands[frame.at], 0, false, rowOf(frame));
-        if (yields()) {
+        if (m_turn.yields()) {
             ++frame.at;
             return;
         }
@@ -93,7 +108,7 @@ void Engine::bringTrivial(PipelineFrame& frame)
     go(frame, PipelineFrame::Next::Prologue);
 }
 
-void Engine::prologue(PipelineFrame& frame)
+void Pipelines::prologue(PipelineFrame& frame)
 {
     for (; frame.stage + 1 < frame.stages && !frame.params->noPipelining;
          ++frame.stage, frame.at = 0) {
@@ -110,7 +125,7 @@ void Engine::prologue(PipelineFrame& frame)
             } else if (takesPart && prologueFetches(facts, stage, frame.steps, block)) {
                 fetch(frame, i, block(stage), stage < facts.prefetched);
             }
-            if (pauses()) {
+            if (m_turn.pauses()) {
                 return;
             }
         }
@@ -120,7 +135,7 @@ void Engine::prologue(PipelineFrame& frame)
 }
 
 // Counts one more fetched block; one that the caller brought is only put in place.
-void Engine::fetch(PipelineFrame& frame, std::size_t index, std::int64_t block, bool prefetched)
+void Pipelines::fetch(PipelineFrame& frame, std::size_t index, std::int64_t block, bool prefetched)
 {
     PipelineOperand& operand = frame.operands[index];
     const std::int32_t slot = operand.slotOf(operand.copyIn);
@@ -134,12 +149,12 @@ void Engine::fetch(PipelineFrame& frame, std::size_t index, std::int64_t block, 
 
 // fetch_with_lookahead: passes over steps that keep the block, until the slots are full or the run
 // pauses.
-void Engine::lookAhead(PipelineFrame& frame, std::size_t index, std::int64_t most)
+void Pipelines::lookAhead(PipelineFrame& frame, std::size_t index, std::int64_t most)
 {
     PipelineOperand& operand = frame.operands[index];
     const ir::OperandFacts& facts = operand.plan->facts;
     const std::int64_t limit = std::min(operand.waitIn + facts.inCount, operand.copyIn + most);
-    while (operand.copyIn < limit && operand.nextFetch + 1 < frame.steps && !pauses()) {
+    while (operand.copyIn < limit && operand.nextFetch + 1 < frame.steps && !m_turn.pauses()) {
         const std::int64_t next = blockAt(frame, index, operand.nextFetch + 1);
         if (blockAt(frame, index, operand.nextFetch) != next) {
             fetch(frame, index, next, operand.copyIn < facts.prefetched);
@@ -149,12 +164,12 @@ void Engine::lookAhead(PipelineFrame& frame, std::size_t index, std::int64_t mos
 }
 
 // What happens at this step; where the index map loads from memory, as it stands now.
-StepActions Engine::actionsAt(PipelineFrame& frame, std::size_t operand)
+StepActions Pipelines::actionsAt(PipelineFrame& frame, std::size_t operand)
 {
     return frame.isLiveAt(operand) ? actionsNow(frame, operand) : frame.actions[operand];
 }
 
-StepActions Engine::actionsNow(PipelineFrame& frame, std::size_t operand)
+StepActions Pipelines::actionsNow(PipelineFrame& frame, std::size_t operand)
 {
     const ir::OperandFacts& facts = frame.operands[operand].plan->facts;
     if (!facts.pipelined()) {
@@ -168,18 +183,14 @@ StepActions Engine::actionsNow(PipelineFrame& frame, std::size_t operand)
                        [&](std::int64_t t) { return blockAt(frame, operand, t); });
 }
 
-void Engine::beginStep(PipelineFrame& frame)
+void Pipelines::beginStep(PipelineFrame& frame)
 {
     const std::int64_t s = frame.step;
-    if (m_options.progress && !frame.outerGrid) {
-        m_share = static_cast<double>(s) / static_cast<double>(frame.steps);
-        if ((m_options.values == ValueMode::Full || s % 1024 == 0)
-            && !m_options.progress(m_share)) {
-            fail(limitError("cancelled"));
-            return;
-        }
+    if (!frame.outerGrid && !m_limits.passStep(s, frame.steps)) {
+        return;
     }
-    frame.row = m_agent->step = m_recorder.beginStep(frame.traceIndex, s, m_agent->time);
+    frame.row = m_turn.agent().step =
+        m_recorder.beginStep(frame.traceIndex, s, m_turn.agent().time);
     moveTo(frame.here, frame.grid, s);
     for (std::size_t i = 0; i < frame.operands.size(); ++i) {
         frame.actions[i] = actionsNow(frame, i);
@@ -187,7 +198,7 @@ void Engine::beginStep(PipelineFrame& frame)
     go(frame, PipelineFrame::Next::CopyIn);
 }
 
-void Engine::copyIn(PipelineFrame& frame)
+void Pipelines::copyIn(PipelineFrame& frame)
 {
     const std::int64_t s = frame.step;
     for (; frame.at < frame.operands.size(); ++frame.at) {
@@ -197,21 +208,21 @@ void Engine::copyIn(PipelineFrame& frame)
             if (actionsAt(frame, i).startIn) {
                 (void)startCopy(frame, i, blockAt(frame, i, s), 0, false);
                 waitFor(frame.operands[i], 0, false, frame.row);
-                if (isOvertaken()) {
+                if (m_turn.isOvertaken()) {
                     ++frame.at;
                     return;
                 }
             }
         } else if (facts.pipelined() && facts.inCount > 0 && facts.lookahead) {
             lookAhead(frame, i, facts.inCount);
-            if (pauses()) { // it may not be through
+            if (m_turn.pauses()) { // it may not be through
                 return;
             }
         } else if (actionsAt(frame, i).startIn) {
             const std::int64_t ahead = s + facts.inCount - 1;
             fetch(frame, i, blockAt(frame, i, ahead), s + facts.inCount <= facts.prefetched);
         }
-        if (pauses()) {
+        if (m_turn.pauses()) {
             ++frame.at;
             return;
         }
@@ -219,7 +230,7 @@ void Engine::copyIn(PipelineFrame& frame)
     go(frame, PipelineFrame::Next::WaitIn);
 }
 
-void Engine::waitIn(PipelineFrame& frame)
+void Pipelines::waitIn(PipelineFrame& frame)
 {
     const std::int64_t s = frame.step;
     for (; frame.at < frame.operands.size(); ++frame.at) {
@@ -233,16 +244,16 @@ void Engine::waitIn(PipelineFrame& frame)
         if (operand.inCopyOfSlot[static_cast<std::size_t>(slot)].row < 0 && facts.prefetched > 0
             && !facts.countsWaits) {
             // 0.11: counts steps where it should count waits
-            fail(userError(m_program.where(operand.plan->spec->location) + ": deadlock at step "
-                           + std::to_string(s) + ": it waits for a copy " + "of "
-                           + operand.plan->spec->name
-                           + " into a slot that the caller filled, "
-                             "which nothing starts; without lookahead, or in the schedule of JAX "
-                             "0.12, it does not."));
+            m_ending.fail(userError(
+                m_prepared.program.where(operand.plan->spec->location) + ": deadlock at step "
+                + std::to_string(s) + ": it waits for a copy " + "of " + operand.plan->spec->name
+                + " into a slot that the caller filled, "
+                  "which nothing starts; without lookahead, or in the schedule of JAX "
+                  "0.12, it does not."));
             return;
         }
         waitFor(operand, slot, false, frame.row);
-        if (yields()) {
+        if (m_turn.yields()) {
             ++frame.at;
             return;
         }
@@ -250,32 +261,33 @@ void Engine::waitIn(PipelineFrame& frame)
     go(frame, PipelineFrame::Next::Body);
 }
 
-void Engine::enterBody(PipelineFrame& frame)
+void Pipelines::enterBody(PipelineFrame& frame)
 {
-    land(m_agent->time);
+    m_copies.land(m_turn.agent().time);
     while (frame.at < frame.operands.size()) {
         bindBlock(frame, frame.at++);
-        if (pauses()) {
+        if (m_turn.pauses()) {
             return;
         }
     }
-    m_recorder.beginBody(frame.row, m_agent->time);
+    m_recorder.beginBody(frame.row, m_turn.agent().time);
     go(frame, PipelineFrame::Next::Overhead);
-    m_agent->gridFrame = m_agent->frames.size() - 1;
-    m_agent->frames.emplace_back(std::in_place_type<BlockFrame>, frame.item->regions[0]);
+    m_turn.agent().gridFrame = m_turn.agent().frames.size() - 1;
+    m_turn.agent().frames.emplace_back(std::in_place_type<BlockFrame>, frame.item->regions[0]);
 }
 
-void Engine::passOverhead(PipelineFrame& frame)
+void Pipelines::passOverhead(PipelineFrame& frame)
 {
-    m_recorder.endBody(frame.row, m_agent->time);
-    m_agent->step = frame.row;
+    m_recorder.endBody(frame.row, m_turn.agent().time);
+    m_turn.agent().step = frame.row;
     // The step's bookkeeping: the core's own time, beside copies already issued.
-    m_recorder.addSegment(frame.item->templateId, m_agent->id, frame.row, m_agent->time);
-    m_agent->time += frame.item->duration;
+    m_recorder.addSegment(frame.item->templateId, m_turn.agent().id, frame.row,
+                          m_turn.agent().time);
+    m_turn.agent().time += frame.item->duration;
     go(frame, PipelineFrame::Next::CopyOut);
 }
 
-void Engine::copyOut(PipelineFrame& frame)
+void Pipelines::copyOut(PipelineFrame& frame)
 {
     const std::int64_t s = frame.step;
     for (; frame.at < frame.operands.size(); ++frame.at) {
@@ -285,16 +297,16 @@ void Engine::copyOut(PipelineFrame& frame)
             continue;
         }
         const std::int32_t slot = frame.params->noPipelining ? 0 : operand.slotOf(operand.copyOut);
-        land(m_agent->time);
+        m_copies.land(m_turn.agent().time);
         const std::int64_t block = blockAt(frame, i, s);
-        reportNotWritten(frame, operand, block, slot);
+        m_findings.reportNotWritten(frame, operand, block, slot);
         const std::int32_t copy = startCopy(frame, i, block, slot, true);
         m_recorder.endVisit(operand.traceOperand, block, copy);
         ++operand.copyOut;
         if (synchronousOut(frame, operand)) {
             waitFor(operand, slot, true, frame.row);
         }
-        if (yields()) {
+        if (m_turn.yields()) {
             ++frame.at;
             return;
         }
@@ -302,12 +314,12 @@ void Engine::copyOut(PipelineFrame& frame)
     go(frame, PipelineFrame::Next::WaitOut);
 }
 
-void Engine::waitOut(PipelineFrame& frame)
+void Pipelines::waitOut(PipelineFrame& frame)
 {
     for (; frame.at < frame.operands.size(); ++frame.at) {
         if (actionsAt(frame, frame.at).waitOut) {
             awaitOut(frame, frame.operands[frame.at]);
-            if (yields()) {
+            if (m_turn.yields()) {
                 ++frame.at;
                 return;
             }
@@ -316,26 +328,26 @@ void Engine::waitOut(PipelineFrame& frame)
     endStep(frame);
 }
 
-void Engine::endStep(PipelineFrame& frame)
+void Pipelines::endStep(PipelineFrame& frame)
 {
     for (std::size_t i = 0; i < frame.operands.size(); ++i) {
         frame.operands[i].waitIn += actionsAt(frame, i).advanceIn ? 1 : 0;
     }
-    if (m_state.stopped) { // an index map that changes left its array: the step stays open
+    if (m_ending.hasStopped()) { // an index map that changes left its array: the step stays open
         return;
     }
-    m_recorder.endStep(frame.row, m_agent->time);
+    m_recorder.endStep(frame.row, m_turn.agent().time);
     ++frame.step;
     if (frame.step < frame.steps) {
         go(frame, PipelineFrame::Next::Begin);
         return;
     }
     frame.lastRow = std::exchange(frame.row, -1);
-    m_agent->step = frame.outerStep;
+    m_turn.agent().step = frame.outerStep;
     go(frame, PipelineFrame::Next::Drain);
 }
 
-void Engine::awaitOut(PipelineFrame& frame, PipelineOperand& operand)
+void Pipelines::awaitOut(PipelineFrame& frame, PipelineOperand& operand)
 {
     if (!synchronousOut(frame, operand)) {
         waitFor(operand, operand.slotOf(operand.waitOut), true, rowOf(frame));
@@ -343,7 +355,7 @@ void Engine::awaitOut(PipelineFrame& frame, PipelineOperand& operand)
     ++operand.waitOut;
 }
 
-void Engine::drain(PipelineFrame& frame)
+void Pipelines::drain(PipelineFrame& frame)
 {
     for (; frame.stage >= 0 && !frame.params->noPipelining; --frame.stage, frame.at = 0) {
         for (; frame.at < frame.operands.size(); ++frame.at) {
@@ -352,7 +364,7 @@ void Engine::drain(PipelineFrame& frame)
             if (frame.operands[i].plan->facts.pipelined()
                 && epilogueWaits(frame.operands[i].plan->facts, frame.stage, frame.steps, block)) {
                 awaitOut(frame, frame.operands[i]);
-                if (yields()) {
+                if (m_turn.yields()) {
                     ++frame.at;
                     return;
                 }
@@ -362,20 +374,20 @@ void Engine::drain(PipelineFrame& frame)
     go(frame, PipelineFrame::Next::TakeTrivial);
 }
 
-void Engine::takeTrivial(PipelineFrame& frame)
+void Pipelines::takeTrivial(PipelineFrame& frame)
 {
     for (; frame.at < frame.operands.size(); ++frame.at) {
         PipelineOperand& operand = frame.operands[frame.at];
         if (!operand.plan->facts.trivial || operand.plan->facts.outCount == 0) {
             continue;
         }
-        reportNotWritten(frame, operand, 0, 0);
-        land(m_agent->time);
+        m_findings.reportNotWritten(frame, operand, 0, 0);
+        m_copies.land(m_turn.agent().time);
         const std::int64_t block = blockAt(frame, frame.at, 0);
         const std::int32_t copy = startCopy(frame, frame.at, block, 0, true);
         m_recorder.endVisit(operand.traceOperand, block, copy);
         waitFor(operand, 0, true, rowOf(frame));
-        if (yields()) {
+        if (m_turn.yields()) {
             ++frame.at;
             return;
         }

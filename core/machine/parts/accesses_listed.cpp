@@ -1,5 +1,5 @@
 // Loads and stores of listed elements: each lane has an index for every axis of the ref.
-#include "core/machine/engine/engine.h"
+#include "core/machine/parts/accesses.h"
 
 namespace pallascope::machine {
 
@@ -13,17 +13,17 @@ StridedView laneView(std::int64_t lane)
 } // namespace
 
 // The element that a lane names, where there is such a one.
-std::optional<RefBinding> Engine::listedElement(const ir::Operation& operation, std::size_t first,
-                                                std::int64_t lane)
+std::optional<RefBinding> Accesses::listedElement(const ir::Operation& operation, std::size_t first,
+                                                  std::int64_t lane)
 {
-    const RefBinding& ref = binding(operation.operands[0]);
-    const Shape& memory = memoryShape(operation.operands[0]);
+    const RefBinding& ref = m_turn.binding(operation.operands[0]);
+    const Shape& memory = m_turn.memoryShape(operation.operands[0]);
     const Shape& extents = shapeOf(ref, memory);
     m_windows.clear();
     for (std::size_t axis = 0; axis < extents.rank(); ++axis) {
-        const RuntimeValue& list = value(operation.operands[first + axis]);
+        const RuntimeValue& list = m_turn.value(operation.operands[first + axis]);
         if (!list.shadow.defines(lane)) {
-            reportUndefinedUse(list, "undefined_index", "An index", operation.location);
+            m_findings.reportUndefinedUse(list, "undefined_index", "An index", operation.location);
         }
         const std::int64_t index = list.as<std::int32_t>()[lane];
         if (index < 0 || index >= extents[axis]) {
@@ -36,26 +36,27 @@ std::optional<RefBinding> Engine::listedElement(const ir::Operation& operation, 
 }
 
 // In order of the lanes: of two that store to one element the last counts, and additions add up.
-void Engine::accessListed(const Evaluation& evaluation)
+void Accesses::accessListed(const Evaluation& evaluation)
 {
     const ir::Operation& operation = *evaluation.operation;
     const bool stores = ir::storesInto(operation.code);
     const std::size_t first = stores ? 2 : 1;
-    const Buffer& memory = buffer(binding(operation.operands[0]).buffer);
-    const std::size_t rank = shapeOf(binding(operation.operands[0]), memory.shape()).rank();
-    const RuntimeValue* mask =
-        operation.operands.size() > first + rank ? &value(operation.operands.back()) : nullptr;
+    const Buffer& memory = m_turn.buffer(m_turn.binding(operation.operands[0]).buffer);
+    const std::size_t rank = shapeOf(m_turn.binding(operation.operands[0]), memory.shape()).rank();
+    const RuntimeValue* mask = operation.operands.size() > first + rank
+                                   ? &m_turn.value(operation.operands.back())
+                                   : nullptr;
     if (mask != nullptr) {
-        reportUndefinedUse(*mask, "undefined_index", "A mask of listed elements",
-                           operation.location);
+        m_findings.reportUndefinedUse(*mask, "undefined_index", "A mask of listed elements",
+                                      operation.location);
     }
-    const Shape lanes = value(operation.operands[first]).shape;
+    const Shape lanes = m_turn.value(operation.operands[first]).shape;
     const bool adds = operation.code == ir::OpCode::AddupdateScatter;
-    const DType dtype = m_program.type(operation.operands[0]).dtype;
+    const DType dtype = m_prepared.program.type(operation.operands[0]).dtype;
     Buffer moved = stores && !evaluation.touches
-                       ? Buffer(value(operation.operands[1]), memory.fill())
-                       : undefined(dtype, lanes);
-    for (std::int64_t lane = 0; lane < lanes.elements() && !m_state.stopped; ++lane) {
+                       ? Buffer(m_turn.value(operation.operands[1]), memory.fill())
+                       : m_turn.undefined(dtype, lanes);
+    for (std::int64_t lane = 0; lane < lanes.elements() && !m_ending.hasStopped(); ++lane) {
         if (mask != nullptr && mask->as<std::uint8_t>()[lane] == 0) {
             continue;
         }
@@ -64,13 +65,13 @@ void Engine::accessListed(const Evaluation& evaluation)
             continue;
         }
         if (stores) {
-            put(*where, moved.load(laneView(lane), Shape()), adds);
+            m_copies.put(*where, moved.load(laneView(lane), Shape()), adds);
         } else {
             moved.store(laneView(lane), loadThrough(*where, memory));
         }
     }
     if (!stores && !evaluation.touches) {
-        value(operation.results[0]) = moved.loadAll();
+        m_turn.value(operation.results[0]) = moved.loadAll();
     }
 }
 

@@ -1,5 +1,5 @@
-// Copies on their way: what they read when they start and write when they end.
-#include "core/machine/engine/engine.h"
+#include "core/machine/parts/copies.h"
+
 #include "core/machine/ops/evaluate.h"
 
 #include <algorithm>
@@ -8,9 +8,41 @@
 
 namespace pallascope::machine {
 
+Copies::Copies(const Context& context, CopyState& state, Findings& findings)
+    : m_prepared(context.prepared)
+    , m_mode(context.settings.dmaExecutionMode)
+    , m_turn(context.turn)
+    , m_ending(context.ending)
+    , m_memory(context.memory)
+    , m_races(context.races)
+    , m_state(state)
+    , m_findings(findings)
+{}
+
+std::optional<FifoLink::Service> Copies::serve(std::int32_t link, Picoseconds issue, Bytes bytes)
+{
+    const auto service = m_state.links[static_cast<std::size_t>(link)].serve(issue, bytes);
+    if (!service) {
+        m_ending.fail(tooLong());
+    }
+    return service;
+}
+
+void Copies::addLinks()
+{
+    std::vector<FifoLink> one;
+    for (const chip::Link& link : m_prepared.description.deviceLinks()) {
+        one.emplace_back(link);
+    }
+    for (std::int32_t device = 0; device < m_prepared.layout.devices; ++device) {
+        m_state.links.insert(m_state.links.end(), one.begin(), one.end());
+    }
+    m_state.flights.resize(m_state.links.size());
+}
+
 // Every link serves its copies in order, so the next event of each is that of its first flight. Of
 // two at one time an end comes first: a copy may be started because that one has landed.
-void Engine::land(Picoseconds until)
+void Copies::land(Picoseconds until)
 {
     while (true) {
         Queue<Flight>* first = nullptr;
@@ -38,7 +70,7 @@ void Engine::land(Picoseconds until)
     }
 }
 
-void Engine::read(Flight& flight)
+void Copies::read(Flight& flight)
 {
     flight.started = true;
     for (const auto& [from, to] : flight.rows) {
@@ -57,41 +89,25 @@ void Engine::read(Flight& flight)
     }
 }
 
-Buffer Engine::cutBlock(const OperandPlan& operand, const RefBinding& array, std::int64_t block)
+void Copies::write(Flight& flight)
 {
-    const Buffer& all = buffer(array.buffer);
-    const Box box = operand.box(block);
-    if (array.recasts.empty()) {
-        return all.cut(viewOf(array, all.shape()), box, operand.blockShape);
+    if (!flight.rows.empty()) {
+        writeRows(flight);
+    } else if (flight.operand == nullptr) {
+        m_memory[flight.target.buffer].broughtBy = flight.location;
+        noteStored(flight.target, flight.elements, flight.location);
+        put(flight.target, std::move(flight.elements), flight.adds);
+    } else if (!flight.out) {
+        buffer(flight.slotBuffer) = std::move(flight.payload);
+    } else {
+        if (const std::int64_t undefined = pasteBlock(flight); undefined > 0) {
+            m_findings.reportUndefinedWrite(flight, undefined);
+        }
     }
-    Buffer found = undefined(operand.dtype, operand.blockShape);
-    forEachPart(box, [&](const Box& part) {
-        found.store(cornerView(part, operand.blockShape),
-                    loadThrough(boxOf(array, all.shape(), part), all));
-    });
-    return found;
-}
-
-// Of the elements that the block's copy writes, so many are undefined.
-std::int64_t Engine::pasteBlock(const Flight& flight)
-{
-    Buffer& all = buffer(flight.array.buffer);
-    const Box box = flight.operand->box(flight.block);
-    if (flight.array.recasts.empty()) {
-        return all.paste(viewOf(flight.array, all.shape()), box, flight.payload);
-    }
-    std::int64_t undefined = 0;
-    forEachPart(box, [&](const Box& part) {
-        const StridedView from = cornerView(part, flight.payload.shape());
-        RuntimeValue elements = flight.payload.load(from, from.shape);
-        undefined += Buffer(elements, all.fill()).undefinedCount();
-        storeThrough(boxOf(flight.array, all.shape(), part), all, std::move(elements));
-    });
-    return undefined;
 }
 
 // One after the other: of equal rows the last stays, or all are added.
-void Engine::writeRows(Flight& flight)
+void Copies::writeRows(Flight& flight)
 {
     for (std::size_t i = 0; i < flight.rows.size(); ++i) {
         const RefBinding& to = flight.rows[i].second;
@@ -99,7 +115,7 @@ void Engine::writeRows(Flight& flight)
     }
 }
 
-void Engine::put(const RefBinding& to, RuntimeValue elements, bool adds)
+void Copies::put(const RefBinding& to, RuntimeValue elements, bool adds)
 {
     if (adds) {
         RuntimeValue there = loadThrough(to, buffer(to.buffer));
@@ -109,39 +125,29 @@ void Engine::put(const RefBinding& to, RuntimeValue elements, bool adds)
     storeThrough(to, buffer(to.buffer), std::move(elements));
 }
 
-void Engine::write(Flight& flight)
+// Where something undefined was stored last.
+void Copies::noteStored(const RefBinding& ref, const RuntimeValue& value, ir::LocationId location)
 {
-    if (!flight.rows.empty()) {
-        writeRows(flight);
-    } else if (flight.operand == nullptr) {
-        m_state.memory[flight.target.buffer].broughtBy = flight.location;
-        noteStored(flight.target, flight.elements, flight.location);
-        put(flight.target, std::move(flight.elements), flight.adds);
-    } else if (!flight.out) {
-        buffer(flight.slotBuffer) = std::move(flight.payload);
-    } else {
-        if (const std::int64_t undefined = pasteBlock(flight); undefined > 0) {
-            reportUndefinedWrite(flight, undefined);
-        }
+    if (!value.shadow.all()) {
+        m_memory[ref.buffer].undefinedBy = location;
     }
 }
 
 // A copy on a link, to be filled in for launch(): where it stays, if that is known.
-Flight& Engine::newFlight(std::int32_t link)
+Flight& Copies::newFlight(std::int32_t link)
 {
-    if (m_options.settings.dmaExecutionMode == DmaMode::Timed) {
+    if (m_mode == DmaMode::Timed) {
         return m_state.flights[static_cast<std::size_t>(link)].emplace_back();
     }
     return m_flight = {};
 }
 
 // What a copy does to memory, as dma_execution_mode says; its times are the same in all modes.
-void Engine::launch(Flight& flight)
+void Copies::launch(Flight& flight)
 {
-    switch (m_options.settings.dmaExecutionMode) {
+    switch (m_mode) {
     case DmaMode::Timed:
-        if (flight.operand != nullptr && !flight.out
-            && m_state.memory[flight.array.buffer].isConstant) {
+        if (flight.operand != nullptr && !flight.out && m_memory[flight.array.buffer].isConstant) {
             read(flight); // it will not hold anything else when the copy starts
         }
         return;
@@ -155,7 +161,7 @@ void Engine::launch(Flight& flight)
 }
 
 // A pipeline waits for one copy.
-void Engine::landHeld(std::int32_t copy)
+void Copies::landCopy(std::int32_t copy)
 {
     const auto held = std::find_if(m_state.held.begin(), m_state.held.end(),
                                    [&](const Flight& flight) { return flight.copy == copy; });
@@ -169,14 +175,14 @@ void Engine::landHeld(std::int32_t copy)
 
 // A wait by hand does what was started last on its semaphore first, as much as it waits for; only
 // that is in order with what the agent does next.
-void Engine::landHeld(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent)
+void Copies::landHeld(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent)
 {
     while (!semaphore.held.empty() && semaphore.executed < bytes) {
         const HeldCopy copy = semaphore.held.back();
         semaphore.held.pop_back();
         semaphore.executed += copy.bytes;
         if (copy.awaited.copy >= 0) {
-            m_state.races.await(agent, copy.awaited);
+            m_races.await(agent, copy.awaited);
         }
         const auto flight = std::find_if(m_state.held.begin(), m_state.held.end(),
                                          [&](const Flight& one) { return one.copy == copy.copy; });
@@ -195,32 +201,8 @@ void Engine::landHeld(Semaphore& semaphore, std::int64_t bytes, std::int32_t age
     semaphore.executed -= bytes;
 }
 
-// A wait knows only how many bytes have come. Of the copies under way it is sure of those without
-// which there would not be as many.
-void Engine::awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent)
-{
-    semaphore.executed += bytes;
-    std::int64_t all = 0;
-    for (const HeldCopy& copy : semaphore.held) {
-        all += copy.bytes;
-    }
-    const auto isCertain = [&](const HeldCopy& copy) {
-        return all - copy.bytes < semaphore.executed;
-    };
-    std::vector<HeldCopy>& held = semaphore.held;
-    for (auto copy = std::find_if(held.begin(), held.end(), isCertain); copy != held.end();
-         copy = std::find_if(held.begin(), held.end(), isCertain)) {
-        if (copy->awaited.copy >= 0) {
-            m_state.races.await(agent, copy->awaited);
-        }
-        all -= copy->bytes;
-        semaphore.executed -= copy->bytes;
-        held.erase(copy);
-    }
-}
-
 // Whether a copy will write to the buffer.
-bool Engine::isOnItsWay(std::int32_t buffer) const
+bool Copies::isOnItsWay(std::int32_t buffer) const
 {
     const auto writes = [&](const Flight& flight) {
         const bool byHand = flight.operand == nullptr;
@@ -238,7 +220,7 @@ bool Engine::isOnItsWay(std::int32_t buffer) const
 }
 
 // A copy that nobody waited for would land in memory that is gone.
-void Engine::dropFlights(SlabRange buffers)
+void Copies::dropFlights(SlabRange buffers)
 {
     for (Queue<Flight>& link : m_state.flights) {
         link.removeIf([&](const Flight& flight) { return flight.touches(buffers); });
@@ -246,29 +228,38 @@ void Engine::dropFlights(SlabRange buffers)
     std::erase_if(m_state.held, [&](const Flight& flight) { return flight.touches(buffers); });
 }
 
-// Copies by hand that nobody has waited for when the memory at one of their ends goes. Those of
-// pipelines, and those that another finding is about, are said elsewhere.
-void Engine::reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId scope)
+Buffer Copies::cutBlock(const OperandPlan& operand, const RefBinding& array,
+                        std::int64_t block) const
 {
-    for (std::int32_t i = buffers.first; m_detects && i < buffers.first + buffers.count; ++i) {
-        for (const Race& copy : m_state.races.unawaited(i)) {
-            if (copy.ofPipeline || m_neverAwaited.contains(copy.copy)
-                || !m_unordered.insert(copy.copy).second) {
-                continue;
-            }
-            const std::string name = refName(ref);
-            m_recorder.addFinding(
-                {"freed_in_flight", trace::FindingClass::Structural,
-                 name + " ends with its scope (" + m_program.where(scope)
-                     + m_program.callersOf(scope) + ") while a copy that nobody has waited for "
-                     + (copy.otherWrites ? "writes it" : "reads it") + " (started at "
-                     + m_program.where(copy.location) + m_program.callersOf(copy.location)
-                     + "). A wait for the copy before the end of the scope is right.",
-                 name, m_agent->step,
-                 copy.step < 0 ? std::nullopt : std::optional<std::int64_t>(copy.step),
-                 m_recorder.sourceLine(m_program, scope), 1});
-        }
+    const Buffer& all = buffer(array.buffer);
+    const Box box = operand.box(block);
+    if (array.recasts.empty()) {
+        return all.cut(viewOf(array, all.shape()), box, operand.blockShape);
     }
+    Buffer found = m_turn.undefined(operand.dtype, operand.blockShape);
+    forEachPart(box, [&](const Box& part) {
+        found.store(cornerView(part, operand.blockShape),
+                    loadThrough(boxOf(array, all.shape(), part), all));
+    });
+    return found;
+}
+
+// Of the elements that the block's copy writes, so many are undefined.
+std::int64_t Copies::pasteBlock(const Flight& flight)
+{
+    Buffer& all = buffer(flight.array.buffer);
+    const Box box = flight.operand->box(flight.block);
+    if (flight.array.recasts.empty()) {
+        return all.paste(viewOf(flight.array, all.shape()), box, flight.payload);
+    }
+    std::int64_t undefined = 0;
+    forEachPart(box, [&](const Box& part) {
+        const StridedView from = cornerView(part, flight.payload.shape());
+        RuntimeValue elements = flight.payload.load(from, from.shape);
+        undefined += Buffer(elements, all.fill()).undefinedCount();
+        storeThrough(boxOf(flight.array, all.shape(), part), all, std::move(elements));
+    });
+    return undefined;
 }
 
 } // namespace pallascope::machine

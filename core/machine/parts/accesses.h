@@ -1,0 +1,90 @@
+// Loads and stores through refs, views of refs, and what happens where they leave them.
+#pragma once
+
+#include "core/machine/parts/context.h"
+#include "core/machine/parts/copies.h"
+#include "core/machine/parts/findings.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace pallascope::machine {
+
+class Accesses
+{
+public:
+    Accesses(const Context& context, Copies& copies, Findings& findings);
+
+    // A get or swap. `asRows`: what is loaded may have gaps between its rows, where the plan says
+    // that it can.
+    void access(const Evaluation& evaluation, bool asRows);
+    void maskedLoad(const ir::Operation& operation);
+    void maskedSwap(const ir::Operation& operation);
+    void accessListed(const Evaluation& evaluation);
+    void bindView(const ir::Operation& operation);
+
+    // An access of all of a ref, or that is only timed.
+    void note(const PlanAccess& access)
+    {
+        const RefBinding& ref = m_turn.binding(access.ref);
+        Memory& memory = m_memory[ref.buffer];
+        memory.written = memory.written || access.writes;
+        if (m_detects && access.wholeRef && m_races.mayConflict(ref.buffer, memory.isUncontested)) {
+            checkRace(access.ref, *access.operation, access.writes, ref);
+        }
+    }
+
+    // What a get of an index map loads now; `indices` are the values of its operands.
+    [[nodiscard]] RuntimeValue loadIndex(const ir::Operation& get,
+                                         std::span<const std::int64_t> indices);
+
+private:
+    // Where a get, swap or ref_at reaches in its ref.
+    struct Reached
+    {
+        struct Clipped
+        {
+            Shape shape;        // of all that is accessed
+            StridedView part;   // the part inside, within that
+            bool empty = false; // there is no such part
+        };
+
+        RefBinding where;                 // its part inside the ref
+        std::unique_ptr<Clipped> clipped; // where some of it is outside
+    };
+
+    // Nothing when the run stops there.
+    [[nodiscard]] std::optional<Reached> reach(const ir::Operation& operation);
+    [[nodiscard]] std::optional<Reached> reachInside(const ir::Operation& operation,
+                                                     const RefBinding& ref, const Shape& memory,
+                                                     bool reaches);
+    [[nodiscard]] std::optional<std::int64_t> elementOf(const ir::Operation& get);
+    [[nodiscard]] bool isPadding(const ir::Operation& operation, const Shape& extents,
+                                 std::size_t axis, std::int64_t last) const;
+    [[nodiscard]] bool stopsOutside(const ir::Operation& operation) const;
+    [[nodiscard]] bool leavesRef(const ir::Operation& operation, std::size_t axis,
+                                 std::int64_t start, std::int64_t last, std::int64_t extent);
+    [[nodiscard]] static RuntimeValue loadAt(const Reached& reached, const Buffer& memory);
+    static void storeAt(const Reached& reached, Buffer& memory, RuntimeValue value);
+    [[nodiscard]] std::optional<RefBinding> listedElement(const ir::Operation& operation,
+                                                          std::size_t first, std::int64_t lane);
+    [[nodiscard]] bool isCut(const ir::Operation& view, const RefBinding& ref, const Shape& memory);
+    void checkRace(ir::ValueId ref, const ir::Operation& operation, bool writes,
+                   const RefBinding& where);
+
+    const Prepared& m_prepared;
+    const Settings& m_settings;
+    Recorder& m_recorder;
+    Turn& m_turn;
+    Ending& m_ending;
+    Slab<Memory>& m_memory;
+    Races& m_races;
+    bool m_detects;
+    Copies& m_copies;
+    Findings& m_findings;
+    std::vector<Window> m_windows; // of the access that is looked at
+};
+
+} // namespace pallascope::machine

@@ -1,0 +1,139 @@
+#include "core/machine/parts/agents.h"
+
+#include "core/ir/mesh.h"
+#include "core/machine/parts/findings.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+using ir::OpCode;
+
+Agents::Agents(const Context& context, std::deque<Agent>& agents)
+    : m_prepared(context.prepared)
+    , m_recorder(context.recorder)
+    , m_turn(context.turn)
+    , m_ending(context.ending)
+    , m_agents(agents)
+{}
+
+// The first core of every device can run the program; the others have nothing until a core_map.
+void Agents::add()
+{
+    const std::int32_t each = m_prepared.layout.perDevice();
+    for (std::int32_t id = 0; id < m_prepared.layout.devices * each; ++id) {
+        Agent& agent = m_agents.emplace_back();
+        agent.id = id;
+        agent.device = id / each;
+        const std::int32_t number = id % each;
+        const auto group =
+            std::find_if(m_prepared.layout.groups.begin(), m_prepared.layout.groups.end(),
+                         [&](const auto& one) { return number < one.first + one.count(); });
+        const bool isUnit = group == m_prepared.layout.groups.end();
+        agent.kind = isUnit ? -1 : group->kind;
+        agent.slot = isUnit ? 0 : (number - group->first) / group->cores;
+        agent.core = isUnit ? 0 : (number - group->first) % group->cores;
+        if (number == 0) {
+            agent.values = m_prepared.constants.values();
+            agent.refs.resize(m_prepared.slots.refs().size());
+        }
+    }
+    m_turn.give(m_agents.front());
+}
+
+Agent& Agents::firstOf(std::int32_t device)
+{
+    return m_agents[static_cast<std::size_t>(device * m_prepared.layout.perDevice())];
+}
+
+Agent& Agents::agentAt(std::int32_t device, std::int32_t kind, std::int32_t slot, std::int32_t core)
+{
+    const AgentGroup& group = m_prepared.layout.groupOf(kind);
+    return m_agents[static_cast<std::size_t>(device * m_prepared.layout.perDevice() + group.first
+                                             + slot * group.cores + core)];
+}
+
+Agent& Agents::unitAt(std::int32_t mxu)
+{
+    const std::int32_t core =
+        m_turn.agent().slot * m_prepared.layout.groups.front().cores + m_turn.agent().core;
+    const std::int32_t before = m_prepared.layout.ownedByCores ? core * m_prepared.layout.asked : 0;
+    return m_agents[static_cast<std::size_t>(m_turn.agent().device * m_prepared.layout.perDevice()
+                                             + m_prepared.layout.firstUnit() + before + mxu)];
+}
+
+std::int64_t Agents::axisIndex(const ir::Operation& operation) const
+{
+    const std::string& name = std::get<ir::TextParams>(operation.params).text;
+    if (const auto axis = ir::axisNamed(m_prepared.program.mesh, name)) {
+        return ir::coordinate(m_prepared.program.mesh, m_turn.agent().device, *axis);
+    }
+    if (const auto axis = ir::axisNamed(m_turn.agent().mesh->grid, name)) {
+        return ir::coordinate(m_turn.agent().mesh->grid, m_turn.agent().block, *axis);
+    }
+    return m_turn.agent().core;
+}
+
+// The agent with this one's core number on the device that an operation names by its number; this
+// one where it names none. Null when there is no such device, and the run ends.
+Agent* Agents::peerOf(const ir::Operation& operation, bool named, std::size_t operand,
+                      Findings& findings)
+{
+    const std::int64_t asked =
+        named ? m_turn.number(operation.operands[operand]) : m_turn.agent().device;
+    const auto who = [&] {
+        return m_prepared.program.where(operation.location) + ": "
+               + std::string(ir::opName(operation.code));
+    };
+    if (asked < 0 || asked >= m_prepared.layout.devices) {
+        if (m_prepared.layout.devices == 1) {
+            m_ending.fail(userError(who() + " names device " + std::to_string(asked)
+                                    + "; the program runs on device 0 alone, as it has no mesh of "
+                                      "devices."));
+            return nullptr;
+        }
+        findings.stop({"no_such_device",
+                       trace::FindingClass::Structural,
+                       m_recorder.agentName(m_turn.agent().id) + " names device "
+                           + std::to_string(asked) + ", but the mesh of " + m_prepared.program.name
+                           + " has " + std::to_string(m_prepared.layout.devices)
+                           + ", numbered from 0: the run stops there."
+                           + findings.calledFrom(operation.location),
+                       "",
+                       m_turn.agent().step,
+                       {},
+                       m_recorder.sourceLine(m_prepared.program, operation.location),
+                       1});
+        return nullptr;
+    }
+    if (asked != m_turn.agent().device && operation.code == OpCode::DmaStart
+        && !m_prepared.chip.interconnect) {
+        m_ending.fail(userError(who() + " copies to device " + std::to_string(asked)
+                                + ", but the chip " + m_prepared.chip.title
+                                + " has no interconnect; a chip file with one is right."));
+        return nullptr;
+    }
+    return asked == m_turn.agent().device
+               ? &m_turn.agent()
+               : &agentAt(static_cast<std::int32_t>(asked), m_turn.agent().kind,
+                          m_turn.agent().slot, m_turn.agent().core);
+}
+
+// The buffer, or first semaphore, that an agent has for the ref that `ref` is a view of; -1: none
+// now.
+std::int32_t Agents::rootAt(const Agent& agent, ir::ValueId ref) const
+{
+    const std::size_t root = m_prepared.slots.of(m_prepared.rootOf(ref));
+    return root < agent.refs.size() ? agent.refs[root].buffer : -1;
+}
+
+// The later of now and then, with the wait until then.
+Picoseconds Agents::awaitEnd(Picoseconds end)
+{
+    if (end > m_turn.agent().time) {
+        m_recorder.addWait({}, m_turn.agent().id, m_turn.agent().step, m_turn.agent().time, end);
+    }
+    return std::max(m_turn.agent().time, end);
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,55 @@
+// Who runs a program: the agents of all devices, and whom one of them names.
+#pragma once
+
+#include "core/machine/parts/context.h"
+
+#include <deque>
+
+namespace pallascope::machine {
+
+class Findings;
+
+class Agents
+{
+public:
+    // `agents` are those of the run's state.
+    Agents(const Context& context, std::deque<Agent>& agents);
+
+    // All of them, as the layout says, before anything runs: the first core of every device can run
+    // the program; the others have nothing until a core_map.
+    void add();
+
+    [[nodiscard]] std::deque<Agent>& all() { return m_agents; }
+
+    [[nodiscard]] Agent& at(std::int32_t id) { return m_agents[static_cast<std::size_t>(id)]; }
+
+    [[nodiscard]] Agent& firstOf(std::int32_t device); // which runs what is in no core_map
+    [[nodiscard]] Agent& agentAt(std::int32_t device, std::int32_t kind, std::int32_t slot,
+                                 std::int32_t core);
+    // An instance of the matrix unit that the agent whose turn it is asks by hand.
+    [[nodiscard]] Agent& unitAt(std::int32_t mxu);
+
+    // The agent with the same core number as this one on the device that an operation names by its
+    // number; this one where it names none. Null when there is no such device, and the run ends.
+    [[nodiscard]] Agent* peerOf(const ir::Operation& operation, bool named, std::size_t operand,
+                                Findings& findings);
+
+    // The buffer, or first semaphore, that an agent has for the ref that `ref` is a view of; -1:
+    // none now.
+    [[nodiscard]] std::int32_t rootAt(const Agent& agent, ir::ValueId ref) const;
+
+    // Where this agent stands on an axis of the mesh.
+    [[nodiscard]] std::int64_t axisIndex(const ir::Operation& operation) const;
+
+    // The later of now and then, with the wait until then.
+    [[nodiscard]] Picoseconds awaitEnd(Picoseconds end);
+
+private:
+    const Prepared& m_prepared;
+    Recorder& m_recorder;
+    Turn& m_turn;
+    Ending& m_ending;
+    std::deque<Agent>& m_agents;
+};
+
+} // namespace pallascope::machine

@@ -1,0 +1,160 @@
+#include "core/machine/parts/arguments.h"
+
+#include "core/base/check.h"
+#include "core/ir/mesh.h"
+#include "core/machine/values/nonfinite.h"
+
+namespace pallascope::machine {
+
+namespace {
+
+// The part of an array of all devices that one of them has.
+StridedView partView(const ir::Program& program, const ir::Argument& argument, const Shape& all,
+                     std::int32_t device)
+{
+    StridedView view = StridedView::whole(all);
+    view.shape = program.type(argument.ref).shape;
+    const std::vector<std::int64_t> start = ir::partStart(program, argument, device);
+    for (std::size_t axis = 0; axis < start.size(); ++axis) {
+        view.offset += start[axis] * view.strides[axis];
+    }
+    return view;
+}
+
+} // namespace
+
+Arguments::Arguments(const Context& context, std::set<std::int32_t>& aliased, Agents& agents,
+                     Findings& findings)
+    : m_prepared(context.prepared)
+    , m_turn(context.turn)
+    , m_memory(context.memory)
+    , m_aliased(aliased)
+    , m_agents(agents)
+    , m_findings(findings)
+{}
+
+Status Arguments::bind(const std::vector<Array>& inputs)
+{
+    for (std::int32_t device = 0; device < m_prepared.layout.devices; ++device) {
+        m_turn.give(m_agents.firstOf(device));
+        std::size_t input = 0;
+        for (const ir::Argument& argument : m_prepared.program.arguments) {
+            const bool isGiven = argument.aliasOf < 0 && argument.kind != ir::ArgumentKind::Output;
+            PALLASCOPE_CHECK(!isGiven || input < inputs.size());
+            if (Status status = bindHere(argument, isGiven ? &inputs[input++] : nullptr); !status) {
+                return status;
+            }
+        }
+    }
+    return Done{};
+}
+
+// `input`: null where there is none.
+Status Arguments::bindHere(const ir::Argument& argument, const Array* input)
+{
+    const ir::Program& program = m_prepared.program;
+    RefBinding& here = m_turn.binding(argument.ref);
+    if (argument.aliasOf >= 0) { // one array: the input's, which is bound already
+        const auto& same = program.arguments[static_cast<std::size_t>(argument.aliasOf)];
+        here = m_turn.binding(same.ref);
+        m_aliased.insert(here.buffer);
+        return Done{};
+    }
+    const ir::Type& type = program.type(argument.ref);
+    here.buffer = m_memory.allocate(1).first;
+    Memory& memory = m_memory[here.buffer];
+    const bool isConstant = !isWritten(argument.ref);
+    memory = {m_turn.undefined(type.dtype, type.shape), true, isConstant, isConstant};
+    if (input == nullptr) {
+        return Done{};
+    }
+    const ir::Type all = ir::wholeType(program, argument);
+    PALLASCOPE_CHECK(input->dtype == all.dtype && input->shape == all.shape);
+    if (m_prepared.needed.needsContents(argument.ref) && !input->data) {
+        return userError("The values of " + argument.name + " decide what " + program.name
+                         + " does, so they are needed; only its shape is given.");
+    }
+    if (input->data) {
+        memory.contents = partOf(argument, *input);
+    }
+    if (isConstant) {
+        memory.contents.freeze();
+    }
+    return Done{};
+}
+
+// Of this device.
+Buffer Arguments::partOf(const ir::Argument& argument, const Array& array) const
+{
+    const Buffer all(array.dtype, array.shape, m_turn.fill(), array.data);
+    const Shape& part = m_prepared.program.type(argument.ref).shape;
+    if (part == array.shape) {
+        return all;
+    }
+    const StridedView view =
+        partView(m_prepared.program, argument, array.shape, m_turn.agent().device);
+    return {all.load(view, part), m_turn.fill()};
+}
+
+// The parts of all devices in one array; of equal ones the first device's.
+Buffer Arguments::whole(const ir::Argument& argument)
+{
+    const ir::Type all = ir::wholeType(m_prepared.program, argument);
+    const Shape& part = m_prepared.program.type(argument.ref).shape;
+    m_turn.give(m_agents.firstOf(0));
+    if (part == all.shape) {
+        return m_turn.buffer(m_turn.binding(argument.ref).buffer);
+    }
+    Buffer result = m_turn.undefined(all.dtype, all.shape);
+    for (std::int32_t device = m_prepared.layout.devices; device-- > 0;) {
+        m_turn.give(m_agents.firstOf(device));
+        const Buffer& mine = m_turn.buffer(m_turn.binding(argument.ref).buffer);
+        result.store(partView(m_prepared.program, argument, all.shape, device), mine.loadAll());
+    }
+    return result;
+}
+
+std::optional<std::string> Arguments::nonFiniteOutput()
+{
+    for (const ir::Argument& argument : m_prepared.program.arguments) {
+        if (argument.kind == ir::ArgumentKind::Output) {
+            const Buffer array = whole(argument);
+            if (nonFiniteIn(array.loadAll()).any()) {
+                return argument.name;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+std::vector<Array> Arguments::outputs()
+{
+    std::vector<Array> arrays;
+    for (const ir::Argument& argument : m_prepared.program.arguments) {
+        if (argument.kind == ir::ArgumentKind::Output) {
+            arrays.push_back(whole(argument).contents());
+        }
+    }
+    return arrays;
+}
+
+// What the caller gets undefined elements in, if no finding has said why or may be the reason.
+void Arguments::reportUndefinedResults()
+{
+    if (m_findings.mayExplainUndefined()) {
+        return;
+    }
+    for (const ir::Argument& argument : m_prepared.program.arguments) {
+        if (argument.kind != ir::ArgumentKind::Output) {
+            continue;
+        }
+        std::vector<const Memory*> parts;
+        for (std::int32_t device = 0; device < m_prepared.layout.devices; ++device) {
+            m_turn.give(m_agents.firstOf(device));
+            parts.push_back(&m_memory[m_turn.binding(argument.ref).buffer]);
+        }
+        m_findings.reportUndefinedResult(argument, parts, whole(argument));
+    }
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,176 @@
+#include "core/machine/parts/core_maps.h"
+
+#include "core/ir/mesh.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+CoreMaps::CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched, Agents& agents,
+                   Semaphores& semaphores)
+    : m_prepared(context.prepared)
+    , m_turn(context.turn)
+    , m_ending(context.ending)
+    , m_races(context.races)
+    , m_dispatched(dispatched)
+    , m_agents(agents)
+    , m_semaphores(semaphores)
+{}
+
+// This core goes on as core 0 of the first slot, or waits where agents of another kind run the map;
+// the others begin with what it knows.
+void CoreMaps::enter(const PlanItem& item)
+{
+    const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
+    const AgentGroup& group = m_prepared.layout.groupOf(m_prepared.chip.agentNamed(mesh.agents));
+    const chip::AgentKind& kind = m_prepared.chip.agents[static_cast<std::size_t>(group.kind)];
+    if (mesh.cores > kind.count) {
+        m_ending.fail(userError(
+            m_prepared.program.where(item.control->location) + ": core_map asks for "
+            + std::to_string(mesh.cores) + " cores; the chip " + m_prepared.chip.title + " has "
+            + std::to_string(kind.count) + (mesh.agents.empty() ? "." : " of " + kind.name + ".")));
+        return;
+    }
+    Agent& caller = m_turn.agent();
+    const Agent& first = m_agents.agentAt(caller.device, group.kind, 0, 0);
+    if (group.running(mesh) > 1 || first.id != caller.id) {
+        m_races.fork(caller.id, first.id, group.running(mesh));
+    }
+    m_dispatched[static_cast<std::size_t>(caller.device)] = 0;
+    for (std::int32_t slot = 0; slot < group.slotsOf(mesh); ++slot) {
+        m_turn.give(m_agents.agentAt(caller.device, group.kind, slot, 0));
+        m_turn.agent().cores = mesh.cores;
+        m_turn.agent().mesh = &mesh;
+        if (m_turn.agent().id != caller.id) {
+            m_turn.agent().time = caller.time;
+            m_turn.agent().values = caller.values;
+            m_turn.agent().refs = caller.refs;
+        }
+        m_turn.agent().frames.emplace_back(CoresFrame{&item});
+        dispatch(item);
+    }
+    m_turn.give(caller);
+    if (first.id != caller.id) {
+        caller.frames.emplace_back(AwayFrame{&item});
+    }
+}
+
+// The next block begins in this agent's slot.
+void CoreMaps::dispatch(const PlanItem& item)
+{
+    const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
+    m_turn.agent().block = m_dispatched[static_cast<std::size_t>(m_turn.agent().device)]++;
+    m_turn.agent().frames.emplace_back(BlockFrame{item.regions[0]});
+    for (std::int32_t core = 1; core < mesh.cores; ++core) {
+        Agent& other =
+            m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, m_turn.agent().slot, core);
+        other.cores = mesh.cores;
+        other.block = m_turn.agent().block;
+        other.mesh = &mesh;
+        other.time = m_turn.agent().time;
+        other.values = m_turn.agent().values;
+        other.refs = m_turn.agent().refs;
+        other.frames.emplace_back(BlockFrame{item.regions[0]});
+    }
+    m_turn.endBy(m_turn.agent().time); // the others begin now too
+}
+
+// Somebody is done: whoever waits for that looks again.
+void CoreMaps::wakeJoining()
+{
+    if (m_turn.agent().kind < 0) {
+        return;
+    }
+    for (Agent* waiting :
+         {&m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, m_turn.agent().slot, 0),
+          &m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, 0, 0),
+          &m_agents.firstOf(m_turn.agent().device)}) {
+        if (waiting->waiting && waiting->waiting->semaphore < 0) {
+            waiting->waiting.reset();
+        }
+    }
+}
+
+// The first core of a slot has come to the end of a block.
+void CoreMaps::joinCores(const CoresFrame& frame)
+{
+    const PlanItem& item = *frame.item;
+    const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
+    Picoseconds end = m_turn.agent().time;
+    for (std::int32_t core = 1; core < mesh.cores; ++core) {
+        Agent& other =
+            m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, m_turn.agent().slot, core);
+        if (!other.isDone()) {
+            m_turn.agent().waiting = Waiting{.since = m_turn.agent().time};
+            return;
+        }
+        end = std::max(end, other.time);
+    }
+    m_turn.agent().time = m_agents.awaitEnd(end);
+    if (m_turn.agent().time > m_turn.horizon()) {
+        return; // another slot may be free before
+    }
+    if (m_dispatched[static_cast<std::size_t>(m_turn.agent().device)] < ir::sizeOf(mesh.grid)) {
+        dispatch(item);
+        return;
+    }
+    for (std::int32_t core = 1; core < mesh.cores; ++core) {
+        Agent& other =
+            m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, m_turn.agent().slot, core);
+        other.values = {};
+        other.refs = {};
+    }
+    if (m_turn.agent().slot == 0) {
+        joinSlots();
+        return;
+    }
+    m_turn.agent().values = {};
+    m_turn.agent().refs = {};
+    m_turn.agent().frames.pop_back();
+}
+
+// The first slot has no block left: the program goes on when the others have none either.
+void CoreMaps::joinSlots()
+{
+    Picoseconds end = m_turn.agent().time;
+    const AgentGroup& group = m_prepared.layout.groupOf(m_turn.agent().kind);
+    for (std::int32_t slot = 1; slot < group.slots; ++slot) {
+        const Agent& other = m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, slot, 0);
+        if (!other.isDone()) {
+            m_turn.agent().waiting = Waiting{.since = m_turn.agent().time};
+            return;
+        }
+        end = std::max(end, other.time);
+    }
+    const std::int32_t count = group.running(*m_turn.agent().mesh);
+    m_turn.agent().time = m_agents.awaitEnd(end);
+    m_turn.agent().cores = 1;
+    m_turn.agent().mesh = nullptr;
+    m_turn.agent().frames.pop_back();
+    const std::int32_t caller = m_agents.firstOf(m_turn.agent().device).id;
+    if (count > 1 || caller != m_turn.agent().id) {
+        m_races.join(caller, m_turn.agent().id, count);
+        m_semaphores.reportEarly(m_turn.agent().id, count);
+    }
+    if (caller != m_turn.agent().id) {
+        m_turn.agent().values = {};
+        m_turn.agent().refs = {};
+    }
+}
+
+// Agents of another kind run the map.
+void CoreMaps::joinOthers(const AwayFrame& frame)
+{
+    const PlanItem& item = *frame.item;
+    const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
+    const Agent& first =
+        m_agents.agentAt(m_turn.agent().device, m_prepared.chip.agentNamed(mesh.agents), 0, 0);
+    if (!first.isDone()) {
+        m_turn.agent().waiting = Waiting{.since = m_turn.agent().time};
+        return;
+    }
+    m_turn.agent().time = m_agents.awaitEnd(first.time);
+    m_turn.agent().frames.pop_back();
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,114 @@
+#include "core/machine/parts/findings.h"
+
+#include "core/base/format.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+void Findings::stop(trace::Finding finding)
+{
+    m_recorder.addFinding(std::move(finding));
+    m_ending.stop();
+}
+
+std::string Findings::calledFrom(ir::LocationId location) const
+{
+    const std::string callers = m_prepared.program.callersOf(location);
+    return callers.empty() ? "" : " That line is" + callers.substr(1) + ".";
+}
+
+void Findings::addUndefinedUse(const char* kind, const std::string& what, ir::LocationId location)
+{
+    m_recorder.addFinding({kind,
+                           trace::FindingClass::Structural,
+                           what + " is decided by an undefined value." + calledFrom(location),
+                           "",
+                           m_turn.agent().step,
+                           {},
+                           m_recorder.sourceLine(m_prepared.program, location),
+                           1});
+}
+
+void Findings::reportUndefinedWrite(const Flight& flight, std::int64_t undefined)
+{
+    const OperandPlan& operand = *flight.operand;
+    m_memory[flight.array.buffer].explained = true;
+    const auto isHere = [&](const auto& places) {
+        return places.first == flight.location.index || places.second == flight.location.index;
+    };
+    // A store of what is read too early says no more than the race at its line.
+    if (flight.explained
+        || std::any_of(m_unorderedPlaces.begin(), m_unorderedPlaces.end(), isHere)) {
+        return;
+    }
+    const std::int64_t all = Shape(operand.box(flight.block).size).elements();
+    const bool stored = flight.location.index >= 0;
+    const ir::LocationId location = stored ? flight.location : operand.spec->location;
+    m_recorder.addFinding({"undefined_written_back",
+                           trace::FindingClass::Value,
+                           operand.blockName(flight.block) + " is written back with "
+                               + countText(undefined) + " of " + countText(all)
+                               + " elements undefined: "
+                               + (stored ? "what is stored there comes from memory that nobody "
+                                           "wrote, or from behind the edge of an array."
+                                         : "nothing is stored there.")
+                               + calledFrom(location),
+                           operand.spec->name,
+                           flight.step,
+                           {},
+                           m_recorder.sourceLine(m_prepared.program, location),
+                           1});
+}
+
+void Findings::reportUndefinedResult(const ir::Argument& argument,
+                                     std::span<const Memory* const> parts, const Buffer& array)
+{
+    ir::LocationId brought, undefinedBy;
+    bool explained = false;
+    for (const Memory* part : parts) {
+        explained = explained || part->explained;
+        brought = part->broughtBy.index >= 0 ? part->broughtBy : brought;
+        undefinedBy = part->undefinedBy.index >= 0 ? part->undefinedBy : undefinedBy;
+    }
+    const std::int64_t undefined = explained ? 0 : array.undefinedCount();
+    if (undefined == 0) { // or a finding has said why
+        return;
+    }
+    const bool byCopy = undefinedBy.index >= 0;
+    const ir::LocationId location = byCopy ? undefinedBy : brought;
+    m_recorder.addFinding(
+        {"undefined_result",
+         trace::FindingClass::Value,
+         argument.name + " ends with " + countText(undefined) + " of "
+             + countText(array.shape().elements()) + " elements undefined: "
+             + (byCopy ? "a copy brings them from memory that nobody wrote."
+                : brought.index >= 0
+                    ? "no copy reaches them; this is the last one to " + argument.name + "."
+                    : "nothing writes to them.")
+             + calledFrom(location),
+         argument.name,
+         -1,
+         {},
+         m_recorder.sourceLine(m_prepared.program, location),
+         undefined});
+}
+
+// A birth of NaN, of inputs with or without Inf, or one of Inf.
+void Findings::noteBirth(const ir::Operation& operation, const RuntimeValue& result,
+                         const NonFinite& kind)
+{
+    const bool nan = kind.nan;
+    const auto same = [&](const Birth& birth) {
+        return birth.operation == &operation && birth.nan == nan;
+    };
+    const auto known = std::find_if(m_births->begin(), m_births->end(), same);
+    if (known != m_births->end()) {
+        ++known->count;
+        return;
+    }
+    m_births->push_back({&operation, nan, nan && kind.inf, m_turn.agent().step,
+                         countNonFinite(result, nan), result.elements(), 1});
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,203 @@
+// What is found about order: races, copies that nobody waits for, semaphores, deadlocks.
+#include "core/base/check.h"
+#include "core/base/format.h"
+#include "core/machine/parts/findings.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+// One cause is one finding: a copy that is found to be unordered once is so wherever it is met, and
+// of two places either may come first.
+bool Findings::isExplained(const Race& race, std::optional<std::int32_t> copy,
+                           ir::LocationId location)
+{
+    bool known = race.withCopy && m_unordered.contains(race.copy);
+    if (race.withCopy) {
+        m_unordered.insert(race.copy);
+    }
+    if (copy) {
+        m_unordered.insert(*copy);
+    }
+    const auto [least, most] = std::minmax(race.location.index, location.index);
+    if (least >= 0) {
+        known = !m_unorderedPlaces.emplace(least, most).second || known;
+    }
+    return known;
+}
+
+// An access that nothing orders after another one; `copy` is that which makes it.
+void Findings::reportRace(const Race& race, const std::string& name,
+                          std::optional<std::int32_t> copy, std::int32_t step,
+                          ir::LocationId location)
+{
+    const bool ofAgents =
+        race.agent >= 0 && race.agent != m_turn.agent().id
+        && (!race.withCopy || race.agent / m_prepared.layout.perDevice() == m_turn.agent().device);
+    std::string kind = ofAgents      ? "race"
+                       : race.writes ? "overwritten_in_flight"
+                                     : "read_before_wait";
+    const trace::SourceLine source = m_recorder.sourceLine(m_prepared.program, location);
+    const bool known = isExplained(race, copy, location);
+    if (m_recorder.countsAgain(kind, name, source) || known) { // no words for what is said already
+        return;
+    }
+    const auto place = [&](ir::LocationId at) {
+        return m_prepared.program.where(at) + m_prepared.program.callersOf(at);
+    };
+    const std::string here = (copy ? "a copy that starts at " : "") + place(location);
+    const std::string there = place(race.location);
+    const char* const byPipeline = "Blocks are copied ahead of their steps and behind them, so "
+                                   "nothing else may use their elements meanwhile.";
+    std::string sentence;
+    if (ofAgents) {
+        const bool unawaited = race.withCopy && !race.ofPipeline;
+        sentence = m_recorder.agentName(m_turn.agent().id) + (race.writes ? " writes " : " reads ")
+                   + name + " (" + here + ") and " + m_recorder.agentName(race.agent)
+                   + (race.otherWrites ? " writes" : " reads") + " the same elements ("
+                   + (unawaited ? "a copy that it has not waited for, started at " : "") + there
+                   + "): nothing puts the two in order. "
+                   + (unawaited ? "That wait and then a semaphore, or disjoint parts, are right."
+                                : "A semaphore or disjoint parts are right.");
+    } else {
+        // Of several copies on one semaphore a wait may not know which has come.
+        const bool shared = m_prepared.layout.devices > 1;
+        sentence = name + (race.writes ? " is written (" : " is read (") + here + ") while "
+                   + (race.ofPipeline ? "a copy of a block "
+                      : shared        ? "a copy that no wait is sure of "
+                                      : "a copy that nobody has waited for ")
+                   + (race.otherWrites ? "writes" : "reads") + " the same elements (started at "
+                   + there + "). ";
+        sentence += race.ofPipeline ? byPipeline
+                    : shared ? "A wait for that copy before, on a semaphore of its own, is right."
+                             : "A wait for that copy before, or a later start of it, is right.";
+    }
+    m_recorder.addFinding(
+        {std::move(kind), trace::FindingClass::Structural, std::move(sentence), name, step,
+         race.step < 0 ? std::nullopt : std::optional<std::int64_t>(race.step), source, 1});
+}
+
+// Copies by hand that nobody has waited for when the memory at one of their ends goes. Those of
+// pipelines, and those that another finding is about, are said elsewhere.
+void Findings::reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId scope)
+{
+    for (std::int32_t i = buffers.first; m_detects && i < buffers.first + buffers.count; ++i) {
+        for (const Race& copy : m_races.unawaited(i)) {
+            if (copy.ofPipeline || m_neverAwaited.contains(copy.copy)
+                || !m_unordered.insert(copy.copy).second) {
+                continue;
+            }
+            const std::string name = m_prepared.refName(ref);
+            m_recorder.addFinding(
+                {"freed_in_flight", trace::FindingClass::Structural,
+                 name + " ends with its scope (" + m_prepared.program.where(scope)
+                     + m_prepared.program.callersOf(scope)
+                     + ") while a copy that nobody has waited for "
+                     + (copy.otherWrites ? "writes it" : "reads it") + " (started at "
+                     + m_prepared.program.where(copy.location)
+                     + m_prepared.program.callersOf(copy.location)
+                     + "). A wait for the copy before the end of the scope is right.",
+                 name, m_turn.agent().step,
+                 copy.step < 0 ? std::nullopt : std::optional<std::int64_t>(copy.step),
+                 m_recorder.sourceLine(m_prepared.program, scope), 1});
+        }
+    }
+}
+
+// All copies that it counts are those of findings.
+bool Findings::isExplained(const Semaphore& semaphore) const
+{
+    const auto& landed = semaphore.landed;
+    const bool isCounted = semaphore.space == ir::MemorySpace::DmaSemaphore && !landed.empty();
+    return isCounted && std::all_of(landed.begin(), landed.end(), [this](const AwaitedCopy& copy) {
+               return m_unordered.contains(copy.copy);
+           });
+}
+
+// Agents that wait alike are named together.
+void Findings::reportDeadlock(const std::deque<Agent>& agents, const Slab<Semaphore>& semaphores)
+{
+    std::vector<std::pair<std::string, std::vector<const Agent*>>> waits;
+    for (const Agent& agent : agents) {
+        if (!agent.waiting || agent.waiting->semaphore < 0) {
+            continue;
+        }
+        const Semaphore& semaphore = semaphores[agent.waiting->semaphore];
+        const ir::LocationId location = agent.waiting->operation->location;
+        const bool dma = semaphore.space == ir::MemorySpace::DmaSemaphore;
+        const std::string callers = m_prepared.program.callersOf(location);
+        std::string what =
+            m_prepared.program.where(location) + callers + (callers.empty() ? "" : ",") + " for "
+            + countText(agent.waiting->amount) + (dma ? " bytes" : "") + " of the semaphore "
+            + m_recorder.semaphoreName(semaphore.row) + ", which has " + countText(semaphore.count);
+        const auto same = std::find_if(waits.begin(), waits.end(),
+                                       [&](const auto& wait) { return wait.first == what; });
+        if (same != waits.end()) {
+            same->second.push_back(&agent);
+        } else {
+            waits.emplace_back(std::move(what), std::vector{&agent});
+        }
+    }
+    PALLASCOPE_CHECK(!waits.empty());
+    std::string text;
+    for (const auto& [what, waiting] : waits) {
+        const std::size_t others = waiting.size() - 1;
+        text += (text.empty() ? "" : "; ") + m_recorder.agentName(waiting.front()->id)
+                + (others == 0   ? " waits at "
+                   : others == 1 ? " and another wait at "
+                                 : " and " + countText(static_cast<std::int64_t>(others))
+                                       + " others wait at ")
+                + what + ", since " + timeText(waiting.front()->waiting->since);
+    }
+    const Agent& first = *waits.front().second.front();
+    stop({"deadlock",
+          trace::FindingClass::Structural,
+          "Nothing can go on: " + text + "; no copy under way and no other core will signal it.",
+          m_recorder.semaphoreName(semaphores[first.waiting->semaphore].row),
+          first.step,
+          {},
+          m_recorder.sourceLine(m_prepared.program, first.waiting->operation->location),
+          1});
+}
+
+void Findings::reportLeftOver(const Semaphore& semaphore)
+{
+    if (isExplained(semaphore)) {
+        return;
+    }
+    const std::string name = m_recorder.semaphoreName(semaphore.row);
+    const bool dma = semaphore.space == ir::MemorySpace::DmaSemaphore;
+    m_leavesCopies = m_leavesCopies || dma;
+    for (const AwaitedCopy& copy : semaphore.landed) {
+        m_neverAwaited.insert(copy.copy);
+    }
+    m_recorder.addFinding(
+        {dma ? "copy_never_awaited" : "semaphore_left_over",
+         trace::FindingClass::Structural,
+         dma ? "The semaphore " + name + " is left with " + countText(semaphore.count)
+                   + " bytes of copies that nobody waited for; this one was the last."
+                   + calledFrom(semaphore.location)
+             : "The semaphore " + name + " is left at " + countText(semaphore.count)
+                   + "; its signals and waits must add up to 0." + calledFrom(semaphore.location),
+         name,
+         m_turn.agent().step,
+         {},
+         m_recorder.sourceLine(m_prepared.program, semaphore.location),
+         1});
+}
+
+void Findings::reportEarly(std::int32_t agent, ir::ValueId ref, std::int64_t amount)
+{
+    m_recorder.addFinding({"semaphore_left_over",
+                           trace::FindingClass::Structural,
+                           m_recorder.agentName(agent) + " got " + countText(amount)
+                               + " on its semaphore " + m_prepared.refName(ref)
+                               + " while it had none: it ended or began too late.",
+                           m_prepared.refName(ref),
+                           m_turn.agent().step,
+                           {},
+                           {},
+                           1});
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,188 @@
+// What is found about the blocks of a pipeline.
+#include "core/base/format.h"
+#include "core/machine/parts/findings.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+void Findings::reportOperand(const OperandPlan& plan, std::string kind, std::string sentence,
+                             std::int32_t step, std::optional<std::int64_t> related,
+                             std::int64_t count, ir::LocationId location)
+{
+    m_recorder.addFinding({std::move(kind), trace::FindingClass::Structural, std::move(sentence),
+                           plan.spec->name, step, related,
+                           m_recorder.sourceLine(m_prepared.program, location), count});
+}
+
+// Elements of an Indirect block that its array does not have. Without leave to go on the run stops.
+void Findings::reportOutside(const PipelineFrame& frame, const OperandPlan& operand,
+                             std::int64_t block, bool out)
+{
+    const std::span<const std::int32_t> list = operand.indices(block);
+    const auto axis = static_cast<std::size_t>(operand.facts.indirectAxis);
+    const Extent extent = operand.array[axis];
+    const auto isOutside = [&](std::int32_t index) { return index < 0 || index >= extent; };
+    const auto first = std::find_if(list.begin(), list.end(), isOutside);
+    if (first == list.end()) {
+        return;
+    }
+    const bool goesOn = m_settings.outOfBoundsReads == OutOfBoundsReads::Uninitialized;
+    const std::string what =
+        std::string(out ? "The scatter to " : "The gather of ") + operand.spec->name + " has index "
+        + std::to_string(*first) + " at place " + std::to_string(first - list.begin())
+        + " for axis " + std::to_string(axis) + ", which has " + countText(extent) + " elements";
+    const char* const then = !goesOn ? kStopsUnlessSet
+                             : out   ? ": what lies outside is dropped."
+                                     : ": what lies outside reads as undefined.";
+    trace::Finding finding{"out_of_bounds",
+                           trace::FindingClass::Structural,
+                           what + then,
+                           operand.spec->name,
+                           rowOf(frame),
+                           {},
+                           m_recorder.sourceLine(m_prepared.program, operand.spec->location),
+                           std::count_if(list.begin(), list.end(), isOutside)};
+    if (goesOn) {
+        m_recorder.addFinding(std::move(finding));
+    } else {
+        stop(std::move(finding));
+    }
+}
+
+// An index map that yields a block that its array does not have. Any copy would be made up.
+void Findings::reportLeaving(const PipelineFrame& frame, const OperandPlan& operand,
+                             const std::vector<std::int64_t>& indices, std::int64_t step)
+{
+    if (m_ending.hasStopped()) {
+        return;
+    }
+    const std::string blocks = join(operand.facts.blockCounts, " \u00d7 ");
+    stop({"out_of_bounds",
+          trace::FindingClass::Structural,
+          "The index map of " + operand.spec->name + " yields (" + join(indices, ", ")
+              + ") at step " + std::to_string(step) + ", but its array has " + blocks
+              + " blocks, numbered from 0: the run stops there.",
+          operand.spec->name,
+          rowOf(frame),
+          {},
+          m_recorder.sourceLine(m_prepared.program, operand.spec->location),
+          1});
+}
+
+// Why undefined elements may be in a slot is said.
+void Findings::explain(const PipelineOperand& operand, std::int32_t slot)
+{
+    m_memory[operand.firstSlot + slot].explained = true;
+}
+
+void Findings::reportRevisit(const PipelineFrame& frame, const PipelineOperand& operand,
+                             std::int64_t block, std::int32_t slot)
+{
+    const std::int32_t before = operand.lastVisitOfBlock[static_cast<std::size_t>(block)];
+    if (before >= 0) {
+        explain(operand, slot);
+        reportOperand(*operand.plan, "output_revisited",
+                      operand.plan->blockName(block) + " was left after step "
+                          + std::to_string(before) + " and is revisited at step "
+                          + std::to_string(frame.row)
+                          + ": its slot was given away in between, so the revisit starts "
+                            "undefined. Make the axes that it "
+                            "does not depend on innermost, or accumulate in scratch.",
+                      frame.row, before, 1, operand.plan->spec->location);
+    }
+}
+
+void Findings::reportNotWritten(const PipelineFrame& frame, const PipelineOperand& operand,
+                                std::int64_t block, std::int32_t slot)
+{
+    if (operand.plan->facts.inCount == 0 && !operand.plan->spec->restores
+        && !m_memory[operand.firstSlot + slot].written) {
+        explain(operand, slot);
+        reportOperand(*operand.plan, "output_not_written",
+                      operand.plan->blockName(block)
+                          + (operand.plan->facts.trivial
+                                 ? " is written back though no step stored to it."
+                                 : " is written back though no step of its stay stored to it."),
+                      frame.row >= 0 ? frame.row : frame.lastRow, {}, 1,
+                      operand.plan->spec->location);
+    }
+}
+
+// Cores share a grid, and a loop may run a pipeline for a part of its array at a time: only all
+// executions together say what was never visited. Nothing can be said of an array that something
+// else is copied to.
+void Findings::noteVisited(const PipelineFrame& frame, const std::set<std::int32_t>& aliased)
+{
+    const ir::Operation& operation = *frame.item->control;
+    for (std::size_t i = 0; i < frame.operands.size(); ++i) {
+        const PipelineOperand& operand = frame.operands[i];
+        const auto isItsInput = [&](const PipelineOperand& other) {
+            return other.plan->facts.inCount > 0 && other.array.buffer == operand.array.buffer;
+        };
+        const auto root = static_cast<std::size_t>(m_prepared.rootOf(operation.operands[i]).index);
+        if (operand.plan->facts.outCount == 0 || operand.plan->facts.inCount > 0
+            || !operand.plan->tiles || m_prepared.uses.broughtTo[root] > 1
+            || aliased.contains(operand.array.buffer)
+            || std::any_of(frame.operands.begin(), frame.operands.end(), isItsInput)) {
+            continue;
+        }
+        const VisitedKey key{operation.id, i, operand.array.buffer, operand.array.view.offset};
+        Visited& visited = m_visited[key];
+        std::vector<bool>& blocks = visited.blocks;
+        if (visited.plan == nullptr) {
+            visited.plan = operand.plan;
+            visited.pipeline = &operation;
+            blocks.resize(operand.lastVisitOfBlock.size());
+        }
+        if (blocks.size() != operand.lastVisitOfBlock.size()) {
+            blocks.clear();
+        }
+        for (std::size_t block = 0; block < blocks.size(); ++block) {
+            blocks[block] = blocks[block] || operand.lastVisitOfBlock[block] >= 0;
+        }
+    }
+}
+
+void Findings::reportNeverWritten()
+{
+    if (m_ending.hasStopped()) {
+        return;
+    }
+    for (const auto& [key, visited] : m_visited) {
+        const auto missing = std::count(visited.blocks.begin(), visited.blocks.end(), false);
+        if (missing == 0) {
+            continue;
+        }
+        const OperandPlan& plan = *visited.plan;
+        m_memory[std::get<2>(key)].explained = true;
+        const auto first =
+            std::find(visited.blocks.begin(), visited.blocks.end(), false) - visited.blocks.begin();
+        reportOperand(plan, "output_never_written",
+                      countText(missing) + " of "
+                          + countText(static_cast<std::int64_t>(visited.blocks.size()))
+                          + " blocks of " + plan.spec->name + " are never visited, first "
+                          + plan.blockName(first) + ": the grid does not cover the array.",
+                      -1, {}, missing, visited.pipeline->location);
+    }
+}
+
+void Findings::reportNeverAwaited(const PipelineFrame& frame)
+{
+    for (const PipelineOperand& operand : frame.operands) {
+        const std::int64_t left = operand.copyIn - operand.waitIn;
+        if (left > 0) {
+            reportOperand(*operand.plan, "copy_never_awaited",
+                          countText(left) + (left == 1 ? " copy of " : " copies of ")
+                              + operand.plan->spec->name
+                              + " into its slots is started and never waited for: its semaphore "
+                                "is left over. A grid of "
+                              + countText(frame.steps) + " steps is too short for "
+                              + std::to_string(operand.plan->facts.inCount)
+                              + " buffers in this schedule.",
+                          -1, {}, left, operand.plan->spec->location);
+        }
+    }
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,300 @@
+#include "core/machine/parts/hand_copies.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace pallascope::machine {
+
+namespace {
+
+Bytes bytesOf(const ir::Type& type, const Shape& extents)
+{
+    return packedBytes(type.dtype, extents.elements());
+}
+
+} // namespace
+
+HandCopies::HandCopies(const Context& context, Agents& agents, Copies& copies,
+                       Semaphores& semaphores, Findings& findings)
+    : m_prepared(context.prepared)
+    , m_recorder(context.recorder)
+    , m_turn(context.turn)
+    , m_ending(context.ending)
+    , m_memory(context.memory)
+    , m_races(context.races)
+    , m_detects(context.detects)
+    , m_agents(agents)
+    , m_copies(copies)
+    , m_semaphores(semaphores)
+    , m_findings(findings)
+{}
+
+struct HandCopies::HandCopy
+{
+    const ir::Operation& operation;
+    const ir::DmaParams& params = std::get<ir::DmaParams>(operation.params);
+    Agent* peer = nullptr; // who has the target
+    RefBinding source, target;
+    Shape shape; // of what is copied
+    Rows rows;   // where it is listed
+    Bytes useful;
+    std::int32_t link = -1; // row of State::links
+    std::int32_t row = -1;  // of trace::Copies
+    Picoseconds start, end;
+
+    [[nodiscard]] ir::ValueId from() const { return operation.operands[0]; }
+
+    [[nodiscard]] ir::ValueId to() const { return operation.operands[1]; }
+
+    [[nodiscard]] bool isListed() const { return params.rows != ir::CopyRows::All; }
+
+    [[nodiscard]] bool isEmpty() const
+    {
+        return shape.elements() == 0 || (isListed() && rows.empty());
+    }
+};
+
+void HandCopies::start(const ir::Operation& operation)
+{
+    HandCopy copy{operation};
+    if (!locate(copy) || !serve(copy)) {
+        return;
+    }
+    m_memory[copy.target.buffer].written = true;
+    if (m_detects && !copy.isEmpty()) {
+        if (const std::optional<Race> race = m_races.start(
+                m_turn.agent().id, copy.row, accessOf(copy, false), accessOf(copy, true))) {
+            m_findings.reportRace(*race, m_prepared.refName(race->writes ? copy.to() : copy.from()),
+                                  copy.row, m_turn.agent().step, operation.location);
+        }
+        checkEntry(copy);
+    }
+    signalEnds(copy);
+    if (m_prepared.needed.needsContents(copy.to()) && !(copy.isListed() && copy.rows.empty())) {
+        Flight& flight = m_copies.newFlight(copy.link);
+        flight.start = copy.start;
+        flight.end = copy.end;
+        flight.step = m_turn.agent().step;
+        flight.copy = copy.row;
+        flight.source = std::move(copy.source);
+        flight.target = std::move(copy.target);
+        flight.rows = std::move(copy.rows);
+        flight.adds = copy.params.add;
+        flight.location = operation.location;
+        m_copies.launch(flight);
+    }
+}
+
+// Between whom and what; false where it does not start: the run ends, or others go first.
+bool HandCopies::locate(HandCopy& copy)
+{
+    const ir::Operation& operation = copy.operation;
+    const ir::ValueId from = copy.from(), to = copy.to();
+    copy.peer = m_agents.peerOf(operation, copy.params.device,
+                                operation.operands.size() - (copy.isListed() ? 2 : 1), m_findings);
+    if (copy.peer == nullptr || comesLater(*copy.peer, operation)) {
+        return false;
+    }
+    RefBinding &source = copy.source = m_turn.binding(from),
+               &target = copy.target = m_turn.binding(to);
+    if (copy.peer->device != m_turn.agent().device) {
+        target.buffer = m_agents.rootAt(*copy.peer, to);
+    }
+    copy.shape = source.asked ? *source.asked : shapeOf(source, m_turn.memoryShape(from));
+    const Shape& wanted = target.asked ? *target.asked : shapeOf(target, m_turn.memoryShape(to));
+    if (copy.isListed()) {
+        std::optional<Rows> found = listedRows(operation, source, target);
+        if (!found) {
+            return false;
+        }
+        copy.rows = std::move(*found);
+        if (copy.params.rows == ir::CopyRows::Source) {
+            copy.shape = wanted;
+        }
+    } else if (copy.shape != wanted) {
+        m_ending.fail(userError(m_prepared.program.where(operation.location) + ": dma_start copies "
+                                + toString(copy.shape) + " elements of " + m_prepared.refName(from)
+                                + " to " + toString(wanted) + " of " + m_prepared.refName(to)
+                                + "; as many are right."));
+        return false;
+    }
+    if (source.asked || target.asked) {
+        dropPadding(from, to, source, target);
+    }
+    return true;
+}
+
+// Another agent does not have the target of a copy yet, or its semaphore. Those that have come as
+// far go first; then the run ends.
+bool HandCopies::comesLater(const Agent& peer, const ir::Operation& dmaStart)
+{
+    const std::array<ir::ValueId, 2> wanted{dmaStart.operands[1], dmaStart.operands[2]};
+    const auto* const missing = std::find_if(wanted.begin(), wanted.end(), [&](ir::ValueId ref) {
+        return !m_turn.isOf(peer) && m_agents.rootAt(peer, ref) < 0;
+    });
+    if (missing == wanted.end()) {
+        m_turn.agent().yields = false;
+        return false;
+    }
+    if (!m_turn.agent().yields) {
+        m_turn.agent().yields = true;
+        --std::get<BlockFrame>(m_turn.agent().frames.back()).next; // the operation, once more
+        m_turn.endAt(m_turn.agent().time);
+        return true;
+    }
+    m_findings.stop({"peer_not_ready",
+                     trace::FindingClass::Structural,
+                     m_recorder.agentName(m_turn.agent().id) + " copies to "
+                         + m_prepared.refName(dmaStart.operands[1]) + " of device "
+                         + std::to_string(peer.device) + ", which does not have "
+                         + m_prepared.refName(*missing) + " at that time ("
+                         + m_prepared.program.where(dmaStart.location)
+                         + "). A barrier between the two before, or a wait after, is right.",
+                     m_prepared.refName(*missing),
+                     m_turn.agent().step,
+                     {},
+                     m_recorder.sourceLine(m_prepared.program, dmaStart.location),
+                     1});
+    return true;
+}
+
+// Memory on the chip of another device is its kernel's once the device has begun the kernel. Arrays
+// in HBM are there before, and afterwards.
+void HandCopies::checkEntry(const HandCopy& copy)
+{
+    const Agent& entered = m_agents.firstOf(copy.peer->device);
+    if (copy.peer->device == m_turn.agent().device
+        || m_prepared.program.type(copy.to()).space == ir::MemorySpace::Hbm
+        || m_races.knowsEntry(m_turn.agent().id, entered.id)) {
+        return;
+    }
+    const ir::LocationId location = copy.operation.location;
+    const std::string name = m_prepared.refName(copy.to());
+    m_recorder.addFinding(
+        {"peer_not_ready",
+         trace::FindingClass::Structural,
+         m_recorder.agentName(m_turn.agent().id) + " copies to " + name + " of device "
+             + std::to_string(copy.peer->device) + " (" + m_prepared.program.where(location)
+             + m_prepared.program.callersOf(location) + "), and nothing says that device "
+             + std::to_string(copy.peer->device)
+             + " has begun the kernel by then: what lies there may be another's still. A signal "
+               "from there before, as of a barrier at the start, is right.",
+         name,
+         m_turn.agent().step,
+         {},
+         m_recorder.sourceLine(m_prepared.program, location),
+         1});
+}
+
+// When, on which link; false where the run ends.
+bool HandCopies::serve(HandCopy& copy)
+{
+    const Description& description = m_recorder.description();
+    const Description::CopySite& site = description.copySite(copy.operation);
+    copy.useful = bytesOf(m_prepared.program.type(copy.from()), copy.shape);
+    Bytes bytes = copy.useful * site.passes;
+    Description::Route route{site.link, Picoseconds(0)};
+    if (copy.peer->device != m_turn.agent().device) {
+        bytes = copy.useful;
+        route = description.route(m_prepared.program, m_turn.agent().device, copy.peer->device);
+    }
+    copy.link = m_copies.linkHere(route.link);
+    const auto service = m_copies.serve(copy.link, m_turn.agent().time + route.detour, bytes);
+    if (!service) {
+        return false;
+    }
+    copy.start = service->start;
+    copy.end = service->end;
+    const std::int64_t offset = offsetOf(site.out ? copy.target : copy.source);
+    copy.row =
+        m_recorder.addCopy(site.operand, m_recorder.blockOf(site, offset), 0, site.out, copy.link,
+                           m_turn.agent().step, bytes, m_turn.agent().time, copy.start, copy.end);
+    return true;
+}
+
+// What the copy does at one of its ends.
+Access HandCopies::accessOf(const HandCopy& copy, bool writes)
+{
+    const RefBinding& where = writes ? copy.target : copy.source;
+    const Memory& memory = m_memory[where.buffer];
+    Access access{memory.isConstant ? -1 : where.buffer,
+                  memory.isUncontested,
+                  writes,
+                  m_turn.agent().step,
+                  copy.operation.location,
+                  {}};
+    access.adds = copy.params.add && writes;
+    if (m_prepared.layout.isAlone() && where.whole
+        && !copy.isListed()) { // all of it, as a place is
+        return access;
+    }
+    Place::Located located{where, m_turn.memoryShape(writes ? copy.to() : copy.from()), {}};
+    if (copy.params.rows == (writes ? ir::CopyRows::Target : ir::CopyRows::Source)) {
+        located.rows.emplace();
+        for (const auto& [here, there] : copy.rows) {
+            located.rows->push_back(writes ? there : here);
+        }
+    }
+    access.place.located = std::make_shared<Place::Located>(std::move(located));
+    return access;
+}
+
+// The semaphores that it will signal at its end.
+void HandCopies::signalEnds(const HandCopy& copy)
+{
+    const bool isRemote = copy.peer->device != m_turn.agent().device;
+    VectorClock clock;
+    if (isRemote) {
+        m_races.signal(m_turn.agent().id, clock);
+    }
+    const std::int32_t source = copy.source.buffer, target = copy.target.buffer;
+    for (std::size_t i = 2; i < (copy.params.sourceSemaphore ? 4U : 3U); ++i) {
+        // Either end of a copy to another device is waited for alone.
+        const bool atTarget = i == 2;
+        const AwaitedCopy both{copy.row, source, target};
+        const AwaitedCopy end =
+            atTarget ? AwaitedCopy{copy.row, -1, target} : AwaitedCopy{copy.row, source, -1};
+        Signal signal{copy.end,
+                      m_semaphores.semaphoreAt(atTarget ? *copy.peer : m_turn.agent(),
+                                               copy.operation.operands[i]),
+                      copy.useful.value(),
+                      isRemote   ? end
+                      : atTarget ? both
+                                 : AwaitedCopy{},
+                      copy.operation.location,
+                      clock};
+        const HeldCopy held{copy.row, signal.copy, signal.amount, !atTarget};
+        m_semaphores.expect(std::move(signal), held);
+    }
+}
+
+// Copies what is there at both ends; what comes out of padding is undefined.
+void HandCopies::dropPadding(ir::ValueId from, ir::ValueId to, RefBinding& source,
+                             RefBinding& target)
+{
+    const Shape there = viewOf(source, m_turn.memoryShape(from)).shape;
+    const Shape room = viewOf(target, m_turn.memoryShape(to)).shape;
+    if (source.asked && m_prepared.needed.needsContents(to)) {
+        m_copies.land(m_turn.agent().time); // what has ended by now is behind this one
+        Buffer& memory = m_turn.buffer(target.buffer);
+        const Buffer nothing(m_prepared.program.type(to).dtype, room, memory.fill());
+        storeThrough(target, memory, nothing.loadAll());
+    }
+    std::vector<Window> windows(there.rank());
+    for (std::size_t axis = 0; axis < windows.size(); ++axis) {
+        windows[axis].size = std::min(there[axis], room[axis]);
+    }
+    source = narrowed(source, m_turn.memoryShape(from), windows);
+    target = narrowed(target, m_turn.memoryShape(to), windows);
+}
+
+void HandCopies::waitFor(const ir::Operation& operation)
+{
+    const ir::ValueId ref = operation.operands[0];
+    const Shape& extents = shapeOf(m_turn.binding(ref), m_turn.memoryShape(ref));
+    m_semaphores.wait(operation, m_turn.semaphoreOf(operation.operands[1]),
+                      bytesOf(m_prepared.program.type(ref), extents).value(), true);
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,54 @@
+// Copies by hand, from their start to what they will signal.
+#pragma once
+
+#include "core/machine/parts/agents.h"
+#include "core/machine/parts/context.h"
+#include "core/machine/parts/copies.h"
+#include "core/machine/parts/findings.h"
+#include "core/machine/parts/semaphores.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace pallascope::machine {
+
+class HandCopies
+{
+public:
+    HandCopies(const Context& context, Agents& agents, Copies& copies, Semaphores& semaphores,
+               Findings& findings);
+
+    void start(const ir::Operation& operation);
+    void waitFor(const ir::Operation& operation);
+
+private:
+    // The rows that a copy lists, those of either end.
+    using Rows = std::vector<std::pair<RefBinding, RefBinding>>;
+    struct HandCopy;
+
+    [[nodiscard]] bool locate(HandCopy& copy);
+    [[nodiscard]] bool comesLater(const Agent& peer, const ir::Operation& dmaStart);
+    void checkEntry(const HandCopy& copy);
+    [[nodiscard]] bool serve(HandCopy& copy);
+    [[nodiscard]] Access accessOf(const HandCopy& copy, bool writes);
+    void signalEnds(const HandCopy& copy);
+    // Nothing where the run ends with a finding.
+    [[nodiscard]] std::optional<Rows>
+    listedRows(const ir::Operation& operation, const RefBinding& source, const RefBinding& target);
+    void dropPadding(ir::ValueId from, ir::ValueId to, RefBinding& source, RefBinding& target);
+
+    const Prepared& m_prepared;
+    Recorder& m_recorder;
+    Turn& m_turn;
+    Ending& m_ending;
+    Slab<Memory>& m_memory;
+    Races& m_races;
+    bool m_detects;
+    Agents& m_agents;
+    Copies& m_copies;
+    Semaphores& m_semaphores;
+    Findings& m_findings;
+};
+
+} // namespace pallascope::machine

@@ -1,0 +1,72 @@
+// Copies of listed rows: a gather where the list chooses among the source's, a scatter where among
+// the target's.
+#include "core/machine/parts/hand_copies.h"
+
+namespace pallascope::machine {
+
+namespace {
+
+RefBinding rowOf(const RefBinding& ref, const Shape& memory, std::int64_t row)
+{
+    std::vector<Window> windows;
+    const Shape& shape = shapeOf(ref, memory);
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+        const Extent extent = shape[axis];
+        windows.push_back(windows.empty() ? Window{row, 1, 1, false} : Window{0, extent, 1, true});
+    }
+    return narrowed(ref, memory, windows);
+}
+
+} // namespace
+
+std::optional<HandCopies::Rows> HandCopies::listedRows(const ir::Operation& operation,
+                                                       const RefBinding& source,
+                                                       const RefBinding& target)
+{
+    const auto& params = std::get<ir::DmaParams>(operation.params);
+    if (source.asked || target.asked) {
+        m_ending.fail(
+            userError(m_prepared.program.where(operation.location)
+                      + ": dma_start takes listed rows of a slice that reaches into the padding "
+                        "of its array; one inside of it is right."));
+        return std::nullopt;
+    }
+    const ir::ValueId list = operation.operands.back();
+    RuntimeValue read;
+    if (m_prepared.program.type(list).isRef()) {
+        m_copies.land(m_turn.agent().time);
+        read = loadThrough(m_turn.binding(list), m_turn.buffer(m_turn.binding(list).buffer));
+    }
+    const RuntimeValue& numbers = m_prepared.program.type(list).isRef() ? read : m_turn.value(list);
+    m_findings.reportUndefinedUse(numbers, "undefined_index", "A list of rows", operation.location);
+    const bool gathers = params.rows == ir::CopyRows::Source;
+    const ir::ValueId from = operation.operands[0], to = operation.operands[1];
+    const Extent rows =
+        shapeOf(gathers ? source : target, m_turn.memoryShape(gathers ? from : to))[0];
+    Rows found;
+    for (std::int64_t i = 0; i < numbers.elements(); ++i) {
+        const std::int64_t row = numbers.as<std::int32_t>()[i];
+        if (params.ignored >= 0 && row == params.ignored) {
+            continue;
+        }
+        if (row < 0 || row >= rows) {
+            m_findings.stop({"out_of_bounds",
+                             trace::FindingClass::Structural,
+                             "dma_start lists row " + std::to_string(row) + " of "
+                                 + m_prepared.refName(gathers ? from : to) + " at place "
+                                 + std::to_string(i) + " of its list; it has "
+                                 + std::to_string(rows) + " rows.",
+                             m_prepared.refName(gathers ? from : to),
+                             m_turn.agent().step,
+                             {},
+                             m_recorder.sourceLine(m_prepared.program, operation.location),
+                             1});
+            return std::nullopt;
+        }
+        found.emplace_back(rowOf(source, m_turn.memoryShape(from), gathers ? row : i),
+                           rowOf(target, m_turn.memoryShape(to), gathers ? i : row));
+    }
+    return found;
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,108 @@
+// The software pipeline, phase by phase, by the rules of pipeline_rules.h. A phase ends early where
+// another agent or event comes first, and goes on with its next operand.
+#pragma once
+
+#include "core/machine/parts/accesses.h"
+#include "core/machine/parts/context.h"
+#include "core/machine/parts/copies.h"
+#include "core/machine/parts/findings.h"
+#include "core/machine/parts/limits.h"
+#include "core/machine/parts/scopes.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace pallascope::machine {
+
+// Moves a grid point to a step; steps count in lexicographic order, and mostly it is the next one.
+void moveTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step);
+
+class Pipelines
+{
+public:
+    // `aliased` is of the run's state: buffers that an input and an output share.
+    Pipelines(const Context& context, const std::set<std::int32_t>& aliased, Copies& copies,
+              Accesses& accesses, Scopes& scopes, Limits& limits, Findings& findings);
+
+    // The agent whose turn it is begins one: with a frame of its own, unless its grid is empty.
+    void enter(const PlanItem& item);
+    // Goes on with its innermost frame, which is this one.
+    void run(PipelineFrame& frame);
+    // At the end of the run, for the trace: which elements Indirect blocks were.
+    void recordLists();
+
+private:
+    // pipelines_begin.cpp
+    [[nodiscard]] bool takeGrid(PipelineFrame& frame, const ir::Operation& operation);
+    [[nodiscard]] bool takeOperand(PipelineFrame& frame, const ir::Operation& operation,
+                                   std::size_t operand);
+    void shareGrid(PipelineFrame& frame) const;
+    [[nodiscard]] bool isLive(const BlockMap& map);
+    [[nodiscard]] const OperandPlan* operandPlan(const ir::Operation& pipeline,
+                                                 std::size_t operand); // null: the run fails
+    void endPipeline(PipelineFrame& frame);
+
+    // pipelines.cpp
+    void bringTrivial(PipelineFrame& frame);
+    void prologue(PipelineFrame& frame);
+    void fetch(PipelineFrame& frame, std::size_t operand, std::int64_t block, bool prefetched);
+    void lookAhead(PipelineFrame& frame, std::size_t operand, std::int64_t most);
+    [[nodiscard]] StepActions actionsAt(PipelineFrame& frame, std::size_t operand);
+    [[nodiscard]] StepActions actionsNow(PipelineFrame& frame, std::size_t operand);
+    void beginStep(PipelineFrame& frame);
+    void copyIn(PipelineFrame& frame);
+    void waitIn(PipelineFrame& frame);
+    void enterBody(PipelineFrame& frame);
+    void passOverhead(PipelineFrame& frame);
+    void copyOut(PipelineFrame& frame);
+    void waitOut(PipelineFrame& frame);
+    void endStep(PipelineFrame& frame);
+    void drain(PipelineFrame& frame);
+    void takeTrivial(PipelineFrame& frame);
+    void awaitOut(PipelineFrame& frame, PipelineOperand& operand);
+
+    // pipelines_blocks.cpp
+    [[nodiscard]] std::int64_t lookUpBlock(PipelineFrame& frame, std::size_t operand,
+                                           std::int64_t step);
+
+    [[nodiscard]] std::int64_t blockAt(PipelineFrame& frame, std::size_t operand, std::int64_t step)
+    {
+        const PipelineFrame::Looked& looked = frame.lookedAt(operand, step);
+        return looked.step == step ? looked.block : lookUpBlock(frame, operand, step);
+    }
+
+    void checkCut(const PipelineFrame& frame, const PipelineOperand& operand, std::int64_t block);
+    void bindBlock(PipelineFrame& frame, std::size_t operand);
+    void visit(PipelineFrame& frame, std::size_t operand, std::int64_t block, std::int32_t slot);
+
+    // pipelines_copies.cpp
+    std::int32_t startCopy(PipelineFrame& frame, std::size_t operand, std::int64_t block,
+                           std::int32_t slot, bool out);
+    void fillSlot(PipelineFrame& frame, std::size_t operand, std::int64_t block, std::int32_t slot);
+    void waitFor(const PipelineOperand& operand, std::int32_t slot, bool out, std::int32_t row);
+    void stopWaiting(const PipelineOperand& operand, bool out, std::int32_t row);
+    void checkOverlap(const PipelineOperand& operand, std::int64_t block, std::int32_t slot,
+                      bool out, std::int32_t copy, std::int32_t row);
+
+    const Prepared& m_prepared;
+    Recorder& m_recorder;
+    Turn& m_turn;
+    Ending& m_ending;
+    Slab<Memory>& m_memory;
+    Races& m_races;
+    bool m_detects;
+    const std::set<std::int32_t>& m_aliased;
+    Copies& m_copies;
+    Accesses& m_accesses;
+    Scopes& m_scopes;
+    Limits& m_limits;
+    Findings& m_findings;
+    BlockMap::Scratch m_mapScratch;
+    // Of operands whose blocks are Indirect: with the lists of this run.
+    std::map<OperandPlans::key_type, std::unique_ptr<OperandPlan>> m_indirect;
+};
+
+} // namespace pallascope::machine

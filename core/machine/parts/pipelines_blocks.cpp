@@ -1,0 +1,178 @@
+// Blocks of a running pipeline: which one a step needs, and the slot that its body sees.
+#include "core/base/format.h"
+#include "core/machine/parts/pipelines.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+void moveTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step)
+{
+    if (step == at.step + 1) {
+        std::size_t axis = grid.size();
+        while (axis > 0 && ++at.point[axis - 1] == grid[axis - 1]) {
+            at.point[--axis] = 0;
+        }
+    } else if (step != at.step) {
+        std::int64_t rest = step;
+        for (std::size_t axis = grid.size(); axis-- > 0;) {
+            at.point[axis] = rest % grid[axis];
+            rest /= grid[axis];
+        }
+    }
+    at.step = step;
+}
+
+std::int64_t Pipelines::lookUpBlock(PipelineFrame& frame, std::size_t operand, std::int64_t step)
+{
+    const bool isBefore = step < 0; // the first one: asked for only to compare
+    if (step < 0 || step >= frame.steps) {
+        step = (step % frame.steps + frame.steps) % frame.steps; // indices wrap around the grid
+    }
+    PipelineFrame::Looked& looked = frame.lookedAt(operand, step);
+    if (looked.step == step) {
+        return looked.block;
+    }
+    const BlockMap& map = frame.operands[operand].plan->map;
+    moveTo(frame.points[operand], frame.grid, step);
+    const auto load = [this](const ir::Operation& get, auto indices) {
+        return m_accesses.loadIndex(get, indices);
+    };
+    const auto around = [this](ir::ValueId id) -> const RuntimeValue& { return m_turn.value(id); };
+    const auto blockOf = [&](std::span<const std::int64_t> point) {
+        return map.isPlain() ? map.plainBlock(point) : map.block(point, load, around, m_mapScratch);
+    };
+    const auto pointAt = [&](std::int64_t at) {
+        moveTo(frame.points[operand], frame.grid, at);
+        Extents point(frame.points[operand].point);
+        for (std::size_t axis = 0; axis < frame.offset.size(); ++axis) {
+            point[axis] += frame.offset[axis];
+        }
+        return point;
+    };
+    std::int64_t block =
+        frame.offset.empty() ? blockOf(frame.points[operand].point) : blockOf(pointAt(step));
+    if (block < 0 && map.isOverfull()) {
+        const OperandPlan& which = *frame.operands[operand].plan;
+        m_ending.fail(limitError(which.spec->name
+                                 + " is gathered or scattered by lists of more than "
+                                 + countText(ir::kMostIndices)
+                                 + " different indices in all, the most that a run keeps."));
+        block = 0;
+    } else if (block < 0 && isBefore) {
+        return block;
+    } else if (block < 0) {
+        // Steps are not asked for in order: the first that leaves it is what an author looks for.
+        std::int64_t first = map.isPlain() ? 0 : step;
+        while (first < step && map.plainBlock(pointAt(first)) >= 0) {
+            ++first;
+        }
+        m_findings.reportLeaving(frame, *frame.operands[operand].plan,
+                                 map.yielded(pointAt(first), around, m_mapScratch), first);
+        block = 0;
+    }
+    if (!isBefore && !m_ending.hasStopped()) {
+        checkCut(frame, frame.operands[operand], block);
+    }
+    if (!frame.isLiveAt(operand)) { // what a body stores shows at the next look
+        looked = {step, block};
+    }
+    return block;
+}
+
+// An array that is itself a block, in the memory of the array around it, ends where that one does:
+// what lies behind is no memory of either.
+void Pipelines::checkCut(const PipelineFrame& frame, const PipelineOperand& operand,
+                         std::int64_t block)
+{
+    const OperandPlan& plan = *operand.plan;
+    if (operand.array.whole || !operand.array.recasts.empty()
+        || operand.array.view.shape == plan.array) {
+        return;
+    }
+    const Shape& extents = operand.array.view.shape;
+    const Reach reach = plan.reach(block);
+    for (std::size_t axis = 0; axis < extents.rank(); ++axis) {
+        if (reach.stop[axis] <= extents[axis]) {
+            continue;
+        }
+        m_findings.stop({"out_of_bounds",
+                         trace::FindingClass::Structural,
+                         plan.blockName(block) + " reaches elements up to "
+                             + std::to_string(reach.stop[axis] - 1) + " on axis "
+                             + std::to_string(axis) + " of a block that has "
+                             + std::to_string(extents[axis])
+                             + " in the array around it: the run stops there.",
+                         plan.spec->name,
+                         rowOf(frame),
+                         {},
+                         m_recorder.sourceLine(m_prepared.program, plan.spec->location),
+                         1});
+        return;
+    }
+}
+
+// Points the block ref at this step's slot; an output block that is new starts undefined.
+void Pipelines::bindBlock(PipelineFrame& frame, std::size_t index)
+{
+    const std::int64_t s = frame.step;
+    PipelineOperand& operand = frame.operands[index];
+    const ir::OperandFacts& facts = operand.plan->facts;
+    const std::int64_t block = blockAt(frame, index, s);
+    if (facts.unbuffered) {
+        const Box box = operand.plan->box(block);
+        std::vector<Window> windows;
+        for (std::size_t axis = 0; axis < box.start.size(); ++axis) {
+            windows.push_back({box.start[axis], box.size[axis], 1, !box.squeezed[axis]});
+        }
+        m_turn.binding(operand.plan->blockRef) =
+            narrowed(operand.array, m_turn.buffer(operand.array.buffer).shape(), windows);
+        return;
+    }
+    const bool out = facts.outCount > 0;
+    const std::int32_t slot = facts.trivial || frame.params->noPipelining
+                                  ? 0
+                                  : operand.slotOf(out ? operand.copyOut : operand.waitIn);
+    const bool changed =
+        s == 0 || (!facts.trivial && (facts.isIndirect() || block != blockAt(frame, index, s - 1)));
+    m_turn.binding(operand.plan->blockRef).buffer = operand.firstSlot + slot; // never a view
+    if (changed || (frame.params->noPipelining && !out)) {
+        visit(frame, index, block, slot);
+    }
+    m_recorder.continueVisit(operand.traceOperand, frame.row, block, slot);
+    if (out && !facts.isIndirect()) {
+        operand.lastVisitOfBlock[static_cast<std::size_t>(block)] = frame.row;
+    }
+}
+
+void Pipelines::visit(PipelineFrame& frame, std::size_t index, std::int64_t block,
+                      std::int32_t slot)
+{
+    PipelineOperand& operand = frame.operands[index];
+    const bool in = operand.plan->facts.inCount > 0;
+    std::int32_t brought = trace::kNone;
+    if (in) {
+        // The map may say something else by now, or have asked for no wait.
+        const SlotCopy& copy = operand.inCopyOfSlot[static_cast<std::size_t>(slot)];
+        if (copy.row >= 0 && copy.end <= m_turn.agent().time) {
+            brought = copy.row;
+            block = copy.block;
+        }
+    }
+    if (operand.plan->facts.outCount > 0 && !in) {
+        Memory& memory = m_memory[operand.firstSlot + slot];
+        memory.contents.makeUndefined();
+        memory.written = memory.explained = false;
+        memory.undefinedBy = {};
+        if (operand.plan->spec->restores) {
+            brought = startCopy(frame, index, block, slot, false);
+            waitFor(operand, slot, false, frame.row);
+            m_copies.land(m_turn.agent().time);
+        } else if (!operand.plan->facts.isIndirect()) { // scattered again: the last one counts
+            m_findings.reportRevisit(frame, operand, block, slot);
+        }
+    }
+    m_recorder.beginVisit(operand.traceOperand, frame.row, block, slot, brought);
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,285 @@
+#include "core/machine/parts/segments.h"
+
+#include "core/base/check.h"
+#include "core/machine/ops/evaluate.h"
+#include "core/machine/ops/ops.h"
+#include "core/machine/values/debug_text.h"
+#include "core/machine/values/nonfinite.h"
+#include "core/trace/mark_time.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace pallascope::machine {
+
+using ir::OpCode;
+
+namespace {
+
+// The operations numbered [from, to).
+template<class T>
+std::span<const T> part(const std::vector<T>& all, std::int32_t from, std::int32_t to)
+{
+    const auto first = [&](std::int32_t number) {
+        return std::partition_point(all.begin(), all.end(),
+                                    [&](const T& one) { return one.number < number; });
+    };
+    return {first(from), first(to)};
+}
+
+} // namespace
+
+Segments::Segments(const Context& context, const Options& options, const std::int64_t& turns,
+                   Agents& agents, Copies& copies, Semaphores& semaphores, Accesses& accesses,
+                   Limits& limits, Findings& findings)
+    : m_prepared(context.prepared)
+    , m_options(options)
+    , m_turns(turns)
+    , m_recorder(context.recorder)
+    , m_turn(context.turn)
+    , m_ending(context.ending)
+    , m_agents(agents)
+    , m_copies(copies)
+    , m_semaphores(semaphores)
+    , m_accesses(accesses)
+    , m_limits(limits)
+    , m_findings(findings)
+{}
+
+// How many of its operations the run comes to before it pauses.
+std::int32_t Segments::reachable(const PlanItem& item, std::int32_t done) const
+{
+    std::int64_t to = item.operationCount;
+    if (m_turn.agent().time + item.duration > m_turn.until().time) {
+        const trace::SegmentTemplate& segment =
+            m_prepared.plan.templates[static_cast<std::size_t>(item.templateId)];
+        const auto later =
+            std::partition_point(segment.retire.begin(), segment.retire.end(), [&](Cycles retire) {
+                return m_turn.agent().time + Picoseconds(trace::markTime(segment, retire))
+                       <= m_turn.until().time;
+            });
+        to = later - segment.retire.begin();
+    }
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>(
+        m_turn.until().events - m_recorder.position().events + done, done, to));
+}
+
+// From operation `done` on, which is 0 again when all of it has run; else the run pauses within.
+bool Segments::run(const PlanItem& item, std::int32_t& done)
+{
+    if (done == 0) {
+        m_recorder.addSegment(item.templateId, m_turn.agent().id, m_turn.agent().step,
+                              m_turn.agent().time);
+        if (!item.evaluate.empty()) {
+            m_copies.land(m_turn.agent().time); // copies that ended by now are seen by this segment
+        }
+    }
+    m_template = item.templateId;
+    const std::int32_t to = reachable(item, done);
+    if (to - done == item.operationCount) {
+        runOperations(item.evaluate, item.accesses);
+    } else {
+        runOperations(part(item.evaluate, done, to), part(item.accesses, done, to));
+    }
+    const bool pauses =
+        to < item.operationCount && !m_ending.hasStopped(); // else the run ends with this segment
+    m_turn.pauseWithin(pauses);
+    m_recorder.countEvents((pauses ? to : item.operationCount) - done);
+    done = pauses ? to : 0;
+    if (pauses) {
+        return false;
+    }
+    m_turn.agent().time += item.duration;
+    if (m_turn.agent().time > kLongestRun) { // a segment alone is at most half as long: no overflow
+        m_ending.fail(
+            limitError("The run takes longer than 53 days on this chip; more speed or less work "
+                       "is right."));
+    }
+    return true;
+}
+
+// In the order of the program, so that it does not matter where the run pauses.
+void Segments::runOperations(std::span<const Evaluation> evaluate,
+                             std::span<const PlanAccess> accesses)
+{
+    auto access = accesses.begin();
+    for (const Evaluation& evaluation : evaluate) {
+        for (; access != accesses.end() && access->number < evaluation.number; ++access) {
+            m_accesses.note(*access);
+        }
+        if (evaluation.isLong && !m_limits.mayGoOn(m_turns)) {
+            return;
+        }
+        execute(evaluation);
+        if (m_ending.hasStopped()) {
+            return;
+        }
+    }
+    for (; access != accesses.end(); ++access) {
+        m_accesses.note(*access);
+    }
+}
+
+void Segments::execute(const Evaluation& evaluation)
+{
+    const ir::Operation& operation = *evaluation.operation;
+    switch (operation.code) {
+    case OpCode::ProgramId:
+    case OpCode::NumPrograms:
+        placeInGrid(operation);
+        return;
+    case OpCode::AxisIndex:
+        m_turn.value(operation.results[0]) = RuntimeValue::scalarOf(
+            DType::Int32, static_cast<double>(m_agents.axisIndex(operation)));
+        return;
+    case OpCode::Get:
+    case OpCode::Swap:
+        m_accesses.access(evaluation, evaluation.asRows && !m_findings.watchesBirths());
+        break;
+    case OpCode::MaskedLoad:
+        m_accesses.maskedLoad(operation);
+        break;
+    case OpCode::MaskedSwap:
+        m_accesses.maskedSwap(operation);
+        break;
+    case OpCode::LoadGather:
+    case OpCode::StoreScatter:
+    case OpCode::AddupdateScatter:
+        m_accesses.accessListed(evaluation);
+        break;
+    case OpCode::RefAt:
+    case OpCode::RefReshape:
+    case OpCode::RefBitcast:
+    case OpCode::RefTranspose:
+        m_accesses.bindView(operation);
+        break;
+    case OpCode::GetBarrierSemaphore:
+        m_semaphores.bindBarrier(operation);
+        break;
+    case OpCode::DebugPrint:
+    case OpCode::DebugCheck:
+        debug(evaluation);
+        break;
+    default:
+        if (evaluation.product == nullptr || !addProduct(evaluation)) {
+            evaluateNow(evaluation);
+        }
+    }
+    release(operation, evaluation.dying);
+}
+
+// Values that were used for the last time give their storage back.
+void Segments::release(const ir::Operation& operation, std::uint32_t dying)
+{
+    for (std::uint32_t rest = dying; rest != 0; rest &= rest - 1) {
+        m_turn.value(operation.operands[static_cast<std::size_t>(std::countr_zero(rest))]).drop();
+    }
+}
+
+// False where only the product was evaluated, and the addition is left to do.
+bool Segments::addProduct(const Evaluation& evaluation)
+{
+    const ir::Operation& product = *evaluation.product;
+    const ir::Operation& addition = *evaluation.operation;
+    const std::size_t other = addition.operands[0] == product.results[0] ? 1 : 0;
+    std::array<RuntimeValue*, 2> factors{&m_turn.value(product.operands[0]),
+                                         &m_turn.value(product.operands[1])};
+    const bool dies = ((evaluation.dying >> other) & 1U) != 0;
+    if (!m_findings.watchesBirths()
+        && ops::addProduct({product, factors}, m_turn.value(addition.operands[other]), dies,
+                           m_turn.value(addition.results[0]))) {
+        release(product, evaluation.productDying);
+        return true;
+    }
+    execute({.operation = &product, .dying = evaluation.productDying});
+    return false;
+}
+
+void Segments::debug(const Evaluation& evaluation)
+{
+    const ir::Operation& operation = *evaluation.operation;
+    const std::string& text = std::get<ir::TextParams>(operation.params).text;
+    if (operation.code == OpCode::DebugPrint) {
+        const bool kept = m_recorder.takesPrint();
+        if (!kept && !m_options.print) {
+            return;
+        }
+        std::vector<const RuntimeValue*> values;
+        for (const ir::ValueId operand : operation.operands) {
+            values.push_back(&m_turn.value(operand));
+        }
+        std::string line = debugText(text, values);
+        if (m_options.print) {
+            m_options.print(line);
+        }
+        if (kept) {
+            const trace::SegmentTemplate& segment =
+                m_prepared.plan.templates[static_cast<std::size_t>(m_template)];
+            const Cycles retires = segment.retire[static_cast<std::size_t>(evaluation.number)];
+            m_recorder.addPrint(
+                {std::move(line), m_turn.agent().step, m_turn.agent().id,
+                 m_turn.agent().time + Picoseconds(trace::markTime(segment, retires)),
+                 m_recorder.sourceLine(m_prepared.program, operation.location)});
+        }
+        return;
+    }
+    const RuntimeValue& holds = m_turn.value(operation.operands[0]);
+    if (!holds.shadow.all() || holds.scalar == 0) {
+        m_recorder.addFinding({"check_failed",
+                               trace::FindingClass::Value,
+                               text + (holds.shadow.all() ? "" : " (of undefined data)"),
+                               "",
+                               m_turn.agent().step,
+                               {},
+                               m_recorder.sourceLine(m_prepared.program, operation.location),
+                               1});
+    }
+}
+
+void Segments::evaluateNow(const Evaluation& evaluation)
+{
+    const ir::Operation& operation = *evaluation.operation;
+    std::array<RuntimeValue*, ir::kMostValues> operands;
+    const std::size_t count = operation.operands.size();
+    PALLASCOPE_CHECK(count <= operands.size());
+    NonFinite before;
+    for (std::size_t i = 0; i < count; ++i) {
+        operands[i] = &m_turn.value(operation.operands[i]);
+        if (m_findings.watchesBirths()) {
+            const NonFinite in = nonFiniteIn(*operands[i]);
+            before = {before.nan || in.nan, before.inf || in.inf};
+        }
+    }
+    if (operation.results.size() == 1
+        && ops::scalarInPlace(operation, {operands.data(), count},
+                              m_turn.value(operation.results[0]))) {
+        return;
+    }
+    for (std::size_t i = 0; i < operation.results.size(); ++i) {
+        RuntimeValue& result = m_turn.value(operation.results[i]);
+        result = evaluate(operation, {operands.data(), count}, evaluation.dying, i);
+        if (m_findings.watchesBirths()) {
+            const NonFinite after = nonFiniteIn(result);
+            if (after.nan && !before.nan) {
+                m_findings.noteBirth(operation, result, {.nan = true, .inf = before.inf});
+            }
+            if (after.inf && !before.inf) {
+                m_findings.noteBirth(operation, result, {.inf = true});
+            }
+        }
+    }
+}
+
+void Segments::placeInGrid(const ir::Operation& operation)
+{
+    PALLASCOPE_CHECK(m_turn.agent().gridFrame.has_value());
+    const auto& grid = std::get<PipelineFrame>(m_turn.agent().frames[*m_turn.agent().gridFrame]);
+    const auto axis = static_cast<std::size_t>(std::get<ir::AxisParams>(operation.params).axis);
+    const std::int64_t offset = grid.offset.empty() ? 0 : grid.offset[axis];
+    const std::int64_t number =
+        operation.code == OpCode::ProgramId ? grid.here.point[axis] + offset : grid.grid[axis];
+    m_turn.value(operation.results[0]).becomeScalar(DType::Int32, static_cast<double>(number));
+}
+
+} // namespace pallascope::machine

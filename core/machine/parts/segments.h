@@ -1,0 +1,53 @@
+// Segments: their time and, where they are needed, the values of their operations.
+#pragma once
+
+#include "core/machine/parts/accesses.h"
+#include "core/machine/parts/agents.h"
+#include "core/machine/parts/context.h"
+#include "core/machine/parts/copies.h"
+#include "core/machine/parts/findings.h"
+#include "core/machine/parts/limits.h"
+#include "core/machine/parts/semaphores.h"
+
+#include <span>
+
+namespace pallascope::machine {
+
+class Segments
+{
+public:
+    // `turns`: how many the run has taken.
+    Segments(const Context& context, const Options& options, const std::int64_t& turns,
+             Agents& agents, Copies& copies, Semaphores& semaphores, Accesses& accesses,
+             Limits& limits, Findings& findings);
+
+    // From operation `done` on, which is 0 again when all of it has run; else, with false, the run
+    // pauses within.
+    [[nodiscard]] bool run(const PlanItem& item, std::int32_t& done);
+
+private:
+    void runOperations(std::span<const Evaluation> evaluate, std::span<const PlanAccess> accesses);
+    [[nodiscard]] std::int32_t reachable(const PlanItem& item, std::int32_t done) const;
+    void execute(const Evaluation& evaluation);
+    void debug(const Evaluation& evaluation);
+    void placeInGrid(const ir::Operation& operation);
+    void evaluateNow(const Evaluation& evaluation);
+    [[nodiscard]] bool addProduct(const Evaluation& evaluation);
+    void release(const ir::Operation& operation, std::uint32_t dying);
+
+    const Prepared& m_prepared;
+    const Options& m_options;
+    const std::int64_t& m_turns;
+    Recorder& m_recorder;
+    Turn& m_turn;
+    Ending& m_ending;
+    Agents& m_agents;
+    Copies& m_copies;
+    Semaphores& m_semaphores;
+    Accesses& m_accesses;
+    Limits& m_limits;
+    Findings& m_findings;
+    std::int32_t m_template = 0; // of the segment under way
+};
+
+} // namespace pallascope::machine

@@ -1,0 +1,265 @@
+#include "core/machine/parts/semaphores.h"
+
+#include "core/base/check.h"
+
+#include <algorithm>
+
+namespace pallascope::machine {
+
+Semaphores::Semaphores(const Context& context, SyncState& state, Agents& agents, Copies& copies,
+                       Findings& findings)
+    : m_prepared(context.prepared)
+    , m_mode(context.settings.dmaExecutionMode)
+    , m_recorder(context.recorder)
+    , m_turn(context.turn)
+    , m_ending(context.ending)
+    , m_races(context.races)
+    , m_state(state)
+    , m_agents(agents)
+    , m_copies(copies)
+    , m_findings(findings)
+{}
+
+void Semaphores::allocate(ir::ValueId ref, Owned& owned)
+{
+    const ir::Type& type = m_prepared.program.type(ref);
+    const auto count = static_cast<std::int32_t>(type.shape.elements());
+    owned.semaphores.emplace_back(ref, m_state.semaphores.allocate(count));
+    const std::int32_t first = owned.semaphores.back().second.first;
+    m_turn.binding(ref) = {};
+    m_turn.binding(ref).buffer = first;
+    for (std::int32_t i = 0; i < count; ++i) {
+        Semaphore& semaphore = m_state.semaphores[first + i];
+        semaphore.space = *type.space;
+        semaphore.row = m_recorder.semaphoreRow(m_prepared.refName(ref), *type.space, i, type.shape,
+                                                m_turn.agent().id);
+        if (const auto early = m_state.early.find({m_turn.agent().id, ref, i});
+            early != m_state.early.end()) {
+            learn(semaphore.clock, early->second.clock);
+            add(first + i, early->second.amount, m_turn.agent().time);
+            m_state.early.erase(early);
+        }
+    }
+}
+
+std::int32_t Semaphores::barrier(std::int32_t collectiveId, std::int32_t agent)
+{
+    const auto [place, isNew] = m_state.barriers.try_emplace({collectiveId, agent});
+    if (isNew) {
+        place->second = m_state.semaphores.allocate(1).first;
+        Semaphore& semaphore = m_state.semaphores[place->second];
+        semaphore.space = ir::MemorySpace::BarrierSemaphore;
+        semaphore.row = m_recorder.semaphoreRow("barrier " + std::to_string(collectiveId),
+                                                ir::MemorySpace::BarrierSemaphore, 0, {}, agent);
+    }
+    return place->second;
+}
+
+void Semaphores::bindBarrier(const ir::Operation& operation)
+{
+    const std::int32_t id = std::get<ir::BarrierParams>(operation.params).collectiveId;
+    m_turn.binding(operation.results[0]) = {};
+    m_turn.binding(operation.results[0]).buffer = barrier(id, m_turn.agent().id);
+}
+
+// Semaphores must be 0 when they go; a copy that nobody waited for leaves its bytes.
+void Semaphores::close(SlabRange semaphores)
+{
+    const auto in = [&](std::int32_t semaphore) {
+        return semaphores.first <= semaphore && semaphore < semaphores.first + semaphores.count;
+    };
+    for (const Signal& signal : m_state.signals) {
+        if (in(signal.semaphore)) {
+            m_state.semaphores[signal.semaphore].count += signal.amount;
+            m_state.semaphores[signal.semaphore].location = signal.location;
+            m_state.semaphores[signal.semaphore].landed.push_back(signal.copy);
+        }
+    }
+    m_state.signals.removeIf([&](const Signal& signal) { return in(signal.semaphore); });
+    for (std::int32_t i = semaphores.first; i < semaphores.first + semaphores.count; ++i) {
+        const Semaphore& semaphore = m_state.semaphores[i];
+        if (semaphore.count != 0) {
+            m_findings.reportLeftOver(semaphore);
+        }
+    }
+}
+
+// Signals of semaphores that some agents never had.
+void Semaphores::reportEarly(std::int32_t first, std::int32_t count)
+{
+    for (auto it = m_state.early.begin(); it != m_state.early.end();) {
+        const auto& [agent, ref, element] = it->first;
+        if (agent < first || agent >= first + count) {
+            ++it;
+            continue;
+        }
+        m_findings.reportEarly(agent, ref, it->second.amount);
+        it = m_state.early.erase(it);
+    }
+}
+
+void Semaphores::wait(const ir::Operation& operation, std::int32_t semaphore, std::int64_t amount,
+                      bool decrement)
+{
+    const Waiting waiting{semaphore, amount, decrement, m_turn.agent().time, &operation};
+    if (!take(m_turn.agent(), waiting)) {
+        m_turn.agent().waiting = waiting;
+    }
+}
+
+// Whether the semaphore has enough; then the agent goes on.
+bool Semaphores::take(Agent& agent, const Waiting& waiting)
+{
+    Semaphore& semaphore = m_state.semaphores[waiting.semaphore];
+    if (semaphore.count < waiting.amount) {
+        return false;
+    }
+    m_recorder.addWait({semaphore.lastCopy, semaphore.row, waiting.operation->id}, agent.id,
+                       agent.step, waiting.since, agent.time);
+    if (waiting.decrement && waiting.amount != 0) {
+        semaphore.count -= waiting.amount;
+        m_recorder.addSignal(semaphore.row, agent.id, agent.time, -waiting.amount);
+    }
+    m_races.wait(agent.id, semaphore.clock);
+    if (holdsCopies()) {
+        if (semaphore.space == ir::MemorySpace::DmaSemaphore || !semaphore.held.empty()) {
+            const bool lands = m_mode == DmaMode::OnWait;
+            lands ? m_copies.landHeld(semaphore, waiting.amount, agent.id)
+                  : awaitCertain(semaphore, waiting.amount, agent.id);
+        }
+    } else {
+        for (const AwaitedCopy& copy : semaphore.landed) {
+            m_races.await(agent.id, copy);
+        }
+    }
+    semaphore.landed.clear();
+    return true;
+}
+
+// A wait knows only how many bytes have come. Of the copies under way it is sure of those without
+// which there would not be as many.
+void Semaphores::awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent)
+{
+    semaphore.executed += bytes;
+    std::int64_t all = 0;
+    for (const HeldCopy& copy : semaphore.held) {
+        all += copy.bytes;
+    }
+    const auto isCertain = [&](const HeldCopy& copy) {
+        return all - copy.bytes < semaphore.executed;
+    };
+    std::vector<HeldCopy>& held = semaphore.held;
+    for (auto copy = std::find_if(held.begin(), held.end(), isCertain); copy != held.end();
+         copy = std::find_if(held.begin(), held.end(), isCertain)) {
+        if (copy->awaited.copy >= 0) {
+            m_races.await(agent, copy->awaited);
+        }
+        all -= copy->bytes;
+        semaphore.executed -= copy->bytes;
+        held.erase(copy);
+    }
+}
+
+void Semaphores::signalByHand(const ir::Operation& operation)
+{
+    const auto& params = std::get<ir::SignalParams>(operation.params);
+    const ir::ValueId ref = operation.operands[0];
+    const std::int64_t amount = m_turn.number(operation.operands[1]);
+    Agent* peer = m_agents.peerOf(operation, params.device, 2, m_findings);
+    if (peer == nullptr) {
+        return;
+    }
+    if (params.core) {
+        const std::int64_t asked = m_turn.number(operation.operands.back());
+        if (asked < 0 || asked >= m_turn.agent().cores) {
+            m_ending.fail(userError(m_prepared.program.where(operation.location)
+                                    + ": semaphore_signal names core " + std::to_string(asked)
+                                    + " of " + std::to_string(m_turn.agent().cores)
+                                    + ", numbered from 0."));
+            return;
+        }
+        peer = &m_agents.agentAt(peer->device, peer->kind, peer->slot,
+                                 static_cast<std::int32_t>(asked));
+    }
+    const std::int32_t semaphore = semaphoreAt(*peer, ref);
+    if (semaphore < 0) { // it has not come to its scope yet
+        const ir::ValueId root = m_prepared.rootOf(ref);
+        const std::int64_t element = m_turn.semaphoreOf(ref) - m_turn.binding(root).buffer;
+        EarlySignal& early = m_state.early[{peer->id, root, element}];
+        early.amount += amount;
+        m_races.signal(m_turn.agent().id, early.clock);
+        return;
+    }
+    Semaphore& target = m_state.semaphores[semaphore];
+    target.location = operation.location;
+    m_races.signal(m_turn.agent().id, target.clock);
+    add(semaphore, amount, m_turn.agent().time);
+}
+
+void Semaphores::add(std::int32_t semaphore, std::int64_t amount, Picoseconds at)
+{
+    Semaphore& target = m_state.semaphores[semaphore];
+    target.count += amount;
+    m_recorder.addSignal(target.row, m_turn.agent().id, at, amount);
+    for (Agent& agent : m_agents.all()) {
+        if (!agent.waiting || agent.waiting->semaphore != semaphore) {
+            continue;
+        }
+        const Waiting waiting = *agent.waiting;
+        agent.time = std::max(agent.time, at);
+        if (take(agent, waiting)) {
+            agent.waiting.reset();
+            m_turn.endBy(agent.time);
+        }
+    }
+}
+
+void Semaphores::deliver(const Signal& signal)
+{
+    Semaphore& target = m_state.semaphores[signal.semaphore];
+    target.location = signal.location;
+    learn(target.clock, signal.clock);
+    if (signal.copy.copy >= 0) {
+        target.lastCopy = signal.copy.copy;
+        target.landed.push_back(signal.copy);
+    }
+    add(signal.semaphore, signal.amount, signal.at);
+}
+
+// The semaphore that is to `agent` what `ref` is to this one; -1: it has none now.
+std::int32_t Semaphores::semaphoreAt(const Agent& agent, ir::ValueId ref)
+{
+    const std::int32_t mine = m_turn.semaphoreOf(ref);
+    if (m_turn.isOf(agent)) {
+        return mine;
+    }
+    if (m_prepared.program.type(ref).space == ir::MemorySpace::BarrierSemaphore) {
+        const auto known = std::find_if(m_state.barriers.begin(), m_state.barriers.end(),
+                                        [&](const auto& one) { return one.second == mine; });
+        PALLASCOPE_CHECK(known != m_state.barriers.end());
+        return barrier(known->first.first, agent.id);
+    }
+    const std::int32_t first = m_agents.rootAt(agent, ref);
+    return first < 0 ? -1 : first + mine - m_agents.rootAt(m_turn.agent(), ref);
+}
+
+void Semaphores::closeBarriers()
+{
+    for (const auto& [id, semaphore] : m_state.barriers) {
+        close({semaphore, 1});
+    }
+}
+
+void Semaphores::expect(Signal signal, const HeldCopy& held)
+{
+    if (holdsCopies()) {
+        m_state.semaphores[signal.semaphore].held.push_back(held);
+    }
+    const auto sooner = [](const Signal& a, const Signal& b) { return a.at < b.at; };
+    auto& signals = m_state.signals;
+    m_turn.endBy(signal.at);
+    signals.insert(std::upper_bound(signals.begin(), signals.end(), signal, sooner),
+                   std::move(signal));
+}
+
+} // namespace pallascope::machine

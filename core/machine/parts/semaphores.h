@@ -1,0 +1,78 @@
+// Semaphores: what they count, who signals them and who waits. Semantics: JAX
+// jax/_src/pallas/mosaic/primitives.py; a copy adds its bytes to its semaphore when it has landed,
+// a wait takes them off. A wait that cannot go on leaves the agent waiting; a signal wakes it.
+#pragma once
+
+#include "core/machine/parts/agents.h"
+#include "core/machine/parts/context.h"
+#include "core/machine/parts/copies.h"
+#include "core/machine/parts/findings.h"
+
+#include <vector>
+
+namespace pallascope::machine {
+
+class Semaphores
+{
+public:
+    // `state` is the run's.
+    Semaphores(const Context& context, SyncState& state, Agents& agents, Copies& copies,
+               Findings& findings);
+
+    // A scope has semaphores: signals that came before them count.
+    void allocate(ir::ValueId ref, Owned& owned);
+    // They go, and must be 0.
+    void close(SlabRange semaphores);
+
+    void release(SlabRange semaphores) { m_state.semaphores.release(semaphores); }
+
+    void bindBarrier(const ir::Operation& operation);
+    void closeBarriers();
+    // Signals of semaphores that some of these agents never had.
+    void reportEarly(std::int32_t first, std::int32_t count);
+
+    [[nodiscard]] std::int64_t countOf(std::int32_t semaphore) const
+    {
+        return m_state.semaphores[semaphore].count;
+    }
+
+    void wait(const ir::Operation& operation, std::int32_t semaphore, std::int64_t amount,
+              bool decrement);
+    void signalByHand(const ir::Operation& operation);
+
+    // A copy by hand has been issued: what it will signal, of which semaphore.
+    void expect(Signal signal, const HeldCopy& held);
+    // It comes now.
+    void deliver(const Signal& signal);
+
+    // The semaphore that is to `agent` what `ref` is to the one whose turn it is; -1: it has none
+    // now.
+    [[nodiscard]] std::int32_t semaphoreAt(const Agent& agent, ir::ValueId ref);
+
+private:
+    void add(std::int32_t semaphore, std::int64_t amount, Picoseconds at);
+    [[nodiscard]] bool take(Agent& agent, const Waiting& waiting);
+    void awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent);
+    [[nodiscard]] std::int32_t barrier(std::int32_t collectiveId, std::int32_t agent);
+
+    // Semaphores remember the copies that will signal them: a wait does those, or other devices may
+    // have started some that it cannot tell apart.
+    [[nodiscard]] bool holdsCopies() const
+    {
+        return m_mode == DmaMode::OnWait
+               || (m_mode == DmaMode::Timed && m_prepared.layout.devices > 1);
+    }
+
+    const Prepared& m_prepared;
+    DmaMode m_mode;
+    Recorder& m_recorder;
+    Turn& m_turn;
+    Ending& m_ending;
+    Races& m_races;
+    SyncState& m_state;
+    Agents& m_agents;
+    Copies& m_copies;
+    Findings& m_findings;
+};
+
+} // namespace pallascope::machine

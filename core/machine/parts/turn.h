@@ -1,0 +1,121 @@
+// Whose turn it is, what ends the turn, and what that agent names: its values and refs, and the
+// memory behind them.
+#pragma once
+
+#include "core/machine/prepare/prepared.h"
+#include "core/machine/record/recorder.h"
+#include "core/machine/state/state.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace pallascope::machine {
+
+// Where a run pauses: when it has so many events, or before anything begins, or retires, later.
+struct Until
+{
+    std::int64_t events = std::numeric_limits<std::int64_t>::max();
+    Picoseconds time{std::numeric_limits<std::int64_t>::max()};
+};
+
+class Turn
+{
+public:
+    // All of them outlive it. `fill`: what undefined memory reads as.
+    Turn(const Prepared& prepared, Fill fill, const Recorder& recorder, Slab<Memory>& memory)
+        : m_prepared(prepared)
+        , m_slots(prepared.slots)
+        , m_recorder(recorder)
+        , m_memory(memory)
+        , m_fill(fill)
+    {}
+
+    [[nodiscard]] Agent& agent() const { return *m_agent; }
+
+    void give(Agent& agent) { m_agent = &agent; }
+
+    [[nodiscard]] bool isOf(const Agent& agent) const { return m_agent == &agent; }
+
+    // It ends when another agent or a signal comes first.
+    void endBy(Picoseconds time) { m_horizon = std::min(m_horizon, time); }
+
+    void endAt(Picoseconds time) { m_horizon = time; }
+
+    [[nodiscard]] Picoseconds horizon() const { return m_horizon; }
+
+    [[nodiscard]] bool isOvertaken() const { return m_agent->time >= m_horizon; }
+
+    void runUntil(const Until& until)
+    {
+        m_until = until;
+        m_paused = false;
+    }
+
+    [[nodiscard]] const Until& until() const { return m_until; }
+
+    // It pauses within a segment.
+    void pauseWithin(bool pauses) { m_paused = pauses; }
+
+    // The run is to pause here.
+    [[nodiscard]] bool pauses() const
+    {
+        return m_paused || m_recorder.position().events >= m_until.events;
+    }
+
+    [[nodiscard]] bool yields() const { return isOvertaken() || pauses(); }
+
+    [[nodiscard]] RuntimeValue& value(ir::ValueId id) const
+    {
+        return m_agent->values[m_slots.of(id)];
+    }
+
+    // An int32 scalar as a number.
+    [[nodiscard]] std::int64_t number(ir::ValueId id) const
+    {
+        return static_cast<std::int64_t>(value(id).scalar);
+    }
+
+    [[nodiscard]] RefBinding& binding(ir::ValueId ref) const
+    {
+        return m_agent->refs[m_slots.of(ref)];
+    }
+
+    [[nodiscard]] Buffer& buffer(std::int32_t index) const { return m_memory[index].contents; }
+
+    // What its ref lies in. Semaphores are numbered one after another; other memory is a buffer.
+    [[nodiscard]] const Shape& memoryShape(ir::ValueId ref) const
+    {
+        if (!ir::isSemaphore(*m_prepared.program.type(ref).space)) {
+            return buffer(binding(ref).buffer).shape();
+        }
+        return m_prepared.program.type(m_prepared.rootOf(ref)).shape;
+    }
+
+    // The semaphore that a ref of one stands for.
+    [[nodiscard]] std::int32_t semaphoreOf(ir::ValueId ref) const
+    {
+        const RefBinding& where = binding(ref);
+        return where.buffer + static_cast<std::int32_t>(where.whole ? 0 : where.view.offset);
+    }
+
+    [[nodiscard]] Fill fill() const { return m_fill; }
+
+    [[nodiscard]] Buffer undefined(DType dtype, Shape shape) const // nothing in it is defined
+    {
+        return {dtype, std::move(shape), m_fill};
+    }
+
+private:
+    Agent* m_agent = nullptr;
+    const Prepared& m_prepared;
+    const Slots& m_slots;
+    const Recorder& m_recorder;
+    Slab<Memory>& m_memory;
+    Fill m_fill;
+    Picoseconds m_horizon;
+    Until m_until;
+    bool m_paused = false;
+};
+
+} // namespace pallascope::machine

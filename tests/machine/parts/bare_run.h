@@ -1,0 +1,71 @@
+// The parts of a machine without the engine: one agent, which has come nowhere, of a program whose
+// operations only tests take up.
+#pragma once
+
+#include "core/ir/builder.h"
+#include "core/machine/parts/agents.h"
+#include "core/machine/parts/copies.h"
+#include "core/machine/parts/findings.h"
+#include "core/machine/parts/semaphores.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pallascope::machine_test {
+
+// Two arrays f32[8,128] in HBM, x and out, and a scope with `counter`, a semaphore.
+[[nodiscard]] ir::Program bareProgram();
+
+class BareRun
+{
+public:
+    explicit BareRun(const machine::Settings& settings = {});
+
+    // Memory with so many elements of f32 that all are this, or of which none is defined.
+    [[nodiscard]] std::int32_t memoryOf(std::int64_t elements);
+    [[nodiscard]] std::int32_t memoryOf(std::int64_t elements, double number);
+    [[nodiscard]] double elementAt(std::int32_t buffer, std::int64_t element) const;
+    [[nodiscard]] bool isDefined(std::int32_t buffer) const;
+
+    // A copy of one memory to another, that a link serves from a time to another.
+    void copy(std::int32_t from, std::int32_t to, std::int64_t start, std::int64_t end,
+              std::int32_t row = 0);
+
+    [[nodiscard]] const std::vector<trace::Finding>& found() const
+    {
+        return m_recorder.builder.info.findings;
+    }
+
+    // An operation, and a ref, of the program.
+    [[nodiscard]] const ir::Operation& operation(ir::OpCode code) const;
+    [[nodiscard]] ir::ValueId ref(const std::string& name) const;
+
+    [[nodiscard]] machine::Agent& agent() { return m_turn.agent(); }
+
+private:
+    ir::Program m_program;
+    std::shared_ptr<const machine::Prepared> m_prepared;
+    machine::Settings m_settings;
+    machine::State m_state;
+    machine::Recorder m_recorder;
+
+public:
+    machine::Ending ending;
+
+private:
+    machine::Turn m_turn;
+    machine::Context m_context;
+
+public:
+    machine::Findings findings;
+    machine::Agents agents;
+    machine::Copies copies;
+    machine::Semaphores semaphores;
+
+    [[nodiscard]] machine::Turn& turn() { return m_turn; }
+
+    [[nodiscard]] machine::Recorder& recorder() { return m_recorder; }
+};
+
+} // namespace pallascope::machine_test
