@@ -57,7 +57,7 @@ class CheckLayers(unittest.TestCase):
             ("core/base/a.cpp", "tests/support/random.h"),
             ("core/machine/memory/a.cpp", "core/machine/prepare/plan.h"),
             ("core/machine/state/a.cpp", "core/machine/engine/engine.h"),
-            ("core/machine/parts/a.h", "core/machine/engine/engine.h"),
+            ("core/machine/parts/a.cpp", "core/machine/engine/engine.h"),
             ("core/machine/a.cpp", "core/machine/engine/engine.h"),
             ("core/study/a.cpp", "core/machine/engine/engine.h"),
             ("app/a.cpp", "core/machine/prepare/plan.h"),
