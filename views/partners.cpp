@@ -9,7 +9,7 @@ namespace pallascope::views {
 namespace {
 
 using layout::Target;
-using layout::TargetKind;
+namespace target = layout::target;
 using trace::kNone;
 using trace::Trace;
 
@@ -34,148 +34,181 @@ std::vector<std::size_t> waitsFor(const Trace& trace, std::size_t copy)
     return found;
 }
 
+// Views differ in how much they say: a place may leave the segment open, or name the first of
+// several steps only.
+bool agree(const Target& one, const Target& other)
+{
+    if (const auto* a = std::get_if<target::Operation>(&one),
+        *b = std::get_if<target::Operation>(&other);
+        a != nullptr && b != nullptr) {
+        return a->operation == b->operation
+               && (a->segment == b->segment || !a->segment || !b->segment);
+    }
+    if (const auto* a = std::get_if<target::Steps>(&one), *b = std::get_if<target::Steps>(&other);
+        a != nullptr && b != nullptr) {
+        return a->first == b->first
+               && (a->last == b->last || a->last == a->first || b->last == b->first);
+    }
+    return one == other;
+}
+
 } // namespace
 
-Partners::Partners(const layout::RunView& run, const layout::ViewState& state, const Target& target)
+struct Partners::Gather
 {
+    const layout::RunView& run;
+    const layout::ViewState& state;
+    Partners& partners;
     const Trace& trace = *run.trace;
-    const auto& info = trace.info();
-    switch (target.kind) {
-    case TargetKind::None:
-    case TargetKind::Lane:
-    case TargetKind::Time:
-        return;
-    case TargetKind::Copy:
-        addCopy(trace, row(target.a));
-        break;
-    case TargetKind::Wait:
-        add(target.kind, target.a);
-        if (const std::int32_t copy = trace.waits().copy[row(target.a)]; copy != kNone) {
-            addCopy(trace, row(copy));
+    const trace::Info& info = run.trace->info();
+
+    void add(const Target& target) const { partners.m_targets.push_back(target); }
+
+    void addCopy(std::size_t copy) const
+    {
+        const auto& copies = trace.copies();
+        add(target::Copy{static_cast<std::int64_t>(copy)});
+        add(target::Block{copies.operand[copy], copies.block[copy]});
+        const auto& operand = info.operands[row(copies.operand[copy])];
+        if (operand.slots > 0) { // else copied by hand
+            add(target::Buffer{operand.firstBuffer + copies.slot[copy]});
+        }
+        for (const std::size_t wait : waitsFor(trace, copy)) {
+            add(target::Wait{static_cast<std::int64_t>(wait)});
+        }
+    }
+
+    void addSource(std::int32_t operation) const
+    {
+        const auto& of = info.operations[row(operation)];
+        if (of.source.file != kNone) {
+            add(target::SourceLine{of.source.file, of.source.line});
+        }
+        add(target::ListingLine{of.listingLine});
+    }
+
+    void operator()(const std::monostate&) const {}
+
+    void operator()(const target::Lane&) const {}
+
+    void operator()(const target::Time&) const {}
+
+    void operator()(const target::Copy& copy) const { addCopy(row(copy.row)); }
+
+    void operator()(const target::Wait& wait) const
+    {
+        add(wait);
+        if (const std::int32_t copy = trace.waits().copy[row(wait.row)]; copy != kNone) {
+            addCopy(row(copy));
         }
         if (const std::int32_t operation =
-                trace::operationOfWait(trace, static_cast<std::int32_t>(target.a));
+                trace::operationOfWait(trace, static_cast<std::int32_t>(wait.row));
             operation != kNone) {
-            addSource(trace, operation);
+            addSource(operation);
         }
-        break;
-    case TargetKind::Buffer: {
-        add(target.kind, target.a);
-        const auto slot = trace::slotStateAt(trace, static_cast<std::int32_t>(target.a), state.now);
+    }
+
+    void operator()(const target::Buffer& buffer) const
+    {
+        add(buffer);
+        const auto slot =
+            trace::slotStateAt(trace, static_cast<std::int32_t>(buffer.buffer), state.now);
         const bool moving = slot.phase == trace::SlotPhase::Queued
                             || slot.phase == trace::SlotPhase::Arriving
                             || slot.phase == trace::SlotPhase::Leaving
                             || slot.phase == trace::SlotPhase::LeavingQueued;
         if (moving && slot.copy != kNone) {
-            addCopy(trace, row(slot.copy));
+            addCopy(row(slot.copy));
         } else if (slot.block >= 0) {
-            add(TargetKind::Block, info.buffers[row(target.a)].operand, slot.block);
+            add(target::Block{info.buffers[row(buffer.buffer)].operand, slot.block});
         }
-        break;
     }
-    case TargetKind::Block: {
-        add(target.kind, target.a, target.b);
-        const auto& operand = info.operands[row(target.a)];
+
+    void operator()(const target::Block& block) const
+    {
+        add(block);
+        const auto& operand = info.operands[row(block.operand)];
         for (std::int32_t slot = 0; slot < operand.slots; ++slot) {
             const auto held = trace::slotStateAt(trace, operand.firstBuffer + slot, state.now);
-            if (held.block != target.b || held.phase == trace::SlotPhase::Empty) {
+            if (held.block != block.block || held.phase == trace::SlotPhase::Empty) {
                 continue;
             }
-            add(TargetKind::Buffer, operand.firstBuffer + slot);
+            add(target::Buffer{operand.firstBuffer + slot});
             if (held.copy != kNone) {
-                addCopy(trace, row(held.copy));
+                addCopy(row(held.copy));
             }
         }
-        break;
     }
-    case TargetKind::Operation:
-        add(target.kind, target.a, target.b);
-        addSource(trace, static_cast<std::int32_t>(target.a));
-        break;
-    case TargetKind::ListingLine:
-        add(target.kind, target.a, target.b);
-        if (row(target.a) < info.listing.size() && info.listing[row(target.a)].operation != kNone) {
-            m_operations.push_back(info.listing[row(target.a)].operation);
-            addSource(trace, info.listing[row(target.a)].operation);
+
+    void operator()(const target::Operation& of) const
+    {
+        add(of);
+        addSource(static_cast<std::int32_t>(of.operation));
+    }
+
+    void operator()(const target::ListingLine& line) const
+    {
+        add(line);
+        if (row(line.line) < info.listing.size()
+            && info.listing[row(line.line)].operation != kNone) {
+            partners.m_operations.push_back(info.listing[row(line.line)].operation);
+            addSource(info.listing[row(line.line)].operation);
         }
-        break;
-    case TargetKind::SourceLine:
-        add(target.kind, target.a, target.b);
+    }
+
+    void operator()(const target::SourceLine& line) const
+    {
+        add(line);
         for (std::size_t i = 0; i < info.operations.size(); ++i) {
             const auto& operation = info.operations[i];
-            if (operation.source.file == target.a && operation.source.line == target.b) {
-                m_operations.push_back(static_cast<std::int64_t>(i));
-                add(TargetKind::ListingLine, operation.listingLine);
+            if (operation.source.file == line.file && operation.source.line == line.line) {
+                partners.m_operations.push_back(static_cast<std::int64_t>(i));
+                add(target::ListingLine{operation.listingLine});
             }
         }
-        break;
-    case TargetKind::Step:
-    case TargetKind::Segment:
-    case TargetKind::Alternative:
-    case TargetKind::Finding:
-    case TargetKind::Print:
-        add(target.kind, target.a, target.b);
-        break;
-    case TargetKind::Moment:
-        add(target.kind, target.a, target.b);
-        addAwaited(run, target);
-        break;
     }
-}
 
-void Partners::add(TargetKind kind, std::int64_t a, std::int64_t b)
-{
-    m_targets.push_back({kind, a, b});
-}
+    void operator()(const target::Steps& steps) const { add(steps); }
 
-void Partners::addCopy(const Trace& trace, std::size_t copy)
-{
-    const auto& copies = trace.copies();
-    add(TargetKind::Copy, static_cast<std::int64_t>(copy));
-    add(TargetKind::Block, copies.operand[copy], copies.block[copy]);
-    const auto& operand = trace.info().operands[row(copies.operand[copy])];
-    if (operand.slots > 0) { // else copied by hand
-        add(TargetKind::Buffer, operand.firstBuffer + copies.slot[copy]);
-    }
-    for (const std::size_t wait : waitsFor(trace, copy)) {
-        add(TargetKind::Wait, static_cast<std::int64_t>(wait));
-    }
-}
+    void operator()(const target::Segment& segment) const { add(segment); }
 
-// What the agents of a lane of waits wait for.
-void Partners::addAwaited(const layout::RunView& run, const Target& moment)
-{
-    const auto lane = layout::timeline::laneOf(run, moment.a);
-    if (!lane || lane->role != layout::Role::Wait) {
-        return;
-    }
-    for (const std::int32_t wait : layout::timeline::rowsAt(run, *lane, Picoseconds(moment.b))) {
-        if (const std::int32_t copy = run.trace->waits().copy[row(wait)]; copy != kNone) {
-            addCopy(*run.trace, row(copy));
+    void operator()(const target::Alternative& other) const { add(other); }
+
+    void operator()(const target::Finding& finding) const { add(finding); }
+
+    void operator()(const target::Print& print) const { add(print); }
+
+    // What the agents of a lane of waits wait for.
+    void operator()(const target::Moment& moment) const
+    {
+        add(moment);
+        const auto lane = layout::timeline::laneOf(run, moment.lane);
+        if (!lane || lane->role != layout::Role::Wait) {
+            return;
+        }
+        for (const std::int32_t wait : layout::timeline::rowsAt(run, *lane, moment.time)) {
+            if (const std::int32_t copy = trace.waits().copy[row(wait)]; copy != kNone) {
+                addCopy(row(copy));
+            }
         }
     }
-}
+};
 
-void Partners::addSource(const Trace& trace, std::int32_t operation)
+Partners::Partners(const layout::RunView& run, const layout::ViewState& state, const Target& target)
 {
-    const auto& of = trace.info().operations[row(operation)];
-    if (of.source.file != kNone) {
-        add(TargetKind::SourceLine, of.source.file, of.source.line);
-    }
-    add(TargetKind::ListingLine, of.listingLine);
+    std::visit(Gather{run, state, *this}, target);
 }
 
 bool Partners::contains(const Target& candidate) const
 {
-    if (candidate.kind == TargetKind::Operation
-        && std::find(m_operations.begin(), m_operations.end(), candidate.a) != m_operations.end()) {
+    if (const auto* of = std::get_if<target::Operation>(&candidate);
+        of != nullptr
+        && std::find(m_operations.begin(), m_operations.end(), of->operation)
+               != m_operations.end()) {
         return true;
     }
-    return std::any_of(m_targets.begin(), m_targets.end(), [&](const Target& target) {
-        // Views differ in how much they say: a place may leave b open.
-        return target.kind == candidate.kind && target.a == candidate.a
-               && (target.b == candidate.b || target.b == -1 || candidate.b == -1);
-    });
+    return std::any_of(m_targets.begin(), m_targets.end(),
+                       [&](const Target& target) { return agree(target, candidate); });
 }
 
 } // namespace pallascope::views

@@ -4,6 +4,7 @@
 
 #include "views/layout/run/run_view.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace pallascope::views {
@@ -23,10 +24,7 @@ public:
     [[nodiscard]] bool contains(const layout::Target& candidate) const;
 
 private:
-    void add(layout::TargetKind kind, std::int64_t a, std::int64_t b = -1);
-    void addCopy(const trace::Trace& trace, std::size_t copy);
-    void addAwaited(const layout::RunView& run, const layout::Target& moment);
-    void addSource(const trace::Trace& trace, std::int32_t operation);
+    struct Gather; // by the target's kind
 
     std::vector<layout::Target> m_targets;
     std::vector<std::int64_t> m_operations; // any instance of these

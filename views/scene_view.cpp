@@ -25,14 +25,13 @@ constexpr int kFrame = 2;
 
 bool isThing(const Target& target)
 {
-    return target.kind != TargetKind::None && target.kind != TargetKind::Lane
-           && target.kind != TargetKind::Time;
+    return !isNothing(target) && !is<target::Lane>(target) && !is<target::Time>(target);
 }
 
 bool isLink(const Target& target)
 {
-    return target.kind == TargetKind::Alternative || target.kind == TargetKind::Finding
-           || target.kind == TargetKind::Print;
+    return is<target::Alternative>(target) || is<target::Finding>(target)
+           || is<target::Print>(target);
 }
 
 } // namespace
@@ -264,7 +263,7 @@ void SceneView::pointAt(const Target& target, const QPoint& globalPosition)
     setCursor(isLink(target) ? Qt::PointingHandCursor : Qt::ArrowCursor);
     Q_EMIT hovered(isThing(target) ? target : Target{});
     QStringList lines;
-    if (m_run && target.kind != TargetKind::None) {
+    if (m_run && !isNothing(target)) {
         for (const std::string& line : tooltip(*m_run, m_state, target)) {
             lines.append(text(line).remove(QLatin1Char('|')));
         }

@@ -47,13 +47,15 @@ void SourceView::setTab(SourceTab tab)
 
 std::int64_t SourceView::firstShown()
 {
-    const TargetKind kind =
-        m_tab == SourceTab::Source ? TargetKind::SourceLine : TargetKind::ListingLine;
     std::int64_t first = std::numeric_limits<std::int64_t>::max();
     for (const Hit& hit : scene().hits) {
-        if (hit.target.kind == kind) {
-            first =
-                std::min(first, kind == TargetKind::SourceLine ? hit.target.b : hit.target.a + 1);
+        if (const auto* line = std::get_if<target::SourceLine>(&hit.target);
+            line != nullptr && m_tab == SourceTab::Source) {
+            first = std::min(first, line->line);
+        }
+        if (const auto* line = std::get_if<target::ListingLine>(&hit.target);
+            line != nullptr && m_tab == SourceTab::Listing) {
+            first = std::min(first, line->line + 1);
         }
     }
     return first == std::numeric_limits<std::int64_t>::max() ? 1 : first;

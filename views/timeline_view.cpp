@@ -91,7 +91,7 @@ void TimelineView::mousePressEvent(QMouseEvent* event)
         focused->clearFocus();
     }
     m_pressed = event->position();
-    if (const Target target = targetAt(m_pressed); target.kind == TargetKind::Print) {
+    if (const Target target = targetAt(m_pressed); is<target::Print>(target)) {
         Q_EMIT clicked(target); // lies on the ruler
         return;
     }

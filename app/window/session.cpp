@@ -14,7 +14,7 @@ namespace pallascope::app {
 namespace {
 
 using layout::Target;
-using layout::TargetKind;
+namespace target = layout::target;
 using layout::TimeRange;
 using layout::ViewState;
 using views::text;
@@ -481,24 +481,19 @@ void Session::select(const Target& target)
 
 void Session::activate(const Target& target)
 {
-    switch (target.kind) {
-    case TargetKind::Alternative:
-        applyAlternative(static_cast<std::size_t>(target.a));
-        return;
-    case TargetKind::Time:
-        setNow(Picoseconds(target.a));
-        return;
-    case TargetKind::Finding:
-    case TargetKind::Print:
+    if (const auto* other = std::get_if<target::Alternative>(&target)) {
+        applyAlternative(static_cast<std::size_t>(other->index));
+    } else if (const auto* at = std::get_if<target::Time>(&target)) {
+        if (at->time) {
+            setNow(*at->time);
+        }
+    } else if (layout::is<target::Finding>(target) || layout::is<target::Print>(target)) {
         select(target);
         goTo(target);
-        return;
-    case TargetKind::None:
-    case TargetKind::Lane:
+    } else if (layout::is<target::Lane>(target) || target == m_state.selection) {
         select({});
-        return;
-    default:
-        select(target == m_state.selection ? Target{} : target);
+    } else {
+        select(target);
     }
 }
 
@@ -519,12 +514,12 @@ void Session::nextFinding(int direction)
         return;
     }
     const auto count = static_cast<std::int64_t>(trace().info().findings.size());
-    std::int64_t at = m_state.selection.kind == TargetKind::Finding
-                          ? m_state.selection.a + direction
-                      : direction > 0 ? 0
-                                      : count - 1;
+    const auto* selected = std::get_if<target::Finding>(&m_state.selection);
+    std::int64_t at = selected != nullptr ? selected->index.value_or(-1) + direction
+                      : direction > 0     ? 0
+                                          : count - 1;
     at = (at % count + count) % count;
-    activate({TargetKind::Finding, at, -1});
+    activate(target::Finding{at});
 }
 
 void Session::setFirstSourceLine(std::int64_t line)

@@ -8,15 +8,19 @@
 namespace pallascope::app {
 namespace {
 
-using layout::TargetKind;
+namespace target = layout::target;
 using trace::Trace;
+
+bool isIn(std::int64_t index, std::size_t size)
+{
+    return index >= 0 && static_cast<std::size_t>(index) < size;
+}
 
 std::optional<Picoseconds> at(const std::vector<std::int64_t>& column, std::int64_t row)
 {
-    if (row < 0 || static_cast<std::size_t>(row) >= column.size()) {
-        return std::nullopt;
-    }
-    return Picoseconds(column[static_cast<std::size_t>(row)]);
+    return isIn(row, column.size())
+               ? std::optional(Picoseconds(column[static_cast<std::size_t>(row)]))
+               : std::nullopt;
 }
 
 // The body of the first visit behind `now` that `wanted` accepts, else of the first one at all.
@@ -81,68 +85,103 @@ std::optional<Picoseconds> nextRun(const Trace& trace, Picoseconds now,
     return found ? std::optional(Picoseconds(*found)) : std::nullopt;
 }
 
-} // namespace
-
-std::optional<Picoseconds> timeOf(const Trace& trace, const layout::Target& target, Picoseconds now)
+struct TimeOf
 {
-    const auto& info = trace.info();
-    const auto& visits = trace.visits();
-    switch (target.kind) {
-    case TargetKind::Copy:
-        return at(trace.copies().start, target.a);
-    case TargetKind::Step:
-        return at(trace.steps().begin, target.a);
-    case TargetKind::Wait:
-        return at(trace.waits().begin, target.a);
-    case TargetKind::Segment:
-        return at(trace.segments().begin, target.a);
-    case TargetKind::Operation:
-        return target.b >= 0 ? at(trace.segments().begin, target.b)
-                             : nextRun(trace, now, {target.a});
-    case TargetKind::Time:
-        return Picoseconds(target.a);
-    case TargetKind::Moment:
-        return Picoseconds(target.b);
-    case TargetKind::Finding:
-        if (target.a < 0 || static_cast<std::size_t>(target.a) >= info.findings.size()) {
-            return std::nullopt;
-        }
-        return at(trace.steps().begin, info.findings[static_cast<std::size_t>(target.a)].step);
-    case TargetKind::Print:
-        return target.a >= 0 && static_cast<std::size_t>(target.a) < info.prints.size()
-                   ? std::optional(info.prints[static_cast<std::size_t>(target.a)].time)
-                   : std::nullopt;
-    case TargetKind::Block:
-        return nextVisit(trace, now, [&](std::size_t visit) {
-            return visits.operand[visit] == target.a && visits.block[visit] == target.b;
-        });
-    case TargetKind::Buffer:
-        return nextVisit(trace, now, [&](std::size_t visit) {
-            const auto& operand = info.operands[static_cast<std::size_t>(visits.operand[visit])];
-            return operand.firstBuffer + visits.slot[visit] == target.a;
-        });
-    case TargetKind::ListingLine: {
-        const auto line = static_cast<std::size_t>(target.a);
-        return line < info.listing.size() && info.listing[line].operation >= 0
-                   ? nextRun(trace, now, {info.listing[line].operation})
+    const Trace& trace;
+    Picoseconds now;
+    const trace::Info& info = trace.info();
+
+    using Time = std::optional<Picoseconds>;
+
+    Time operator()(const target::Copy& copy) const { return at(trace.copies().start, copy.row); }
+
+    Time operator()(const target::Steps& steps) const
+    {
+        return at(trace.steps().begin, steps.first);
+    }
+
+    Time operator()(const target::Wait& wait) const { return at(trace.waits().begin, wait.row); }
+
+    Time operator()(const target::Segment& segment) const
+    {
+        return at(trace.segments().begin, segment.row);
+    }
+
+    Time operator()(const target::Operation& of) const
+    {
+        return of.segment ? at(trace.segments().begin, *of.segment)
+                          : nextRun(trace, now, {of.operation});
+    }
+
+    Time operator()(const target::Time& time) const { return time.time; }
+
+    Time operator()(const target::Moment& moment) const { return moment.time; }
+
+    Time operator()(const target::Finding& finding) const
+    {
+        const bool known = finding.index && isIn(*finding.index, info.findings.size());
+        return known ? at(trace.steps().begin,
+                          info.findings[static_cast<std::size_t>(*finding.index)].step)
+                     : std::nullopt;
+    }
+
+    Time operator()(const target::Print& print) const
+    {
+        return isIn(print.index, info.prints.size())
+                   ? Time(info.prints[static_cast<std::size_t>(print.index)].time)
                    : std::nullopt;
     }
-    case TargetKind::SourceLine: {
+
+    Time operator()(const target::Block& block) const
+    {
+        const auto& visits = trace.visits();
+        return nextVisit(trace, now, [&](std::size_t visit) {
+            return visits.operand[visit] == block.operand && visits.block[visit] == block.block;
+        });
+    }
+
+    Time operator()(const target::Buffer& buffer) const
+    {
+        const auto& visits = trace.visits();
+        return nextVisit(trace, now, [&](std::size_t visit) {
+            const auto& operand = info.operands[static_cast<std::size_t>(visits.operand[visit])];
+            return operand.firstBuffer + visits.slot[visit] == buffer.buffer;
+        });
+    }
+
+    Time operator()(const target::ListingLine& line) const
+    {
+        if (!isIn(line.line, info.listing.size())) {
+            return std::nullopt;
+        }
+        const std::int32_t operation = info.listing[static_cast<std::size_t>(line.line)].operation;
+        return operation >= 0 ? nextRun(trace, now, {operation}) : std::nullopt;
+    }
+
+    Time operator()(const target::SourceLine& line) const
+    {
         std::vector<std::int64_t> operations;
         for (std::size_t i = 0; i < info.operations.size(); ++i) {
             const auto& source = info.operations[i].source;
-            if (source.file == target.a && source.line == target.b) {
+            if (source.file == line.file && source.line == line.line) {
                 operations.push_back(static_cast<std::int64_t>(i));
             }
         }
         return nextRun(trace, now, operations);
     }
-    case TargetKind::None:
-    case TargetKind::Alternative:
-    case TargetKind::Lane:
-        return std::nullopt;
-    }
-    return std::nullopt;
+
+    Time operator()(const std::monostate&) const { return std::nullopt; }
+
+    Time operator()(const target::Alternative&) const { return std::nullopt; }
+
+    Time operator()(const target::Lane&) const { return std::nullopt; }
+};
+
+} // namespace
+
+std::optional<Picoseconds> timeOf(const Trace& trace, const layout::Target& target, Picoseconds now)
+{
+    return std::visit(TimeOf{trace, now}, target);
 }
 
 layout::TimeRange stepRange(const Trace& trace, Picoseconds t)

@@ -6,7 +6,7 @@
 
 namespace pallascope::test {
 
-using layout::TargetKind;
+namespace target = layout::target;
 
 class FormTest : public QObject, private WindowFixture
 {
@@ -145,7 +145,7 @@ private Q_SLOTS:
     void aClickOnAnAlternativeAppliesIt()
     {
         views::SceneView& strip = *window->strip().view();
-        const QPoint place = placeOf(strip, TargetKind::Alternative);
+        const QPoint place = placeOf(strip, layout::is<target::Alternative>);
         QVERIFY(place.x() >= 0);
         QSignalSpy runs(&session(), &app::Session::runChanged);
         QTest::mouseClick(&strip, Qt::LeftButton, {}, place);
@@ -156,7 +156,7 @@ private Q_SLOTS:
     void theTimeOfTheRunTellsWhatItsBandRestsOn()
     {
         views::SceneView& strip = *window->strip().view();
-        const QPoint place = placeOf(strip, TargetKind::Time);
+        const QPoint place = placeOf(strip, layout::is<target::Time>);
         QVERIFY(place.x() >= 0);
         QTest::mouseMove(&strip, place);
         QTRY_VERIFY(!strip.tipLines().isEmpty());

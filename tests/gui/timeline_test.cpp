@@ -7,7 +7,7 @@
 namespace pallascope::test {
 
 using layout::Target;
-using layout::TargetKind;
+namespace target = layout::target;
 using layout::TimeAxis;
 
 class TimelineTest : public QObject, private WindowFixture
@@ -44,11 +44,11 @@ private Q_SLOTS:
             std::make_shared<const layout::RunView>(runViewOf(std::move(builder).finish().value()));
         session().adopt(run);
         QCoreApplication::processEvents();
-        const QPoint mark = placeOf(timeline(), TargetKind::Print, 0);
+        const QPoint mark = placeOf(timeline(), target::Print{0});
         QVERIFY(mark.x() > 0);
         QTest::mouseClick(&timeline(), Qt::LeftButton, {}, mark);
         QCOMPARE(now(), time);
-        QCOMPARE(state().selection, (Target{TargetKind::Print, 0, -1}));
+        QCOMPARE(state().selection, (Target(target::Print{0})));
     }
 
     void wheelZoomKeepsTheTimeUnderTheCursor_data()
@@ -114,10 +114,10 @@ private Q_SLOTS:
 
     void clickInALaneSelectsAndEscapeClears()
     {
-        const QPoint place = placeOf(timeline(), TargetKind::Copy, 2);
+        const QPoint place = placeOf(timeline(), target::Copy{2});
         QVERIFY(place.x() >= 0);
         QTest::mouseClick(&timeline(), Qt::LeftButton, {}, place);
-        QCOMPARE(state().selection, (Target{TargetKind::Copy, 2, -1}));
+        QCOMPARE(state().selection, (Target(target::Copy{2})));
         QCOMPARE(now(), Picoseconds(0));
         key(Qt::Key_Return);
         QCOMPARE(now().value(), trace().copies().start[2]);
@@ -167,23 +167,23 @@ private Q_SLOTS:
         const QImage memoryBefore = view("memory").grab().toImage();
         const QImage gridBefore = view("grid").grab().toImage();
         const QImage rooflineBefore = view("roofline").grab().toImage();
-        QTest::mouseMove(&timeline(), placeOf(timeline(), TargetKind::Copy, 2));
-        QTRY_COMPARE(state().hover, (Target{TargetKind::Copy, 2, -1}));
+        QTest::mouseMove(&timeline(), placeOf(timeline(), target::Copy{2}));
+        QTRY_COMPARE(state().hover, (Target(target::Copy{2})));
         QVERIFY(view("memory").grab().toImage() != memoryBefore); // the slot it goes to
         QVERIFY(view("grid").grab().toImage() != gridBefore);     // the block it brings
         QVERIFY(view("roofline").grab().toImage() == rooflineBefore);
 
         const views::Partners partners(*session().run()->view, state(), state().hover);
         const auto& copies = trace().copies();
-        QVERIFY(partners.contains({TargetKind::Block, copies.operand[2], copies.block[2]}));
-        QVERIFY(!partners.contains({TargetKind::Block, copies.operand[2], copies.block[2] + 1}));
-        QVERIFY(!partners.contains({TargetKind::Copy, 3, -1}));
+        QVERIFY(partners.contains(target::Block{copies.operand[2], copies.block[2]}));
+        QVERIFY(!partners.contains(target::Block{copies.operand[2], copies.block[2] + 1}));
+        QVERIFY(!partners.contains(target::Copy{3}));
         QTest::mouseMove(&timeline(), QPoint(2, timeline().height() - 2));
     }
 
     void tooltipTellsAfterAMoment()
     {
-        QTest::mouseMove(&timeline(), placeOf(timeline(), TargetKind::Copy, 1));
+        QTest::mouseMove(&timeline(), placeOf(timeline(), target::Copy{1}));
         QTRY_VERIFY(!timeline().tipLines().isEmpty());
         QVERIFY2(timeline().tipLines().first().contains(QStringLiteral("y(0,0)")),
                  qPrintable(timeline().tipLines().first()));

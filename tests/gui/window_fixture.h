@@ -15,6 +15,7 @@
 #include <QTest>
 #include <QWheelEvent>
 
+#include <functional>
 #include <memory>
 
 namespace pallascope::test {
@@ -85,18 +86,23 @@ public:
         QTest::mouseRelease(&widget, Qt::LeftButton, modifiers, to);
     }
 
-    // The middle of the first place in a view that answers with a thing of this kind.
-    static QPoint placeOf(views::SceneView& view, layout::TargetKind kind, std::int64_t a = -1)
+    // The middle of the first place in a view whose answer is wanted.
+    static QPoint placeOf(views::SceneView& view,
+                          const std::function<bool(const layout::Target&)>& wanted)
     {
         for (const layout::Hit& hit : view.scene().hits) {
             const double x = hit.rect.x + hit.rect.w / 2;
             const double y = hit.rect.y + hit.rect.h / 2;
-            const layout::Target found = layout::hitTest(view.scene(), x, y);
-            if (found.kind == kind && (a == -1 || found.a == a)) {
+            if (wanted(layout::hitTest(view.scene(), x, y))) {
                 return {static_cast<int>(x), static_cast<int>(y)};
             }
         }
         return {-1, -1};
+    }
+
+    static QPoint placeOf(views::SceneView& view, const layout::Target& target)
+    {
+        return placeOf(view, [&](const layout::Target& found) { return found == target; });
     }
 
     std::unique_ptr<app::MainWindow> window;

@@ -9,7 +9,7 @@
 namespace pallascope::test {
 
 using layout::Target;
-using layout::TargetKind;
+namespace target = layout::target;
 
 class WindowTest : public QObject, private WindowFixture
 {
@@ -129,7 +129,7 @@ private Q_SLOTS:
         QCOMPARE(grid, static_cast<QWidget*>(&view("grid")));
         QTest::keyClick(grid, Qt::Key_Right);
         const Target first = state().hover;
-        QVERIFY(first.kind != TargetKind::None);
+        QVERIFY(!layout::isNothing(first));
         for (int i = 0; i < 3; ++i) {
             QTest::keyClick(grid, Qt::Key_Down);
         }
@@ -172,7 +172,7 @@ private Q_SLOTS:
         const std::int32_t x = 0;
         QPoint place(-1, -1);
         for (const layout::Hit& hit : grid.scene().hits) {
-            if (hit.target == Target{TargetKind::Block, x, 3}) {
+            if (hit.target == Target(target::Block{x, 3})) {
                 place = QRectF(hit.rect.x, hit.rect.y, hit.rect.w, hit.rect.h).center().toPoint();
             }
         }
@@ -205,7 +205,7 @@ private Q_SLOTS:
         views::SceneView& source = view("source");
         QPoint place(-1, -1);
         for (const layout::Hit& hit : source.scene().hits) {
-            if (hit.target == Target{TargetKind::SourceLine, line.file, line.line}) {
+            if (hit.target == Target(target::SourceLine{line.file, line.line})) {
                 place = QRectF(hit.rect.x, hit.rect.y, hit.rect.w, hit.rect.h).center().toPoint();
             }
         }
@@ -224,7 +224,7 @@ private Q_SLOTS:
         QCOMPARE(now().value(), trace().steps().begin[8]);
         key(Qt::Key_F);
         QCOMPARE(now().value(), trace().steps().begin[16]);
-        QCOMPARE(state().selection, (Target{TargetKind::Finding, 1, -1}));
+        QCOMPARE(state().selection, (Target(target::Finding{1})));
         key(Qt::Key_F, Qt::ShiftModifier);
         QCOMPARE(now().value(), trace().steps().begin[8]);
     }

@@ -61,7 +61,7 @@ int main(int argc, char** argv)
                              Picoseconds(std::stoll(args[i + 2]) * 1000)};
             i += 2;
         } else if (args[i] == "hover-copy") {
-            state.hover = {TargetKind::Copy, std::stoll(args[++i]), -1};
+            state.hover = target::Copy{std::stoll(args[++i])};
         }
     }
     const Scene scene = draw(args[0], run, state, {std::stod(args[1]), std::stod(args[2])});

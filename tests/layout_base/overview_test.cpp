@@ -19,10 +19,11 @@ int countFills(const Scene& scene, Color color)
     return count;
 }
 
-bool hasTarget(const Scene& scene, TargetKind kind)
+template<class Kind>
+bool hasTarget(const Scene& scene)
 {
     return std::any_of(scene.hits.begin(), scene.hits.end(),
-                       [&](const Hit& hit) { return hit.target.kind == kind; });
+                       [](const Hit& hit) { return is<Kind>(hit.target); });
 }
 
 } // namespace
@@ -54,7 +55,7 @@ TEST(VerdictStrip, keepsTheFindingsCountAtAnyWidth)
 {
     for (const double width : {200.0, 400.0, 900.0, 1280.0, 1920.0}) {
         const Scene scene = layoutVerdictStrip(test::sharedMainJob(), {}, {width, 26});
-        EXPECT_TRUE(hasTarget(scene, TargetKind::Finding)) << width;
+        EXPECT_TRUE(hasTarget<target::Finding>(scene)) << width;
         bool counted = false;
         double rightOfText = 0;
         double leftOfCount = width;
@@ -85,7 +86,7 @@ TEST(VerdictStrip, saysBoundRateAndTimeAndSuggestsTheBestAlternative)
                          0),
               0U)
         << text;
-    EXPECT_TRUE(hasTarget(scene, TargetKind::Alternative));
+    EXPECT_TRUE(hasTarget<target::Alternative>(scene));
     EXPECT_EQ(countFills(scene, Role::Hbm), 1);
 }
 
@@ -106,7 +107,7 @@ TEST(VerdictStrip, theTimeAnswersWithWhatItsBandRestsOn)
             return Target{};
         };
         const Target time = at("966.2 µs");
-        EXPECT_EQ(time, (Target{TargetKind::Time, run.trace->end().value(), -1})) << width;
+        EXPECT_EQ(time, (Target(target::Time{run.trace->end()}))) << width;
         EXPECT_EQ(at(" (927.6 µs"), time) << width;
         EXPECT_EQ(at("Memory-bound."), Target{}) << width;
         const std::vector<std::string> lines = tooltip(run, {}, time);
@@ -124,5 +125,5 @@ TEST(VerdictStrip, withoutABandSaysTheTimeAlone)
     run.report.band.reset();
     const Scene scene = layoutVerdictStrip(run, {}, {1920, 26});
     EXPECT_NE(scene.caption.find("in |966.2 µs|; 227.8"), std::string::npos) << scene.caption;
-    EXPECT_FALSE(hasTarget(scene, TargetKind::Time));
+    EXPECT_FALSE(hasTarget<target::Time>(scene));
 }

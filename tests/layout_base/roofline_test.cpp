@@ -105,17 +105,18 @@ TEST(Roofline, theTrailLeadsBackToItsTimes)
 {
     const RunView& run = test::sharedMainJob();
     const Scene scene = roofline(run, 0.6, {669, 318});
-    std::int64_t last = -1;
+    Picoseconds last;
     int places = 0;
     for (const Hit& hit : scene.hits) {
-        if (hit.target.kind == TargetKind::Time) {
-            EXPECT_GE(hit.target.a, last);
-            last = hit.target.a;
+        if (const auto* at = std::get_if<target::Time>(&hit.target)) {
+            ASSERT_TRUE(at->time);
+            EXPECT_GE(*at->time, last);
+            last = *at->time;
             ++places;
         }
     }
     EXPECT_GT(places, 20);
-    EXPECT_EQ(last, std::llround(0.6 * static_cast<double>(run.trace->end().value())));
+    EXPECT_EQ(last.value(), std::llround(0.6 * static_cast<double>(run.trace->end().value())));
 }
 
 TEST(Roofline, otherRunsAndCeilingsAppearFrom700Pixels)
@@ -123,8 +124,8 @@ TEST(Roofline, otherRunsAndCeilingsAppearFrom700Pixels)
     const auto alternatives = [](const Scene& scene) {
         std::set<std::int64_t> rows;
         for (const Hit& hit : scene.hits) {
-            if (hit.target.kind == TargetKind::Alternative) {
-                rows.insert(hit.target.a);
+            if (const auto* other = std::get_if<target::Alternative>(&hit.target)) {
+                rows.insert(other->index);
             }
         }
         return rows.size();
@@ -143,7 +144,7 @@ TEST(Roofline, theRunsPointStaysAboveARunThatComesOutTheSame)
     run.alternatives = {same};
     const Scene scene = roofline(run, 1, {1000, 600});
     const DiscItem point = discsOf(scene).back();
-    EXPECT_EQ(hitTest(scene, point.center.x, point.center.y).kind, TargetKind::Time);
+    EXPECT_TRUE(is<target::Time>(hitTest(scene, point.center.x, point.center.y)));
 }
 
 TEST(Roofline, textsStayInsideThePicture)

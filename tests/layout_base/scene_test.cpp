@@ -14,8 +14,8 @@ using namespace pallascope::layout;
 
 namespace {
 
-constexpr Target kFirst = {TargetKind::Copy, 1, -1};
-constexpr Target kSecond = {TargetKind::Copy, 2, -1};
+constexpr Target kFirst = target::Copy{1};
+constexpr Target kSecond = target::Copy{2};
 
 Scene twoBars(double gap)
 {
@@ -78,9 +78,9 @@ TEST(HitTest, nearMissesCountUpToTheTolerance)
 {
     const Scene scene = twoBars(20);
     EXPECT_EQ(hitTest(scene, 32.9, 5), kFirst);
-    EXPECT_EQ(hitTest(scene, 33.1, 5).kind, TargetKind::None);
+    EXPECT_TRUE(isNothing(hitTest(scene, 33.1, 5)));
     EXPECT_EQ(hitTest(scene, 47.5, 5), kSecond);
-    EXPECT_EQ(hitTest(scene, 35, 5, 0).kind, TargetKind::None);
+    EXPECT_TRUE(isNothing(hitTest(scene, 35, 5, 0)));
 }
 
 TEST(HitTest, betweenTwoTheNearerIsMeant)

@@ -210,14 +210,14 @@ TEST(TimelineOfDevices, hasBarsOfItsOwnRowsAlone)
     ASSERT_EQ(beside.size(), 1U);
     EXPECT_EQ(beside[0].x0, 200);
     EXPECT_EQ(beside[0].x1, 400);
-    EXPECT_EQ(beside[0].target.a, 1);
+    EXPECT_EQ(beside[0].target, layout::Target(layout::target::Copy{1}));
     const std::vector<Bar> together = barsOf(0, {0, 1});
     ASSERT_EQ(together.size(), 2U);
     EXPECT_EQ(together[1].x0, 300); // what the bar before leaves of it
     EXPECT_EQ(together[1].x1, 400);
     const std::vector<Bar> second = barsOf(1, {2, 3});
     ASSERT_EQ(second.size(), 1U);
-    EXPECT_EQ(second[0].target.a, 2);
+    EXPECT_EQ(second[0].target, layout::Target(layout::target::Copy{2}));
     const std::vector<Bar> waits = waitBars(run, axis, 1);
     ASSERT_EQ(waits.size(), 1U);
     EXPECT_EQ(waits[0].x1, 400);
@@ -400,10 +400,10 @@ TEST(TimelineOfCores, waitsThatOverlapHaveALaneEach)
         ASSERT_EQ(bars.size(), 1U);
         EXPECT_EQ(bars[0].x0, 100 * core);
         EXPECT_EQ(bars[0].x1, 100 * (3 + core));
-        EXPECT_EQ(bars[0].target.a, core);
+        EXPECT_EQ(bars[0].target, layout::Target(layout::target::Wait{core}));
         EXPECT_EQ(bars[0].labels.front(), core == 0 ? "for sent 3.00 µs" : "for taken 3.00 µs");
     }
-    EXPECT_NE(laneNumber(waits[0]), laneNumber(waits[1]));
+    EXPECT_NE(idOf(waits[0]), idOf(waits[1]));
     layout::ViewState state;
     state.visible = axis.range;
     const std::string picture =

@@ -250,17 +250,18 @@ TEST(SharedLanes, sayWhoIsBusyOrWaitsWhereTheyArePointedAt)
             const std::vector<Stretch> all = stretchesOf(run, lane);
             for (double px = axis.left; px < axis.left + axis.width; px += 11) {
                 const Target target = hitTest(scene, px + 0.5, lane.y + lane.h / 2, 0);
-                if (target.kind == TargetKind::Wait) {
+                if (const auto* wait = std::get_if<target::Wait>(&target)) {
                     const std::string agent = run.trace->info().agents[static_cast<std::size_t>(
-                        run.trace->waits().agent[static_cast<std::size_t>(target.a)])];
+                        run.trace->waits().agent[static_cast<std::size_t>(wait->row)])];
                     const std::vector<std::string> tip = tooltip(run, state, target);
                     EXPECT_NE(std::find(tip.begin(), tip.end(), agent), tip.end());
                     ++single;
                 }
-                if (target.kind != TargetKind::Moment) {
+                const auto* moment = std::get_if<target::Moment>(&target);
+                if (moment == nullptr) {
                     continue;
                 }
-                const std::vector<std::int32_t> now = busyAt(all, target.b);
+                const std::vector<std::int32_t> now = busyAt(all, moment->time.value());
                 std::string said;
                 for (const std::string& line : tooltip(run, state, target)) {
                     said += line + "\n";
@@ -272,7 +273,7 @@ TEST(SharedLanes, sayWhoIsBusyOrWaitsWhereTheyArePointedAt)
                         "for done: " + trace::agentNames(run.trace->info(), now);
                     EXPECT_NE(said.find(now.empty() ? "" : names), std::string::npos) << said;
                 } else {
-                    const UnitState unit = unitState(*run.trace, lane.unit, Picoseconds(target.b));
+                    const UnitState unit = unitState(*run.trace, lane.unit, moment->time);
                     EXPECT_EQ(unit.share.value_or(0) * 32, static_cast<double>(now.size()));
                 }
                 ++several;
@@ -299,13 +300,12 @@ TEST(SharedLanes, holdTheWaitsOfAKindWhereNotEachAgentHasRoom)
         ASSERT_EQ(lanes.size(), 2U);
         EXPECT_EQ(lanes[0].name, "wait 0");
         EXPECT_EQ(lanes[1].name, "wait 1–32");
-        const std::optional<Lane> again = laneOf(run, laneNumber(lanes[1]));
+        const std::optional<Lane> again = laneOf(run, idOf(lanes[1]));
         ASSERT_TRUE(again);
         EXPECT_EQ(again->agents, lanes[1].agents);
         ViewState state;
         state.visible = {Picoseconds(0), run.trace->end()};
-        const std::vector<std::string> tip =
-            tooltip(run, state, {TargetKind::Lane, laneNumber(lanes[1]), -1});
+        const std::vector<std::string> tip = tooltip(run, state, target::Lane{idOf(lanes[1])});
         ASSERT_GE(tip.size(), 4U);
         EXPECT_EQ(tip[3], "on average of SparseCore 0 vector subcore 0–15 · SparseCore 1 vector "
                           "subcore 0–15");
@@ -313,7 +313,7 @@ TEST(SharedLanes, holdTheWaitsOfAKindWhereNotEachAgentHasRoom)
     const std::vector<Lane> apart = waitsIn(1000);
     ASSERT_EQ(apart.size(), 33U);
     EXPECT_EQ(apart[32].name, "wait 32");
-    EXPECT_EQ(laneOf(run, laneNumber(apart[32]))->agents, (std::vector<std::int32_t>{32}));
+    EXPECT_EQ(laneOf(run, idOf(apart[32]))->agents, (std::vector<std::int32_t>{32}));
 }
 
 // Its first agent waits all the time; the unit is that of the others.

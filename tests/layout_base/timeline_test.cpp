@@ -258,7 +258,7 @@ TEST(Bars, atTheStepLevelEveryEventHasItsOwnWithItsTimes)
         if (copies.out[row] == 0 && copies.start[row] < axis.range.end.value()) {
             ASSERT_LT(expected, bars.size());
             EXPECT_EQ(bars[expected].target,
-                      (Target{TargetKind::Copy, static_cast<std::int64_t>(row), -1}));
+                      (Target(target::Copy{static_cast<std::int64_t>(row)})));
             EXPECT_EQ(bars[expected].begin, copies.start[row]);
             EXPECT_EQ(bars[expected].end, copies.end[row]);
             ++expected;
@@ -410,7 +410,7 @@ TEST(Timeline, foldedBarsHitTheirSteps)
     const std::vector<Lane> lanes = lanesOf(run, zoom.level, kSize.height);
     for (const Fold& fold : folds(run, axis, zoom.stepsPerBar)) {
         const Target hit = hitTest(scene, (fold.x0 + fold.x1) / 2, lanes[2].y + 2, 0);
-        EXPECT_EQ(hit, (Target{TargetKind::Step, fold.firstStep, fold.lastStep}));
+        EXPECT_EQ(hit, (Target(target::Steps{fold.firstStep, fold.lastStep})));
     }
 }
 
@@ -515,13 +515,11 @@ TEST(Timeline, hoveringACopyFramesTheWaitItCauses)
         return count / 4; // four sides a frame
     };
     EXPECT_EQ(framed(layoutTimeline(run, state, kSize)), 0);
-    state.hover = {TargetKind::Copy, waits.copy[wait], -1};
+    state.hover = target::Copy{waits.copy[wait]};
     EXPECT_EQ(framed(layoutTimeline(run, state, kSize)), 2);
-    EXPECT_TRUE(
-        belongs(*run.trace, {TargetKind::Wait, static_cast<std::int64_t>(wait), -1}, state.hover));
-    EXPECT_TRUE(
-        belongs(*run.trace, state.hover, {TargetKind::Wait, static_cast<std::int64_t>(wait), -1}));
-    EXPECT_FALSE(belongs(*run.trace, {TargetKind::Copy, waits.copy[wait] + 1, -1}, state.hover));
+    EXPECT_TRUE(belongs(*run.trace, target::Wait{static_cast<std::int64_t>(wait)}, state.hover));
+    EXPECT_TRUE(belongs(*run.trace, state.hover, target::Wait{static_cast<std::int64_t>(wait)}));
+    EXPECT_FALSE(belongs(*run.trace, target::Copy{waits.copy[wait] + 1}, state.hover));
 }
 
 TEST(Timeline, theCaptionSaysWhatIsHappening)

@@ -6,8 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
-
 using namespace pallascope;
 using namespace pallascope::layout;
 
@@ -25,7 +23,7 @@ std::vector<std::string> tip(Target target)
 
 TEST(Tooltip, ofACopySaysWhatHowFastWhenAndWhy)
 {
-    const auto lines = tip({TargetKind::Copy, 0, -1});
+    const auto lines = tip(target::Copy{0});
     ASSERT_EQ(lines.size(), 5U);
     EXPECT_EQ(lines[0], "copy x(0,0)  HBM → VMEM x·0");
     EXPECT_EQ(lines[1], "512 KiB in 0.80 µs, 655 GB/s");
@@ -44,26 +42,26 @@ TEST(Tooltip, ofAQueuedCopyNamesTheOneInFront)
     while (waits.end[wait] == waits.begin[wait]) {
         ++wait;
     }
-    const auto lines = tip({TargetKind::Copy, waits.copy[wait], -1});
+    const auto lines = tip(target::Copy{waits.copy[wait]});
     EXPECT_NE(lines[2].find("queued "), std::string::npos) << lines[2];
     EXPECT_NE(lines[3].find("it queued behind out(0,0)"), std::string::npos) << lines[3];
-    const auto why = tip({TargetKind::Wait, static_cast<std::int64_t>(wait), -1});
+    const auto why = tip(target::Wait{static_cast<std::int64_t>(wait)});
     EXPECT_EQ(why[0].rfind("step 9 waits for x(", 0), 0U) << why[0];
     EXPECT_NE(why[2].find("queued behind out(0,0)"), std::string::npos) << why[2];
 }
 
 TEST(Tooltip, ofACopyThatHidesSaysSo)
 {
-    const auto lines = tip({TargetKind::Copy, 4, -1});
+    const auto lines = tip(target::Copy{4});
     EXPECT_EQ(lines[3], "no step waits for it: it hides behind the steps before");
 }
 
 TEST(Tooltip, ofStepsGivesTheirTimeAndWhatWasBusy)
 {
-    const auto one = tip({TargetKind::Step, 9, -1});
+    const auto one = tip(target::Steps{9, 9});
     EXPECT_EQ(one[0], "step 9 (0,1,1)");
     EXPECT_NE(one[2].find("MXU 1.37 µs"), std::string::npos) << one[2];
-    const auto two = tip({TargetKind::Step, 304, 305});
+    const auto two = tip(target::Steps{304, 305});
     EXPECT_EQ(two[0], "steps 304–305");
     EXPECT_NE(two[2].find("MXU 2.73 µs"), std::string::npos) << two[2];
 }
@@ -78,18 +76,17 @@ TEST(Tooltip, everyTargetOfEveryViewHasAName)
         const auto scene = picture(name, run, state, {1000, 600});
         ASSERT_TRUE(scene.has_value());
         for (const Hit& hit : scene->hits) {
-            if (hit.target.kind == TargetKind::Time && hit.target.a < 0) {
+            if (hit.target == Target(target::Time{})) {
                 continue;
             }
             const auto lines = tooltip(run, state, hit.target);
-            if (hit.target.kind == TargetKind::ListingLine
-                && run.trace->info().listing[static_cast<std::size_t>(hit.target.a)].operation
-                       < 0) {
+            if (const auto* line = std::get_if<target::ListingLine>(&hit.target);
+                line != nullptr
+                && run.trace->info().listing[static_cast<std::size_t>(line->line)].operation < 0) {
                 EXPECT_TRUE(lines.empty()); // a brace says nothing
                 continue;
             }
-            ASSERT_FALSE(lines.empty()) << name << " kind " << static_cast<int>(hit.target.kind)
-                                        << " a " << hit.target.a << " b " << hit.target.b;
+            ASSERT_FALSE(lines.empty()) << name << " kind " << hit.target.index();
             for (const std::string& line : lines) {
                 EXPECT_FALSE(line.empty()) << lines[0];
             }
@@ -103,7 +100,7 @@ TEST(Tooltip, ofAPrintSaysTextTimeStepAndLine)
     const Picoseconds time(builder.steps.bodyEnd[2]);
     builder.info.prints = {{"x = 7", 2, 0, time, {0, 4}}};
     const RunView run = test::runViewOf(std::move(builder).finish().value());
-    const auto lines = tooltip(run, {}, {TargetKind::Print, 0, -1});
+    const auto lines = tooltip(run, {}, target::Print{0});
     ASSERT_EQ(lines.size(), 4U);
     EXPECT_EQ(lines[0], "x = 7");
     EXPECT_EQ(lines[1], "printed at " + timeText(time) + " in step 2");
@@ -117,7 +114,7 @@ TEST(Tooltip, ofAnAlternativeSaysItsBandAndWhetherItIsSure)
     analysis::Alternative& other = run.alternatives[0];
     other.name = "1024-blocks";
     other.time = Picoseconds(run.report.time.value() / 2);
-    const auto linesOf = [&] { return tooltip(run, {}, {TargetKind::Alternative, 0, -1}); };
+    const auto linesOf = [&] { return tooltip(run, {}, target::Alternative{0}); };
     const std::size_t without = linesOf().size();
     const chip::Residual support{
         .work = "products", .rows = 20, .low = -0.1, .high = 0.1, .ratio = {}, .source = "a test"};
@@ -130,16 +127,37 @@ TEST(Tooltip, ofAnAlternativeSaysItsBandAndWhetherItIsSure)
 
 TEST(Tooltip, targetsThatDoNotExistHaveNone)
 {
-    std::mt19937_64 random(11);
-    for (int kind = 0; kind <= static_cast<int>(TargetKind::Time); ++kind) {
-        for (const std::int64_t a : {-2LL, 1LL << 40, -(1LL << 40)}) {
-            const auto b = static_cast<std::int64_t>(random() % 1000) - 500;
-            const Target target = {static_cast<TargetKind>(kind), a, b};
-            if (target.kind == TargetKind::Time && a > 0) {
-                EXPECT_FALSE(tip(target).empty()); // clamped to the run
-            } else {
-                EXPECT_TRUE(tip(target).empty()) << kind;
+    for (const std::int64_t a : {-2LL, 1LL << 40, -(1LL << 40)}) {
+        for (const std::int64_t b : {-500, -1, 0, 17, 499}) {
+            const auto unit = static_cast<std::int32_t>(a < 0 ? -5 : 1 << 20);
+            const std::vector<Target> missing = {
+                {},
+                target::Copy{a},
+                target::Steps{a, b},
+                target::Segment{a},
+                target::Operation{a, b},
+                target::Operation{a, {}},
+                target::Block{a, b},
+                target::Buffer{a},
+                target::Wait{a},
+                target::SourceLine{a, b},
+                target::ListingLine{a},
+                target::Alternative{a},
+                target::Finding{a},
+                target::Finding{},
+                target::Print{a},
+                target::Lane{lane::Unit{unit}},
+                target::Lane{lane::AgentWaits{unit}},
+                target::Lane{lane::KindWaits{unit}},
+                target::Lane{lane::DeviceCopies{unit}},
+                target::Lane{lane::DeviceWaits{unit}},
+                target::Moment{lane::Unit{unit}, Picoseconds(b)},
+                target::Time{},
+            };
+            for (const Target& target : missing) {
+                EXPECT_TRUE(tip(target).empty()) << "kind " << target.index();
             }
         }
     }
+    EXPECT_FALSE(tip(target::Time{Picoseconds(std::int64_t{1} << 40)}).empty()); // clamped
 }

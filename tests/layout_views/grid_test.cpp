@@ -19,7 +19,7 @@ using layout::Rect;
 using layout::RunView;
 using layout::Scene;
 using layout::Target;
-using layout::TargetKind;
+namespace target = layout::target;
 
 constexpr layout::Size kGridSize = {560, 578};
 
@@ -38,8 +38,8 @@ std::map<std::int64_t, std::set<std::int64_t>> hitBlocks(const Scene& scene)
 {
     std::map<std::int64_t, std::set<std::int64_t>> blocks;
     for (const layout::Hit& hit : scene.hits) {
-        if (hit.target.kind == TargetKind::Block) {
-            blocks[hit.target.a].insert(hit.target.b);
+        if (const auto* block = std::get_if<target::Block>(&hit.target)) {
+            blocks[block->operand].insert(block->block);
         }
     }
     return blocks;
@@ -107,9 +107,9 @@ TEST(Grid, theNamesOfAxesAreWhole)
 TEST(Grid, blocksLieInRowMajorOrder)
 {
     const Scene scene = layoutGrid(mainJobView(), at(Picoseconds(0)), kGridSize);
-    const std::vector<Rect> first = framesOf(scene, {TargetKind::Block, 0, 0});
-    const std::vector<Rect> right = framesOf(scene, {TargetKind::Block, 0, 1});
-    const std::vector<Rect> below = framesOf(scene, {TargetKind::Block, 0, 8});
+    const std::vector<Rect> first = framesOf(scene, target::Block{0, 0});
+    const std::vector<Rect> right = framesOf(scene, target::Block{0, 1});
+    const std::vector<Rect> below = framesOf(scene, target::Block{0, 8});
     ASSERT_EQ(first.size(), 1U);
     EXPECT_EQ(right[0].y, first[0].y);
     EXPECT_GT(right[0].x, first[0].x);
@@ -197,8 +197,8 @@ TEST(Grid, theOverhangingBlockIsDrawnCut)
 {
     const RunView run = genericRun(vectorSum()); // 1000 = 7 · 128 + 104
     const Scene scene = layoutGrid(run, at(run, 0.1), kGridSize);
-    const Rect whole = framesOf(scene, {TargetKind::Block, 0, 6}).at(0);
-    const Rect cut = framesOf(scene, {TargetKind::Block, 0, 7}).at(0);
+    const Rect whole = framesOf(scene, target::Block{0, 6}).at(0);
+    const Rect cut = framesOf(scene, target::Block{0, 7}).at(0);
     EXPECT_NEAR((cut.w - 1) / (whole.w - 1), 104.0 / 128, 0.03);
 }
 
@@ -207,11 +207,11 @@ TEST(Grid, aBlockInUseStandsInATextFrameAndAnUntouchedOneIsEmpty)
     const RunView run = mainJobView();
     const Scene scene =
         layoutGrid(run, at(Picoseconds(run.trace->steps().bodyBegin[2] + 1000)), kGridSize);
-    const Rect used = framesOf(scene, {TargetKind::Block, 0, 2}).at(0); // x(0,2)
+    const Rect used = framesOf(scene, target::Block{0, 2}).at(0); // x(0,2)
     const layout::FillItem* frame = fillAt(scene, used.x - 0.5, used.y + used.h / 2);
     ASSERT_NE(frame, nullptr);
     EXPECT_EQ(frame->color, layout::Color(layout::Role::Text));
-    const Rect never = framesOf(scene, {TargetKind::Block, 0, 63}).at(0);
+    const Rect never = framesOf(scene, target::Block{0, 63}).at(0);
     const layout::FillItem* fill = fillAt(scene, never.x + 2, never.y + 2);
     ASSERT_NE(fill, nullptr);
     EXPECT_EQ(fill->color, layout::Color(layout::Role::Grid));
@@ -224,8 +224,7 @@ TEST(Grid, theArrivingBlockIsFilledFromBelowToItsFraction)
     const std::size_t row = 6; // x(0,3), issued in step 2
     const std::int64_t now = copies.start[row] + (copies.end[row] - copies.start[row]) * 3 / 4;
     const Scene scene = layoutGrid(run, at(Picoseconds(now)), kGridSize);
-    const Rect cell =
-        framesOf(scene, {TargetKind::Block, copies.operand[row], copies.block[row]}).at(0);
+    const Rect cell = framesOf(scene, target::Block{copies.operand[row], copies.block[row]}).at(0);
     double filled = 0;
     for (const layout::Item& item : scene.items) {
         const auto* fill = std::get_if<layout::FillItem>(&item);
@@ -341,8 +340,9 @@ TEST(Grid, listedRowsAreCellsOfTheirOwn)
     const auto rowsAt = [&](Picoseconds time) { // of each block, how many cells
         std::map<std::int64_t, std::size_t> rows;
         for (const layout::Hit& hit : layoutGrid(run, at(time), kGridSize).hits) {
-            if (hit.target.kind == TargetKind::Block && hit.target.a == 0) {
-                ++rows[hit.target.b];
+            const auto* block = std::get_if<target::Block>(&hit.target);
+            if (block != nullptr && block->operand == 0) {
+                ++rows[block->block];
             }
         }
         return rows;

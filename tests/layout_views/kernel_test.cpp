@@ -15,14 +15,14 @@ namespace {
 using layout::Rect;
 using layout::RunView;
 using layout::Scene;
-using layout::TargetKind;
+namespace target = layout::target;
 
 constexpr layout::Size kKernelSize = {360, 442};
 
 // Width of all places of an operand's slots in the bar: the topmost row of buffer hits.
 double barWidth(const Scene& scene, std::int32_t buffer)
 {
-    const std::vector<Rect> frames = framesOf(scene, {TargetKind::Buffer, buffer, -1});
+    const std::vector<Rect> frames = framesOf(scene, target::Buffer{buffer});
     return frames.empty() ? 0 : frames.front().w;
 }
 
@@ -93,7 +93,7 @@ TEST(Kernel, scratchesWithoutANameAreRowsOfTheirOwn)
     for (std::size_t i = 0; i < run.trace->info().buffers.size(); ++i) {
         const trace::Buffer& buffer = run.trace->info().buffers[i];
         if (buffer.operand < 0) {
-            const layout::Target target{TargetKind::Buffer, static_cast<std::int64_t>(i), -1};
+            const target::Buffer target{static_cast<std::int64_t>(i)};
             EXPECT_FALSE(framesOf(scene, target).empty()) << i;
         }
     }
@@ -105,7 +105,7 @@ TEST(Kernel, everyAlternativeCanBeClickedAndTheRunItselfIsHighlighted)
     const Scene scene = layoutBudget(run, at(run, 0), kKernelSize);
     for (std::size_t i = 0; i < run.alternatives.size(); ++i) {
         const std::vector<Rect> rows =
-            framesOf(scene, {TargetKind::Alternative, static_cast<std::int64_t>(i), -1});
+            framesOf(scene, target::Alternative{static_cast<std::int64_t>(i)});
         ASSERT_EQ(rows.size(), 1U);
         const std::vector<std::string> texts = textsAt(scene, rows[0].y + rows[0].h / 2, 1);
         EXPECT_EQ(texts.back(), timeText(run.alternatives[i].time));

@@ -20,13 +20,19 @@ namespace {
 using layout::Rect;
 using layout::RunView;
 using layout::Scene;
-using layout::TargetKind;
+namespace target = layout::target;
 
 constexpr layout::Size kMemorySize = {520, 598};
 
+bool isBlockOf(const layout::Target& target, std::int64_t operand)
+{
+    const auto* block = std::get_if<target::Block>(&target);
+    return block != nullptr && block->operand == operand;
+}
+
 Rect bufferRect(const Scene& scene, std::int32_t buffer)
 {
-    const std::vector<Rect> frames = framesOf(scene, {TargetKind::Buffer, buffer, -1});
+    const std::vector<Rect> frames = framesOf(scene, target::Buffer{buffer});
     EXPECT_EQ(frames.size(), 1U) << buffer;
     return frames.empty() ? Rect() : frames[0];
 }
@@ -185,7 +191,7 @@ TEST(Memory, everyBufferIsFoundUnderTheCursorMergedOrNot)
             const Rect rect = bufferRect(scene, i);
             const layout::Target found =
                 hitTest(scene, rect.x + rect.w / 2, rect.y + rect.h / 2, 0);
-            EXPECT_EQ(found, (layout::Target{TargetKind::Buffer, i, -1}));
+            EXPECT_EQ(found, (layout::Target(target::Buffer{i})));
         }
     }
 }
@@ -216,7 +222,7 @@ TEST(Memory, theStripsHoldEveryBlockOrFoldThem)
     const Scene scene = layoutMemory(run, at(run, 0), kMemorySize);
     std::int64_t blocks = 0;
     for (const layout::Hit& hit : scene.hits) {
-        blocks += hit.target.kind == TargetKind::Block && hit.target.a == 1 ? 1 : 0;
+        blocks += isBlockOf(hit.target, 1) ? 1 : 0;
     }
     EXPECT_EQ(blocks, 64);
     const RunView many = genericRun(product(64, 1));
@@ -239,7 +245,7 @@ TEST(Memory, theQueueStandsInIssueOrderAndTheFirstOneMoves)
     double x = 0;
     for (std::size_t copy = range.first; copy < range.last; ++copy) {
         const std::vector<Rect> frames =
-            framesOf(scene, {TargetKind::Copy, static_cast<std::int64_t>(copy), -1});
+            framesOf(scene, target::Copy{static_cast<std::int64_t>(copy)});
         ASSERT_FALSE(frames.empty());
         EXPECT_GT(frames.back().x, x);
         x = frames.back().x;
@@ -302,9 +308,7 @@ TEST(Memory, aLongQueueEndsInACount)
     const Scene scene = layoutMemory(run, at(Picoseconds(1)), {232, 400});
     std::size_t shown = 0;
     for (std::size_t row = first.first; row < first.last; ++row) {
-        shown += framesOf(scene, {TargetKind::Copy, static_cast<std::int64_t>(row), -1}).empty()
-                     ? 0U
-                     : 1U;
+        shown += framesOf(scene, target::Copy{static_cast<std::int64_t>(row)}).empty() ? 0U : 1U;
     }
     EXPECT_LT(shown, first.size());
     EXPECT_TRUE(hasText(scene, "+" + std::to_string(first.size() - shown)));

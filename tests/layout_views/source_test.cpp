@@ -17,7 +17,7 @@ namespace {
 using layout::RunView;
 using layout::Scene;
 using layout::SourceTab;
-using layout::TargetKind;
+namespace target = layout::target;
 using layout::Token;
 using layout::TokenKind;
 
@@ -105,9 +105,9 @@ TEST(Source, theCurrentLineAndOperationAreHighlightedOnBothSides)
     ASSERT_NE(operation, trace::kNone);
     const trace::Operation& op = run.trace->info().operations[static_cast<std::size_t>(operation)];
     const Scene scene = layoutSource(run, state, kWide);
-    EXPECT_TRUE(isHighlighted(scene, {TargetKind::SourceLine, 0, op.source.line}));
-    EXPECT_FALSE(isHighlighted(scene, {TargetKind::SourceLine, 0, op.source.line - 1}));
-    EXPECT_TRUE(isHighlighted(scene, {TargetKind::ListingLine, op.listingLine, -1}));
+    EXPECT_TRUE(isHighlighted(scene, target::SourceLine{0, op.source.line}));
+    EXPECT_FALSE(isHighlighted(scene, target::SourceLine{0, op.source.line - 1}));
+    EXPECT_TRUE(isHighlighted(scene, target::ListingLine{op.listingLine}));
     EXPECT_NE(scene.caption.find("line |" + std::to_string(op.source.line) + "| dot"),
               std::string::npos);
     EXPECT_NE(scene.caption.find("step |2|"), std::string::npos);
@@ -118,11 +118,11 @@ TEST(Source, inWaitsAndOverheadThePipelinesOwnLineIsCurrent)
     const RunView run = mainJobView();
     const std::int32_t line = run.trace->info().pipelines[0].source.line;
     const Scene waiting = layoutSource(run, at(Picoseconds(1000)), kWide);
-    EXPECT_TRUE(isHighlighted(waiting, {TargetKind::SourceLine, 0, line}));
+    EXPECT_TRUE(isHighlighted(waiting, target::SourceLine{0, line}));
     EXPECT_NE(waiting.caption.find("waits"), std::string::npos) << waiting.caption;
     const Scene overhead =
         layoutSource(run, at(Picoseconds(run.trace->steps().bodyEnd[2] + 1000)), kWide);
-    EXPECT_TRUE(isHighlighted(overhead, {TargetKind::SourceLine, 0, line}));
+    EXPECT_TRUE(isHighlighted(overhead, target::SourceLine{0, line}));
     EXPECT_NE(overhead.caption.find("step overhead"), std::string::npos) << overhead.caption;
 }
 
@@ -137,8 +137,8 @@ TEST(Source, aWaitByHandIsOnItsOwnLine)
     const trace::Waits& waits = run.trace->waits();
     const layout::ViewState state = at(Picoseconds((waits.begin[0] + waits.end[0]) / 2));
     const Scene scene = layoutSource(run, state, kWide);
-    EXPECT_TRUE(isHighlighted(scene, {TargetKind::SourceLine, 0, op.source.line}));
-    EXPECT_TRUE(isHighlighted(scene, {TargetKind::ListingLine, op.listingLine, -1}));
+    EXPECT_TRUE(isHighlighted(scene, target::SourceLine{0, op.source.line}));
+    EXPECT_TRUE(isHighlighted(scene, target::ListingLine{op.listingLine}));
     EXPECT_NE(scene.caption.find("waits for " + trace::awaitedName(*run.trace, 0)),
               std::string::npos)
         << scene.caption;
@@ -151,7 +151,7 @@ TEST(Source, theTimesBesideTheLinesSumToTheRun)
     double sum = 0;
     for (const analysis::LineTime& time : run.lineTimes) {
         const std::vector<layout::Rect> rows =
-            framesOf(scene, {TargetKind::SourceLine, time.line.file, time.line.line});
+            framesOf(scene, target::SourceLine{time.line.file, time.line.line});
         ASSERT_EQ(rows.size(), 1U);
         const std::vector<std::string> texts = textsAt(scene, rows[0].y + rows[0].h / 2, 1);
         sum += std::stod(texts.at(0));
@@ -171,16 +171,16 @@ TEST(Source, timeOfOtherFilesIsSaidSoThatTheColumnStillSums)
 TEST(Source, bothSidesShowFromNineHundredPixelsElseOneTab)
 {
     const RunView run = mainJobView();
-    const auto has = [&](const Scene& scene, TargetKind kind) {
+    const auto has = []<class Kind>(const Scene& scene, Kind) {
         return std::any_of(scene.hits.begin(), scene.hits.end(),
-                           [kind](const layout::Hit& hit) { return hit.target.kind == kind; });
+                           [](const layout::Hit& hit) { return layout::is<Kind>(hit.target); });
     };
     const Scene wide = layoutSource(run, at(run, 0.5), {900, 324});
-    EXPECT_TRUE(has(wide, TargetKind::SourceLine) && has(wide, TargetKind::ListingLine));
+    EXPECT_TRUE(has(wide, target::SourceLine{}) && has(wide, target::ListingLine{}));
     const Scene source = layoutSource(run, at(run, 0.5), {899, 324}, SourceTab::Source);
-    EXPECT_TRUE(has(source, TargetKind::SourceLine) && !has(source, TargetKind::ListingLine));
+    EXPECT_TRUE(has(source, target::SourceLine{}) && !has(source, target::ListingLine{}));
     const Scene listing = layoutSource(run, at(run, 0.5), {899, 324}, SourceTab::Listing);
-    EXPECT_TRUE(!has(listing, TargetKind::SourceLine) && has(listing, TargetKind::ListingLine));
+    EXPECT_TRUE(!has(listing, target::SourceLine{}) && has(listing, target::ListingLine{}));
 }
 
 TEST(Source, theCurrentLineIsInSightWheneverTheViewFollows)
@@ -195,7 +195,7 @@ TEST(Source, theCurrentLineIsInSightWheneverTheViewFollows)
                 : run.trace->info().operations[static_cast<std::size_t>(operation)].source.line;
         for (const layout::Size size : {kNarrow, layout::Size{365, 80}}) {
             const Scene scene = layoutSource(run, state, size);
-            EXPECT_TRUE(isHighlighted(scene, {TargetKind::SourceLine, 0, line})) << i;
+            EXPECT_TRUE(isHighlighted(scene, target::SourceLine{0, line})) << i;
         }
     }
 }
@@ -206,9 +206,9 @@ TEST(Source, aScrolledViewStartsAtTheReadersLine)
     layout::ViewState state = at(run, 0.5);
     state.firstSourceLine = 42;
     const Scene scene = layoutSource(run, state, kNarrow);
-    const std::vector<layout::Rect> first = framesOf(scene, {TargetKind::SourceLine, 0, 42});
+    const std::vector<layout::Rect> first = framesOf(scene, target::SourceLine{0, 42});
     ASSERT_EQ(first.size(), 1U);
-    EXPECT_TRUE(framesOf(scene, {TargetKind::SourceLine, 0, 41}).empty());
+    EXPECT_TRUE(framesOf(scene, target::SourceLine{0, 41}).empty());
     state.firstSourceLine = 100'000; // past the end: the last line, not nothing
     EXPECT_FALSE(layoutSource(run, state, kNarrow).hits.empty());
 }

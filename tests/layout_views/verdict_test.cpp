@@ -20,7 +20,7 @@ namespace {
 using layout::Rect;
 using layout::RunView;
 using layout::Scene;
-using layout::TargetKind;
+namespace target = layout::target;
 
 constexpr layout::Size kVerdictSize = {470, 520};
 
@@ -103,7 +103,7 @@ TEST(Verdict, listsWhatIsPrintedAboutThePlayhead)
     EXPECT_EQ(textWith(later, "line 8").color.role, layout::Role::Text3);
     const layout::TextItem row = textWith(later, "line 9");
     EXPECT_EQ(hitTest(later, row.rect.x + 2, row.rect.y + row.rect.h / 2),
-              (layout::Target{TargetKind::Print, 9, -1}));
+              (layout::Target(target::Print{9})));
     EXPECT_FALSE(hasText(layoutVerdict(mainJobView(), at(Picoseconds(0)), {470, 900}), "Printed"));
 }
 
@@ -137,7 +137,7 @@ TEST(Verdict, theBandOfTheWholeRunStandsBelowItsTime)
     ASSERT_EQ(row.size(), 2U);
     EXPECT_EQ(row[1], analysis::bandText(*run.report.band));
     EXPECT_EQ(hitTest(scene, band.rect.x + 2, band.rect.y + band.rect.h / 2),
-              (layout::Target{TargetKind::Time, run.trace->end().value(), -1}));
+              (layout::Target(target::Time{run.trace->end()})));
     run.report.band.reset();
     EXPECT_FALSE(hasText(layoutVerdict(run, at(run, 0.5), kVerdictSize), "band"));
 }
@@ -176,7 +176,7 @@ TEST(Verdict, theBestAlternativeIsAnActionWithItsTime)
 {
     const RunView run = mainJobView();
     const Scene scene = layoutVerdict(run, at(run, 0.5), kVerdictSize);
-    const std::vector<Rect> rows = framesOf(scene, {TargetKind::Alternative, 1, -1});
+    const std::vector<Rect> rows = framesOf(scene, target::Alternative{1});
     ASSERT_EQ(rows.size(), 1U);
     EXPECT_EQ(run.alternatives[1].name, "1024-blocks");
     EXPECT_TRUE(hasText(scene, "757.0 µs, 21."));
@@ -218,14 +218,14 @@ TEST(Verdict, aFindingIsOneRowWithItsCountAndLinks)
 {
     const RunView run = withFindings();
     const Scene scene = layoutVerdict(run, at(run, 0.5), kVerdictSize);
-    EXPECT_EQ(framesOf(scene, {TargetKind::Finding, 0, -1}).size(), 1U);
-    EXPECT_EQ(framesOf(scene, {TargetKind::Finding, 1, -1}).size(), 1U);
+    EXPECT_EQ(framesOf(scene, target::Finding{0}).size(), 1U);
+    EXPECT_EQ(framesOf(scene, target::Finding{1}).size(), 1U);
     EXPECT_TRUE(hasText(scene, "Output block revisited after a gap"));
     EXPECT_TRUE(hasText(scene, "out · 448 places"));
     EXPECT_TRUE(hasText(scene, "matmul.cpp:7"));
     for (const layout::Target target :
-         {layout::Target{TargetKind::SourceLine, 0, 7}, layout::Target{TargetKind::Step, 0, -1},
-          layout::Target{TargetKind::Step, 8, -1}}) {
+         {layout::Target(target::SourceLine{0, 7}), layout::Target(target::Steps{0, 0}),
+          layout::Target(target::Steps{8, 8})}) {
         const std::vector<Rect> frames = framesOf(scene, target);
         ASSERT_EQ(frames.size(), 1U);
         // The link lies on top of its finding.
@@ -239,7 +239,7 @@ TEST(Verdict, findingsComeFirstWhereThereIsNoRoomForAll)
 {
     const RunView run = withFindings();
     const Scene scene = layoutVerdict(run, at(run, 0.5), {304, 197});
-    EXPECT_FALSE(framesOf(scene, {TargetKind::Finding, 0, -1}).empty());
+    EXPECT_FALSE(framesOf(scene, target::Finding{0}).empty());
     const Scene tiny = layoutVerdict(run, at(run, 0.5), {304, 130});
     EXPECT_TRUE(hasText(tiny, "more finding"));
 }
@@ -255,7 +255,7 @@ TEST(Verdict, ofALongFindingTheBeginningIsShownWhereAllDoesNotFit)
         {"unknown_figure", trace::FindingClass::Structural, message, "", -1, {}, {}, 1}};
     const RunView run = runViewOf(std::move(builder).finish().value());
     const Scene scene = layoutVerdict(run, at(run, 0.5), {304, 197});
-    ASSERT_EQ(framesOf(scene, {TargetKind::Finding, 0, -1}).size(), 1U);
+    ASSERT_EQ(framesOf(scene, target::Finding{0}).size(), 1U);
     EXPECT_TRUE(hasText(scene, "The chip has no known figure"));
     EXPECT_TRUE(hasText(scene, "\u2026"));
     EXPECT_FALSE(hasText(scene, "unit99"));
@@ -267,7 +267,7 @@ TEST(Verdict, theSelectedFindingIsMarked)
 {
     const RunView run = withFindings();
     layout::ViewState state = at(run, 0.5);
-    state.selection = {TargetKind::Finding, 1, -1};
+    state.selection = target::Finding{1};
     const Scene scene = layoutVerdict(run, state, kVerdictSize);
     const Rect row = framesOf(scene, state.selection).at(0);
     const layout::FillItem* band = fillAt(scene, row.right() - 3, row.y + 3);

@@ -22,11 +22,6 @@ constexpr std::int64_t kMostCells = 20'000;
 constexpr Extent kMostFolded =
     128; // cells per axis of a folded array: bounds the look-ups per frame
 
-Target blockTarget(std::int32_t operand, std::int64_t block)
-{
-    return {TargetKind::Block, operand, block};
-}
-
 struct ArrayPainter
 {
     Canvas& canvas;
@@ -52,7 +47,7 @@ struct ArrayPainter
     void hit(Rect rect, std::int64_t block) const
     {
         if (block >= 0) {
-            canvas.hit(rect.x, rect.y, rect.w, rect.h, blockTarget(panel.shape.operand, block));
+            canvas.hit(rect.x, rect.y, rect.w, rect.h, target::Block{panel.shape.operand, block});
         }
     }
 

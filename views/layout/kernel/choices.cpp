@@ -71,7 +71,7 @@ void paintChoice(Canvas& canvas, const Choice& row, double y, double height, dou
     if (current) {
         canvas.fill(x - 6, y, w + 12, height, Role::SelectBackground);
     } else {
-        canvas.hit(x - 6, y, w + 12, height, {TargetKind::Alternative, row.alternative, -1});
+        canvas.hit(x - 6, y, w + 12, height, target::Alternative{row.alternative});
     }
     const Role ink = !row.fits ? Role::Error : row.over ? Role::Warning : Role::Text;
     canvas.text(x, y, nameWidth, height, row.name,

@@ -179,7 +179,7 @@ double paintBar(Canvas& canvas, const RunView& run, const std::vector<BudgetRow>
         sum += row.bytes;
         canvas.fill(left, y, std::max(1.0, at(sum) - left - 1), 14, row.color);
         if (row.firstBuffer >= 0) {
-            canvas.hit(left, y, at(sum) - left, 14, {TargetKind::Buffer, row.firstBuffer, -1});
+            canvas.hit(left, y, at(sum) - left, 14, target::Buffer{row.firstBuffer});
         }
     }
     if (report.vmemTemporariesEstimate.value() > 0) {
@@ -246,7 +246,7 @@ double paintTable(Canvas& canvas, const RunView& run, const std::vector<BudgetRo
         canvas.text(x, y, w, kRow, bytesText(row.bytes),
                     {11, Role::Text, Weight::Regular, Align::Right});
         if (row.firstBuffer >= 0) {
-            canvas.hit(x, y, w, kRow, {TargetKind::Buffer, row.firstBuffer, -1});
+            canvas.hit(x, y, w, kRow, target::Buffer{row.firstBuffer});
         }
         y += kRow;
     }

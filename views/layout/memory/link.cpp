@@ -76,7 +76,7 @@ void paintStrip(Canvas& canvas, const RunView& run, const std::vector<std::int32
         const std::int64_t block = strip.firstBlock(cell);
         canvas.fill(x, y, w, height,
                     stripFill(run, operands, block, strip.firstBlock(cell + 1), now));
-        canvas.hit(x, y, w + gap, height, {TargetKind::Block, operands.front(), block});
+        canvas.hit(x, y, w + gap, height, target::Block{operands.front(), block});
     }
     for (std::size_t link = 0; link < trace.info().links.size(); ++link) {
         const trace::CopyRange range =
@@ -93,7 +93,7 @@ void paintStrip(Canvas& canvas, const RunView& run, const std::vector<std::int32
         const double w = std::max(2.0, strip.edge(strip.cellOf(block) + 1) - x - gap);
         canvas.fill(x, y, w, height, operandRole(operand));
         canvas.fill(x, y + height + 1, w, 2, Role::Text);
-        canvas.hit(x, y, w, height, {TargetKind::Block, operand, block});
+        canvas.hit(x, y, w, height, target::Block{operand, block});
     }
 }
 
@@ -151,7 +151,7 @@ void paintQueue(Canvas& canvas, const RunView& run, trace::CopyRange range, doub
         }
         canvas.text(x + 6, y, width - 6, 18, name, {10, Role::Text, Weight::Medium, Align::Left});
         canvas.text(x, y, width - 6, 18, word, {10, Role::Text2, Weight::Regular, Align::Right});
-        canvas.hit(x, y, width, 18, {TargetKind::Copy, static_cast<std::int64_t>(row), -1});
+        canvas.hit(x, y, width, 18, target::Copy{static_cast<std::int64_t>(row)});
         x = std::round(x + width) + 5;
     }
 }
@@ -309,7 +309,7 @@ double paintLink(Canvas& canvas, const RunView& run, Picoseconds now, std::int32
         const double rate = static_cast<double>(copies.bytes[row]) / seconds;
         canvas.fill(x, bar, w * std::min(1.0, rate / full), 10, operandRole(copies.operand[row]));
         canvas.hit(x, bar, w * std::min(1.0, rate / full), 10,
-                   {TargetKind::Copy, static_cast<std::int64_t>(row), -1});
+                   target::Copy{static_cast<std::int64_t>(row)});
     }
     paintScale(canvas, link, x, w, full, bar);
     if (range.empty()) {

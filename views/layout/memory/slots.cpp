@@ -188,7 +188,7 @@ void paintSlot(Canvas& canvas, const RunView& run, std::int32_t index, Rect rect
     if (texts) {
         paintSlotTexts(canvas, run, buffer, state, look, rect, slotWords(trace, index, now));
     }
-    canvas.hit(rect.x, rect.y, rect.w, rect.h, {TargetKind::Buffer, index, -1});
+    canvas.hit(rect.x, rect.y, rect.w, rect.h, target::Buffer{index});
 }
 
 // All slots of one operand side by side in one row, each still a buffer of its own.

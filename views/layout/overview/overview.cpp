@@ -151,7 +151,7 @@ void paintVerdict(Canvas& canvas, const RunView& run, const Sentence& sentence, 
     };
     const double from = x(sentence.begin), to = std::min(x(sentence.end), right);
     if (to > from) {
-        canvas.hit(from, 0, to - from, h, {TargetKind::Time, run.trace->end().value(), -1});
+        canvas.hit(from, 0, to - from, h, target::Time{run.trace->end()});
     }
 }
 
@@ -191,7 +191,8 @@ double findingsCount(Canvas& canvas, const RunView& run, double right, double h)
              failed      ? Role::Error
              : count > 0 ? Role::Warning
                          : Role::Ok);
-    canvas.hit(icon - 4, 0, right - icon + 8, h, {TargetKind::Finding, count > 0 ? 0 : -1, -1});
+    canvas.hit(icon - 4, 0, right - icon + 8, h,
+               target::Finding{count > 0 ? std::optional<std::int64_t>(0) : std::nullopt});
     return icon;
 }
 
@@ -211,8 +212,7 @@ double suggestion(Canvas& canvas, const RunView& run, double right, double h)
     canvas.text(x, 0, w + 1, h, name, {11, Role::Focus, Weight::Medium});
     const double from = x - textWidth("try ", 11) - 4;
     canvas.text(from, 0, textWidth("try", 11) + 1, h, "try", {11, Role::Text2});
-    canvas.hit(from, 0, right - from, h,
-               {TargetKind::Alternative, best - run.alternatives.data(), -1});
+    canvas.hit(from, 0, right - from, h, target::Alternative{best - run.alternatives.data()});
     return from;
 }
 
@@ -232,7 +232,7 @@ Scene layoutOverview(const RunView& run, const ViewState& state, Size size)
     canvas.fill(0, y, w, h, tint(run, 0.16));
     canvas.fill(0, y, x(state.now), h, tint(run, 0.42));
     waitMarks(canvas, run, y + h - kTick, w);
-    canvas.hit(0, 0, w, size.height, {TargetKind::Time, -1, -1});
+    canvas.hit(0, 0, w, size.height, target::Time{});
 
     const double from = std::clamp(x(state.visible.begin), 0.0, std::max(0.0, w - 3));
     const double to = std::clamp(x(state.visible.end), from + 3, std::max(from + 3, w));

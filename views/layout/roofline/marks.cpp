@@ -176,7 +176,7 @@ void Painter::points(const Point& point)
     }
     m_canvas.disc(p.x, p.y, 5.5, Role::View, Role::View, 0);
     m_canvas.disc(p.x, p.y, 4.5, Role::Playhead, Role::Playhead, 0);
-    m_canvas.hit(p.x - 6, p.y - 6, 12, 12, {TargetKind::Time, m_state.now.value(), -1});
+    m_canvas.hit(p.x - 6, p.y - 6, 12, 12, target::Time{m_state.now});
     m_taken.push_back({p.x - 7, p.y - 7, 14, 14});
 
     constexpr double kPitch = 15;
@@ -220,7 +220,7 @@ void Painter::others()
                 {{p->x, p->y - 6}, {p->x + 6, p->y}, {p->x, p->y + 6}, {p->x - 6, p->y}},
                 Role::View, Role::Text2, 1.6);
             m_canvas.hit(p->x - 7, p->y - 7, 14, 14,
-                         {TargetKind::Alternative, static_cast<std::int64_t>(i), -1});
+                         target::Alternative{static_cast<std::int64_t>(i)});
             m_taken.push_back({p->x - 7, p->y - 7, 14, 14});
         }
     }
@@ -249,7 +249,7 @@ void Painter::nameOther(const analysis::Alternative& other, const layout::Point&
              {Rect{p.x + 11, p.y - 7, w, 14}, Rect{p.x - 11 - w, p.y - 7, w, 14}}) {
             if (isFree(box)) {
                 m_canvas.text(box.x, box.y, box.w, box.h, text, {m_small, Role::Text2});
-                m_canvas.hit(box.x, box.y, box.w, box.h, {TargetKind::Alternative, row, -1});
+                m_canvas.hit(box.x, box.y, box.w, box.h, target::Alternative{row});
                 m_taken.push_back(box);
                 return;
             }

@@ -221,7 +221,7 @@ void Painter::trail()
             at({point->intensity, std::max(point->flopsPerSecond, m_y.low * 0.8)});
         line.push_back(px);
         if (inSight(*point)) {
-            m_canvas.hit(px.x - 3, px.y - 3, 6, 6, {TargetKind::Time, t.value(), -1});
+            m_canvas.hit(px.x - 3, px.y - 3, 6, 6, target::Time{t});
             m_trail.push_back({px.x - 3, px.y - 3, 6, 6});
         }
     }

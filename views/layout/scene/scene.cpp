@@ -38,7 +38,7 @@ Target hitTest(const Scene& scene, double x, double y, double tolerance)
             return hit->target;
         }
         const double d = distance(hit->rect, x, y);
-        if (d < nearest || (d == nearest && near.kind == TargetKind::None)) {
+        if (d < nearest || (d == nearest && isNothing(near))) {
             nearest = d;
             near = hit->target;
         }
@@ -49,7 +49,7 @@ Target hitTest(const Scene& scene, double x, double y, double tolerance)
 std::vector<Rect> framesOf(const Scene& scene, const Target& target)
 {
     std::vector<Rect> frames;
-    if (target.kind == TargetKind::None) {
+    if (isNothing(target)) {
         return frames;
     }
     for (const Hit& hit : scene.hits) {

@@ -3,6 +3,7 @@
 // agree.
 #pragma once
 
+#include "views/layout/scene/target.h"
 #include "views/layout/scene/theme.h"
 
 #include <cstdint>
@@ -134,39 +135,6 @@ struct ClipItem // until the matching pop
 
 using Item = std::variant<FillItem, HatchItem, PolylineItem, PolygonItem, DiscItem, TextItem,
                           ImageItem, ClipItem>;
-
-enum class TargetKind : std::uint8_t
-{
-    None,
-    Copy,
-    Step,
-    Segment,
-    Operation,
-    Block,
-    Buffer,
-    Wait,
-    SourceLine,
-    ListingLine,
-    Alternative,
-    Finding,
-    Print,
-    Lane,
-    Time,
-    Moment // of a lane that several agents share
-};
-
-// The thing a place in a picture stands for; the same thing has the same target in every view.
-struct Target
-{
-    TargetKind kind = TargetKind::None;
-    // Row or index. Block: the operand; SourceLine: the file; Time: picoseconds, -1 where the
-    // pointer's place says it; Lane and Moment: 0 copy in, 1 copy out, 2 waits, 3 + unit.
-    std::int64_t a = -1;
-    // Block: the block number; SourceLine: the line; Operation: row of Segments; Step: the last of
-    // several; Moment: picoseconds.
-    std::int64_t b = -1;
-    bool operator==(const Target&) const = default;
-};
 
 struct Hit
 {

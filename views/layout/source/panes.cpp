@@ -241,7 +241,7 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
         const std::string_view text = lines[static_cast<std::size_t>(line - 1)];
         paintCode(canvas, {area.x + gutter + 4, y, room, height},
                   tokens(text.substr(std::min(indent, text.size())), inComment), current);
-        canvas.hit(row.x, row.y, row.w, row.h, {TargetKind::SourceLine, file, line});
+        canvas.hit(row.x, row.y, row.w, row.h, target::SourceLine{file, line});
     }
     canvas.fill(area.x + gutter - 2, top, 1, y - top, Role::Line);
 }
@@ -275,7 +275,7 @@ void paintListing(Canvas& canvas, const RunView& run, const SourceMoment& moment
             canvas.fill(row.x, row.y, row.w, row.h, mix(Role::Select, 0.06));
         }
         paintCode(canvas, {x, y, area.w - 16, height}, tokens(line.text), i == current);
-        canvas.hit(row.x, row.y, row.w, row.h, {TargetKind::ListingLine, i, -1});
+        canvas.hit(row.x, row.y, row.w, row.h, target::ListingLine{i});
     }
 }
 

@@ -230,9 +230,8 @@ std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis&
                 continue;
             }
             const bool single = !one->mixed && one->operation >= 0;
-            bar.target = single ? Target{TargetKind::Operation, one->operation,
-                                         static_cast<std::int64_t>(row)}
-                                : Target{TargetKind::Segment, static_cast<std::int64_t>(row), -1};
+            bar.target = partOfSegment(static_cast<std::int64_t>(row),
+                                       single ? one->operation : trace::kNone);
             bar.color = role;
             bar.count = static_cast<std::int64_t>(one->last - one->first);
             const auto duration = Picoseconds(bar.end - bar.begin);
@@ -262,7 +261,7 @@ std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis, std::int32_t
         Bar bar;
         bar.begin = waits.begin[row];
         bar.end = waits.end[row];
-        bar.target = {TargetKind::Wait, static_cast<std::int64_t>(row), -1};
+        bar.target = target::Wait{static_cast<std::int64_t>(row)};
         bar.color = standsBy(run, row) ? Role::Edge : Role::Wait;
         if (!append(bars, plot, std::move(bar))) {
             row = all ? std::max(row + 1, firstAfter(waits.end, plot.timeAt(bars.back().x1) - 1))

@@ -142,7 +142,7 @@ std::vector<Bar> copyBars(const RunView& run, const Lane& lane,
         Bar bar;
         bar.begin = copies.start[row];
         bar.end = copies.end[row];
-        bar.target = {TargetKind::Copy, static_cast<std::int64_t>(row), -1};
+        bar.target = target::Copy{static_cast<std::int64_t>(row)};
         bar.color = operandRole(copies.operand[row]);
         if (!append(bars, plot, std::move(bar))) {
             rows.skip(next->link, plot.timeAt(bars.back().x1) - 1);

@@ -98,40 +98,48 @@ Zoom zoomOf(const trace::Trace& trace, const TimeAxis& axis)
     return zoom;
 }
 
-std::int64_t laneNumber(const Lane& lane)
+LaneId idOf(const Lane& of)
 {
-    switch (lane.kind) {
+    switch (of.kind) {
     case LaneKind::CopyIn:
-        return 0;
+        return lane::CopyIn{};
     case LaneKind::CopyOut:
-        return 1;
+        return lane::CopyOut{};
     case LaneKind::Wait:
-        return lane.agents.empty()
-                   ? 2
-                   : lane.agents.front() + (lane.agents.size() == 1 ? kAgentLanes : kKindLanes);
+        if (of.agents.empty()) {
+            return lane::Waits{};
+        }
+        return of.agents.size() == 1 ? LaneId(lane::AgentWaits{of.agents.front()})
+                                     : LaneId(lane::KindWaits{of.agents.front()});
     case LaneKind::Unit:
-        return 3 + lane.unit;
+        return lane::Unit{of.unit};
     case LaneKind::DeviceCopy:
-        return kDeviceLanes + 2 * lane.device;
+        return lane::DeviceCopies{of.device};
     case LaneKind::DeviceWait:
-        return kDeviceLanes + 2 * lane.device + 1;
+        return lane::DeviceWaits{of.device};
     }
-    return -1;
+    return lane::Waits{};
 }
 
-std::optional<Lane> laneOf(const RunView& run, std::int64_t number)
+std::optional<Lane> laneOf(const RunView& run, const LaneId& id)
 {
     for (Lane& lane : lanesOf(run, Level::Operations, 1e6)) {
-        if (laneNumber(lane) == number) {
+        if (idOf(lane) == id) {
             return std::move(lane);
         }
     }
     for (const trace::AgentKind& kind : run.index->agents().kinds) {
-        if (number == kKindLanes + kind.agents.front()) {
+        if (id == LaneId(lane::KindWaits{kind.agents.front()})) {
             return waitLane(run, kind.agents);
         }
     }
     return std::nullopt;
+}
+
+Target partOfSegment(std::int64_t segment, std::int32_t operation)
+{
+    return operation == trace::kNone ? Target(target::Segment{segment})
+                                     : Target(target::Operation{operation, segment});
 }
 
 Picoseconds busy(const RunView& run, const Lane& lane, Picoseconds t)

@@ -31,7 +31,7 @@ void Painter::folded(const Lane& lane)
         const double w = std::max(1.0, fold.x1 - fold.x0 - 1);
         m_canvas.fill(fold.x0, lane.y + lane.h - h, w, h, lane.role);
         hit(fold.x0, lane.y, fold.x1 - fold.x0, lane.h,
-            {TargetKind::Step, fold.firstStep, fold.lastStep});
+            target::Steps{fold.firstStep, fold.lastStep});
     }
 }
 
@@ -159,7 +159,7 @@ bool Painter::whisker(const Lane& lane, std::size_t row)
     const double y = std::round(lane.y + lane.h * share);
     m_canvas.fill(x0, y, x1 - x0, 1, role);
     m_canvas.fill(x0, y - 2, 1, 5, role);
-    hit(x0, y - 2, x1 - x0, 5, {TargetKind::Copy, static_cast<std::int64_t>(row), -1});
+    hit(x0, y - 2, x1 - x0, 5, target::Copy{static_cast<std::int64_t>(row)});
     return true;
 }
 

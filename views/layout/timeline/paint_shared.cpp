@@ -88,8 +88,8 @@ void Painter::shared(const Lane& lane)
             hit(x0, lane.y, wide, lane.h,
                 shares[first].rows == 1
                     ? targetOf(lane, shares[first].row)
-                    : Target{TargetKind::Moment, laneNumber(lane),
-                             shares[first].begin.value_or(m_axis.toTime(x0 + wide / 2)).value()});
+                    : target::Moment{idOf(lane),
+                                     shares[first].begin.value_or(m_axis.toTime(x0 + wide / 2))});
         });
 }
 
@@ -129,7 +129,7 @@ void Painter::waitShares(const Lane& lane, const std::vector<double>& heights)
 Target Painter::targetOf(const Lane& lane, std::int64_t row) const
 {
     if (lane.kind != LaneKind::Unit) {
-        return {TargetKind::Wait, row, -1};
+        return target::Wait{row};
     }
     const auto id =
         static_cast<std::size_t>(m_trace.segments().templateId[static_cast<std::size_t>(row)]);
@@ -141,8 +141,7 @@ Target Painter::targetOf(const Lane& lane, std::int64_t row) const
             operation = mark.operation;
         }
     }
-    return mixed || operation == trace::kNone ? Target{TargetKind::Segment, row, -1}
-                                              : Target{TargetKind::Operation, operation, row};
+    return partOfSegment(row, mixed ? trace::kNone : operation);
 }
 
 } // namespace pallascope::layout::timeline

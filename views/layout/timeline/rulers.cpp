@@ -29,7 +29,7 @@ void Painter::timeRuler()
     m_canvas.fill(0, kRuler - 1, m_size.width, 1, Role::Line);
     m_canvas.text(10, 0, kHead - 20, kRuler - 1, "busy in view",
                   {10, Role::Text3, Weight::Regular, Align::Right});
-    m_canvas.hit(m_axis.left, 0, m_axis.width, kRuler, {TargetKind::Time, -1, -1});
+    m_canvas.hit(m_axis.left, 0, m_axis.width, kRuler, target::Time{});
     const Rect flagged = flag();
     const TimeTicks ticks = timeTicks(m_axis.range.begin, m_axis.range.end, m_axis.width);
     bool first = true;
@@ -59,7 +59,7 @@ void Painter::prints()
         m_canvas.fill(px - 1, kRuler - 1 - kHigh, kWide + 2, kHigh, Role::Panel);
         m_canvas.fill(px, kRuler - 1 - kHigh, kWide, kHigh, Role::Focus);
         m_canvas.hit(px - 1, kRuler - 1 - 2 * kHigh, kWide + 2, 2 * kHigh,
-                     {TargetKind::Print, static_cast<std::int64_t>(i), -1});
+                     target::Print{static_cast<std::int64_t>(i)});
     }
 }
 
@@ -155,8 +155,9 @@ void Painter::stepNames()
             firstFitting(
                 from, to - from, kRuler, kStepRuler, namesOf(step),
                 {11, now ? Role::Text : Role::Text2, now ? Weight::SemiBold : Weight::Regular});
-            m_canvas.hit(from - 5, kRuler, to - from + 9, kStepRuler,
-                         {TargetKind::Step, static_cast<std::int64_t>(step), -1});
+            m_canvas.hit(
+                from - 5, kRuler, to - from + 9, kStepRuler,
+                target::Steps{static_cast<std::int64_t>(step), static_cast<std::int64_t>(step)});
         }
     }
     bandNames();
@@ -204,7 +205,7 @@ void Painter::periodNames()
         firstFitting(line + 4, to - line - 6, kRuler, kStepRuler, {range, from}, {10, Role::Text2});
         m_canvas.hit(
             line, kRuler, to - line, kStepRuler,
-            {TargetKind::Step, static_cast<std::int64_t>(step), static_cast<std::int64_t>(last)});
+            target::Steps{static_cast<std::int64_t>(step), static_cast<std::int64_t>(last)});
     }
 }
 

@@ -110,7 +110,7 @@ void Painter::bands()
 
 void Painter::head(const Lane& lane)
 {
-    const Target target = {TargetKind::Lane, laneNumber(lane), -1};
+    const Target target = target::Lane{idOf(lane)};
     m_canvas.hit(0, lane.y, kHead, lane.h, target);
     // With two lines the name has the upper one.
     const double high = headOfMany(lane) ? lane.h - kHeadLine
@@ -176,7 +176,7 @@ void Painter::linkBracket()
 void Painter::frames()
 {
     const auto frameAll = [this](const Target& target, Role role) {
-        if (target.kind == TargetKind::None) {
+        if (isNothing(target)) {
             return;
         }
         std::vector<Rect> rects;
@@ -191,7 +191,7 @@ void Painter::frames()
     };
     frameAll(m_state.hover, Role::Text);
     for (const Hit& place : std::vector<Hit>(m_canvas.hits())) {
-        if (m_state.selection.kind != TargetKind::None && place.target == m_state.selection) {
+        if (!isNothing(m_state.selection) && place.target == m_state.selection) {
             m_canvas.frame(place.rect.x - 1, place.rect.y - 1, place.rect.w + 2, place.rect.h + 2,
                            Role::Select, 2);
         }
@@ -213,46 +213,90 @@ void Painter::playhead()
 
 namespace {
 
-bool sameSource(const trace::Trace& trace, const Target& operation, const Target& target)
+// What a bar must be to belong to a target, by the target's kind.
+struct Belongs
 {
-    const auto& operations = trace.info().operations;
-    if (operation.kind != TargetKind::Operation || operation.a < 0
-        || operation.a >= static_cast<std::int64_t>(operations.size())) {
-        return false;
+    const trace::Trace& trace;
+    const Target& bar;
+
+    [[nodiscard]] std::size_t row(std::int64_t index) const
+    {
+        return static_cast<std::size_t>(index);
     }
-    const trace::Operation& of = operations[static_cast<std::size_t>(operation.a)];
-    return target.kind == TargetKind::ListingLine
-               ? of.listingLine == target.a
-               : of.source.file == target.a && of.source.line == target.b;
-}
+
+    bool operator()(const target::Copy& copy) const
+    {
+        const auto* wait = std::get_if<target::Wait>(&bar);
+        return wait != nullptr && trace.waits().copy[row(wait->row)] == copy.row;
+    }
+
+    bool operator()(const target::Wait& wait) const
+    {
+        const auto* copy = std::get_if<target::Copy>(&bar);
+        return copy != nullptr && trace.waits().copy[row(wait.row)] == copy->row;
+    }
+
+    bool operator()(const target::Block& block) const
+    {
+        const auto* copy = std::get_if<target::Copy>(&bar);
+        return copy != nullptr && trace.copies().operand[row(copy->row)] == block.operand
+               && trace.copies().block[row(copy->row)] == block.block;
+    }
+
+    bool operator()(const target::Operation& wanted) const
+    {
+        const auto* operation = std::get_if<target::Operation>(&bar);
+        return operation != nullptr && operation->operation == wanted.operation
+               && (!wanted.segment || operation->segment == wanted.segment);
+    }
+
+    bool operator()(const target::SourceLine& line) const
+    {
+        const trace::Operation* of = operation();
+        return of != nullptr && of->source.file == line.file && of->source.line == line.line;
+    }
+
+    bool operator()(const target::ListingLine& line) const
+    {
+        const trace::Operation* of = operation();
+        return of != nullptr && of->listingLine == line.line;
+    }
+
+    bool operator()(const std::monostate&) const { return false; }
+
+    bool operator()(const target::Steps&) const { return false; }
+
+    bool operator()(const target::Segment&) const { return false; }
+
+    bool operator()(const target::Buffer&) const { return false; }
+
+    bool operator()(const target::Alternative&) const { return false; }
+
+    bool operator()(const target::Finding&) const { return false; }
+
+    bool operator()(const target::Print&) const { return false; }
+
+    bool operator()(const target::Lane&) const { return false; }
+
+    bool operator()(const target::Moment&) const { return false; }
+
+    bool operator()(const target::Time&) const { return false; }
+
+    // Of the bar, if it stands for one.
+    [[nodiscard]] const trace::Operation* operation() const
+    {
+        const auto* of = std::get_if<target::Operation>(&bar);
+        const auto& all = trace.info().operations;
+        const bool known = of != nullptr && of->operation >= 0 && row(of->operation) < all.size();
+        return known ? &all[row(of->operation)] : nullptr;
+    }
+};
 
 } // namespace
 
 bool belongs(const trace::Trace& trace, const Target& bar, const Target& target)
 {
-    if (bar == target) {
-        return true;
-    }
-    const auto row = [](std::int64_t index) { return static_cast<std::size_t>(index); };
-    const trace::Copies& copies = trace.copies();
-    const trace::Waits& waits = trace.waits();
-    switch (target.kind) {
-    case TargetKind::Copy:
-        return bar.kind == TargetKind::Wait && waits.copy[row(bar.a)] == target.a;
-    case TargetKind::Wait:
-        return bar.kind == TargetKind::Copy && waits.copy[row(target.a)] == bar.a;
-    case TargetKind::Block:
-        return bar.kind == TargetKind::Copy && copies.operand[row(bar.a)] == target.a
-               && copies.block[row(bar.a)] == target.b;
-    case TargetKind::Operation:
-        return bar.kind == TargetKind::Operation && bar.a == target.a
-               && (target.b < 0 || bar.b == target.b);
-    case TargetKind::SourceLine:
-    case TargetKind::ListingLine:
-        return sameSource(trace, bar, target);
-    default:
-        return false;
-    }
+    return bar == target || std::visit(Belongs{trace, bar}, target);
 }
 
 } // namespace timeline

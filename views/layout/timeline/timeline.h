@@ -64,19 +64,16 @@ struct Lane
 // not enough: the waits of many agents share a lane for each kind, and units without work go; of
 // devices the lanes fold, and at last devices go from the end.
 [[nodiscard]] std::vector<Lane> lanesOf(const RunView& run, Level level, double height);
-// Target::a of TargetKind::Lane: 0 copy in, 1 copy out, 2 waits, 3 + unit; of devices
-// from kDeviceLanes on, two each; waits of one of several agents from kAgentLanes on, of kinds of
-// agents from kKindLanes on, by their first agent.
-inline constexpr std::int64_t kDeviceLanes = std::int64_t{1} << 32;
-inline constexpr std::int64_t kAgentLanes = std::int64_t{1} << 34;
-inline constexpr std::int64_t kKindLanes = std::int64_t{1} << 35;
-[[nodiscard]] std::int64_t laneNumber(const Lane& lane);
-[[nodiscard]] std::optional<Lane> laneOf(const RunView& run, std::int64_t number);
+[[nodiscard]] LaneId idOf(const Lane& lane);
+[[nodiscard]] std::optional<Lane> laneOf(const RunView& run, const LaneId& id);
 
 // Busy time of a lane in [0, t), of several agents the average; for all of some times that ascend.
 [[nodiscard]] Picoseconds busy(const RunView& run, const Lane& lane, Picoseconds t);
 [[nodiscard]] std::vector<Picoseconds> busyBy(const RunView& run, const Lane& lane,
                                               const std::vector<Picoseconds>& times);
+
+// What a part of a row of Segments stands for: its one operation, kNone for several or none.
+[[nodiscard]] Target partOfSegment(std::int64_t segment, std::int32_t operation);
 
 struct Bar
 {

@@ -33,10 +33,11 @@ std::string byAgent(const RunView& run, std::int32_t agent)
     return run.index->agents().size() > 1 ? run.trace->info().agents[row(agent)] : std::string();
 }
 
-Lines momentLines(const RunView& run, std::int64_t number, Picoseconds t)
+Lines momentLines(const RunView& run, const target::Moment& moment)
 {
     const trace::Trace& trace = *run.trace;
-    const std::optional<timeline::Lane> lane = timeline::laneOf(run, number);
+    const std::optional<timeline::Lane> lane = timeline::laneOf(run, moment.lane);
+    const Picoseconds t = moment.time;
     if (!lane || lane->agents.empty()) {
         return {};
     }

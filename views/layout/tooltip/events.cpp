@@ -220,7 +220,8 @@ Lines segmentLines(const RunView& run, std::size_t segment)
             countText(of.cycles.value()) + " cycles, " + exactSpan(begin, end)};
 }
 
-Lines operationLines(const RunView& run, std::int64_t operation, std::int64_t segment)
+Lines operationLines(const RunView& run, std::int64_t operation,
+                     std::optional<std::int64_t> inSegment)
 {
     const trace::Trace& trace = *run.trace;
     const trace::Info& info = trace.info();
@@ -229,9 +230,10 @@ Lines operationLines(const RunView& run, std::int64_t operation, std::int64_t se
     if (const std::string source = sourceText(info, of.source); !source.empty()) {
         lines.push_back(source);
     }
-    if (!isRow(segment, trace.segments().size())) {
+    if (!inSegment || !isRow(*inSegment, trace.segments().size())) {
         return lines;
     }
+    const std::int64_t segment = *inSegment;
     const trace::SegmentTemplate& in =
         info.templates[row(trace.segments().templateId[row(segment)])];
     const std::int64_t start = trace.segments().begin[row(segment)];

@@ -4,6 +4,7 @@
 
 #include "views/layout/layouts.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,14 +29,14 @@ using Lines = std::vector<std::string>;
 [[nodiscard]] Lines waitLines(const RunView& run, std::size_t wait);
 [[nodiscard]] Lines stepLines(const RunView& run, std::int64_t first, std::int64_t last);
 [[nodiscard]] Lines segmentLines(const RunView& run, std::size_t segment);
-// Without a segment (-1): the operation wherever it runs.
+// Without a segment: the operation wherever it runs.
 [[nodiscard]] Lines operationLines(const RunView& run, std::int64_t operation,
-                                   std::int64_t segment);
+                                   std::optional<std::int64_t> segment);
 
 // agents.cpp
 // Its name where several agents take part, else empty.
 [[nodiscard]] std::string byAgent(const RunView& run, std::int32_t agent);
-// Which agents of a lane (Target::a of TargetKind::Lane) are busy or wait at t, and what for.
-[[nodiscard]] Lines momentLines(const RunView& run, std::int64_t number, Picoseconds t);
+// Which agents of a lane are busy or wait at a moment, and what for.
+[[nodiscard]] Lines momentLines(const RunView& run, const target::Moment& moment);
 
 } // namespace pallascope::layout::tips

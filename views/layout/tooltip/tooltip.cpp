@@ -53,20 +53,20 @@ std::string phaseText(const trace::BlockState& state, const trace::Operand& oper
     return {};
 }
 
-Lines blockLines(const RunView& run, const ViewState& state, const Target& target)
+Lines blockLines(const RunView& run, const ViewState& state, const target::Block& target)
 {
-    const auto id = static_cast<std::int32_t>(target.a);
-    const trace::Operand& operand = run.trace->info().operands[row(target.a)];
-    const trace::BlockState now = run.index->blockStateAt(id, target.b, state.now);
+    const auto id = static_cast<std::int32_t>(target.operand);
+    const trace::Operand& operand = run.trace->info().operands[row(target.operand)];
+    const trace::BlockState now = run.index->blockStateAt(id, target.block, state.now);
     const std::string copies =
         countText(now.copies)
         + (parts::writes(operand) ? (now.copies == 1 ? " write-back" : " write-backs")
                                   : (now.copies == 1 ? " fetch" : " fetches"))
         + " so far";
-    return {trace::blockName(operand, target.b), elementRange(operand, target.b),
+    return {trace::blockName(operand, target.block), elementRange(operand, target.block),
             phaseText(now, operand) + " · " + copies,
-            "block " + countText(target.b) + " of " + countText(parts::blockTotal(operand)) + ", "
-                + countText(operand.blockBytes.value()) + " bytes"};
+            "block " + countText(target.block) + " of " + countText(parts::blockTotal(operand))
+                + ", " + countText(operand.blockBytes.value()) + " bytes"};
 }
 
 std::string phaseText(const trace::SlotState& state)
@@ -114,11 +114,11 @@ Lines bufferLines(const RunView& run, const ViewState& state, std::int64_t id)
     return lines;
 }
 
-Lines sourceLines(const RunView& run, const Target& target)
+Lines sourceLines(const RunView& run, const target::SourceLine& target)
 {
     const trace::Info& info = run.trace->info();
-    const trace::SourceLine line = {static_cast<std::int32_t>(target.a),
-                                    static_cast<std::int32_t>(target.b)};
+    const trace::SourceLine line = {static_cast<std::int32_t>(target.file),
+                                    static_cast<std::int32_t>(target.line)};
     Lines lines = {sourceText(info, line)};
     for (const analysis::LineTime& time : run.lineTimes) {
         if (time.line == line && run.report.time.value() > 0) {
@@ -189,9 +189,9 @@ Lines printLines(const trace::Info& info, const trace::Print& print, const trace
     return lines;
 }
 
-Lines laneLines(const RunView& run, const ViewState& state, std::int64_t number)
+Lines laneLines(const RunView& run, const ViewState& state, const LaneId& id)
 {
-    const std::optional<timeline::Lane> lane = timeline::laneOf(run, number);
+    const std::optional<timeline::Lane> lane = timeline::laneOf(run, id);
     if (!lane) {
         return {};
     }
@@ -244,66 +244,112 @@ Lines timeLines(const RunView& run, Picoseconds t)
     return lines;
 }
 
+// The lines by the target's kind; none for what is not in this run.
+struct LinesOf
+{
+    const RunView& run;
+    const ViewState& state;
+    const trace::Trace& trace = *run.trace;
+    const trace::Info& info = run.trace->info();
+
+    Lines operator()(const std::monostate&) const { return {}; }
+
+    Lines operator()(const target::Copy& copy) const
+    {
+        return isRow(copy.row, trace.copies().size()) ? copyLines(run, row(copy.row)) : Lines{};
+    }
+
+    Lines operator()(const target::Steps& steps) const
+    {
+        if (!isRow(steps.first, trace.steps().size())) {
+            return {};
+        }
+        const bool several = isRow(steps.last, trace.steps().size());
+        return stepLines(run, steps.first,
+                         several ? std::max(steps.first, steps.last) : steps.first);
+    }
+
+    Lines operator()(const target::Segment& segment) const
+    {
+        return isRow(segment.row, trace.segments().size()) ? segmentLines(run, row(segment.row))
+                                                           : Lines{};
+    }
+
+    Lines operator()(const target::Operation& of) const
+    {
+        return isRow(of.operation, info.operations.size())
+                   ? operationLines(run, of.operation, of.segment)
+                   : Lines{};
+    }
+
+    Lines operator()(const target::Block& block) const
+    {
+        if (!isRow(block.operand, info.operands.size())) {
+            return {};
+        }
+        const std::int64_t blocks = parts::blockTotal(info.operands[row(block.operand)]);
+        return isRow(block.block, row(blocks)) ? blockLines(run, state, block) : Lines{};
+    }
+
+    Lines operator()(const target::Buffer& buffer) const
+    {
+        return isRow(buffer.buffer, info.buffers.size()) ? bufferLines(run, state, buffer.buffer)
+                                                         : Lines{};
+    }
+
+    Lines operator()(const target::Wait& wait) const
+    {
+        return isRow(wait.row, trace.waits().size()) ? waitLines(run, row(wait.row)) : Lines{};
+    }
+
+    Lines operator()(const target::SourceLine& line) const
+    {
+        return isRow(line.file, info.sources.size()) ? sourceLines(run, line) : Lines{};
+    }
+
+    Lines operator()(const target::ListingLine& line) const
+    {
+        const bool known =
+            isRow(line.line, info.listing.size()) && info.listing[row(line.line)].operation >= 0;
+        return known ? operationLines(run, info.listing[row(line.line)].operation, {}) : Lines{};
+    }
+
+    Lines operator()(const target::Alternative& other) const
+    {
+        return isRow(other.index, run.alternatives.size())
+                   ? alternativeLines(run, run.alternatives[row(other.index)])
+                   : Lines{};
+    }
+
+    Lines operator()(const target::Finding& finding) const
+    {
+        return finding.index && isRow(*finding.index, info.findings.size())
+                   ? findingLines(info, info.findings[row(*finding.index)])
+                   : Lines{};
+    }
+
+    Lines operator()(const target::Print& print) const
+    {
+        return isRow(print.index, info.prints.size())
+                   ? printLines(info, info.prints[row(print.index)], trace)
+                   : Lines{};
+    }
+
+    Lines operator()(const target::Lane& lane) const { return laneLines(run, state, lane.lane); }
+
+    Lines operator()(const target::Moment& moment) const { return momentLines(run, moment); }
+
+    Lines operator()(const target::Time& at) const
+    {
+        return at.time ? timeLines(run, std::min(*at.time, trace.end())) : Lines{};
+    }
+};
+
 } // namespace
 
 std::vector<std::string> tooltip(const RunView& run, const ViewState& state, const Target& target)
 {
-    const trace::Trace& trace = *run.trace;
-    const trace::Info& info = trace.info();
-    switch (target.kind) {
-    case TargetKind::None:
-        return {};
-    case TargetKind::Copy:
-        return isRow(target.a, trace.copies().size()) ? copyLines(run, row(target.a)) : Lines{};
-    case TargetKind::Step:
-        return isRow(target.a, trace.steps().size()) ? stepLines(
-                   run, target.a,
-                   isRow(target.b, trace.steps().size()) ? std::max(target.a, target.b) : target.a)
-                                                     : Lines{};
-    case TargetKind::Segment:
-        return isRow(target.a, trace.segments().size()) ? segmentLines(run, row(target.a))
-                                                        : Lines{};
-    case TargetKind::Operation:
-        return isRow(target.a, info.operations.size()) ? operationLines(run, target.a, target.b)
-                                                       : Lines{};
-    case TargetKind::Block:
-        return isRow(target.a, info.operands.size())
-                       && isRow(target.b, static_cast<std::size_t>(
-                                              parts::blockTotal(info.operands[row(target.a)])))
-                   ? blockLines(run, state, target)
-                   : Lines{};
-    case TargetKind::Buffer:
-        return isRow(target.a, info.buffers.size()) ? bufferLines(run, state, target.a) : Lines{};
-    case TargetKind::Wait:
-        return isRow(target.a, trace.waits().size()) ? waitLines(run, row(target.a)) : Lines{};
-    case TargetKind::SourceLine:
-        return isRow(target.a, info.sources.size()) ? sourceLines(run, target) : Lines{};
-    case TargetKind::ListingLine: {
-        const bool known =
-            isRow(target.a, info.listing.size()) && info.listing[row(target.a)].operation >= 0;
-        return known ? operationLines(run, info.listing[row(target.a)].operation, -1) : Lines{};
-    }
-    case TargetKind::Alternative:
-        return isRow(target.a, run.alternatives.size())
-                   ? alternativeLines(run, run.alternatives[row(target.a)])
-                   : Lines{};
-    case TargetKind::Finding:
-        return isRow(target.a, info.findings.size())
-                   ? findingLines(info, info.findings[row(target.a)])
-                   : Lines{};
-    case TargetKind::Print:
-        return isRow(target.a, info.prints.size())
-                   ? printLines(info, info.prints[row(target.a)], trace)
-                   : Lines{};
-    case TargetKind::Lane:
-        return laneLines(run, state, target.a);
-    case TargetKind::Moment:
-        return momentLines(run, target.a, Picoseconds(target.b));
-    case TargetKind::Time:
-        return target.a >= 0 ? timeLines(run, Picoseconds(std::min(target.a, trace.end().value())))
-                             : Lines{};
-    }
-    return {};
+    return std::visit(LinesOf{run, state}, target);
 }
 
 } // namespace pallascope::layout

@@ -38,12 +38,12 @@ void paintLinks(Canvas& canvas, const RunView& run, const trace::Finding& findin
                  "{}:{}",
                  parts::baseName(info.sources[static_cast<std::size_t>(finding.source.file)].path),
                  finding.source.line),
-             {TargetKind::SourceLine, finding.source.file, finding.source.line});
+             target::SourceLine{finding.source.file, finding.source.line});
     }
     const auto stepLink = [&](std::int64_t step) {
         const std::int32_t row = stepRow(*run.trace, step);
         if (row != trace::kNone) {
-            link("step " + countText(step), {TargetKind::Step, row, -1});
+            link("step " + countText(step), target::Steps{row, row});
         }
     };
     if (finding.relatedStep) {
@@ -111,7 +111,7 @@ double paintFindings(Canvas& canvas, const RunView& run, const ViewState& state,
             Canvas scratch(canvas.width(), bottom);
             return paintFinding(scratch, run, findings[i], y, lines);
         };
-        const Target target = {TargetKind::Finding, static_cast<std::int64_t>(i), -1};
+        const Target target = target::Finding{static_cast<std::int64_t>(i)};
         const double reserve = i + 1 < findings.size() ? 18 : 0;
         const int lines = endWith(kAllLines) + reserve > bottom ? kFewLines : kAllLines;
         const double end = endWith(lines);

@@ -171,7 +171,7 @@ double paintTimeSplit(Canvas& canvas, const RunView& run, double y)
         canvas.text(x + 15, y, timeRight - 75, kRow, "band", style(11, Role::Text2));
         canvas.text(x, y, timeRight, kRow, analysis::bandText(*run.report.band),
                     style(11, Role::Text2, Weight::Regular, Align::Right));
-        canvas.hit(x, y, w, kRow, {TargetKind::Time, run.trace->end().value(), -1});
+        canvas.hit(x, y, w, kRow, target::Time{run.trace->end()});
         y += kRow;
     }
     return y + 8;
@@ -195,7 +195,7 @@ double paintHelp(Canvas& canvas, const RunView& run, double y)
                 style(11, Role::Focus, Weight::Medium));
     canvas.text(x, y, w, kRow, gain, style(11, Role::Text, Weight::Medium, Align::Right));
     canvas.text(x, y + 16, w, 16, helpNote(run, *best, w), style(11, Role::Text2));
-    canvas.hit(x - 6, y, w + 12, 34, {TargetKind::Alternative, index, -1});
+    canvas.hit(x - 6, y, w + 12, 34, target::Alternative{index});
     return y + 38;
 }
 

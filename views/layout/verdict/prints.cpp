@@ -53,7 +53,7 @@ double paintPrints(Canvas& canvas, const RunView& run, const ViewState& state, d
         timeWidth = std::max(timeWidth, textWidth(timeText(all[i].time), 11));
     }
     for (std::size_t i = end - shown; i < end; ++i) {
-        const Target target{TargetKind::Print, static_cast<std::int64_t>(i), -1};
+        const Target target = target::Print{static_cast<std::int64_t>(i)};
         if (state.selection == target) {
             canvas.fill(0, y, canvas.width(), kPrintRow, Role::SelectBackground);
             canvas.fill(0, y, 3, kPrintRow, Role::Focus);

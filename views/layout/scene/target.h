@@ -1,0 +1,181 @@
+// What a place in a picture stands for: a copy, a block, a line. The same thing has the same target
+// in every view. Rows and indices are those of the trace and of RunView; what a file or a click can
+// bring is checked by who reads them.
+#pragma once
+
+#include "core/base/units.h"
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+
+namespace pallascope::layout {
+
+// The lanes of a time line.
+namespace lane {
+
+struct CopyIn
+{
+    bool operator==(const CopyIn&) const = default;
+};
+
+struct CopyOut
+{
+    bool operator==(const CopyOut&) const = default;
+};
+
+struct Unit
+{
+    std::int32_t unit = 0;
+    bool operator==(const Unit&) const = default;
+};
+
+struct Waits // of the only agent
+{
+    bool operator==(const Waits&) const = default;
+};
+
+struct AgentWaits // of one of several agents
+{
+    std::int32_t agent = 0;
+    bool operator==(const AgentWaits&) const = default;
+};
+
+struct KindWaits // of all agents of a kind
+{
+    std::int32_t firstAgent = 0;
+    bool operator==(const KindWaits&) const = default;
+};
+
+struct DeviceCopies // in both directions
+{
+    std::int32_t device = 0;
+    bool operator==(const DeviceCopies&) const = default;
+};
+
+struct DeviceWaits
+{
+    std::int32_t device = 0;
+    bool operator==(const DeviceWaits&) const = default;
+};
+
+} // namespace lane
+
+using LaneId = std::variant<lane::CopyIn, lane::CopyOut, lane::Unit, lane::Waits, lane::AgentWaits,
+                            lane::KindWaits, lane::DeviceCopies, lane::DeviceWaits>;
+
+namespace target {
+
+struct Copy
+{
+    std::int64_t row = 0;
+    bool operator==(const Copy&) const = default;
+};
+
+struct Steps // rows, the last one included
+{
+    std::int64_t first = 0, last = 0;
+    bool operator==(const Steps&) const = default;
+};
+
+struct Segment
+{
+    std::int64_t row = 0;
+    bool operator==(const Segment&) const = default;
+};
+
+struct Operation
+{
+    std::int64_t operation = 0;
+    std::optional<std::int64_t> segment; // row in which it runs; without one: wherever it does
+    bool operator==(const Operation&) const = default;
+};
+
+struct Block
+{
+    std::int64_t operand = 0, block = 0;
+    bool operator==(const Block&) const = default;
+};
+
+struct Buffer
+{
+    std::int64_t buffer = 0;
+    bool operator==(const Buffer&) const = default;
+};
+
+struct Wait
+{
+    std::int64_t row = 0;
+    bool operator==(const Wait&) const = default;
+};
+
+struct SourceLine
+{
+    std::int64_t file = 0, line = 0;
+    bool operator==(const SourceLine&) const = default;
+};
+
+struct ListingLine
+{
+    std::int64_t line = 0;
+    bool operator==(const ListingLine&) const = default;
+};
+
+struct Alternative
+{
+    std::int64_t index = 0;
+    bool operator==(const Alternative&) const = default;
+};
+
+struct Finding
+{
+    std::optional<std::int64_t> index; // without one: that there is none
+    bool operator==(const Finding&) const = default;
+};
+
+struct Print
+{
+    std::int64_t index = 0;
+    bool operator==(const Print&) const = default;
+};
+
+struct Lane
+{
+    LaneId lane;
+    bool operator==(const Lane&) const = default;
+};
+
+struct Moment // of a lane that several agents share
+{
+    LaneId lane;
+    Picoseconds time;
+    bool operator==(const Moment&) const = default;
+};
+
+struct Time
+{
+    std::optional<Picoseconds> time; // without one: the pointer's place says it
+    bool operator==(const Time&) const = default;
+};
+
+} // namespace target
+
+using Target =
+    std::variant<std::monostate, target::Copy, target::Steps, target::Segment, target::Operation,
+                 target::Block, target::Buffer, target::Wait, target::SourceLine,
+                 target::ListingLine, target::Alternative, target::Finding, target::Print,
+                 target::Lane, target::Moment, target::Time>;
+
+template<class Kind>
+[[nodiscard]] constexpr bool is(const Target& target)
+{
+    return std::holds_alternative<Kind>(target);
+}
+
+// A place that stands for nothing.
+[[nodiscard]] constexpr bool isNothing(const Target& target)
+{
+    return is<std::monostate>(target);
+}
+
+} // namespace pallascope::layout
