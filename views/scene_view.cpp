@@ -66,7 +66,8 @@ void SceneView::setState(const ViewState& state)
     if (!(state.hover == m_state.hover)) {
         const QRegion before = framedRegion();
         m_state.hover = state.hover;
-        m_partners = m_run ? Partners(*m_run, state, state.hover) : Partners();
+        m_partners =
+            m_run ? navigation::Partners(*m_run, state, state.hover) : navigation::Partners();
         update(before + framedRegion());
     }
     ViewState used = state;
@@ -151,7 +152,7 @@ void SceneView::refresh()
     const QRegion framed = framedRegion();
     m_scene = std::move(next);
     if (m_run && isThing(m_state.hover)) {
-        m_partners = Partners(*m_run, m_state, m_state.hover);
+        m_partners = navigation::Partners(*m_run, m_state, m_state.hover);
     }
     update(framed + framedRegion());
     if (m_scene.caption != caption) {

@@ -5,7 +5,7 @@
 
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/scene.h"
-#include "views/partners.h"
+#include "views/navigation/partners.h"
 
 #include <QElapsedTimer>
 #include <QWidget>
@@ -102,7 +102,7 @@ private:
     layout::Scene m_scene;
     bool m_dirty = true;
     bool m_queued = false;
-    Partners m_partners;
+    navigation::Partners m_partners;
     layout::Target m_pointed; // under the pointer or the cursor
     std::unique_ptr<Tip> m_tip;
     QElapsedTimer m_sinceDescribed;

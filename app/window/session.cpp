@@ -1,9 +1,9 @@
 #include "app/window/session.h"
 
-#include "app/window/targets.h"
 #include "core/trace_file/trace_file.h"
 #include "views/fonts.h"
 #include "views/layout/layouts.h"
+#include "views/navigation/times.h"
 
 #include <QFileInfo>
 
@@ -258,7 +258,7 @@ void Session::adopt(FinishedRun run)
     const bool first = !m_run;
     const Picoseconds before = first ? Picoseconds(0) : trace().end();
     m_run = std::move(run);
-    m_stops = std::make_unique<Stops>(m_run->view->trace);
+    m_stops = std::make_unique<navigation::Stops>(m_run->view->trace);
     const auto& view = *m_run->view;
     m_playback.setStepTime(Picoseconds(std::max<std::int64_t>(
         1, view.periodTime.value() / std::max<std::int64_t>(1, view.period))));
@@ -452,7 +452,7 @@ void Session::frame(Frame frame)
     }
     switch (frame) {
     case Frame::Operation:
-        setVisible(stepRange(trace(), m_state.now));
+        setVisible(navigation::stepRange(trace(), m_state.now));
         break;
     case Frame::Steps:
         setVisible(layout::frameAround(trace(), m_state.now));
@@ -502,7 +502,7 @@ void Session::goTo(const Target& target)
     if (!m_run) {
         return;
     }
-    if (const auto time = timeOf(trace(), target, m_state.now)) {
+    if (const auto time = navigation::timeOf(trace(), target, m_state.now)) {
         setPlaying(false);
         setNow(*time);
     }

@@ -5,9 +5,9 @@
 #include "app/run_job/run_job.h"
 #include "app/window/playback.h"
 #include "app/window/run_jobs.h"
-#include "app/window/stops.h"
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/theme.h"
+#include "views/navigation/stops.h"
 
 #include <QObject>
 #include <QString>
@@ -16,6 +16,8 @@
 #include <optional>
 
 namespace pallascope::app {
+
+using navigation::StepUnit;
 
 // The job under way, and how the last one ended; shown in place (verdict strip, field of the form).
 struct JobStatus
@@ -126,7 +128,7 @@ private:
     [[nodiscard]] QString parameterOf(const std::string& sentence) const;
 
     std::optional<FinishedRun> m_run;
-    std::unique_ptr<Stops> m_stops;
+    std::unique_ptr<navigation::Stops> m_stops;
     RunRequest m_request;
     layout::ViewState m_state;
     layout::Theme m_theme = layout::Theme::Light;

@@ -2,7 +2,7 @@
 #include "tests/gui/window_fixture.h"
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
-#include "views/partners.h"
+#include "views/navigation/partners.h"
 
 namespace pallascope::test {
 
@@ -173,7 +173,7 @@ private Q_SLOTS:
         QVERIFY(view("grid").grab().toImage() != gridBefore);     // the block it brings
         QVERIFY(view("roofline").grab().toImage() == rooflineBefore);
 
-        const views::Partners partners(*session().run()->view, state(), state().hover);
+        const navigation::Partners partners(*session().run()->view, state(), state().hover);
         const auto& copies = trace().copies();
         QVERIFY(partners.contains(target::Block{copies.operand[2], copies.block[2]}));
         QVERIFY(!partners.contains(target::Block{copies.operand[2], copies.block[2] + 1}));

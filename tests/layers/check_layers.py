@@ -43,7 +43,8 @@ USES = {
     "core/study": ["core/machine", "core/analysis"],
     "kernels": ["core/ir"],
     "views/layout": ["core/analysis"],
-    "views": ["views/layout"],
+    "views/navigation": ["views/layout"],
+    "views": ["views/navigation"],
     "resources": [],
     "app/process": ["core/base"],
     "app/capture": ["core/base"],
@@ -56,7 +57,8 @@ USES = {
 FREE = ("tests", "bench")
 TOP_FOLDERS = sorted({folder.split("/")[0] for folder in USES} | set(FREE))
 
-WITHOUT_QT = ("core", "kernels", "views/layout", "app/process", "app/capture", "app/run_job", "app/cli")
+WITHOUT_QT = ("core", "kernels", "views/layout", "views/navigation", "app/process", "app/capture",
+              "app/run_job", "app/cli")
 SLOW_LIBRARIES = ("Eigen", "nlohmann", "simdjson")
 
 # Sources in kernels/ that are not a kernel of that name.

@@ -1,11 +1,11 @@
-#include "views/partners.h"
+#include "views/navigation/partners.h"
 
 #include "core/trace/lookup.h"
 #include "views/layout/timeline/timeline.h"
 
 #include <algorithm>
 
-namespace pallascope::views {
+namespace pallascope::navigation {
 namespace {
 
 using layout::Target;
@@ -211,4 +211,4 @@ bool Partners::contains(const Target& candidate) const
                        [&](const Target& target) { return agree(target, candidate); });
 }
 
-} // namespace pallascope::views
+} // namespace pallascope::navigation

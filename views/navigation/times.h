@@ -6,7 +6,7 @@
 
 #include <optional>
 
-namespace pallascope::app {
+namespace pallascope::navigation {
 
 // The begin of a copy, step, wait, segment or finding; the next use of a block or buffer after
 // `now` (the first one again when there is none). Nothing for targets without a time.
@@ -16,4 +16,4 @@ namespace pallascope::app {
 // The step at t with a margin on both sides.
 [[nodiscard]] layout::TimeRange stepRange(const trace::Trace& trace, Picoseconds t);
 
-} // namespace pallascope::app
+} // namespace pallascope::navigation

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace pallascope::app {
+namespace pallascope::navigation {
 
 enum class StepUnit
 {
@@ -39,4 +39,4 @@ private:
     std::vector<std::int64_t> m_steps, m_copies, m_waits; // sorted, each time once
 };
 
-} // namespace pallascope::app
+} // namespace pallascope::navigation

@@ -1,11 +1,11 @@
-#include "app/window/targets.h"
+#include "views/navigation/times.h"
 
 #include "core/trace/lookup.h"
 
 #include <algorithm>
 #include <functional>
 
-namespace pallascope::app {
+namespace pallascope::navigation {
 namespace {
 
 namespace target = layout::target;
@@ -199,4 +199,4 @@ layout::TimeRange stepRange(const Trace& trace, Picoseconds t)
             std::min(trace.end(), Picoseconds(end + margin))};
 }
 
-} // namespace pallascope::app
+} // namespace pallascope::navigation

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace pallascope::views {
+namespace pallascope::navigation {
 
 class Partners
 {
@@ -30,4 +30,4 @@ private:
     std::vector<std::int64_t> m_operations; // any instance of these
 };
 
-} // namespace pallascope::views
+} // namespace pallascope::navigation

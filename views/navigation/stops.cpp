@@ -1,8 +1,8 @@
-#include "app/window/stops.h"
+#include "views/navigation/stops.h"
 
 #include <algorithm>
 
-namespace pallascope::app {
+namespace pallascope::navigation {
 namespace {
 
 std::vector<std::int64_t> sortedOnce(std::vector<std::int64_t> times)
@@ -119,4 +119,4 @@ std::optional<Picoseconds> Stops::previous(StepUnit unit, Picoseconds t) const
     return unit == StepUnit::Wait ? std::nullopt : std::optional(Picoseconds(0));
 }
 
-} // namespace pallascope::app
+} // namespace pallascope::navigation

@@ -1,0 +1,117 @@
+// What belongs together: a copy, its block and its slot, the wait that it causes; an operation and
+// its lines.
+#include "core/trace/lookup.h"
+#include "tests/support/run_view_fixture.h"
+#include "views/navigation/partners.h"
+
+#include <gtest/gtest.h>
+
+using namespace pallascope;
+namespace target = layout::target;
+
+namespace {
+
+navigation::Partners partnersOf(const layout::Target& target, Picoseconds now = Picoseconds(0))
+{
+    layout::ViewState state;
+    state.now = now;
+    return {test::sharedMainJob(), state, target};
+}
+
+// A row of Waits that lasts and is for a copy.
+std::size_t wait()
+{
+    const trace::Waits& waits = test::sharedMainJob().trace->waits();
+    std::size_t row = 0;
+    while (waits.copy[row] == trace::kNone || waits.begin[row] == waits.end[row]) {
+        ++row;
+    }
+    return row;
+}
+
+} // namespace
+
+TEST(Partners, ofACopyAreItsBlockItsSlotAndTheWaitForIt)
+{
+    const trace::Trace& trace = *test::sharedMainJob().trace;
+    const auto copy = static_cast<std::size_t>(trace.waits().copy[wait()]);
+    const trace::Copies& copies = trace.copies();
+    const trace::Operand& operand =
+        trace.info().operands[static_cast<std::size_t>(copies.operand[copy])];
+    const auto partners = partnersOf(target::Copy{static_cast<std::int64_t>(copy)});
+    EXPECT_TRUE(partners.contains(target::Copy{static_cast<std::int64_t>(copy)}));
+    EXPECT_TRUE(partners.contains(target::Block{copies.operand[copy], copies.block[copy]}));
+    EXPECT_TRUE(partners.contains(target::Buffer{operand.firstBuffer + copies.slot[copy]}));
+    EXPECT_TRUE(partners.contains(target::Wait{static_cast<std::int64_t>(wait())}));
+    EXPECT_FALSE(partners.contains(target::Copy{static_cast<std::int64_t>(copy) + 1}));
+    EXPECT_FALSE(partners.contains(target::Block{copies.operand[copy], copies.block[copy] + 1}));
+    EXPECT_FALSE(partners.contains(target::Buffer{operand.firstBuffer + 1 - copies.slot[copy]}));
+}
+
+TEST(Partners, ofAWaitAreItsCopyAndTheLineThatWaits)
+{
+    const trace::Trace& trace = *test::sharedMainJob().trace;
+    const auto partners = partnersOf(target::Wait{static_cast<std::int64_t>(wait())});
+    EXPECT_TRUE(partners.contains(target::Copy{trace.waits().copy[wait()]}));
+    EXPECT_FALSE(partners.contains(target::Copy{trace.waits().copy[wait()] + 1}));
+}
+
+TEST(Partners, ofASlotAreItsBlockAtTheMomentAndTheOtherWayRound)
+{
+    const trace::Trace& trace = *test::sharedMainJob().trace;
+    const Picoseconds now(trace.steps().bodyBegin[5] + 1);
+    std::int32_t buffer = 0; // the first that is in use
+    while (trace::slotStateAt(trace, buffer, now).phase != trace::SlotPhase::InUse) {
+        ++buffer;
+    }
+    const std::int64_t block = trace::slotStateAt(trace, buffer, now).block;
+    const std::int64_t operand = trace.info().buffers[static_cast<std::size_t>(buffer)].operand;
+    const auto blockPartners = [&](std::int64_t number) {
+        return partnersOf(target::Block{operand, number}, now);
+    };
+    EXPECT_TRUE(partnersOf(target::Buffer{buffer}, now).contains(target::Block{operand, block}));
+    EXPECT_TRUE(blockPartners(block).contains(target::Buffer{buffer}));
+    EXPECT_FALSE(blockPartners(block + 1).contains(target::Buffer{buffer}));
+}
+
+TEST(Partners, ofALineAreItsOperationsWhereverTheyRun)
+{
+    const trace::Info& info = test::sharedMainJob().trace->info();
+    std::size_t at = 0;
+    while (info.operations[at].source.file == trace::kNone) {
+        ++at;
+    }
+    const trace::Operation& of = info.operations[at];
+    const auto row = static_cast<std::int64_t>(at);
+    for (const layout::Target& line :
+         {layout::Target(target::SourceLine{of.source.file, of.source.line}),
+          layout::Target(target::ListingLine{of.listingLine})}) {
+        const auto partners = partnersOf(line);
+        EXPECT_TRUE(partners.contains(target::Operation{row, 3}));
+        EXPECT_TRUE(partners.contains(target::Operation{row, {}}));
+        EXPECT_TRUE(partners.contains(target::ListingLine{of.listingLine}));
+    }
+    const auto once = partnersOf(target::Operation{row, 3});
+    EXPECT_TRUE(once.contains(target::SourceLine{of.source.file, of.source.line}));
+    EXPECT_TRUE(once.contains(target::Operation{row, 3}));
+    EXPECT_TRUE(once.contains(target::Operation{row, {}})); // a place that says less
+    EXPECT_FALSE(once.contains(target::Operation{row, 4}));
+}
+
+TEST(Partners, ofSeveralStepsAreThoseThatBeginWithTheSame)
+{
+    const auto several = partnersOf(target::Steps{8, 11});
+    EXPECT_TRUE(several.contains(target::Steps{8, 11}));
+    EXPECT_TRUE(several.contains(target::Steps{8, 8}));
+    EXPECT_FALSE(several.contains(target::Steps{8, 9}));
+    EXPECT_FALSE(several.contains(target::Steps{9, 9}));
+}
+
+TEST(Partners, areNoneOfWhatStandsForNothingInTheRun)
+{
+    EXPECT_TRUE(partnersOf({}).empty());
+    EXPECT_TRUE(partnersOf(target::Lane{layout::lane::CopyIn{}}).empty());
+    EXPECT_TRUE(partnersOf(target::Time{Picoseconds(1)}).empty());
+    EXPECT_FALSE(partnersOf(target::Copy{0}).empty());
+    EXPECT_FALSE(navigation::Partners().contains(layout::Target(target::Copy{0})));
+}

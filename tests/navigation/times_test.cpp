@@ -1,0 +1,107 @@
+// When the things of a run happen.
+#include "core/trace/lookup.h"
+#include "tests/support/synthetic_trace.h"
+#include "views/navigation/times.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+using namespace pallascope;
+using navigation::timeOf;
+namespace target = layout::target;
+
+namespace {
+
+const trace::Trace& mainTrace()
+{
+    static const auto kTrace = test::mainJob();
+    return *kTrace;
+}
+
+std::optional<Picoseconds> when(const layout::Target& target, Picoseconds now = Picoseconds(0))
+{
+    return timeOf(mainTrace(), target, now);
+}
+
+} // namespace
+
+TEST(Times, ofRowsAreTheirBeginnings)
+{
+    const trace::Trace& trace = mainTrace();
+    EXPECT_EQ(when(target::Copy{4}), Picoseconds(trace.copies().start[4]));
+    EXPECT_EQ(when(target::Steps{7, 9}), Picoseconds(trace.steps().begin[7]));
+    EXPECT_EQ(when(target::Wait{3}), Picoseconds(trace.waits().begin[3]));
+    EXPECT_EQ(when(target::Segment{5}), Picoseconds(trace.segments().begin[5]));
+    EXPECT_EQ(when(target::Operation{0, 5}), Picoseconds(trace.segments().begin[5]));
+    EXPECT_EQ(when(target::Time{Picoseconds(12)}), Picoseconds(12));
+    EXPECT_EQ(when(target::Moment{layout::lane::Unit{0}, Picoseconds(13)}), Picoseconds(13));
+}
+
+TEST(Times, ofABlockAreItsUsesOneAfterTheOtherAndThenTheFirstAgain)
+{
+    const trace::Trace& trace = mainTrace();
+    const trace::Visits& visits = trace.visits();
+    const target::Block block{visits.operand[0], visits.block[0]};
+    std::vector<Picoseconds> uses;
+    for (std::size_t row = 0; row < visits.size(); ++row) {
+        if (visits.operand[row] == block.operand && visits.block[row] == block.block) {
+            uses.emplace_back(
+                trace.steps().bodyBegin[static_cast<std::size_t>(visits.firstStep[row])]);
+        }
+    }
+    ASSERT_GT(uses.size(), 2U);
+    for (std::size_t i = 0; i + 1 < uses.size(); ++i) {
+        EXPECT_EQ(when(block, uses[i]), uses[i + 1]);
+    }
+    EXPECT_EQ(when(block, uses.back()), uses.front());
+}
+
+TEST(Times, ofALineIsTheNextRunOfItsOperation)
+{
+    const trace::Trace& trace = mainTrace();
+    const trace::Info& info = trace.info();
+    const auto first = static_cast<std::size_t>(trace.segments().templateId[0]);
+    const auto operation = static_cast<std::size_t>(info.templates[first].operations.front());
+    const auto line = static_cast<std::int64_t>(info.operations[operation].listingLine);
+    const auto at = when(target::ListingLine{line});
+    ASSERT_TRUE(at);
+    EXPECT_EQ(at, when(target::Operation{static_cast<std::int64_t>(operation), {}}));
+    const auto& begins = trace.segments().begin;
+    EXPECT_NE(std::find(begins.begin(), begins.end(), at->value()), begins.end());
+}
+
+TEST(Times, areNoneOfWhatHasNoneOrIsNotThere)
+{
+    constexpr std::int64_t kFar = std::int64_t{1} << 40;
+    EXPECT_FALSE(when({}));
+    EXPECT_FALSE(when(target::Lane{layout::lane::CopyIn{}}));
+    EXPECT_FALSE(when(target::Alternative{0}));
+    EXPECT_FALSE(when(target::Time{}));
+    EXPECT_FALSE(when(target::Finding{}));
+    for (const std::int64_t row : {-1L, -kFar, kFar}) {
+        EXPECT_FALSE(when(target::Copy{row}));
+        EXPECT_FALSE(when(target::Steps{row, row}));
+        EXPECT_FALSE(when(target::Wait{row}));
+        EXPECT_FALSE(when(target::Segment{row}));
+        EXPECT_FALSE(when(target::Operation{0, row}));
+        EXPECT_FALSE(when(target::Block{0, row}));
+        EXPECT_FALSE(when(target::Buffer{row}));
+        EXPECT_FALSE(when(target::ListingLine{row}));
+        EXPECT_FALSE(when(target::Finding{row}));
+        EXPECT_FALSE(when(target::Print{row}));
+    }
+}
+
+TEST(Times, theRangeOfAStepHasAMarginWithinTheRun)
+{
+    const trace::Trace& trace = mainTrace();
+    const trace::Steps& steps = trace.steps();
+    const std::int64_t margin = (steps.end[10] - steps.begin[10]) / 20;
+    const layout::TimeRange inside = navigation::stepRange(trace, Picoseconds(steps.bodyBegin[10]));
+    EXPECT_EQ(inside.begin, Picoseconds(steps.begin[10] - margin));
+    EXPECT_EQ(inside.end, Picoseconds(steps.end[10] + margin));
+    const layout::TimeRange last = navigation::stepRange(trace, trace.end());
+    EXPECT_LE(last.end, trace.end());
+    EXPECT_LT(last.begin, last.end);
+}
