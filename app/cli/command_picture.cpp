@@ -1,12 +1,12 @@
 #include "app/cli/commands.h"
 #include "core/base/whole_file.h"
 #include "views/layout/layouts.h"
+#include "views/layout/scene/svg.h"
 
 #include <algorithm>
 
 #ifdef PALLASCOPE_GUI
 #include "app/window/window_app.h"
-#include "views/layout/scene/svg.h"
 #endif
 
 namespace pallascope::app {
