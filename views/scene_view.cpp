@@ -1,7 +1,7 @@
 #include "views/scene_view.h"
 
 #include "views/fonts.h"
-#include "views/layout/layouts.h"
+#include "views/layout/tooltip/tooltip.h"
 #include "views/scene_diff.h"
 #include "views/scene_painter.h"
 #include "views/tip.h"

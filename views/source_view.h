@@ -2,7 +2,7 @@
 // line until the reader scrolls, and again once the current line has left the view by playing.
 #pragma once
 
-#include "views/layout/layouts.h"
+#include "views/layout/source/source.h"
 #include "views/scene_view.h"
 
 namespace pallascope::views {

@@ -3,7 +3,8 @@
 #include "core/base/format.h"
 #include "core/trace/lookup.h"
 #include "views/fonts.h"
-#include "views/layout/layouts.h"
+#include "views/layout/overview/overview.h"
+#include "views/layout/timeline/timeline.h"
 #include "views/scene_painter.h"
 #include "views/to_qt.h"
 

@@ -2,7 +2,8 @@
 // pans, Shift and drag measures, the ruler sets the playhead, a click in a lane selects.
 #pragma once
 
-#include "views/layout/layouts.h"
+#include "views/layout/run/run_view.h"
+#include "views/layout/timeline/time_axis.h"
 #include "views/scene_view.h"
 
 #include <optional>

@@ -1,5 +1,7 @@
 #include "app/cli/command_line.h"
 
+#include "views/layout/views.h"
+
 namespace pallascope::app {
 
 namespace {
@@ -15,9 +17,7 @@ void addPictureOptions(CLI::App* command, PictureRequest& picture)
     auto* screenshot = command->add_option("--screenshot", picture.file,
                                            "write a picture of a view, FILE.png or FILE.svg");
     screenshot->check(notEmpty, "");
-    command
-        ->add_option("--view", picture.view,
-                     "kernel, grid, memory, timeline, roofline, source, verdict or window")
+    command->add_option("--view", picture.view, layout::viewNames() + " or window")
         ->needs(screenshot);
     command
         ->add_option("--at", picture.at, "playhead: a share such as 60% or a time such as 5.32us")

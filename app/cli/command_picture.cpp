@@ -1,9 +1,7 @@
 #include "app/cli/commands.h"
 #include "core/base/whole_file.h"
-#include "views/layout/layouts.h"
 #include "views/layout/scene/svg.h"
-
-#include <algorithm>
+#include "views/layout/views.h"
 
 #ifdef PALLASCOPE_GUI
 #include "app/window/window_app.h"
@@ -19,27 +17,10 @@ bool endsWith(const std::string& text, const std::string& end)
            && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-std::string viewNames()
-{
-    std::string names;
-    for (const std::string& name : layout::pictureNames()) {
-        names += name + ", ";
-    }
-    return names + "window";
-}
-
-// The size a view has in a 1280×800 window reads badly alone; these read well.
 layout::Size defaultSize(const std::string& view)
 {
-    if (view == "window") {
-        return {1280, 800};
-    }
-    if (view == "timeline") {
-        return {1280, 280};
-    }
-    return view == "kernel"   ? layout::Size{360, 520}
-           : view == "source" ? layout::Size{1180, 480}
-                              : layout::Size{800, 640};
+    const layout::View* const found = layout::findView(view);
+    return found == nullptr ? layout::Size{1280, 800} : found->pictureSize; // else the window
 }
 
 // What all pictures must have, before they are made.
@@ -70,14 +51,13 @@ Status checkKind(const std::string& file, const std::string& theme, const std::s
 
 Status checkPicture(const PictureRequest& request)
 {
-    const auto& names = layout::pictureNames();
     const bool window = request.view == "window";
     if (Status kind = checkKind(request.file, request.theme, request.size); !kind) {
         return kind;
     }
-    if (!window && std::find(names.begin(), names.end(), request.view) == names.end()) {
-        return userError("There is no view \"" + request.view + "\"; " + viewNames()
-                         + " are right.");
+    if (!window && layout::findView(request.view) == nullptr) {
+        return userError("There is no view \"" + request.view + "\"; " + layout::viewNames()
+                         + ", window are right.");
     }
     if (window && endsWith(request.file, ".svg")) {
         return userError("The whole window is saved as .png only; single views also as .svg.");

@@ -7,7 +7,7 @@
 #include "core/base/whole_file.h"
 #include "core/study/validation.h"
 #include "resources/validation_files.h"
-#include "views/layout/layouts.h"
+#include "views/layout/run/run_view.h"
 #include "views/layout/scatter/scatter.h"
 #include "views/layout/scene/header.h"
 

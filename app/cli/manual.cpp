@@ -1,6 +1,7 @@
 #include "app/cli/manual.h"
 
 #include "app/capture/capture.h"
+#include "views/layout/views.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -115,26 +116,39 @@ namespace {
 struct Words
 {
     const char* option;
-    const char* words; // of the shell, a command that prints them or the words
+    std::string words; // of the shell, a command that prints them or the words
     bool isCommand = false;
 };
 
-constexpr Words kWords[] = {
-    {"what", "kernels chips settings"},
-    {"kernel", "pallascope list kernels 2>/dev/null | cut -d' ' -f1", true},
-    {"--chip", "pallascope list chips 2>/dev/null | cut -d' ' -f1", true},
-    {"--values", "full needed"},
-    {"--theme", "light dark"},
-    {"--view", "kernel grid memory timeline roofline source verdict window"},
-    {"shell", "bash zsh fish"},
-};
+std::string viewWords()
+{
+    std::string words;
+    for (const layout::View& view : layout::allViews()) {
+        words += std::string(view.name) + " ";
+    }
+    return words + "window";
+}
+
+const std::vector<Words>& allWords()
+{
+    static const std::vector<Words> kWords = {
+        {"what", "kernels chips settings"},
+        {"kernel", "pallascope list kernels 2>/dev/null | cut -d' ' -f1", true},
+        {"--chip", "pallascope list chips 2>/dev/null | cut -d' ' -f1", true},
+        {"--values", "full needed"},
+        {"--theme", "light dark"},
+        {"--view", viewWords()},
+        {"shell", "bash zsh fish"},
+    };
+    return kWords;
+}
 
 const Words* wordsOf(const CLI::App& command, const std::string& option)
 {
     if (option == "what" && command.get_name() != "list") {
         return nullptr; // of describe: a file as well
     }
-    for (const Words& words : kWords) {
+    for (const Words& words : allWords()) {
         if (option == words.option) {
             return &words;
         }

@@ -4,7 +4,7 @@
 #include "app/window/main_window.h"
 #include "app/window/session.h"
 #include "views/fonts.h"
-#include "views/layout/layouts.h"
+#include "views/layout/views.h"
 
 #include <QMenu>
 #include <QMenuBar>
@@ -102,13 +102,12 @@ void Maker::viewMenu()
     Docks& docks = m_docks;
     MainWindow& window = m_window;
     m_menu = m_bar.addMenu(tr("&View"));
-    int number = 0;
     for (Dock* dock : docks.all()) {
-        ++number;
+        const int key = layout::findView(dock->objectName().toStdString())->key;
         QAction* toggle = dock->toggleViewAction();
         m_menu->addAction(toggle);
         auto* focus = new QAction(tr("Go to %1").arg(dock->windowTitle()), &window);
-        focus->setShortcut(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + number)));
+        focus->setShortcut(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + key)));
         QObject::connect(focus, &QAction::triggered, dock, &Dock::takeFocus);
         window.addAction(focus);
         m_actions.all.push_back(focus);

@@ -1,7 +1,6 @@
 #include "app/window/dock.h"
 
 #include "views/fonts.h"
-#include "views/layout/layouts.h"
 #include "views/layout/scene/header.h"
 #include "views/scene_painter.h"
 

@@ -1,7 +1,9 @@
 #include "app/window/docks.h"
 
 #include "views/fonts.h"
-#include "views/layout/layouts.h"
+#include "views/layout/kernel/kernel.h"
+#include "views/layout/timeline/timeline.h"
+#include "views/layout/verdict/verdict.h"
 
 #include <QScrollArea>
 #include <QVBoxLayout>
@@ -20,6 +22,21 @@ constexpr int kFindingsPage = 2;  // of the source dock: C++, IR, findings
 constexpr QSize kLarge(1600, 900);
 constexpr QSize kSmall(1280, 800);
 
+// Of op, step, run.
+int wordOf(timeline::Level level)
+{
+    switch (level) {
+    case timeline::Level::Operations:
+        return 0;
+    case timeline::Level::Steps:
+        return 1;
+    case timeline::Level::Periods:
+    case timeline::Level::Run:
+        break;
+    }
+    return 2;
+}
+
 } // namespace
 
 Docks::Docks(Session& session, QMainWindow& window)
@@ -27,26 +44,14 @@ Docks::Docks(Session& session, QMainWindow& window)
     , m_session(session)
     , m_window(window)
 {
-    auto view = [this](SceneView::Layout layout) {
-        return new SceneView(std::move(layout), SceneView::Use::Fixed);
-    };
-    QWidget* panel = makeKernelPanel();
-    add(tr("Kernel"), u"kernel"_s, panel, m_views.front());
-    auto* grid = view(layoutGrid);
-    add(tr("Grid"), u"grid"_s, grid, grid);
-    auto* memory = view(layoutMemory);
-    add(tr("Memory"), u"memory"_s, memory, memory);
-    auto* roofline = view(layoutRoofline);
-    add(tr("Roofline"), u"roofline"_s, roofline, roofline);
-    makeSource();
-    auto* verdict = view(layoutVerdict);
-    add(tr("Verdict and findings"), u"verdict"_s, verdict, verdict);
-    makeTimeline();
-    for (SceneView* each : {static_cast<SceneView*>(grid), memory, roofline, verdict}) {
-        m_views.push_back(each);
+    std::vector<View> rows(allViews().begin(), allViews().end());
+    std::sort(rows.begin(), rows.end(), [](const View& a, const View& b) { return a.key < b.key; });
+    for (const View& row : rows) {
+        add(row);
     }
+    connectSource();
+    connectTimeline();
     for (SceneView* each : m_views) {
-        each->setCursorKeys(each != roofline && each != m_timeline);
         connect(each, &SceneView::hovered, &m_session, &Session::setHover);
         connect(each, &SceneView::clicked, &m_session, &Session::activate);
         connect(each, &SceneView::doubleClicked, &m_session, &Session::goTo);
@@ -54,14 +59,32 @@ Docks::Docks(Session& session, QMainWindow& window)
     connect(&m_session, &Session::staleChanged, this, &Docks::captions);
 }
 
-Dock* Docks::add(const QString& title, const QString& name, QWidget* content, SceneView* view)
+// Some views are more than their picture.
+void Docks::add(const View& row)
 {
-    auto* dock = new Dock(title, name, content, view, &m_window);
+    SceneView* view = nullptr;
+    QWidget* content = nullptr;
+    if (row.name == "kernel") {
+        view = new SceneView(layoutBudget, SceneView::Use::Fixed);
+        content = makeKernelPanel(view);
+    } else if (row.name == "source") {
+        view = m_source = new views::SourceView;
+        content = makeSourcePages();
+    } else if (row.name == "timeline") {
+        content = view = m_timeline = new views::TimelineView;
+    } else {
+        content = view = new SceneView(row.layout, SceneView::Use::Fixed);
+    }
+    view->setCursorKeys(row.isWalked);
+    m_views.push_back(view);
+    const auto text = [](std::string_view words) {
+        return QString::fromUtf8(words.data(), static_cast<qsizetype>(words.size()));
+    };
+    auto* dock = new Dock(text(row.title), text(row.name), content, view, &m_window);
     m_all.push_back(dock);
     caption(dock, view);
     connect(dock, &QDockWidget::topLevelChanged, this,
             [this] { m_movedByUser = m_movedByUser || !m_arranging; });
-    return dock;
 }
 
 void Docks::caption(Dock* dock, SceneView* view)
@@ -84,13 +107,11 @@ void Docks::captions()
     }
 }
 
-QWidget* Docks::makeKernelPanel()
+QWidget* Docks::makeKernelPanel(SceneView* budget)
 {
     auto* panel = new QWidget;
     m_form = new KernelForm(panel);
-    auto* budget = new SceneView(layoutBudget, SceneView::Use::Fixed, panel);
     budget->setMinimumHeight(kLeastBudget);
-    m_views.push_back(budget);
     auto* column = new QVBoxLayout(panel);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
@@ -105,17 +126,21 @@ QWidget* Docks::makeKernelPanel()
     return scroll;
 }
 
-void Docks::makeSource()
+QWidget* Docks::makeSourcePages()
 {
-    m_source = new views::SourceView;
-    auto* findings = new SceneView(layoutVerdict, SceneView::Use::Fixed);
-    m_views.push_back(m_source);
-    m_views.push_back(findings);
+    m_findings = new SceneView(layoutVerdict, SceneView::Use::Fixed);
+    m_findings->setCursorKeys(true);
+    m_views.push_back(m_findings);
     m_sourcePages = new QStackedWidget;
     m_sourcePages->addWidget(m_source);
-    m_sourcePages->addWidget(findings);
-    Dock* dock = add(tr("Source"), u"source"_s, m_sourcePages, m_source);
-    caption(dock, findings);
+    m_sourcePages->addWidget(m_findings);
+    return m_sourcePages;
+}
+
+void Docks::connectSource()
+{
+    Dock* dock = this->dock(u"source"_s);
+    caption(dock, m_findings);
     dock->head()->setSwitch({tr("Code"), tr("IR"), tr("Findings")});
     connect(dock->head(), &DockHead::switched, this, &Docks::showSourcePage);
     connect(m_source, &views::SourceView::scrolled, &m_session, &Session::setFirstSourceLine);
@@ -132,36 +157,34 @@ void Docks::showSourcePage(int page)
     captions();
 }
 
-void Docks::makeTimeline()
+void Docks::connectTimeline()
 {
-    m_timeline = new views::TimelineView;
-    m_views.push_back(m_timeline);
-    Dock* dock = add(tr("Time line"), u"timeline"_s, m_timeline, m_timeline);
-    dock->head()->setSwitch({tr("op"), tr("step"), tr("run")});
-    connect(dock->head(), &DockHead::switched, &m_session, [this](int index) {
+    DockHead* head = dock(u"timeline"_s)->head();
+    head->setSwitch({tr("op"), tr("step"), tr("run")});
+    connect(head, &DockHead::switched, this, [this](int index) {
         constexpr Session::Frame kFrames[] = {Session::Frame::Operation, Session::Frame::Steps,
                                               Session::Frame::Run};
         m_session.frame(kFrames[index]);
+        showZoom(); // also where that was the range already
     });
     connect(m_timeline, &views::TimelineView::rangeChosen, &m_session, &Session::setVisible);
     connect(m_timeline, &views::TimelineView::timeChosen, &m_session, &Session::setNow);
-    // The words say how near the time line is, as its zoom levels do: by px per step.
-    const auto level = [this, dock] {
-        if (!m_session.run()) {
-            return;
-        }
-        const auto range = m_session.state().visible;
-        const auto& view = *m_session.run()->view;
-        const double step =
-            static_cast<double>(view.periodTime.value()) / static_cast<double>(view.period);
-        const double px =
-            m_timeline->width() * step / static_cast<double>((range.end - range.begin).value());
-        constexpr double kOperationPx = 400;
-        constexpr double kStepPx = 40;
-        dock->head()->setCurrent(px > kOperationPx ? 0 : (px >= kStepPx ? 1 : 2));
-    };
-    connect(&m_session, &Session::rangeChanged, dock, level);
-    connect(&m_session, &Session::runChanged, dock, level);
+    connect(m_timeline, &SceneView::sceneChanged, this, &Docks::showZoom); // its size, too
+    connect(&m_session, &Session::rangeChanged, this, &Docks::showZoom);
+    connect(&m_session, &Session::runChanged, this, &Docks::showZoom);
+}
+
+// The words say how near the time line is, by the rule that the picture itself is drawn by.
+void Docks::showZoom()
+{
+    if (!m_session.run()) {
+        return;
+    }
+    const Size size{static_cast<double>(m_timeline->width()),
+                    static_cast<double>(m_timeline->height())};
+    const timeline::Zoom zoom =
+        timeline::zoomOf(*m_session.run()->view->trace, timelineAxis(m_session.state(), size));
+    dock(u"timeline"_s)->head()->setCurrent(wordOf(zoom.level));
 }
 
 Dock* Docks::dock(const QString& name) const
@@ -187,6 +210,21 @@ void Docks::follow(QSize window)
     }
 }
 
+std::vector<Docks::Placed> Docks::placed(int column) const
+{
+    std::vector<Placed> found;
+    for (const View& row : allViews()) {
+        const Size size = m_table == Table::Large ? row.dock.large : row.dock.small;
+        if (row.dock.column == column && size.height > 0) {
+            const auto name =
+                QString::fromUtf8(row.name.data(), static_cast<qsizetype>(row.name.size()));
+            found.push_back(
+                {dock(name), QSize(static_cast<int>(size.width), static_cast<int>(size.height))});
+        }
+    }
+    return found;
+}
+
 void Docks::arrange(QSize window)
 {
     m_arranging = true;
@@ -194,69 +232,83 @@ void Docks::arrange(QSize window)
     for (Dock* each : m_all) {
         each->setFloating(false);
         m_window.removeDockWidget(each);
+        each->hide();
     }
-    const auto at = [this](const char16_t* name) { return dock(QString::fromUtf16(name)); };
-    m_window.addDockWidget(Qt::TopDockWidgetArea, at(u"kernel"), Qt::Horizontal);
-    m_window.splitDockWidget(at(u"kernel"), at(u"timeline"), Qt::Vertical);
-    m_window.splitDockWidget(at(u"kernel"), at(u"grid"), Qt::Horizontal);
-    const bool large = m_table == Table::Large;
-    large ? placeLarge() : placeSmall(m_table == Table::Compact);
-    dock(u"source"_s)->head()->button(kFindingsPage)->setVisible(!large);
-    if (large && m_sourcePages->currentIndex() == 1) {
+    std::vector<std::vector<Placed>> columns;
+    for (auto column = placed(0); !column.empty();
+         column = placed(static_cast<int>(columns.size()))) {
+        columns.push_back(std::move(column));
+    }
+    const std::vector<Placed> strip = placed(DockPlace::kStrip);
+    split(columns, strip);
+    shareRoom(columns, strip);
+    const bool findingsApart = !dock(u"verdict"_s)->isHidden();
+    dock(u"source"_s)->head()->button(kFindingsPage)->setVisible(!findingsApart);
+    if (findingsApart && m_sourcePages->currentIndex() == 1) {
         showSourcePage(0);
     }
     m_movedByUser = false;
     m_arranging = false;
 }
 
-void Docks::placeSmall(bool compact)
+void Docks::split(const std::vector<std::vector<Placed>>& columns, const std::vector<Placed>& strip)
 {
-    Dock* kernel = dock(u"kernel"_s);
-    Dock* grid = dock(u"grid"_s);
-    Dock* memory = dock(u"memory"_s);
-    Dock* roofline = dock(u"roofline"_s);
-    Dock* source = dock(u"source"_s);
-    Dock* timeline = dock(u"timeline"_s);
-    m_window.splitDockWidget(grid, memory, Qt::Horizontal);
-    m_window.splitDockWidget(memory, roofline, Qt::Horizontal);
-    if (compact) {
-        m_window.tabifyDockWidget(roofline, source);
-    } else {
-        m_window.splitDockWidget(roofline, source, Qt::Vertical);
+    Dock* first = columns.front().front().dock;
+    m_window.addDockWidget(Qt::TopDockWidgetArea, first, Qt::Horizontal);
+    m_window.splitDockWidget(first, strip.front().dock, Qt::Vertical);
+    for (std::size_t i = 1; i < strip.size(); ++i) {
+        m_window.splitDockWidget(strip[i - 1].dock, strip[i].dock, Qt::Horizontal);
     }
-    for (Dock* each : {kernel, grid, memory, roofline, source, timeline}) {
-        each->show();
+    for (std::size_t i = 1; i < columns.size(); ++i) {
+        m_window.splitDockWidget(columns[i - 1].front().dock, columns[i].front().dock,
+                                 Qt::Horizontal);
     }
-    dock(u"verdict"_s)->hide();
-    m_window.resizeDocks({kernel, grid, memory, roofline}, {232, 333, 347, 365}, Qt::Horizontal);
-    m_window.resizeDocks({kernel, timeline}, {462, 245}, Qt::Vertical);
-    if (compact) {
-        roofline->raise();
-    } else {
-        m_window.resizeDocks({roofline, source}, {258, 203}, Qt::Vertical);
+    for (const std::vector<Placed>& column : columns) {
+        for (std::size_t i = 1; i < column.size(); ++i) {
+            if (m_table == Table::Compact) {
+                m_window.tabifyDockWidget(column[i - 1].dock, column[i].dock);
+            } else {
+                m_window.splitDockWidget(column[i - 1].dock, column[i].dock, Qt::Vertical);
+            }
+        }
     }
 }
 
-void Docks::placeLarge()
+// Sizes share the room in proportion; Qt takes docks that lie in one row or one column.
+void Docks::shareRoom(const std::vector<std::vector<Placed>>& columns,
+                      const std::vector<Placed>& strip)
 {
-    Dock* kernel = dock(u"kernel"_s);
-    Dock* grid = dock(u"grid"_s);
-    Dock* memory = dock(u"memory"_s);
-    Dock* roofline = dock(u"roofline"_s);
-    Dock* source = dock(u"source"_s);
-    Dock* verdict = dock(u"verdict"_s);
-    Dock* timeline = dock(u"timeline"_s);
-    m_window.splitDockWidget(grid, memory, Qt::Horizontal);
-    m_window.splitDockWidget(memory, roofline, Qt::Horizontal);
-    m_window.splitDockWidget(kernel, verdict, Qt::Vertical);
-    m_window.splitDockWidget(roofline, source, Qt::Vertical);
-    for (Dock* each : m_all) {
-        each->show();
+    const auto resize = [this](const std::vector<Placed>& docks, Qt::Orientation along) {
+        QList<QDockWidget*> list;
+        QList<int> sizes;
+        for (const Placed& each : docks) {
+            list.append(each.dock);
+            sizes.append(along == Qt::Horizontal ? each.size.width() : each.size.height());
+        }
+        m_window.resizeDocks(list, sizes, along);
+    };
+    std::vector<Placed> tops, beside;
+    for (const std::vector<Placed>& column : columns) {
+        for (const Placed& each : column) {
+            each.dock->show();
+        }
+        tops.push_back(column.front());
+        if (beside.empty() && (column.size() == 1 || m_table == Table::Compact)) {
+            beside = {column.front(), strip.front()};
+        }
     }
-    m_window.resizeDocks({kernel, grid, memory, roofline}, {304, 495, 449, 669}, Qt::Horizontal);
-    m_window.resizeDocks({grid, timeline}, {706, 281}, Qt::Vertical);
-    m_window.resizeDocks({kernel, verdict}, {466, 239}, Qt::Vertical);
-    m_window.resizeDocks({roofline, source}, {360, 345}, Qt::Vertical);
+    for (const Placed& each : strip) {
+        each.dock->show();
+    }
+    resize(tops, Qt::Horizontal);
+    resize(beside, Qt::Vertical);
+    for (const std::vector<Placed>& column : columns) {
+        if (m_table == Table::Compact) {
+            column.front().dock->raise();
+        } else if (column.size() > 1) {
+            resize(column, Qt::Vertical);
+        }
+    }
 }
 
 void Docks::focusNext(int direction)

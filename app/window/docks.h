@@ -1,9 +1,11 @@
-// The docks of the window and where they stand: one table for small and one for large windows.
+// The docks of the window: one for each row of the table of views, which also says where they
+// stand.
 #pragma once
 
 #include "app/window/dock.h"
 #include "app/window/kernel_form.h"
 #include "app/window/session.h"
+#include "views/layout/views.h"
 #include "views/scene_view.h"
 #include "views/source_view.h"
 #include "views/timeline_view.h"
@@ -53,16 +55,26 @@ private:
         Large
     };
 
+    struct Placed
+    {
+        Dock* dock;
+        QSize size; // of which it takes its share
+    };
+
     [[nodiscard]] static Table tableFor(QSize window);
-    Dock* add(const QString& title, const QString& name, QWidget* content, views::SceneView* view);
-    QWidget* makeKernelPanel();
-    void makeSource();
-    void makeTimeline();
+    void add(const layout::View& row);
+    QWidget* makeKernelPanel(views::SceneView* budget);
+    QWidget* makeSourcePages();
+    void connectSource();
+    void connectTimeline();
     void showSourcePage(int page);
+    void showZoom();
     void caption(Dock* dock, views::SceneView* view);
     void captions();
-    void placeSmall(bool compact);
-    void placeLarge();
+    [[nodiscard]] std::vector<Placed> placed(int column) const; // from top to bottom
+    void split(const std::vector<std::vector<Placed>>& columns, const std::vector<Placed>& strip);
+    void shareRoom(const std::vector<std::vector<Placed>>& columns,
+                   const std::vector<Placed>& strip);
 
     Session& m_session;
     QMainWindow& m_window;
@@ -72,6 +84,7 @@ private:
     KernelForm* m_form = nullptr;
     views::TimelineView* m_timeline = nullptr;
     views::SourceView* m_source = nullptr;
+    views::SceneView* m_findings = nullptr; // a page of the source dock
     QStackedWidget* m_sourcePages = nullptr;
     Table m_table = Table::None;
     bool m_arranging = false;

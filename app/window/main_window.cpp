@@ -9,8 +9,8 @@
 #include "app/window/verdict_strip.h"
 #include "app/window/window_app.h"
 #include "views/fonts.h"
-#include "views/layout/layouts.h"
 #include "views/layout/scene/header.h"
+#include "views/layout/views.h"
 #include "views/style.h"
 
 #include <QApplication>

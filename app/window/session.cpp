@@ -2,7 +2,9 @@
 
 #include "core/trace_file/trace_file.h"
 #include "views/fonts.h"
-#include "views/layout/layouts.h"
+#include "views/layout/run/run_view.h"
+#include "views/layout/scene/scene.h"
+#include "views/layout/timeline/time_axis.h"
 #include "views/navigation/times.h"
 
 #include <QFileInfo>

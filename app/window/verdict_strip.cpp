@@ -3,7 +3,7 @@
 #include "app/window/dock.h"
 #include "core/base/format.h"
 #include "views/fonts.h"
-#include "views/layout/layouts.h"
+#include "views/layout/overview/overview.h"
 #include "views/scene_painter.h"
 
 #include <QFontMetricsF>

@@ -2,8 +2,10 @@
 
 #include "core/analysis/report.h"
 #include "core/trace/lookup.h"
-#include "views/layout/layouts.h"
+#include "views/layout/overview/overview.h"
 #include "views/layout/scene/svg.h"
+#include "views/layout/tooltip/tooltip.h"
+#include "views/layout/views.h"
 
 #include <chrono>
 #include <cmath>
@@ -127,7 +129,8 @@ void requireSound(const layout::Scene& scene, const std::string& what)
 
 void draw(const layout::RunView& view, const layout::ViewState& state, layout::Size size)
 {
-    for (const std::string& name : layout::pictureNames()) {
+    for (const layout::View& each : layout::allViews()) {
+        const std::string name(each.name);
         const Result<layout::Scene> scene = layout::picture(name, view, state, size);
         require(scene.has_value(), name + " is not drawn");
         requireSound(*scene, name);

@@ -2,6 +2,7 @@
 #include "tests/gui/window_fixture.h"
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
+#include "views/layout/timeline/timeline.h"
 #include "views/navigation/partners.h"
 
 namespace pallascope::test {
@@ -190,6 +191,34 @@ private Q_SLOTS:
         QTest::mouseMove(&timeline(), QPoint(2, 2));
     }
 
+    // At both sides of the zooms at which the picture changes from one kind to the next.
+    void theSwitchSaysHowNearThePictureIs()
+    {
+        app::DockHead* head = window->docks().dock(QStringLiteral("timeline"))->head();
+        const auto zoomTo = [this](double pxPerStep) {
+            const double mean = static_cast<double>(trace().end().value())
+                                / static_cast<double>(trace().steps().size());
+            const double length = mean * axis().width / pxPerStep;
+            session().setVisible({Picoseconds(0), Picoseconds(std::llround(length))});
+            QCoreApplication::processEvents();
+        };
+        for (const double px : {900.0, 410.0, 390.0, 41.0, 39.0, 7.0, 3.0}) {
+            zoomTo(px);
+            const auto level = layout::timeline::zoomOf(trace(), axis()).level;
+            const int word = level == layout::timeline::Level::Operations ? 0
+                             : level == layout::timeline::Level::Steps    ? 1
+                                                                          : 2;
+            for (int i = 0; i < 3; ++i) {
+                QVERIFY2(head->button(i)->isChecked() == (i == word),
+                         qPrintable(QStringLiteral("%1 px, word %2").arg(px).arg(i)));
+            }
+        }
+        zoomTo(405);
+        QVERIFY(head->button(0)->isChecked());
+        window->resize(1100, 800); // the same range on fewer pixels
+        QTRY_VERIFY(head->button(1)->isChecked());
+    }
+
     void theHeadSaysHowNearItIs()
     {
         app::DockHead* head = window->docks().dock(QStringLiteral("timeline"))->head();
@@ -206,3 +235,5 @@ private Q_SLOTS:
 
 PALLASCOPE_GUI_TEST_MAIN(pallascope::test::TimelineTest)
 #include "timeline_test.moc"
+
+#include <cmath>

@@ -7,7 +7,8 @@
 #include "app/window/verdict_strip.h"
 #include "core/trace/lookup.h"
 #include "tests/gui/fake_run_job.h"
-#include "views/layout/layouts.h"
+#include "views/layout/run/run_view.h"
+#include "views/layout/scene/scene.h"
 #include "views/style.h"
 
 #include <QApplication>

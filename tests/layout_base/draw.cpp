@@ -2,9 +2,11 @@
 // OUT.svg [dark] [zoom FROM_NS TO_NS] [hover-copy ROW]. The size is that of the content, without
 // the head.
 #include "tests/support/run_view_fixture.h"
-#include "views/layout/layouts.h"
+#include "views/layout/overview/overview.h"
+#include "views/layout/roofline/roofline.h"
 #include "views/layout/scene/header.h"
 #include "views/layout/scene/svg.h"
+#include "views/layout/timeline/timeline.h"
 
 #include <cstdlib>
 #include <fstream>

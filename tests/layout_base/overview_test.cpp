@@ -1,6 +1,7 @@
 #include "tests/support/run_view_fixture.h"
-#include "views/layout/layouts.h"
+#include "views/layout/overview/overview.h"
 #include "views/layout/scene/canvas.h"
+#include "views/layout/tooltip/tooltip.h"
 
 #include <gtest/gtest.h>
 

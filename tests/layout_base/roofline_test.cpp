@@ -1,5 +1,5 @@
 #include "tests/support/run_view_fixture.h"
-#include "views/layout/layouts.h"
+#include "views/layout/roofline/roofline.h"
 #include "views/layout/scene/canvas.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-#include "views/layout/layouts.h"
+#include "views/layout/run/run_view.h"
 #include "views/layout/scatter/scatter.h"
+#include "views/layout/scene/scene.h"
 #include "views/layout/scene/svg.h"
 
 #include <gtest/gtest.h>

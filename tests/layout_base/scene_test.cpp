@@ -1,8 +1,8 @@
 #include "tests/support/run_view_fixture.h"
-#include "views/layout/layouts.h"
 #include "views/layout/scene/canvas.h"
 #include "views/layout/scene/header.h"
 #include "views/layout/scene/svg.h"
+#include "views/layout/views.h"
 
 #include <gtest/gtest.h>
 
@@ -135,9 +135,9 @@ TEST(Picture, everyViewIsDrawnInBothThemesAsWellFormedSvg)
     for (const double share : {0.0, 0.1, 0.6, 1.0}) {
         state.now = Picoseconds(
             static_cast<std::int64_t>(share * static_cast<double>(run.trace->end().value())));
-        for (const std::string& name : pictureNames()) {
-            SCOPED_TRACE(name);
-            const auto scene = picture(name, run, state, {800, 500});
+        for (const View& each : allViews()) {
+            SCOPED_TRACE(each.name);
+            const auto scene = picture(each.name, run, state, {800, 500});
             ASSERT_TRUE(scene.has_value());
             EXPECT_EQ(scene->width, 800);
             EXPECT_EQ(scene->height, 500);
@@ -154,11 +154,11 @@ TEST(Picture, tinySizesAreSurvived)
     const RunView run = test::mainJobView();
     ViewState state;
     state.visible = firstFrame(*run.trace);
-    for (const std::string& name : pictureNames()) {
+    for (const View& each : allViews()) {
         for (const Size size : {Size{1, 1}, Size{40, 30}, Size{130, 60}, Size{4000, 50}}) {
-            const auto scene = picture(name, run, state, size);
-            ASSERT_TRUE(scene.has_value()) << name;
-            EXPECT_TRUE(isWellFormed(toSvg(*scene, Theme::Dark))) << name;
+            const auto scene = picture(each.name, run, state, size);
+            ASSERT_TRUE(scene.has_value()) << each.name;
+            EXPECT_TRUE(isWellFormed(toSvg(*scene, Theme::Dark))) << each.name;
         }
     }
 }

@@ -1,5 +1,6 @@
 // Lanes of programs that several devices run.
-#include "views/layout/layouts.h"
+#include "views/layout/run/run_view.h"
+#include "views/layout/scene/scene.h"
 #include "views/layout/scene/svg.h"
 #include "views/layout/timeline/timeline.h"
 

@@ -3,9 +3,9 @@
 #include "core/base/format.h"
 #include "core/trace/mark_time.h"
 #include "tests/support/many_agents.h"
-#include "views/layout/layouts.h"
 #include "views/layout/run/unit_state.h"
 #include "views/layout/timeline/timeline.h"
+#include "views/layout/tooltip/tooltip.h"
 
 #include <gtest/gtest.h>
 

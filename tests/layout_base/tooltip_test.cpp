@@ -2,7 +2,8 @@
 #include "core/base/format.h"
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
-#include "views/layout/layouts.h"
+#include "views/layout/tooltip/tooltip.h"
+#include "views/layout/views.h"
 
 #include <gtest/gtest.h>
 
@@ -72,8 +73,8 @@ TEST(Tooltip, everyTargetOfEveryViewHasAName)
     ViewState state;
     state.visible = firstFrame(*run.trace);
     state.now = Picoseconds(5'320'000);
-    for (const std::string& name : pictureNames()) {
-        const auto scene = picture(name, run, state, {1000, 600});
+    for (const View& each : allViews()) {
+        const auto scene = picture(each.name, run, state, {1000, 600});
         ASSERT_TRUE(scene.has_value());
         for (const Hit& hit : scene->hits) {
             if (hit.target == Target(target::Time{})) {
@@ -86,7 +87,7 @@ TEST(Tooltip, everyTargetOfEveryViewHasAName)
                 EXPECT_TRUE(lines.empty()); // a brace says nothing
                 continue;
             }
-            ASSERT_FALSE(lines.empty()) << name << " kind " << hit.target.index();
+            ASSERT_FALSE(lines.empty()) << each.name << " kind " << hit.target.index();
             for (const std::string& line : lines) {
                 EXPECT_FALSE(line.empty()) << lines[0];
             }

@@ -3,7 +3,8 @@
 #include "tests/layout_views/scene_probe.h"
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
-#include "views/layout/layouts.h"
+#include "views/layout/memory/memory.h"
+#include "views/layout/timeline/timeline.h"
 
 #include <gtest/gtest.h>
 

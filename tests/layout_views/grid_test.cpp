@@ -4,7 +4,7 @@
 #include "tests/support/run_view_fixture.h"
 #include "views/layout/grid/arrangement.h"
 #include "views/layout/grid/block_cells.h"
-#include "views/layout/layouts.h"
+#include "views/layout/grid/grid.h"
 
 #include <gtest/gtest.h>
 

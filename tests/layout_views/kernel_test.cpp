@@ -2,7 +2,7 @@
 #include "tests/layout_views/generic_run.h"
 #include "tests/layout_views/scene_probe.h"
 #include "tests/support/run_view_fixture.h"
-#include "views/layout/layouts.h"
+#include "views/layout/kernel/kernel.h"
 
 #include <gtest/gtest.h>
 

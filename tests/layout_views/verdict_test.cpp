@@ -4,10 +4,10 @@
 #include "tests/layout_views/scene_probe.h"
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
-#include "views/layout/layouts.h"
 #include "views/layout/run/finding_text.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/verdict/parts.h"
+#include "views/layout/verdict/verdict.h"
 
 #include <gtest/gtest.h>
 

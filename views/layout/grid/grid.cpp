@@ -1,5 +1,7 @@
 // The grid view: each operand's array in its blocks, lined up by grid axis, and the way walked so
 // far.
+#include "views/layout/grid/grid.h"
+
 #include "core/base/format.h"
 #include "views/layout/grid/parts.h"
 #include "views/layout/run/view_parts.h"

@@ -1,5 +1,7 @@
 // The kernel view: the parameters as a static form (for pictures; the window has fields of its
 // own), the VMEM budget and what other choices would give.
+#include "views/layout/kernel/kernel.h"
+
 #include "core/base/format.h"
 #include "views/layout/kernel/parts.h"
 #include "views/layout/run/view_parts.h"

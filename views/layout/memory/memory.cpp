@@ -1,4 +1,6 @@
 // The memory view: HBM, the link with its queue, the on-chip memory with its slots, and the units.
+#include "views/layout/memory/memory.h"
+
 #include "core/base/format.h"
 #include "views/layout/memory/parts.h"
 #include "views/layout/run/view_parts.h"

@@ -1,7 +1,8 @@
 // The strip of the whole run in the transport bar, and the verdict strip below it.
+#include "views/layout/overview/overview.h"
+
 #include "core/analysis/band.h"
 #include "core/base/format.h"
-#include "views/layout/layouts.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/scene/canvas.h"
 #include "views/layout/timeline/timeline.h"

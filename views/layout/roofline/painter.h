@@ -2,9 +2,10 @@
 // marks.cpp (points and texts).
 #pragma once
 
-#include "views/layout/layouts.h"
+#include "views/layout/run/run_view.h"
 #include "views/layout/scene/axis.h"
 #include "views/layout/scene/canvas.h"
+#include "views/layout/scene/scene.h"
 
 #include <optional>
 #include <string>

@@ -2,9 +2,9 @@
 // reads.
 #pragma once
 
-#include "views/layout/layouts.h"
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/canvas.h"
+#include "views/layout/scene/scene.h"
 
 #include <cstdint>
 #include <string>

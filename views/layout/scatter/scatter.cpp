@@ -1,9 +1,10 @@
 #include "views/layout/scatter/scatter.h"
 
 #include "core/base/format.h"
-#include "views/layout/layouts.h"
+#include "views/layout/run/run_view.h"
 #include "views/layout/scene/axis.h"
 #include "views/layout/scene/canvas.h"
+#include "views/layout/scene/scene.h"
 
 #include <algorithm>
 #include <array>

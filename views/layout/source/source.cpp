@@ -1,4 +1,6 @@
 // The source view: the kernel's lines with the time spent in each, beside the printed program.
+#include "views/layout/source/source.h"
+
 #include "core/base/format.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/source/parts.h"

@@ -1,14 +1,20 @@
-// The parts of the time line, apart so that each can be tested: lanes, bars, folding, the caption.
+// The time line, and its parts apart so that each can be tested: lanes, bars, folding, the caption.
 #pragma once
 
-#include "views/layout/layouts.h"
 #include "views/layout/scene/canvas.h"
+#include "views/layout/timeline/time_axis.h"
 
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace pallascope::layout::timeline {
+namespace pallascope::layout {
+
+// In two layers: all but the playhead (cache it per range, size and run; it changes with `now` only
+// where a copy is under way), and the playhead with what moves.
+[[nodiscard]] Scene layoutTimeline(const RunView& run, const ViewState& state, Size size);
+
+namespace timeline {
 
 inline constexpr double kHead = 112;     // px left of the plot
 inline constexpr double kRight = 12;     // px right of it
@@ -164,4 +170,6 @@ struct Fold
 // copies, a line and its operations.
 [[nodiscard]] bool belongs(const trace::Trace& trace, const Target& bar, const Target& target);
 
-} // namespace pallascope::layout::timeline
+} // namespace timeline
+
+} // namespace pallascope::layout

@@ -2,7 +2,7 @@
 // (tooltip.cpp).
 #pragma once
 
-#include "views/layout/layouts.h"
+#include "views/layout/run/run_view.h"
 
 #include <optional>
 #include <string>

@@ -1,4 +1,6 @@
 // What a tooltip says: name, size and rate, when, why; the last line is exact.
+#include "views/layout/tooltip/tooltip.h"
+
 #include "core/analysis/band.h"
 #include "core/analysis/speedup.h"
 #include "core/base/format.h"

@@ -1,5 +1,7 @@
 // The verdict view: what bounds the run and what would help, where its time and bytes went, and the
 // findings.
+#include "views/layout/verdict/verdict.h"
+
 #include "core/base/format.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/verdict/parts.h"

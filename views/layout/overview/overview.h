@@ -1,0 +1,12 @@
+// The strip of the whole run in the transport bar, and the verdict strip below it.
+#pragma once
+
+#include "views/layout/run/run_view.h"
+#include "views/layout/scene/scene.h"
+
+namespace pallascope::layout {
+
+[[nodiscard]] Scene layoutOverview(const RunView& run, const ViewState& state, Size size);
+[[nodiscard]] Scene layoutVerdictStrip(const RunView& run, const ViewState& state, Size size);
+
+} // namespace pallascope::layout

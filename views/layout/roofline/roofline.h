@@ -1,0 +1,11 @@
+// The roofline: what the run reached of what the chip allows.
+#pragma once
+
+#include "views/layout/run/run_view.h"
+#include "views/layout/scene/scene.h"
+
+namespace pallascope::layout {
+
+[[nodiscard]] Scene layoutRoofline(const RunView& run, const ViewState& state, Size size);
+
+} // namespace pallascope::layout
