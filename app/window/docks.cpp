@@ -231,8 +231,7 @@ void Docks::arrange(QSize window)
     m_table = tableFor(window);
     for (Dock* each : m_all) {
         each->setFloating(false);
-        m_window.removeDockWidget(each);
-        each->hide();
+        m_window.removeDockWidget(each); // hides it, too
     }
     std::vector<std::vector<Placed>> columns;
     for (auto column = placed(0); !column.empty();
@@ -303,7 +302,7 @@ void Docks::shareRoom(const std::vector<std::vector<Placed>>& columns,
     resize(tops, Qt::Horizontal);
     resize(beside, Qt::Vertical);
     for (const std::vector<Placed>& column : columns) {
-        if (m_table == Table::Compact) {
+        if (column.size() > 1 && m_table == Table::Compact) {
             column.front().dock->raise();
         } else if (column.size() > 1) {
             resize(column, Qt::Vertical);

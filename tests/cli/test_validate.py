@@ -8,10 +8,10 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
 import unittest
 
-from support import FINDINGS, FINE, INTERRUPTED, PROGRAM, SMALL, Case, strict_json
+from support import (FINDINGS, FINE, INTERRUPTED, PROGRAM, SMALL, Case, strict_json,
+                     wait_until_it_catches)
 
 PARAMETERS = " ".join(f"{name}={value}" for name, value in SMALL.items())
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -112,7 +112,7 @@ class Validate(Case):
         command = [PROGRAM, "validate", "--measured", str(table), "--csv", "rows.csv"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               cwd=self.folder) as process:
-            time.sleep(0.5)
+            wait_until_it_catches(process)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=60)
         self.assertEqual((process.returncode, out), (INTERRUPTED, ""), err)

@@ -60,6 +60,7 @@ std::string valueOf(const app::RunRequest& request, const std::string& name,
 Result<int> blockOf(const app::RunRequest& request)
 {
     int block = 512;
+    std::string changed = "bm";
     for (const char* name : {"bm", "bn", "bk"}) {
         const std::string value = valueOf(request, name, "512");
         int number = 0;
@@ -69,14 +70,19 @@ Result<int> blockOf(const app::RunRequest& request)
                              + " of matmul must be a whole number from 1 to 65536, not \"" + value
                              + "\".");
         }
-        block = number != 512 ? number : block;
+        if (number != 512) {
+            block = number;
+            changed = name;
+        }
     }
     if (4096 % block != 0 || block < 128) {
-        return userError("Blocks of bm=" + std::to_string(block) + " do not divide m=4096.");
+        return userError("Blocks of " + changed + "=" + std::to_string(block) + " do not divide "
+                         + changed.substr(1) + "=4096.");
     }
     return block;
 }
 
+// The time that a run takes, which is what the tests that ask for it are about.
 bool waitAsAsked(const app::Progress& progress)
 {
     constexpr int kTickMs = 5;

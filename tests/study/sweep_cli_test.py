@@ -106,7 +106,8 @@ class Sweep(unittest.TestCase):
             command = [PROGRAM, "sweep", "matmul", *over, "--save", saved]
             with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   text=True) as process:
-                time.sleep(0.5)
+                while not os.path.exists(saved) and process.poll() is None:
+                    time.sleep(0.002)  # between two looks
                 process.send_signal(signal.SIGINT)
                 out, err = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 130, err)
@@ -114,6 +115,7 @@ class Sweep(unittest.TestCase):
             self.assertIn("--resume", err)
             with open(saved, encoding="utf-8") as file:
                 rows = json.load(file)["rows"]
+            self.assertGreater(len(rows), 0)
             self.assertLess(len(rows), 32)
 
     def test_wrongInputIsASentenceAndCode2(self):
