@@ -78,6 +78,7 @@ struct ArrayPainter
 
     void paintCells(bool marked) const;
     void paintImage() const;
+    void paintHeld() const;
 };
 
 void ArrayPainter::paintCells(bool marked) const
@@ -156,6 +157,13 @@ void ArrayPainter::paintImage() const
         {panel.x, panel.y, w * static_cast<double>(columns), h * static_cast<double>(rows)},
         static_cast<int>(columns), static_cast<int>(rows), std::move(palette), std::move(image));
     canvas.popClip();
+    paintHeld();
+}
+
+// The blocks in slots over an image, each in its place and large enough to be seen.
+void ArrayPainter::paintHeld() const
+{
+    const ArrayShape& shape = panel.shape;
     for (std::int32_t slot = 0; slot < operand.slots; ++slot) {
         const trace::SlotState held =
             trace::slotStateAt(*moment.run.trace, operand.firstBuffer + slot, moment.now);

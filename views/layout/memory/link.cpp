@@ -179,6 +179,37 @@ void paintScale(Canvas& canvas, const trace::Link& link, double x, double width,
     }
 }
 
+// The memory's name and how much of it the arrays take.
+void paintStripsHead(Canvas& canvas, const trace::Info& info, const Strips& strips, double y)
+{
+    const double x = parts::kPadding;
+    const double w = canvas.width() - 2 * x;
+    Bytes arrays;
+    std::set<std::string> seen;
+    for (const std::vector<std::int32_t>& strip : strips) {
+        const trace::Operand& operand = info.operands[static_cast<std::size_t>(strip.front())];
+        if (seen.insert(operand.name + toString(operand.array)).second) {
+            arrays += operand.arrayBytes;
+        }
+    }
+    std::string name = "HBM";
+    std::string held = bytesText(arrays);
+    if (!info.links.empty()) {
+        const trace::Memory& memory = info.memories[static_cast<std::size_t>(info.links[0].from)];
+        name = memory.name;
+        held += " of " + bytesText(memory.capacity);
+    }
+    const double heading = textWidth(name, 11, Weight::SemiBold) + 8;
+    canvas.text(x, y, heading, 16, name, {11, Role::Hbm, Weight::SemiBold, Align::Left});
+    const std::string right = "read or written so far";
+    const bool bothFit = heading + textWidth(held, 10) + textWidth(right, 10) + 10 < w;
+    canvas.text(x + heading, y, w - heading, 16, held,
+                {10, Role::Text3, Weight::Regular, Align::Left});
+    if (bothFit) {
+        canvas.text(x, y, w, 16, right, {10, Role::Text3, Weight::Regular, Align::Right});
+    }
+}
+
 } // namespace
 
 Strips stripsOf(const trace::Info& info)
@@ -221,34 +252,13 @@ double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Pic
     const trace::Info& info = run.trace->info();
     const double x = parts::kPadding;
     const double w = canvas.width() - 2 * x;
-    Bytes arrays;
-    std::set<std::string> seen;
+    paintStripsHead(canvas, info, strips, y);
     double nameWidth = 28;
     for (const std::vector<std::int32_t>& strip : strips) {
         const trace::Operand& operand = info.operands[static_cast<std::size_t>(strip.front())];
         nameWidth = std::max(nameWidth, textWidth(operand.name, 11, Weight::Mono));
-        if (seen.insert(operand.name + toString(operand.array)).second) {
-            arrays += operand.arrayBytes;
-        }
     }
     nameWidth = std::min(nameWidth, w / 4);
-    std::string name = "HBM";
-    std::string held = bytesText(arrays);
-    if (!info.links.empty()) {
-        const trace::Memory& memory = info.memories[static_cast<std::size_t>(info.links[0].from)];
-        name = memory.name;
-        held += " of " + bytesText(memory.capacity);
-    }
-    const double heading = textWidth(name, 11, Weight::SemiBold) + 8;
-    canvas.text(x, y, heading, 16, name, {11, Role::Hbm, Weight::SemiBold, Align::Left});
-    const std::string right = "read or written so far";
-    const bool bothFit = heading + textWidth(held, 10) + textWidth(right, 10) + 10 < w;
-    canvas.text(x + heading, y, w - heading, 16, held,
-                {10, Role::Text3, Weight::Regular, Align::Left});
-    if (bothFit) {
-        canvas.text(x, y, w, 16, right, {10, Role::Text3, Weight::Regular, Align::Right});
-    }
-
     const double top = y + kStripHead;
     const double body = height - kStripHead;
     const double row = body - 6 >= 22 * static_cast<double>(strips.size()) ? 22 : 19;

@@ -204,6 +204,49 @@ void paintMerged(Canvas& canvas, const RunView& run, const SlotRow& row, Rect re
     }
 }
 
+Role memoryRole(const trace::Memory& memory)
+{
+    return memory.name == "SMEM" ? Role::Smem : Role::Vmem;
+}
+
+// The memory's name, and as much about it as fits, in order of what matters.
+void paintMemoryHead(Canvas& canvas, const trace::Info& info, std::int32_t memory,
+                     const SlotStack& stack, double y)
+{
+    const trace::Memory& mem = info.memories[static_cast<std::size_t>(memory)];
+    const double x = parts::kPadding;
+    const double w = canvas.width() - 2 * x;
+    Bytes used;
+    std::int64_t slots = 0;
+    for (const trace::Buffer& buffer : info.buffers) {
+        if (buffer.memory == memory) {
+            used += buffer.bytes;
+            ++slots;
+        }
+    }
+    std::vector<std::string> notes = {fmt::format("{} in {} {}", bytesText(used), countText(slots),
+                                                  slots == 1 ? "slot" : "slots")};
+    if (mem.scopedLimit) {
+        notes.push_back(fmt::format("scoped limit {}", bytesText(*mem.scopedLimit)));
+    }
+    notes.push_back(fmt::format("physical {}", bytesText(mem.capacity)));
+    if (!stack.scaled) {
+        notes.emplace_back("small slots enlarged");
+    }
+    const double heading = textWidth(mem.name, 11, Weight::SemiBold) + 8;
+    std::string note = notes.front();
+    for (std::size_t i = 1; i < notes.size(); ++i) {
+        const std::string longer = fmt::format("{} · {}", note, notes[i]);
+        if (textWidth(longer, 10) > w - heading) {
+            break;
+        }
+        note = longer;
+    }
+    canvas.text(x, y, heading, 16, mem.name, {11, memoryRole(mem), Weight::SemiBold, Align::Left});
+    canvas.text(x + heading, y, w - heading, 16, note,
+                {10, Role::Text3, Weight::Regular, Align::Left});
+}
+
 } // namespace
 
 std::string slotWords(const trace::Trace& trace, std::int32_t index, Picoseconds now)
@@ -257,44 +300,14 @@ double paintMemory(Canvas& canvas, const RunView& run, Picoseconds now, std::int
     const trace::Memory& mem = info.memories[static_cast<std::size_t>(memory)];
     const double x = parts::kPadding;
     const double w = canvas.width() - 2 * x;
-    const Role role = mem.name == "SMEM" ? Role::Smem : Role::Vmem;
-    Bytes used;
-    std::int64_t slots = 0;
-    for (const trace::Buffer& buffer : info.buffers) {
-        if (buffer.memory == memory) {
-            used += buffer.bytes;
-            ++slots;
-        }
-    }
+    const Role role = memoryRole(mem);
     SlotStack stack;
     if (height >= kMemoryHeading + kLeastSlot) {
         stack = stackSlots(info, memory, y + kMemoryHeading, height - kMemoryHeading);
     } else {
         stack.bottom = y + kMemoryHeading;
     }
-    // As much of it as fits, in order of what matters.
-    std::vector<std::string> notes = {fmt::format("{} in {} {}", bytesText(used), countText(slots),
-                                                  slots == 1 ? "slot" : "slots")};
-    if (mem.scopedLimit) {
-        notes.push_back(fmt::format("scoped limit {}", bytesText(*mem.scopedLimit)));
-    }
-    notes.push_back(fmt::format("physical {}", bytesText(mem.capacity)));
-    if (!stack.scaled) {
-        notes.emplace_back("small slots enlarged");
-    }
-    const double heading = textWidth(mem.name, 11, Weight::SemiBold) + 8;
-    std::string note = notes.front();
-    for (std::size_t i = 1; i < notes.size(); ++i) {
-        const std::string longer = fmt::format("{} · {}", note, notes[i]);
-        if (textWidth(longer, 10) > w - heading) {
-            break;
-        }
-        note = longer;
-    }
-    canvas.text(x, y, heading, 16, mem.name, {11, role, Weight::SemiBold, Align::Left});
-    canvas.text(x + heading, y, w - heading, 16, note,
-                {10, Role::Text3, Weight::Regular, Align::Left});
-
+    paintMemoryHead(canvas, info, memory, stack, y);
     const bool addresses = w > 180;
     double addressWidth = 46;
     for (const SlotRow& row : stack.rows) {

@@ -172,6 +172,37 @@ void currentBand(Canvas& canvas, Rect rect)
     canvas.fill(rect.x, rect.y, 3, rect.h, Role::Playhead);
 }
 
+// The times of a file's lines, and of all else.
+struct LineTimes
+{
+    std::map<std::int64_t, const analysis::LineTime*> of;
+    Picoseconds elsewhere;
+};
+
+LineTimes timesIn(const RunView& run, std::int32_t file, std::int64_t lines)
+{
+    LineTimes times;
+    for (const analysis::LineTime& time : run.lineTimes) {
+        if (time.line.file == file && time.line.line >= 1 && time.line.line <= lines) {
+            times.of[time.line.line] = &time;
+        } else {
+            times.elsewhere += time.time;
+        }
+    }
+    return times;
+}
+
+// Whether a comment that began above goes on in a line.
+bool beginsInComment(const std::vector<std::string_view>& lines, std::int64_t line)
+{
+    bool inComment = false;
+    for (std::int64_t above = 1; above < line && above <= static_cast<std::int64_t>(lines.size());
+         ++above) {
+        (void)tokens(lines[static_cast<std::size_t>(above - 1)], inComment);
+    }
+    return inComment;
+}
+
 } // namespace
 
 void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state,
@@ -193,18 +224,10 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
     canvas.text(area.x + 6, area.y, kTimes - 6, 13, "µs of run",
                 {10, Role::Text3, Weight::Regular, Align::Right});
 
-    std::map<std::int32_t, const analysis::LineTime*> times;
-    Picoseconds elsewhere;
-    for (const analysis::LineTime& time : run.lineTimes) {
-        if (time.line.file == file && time.line.line >= 1 && time.line.line <= count) {
-            times[time.line.line] = &time;
-        } else {
-            elsewhere += time.time;
-        }
-    }
+    const LineTimes times = timesIn(run, file, count);
     double room = area.w - gutter - 12;
-    if (elsewhere.value() > 0) { // so that the column still sums to the run
-        const std::string text = timeText(elsewhere) + " elsewhere";
+    if (times.elsewhere.value() > 0) { // so that the column still sums to the run
+        const std::string text = timeText(times.elsewhere) + " elsewhere";
         canvas.text(area.x, area.y, area.w - parts::kPadding, 13, text,
                     {10, Role::Text3, Weight::Regular, Align::Right});
         room -= textWidth(text, 10, Weight::Regular) + parts::kPadding;
@@ -218,10 +241,7 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
         state.firstSourceLine > 0
             ? std::clamp<std::int64_t>(state.firstSourceLine, 1, std::max<std::int64_t>(1, count))
             : followed(run, moment, file, count, fit);
-    bool inComment = false;
-    for (std::int64_t line = 1; line < first && line <= count; ++line) {
-        (void)tokens(lines[static_cast<std::size_t>(line - 1)], inComment);
-    }
+    bool inComment = beginsInComment(lines, first);
     double y = area.y + kHead;
     const double top = y;
     room = area.w - gutter - 8;
@@ -232,8 +252,7 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
         if (current) {
             currentBand(canvas, row);
         }
-        const auto time = times.find(static_cast<std::int32_t>(line));
-        if (time != times.end()) {
+        if (const auto time = times.of.find(line); time != times.of.end()) {
             paintLineTime(canvas, run, *time->second, row);
         }
         canvas.text(area.x + kTimes, y, gutter - kTimes - 4, height, std::to_string(line),

@@ -23,7 +23,7 @@ std::int64_t stepsOf(double least, std::int64_t period, double pxPerStep, std::s
 
 } // namespace
 
-void Painter::timeRuler()
+void FramePainter::timeRuler()
 {
     m_canvas.fill(0, 0, m_size.width, kRuler, Role::Panel);
     m_canvas.fill(0, kRuler - 1, m_size.width, 1, Role::Line);
@@ -46,7 +46,7 @@ void Painter::timeRuler()
     }
 }
 
-void Painter::prints()
+void FramePainter::prints()
 {
     constexpr double kWide = 3, kHigh = 5; // below the labels
     const std::vector<trace::Print>& all = m_trace.info().prints;
@@ -63,7 +63,7 @@ void Painter::prints()
     }
 }
 
-void Painter::stepRuler()
+void FramePainter::stepRuler()
 {
     switch (m_zoom.level) {
     case Level::Operations:
@@ -79,7 +79,7 @@ void Painter::stepRuler()
     }
 }
 
-void Painter::stepNumbers()
+void FramePainter::stepNumbers()
 {
     constexpr double kLeast = 80; // px
     const trace::Steps& steps = m_trace.steps();
@@ -105,8 +105,8 @@ void Painter::stepNumbers()
     }
 }
 
-void Painter::firstFitting(double px, double w, double y, double h,
-                           const std::vector<std::string>& names, TextStyle style)
+void FramePainter::firstFitting(double px, double w, double y, double h,
+                                const std::vector<std::string>& names, TextStyle style)
 {
     for (const std::string& name : names) {
         if (textWidth(name, style.size, style.weight) <= w) {
@@ -116,7 +116,7 @@ void Painter::firstFitting(double px, double w, double y, double h,
     }
 }
 
-std::vector<std::string> Painter::namesOf(std::size_t step) const
+std::vector<std::string> FramePainter::namesOf(std::size_t step) const
 {
     const auto& pipeline =
         m_trace.info().pipelines[static_cast<std::size_t>(m_trace.steps().pipeline[step])];
@@ -132,7 +132,7 @@ std::vector<std::string> Painter::namesOf(std::size_t step) const
     return names;
 }
 
-void Painter::stepNames()
+void FramePainter::stepNames()
 {
     const trace::Steps& steps = m_trace.steps();
     const std::int32_t at = trace::stepAt(m_trace, m_axis.range.begin);
@@ -163,7 +163,7 @@ void Painter::stepNames()
     bandNames();
 }
 
-void Painter::bandNames()
+void FramePainter::bandNames()
 {
     const auto name = [this](const std::string& word, std::int64_t from, std::int64_t to) {
         const double x0 = std::max(x(from), m_axis.left) + 5;
@@ -181,7 +181,7 @@ void Painter::bandNames()
     name("epilogue", end - m_run.report.split.epilogue.value(), end);
 }
 
-void Painter::periodNames()
+void FramePainter::periodNames()
 {
     constexpr double kLeast = 44; // px for "304–311"
     const trace::Steps& steps = m_trace.steps();
@@ -209,7 +209,7 @@ void Painter::periodNames()
     }
 }
 
-void Painter::stepLine(double px)
+void FramePainter::stepLine(double px)
 {
     m_canvas.fill(std::round(px), kRuler, 1, m_bottom - kRuler, Role::Line);
 }

@@ -17,7 +17,7 @@ constexpr double kHeadLine = 13; // px of a second line in a lane's head
 
 } // namespace
 
-Painter::Painter(const RunView& run, const ViewState& state, Size size)
+FramePainter::FramePainter(const RunView& run, const ViewState& state, Size size)
     : m_run(run)
     , m_trace(*run.trace)
     , m_state(state)
@@ -29,6 +29,10 @@ Painter::Painter(const RunView& run, const ViewState& state, Size size)
 {
     m_bottom = m_lanes.empty() ? kPlotTop : m_lanes.back().y + m_lanes.back().h;
 }
+
+Painter::Painter(const RunView& run, const ViewState& state, Size size)
+    : FramePainter(run, state, size)
+{}
 
 Scene Painter::paint() &&
 {
@@ -69,12 +73,12 @@ std::string Painter::devicesShown() const
                : fmt::format(" · devices 0–{} of {}: the others need more height", shown - 1, all);
 }
 
-bool Painter::playheadInSight() const
+bool FramePainter::playheadInSight() const
 {
     return m_state.now >= m_axis.range.begin && m_state.now <= m_axis.range.end;
 }
 
-Rect Painter::flag() const
+Rect FramePainter::flag() const
 {
     if (!playheadInSight()) {
         return {-1, 0, 0, 0};
@@ -84,18 +88,18 @@ Rect Painter::flag() const
     return {std::clamp(at, m_axis.left, std::max(m_axis.left, right() - w)), 0, w, 16};
 }
 
-bool Painter::isAllPrologue() const
+bool FramePainter::isAllPrologue() const
 {
     const trace::Steps& steps = m_trace.steps();
     return steps.size() == 0 || m_run.report.split.prologue.value() >= steps.begin[0];
 }
 
-std::int64_t Painter::prologueEnd() const
+std::int64_t FramePainter::prologueEnd() const
 {
     return isAllPrologue() ? m_run.report.split.prologue.value() : m_trace.steps().begin[0];
 }
 
-void Painter::bands()
+void FramePainter::bands()
 {
     const auto fill = [&](std::int64_t from, std::int64_t to) {
         const double x0 = std::max(m_axis.left, x(from));
@@ -198,7 +202,7 @@ void Painter::frames()
     }
 }
 
-void Painter::playhead()
+void FramePainter::playhead()
 {
     if (!playheadInSight()) {
         return;
