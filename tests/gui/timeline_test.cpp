@@ -191,6 +191,15 @@ private Q_SLOTS:
         QTest::mouseMove(&timeline(), QPoint(2, 2));
     }
 
+    // It says nothing that a single click does not say.
+    void aDoubleClickOnTheRulerGoesToThePointer()
+    {
+        const QPoint place(static_cast<int>(axis().left) + 300, 5);
+        QTest::mouseDClick(&timeline(), Qt::LeftButton, {}, place);
+        QCOMPARE(now(), axis().toTime(place.x()));
+        QVERIFY(now().value() > 0);
+    }
+
     // At both sides of the zooms at which the picture changes from one kind to the next.
     void theSwitchSaysHowNearThePictureIs()
     {

@@ -50,6 +50,7 @@ class CheckLayers(unittest.TestCase):
             ("core/analysis/a.cpp", "core/machine/run.h"),
             ("kernels/relu.cpp", "core/machine/run.h"),
             ("views/layout/a.cpp", "core/machine/run.h"),
+            ("views/layout/scene/a.cpp", "core/trace/trace.h"),
             ("views/layout/a.cpp", "views/navigation/stops.h"),
             ("views/navigation/a.cpp", "views/canvas.h"),
             ("views/a.cpp", "app/window/session.h"),
