@@ -34,7 +34,8 @@ class UserError(Exception):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0: the file is written; 2: refused, in a sentence; 3: a mistake of ours; 130: interrupted."""
+    """Returns 0 where the file is written, 2 where it is refused in a sentence, 3 for a mistake of
+    ours and 130 where it is interrupted."""
     try:
         options = _parser().parse_args(arguments)
     except UserError as error:
@@ -80,7 +81,7 @@ def _capture(options: argparse.Namespace) -> int:
 
 
 def _say(text: str) -> None:
-    """On standard error; where that fails nobody hears it, which changes nothing."""
+    """Prints on standard error; where that fails nobody hears it, which changes nothing."""
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
@@ -88,14 +89,14 @@ def _say(text: str) -> None:
 
 
 def _tell(sentence: str) -> None:
-    """A sentence of the package, or one with a list below it."""
+    """Says a sentence of the package, or one with a list below it."""
     is_ended = "\n" in sentence or sentence.endswith((".", "!", "?"))
     _say(f"pallascope: {sentence}" + ("" if is_ended else "."))
 
 
 def _told(error: Exception) -> int:
-    """A mistake of the author's, or what JAX refuses: all of it, then a sentence. Else one of
-    ours."""
+    """Says all of a mistake of the author's, or of what JAX refuses, and then a sentence. Any other
+    error is one of ours."""
     where = _author_line(error)
     if isinstance(error, ValueError) and not where:
         _tell(_first_line(error))
@@ -109,7 +110,8 @@ def _told(error: Exception) -> int:
 
 
 def _is_of_jax(error: Exception) -> bool:
-    """Raised inside JAX, which takes its frames out of what comes to us, and notes that."""
+    """Returns whether it was raised inside JAX, which takes its frames out of what comes to us, and
+    notes that."""
     frames = traceback.extract_tb(error.__traceback__)
     told = [*getattr(error, "__notes__", ()), str(error.__cause__)]
     return (bool(frames) and os.path.abspath(frames[-1].filename).startswith(_folder_of(jax))
@@ -170,7 +172,8 @@ def _check_arguments(fn: Callable[..., Any], args: Sequence[Any],
 
 
 def _module(path: str) -> Any:
-    """A file as Python runs a script, but in its package: only what it imports of that is run."""
+    """Returns a file as Python runs a script, but in its package: of that only what the file
+    imports is run."""
     root, name = os.path.split(os.path.splitext(path)[0])
     folder = root
     while os.path.isfile(os.path.join(root, "__init__.py")):
@@ -191,7 +194,8 @@ def _folder_of(module: ModuleType) -> str:
 
 
 def _author_line(error: BaseException) -> str:
-    """Where in code that is neither JAX's nor ours it was raised; empty: nowhere there."""
+    """Returns where in code that is neither JAX's nor ours the error was raised; empty where it was
+    raised nowhere there."""
     packages = [_folder_of(module) for module in (jax, sys.modules["pallascope"])]
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}: "

@@ -17,18 +17,19 @@ Slices = tuple[slice, ...]
 
 
 def unrepeated(array: np.ndarray) -> np.ndarray:
-    """A view with one element along each axis where a broadcast repeats it."""
+    """Returns a view with one element along each axis where a broadcast repeats it."""
     return array[(*(slice(0, 1 if stride == 0 else extent)
                     for stride, extent in zip(array.strides, array.shape, strict=True)), ...)]
 
 
 def as_type(array: np.ndarray, dtype: Any) -> np.ndarray:
-    """Of that dtype, where a broadcast repeats elements still a view of one."""
+    """Returns the array in that dtype; where a broadcast repeats elements it is still a view of
+    one."""
     return np.broadcast_to(unrepeated(array).astype(dtype, copy=False), array.shape)
 
 
 def is_uniform(array: np.ndarray) -> bool:
-    """Whether all elements are the same bits."""
+    """Returns whether all elements are the same bits."""
     codes = codes_of(unrepeated(array))
     code = codes[(0,) * array.ndim]
     return (all(codes[place] == code for place in probes_of(codes.shape))
@@ -36,18 +37,19 @@ def is_uniform(array: np.ndarray) -> bool:
 
 
 def codes_of(array: np.ndarray) -> np.ndarray:
-    """The elements' bits: zeros of either sign are two, and a NaN is like itself."""
+    """Returns the bits of the elements: zeros of either sign are two codes, and a NaN is like
+    itself."""
     return array.view(f"u{array.itemsize}")
 
 
 def json_number(element: Any) -> Any:
-    """As the file has it; None for a NaN, of which there are many."""
+    """Returns the number as the file has it; None for a NaN, of which there are many."""
     number = literal_to_json(element)
     return None if number == "nan" else number
 
 
 def pieces_of(shape: tuple[int, ...]) -> Iterator[Slices]:
-    """Slices that together cover an array, none of much more than _PIECE elements."""
+    """Yields slices that together cover an array, none of much more than _PIECE elements."""
     counts, room = [], _PIECE
     for extent in reversed(shape):
         counts.append(max(1, min(extent, room)))
@@ -59,13 +61,13 @@ def pieces_of(shape: tuple[int, ...]) -> Iterator[Slices]:
 
 
 def probes_of(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Places that show most of what an array is not."""
+    """Yields places that show most of what an array is not."""
     for share in (0.0, 0.5, 1.0, 0.25, 0.75, 0.1, 0.9):
         yield tuple(int(share * (extent - 1)) for extent in shape)
 
 
 def index_sums(start: int, steps: list[int], piece: Slices, dtype: Any) -> np.ndarray:
-    """start + the sum of step * index, with axes of 1 where the step is 0."""
+    """Returns start + the sum of step * index, with axes of 1 where the step is 0."""
     found = np.full((1,) * len(steps), start, dtype)
     for axis, (step, part) in enumerate(zip(steps, piece, strict=True)):
         if step:
@@ -80,7 +82,7 @@ def range_of_sums(start: int, steps: list[int], shape: tuple[int, ...]) -> tuple
 
 
 def index_type(low: int, high: int) -> Any:
-    """For sums in this range, and for what one axis adds to them."""
+    """Returns the dtype for sums in this range, and for what one axis adds to them."""
     fits = -2**31 <= low and high < 2**31 and high - low < 2**31
     return np.int32 if fits else np.int64
 

@@ -23,7 +23,8 @@ from pallascope.walk import Walk
 
 @dataclasses.dataclass
 class Kernel:
-    """A captured kernel: the file's object, and the arrays and source texts that go with it."""
+    """A captured kernel: the object of its file, and the arrays and source texts that go with
+    it."""
 
     name: str
     document: dict[str, Any] = dataclasses.field(repr=False)
@@ -36,10 +37,10 @@ class Kernel:
              check: Callable[[str], None] | None = None) -> None:
         """Writes FILE.kernel.json, or FILE.pallascope with the arrays and sources in it.
 
-        With `values` the inputs hold the arrays that `capture` was given, else made-up numbers.
-        The file appears whole or not at all. Raises ValueError for another ending, and for arrays
-        in a .kernel.json, which has no place for them. `check` is given the name of the finished
-        file before it takes its place, and raises where it shall not.
+        With `values` the inputs hold the arrays that `capture` was given, else made-up numbers. The
+        file appears whole or not at all. Raises ValueError for another ending, and for arrays in a
+        .kernel.json, which has no place for them. `check` is given the name of the finished file
+        before it takes its place, and raises where it must not take it.
         """
         kept = {number: array for number, array in self.arrays.items()
                 if values or number in self.constants}
@@ -50,14 +51,14 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
             name: str | None = None, mesh: Any = None, donate: int | Sequence[int] = ()) -> Kernel:
     """Traces `fn(*args)` as on `chip`; nothing is run.
 
-    `args` are arrays, jax.ShapeDtypeStruct, or trees of such. With `cores=2`, on a megacore chip,
-    the cores share the parallel grid axes of each pallas_call. `mesh` is that of the devices, for a
+    `args` are arrays, jax.ShapeDtypeStruct, or trees of these. With `cores=2`, on a megacore chip,
+    the cores share the parallel grid axes of each pallas_call. `mesh` is the mesh of devices, for a
     function with a shard_map that leaves it open: {"x": 8}, or a mesh of JAX. The function may
-    write over the arguments that `donate` numbers, as `donate_argnums` of jax.jit does; of others
-    what a kernel updates in place is a copy.
+    write over the arguments that `donate` numbers, as `donate_argnums` of jax.jit does; what a
+    kernel updates in place of any other argument is a copy.
 
-    Raises UnsupportedError with all that the kernel asks for and the format lacks, ValueError for a
-    chip that is not known or has not so many cores, and for donated arguments that there are not.
+    Raises UnsupportedError with all that the kernel asks for and the format lacks, and ValueError
+    for a chip that is not known or has fewer cores, and for donated arguments that there are not.
     """
     chip = chips.chip_named(chip)
     if cores not in ((1, 2) if chip in chips.MEGACORE else (1,)):
@@ -86,8 +87,8 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
 
 
 def _shapes(leaves: Iterable[Any]) -> list[Any]:
-    """Of arrays, and their dtypes as JAX now takes them. Of what lies on a mesh, where: JAX may ask
-    that it is as a shard_map cuts it."""
+    """Returns the shapes of arrays with their dtypes as JAX now takes them. For an array on a mesh
+    they say where it lies: JAX may ask that it lies there as a shard_map cuts it."""
     return [jax.ShapeDtypeStruct(np.shape(leaf), jax.dtypes.canonicalize_dtype(
         _dtype(leaf), allow_extended_dtype=True), sharding=_on_mesh(leaf)) for leaf in leaves]
 
@@ -107,9 +108,9 @@ class _Traced:
     jaxpr: Any  # with its constants
 
     def for_a_tpu(self, fn: Callable[..., Any], args: Any) -> tuple[Callable[..., Any], Any]:
-        """What JAX is to lower: the trace that is there, for large kernels take seconds to trace.
-        The equation of an emit_pipeline it knows only inlined, and so traces the function again;
-        and where numbers of 64 bits are on, it is asked with them."""
+        """Returns what JAX is to lower: the trace that is there, as large kernels take seconds to
+        trace. JAX knows the equation of an emit_pipeline only inlined, and so traces the function
+        again; where numbers of 64 bits are on, it is asked with them."""
         inner, constants = jaxprs.open_jaxpr(self.jaxpr)
         if kernel_bodies.has_pipeline(inner) or jax.config.jax_enable_x64:
             return fn, args
@@ -123,14 +124,14 @@ _LARGE = 1 << 20  # bytes of a constant that JAX must not copy, as its lowering 
 
 
 def _again(jaxpr: Any, constants: Sequence[Any], large: list[int], *arguments: Any) -> list[Any]:
-    """What was traced, of arguments before which stand the large constants of these numbers."""
+    """Computes what was traced; before its arguments stand the large constants of these numbers."""
     given = dict(zip(large, arguments, strict=False))
     return jaxprs.evaluate(jaxpr, arguments[len(large):],
                            [given.get(number, value) for number, value in enumerate(constants)])
 
 
 def _donated(donate: int | Sequence[int], args: Sequence[Any]) -> set[int]:
-    """The numbers of the leaves of arguments that are."""
+    """Returns the numbers of the leaves that belong to donated arguments."""
     numbers = [donate] if isinstance(donate, int) else list(donate)
     for number in numbers:
         if not -len(args) <= number < len(args):
@@ -144,7 +145,8 @@ def _donated(donate: int | Sequence[int], args: Sequence[Any]) -> set[int]:
 
 def _traced(fn: Callable[..., Any], shapes: Any, chip: str, cores: int, mesh: Any,
             donated: set[int]) -> _Traced:
-    """With emit_pipeline as one equation; inlined where JAX, or the format, has no such one."""
+    """Traces with emit_pipeline as one equation; inlined where JAX, or the format, has no such
+    one."""
     first: _Traced | None = None
     for whole in tracing.PIPELINE_FORMS:
         closed = None
@@ -168,7 +170,8 @@ def _traced(fn: Callable[..., Any], shapes: Any, chip: str, cores: int, mesh: An
 
 def capture_many(fn: Callable[..., Any], configurations: Iterable[Mapping[str, Any]], *args: Any,
                  **options: Any) -> dict[str, Kernel]:
-    """`capture` of `fn(*args, **configuration)` for each, by names such as "bm=128 bn=256".
+    """Calls `capture` of `fn(*args, **configuration)` for each configuration; returns the kernels
+    by names such as "bm=128 bn=256".
 
     `options` are those of `capture`. An error notes the configuration that it is of.
     """
@@ -190,7 +193,7 @@ def _dtype(leaf: Any) -> Any:
 
 
 def _as_traced(array: np.ndarray) -> np.ndarray:
-    """JAX takes numbers of 64 bits for those of 32."""
+    """Returns the array as JAX traces it: numbers of 64 bits are those of 32."""
     return array_elements.as_type(array, jax.dtypes.canonicalize_dtype(array.dtype))
 
 
@@ -214,7 +217,7 @@ def _document(name: str, chip: str, outer: Function, walk: Walk, body: Any) -> d
 
 
 def _recipe(array: Array, number: int) -> dict[str, Any]:
-    """Made-up contents: zeros for scalars, which lead to places, else normal numbers."""
+    """Returns made-up contents: zeros for scalars, which lead to places, else normal numbers."""
     if "smem" in array.refs or array.is_prefetched:
         return {"zeros": {}}
     return {"normal": {"seed": number}}

@@ -8,11 +8,11 @@ import subprocess
 
 
 class Refused(Exception):
-    """The program's sentence."""
+    """Raised with the program's sentence."""
 
 
 def program() -> str | None:
-    """The one that started this Python, else the one on PATH."""
+    """Returns the program that started this Python, else the one on PATH."""
     return os.environ.get("PALLASCOPE_PROGRAM") or shutil.which("pallascope")
 
 

@@ -71,7 +71,7 @@ def _write_archive(file: BinaryIO, document: dict[str, Any], arrays: dict[str, n
 
 
 def _add_array(archive: zipfile.ZipFile, member: str, array: np.ndarray) -> None:
-    """In pieces: it may be larger than the memory that is left."""
+    """Writes the array in pieces: it may be larger than the memory that is left."""
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {
         "descr": np.lib.format.dtype_to_descr(array.dtype), "fortran_order": False,
@@ -92,8 +92,8 @@ def _plain(name: str) -> str:
 
 def _replace(path: str, write: Callable[[BinaryIO], Any],
              check: Callable[[str], None] | None) -> None:
-    """As core/base/whole_file.h of the program does it, by the same names: a link stays one, and
-    what writers that were killed left is removed."""
+    """Writes a file as core/base/whole_file.h of the program does, by the same names: a link stays
+    a link, and what killed writers left behind is removed."""
     path = os.path.realpath(path)
     if os.path.islink(path):  # links go round
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))

@@ -14,7 +14,7 @@ _LONGEST = 1 << 20  # line of a mask, which is looked at as a whole
 
 
 def mask_recipe(array: np.ndarray) -> dict[str, Any] | None:
-    """The recipe of a mask; None for an array that is none."""
+    """Returns the recipe of a mask; None for an array that is none."""
     codes = codes_of(array)
     steps = None if max(codes.shape) > _LONGEST else _steps_of_mask(codes)
     bounds = None if steps is None else _bounds(codes, steps)
@@ -39,7 +39,8 @@ def mask_recipe(array: np.ndarray) -> dict[str, Any] | None:
 
 
 def _edges(line: np.ndarray) -> dict[tuple[int, int], int] | None:
-    """Where a line goes from one value to another, by both; None if it does so too often."""
+    """Returns where a line goes from one value to another, by both; None if it does so too
+    often."""
     if np.count_nonzero(line[1:SEEN] != line[:SEEN - 1][:len(line) - 1]) > 2:
         return None
     places = np.flatnonzero(line[1:] != line[:-1]) + 1
@@ -50,8 +51,8 @@ def _edges(line: np.ndarray) -> dict[tuple[int, int], int] | None:
 
 
 def _steps_of_mask(codes: np.ndarray) -> list[int] | None:
-    """Such that the elements depend on the sum of step * index, by how edges move from one line to
-    the next; the step along lines is 1."""
+    """Returns steps such that the elements depend on the sum of step * index: how edges move from
+    one line to the next shows them. The step along lines is 1."""
     for along in reversed(range(codes.ndim)):
         for place in probes_of(codes.shape):
             edges = _edges(line_of(codes, place, along))
@@ -80,8 +81,9 @@ def _step(codes: np.ndarray, place: tuple[int, ...], along: int, axis: int,
 
 
 def _bounds(codes: np.ndarray, steps: list[int]) -> tuple[Any, Any, Any, Any] | None:
-    """The least and greatest sum inside, one of them maybe None, and the codes inside and outside:
-    by a way through the array on which the sum grows from its least to its greatest."""
+    """Returns the least and the greatest sum inside, one of them maybe None, and the codes inside
+    and outside. It goes a way through the array on which the sum grows from its least to its
+    greatest."""
     along = max(axis for axis, step in enumerate(steps) if step == 1)
     place = [0 if step >= 0 else extent - 1
              for step, extent in zip(steps, codes.shape, strict=True)]

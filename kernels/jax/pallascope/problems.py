@@ -26,7 +26,8 @@ class Problem:
 
 
 class UnsupportedError(Exception):
-    """The kernel uses what cannot be captured. `problems` has all of it, once each."""
+    """Raised for a kernel that uses what cannot be captured. `problems` has all of it, once
+    each."""
 
     def __init__(self, name: str, problems: list[Problem]) -> None:
         self.problems = list(dict.fromkeys(problems))

@@ -17,7 +17,7 @@ Params = dict[str, Any]
 
 
 class Type(NamedTuple):
-    """Of an array in registers (space None), or of a ref to memory in `space`."""
+    """The type of an array in registers (space None), or of a ref to memory in `space`."""
 
     dtype: str
     shape: tuple[int, ...] = ()
@@ -61,7 +61,7 @@ def _operation_to_json(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 class Builder:
-    """Builds one program. `location` is given to what is emitted."""
+    """Builds one program. What is emitted gets the place `location`."""
 
     def __init__(self) -> None:
         self.types: list[Type] = []
@@ -72,7 +72,7 @@ class Builder:
         self._open: list[Region] = []
 
     def value(self, type_: Type, name: str = "") -> int:
-        """A new value, for an operation or region to define."""
+        """Returns a new value, for an operation or region to define."""
         fields: dict[str, Any] = {"name": name} if name else {}
         fields["dtype"] = type_.dtype
         if type_.shape:
@@ -84,7 +84,7 @@ class Builder:
         return len(self.values) - 1
 
     def literal(self, dtype: str, number: Any) -> int:
-        """A scalar constant; one value for each dtype and number."""
+        """Returns a scalar constant; there is one value for each dtype and number."""
         written = literal_to_json(number)
         key = (dtype, repr(written))
         if key not in self._literals:
@@ -93,11 +93,11 @@ class Builder:
         return self._literals[key]
 
     def index(self, number: int) -> int:
-        """An int32 constant."""
+        """Returns an int32 constant."""
         return self.literal("int32", number)
 
     def known(self, value: int) -> Any:
-        """The number of a constant; None for what is known at run time only."""
+        """Returns the number of a constant; None for what is known at run time only."""
         return self.values[value].get("literal")
 
     @contextlib.contextmanager
@@ -113,7 +113,7 @@ class Builder:
 
     @contextlib.contextmanager
     def before(self) -> Iterator[None]:
-        """What is emitted meanwhile comes before the operation that the innermost region is for."""
+        """Puts what is emitted meanwhile before the operation that the innermost region is for."""
         inner = self._open.pop()
         try:
             yield
@@ -131,7 +131,7 @@ class Builder:
 
     def one(self, op: str, operands: Sequence[int], result: Type,
             params: Params | None = None) -> int:
-        """`emit` for an operation with one result."""
+        """Appends an operation with one result, as `emit` does, and returns that."""
         return self.emit(op, operands, [result], params)[0]
 
     def define_first(self, op: str, operands: Sequence[int], result: int, params: Params) -> None:
@@ -143,7 +143,8 @@ class Builder:
     # ---- what several rules need -----------------------------------------------------------
 
     def broadcast(self, value: int, shape: tuple[int, ...]) -> int:
-        """In every element of `shape` what is a scalar or has axes of 1 there."""
+        """Returns an array of `shape` with the value, a scalar or an array with axes of 1, in every
+        element."""
         type_ = self.types[value]
         if type_.shape == tuple(shape):
             return value
@@ -167,11 +168,11 @@ class Builder:
         return found
 
     def flag(self, value: int) -> int:
-        """The bool that the value was converted from, where it was; else the value."""
+        """Returns the bool that the value was converted from, if it was; else the value."""
         return self._flags.get(value, value)
 
     def add_index(self, a: int, b: int) -> int:
-        """The sum of two int32 scalars, at once where both are known."""
+        """Returns the sum of two int32 scalars, at once where both are known."""
         if self.known(a) is not None and self.known(b) is not None:
             return self.index(self.known(a) + self.known(b))
         if self.known(a) == 0 or self.known(b) == 0:
@@ -185,7 +186,7 @@ class Builder:
 
 
 def literal_to_json(number: Any) -> int | float | str:
-    """As a file has a number."""
+    """Returns the number as a file has it."""
     if isinstance(number, (bool, np.bool_)):
         return int(number)
     if isinstance(number, (int, np.integer)):

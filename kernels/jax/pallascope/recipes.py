@@ -22,7 +22,7 @@ _FEWEST_BYTES = 1 << 16  # of an array that is worth a recipe
 
 
 def recipe_of(array: np.ndarray) -> dict[str, Any] | None:
-    """The entry of an input that holds this; None where only the elements say it."""
+    """Returns the entry of an input that holds this array; None where only its elements say it."""
     if array.nbytes < _FEWEST_BYTES:
         return None
     part = unrepeated(array)
@@ -30,7 +30,7 @@ def recipe_of(array: np.ndarray) -> dict[str, Any] | None:
 
 
 def part_of(array: np.ndarray) -> tuple[np.ndarray, list[int]]:
-    """A view that numpy.tile makes the array of, and how often along each axis."""
+    """Returns a view that numpy.tile makes the array of, and how often along each axis."""
     part = unrepeated(array)
     if array.nbytes >= _FEWEST_BYTES:
         for axis in range(part.ndim):
@@ -68,7 +68,7 @@ def _iota(array: np.ndarray) -> dict[str, Any] | None:
 
 
 def _whole_numbers(dtype: np.dtype) -> tuple[int, int]:
-    """The least and the greatest between which it has all whole numbers."""
+    """Returns the least and the greatest number between which the dtype has all whole numbers."""
     if dtype == np.bool_:
         return 0, 1
     if jnp.issubdtype(dtype, np.integer):
@@ -79,7 +79,7 @@ def _whole_numbers(dtype: np.dtype) -> tuple[int, int]:
 
 
 def _one_period(array: np.ndarray, axis: int) -> np.ndarray:
-    """The first part along the axis, of several that are equal."""
+    """Returns the first of several equal parts along the axis."""
     codes, extent = codes_of(array), array.shape[axis]
     lines = [line_of(codes, place, axis)[:SEEN] for place in probes_of(array.shape)]
     small = [count for count in range(1, math.isqrt(extent) + 1) if extent % count == 0]

@@ -31,8 +31,8 @@ _MOST_CALLERS = 8
 
 
 def place_of(source_info: Any) -> Place | None:
-    """The innermost frame that is neither JAX's nor Python's, and who called it, up to JAX, which
-    traces the kernel. JAX's own kernels are authors too."""
+    """Returns the innermost frame that is neither JAX's nor Python's, and who called it, up to JAX,
+    which traces the kernel. JAX's own kernels are authors too."""
     traceback = source_info.traceback
     frames = list(traceback.frames) if traceback else []
     authors = itertools.takewhile(
@@ -48,7 +48,7 @@ def place_of(source_info: Any) -> Place | None:
 
 
 def place_of_function(jaxpr: Any) -> Place | None:
-    """Of the function that a jaxpr was traced from: "name at file:line"."""
+    """Returns the place of the function that a jaxpr was traced from: "name at file:line"."""
     text = str(getattr(jaxpr.debug_info, "func_src_info", "") or "")
     name, _, where = text.rpartition(" at ")
     path, _, line = where.rpartition(":")
@@ -62,7 +62,8 @@ def name_of_function(jaxpr: Any) -> str:
 
 @functools.cache
 def is_author(path: str) -> bool:
-    """Whether the file is neither JAX's nor Python's; JAX's own kernels count as authors'."""
+    """Returns whether the file is neither JAX's nor Python's; JAX's own kernels count as
+    authors'."""
     if path.startswith(_PACKAGES):
         return not path.startswith(_JAX) or path.startswith(_KERNELS_OF_JAX)
     return not path.startswith((_JAX, _STDLIB, _OWN)) and not path.startswith("<frozen")
@@ -75,7 +76,7 @@ class Locations:
         self._numbers: dict[Place, int] = {}
 
     def number(self, place: Place | None) -> int:
-        """Its number in the file; -1 for no place."""
+        """Returns the number that the place has in the file; -1 for no place."""
         if place is None or place.line < 1:
             return -1
         self.number(place.caller)  # which comes before
@@ -91,7 +92,7 @@ class Locations:
                 for place in self._numbers]
 
     def texts(self) -> dict[str, str]:
-        """File names with their texts, of those that can be read."""
+        """Returns the texts of the files that can be read, by the names of these."""
         found = {}
         for path in dict.fromkeys(place.path for place in self._numbers):
             try:
@@ -103,7 +104,8 @@ class Locations:
 
 
 def short_name(path: str) -> str:
-    """Relative to the working directory or to where Python finds packages, else the whole path."""
+    """Returns the path relative to the working directory or to where Python finds packages, else
+    whole."""
     for root in (os.getcwd(), *sorted(map(os.path.abspath, filter(None, sys.path)), key=len,
                                       reverse=True)):
         if path.startswith(root + os.sep):
@@ -112,7 +114,8 @@ def short_name(path: str) -> str:
 
 
 def arg_names(jaxpr: Any) -> list[str]:
-    """Of the function that the jaxpr was traced from; empty where JAX lost them."""
+    """Returns the names of the arguments of the function that the jaxpr was traced from; they are
+    empty where JAX lost them."""
     names = [str(name or "") for name in getattr(jaxpr.debug_info, "arg_names", None) or ()]
     count = len(jaxpr.invars)
     return names if len(names) == count else [""] * count

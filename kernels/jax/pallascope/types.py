@@ -51,7 +51,8 @@ _OF_KEYS = _KEY_MOVES | frozenset("""
 
 
 def dtype_of(dtype: Any) -> str:
-    """Raises NotCaptured for one that the format lacks, such as a PRNG key's."""
+    """Returns our name of the dtype. Raises NotCaptured for one that the format lacks, such as a
+    PRNG key's."""
     try:
         name = np.dtype(dtype).name
     except TypeError:  # an extended one
@@ -64,39 +65,39 @@ def dtype_of(dtype: Any) -> str:
 
 
 def is_code(dtype: Any) -> bool:
-    """Whether its elements are codes to the format."""
+    """Returns whether its elements are codes to the format."""
     return getattr(dtype, "name", "") in CODES
 
 
 def key_words(dtype: Any) -> tuple[int, ...] | None:
-    """The shape of a random key's words, which are uint32; None for another dtype."""
+    """Returns the shape of a random key's words, which are uint32; None for another dtype."""
     implementation = getattr(dtype, "_impl", None)
     return None if implementation is None else tuple(implementation.key_shape)
 
 
 def moves_keys(eqn: Any) -> bool:
-    """Whether an equation moves random keys among values."""
+    """Returns whether an equation moves random keys among values."""
     return eqn.primitive.name in _KEY_MOVES and any(
         key_words(v.aval.dtype) is not None for v in eqn.outvars)
 
 
 def words_of(value: Any) -> np.ndarray:
-    """A value of JAX as an array; of random keys their words."""
+    """Returns a value of JAX as an array; random keys become their words."""
     if key_words(getattr(value, "dtype", None)) is not None:
         return np.asarray(jax.random.key_data(value))
     return np.asarray(value)
 
 
 def with_keys(array: np.ndarray, dtype: Any) -> Any:
-    """As JAX has it, of what `words_of` yields."""
+    """Returns what JAX had, from what `words_of` yields."""
     implementation = getattr(dtype, "_impl", None)
     return array if implementation is None else jax.random.wrap_key_data(
         array, impl=implementation)
 
 
 def check_elements(eqn: Any) -> None:
-    """Raises NotCaptured where an equation computes with codes or keys. One that holds others does
-    not."""
+    """Raises NotCaptured where an equation computes with codes or keys. An equation that holds
+    other equations does not."""
     name = eqn.primitive.name
     for v in (*eqn.invars, *eqn.outvars):
         if (name not in _OF_KEYS and key_words(getattr(v.aval, "dtype", None)) is not None
@@ -111,13 +112,13 @@ def check_elements(eqn: Any) -> None:
 
 
 def stored(array: Any) -> np.ndarray:
-    """As the format has its elements."""
+    """Returns the array with its elements as the format has them."""
     array = words_of(array)
     return array.view(CODES[array.dtype.name]) if is_code(array.dtype) else array
 
 
 def bits_of(dtype: str) -> int:
-    """Of one element, by our name of the dtype."""
+    """Returns the bits of one element, by our name of the dtype."""
     if dtype in ("bf16", "bool"):
         return {"bf16": 16, "bool": 8}[dtype]
     digits = dtype.lstrip("abcdefghijklmnopqrstuvwxyz")
@@ -125,7 +126,7 @@ def bits_of(dtype: str) -> int:
 
 
 def array_type(aval: Any) -> Type:
-    """Of a value in registers."""
+    """Returns the type of a value in registers."""
     words = key_words(aval.dtype)
     if words is not None:
         return Type("uint32", (*shape_of(aval), *words))
@@ -141,19 +142,20 @@ def shape_of(aval: Any) -> tuple[int, ...]:
 
 
 def semaphore_type(aval: Any) -> Type | None:
-    """Of semaphores; None for other arrays."""
+    """Returns the type of semaphores; None for other arrays."""
     space = _SEMAPHORES.get(str(getattr(aval.dtype, "name", "")))
     return Type("int32", shape_of(aval), space) if space else None
 
 
 def struct(type_: Type) -> jax.ShapeDtypeStruct:
-    """JAX's type of an array."""
+    """Returns JAX's type of an array."""
     return jax.ShapeDtypeStruct(type_.shape, np.dtype(_NUMPY[type_.dtype]))
 
 
 @contextlib.contextmanager
 def spaces(other: dict[str, str]) -> Iterator[None]:
-    """While a kernel is captured on cores that have other memories by these names of JAX."""
+    """Lets JAX's names of memories mean others, while a kernel is captured on cores that have
+    these."""
     before = dict(_SPACES)
     _SPACES.update(other)
     try:
@@ -164,7 +166,7 @@ def spaces(other: dict[str, str]) -> Iterator[None]:
 
 
 def ref_type(aval: Any) -> Type:
-    """Of a ref that a kernel gets or allocates."""
+    """Returns the type of a ref that a kernel gets or allocates."""
     inner = aval.inner_aval
     semaphores = semaphore_type(inner)
     if semaphores is not None:

@@ -30,7 +30,7 @@ class Leaf:
 
 
 def _is_empty(variable: Any) -> bool:
-    """Whether it is an array without elements."""
+    """Returns whether it is an array without elements."""
     return 0 in getattr(variable.aval, "shape", ())
 
 
@@ -74,7 +74,8 @@ class Walk:
         return [read(v) for v in inner.outvars]
 
     def run_here(self, jaxpr: Any, arguments: Sequence[int]) -> list[int]:
-        """Inlines a jaxpr that the current equation stands for: all of it is at its line."""
+        """Inlines a jaxpr that the current equation stands for: all of it is at the equation's
+        line."""
         with self._at_this_line(True):
             return self.run(jaxpr, arguments)
 
@@ -85,7 +86,7 @@ class Walk:
 
     @contextlib.contextmanager
     def by(self, rules: dict[str, Rule]) -> Iterator[None]:
-        """While these rules come before the usual ones."""
+        """Puts these rules before the usual ones for a while."""
         outer, self._rules = self._rules, self._rules | rules
         try:
             yield
@@ -98,7 +99,7 @@ class Walk:
             return self.run(jaxpr, arguments)
 
     def inside(self, jaxpr: Any) -> contextlib.AbstractContextManager[None]:
-        """While equations of a function are walked. JAX traces its own functions once, so that
+        """Walks the equations of a function meanwhile. JAX traces its own functions once, so that
         their equations know the line of the first call only."""
         inner, _ = jaxprs.open_jaxpr(jaxpr)
         place = place_of_function(inner)
@@ -106,8 +107,9 @@ class Walk:
             self._fixed or (place is not None and not is_author(place.path)))
 
     def in_kernel(self, jaxpr: Any = None) -> contextlib.AbstractContextManager[None]:
-        """While a kernel is walked: an author's own knows its lines, even where a function of JAX
-        calls it, as shard_map does that of pallas_call. Without a jaxpr it is an author's."""
+        """Walks a kernel meanwhile. An author's own kernel knows its lines, even where a function
+        of JAX calls it, as shard_map calls that of pallas_call. Without a jaxpr the kernel is an
+        author's."""
         if jaxpr is None:
             return self._at_this_line(False)
         inner, _ = jaxprs.open_jaxpr(jaxpr)
@@ -125,7 +127,8 @@ class Walk:
 
     @contextlib.contextmanager
     def at(self, eqn: Any) -> Iterator[None]:
-        """Gives what is emitted the line of the equation; that of the one around if it has none."""
+        """Gives what is emitted the line of the equation; that of the one around it if it has
+        none."""
         outer = self.builder.location
         place = None if self._fixed else place_of(eqn.source_info)
         if place is not None:
@@ -146,7 +149,7 @@ class Walk:
             self.builder.location = outer
 
     def equation(self, eqn: Any, operands: list[int]) -> list[int]:
-        """The results of one equation; of one that is not supported, values of their types."""
+        """Returns the results of one equation; if it is not supported, values of their types."""
         with self.at(eqn):
             try:
                 if not eqn.effects and eqn.outvars and all(map(_is_empty, eqn.outvars)):
@@ -167,7 +170,7 @@ class Walk:
         return self._rule(eqn) is not None
 
     def _by_jax(self, eqn: Any, operands: list[int]) -> list[int]:
-        """The results of what JAX takes the primitive for when it lowers it."""
+        """Returns the results of what JAX takes the primitive for when it lowers it."""
         jaxpr = lowering_rules.jaxpr_of(eqn)
         if jaxpr is None:
             raise NotCaptured(f"primitive {eqn.primitive.name}")
@@ -176,8 +179,8 @@ class Walk:
 
     @contextlib.contextmanager
     def as_a_whole(self, eqn: Any) -> Iterator[None]:
-        """While what the primitive is lowered as is walked: what of that is not supported is, to an
-        author, the primitive, where the function is JAX's."""
+        """Walks what the primitive is lowered as. If some of that is not supported and the function
+        is JAX's, then to an author it is the primitive that is not."""
         count = len(self.problems)
         yield
         if len(self.problems) > count and lowering_rules.is_of_jax(eqn):
@@ -192,18 +195,19 @@ class Walk:
             else Problem(what))
 
     def region(self, jaxpr: Any, arguments: Sequence[int], operands: Sequence[int]) -> Region:
-        """A region with its own `arguments` that inlines the jaxpr, called with `operands`."""
+        """Returns a region with its own `arguments` that inlines the jaxpr, called with
+        `operands`."""
         with self.builder.region(arguments) as region:
             region.results = self.run(jaxpr, operands)
         return region
 
     def type_of(self, variable: Any) -> Type:
-        """Of the array that an equation yields."""
+        """Returns the type of the array that an equation yields."""
         return types.array_type(variable.aval)
 
     def constant(self, const: Any) -> int:
-        """What a jaxpr closes over: a scalar, or the short table of a function that the format
-        lacks."""
+        """Returns what a jaxpr closes over: a scalar, or the short table of a function that the
+        format lacks."""
         array = types.stored(const)
         dtype = types.dtype_of(array.dtype)
         if array.size > _MOST_OF_A_TABLE:
@@ -218,7 +222,7 @@ class Walk:
                                 {"shape": list(array.shape)})
 
     def index(self, value: int) -> int:
-        """The value as int32, which all indices of the format are."""
+        """Returns the value as int32, which all indices of the format are."""
         if self.builder.types[value].shape:
             raise NotCaptured("an index that is an array")
         return self.builder.convert(value, INDEX.dtype)
@@ -231,7 +235,8 @@ class Walk:
 
     @staticmethod
     def _type_or_any(aval: Any) -> Type:
-        """Where the dtype is what is wrong at least the shape is right, so that it is said once."""
+        """Returns a type that at least has the shape where the dtype is not supported, so that this
+        is said once."""
         found = INDEX
         try:
             found = INDEX._replace(shape=types.shape_of(aval))

@@ -24,11 +24,9 @@ _ALONE = {"first_cycle": True, "last_cycle": True, "prefetch": None, "postyeet":
 
 
 def check_alone(given: dict[str, Any]) -> bool:
-    """Takes out of what a call is given what JAX 0.9 alone takes; whether sums start at zero.
-
-    Raises NotImplementedError for one pipeline of several that run into each other, and for rules
-    of its own on when to copy.
-    """
+    """Takes out of what a call is given what JAX 0.9 alone takes; returns whether sums start at
+    zero. Raises NotImplementedError for one pipeline of several that run into each other, and for
+    rules of its own on when to copy."""
     if not _IS_THERE:
         return False
     if any(given.pop(name, usual) is not usual for name, usual in _ALONE.items()):
@@ -81,7 +79,7 @@ def bind(bind_plain: Callable[..., None], body: Callable[..., None], refs: Seque
 
 def _with_sums(body: Callable[..., None], specs: dict[int, Any], kept: Sequence[Any], grid: Any,
               starts_at_zero: bool) -> Callable[..., None]:
-    """The body, and around it what is done for each of its blocks that accumulates."""
+    """Returns the body with all around it that is done for each of its accumulating blocks."""
     @functools.wraps(body)
     def whole(*given: Any) -> None:
         blocks = jax.tree.leaves(given)

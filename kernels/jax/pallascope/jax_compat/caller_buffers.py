@@ -24,7 +24,8 @@ _equation.multiple_results = True
 
 
 def keep_equation(primitive: Any) -> None:
-    """JAX drops an equation that has neither results nor effects: this one changes its refs."""
+    """Makes JAX keep the equation, which it would drop for having neither results nor effects: this
+    one changes its refs."""
     @primitive.def_effectful_abstract_eval
     def _(*avals: Any, **__: Any) -> tuple[list[Any], set[Any]]:
         return [], {state_types.WriteEffect(number) for number, aval in enumerate(avals)
@@ -43,9 +44,9 @@ class ReadToo(pl.Buffered):
 
 def take_buffers(allocations: Any, refs: Sequence[Any], params: dict[str, Any],
                  besides: Sequence[Any] = (), **accumulates: Any) -> dict[str, Any]:
-    """Notes that a pipeline has these buffers, but what is `besides` in them; yields its `params`.
-    Raises NotImplementedError where it would not have made such ones, but for outputs that it
-    fetches as well, or does not begin with them empty."""
+    """Notes that a pipeline has these buffers, but for what is `besides` in them; returns its
+    `params`. Raises NotImplementedError where the pipeline would not have made such buffers, but
+    for outputs that it fetches as well, or does not begin with empty."""
     if allocations is None:
         return params
     if params.get("core_axis") is not None or params.get("core_axis_name"):
@@ -77,7 +78,7 @@ _INPUT_OUTPUT = mosaic_pipeline.BufferType.INPUT_OUTPUT
 
 
 def _read_too(spec: Any, own: Any, given: Any) -> Any:
-    """The spec of an output that has this buffer instead of its own."""
+    """Returns the spec of an output that has this buffer instead of its own."""
     if (type(given) is not type(own) or not own.is_buffered
             or getattr(own, "is_trivial_windowing", False)):
         raise NotImplementedError

@@ -16,7 +16,8 @@ MEGACORE = ("tpu_v4", "tpu_v5p")
 
 
 def chip_named(name: str) -> str:
-    """The name of a chip, "tpu_v6e", also by an alias, "v6e". Raises ValueError for another."""
+    """Returns the name of a chip, "tpu_v6e", also by an alias, "v6e". Raises ValueError for
+    another."""
     found = _ALIASES.get(name, name)
     if found not in DEVICE_KINDS:
         raise ValueError(f"chip {name!r} is not known; {', '.join(DEVICE_KINDS)} are")

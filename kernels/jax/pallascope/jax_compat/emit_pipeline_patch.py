@@ -21,8 +21,8 @@ def _calls_instead(*args: Any, **kwargs: Any) -> Any:
 
 @contextlib.contextmanager
 def patched(make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Iterator[None]:
-    """Who calls emit_pipeline, by whatever name, calls what `make` yields for JAX's own: the
-    function stays the same one, with other code."""
+    """Makes everyone who calls emit_pipeline, by whatever name, call what `make` yields for JAX's
+    own: the function stays the same object, with other code."""
     global instead
     function, outer = mosaic_pipeline.emit_pipeline, instead
     before = types.FunctionType(function.__code__, function.__globals__, function.__name__,

@@ -23,11 +23,7 @@ _list_p.def_abstract_eval(lambda indices: jax_core.ShapedArray((), indices.dtype
 
 @contextlib.contextmanager
 def lists_hidden() -> Iterator[None]:
-    """The equation of emit_pipeline takes the index map of an Indirect block.
-
-    JAX, up to 0.12, refuses every array that an index map of that equation yields, and takes it
-    where the pipeline is inlined.
-    """
+    """Hides that an index map yields an array of indices, while a function is traced."""
     spec = pallas_core.BlockSpec
     before = spec.to_block_mapping
 

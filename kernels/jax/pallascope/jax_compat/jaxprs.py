@@ -14,27 +14,27 @@ DropVar = jax_core.DropVar
 
 
 def open_jaxpr(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
-    """A jaxpr and the values of its constvars; up to 0.10 a ClosedJaxpr has them."""
+    """Returns a jaxpr and the values of its constvars; up to 0.10 a ClosedJaxpr has them."""
     inner = getattr(jaxpr, "jaxpr", jaxpr)
     consts = getattr(jaxpr, "consts", None)
     return inner, list(consts) if consts is not None else []
 
 
 def evaluate(jaxpr: Any, arguments: Sequence[Any], constants: Sequence[Any] = ()) -> list[Any]:
-    """What a jaxpr yields for these arguments, while another function is traced; its own constants
-    are taken where none are given."""
+    """Returns what a jaxpr yields for these arguments, while another function is traced; its own
+    constants are taken where none are given."""
     inner, consts = open_jaxpr(jaxpr)
     return jax_core.eval_jaxpr(inner, constants or consts, *arguments)
 
 
 def called(eqn: Any) -> Any:
-    """The jaxpr of the function that an equation calls."""
+    """Returns the jaxpr of the function that an equation calls."""
     return next(eqn.params[name] for name in ("jaxpr", "call_jaxpr", "fun_jaxpr", "call")
                 if name in eqn.params)
 
 
 def jaxprs_of(eqn: Any) -> list[Any]:
-    """The jaxprs among the parameters of an equation."""
+    """Returns the jaxprs among the parameters of an equation."""
     found = []
     for parameter in eqn.params.values():
         for part in parameter if isinstance(parameter, (tuple, list)) else (parameter,):
@@ -44,17 +44,18 @@ def jaxprs_of(eqn: Any) -> list[Any]:
 
 
 def without_constants(jaxpr: Any) -> Any:
-    """A jaxpr whose constvars come first among its arguments."""
+    """Returns a jaxpr whose constvars come first among its arguments."""
     return partial_eval.convert_constvars_jaxpr(getattr(jaxpr, "jaxpr", jaxpr))
 
 
 def written_operands(eqn: Any) -> list[Any]:
-    """The refs that an equation writes to."""
+    """Returns the refs that an equation writes to."""
     return [eqn.invars[number] for number in sorted(written_arguments(eqn))]
 
 
 def written_arguments(jaxpr: Any) -> set[int]:
-    """Numbers of the refs among the arguments of a jaxpr, or an equation, that it writes to."""
+    """Returns the numbers of the refs among the arguments of a jaxpr, or an equation, that it
+    writes to."""
     found = set()
     for effect in jaxpr.effects:
         if isinstance(effect, (state_types.WriteEffect, state_types.AccumEffect)):

@@ -13,7 +13,7 @@ from pallascope.jax_compat.ref_types import TransformedRef
 
 
 def scan_counts(params: dict[str, Any]) -> tuple[int, int]:
-    """How many operands of a scan are constants, and how many are carried."""
+    """Returns how many operands of a scan are constants, and how many are carried."""
     if "num_consts" in params:
         return params["num_consts"], params["num_carry"]
     consts, carry, _ = (len(group) for group in params["ft_in"].unpack())
@@ -33,7 +33,7 @@ class PipelineParts:
 
 
 def pipeline_parts(eqn: Any, operands: Sequence[Any]) -> PipelineParts:
-    """`operands` stand for the equation's own, one for one."""
+    """Sorts `operands`, which stand for the equation's own, one for one."""
     params = eqn.params
     mapping = params["grid_mapping"]
     if "body_consts_len" not in params:  # 0.11 and later
@@ -67,7 +67,8 @@ def _flat_refs(tree: Any) -> list[Any]:
 
 
 def copy_parts(eqn: Any, leaves: Sequence[Any]) -> list[Any]:
-    """Of dma_start and dma_wait: source, target, target's and source's semaphore, device.
+    """Returns the parts of a dma_start or dma_wait: source, target, the semaphores of the target
+    and of the source, and the device.
 
     Each of the four is an operand with its transforms, or None; the device is as JAX has it.
     """
@@ -82,18 +83,18 @@ def copy_parts(eqn: Any, leaves: Sequence[Any]) -> list[Any]:
 
 
 def _tpu_params(eqn: Any) -> Any:
-    """The CompilerParams of a pallas_call or pl.kernel."""
+    """Returns the CompilerParams of a pallas_call or pl.kernel."""
     given = eqn.params["compiler_params"]
     return given.get("mosaic_tpu") if isinstance(given, Mapping) else given  # 0.9: a mapping
 
 
 def skips_barrier(eqn: Any) -> bool:
-    """Whether a kernel without a barrier of its own wants none."""
+    """Returns whether a kernel without a barrier of its own wants none."""
     return bool(getattr(_tpu_params(eqn), "skip_device_barrier", False))
 
 
 def compiler_params(eqn: Any) -> dict[str, Any]:
-    """What a pallas_call or pl.kernel asks of the compiler, as the format has it."""
+    """Returns what a pallas_call or pl.kernel asks of the compiler, as the format has it."""
     given = _tpu_params(eqn)
     found: dict[str, Any] = {}
     limit = getattr(given, "vmem_limit_bytes", None)
@@ -114,7 +115,7 @@ def compiler_params(eqn: Any) -> dict[str, Any]:
 
 
 def print_operands(eqn: Any, operands: Sequence[int]) -> dict[str, Any]:
-    """What the fields of a debug_print's format stand for: operands, or what is static."""
+    """Returns what the fields of a debug_print's format stand for: operands, or what is static."""
     tree = eqn.params.get("in_tree")
     if tree is None:  # of Pallas up to 0.9
         return {str(number): value for number, value in enumerate(operands)}
@@ -127,7 +128,8 @@ def print_operands(eqn: Any, operands: Sequence[int]) -> dict[str, Any]:
 
 
 def checks(eqn: Any, leaves: Sequence[Any]) -> list[tuple[Any, str]]:
-    """Of a check: leaves that are true where it does not hold, and what it says then."""
+    """Returns for each part of a check a leaf that is true where it does not hold, and what it says
+    then."""
     error = jax.tree_util.tree_unflatten(eqn.params["err_tree"], leaves)
     texts = []
     for tree in error._metadata.values():

@@ -23,9 +23,9 @@ from pallascope.jax_compat.emit_pipeline_patch import patched
 
 @contextlib.contextmanager
 def all_arguments_taken() -> Iterator[None]:
-    """JAX's emit_pipeline, while it is one equation, takes scratch, buffers, a prologue and
-    explicit indices. Its function raises NotImplementedError for what else it is given: capture
-    then takes the pipeline apart."""
+    """Makes JAX's emit_pipeline, while it is one equation, take scratch, buffers, a prologue and
+    explicit indices. The function that it returns raises NotImplementedError for what else it is
+    given: capture then takes the pipeline apart."""
     def make(before: Callable[..., Any]) -> Callable[..., Any]:
         def emit_pipeline(body: Callable[..., None], *, _explicit_indices: bool = False,
                           **params: Any) -> Callable[..., None]:
@@ -45,7 +45,7 @@ def with_all_arguments(body: Callable[..., None], explicit: bool, params: Mappin
                        scratches: Sequence[Any] | None = None, allocations: Any = None,
                        body_prologue: Callable[[], None] | None = None,
                        **others: Any) -> Callable[..., None]:
-    """The body with all that a pipeline with these `params` gives it besides its blocks."""
+    """Returns the body with all that a pipeline with these `params` gives it besides its blocks."""
     if others or (body_prologue is not None and not _has_prologue()):
         raise NotImplementedError
     body = _with_scratch(body, scratches or ())
@@ -55,14 +55,14 @@ def with_all_arguments(body: Callable[..., None], explicit: bool, params: Mappin
 
 
 def _has_prologue() -> bool:
-    """Whether this JAX knows of one."""
+    """Returns whether this JAX knows of a prologue."""
     pipeline = getattr(mosaic_pipeline, "_emit_pipeline", None)
     return pipeline is None or "body_prologue" in inspect.signature(
         pipeline(lambda: None, grid=(1,))).parameters
 
 
 def _with_scratch(body: Callable[..., None], scratches: Sequence[Any]) -> Callable[..., None]:
-    """The body, which closes over what it would get behind its blocks."""
+    """Returns the body, closed over what it would get behind its blocks."""
     if not scratches:
         return body
 
@@ -74,7 +74,8 @@ def _with_scratch(body: Callable[..., None], scratches: Sequence[Any]) -> Callab
 
 
 def _after(prologue: Callable[[], None], body: Callable[..., None]) -> Callable[..., None]:
-    """What runs in every step before the body, when its blocks are there, and the body."""
+    """Returns a body that runs the prologue in every step, when the blocks are there, and then the
+    body."""
     @functools.wraps(body)
     def whole(*blocks: Any) -> None:
         prologue()
@@ -86,7 +87,7 @@ def _after(prologue: Callable[[], None], body: Callable[..., None]) -> Callable[
 def _with_indices(body: Callable[..., None], grid: Any = (), core_axis: Any = None,
                   core_axis_name: Any = None, dimension_semantics: Any = None,
                   **_: Any) -> Callable[..., None]:
-    """The body, which asks for the indices that it would get before its blocks."""
+    """Returns the body, which asks for the indices that it would get before its blocks."""
     step_type = getattr(mosaic_pipeline, "PipelineStep", None)
     shares, firsts = grid, (0,) * len(grid)
     if step_type is not None and (core_axis is not None or core_axis_name is not None):
@@ -109,14 +110,14 @@ def _with_indices(body: Callable[..., None], grid: Any = (), core_axis: Any = No
 
 
 class _Outside:
-    """To a body with explicit indices the grid is that of the kernel around."""
+    """The grid of a body with explicit indices: it is that of the kernel around."""
 
     def __getitem__(self, axis: int) -> Any:
         raise NotImplementedError
 
 
 def _named(whole: Any, body: Callable[..., None], part: slice) -> Callable[..., None]:
-    """With this part of the body's names, if it has one for each argument."""
+    """Gives the function this part of the body's names, if the body has one for each argument."""
     names = list(inspect.signature(body).parameters.values())
     if all(name.kind is name.POSITIONAL_OR_KEYWORD for name in names):
         whole.__signature__ = inspect.Signature(names[part])

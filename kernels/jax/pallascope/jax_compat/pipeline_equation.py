@@ -1,7 +1,7 @@
 """emit_pipeline as one equation, for a JAX that has no such one (up to 0.10.0).
 
-There emit_pipeline leaves loops, branches and copies by hand. While a function is traced for
-capture, `pipelines_whole` puts one in its place that leaves an equation like that of JAX 0.10.2.
+There emit_pipeline leaves loops, branches and manual DMAs. While a function is traced for capture,
+`pipelines_whole` puts one in its place that leaves an equation like that of JAX 0.10.2.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _trees = getattr(tree_util, "tracing_registry", tree_util.default_registry)
 
 
 class _View:
-    """A TransformedRef, in a tree of refs that is flattened; it is one again where the tree is."""
+    """A TransformedRef in a tree of refs that is flattened; it is one again when the tree is
+    built."""
 
     def __init__(self, view: Any) -> None:
         self.parts = (view.ref, view.transforms)
@@ -48,7 +49,7 @@ caller_buffers.keep_equation(_equation)
 
 @contextlib.contextmanager
 def pipelines_whole() -> Iterator[None]:
-    """Who calls emit_pipeline gets one equation."""
+    """Makes emit_pipeline leave one equation."""
     with emit_pipeline_patch.patched(lambda _: _emit_pipeline), _whole(True):
         yield
 
@@ -56,8 +57,8 @@ def pipelines_whole() -> Iterator[None]:
 def _emit_pipeline(body: Callable[..., None], *, trace_scopes: bool = True,
                    _explicit_indices: bool = False, should_accumulate_out: Any = False,
                    **params: Any) -> Callable[..., None]:
-    """Its function raises NotImplementedError for what the equation cannot say: capture then
-    takes the pipeline apart, as JAX does."""
+    """Stands for emit_pipeline. The function that it returns raises NotImplementedError for what
+    the equation cannot say: capture then takes the pipeline apart, as JAX does."""
     def run(*refs: Any, **given: Any) -> None:
         starts_at_zero = accumulating_outputs.check_alone(given)
         kernel = pipeline_bodies.with_all_arguments(body, _explicit_indices, params, **given)
@@ -109,7 +110,8 @@ def _is_view(leaf: Any) -> bool:
 
 def _mapped(grid: Any, in_specs: tuple[Any, ...], out_specs: tuple[Any, ...],
             refs: tuple[Any, ...]) -> tuple[Any, Any, list[Any]]:
-    """JAX's grid mapping, the blocks that the body sees (as a tree like refs), dynamic bounds."""
+    """Returns JAX's grid mapping, the blocks that the body sees (as a tree like refs), and the
+    dynamic bounds."""
     leaves, tree = _trees.flatten(refs, _is_view)
     avals = [mosaic_pipeline._ref_to_value_aval(leaf) for leaf in leaves]
     maps = [_open_map(spec, len(grid)) for spec in in_specs + out_specs]
@@ -126,8 +128,9 @@ def _mapped(grid: Any, in_specs: tuple[Any, ...], out_specs: tuple[Any, ...],
 
 
 def _open_map(spec: Any, rank: int) -> tuple[Any, Any]:
-    """For an index map that uses values of the kernel around, which JAX refuses: the spec with one
-    that uses none, and the jaxpr of its own. Else the spec as it is, and None."""
+    """Returns, for an index map that uses values of the kernel around, which JAX refuses, the spec
+    with one that uses none, and the jaxpr of its own. For others it returns the spec as it is, and
+    None."""
     if getattr(spec, "index_map", None) is None:
         return spec, None
     index = jax_core.ShapedArray((), numpy.dtype("int32"))
@@ -139,7 +142,7 @@ def _open_map(spec: Any, rank: int) -> tuple[Any, Any]:
 
 
 def _jaxpr_of(function: Callable[..., Any], arguments: Any) -> tuple[Any, list[Any], Any]:
-    """The jaxpr, what it closes over, and the tree of its results."""
+    """Returns the jaxpr, what it closes over, and the tree of its results."""
     flat, tree = _trees.flatten(arguments, _is_view)
     about = api_util.debug_info("emit_pipeline", function, arguments, {})
     flattened, results = api_util.flatten_fun_nokwargs(

@@ -13,13 +13,13 @@ TransformedRef = state_types.TransformedRef
 
 
 def memory_space(aval: Any) -> Any:
-    """Of a ref's type; None is the default of its place."""
+    """Returns the memory space of a ref's type; None is the default of its place."""
     space = getattr(aval, "memory_space", None)
     return getattr(space, "memory_space", space)  # of a core of a mesh: the space itself
 
 
 def transform_kind(transform: Any) -> str:
-    """"bitcast", "reshape", "transpose", "index", or the name of its class."""
+    """Returns "bitcast", "reshape", "transpose", "index", or the name of the transform's class."""
     if isinstance(transform, NDIndexer):
         return "index"
     name = type(transform).__name__

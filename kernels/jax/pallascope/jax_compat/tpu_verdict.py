@@ -23,7 +23,7 @@ _MOST_REASON = 400
 
 def of(fn: Callable[..., Any], args: Sequence[Any], chip: str, cores: int,
        mesh: Any = None) -> dict[str, str]:
-    """What JAX's own lowering for a TPU says of the traced function, as the file has it."""
+    """Returns what JAX's own lowering for a TPU says of the traced function, as the file has it."""
     try:
         with device_of(chip, cores, mesh), devices_named(chip), _deaf():
             jax.jit(fn).trace(*args).lower(lowering_platforms=("tpu",))
@@ -41,7 +41,7 @@ _ON_THE_HOST = ("debug_callback", "debug_print", "io_callback")
 
 @contextlib.contextmanager
 def _deaf() -> Iterator[None]:
-    """What only calls Python on the host is left out: JAX lowers it for no TPU that is not there.
+    """Leaves out what only calls Python on the host: JAX lowers it for no TPU that is not there.
     Kernels have rules of their own."""
     def left_out(ctx: Any, *args: Any, **params: Any) -> Sequence[Any]:
         ctx.set_tokens_out(ctx.tokens_in)

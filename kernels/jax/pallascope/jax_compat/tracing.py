@@ -20,15 +20,15 @@ PIPELINE_FORMS = (True, False)
 
 
 def numbers_of_32_bits() -> contextlib.AbstractContextManager[None]:
-    """While JAX takes numbers of 64 bits for such, as it does unless it is told otherwise: a chip
-    has no others."""
+    """Makes JAX take numbers of 64 bits for those of 32, as it does unless it is told otherwise: a
+    chip has no others."""
     return jax_config.enable_x64(False)
 
 
 @contextlib.contextmanager
 def tracing_for(chip: str, cores: int = 1, mesh: Any = None,
                 whole_pipelines: bool = True) -> Iterator[None]:
-    """Traces as for cores of each device."""
+    """Makes JAX trace as for these cores of each device."""
     with contextlib.ExitStack() as stack:
         stack.enter_context(device_of(chip, cores, mesh))
         stack.enter_context(devices_named(chip))

@@ -43,21 +43,22 @@ class Array:
 
     @property
     def is_semaphore(self) -> bool:
-        """Whether it is semaphores, which one kernel gives to another."""
+        """Returns whether it is semaphores, which one kernel gives to another."""
         return self.home.endswith("semaphore")
 
     @property
     def is_known(self) -> bool:
-        """Whether `value` is what the program sees: of a constant that is cut it is the whole."""
+        """Returns whether `value` is what the program sees: of a constant that is cut it is the
+        whole."""
         return self.value is not None and not any(self.partition or [])
 
     def ref(self) -> int:
-        """Where it was made."""
+        """Returns the ref where the array was made."""
         return self.refs[self.home]
 
 
 class Arrays:
-    """`inputs` and `results` are in the order of the file in the end."""
+    """The arrays of a function. `inputs` and `results` are in the order of the file in the end."""
 
     def __init__(self, walk: Walk) -> None:
         self.walk = walk
@@ -72,7 +73,7 @@ class Arrays:
 
     @contextlib.contextmanager
     def inside(self, arguments: list[int]) -> Iterator[Region]:
-        """A region of a branch or a loop: what arrays become in it they are not behind it."""
+        """Opens a region of a branch or a loop: what arrays become in it they are not behind it."""
         self._changed.append([])
         with self.walk.builder.region(arguments) as region:
             yield region
@@ -84,7 +85,7 @@ class Arrays:
             self._changed[-1].append((array, array.scalar, dict(array.refs), array.home))
 
     def scalar(self, array: Array) -> int:
-        """The one element of an array of rank 0."""
+        """Returns the one element of an array of rank 0."""
         builder = self.walk.builder
         if (array.scalar is None and array.value is not None
                 and types.key_words(array.aval.dtype) is None):
@@ -98,11 +99,11 @@ class Arrays:
         return array.scalar
 
     def is_scalar(self, array: Array) -> bool:
-        """Whether it is one without being loaded."""
+        """Returns whether the array is a scalar without being loaded."""
         return array.aval.shape == () and (array.scalar is not None or array.value is not None)
 
     def ref(self, array: Array, space: str) -> int:
-        """The ref of the whole array in this memory."""
+        """Returns the ref of the whole array in this memory."""
         if space in array.refs or array.is_semaphore:
             return array.refs.get(space, array.ref())
         is_declared = False
@@ -132,14 +133,14 @@ class Arrays:
         return found
 
     def own_scalars(self, array: Array) -> int:
-        """A copy in SMEM for a kernel that writes to its scalars."""
+        """Returns a copy in SMEM for a kernel that writes to its scalars."""
         source = self.ref(array, "hbm")
         found = self._new(self._type(array, "smem"), array.name)
         self.copy(source, found)
         return found
 
     def copy(self, source: int, target: int) -> None:
-        """All of an array; goes on when it has landed."""
+        """Copies all of an array, and goes on when it has landed."""
         builder = self.walk.builder
         if all(builder.types[ref].space == "hbm" for ref in (source, target)):
             fusion_operation.copy(self.walk, source, target)
@@ -151,7 +152,7 @@ class Arrays:
         builder.emit("run_scoped", [], [], regions=[region])
 
     def new_result(self, aval: Any, name: str = "") -> Array:
-        """An array in HBM for an operation or a kernel to fill; or semaphores."""
+        """Returns an array in HBM for an operation or a kernel to fill; or semaphores."""
         semaphores = types.semaphore_type(aval)
         if semaphores is not None:
             return Array(aval, name, home=semaphores.space,
@@ -162,20 +163,20 @@ class Arrays:
         return array
 
     def copied(self, array: Array, name: str = "") -> Array:
-        """Another array that holds the same."""
+        """Returns another array that holds the same."""
         found = self.new_result(array.aval, name or array.name)
         found.partition = array.partition
         self.copy(self.ref(array, "hbm"), found.ref())
         return found
 
     def forget(self, array: Array) -> None:
-        """What was made of the array before its contents changed."""
+        """Forgets what was made of the array before its contents changed."""
         if self._changed and (array.scalar is not None or len(array.refs) > 1):
             raise NotCaptured("a ref that is read as scalars and written to in a branch or a loop")
         array.scalar, array.refs = None, {array.home: array.ref()}
 
     def order_results(self, found: list[Array]) -> list[int]:
-        """Puts results in the order of the function; yields refs of what it does not return."""
+        """Puts results in the order of the function; returns refs of what it does not return."""
         listed: list[Array] = []
         for array in found:
             root = array.root()
@@ -192,7 +193,7 @@ class Arrays:
         return [ref for ref in between if ref not in kept] + self._scratch
 
     def with_memory(self, region: Region, refs: list[int]) -> Region:
-        """The region, with arrays that live while it runs."""
+        """Returns the region with arrays that live while it runs."""
         if not refs:
             return region
         region.arguments = refs
@@ -201,7 +202,7 @@ class Arrays:
         return whole
 
     def declared(self) -> list[int]:
-        """The refs of all inputs and results; of what the format lacks problems."""
+        """Returns the refs of all inputs and results; notes problems for what the format lacks."""
         found = []
         for array in (*self.inputs, *self.results):
             try:
@@ -211,7 +212,7 @@ class Arrays:
         return found
 
     def arguments(self) -> list[dict[str, Any]]:
-        """As the file has them."""
+        """Returns the arguments as the file has them."""
         listed = [{"name": array.name, "ref": array.ref()} for array in self.inputs]
         for array in self.results:
             listed.append({"name": array.name, "kind": "output", "ref": array.ref()})
@@ -241,7 +242,7 @@ class Arrays:
                            {"shape": list(shape)})
 
     def _view(self, ref: int, shape: tuple[int, ...], order: tuple[int, ...] | None) -> int:
-        """Of a ref with its axes in this order, or in another shape."""
+        """Returns a view of a ref with its axes in this order, or in another shape."""
         if order is None:
             return self.reshaped(ref, shape)
         builder = self.walk.builder
@@ -249,7 +250,8 @@ class Arrays:
                            {"permutation": list(order)})
 
     def _in_shape(self, array: Array) -> Array:
-        """The result as the function returns it; its kernel sees it in the shape it makes."""
+        """Returns the result as the function returns it; its kernel sees it in the shape that it
+        makes."""
         root, builder, returned = array.root(), self.walk.builder, array
         if array is root:
             return root

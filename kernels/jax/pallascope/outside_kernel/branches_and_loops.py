@@ -21,7 +21,7 @@ _OUTSIDE = frozenset({"pallas_call", "mpmd_map", *collectives.NAMES})
 
 
 def holds_kernel(eqn: Any) -> bool:
-    """Whether a kernel or a collective is anywhere in the jaxprs of the equation."""
+    """Returns whether a kernel or a collective is anywhere in the jaxprs of the equation."""
     return any(inner.primitive.name in _OUTSIDE or holds_kernel(inner)
                for jaxpr in jaxprs.jaxprs_of(eqn) for inner in jaxprs.open_jaxpr(jaxpr)[0].eqns)
 
@@ -88,12 +88,12 @@ class BranchesAndLoops:
     # ---- what is carried -------------------------------------------------------------------
 
     def _targets(self, variables: Sequence[Any]) -> list[Array]:
-        """Arrays in HBM for results; those of rank 0 have no memory."""
+        """Returns arrays in HBM for results; those of rank 0 have no memory."""
         return [Array(v.aval, "") if v.aval.shape == () else self.arrays.new_result(v.aval)
                 for v in variables]
 
     def _begin(self, sources: list[Array], targets: list[Array]) -> list[int]:
-        """Fills the memory; yields the scalars."""
+        """Fills the memory; returns the scalars."""
         scalars = []
         for source, target in zip(sources, targets, strict=True):
             if target.is_result:
@@ -103,7 +103,7 @@ class BranchesAndLoops:
         return scalars
 
     def _arguments(self, carried: list[Array]) -> tuple[list[int], list[Array]]:
-        """Of a region: its scalars, and all that it is carried as the arrays of its jaxpr."""
+        """Returns the scalars of a region, and all that is carried as the arrays of its jaxpr."""
         arguments = [self.walk.builder.value(types.array_type(array.aval)) for array in carried
                      if not array.is_result]
         rest = iter(arguments)
@@ -113,8 +113,8 @@ class BranchesAndLoops:
         return arguments, current
 
     def _store(self, region: Region, found: list[Array], targets: list[Array]) -> None:
-        """At the region's end: what it found becomes what is carried. An array that lies where
-        another is to go is put aside first."""
+        """Ends the region: what it found becomes what is carried. An array that lies where another
+        is to go is put aside first."""
         taken = {target.ref() for target in targets if target.is_result}
         pairs = []
         for array, target in zip(found, targets, strict=True):
@@ -130,7 +130,7 @@ class BranchesAndLoops:
             self.arrays.copy(source, target_ref)
 
     def _element(self, array: Array, place: int) -> Array:
-        """A view of one element along the first axis."""
+        """Returns a view of one element along the first axis."""
         view = element(self.walk, self.arrays.ref(array, "hbm"), 0, place)
         return Array(array.aval.update(shape=array.aval.shape[1:]), "", refs={"hbm": view},
                      home="hbm")

@@ -82,7 +82,7 @@ class Collectives:
         return results
 
     def _grouped(self, axes: list[str], groups: Any) -> list[str]:
-        """The name of an axis that counts the members of each group."""
+        """Returns the name of an axis that counts the members of each group."""
         self._groups = axes, [[int(place) for place in group] for group in groups]
         sizes = {len(group) for group in self._groups[1]}
         if len(sizes) != 1:
@@ -94,8 +94,8 @@ class Collectives:
         return [_MEMBERS]
 
     def gathered(self, array: Array, place: int, axes: list[str]) -> Array:
-        """The parts of all devices along the axes, behind each other at the array's axis `place`.
-        """
+        """Returns the parts of all devices along the axes, behind each other at the array's axis
+        `place`."""
         self._name, self._extents = "all_gather", dict(self.walk.devices)
         shape = list(array.aval.shape)
         shape[place] *= math.prod(self._sizes(axes))
@@ -117,7 +117,7 @@ class Collectives:
         self._gather_over(axes, source, self._by_device(target, place, axes, tiled), place)
 
     def _gather_over(self, axes: list[str], source: int, target: int, place: int) -> None:
-        """`target` has an axis for each of `axes`, from `place` on."""
+        """Gathers into `target`, which has an axis for each of `axes`, from `place` on."""
         for number in reversed(range(len(axes))):
             shape = self._type(target).shape
             part = target if number == 0 else self._scratch(
@@ -132,7 +132,7 @@ class Collectives:
 
     def _scatter_over(self, axes: list[str], op: Operation, source: int, target: int,
                       place: int) -> None:
-        """`source` has an axis for each of `axes`, from `place` on."""
+        """Scatters `source`, which has an axis for each of `axes`, from `place` on."""
         for number, axis in enumerate(axes):
             shape = self._type(source).shape
             part = target if number == len(axes) - 1 else self._scratch(
@@ -141,8 +141,8 @@ class Collectives:
             source = part
 
     def _all_to_all(self, axes: list[str], source: int, target: int) -> None:
-        """Along each axis in turn, the first at the end, so that what one copy fills lies together:
-        what is still to go is behind `split`, what has come behind `joined`."""
+        """Exchanges along each axis in turn, the first at the end, so that what one copy fills lies
+        together: what is still to go is behind `split`, what has come behind `joined`."""
         split, joined = (int(self._eqn.params[key]) for key in ("split_axis", "concat_axis"))
         sizes, shape = self._sizes(axes), self._type(source).shape
         block = (*shape[:split], shape[split] // math.prod(sizes), *shape[split + 1:])
@@ -161,8 +161,8 @@ class Collectives:
             source = part
 
     def _all_reduce(self, axes: list[str], source: int, target: int) -> None:
-        """Each device reduces a part, and all gather them. What cannot be cut into equal parts
-        they gather whole."""
+        """Lets each device reduce a part, and all gather the parts. What cannot be cut into equal
+        parts they gather whole."""
         axes = [axis for axis in axes if self._extents[axis] > 1]
         op = _REDUCTIONS[self._eqn.primitive.name]
         count, (dtype, shape, _) = math.prod(self._sizes(axes)), self._type(source)
@@ -192,14 +192,14 @@ class Collectives:
 
     @staticmethod
     def _part_shape(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
-        """Of one of `count` equal parts of an array, in rows where it can be."""
+        """Returns the shape of one of `count` equal parts of an array, in rows where it can be."""
         if shape[0] % count == 0:
             return (shape[0] // count, *shape[1:])
         size = math.prod(shape) // count
         return (size // 128, 128) if size % 128 == 0 else (size,)
 
     def _ppermute(self, axes: list[str], source: int, target: int) -> None:
-        """One copy per pair; zeros for those who get nothing."""
+        """Emits one copy per pair, and zeros for those who get nothing."""
         if axes != [axis for axis in self.walk.devices if axis in axes]:
             # Up to 0.11 JAX counts in the order of the mesh, then in that of the axes.
             raise NotCaptured("ppermute over axes in another order than the mesh's")
@@ -235,7 +235,7 @@ class Collectives:
             builder.emit("cond", [me], [], regions=branches)
 
     def _device(self, axes: list[str], index: int) -> int:
-        """The number of the device at a place along several axes at once."""
+        """Returns the number of the device at a place along several axes at once."""
         places, rest = {}, index
         for axis in reversed(axes):
             rest, place = divmod(rest, self.walk.devices[axis])
@@ -245,7 +245,7 @@ class Collectives:
     # ---- over one axis ---------------------------------------------------------------------
 
     def _gather(self, axis: str, source: int, target: int, place: int) -> None:
-        """`target` has the blocks of all devices along its axis `place`."""
+        """Fills `target` with the parts of all devices along its axis `place`."""
         ring = self._ring(axis)
         ring.keep(source, self._at(target, place, ring.index(0)))
 
@@ -256,8 +256,8 @@ class Collectives:
         ring.run(step)
 
     def _scatter(self, axis: str, op: Operation, source: int, target: int, place: int) -> None:
-        """`target` is the reduction of all devices' blocks at this one's place. It goes in pieces,
-        so that links have work while the core reduces."""
+        """Fills `target` with the reduction of all devices' parts at this one's place. It goes in
+        pieces, so that links have work while the core reduces."""
         if self._extents[axis] == 1:
             self._copy(self._at(source, place, self.walk.builder.index(0)), target)
             return
@@ -296,8 +296,8 @@ class Collectives:
         ring.run(step, last)
 
     def _exchange(self, axis: str, source: int, target: int, place: int, to: int) -> None:
-        """Block i of `source` goes to device i, and is this one's in its `target`. Those that have
-        farther to go than the neighbour travel in a bag."""
+        """Sends part i of `source` to device i, whose `target` it is part of at this one's place.
+        Parts that have farther to go than the neighbour travel in a bag."""
         ring = self._ring(axis)
         mine = self._at(target, to, ring.index(0))
         ring.keep(self._at(source, place, ring.index(0)), mine)
@@ -322,7 +322,7 @@ class Collectives:
         ring.run(step)
 
     def _ring(self, axis: str, pieces: int = 1) -> rings.Ring:
-        """Goes on when both neighbours are there."""
+        """Returns a ring, and goes on when both neighbours are there."""
         builder, size = self.walk.builder, self._extents[axis]
         me = (device_ids.axis_index(self.walk, axis) if axis != _MEMBERS
               else self._by_member(lambda _, number: builder.index(number)))
@@ -341,7 +341,7 @@ class Collectives:
         return ring
 
     def _by_member(self, value: Callable[[list[int], int], int]) -> int:
-        """What `value` says for this device, of its group and its number in it."""
+        """Returns what `value` says for this device, of its group and its number in it."""
         builder, (axes, groups) = self.walk.builder, self._groups
         found = {group[number]: (group, number) for group in groups for number in range(len(group))}
         branches = []
@@ -379,8 +379,8 @@ class Collectives:
         return ref if self._type(ref).shape == shape else self.arrays.reshaped(ref, shape)
 
     def _by_device(self, ref: int, place: int, axes: list[str], tiled: bool) -> int:
-        """The axis at `place`, which counts devices, as one per mesh axis; where it is tiled, each
-        device's part of it stays behind them."""
+        """Returns the ref with the axis at `place`, which counts devices, as one axis per mesh
+        axis; where it is tiled, each device's part of it stays behind them."""
         shape, sizes = self._type(ref).shape, self._sizes(axes)
         block = (shape[place] // math.prod(sizes),) if tiled else ()
         return self._reshaped(ref, (*shape[:place], *sizes, *block, *shape[place + 1:]))
@@ -395,7 +395,7 @@ class Collectives:
         return element(self.walk, ref, 0, self.walk.builder.index(number))
 
     def _reduced(self, function: Callable[..., Any], operands: list[int], result: int) -> int:
-        """An operation of one equation on whole arrays in HBM; yields its result."""
+        """Emits an operation of one equation on whole arrays in HBM; returns its result."""
         jaxpr = jax.make_jaxpr(function)(*(types.struct(self._type(ref)) for ref in operands))
         (eqn,) = jaxpr.eqns
         fusion_operation.compute(self.walk, eqn.replace(source_info=self._eqn.source_info),

@@ -15,7 +15,7 @@ from pallascope import array_elements
 
 
 def evaluate(eqn: Any, values: list[Any]) -> list[Any]:
-    """The results of the equation of these operands."""
+    """Returns the results of the equation of these operands."""
     found = _by_numpy(eqn, values)
     if found is None:
         found = eqn.primitive.bind(*values, **eqn.params)
@@ -46,7 +46,8 @@ def _by_numpy(eqn: Any, values: list[Any]) -> np.ndarray | None:
 
 
 def _by_element(function: Callable[..., np.ndarray], arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Once for each element that operands repeat: tables are often the same in all lanes."""
+    """Computes once for each element that operands repeat: tables are often the same in all
+    lanes."""
     shape = np.broadcast_shapes(*(array.shape for array in arrays))
     return np.broadcast_to(function(*map(array_elements.unrepeated, arrays)), shape)
 
@@ -79,7 +80,7 @@ def _dynamic_slice(params: Any, array: np.ndarray, *starts: np.ndarray) -> np.nd
 
 
 def _gather(params: Any, array: np.ndarray, indices: np.ndarray) -> np.ndarray | None:
-    """What indexing becomes; up to JAX 0.9 constant slices with strides as well."""
+    """Computes what indexing becomes; up to JAX 0.9 constant slices with strides as well."""
     numbers, sizes = params["dimension_numbers"], params["slice_sizes"]
     batch = indices.shape[:-1]
     asked = [np.zeros(batch, np.int64) for _ in sizes]

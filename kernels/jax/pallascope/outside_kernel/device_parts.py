@@ -16,7 +16,7 @@ from pallascope.walk import Walk
 
 
 class DeviceParts:
-    """The rules."""
+    """The parts that devices have, outside of the shard_map."""
 
     def __init__(self, walk: Walk, arrays: Arrays, collectives: Collectives) -> None:
         self.walk = walk
@@ -24,7 +24,7 @@ class DeviceParts:
         self.collectives = collectives
 
     def of(self, array: Array, aval: Any, cut: list[list[str]]) -> Array:
-        """What one device has of an operand of a shard_map."""
+        """Returns what one device has of an operand of a shard_map."""
         if array.partition and array.partition != cut:
             array = self.whole(array)
         is_new = not (array.refs or array.is_result or array.base) and array.scalar is None
@@ -36,7 +36,7 @@ class DeviceParts:
         return Array(aval, array.name, refs={"hbm": ref}, home="hbm", partition=cut)
 
     def whole(self, array: Array) -> Array:
-        """On every device all of it."""
+        """Returns the array with all of it on every device."""
         if array.base is not None and not array.partition:
             base = self.whole(array.base)
             return array if base is array.base else Array(array.aval, array.name, base=base)
@@ -46,7 +46,7 @@ class DeviceParts:
         return array
 
     def by_element(self, eqn: Any, operands: list[Array]) -> list[Array] | None:
-        """The parts of the results; None where the operation is not by element."""
+        """Returns the parts of the results; None where the operation is not by element."""
         cut = next((array.partition for array in operands if array.partition), None)
         (result,) = eqn.outvars if len(eqn.outvars) == 1 else [None]
         if cut is None or result is None or eqn.primitive.name not in fusible_steps.BY_ELEMENT:

@@ -46,8 +46,8 @@ class Function:
         self._rules = self._table()
 
     def _table(self) -> dict[str, Rule]:
-        """Primitive to rule. An equation without a rule, or of which its rule yields None, is
-        computed on whole arrays."""
+        """Returns the table: primitive to rule. An equation without a rule, or of which its rule
+        yields None, is computed on whole arrays."""
         of_refs = refs.Refs(self.walk, self.arrays, self._frames, self._inline_call)
         flow = branches_and_loops.BranchesAndLoops(
             self.walk, self.arrays, functools.partial(self._inline_call, again=True), self._whole)
@@ -68,7 +68,7 @@ class Function:
         }
 
     def run(self, jaxpr: Any, names: list[str], donated: Collection[int] = ()) -> Region:
-        """The program's body. It may write over the arguments that are `donated`."""
+        """Returns the program's body. It may write over the arguments that are `donated`."""
         arrays = self.arrays
         inner, consts = jaxprs.open_jaxpr(jaxpr)
         self._around = shard_maps.has_shard_map(inner)
@@ -94,7 +94,8 @@ class Function:
         return region
 
     def _layout(self, aval: Any) -> tuple[int, ...] | None:
-        """Of an argument or a result; None too for what the format lacks, which `Arrays` names."""
+        """Returns the layout of an argument or a result; None too for what the format lacks, which
+        `Arrays` names."""
         if self._around or not hasattr(aval, "shape") or types.key_words(aval.dtype):
             return None
         try:
@@ -104,7 +105,7 @@ class Function:
         return layouts.compact(shape, types.bits_of(dtype))
 
     def _as_it_lies(self, array: Array) -> Array:
-        """A result that was made, in the layout of results."""
+        """Returns a result that was made in the layout of results."""
         order = self._layout(array.aval)
         is_made = self._waiting.makes(array) or array.root().is_result
         if order is None or not is_made or array.is_semaphore:
@@ -113,7 +114,7 @@ class Function:
                      order=fusible_steps.inverse(order))
 
     def mesh(self) -> list[dict[str, Any]]:
-        """Of the devices, as the file has it."""
+        """Returns the mesh of devices, as the file has it."""
         return [{"name": axis, "size": size} for axis, size in self.walk.devices.items()]
 
     # ---- its equations ---------------------------------------------------------------------
@@ -141,7 +142,7 @@ class Function:
         return [read(v) for v in jaxpr.outvars]
 
     def _results(self, eqn: Any, operands: list[Array]) -> list[Array]:
-        """Of one equation; of one that is not supported, arrays of their types."""
+        """Returns the results of one equation; if it is not supported, arrays of their types."""
         with self.walk.at(eqn):
             try:
                 return self._equation(eqn, operands)
@@ -152,7 +153,8 @@ class Function:
                 return found
 
     def _inline_call(self, jaxpr: Any, arguments: list[Array], again: bool = False) -> list[Array]:
-        """`again`: in a branch or a loop, whose arguments are needed again in the next round."""
+        """Walks a function that is called. `again`: it is in a branch or a loop, whose arguments
+        are needed again in the next round."""
         inner, consts = jaxprs.open_jaxpr(jaxpr)
         found = self._inline(inner, self._constants(inner, consts), arguments, again)
         if again:
@@ -182,8 +184,8 @@ class Function:
 
     def _computed(self, eqn: Any, operands: list[Array], is_known: bool,
                   is_view: bool) -> list[Array]:
-        """The results of an equation that no rule takes: at once, as a view, in registers or as an
-        operation."""
+        """Returns the results of an equation that no rule takes: at once, as a view, in registers
+        or as an operation."""
         if all(0 in v.aval.shape for v in eqn.outvars) and not eqn.effects:
             return [self.arrays.constant(v.aval, np.empty(v.aval.shape, v.aval.dtype))
                     for v in eqn.outvars]
@@ -216,7 +218,8 @@ class Function:
         return [self.arrays.new_result(v.aval, "empty") for v in eqn.outvars]
 
     def _row_major(self, eqn: Any, operands: list[Array]) -> list[Array]:
-        """But for scalars that a kernel wants before it starts."""
+        """Returns the operands with their axes in order, but for scalars that a kernel wants before
+        it starts."""
         first = 0
         if eqn.primitive.name == "pallas_call":
             mapping = eqn.params["grid_mapping"]
@@ -224,7 +227,7 @@ class Function:
         return operands[:first] + [self._waiting.row_major(array) for array in operands[first:]]
 
     def _shard_map(self, eqn: Any, operands: list[Array]) -> list[Array]:
-        """Every device runs the function on its parts, which are what the program sees."""
+        """Makes every device run the function on its parts, which are what the program sees."""
         inner, consts = jaxprs.open_jaxpr(eqn.params["jaxpr"])
         parts = shard_maps.shard_map_of(eqn, inner)
         if self._inside or self.walk.devices not in ({}, parts.mesh):
@@ -244,8 +247,8 @@ class Function:
         return results
 
     def _outside(self, eqn: Any, operands: list[Array]) -> list[Array] | None:
-        """The results of an operation by element, of the parts of arrays that a shard_map cuts. Of
-        others None, and the operands are whole from here on."""
+        """Returns the results of an operation by element, of the parts of arrays that a shard_map
+        cuts. Of any other it returns None, and the operands are whole from here on."""
         name = eqn.primitive.name
         if name in ("pallas_call", "mpmd_map", "core_map"):
             raise NotCaptured(f"{name} outside of the shard_map")
@@ -257,11 +260,12 @@ class Function:
         return found
 
     def _whole(self, array: Array) -> Array:
-        """What a branch or a loop yields; outside of a shard_map each device carries all of it."""
+        """Returns what a branch or a loop yields; outside of a shard_map each device carries all of
+        it."""
         return array if self._inside else self._parts.whole(array)
 
     def _operation(self, eqn: Any, operands: list[Array]) -> list[Array]:
-        """An operation on whole arrays; results of rank 0 stay in registers."""
+        """Emits an operation on whole arrays; results of rank 0 stay in registers."""
         arrays = self.arrays
         inputs = [arrays.scalar(array) if arrays.is_scalar(array) else arrays.ref(array, "hbm")
                   for array in operands]
@@ -285,7 +289,7 @@ def _device_put(eqn: Any, operands: list[Array]) -> list[Array]:
 
 
 def _around_kernels(rule: Rule) -> Rule:
-    """The rule, of a branch or loop that holds a kernel or is given a ref."""
+    """Returns the rule of a branch or loop that holds a kernel or is given a ref."""
     def checked(eqn: Any, operands: list[Array]) -> list[Array] | None:
         is_own = branches_and_loops.holds_kernel(eqn) or refs.holds_ref(eqn)
         return rule(eqn, operands) if is_own else None
@@ -294,12 +298,12 @@ def _around_kernels(rule: Rule) -> Rule:
 
 
 def _with_elements(eqn: Any, operands: list[Array]) -> tuple[list[Array], Any]:
-    """A concatenation of those arrays that have elements."""
+    """Returns a concatenation of those arrays that have elements."""
     kept = [number for number, v in enumerate(eqn.invars) if 0 not in v.aval.shape]
     return ([operands[number] for number in kept],
             eqn.replace(invars=[eqn.invars[number] for number in kept]))
 
 
 def _is_scalar(eqn: Any) -> bool:
-    """Whether it is of scalars alone."""
+    """Returns whether the equation is of scalars alone."""
     return all(getattr(v.aval, "shape", None) == () for v in (*eqn.invars, *eqn.outvars))

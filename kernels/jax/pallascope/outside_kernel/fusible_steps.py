@@ -76,7 +76,8 @@ class Fusion:
                 if array not in made]
 
     def name(self) -> str:
-        """As XLA names what it fuses, by its operations from the last to the first."""
+        """Returns the name that XLA gives what it fuses, by its operations from the last to the
+        first."""
         names = dict.fromkeys(step.name for step in reversed(self.steps))
         shown = [name for name in names if name not in ("broadcast_in_dim", "convert_element_type")]
         return "_".join((shown or list(names))[:3])
@@ -86,8 +87,8 @@ _TILE_ROWS, _TILE_LANES = 8, 128
 
 
 def is_bitcast(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
-    """Whether a reshape moves nothing: rows of tiles stay whole and in order (ReshapeIsBitcast,
-    with the tiles of openxla.org/xla/tiled_layout)."""
+    """Returns whether a reshape moves nothing: rows of tiles stay whole and in order
+    (ReshapeIsBitcast, with the tiles of openxla.org/xla/tiled_layout)."""
     old, new = ([extent for extent in shape if extent != 1] for shape in (before, after))
     if old == new:
         return True
@@ -99,7 +100,7 @@ def is_bitcast(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
 
 
 def only_reshapes(eqn: Any) -> bool:
-    """Whether no element moves."""
+    """Returns whether no element moves."""
     name = eqn.primitive.name
     if name not in _RESHAPES or (name == "reshape" and eqn.params["dimensions"] is not None):
         return False
@@ -112,14 +113,14 @@ def inverse(order: Sequence[int]) -> tuple[int, ...]:
 
 
 def equation(function: Callable[..., Any], avals: Iterable[Any]) -> Any:
-    """The one that the function of arrays of these types is."""
+    """Returns the one equation that the function of arrays of these types is."""
     (eqn,) = jax.make_jaxpr(function)(
         *(jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals)).eqns
     return eqn
 
 
 def slices(split: Any) -> list[Any]:
-    """The equations that XLA has instead of a split."""
+    """Returns the equations that XLA has instead of a split."""
     (aval,), axis = [v.aval for v in split.invars], split.params["axis"]
     found, start = [], [0] * aval.ndim
     for v in split.outvars:
@@ -132,7 +133,7 @@ def slices(split: Any) -> list[Any]:
 
 
 def needed_steps(steps: Iterable[Step], kept: Iterable[Array]) -> list[Step]:
-    """Those that the arrays depend on."""
+    """Returns the steps that the arrays depend on."""
     wanted, found = set(kept), []
     for step in reversed(list(steps)):
         if step.result in wanted:

@@ -12,15 +12,15 @@ from pallascope.outside_kernel.simplification import simplified, without_repeats
 
 
 def fusions(steps: list[Step], kept: set[Array], known: Callable[[int], Any]) -> list[Fusion]:
-    """The steps that `kept` arrays need, as operations of which each comes after those that it
-    reads. A kept array that is another one becomes a view of that. `known` yields the number of a
-    scalar that is a constant, else None."""
+    """Returns the steps that `kept` arrays need, as operations of which each comes after those that
+    it reads. A kept array that is another one becomes a view of that. `known` yields the number of
+    a scalar that is a constant, else None."""
     steps = simplified(needed_steps(without_repeats(steps, kept), kept), kept, known)
     return _fused(needed_steps(steps, kept), kept)
 
 
 def _fused(steps: list[Step], kept: set[Array]) -> list[Fusion]:
-    """Chains are one operation up to a reduction, which is its last, and have one product at most.
+    """Makes chains one operation up to a reduction, which is its last, with one product at most.
     What is cheap is computed again where another operation reads it (InstructionFusion)."""
     made = {step.result: step for step in steps}
     level = _levels(steps, made)
@@ -55,7 +55,7 @@ def _fused(steps: list[Step], kept: set[Array]) -> list[Fusion]:
 
 
 def _levels(steps: list[Step], made: dict[Array, Step]) -> dict[Step, int]:
-    """How many operations before it a step waits for."""
+    """Returns how many operations before it a step waits for."""
     level: dict[Step, int] = {}
     multiplies: dict[Step, bool] = {}  # it or what it is fused with
     for step in steps:
@@ -70,7 +70,7 @@ def _levels(steps: list[Step], made: dict[Array, Step]) -> dict[Step, int]:
 
 def _connected(steps: list[Step], made: dict[Array, Step],
                level: dict[Step, int]) -> list[list[Step]]:
-    """Steps of one level that read what others of them make."""
+    """Returns groups: steps of one level that read what others of them make."""
     group_of: dict[Step, list[Step]] = {}
     for step in steps:
         joined = [step]

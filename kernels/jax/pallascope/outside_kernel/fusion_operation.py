@@ -1,6 +1,5 @@
 """The operation `fusion` of the format: what XLA makes of operations around kernels. It loads
-arrays from HBM, computes, and stores what it made there, all at once.
-"""
+arrays from HBM, computes, and stores what it made there, all at once."""
 
 from __future__ import annotations
 
@@ -16,9 +15,9 @@ Work = Callable[[dict[int, int]], list[int]]
 
 def emit(walk: Walk, name: str, inputs: Sequence[int], results: Sequence[int | None], work: Work,
          launches: bool = True) -> list[int]:
-    """Appends one. `inputs` and `results` are refs in HBM; yields the values of results that are
-    scalars instead, where `results` has None. Without `launches` it is a part of what runs already.
-    """
+    """Appends one. `inputs` and `results` are refs in HBM; where `results` has None it returns the
+    value of a result that is a scalar instead. Without `launches` it is a part of what runs
+    already."""
     builder = walk.builder
     with builder.region() as region:
         found = work({ref: _whole(walk, "get", [ref]) for ref in dict.fromkeys(inputs)})
@@ -35,14 +34,14 @@ def emit(walk: Walk, name: str, inputs: Sequence[int], results: Sequence[int | N
 def compute(walk: Walk, eqn: Any, operands: Sequence[int], results: Sequence[int | None],
             launches: bool = True) -> list[int]:
     """Appends an equation as one. `operands` are refs in HBM and scalars, `results` refs in HBM;
-    yields those that are scalars instead, where `results` has None."""
+    where `results` has None it returns a scalar instead."""
     inputs = [ref for ref in operands if walk.builder.types[ref].space]
     return emit(walk, eqn.primitive.name, inputs, results, lambda loaded: walk.equation(
         eqn, [loaded.get(operand, operand) for operand in operands]), launches)
 
 
 def copy(walk: Walk, source: int, target: int, launches: bool = True) -> None:
-    """All of an array to another."""
+    """Copies all of an array to another."""
     emit(walk, "copy", [source], [target], lambda loaded: [loaded[source]], launches)
 
 
@@ -54,7 +53,7 @@ def fill(walk: Walk, ref: int, launches: bool = True) -> None:
 
 
 def _whole(walk: Walk, op: str, operands: list[int]) -> int:
-    """A get or a swap of all of a ref."""
+    """Emits a get or a swap of all of a ref."""
     ref = walk.builder.types[operands[0]]
     return walk.builder.one(op, operands, Type(ref.dtype, ref.shape),
                             {"entries": [{"size": extent} for extent in ref.shape]})

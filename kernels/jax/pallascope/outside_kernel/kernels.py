@@ -19,7 +19,7 @@ from pallascope.walk import Walk
 
 
 class Kernels:
-    """The rules, for devices of so many cores."""
+    """The rules of kernels, for devices of so many cores."""
 
     def __init__(self, walk: Walk, arrays: Arrays, frames: Frames, cores: int) -> None:
         self.walk = walk
@@ -32,7 +32,8 @@ class Kernels:
 
     def _outputs(self, avals: Any, names: list[str], operands: list[Array],
                  aliases: dict[int, int]) -> list[Array]:
-        """In HBM. One that is the array of an operand is that, unless others still need it."""
+        """Returns the outputs, in HBM. An output that is the array of an operand is that array,
+        unless others still need it."""
         operand_of = {number: operand for operand, number in aliases.items()}
         outputs = []
         for number, (aval, name) in enumerate(zip(avals, names, strict=True)):
@@ -100,9 +101,11 @@ class Kernels:
 
     @contextlib.contextmanager
     def _kernel(self) -> Iterator[None]:
-        """What is emitted meanwhile is the kernel that has begun. One that talks to other devices
-        and has no barrier of its own gets one from JAX: jax/_src/tpu_custom_call.py, and
-        interpret_pallas_call.py, "we do a global barrier before running the first iteration".
+        """Makes what is emitted meanwhile the kernel that has begun.
+
+        A kernel that talks to other devices and has no barrier of its own gets one from JAX:
+        jax/_src/tpu_custom_call.py, and interpret_pallas_call.py, "we do a global barrier before
+        running the first iteration".
         """
         walk = self.walk
         with walk.builder.region() as region:
@@ -127,7 +130,7 @@ class Kernels:
             pipelines.emit(walk, pipeline)
 
     def mpmd_map(self, eqn: Any, operands: list[Array]) -> list[Array]:
-        """pl.kernel on a mesh of cores."""
+        """Emits pl.kernel on a mesh of cores."""
         if len(eqn.params["jaxprs"]) != 1:
             raise NotCaptured("pl.kernel on several meshes")
         body, _ = jaxprs.open_jaxpr(eqn.params["jaxprs"][0])
@@ -139,7 +142,7 @@ class Kernels:
         return outputs
 
     def core_map(self, eqn: Any, operands: list[Array]) -> list[Array]:
-        """pl.kernel up to JAX 0.10.0."""
+        """Emits pl.kernel of a JAX up to 0.10.0."""
         body = jaxprs.without_constants(eqn.params["jaxpr"])
         self._begin(eqn, body)
         with self.walk.in_kernel():  # the body of pl.kernel lies in a function of JAX
@@ -176,18 +179,20 @@ class Kernels:
 
 
 def _state_of(walk: Walk, body: Any) -> list[int]:
-    """What units keep while the kernel runs."""
+    """Returns what units keep while the kernel runs."""
     return chip_generator.state_of(walk, body) + matrix_unit.state_of(walk, body)
 
 
 def _mesh_space(aval: Any) -> str:
-    """Where a kernel on a mesh has an array; a ref from outside that says nothing is in HBM."""
+    """Returns where a kernel on a mesh has an array; a ref from outside that says nothing is in
+    HBM."""
     if ref_types.memory_space(aval) is None:
         return "hbm"
     return types.ref_type(aval).space or "hbm"
 
 
 def _space(array: Array, block: Any, ref: Any) -> str:
-    """Scalars that a kernel wants all of in smem are there before it starts."""
+    """Returns the memory that an array starts in: scalars that a kernel wants all of in SMEM are
+    there before it starts."""
     wanted = types.ref_type(ref.aval).space == "smem" and kernel_bodies.is_whole(block)
     return "smem" if wanted else "hbm"

@@ -9,8 +9,9 @@ _ROWS, _LANES = 8, 128
 
 
 def compact(shape: Sequence[int], bits: int) -> tuple[int, ...] | None:
-    """The order of axes, slowest first, of an argument or result of the whole function; None for
-    the usual one. Where tiles would be padded another axis lies in the lanes, if that pads less."""
+    """Returns the order of axes, slowest first, of an argument or result of the whole function;
+    None for the usual order. Where tiles would be padded another axis lies in the lanes, if that
+    pads less."""
     rank = len(shape)
     if rank < 2:
         return None
@@ -22,7 +23,7 @@ def compact(shape: Sequence[int], bits: int) -> tuple[int, ...] | None:
 
 
 def _padded(shape: Sequence[int], bits: int) -> int:
-    """Elements with those that fill the last tiles."""
+    """Returns how many elements there are with those that fill the last tiles."""
     rows = max(1, 32 // bits)
     while rows < min(shape[-2], _ROWS):
         rows *= 2

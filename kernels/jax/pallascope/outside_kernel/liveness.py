@@ -28,23 +28,24 @@ class Frame:
                 self._last.setdefault(v, number)
 
     def needs(self, root: Array) -> bool:
-        """Whether an equation after the current one, or the caller, reads the array."""
+        """Returns whether an equation after the current one, or the caller, reads the array."""
         return root in self.needed()
 
     def needed(self) -> set[Array]:
-        """The arrays, as they were made, that an equation after the current one or the caller
-        reads."""
+        """Returns the arrays, as they were made, that an equation after the current one or the
+        caller reads."""
         fresh = itertools.islice(self.env, self._seen, None)
         self._seen = len(self.env)
         self._alive = [v for v in (*self._alive, *fresh) if self._last.get(v, -1) > self.at]
         return {self.env[v].root() for v in self._alive}
 
     def writes(self, ref: Any) -> bool:
-        """Whether an equation writes to a ref."""
+        """Returns whether an equation writes to a ref."""
         return any(v is ref for eqn in self.eqns for v in jaxprs.written_operands(eqn))
 
     def writes_to(self, root: Array) -> bool:
-        """Whether an equation after the current one, or in the next round, does."""
+        """Returns whether an equation after the current one, or one in the next round, writes to
+        it."""
         return any(v in self.env and self.env[v].root() is root
                    for eqn in self.eqns[0 if self.again else self.at + 1:]
                    for v in jaxprs.written_operands(eqn))
@@ -62,7 +63,7 @@ class Frames:
 
     @contextlib.contextmanager
     def opened(self, frame: Frame) -> Iterator[None]:
-        """While the jaxpr of this frame is walked."""
+        """Walks the jaxpr of this frame meanwhile."""
         self._open.append(frame)
         try:
             yield
@@ -70,24 +71,24 @@ class Frames:
             self._open.pop()
 
     def needed(self) -> set[Array]:
-        """The arrays that equations to come read."""
+        """Returns the arrays that equations to come read."""
         return set().union(*(frame.needed() for frame in self._open))
 
     def needs(self, array: Array) -> bool:
-        """Whether an equation to come reads the array."""
+        """Returns whether an equation to come reads the array."""
         return any(frame.needs(array.root()) for frame in self._open)
 
     def lasts(self, array: Array) -> bool:
-        """Whether its contents are wanted again, by what follows or in the next round."""
+        """Returns whether its contents are wanted again, by what follows or in the next round."""
         return any(frame.again or frame.needs(array.root()) for frame in self._open)
 
     def changes(self, array: Array) -> bool:
-        """Whether an equation to come, or one of the next round, writes to the array."""
+        """Returns whether an equation to come, or one of the next round, writes to the array."""
         return any(frame.writes_to(array.root()) for frame in self._open)
 
 
 def _used(jaxpr: Any) -> list[Any]:
-    """The equations that a result or an effect depends on."""
+    """Returns the equations that a result or an effect depends on."""
     needed = set(filter(is_variable, jaxpr.outvars))
     kept = []
     for eqn in reversed(jaxpr.eqns):

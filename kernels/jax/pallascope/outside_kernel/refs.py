@@ -22,7 +22,7 @@ def is_ref(variable: Any) -> bool:
 
 
 def holds_ref(eqn: Any) -> bool:
-    """Whether an equation is given one."""
+    """Returns whether an equation is given a ref."""
     return any(map(is_ref, eqn.invars))
 
 
@@ -60,7 +60,7 @@ class Refs:
         return held
 
     def _made_of(self, source: Array, is_written: bool) -> Array:
-        """A ref that holds the array; it takes its memory where that is free."""
+        """Returns a ref that holds the array; it takes the array's memory where that is free."""
         is_free = source.is_result and source is source.root() and not self._frames.lasts(source)
         return source if is_free or not is_written else self.arrays.copied(source)
 

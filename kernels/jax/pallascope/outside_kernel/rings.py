@@ -14,7 +14,7 @@ REMOTE = {"source_semaphore": True, "device": True}  # of a dma_start
 
 
 class Ring:
-    """Of `size` devices; what one of them does, at place `me`, all do. Ways are 1 and -1."""
+    """A ring of `size` devices; what one of them does, at place `me`, all do. Ways are 1 and -1."""
 
     def __init__(self, walk: Walk, me: int, size: int, pieces: int) -> None:
         self.walk = walk
@@ -33,7 +33,7 @@ class Ring:
         self._unfinished: list[tuple[int, int]] = []
 
     def index(self, distance: int) -> int:
-        """The place of the device that is so far forwards."""
+        """Returns the place of the device that is so far forwards."""
         builder = self.walk.builder
         if distance % self.size == 0:
             return self.me
@@ -47,7 +47,7 @@ class Ring:
         self._unfinished.append((target, kept))
 
     def send(self, way: int, hop: int, piece: int, source: int, target: int) -> None:
-        """To the neighbour, whose `target` it is."""
+        """Sends to the neighbour, whose `target` it is."""
         place = [list(self.hops).index(way), hop, piece]
         received, sent = (self._semaphore(ref, place) for ref in self.semaphores[1:])
         self.walk.builder.emit(
@@ -57,8 +57,9 @@ class Ring:
 
     def run(self, step: Callable[[int, int, int], None],
             last: Callable[[int], Any] = lambda _: None) -> None:
-        """`step` sends one piece on its way's hop of this number, from 0; what came on the hop
-        before is there. `last` is for a piece that has come from all devices. Then all is done."""
+        """Runs the ring: `step` sends one piece on its way's hop of this number, from 0; what came
+        on the hop before is there. `last` is for a piece that has come from all devices. Then all
+        is done."""
         hops = max(self.hops.values(), default=0)
         for hop, piece in itertools.product(range(hops + 1), range(self.pieces)):
             for way in self.hops:

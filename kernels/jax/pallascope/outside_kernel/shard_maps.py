@@ -34,7 +34,7 @@ def check_memory(eqn: Any) -> None:
 
 
 def shard_map_of(eqn: Any, jaxpr: Any) -> ShardMap:
-    """The equation's parameters; `jaxpr` is its function's."""
+    """Returns what the equation's parameters say; `jaxpr` is its function's."""
     mesh = {str(axis): int(size) for axis, size in dict(eqn.params["mesh"].shape).items()}
     manual = eqn.params.get("newly_manual_axes", eqn.params.get("manual_axes", mesh))
     if set(manual) != set(mesh):
@@ -47,7 +47,7 @@ def shard_map_of(eqn: Any, jaxpr: Any) -> ShardMap:
 
 
 def _partition(spec: Any, variable: Any) -> list[list[str]]:
-    """One list per axis of the array; empty where no axis is cut."""
+    """Returns one list per axis of the array; it is empty where no axis is cut."""
     cut = [[] if names is None else [names] if isinstance(names, str) else list(names)
            for names in spec]
     cut += [[]] * (len(variable.aval.shape) - len(cut))
@@ -55,7 +55,8 @@ def _partition(spec: Any, variable: Any) -> list[list[str]]:
 
 
 def part_of(walk: Walk, ref: int, cut: Sequence[Sequence[str]]) -> int:
-    """A view of this device's part of a whole array; `cut` has mesh axes for each of its axes."""
+    """Returns a view of this device's part of a whole array; `cut` has mesh axes for each of its
+    axes."""
     builder = walk.builder
     type_ = builder.types[ref]
     operands, entries, shape = [ref], [], []

@@ -19,14 +19,14 @@ def _renamed(step: Step, same: dict[Array, Array]) -> None:
 
 
 def _told_apart(operand: Array | Uniform | int) -> Any:
-    """A key of an operand: -0.0 and 0.0 are two constants."""
+    """Returns a key of an operand: -0.0 and 0.0 are two constants."""
     if isinstance(operand, Uniform):
         return operand.dtype, np.asarray(operand.element).tobytes(), operand.shape
     return operand
 
 
 def without_repeats(steps: list[Step], kept: set[Array]) -> list[Step]:
-    """Without those that compute what one before them has (HloCSE)."""
+    """Returns the steps without those that compute what one before them has computed (HloCSE)."""
     first: dict[Any, Array] = {}
     same: dict[Array, Array] = {}
     found = []
@@ -47,7 +47,7 @@ def without_repeats(steps: list[Step], kept: set[Array]) -> list[Step]:
 
 
 def simplified(steps: list[Step], kept: set[Array], known: Callable[[int], Any]) -> list[Step]:
-    """Without those whose result is one of their operands."""
+    """Returns the steps without those whose result is one of their operands."""
     made: dict[Any, Step] = {}
     same: dict[Array, Array] = {}
     found = []
@@ -76,9 +76,9 @@ def simplified(steps: list[Step], kept: set[Array], known: Callable[[int], Any])
 
 
 def _before_transposes(step: Step, made: dict[Any, Step]) -> Step | None:
-    """An operation by element of arrays that are all transposed alike is one of what they are made
-    of, which is then transposed: `step` becomes that. Layouts go through such operations
-    (LayoutAssignment)."""
+    """Moves an operation by element before the transposes of its operands, if these are all
+    transposed alike: it is one of what they are made of, which is then transposed, and `step`
+    becomes that transpose. Layouts go through such operations (LayoutAssignment)."""
     orders = {_order(made.get(array)) for array in step.arrays()}
     order = orders.pop() if len(orders) == 1 else None
     if order is None:
@@ -104,13 +104,13 @@ def _before_transposes(step: Step, made: dict[Any, Step]) -> Step | None:
 
 
 def _order(step: Step | None) -> tuple[int, ...] | None:
-    """Of axes, that a transpose makes."""
+    """Returns the order of axes that a transpose makes."""
     is_transpose = step is not None and step.name == "transpose"
     return tuple(step.eqn.params["permutation"]) if is_transpose else None
 
 
 def _merge_transposes(step: Step, before: Step | None) -> None:
-    """A transpose of a transpose is one (AlgebraicSimplifier::HandleTranspose)."""
+    """Makes a transpose of a transpose one (AlgebraicSimplifier::HandleTranspose)."""
     if before is not None and before.name == "transpose":
         inner = before.eqn.params["permutation"]
         order = tuple(inner[axis] for axis in step.eqn.params["permutation"])
@@ -120,7 +120,8 @@ def _merge_transposes(step: Step, before: Step | None) -> None:
 
 
 def _is_operand(step: Step, known: Callable[[int], Any]) -> Array | None:
-    """What a transpose that moves no axis but those of 1, or a choice by a constant, is."""
+    """Returns the operand that a transpose which moves no axis but those of 1 is, or a choice by a
+    constant."""
     source: Any = None
     if step.name == "transpose":
         order, shape = step.eqn.params["permutation"], step.eqn.invars[0].aval.shape
@@ -133,7 +134,8 @@ def _is_operand(step: Step, known: Callable[[int], Any]) -> Array | None:
 
 
 def _is_view(step: Step, made: dict[Any, Step]) -> Array | None:
-    """The array that a reshape shows the elements of in another shape, where none of them moves."""
+    """Returns the array whose elements a reshape shows in another shape, where none of them
+    moves."""
     source: Any = None
     while step is not None and only_reshapes(step.eqn) and step.result.aval.shape != ():
         source = step.operands[0]

@@ -14,7 +14,7 @@ START_BARRIER = 2**31 - 1
 
 
 def talks_to_devices(jaxpr: Any) -> bool:
-    """Some copy or signal in it names a device."""
+    """Returns whether some copy or signal in it names a device."""
     inner, _ = jaxprs.open_jaxpr(jaxpr)
     return any(_names_device(eqn) or any(map(talks_to_devices, jaxprs.jaxprs_of(eqn)))
                for eqn in inner.eqns)
@@ -30,7 +30,7 @@ def _names_device(eqn: Any) -> bool:
 
 
 def barrier(walk: Walk, devices: Iterable[int]) -> None:
-    """All devices come to this place before one of them goes on."""
+    """Makes all devices come to this place before one of them goes on."""
     builder = walk.builder
     numbers = list(devices)
     semaphore = builder.one("get_barrier_semaphore", [], Type("int32", (), "barrier_semaphore"),

@@ -26,12 +26,12 @@ class Waiting:
         self._made: set[Array] = set()
 
     def makes(self, array: Array) -> bool:
-        """Whether one that waits does."""
+        """Returns whether an operation that waits makes the array."""
         return array in self._made
 
     def takes(self, eqn: Any, operands: Sequence[Array]) -> bool:
-        """Whether it is one that others may be fused with. What is of scalars alone is only where
-        one of them is still to be made."""
+        """Returns whether it is one that others may be fused with. An operation of scalars alone is
+        only where one of them is still to be made."""
         if eqn.primitive.name == "split":
             return all(self.takes(part, operands) for part in fusible_steps.slices(eqn))
         if (len(eqn.outvars) != 1 or eqn.effects or types.moves_keys(eqn)
@@ -42,7 +42,7 @@ class Waiting:
                 and (any(aval.shape for aval in avals) or any(map(self.makes, operands))))
 
     def add(self, eqn: Any, operands: Sequence[Array]) -> list[Array]:
-        """The results of an equation that it takes. Nothing is emitted yet."""
+        """Returns the results of an equation that it takes. Nothing is emitted yet."""
         if eqn.primitive.name == "split":
             return [result for part in fusible_steps.slices(eqn)
                     for result in self.add(part, operands)]
@@ -55,7 +55,7 @@ class Waiting:
         return [step.result]
 
     def row_major(self, array: Array) -> Array:
-        """The array with its axes as they lie in HBM in their order, as kernels want it."""
+        """Returns the array with its axes as they lie in HBM in their order, as kernels want it."""
         if array.layout is None:
             return array
         made = array.row_major
@@ -67,7 +67,7 @@ class Waiting:
         return made
 
     def transposed(self, array: Array, order: tuple[int, ...]) -> Array:
-        """The array with its axes in this order."""
+        """Returns the array with its axes in this order."""
         eqn = fusible_steps.equation(lambda one: lax.transpose(one, order), [array.aval])
         (found,) = self.add(eqn, [array])
         return found

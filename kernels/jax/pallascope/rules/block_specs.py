@@ -15,9 +15,9 @@ from pallascope.walk import Leaf, Walk
 
 
 def index_map_region(walk: Walk, pipeline: Pipeline, block: Any, consts: list[int]) -> Region:
-    """Scalars in, scalars out; a BoundedSlice yields its start and its size.
+    """Returns the region of an index map: scalars go in, scalars come out.
 
-    An Indirect dimension yields an array of indices.
+    A BoundedSlice yields its start and its size, and an Indirect dimension an array of indices.
     """
     arguments = [walk.builder.value(INDEX, name) for name in axis_names(pipeline.mapping)]
     outer = walk.builder.location
@@ -40,13 +40,15 @@ def index_map_region(walk: Walk, pipeline: Pipeline, block: Any, consts: list[in
 
 
 def _location(walk: Walk, index_map: Any) -> int:
-    """Of an index map, or of the pipeline where it is a partial or a function of no author."""
+    """Returns the place of an index map; that of the pipeline where the map is a partial or a
+    function of no author."""
     number = walk.locations.number(place_of_function(index_map))
     return number if number >= 0 else walk.builder.location
 
 
 def _list(walk: Walk, index: Any, size: int) -> int:
-    """The indices of an Indirect block; with fewer the rest of its slot is left."""
+    """Returns the indices of an Indirect block; where they are fewer the rest of its slot is
+    left."""
     shape = walk.builder.types[index.value].shape if isinstance(index, Leaf) else ()
     if len(shape) != 1 or shape[0] > size:
         raise NotCaptured(f"an Indirect block of {size} whose index map yields indices of shape "
@@ -88,7 +90,7 @@ def block_spec(walk: Walk, block: Any, name: str, is_output: bool, origin: str) 
 
 
 def _words(block: Any) -> tuple[int, ...]:
-    """Axes that an array of random keys has besides."""
+    """Returns the axes that an array of random keys has besides."""
     return types.key_words(block.array_aval.dtype) or ()
 
 

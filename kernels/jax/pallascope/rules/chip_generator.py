@@ -17,7 +17,8 @@ _STATE = Type("uint32", (3,), "smem")  # two words of key, and how many bits wer
 
 
 def state_of(walk: Walk, body: Any) -> list[int]:
-    """What a kernel needs besides its arguments: the generator's state, where it has one."""
+    """Returns what a kernel needs besides its arguments: the generator's state, where it has
+    one."""
     names = ("prng_seed", "prng_random_bits")
     walk.generator = walk.builder.value(_STATE, "prng") if _has(body, names) else None
     return [] if walk.generator is None else [walk.generator]
@@ -31,7 +32,7 @@ def _has(jaxpr: Any, names: tuple[str, ...]) -> bool:
 
 
 def _draws_by_key(eqn: Any) -> bool:
-    """Draws with a key of the chip's own generator."""
+    """Returns whether it draws with a key of the chip's own generator."""
     return (eqn.primitive.name == "random_bits"
             and len(key_words(eqn.invars[0].aval.dtype) or ()) == 2)
 
@@ -44,7 +45,8 @@ def _state_word(walk: Walk, number: int, value: int | None = None) -> int:
 
 
 def _tpu_seed(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """The key is the first two words; every two more are encrypted with it and take its place."""
+    """Sets the key: it is the first two words, and every two more are encrypted with it and take
+    its place."""
     builder = walk.builder
     words = [builder.convert(word, "uint32") for operand in operands
              for word in (_words_of(walk, operand) if builder.types[operand].shape else [operand])]
@@ -59,7 +61,7 @@ def _tpu_seed(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _words_of(walk: Walk, key: int) -> list[int]:
-    """The words of a key of shape (1, n)."""
+    """Returns the words of a key of shape (1, n)."""
     words = []
     for number in range(walk.builder.types[key].shape[1]):
         word = walk.builder.one("slice", [key], Type("uint32", (1, 1)), {
@@ -75,7 +77,8 @@ def _join(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _tpu_bits(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """One instruction for each register of bits; how many were drawn is a word of the state."""
+    """Draws with one instruction for each register of bits; how many were drawn is a word of the
+    state."""
     builder, result = walk.builder, walk.type_of(eqn.outvars[0])
     *key, drawn = (_state_word(walk, number) for number in range(3))
     count = builder.literal("uint32", math.prod(result.shape))

@@ -12,7 +12,7 @@ _MOST_OPERANDS = 64
 
 
 def _concatenate(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Of many arrays in groups: one operation takes so many."""
+    """Concatenates many arrays in groups: one operation takes so many."""
     axis = int(eqn.params["dimension"])
     operands = [operand for operand, v in zip(operands, eqn.invars, strict=True)
                 if 0 not in v.aval.shape]
@@ -65,7 +65,7 @@ def _unstack(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 def _slices(walk: Walk, operand: int, axis: int, parts: list[Type],
             results: list[Type]) -> list[int]:
-    """The parts, one after the other along the axis, in the shapes of the results."""
+    """Returns the parts, one after the other along the axis, in the shapes of the results."""
     found = []
     start = [0] * len(parts[0].shape)
     for part, result in zip(parts, results, strict=True):

@@ -33,7 +33,8 @@ def cond(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 def loop_of(eqn: Any, operands: list[Any]) -> tuple[tuple[Any, list[Any]], tuple[Any, list[Any]],
                                                     list[Any]]:
-    """Of a while: its condition and its body, each with its constants, and what is carried."""
+    """Returns the condition and the body of a while, each with its constants, and what is
+    carried."""
     number = eqn.params["cond_nconsts"]
     first = number + eqn.params["body_nconsts"]
     condition, body = eqn.params["cond_jaxpr"], eqn.params["body_jaxpr"]
@@ -67,7 +68,7 @@ def _while(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _platform_index(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Which of several implementations is for a TPU: known here."""
+    """Returns which of several implementations is for a TPU: it is known here."""
     for number, platforms in enumerate(eqn.params["platforms"]):
         if platforms is None or "tpu" in platforms:
             return [walk.builder.index(number)]

@@ -18,8 +18,8 @@ def convolution(window_strides: Sequence[int], padding: Sequence[Any],
                 lhs_dilation: Sequence[int], rhs_dilation: Sequence[int], dimension_numbers: Any,
                 feature_group_count: int, batch_group_count: int, precision: Any = None,
                 preferred_element_type: Any = None, **params: Any) -> Callable[..., Any]:
-    """A product with the weights of each place in the window, added up. Groups of features one by
-    one, but those of one feature each by element; groups of the batch at once."""
+    """Adds up a product with the weights of each place in the window. Groups of features are
+    computed one by one, but those of one feature each by element; groups of the batch at once."""
     edges = [(0, 0, 0), (0, 0, 0)] + [
         (low, high, dilation - 1)
         for (low, high), dilation in zip(padding, lhs_dilation, strict=True)]
@@ -59,7 +59,7 @@ def convolution(window_strides: Sequence[int], padding: Sequence[Any],
 
 
 def _by_batch_group(part: Any, weights: Any, groups: int, precision: Any, dtype: Any) -> Any:
-    """Each group of the batch has weights of its own, whose results follow one another."""
+    """Gives each group of the batch weights of its own; their results follow one another."""
     x = part.reshape(groups, -1, *part.shape[1:])
     found = lax.dot_general(x, weights.reshape(groups, -1, weights.shape[1]),
                             (((2,), (2,)), ((0,), (0,))), precision=precision,
@@ -70,7 +70,8 @@ def _by_batch_group(part: Any, weights: Any, groups: int, precision: Any, dtype:
 
 def added_convolution(dimension_numbers: Any, window_reversal: Any = None,
                       preferred_element_type: Any = None, **params: Any) -> Callable[..., Any]:
-    """pltpu.conv: may turn its windows round and add to a third operand, rounding once."""
+    """Computes pltpu.conv, which may reverse its windows and add to a third operand, rounding
+    once."""
     spatial = dimension_numbers.rhs_spec[2:]
     turned = [axis for axis, turns in zip(spatial, window_reversal or [False] * len(spatial),
                                           strict=True) if turns]

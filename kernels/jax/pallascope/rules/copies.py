@@ -27,7 +27,7 @@ def _dma_start(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _is_selected(part: Any) -> bool:
-    """Whether it is one of several refs, which a number chooses: pl.select_ref."""
+    """Returns whether it is one of several refs, which a number chooses: pl.select_ref."""
     return isinstance(part[0], (list, tuple))
 
 
@@ -38,7 +38,7 @@ def _choices(part: Any) -> list[Any]:
 
 
 def _start_selected(walk: Walk, eqn: Any, parts: list[Any], selected: int) -> list[int]:
-    """A branch for each ref that it may be."""
+    """Emits a branch for each ref that it may be."""
     which = walk.builder.flag(parts[selected][1][0].idx.value)
     if walk.builder.types[which].dtype != "bool":
         which = walk.index(which)
@@ -88,7 +88,8 @@ def _start(walk: Walk, eqn: Any, parts: list[Any]) -> list[int]:
 
 
 def _dma_wait(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Only the bytes of the target and its semaphore count; a wait for a read has them swapped."""
+    """Emits a wait. Only the bytes of the target and its semaphore count; a wait for a read has
+    them swapped."""
     source, target, semaphore, _, _ = parameters.copy_parts(
         eqn, [Leaf(value) for value in operands])
     if semaphore is None:

@@ -11,7 +11,8 @@ from pallascope.walk import Leaf, Rule, Walk
 
 
 def _debug_print(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """The format's fields in the order of the operands; without fields the operands follow."""
+    """Writes the format's fields in the order of the operands; without fields the operands
+    follow."""
     text = str(eqn.params["fmt"])
     if not eqn.params.get("has_placeholders", True):
         return walk.builder.emit("debug_print", operands, [], {"text": _braced(text)})
@@ -29,7 +30,7 @@ def _debug_print(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _trace_value(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """A scalar for the profiler's trace, kept as a line that says label and value."""
+    """Keeps a scalar for the profiler's trace as a line that says label and value."""
     text = _braced(str(eqn.params["label"])) + " = {}"
     return walk.builder.emit("debug_print", operands, [], {"text": text})
 
@@ -39,7 +40,7 @@ def _braced(text: str) -> str:
 
 
 def _check(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """An error's flag is true where the check does not hold."""
+    """Emits checks. An error's flag is true where the check does not hold."""
     for flag, text in parameters.checks(eqn, [Leaf(value) for value in operands]):
         type_ = walk.builder.types[flag.value]
         holds = walk.builder.one("not", [flag.value], type_)
@@ -48,7 +49,7 @@ def _check(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _nothing(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Python that would look on, on the host, where the program needs nothing of it."""
+    """Leaves out Python that would look on, on the host, where the program needs nothing of it."""
     if eqn.outvars:
         raise NotCaptured(f"primitive {eqn.primitive.name}")
     return []

@@ -12,7 +12,7 @@ from pallascope.walk import Leaf, Walk
 
 
 def logical(walk: Walk, eqn: Any, device: Any) -> int:
-    """The number of a device that an equation names: row-major in the mesh."""
+    """Returns the number of a device that an equation names: row-major in the mesh."""
     if getattr(eqn.params["device_id_type"], "name", None) == "LOGICAL":
         if isinstance(device, (tuple, list, dict)):
             raise NotCaptured(f"{eqn.primitive.name} to a logical device that is no scalar")
@@ -31,7 +31,8 @@ def logical(walk: Walk, eqn: Any, device: Any) -> int:
 
 
 def without_core(walk: Walk, device: Any) -> tuple[Any, Any]:
-    """A device as JAX has it, None where that is this one, and the core that it names besides."""
+    """Returns a device as JAX has it, None where that is this one, and the core that it names
+    besides."""
     if not isinstance(device, Mapping):
         return device, None
     cores = [axis for axis in device if axis in walk.cores]
@@ -43,13 +44,14 @@ def without_core(walk: Walk, device: Any) -> tuple[Any, Any]:
 
 
 def number_of(walk: Walk, places: Mapping[str, int]) -> int:
-    """Of the device with these coordinates, and those of this one on the other axes."""
+    """Returns the number of the device with these coordinates, and this one's on the other axes."""
     return number_along(walk, walk.devices, places)
 
 
 def number_along(walk: Walk, axes: Iterable[str],
                  places: Mapping[str, int] = MappingProxyType({})) -> int:
-    """Row-major among the devices along the axes: this one's, but at the places that are given."""
+    """Returns the row-major number among the devices along the axes: this one's, but at the places
+    that are given."""
     builder = walk.builder
     found = builder.index(0)
     for axis in axes:
@@ -63,7 +65,7 @@ def axis_index(walk: Walk, axis: str) -> int:
 
 
 def _by_name(walk: Walk, eqn: Any, device: Mapping[Any, Any]) -> dict[str, Any]:
-    """Coordinates by axis; an index along several axes at once is split."""
+    """Returns coordinates by axis; an index along several axes at once is split."""
     places: dict[str, Any] = {}
     for names, index in device.items():
         axes = [names] if isinstance(names, str) else list(names)
@@ -80,7 +82,7 @@ def _by_name(walk: Walk, eqn: Any, device: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def scalar(walk: Walk, value: Any) -> int:
-    """A number in a tree of operands, as int32."""
+    """Returns a number in a tree of operands as int32."""
     return walk.index(value.value) if isinstance(value, Leaf) else walk.builder.index(int(value))
 
 

@@ -15,7 +15,7 @@ from pallascope.program import Builder, Type
 
 @dataclasses.dataclass
 class Windows:
-    """Windows of `whole`, one for each index vector; an array `around` has an element for each
+    """The windows of `whole`, one for each index vector; an array `around` has an element for each
     element of each window."""
 
     whole: tuple[int, ...]
@@ -29,8 +29,8 @@ class Windows:
 
 
 def flat_places(builder: Builder, windows: Windows, indices: int, mode: str) -> tuple[int, int]:
-    """The place of every element of `around` in the flat `whole`, -1 outside, and whether it is
-    inside."""
+    """Returns the place of every element of `around` in the flat `whole`, -1 outside, and whether
+    it is inside."""
     shape = builder.types[indices].shape
     batch, count = shape[:-1], len(shape) - 1
     batch_axes = [axis for axis in range(len(windows.around)) if axis not in windows.window_axes]

@@ -32,7 +32,7 @@ class Pipeline:
 
 
 def grid_of(walk: Walk, pipeline: Pipeline) -> list[int]:
-    """Of all cores together."""
+    """Returns the grid of all cores together."""
     grid = [extent if isinstance(extent, int) else -1 for extent in pipeline.mapping.grid]
     for axis in pipeline.divided:
         if grid[axis] < 0:
@@ -43,12 +43,14 @@ def grid_of(walk: Walk, pipeline: Pipeline) -> list[int]:
 
 
 def given_names(mapping: Any) -> list[str]:
-    """Of a grid of pairs of name and extent; axes that vmap adds have None, before 0.11 nothing."""
+    """Returns the names of a grid of pairs of name and extent; axes that vmap adds have None,
+    before 0.11 nothing."""
     return [str(name) for name in mapping.grid_names or () if name is not None]
 
 
 def axis_names(mapping: Any) -> list[str]:
-    """As the index maps call them, where one names them all; else i, j, k, ..."""
+    """Returns the names that the index maps give the axes, where one names them all; else i, j, k,
+    ..."""
     given = iter(given_names(mapping))
     if mapping.grid_names:
         return [f"vmap{axis}" if axis in mapping.vmapped_dims else next(given)

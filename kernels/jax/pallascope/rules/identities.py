@@ -26,7 +26,7 @@ def _multiple_of(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _touch(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """A dependency for the compiler."""
+    """Emits nothing: it is a dependency for the compiler."""
     return []
 
 

@@ -46,7 +46,7 @@ def _cond(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _scan(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Turn after turn, where numbers alone are carried."""
+    """Writes out round after round, where numbers alone are carried."""
     num_consts, num_carry = parameters.scan_counts(eqn.params)
     length = eqn.params["length"]
     if length > _MOST_ROUNDS or num_consts + num_carry != len(operands) \
@@ -73,7 +73,8 @@ def _get(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _before(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """What stays the same while the pipeline runs, and map operations have no form for."""
+    """Emits before the pipeline what stays the same while it runs, and what index maps have no form
+    for."""
     with walk.builder.before():
         return grid_queries.RULES[eqn.primitive.name](walk, eqn, operands)
 

@@ -17,7 +17,7 @@ from pallascope.walk import Rule, Walk
 
 def _triangular_solve(left_side: bool, lower: bool, transpose_a: bool, unit_diagonal: bool,
                       **params: Any) -> Callable[..., Any]:
-    """Row after row, by substitution."""
+    """Solves row after row, by substitution."""
     def function(a: Any, b: Any) -> Any:
         matrix = a if left_side != transpose_a else jnp.swapaxes(a, -1, -2)
         right = b if left_side else jnp.swapaxes(b, -1, -2)
@@ -43,7 +43,7 @@ def _triangular_solve(left_side: bool, lower: bool, transpose_a: bool, unit_diag
 
 
 def _cholesky(**params: Any) -> Callable[..., Any]:
-    """Column after column; NaN throughout where a pivot is not positive."""
+    """Factors column after column; the result is NaN throughout where a pivot is not positive."""
     def function(a: Any) -> Any:
         size = a.shape[-1]
         rows = lax.broadcasted_iota(jnp.int32, (size, 1), 0)
@@ -67,7 +67,7 @@ def _cholesky(**params: Any) -> Callable[..., Any]:
 
 
 def _lu(**params: Any) -> Callable[..., Any]:
-    """Column after column, as JAX has it where nothing better is."""
+    """Factors column after column, as JAX does where nothing better is."""
     def function(x: Any) -> Any:
         one = linalg._lu_unblocked
         for _ in x.shape[:-2]:
@@ -79,7 +79,7 @@ def _lu(**params: Any) -> Callable[..., Any]:
 
 
 def _linear_solve(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """How to solve it is a function among the parameters."""
+    """Runs the function among the parameters that says how to solve it."""
     counts = eqn.params["const_lengths"]
     skipped = counts.matvec + counts.vecmat
     consts = operands[skipped:skipped + counts.solve]

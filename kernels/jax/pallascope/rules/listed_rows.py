@@ -22,14 +22,14 @@ class Rows:
 
 
 def _is_list(index: Any) -> bool:
-    """Whether it is an array or a ref; a scalar passes for one number."""
+    """Returns whether it is an array or a ref; a scalar passes for one number."""
     if hasattr(index, "ignored_value"):
         return True
     return isinstance(index, ref_types.TransformedRef)
 
 
 def has_list(part: Any, walk: Walk | None = None) -> bool:
-    """Whether one of the part's indices is a list."""
+    """Returns whether one of the part's indices is a list."""
     return any(_is_list(index) or _is_array(walk, index)
                for transform in part[1] if ref_types.transform_kind(transform) == "index"
                for index in transform.indices)
@@ -43,7 +43,7 @@ def _is_array(walk: Walk | None, index: Any) -> bool:
 
 
 def listed(walk: Walk, part: Any) -> Rows | None:
-    """What a copy takes of the part, where it takes listed rows."""
+    """Returns what a copy takes of the part, where it takes listed rows; else None."""
     ref, transforms = part
     if not has_list(part, walk):
         return None

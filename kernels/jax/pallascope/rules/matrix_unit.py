@@ -1,6 +1,8 @@
-"""Rules of the matrix unit asked by hand. What it keeps is memory beside a kernel's arguments: of
-each unit its right operand, staged ones by register, its result FIFO, and accumulators where they
-are addresses, as they are up to 0.10.
+"""Rules of the matrix unit where a kernel uses it directly.
+
+What the unit keeps is memory beside a kernel's arguments: of each unit its right operand, staged
+ones by register, its result FIFO, and accumulators where they are addresses, as they are up to
+0.10.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ _REGISTER_BYTES = 4096  # in which addresses count
 
 
 def state_of(walk: Walk, body: Any) -> list[int]:
-    """What a kernel needs for it besides its arguments."""
+    """Returns what a kernel needs for it besides its arguments."""
     walk.matrix_unit = {}
     _find(walk, body)
     return list(walk.matrix_unit.values())
@@ -57,7 +59,7 @@ def _rhs_type(eqn: Any) -> Type:
 
 
 def _kept(walk: Walk, eqn: Any, key: tuple[Any, ...], type_: Type | None = None) -> int:
-    """What is kept under the key, which must be of the type."""
+    """Returns what is kept under the key, which must be of the type."""
     ref = walk.matrix_unit.get(key)
     if ref is None:
         raise NotCaptured(f"{eqn.primitive.name} of what no other operation of the kernel fills or "
@@ -105,7 +107,7 @@ def _lhs_fifo(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _request(walk: Walk, eqn: Any, lhs: int, unit: int, target: Callable[[Type], int]) -> list[int]:
-    """A product of the unit; target: the ref that it goes to, by its type."""
+    """Emits a product of the unit; `target` yields the ref that it goes to, by its type."""
     rhs = _kept(walk, eqn, ("rhs", unit))
     left, right = walk.builder.types[lhs], walk.builder.types[rhs]
     if left.dtype != right.dtype:

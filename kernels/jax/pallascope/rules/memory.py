@@ -15,7 +15,7 @@ def _transforms(eqn: Any, leaves: list[int]) -> tuple[Any, ...]:
 
 
 def load(walk: Walk, part: Window) -> int:
-    """The elements of the part."""
+    """Returns the elements of the part."""
     operands = [part.ref]
     result = Type(walk.builder.types[part.ref].dtype, _known_shape(part))
     return walk.builder.one("get", operands, result, {"entries": entries(walk, part, operands)})
@@ -28,7 +28,7 @@ def _known_shape(part: Window) -> tuple[int, ...]:
 
 
 def store(walk: Walk, part: Window, value: int) -> int:
-    """Puts the value there; yields what was there before."""
+    """Puts the value there; returns what was there before."""
     type_ = walk.builder.types[value]
     if type_.shape != _known_shape(part):
         raise NotCaptured(f"a store of {type_.shape} where the ref has {part.shape()}")
@@ -37,7 +37,7 @@ def store(walk: Walk, part: Window, value: int) -> int:
 
 
 def part_of(walk: Walk, eqn: Any, operands: list[int]) -> Window:
-    """What a `get` loads."""
+    """Returns the part that a `get` loads."""
     ref, *leaves = operands
     return window(walk, ref, _transforms(eqn, leaves))
 

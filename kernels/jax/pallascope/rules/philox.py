@@ -34,8 +34,8 @@ def _scrambled(counter: Sequence[Any], key: Sequence[Any]) -> Sequence[Any]:
 
 
 def bits(shape: Sequence[int], dtype: Any, algorithm: Any, **params: Any) -> Callable[..., Any]:
-    """rng_bit_generator. Of the four words of a state the first two are the key and the upper half
-    of the counter, the others its lower half; every count makes four words."""
+    """Computes rng_bit_generator. Of the four words of a state the first two are the key and the
+    upper half of the counter, the others its lower half; every count makes four words."""
     if str(getattr(algorithm, "name", algorithm)).endswith("THREE_FRY"):
         raise NotCaptured("rng_bit_generator with RNG_THREE_FRY")
 

@@ -92,8 +92,8 @@ def _emit_pipeline(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _sharing(walk: Walk, eqn: Any) -> tuple[list[str], str]:
-    """Of the axes whose cores share the grid, those of a core_map's blocks, and that of its
-    cores, or nothing."""
+    """Returns which of the axes whose cores share the grid are those of a core_map's blocks, and
+    which is that of its cores, or nothing."""
     names = eqn.params["core_axis_name"]
     if eqn.params["core_axis"] is not None:
         raise NotCaptured("emit_pipeline that is divided otherwise than by named axes")

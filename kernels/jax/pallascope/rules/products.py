@@ -43,8 +43,8 @@ _MOST_PRODUCTS = 1 << 22  # that are there at a time
 
 
 def _whole_dot(dimension_numbers: Any, dtype: Any) -> Callable[..., Any]:
-    """Of integers of 32 bits, which no matrix unit takes: products and their sums. Many go by the
-    left operand's rows."""
+    """Multiplies integers of 32 bits, which no matrix unit takes, as products and their sums. Many
+    go by the rows of the left operand."""
     (left, right), (left_batch, right_batch) = dimension_numbers
 
     def function(x: Any, y: Any) -> Any:
@@ -68,7 +68,7 @@ def _whole_dot(dimension_numbers: Any, dtype: Any) -> Callable[..., Any]:
 
 
 def _dot_of_truths(dimension_numbers: Any, dtype: Any) -> Callable[..., Any]:
-    """Of bools, as numbers: a sum that is a bool is whether there is any product."""
+    """Multiplies bools as numbers: a sum that is a bool says whether there is any product."""
     def function(x: Any, y: Any) -> Any:
         x, y = (array.astype(jnp.bfloat16) if array.dtype == bool else array for array in (x, y))
         found = lax.dot_general(x, y, dimension_numbers, preferred_element_type=jnp.float32)
@@ -78,7 +78,8 @@ def _dot_of_truths(dimension_numbers: Any, dtype: Any) -> Callable[..., Any]:
 
 
 def dot_general(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """An algorithm that is named says how often the operands are rounded to bf16."""
+    """Emits a product of matrices. An algorithm that is named says how often the operands are
+    rounded to bf16."""
     dtypes = [np.dtype(v.aval.dtype) for v in (*eqn.invars, *eqn.outvars)]
     if dtypes[2].name in ("int32", "uint32") and any(dtype.itemsize == 4 for dtype in dtypes[:2]):
         return walk.trace(_whole_dot(eqn.params["dimension_numbers"], dtypes[2]), operands)
@@ -103,7 +104,7 @@ def dot_general(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 def ragged_dot(ragged_dot_dimension_numbers: Any, precision: Any, preferred_element_type: Any,
                group_offset: Any = None, **params: Any) -> Callable[..., Any]:
-    """Group after group: of rows of `lhs` in order, or of the terms of a sum."""
+    """Multiplies group after group: of rows of `lhs` in order, or of the terms of a sum."""
     numbers = ragged_dot_dimension_numbers
     (contracting, _), batch = numbers.dot_dimension_numbers
     if any(batch) or group_offset is not None or len(numbers.lhs_ragged_dimensions) != 1:
@@ -137,7 +138,7 @@ def ragged_dot(ragged_dot_dimension_numbers: Any, precision: Any, preferred_elem
 
 
 def mulhi(**params: Any) -> Callable[..., Any]:
-    """The upper half of a product of integers; of those of 32 bits by halves."""
+    """Returns the upper half of a product of integers; those of 32 bits go by halves."""
     def function(a: Any, b: Any) -> Any:
         width = jnp.iinfo(a.dtype).bits
         if width < 32:

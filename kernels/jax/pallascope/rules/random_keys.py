@@ -20,7 +20,7 @@ from pallascope.walk import Rule, Walk
 
 
 def _keys_of(eqn: Any) -> Any:
-    """The type of an equation's random keys. The chip's own come one at a time."""
+    """Returns the type of an equation's random keys. The chip's own come one at a time."""
     key = next(v.aval for v in (*eqn.invars, *eqn.outvars) if key_words(v.aval.dtype) is not None)
     if key.shape and len(key_words(key.dtype) or ()) == 2:
         raise NotCaptured("an array of random keys of the chip's own generator")
@@ -58,7 +58,7 @@ def _retraced(function: Callable[[Any, dict[str, Any]], Callable[..., Any]]) -> 
 
 
 def _moved(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """What moves keys moves each of their words."""
+    """Moves each word of the keys as the equation moves the keys."""
     _keys_of(eqn)
     axes = [None if key_words(v.aval.dtype) is None else -1 for v in eqn.invars]
     moved = jax.vmap(functools.partial(eqn.primitive.bind, **eqn.params), axes, -1)
@@ -66,7 +66,7 @@ def _moved(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _as_declared(walk: Walk, value: int, aval: Any) -> int:
-    """The chip's generator yields signed bits where JAX says unsigned ones."""
+    """Returns unsigned bits where JAX says so, and the chip's generator yields signed ones."""
     type_ = walk.builder.types[value]
     if key_words(aval.dtype) is not None or type_.dtype == dtype_of(aval.dtype):
         return value

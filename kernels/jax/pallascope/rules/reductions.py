@@ -30,7 +30,7 @@ def _cumlogsumexp(axis: int, reverse: bool) -> Callable[..., Any]:
 
 def _reduce(jaxpr: Any, dimensions: Sequence[int], consts: Sequence[Any] = (),
             **params: Any) -> Callable[..., Any]:
-    """By a function of its own: neighbours in pairs, until one is left for each result."""
+    """Reduces by a function of its own: neighbours in pairs, until one is left for each result."""
     combine = retraced.by_element(jaxpr, consts)
 
     def function(*operands: Any) -> list[Any]:

@@ -36,7 +36,7 @@ class Window:
 
 
 def window(walk: Walk, ref: int, transforms: Sequence[Any]) -> Window:
-    """The transforms one after the other; indices become one list, the others views."""
+    """Applies the transforms one after the other; indices become one list, the others views."""
     found = _whole(walk, ref)
     for transform in transforms:
         kind = ref_types.transform_kind(transform)
@@ -48,7 +48,7 @@ def window(walk: Walk, ref: int, transforms: Sequence[Any]) -> Window:
 
 
 def view(walk: Walk, part: Window) -> int:
-    """A ref to the part; the ref itself if that is all of it."""
+    """Returns a ref to the part; the ref itself if that is all of it."""
     type_ = walk.builder.types[part.ref]
     if _is_whole(walk, part, type_):
         return part.ref
@@ -59,21 +59,22 @@ def view(walk: Walk, part: Window) -> int:
 
 
 def element(walk: Walk, ref: int, axis: int, index: int) -> int:
-    """A ref to the element at a place along the axis, a value."""
+    """Returns a ref to the element at a place along the axis, a value."""
     part = _whole(walk, ref)
     part.axes[axis] = Axis(index, 1, kept=False)
     return view(walk, part)
 
 
 def elements(walk: Walk, ref: int, axis: int, start: int, size: int) -> int:
-    """A ref to several in a row, from a number on."""
+    """Returns a ref to several elements in a row, from a number on."""
     part = _whole(walk, ref)
     part.axes[axis] = Axis(walk.builder.index(start), size)
     return view(walk, part)
 
 
 def entries(walk: Walk, part: Window, operands: list[int]) -> list[dict[str, Any]]:
-    """The parameter of get, swap and ref_at; dynamic starts and sizes are appended to the operands.
+    """Returns the parameter of get, swap and ref_at; dynamic starts and sizes are appended to the
+    operands.
 
     A dynamic size, which get and swap lack, is at most `size`.
     """
@@ -137,7 +138,7 @@ def _value(walk: Walk, index: Any) -> int:
 
 
 def _reinterpret(walk: Walk, ref: int, kind: str, transform: Any) -> int:
-    """The same memory as a ref of another shape or dtype."""
+    """Returns the same memory as a ref of another shape or dtype."""
     type_ = walk.builder.types[ref]
     if kind == "reshape":
         shape = tuple(int(extent) for extent in transform.shape)

@@ -10,7 +10,8 @@ from pallascope.walk import Rule, Walk
 
 
 def renamed(**parameters: str) -> Rule:
-    """The operation of the primitive's name; `parameters` are its own by JAX's names."""
+    """Returns the rule for the operation of the primitive's name; `parameters` are its own by JAX's
+    names."""
 
     def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         params = {ours: plain(eqn.params[theirs]) for ours, theirs in parameters.items()}
@@ -32,7 +33,8 @@ def same_name(walk: Walk, eqn: Any, operands: list[int], params: Params) -> list
 
 
 def with_params(make: Callable[[Any], Params]) -> Rule:
-    """The operation of the primitive's name with the parameters that `make` makes of its own."""
+    """Returns the rule for the operation of the primitive's name with the parameters that `make`
+    makes of its own."""
     def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         return walk.builder.emit(eqn.primitive.name, operands,
                                  [walk.type_of(v) for v in eqn.outvars], make(eqn.params))

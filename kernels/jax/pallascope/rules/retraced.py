@@ -22,12 +22,13 @@ def traced(function: Callable[..., Callable[..., Any]]) -> Rule:
 
 
 def _expanded(_prim: Any) -> Callable[..., Any]:
-    """What JAX 0.12 keeps whole until it is lowered, such as searchsorted."""
+    """Returns what JAX 0.12 keeps whole until it is lowered, such as searchsorted, as a
+    function."""
     return _prim.expand
 
 
 def by_element(jaxpr: Any, consts: Sequence[Any] = ()) -> Callable[..., list[Any]]:
-    """A jaxpr of scalars, of each element of arrays."""
+    """Applies a jaxpr of scalars to each element of arrays."""
     def function(*arrays: Any) -> list[Any]:
         shape = arrays[0].shape
         found = jax.vmap(lambda *scalars: jaxprs.evaluate(jaxpr, scalars, consts))(

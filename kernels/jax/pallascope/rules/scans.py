@@ -10,8 +10,8 @@ from pallascope.walk import Rule, Walk
 
 
 def _scan(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """A loop with a carry. A first carry that counts up by one is the loop's own counter. Elements
-    of arrays are taken out and put in by the round's number."""
+    """Emits a loop with a carry. A first carry that counts up by one is the loop's own counter. The
+    number of the round says which elements of arrays are taken out and put in."""
     num_consts, num_carry = parameters.scan_counts(eqn.params)
     consts, carried = operands[:num_consts], operands[num_consts:num_consts + num_carry]
     stacked = operands[num_consts + num_carry:]
@@ -42,7 +42,7 @@ def _scan(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _unroll(eqn: Any) -> Params:
-    """Rounds that are written out one after the other, where these are several."""
+    """Returns how many rounds are written out one after the other, where these are several."""
     rounds = int(eqn.params.get("unroll", 1))
     return {"unroll": rounds} if rounds > 1 else {}
 
@@ -68,7 +68,7 @@ def _with_element(walk: Walk, array: int, place: int, element: int) -> int:
 
 
 def _counts(jaxpr: Any, num_consts: int) -> int:
-    """1 if the first carry is an int32 that every round adds 1 to, else 0."""
+    """Returns 1 if the first carry is an int32 that every round adds 1 to, else 0."""
     inner, _ = jaxprs.open_jaxpr(jaxpr)
     if len(inner.invars) <= num_consts:
         return 0

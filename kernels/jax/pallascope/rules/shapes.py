@@ -80,7 +80,7 @@ def _iota_2x32_shape(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _einshape(equation: str, sizes: Any, **params: Any) -> Callable[..., Any]:
-    """Axes are split, permuted and merged: "a(bc)->(ba)c"."""
+    """Splits, permutes and merges axes: "a(bc)->(ba)c"."""
     left, right = ([re.findall(r"\w", group) for group in re.findall(r"\(.*?\)|\w", side)]
                    for side in equation.split("->"))
 
@@ -98,7 +98,7 @@ def _einshape(equation: str, sizes: Any, **params: Any) -> Callable[..., Any]:
 
 
 def _empty(shape: Sequence[int], dtype: Any, **params: Any) -> Callable[..., Any]:
-    """What is in it nobody may ask; it is 0, as elsewhere."""
+    """Fills with 0, as elsewhere, what nobody may ask for."""
     return lambda: jnp.zeros(shape, dtype)
 
 

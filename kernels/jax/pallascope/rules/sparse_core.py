@@ -25,8 +25,8 @@ def is_mesh(mesh: Any) -> bool:
 
 
 def on_mesh(walk: Walk, body: Any, arrays: list[int], state: list[int]) -> None:
-    """The kernel on every subcore of the mesh, whose axes are walk.cores: a block for each
-    SparseCore, on its subcores."""
+    """Emits the kernel on every subcore of the mesh, whose axes are walk.cores: each SparseCore
+    runs it, on its subcores."""
     builder = walk.builder
     (core, cores), *further = walk.cores.items()
     subcore, subcores = further[0] if further else (f"{core} subcore", 1)
@@ -46,8 +46,8 @@ def on_mesh(walk: Walk, body: Any, arrays: list[int], state: list[int]) -> None:
 
 
 def _share(builder: Builder, region: Region, core: Any, cores: int) -> list[int]:
-    """Memory that all subcores of a core share is there once for each core, around the kernel;
-    each sees its own core's. Returns those arrays."""
+    """Puts memory that all subcores of a core share around the kernel, once for each core; each
+    subcore sees its own core's. Returns those arrays."""
     found: list[int] = []
     for entry in region.operations:
         for inner in entry["regions"]:
@@ -80,7 +80,7 @@ def _operation(op: str, operands: list[int], result: int, params: dict[str, Any]
 
 
 def _barrier(walk: Walk, body: Any, subcores: int) -> Any:
-    """The semaphore of subcore_barrier, where the kernel has one."""
+    """Returns the semaphore of subcore_barrier, where the kernel has one."""
     walk.subcore_barrier = None
     if not _uses(body, "barrier"):
         return kernel_bodies.scratch(walk, [])
@@ -97,7 +97,7 @@ def _uses(jaxpr: Any, name: str) -> bool:
 
 
 def _wait_for_all(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Each subcore tells all of its core, and waits until all have told it."""
+    """Makes each subcore tell all of its core, and wait until all have told it."""
     if walk.subcore_barrier is None:
         raise NotCaptured("subcore_barrier outside of a kernel of vector subcores")
     builder, (semaphore, count) = walk.builder, walk.subcore_barrier
@@ -113,7 +113,7 @@ def _wait_for_all(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _parallel_loop(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Rounds one after the other, which is one of the orders that it allows."""
+    """Emits the rounds one after the other, which is one of the orders that it allows."""
     builder, jaxpr = walk.builder, eqn.params["jaxpr"]
     lower, upper, step, consts, carry = eqn.params["tree"].unflatten(
         [Leaf(value) for value in operands])

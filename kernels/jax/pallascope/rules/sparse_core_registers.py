@@ -14,7 +14,8 @@ from pallascope.walk import Walk
 
 
 def scan_count() -> Callable[..., Any]:
-    """How many equal elements there are up to each that counts, and which is the last of them."""
+    """Returns how many equal elements there are up to each that counts, and which is the last of
+    them."""
     def function(x: Any, mask: Any) -> Any:
         equal = (x[:, None] == x[None, :]) & mask[None, :]
         place = lax.iota(jnp.int32, x.size)
@@ -27,8 +28,8 @@ def scan_count() -> Callable[..., Any]:
 
 
 def cumulative(kind: str) -> Callable[..., Callable[..., Any]]:
-    """Over the elements that the mask takes. Up to the first of them a maximum or minimum is the
-    element itself, and a sum 0."""
+    """Accumulates over the elements that the mask takes. Up to the first of them a maximum or
+    minimum is the element itself, and a sum 0."""
     def make(**_: Any) -> Callable[..., Any]:
         def function(x: Any, mask: Any) -> Any:
             if kind == "sum":
@@ -49,7 +50,7 @@ def cumulative(kind: str) -> Callable[..., Callable[..., Any]]:
 
 
 def masked_sort(descending: bool) -> Callable[..., Any]:
-    """Stable; what the mask leaves out comes last."""
+    """Sorts, stably; what the mask leaves out comes last."""
     def function(keys: Any, values: Any, *masks: Any) -> Any:
         order = keys
         if descending:

@@ -1,8 +1,8 @@
 """Functions of numbers that the format lacks, by those that it has. They are computed in float32.
 
 Formulas: OpenXLA's decompositions (xla/mlir_hlo chlo_legalize_to_hlo), where the logarithm of the
-gamma function and its slope are Lanczos' sum; erfc and bessel_i1e are those of the Cephes library
-(ndtrf.c and i1f.c, S. Moshier).
+gamma function and its gradient are Lanczos' sum; erfc and bessel_i1e are those of the Cephes
+library (ndtrf.c and i1f.c, S. Moshier).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _LANCZOS_TERMS = (676.520368121885098567009, -1259.13921672240287047156, 771.323
 
 
 def _lanczos(z: Any) -> tuple[Any, Any, Any]:
-    """Lanczos' sum at z + 1, its slope, and the logarithm of z + 7.5."""
+    """Returns Lanczos' sum at z + 1, its gradient, and the logarithm of z + 7.5."""
     total, slope = jnp.full_like(z, 0.99999999999980993), jnp.zeros_like(z)
     for number, term in enumerate(_LANCZOS_TERMS, 1):
         total = total + np.float32(term) / (z + number)
@@ -102,7 +102,7 @@ _I1E = ((9.38153738649577178388e-9, -4.44505912879632808065e-8, 2.00329475355213
 
 
 def _chebyshev(coefficients: tuple[float, ...], x: Any) -> Any:
-    """Clenshaw's sum; the last coefficient counts half."""
+    """Returns Clenshaw's sum; the last coefficient counts half."""
     last = before = jnp.zeros_like(x)
     found = jnp.full_like(x, coefficients[0])
     for coefficient in coefficients[1:]:
@@ -170,7 +170,8 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 
 
 def of_numbers(function: Callable[[Any], Any]) -> Callable[..., Any]:
-    """As `composed` takes it: of a primitive's parameters, which change nothing here."""
+    """Returns the function as `traced` takes it: of a primitive's parameters, which change nothing
+    here."""
     def made(**params: Any) -> Callable[..., Any]:
         return lambda x: function(x.astype(np.float32)).astype(x.dtype)
 
@@ -178,7 +179,7 @@ def of_numbers(function: Callable[[Any], Any]) -> Callable[..., Any]:
 
 
 def by_jax(name: str) -> Callable[..., Any]:
-    """A function that JAX itself lowers as others."""
+    """Returns a function that JAX itself lowers as others."""
     def made(**params: Any) -> Callable[..., Any]:
         return special._up_and_broadcast(getattr(special, f"{name}_impl"))
 
@@ -189,7 +190,8 @@ BY_JAX = ("igamma", "igammac", "igamma_grad_a", "random_gamma_grad", "regularize
 
 
 def _polynomial_of_operands(unroll: int | None = None) -> Callable[..., Any]:
-    """By Horner's rule, with the product by which a long one begins as JAX's loop does."""
+    """Computes by Horner's rule, with the product by which a long polynomial begins as JAX's loop
+    does."""
     def function(x: Any, *coefficients: Any) -> Any:
         found = coefficients[-1]
         if len(coefficients) > (8 if unroll is None else unroll):
