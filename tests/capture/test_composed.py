@@ -152,7 +152,7 @@ def test_convolutions(name):
 
 
 @pytest.mark.parametrize("name", ["in groups", "causal, of each feature"])
-def test_slopes_of_convolutions_in_groups(name):
+def test_gradients_of_convolutions_in_groups(name):
     """By the weights, whose groups are of the batch then."""
     options, x, w = CONVOLUTIONS[name]
     fn = functools.partial(lax.conv_general_dilated, **options)
@@ -299,7 +299,7 @@ def test_windows_that_are_too_large_are_named():
 
     with pytest.raises(pallascope.UnsupportedError) as error:
         pallascope.capture(fn, integers(64, 128))
-    assert "windows of 4096 elements; 1024 at most" in str(error.value)
+    assert "windows of 4096 elements: expected at most 1024" in str(error.value)
 
 
 REDUCED = {

@@ -1,4 +1,4 @@
-"""Copies and semaphores by hand, views of refs, and several cores."""
+"""Manual DMAs and semaphores, views of refs, and several cores."""
 
 import jax
 import jax.numpy as jnp

@@ -142,7 +142,7 @@ def test_arguments_that_there_are_not(donate, number):
     with pytest.raises(ValueError) as caught:
         pallascope.capture(lambda x, y: x + y, X, X, donate=donate)
     assert str(caught.value) == (f"donate={number} is no argument of the function, which is given "
-                                 "2; the first is number 0")
+                                 "2; use their numbers, from 0 on")
 
 
 def test_of_many_configurations():

@@ -103,7 +103,8 @@ def test_arguments_of_dtypes_that_the_format_lacks():
         return call(kernel, out_shape=like(8, 128, dtype=x.dtype))(x)
 
     error = refused(of_kernel, like(8, 128, dtype=np.complex64))
-    assert [problem.what for problem in error.problems] == ["complex numbers (complex64)"]
+    assert [problem.what for problem in error.problems] == [
+        "complex numbers (complex64): use two arrays of floats"]
     error = refused(lambda x, other: of_kernel(x), normal(8, 128), like(8, dtype=jnp.float8_e3m4))
     assert [str(problem) for problem in error.problems] == ["dtype float8_e3m4, of other"]
 

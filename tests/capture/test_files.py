@@ -265,19 +265,20 @@ def test_the_program_captures_through_python(tmp_path):
     (["other.py:doubled"], "there is no file other.py"),
     (["script.py"], "script.py is no FILE.py:FUNCTION"),
     (["script.py:doubled"], "doubled is given no --arg: missing a required argument: 'x'"),
-    (["script.py:Shape"], "Shape of script.py is a class; a function is right"),
+    (["script.py:Shape"], "Shape of script.py is a class; name a function"),
     (["script.py:leaves", "--arg", "f32[8,128]"], "(leaves): sys.exit(0) ends it"),
     (["leaves.py:f"], "leaves.py:1 (<module>): sys.exit(None) ends it"),
     (["script.py:stops", "--arg", "f32[8,128]"], "interrupted; nothing was written"),
     (["script.py:doubled", "--arg", "f32[8,,128]"], "--arg 'f32[8,,128]' is no DTYPE[SHAPE]"),
     (["script.py:doubled", "--arg", "f32[8,128,]"], "--arg 'f32[8,128,]' is no DTYPE[SHAPE]"),
-    (["script.py:doubled", "--arg", "f32[4294967296]"], "has the extent 4294967296; 2147483647 at"),
+    (["script.py:doubled", "--arg", "f32[4294967296]"],
+     "has the extent 4294967296; expected 2147483647 at most"),
     (["script.py:doubled", "--arg", "f32[8,128]", "--cores", "two"],
      "the command line is not understood: argument --cores: invalid int value: 'two'"),
     (["script.py:doubled", "--arg", "f31[8]"], "--arg 'f31[8]' is no DTYPE[SHAPE]"),
     (["script.py:doubled", "--arg", "f32[8,128"], "--arg 'f32[8,128' is no DTYPE[SHAPE]"),
     (["script.py:doubled", "--arg", "f32[8,128]", "--donate", "1"],
-     "donate=1 is no argument of the function, which is given 1; the first is number 0")])
+     "donate=1 is no argument of the function, which is given 1; use their numbers, from 0 on")])
 def test_the_command_refuses_with_one_sentence(tmp_path, arguments, sentence):
     done = command(tmp_path, *arguments, "-o", "k.pallascope")
     assert done.returncode == (130 if "interrupted" in sentence else 2)

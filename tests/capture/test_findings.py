@@ -183,7 +183,7 @@ def test_a_nan_of_an_infinity():
     assert "sub makes NaN of Inf among its inputs" in message
 
 
-# ---- copies by hand ----------------------------------------------------------------------------
+# ---- manual DMAs -------------------------------------------------------------------------------
 
 
 def by_hand(kernel, *scratch, out=ANY):

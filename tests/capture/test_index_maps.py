@@ -71,7 +71,7 @@ def test_one_that_leaves_its_array_is_at_its_line_or_else_at_that_of_the_call(in
         run(kernel)
 
 
-def test_a_loop_of_any_number_of_turns_is_named():
+def test_a_loop_of_any_number_of_rounds_is_named():
     def fn(table, x):
         return call(lambda t, x_ref, o_ref: None, like(32, 128),
                     grid_spec=pltpu.PrefetchScalarGridSpec(

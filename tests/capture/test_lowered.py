@@ -31,7 +31,7 @@ def pooled(x, start, combine, sizes=(3, 3), strides=(2, 2), padding="SAME"):
 MOST = functools.partial(pooled, start=-jnp.inf, combine=lax.max)
 
 
-def slope(pool):
+def gradient(pool):
     """Of what is read from it, weighted so that each window adds another number."""
     return jax.grad(lambda x: jnp.sum(pool(x) * jnp.cos(jnp.arange(pool(x).size, dtype=x.dtype)
                                                         .reshape(pool(x).shape))))
@@ -39,20 +39,20 @@ def slope(pool):
 
 @pytest.mark.parametrize("sizes, strides, padding", [
     ((2, 2), (2, 2), "VALID"), ((3, 3), (2, 2), "SAME"), ((1, 5), (1, 3), [(0, 0), (2, 3)])])
-def test_slopes_of_max_and_min_pooling(sizes, strides, padding):
+def test_gradients_of_max_and_min_pooling(sizes, strides, padding):
     windows = {"sizes": sizes, "strides": strides, "padding": padding}
-    check(lambda x: slope(functools.partial(MOST, **windows))(doubled(x)), X, ulps=0)
+    check(lambda x: gradient(functools.partial(MOST, **windows))(doubled(x)), X, ulps=0)
     least = functools.partial(pooled, start=jnp.inf, combine=lax.min, **windows)
-    check(lambda x: slope(least)(doubled(x)), X, ulps=0)
+    check(lambda x: gradient(least)(doubled(x)), X, ulps=0)
 
 
 def test_of_equal_elements_the_first_is_selected():
     ties = np.round(X)
-    check(lambda x: slope(MOST)(doubled(x)), ties, ulps=0)
-    check(lambda x: slope(MOST)(doubled(x)), np.full_like(ties, -np.inf), ulps=0)
+    check(lambda x: gradient(MOST)(doubled(x)), ties, ulps=0)
+    check(lambda x: gradient(MOST)(doubled(x)), np.full_like(ties, -np.inf), ulps=0)
 
 
-def test_directional_slopes_of_pooling():
+def test_directional_gradients_of_pooling():
     check(lambda x: jax.jvp(MOST, (doubled(x),), (x + 1,)), X, ulps=0)
 
 

@@ -1,4 +1,4 @@
-"""The matrix unit asked by hand. JAX interprets none of it, so products are NumPy's."""
+"""The matrix unit where a kernel uses it directly. JAX interprets none of it, so products are NumPy's."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import pytest
 from support import integers, like, pallascope, pl, pltpu, run, whole
 
 if not hasattr(pltpu, "matmul_push_rhs"):
-    pytest.skip("JAX 0.9 has no matrix unit by hand", allow_module_level=True)
+    pytest.skip("JAX 0.9 lets no kernel use the matrix unit directly", allow_module_level=True)
 
 N = 256  # rows and columns of a unit of a TPU7x, the first with accumulators
 HAS_REFS = hasattr(pltpu, "ACC")  # else accumulators are addresses: registers of 4 KiB

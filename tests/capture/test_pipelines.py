@@ -147,7 +147,7 @@ def test_two_pipelines_one_after_the_other():
     check(fn, integers(32, 128), integers(32, 128, seed=1), oracle=TPU)
 
 
-def test_a_pipeline_without_blocks_copies_by_hand():
+def test_a_pipeline_without_blocks_uses_manual_dmas():
     """As code generators write them: the pipeline only counts, everything is copied in its body."""
     def kernel(x_ref, o_ref, buffer_ref, semaphore):
         def body():

@@ -24,7 +24,7 @@ from pallascope.types import DTYPES
 
 _NUMPY_NAMES = {ours: theirs for theirs, ours in DTYPES.items()} | {name: name for name in DTYPES}
 
-# Of the command line of Pallascope.
+# The exit codes of Pallascope's command line.
 _FINE, _REFUSED, _OUR_MISTAKE, _INTERRUPTED = 0, 2, 3, 130
 _MOST_EXTENT = 2**31 - 1
 
@@ -49,8 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _tell("interrupted; nothing was written")
         return _INTERRUPTED
     except SystemExit as error:
-        _tell(f"{_author_line(error)}sys.exit({error.code!r}) ends it; a function that returns is "
-              "right")
+        _tell(f"{_author_line(error)}sys.exit({error.code!r}) ends it; use a function that "
+              "returns")
     except Exception as error:  # pylint: disable=broad-exception-caught
         return _told(error)
     return _REFUSED
@@ -121,7 +121,7 @@ def _is_of_jax(error: Exception) -> bool:
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UserError(f"the command line is not understood: {message}; "
-                        "`python -m pallascope capture --help` says what is right")
+                        "`python -m pallascope capture --help` lists what it takes")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -148,13 +148,13 @@ def _parser() -> argparse.ArgumentParser:
 def _function(text: str) -> Callable[..., Any]:
     path, separator, name = text.rpartition(":")
     if not separator or not name.isidentifier():
-        raise UserError(f"{text} is no FILE.py:FUNCTION")
+        raise UserError(f"{text} is no FILE.py:FUNCTION; use one such as kernels.py:matmul")
     if not os.path.isfile(path):
         raise UserError(f"there is no file {path}")
     module = _module(os.path.abspath(path))
     fn = getattr(module, name, None)
     if inspect.isclass(fn):
-        raise UserError(f"{name} of {path} is a class; a function is right")
+        raise UserError(f"{name} of {path} is a class; name a function")
     if not callable(fn):
         raise UserError(f"{path} has no function {name}")
     return fn
@@ -214,19 +214,19 @@ def _first_line(error: Exception) -> str:
 def _axis(text: str) -> tuple[str, int]:
     name, _, size = text.partition("=")
     if not name.isidentifier() or not size.isdecimal() or int(size) < 1:
-        raise UserError(f"--mesh '{text}' is no AXIS=SIZE; one such as 'x=8' is right")
+        raise UserError(f"--mesh '{text}' is no AXIS=SIZE; use one such as 'x=8'")
     return name, int(size)
 
 
 def _argument(text: str) -> jax.ShapeDtypeStruct:
     match = re.fullmatch(r"\s*(\w+)\s*\[((?:\s*[0-9]+\s*(?:,\s*[0-9]+\s*)*)?)\s*\]\s*", text)
     if not match or match[1] not in _NUMPY_NAMES:
-        raise UserError(f"--arg '{text}' is no DTYPE[SHAPE]; one such as 'f32[8,128]' is right, "
-                        f"the dtypes are {', '.join(DTYPES.values())}")
+        raise UserError(f"--arg '{text}' is no DTYPE[SHAPE]; use one such as 'f32[8,128]', with a "
+                        f"dtype of {', '.join(DTYPES.values())}")
     shape = [int(extent) for extent in match[2].split(",") if extent.strip()]
     if max(shape, default=0) > _MOST_EXTENT:
-        raise UserError(f"--arg '{text}' has the extent {max(shape)}; {_MOST_EXTENT} at most is "
-                        "right")
+        raise UserError(f"--arg '{text}' has the extent {max(shape)}; expected {_MOST_EXTENT} at "
+                        "most")
     return jax.ShapeDtypeStruct(shape, jnp.dtype(_NUMPY_NAMES[match[1]]))
 
 

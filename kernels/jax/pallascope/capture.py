@@ -28,7 +28,7 @@ class Kernel:
 
     name: str
     document: dict[str, Any] = dataclasses.field(repr=False)
-    # Of inputs by their number, where their contents are known.
+    # The arrays of inputs by number, where their contents are known.
     arrays: dict[int, np.ndarray] = dataclasses.field(repr=False)
     constants: frozenset[int]  # of these, what the function closes over: always in the file
     texts: dict[str, str] = dataclasses.field(repr=False)  # of source files, by name
@@ -62,8 +62,8 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
     """
     chip = chips.chip_named(chip)
     if cores not in ((1, 2) if chip in chips.MEGACORE else (1,)):
-        raise ValueError(f"{cores} cores of one device of {chip}; 1 is right, of "
-                         f"{' and '.join(chips.MEGACORE)} 2 too")
+        raise ValueError(f"cores={cores} of {chip}; expected 1 core of a device, or 2 on "
+                         f"{' and '.join(chips.MEGACORE)}")
     leaves, tree = jax.tree_util.tree_flatten(args)
     with tracing.numbers_of_32_bits():
         traced = _traced(fn, tree.unflatten(_shapes(leaves)), chip, cores, mesh,
@@ -136,7 +136,7 @@ def _donated(donate: int | Sequence[int], args: Sequence[Any]) -> set[int]:
     for number in numbers:
         if not -len(args) <= number < len(args):
             raise ValueError(f"donate={number} is no argument of the function, which is given "
-                             f"{len(args)}; the first is number 0")
+                             f"{len(args)}; use their numbers, from 0 on")
     chosen = {number % len(args) for number in numbers}
     leaves = [number for number, arg in enumerate(args)
               for _ in jax.tree_util.tree_leaves(arg)]

@@ -42,8 +42,8 @@ def save(document: dict[str, Any], arrays: dict[int, np.ndarray], texts: dict[st
     if path.endswith(".pallascope"):
         _replace(path, lambda file: _write_archive(file, document, members, texts), check)
     elif members:
-        raise ValueError(f"{path} has no place for arrays; a .pallascope file has, or values=False "
-                         "leaves out those that are inputs")
+        raise ValueError(f"{path} has no place for arrays; use a .pallascope file, or values=False "
+                         "to leave out those that are inputs")
     else:
         sources = [{"file": name, "text": text} for name, text in texts.items()]
         _replace(path, lambda file: file.write(_json(document | {"sources": sources})), check)

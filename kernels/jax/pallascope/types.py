@@ -40,7 +40,7 @@ _SEMAPHORES = {"semaphore": "semaphore", "dma_sem": "dma_semaphore",
 _SPACES = {"vmem": "vmem", "default": "vmem", "None": "vmem", "smem": "smem", "index": "smem",
            "any": "hbm", "hbm": "hbm", "ACC": "accumulator"}
 
-# What random keys may be given to: what moves them as values, and the rest.
+# Primitives that random keys may be given to: those that move them as values, and the rest.
 _KEY_MOVES = frozenset("""
     reshape squeeze transpose broadcast_in_dim concatenate stack unstack split slice rev gather
     scatter dynamic_slice dynamic_update_slice select_n""".split())
@@ -58,7 +58,7 @@ def dtype_of(dtype: Any) -> str:
     except TypeError:  # an extended one
         name = str(dtype)
     if name.startswith("complex"):
-        raise NotCaptured(f"complex numbers ({name})")
+        raise NotCaptured(f"complex numbers ({name}): use two arrays of floats")
     if name not in DTYPES and name not in CODES:
         raise NotCaptured(f"dtype {name}")
     return CODES.get(name) or DTYPES[name]

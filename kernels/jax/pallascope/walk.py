@@ -44,15 +44,15 @@ class Walk:
         self.grid_axes: list[int] = []  # the pipeline's axis for each that a body asks for
         self.grid_names: dict[str, int] = {}  # that axis by the name that the grid gives it
         self.cores: dict[str, int] = {}  # extents of the named axes of the mesh of cores
-        self.block_axes: list[str] = []  # of them: along which a core_map has blocks, not cores
+        self.block_axes: list[str] = []  # those of them that count SparseCores, not their subcores
         self.subcore_barrier: tuple[int, int] | None = None  # its semaphore, and how many meet
         self.devices: dict[str, int] = {}  # extents of the axes of the mesh of devices
-        self.collective_id: int | None = None  # of the kernel: which barrier it uses
+        self.collective_id: int | None = None  # which barrier the kernel uses
         self.generator: int | None = None  # the state of the chip's random numbers
-        # Of refs that a run_scoped around has: whether they are a pipeline's own buffers.
+        # Whether the refs of a run_scoped around are a pipeline's own buffers.
         self.scoped: dict[int, bool] = {}
         self.matrix_unit: dict[tuple[Any, ...], int] = {}  # what it keeps for the kernel
-        self.guard: int | None = None  # of an index map: whether the branch is the one taken
+        self.guard: int | None = None  # whether an index map takes the branch
         self._rules = rules
         self._fixed = False  # the location stays as it is
 
@@ -211,7 +211,8 @@ class Walk:
         array = types.stored(const)
         dtype = types.dtype_of(array.dtype)
         if array.size > _MOST_OF_A_TABLE:
-            self.problem(f"an array constant of shape {array.shape} inside the kernel")
+            self.problem(f"an array constant of shape {array.shape} inside the kernel: give it to "
+                         "the kernel as an argument")
             return self.builder.value(Type(dtype, array.shape))
         parts = [self.builder.literal(dtype, element) for element in array.flat]
         if array.shape == ():

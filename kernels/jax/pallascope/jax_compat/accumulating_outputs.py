@@ -19,7 +19,7 @@ from pallascope.jax_compat import caller_buffers
 
 _IS_THERE = hasattr(mosaic_pipeline, "get_pipeline_schedule")
 
-# Of a pipeline that neither goes on from another one nor into one.
+# What a pipeline is given that neither goes on from another one nor into one.
 _ALONE = {"first_cycle": True, "last_cycle": True, "prefetch": None, "postyeet": None}
 
 

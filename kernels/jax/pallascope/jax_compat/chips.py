@@ -20,5 +20,5 @@ def chip_named(name: str) -> str:
     another."""
     found = _ALIASES.get(name, name)
     if found not in DEVICE_KINDS:
-        raise ValueError(f"chip {name!r} is not known; {', '.join(DEVICE_KINDS)} are")
+        raise ValueError(f"chip {name!r} is not known; use one of {', '.join(DEVICE_KINDS)}")
     return found

@@ -23,19 +23,19 @@ class Array:
 
     aval: Any
     name: str
-    value: Any = None  # of a constant
+    value: Any = None  # if it is a constant
     is_result: bool = False
     scalar: int | None = None  # its one element, once it was loaded or computed
     alias_of: Array | None = None
     base: Array | None = None  # the array that this one is in another shape
     order: tuple[int, ...] | None = None  # or with its axes in this order
-    layout: tuple[int, ...] | None = None  # of an input whose axes do not lie in their order
-    row_major: Array | None = None  # what was made of that
+    layout: tuple[int, ...] | None = None  # if it is an input whose axes do not lie in order
+    row_major: Array | None = None  # what was made of the input
     refs: dict[str, int] = dataclasses.field(default_factory=dict)  # by memory space
     home: str = ""  # the space where it was made
     is_prefetched: bool = False  # it holds scalars for kernels
     is_donated: bool = False  # an input whose memory the function may take
-    # On several devices `aval` is of one device's part; per axis, the mesh axes that cut it.
+    # On several devices `aval` is the type of one device's part. Per axis, the mesh axes that cut.
     partition: list[list[str]] | None = None
 
     def root(self) -> Array:

@@ -78,9 +78,9 @@ class BranchesAndLoops:
             (holds,) = self._inline(condition, asked + current)
             asks.results = [self.arrays.scalar(holds)]
         arguments, current = self._arguments(results)
-        with self.arrays.inside(arguments) as turns:
-            self._store(turns, self._inline(body, taken + current), results)
-        return self._emit("while", first, results, {}, [asks, turns])
+        with self.arrays.inside(arguments) as rounds:
+            self._store(rounds, self._inline(body, taken + current), results)
+        return self._emit("while", first, results, {}, [asks, rounds])
 
     def _inline(self, jaxpr: Any, arguments: list[Array]) -> list[Array]:
         return [self._whole(array) for array in self._inlined(jaxpr, arguments)]

@@ -28,7 +28,7 @@ _REDUCTIONS = {"psum": lax.add, "psum_invariant": lax.add, "pmax": lax.max, "pmi
 NAMES = frozenset({*_REDUCTIONS, "all_gather", "all_gather_invariant", "reduce_scatter",
                    "all_to_all", "ppermute"})
 
-# The reduction of one array over its first axis, for each of two arrays.
+# The reduction of one array over its first axis, for each reduction of two arrays.
 _OF_ONE: dict[Any, Callable[[Any], Any]] = {
     lax.add: lambda array: lax.reduce_sum(array, (0,)),
     lax.max: lambda array: lax.reduce_max(array, (0,)),
@@ -36,7 +36,7 @@ _OF_ONE: dict[Any, Callable[[Any], Any]] = {
 
 _MEMBERS = "members of a group"
 
-# Of a reduction: the least piece takes a link about as long as a hop's latency.
+# How a reduction is cut: the least piece keeps a link busy about as long as a hop's latency.
 _MOST_PIECES, _LEAST_BYTES = 4, 64 << 10
 _MOST_WHOLE = 8 << 20  # bytes that are gathered whole
 
@@ -94,8 +94,8 @@ class Collectives:
         return [_MEMBERS]
 
     def gathered(self, array: Array, place: int, axes: list[str]) -> Array:
-        """Returns the parts of all devices along the axes, behind each other at the array's axis
-        `place`."""
+        """Returns the parts of all devices along the axes, one after the other along the array's
+        axis `place`."""
         self._name, self._extents = "all_gather", dict(self.walk.devices)
         shape = list(array.aval.shape)
         shape[place] *= math.prod(self._sizes(axes))
@@ -145,7 +145,7 @@ class Collectives:
         together: what is still to go is behind `split`, what has come behind `joined`."""
         split, joined = (int(self._eqn.params[key]) for key in ("split_axis", "concat_axis"))
         sizes, shape = self._sizes(axes), self._type(source).shape
-        block = (*shape[:split], shape[split] // math.prod(sizes), *shape[split + 1:])
+        share = (*shape[:split], shape[split] // math.prod(sizes), *shape[split + 1:])
         source = self._by_device(source, split, axes, tiled=True)
         first, last = min(split, joined), max(split, joined)
         for number in reversed(range(len(axes))):
@@ -153,8 +153,8 @@ class Collectives:
             before, behind = (come, left) if joined <= split else (left, come)
             part = self._by_device(target, joined, axes, tiled=True)
             if number > 0:
-                part = self._scratch(target, (*block[:first], *before, *block[first:last], *behind,
-                                              *block[last:]))
+                part = self._scratch(target, (*share[:first], *before, *share[first:last], *behind,
+                                              *share[last:]))
             self._exchange(axes[number], source, part,
                            split + number + (len(come) - 1 if joined <= split else 0),
                            joined + (number if split < joined else 0))
@@ -202,7 +202,8 @@ class Collectives:
         """Emits one copy per pair, and zeros for those who get nothing."""
         if axes != [axis for axis in self.walk.devices if axis in axes]:
             # Up to 0.11 JAX counts in the order of the mesh, then in that of the axes.
-            raise NotCaptured("ppermute over axes in another order than the mesh's")
+            raise NotCaptured("ppermute over axes in another order than the mesh's: name them in "
+                              "the order of the mesh")
         builder, sizes = self.walk.builder, self._sizes(axes)
         perm = [(int(a), int(b)) for a, b in self._eqn.params["perm"]]
         aims, origins = dict(perm), {b: a for a, b in perm}
@@ -250,8 +251,8 @@ class Collectives:
         ring.keep(source, self._at(target, place, ring.index(0)))
 
         def step(way: int, hop: int, _: int) -> None:
-            block = self._at(target, place, ring.index(-way * hop))
-            ring.send(way, hop, 0, source if hop == 0 else block, block)
+            share = self._at(target, place, ring.index(-way * hop))
+            ring.send(way, hop, 0, source if hop == 0 else share, share)
 
         ring.run(step)
 
@@ -296,13 +297,13 @@ class Collectives:
         ring.run(step, last)
 
     def _exchange(self, axis: str, source: int, target: int, place: int, to: int) -> None:
-        """Sends part i of `source` to device i, whose `target` it is part of at this one's place.
+        """Sends part i of `source` to device i, which has it in `target` at this device's place.
         Parts that have farther to go than the neighbour travel in a bag."""
         ring = self._ring(axis)
         mine = self._at(target, to, ring.index(0))
         ring.keep(self._at(source, place, ring.index(0)), mine)
-        block = self._type(mine).shape
-        bags = {way: [self._scratch(target, (hops - hop, *block)) for hop in range(1, hops)]
+        share = self._type(mine).shape
+        bags = {way: [self._scratch(target, (hops - hop, *share)) for hop in range(1, hops)]
                 for way, hops in ring.hops.items()}
 
         def step(way: int, hop: int, _: int) -> None:
@@ -382,8 +383,8 @@ class Collectives:
         """Returns the ref with the axis at `place`, which counts devices, as one axis per mesh
         axis; where it is tiled, each device's part of it stays behind them."""
         shape, sizes = self._type(ref).shape, self._sizes(axes)
-        block = (shape[place] // math.prod(sizes),) if tiled else ()
-        return self._reshaped(ref, (*shape[:place], *sizes, *block, *shape[place + 1:]))
+        share = (shape[place] // math.prod(sizes),) if tiled else ()
+        return self._reshaped(ref, (*shape[:place], *sizes, *share, *shape[place + 1:]))
 
     def _copy(self, source: int, target: int) -> None:
         fusion_operation.copy(self.walk, source, target, launches=False)

@@ -109,7 +109,7 @@ def _select(params: Any, which: np.ndarray, *cases: np.ndarray) -> np.ndarray | 
     return _by_element(lambda which, *cases: np.where(which, cases[1], cases[0]), [which, *cases])
 
 
-# Of any elements.
+# Operations on any elements.
 _MOVES: dict[str, Callable[..., np.ndarray | None]] = {
     "broadcast_in_dim": _broadcast,
     "slice": _slice,
@@ -123,7 +123,7 @@ _MOVES: dict[str, Callable[..., np.ndarray | None]] = {
     "rev": lambda params, array: np.flip(array, params["dimensions"]),
     "concatenate": lambda params, *arrays: np.concatenate(arrays, params["dimension"])}
 
-# Of whole numbers and bools.
+# Operations on whole numbers and bools.
 _WHOLE: dict[str, Callable[..., np.ndarray]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "max": np.maximum, "min": np.minimum,
     "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.invert,

@@ -251,7 +251,7 @@ class Function:
         cuts. Of any other it returns None, and the operands are whole from here on."""
         name = eqn.primitive.name
         if name in ("pallas_call", "mpmd_map", "core_map"):
-            raise NotCaptured(f"{name} outside of the shard_map")
+            raise NotCaptured(f"{name} outside of the shard_map: call it inside")
         found = self._parts.by_element(eqn, operands)
         if found is None:
             operands[:] = map(self._parts.whole, operands)

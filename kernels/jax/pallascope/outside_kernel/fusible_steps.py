@@ -15,7 +15,7 @@ import jax
 from pallascope.outside_kernel.arrays import Array
 from pallascope.rules import elementwise
 
-# The last two lines: what XLA has for them is a chain of operations by element.
+# For those of the last two lines XLA has a chain of operations by element.
 BY_ELEMENT = frozenset(elementwise.ELEMENTWISE) | {
     "convert_element_type", "select_n", "clamp", "integer_pow", "round", "copy", "copy_p",
     "reduce_precision", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bessel_i0e",
@@ -28,8 +28,8 @@ REDUCTIONS = frozenset({
     "argmax", "argmin", "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod",
     "reduce_sum"})
 FUSIBLE = BY_ELEMENT | _MOVES | REDUCTIONS | {"dot_general"}
-HEROES = REDUCTIONS | {"dot_general"}  # one of them to a chain
-# Computed where they are read rather than written and read again (InstructionFusion::IsExpensive).
+HEROES = REDUCTIONS | {"dot_general"}  # a chain has one of them
+# Written and read again rather than computed where they are read (InstructionFusion::IsExpensive).
 EXPENSIVE = HEROES | {
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0e", "bessel_i1e", "cbrt",
     "cos", "cosh", "digamma", "div", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "gather",

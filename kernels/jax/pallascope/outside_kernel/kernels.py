@@ -118,7 +118,8 @@ class Kernels:
               parallel: list[int]) -> None:
         walk, mapping, body = self.walk, pipeline.mapping, pipeline.body
         if parallel and walk.matrix_unit:
-            raise NotCaptured("a matrix unit asked by hand on cores that share a grid")
+            raise NotCaptured("a matrix unit that the kernel uses directly, on cores that share a "
+                              "grid: use cores=1")
         if parallel:
             pipeline.parallel = parallel
             kernel_bodies.on_cores(walk, pipeline, self.cores)
@@ -132,7 +133,7 @@ class Kernels:
     def mpmd_map(self, eqn: Any, operands: list[Array]) -> list[Array]:
         """Emits pl.kernel on a mesh of cores."""
         if len(eqn.params["jaxprs"]) != 1:
-            raise NotCaptured("pl.kernel on several meshes")
+            raise NotCaptured("pl.kernel on several meshes: use one kernel for each")
         body, _ = jaxprs.open_jaxpr(eqn.params["jaxprs"][0])
         self._begin(eqn, body)
         names = sources.arg_names(body)[len(operands):][:len(eqn.params["out_avals"])]
@@ -167,7 +168,7 @@ class Kernels:
         if sparse_core.is_mesh(mesh):
             sparse_core.on_mesh(walk, body, arguments, state)
         elif len(walk.cores) != 1:
-            raise NotCaptured(f"a kernel on a mesh of {len(walk.cores)} axes")
+            raise NotCaptured(f"a kernel on a mesh of {len(walk.cores)} axes: expected one")
         elif tuple(walk.cores.values()) == (1,):
             with kernel_bodies.scratch(walk, state):
                 kernel_bodies.inline(walk, body, arguments)

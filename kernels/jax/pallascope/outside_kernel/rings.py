@@ -28,7 +28,7 @@ class Ring:
             walk.builder.value(Type("int32", extents, "dma_semaphore"), name)
             for name, extents in (("kept", ()), ("received", shape), ("sent", shape))
             if 0 not in extents]
-        # Refs that are filled, by way and piece, or emptied, with semaphores.
+        # Refs that are filled, by way and piece, or emptied, with their semaphores.
         self._coming: dict[tuple[int, int], list[tuple[int, int]]] = collections.defaultdict(list)
         self._unfinished: list[tuple[int, int]] = []
 

@@ -12,7 +12,7 @@ from pallascope.problems import NotCaptured
 from pallascope.rules.device_ids import number_along
 from pallascope.walk import Walk
 
-# Of what a shard_map's function says about how values vary between devices.
+# Primitives by which a shard_map's function says how values vary between devices.
 SAME_VALUE = frozenset({"pvary", "pcast"})
 
 
@@ -30,7 +30,8 @@ def check_memory(eqn: Any) -> None:
     for place in eqn.params["devices"]:  # a sharding, a device, a kind of memory or nothing
         memory = getattr(place, "memory_kind", None) or getattr(place, "name", "device")
         if "host" in str(memory).lower():
-            raise NotCaptured(f"device_put to the memory {str(memory).lower()}")
+            raise NotCaptured(f"device_put to the memory {str(memory).lower()}: use memory of the "
+                              "device")
 
 
 def shard_map_of(eqn: Any, jaxpr: Any) -> ShardMap:
@@ -38,7 +39,7 @@ def shard_map_of(eqn: Any, jaxpr: Any) -> ShardMap:
     mesh = {str(axis): int(size) for axis, size in dict(eqn.params["mesh"].shape).items()}
     manual = eqn.params.get("newly_manual_axes", eqn.params.get("manual_axes", mesh))
     if set(manual) != set(mesh):
-        raise NotCaptured("shard_map over some axes of its mesh")
+        raise NotCaptured("shard_map over some axes of its mesh: expected all of them")
     return ShardMap(
         mesh,
         [_partition(spec, v) for spec, v in zip(eqn.params["in_specs"], jaxpr.invars, strict=True)],

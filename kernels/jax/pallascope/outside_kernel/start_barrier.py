@@ -9,7 +9,7 @@ from pallascope.jax_compat import jaxprs, parameters
 from pallascope.program import Type
 from pallascope.walk import Leaf, Walk
 
-# Barrier semaphore of the kernels that ask for none and get a barrier before they start.
+# The barrier semaphore of kernels that ask for none and get a barrier before they start.
 START_BARRIER = 2**31 - 1
 
 

@@ -42,11 +42,12 @@ def loop_of(eqn: Any, operands: list[Any]) -> tuple[tuple[Any, list[Any]], tuple
     if flag.shape == ():
         return (condition, operands[:number]), (body, operands[number:first]), operands[first:]
 
-    # vmap made it: a flag each. It goes on while one holds, and changes what belongs to such.
+    # vmap made it, with a flag for each element. The loop goes on while one of them holds, and
+    # changes the elements whose flag holds.
     def holds(*args: Any) -> Any:
         return jaxprs.evaluate(condition, args)[0].any()
 
-    def turn(*args: Any) -> list[Any]:
+    def one_round(*args: Any) -> list[Any]:
         (flags,) = jaxprs.evaluate(condition, [*args[:number], *args[first:]])
         return [lax.select(lax.broadcast_in_dim(flags, new.shape, range(flag.ndim)), new, old)
                 for new, old in zip(jaxprs.evaluate(body, args[number:]), args[first:],
@@ -54,7 +55,7 @@ def loop_of(eqn: Any, operands: list[Any]) -> tuple[tuple[Any, list[Any]], tuple
 
     shapes = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in eqn.invars]
     return ((jax.make_jaxpr(holds)(*shapes[:number], *shapes[first:]), operands[:number]),
-            (jax.make_jaxpr(turn)(*shapes), operands[:first]), operands[first:])
+            (jax.make_jaxpr(one_round)(*shapes), operands[:first]), operands[first:])
 
 
 def _while(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:

@@ -53,13 +53,14 @@ def _start_selected(walk: Walk, eqn: Any, parts: list[Any], selected: int) -> li
 def _start(walk: Walk, eqn: Any, parts: list[Any]) -> list[int]:
     source, target, target_semaphore, source_semaphore, device = parts
     if target_semaphore is None:
-        raise NotCaptured("dma_start with a semaphore of the source only")
+        raise NotCaptured("dma_start with a semaphore of the source only: give the target one "
+                          "too")
     lists = [listed(walk, part) for part in (source, target)]
     taken = [view_of(walk, part if rows is None else rows.part)
              for part, rows in zip((source, target), lists, strict=True)]
     taken.append(view_of(walk, target_semaphore))
     if walk.builder.types[taken[2]].space not in ("dma_semaphore", "semaphore"):
-        raise NotCaptured("dma_start with a barrier semaphore: SemaphoreType.DMA is right")
+        raise NotCaptured("dma_start with a barrier semaphore: use SemaphoreType.DMA")
     params: Params = {}
     if source_semaphore is not None:
         taken.append(view_of(walk, source_semaphore))
@@ -72,14 +73,14 @@ def _start(walk: Walk, eqn: Any, parts: list[Any]) -> list[int]:
     if eqn.params.get("add"):
         params["add"] = True
     if all(lists):
-        raise NotCaptured("dma_start with lists of rows at both ends")
+        raise NotCaptured("dma_start with lists of rows at both ends: list the rows of one end")
     for rows, end in zip(lists, ("source", "target"), strict=True):
         if rows is not None:
             count = walk.builder.types[rows.list].shape[0]
             room = walk.builder.types[taken[0 if end == "target" else 1]].shape[:1]
             if room != (count,):
                 raise NotCaptured(f"a copy of {count} listed rows where the other end has "
-                                  f"{room[0] if room else 'none'}")
+                                  f"{room[0] if room else 'none'}: expected as many")
             taken.append(rows.list)
             params["rows"] = end
             if rows.ignored is not None:

@@ -15,17 +15,19 @@ def logical(walk: Walk, eqn: Any, device: Any) -> int:
     """Returns the number of a device that an equation names: row-major in the mesh."""
     if getattr(eqn.params["device_id_type"], "name", None) == "LOGICAL":
         if isinstance(device, (tuple, list, dict)):
-            raise NotCaptured(f"{eqn.primitive.name} to a logical device that is no scalar")
+            raise NotCaptured(f"{eqn.primitive.name} to a logical device that is no scalar: use "
+                              "one number")
         return scalar(walk, device)
     if not walk.devices:
-        raise NotCaptured(f"{eqn.primitive.name} to a device of a mesh, outside of a shard_map")
+        raise NotCaptured(f"{eqn.primitive.name} to a device of a mesh, outside of a shard_map: "
+                          "use a shard_map, or DeviceIdType.LOGICAL")
     if isinstance(device, Mapping):
         places = _by_name(walk, eqn, device)
     else:
         given = list(device) if isinstance(device, (tuple, list)) else [device]
         if len(given) != len(walk.devices):
             raise NotCaptured(f"{eqn.primitive.name} to a device of {len(given)} coordinates in a "
-                              f"mesh of {len(walk.devices)} axes")
+                              f"mesh of {len(walk.devices)} axes: give one for each axis")
         places = dict(zip(walk.devices, given, strict=True))
     return number_of(walk, {axis: scalar(walk, place) for axis, place in places.items()})
 

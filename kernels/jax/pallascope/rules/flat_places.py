@@ -36,7 +36,7 @@ def flat_places(builder: Builder, windows: Windows, indices: int, mode: str) -> 
     batch_axes = [axis for axis in range(len(windows.around)) if axis not in windows.window_axes]
     strides = [math.prod(windows.whole[axis + 1:]) for axis in range(len(windows.whole))]
     if math.prod(windows.whole) >= 2**31:
-        raise NotCaptured("a gather or scatter in an array of 2^31 elements")
+        raise NotCaptured("a gather or scatter in an array of 2^31 elements or more")
     indices = builder.convert(indices, "int32")
     number, flag = Type("int32", batch), Type("bool", batch)
 

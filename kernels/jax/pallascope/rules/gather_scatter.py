@@ -22,7 +22,7 @@ _MODES = ("fill_or_drop", "promise_in_bounds", "clip")
 def _mode(eqn: Any) -> str:
     mode = eqn.params["mode"].name.lower()
     if mode not in _MODES:
-        raise NotCaptured(f"{eqn.primitive.name} with mode {mode}")
+        raise NotCaptured(f"{eqn.primitive.name} with mode {mode}: use one of {', '.join(_MODES)}")
     return mode
 
 
@@ -103,7 +103,7 @@ def scatter_by_function(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         raise NotCaptured("scatter with a function of its updates")
     if not eqn.params["unique_indices"]:
         raise NotCaptured("scatter with a function, at places that unique_indices does not promise "
-                          "to be different")
+                          "to be different: use unique_indices=True if they are")
     numbers, mode = eqn.params["dimension_numbers"], eqn.params["mode"]
 
     def function(target: Any, indices: Any, updates: Any) -> Any:

@@ -36,7 +36,7 @@ def grid_of(walk: Walk, pipeline: Pipeline) -> list[int]:
     grid = [extent if isinstance(extent, int) else -1 for extent in pipeline.mapping.grid]
     for axis in pipeline.divided:
         if grid[axis] < 0:
-            raise NotCaptured("emit_pipeline whose grid does not divide among cores")
+            raise NotCaptured("emit_pipeline whose grid does not divide evenly among cores")
         sharing = [*pipeline.block_axes, *([pipeline.core_axis] if pipeline.core_axis else [])]
         grid[axis] *= math.prod(walk.cores[name] for name in sharing)
     return grid

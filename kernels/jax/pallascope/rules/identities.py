@@ -6,7 +6,7 @@ from typing import Any
 
 from pallascope.walk import Rule, Walk
 
-# Of no meaning to a run: the operand itself. (Of one that makes a promise, JAX keeps nothing else.)
+# They mean nothing to a run: the result is the operand. (JAX keeps nothing else of a promise.)
 IDENTITY = """
     optimization_barrier pvary reshard sharding_constraint layout_cast layout_constraint name
     stop_gradient

@@ -51,7 +51,8 @@ def _scan(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     length = eqn.params["length"]
     if length > _MOST_ROUNDS or num_consts + num_carry != len(operands) \
             or num_carry != len(eqn.outvars):
-        raise NotCaptured(f"a loop of {length} turns in an index map")
+        raise NotCaptured(f"a loop of {length} rounds in an index map: expected {_MOST_ROUNDS} at "
+                          "most, that carry numbers alone")
     consts, carried = operands[:num_consts], operands[num_consts:]
     for _ in range(length):
         carried = walk.run(eqn.params["jaxpr"], consts + carried)
@@ -59,7 +60,7 @@ def _scan(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _while(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    raise NotCaptured("a loop in an index map whose number of turns is not known before the run")
+    raise NotCaptured("a loop in an index map whose number of rounds is not known before the run")
 
 
 def _get(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:

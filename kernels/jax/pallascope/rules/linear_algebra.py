@@ -25,7 +25,7 @@ def _triangular_solve(left_side: bool, lower: bool, transpose_a: bool, unit_diag
         size = matrix.shape[-1]
         diagonal = jnp.eye(size, dtype=bool)
 
-        def turn(i: Any, x: Any) -> Any:
+        def one_round(i: Any, x: Any) -> Any:
             at = i if downwards else size - 1 - i
             row = lax.dynamic_slice_in_dim(matrix, at, 1, axis=-2)
             here = lax.dynamic_slice_in_dim(diagonal, at, 1, axis=-2)
@@ -36,7 +36,7 @@ def _triangular_solve(left_side: bool, lower: bool, transpose_a: bool, unit_diag
                 rest = rest / jnp.sum(jnp.where(here, row, 0), axis=-1, keepdims=True)
             return lax.dynamic_update_slice_in_dim(x, rest, at, axis=-2)
 
-        x = lax.fori_loop(0, size, turn, jnp.zeros_like(right))
+        x = lax.fori_loop(0, size, one_round, jnp.zeros_like(right))
         return x if left_side else jnp.swapaxes(x, -1, -2)
 
     return function
@@ -48,7 +48,7 @@ def _cholesky(**params: Any) -> Callable[..., Any]:
         size = a.shape[-1]
         rows = lax.broadcasted_iota(jnp.int32, (size, 1), 0)
 
-        def turn(j: Any, state: Any) -> Any:
+        def one_round(j: Any, state: Any) -> Any:
             found, is_right = state
             column = lax.dynamic_slice_in_dim(a, j, 1, axis=-1)
             left = lax.dynamic_slice_in_dim(found, j, 1, axis=-2)
@@ -60,7 +60,7 @@ def _cholesky(**params: Any) -> Callable[..., Any]:
                     is_right & (pivot > 0))
 
         start = jnp.zeros_like(a), jnp.full((*a.shape[:-2], 1, 1), True)
-        found, is_right = lax.fori_loop(0, size, turn, start)
+        found, is_right = lax.fori_loop(0, size, one_round, start)
         return jnp.where(is_right, found, np.asarray(np.nan, a.dtype))
 
     return function

@@ -48,7 +48,7 @@ def listed(walk: Walk, part: Any) -> Rows | None:
     if not has_list(part, walk):
         return None
     if not walk.block_axes:
-        raise NotCaptured("indices that are arrays: subcores alone copy listed rows")
+        raise NotCaptured("indices that are arrays: only subcores copy listed rows")
     *before, last = transforms
     places = [number for number, index in enumerate(last.indices) if _is_list(index)
               or _is_array(walk, index)] if ref_types.transform_kind(last) == "index" else []
@@ -56,7 +56,7 @@ def listed(walk: Walk, part: Any) -> Rows | None:
         raise NotCaptured("a copy of listed rows that are listed twice, or taken in part")
     (axis,) = places
     if any(isinstance(index, ref_types.Slice) for index in last.indices[:axis]):
-        raise NotCaptured("a copy that lists elements of another axis than the first")
+        raise NotCaptured("a copy that lists elements of an axis other than the first: list rows")
     index = last.indices[axis]
     ignored = getattr(index, "ignored_value", None)
     whole = dataclasses.replace(
@@ -72,8 +72,8 @@ def _numbers(walk: Walk, index: Any) -> int:
         found = index.value
     kind = walk.builder.types[found]
     if len(kind.shape) != 1:
-        raise NotCaptured(f"a copy of rows that a list of shape {kind.shape} names: one axis is "
-                          "right")
+        raise NotCaptured(f"a copy of rows that a list of shape {kind.shape} names: expected "
+                          "one axis")
     if kind.space is not None and kind.dtype != INDEX.dtype:
-        raise NotCaptured(f"a copy of rows that a ref of {kind.dtype} names: int32 is right")
+        raise NotCaptured(f"a copy of rows that a ref of {kind.dtype} names: use int32")
     return found if kind.space is not None else walk.builder.convert(found, INDEX.dtype)

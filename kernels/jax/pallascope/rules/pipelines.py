@@ -96,14 +96,14 @@ def _sharing(walk: Walk, eqn: Any) -> tuple[list[str], str]:
     which is that of its cores, or nothing."""
     names = eqn.params["core_axis_name"]
     if eqn.params["core_axis"] is not None:
-        raise NotCaptured("emit_pipeline that is divided otherwise than by named axes")
+        raise NotCaptured("emit_pipeline with core_axis: use core_axis_name")
     given = [str(name) for name in (names if isinstance(names, (tuple, list)) else [names])]
     several = [name for name in given if walk.cores.get(name, 1) > 1]
     blocks = [name for name in several if name in walk.block_axes]
     cores = [name for name in several if name not in walk.block_axes]
     if blocks + cores != several or len(cores) > 1:
         raise NotCaptured(f"emit_pipeline that is divided by the axes {', '.join(given)} in this "
-                          "order: that of the mesh is right")
+                          "order: name them in the order of the mesh")
     return blocks, cores[0] if cores else ""
 
 

@@ -29,12 +29,12 @@ def _dot_of_floats(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 def _precision(precision: Any) -> Params:
     if isinstance(precision, lax.DotAlgorithm):  # which is a tuple too
-        raise NotCaptured(f"dot_general with {precision}; presets are captured "
-                          "(DotAlgorithmPreset.BF16_BF16_F32, ...)")
+        raise NotCaptured(f"dot_general with {precision}: use a preset such as "
+                          "DotAlgorithmPreset.BF16_BF16_F32")
     names = {str(getattr(part, "name", None) or "DEFAULT")
              for part in (precision if isinstance(precision, tuple) else (precision,))}
     if not names <= {"DEFAULT", "HIGH", "HIGHEST"}:
-        raise NotCaptured(f"dot_general with precision {precision}")
+        raise NotCaptured(f"dot_general with precision {precision}: use DEFAULT, HIGH or HIGHEST")
     most = max(names, key=["DEFAULT", "HIGH", "HIGHEST"].index)  # of the two operands, as in XLA
     return {} if most == "DEFAULT" else {"precision": most.lower()}
 

@@ -66,7 +66,7 @@ def _moved(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _as_declared(walk: Walk, value: int, aval: Any) -> int:
-    """Returns unsigned bits where JAX says so, and the chip's generator yields signed ones."""
+    """Returns unsigned bits where JAX says so; the chip's generator yields signed ones."""
     type_ = walk.builder.types[value]
     if key_words(aval.dtype) is not None or type_.dtype == dtype_of(aval.dtype):
         return value

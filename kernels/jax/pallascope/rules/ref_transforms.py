@@ -83,7 +83,7 @@ def entries(walk: Walk, part: Window, operands: list[int]) -> list[dict[str, Any
     for axis, extent in zip(part.axes, extents, strict=True):
         entry: dict[str, Any] = {} if axis.kept else {"slice": False}
         known = walk.builder.known(axis.start)
-        # Outside, which is no mistake before it is reached.
+        # It may lie outside, which is no mistake before it is reached.
         if known is None or known < 0 or known + (axis.size - 1) * axis.stride >= extent:
             entry["operand"] = len(operands)
             operands.append(axis.start)

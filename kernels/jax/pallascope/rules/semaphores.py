@@ -19,7 +19,8 @@ def _signal(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     semaphore, transforms, amount, device, core = _parts(eqn, operands)
     device, named = device_ids.without_core(walk, device)
     if core is not None and named is not None:
-        raise NotCaptured("semaphore_signal with core_index and a core in device_id")
+        raise NotCaptured("semaphore_signal with core_index and a core in device_id: name the core "
+                          "once")
     core = named if core is None else core
     taken = [view_of(walk, (semaphore, transforms)), device_ids.scalar(walk, amount)]
     params: Params = {}
@@ -37,7 +38,7 @@ def _wait(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     if isinstance(decrement, Leaf):
         decrement = walk.builder.known(decrement.value)
     if decrement is None:
-        raise NotCaptured("semaphore_wait that may take away or not")
+        raise NotCaptured("semaphore_wait whose decrement is not known before the run")
     return walk.builder.emit(
         "semaphore_wait",
         [view_of(walk, (semaphore, transforms)), device_ids.scalar(walk, amount)], [],
@@ -52,7 +53,7 @@ def _read(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 def _barrier(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     if walk.collective_id is None:
-        raise NotCaptured("get_barrier_semaphore without a collective_id")
+        raise NotCaptured("get_barrier_semaphore without a collective_id: give the kernel one")
     return [walk.builder.one("get_barrier_semaphore", [], Type("int32", (), "barrier_semaphore"),
                              {"collective_id": walk.collective_id})]
 

@@ -124,7 +124,7 @@ def _parallel_loop(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     kinds = [builder.types[value] for value in carried]
     bounds = [builder.known(bound) for bound in (first, end, by)]
 
-    def turn(given: list[int]) -> list[int]:
+    def one_round(given: list[int]) -> list[int]:
         if jaxprs.open_jaxpr(jaxpr)[0].constvars:
             return walk.run(jaxpr, given, constants=constants)
         return walk.run(jaxpr, constants + given)  # from JAX 0.12 on
@@ -134,13 +134,13 @@ def _parallel_loop(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     if None not in bounds:
         with builder.region([index, *arguments]) as region:
             at = builder.add_index(builder.scale_index(index, bounds[2]), first)
-            region.results = turn([at, *arguments])
+            region.results = one_round([at, *arguments])
         return builder.emit("scan", carried, kinds, {"length": len(range(*bounds))}, [region])
     held = [builder.value(kind) for kind in (INDEX, *kinds)]
     with builder.region(held) as condition:
         condition.results = [builder.one("lt", [held[0], end], Type("bool"))]
     with builder.region([index, *arguments]) as body:
-        found = turn([index, *arguments])
+        found = one_round([index, *arguments])
         body.results = [builder.one("add", [index, by], INDEX), *found]
     return builder.emit("while", [first, *carried], [INDEX, *kinds],
                         regions=[condition, body])[1:]

@@ -82,10 +82,10 @@ def _check_packing(eqn: Any, name: str) -> None:
     kinds = {np.dtype(v.aval.dtype).kind if v.aval.dtype.name != "bfloat16" else "f"
              for v in (*eqn.invars, *eqn.outvars)}
     if eqn.params["format"].name != "INTERLEAVED":
-        raise NotCaptured(f"{name} in the format {eqn.params['format'].name}, where INTERLEAVED "
-                          "is right")
+        raise NotCaptured(f"{name} in the format {eqn.params['format'].name}: use INTERLEAVED")
     if len(kinds) != 1:
-        raise NotCaptured(f"{name} of {eqn.invars[0].aval.dtype} as {eqn.outvars[0].aval.dtype}")
+        raise NotCaptured(f"{name} of {eqn.invars[0].aval.dtype} as {eqn.outvars[0].aval.dtype}: "
+                          "expected two dtypes of one kind")
 
 
 def pack(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:

@@ -22,7 +22,7 @@ from pallascope.walk import Rule
 _HALF = np.float32(np.log(0.5))
 _LARGE = np.float32(np.sqrt(np.finfo(np.float32).max))
 
-# Of 1 / x^2, for x from 1 to 2 and beyond.
+# Coefficients of 1 / x^2, for x from 1 to 2 and beyond.
 _ERFC = ((2.326819970068386e-2, -1.387039388740657e-1, 3.687424674597105e-1,
           -5.824733027278666e-1, 6.210004621745983e-1, -4.944515323274145e-1,
           3.404879937665872e-1, -2.741127028184656e-1, 5.638259427386472e-1),
@@ -55,12 +55,12 @@ _LANCZOS_TERMS = (676.520368121885098567009, -1259.13921672240287047156, 771.323
 
 def _lanczos(z: Any) -> tuple[Any, Any, Any]:
     """Returns Lanczos' sum at z + 1, its gradient, and the logarithm of z + 7.5."""
-    total, slope = jnp.full_like(z, 0.99999999999980993), jnp.zeros_like(z)
+    total, gradient = jnp.full_like(z, 0.99999999999980993), jnp.zeros_like(z)
     for number, term in enumerate(_LANCZOS_TERMS, 1):
         total = total + np.float32(term) / (z + number)
-        slope = slope - np.float32(term) / ((z + number) * (z + number))
+        gradient = gradient - np.float32(term) / ((z + number) * (z + number))
     shift = np.float32(_LANCZOS + 0.5)
-    return total, slope, jnp.log1p(z / shift) + np.log(shift)
+    return total, gradient, jnp.log1p(z / shift) + np.log(shift)
 
 
 def _lgamma(x: Any) -> Any:
@@ -78,8 +78,8 @@ def _lgamma(x: Any) -> Any:
 def _digamma(x: Any) -> Any:
     mirrored = x < 0.5
     z = jnp.where(mirrored, -x, x - 1)
-    total, slope, log = _lanczos(z)
-    found = log + slope / total - np.float32(_LANCZOS) / (z + np.float32(_LANCZOS + 0.5))
+    total, gradient, log = _lanczos(z)
+    found = log + gradient / total - np.float32(_LANCZOS) / (z + np.float32(_LANCZOS + 0.5))
     angle = np.float32(np.pi) * (x + jnp.abs(jnp.floor(x + 0.5)))
     other = found - np.float32(np.pi) * jnp.cos(angle) / jnp.sin(angle)
     is_pole = (x <= 0) & (x == jnp.floor(x))
@@ -89,7 +89,7 @@ def _digamma(x: Any) -> Any:
 
 _OWN_LGAMMA = getattr(special, "lgamma_impl", None)  # from JAX 0.12 on
 
-# Of x / 2 - 2 up to 8, of 32 / x - 2 beyond.
+# Coefficients of x / 2 - 2 up to 8, of 32 / x - 2 beyond.
 _I1E = ((9.38153738649577178388e-9, -4.44505912879632808065e-8, 2.00329475355213526229e-7,
          -8.56872026469545474066e-7, 3.47025130813767847674e-6, -1.32731636560394358279e-5,
          4.78156510755005422638e-5, -1.61760815825896745588e-4, 5.12285956168575772895e-4,

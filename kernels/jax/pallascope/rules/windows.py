@@ -24,7 +24,8 @@ _MOST_PLACES = 1024
 
 def places_in(extents: Sequence[int]) -> list[tuple[int, ...]]:
     if math.prod(extents) > _MOST_PLACES:
-        raise NotCaptured(f"windows of {math.prod(extents)} elements; {_MOST_PLACES} at most")
+        raise NotCaptured(f"windows of {math.prod(extents)} elements: expected at most "
+                          f"{_MOST_PLACES}")
     return list(itertools.product(*map(range, extents)))
 
 
