@@ -55,6 +55,16 @@ Status reportBirths(const Prepared& prepared, const std::vector<Array>& inputs, 
     return Done{};
 }
 
+// How the run was made.
+void describe(trace::Info& info, const Options& options)
+{
+    info.parameters = options.parameters;
+    info.parameterOrder = options.parameterOrder;
+    info.seed = options.seed;
+    info.values = options.values == ValueMode::Full ? "full" : "needed";
+    info.settings = namesOf(options.settings);
+}
+
 } // namespace
 
 Result<RunResult> run(const Prepared& prepared, const std::vector<Array>& inputs,
@@ -71,11 +81,7 @@ Result<RunResult> run(const Prepared& prepared, const std::vector<Array>& inputs
     Engine engine(prepared, options, options.rows ? Keeps::Rows : Keeps::Sums);
     Recorder& recorder = engine.recorder();
     trace::Info& info = recorder.builder.info;
-    info.parameters = options.parameters;
-    info.parameterOrder = options.parameterOrder;
-    info.seed = options.seed;
-    info.values = full ? "full" : "needed";
-    info.settings = namesOf(options.settings);
+    describe(info, options);
     for (const trace::Finding& finding : prepared.findings) {
         recorder.addFinding(finding);
     }

@@ -154,8 +154,53 @@ void Description::describeChip(const ir::Program& program, const chip::Chip& chi
     }
 }
 
-Status Description::describePipeline(const ir::Program& program, const ir::Operation& operation,
-                                     const chip::Chip& chip)
+// An operand with slots of the pipeline that is described last.
+void Description::describeOperand(const ir::Program& program, const ir::Operation& pipeline,
+                                  std::size_t operand, const ir::OperandFacts& facts,
+                                  Bytes slotBytes)
+{
+    const ir::BlockSpec& spec = std::get<ir::PipelineParams>(pipeline.params).specs[operand];
+    const ir::Type& array = program.type(pipeline.operands[operand]);
+    std::vector<Extent> block;
+    std::vector<std::int32_t> elementAxes, sliceAxes;
+    std::vector<Extent> pads;
+    for (const ir::BlockDim& dim : spec.block) {
+        const auto axis = static_cast<std::int32_t>(block.size());
+        block.push_back(dim.size);
+        if (dim.kind == ir::BlockKind::Element) {
+            elementAxes.push_back(axis);
+            pads.push_back(dim.padLow);
+        } else if (dim.kind == ir::BlockKind::BoundedSlice) {
+            sliceAxes.push_back(axis);
+        }
+    }
+    info.operands.edit().push_back(
+        {spec.name,
+         array.dtype,
+         spec.restores ? trace::Direction::InOut : direction(spec.direction),
+         array.shape,
+         Shape(block),
+         facts.blockCounts,
+         facts.gridAxes,
+         static_cast<std::int32_t>(info.pipelines.size()) - 1,
+         static_cast<std::int32_t>(info.buffers.size()),
+         facts.slots,
+         packedBytes(array.dtype, array.shape.elements()),
+         packedBytes(array.dtype, Shape(block).elements()),
+         slotBytes,
+         sourceLine(program, spec.location),
+         facts.indirectAxis,
+         {},
+         elementAxes,
+         pads,
+         sliceAxes});
+    if (facts.isIndirect()) { // none so far
+        info.operands.edit().back().blockCounts[static_cast<std::size_t>(facts.indirectAxis)] = 0;
+    }
+}
+
+void Description::describePipeline(const ir::Program& program, const ir::Operation& operation,
+                                   const chip::Chip& chip, const cost::Budget& budget)
 {
     const auto& params = std::get<ir::PipelineParams>(operation.params);
     const auto index = static_cast<std::int32_t>(info.pipelines.size());
@@ -167,20 +212,16 @@ Status Description::describePipeline(const ir::Program& program, const ir::Opera
          params.schedule, staticGrid(params), params.axisNames,
          static_cast<std::int32_t>(info.operands.size()), 0, ir::stepCount(params.grid), 0,
          sourceLine(program, operation.location)});
-    const Result<cost::Budget> budget = cost::budget(program, operation, chip);
-    if (!budget) {
-        return budget.error();
-    }
-    info.temporariesEstimate = std::max(info.temporariesEstimate, budget->temporariesEstimate);
+    info.temporariesEstimate = std::max(info.temporariesEstimate, budget.temporariesEstimate);
     std::vector<Bytes> address(chip.memories.size());
     const auto specs = params.specs.size();
-    for (const cost::BudgetEntry& entry : budget->entries) { // outer ones come last
+    for (const cost::BudgetEntry& entry : budget.entries) { // outer ones come last
         if (entry.outer) {
             address[static_cast<std::size_t>(entry.memory)] += entry.total();
         }
     }
-    for (std::size_t i = 0; i < budget->entries.size(); ++i) {
-        const cost::BudgetEntry& entry = budget->entries[i];
+    for (std::size_t i = 0; i < budget.entries.size(); ++i) {
+        const cost::BudgetEntry& entry = budget.entries[i];
         if (entry.outer) {
             break;
         }
@@ -195,46 +236,7 @@ Status Description::describePipeline(const ir::Program& program, const ir::Opera
                 continue;
             }
             ++pipeline.operandCount;
-            const ir::BlockSpec& spec = params.specs[i];
-            const ir::Type& array = program.type(operation.operands[i]);
-            std::vector<Extent> block;
-            std::vector<std::int32_t> elementAxes, sliceAxes;
-            std::vector<Extent> pads;
-            for (const ir::BlockDim& dim : spec.block) {
-                const auto axis = static_cast<std::int32_t>(block.size());
-                block.push_back(dim.size);
-                if (dim.kind == ir::BlockKind::Element) {
-                    elementAxes.push_back(axis);
-                    pads.push_back(dim.padLow);
-                } else if (dim.kind == ir::BlockKind::BoundedSlice) {
-                    sliceAxes.push_back(axis);
-                }
-            }
-            info.operands.edit().push_back(
-                {spec.name,
-                 array.dtype,
-                 spec.restores ? trace::Direction::InOut : direction(spec.direction),
-                 array.shape,
-                 Shape(block),
-                 facts.blockCounts,
-                 facts.gridAxes,
-                 index,
-                 static_cast<std::int32_t>(info.buffers.size()),
-                 facts.slots,
-                 packedBytes(array.dtype, array.shape.elements()),
-                 packedBytes(array.dtype, Shape(block).elements()),
-                 entry.slotBytes,
-                 sourceLine(program, spec.location),
-                 facts.indirectAxis,
-                 {},
-                 elementAxes,
-                 pads,
-                 sliceAxes});
-            if (facts.isIndirect()) { // none so far
-                info.operands.edit()
-                    .back()
-                    .blockCounts[static_cast<std::size_t>(facts.indirectAxis)] = 0;
-            }
+            describeOperand(program, operation, i, facts, entry.slotBytes);
         }
         for (std::int32_t slot = 0; slot < entry.slots; ++slot) {
             Bytes& next = address[static_cast<std::size_t>(entry.memory)];
@@ -245,24 +247,23 @@ Status Description::describePipeline(const ir::Program& program, const ir::Opera
             next += entry.slotBytes;
         }
     }
-    return Done{};
 }
 
 Result<Description> Description::of(const ir::Program& program, const chip::Chip& chip,
-                                    const AgentLayout& layout, const Plan& plan, bool listing)
+                                    const AgentLayout& layout, const Plan& plan,
+                                    const std::vector<cost::Budget>& budgets, bool listing)
 {
     Description description;
     if (listing) {
         description.describeProgram(program);
     }
     description.describeChip(program, chip, layout);
-    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
-        if (Status status = description.describePipeline(program, *pipeline, chip); !status) {
-            return status.error();
-        }
+    const std::vector<const ir::Operation*> pipelines = ir::pipelinesOf(program);
+    for (std::size_t i = 0; i < pipelines.size(); ++i) {
+        description.describePipeline(program, *pipelines[i], chip, budgets[i]);
     }
-    if (Status status = description.describeScopes(program, chip); !status) {
-        return status.error();
+    if (pipelines.empty()) {
+        description.describeScopes(program, chip, budgets.front());
     }
     if (Status status = description.describeCopies(program, chip); !status) {
         return status.error();

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "core/chip/chip.h"
+#include "core/cost/budget.h"
+#include "core/ir/pipeline_facts.h"
 #include "core/ir/program.h"
 #include "core/machine/prepare/agent_layout.h"
 #include "core/machine/prepare/plan.h"
@@ -22,8 +24,10 @@ class Description
 public:
     // Program, chip, units, memories, links, agents, pipelines, operands, buffers, templates;
     // `listing`: the printed program and its sources as well.
+    // `budgets`: of the pipelines, or of a program without any its scopes (cost::budgets).
     [[nodiscard]] static Result<Description> of(const ir::Program& program, const chip::Chip& chip,
                                                 const AgentLayout& layout, const Plan& plan,
+                                                const std::vector<cost::Budget>& budgets,
                                                 bool listing);
 
     trace::Info info;
@@ -91,9 +95,12 @@ private:
     void describeProgram(const ir::Program& program);
     void describeChip(const ir::Program& program, const chip::Chip& chip,
                       const AgentLayout& layout);
-    [[nodiscard]] Status describePipeline(const ir::Program& program, const ir::Operation& pipeline,
-                                          const chip::Chip& chip);
-    [[nodiscard]] Status describeScopes(const ir::Program& program, const chip::Chip& chip);
+    void describePipeline(const ir::Program& program, const ir::Operation& pipeline,
+                          const chip::Chip& chip, const cost::Budget& budget);
+    void describeOperand(const ir::Program& program, const ir::Operation& pipeline,
+                         std::size_t operand, const ir::OperandFacts& facts, Bytes slotBytes);
+    void describeScopes(const ir::Program& program, const chip::Chip& chip,
+                        const cost::Budget& budget);
     [[nodiscard]] Status describeCopies(const ir::Program& program, const chip::Chip& chip);
     void describeAgents(const chip::Chip& chip, const AgentLayout& layout);
     void describeDevices(const ir::Program& program, const chip::Chip& chip,

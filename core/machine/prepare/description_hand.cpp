@@ -70,25 +70,18 @@ std::string nameOrSpace(const ir::Program& program, ir::ValueId ref)
 
 } // namespace
 
-Status Description::describeScopes(const ir::Program& program, const chip::Chip& chip)
+void Description::describeScopes(const ir::Program& program, const chip::Chip& chip,
+                                 const cost::Budget& budget)
 {
-    if (!ir::pipelinesOf(program).empty()) {
-        return Done{};
-    }
-    const Result<cost::Budget> budget = cost::scopeBudget(program, chip);
-    if (!budget) {
-        return budget.error();
-    }
-    info.temporariesEstimate = std::max(info.temporariesEstimate, budget->temporariesEstimate);
+    info.temporariesEstimate = std::max(info.temporariesEstimate, budget.temporariesEstimate);
     std::vector<Bytes> address(chip.memories.size());
-    for (const cost::BudgetEntry& entry : budget->entries) {
+    for (const cost::BudgetEntry& entry : budget.entries) {
         const ir::Type& type = program.type(entry.ref);
         Bytes& next = address[static_cast<std::size_t>(entry.memory)];
         info.buffers.edit().push_back(
             {entry.name, -1, 0, entry.memory, next, entry.slotBytes, type.dtype, type.shape});
         next += entry.slotBytes;
     }
-    return Done{};
 }
 
 // Where the chip has none, a register a cycle.

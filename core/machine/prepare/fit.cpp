@@ -21,7 +21,9 @@ Status checkSteps(const ir::Program& program, std::int64_t most)
     return Done{};
 }
 
-Status checkFit(const ir::Program& program, const chip::Chip& chip)
+namespace {
+
+Status checkArrays(const ir::Program& program, const chip::Chip& chip)
 {
     const std::int32_t hbm = chip.memoryIndex("HBM");
     Bytes arrays;
@@ -42,16 +44,35 @@ Status checkFit(const ir::Program& program, const chip::Chip& chip)
                           + countText(values) + " values each; " + countText(kMostAgentValues)
                           + " together are the most.");
     }
-    const Result<std::vector<cost::Budget>> budgets = cost::budgets(program, chip);
+    return Done{};
+}
+
+} // namespace
+
+Result<std::vector<cost::Budget>> fittingBudgets(const ir::Program& program, const chip::Chip& chip)
+{
+    if (Status status = checkArrays(program, chip); !status) {
+        return status.error();
+    }
+    Result<std::vector<cost::Budget>> budgets = cost::budgets(program, chip);
     if (!budgets) {
         return budgets.error();
     }
     for (const cost::Budget& budget : *budgets) {
         if (Status status = cost::checkCapacity(budget, chip); !status) {
-            return status;
+            return status.error();
         }
     }
-    return checkSteps(program, kMostSteps);
+    if (Status status = checkSteps(program, kMostSteps); !status) {
+        return status.error();
+    }
+    return budgets;
+}
+
+Status checkFit(const ir::Program& program, const chip::Chip& chip)
+{
+    const Result<std::vector<cost::Budget>> budgets = fittingBudgets(program, chip);
+    return budgets ? Status(Done{}) : Status(budgets.error());
 }
 
 } // namespace pallascope::machine

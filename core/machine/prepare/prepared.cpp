@@ -82,8 +82,9 @@ std::string Prepared::refName(ir::ValueId ref) const
 Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program, const chip::Chip& chip,
                                                 ValueMode values, bool rows)
 {
-    if (Status status = checkFit(program, chip); !status) {
-        return status.error();
+    const Result<std::vector<cost::Budget>> budgets = fittingBudgets(program, chip);
+    if (!budgets) {
+        return budgets.error();
     }
     NeededSet needed =
         values == ValueMode::Full ? NeededSet::everything(program) : NeededSet::of(program);
@@ -94,7 +95,7 @@ Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program, cons
         return plan.error();
     }
     AgentLayout layout = agentLayout(program, chip);
-    Result<Description> description = Description::of(program, chip, layout, *plan, rows);
+    Result<Description> description = Description::of(program, chip, layout, *plan, *budgets, rows);
     if (!description) {
         return description.error();
     }
@@ -103,7 +104,8 @@ Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program, cons
             checkFailed(status.error().message, __FILE__, __LINE__);
         }
     }
-    std::vector<trace::Finding> findings = staticFindings(program, chip, *plan, *description);
+    std::vector<trace::Finding> findings =
+        staticFindings(program, chip, *plan, *budgets, *description);
     RefUses uses(program, needed);
     OperandPlans operands = operandPlans(program, chip, layout, needed, uses);
     return std::make_shared<const Prepared>(

@@ -2,6 +2,7 @@
 // Internal to core/machine; run.h has the way in.
 #pragma once
 
+#include "core/cost/budget.h"
 #include "core/machine/needed.h"
 #include "core/machine/prepare/agent_layout.h"
 #include "core/machine/prepare/description.h"
@@ -36,6 +37,10 @@ using OperandPlans = std::map<std::pair<const ir::Operation*, std::size_t>,
 
 // A limit error for a program with more grid steps, as far as they are known before it runs.
 [[nodiscard]] Status checkSteps(const ir::Program& program, std::int64_t most);
+
+// What a program occupies on the chip; the errors are those of checkFit().
+[[nodiscard]] Result<std::vector<cost::Budget>> fittingBudgets(const ir::Program& program,
+                                                               const chip::Chip& chip);
 
 struct Prepared
 {

@@ -1,6 +1,5 @@
 #include "core/machine/prepare/static_findings.h"
 
-#include "core/base/check.h"
 #include "core/base/format.h"
 #include "core/cost/budget.h"
 #include "core/cost/legality.h"
@@ -25,11 +24,10 @@ std::string largestIn(const cost::Budget& budget, std::int32_t memory)
 
 // Over the scoped limit a kernel still runs, if it asks for more.
 void addScopedLimit(const ir::Program& program, const chip::Chip& chip,
-                    const Description& description, std::vector<trace::Finding>& findings)
+                    const std::vector<cost::Budget>& budgets, const Description& description,
+                    std::vector<trace::Finding>& findings)
 {
-    const Result<std::vector<cost::Budget>> budgets = cost::budgets(program, chip);
-    PALLASCOPE_CHECK(budgets.has_value());
-    for (const cost::Budget& budget : *budgets) {
+    for (const cost::Budget& budget : budgets) {
         for (std::size_t memory = 0; memory < chip.memories.size(); ++memory) {
             const Bytes used = budget.used(static_cast<std::int32_t>(memory));
             const std::optional<Bytes> limit = cost::scopedLimit(program, chip.memories[memory]);
@@ -72,10 +70,12 @@ void addIllegalBlocks(const ir::Program& program, const chip::Chip& chip,
 } // namespace
 
 std::vector<trace::Finding> staticFindings(const ir::Program& program, const chip::Chip& chip,
-                                           const Plan& plan, const Description& description)
+                                           const Plan& plan,
+                                           const std::vector<cost::Budget>& budgets,
+                                           const Description& description)
 {
     std::vector<trace::Finding> findings;
-    addScopedLimit(program, chip, description, findings);
+    addScopedLimit(program, chip, budgets, description, findings);
     addIllegalBlocks(program, chip, description, findings);
     std::vector<std::int32_t> memories{chip.memoryIndex("HBM")};
     for (const trace::Buffer& buffer : description.info.buffers) {

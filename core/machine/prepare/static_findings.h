@@ -1,6 +1,7 @@
 // What is found in a program before it runs.
 #pragma once
 
+#include "core/cost/budget.h"
 #include "core/machine/prepare/description.h"
 
 #include <vector>
@@ -11,6 +12,7 @@ namespace pallascope::machine {
 // nobody has published.
 [[nodiscard]] std::vector<trace::Finding> staticFindings(const ir::Program& program,
                                                          const chip::Chip& chip, const Plan& plan,
+                                                         const std::vector<cost::Budget>& budgets,
                                                          const Description& description);
 
 } // namespace pallascope::machine
