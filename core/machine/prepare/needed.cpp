@@ -1,5 +1,7 @@
 #include "core/machine/needed.h"
 
+#include "core/base/check.h"
+
 #include <algorithm>
 #include <span>
 
@@ -98,155 +100,258 @@ bool NeededSet::needs(const ir::Operation& operation) const
                        [&](ir::ValueId value) { return needs(value); });
 }
 
-void NeededSet::close(const ir::Program& program)
+namespace {
+
+// What is needed because something else is, until nothing more is.
+class Closing
 {
-    bool changed = true;
-    const auto needValue = [&](ir::ValueId value) {
+public:
+    Closing(const ir::Program& program, const NeededSet& set, std::vector<bool>& values,
+            std::vector<bool>& contents)
+        : m_program(program)
+        , m_set(set)
+        , m_values(values)
+        , m_contents(contents)
+    {}
+
+    void run()
+    {
+        while (m_changed) {
+            m_changed = false;
+            forEachBackwards(m_program.body,
+                             [this](const ir::Operation& operation) { visit(operation); });
+        }
+    }
+
+private:
+    void needValue(ir::ValueId value)
+    {
         const auto i = static_cast<std::size_t>(value.index);
-        if (!m_values[i] && !program.value(value).literal && !program.type(value).isRef()) {
-            m_values[i] = changed = true;
+        if (!m_values[i] && !m_program.value(value).literal && !m_program.type(value).isRef()) {
+            m_values[i] = m_changed = true;
         }
-    };
-    const auto needContents = [&](ir::ValueId ref) {
-        const auto memory = static_cast<std::size_t>(root(ref).index);
+    }
+
+    void needValues(std::span<const ir::ValueId> values)
+    {
+        for (const ir::ValueId value : values) {
+            needValue(value);
+        }
+    }
+
+    // Its operands, from the one with this number on.
+    void needOperands(const ir::Operation& operation, std::size_t first = 0)
+    {
+        needValues(std::span(operation.operands).subspan(first));
+    }
+
+    void needContents(ir::ValueId ref)
+    {
+        const auto memory = static_cast<std::size_t>(m_set.root(ref).index);
         if (!m_contents[memory]) {
-            m_contents[memory] = changed = true;
+            m_contents[memory] = m_changed = true;
         }
-    };
-    const auto needPairs = [&](std::span<const ir::ValueId> wanted,
-                               std::span<const ir::ValueId> from) {
+    }
+
+    void needPairs(std::span<const ir::ValueId> wanted, std::span<const ir::ValueId> from)
+    {
         for (std::size_t i = 0; i < std::min(wanted.size(), from.size()); ++i) {
-            if (needs(wanted[i])) {
+            if (m_set.needs(wanted[i])) {
                 needValue(from[i]);
             }
         }
-    };
-    const auto visit = [&](const ir::Operation& operation) {
-        switch (operation.code) {
-        case OpCode::Cond:
-            needValue(operation.operands[0]);
-            for (const ir::Region& branch : operation.regions) {
-                needPairs(operation.results, branch.results);
-            }
-            return;
-        case OpCode::Scan: { // the body's arguments hold what is carried, and then the results
-            const ir::Region& body = operation.regions[0];
-            const auto carried = std::span<const ir::ValueId>(body.arguments).subspan(1);
-            needPairs(operation.results, carried);
-            needPairs(carried, operation.operands);
-            needPairs(carried, body.results);
-            return;
-        }
-        case OpCode::While: { // the condition's arguments hold it
-            const ir::Region &condition = operation.regions[0], &body = operation.regions[1];
-            needValue(condition.results[0]);
-            needPairs(operation.results, condition.arguments);
-            needPairs(body.arguments, condition.arguments);
-            needPairs(condition.arguments, operation.operands);
-            needPairs(condition.arguments, body.results);
-            return;
-        }
-        case OpCode::Pipeline:
-            for (std::size_t map = 1; map < operation.regions.size(); ++map) {
-                const ir::Region& region = operation.regions[map];
-                std::for_each(region.results.begin(), region.results.end(), needValue);
-                for (const ir::Operation& step : region.operations) { // a map runs as a whole
-                    std::for_each(step.results.begin(), step.results.end(), needValue);
-                }
-            }
-            for (const ir::ValueId operand : operation.operands) { // dynamic extents; refs are none
-                needValue(operand);
-            }
-            return;
-        case OpCode::RunScoped:
-        case OpCode::Fusion:
-            needPairs(operation.results, operation.regions[0].results);
-            return;
-        case OpCode::Get:
-        case OpCode::Swap: {
-            // Slices are always needed; what is loaded or stored only when its memory is.
-            const std::size_t fixed = operation.code == OpCode::Get ? 1 : 2;
-            std::for_each(operation.operands.begin() + static_cast<std::ptrdiff_t>(fixed),
-                          operation.operands.end(), needValue);
-            if (needs(operation.results[0])) {
-                needContents(operation.operands[0]);
-            }
-            if (operation.code == OpCode::Swap && needsContents(operation.operands[0])) {
-                needValue(operation.operands[1]);
-            }
-            return;
-        }
-        case OpCode::MaskedLoad:
-        case OpCode::MaskedSwap:
-            if (needs(operation.results[0])) {
-                needContents(operation.operands[0]);
-            }
-            if (needs(operation)) {
-                std::for_each(operation.operands.begin() + 1, operation.operands.end(), needValue);
-            }
-            return;
-        case OpCode::LoadGather:
-        case OpCode::StoreScatter:
-        case OpCode::AddupdateScatter: {
-            // Lists are always needed, as slices are.
-            const bool stores = ir::storesInto(operation.code);
-            std::for_each(operation.operands.begin() + (stores ? 2 : 1), operation.operands.end(),
-                          needValue);
-            if (stores && needsContents(operation.operands[0])) {
-                needValue(operation.operands[1]);
-            }
-            if (!stores && needs(operation.results[0])) {
-                needContents(operation.operands[0]);
-            }
-            return;
-        }
-        case OpCode::MatmulPop:
-        case OpCode::MatmulPopFifo:
-            if (needs(operation.results[0])) {
-                needContents(operation.operands[0]);
-            }
-            return;
-        case OpCode::MatmulPushRhs:
-            if (needsContents(operation.operands[0])) {
-                needValue(operation.operands[1]);
-            }
-            return;
-        case OpCode::MatmulAccLhs:
-        case OpCode::MatmulLhsFifo:
-            if (needsContents(operation.operands[0])) {
-                needValue(operation.operands[1]);
-                needContents(operation.operands[2]);
-            }
-            if (operation.operands.size() > 3 && needsContents(operation.operands[2])) {
-                needContents(operation.operands[3]);
-            }
-            return;
-        case OpCode::DmaStart:
-            if (needsContents(operation.operands[1])) {
-                needContents(operation.operands[0]);
-            }
-            if (std::get<ir::DmaParams>(operation.params).rows != ir::CopyRows::All
-                && program.type(operation.operands.back()).isRef()) {
-                needContents(operation.operands.back()); // which rows are copied
-            }
-            std::for_each(operation.operands.begin(), operation.operands.end(), needValue);
-            return;
-        case OpCode::SemaphoreSignal: // amounts, starts and sizes; refs are no values
-        case OpCode::SemaphoreWait:
-        case OpCode::Delay:
-        case OpCode::RefAt:
-            std::for_each(operation.operands.begin(), operation.operands.end(), needValue);
-            return;
-        default:
-            if (needs(operation)) {
-                std::for_each(operation.operands.begin(), operation.operands.end(), needValue);
-            }
-        }
-    };
-    while (changed) {
-        changed = false;
-        forEachBackwards(program.body, visit);
     }
+
+    void visit(const ir::Operation& operation);
+    void visitControl(const ir::Operation& operation);
+    void visitAccess(const ir::Operation& operation);
+    void visitMatrixUnit(const ir::Operation& operation);
+    void visitCopy(const ir::Operation& operation);
+
+    const ir::Program& m_program;
+    const NeededSet& m_set;
+    std::vector<bool>&m_values, &m_contents;
+    bool m_changed = true;
+};
+
+void Closing::visit(const ir::Operation& operation)
+{
+    switch (operation.code) {
+    case OpCode::Cond:
+    case OpCode::Scan:
+    case OpCode::While:
+    case OpCode::Pipeline:
+    case OpCode::RunScoped:
+    case OpCode::Fusion:
+        visitControl(operation);
+        return;
+    case OpCode::Get:
+    case OpCode::Swap:
+    case OpCode::MaskedLoad:
+    case OpCode::MaskedSwap:
+    case OpCode::LoadGather:
+    case OpCode::StoreScatter:
+    case OpCode::AddupdateScatter:
+        visitAccess(operation);
+        return;
+    case OpCode::MatmulPop:
+    case OpCode::MatmulPopFifo:
+    case OpCode::MatmulPushRhs:
+    case OpCode::MatmulAccLhs:
+    case OpCode::MatmulLhsFifo:
+        visitMatrixUnit(operation);
+        return;
+    case OpCode::DmaStart:
+        visitCopy(operation);
+        return;
+    case OpCode::SemaphoreSignal: // amounts, starts and sizes; refs are no values
+    case OpCode::SemaphoreWait:
+    case OpCode::Delay:
+    case OpCode::RefAt:
+        needOperands(operation);
+        return;
+    default:
+        if (m_set.needs(operation)) {
+            needOperands(operation);
+        }
+    }
+}
+
+void Closing::visitControl(const ir::Operation& operation)
+{
+    switch (operation.code) {
+    case OpCode::Cond:
+        needValue(operation.operands[0]);
+        for (const ir::Region& branch : operation.regions) {
+            needPairs(operation.results, branch.results);
+        }
+        return;
+    case OpCode::Scan: { // the body's arguments hold what is carried, and then the results
+        const ir::Region& body = operation.regions[0];
+        const auto carried = std::span<const ir::ValueId>(body.arguments).subspan(1);
+        needPairs(operation.results, carried);
+        needPairs(carried, operation.operands);
+        needPairs(carried, body.results);
+        return;
+    }
+    case OpCode::While: { // the condition's arguments hold it
+        const ir::Region &condition = operation.regions[0], &body = operation.regions[1];
+        needValue(condition.results[0]);
+        needPairs(operation.results, condition.arguments);
+        needPairs(body.arguments, condition.arguments);
+        needPairs(condition.arguments, operation.operands);
+        needPairs(condition.arguments, body.results);
+        return;
+    }
+    case OpCode::Pipeline:
+        for (std::size_t map = 1; map < operation.regions.size(); ++map) {
+            const ir::Region& region = operation.regions[map];
+            needValues(region.results);
+            for (const ir::Operation& step : region.operations) { // a map runs as a whole
+                needValues(step.results);
+            }
+        }
+        needOperands(operation); // dynamic extents; refs are none
+        return;
+    case OpCode::RunScoped:
+    case OpCode::Fusion:
+        needPairs(operation.results, operation.regions[0].results);
+        return;
+    default:
+        PALLASCOPE_CHECK(false && "not a control operation");
+    }
+}
+
+void Closing::visitAccess(const ir::Operation& operation)
+{
+    switch (operation.code) {
+    case OpCode::Get:
+    case OpCode::Swap: {
+        // Slices are always needed; what is loaded or stored only when its memory is.
+        const std::size_t fixed = operation.code == OpCode::Get ? 1 : 2;
+        needOperands(operation, fixed);
+        if (m_set.needs(operation.results[0])) {
+            needContents(operation.operands[0]);
+        }
+        if (operation.code == OpCode::Swap && m_set.needsContents(operation.operands[0])) {
+            needValue(operation.operands[1]);
+        }
+        return;
+    }
+    case OpCode::MaskedLoad:
+    case OpCode::MaskedSwap:
+        if (m_set.needs(operation.results[0])) {
+            needContents(operation.operands[0]);
+        }
+        if (m_set.needs(operation)) {
+            needOperands(operation, 1);
+        }
+        return;
+    case OpCode::LoadGather:
+    case OpCode::StoreScatter:
+    case OpCode::AddupdateScatter: {
+        // Lists are always needed, as slices are.
+        const bool stores = ir::storesInto(operation.code);
+        needOperands(operation, stores ? 2 : 1);
+        if (stores && m_set.needsContents(operation.operands[0])) {
+            needValue(operation.operands[1]);
+        }
+        if (!stores && m_set.needs(operation.results[0])) {
+            needContents(operation.operands[0]);
+        }
+        return;
+    }
+    default:
+        PALLASCOPE_CHECK(false && "not an access");
+    }
+}
+
+void Closing::visitMatrixUnit(const ir::Operation& operation)
+{
+    switch (operation.code) {
+    case OpCode::MatmulPop:
+    case OpCode::MatmulPopFifo:
+        if (m_set.needs(operation.results[0])) {
+            needContents(operation.operands[0]);
+        }
+        return;
+    case OpCode::MatmulPushRhs:
+        if (m_set.needsContents(operation.operands[0])) {
+            needValue(operation.operands[1]);
+        }
+        return;
+    case OpCode::MatmulAccLhs:
+    case OpCode::MatmulLhsFifo:
+        if (m_set.needsContents(operation.operands[0])) {
+            needValue(operation.operands[1]);
+            needContents(operation.operands[2]);
+        }
+        if (operation.operands.size() > 3 && m_set.needsContents(operation.operands[2])) {
+            needContents(operation.operands[3]);
+        }
+        return;
+    default:
+        PALLASCOPE_CHECK(false && "not of the matrix unit");
+    }
+}
+
+void Closing::visitCopy(const ir::Operation& operation)
+{
+    if (m_set.needsContents(operation.operands[1])) {
+        needContents(operation.operands[0]);
+    }
+    if (std::get<ir::DmaParams>(operation.params).rows != ir::CopyRows::All
+        && m_program.type(operation.operands.back()).isRef()) {
+        needContents(operation.operands.back()); // which rows are copied
+    }
+    needOperands(operation);
+}
+
+} // namespace
+
+void NeededSet::close(const ir::Program& program)
+{
+    Closing(program, *this, m_values, m_contents).run();
 }
 
 NeededSet NeededSet::of(const ir::Program& program)
