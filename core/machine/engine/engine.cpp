@@ -23,7 +23,7 @@ Engine::Engine(const Prepared& prepared, const Options& options, Keeps keeps)
                     || (options.settings.detectRaces == DetectRaces::Yes && prepared.uses.mayRace)}
     , m_limits(prepared.program.name, options, m_recorder, m_ending)
     , m_findings(m_context)
-    , m_agents(m_context, m_state.agents)
+    , m_agents(m_context, m_state.agents, m_findings)
     , m_arguments(m_context, m_state.aliased, m_agents, m_findings)
     , m_copies(m_context, m_state.copies, m_findings)
     , m_semaphores(m_context, m_state.sync, m_agents, m_copies, m_findings)
@@ -176,8 +176,8 @@ void Engine::close(const Agent& agent)
                                  pipeline->next > PipelineFrame::Next::Overhead, *m_end);
         }
     }
-    if (agent.waiting && agent.waiting->semaphore >= 0) {
-        m_recorder.addWait({.semaphore = m_state.sync.semaphores[agent.waiting->semaphore].row,
+    if (agent.waiting && agent.waiting->semaphore) {
+        m_recorder.addWait({.semaphore = m_state.sync.semaphores[*agent.waiting->semaphore].row,
                             .operation = agent.waiting->operation->id},
                            agent.id, agent.step, agent.waiting->since, *m_end);
     }

@@ -1,7 +1,6 @@
 #include "core/machine/parts/agents.h"
 
 #include "core/ir/mesh.h"
-#include "core/machine/parts/findings.h"
 
 #include <algorithm>
 
@@ -9,15 +8,15 @@ namespace pallascope::machine {
 
 using ir::OpCode;
 
-Agents::Agents(const Context& context, std::deque<Agent>& agents)
+Agents::Agents(const Context& context, std::deque<Agent>& agents, Findings& findings)
     : m_prepared(context.prepared)
     , m_recorder(context.recorder)
     , m_turn(context.turn)
     , m_ending(context.ending)
     , m_agents(agents)
+    , m_findings(findings)
 {}
 
-// The first core of every device can run the program; the others have nothing until a core_map.
 void Agents::add()
 {
     const std::int32_t each = m_prepared.layout.perDevice();
@@ -74,10 +73,7 @@ std::int64_t Agents::axisIndex(const ir::Operation& operation) const
     return m_turn.agent().core;
 }
 
-// The agent with this one's core number on the device that an operation names by its number; this
-// one where it names none. Null when there is no such device, and the run ends.
-Agent* Agents::peerOf(const ir::Operation& operation, bool named, std::size_t operand,
-                      Findings& findings)
+Agent* Agents::peerOf(const ir::Operation& operation, bool named, std::size_t operand)
 {
     const std::int64_t asked =
         named ? m_turn.number(operation.operands[operand]) : m_turn.agent().device;
@@ -92,18 +88,19 @@ Agent* Agents::peerOf(const ir::Operation& operation, bool named, std::size_t op
                                       "devices."));
             return nullptr;
         }
-        findings.stop({"no_such_device",
-                       trace::FindingClass::Structural,
-                       m_recorder.agentName(m_turn.agent().id) + " names device "
-                           + std::to_string(asked) + ", but the mesh of " + m_prepared.program.name
-                           + " has " + std::to_string(m_prepared.layout.devices)
-                           + ", numbered from 0: the run stops there."
-                           + findings.calledFrom(operation.location),
-                       "",
-                       m_turn.agent().step,
-                       {},
-                       m_recorder.sourceLine(m_prepared.program, operation.location),
-                       1});
+        m_findings.stop({"no_such_device",
+                         trace::FindingClass::Structural,
+                         m_recorder.agentName(m_turn.agent().id) + " names device "
+                             + std::to_string(asked) + ", but the mesh of "
+                             + m_prepared.program.name + " has "
+                             + std::to_string(m_prepared.layout.devices)
+                             + ", numbered from 0: the run stops there."
+                             + m_findings.calledFrom(operation.location),
+                         "",
+                         m_turn.agent().step,
+                         {},
+                         m_recorder.sourceLine(m_prepared.program, operation.location),
+                         1});
         return nullptr;
     }
     if (asked != m_turn.agent().device && operation.code == OpCode::DmaStart
@@ -119,15 +116,15 @@ Agent* Agents::peerOf(const ir::Operation& operation, bool named, std::size_t op
                           m_turn.agent().slot, m_turn.agent().core);
 }
 
-// The buffer, or first semaphore, that an agent has for the ref that `ref` is a view of; -1: none
-// now.
-std::int32_t Agents::rootAt(const Agent& agent, ir::ValueId ref) const
+std::optional<std::int32_t> Agents::rootAt(const Agent& agent, ir::ValueId ref) const
 {
     const std::size_t root = m_prepared.slots.of(m_prepared.rootOf(ref));
-    return root < agent.refs.size() ? agent.refs[root].buffer : -1;
+    if (root >= agent.refs.size() || agent.refs[root].buffer < 0) {
+        return std::nullopt;
+    }
+    return agent.refs[root].buffer;
 }
 
-// The later of now and then, with the wait until then.
 Picoseconds Agents::awaitEnd(Picoseconds end)
 {
     if (end > m_turn.agent().time) {

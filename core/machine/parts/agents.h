@@ -2,18 +2,18 @@
 #pragma once
 
 #include "core/machine/parts/context.h"
+#include "core/machine/parts/findings.h"
 
 #include <deque>
+#include <optional>
 
 namespace pallascope::machine {
-
-class Findings;
 
 class Agents
 {
 public:
     // `agents` are those of the run's state.
-    Agents(const Context& context, std::deque<Agent>& agents);
+    Agents(const Context& context, std::deque<Agent>& agents, Findings& findings);
 
     // All of them, as the layout says, before anything runs: the first core of every device can run
     // the program; the others have nothing until a core_map.
@@ -31,12 +31,10 @@ public:
 
     // The agent with the same core number as this one on the device that an operation names by its
     // number; this one where it names none. Null when there is no such device, and the run ends.
-    [[nodiscard]] Agent* peerOf(const ir::Operation& operation, bool named, std::size_t operand,
-                                Findings& findings);
+    [[nodiscard]] Agent* peerOf(const ir::Operation& operation, bool named, std::size_t operand);
 
-    // The buffer, or first semaphore, that an agent has for the ref that `ref` is a view of; -1:
-    // none now.
-    [[nodiscard]] std::int32_t rootAt(const Agent& agent, ir::ValueId ref) const;
+    // The buffer, or first semaphore, that an agent has now for the ref that `ref` is a view of.
+    [[nodiscard]] std::optional<std::int32_t> rootAt(const Agent& agent, ir::ValueId ref) const;
 
     // Where this agent stands on an axis of the mesh.
     [[nodiscard]] std::int64_t axisIndex(const ir::Operation& operation) const;
@@ -50,6 +48,7 @@ private:
     Turn& m_turn;
     Ending& m_ending;
     std::deque<Agent>& m_agents;
+    Findings& m_findings;
 };
 
 } // namespace pallascope::machine

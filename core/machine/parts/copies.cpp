@@ -19,15 +19,6 @@ Copies::Copies(const Context& context, CopyState& state, Findings& findings)
     , m_findings(findings)
 {}
 
-std::optional<FifoLink::Service> Copies::serve(std::int32_t link, Picoseconds issue, Bytes bytes)
-{
-    const auto service = m_state.links[static_cast<std::size_t>(link)].serve(issue, bytes);
-    if (!service) {
-        m_ending.fail(tooLong());
-    }
-    return service;
-}
-
 void Copies::addLinks()
 {
     std::vector<FifoLink> one;
@@ -125,7 +116,6 @@ void Copies::put(const RefBinding& to, RuntimeValue elements, bool adds)
     storeThrough(to, buffer(to.buffer), std::move(elements));
 }
 
-// Where something undefined was stored last.
 void Copies::noteStored(const RefBinding& ref, const RuntimeValue& value, ir::LocationId location)
 {
     if (!value.shadow.all()) {
@@ -133,7 +123,6 @@ void Copies::noteStored(const RefBinding& ref, const RuntimeValue& value, ir::Lo
     }
 }
 
-// A copy on a link, to be filled in for launch(): where it stays, if that is known.
 Flight& Copies::newFlight(std::int32_t link)
 {
     if (m_mode == DmaMode::Timed) {
@@ -201,7 +190,6 @@ void Copies::landHeld(Semaphore& semaphore, std::int64_t bytes, std::int32_t age
     semaphore.executed -= bytes;
 }
 
-// Whether a copy will write to the buffer.
 bool Copies::isOnItsWay(std::int32_t buffer) const
 {
     const auto writes = [&](const Flight& flight) {
@@ -219,7 +207,6 @@ bool Copies::isOnItsWay(std::int32_t buffer) const
                           });
 }
 
-// A copy that nobody waited for would land in memory that is gone.
 void Copies::dropFlights(SlabRange buffers)
 {
     for (Queue<Flight>& link : m_state.flights) {

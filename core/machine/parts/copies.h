@@ -26,7 +26,14 @@ public:
     // When a copy that is issued then is under way; nothing where the clock does not hold that, and
     // the run fails.
     [[nodiscard]] std::optional<FifoLink::Service> serve(std::int32_t link, Picoseconds issue,
-                                                         Bytes bytes);
+                                                         Bytes bytes)
+    {
+        const auto service = m_state.links[static_cast<std::size_t>(link)].serve(issue, bytes);
+        if (!service) {
+            m_ending.fail(tooLong());
+        }
+        return service;
+    }
 
     [[nodiscard]] const FifoLink& linkAt(std::int32_t link) const
     {

@@ -17,8 +17,6 @@ CoreMaps::CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched
     , m_semaphores(semaphores)
 {}
 
-// This core goes on as core 0 of the first slot, or waits where agents of another kind run the map;
-// the others begin with what it knows.
 void CoreMaps::enter(const PlanItem& item)
 {
     const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
@@ -85,13 +83,12 @@ void CoreMaps::wakeJoining()
          {&m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, m_turn.agent().slot, 0),
           &m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, 0, 0),
           &m_agents.firstOf(m_turn.agent().device)}) {
-        if (waiting->waiting && waiting->waiting->semaphore < 0) {
+        if (waiting->waiting && !waiting->waiting->semaphore) {
             waiting->waiting.reset();
         }
     }
 }
 
-// The first core of a slot has come to the end of a block.
 void CoreMaps::joinCores(const CoresFrame& frame)
 {
     const PlanItem& item = *frame.item;
@@ -158,7 +155,6 @@ void CoreMaps::joinSlots()
     }
 }
 
-// Agents of another kind run the map.
 void CoreMaps::joinOthers(const AwayFrame& frame)
 {
     const PlanItem& item = *frame.item;

@@ -94,7 +94,6 @@ void Findings::reportUndefinedResult(const ir::Argument& argument,
          undefined});
 }
 
-// A birth of NaN, of inputs with or without Inf, or one of Inf.
 void Findings::noteBirth(const ir::Operation& operation, const RuntimeValue& result,
                          const NonFinite& kind)
 {

@@ -26,7 +26,6 @@ bool Findings::isExplained(const Race& race, std::optional<std::int32_t> copy,
     return known;
 }
 
-// An access that nothing orders after another one; `copy` is that which makes it.
 void Findings::reportRace(const Race& race, const std::string& name,
                           std::optional<std::int32_t> copy, std::int32_t step,
                           ir::LocationId location)
@@ -119,10 +118,10 @@ void Findings::reportDeadlock(const std::deque<Agent>& agents, const Slab<Semaph
 {
     std::vector<std::pair<std::string, std::vector<const Agent*>>> waits;
     for (const Agent& agent : agents) {
-        if (!agent.waiting || agent.waiting->semaphore < 0) {
+        if (!agent.waiting || !agent.waiting->semaphore) {
             continue;
         }
-        const Semaphore& semaphore = semaphores[agent.waiting->semaphore];
+        const Semaphore& semaphore = semaphores[*agent.waiting->semaphore];
         const ir::LocationId location = agent.waiting->operation->location;
         const bool dma = semaphore.space == ir::MemorySpace::DmaSemaphore;
         const std::string callers = m_prepared.program.callersOf(location);
@@ -153,7 +152,7 @@ void Findings::reportDeadlock(const std::deque<Agent>& agents, const Slab<Semaph
     stop({"deadlock",
           trace::FindingClass::Structural,
           "Nothing can go on: " + text + "; no copy under way and no other core will signal it.",
-          m_recorder.semaphoreName(semaphores[first.waiting->semaphore].row),
+          m_recorder.semaphoreName(semaphores[*first.waiting->semaphore].row),
           first.step,
           {},
           m_recorder.sourceLine(m_prepared.program, first.waiting->operation->location),

@@ -69,7 +69,6 @@ bool FusionCopies::begin(const PlanItem& item, BlockFrame& frame)
     return true;
 }
 
-// The fusion goes on until all that it writes is in HBM.
 void FusionCopies::end(const PlanItem& item, BlockFrame& frame)
 {
     if (frame.streamed > m_turn.agent().time) {

@@ -92,14 +92,14 @@ bool HandCopies::locate(HandCopy& copy)
     const ir::Operation& operation = copy.operation;
     const ir::ValueId from = copy.from(), to = copy.to();
     copy.peer = m_agents.peerOf(operation, copy.params.device,
-                                operation.operands.size() - (copy.isListed() ? 2 : 1), m_findings);
+                                operation.operands.size() - (copy.isListed() ? 2 : 1));
     if (copy.peer == nullptr || comesLater(*copy.peer, operation)) {
         return false;
     }
     RefBinding &source = copy.source = m_turn.binding(from),
                &target = copy.target = m_turn.binding(to);
     if (copy.peer->device != m_turn.agent().device) {
-        target.buffer = m_agents.rootAt(*copy.peer, to);
+        target.buffer = m_agents.rootAt(*copy.peer, to).value();
     }
     copy.shape = source.asked ? *source.asked : shapeOf(source, m_turn.memoryShape(from));
     const Shape& wanted = target.asked ? *target.asked : shapeOf(target, m_turn.memoryShape(to));
@@ -131,7 +131,7 @@ bool HandCopies::comesLater(const Agent& peer, const ir::Operation& dmaStart)
 {
     const std::array<ir::ValueId, 2> wanted{dmaStart.operands[1], dmaStart.operands[2]};
     const auto* const missing = std::find_if(wanted.begin(), wanted.end(), [&](ir::ValueId ref) {
-        return !m_turn.isOf(peer) && m_agents.rootAt(peer, ref) < 0;
+        return !m_turn.isOf(peer) && !m_agents.rootAt(peer, ref);
     });
     if (missing == wanted.end()) {
         m_turn.agent().yields = false;
@@ -255,15 +255,17 @@ void HandCopies::signalEnds(const HandCopy& copy)
         const AwaitedCopy both{copy.row, source, target};
         const AwaitedCopy end =
             atTarget ? AwaitedCopy{copy.row, -1, target} : AwaitedCopy{copy.row, source, -1};
-        Signal signal{copy.end,
-                      m_semaphores.semaphoreAt(atTarget ? *copy.peer : m_turn.agent(),
-                                               copy.operation.operands[i]),
-                      copy.useful.value(),
-                      isRemote   ? end
-                      : atTarget ? both
-                                 : AwaitedCopy{},
-                      copy.operation.location,
-                      clock};
+        Signal signal{
+            copy.end,
+            m_semaphores
+                .semaphoreAt(atTarget ? *copy.peer : m_turn.agent(), copy.operation.operands[i])
+                .value(),
+            copy.useful.value(),
+            isRemote   ? end
+            : atTarget ? both
+                       : AwaitedCopy{},
+            copy.operation.location,
+            clock};
         const HeldCopy held{copy.row, signal.copy, signal.amount, !atTarget};
         m_semaphores.expect(std::move(signal), held);
     }

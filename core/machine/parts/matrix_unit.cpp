@@ -94,7 +94,6 @@ void MatrixUnit::accumulate(const PlanItem& item)
     }
 }
 
-// Waits for what the accumulator was asked for, and leaves zeros in it.
 void MatrixUnit::pop(const ir::Operation& operation)
 {
     Memory& sum = accumulator(operation.operands[0]);
@@ -106,7 +105,6 @@ void MatrixUnit::pop(const ir::Operation& operation)
     }
 }
 
-// Waits for the product that was asked for first, and takes it out.
 void MatrixUnit::popFirst(const ir::Operation& operation)
 {
     std::vector<Product>& fifo = accumulator(operation.operands[0]).fifo;

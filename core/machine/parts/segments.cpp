@@ -65,7 +65,6 @@ std::int32_t Segments::reachable(const PlanItem& item, std::int32_t done) const
         m_turn.until().events - m_recorder.position().events + done, done, to));
 }
 
-// From operation `done` on, which is 0 again when all of it has run; else the run pauses within.
 bool Segments::run(const PlanItem& item, std::int32_t& done)
 {
     if (done == 0) {

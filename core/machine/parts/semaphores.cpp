@@ -110,7 +110,7 @@ void Semaphores::wait(const ir::Operation& operation, std::int32_t semaphore, st
 // Whether the semaphore has enough; then the agent goes on.
 bool Semaphores::take(Agent& agent, const Waiting& waiting)
 {
-    Semaphore& semaphore = m_state.semaphores[waiting.semaphore];
+    Semaphore& semaphore = m_state.semaphores[waiting.semaphore.value()];
     if (semaphore.count < waiting.amount) {
         return false;
     }
@@ -165,7 +165,7 @@ void Semaphores::signalByHand(const ir::Operation& operation)
     const auto& params = std::get<ir::SignalParams>(operation.params);
     const ir::ValueId ref = operation.operands[0];
     const std::int64_t amount = m_turn.number(operation.operands[1]);
-    Agent* peer = m_agents.peerOf(operation, params.device, 2, m_findings);
+    Agent* peer = m_agents.peerOf(operation, params.device, 2);
     if (peer == nullptr) {
         return;
     }
@@ -181,8 +181,8 @@ void Semaphores::signalByHand(const ir::Operation& operation)
         peer = &m_agents.agentAt(peer->device, peer->kind, peer->slot,
                                  static_cast<std::int32_t>(asked));
     }
-    const std::int32_t semaphore = semaphoreAt(*peer, ref);
-    if (semaphore < 0) { // it has not come to its scope yet
+    const std::optional<std::int32_t> semaphore = semaphoreAt(*peer, ref);
+    if (!semaphore) { // it has not come to its scope yet
         const ir::ValueId root = m_prepared.rootOf(ref);
         const std::int64_t element = m_turn.semaphoreOf(ref) - m_turn.binding(root).buffer;
         EarlySignal& early = m_state.early[{peer->id, root, element}];
@@ -190,10 +190,10 @@ void Semaphores::signalByHand(const ir::Operation& operation)
         m_races.signal(m_turn.agent().id, early.clock);
         return;
     }
-    Semaphore& target = m_state.semaphores[semaphore];
+    Semaphore& target = m_state.semaphores[*semaphore];
     target.location = operation.location;
     m_races.signal(m_turn.agent().id, target.clock);
-    add(semaphore, amount, m_turn.agent().time);
+    add(*semaphore, amount, m_turn.agent().time);
 }
 
 void Semaphores::add(std::int32_t semaphore, std::int64_t amount, Picoseconds at)
@@ -227,7 +227,7 @@ void Semaphores::deliver(const Signal& signal)
 }
 
 // The semaphore that is to `agent` what `ref` is to this one; -1: it has none now.
-std::int32_t Semaphores::semaphoreAt(const Agent& agent, ir::ValueId ref)
+std::optional<std::int32_t> Semaphores::semaphoreAt(const Agent& agent, ir::ValueId ref)
 {
     const std::int32_t mine = m_turn.semaphoreOf(ref);
     if (m_turn.isOf(agent)) {
@@ -239,8 +239,9 @@ std::int32_t Semaphores::semaphoreAt(const Agent& agent, ir::ValueId ref)
         PALLASCOPE_CHECK(known != m_state.barriers.end());
         return barrier(known->first.first, agent.id);
     }
-    const std::int32_t first = m_agents.rootAt(agent, ref);
-    return first < 0 ? -1 : first + mine - m_agents.rootAt(m_turn.agent(), ref);
+    const std::optional<std::int32_t> first = m_agents.rootAt(agent, ref);
+    return first ? std::optional(*first + mine - m_agents.rootAt(m_turn.agent(), ref).value())
+                 : std::nullopt;
 }
 
 void Semaphores::closeBarriers()

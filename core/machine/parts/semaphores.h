@@ -8,7 +8,7 @@
 #include "core/machine/parts/copies.h"
 #include "core/machine/parts/findings.h"
 
-#include <vector>
+#include <optional>
 
 namespace pallascope::machine {
 
@@ -45,9 +45,9 @@ public:
     // It comes now.
     void deliver(const Signal& signal);
 
-    // The semaphore that is to `agent` what `ref` is to the one whose turn it is; -1: it has none
+    // The semaphore that is to `agent` what `ref` is to the one whose turn it is, if it has one
     // now.
-    [[nodiscard]] std::int32_t semaphoreAt(const Agent& agent, ir::ValueId ref);
+    [[nodiscard]] std::optional<std::int32_t> semaphoreAt(const Agent& agent, ir::ValueId ref);
 
 private:
     void add(std::int32_t semaphore, std::int64_t amount, Picoseconds at);

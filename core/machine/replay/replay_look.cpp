@@ -64,9 +64,9 @@ std::vector<Replay::AgentPlace> Replay::places() const
         place.step = agent.step;
         place.isDone = agent.isDone();
         place.next = agent.isDone() ? -1 : nextOperation(prepared.plan, agent.frames.back());
-        if (agent.waiting && agent.waiting->semaphore >= 0) {
+        if (agent.waiting && agent.waiting->semaphore) {
             place.waits = m_impl->engine.recorder().semaphoreName(
-                m_impl->engine.state().sync.semaphores[agent.waiting->semaphore].row);
+                m_impl->engine.state().sync.semaphores[*agent.waiting->semaphore].row);
         }
         if (agent.kind == 0 && agent.core == 0 && agent.slot == 0) {
             addRefs(prepared, agent, prepared.program.body, place.refs);

@@ -23,7 +23,7 @@ namespace pallascope::machine {
 // What an agent stands at and cannot pass yet.
 struct Waiting
 {
-    std::int32_t semaphore = -1; // -1: for the other cores of its core_map, or its other slots
+    std::optional<std::int32_t> semaphore; // else for other cores of its core_map, or other slots
     std::int64_t amount = 0;
     bool decrement = true;
     Picoseconds since;

@@ -37,11 +37,13 @@ ir::Program bareProgram()
     Result<ir::Program> program = pl::kernel(
         "bare", {pl::in("x", DType::F32, {8, 128}), pl::out("out", DType::F32, {8, 128})},
         [](pl::Ref, pl::Ref) {
-            pl::runScoped({pl::semaphores("counter")}, [](const std::vector<pl::Ref>& refs) {
-                pl::semaphoreSignal(refs[0], 2);
-                pl::semaphoreWait(refs[0], 2);
-                return std::vector<pl::Value>{};
-            });
+            pl::runScoped({pl::semaphores("counter"), {"tile", DType::F32, {8, 128}}},
+                          [](const std::vector<pl::Ref>& refs) {
+                              pl::semaphoreSignal(refs[0], 2);
+                              pl::semaphoreWait(refs[0], 2);
+                              refs[1][pl::all] = refs[1][pl::all].load() + 1.0F;
+                              return std::vector<pl::Value>{};
+                          });
         });
     if (!program) {
         throw std::runtime_error(program.error().message);
@@ -59,9 +61,11 @@ BareRun::BareRun(const machine::Settings& settings)
     , m_context{*m_prepared, m_settings,     m_recorder,    m_turn,
                 ending,      m_state.memory, m_state.races, true}
     , findings(m_context)
-    , agents(m_context, m_state.agents)
+    , agents(m_context, m_state.agents, findings)
     , copies(m_context, m_state.copies, findings)
     , semaphores(m_context, m_state.sync, agents, copies, findings)
+    , scopes(m_context, copies, semaphores, findings)
+    , accesses(m_context, copies, findings)
 {
     agents.add();
     copies.addLinks();

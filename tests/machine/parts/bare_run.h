@@ -3,9 +3,11 @@
 #pragma once
 
 #include "core/ir/builder.h"
+#include "core/machine/parts/accesses.h"
 #include "core/machine/parts/agents.h"
 #include "core/machine/parts/copies.h"
 #include "core/machine/parts/findings.h"
+#include "core/machine/parts/scopes.h"
 #include "core/machine/parts/semaphores.h"
 
 #include <memory>
@@ -14,7 +16,8 @@
 
 namespace pallascope::machine_test {
 
-// Two arrays f32[8,128] in HBM, x and out, and a scope with `counter`, a semaphore.
+// Two arrays f32[8,128] in HBM, x and out, and a scope with `counter`, a semaphore, and `tile`, as
+// much in VMEM, which is loaded and stored to.
 [[nodiscard]] ir::Program bareProgram();
 
 class BareRun
@@ -43,6 +46,11 @@ public:
 
     [[nodiscard]] machine::Agent& agent() { return m_turn.agent(); }
 
+    [[nodiscard]] const machine::Memory& memoryAt(std::int32_t index) const
+    {
+        return m_state.memory[index];
+    }
+
 private:
     ir::Program m_program;
     std::shared_ptr<const machine::Prepared> m_prepared;
@@ -62,6 +70,8 @@ public:
     machine::Agents agents;
     machine::Copies copies;
     machine::Semaphores semaphores;
+    machine::Scopes scopes;
+    machine::Accesses accesses;
 
     [[nodiscard]] machine::Turn& turn() { return m_turn; }
 
