@@ -8,7 +8,8 @@
 
 namespace pallascope {
 
-// The RFC 6901 pointer of the first name that an object of `json` has twice. The text must be JSON.
+// The RFC 6901 pointer of the first name that an object of `json` has twice, however it is written:
+// "a" and "\u0061" are one name. The text must be JSON.
 [[nodiscard]] std::optional<std::string> repeatedName(std::string_view json);
 
 } // namespace pallascope

@@ -125,6 +125,7 @@ public:
 private:
     [[nodiscard]] Status takeValue(const std::string& key, std::string& text);
     [[nodiscard]] Status takeEvents(std::int64_t first, std::string& text);
+    void takeName(const std::string& name); // of a member, which none before may have
     void readPallascope(dom::element element);
 
     JsonCutter m_cutter{
@@ -142,25 +143,36 @@ private:
 Status TraceReader::takeValue(const std::string& key, std::string& text)
 {
     dom::element element;
-    std::string name = '"' + key + '"';
-    if (parse(m_parser, name, element) != simdjson::SUCCESS) {
+    std::string quoted = '"' + key + '"';
+    std::string_view unescaped;
+    if (parse(m_parser, quoted, element) != simdjson::SUCCESS
+        || element.get(unescaped) != simdjson::SUCCESS) {
         return JsonCutter::notSound();
     }
-    if (!m_keys.insert(key).second) {
-        const Enter enter(m_section, key);
-        m_section.fail("is there twice; once is right");
-    }
+    const std::string name(unescaped); // the parser's own goes with its next text
+    takeName(name);
     if (parse(m_parser, text, element) != simdjson::SUCCESS) {
         return JsonCutter::notSound();
     }
-    if (key == "pallascope") {
+    dom::array events;
+    if (name == "pallascope") {
         text = std::string(); // the parser has its own copy
         readPallascope(element);
-    } else if (key == "traceEvents") {
-        const Enter enter(m_events, key);
+    } else if (name == "traceEvents" && element.get(events) == simdjson::SUCCESS) {
+        checkEvents(m_events, events, 0); // its name is written with escapes
+    } else if (name == "traceEvents") {
+        const Enter enter(m_events, name);
         m_events.failWrong("a list of events", element);
     }
     return Done{};
+}
+
+void TraceReader::takeName(const std::string& name)
+{
+    if (!m_keys.insert(name).second) {
+        const Enter enter(m_section, name);
+        m_section.fail("is there twice; once is right");
+    }
 }
 
 void TraceReader::readPallascope(dom::element element)
@@ -187,7 +199,9 @@ Status TraceReader::takeEvents(std::int64_t first, std::string& text)
         || element.get(events) != simdjson::SUCCESS) {
         return JsonCutter::notSound();
     }
-    m_keys.insert("traceEvents");
+    if (first == 0) {
+        takeName("traceEvents");
+    }
     if (!m_events.error) {
         checkEvents(m_events, events, static_cast<std::size_t>(first));
     }

@@ -95,6 +95,11 @@ TEST(RepeatedName, isFoundWhereverItIs)
     EXPECT_EQ(repeatedName(R"({"a":"{\"b\":1,\"b\":2}","b":"\\","c":"a"})"), std::nullopt);
     EXPECT_EQ(repeatedName(R"([{"a":1},{"a":1},["a","a"],"a","a"])"), std::nullopt);
     EXPECT_EQ(repeatedName(R"({"a":{"a":{"b":"a"}},"b":{"a":1}})"), std::nullopt);
+    EXPECT_EQ(repeatedName(R"({"a":1,"\u0061":2})"), "/a");
+    EXPECT_EQ(repeatedName(R"({"\u00e9\t":1,"é\u0009":2})"), "/é\t");
+    EXPECT_EQ(repeatedName(R"({"\ud83d\uDE42":1,"🙂":2})"), "/🙂");
+    EXPECT_EQ(repeatedName(R"({"\/\"\\":1,"/\u0022\u005c":2})"), "//\"\\");
+    EXPECT_EQ(repeatedName(R"({"\\u0061":1,"a":2,"\u20ac":3,"\u0061b":4})"), std::nullopt);
     EXPECT_EQ(repeatedName("3"), std::nullopt);
     EXPECT_EQ(repeatedName("\"a\""), std::nullopt);
 }

@@ -53,6 +53,29 @@ std::string fileMessage(const std::filesystem::path& path)
 
 } // namespace
 
+// However the name is written.
+TEST(BadTraceFiles, withANameTwiceNameIt)
+{
+    const std::string text = small();
+    const auto with = [&](const std::string& member) {
+        return messageOf("{" + member + "," + text.substr(1));
+    };
+    for (const char* name : {"pallascope", "\\u0070allascope"}) {
+        EXPECT_EQ(with("\"" + std::string(name) + "\":" + json::parse(text)["pallascope"].dump()),
+                  "a.json: /pallascope is there twice; once is right.");
+    }
+    for (const char* name : {"traceEvents", "trace\\u0045vents"}) {
+        EXPECT_EQ(with("\"" + std::string(name) + "\":[]"),
+                  "a.json: /traceEvents is there twice; once is right.");
+    }
+    EXPECT_EQ(with(R"("x":1,"\u0078":2)"), "a.json: /x is there twice; once is right.");
+    std::string renamed = text; // which is sound
+    renamed.replace(renamed.find("traceEvents"), 11, "trace\\u0045vents");
+    EXPECT_TRUE(fromJson(renamed, "a.json"));
+    renamed.replace(renamed.find("\"ts\":"), 5, "\"ts\":-1");
+    EXPECT_NE(messageOf(renamed).find("/traceEvents/"), std::string::npos);
+}
+
 TEST(BadTraceFiles, thatCannotBeReadNameThePathAndTheReason)
 {
     const ScratchFolder folder;
