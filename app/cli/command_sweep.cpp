@@ -1,17 +1,17 @@
 #include "app/cli/commands.h"
+#include "app/cli/kept_rows.h"
 #include "app/process/diagnostics.h"
 #include "app/run_job/chips.h"
 #include "app/run_job/kernel_choice.h"
 #include "core/base/check.h"
 #include "core/base/format.h"
 #include "core/base/read_file.h"
-#include "core/base/whole_file.h"
 #include "core/study/sweep_file.h"
 #include "kernels/kernel.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fmt/format.h>
 #include <map>
 #include <memory>
@@ -139,10 +139,6 @@ void buildBuiltIn(Sweep& sweep)
 // A part at a time: the arrays of kernels are large.
 Status addFile(const std::string& path, study::Fingerprint& contents)
 {
-    if (!isOrdinaryFile(path)) { // a pipe is empty by now
-        return userError("\"" + path
-                         + "\" is no ordinary file, which kernels of a sweep have to be.");
-    }
     Result<InputFile> file = InputFile::open(path);
     std::vector<char> part(std::size_t{1} << 20U);
     while (file) {
@@ -153,6 +149,26 @@ Status addFile(const std::string& path, study::Fingerprint& contents)
         contents.add({part.data(), *count});
     }
     return file.error();
+}
+
+// And what there is to add to the fingerprint. A pipe is read once.
+Result<KernelChoice> readKernel(const std::string& path, const study::Parameters& given,
+                                study::Fingerprint& contents)
+{
+    std::error_code code;
+    if (std::filesystem::exists(path, code) && !isOrdinaryFile(path)) {
+        const Result<std::string> bytes = readFile(path, kernel_file::kMostPipedBytes);
+        if (!bytes) {
+            return bytes.error();
+        }
+        contents.add(*bytes);
+        return kernelOf(*bytes, path, given);
+    }
+    Result<KernelChoice> choice = chooseKernel(path, given);
+    if (Status added = choice ? addFile(path, contents) : Status(Done{}); !added) {
+        return added.error();
+    }
+    return choice;
 }
 
 // What is in a file is fixed: only the file and chips can vary. The fingerprint of them all.
@@ -167,7 +183,7 @@ Result<std::string> takeFiles(const SweepCommand& command, Sweep& sweep)
         if (command.kernels.size() > 1 && kernels::find(path) != nullptr) {
             return userError(path + " is built in; one such kernel, or files, is right.");
         }
-        const Result<KernelChoice> choice = chooseKernel(path, given);
+        const Result<KernelChoice> choice = readKernel(path, given, contents);
         if (!choice) {
             return choice.error();
         }
@@ -177,9 +193,6 @@ Result<std::string> takeFiles(const SweepCommand& command, Sweep& sweep)
         }
         if (!sweep.files.try_emplace(path, choice->program, std::move(*inputs)).second) {
             return userError("The file " + path + " is named twice; once is right.");
-        }
-        if (Status status = addFile(path, contents); !status) {
-            return status.error();
         }
     }
     if (command.kernels.size() > 1) {
@@ -309,17 +322,12 @@ int sweepCommand(const SweepCommand& command)
         }
     }
     catchInterrupts();
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point saved = Clock::now();
+    KeptRows kept(file, sweep->subject);
     sweep->options.progress = [&, shown = terminalProgress("sweeping")](
-                                  const std::vector<std::optional<study::SweepRow>>& rows,
-                                  std::size_t finished) mutable {
-        if (!file.empty() && Clock::now() - saved > std::chrono::seconds(2)) {
-            // A failure shows again, and then counts, at the end.
-            (void)writeFile(file, study::toJson(sweep->subject, present(rows)));
-            saved = Clock::now();
-        }
-        shown(static_cast<double>(finished) / static_cast<double>(rows.size()));
+                                  const std::vector<std::optional<study::SweepRow>>& all,
+                                  std::size_t newest, std::size_t finished) mutable {
+        kept.take(all, newest);
+        shown(static_cast<double>(finished) / static_cast<double>(all.size()));
     };
     sweep->options.goesOn = [] { return !interrupted(); };
     const auto rows = study::sweep(sweep->plan, sweep->options);
@@ -335,15 +343,11 @@ int sweepCommand(const SweepCommand& command)
             counted(static_cast<std::int64_t>(finished.size()), "combination", "combinations"),
             finished.front().error)));
     }
-    if (!file.empty()) {
-        if (Status written = writeFile(file, study::toJson(sweep->subject, finished)); !written) {
-            return complain(written.error());
-        }
+    if (Status written = kept.save(finished); !written) {
+        return complain(written.error());
     }
     if (finished.size() < rows->size()) {
-        say(fmt::format("Interrupted after {} of {} rows{}.", finished.size(), rows->size(),
-                        file.empty() ? "; --save FILE would keep them"
-                                     : "; --resume " + file + " goes on from there"));
+        say(kept.interruption(finished.size(), rows->size()));
         return kInterrupted;
     }
     print(command, *sweep, finished);

@@ -10,8 +10,10 @@
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
+#include <mutex>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace pallascope::app {
 
@@ -20,6 +22,9 @@ namespace {
 // For the signal handler, hence global.
 std::atomic<bool> g_interrupted{false}, g_heard{false};
 std::atomic<int> g_wake{-1}; // the end of a pipe that the handler writes to
+// What BeforeEnding has been given, and held while it runs.
+std::function<std::string()> g_last;
+std::mutex g_lastMutex;
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
 void note(int /*signal*/)
@@ -46,9 +51,11 @@ void watch(int wake)
     for (auto waited = kBetween; waited <= kPatience && !g_heard; waited += kBetween) {
         std::this_thread::sleep_for(kBetween);
     }
-    if (!g_heard) { // one long operation
+    if (!g_heard) {                              // one long operation
+        const std::lock_guard lock(g_lastMutex); // until the end
+        const std::string line = g_last ? g_last() : "Interrupted.";
         removeTemporaryFiles();
-        say("Interrupted.");
+        say(line);
         ::_exit(kInterrupted);
     }
 }
@@ -77,6 +84,18 @@ bool interrupted()
 {
     g_heard = g_heard || g_interrupted;
     return g_interrupted;
+}
+
+BeforeEnding::BeforeEnding(std::function<std::string()> last)
+{
+    const std::lock_guard lock(g_lastMutex);
+    g_last = std::move(last);
+}
+
+BeforeEnding::~BeforeEnding()
+{
+    const std::lock_guard lock(g_lastMutex);
+    g_last = {};
 }
 
 } // namespace pallascope::app

@@ -19,14 +19,15 @@ std::string listNames()
     return names;
 }
 
-Result<KernelChoice> fromFile(const std::string& path,
-                              const std::map<std::string, std::string>& given)
+Status checkGiven(const std::string& path, const std::map<std::string, std::string>& given)
 {
-    if (!given.empty()) {
-        return userError("The kernel of the file " + path + " has no parameter \""
-                         + given.begin()->first + "\": what is in a file is fixed.");
-    }
-    Result<kernel_file::KernelFile> file = kernel_file::load(path);
+    return given.empty() ? Status(Done{})
+                         : userError("The kernel of the file " + path + " has no parameter \""
+                                     + given.begin()->first + "\": what is in a file is fixed.");
+}
+
+Result<KernelChoice> choiceOf(Result<kernel_file::KernelFile> file, const std::string& path)
+{
     if (!file) {
         return file.error();
     }
@@ -37,6 +38,13 @@ Result<KernelChoice> fromFile(const std::string& path,
     choice.parameters = {{kFileParameter, path}};
     choice.parameterOrder = {kFileParameter};
     return choice;
+}
+
+Result<KernelChoice> fromFile(const std::string& path,
+                              const std::map<std::string, std::string>& given)
+{
+    const Status right = checkGiven(path, given);
+    return right ? choiceOf(kernel_file::load(path), path) : right.error();
 }
 
 Result<KernelChoice> fromBuiltIn(const kernels::Kernel& kernel,
@@ -91,6 +99,13 @@ Result<KernelChoice> chooseKernel(const std::string& name,
         }
     }
     return choice;
+}
+
+Result<KernelChoice> kernelOf(std::string_view contents, const std::string& path,
+                              const std::map<std::string, std::string>& given)
+{
+    const Status right = checkGiven(path, given);
+    return right ? choiceOf(kernel_file::parse(contents, path), path) : right.error();
 }
 
 Result<std::map<std::string, std::string>>

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pallascope::app {
@@ -33,6 +34,10 @@ inline constexpr const char* kFileParameter = "file";
 [[nodiscard]] Result<KernelChoice> chooseKernel(const std::string& name,
                                                 const std::map<std::string, std::string>& given,
                                                 const std::string& inputs = {});
+
+// The same of what a file was found to hold, which need not be read again.
+[[nodiscard]] Result<KernelChoice> kernelOf(std::string_view contents, const std::string& path,
+                                            const std::map<std::string, std::string>& given);
 
 // "NAME=VALUE", each name once. `what` is such a thing, for errors, `example` a right one.
 [[nodiscard]] Result<std::map<std::string, std::string>>

@@ -21,9 +21,8 @@ namespace {
 constexpr std::string_view kZipSuffix = ".pallascope", kJsonSuffix = ".kernel.json";
 constexpr std::string_view kZipMagic = "PK\x03\x04";
 constexpr std::string_view kDocument = "kernel.json";
-constexpr std::uint64_t kMostTextBytes = 8U << 20U;               // of kernel.json, of one source
-constexpr std::uint64_t kMostPipedBytes = std::uint64_t{1} << 28; // of an archive out of a pipe
-constexpr std::size_t kStartBytes = 1024;                         // which tell what a file is
+constexpr std::uint64_t kMostTextBytes = 8U << 20U; // of kernel.json, of one source
+constexpr std::size_t kStartBytes = 1024;           // which tell what a file is
 
 // ---- reading ------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@
 #include "core/ir/program.h"
 #include "core/kernel_file/recipe.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -47,6 +48,9 @@ struct KernelFile
 [[nodiscard]] bool isKernelText(std::string_view start);
 // By its name or its first bytes; false for what cannot be read.
 [[nodiscard]] bool isKernelFile(const std::string& path);
+
+// Of a kernel out of a pipe, which is read whole.
+inline constexpr std::uint64_t kMostPipedBytes = std::uint64_t{1} << 28;
 
 [[nodiscard]] Result<KernelFile> load(const std::string& path);
 // The contents of a file; told apart by their first bytes. `name` starts the error sentences.

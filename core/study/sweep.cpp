@@ -165,22 +165,33 @@ Result<std::vector<std::optional<SweepRow>>> sweep(const SweepPlan& plan,
         known[{row.parameters, row.chip}] = &row;
     }
     std::vector<std::optional<SweepRow>> rows(count);
-    std::size_t finished = 0;
-    const auto work = [&](std::size_t i, const GoesOn& goesOn) -> std::function<void()> {
-        const chip::Chip& chip = plan.chips[i % plan.chips.size()];
-        const Parameters parameters = combination(plan.axes, i / plan.chips.size());
-        const auto before = known.find({parameters, chip.name});
-        SweepRow row =
-            before != known.end() ? *before->second : run(plan, parameters, chip, goesOn);
-        return [&, i, row = std::move(row)] {
+    std::vector<std::size_t> missing;
+    const auto chipOf = [&](std::size_t i) -> const chip::Chip& {
+        return plan.chips[i % plan.chips.size()];
+    };
+    const auto parametersOf = [&](std::size_t i) {
+        return combination(plan.axes, i / plan.chips.size());
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto before = known.find({parametersOf(i), chipOf(i).name});
+        if (before != known.end()) {
+            rows[i] = *before->second;
+        } else {
+            missing.push_back(i);
+        }
+    }
+    std::size_t finished = count - missing.size();
+    const auto work = [&](std::size_t number, const GoesOn& goesOn) -> std::function<void()> {
+        const std::size_t i = missing[number];
+        return [&, i, row = run(plan, parametersOf(i), chipOf(i), goesOn)] {
             rows[i] = row;
             ++finished;
             if (options.progress) {
-                options.progress(rows, finished);
+                options.progress(rows, i, finished);
             }
         };
     };
-    inParallel(count, options.threads, options.goesOn, work);
+    inParallel(missing.size(), options.threads, options.goesOn, work);
     return rows;
 }
 

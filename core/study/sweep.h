@@ -65,11 +65,12 @@ struct SweepPlan
 struct SweepOptions
 {
     int threads = 0; // 0: one for each core
-    // Rows of an earlier sweep: a combination that is among them is not run again.
+    // Rows of an earlier sweep: a combination that is among them is there from the start.
     std::vector<SweepRow> done;
-    // Called from one thread at a time after each row, with all rows, of which those not run yet
-    // are absent.
-    std::function<void(const std::vector<std::optional<SweepRow>>& rows, std::size_t finished)>
+    // Called from one thread at a time after each row that is run, with all rows, of which those
+    // not run yet are absent, the number of the newest, and how many are there.
+    std::function<void(const std::vector<std::optional<SweepRow>>& rows, std::size_t newest,
+                       std::size_t finished)>
         progress;
     // Asked several times a second, from several threads at once; false cancels, also in the midst
     // of rows.

@@ -1,5 +1,6 @@
 """Ctrl-C ends every command with 130, also in the middle of one long operation, and leaves nothing behind."""
 
+import json
 import os
 import signal
 import stat
@@ -7,11 +8,31 @@ import subprocess
 import time
 import unittest
 
-from support import INTERRUPTED, PROGRAM, Case, wait_until_it_catches
+from support import INTERRUPTED, PROGRAM, SMALL, Case, parameters, wait_until_it_catches
 
 # One step, one product of 137 GFLOP: a second and more of work that asks nobody whether to go on.
 ONE_PRODUCT = ["run", "matmul", *(word for name in ("m", "n", "k", "bm", "bn", "bk")
                                   for word in ("-p", f"{name}=4096")), "-p", "buffers=1", "--memory", "4"]
+
+
+# That product in a file, whose sign decides a branch, so that a sweep computes it too.
+def deciding_product(folder):
+    path = folder / "product.kernel.json"
+    subprocess.run([PROGRAM, "save", *ONE_PRODUCT[1:-2], "-o", path], check=True)
+    kernel = json.loads(path.read_text(encoding="utf-8"))
+    operations = kernel["body"]["operations"][0]["regions"][0]["operations"]
+    dot = next(i for i, operation in enumerate(operations) if operation["op"] == "dot_general")
+    largest = len(kernel["values"])
+    zero = next(i for i, value in enumerate(kernel["values"])
+                if value["dtype"] == "f32" and value.get("literal") == 0)
+    kernel["values"] += [{"dtype": "f32"}, {"dtype": "bool"}]
+    operations[dot + 1:dot + 1] = [
+        {"op": "reduce_max", "operands": operations[dot]["results"], "results": [largest],
+         "params": {"axes": [0, 1]}, "location": 0},
+        {"op": "lt", "operands": [largest, zero], "results": [largest + 1], "location": 0},
+        {"op": "cond", "operands": [largest + 1], "regions": [{}, {}], "location": 0}]
+    path.write_text(json.dumps(kernel), encoding="utf-8")
+    return path
 
 
 def multiplies(process):
@@ -33,6 +54,16 @@ class Interrupts(Case):
             code, output, said = self.interrupt(ONE_PRODUCT, multiplies, number)
             self.assertEqual((code, output), (INTERRUPTED, ""), said)
             self.assertTrue(said.startswith("Interrupted"), said)
+
+    def test_rows_before_a_long_operation_are_kept(self):
+        product = deciding_product(self.folder)
+        self.output("save", "matmul", *parameters(SMALL), "-o", "small.kernel.json")
+        words = ["sweep", "small.kernel.json", product, "--save", "s.json"]
+        code, output, said = self.interrupt(words, multiplies)
+        self.assertEqual((code, output), (INTERRUPTED, ""), said)
+        self.assertEqual(said, "Interrupted after 1 of 2 rows; --resume s.json goes on from there.\n")
+        rows = json.loads((self.folder / "s.json").read_text(encoding="utf-8"))["rows"]
+        self.assertEqual([row["parameters"] for row in rows], [{"file": "small.kernel.json"}])
 
     def test_a_trace_that_is_being_written_leaves_nothing(self):
         words = ["run", "matmul", "--values", "needed", "-p", "m=16384", "-p", "n=16384", "-p", "k=16384",

@@ -62,6 +62,8 @@ class Reading(Case):
                                 ("c.json", ("describe", "{}", "--json")),
                                 ("k.kernel.json", ("print", "{}")),
                                 ("k.pallascope", ("run", "{}")),
+                                ("k.kernel.json", ("sweep", "{}", "--chip", "v5e,v6e")),
+                                ("k.pallascope", ("sweep", "{}", "--json")),
                                 ("c.json", ("run", *MATMUL, "--chip", "{}")),
                                 ("t.trace.json", ("report", "{}")),
                                 ("t.trace.json.gz", ("report", "{}")),

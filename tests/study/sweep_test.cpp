@@ -154,8 +154,9 @@ TEST(Sweep, cancelledItKeepsTheRowsItHas)
 {
     std::atomic<bool> isEnough = false;
     SweepOptions options{.threads = 2};
-    options.progress = [&isEnough](const auto& rows, std::size_t finished) {
+    options.progress = [&isEnough](const auto& rows, std::size_t newest, std::size_t finished) {
         EXPECT_EQ(rows.size(), 12U);
+        EXPECT_TRUE(rows.at(newest).has_value());
         isEnough = finished >= 4;
     };
     options.goesOn = [&isEnough] { return !isEnough; };
@@ -165,6 +166,19 @@ TEST(Sweep, cancelledItKeepsTheRowsItHas)
         std::count_if(rows->begin(), rows->end(), [](const auto& row) { return row.has_value(); });
     EXPECT_GE(present, 4);
     EXPECT_LE(present, 5); // one may have been under way
+}
+
+TEST(Sweep, cancelledItKeepsTheRowsThatItWasGiven)
+{
+    const std::vector<SweepRow> rows = rowsOf(smallPlan(), {});
+    SweepOptions options{.done = {rows.end() - 5, rows.end()}};
+    options.goesOn = [] { return false; };
+    const auto kept = sweep(smallPlan(), options);
+    ASSERT_TRUE(kept);
+    EXPECT_FALSE(kept->front().has_value());
+    for (std::size_t i = 0; i < 5; ++i) {
+        EXPECT_EQ((*kept)[rows.size() - 5 + i], options.done[i]);
+    }
 }
 
 TEST(Sweep, aLongRowIsCutShort)
@@ -179,7 +193,7 @@ TEST(Sweep, aLongRowIsCutShort)
     int asked = 0;
     SweepOptions options{.threads = 1};
     options.goesOn = [&asked] { return ++asked < 2; };
-    options.progress = [](const auto& /*rows*/, std::size_t /*finished*/) { ADD_FAILURE(); };
+    options.progress = [](const auto& /*rows*/, std::size_t, std::size_t) { ADD_FAILURE(); };
     const auto rows = sweep(plan, options);
     ASSERT_TRUE(rows);
     ASSERT_EQ(rows->size(), 1U);
