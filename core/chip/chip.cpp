@@ -520,6 +520,18 @@ void readChip(const Node& root, Chip& chip)
     }
 }
 
+// As terminals may show the file when it is printed.
+void makeVisible(Json& json)
+{
+    if (json.is_string()) {
+        json = visible(json.get<std::string>());
+    } else if (json.is_structured()) {
+        for (Json& item : json) {
+            makeVisible(item);
+        }
+    }
+}
+
 } // namespace
 
 std::string_view unitKindName(UnitKind kind)
@@ -597,7 +609,8 @@ Result<Chip> parse(std::string_view text, std::string_view name)
         return userError(who + " is empty; " + kStart);
     }
     try {
-        const Json json = Json::parse(text);
+        Json json = Json::parse(text);
+        makeVisible(json);
         if (const std::optional<std::string> twice = repeatedName(text)) {
             return userError(who + " has " + *twice + " twice; once is right.");
         }

@@ -5,6 +5,7 @@
 #include "core/base/repeated_name.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
+#include "core/base/visible.h"
 #include "core/study/fastest.h"
 
 #include <nlohmann/json.hpp>
@@ -88,21 +89,29 @@ std::optional<analysis::Band> bandFrom(const Json& json, Picoseconds time)
     return analysis::bandOf(time, support.at("kind").get<std::string>(), residual);
 }
 
+// As a terminal may show it.
+std::string textFrom(const Json& json)
+{
+    return visible(json.get<std::string>());
+}
+
 SweepRow rowFrom(const Json& json)
 {
     SweepRow row{.parameters = json.at("parameters").get<Parameters>(),
                  .chip = json.at("chip").get<std::string>()};
-    row.error = json.at("error").is_null() ? "" : json.at("error").get<std::string>();
+    row.error = json.at("error").is_null() ? "" : textFrom(json.at("error"));
     row.fits = json.at("fits").is_null() || json.at("fits").get<bool>();
     row.vmem = Bytes(json.at("vmem_bytes").get<std::int64_t>());
     if (ran(row)) {
         row.time = Picoseconds(json.at("time_ps").get<std::int64_t>());
         row.band = bandFrom(json, row.time);
         row.utilization = json.at("utilization").get<double>();
-        row.boundBy = json.at("bound_by").get<std::string>();
+        row.boundBy = textFrom(json.at("bound_by"));
         row.refetched = Bytes(json.at("refetched_bytes").get<std::int64_t>());
         row.steps = json.at("steps").get<std::int64_t>();
-        row.findings = json.at("findings").get<std::vector<std::string>>();
+        for (const auto& finding : json.at("findings").get<std::vector<std::string>>()) {
+            row.findings.push_back(visible(finding));
+        }
     }
     return row;
 }

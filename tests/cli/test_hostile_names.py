@@ -66,6 +66,25 @@ class HostileNames(Case):
         if again.exists():
             strict_json(gzip.decompress(again.read_bytes()).decode())
 
+    def test_a_chip_is_shown_without_them(self):
+        chip = self.write("c.json", re.sub(r'"source": "', r'\g<0>\\u007f\\u009b31m\\u202e',
+                                           self.output("describe", "v5e", "--json")))
+        strict_json(self.safe("describe", chip, "--json"))
+        self.safe("describe", chip)
+        self.safe("run", self.kernel, "--chip", chip, "--trace", self.trace)
+        self.safe("report", self.trace, "--json")
+
+    def test_a_saved_sweep_is_shown_without_them(self):
+        sweep = ("sweep", "matmul", "--over", "bm=256,512", "-p", "m=512", "--resume")
+        self.output(*sweep[:-1], "--save", "s.json")
+        saved = json.loads((self.folder / "s.json").read_text(encoding="utf-8"))
+        for row in saved["rows"]:
+            row["bound_by"] += HOSTILE
+            row["findings"] = [HOSTILE]
+        self.write("s.json", saved)
+        for words in ((), ("--csv",), ("--json",)):
+            self.assertIn("fine", self.safe(*sweep, self.write("s.json", saved), *words))
+
     def test_pictures_are_well_formed(self):
         for view in ("timeline", "kernel", "verdict", "source", "memory"):
             picture = self.folder / f"{view}.svg"

@@ -30,6 +30,7 @@ Outcome useChip(const std::string& path, const std::string& bytes)
     const Result<chip::Chip> again = chip::parse(chip::pretty(*chip), path);
     require(again.has_value(), "is read but not once it is printed");
     require(chip::pretty(*again) == chip::pretty(*chip), "is another chip when read again");
+    requireText(chip::pretty(*chip), "the printed chip");
     // A kernel need not fit the chip, and a sentence about that names the kernel or a figure.
     const Ran add = runFor({.kernel = "add_vectors",
                             .parameters = {{"shape", "16,256"}, {"block", "8"}},

@@ -79,7 +79,9 @@ Outcome useKernel(const std::string& path, const std::string&)
         return refusedBy(file.error(), path);
     }
     require(ir::verify(file->program).has_value(), "is read but not verified");
-    require(!ir::printText(file->program).empty(), "is not printed");
+    const std::string listing = ir::printText(file->program);
+    require(!listing.empty(), "is not printed");
+    requireText(listing, "the listing");
     if (const std::optional<Error> damaged = requireRoundTrip(*file)) {
         return refusedBy(*damaged, path);
     }

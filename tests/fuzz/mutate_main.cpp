@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <optional>
+#include <sys/time.h>
 #include <unistd.h>
 
 // Asked by the sanitizers, where the build has them. Freed memory waits in quarantine, which is no
@@ -43,7 +44,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kMostSeconds = 5;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
-constexpr unsigned kHangSeconds = 60; // then the process ends with a stack
+// Then the process ends with a stack: so long at work, which a busy machine does not change, or so
+// long at nothing.
+constexpr unsigned kHangSeconds = 60, kIdleSeconds = 1200;
 
 struct Choice
 {
@@ -72,11 +75,21 @@ char g_now[100]; // what is being used, for the handler
 // Says which file it is before the process ends.
 void onSignal(int number)
 {
-    const std::string_view what = number == SIGALRM ? " does not end\n" : " ends the process\n";
+    const bool isTimer = number == SIGALRM || number == SIGPROF;
+    const std::string_view what = isTimer ? " does not end\n" : " ends the process\n";
     (void)!write(STDERR_FILENO, g_now, strnlen(g_now, sizeof g_now));
     (void)!write(STDERR_FILENO, what.data(), what.size());
     std::signal(SIGABRT, SIG_DFL);
     std::abort();
+}
+
+// From now on until it is asked for 0.
+void watch(unsigned work, unsigned idle)
+{
+    itimerval timer{};
+    timer.it_value.tv_sec = work;
+    setitimer(ITIMER_PROF, &timer, nullptr);
+    alarm(idle);
 }
 
 // Of this process; a busy machine does not change them.
@@ -117,7 +130,7 @@ public:
              bool sound = false)
     {
         std::snprintf(g_now, sizeof g_now, "%s", name.c_str());
-        alarm(kHangSeconds);
+        watch(kHangSeconds, kIdleSeconds);
         Tally& tally = m_tallies[std::string(format.name)];
         resetMemoryPeak();
         const double begin = processorSeconds();
@@ -147,7 +160,7 @@ public:
             tally.peak = peak;
             tally.peakName = name;
         }
-        alarm(0);
+        watch(0, 0);
         if (++m_used % 5000 == 0) {
             fmt::print("{} files\n", m_used);
             std::fflush(stdout);
@@ -317,6 +330,7 @@ int run(int argc, char** argv)
 {
     const Choice choice = parseArguments(argc, argv);
     std::signal(SIGALRM, onSignal);
+    std::signal(SIGPROF, onSignal);
     std::signal(SIGABRT, onSignal);
     if (!choice.seeds.empty()) {
         return writeSeeds(choice);

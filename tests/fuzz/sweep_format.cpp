@@ -62,9 +62,11 @@ Outcome useSweep(const std::string& path, const std::string& bytes)
     require(again.has_value(), "is read but not once it is written");
     require(study::toJson(subject(), *again) == written, "is another sweep when read again");
     const std::vector<study::SweepRow> all = sweepFrom(*rows);
-    require(!study::toText(plan(), all).empty() && !study::toCsv(plan(), all).empty(),
-            "is not printed");
-    require(Json::accept(study::toJson(subject(), all)), "is no JSON once it is resumed");
+    const std::string table = study::toText(plan(), all), csv = study::toCsv(plan(), all);
+    require(!table.empty() && !csv.empty(), "is not printed");
+    requireText(table, "the table");
+    requireText(csv, "the CSV");
+    requireJson(study::toJson(subject(), all), "the resumed sweep");
     return {true, "resumed"};
 }
 

@@ -90,8 +90,9 @@ Outcome useTrace(const std::string& path, const std::string&)
     lookAt(*run->view);
     const Result<study::Comparison> comparison = study::compare(trace, trace);
     require(comparison && !comparison->parting, "is not like itself");
-    require(Json::accept(study::toJson(*comparison)), "the comparison is no JSON");
+    requireJson(study::toJson(*comparison), "the comparison");
     require(!study::toText(*comparison).empty(), "the comparison is empty");
+    requireText(study::toText(*comparison), "the comparison");
     const std::string copy = scratchFile("copy.trace.json.gz");
     require(trace_file::save(trace, copy).has_value(), "is not saved");
     const Result<std::shared_ptr<const trace::Trace>> again = trace_file::load(copy);

@@ -2,6 +2,8 @@
 
 #include "core/analysis/report.h"
 #include "core/trace/lookup.h"
+#include "core/trace_file/trace_file.h"
+#include "tests/fuzz/well_formed.h"
 #include "views/layout/overview/overview.h"
 #include "views/layout/scene/svg.h"
 #include "views/layout/tooltip/tooltip.h"
@@ -48,37 +50,6 @@ private:
     fs::path m_path;
 };
 
-// The number of bytes of the character that starts there; 0: none does.
-std::size_t characterLength(std::string_view text)
-{
-    const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const std::size_t length = at(0) < 0x80   ? 1
-                               : at(0) < 0xc2 ? 0
-                               : at(0) < 0xe0 ? 2
-                               : at(0) < 0xf0 ? 3
-                               : at(0) < 0xf5 ? 4
-                                              : 0;
-    for (std::size_t i = 1; i < length; ++i) {
-        if (i >= text.size() || (at(i) & 0xc0U) != 0x80U) {
-            return 0;
-        }
-    }
-    return length;
-}
-
-bool isPlainText(std::string_view text)
-{
-    while (!text.empty()) {
-        const std::size_t length = characterLength(text);
-        const auto first = static_cast<unsigned char>(text[0]);
-        if (length == 0 || first < 0x20 || first == 0x7f) {
-            return false;
-        }
-        text.remove_prefix(length);
-    }
-    return true;
-}
-
 // Asks everything of a trace that got through, at a few times.
 void lookUp(const trace::Index& index)
 {
@@ -117,7 +88,7 @@ void lookUp(const trace::Index& index)
     }
 }
 
-// A picture holds finite numbers only, or no other program opens it.
+// A picture is XML and holds finite numbers only, or no other program opens it.
 void requireSound(const layout::Scene& scene, const std::string& what)
 {
     require(std::isfinite(scene.width) && std::isfinite(scene.height), what + " has no size");
@@ -125,6 +96,9 @@ void requireSound(const layout::Scene& scene, const std::string& what)
     for (const char* word : {"=\"nan", "=\"-nan", "=\"inf", "=\"-inf"}) {
         require(svg.find(word) == std::string::npos, what + " has a coordinate that is no number");
     }
+    const std::string fault = faultOfXml(svg);
+    require(fault.empty(), what + " is no XML: " + fault);
+    requireText(svg, what);
 }
 
 void draw(const layout::RunView& view, const layout::ViewState& state, layout::Size size)
@@ -135,11 +109,50 @@ void draw(const layout::RunView& view, const layout::ViewState& state, layout::S
         require(scene.has_value(), name + " is not drawn");
         requireSound(*scene, name);
         for (std::size_t i = 0; i < scene->hits.size(); i += 1 + scene->hits.size() / 20) {
-            (void)layout::tooltip(view, state, scene->hits[i].target);
+            for (const std::string& line : layout::tooltip(view, state, scene->hits[i].target)) {
+                requireText(line, "a tooltip");
+            }
         }
     }
     requireSound(layout::layoutOverview(view, state, {1000, 30}), "the overview");
     requireSound(layout::layoutVerdictStrip(view, state, {1000, 30}), "the verdict strip");
+}
+
+// What `run` and `report` print, and the texts of a trace that they and the window show.
+void requirePrintable(const layout::RunView& view)
+{
+    const trace::Info& info = view.trace->info();
+    requireJson(analysis::toJson(view.report, info, view.verdict, {}), "the report");
+    const std::string text = analysis::toText(view.report, info, view.alternatives);
+    require(!text.empty(), "the report is empty");
+    requireText(text, "the report");
+    for (const trace::Finding& finding : info.findings) {
+        requireText(finding.kind + finding.message, "a finding");
+    }
+    for (const trace::Print& print : info.prints) {
+        requireText(print.text, "a line that the kernel prints");
+    }
+    for (const trace::SourceFile& source : info.sources) {
+        requireText(source.path + source.text, "a source");
+    }
+    requireText(info.jaxReason, "the reason of JAX");
+}
+
+// As Perfetto reads it: one list of events, each with what its phase asks for.
+void requireChrome(const trace::Trace& trace)
+{
+    const Json file = Json::parse(trace_file::toJson(trace), nullptr, false);
+    require(file.is_object() && file.contains("traceEvents"), "the saved trace is no JSON");
+    for (const Json& event : file["traceEvents"]) {
+        const std::string phase = event.value("ph", "");
+        const auto hasNumber = [&](const char* name) {
+            return event.contains(name) && event[name].is_number();
+        };
+        const bool isSound = phase == "M" ? event.contains("args")
+                                          : hasNumber("ts") && (phase != "X" || hasNumber("dur"));
+        require(isSound && hasNumber("pid") && event["name"].is_string(),
+                "an event that Perfetto does not read: " + event.dump().substr(0, 200));
+    }
 }
 
 } // namespace
@@ -151,13 +164,26 @@ void require(bool holds, const std::string& what)
     }
 }
 
+void requireText(std::string_view text, const std::string& what)
+{
+    const std::string fault = faultOfText(text);
+    require(fault.empty(), what + " is no text for a terminal: " + fault);
+}
+
+void requireJson(std::string_view text, const std::string& what)
+{
+    require(Json::accept(text), what + " is no JSON");
+}
+
 Outcome refusedBy(const Error& error, const std::string& file)
 {
     const std::string& text = error.message;
     require(error.kind != ErrorKind::Internal, "an error of the program's own: " + text);
     require(text.size() > 10 && text.find(' ') != std::string::npos, "no sentence: " + text);
     require(text.size() < kLongestSentence, "a sentence without end: " + text);
-    require(isPlainText(text), "a sentence with control characters or broken UTF-8: " + text);
+    requireText(text, "a sentence");
+    require(text.find_first_of("\n\t") == std::string::npos,
+            "a sentence of several lines: " + text);
     require(text.find(file) != std::string::npos, "a sentence that names no file: " + text);
     return {false, text};
 }
@@ -199,10 +225,8 @@ Ran runFor(const app::RunRequest& request, const std::string& file)
 void lookAt(const layout::RunView& view)
 {
     const trace::Trace& trace = *view.trace;
-    require(nlohmann::json::accept(analysis::toJson(view.report, trace.info(), view.verdict, {})),
-            "the report is no JSON");
-    require(!analysis::toText(view.report, trace.info(), view.alternatives).empty(),
-            "the report is empty");
+    requirePrintable(view);
+    requireChrome(trace);
     lookUp(*view.index);
     for (const std::int64_t share : {0, 3}) {
         layout::ViewState state;

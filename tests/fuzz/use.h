@@ -6,10 +6,14 @@
 #include "tests/fuzz/formats.h"
 
 #include <string>
+#include <string_view>
 
 namespace pallascope::fuzz {
 
 void require(bool holds, const std::string& what);
+// Output that a terminal shows as it is, and such that other programs read.
+void requireText(std::string_view text, const std::string& what);
+void requireJson(std::string_view text, const std::string& what);
 
 // One sentence without control characters that names the file, from a user or limit error.
 [[nodiscard]] Outcome refusedBy(const Error& error, const std::string& file);
