@@ -42,11 +42,42 @@ def pattern(expected):
     return re.compile("".join(lines))
 
 
-def array(shape, elements):
-    """f32 as NumPy saves it: version 1.0."""
-    head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".encode()
+def array(shape, elements, descr="<f4"):
+    """As NumPy saves it, version 1.0; the elements are f32."""
+    head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".encode()
     head += b" " * (-(len(head) + 11) % 64) + b"\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + struct.pack(f"<{len(elements)}f", *elements)
+
+
+def listed(text):
+    """Each command of the blocks that list commands and no output."""
+    for block in re.findall(r"^```\n((?:pallascope\b.*\n)+)```$", text, re.MULTILINE):
+        yield from block.splitlines()
+
+
+def prepare(folder):
+    """Files that the commands read and nobody writes before."""
+    with zipfile.ZipFile(folder / "large.npz", "w") as archive:
+        for number in range(2):
+            elements = [3e38] + [1.0] * (64 * 128 - 1)
+            archive.writestr(f"arg{number}.npy", array((64, 128), elements))
+    with zipfile.ZipFile(folder / "in.npz", "w") as archive:  # y of the product, in bf16
+        head = array((4096, 4096), [], "<V2")
+        archive.writestr("arg1.npy", head + b"\x80\x3f" * (1 << 24))
+
+
+def printed(program, command, folder, **more):
+    """What it prints, and its exit code where that is not 0."""
+    result = subprocess.run(
+        [program, *shlex.split(command)[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        encoding="utf-8", cwd=folder, timeout=120, check=False, **more)
+    return result.stdout.rstrip("\n") + "\n" + (f"(exit code {result.returncode})\n" if result.returncode else "")
+
+
+def is_sample(expected, found):
+    if "(exit code" not in expected:
+        found = re.sub(r"\(exit code 1\)\n$", "", found)
+    return pattern(expected).fullmatch(found) is not None
 
 
 class Documents(Case):
@@ -54,17 +85,7 @@ class Documents(Case):
         super().setUp()
         (self.folder / "docs").symlink_to(ROOT / "docs")
         (self.folder / "resources").symlink_to(ROOT / "resources")
-        with zipfile.ZipFile(self.folder / "large.npz", "w") as archive:
-            for number in range(2):
-                elements = [3e38] + [1.0] * (64 * 128 - 1)
-                archive.writestr(f"arg{number}.npy", array((64, 128), elements))
-
-    def printed(self, command):
-        result = subprocess.run(
-            [PROGRAM, *shlex.split(command)[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            encoding="utf-8", cwd=self.folder, timeout=120, check=False)
-        return result.stdout.rstrip("\n") + "\n" + (
-            f"(exit code {result.returncode})\n" if result.returncode else "")
+        prepare(self.folder)
 
     def test_the_kernel_format_has_all_dtypes(self):
         kernel = (ROOT / "docs" / "examples" / "add.kernel.json").read_text(encoding="utf-8")
@@ -91,13 +112,21 @@ class Documents(Case):
                 if CAPTURED.match(command):
                     continue
                 with self.subTest(document=path.name, command=command):
-                    printed = self.printed(command)
-                    if "(exit code" not in expected:
-                        printed = re.sub(r"\(exit code 1\)\n$", "", printed)
-                    if not pattern(expected).fullmatch(printed):
-                        self.assertEqual(printed, expected)
+                    found = printed(PROGRAM, command, self.folder)
+                    if not is_sample(expected, found):
+                        self.assertEqual(found, expected)
                     count += 1
         self.assertGreater(count, 10)
+
+    def test_listed_commands_of_formats_work(self):
+        for name in ("chip_format.md", "kernel_format.md"):
+            commands = list(listed((ROOT / "docs" / name).read_text(encoding="utf-8")))
+            self.assertGreater(len(commands), 2)
+            for command in commands:
+                with self.subTest(document=name, command=command):
+                    done = subprocess.run(["bash", "-c", command.replace("pallascope", PROGRAM, 1)],
+                                          cwd=self.folder, capture_output=True, text=True, check=False)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 if __name__ == "__main__":

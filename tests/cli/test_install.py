@@ -1,23 +1,55 @@
-"""What `cmake --install` puts under a prefix works from there."""
+"""What `make install` puts under a prefix works from there, and so does what `make package` packs: the samples of
+README.md from the package, its listed commands from the prefix, with nothing of the checkout in sight. What is
+installed and packed is the build that is tested."""
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
+import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from support import PROGRAM, Case
+import test_documents
+from support import PROGRAM, WRONG_INPUT, Case
 
 BUILD = os.environ["PALLASCOPE_BUILD"]
+# What a window says that cannot be opened.
+NO_WINDOW = re.compile("There is no display to open a window on; .*\n|.* without Qt.*\n")
+
+
+def install(folder):
+    """As `make install DESTDIR=folder`. Where the program's tree begins."""
+    subprocess.run(["cmake", "--install", BUILD, "--prefix", "/usr/local"], check=True, capture_output=True,
+                   env={**os.environ, "DESTDIR": str(folder)})
+    return folder / "usr" / "local"
+
+
+def unpack(folder):
+    """As `make package`, and the .deb unpacked."""
+    subprocess.run(["cpack", "-G", "DEB", "--config", f"{BUILD}/CPackConfig.cmake", "-B", folder / "packages"],
+                   cwd=folder, check=True, capture_output=True)
+    package, = (folder / "packages").glob("pallascope_*.deb")
+    subprocess.run(["dpkg-deb", "--extract", package, folder / "root"], check=True)
+    return folder / "root" / "usr"
+
+
+def readme_of(root):
+    return (root / "share" / "doc" / "pallascope" / "README.md").read_text(encoding="utf-8")
+
+
+def files(root):
+    return {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
 
 
 class Installed(Case):
-    def setUp(self):
-        super().setUp()
-        self.root = self.folder / "usr"
-        subprocess.run(["cmake", "--install", BUILD, "--prefix", self.root], check=True, capture_output=True)
-        self.program = self.root / "bin" / "pallascope"
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.root = install(pathlib.Path(scratch.name))
+        cls.program = cls.root / "bin" / "pallascope"
 
     def run_installed(self, *words, **more):
         return subprocess.run([self.program, *words], capture_output=True, text=True, encoding="utf-8",
@@ -37,6 +69,52 @@ class Installed(Case):
                      "pallascope/python/pallascope/rules/__init__.py", "zsh/vendor-completions/_pallascope",
                      "fish/vendor_completions.d/pallascope.fish"):
             self.assertTrue((share / path).is_file(), path)
+
+    def setUp(self):
+        super().setUp()
+        test_documents.prepare(self.folder)
+
+    def alone(self, root):
+        """An environment of nothing but the program on the path; the folder it runs in is empty beside its inputs."""
+        return {"PATH": f"{root}/bin:/usr/bin:/bin", "HOME": str(self.folder), "LANG": "C.UTF-8"}
+
+    def run_samples(self, root):
+        samples = list(test_documents.samples(readme_of(root)))
+        self.assertGreater(len(samples), 7)
+        for command, expected in samples:
+            with self.subTest(command=command):
+                found = test_documents.printed(root / "bin" / "pallascope", command, self.folder, env=self.alone(root))
+                if not test_documents.is_sample(expected, found):
+                    self.assertEqual(found, expected)
+
+    def run_listed(self, root):
+        listed = list(test_documents.listed(readme_of(root)))
+        self.assertGreater(len(listed), 10)
+        for command in listed:
+            with self.subTest(command=command):
+                done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, encoding="utf-8",
+                                      cwd=self.folder, env=self.alone(root), timeout=120, check=False)
+                if command.split()[1] in ("#", "open"):
+                    self.assertEqual(done.returncode, WRONG_INPUT)
+                    self.assertRegex(done.stderr, NO_WINDOW)
+                else:
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+        made = {path.name for path in self.folder.iterdir()}
+        self.assertLessEqual({"my_chip.json", "m.trace.json.gz", "m.kernel.json", "out.npz", "t.svg"}, made)
+
+    def test_listed_commands_of_the_readme_work_from_there(self):
+        self.run_listed(self.root)
+
+    def test_samples_of_the_readme_are_what_the_packed_program_prints(self):
+        if not (shutil.which("cpack") and shutil.which("dpkg-deb")):
+            self.run_samples(self.root)
+            return
+        with tempfile.TemporaryDirectory() as scratch:
+            root = unpack(pathlib.Path(scratch))
+            self.assertEqual(files(root), files(self.root))
+            checkout = str(pathlib.Path(__file__).resolve().parents[2]).encode()
+            self.assertEqual([name for name in files(root) if checkout in (root / name).read_bytes()], [])
+            self.run_samples(root)
 
     def test_the_manual_names_every_command_and_is_sound(self):
         page = self.root / "share" / "man" / "man1" / "pallascope.1"
