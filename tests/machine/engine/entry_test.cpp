@@ -57,7 +57,8 @@ enum class Target
 {
     Scratch,
     OneOfTwoSlots,
-    InnerScope
+    InnerScope,
+    Result // in HBM
 };
 
 void send(pl::Ref x, const pl::Ref& target, const Refs& semaphores, const pl::Value& to,
@@ -84,7 +85,11 @@ ir::Program exchange(int way, Target target, Barrier barrier, int barrierWay)
                 {pl::dmaSemaphores("sent"), pl::dmaSemaphores("received"), memory},
                 [&](const Refs& refs) {
                     enter(barrier, barrierWay);
-                    if (target == Target::InnerScope) {
+                    if (target == Target::Result) {
+                        pl::remoteDmaStart(x, out, refs[0], refs[1], peer(way));
+                        pl::dmaWait(x, refs[0]);
+                        pl::dmaWait(out, refs[1]);
+                    } else if (target == Target::InnerScope) {
                         pl::runScoped({{"inner", kF32, {8, 128}}}, [&](const Refs& inner) {
                             send(x, inner[0], refs, peer(way), out);
                             return Nothing{};
@@ -133,6 +138,17 @@ TEST(Entry, isOrderedByABarrierInTwelveKernelsAndNotWithoutIt)
             const ir::Program bare = exchange(way, target, Barrier::None, way);
             EXPECT_EQ(found(bare), one + one) << way; // in either mode
             EXPECT_EQ(found(bare, machine::DetectRaces::No), "") << way;
+        }
+    }
+}
+
+// Results in HBM are there from the start of the run, so that no barrier is missed: as
+// docs/machine.md says, with what JAX says.
+TEST(Entry, isNotAskedForOfResultsInHbm)
+{
+    for (int way = 0; way < 4; ++way) {
+        for (const Barrier barrier : {Barrier::None, Barrier::OfAll}) {
+            EXPECT_EQ(found(exchange(way, Target::Result, barrier, way)), "") << way;
         }
     }
 }
