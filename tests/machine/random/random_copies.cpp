@@ -52,6 +52,10 @@ void RandomWriter::copy(const pl::Ref& from, const pl::Ref& to)
     if (m_scope.dmas.empty()) {
         return;
     }
+    if (m_scope.devices > 1 && m_scope.dmas.size() > 1 && m_chance.oneIn(2)) {
+        remoteCopy(from, to);
+        return;
+    }
     constexpr std::int64_t kNever = 20;
     const pl::Ref semaphore = m_chance.pick(m_scope.dmas);
     pl::dmaStart(from, to, semaphore);

@@ -1,8 +1,11 @@
 #include "tests/machine/random/random_program.h"
 
+#include "core/ir/mesh.h"
 #include "core/ir/tracer.h"
 #include "tests/machine/random/random_writer.h"
 #include "tests/machine/support.h"
+
+#include <algorithm>
 
 namespace pallascope::machine_test {
 
@@ -13,9 +16,27 @@ using Arguments = std::vector<pl::detail::ArgumentSpec>;
 enum class Form : std::uint8_t
 {
     Kernel,
-    Cores,   // that run one kernel
-    Sequence // of kernels and fusions
+    Cores,          // that run one kernel
+    Devices,        // that do
+    CoresOfDevices, // of each two
+    Sequence        // of kernels and fusions
 };
+
+bool hasCores(Form form)
+{
+    return form == Form::Cores || form == Form::CoresOfDevices;
+}
+
+bool hasDevices(Form form)
+{
+    return form == Form::Devices || form == Form::CoresOfDevices;
+}
+
+bool isAliased(const pl::detail::ArgumentSpec& input, const Arguments& arguments)
+{
+    return std::any_of(arguments.begin(), arguments.end(),
+                       [&](const auto& other) { return other.aliasOf == input.name; });
+}
 
 // Of rows that are whole tiles, or not.
 Shape rowsOf(Chance& chance)
@@ -51,18 +72,26 @@ Arguments argumentsOf(Chance& chance, Form form)
     const DType dtype = dtypeOf(chance);
     arguments.push_back(pl::out("out", dtype, rowsOf(chance)));
     arguments.push_back(pl::out("numbers", kInt, {kEntries}));
+    for (pl::detail::ArgumentSpec& argument : arguments) {
+        const bool isRead =
+            argument.kind == ir::ArgumentKind::Input && !isAliased(argument, arguments);
+        if (hasDevices(form) && !(isRead && chance.oneIn(2))) { // a part of it for each device
+            argument.partition.resize(argument.shape.rank());
+            argument.partition.front() = {"d"};
+        }
+    }
     return arguments;
 }
 
-Array inputOf(Chance& chance, const pl::detail::ArgumentSpec& argument)
+Array inputOf(Chance& chance, const ir::Type& type)
 {
     std::vector<double> elements;
-    const std::int64_t most = argument.shape.rank() == 1 ? kEntries - 1 : 5;
-    for (std::int64_t i = 0; i < argument.shape.elements(); ++i) {
+    const std::int64_t most = type.shape.rank() == 1 ? kEntries - 1 : 5;
+    for (std::int64_t i = 0; i < type.shape.elements(); ++i) {
         const auto number = static_cast<double>(chance.from(0, most));
-        elements.push_back(argument.dtype == kInt ? number : number / 4 - 1);
+        elements.push_back(type.dtype == kInt ? number : number / 4 - 1);
     }
-    return arrayOf(argument.dtype, argument.shape, elements);
+    return arrayOf(type.dtype, type.shape, elements);
 }
 
 machine::Settings settingsOf(Chance& chance)
@@ -91,10 +120,17 @@ void write(Chance& chance, Form form, const std::vector<pl::Ref>& refs)
     RandomWriter writer(chance, std::move(scope));
     switch (form) {
     case Form::Kernel:
+        if (chance.oneIn(3)) { // perhaps the grid of a pallas_call, which is inside of nothing
+            writer.pipeline();
+        }
         writer.statements(6);
         return;
     case Form::Cores:
         writer.coreMap();
+        return;
+    case Form::Devices:
+    case Form::CoresOfDevices:
+        writer.onDevices(static_cast<std::int32_t>(chance.from(2, 4)), hasCores(form));
         return;
     case Form::Sequence:
         writer.scope().isAround = true;
@@ -114,8 +150,9 @@ void write(Chance& chance, Form form, const std::vector<pl::Ref>& refs)
 RandomProgram randomProgram(std::uint64_t seed)
 {
     Chance chance(seed);
-    const std::vector<Form> forms{Form::Kernel, Form::Kernel, Form::Cores, Form::Sequence,
-                                  Form::Sequence};
+    const std::vector<Form> forms{Form::Kernel,   Form::Kernel,   Form::Cores,
+                                  Form::Cores,    Form::Devices,  Form::CoresOfDevices,
+                                  Form::Sequence, Form::Sequence, Form::Sequence};
     const Form form = chance.pick(forms);
     const Arguments arguments = argumentsOf(chance, form);
     RandomProgram random;
@@ -126,12 +163,12 @@ RandomProgram randomProgram(std::uint64_t seed)
             return true;
         },
         std::source_location::current()));
-    for (const pl::detail::ArgumentSpec& argument : arguments) {
+    for (const ir::Argument& argument : random.program.arguments) {
         if (argument.kind == ir::ArgumentKind::Input) {
-            random.inputs.push_back(inputOf(chance, argument));
+            random.inputs.push_back(inputOf(chance, ir::wholeType(random.program, argument)));
         }
     }
-    random.chip = form == Form::Cores ? &v5p() : &v5e();
+    random.chip = hasCores(form) ? &v5p() : &v5e();
     random.settings = settingsOf(chance);
     return random;
 }

@@ -1,6 +1,6 @@
 // Programs that a seed makes, the same ones everywhere: pipelines, loops, branches, scratch, tables
-// in SMEM, copies by hand and semaphores, kernels and fusions one after the other. Nothing keeps
-// them from breaking rules: some leave their arrays, race or wait for ever.
+// in SMEM, copies by hand and semaphores, cores, devices, kernels and fusions one after the other.
+// Nothing keeps them from breaking rules: some leave their arrays, race or wait for ever.
 #pragma once
 
 #include "core/base/array.h"

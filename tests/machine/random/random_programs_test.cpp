@@ -1,9 +1,11 @@
-// Random programs do the same with all values as with those that are needed, and where races are
-// looked for in any case.
+// Random programs do the same with all values as with those that are needed, where races are looked
+// for in any case, when they are replayed, and when their trace is saved and opened.
 //
 // PALLASCOPE_RANDOM_PROGRAMS=10000 runs so many, PALLASCOPE_RANDOM_SEED=17 from that seed on.
 #include "core/ir/print.h"
 #include "core/machine/needed.h"
+#include "tests/machine/random/random_again.h"
+#include "tests/machine/random/random_kinds.h"
 #include "tests/machine/random/random_program.h"
 #include "tests/machine/support.h"
 #include "tests/machine/trace_difference.h"
@@ -83,12 +85,16 @@ std::string difference(std::uint64_t seed, Tally& tally)
     for (const trace::Finding& finding : full->trace->info().findings) {
         ++tally.findings[finding.kind];
     }
-    return firstDifference(*full->trace, *needed->trace);
+    std::string found = firstDifference(*full->trace, *needed->trace);
+    if (found.empty()) {
+        found = savedDifference(*full->trace);
+    }
+    return found.empty() ? replayDifference(random, seed, *full) : found;
 }
 
 } // namespace
 
-TEST(RandomPrograms, doTheSameWithAllValuesAsWithThoseNeeded)
+TEST(RandomPrograms, doTheSameHoweverTheyAreRun)
 {
     const std::uint64_t count = fromEnvironment("PALLASCOPE_RANDOM_PROGRAMS", 500);
     const std::uint64_t first = fromEnvironment("PALLASCOPE_RANDOM_SEED", 0);
@@ -114,6 +120,25 @@ TEST(RandomPrograms, doTheSameWithAllValuesAsWithThoseNeeded)
     std::printf("%llu programs, %lld events, %lld errors; %s\n",
                 static_cast<unsigned long long>(count), static_cast<long long>(tally.events),
                 static_cast<long long>(tally.errors), kinds.c_str());
+}
+
+// Or the properties above hold of nothing. PALLASCOPE_RANDOM_KINDS=1 prints how many have each.
+TEST(RandomPrograms, areOfEveryKind)
+{
+    constexpr int kPrograms = 1000, kFewest = 10;
+    std::map<std::string, int> counts;
+    for (std::uint64_t seed = 0; seed < kPrograms; ++seed) {
+        for (const std::string& kind : kindsIn(randomProgram(seed).program)) {
+            ++counts[kind];
+        }
+    }
+    EXPECT_EQ(counts.size(), allKinds().size());
+    for (const std::string& kind : allKinds()) {
+        EXPECT_GE(counts[kind], kFewest) << kind;
+        if (std::getenv("PALLASCOPE_RANDOM_KINDS") != nullptr) {
+            std::printf("%4d of %d: %s\n", counts[kind], kPrograms, kind.c_str());
+        }
+    }
 }
 
 } // namespace pallascope::machine_test

@@ -350,7 +350,9 @@ void RandomWriter::signal()
     }
     const pl::Ref semaphore = m_chance.pick(m_scope.semaphores);
     const pl::Value amount = below(number(1), 3);
-    if (!m_chance.oneIn(kSeldom)) {
+    if (m_scope.devices > 1 && m_chance.oneIn(2)) {
+        pl::semaphoreSignalDevice(semaphore, amount, peer());
+    } else if (!m_chance.oneIn(kSeldom)) {
         pl::semaphoreSignal(semaphore, amount);
     }
     if (!m_chance.oneIn(kSeldom)) {

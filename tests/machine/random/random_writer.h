@@ -28,6 +28,7 @@ struct RandomScope
     std::int32_t axes = 0; // of the grid around
     int depth = 0;         // of regions
     int pipelines = 0;     // around
+    std::int32_t devices = 1;
     bool onCores = false;  // of a core_map
     bool isAround = false; // around kernels and fusions
     bool isFusion = false; // in one, where there are values alone
@@ -48,9 +49,11 @@ public:
     {}
 
     void statements(int most);
+    void pipeline();
     // A region of its own, at whose end all copies have been waited for that are to be.
     std::vector<pl::Value> within(const std::function<std::vector<pl::Value>()>& body);
     void coreMap();
+    void onDevices(std::int32_t devices, bool onCores);
     void kernel();
     void fusion();
     void scoped(const std::vector<pl::Scratch>& scratch, const std::function<void()>& body);
@@ -93,6 +96,11 @@ private:
     void copyTable();
     [[nodiscard]] pl::Ref part(const pl::Ref& ref);
 
+    // of several devices, random_devices.cpp
+    pl::Value peer();
+    void meet();
+    void remoteCopy(const pl::Ref& from, const pl::Ref& to);
+
     // pipelines, random_pipelines.cpp
     struct Operand
     {
@@ -100,7 +108,6 @@ private:
         pl::BlockSpec spec;
     };
 
-    void pipeline();
     void takeGrid(pl::Grid& grid, bool emits);
     void fillBehindCopy(pl::Grid& grid, std::vector<pl::Ref>& operands);
     [[nodiscard]] Operand operand(const pl::Grid& grid, bool isOutput, bool emits);
