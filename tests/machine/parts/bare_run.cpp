@@ -51,8 +51,8 @@ ir::Program bareProgram()
     return *std::move(program);
 }
 
-BareRun::BareRun(const machine::Settings& settings)
-    : m_program(bareProgram())
+BareRun::BareRun(const machine::Settings& settings, ir::Program program)
+    : m_program(std::move(program))
     , m_prepared(preparedOf(m_program))
     , m_settings(settings)
     , m_recorder(m_prepared->description, machine::Keeps::Rows)
@@ -107,6 +107,18 @@ void BareRun::copy(std::int32_t from, std::int32_t to, std::int64_t start, std::
     flight.source.buffer = from;
     flight.target.buffer = to;
     copies.launch(flight);
+}
+
+const machine::PlanItem& BareRun::itemOf(ir::OpCode code) const
+{
+    for (const machine::BlockPlan& block : m_prepared->plan.blocks) {
+        for (const machine::PlanItem& item : block.items) {
+            if (item.control != nullptr && item.control->code == code) {
+                return item;
+            }
+        }
+    }
+    throw std::runtime_error("the plan has no such item");
 }
 
 const ir::Operation& BareRun::operation(ir::OpCode code) const

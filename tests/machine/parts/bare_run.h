@@ -23,7 +23,7 @@ namespace pallascope::machine_test {
 class BareRun
 {
 public:
-    explicit BareRun(const machine::Settings& settings = {});
+    explicit BareRun(const machine::Settings& settings = {}, ir::Program program = bareProgram());
 
     // Memory with so many elements of f32 that all are this, or of which none is defined.
     [[nodiscard]] std::int32_t memoryOf(std::int64_t elements);
@@ -40,6 +40,11 @@ public:
         return m_recorder.builder.info.findings;
     }
 
+    // What further parts are made with.
+    [[nodiscard]] const machine::Context& context() const { return m_context; }
+
+    // What the plan has for the only control operation of a kind.
+    [[nodiscard]] const machine::PlanItem& itemOf(ir::OpCode code) const;
     // An operation, and a ref, of the program.
     [[nodiscard]] const ir::Operation& operation(ir::OpCode code) const;
     [[nodiscard]] ir::ValueId ref(const std::string& name) const;
