@@ -44,7 +44,7 @@ std::vector<std::int32_t> usedMemories(const trace::Info& info)
 void paintMemories(Canvas& canvas, const RunView& run, Picoseconds now,
                    const std::vector<std::int32_t>& used, double least, double y, double bottom)
 {
-    constexpr double kGap = 6;
+    constexpr double kBetween = 6;
     const trace::Info& info = run.trace->info();
     if (used.empty()) {
         return;
@@ -53,15 +53,15 @@ void paintMemories(Canvas& canvas, const RunView& run, Picoseconds now,
     std::vector<double> heights(used.size(), 0);
     for (std::size_t i = 1; i < used.size(); ++i) {
         const double wanted = memoryHeight(info, used[i], 3);
-        heights[i] = wanted + kGap <= room           ? wanted
-                     : kMemoryHeading + kGap <= room ? kMemoryHeading
-                                                     : 0;
-        room -= heights[i] > 0 ? heights[i] + kGap : 0;
+        heights[i] = wanted + kBetween <= room           ? wanted
+                     : kMemoryHeading + kBetween <= room ? kMemoryHeading
+                                                         : 0;
+        room -= heights[i] > 0 ? heights[i] + kBetween : 0;
     }
     heights[0] = least + room;
     for (std::size_t i = 0; i < used.size(); ++i) {
         if (heights[i] >= kMemoryHeading) {
-            y = paintMemory(canvas, run, now, used[i], y, heights[i]) + kGap;
+            y = paintMemory(canvas, run, now, used[i], y, heights[i]) + kBetween;
         }
     }
 }
