@@ -78,9 +78,12 @@ Result<ir::Program> addByHand(const Arguments& p)
                        cores = p.integer("cores");
     if (rows % (block * cores) != 0) {
         return userError("add_by_hand has " + std::to_string(rows) + " rows for blocks of "
-                         + std::to_string(block) + " on " + std::to_string(cores)
-                         + (cores == 1 ? " core" : " cores") + "; a multiple of "
-                         + std::to_string(block * cores) + " is right.");
+                             + std::to_string(block) + " on " + std::to_string(cores)
+                             + (cores == 1 ? " core" : " cores") + "; a multiple of "
+                             + std::to_string(block * cores) + " is right.",
+                         {{Subject::Parameter, "rows"},
+                          {Subject::Parameter, "block"},
+                          {Subject::Parameter, "cores"}});
     }
     const Shape shape{rows, 128};
     const auto onCore = [&](pl::Ref x, pl::Ref y, pl::Ref out, const pl::Operand& first) {

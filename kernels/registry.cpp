@@ -56,6 +56,9 @@ Status checkValue(const Kernel& kernel, const Parameter& parameter, const std::s
 {
     const std::string who =
         "The parameter " + parameter.name + " of " + kernel.name + " is \"" + value + "\"; ";
+    const auto refuse = [&](const std::string& right) {
+        return userError(who + right, {{Subject::Parameter, parameter.name}});
+    };
     const std::string range =
         "from " + std::to_string(parameter.minimum) + " to " + std::to_string(parameter.maximum);
     switch (parameter.type) {
@@ -63,14 +66,14 @@ Status checkValue(const Kernel& kernel, const Parameter& parameter, const std::s
         std::int64_t number = 0;
         if (!parseInteger(value, number) || number < parameter.minimum
             || number > parameter.maximum) {
-            return userError(who + "a whole number " + range + " is right.");
+            return refuse("a whole number " + range + " is right.");
         }
         return Done{};
     }
     case Parameter::Type::Choice:
         if (std::find(parameter.choices.begin(), parameter.choices.end(), value)
             == parameter.choices.end()) {
-            return userError(who + orList(parameter.choices) + " is right.");
+            return refuse(orList(parameter.choices) + " is right.");
         }
         return Done{};
     case Parameter::Type::Shape: {
@@ -80,12 +83,11 @@ Status checkValue(const Kernel& kernel, const Parameter& parameter, const std::s
                                   return e >= parameter.minimum && e <= parameter.maximum;
                               });
         if (!sound) {
-            return userError(who + "up to 8 whole numbers " + range
-                             + " such as 3,2,128,4 are right.");
+            return refuse("up to 8 whole numbers " + range + " such as 3,2,128,4 are right.");
         }
         if (const auto elements = checkedElements(Shape(extents));
             !elements || *elements > (std::int64_t{1} << 40)) {
-            return userError(who + "at most 2^40 elements are right.");
+            return refuse("at most 2^40 elements are right.");
         }
         return Done{};
     }
@@ -140,7 +142,8 @@ Result<Arguments> arguments(const Kernel& kernel, const std::map<std::string, st
                 names.push_back(candidate.name);
             }
             return userError("The kernel " + kernel.name + " has no parameter \"" + name + "\"; "
-                             + orList(names) + " is right.");
+                                 + orList(names) + " is right.",
+                             {{Subject::Parameter, name}});
         }
         if (Status status = checkValue(kernel, *parameter, value); !status) {
             return status.error();

@@ -284,7 +284,7 @@ int describeCommand(const std::string& what, bool json)
             names += name + ", ";
         }
         // Neither a name nor a file: say all that is known, not only the chips.
-        const bool unknown = chip.error().message.rfind("There is no chip", 0) == 0;
+        const bool unknown = chip.error().isAbout(Subject::Chip);
         return complain(unknown ? userError("There is no kernel, chip or file \"" + what + "\"; "
                                             + names + "or a file of a chip or kernel is right.")
                                 : chip.error());

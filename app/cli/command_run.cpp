@@ -74,7 +74,7 @@ Status writeOutputs(const FinishedRun& run, const std::string& trace,
         trace_file::SaveOptions options;
         options.progress = terminalProgress("saving");
         if (Status status = trace_file::save(*run.view->trace, trace, options); !status) {
-            return interrupted() ? Status(limitError("cancelled")) : status;
+            return interrupted() ? Status(cancelled()) : status;
         }
     }
     return picture ? writePicture(run, *picture) : Status(Done{});

@@ -272,7 +272,7 @@ int stateCommand(const StateCommand& command)
     }
     const Result<bool> moved = moveTo(**replay, command, terminalProgress("replaying"));
     if (!moved || !*moved) {
-        return complain(moved ? limitError("cancelled") : moved.error());
+        return complain(moved ? cancelled() : moved.error());
     }
     if (const Status exists = checkMoment(**replay, command); !exists) {
         return complain(exists.error());

@@ -24,7 +24,7 @@ std::string loweringLine(std::string_view accepted, const std::string& reason)
 int complain(const Error& error)
 {
     clearProgress();
-    if (error.message == "cancelled") {
+    if (error.kind == ErrorKind::Cancelled) {
         say("Interrupted; nothing was written.");
         return kInterrupted;
     }
@@ -52,7 +52,7 @@ void clearProgress()
 
 Result<machine::Settings> parseSettings(const std::vector<std::string>& assignments)
 {
-    const auto names = parseAssignments(assignments, "setting", "uninitialized_memory=zero");
+    const auto names = parseAssignments(assignments, Subject::Setting, "uninitialized_memory=zero");
     return names ? machine::settingsOf(*names) : Result<machine::Settings>(names.error());
 }
 

@@ -47,7 +47,8 @@ Status checkNames(const Sweep& sweep)
     for (const study::Axis& axis : sweep.plan.axes) {
         if (sweep.fixed.contains(axis.name)) {
             return userError("The parameter " + axis.name
-                             + " is given with -p and with --over; once is right.");
+                                 + " is given with -p and with --over; once is right.",
+                             {{Subject::Parameter, axis.name}});
         }
         const auto& known = sweep.kernel->parameters;
         const bool found =
@@ -60,7 +61,8 @@ Status checkNames(const Sweep& sweep)
         }
         const auto same = [&](const study::Axis& other) { return other.name == axis.name; };
         if (std::count_if(sweep.plan.axes.begin(), sweep.plan.axes.end(), same) > 1) {
-            return userError("The parameter " + axis.name + " has two ranges; one is right.");
+            return userError("The parameter " + axis.name + " has two ranges; one is right.",
+                             {{Subject::Parameter, axis.name}});
         }
     }
     const Result<kernels::Arguments> fixed = kernels::arguments(*sweep.kernel, sweep.fixed);
@@ -86,7 +88,7 @@ Result<chip::Chip> ownChip(const Sweep& sweep)
     for (const auto& [path, kernel] : sweep.files) {
         Result<chip::Chip> chip = chipOf(kernel.program);
         if (!chip) {
-            return Error{chip.error().kind, path + ": " + chip.error().message};
+            return reworded(chip.error(), path + ": " + chip.error().message);
         }
         if (first != nullptr && chip->name != own->name) {
             return userError(path + " was captured for " + chip->name + ", " + *first + " for "

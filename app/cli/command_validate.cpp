@@ -88,8 +88,8 @@ Result<chip::Chip> chipNamed(const std::string& name, const Table& table)
 Status check(const study::Measurement& row, Table& table)
 {
     const auto wrong = [&](const std::string& column, const Error& error) {
-        return Error{error.kind,
-                     study::cellName(table.name, row.line, column) + ": " + error.message};
+        return reworded(error,
+                        study::cellName(table.name, row.line, column) + ": " + error.message);
     };
     if (!row.chip.empty() && !table.chips.contains(row.chip)) {
         Result<chip::Chip> chip = chipNamed(row.chip, table);

@@ -57,7 +57,8 @@ Result<chip::Chip> loadChip(const std::string& nameOrFile)
     std::error_code error;
     if (!std::filesystem::exists(nameOrFile, error)) {
         return userError("There is no chip \"" + nameOrFile + "\", neither built in ("
-                         + builtInNames() + ") nor as a file.");
+                             + builtInNames() + ") nor as a file.",
+                         {{Subject::Chip, nameOrFile}});
     }
     if (trace_file::isTraceFile(nameOrFile)) {
         return trace_file::givenATrace(nameOrFile, "a chip");
@@ -66,7 +67,7 @@ Result<chip::Chip> loadChip(const std::string& nameOrFile)
     if (!text) {
         return text.error();
     }
-    return chip::parse(*text, nameOrFile);
+    return aboutFile(chip::parse(*text, nameOrFile), nameOrFile);
 }
 
 Result<chip::Chip> chipOf(const ir::Program& program)
@@ -74,8 +75,9 @@ Result<chip::Chip> chipOf(const ir::Program& program)
     const chip::Chip* chip = builtIn(program.chip.empty() ? kUsualChip : program.chip);
     if (chip == nullptr) {
         return userError("The kernel " + program.name + " is for the chip \"" + program.chip
-                         + "\", which is none of " + builtInNames()
-                         + "; --chip says on which to run it.");
+                             + "\", which is none of " + builtInNames()
+                             + "; --chip says on which to run it.",
+                         {{Subject::Chip, program.chip}});
     }
     return *chip;
 }

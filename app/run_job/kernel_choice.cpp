@@ -23,7 +23,8 @@ Status checkGiven(const std::string& path, const std::map<std::string, std::stri
 {
     return given.empty() ? Status(Done{})
                          : userError("The kernel of the file " + path + " has no parameter \""
-                                     + given.begin()->first + "\": what is in a file is fixed.");
+                                         + given.begin()->first + "\": what is in a file is fixed.",
+                                     {{Subject::Parameter, given.begin()->first}});
 }
 
 Result<KernelChoice> choiceOf(Result<kernel_file::KernelFile> file, const std::string& path)
@@ -81,7 +82,8 @@ Result<KernelChoice> chooseKernel(const std::string& name,
     std::error_code code;
     if (builtIn == nullptr && !std::filesystem::exists(name, code)) {
         return userError("There is no kernel \"" + name + "\"; " + listNames()
-                         + " are built in, or a kernel file is right.");
+                             + " are built in, or a kernel file is right.",
+                         {{Subject::Kernel, name}});
     }
     Result<KernelChoice> choice =
         builtIn != nullptr ? fromBuiltIn(*builtIn, given) : fromFile(name, given);
@@ -109,9 +111,10 @@ Result<KernelChoice> kernelOf(std::string_view contents, const std::string& path
 }
 
 Result<std::map<std::string, std::string>>
-parseAssignments(const std::vector<std::string>& assignments, const std::string& what,
+parseAssignments(const std::vector<std::string>& assignments, Subject subject,
                  const std::string& example)
 {
+    const std::string what = subject == Subject::Setting ? "setting" : "parameter";
     std::map<std::string, std::string> values;
     for (const std::string& assignment : assignments) {
         const std::size_t equals = assignment.find('=');
@@ -122,7 +125,8 @@ parseAssignments(const std::vector<std::string>& assignments, const std::string&
         }
         if (!values.emplace(assignment.substr(0, equals), assignment.substr(equals + 1)).second) {
             return userError("The " + what + " " + assignment.substr(0, equals)
-                             + " is given twice; once is right.");
+                                 + " is given twice; once is right.",
+                             {{subject, assignment.substr(0, equals)}});
         }
     }
     return values;
@@ -131,7 +135,7 @@ parseAssignments(const std::vector<std::string>& assignments, const std::string&
 Result<std::map<std::string, std::string>>
 parseParameters(const std::vector<std::string>& assignments)
 {
-    return parseAssignments(assignments, "parameter", "bm=1024");
+    return parseAssignments(assignments, Subject::Parameter, "bm=1024");
 }
 
 Result<std::vector<Array>> makeInputs(const KernelChoice& kernel, bool values)

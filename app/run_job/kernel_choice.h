@@ -39,9 +39,9 @@ inline constexpr const char* kFileParameter = "file";
 [[nodiscard]] Result<KernelChoice> kernelOf(std::string_view contents, const std::string& path,
                                             const std::map<std::string, std::string>& given);
 
-// "NAME=VALUE", each name once. `what` is such a thing, for errors, `example` a right one.
+// "NAME=VALUE", each name once, of a Parameter or a Setting; `example` is a right one.
 [[nodiscard]] Result<std::map<std::string, std::string>>
-parseAssignments(const std::vector<std::string>& assignments, const std::string& what,
+parseAssignments(const std::vector<std::string>& assignments, Subject subject,
                  const std::string& example);
 [[nodiscard]] Result<std::map<std::string, std::string>>
 parseParameters(const std::vector<std::string>& assignments);

@@ -16,7 +16,6 @@ namespace pallascope::app {
 namespace {
 
 constexpr std::uint64_t kSeed = 0; // of the arguments' values
-constexpr std::string_view kCancelled = "cancelled";
 
 std::vector<layout::Field> fieldsOf(const trace::Info& info)
 {
@@ -74,8 +73,8 @@ makeRunView(std::shared_ptr<const trace::Trace> trace)
 // A sentence about what is in a file, which need not name the file itself.
 Error named(const std::string& file, const Error& error)
 {
-    const bool isNamed = error.message == kCancelled || error.message.starts_with(file);
-    return isNamed ? error : Error{error.kind, oneLine(file + ": " + error.message)};
+    const bool isNamed = error.kind == ErrorKind::Cancelled || error.isAbout(Subject::File);
+    return isNamed ? error : aboutFile(reworded(error, file + ": " + error.message), file);
 }
 
 // What a request asks for, ready to run.
@@ -111,10 +110,14 @@ Result<Job> jobOf(const RunRequest& request)
         const bool tooLarge = job.kernel.builtIn != nullptr && blocks && !blocks->fits;
         const std::string nearest =
             tooLarge ? nearestThatFit(*job.kernel.builtIn, *job.kernel.arguments, job.chip) : "";
-        return job.refusal(
-            {fits.error().kind,
-             fits.error().message
-                 + (nearest.empty() ? "" : " Nearest blocks that fit: " + nearest + ".")});
+        Error refusal = job.refusal(
+            reworded(fits.error(),
+                     fits.error().message
+                         + (nearest.empty() ? "" : " Nearest blocks that fit: " + nearest + ".")));
+        for (std::size_t i = 0; tooLarge && i < job.kernel.builtIn->blockParameters.size(); ++i) {
+            refusal.about.push_back({Subject::Parameter, job.kernel.builtIn->blockParameters[i]});
+        }
+        return refusal;
     }
     job.options.values = request.fullValues ? machine::ValueMode::Full : machine::ValueMode::Needed;
     job.options.settings = request.settings;

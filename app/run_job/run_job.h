@@ -66,7 +66,7 @@ struct KernelInfo
 // {"tpu_v5e", "TPU v5e"}, ...
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> chips();
 
-// Errors: user errors as sentences; a cancelled run is a Limit error with the message "cancelled".
+// Errors: user errors as sentences; a cancelled run is of the kind Cancelled.
 [[nodiscard]] Result<FinishedRun>
 runKernel(const RunRequest& request, const Progress& progress = {}, const Printer& printer = {});
 // The same run to be put to any of its moments. What it then takes is not limited to

@@ -24,6 +24,9 @@ class ChoiceField : public QComboBox
 public:
     explicit ChoiceField(QWidget* parent = nullptr);
     void setLook(FieldLook look);
+
+    [[nodiscard]] bool isBad() const { return m_look.bad; }
+
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
 
@@ -44,6 +47,9 @@ class NumberField : public QAbstractSpinBox
 public:
     NumberField(std::int64_t minimum, std::int64_t maximum, QWidget* parent = nullptr);
     void setLook(FieldLook look);
+
+    [[nodiscard]] bool isBad() const { return m_look.bad; }
+
     void setValueText(const QString& text);
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;

@@ -24,7 +24,7 @@ using views::text;
 constexpr int kStaleAfterMs = 200; // shorter runs replace the picture without a word
 constexpr double kFollowAt = 0.75; // playback holds the time line still up to here
 constexpr double kJumpTo = 0.25;   // where a jump puts the playhead when it left the range
-constexpr auto kCancelled = "cancelled";
+constexpr auto kFieldOfKernel = "kernel", kFieldOfChip = "chip"; // names of the form
 
 const KernelInfo* findKernel(const std::vector<KernelInfo>& all, const std::string& name)
 {
@@ -48,20 +48,38 @@ void put(RunRequest& request, const std::string& name, const std::string& value)
     request.parameters[name] = value;
 }
 
-bool containsWord(const std::string& sentence, const std::string& word)
+// What a request has in a field of the form; empty: the default.
+std::string valueIn(const RunRequest& request, const std::string& field)
 {
-    const auto isWord = [&](std::size_t at) {
-        return at < sentence.size()
-               && (std::isalnum(static_cast<unsigned char>(sentence[at])) != 0
-                   || sentence[at] == '_');
-    };
-    for (std::size_t at = sentence.find(word); at != std::string::npos;
-         at = sentence.find(word, at + 1)) {
-        if ((at == 0 || !isWord(at - 1)) && !isWord(at + word.size())) {
-            return true;
+    if (field == kFieldOfKernel || field == kFieldOfChip) {
+        return field == kFieldOfKernel ? request.kernel : request.chip;
+    }
+    const auto given = request.parameters.find(field);
+    return given == request.parameters.end() ? std::string() : given->second;
+}
+
+// The fields of the form that an error is about.
+std::vector<std::string> fieldsOf(const Error& error)
+{
+    std::vector<std::string> fields;
+    for (const About& thing : error.about) {
+        switch (thing.subject) {
+        case Subject::Kernel:
+            fields.emplace_back(kFieldOfKernel);
+            break;
+        case Subject::Chip:
+            fields.emplace_back(kFieldOfChip);
+            break;
+        case Subject::Parameter:
+            fields.push_back(thing.name);
+            break;
+        case Subject::Setting:
+        case Subject::Operand:
+        case Subject::File:
+            break; // have no field
         }
     }
-    return false;
+    return fields;
 }
 
 } // namespace
@@ -213,46 +231,38 @@ void Session::finishRun(const JobResult& result)
         return;
     }
     const Error& error = result.error();
-    if (error.message == kCancelled) {
+    if (error.kind == ErrorKind::Cancelled) {
         setJob({false, {}, 0, {}, {}, tr("Cancelled")});
         return;
     }
-    setJob({false, {}, 0, text(error.message), parameterOf(error.message), {}});
+    setJob({false, {}, 0, text(error.message), fieldOf(error), {}});
 }
 
-// The parameter that a sentence names; among several, one that the user has just changed.
-QString Session::parameterOf(const std::string& sentence) const
+// The field that an error is about: one that the user has just changed, if there is any.
+QString Session::fieldOf(const Error& error) const
 {
-    const std::vector<KernelInfo> all = kernels();
-    const KernelInfo* kernel = findKernel(all, m_request.kernel);
-    if (kernel == nullptr) {
-        return {};
-    }
-    const auto changed = [this](const std::string& name) {
-        const auto value = [&name](const RunRequest& request) {
-            const auto it = request.parameters.find(name);
-            return it == request.parameters.end() ? std::string() : it->second;
-        };
-        return !m_run || value(m_run->request) != value(m_request);
+    const auto isChanged = [this](const std::string& field) {
+        return !m_run || valueIn(m_run->request, field) != valueIn(m_request, field);
     };
-    std::string named;
-    for (const ParameterInfo& parameter : kernel->parameters) {
-        if (!containsWord(sentence, parameter.name)) {
-            continue;
+    const std::vector<std::string> named = fieldsOf(error);
+    const auto changed = std::find_if(named.begin(), named.end(), isChanged);
+    if (changed != named.end()) {
+        return text(*changed);
+    }
+    if (m_run && m_run->request.kernel == m_request.kernel) {
+        const std::vector<KernelInfo> all = kernels();
+        std::vector<std::string> fields{kFieldOfChip};
+        if (const KernelInfo* kernel = findKernel(all, m_request.kernel)) {
+            for (const ParameterInfo& parameter : kernel->parameters) {
+                fields.push_back(parameter.name);
+            }
         }
-        if (named.empty() || (changed(parameter.name) && !changed(named))) {
-            named = parameter.name;
+        const auto other = std::find_if(fields.begin(), fields.end(), isChanged);
+        if (other != fields.end()) {
+            return text(*other);
         }
     }
-    if (!named.empty()) {
-        return text(named);
-    }
-    for (const ParameterInfo& parameter : kernel->parameters) {
-        if (m_run && m_run->request.kernel == m_request.kernel && changed(parameter.name)) {
-            return text(parameter.name);
-        }
-    }
-    return {};
+    return named.empty() ? QString() : text(named.front());
 }
 
 void Session::adopt(FinishedRun run)

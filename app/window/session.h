@@ -26,7 +26,7 @@ struct JobStatus
     QString what; // "re-running", "opening main.trace.json"
     double share = 0;
     QString error;     // one sentence, empty: none
-    QString parameter; // the field that the error is about, empty: none
+    QString parameter; // the field of the form that the error is about, empty: none
     QString notice;    // "Saved main.trace.json", empty: none
     bool operator==(const JobStatus&) const = default;
 };
@@ -125,7 +125,7 @@ private:
     [[nodiscard]] const trace::Trace& trace() const { return *m_run->view->trace; }
 
     [[nodiscard]] layout::TimeRange within(Picoseconds begin, Picoseconds length) const;
-    [[nodiscard]] QString parameterOf(const std::string& sentence) const;
+    [[nodiscard]] QString fieldOf(const Error& error) const;
 
     std::optional<FinishedRun> m_run;
     std::unique_ptr<navigation::Stops> m_stops;

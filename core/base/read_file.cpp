@@ -17,7 +17,8 @@ namespace {
 
 Error unreadable(const std::string& path, int code)
 {
-    return userError("Cannot read \"" + path + "\": " + std::strerror(code) + ".");
+    return userError("Cannot read \"" + path + "\": " + std::strerror(code) + ".",
+                     {{Subject::File, path}});
 }
 
 } // namespace
@@ -27,10 +28,10 @@ Status checkReadable(const std::string& path)
     std::error_code error;
     const std::filesystem::file_status status = std::filesystem::status(path, error);
     if (status.type() == std::filesystem::file_type::not_found) {
-        return userError("There is no file \"" + path + "\".");
+        return userError("There is no file \"" + path + "\".", {{Subject::File, path}});
     }
     if (std::filesystem::is_directory(status)) {
-        return userError("\"" + path + "\" is a folder; a file is right.");
+        return userError("\"" + path + "\" is a folder; a file is right.", {{Subject::File, path}});
     }
     if (::access(path.c_str(), R_OK) != 0) {
         return unreadable(path, errno);
@@ -138,8 +139,9 @@ std::string firstBytes(const std::string& path, std::size_t count)
 Error tooLarge(const std::string& path, std::uint64_t most)
 {
     return userError("\"" + path + "\" is larger than "
-                     + bytesText(Bytes(static_cast<std::int64_t>(most)))
-                     + ", the most that is read of such a file.");
+                         + bytesText(Bytes(static_cast<std::int64_t>(most)))
+                         + ", the most that is read of such a file.",
+                     {{Subject::File, path}});
 }
 
 } // namespace pallascope

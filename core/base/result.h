@@ -1,5 +1,6 @@
-// Result<T>: a value or an Error with an owner. The names are those of std::expected, which g++ 12
-// does not have in C++20; it is to be replaced by an alias once the compilers do.
+// Result<T>: a value or an Error, which has a kind and says what it is about: nobody reads its
+// sentence to find out. The names are those of std::expected, which
+// g++ 12 does not have in C++20; it is to be replaced by an alias once the compilers do.
 #pragma once
 
 #include "core/base/text.h"
@@ -9,15 +10,36 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace pallascope {
 
 // Who has to act: the user (bad input), nobody (a limit of the model or machine), or us (a bug).
+// Or nobody, since what failed was stopped by who asked for it.
 enum class ErrorKind
 {
     User,
     Limit,
-    Internal
+    Internal,
+    Cancelled
+};
+
+enum class Subject
+{
+    Kernel,
+    Parameter, // of a kernel
+    Setting,   // of the machine
+    Operand,   // of a pipeline, or an argument of the kernel
+    Chip,
+    File
+};
+
+// A thing that an error is about, by the name or path that was given for it.
+struct About
+{
+    Subject subject = Subject::Parameter;
+    std::string name;
+    bool operator==(const About&) const = default;
 };
 
 // One full sentence that names the thing, the bad value, and what would be right; on one line,
@@ -26,17 +48,20 @@ struct Error
 {
     ErrorKind kind = ErrorKind::User;
     std::string message;
+    std::vector<About> about; // the things of which another value may be right; empty: not known
+
+    [[nodiscard]] bool isAbout(Subject subject) const;
 };
 
-inline Error userError(std::string_view message)
-{
-    return {ErrorKind::User, oneLine(message)};
-}
+[[nodiscard]] Error userError(std::string_view message, std::vector<About> about = {});
+[[nodiscard]] Error limitError(std::string_view message, std::vector<About> about = {});
+[[nodiscard]] Error cancelled();
 
-inline Error limitError(std::string_view message)
-{
-    return {ErrorKind::Limit, oneLine(message)};
-}
+// The same error in another sentence.
+[[nodiscard]] Error reworded(Error error, std::string_view message);
+
+// Of what failed because of a file, unless that is said.
+[[nodiscard]] Error aboutFile(Error error, const std::string& path);
 
 template<class T>
 class [[nodiscard]] Result
@@ -83,5 +108,11 @@ struct Done
 {};
 
 using Status = Result<Done>;
+
+template<class T>
+[[nodiscard]] Result<T> aboutFile(Result<T> result, const std::string& path)
+{
+    return result ? std::move(result) : Result<T>(aboutFile(result.error(), path));
+}
 
 } // namespace pallascope

@@ -8,9 +8,7 @@ namespace pallascope {
 inline Error asSentence(Error error)
 {
     constexpr std::string_view kEnds = ".!?";
-    // What only says that somebody stopped it is no sentence.
-    if (!error.message.empty() && error.message != "cancelled"
-        && kEnds.find(error.message.back()) == std::string_view::npos) {
+    if (!error.message.empty() && kEnds.find(error.message.back()) == std::string_view::npos) {
         error.message += '.';
     }
     return error;

@@ -97,7 +97,8 @@ Temporaries& temporaries()
 
 Error cannotWrite(const fs::path& path, const std::string& why)
 {
-    return userError("Cannot write \"" + path.string() + "\": " + why + ".");
+    return userError("Cannot write \"" + path.string() + "\": " + why + ".",
+                     {{Subject::File, path.string()}});
 }
 
 Status checkPlace(const fs::path& named, const fs::path& path)

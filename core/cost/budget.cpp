@@ -262,8 +262,10 @@ Status checkCapacity(const Budget& budget, const chip::Chip& chip)
             continue;
         }
         std::string parts;
+        std::vector<About> about;
         for (const BudgetEntry& entry : budget.entries) {
             if (entry.memory == static_cast<std::int32_t>(memory)) {
+                about.push_back({Subject::Operand, entry.name});
                 parts += (parts.empty() ? "" : ", ") + entry.name + " " + bytesText(entry.total());
                 if (entry.slots > 1) {
                     parts += " (" + std::to_string(entry.slots) + " \u00d7 "
@@ -272,8 +274,9 @@ Status checkCapacity(const Budget& budget, const chip::Chip& chip)
             }
         }
         return limitError("The blocks need " + bytesText(used) + " of " + chip.memories[memory].name
-                          + " (" + parts + "), " + chip.title + " has "
-                          + bytesText(chip.memories[memory].bytes) + ".");
+                              + " (" + parts + "), " + chip.title + " has "
+                              + bytesText(chip.memories[memory].bytes) + ".",
+                          std::move(about));
     }
     return Done{};
 }

@@ -336,7 +336,7 @@ Result<KernelFile> load(const std::string& path)
 {
     const bool ordinary = isOrdinaryFile(path);
     if (ordinary && firstBytes(path, kZipMagic.size()) == kZipMagic) {
-        return asSentence(fromZip(ZipReader::open(path), path));
+        return aboutFile(asSentence(fromZip(ZipReader::open(path), path)), path);
     }
     if (trace_file::isTraceFile(path)) {
         return trace_file::givenATrace(path, "a kernel");
@@ -348,21 +348,23 @@ Result<KernelFile> load(const std::string& path)
 
 Result<KernelFile> parse(std::string_view bytes, const std::string& name)
 {
-    return asSentence(bytes.starts_with(kZipMagic)
-                          ? fromZip(ZipReader::openBytes(bytes, name), name)
-                          : finish(fromJson(bytes, name), name, nullptr));
+    return aboutFile(asSentence(bytes.starts_with(kZipMagic)
+                                    ? fromZip(ZipReader::openBytes(bytes, name), name)
+                                    : finish(fromJson(bytes, name), name, nullptr)),
+                     name);
 }
 
 Status save(const KernelFile& kernel, const std::string& path)
 {
     if (path.ends_with(kZipSuffix)) {
-        return asSentence(saveZip(kernel, path));
+        return aboutFile(asSentence(saveZip(kernel, path)), path);
     }
     if (path.ends_with(kJsonSuffix)) {
-        return asSentence(saveJson(kernel, path));
+        return aboutFile(asSentence(saveJson(kernel, path)), path);
     }
     return userError(fmt::format("Cannot write \"{}\": a name that ends in {} or {} is right.",
-                                 path, kJsonSuffix, kZipSuffix));
+                                 path, kJsonSuffix, kZipSuffix),
+                     {{Subject::File, path}});
 }
 
 } // namespace pallascope::kernel_file

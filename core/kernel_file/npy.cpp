@@ -313,7 +313,7 @@ Result<Array> readNpy(const ZipReader& zip, const std::string& member, DType dty
 Result<std::vector<std::optional<Array>>> readInputs(const std::string& path,
                                                      const ir::Program& program)
 {
-    const Result<ZipReader> zip = asSentence(ZipReader::open(path));
+    const Result<ZipReader> zip = aboutFile(asSentence(ZipReader::open(path)), path);
     if (!zip) {
         return zip.error();
     }
@@ -327,7 +327,8 @@ Result<std::vector<std::optional<Array>>> readInputs(const std::string& path,
         inputs.emplace_back();
         if (zip->members().contains(member)) {
             const ir::Type type = ir::wholeType(program, argument);
-            Result<Array> array = asSentence(readNpy(*zip, member, type.dtype, type.shape));
+            Result<Array> array =
+                aboutFile(asSentence(readNpy(*zip, member, type.dtype, type.shape)), path);
             if (!array) {
                 return array.error();
             }
@@ -345,7 +346,8 @@ Result<std::vector<std::optional<Array>>> readInputs(const std::string& path,
                                          : fmt::format("arg0 to arg{}", inputs.size() - 1),
                     program.name, inputs.size() > 1 ? "are" : "is");
     if (zip->members().empty()) {
-        return userError(fmt::format("{} is an empty archive; {}.", path, right));
+        return userError(fmt::format("{} is an empty archive; {}.", path, right),
+                         {{Subject::File, path}});
     }
     for (const auto& [name, size] : zip->members()) {
         const auto number = [&](std::size_t i) { return fmt::format("arg{}.npy", i); };
@@ -354,7 +356,8 @@ Result<std::vector<std::optional<Array>>> readInputs(const std::string& path,
             known = known || name == number(i);
         }
         if (!known) {
-            return userError(fmt::format("{} has a member {}; {}.", path, name, right));
+            return userError(fmt::format("{} has a member {}; {}.", path, name, right),
+                             {{Subject::File, path}});
         }
     }
     return inputs;
@@ -374,9 +377,10 @@ Status writeResults(const std::string& path, const std::vector<Array>& results)
                            false});
     }
     if (members.empty()) {
-        return userError(fmt::format("Cannot write \"{}\": the kernel has no output.", path));
+        return userError(fmt::format("Cannot write \"{}\": the kernel has no output.", path),
+                         {{Subject::File, path}});
     }
-    return asSentence(writeZip(path, members));
+    return aboutFile(asSentence(writeZip(path, members)), path);
 }
 
 } // namespace pallascope::kernel_file

@@ -79,7 +79,7 @@ prepare(const ir::Program& program, const chip::Chip& chip, ValueMode values, bo
 // `inputs`: one array per input argument, in order; with needed values they may be shapes only.
 // `options` have the values and rows that were prepared for.
 // Errors: a user error for an input that is missing, a limit error when the run takes too many
-// steps or is cancelled ("cancelled"). Findings are in the trace, not errors.
+// steps or is cancelled (by its kind). Findings are in the trace, not errors.
 [[nodiscard]] Result<RunResult> run(const Prepared& prepared, const std::vector<Array>& inputs,
                                     const Options& options);
 

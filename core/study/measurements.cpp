@@ -130,7 +130,8 @@ Result<Parameters> parametersOf(const std::string& text, const std::string& who)
         }
         if (!parameters.emplace(word.substr(0, equals), word.substr(equals + 1)).second) {
             return userError(who + ": the parameter " + word.substr(0, equals)
-                             + " is given twice; once is right.");
+                                 + " is given twice; once is right.",
+                             {{Subject::Parameter, word.substr(0, equals)}});
         }
         begin = end;
     }

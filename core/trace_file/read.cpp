@@ -250,7 +250,7 @@ Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path
             break;
         }
         if (progress && !progress(text->share())) {
-            return limitError("cancelled");
+            return cancelled();
         }
     }
     if (isSound) {
@@ -275,16 +275,19 @@ Error givenATrace(const std::string& path, std::string_view right)
 {
     return userError(fmt::format("\"{}\" is a trace; {} is right. `pallascope report` and "
                                  "`pallascope open` take traces.",
-                                 path, right));
+                                 path, right),
+                     {{Subject::File, path}});
 }
 
 Result<std::shared_ptr<const Trace>> fromJson(const std::string& text, const std::string& name)
 {
     try {
         TraceReader reader(name);
-        return asSentence(reader.feed(text) && reader.finish()
-                              ? reader.trace()
-                              : Result<std::shared_ptr<const Trace>>(whyNotTrace(name, text)));
+        return aboutFile(
+            asSentence(reader.feed(text) && reader.finish()
+                           ? reader.trace()
+                           : Result<std::shared_ptr<const Trace>>(whyNotTrace(name, text))),
+            name);
     } catch (const std::bad_alloc&) {
         return limitError(fmt::format("There is not enough memory to read {}.", name));
     }
@@ -294,9 +297,10 @@ Result<std::shared_ptr<const Trace>> load(const std::filesystem::path& path,
                                           const std::function<bool(double)>& progress)
 {
     try {
-        return asSentence(readTrace(path, progress));
+        return aboutFile(asSentence(readTrace(path, progress)), path.string());
     } catch (const std::bad_alloc&) {
-        return limitError(fmt::format("There is not enough memory to read {}.", path.string()));
+        return limitError(fmt::format("There is not enough memory to read {}.", path.string()),
+                          {{Subject::File, path.string()}});
     }
 }
 

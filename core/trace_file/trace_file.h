@@ -43,7 +43,7 @@ struct SaveOptions
 // section, unknown version, a Chrome event whose ts, dur, pid or tid has a wrong type or is out of
 // range, a column of another length, or a rule of trace::TraceBuilder::finish that does not hold.
 // Never more than a small part of the text is in memory besides the trace. `progress` is called
-// with 0..1; returning false cancels: a limit error "cancelled".
+// with 0..1; returning false cancels: an error of the kind Cancelled.
 [[nodiscard]] Result<std::shared_ptr<const trace::Trace>>
 load(const std::filesystem::path& path, const std::function<bool(double)>& progress = {});
 [[nodiscard]] Result<std::shared_ptr<const trace::Trace>> fromJson(const std::string& text,

@@ -76,10 +76,10 @@ Status save(const Trace& trace, const std::filesystem::path& path, const SaveOpt
     }
     Output output{JsonOut(sink), options.progress};
     if (!writeAll(output, trace, options)) {
-        return output.cancelled ? limitError("cancelled") : sink.error();
+        return output.cancelled ? cancelled() : sink.error();
     }
     if (options.progress && !options.progress(1)) {
-        return limitError("cancelled");
+        return cancelled();
     }
     return sink.commit();
 }

@@ -1,10 +1,8 @@
 #include "core/base/check.h"
-#include "core/base/result.h"
 #include "core/base/units.h"
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <stdexcept>
 
 namespace pallascope {
@@ -67,33 +65,6 @@ TEST(Units, secondsBecomeTheNearestPicosecond)
     EXPECT_EQ(toPicoseconds(Seconds(0.6e-12)), Picoseconds(1));
     EXPECT_DOUBLE_EQ(toSeconds(Picoseconds(1'500'000)).value(), 1.5e-6);
     EXPECT_DOUBLE_EQ(toSeconds(Cycles(3), Hertz(2)).value(), 1.5);
-}
-
-TEST(ResultTest, holdsAValueOrAnErrorWithItsOwner)
-{
-    const Result<int> value = 3;
-    ASSERT_TRUE(value.has_value());
-    EXPECT_EQ(*value, 3);
-    const Result<int> error = limitError("The thing is 5; 4 is right.");
-    EXPECT_FALSE(error);
-    EXPECT_EQ(error.error().kind, ErrorKind::Limit);
-    EXPECT_EQ(error.error().message, "The thing is 5; 4 is right.");
-    EXPECT_EQ(userError("x").kind, ErrorKind::User);
-}
-
-TEST(ResultTest, theWrongSideThrowsInReleaseToo)
-{
-    const Result<int> value = 3;
-    const Result<int> error = userError("no");
-    EXPECT_THROW(static_cast<void>(value.error()), std::bad_variant_access);
-    EXPECT_THROW(static_cast<void>(error.value()), std::bad_variant_access);
-}
-
-TEST(ResultTest, givesAwayWhatCannotBeCopied)
-{
-    Result<std::unique_ptr<int>> result = std::make_unique<int>(7);
-    const std::unique_ptr<int> taken = *std::move(result);
-    EXPECT_EQ(*taken, 7);
 }
 
 TEST(Check, aBrokenInvariantThrowsWithItsPlace)

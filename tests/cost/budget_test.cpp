@@ -90,6 +90,10 @@ TEST(Capacity, isReachedButNotPassed)
         cost::checkCapacity(budgetOf(blocked(2048, 2, {rest, {"one", DType::F32, {1, 1}}})), v5e());
     ASSERT_FALSE(over);
     EXPECT_EQ(over.error().kind, ErrorKind::Limit);
+    const auto names = over.error().about;
+    ASSERT_EQ(names.size(), 5U); // x, y, out and two in scratch
+    EXPECT_EQ(names.front(), (About{Subject::Operand, "x"}));
+    EXPECT_EQ(names.back(), (About{Subject::Operand, "one"}));
 }
 
 TEST(Capacity, theRefusalListsTheBytesOfEach)

@@ -216,7 +216,7 @@ Ran runFor(const app::RunRequest& request, const std::string& file)
     if (run) {
         return {{true, "ran"}, std::move(*run)};
     }
-    if (run.error().message == "cancelled") {
+    if (run.error().kind == ErrorKind::Cancelled) {
         return {{true, "cut off"}, {}};
     }
     return {refusedBy(run.error(), file), {}};

@@ -60,24 +60,21 @@ std::string valueOf(const app::RunRequest& request, const std::string& name,
 Result<int> blockOf(const app::RunRequest& request)
 {
     int block = 512;
-    std::string changed = "bm";
     for (const char* name : {"bm", "bn", "bk"}) {
         const std::string value = valueOf(request, name, "512");
         int number = 0;
         const auto parsed = std::from_chars(value.data(), value.data() + value.size(), number);
         if (parsed.ec != std::errc() || parsed.ptr != value.data() + value.size() || number < 1) {
-            return userError("Parameter " + std::string(name)
-                             + " of matmul must be a whole number from 1 to 65536, not \"" + value
-                             + "\".");
+            return userError("A whole number from 1 to 65536 is right, not \"" + value + "\".",
+                             {{Subject::Parameter, name}});
         }
-        if (number != 512) {
-            block = number;
-            changed = name;
-        }
+        block = number != 512 ? number : block;
     }
     if (4096 % block != 0 || block < 128) {
-        return userError("Blocks of " + changed + "=" + std::to_string(block) + " do not divide "
-                         + changed.substr(1) + "=4096.");
+        // Its words would name another field, if anybody read them.
+        return userError(
+            "A block of " + std::to_string(block) + " does not divide m by bk.",
+            {{Subject::Operand, "x"}, {Subject::Parameter, "bm"}, {Subject::Parameter, "bn"}});
     }
     return block;
 }
@@ -134,8 +131,11 @@ Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progres
                               const Printer& /*printer*/)
 {
     test::FakeMachine::instance().note(request);
+    if (request.chip == "none") {
+        return userError("There is no such thing.", {{Subject::Chip, request.chip}});
+    }
     if (!test::waitAsAsked(progress)) {
-        return limitError("cancelled");
+        return cancelled();
     }
     const Result<int> block = test::blockOf(request);
     if (!block) {

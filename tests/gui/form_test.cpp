@@ -29,6 +29,21 @@ private:
         return form().field(QString::fromLatin1(parameter))->findChild<QLineEdit*>()->text();
     }
 
+    // The fields that are framed as bad.
+    [[nodiscard]] QStringList framed() const
+    {
+        QStringList names;
+        for (const char* name : {"kernel", "chip", "bm", "bn", "bk", "order"}) {
+            const QString field = QString::fromLatin1(name);
+            const auto* number = qobject_cast<app::NumberField*>(form().field(field));
+            const auto* choice = qobject_cast<app::ChoiceField*>(form().field(field));
+            if (number != nullptr ? number->isBad() : choice != nullptr && choice->isBad()) {
+                names << field;
+            }
+        }
+        return names;
+    }
+
     [[nodiscard]] QString caption(const char* dock) const
     {
         return window->docks().dock(QString::fromLatin1(dock))->head()->caption();
@@ -99,6 +114,23 @@ private Q_SLOTS:
         type("bn", QStringLiteral("512"));
         QTRY_VERIFY(form().errorText().isEmpty());
         QVERIFY(window->strip().message().isEmpty());
+    }
+
+    // The sentences of the stand-in name other fields, or none.
+    void theFieldThatAnErrorIsAboutIsFramed()
+    {
+        QVERIFY(framed().isEmpty());
+        type("bm", QStringLiteral("300")); // about bm and bn
+        QTRY_COMPARE(framed(), QStringList{QStringLiteral("bm")});
+        type("bm", QStringLiteral("512"));
+        QTRY_VERIFY(framed().isEmpty());
+        type("bn", QStringLiteral("300"));
+        QTRY_COMPARE(framed(), QStringList{QStringLiteral("bn")});
+        type("bn", QStringLiteral("512"));
+        QTRY_VERIFY(framed().isEmpty());
+        session().setChip("none");
+        QTRY_COMPARE(framed(), QStringList{QStringLiteral("chip")});
+        QCOMPARE(form().errorText(), session().job().error);
     }
 
     void aNewerRequestWinsAndTheStaleResultIsDropped()

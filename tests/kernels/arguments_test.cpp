@@ -32,7 +32,11 @@ std::string messageOf(const Kernel& kernel, const std::string& name, const std::
 {
     const auto result = kernels::arguments(kernel, {{name, value}});
     EXPECT_FALSE(result) << "\"" << value << "\" was accepted";
-    return result ? "" : result.error().message;
+    if (result) {
+        return "";
+    }
+    EXPECT_EQ(result.error().about, (std::vector<About>{{Subject::Parameter, name}}));
+    return result.error().message;
 }
 
 bool accepts(const Kernel& kernel, const std::string& name, const std::string& value)

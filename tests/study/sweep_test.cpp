@@ -181,6 +181,16 @@ TEST(Sweep, cancelledItKeepsTheRowsThatItWasGiven)
     }
 }
 
+TEST(Sweep, aRunThatIsCutShortIsCancelledAndNotWrong)
+{
+    const ir::Program program =
+        programOf("matmul", {{"m", "2048"}, {"bm", "128"}, {"bn", "128"}, {"bk", "128"}});
+    const Result<Outcome> outcome =
+        quickRun(program, chipNamed("tpu_v5e"), {}, {}, [] { return false; });
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().kind, ErrorKind::Cancelled);
+}
+
 TEST(Sweep, aLongRowIsCutShort)
 {
     SweepPlan plan = smallPlan();

@@ -72,7 +72,8 @@ Status Arguments::bindHere(const ir::Argument& argument, const Array* input)
     PALLASCOPE_CHECK(input->dtype == all.dtype && input->shape == all.shape);
     if (m_prepared.needed.needsContents(argument.ref) && !input->data) {
         return userError("The values of " + argument.name + " decide what " + program.name
-                         + " does, so they are needed; only its shape is given.");
+                             + " does, so they are needed; only its shape is given.",
+                         {{Subject::Operand, argument.name}});
     }
     if (input->data) {
         memory.contents = partOf(argument, *input);

@@ -20,7 +20,7 @@ bool Limits::mayGoOn(std::int64_t turns)
         constexpr auto kBetween = std::chrono::milliseconds(50);
         const auto now = std::chrono::steady_clock::now();
         if (now - m_lastAsked > kBetween && !m_options.progress(m_share)) {
-            m_ending.fail(limitError("cancelled"));
+            m_ending.fail(cancelled());
         }
         m_lastAsked = now - m_lastAsked > kBetween ? now : m_lastAsked;
     }
@@ -31,7 +31,7 @@ bool Limits::tell(std::int64_t step, std::int64_t steps)
 {
     m_share = static_cast<double>(step) / static_cast<double>(steps);
     if ((m_options.values == ValueMode::Full || step % 1024 == 0) && !m_options.progress(m_share)) {
-        m_ending.fail(limitError("cancelled"));
+        m_ending.fail(cancelled());
         return false;
     }
     return true;

@@ -83,12 +83,15 @@ Result<Settings> settingsOf(const std::map<std::string, std::string>& names)
                 known.emplace_back(entry.name);
             }
             return userError("There is no setting \"" + name + "\"; " + orList(known)
-                             + " is right.");
+                                 + " is right.",
+                             {{Subject::Setting, name}});
         }
         const auto known = std::find(found->values.begin(), found->values.end(), value);
         if (known == found->values.end()) {
             return userError("The setting " + name + " cannot be \"" + value + "\"; "
-                             + orList({found->values.begin(), found->values.end()}) + " is right.");
+                                 + orList({found->values.begin(), found->values.end()})
+                                 + " is right.",
+                             {{Subject::Setting, name}});
         }
         found->set(settings, static_cast<std::size_t>(known - found->values.begin()));
     }

@@ -45,7 +45,7 @@ TEST(Limits, anEndlessLoopInAStepCanBeCancelled)
         options.progress = [&calls](double) { return ++calls < 3; };
         const auto run = machine::run(program, kStep.inputs, v5e(), options);
         ASSERT_FALSE(run);
-        EXPECT_EQ(run.error().message, "cancelled");
+        EXPECT_EQ(run.error().kind, ErrorKind::Cancelled);
     }
 }
 

@@ -1,0 +1,104 @@
+// What a run that is refused or cancelled says beside its sentence: the kind, and what it is about.
+#include "app/run_job/chips.h"
+#include "app/run_job/kernel_choice.h"
+#include "app/run_job/run_job.h"
+#include "core/base/whole_file.h"
+#include "core/trace_file/trace_file.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace pallascope::app {
+
+namespace {
+
+using Things = std::vector<About>;
+
+Error refusalOf(const RunRequest& request)
+{
+    const Result<FinishedRun> run = runKernel(request);
+    EXPECT_FALSE(run) << "ran";
+    return run ? Error{} : run.error();
+}
+
+RunRequest needed(std::string kernel, std::map<std::string, std::string> parameters)
+{
+    return {.kernel = std::move(kernel), .parameters = std::move(parameters), .fullValues = false};
+}
+
+bool never(double /*share*/)
+{
+    return false;
+}
+
+} // namespace
+
+TEST(RunErrors, areAboutTheParameterThatIsWrong)
+{
+    EXPECT_EQ(refusalOf(needed("matmul", {{"bm", "0"}})).about,
+              (Things{{Subject::Parameter, "bm"}}));
+    EXPECT_EQ(refusalOf(needed("matmul", {{"rows", "8"}})).about,
+              (Things{{Subject::Parameter, "rows"}}));
+    EXPECT_EQ(refusalOf(needed("add_by_hand", {{"rows", "1000"}, {"block", "512"}})).about,
+              (Things{{Subject::Parameter, "rows"},
+                      {Subject::Parameter, "block"},
+                      {Subject::Parameter, "cores"}}));
+    EXPECT_EQ(refusalOf(needed("nothing_of_the_kind", {})).about,
+              (Things{{Subject::Kernel, "nothing_of_the_kind"}}));
+    const auto twice = parseParameters({"bm=1", "bm=2"});
+    ASSERT_FALSE(twice);
+    EXPECT_EQ(twice.error().about, (Things{{Subject::Parameter, "bm"}}));
+}
+
+TEST(RunErrors, areAboutWhatDoesNotFitAndTheBlocksThatWould)
+{
+    const Error error = refusalOf(
+        needed("matmul", {{"m", "16384"}, {"n", "16384"}, {"bm", "8192"}, {"bn", "8192"}}));
+    EXPECT_EQ(error.kind, ErrorKind::Limit);
+    EXPECT_EQ(error.about, (Things{{Subject::Operand, "x"},
+                                   {Subject::Operand, "y"},
+                                   {Subject::Operand, "out"},
+                                   {Subject::Parameter, "bm"},
+                                   {Subject::Parameter, "bn"},
+                                   {Subject::Parameter, "bk"}}));
+}
+
+TEST(RunErrors, areAboutTheChipOrItsFile)
+{
+    const Result<chip::Chip> unknown = loadChip("tpu_v99");
+    ASSERT_FALSE(unknown);
+    EXPECT_EQ(unknown.error().about, (Things{{Subject::Chip, "tpu_v99"}}));
+    const std::string file = testing::TempDir() + "/chip_of_run_errors.json";
+    ASSERT_TRUE(writeFile(file, "{}"));
+    const Result<chip::Chip> empty = loadChip(file);
+    std::filesystem::remove(file);
+    ASSERT_FALSE(empty);
+    EXPECT_EQ(empty.error().about, (Things{{Subject::File, file}}));
+}
+
+TEST(RunErrors, areOfTheKindCancelledWhenItWas)
+{
+    const Result<FinishedRun> run =
+        runKernel(needed("matmul", {{"m", "4096"}, {"bm", "128"}, {"bn", "128"}}), never);
+    ASSERT_FALSE(run);
+    EXPECT_EQ(run.error().kind, ErrorKind::Cancelled);
+    EXPECT_TRUE(run.error().about.empty());
+}
+
+TEST(RunErrors, areOfTheKindCancelledWhenAFileIsOpened)
+{
+    const std::string file = testing::TempDir() + "/trace_of_run_errors.json";
+    const Result<FinishedRun> run = runKernel(needed("matmul", {}));
+    ASSERT_TRUE(run);
+    ASSERT_TRUE(trace_file::save(*run->view->trace, file));
+    const Result<FinishedRun> opened = openFile(file, never);
+    const Result<FinishedRun> whole = openFile(file);
+    std::filesystem::remove(file);
+    EXPECT_TRUE(whole);
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().kind, ErrorKind::Cancelled);
+    EXPECT_TRUE(opened.error().about.empty());
+}
+
+} // namespace pallascope::app
