@@ -94,16 +94,30 @@ constexpr Loop loopOf()
     }
 }
 
+// A rule of the table that is a struct, not an expression.
 template<class F>
-constexpr Rule ruleOf()
+struct Named
+{};
+
+template<class F>
+constexpr Named<F> rule{};
+
+template<class F>
+constexpr Rule ruleOf(Named<F> /*struct*/)
 {
     return {loopOf<F, float>(), loopOf<F, std::int32_t>(), loopOf<F, std::uint32_t>(),
             loopOf<F, bool>()};
 }
 
+template<class F>
+constexpr Rule ruleOf(F /*expression*/)
+{
+    return ruleOf(rule<F>);
+}
+
 constexpr Rule kRules[] = {
 #define OPERATION(code, name, least, most, types, cost, evaluation) Rule{},
-#define ELEMENTWISE(code, name, operands, types, cost) ruleOf<rules::code>(),
+#define ELEMENTWISE(code, name, operands, types, cost, ...) ruleOf(__VA_ARGS__),
 #include "core/ir/operations.inc"
 };
 

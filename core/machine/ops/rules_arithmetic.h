@@ -1,7 +1,8 @@
-// One element of the arithmetic, comparison and bit operations, by code. A rule takes the lanes
-// (lanes.h) that its operation is legal for. Corner cases are those of XLA on a CPU, which are
-// JAX's. Subnormal floats are 0 to the arithmetic that the rules run on (evaluate.cpp); rules that
-// look at bits, or ask a function of the C library that may, take them for 0 themselves.
+// One element of those arithmetic, comparison and bit operations that take more than a line. A rule
+// takes the lanes (lanes.h) that its operation is legal for. Corner cases are those of XLA on a
+// CPU, which are JAX's. Subnormal floats are 0 to the arithmetic that the rules run on
+// (evaluate.cpp); rules that look at bits, or ask a function of the C library that may, take them
+// for 0 themselves.
 #pragma once
 
 #include "core/base/check.h"
@@ -68,16 +69,6 @@ struct Sign
     auto operator()(Unsigned auto a) const { return a > 0 ? 1U : 0U; }
 };
 
-struct Floor
-{
-    auto operator()(Float auto a) const { return std::floor(flushed(a)); }
-};
-
-struct Ceil
-{
-    auto operator()(Float auto a) const { return std::ceil(flushed(a)); }
-};
-
 struct Round
 {
     explicit Round(const RuleSetup& setup)
@@ -132,8 +123,6 @@ struct Add : OnVectors<arith::Binary::Add>
         return wrap<T>(bitsOf(a) + bitsOf(b));
     }
 };
-
-using AddAny = Add;
 
 struct Sub : OnVectors<arith::Binary::Sub>
 {
@@ -309,11 +298,6 @@ struct Nextafter
 
 private:
     DType m_dtype;
-};
-
-struct IsFinite
-{
-    auto operator()(Float auto a) const { return std::isfinite(a); }
 };
 
 struct Eq : ComparedInVectors<arith::Comparison::Eq>

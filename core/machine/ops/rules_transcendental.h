@@ -1,6 +1,7 @@
-// One element of the transcendental operations, by code: the C library's f32 functions, within an
-// ulp or two of the exact value (tests/ops names each bound). Those with `all` take many at once.
-// Where the result next to 0 is the operand, it stays a subnormal, as in XLA.
+// One element of those transcendental operations that take more than a line, which is in
+// core/ir/operations.inc. Both use the C library's f32 functions, within an ulp or two of the exact
+// value (tests/ops names each bound). Those with `all` take many at once. Where the result next to
+// 0 is the operand, it stays a subnormal, as in XLA.
 #pragma once
 
 #include "core/base/dtype.h"
@@ -52,79 +53,9 @@ struct Exp2
     float operator()(Float auto a) const; // says the types alone
 };
 
-struct Expm1
-{
-    auto operator()(Float auto a) const { return isSubnormal(a) ? a : std::expm1(a); }
-};
-
-struct Log
-{
-    auto operator()(Float auto a) const { return std::log(flushed(a)); }
-};
-
-struct Log1p
-{
-    auto operator()(Float auto a) const { return std::log1p(flushed(a)); }
-};
-
-struct Tanh
-{
-    auto operator()(Float auto a) const { return isSubnormal(a) ? a : std::tanh(a); }
-};
-
-struct Logistic
-{
-    auto operator()(Float auto a) const { return 1.0F / (1.0F + std::exp(-a)); }
-};
-
-struct Sqrt
-{
-    auto operator()(Float auto a) const { return std::sqrt(flushed(a)); }
-};
-
-struct Rsqrt
-{
-    auto operator()(Float auto a) const { return 1.0F / std::sqrt(flushed(a)); }
-};
-
-struct Cbrt
-{
-    auto operator()(Float auto a) const { return std::cbrt(flushed(a)); }
-};
-
-struct Sin
-{
-    auto operator()(Float auto a) const { return isSubnormal(a) ? a : std::sin(a); }
-};
-
-struct Cos
-{
-    auto operator()(Float auto a) const { return std::cos(flushed(a)); }
-};
-
-struct Tan
-{
-    auto operator()(Float auto a) const { return isSubnormal(a) ? a : std::tan(a); }
-};
-
-struct Erf
-{
-    auto operator()(Float auto a) const { return std::erf(flushed(a)); }
-};
-
-struct ErfInv
-{
-    auto operator()(Float auto a) const { return inverseErf(flushed(a)); }
-};
-
 struct Pow // its int32 exponents are converted first
 {
     auto operator()(Float auto a, Float auto b) const { return std::pow(flushed(a), flushed(b)); }
-};
-
-struct Atan2
-{
-    auto operator()(Float auto a, Float auto b) const { return std::atan2(flushed(a), flushed(b)); }
 };
 
 } // namespace rules
