@@ -1,5 +1,5 @@
 // A built-in kernel: its parameters, the program it traces to, and how its result is checked.
-// One kernel is one file of this folder; registry.cpp lists them.
+// One kernel is one file of this folder and one line of the list in CMakeLists.txt.
 #pragma once
 
 #include "core/base/array.h"
@@ -89,6 +89,7 @@ struct Kernel
 [[nodiscard]] Result<Arguments> arguments(const Kernel& kernel,
                                           const std::map<std::string, std::string>& given);
 
+// Of the files in CMakeLists.txt, in that order.
 [[nodiscard]] const std::vector<Kernel>& all();
 [[nodiscard]] const Kernel* find(std::string_view name);
 
@@ -96,11 +97,5 @@ struct Kernel
 [[nodiscard]] std::string_view sourceText(std::string_view file);
 // Adds the embedded sources of the files that a program's locations name.
 void attachSources(ir::Program& program);
-
-// One function per kernel file.
-[[nodiscard]] Kernel matmulKernel();
-[[nodiscard]] Kernel matmulScratchKernel();
-[[nodiscard]] Kernel addVectorsKernel();
-[[nodiscard]] Kernel addByHandKernel();
 
 } // namespace pallascope::kernels

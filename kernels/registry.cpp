@@ -153,13 +153,6 @@ Result<Arguments> arguments(const Kernel& kernel, const std::map<std::string, st
     return result;
 }
 
-const std::vector<Kernel>& all()
-{
-    static const std::vector<Kernel> kKernels{matmulKernel(), matmulScratchKernel(),
-                                              addVectorsKernel(), addByHandKernel()};
-    return kKernels;
-}
-
 const Kernel* find(std::string_view name)
 {
     const auto found = std::find_if(all().begin(), all().end(),
