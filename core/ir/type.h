@@ -1,0 +1,124 @@
+// What values and refs of a program are, and where a line of it comes from.
+#pragma once
+
+#include "core/base/dtype.h"
+#include "core/base/shape.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pallascope::ir {
+
+enum class MemorySpace : std::uint8_t
+{
+    Any,
+    Hbm,
+    Vmem,
+    Smem,
+    TileSpmem,       // the vector memory of one subcore
+    Spmem,           // shared by the subcores of one core
+    Accumulator,     // of the matrix unit: accumulators and right operands, in no memory
+    Semaphore,       // SemaphoreType.REGULAR: counts signals
+    DmaSemaphore,    // SemaphoreType.DMA: counts the bytes of copies
+    BarrierSemaphore // SemaphoreType.BARRIER: one per collective_id
+};
+
+// "vmem", "dma_semaphore"; empty past the last one.
+[[nodiscard]] constexpr std::string_view memorySpaceName(MemorySpace space)
+{
+    switch (space) {
+    case MemorySpace::Any:
+        return "any";
+    case MemorySpace::Hbm:
+        return "hbm";
+    case MemorySpace::Vmem:
+        return "vmem";
+    case MemorySpace::Smem:
+        return "smem";
+    case MemorySpace::TileSpmem:
+        return "tilespmem";
+    case MemorySpace::Spmem:
+        return "spmem";
+    case MemorySpace::Accumulator:
+        return "accumulator";
+    case MemorySpace::Semaphore:
+        return "semaphore";
+    case MemorySpace::DmaSemaphore:
+        return "dma_semaphore";
+    case MemorySpace::BarrierSemaphore:
+        return "barrier_semaphore";
+    }
+    return {};
+}
+
+[[nodiscard]] constexpr bool isSemaphore(MemorySpace space)
+{
+    return space >= MemorySpace::Semaphore;
+}
+
+// Takes bytes of one of the chip's memories.
+[[nodiscard]] constexpr bool hasMemory(MemorySpace space)
+{
+    return space < MemorySpace::Accumulator;
+}
+
+// The type of a value (an array; rank 0: a scalar), or of a ref to memory in `space`.
+struct Type
+{
+    DType dtype = DType::F32;
+    Shape shape;
+    std::optional<MemorySpace> space; // set: a ref
+
+    [[nodiscard]] bool isRef() const { return space.has_value(); }
+
+    [[nodiscard]] bool isScalar() const { return !isRef() && shape.rank() == 0; }
+
+    bool operator==(const Type&) const = default;
+};
+
+// "f32[512,512]", "i32[]", "Ref<vmem>{bf16[512,512]}"
+[[nodiscard]] std::string toString(const Type& type);
+
+struct ValueId
+{
+    std::int32_t index = -1;
+    auto operator<=>(const ValueId&) const = default;
+};
+
+// A scalar constant; exact for every dtype of 32 bits or fewer.
+using Literal = double;
+
+struct Value
+{
+    Type type;
+    std::optional<Literal> literal; // a literal has no defining operation
+    std::string name;               // of refs: the argument's name; else empty
+    bool operator==(const Value&) const = default;
+};
+
+// Index into Program::locations.
+struct LocationId
+{
+    std::int32_t index = -1;
+    bool operator==(const LocationId&) const = default;
+};
+
+struct Location
+{
+    std::string file;      // as the author's tool names it; the text is in Program::sources
+    std::int32_t line = 0; // from 1; 0: none
+    std::string function;
+    LocationId caller = {}; // where that function is called, an earlier location
+    bool operator==(const Location&) const = default;
+};
+
+struct Source
+{
+    std::string file;
+    std::string text;
+    bool operator==(const Source&) const = default;
+};
+
+} // namespace pallascope::ir
