@@ -300,6 +300,19 @@ void print(const SweepCommand& command, const Sweep& sweep,
     }
 }
 
+// The file to which rows are saved, if there is one, can be written and is none that is read.
+Status checkFile(const SweepCommand& command, const Sweep& sweep, const std::string& file)
+{
+    if (file.empty()) {
+        return Done{};
+    }
+    std::vector<std::string> read = splitAtCommas(command.chips);
+    if (sweep.kernel == nullptr) {
+        read.insert(read.end(), command.kernels.begin(), command.kernels.end());
+    }
+    return checkPlaces({file}, read);
+}
+
 } // namespace
 
 int sweepCommand(const SweepCommand& command)
@@ -314,14 +327,8 @@ int sweepCommand(const SweepCommand& command)
             return complain(resumed.error());
         }
     }
-    if (!file.empty()) {
-        std::vector<std::string> read = splitAtCommas(command.chips);
-        if (sweep->kernel == nullptr) {
-            read.insert(read.end(), command.kernels.begin(), command.kernels.end());
-        }
-        if (Status writable = checkPlaces({file}, read); !writable) {
-            return complain(writable.error());
-        }
+    if (Status writable = checkFile(command, *sweep, file); !writable) {
+        return complain(writable.error());
     }
     catchInterrupts();
     KeptRows kept(file, sweep->subject);

@@ -110,6 +110,42 @@ Json lossesJson(const Losses& losses)
     return json;
 }
 
+Json flopsJson(const Report& report)
+{
+    Json json = Json::object();
+    for (const auto& [unit, flops] : report.flopsByUnit) {
+        json[unit] = flops.value();
+    }
+    return json;
+}
+
+Json busyJson(const Report& report)
+{
+    Json json = Json::object();
+    for (const auto& [name, time] : report.busy) {
+        json[name] = seconds(time);
+    }
+    return json;
+}
+
+Json vmemJson(const Report& report)
+{
+    Json json = Json::object();
+    for (const UsedMemory& used : report.vmemByOperand) {
+        json[used.operand] = used.bytes.value();
+    }
+    return json;
+}
+
+Json checkJson(const trace::Check& check)
+{
+    return {{"checked", check.checked},
+            {"passed", check.checked ? Json(check.passed) : Json(nullptr)},
+            {"max_abs_error", check.checked ? number(check.maxAbsError) : Json(nullptr)},
+            {"max_rel_error", check.checked ? number(check.maxRelError) : Json(nullptr)},
+            {"method", check.checked ? Json(check.method) : Json(nullptr)}};
+}
+
 } // namespace
 
 std::string toJson(const Report& report, const trace::Info& info, const std::string& verdict,
@@ -131,11 +167,7 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     json["cycles"] = report.cycles.value();
     json["flops"] = report.flops.value();
     json["executed_flops"] = report.executedFlops.value();
-    Json byUnit = Json::object();
-    for (const auto& [unit, flops] : report.flopsByUnit) {
-        byUnit[unit] = flops.value();
-    }
-    json["flops_by_unit"] = std::move(byUnit);
+    json["flops_by_unit"] = flopsJson(report);
     json["transcendentals"] = report.transcendentals;
     json["hbm_read_bytes"] = report.hbmRead.value();
     json["hbm_write_bytes"] = report.hbmWritten.value();
@@ -146,11 +178,7 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     json["peak_flops_per_s"] = number(report.peakFlopsPerSecond);
     json["utilization"] = number(report.utilization);
     json["bound_by"] = report.boundBy;
-    Json busy = Json::object();
-    for (const auto& [name, time] : report.busy) {
-        busy[name] = seconds(time);
-    }
-    json["busy_s"] = std::move(busy);
+    json["busy_s"] = busyJson(report);
     json["time_split_s"] = splitJson(report.split);
     json["roofline_s"] = seconds(report.losses.roofline);
     json["beyond_roofline_s"] = lossesJson(report.losses);
@@ -158,20 +186,11 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     json["advice"] = advised.empty() ? Json() : Json(advised);
     json["verdict"] = plain(verdict);
     json["vmem_peak_bytes"] = report.vmemPeak.value();
-    Json vmem = Json::object();
-    for (const UsedMemory& used : report.vmemByOperand) {
-        vmem[used.operand] = used.bytes.value();
-    }
-    json["vmem_by_operand"] = std::move(vmem);
+    json["vmem_by_operand"] = vmemJson(report);
     json["vmem_temporaries_estimate_bytes"] = report.vmemTemporariesEstimate.value();
     json["vmem_scoped_limit_bytes"] = report.vmemScopedLimit.value();
     json["vmem_capacity_bytes"] = report.vmemCapacity.value();
-    const trace::Check& check = report.check;
-    json["result"] = {{"checked", check.checked},
-                      {"passed", check.checked ? Json(check.passed) : Json(nullptr)},
-                      {"max_abs_error", check.checked ? number(check.maxAbsError) : Json(nullptr)},
-                      {"max_rel_error", check.checked ? number(check.maxRelError) : Json(nullptr)},
-                      {"method", check.checked ? Json(check.method) : Json(nullptr)}};
+    json["result"] = checkJson(report.check);
     json["findings"] = findingsJson(info);
     const auto kept = static_cast<std::int64_t>(info.prints.size());
     json["prints"] = kept + info.printsBeyond;

@@ -124,4 +124,11 @@ void Tracer::fail(const std::string& sentence, const Here& here)
     }
 }
 
+Value materialise(const Operand& operand, DType dtype)
+{
+    return operand.isNumber()
+               ? Value(Tracer::current().literal(operand.number(), dtype, operand.here()))
+               : operand.value();
+}
+
 } // namespace pallascope::pl::detail

@@ -51,4 +51,7 @@ private:
     Tracer* m_outer;
 };
 
+// The operand as a value; a number becomes a literal of the dtype.
+[[nodiscard]] Value materialise(const Operand& operand, DType dtype);
+
 } // namespace pallascope::pl::detail
