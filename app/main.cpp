@@ -44,7 +44,7 @@ int printCompletion(const CommandLine& line)
     const std::string text = completions(line.app, line.shell);
     if (text.empty()) {
         return complain(userError(
-            fmt::format("There is no completion for {}; bash, zsh or fish is right.", line.shell)));
+            fmt::format("There is no completion for {}; expected bash, zsh or fish.", line.shell)));
     }
     fmt::print("{}", text);
     return kFine;
@@ -123,8 +123,9 @@ int run(CommandLine& line, int argc, char** argv)
             fmt::print("{}", text.str());
             return code;
         }
-        say(fmt::format("The command line is not understood: {}; `{} --help` says what is right.",
-                        oneLine(error.what()), line.commandName()));
+        say(fmt::format(
+            "The command line is not understood: {}; `{} --help` says what it understands.",
+            oneLine(error.what()), line.commandName()));
         return kWrongInput;
     }
     return execute(line, argc, argv);
@@ -144,8 +145,8 @@ int main(int argc, char** argv)
         // A report that did not arrive (a full disk) must not look like a fine run.
         return flushOutput() ? code : kWrongInput;
     } catch (const std::bad_alloc&) {
-        say("The machine's memory is not enough for this run; smaller arrays or `--values needed` "
-            "are right.");
+        say("The machine's memory is not enough for this run; use smaller arrays or `--values "
+            "needed`.");
         return kWrongInput;
     } catch (const std::exception& error) {
         // fmt throws where standard output fails, which is no mistake of ours.

@@ -79,8 +79,8 @@ Result<ir::Program> addByHand(const Arguments& p)
     if (rows % (block * cores) != 0) {
         return userError("add_by_hand has " + std::to_string(rows) + " rows for blocks of "
                              + std::to_string(block) + " on " + std::to_string(cores)
-                             + (cores == 1 ? " core" : " cores") + "; a multiple of "
-                             + std::to_string(block * cores) + " is right.",
+                             + (cores == 1 ? " core" : " cores") + "; expected a multiple of "
+                             + std::to_string(block * cores) + ".",
                          {{Subject::Parameter, "rows"},
                           {Subject::Parameter, "block"},
                           {Subject::Parameter, "cores"}});

@@ -85,7 +85,8 @@ struct Kernel
     std::vector<std::string> blockParameters;
 };
 
-// The defaults with `given` put over them. Errors name the parameter, the value and what is right.
+// The defaults with `given` put over them. Errors name the parameter, the value and what was
+// expected.
 [[nodiscard]] Result<Arguments> arguments(const Kernel& kernel,
                                           const std::map<std::string, std::string>& given);
 

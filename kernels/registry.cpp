@@ -54,10 +54,10 @@ bool parseShape(std::string_view text, std::vector<Extent>& extents)
 
 Status checkValue(const Kernel& kernel, const Parameter& parameter, const std::string& value)
 {
-    const std::string who =
-        "The parameter " + parameter.name + " of " + kernel.name + " is \"" + value + "\"; ";
-    const auto refuse = [&](const std::string& right) {
-        return userError(who + right, {{Subject::Parameter, parameter.name}});
+    const std::string who = "The parameter " + parameter.name + " of " + kernel.name + " is \""
+                            + value + "\"; expected ";
+    const auto refuse = [&](const std::string& expected) {
+        return userError(who + expected, {{Subject::Parameter, parameter.name}});
     };
     const std::string range =
         "from " + std::to_string(parameter.minimum) + " to " + std::to_string(parameter.maximum);
@@ -66,14 +66,14 @@ Status checkValue(const Kernel& kernel, const Parameter& parameter, const std::s
         std::int64_t number = 0;
         if (!parseInteger(value, number) || number < parameter.minimum
             || number > parameter.maximum) {
-            return refuse("a whole number " + range + " is right.");
+            return refuse("a whole number " + range + ".");
         }
         return Done{};
     }
     case Parameter::Type::Choice:
         if (std::find(parameter.choices.begin(), parameter.choices.end(), value)
             == parameter.choices.end()) {
-            return refuse(orList(parameter.choices) + " is right.");
+            return refuse(orList(parameter.choices) + ".");
         }
         return Done{};
     case Parameter::Type::Shape: {
@@ -83,11 +83,11 @@ Status checkValue(const Kernel& kernel, const Parameter& parameter, const std::s
                                   return e >= parameter.minimum && e <= parameter.maximum;
                               });
         if (!sound) {
-            return refuse("up to 8 whole numbers " + range + " such as 3,2,128,4 are right.");
+            return refuse("up to 8 whole numbers " + range + " such as 3,2,128,4.");
         }
         if (const auto elements = checkedElements(Shape(extents));
             !elements || *elements > (std::int64_t{1} << 40)) {
-            return refuse("at most 2^40 elements are right.");
+            return refuse("at most 2^40 elements.");
         }
         return Done{};
     }
@@ -141,8 +141,8 @@ Result<Arguments> arguments(const Kernel& kernel, const std::map<std::string, st
             for (const Parameter& candidate : kernel.parameters) {
                 names.push_back(candidate.name);
             }
-            return userError("The kernel " + kernel.name + " has no parameter \"" + name + "\"; "
-                                 + orList(names) + " is right.",
+            return userError("The kernel " + kernel.name + " has no parameter \"" + name
+                                 + "\"; expected " + orList(names) + ".",
                              {{Subject::Parameter, name}});
         }
         if (Status status = checkValue(kernel, *parameter, value); !status) {

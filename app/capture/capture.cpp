@@ -83,10 +83,9 @@ Status answerTo(const CaptureRequest& request, int exitCode, const std::string& 
     }
     const std::string python = pythonOf(request);
     if (exitCode < kBothFound || exitCode > kLastAnswer) {
-        return userError(
-            fmt::format("{} is no Python 3: it exits with {} when asked for a package; {} or "
-                        "PALLASCOPE_PYTHON says which is right.",
-                        python, exitCode, setBy));
+        return userError(fmt::format("{} is no Python 3: it exits with {} when asked for a "
+                                     "package; {} or PALLASCOPE_PYTHON says which one to use.",
+                                     python, exitCode, setBy));
     }
     // Debian's own Python lets pip install nothing outside of a virtual environment.
     const std::string packages = exitCode == kNoJax ? "'jax[cpu]'" : "./kernels/jax 'jax[cpu]'";
@@ -99,7 +98,7 @@ Status answerTo(const CaptureRequest& request, int exitCode, const std::string& 
 Error cannotRun(const CaptureRequest& request, const std::string& why, const std::string& setBy)
 {
     return userError(
-        fmt::format("Cannot run the Python {}: {}; {} or PALLASCOPE_PYTHON says which is right.",
+        fmt::format("Cannot run the Python {}: {}; {} or PALLASCOPE_PYTHON says which one to use.",
                     pythonOf(request), why, setBy));
 }
 

@@ -46,8 +46,8 @@ Result<FinishedRun> runOf(const std::string& text, const std::string& chip,
             return openTrace(text, terminalProgress("opening"));
         }
         return userError("There is no file \"" + text
-                         + "\", and no kernel of that name is built in; m.trace.json.gz or "
-                           "\"matmul bm=256\" is right.");
+                         + "\", and no kernel of that name is built in; expected a trace such as "
+                           "m.trace.json.gz, or a kernel such as \"matmul bm=256\".");
     }
     return runKernel(request, terminalProgress("running"));
 }

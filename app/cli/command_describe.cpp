@@ -248,7 +248,7 @@ int listCommand(const std::string& what)
         return kFine;
     }
     return complain(
-        userError("Cannot list \"" + what + "\"; kernels, chips or settings is right."));
+        userError("Cannot list \"" + what + "\"; expected kernels, chips or settings."));
 }
 
 int describeCommand(const std::string& what, bool json)
@@ -285,8 +285,9 @@ int describeCommand(const std::string& what, bool json)
         }
         // Neither a name nor a file: say all that is known, not only the chips.
         const bool unknown = chip.error().isAbout(Subject::Chip);
-        return complain(unknown ? userError("There is no kernel, chip or file \"" + what + "\"; "
-                                            + names + "or a file of a chip or kernel is right.")
+        return complain(unknown ? userError("There is no kernel, chip or file \"" + what
+                                            + "\"; expected " + names
+                                            + "or a file of a chip or kernel.")
                                 : chip.error());
     }
     return describeChip(chip, json);

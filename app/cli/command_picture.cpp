@@ -56,8 +56,8 @@ Status checkPicture(const PictureRequest& request)
         return kind;
     }
     if (!window && layout::findView(request.view) == nullptr) {
-        return userError("There is no view \"" + request.view + "\"; " + layout::viewNames()
-                         + ", window are right.");
+        return userError("There is no view \"" + request.view + "\"; expected "
+                         + layout::viewNames() + " or window.");
     }
     if (window && endsWith(request.file, ".svg")) {
         return userError("The whole window is saved as .png only; single views also as .svg.");

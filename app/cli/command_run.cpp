@@ -131,7 +131,7 @@ Result<RunRequest> requestOf(const RunCommand& command)
     request.parameters = std::move(*parameters);
     if (command.values != "full" && command.values != "needed") {
         return userError("The value mode \"" + command.values
-                         + "\" is not known; full or needed is right.");
+                         + "\" is not known; expected full or needed.");
     }
     const Result<machine::Settings> settings = parseSettings(command.settings);
     if (!settings) {
@@ -145,13 +145,13 @@ Result<RunRequest> requestOf(const RunCommand& command)
     request.repeat = command.repeat;
     constexpr std::int64_t kMostRuns = 1000;
     if (request.repeat < 1 || request.repeat > kMostRuns) {
-        return userError(fmt::format("--repeat is {}; a number from 1 to {} is right.",
+        return userError(fmt::format("--repeat is {}; expected a number from 1 to {}.",
                                      request.repeat, kMostRuns));
     }
     if (command.memory) {
         constexpr double kGiB = 1U << 30U, kLeast = 0.0005, kMost = 1 << 20; // a PiB
         if (!(*command.memory >= kLeast && *command.memory <= kMost)) {
-            return userError(fmt::format("--memory is {} GiB; a number from {} to {} is right.",
+            return userError(fmt::format("--memory is {} GiB; expected a number from {} to {}.",
                                          *command.memory, kLeast, kMost));
         }
         request.memory = Bytes(std::llround(*command.memory * kGiB));

@@ -25,7 +25,7 @@ Result<bool> moveTo(Replay& replay, const StateCommand& command, const Progress&
     for (const auto& number : {command.event, command.step, command.copy}) {
         if (number && *number < 0) {
             return userError(
-                fmt::format("The moment has the number {}; 0 or more is right.", *number));
+                fmt::format("The moment has the number {}; expected 0 or more.", *number));
         }
     }
     if (command.event) {
@@ -254,7 +254,7 @@ Error noSuchRef(const Replay& replay, const std::string& ref)
         }
     }
     return userError("There is no ref \"" + ref + "\" at that moment; "
-                     + (names.empty() ? "none is there." : orList(names) + " is right."));
+                     + (names.empty() ? "none is there." : "expected " + orList(names) + "."));
 }
 
 } // namespace

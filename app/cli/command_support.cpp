@@ -74,12 +74,11 @@ Status checkPlaces(const std::vector<std::string>& written, const std::vector<st
         };
         if (std::any_of(read.begin(), read.end(), isRead)) {
             return userError("Cannot write \"" + written[i]
-                             + "\": it is what is read; another name is right.");
+                             + "\": it is read by the same command; use another name.");
         }
         const auto before = written.begin() + static_cast<std::ptrdiff_t>(i);
         if (std::any_of(written.begin(), before, same)) {
-            return userError("\"" + written[i]
-                             + "\" would be written twice; a name for each is right.");
+            return userError("\"" + written[i] + "\" would be written twice; use a name for each.");
         }
     }
     return Done{};
@@ -118,7 +117,7 @@ Result<Picoseconds> parseTime(const std::string& text, Picoseconds end)
     }
     return userError(
         "The time \"" + text
-        + "\" is not understood; a share such as 60% or a time such as 5.32us is right.");
+        + "\" is not understood; expected a share such as 60% or a time such as 5.32us.");
 }
 
 Result<layout::Size> parseSize(const std::string& text)
@@ -133,8 +132,8 @@ Result<layout::Size> parseSize(const std::string& text)
     if (second != std::errc() || last != end || width < kLeast || height < kLeast || width > kMost
         || height > kMost) {
         return userError("The size \"" + text
-                         + "\" is not understood; WIDTHxHEIGHT from 100x100 to 8192x8192 such as "
-                           "1280x800 is right.");
+                         + "\" is not understood; expected WIDTHxHEIGHT from 100x100 to 8192x8192, "
+                           "such as 1280x800.");
     }
     return layout::Size{static_cast<double>(width), static_cast<double>(height)};
 }
@@ -147,7 +146,7 @@ Result<layout::Theme> parseTheme(const std::string& text)
     if (text == "dark") {
         return layout::Theme::Dark;
     }
-    return userError("The theme \"" + text + "\" is not known; light or dark is right.");
+    return userError("The theme \"" + text + "\" is not known; expected light or dark.");
 }
 
 } // namespace pallascope::app

@@ -47,7 +47,7 @@ Status checkNames(const Sweep& sweep)
     for (const study::Axis& axis : sweep.plan.axes) {
         if (sweep.fixed.contains(axis.name)) {
             return userError("The parameter " + axis.name
-                                 + " is given with -p and with --over; once is right.",
+                                 + " is given with -p and with --over; keep one.",
                              {{Subject::Parameter, axis.name}});
         }
         const auto& known = sweep.kernel->parameters;
@@ -61,7 +61,7 @@ Status checkNames(const Sweep& sweep)
         }
         const auto same = [&](const study::Axis& other) { return other.name == axis.name; };
         if (std::count_if(sweep.plan.axes.begin(), sweep.plan.axes.end(), same) > 1) {
-            return userError("The parameter " + axis.name + " has two ranges; one is right.",
+            return userError("The parameter " + axis.name + " has two ranges; keep one.",
                              {{Subject::Parameter, axis.name}});
         }
     }
@@ -119,7 +119,7 @@ Status takeChips(const std::string& names, Sweep& sweep)
         for (const chip::Chip& other : sweep.plan.chips) {
             if (other.name == chip->name) {
                 return userError("Two of the chips are named " + chip->name
-                                 + "; chips of different names are right.");
+                                 + "; expected chips of different names.");
             }
         }
         sweep.plan.chips.push_back(std::move(*chip));
@@ -183,7 +183,7 @@ Result<std::string> takeFiles(const SweepCommand& command, Sweep& sweep)
     study::Fingerprint contents;
     for (const std::string& path : command.kernels) {
         if (command.kernels.size() > 1 && kernels::find(path) != nullptr) {
-            return userError(path + " is built in; one such kernel, or files, is right.");
+            return userError(path + " is built in; use one such kernel, or files.");
         }
         const Result<KernelChoice> choice = readKernel(path, given, contents);
         if (!choice) {
@@ -194,7 +194,7 @@ Result<std::string> takeFiles(const SweepCommand& command, Sweep& sweep)
             return inputs.error();
         }
         if (!sweep.files.try_emplace(path, choice->program, std::move(*inputs)).second) {
-            return userError("The file " + path + " is named twice; once is right.");
+            return userError("The file " + path + " is named twice; name it once.");
         }
     }
     if (command.kernels.size() > 1) {

@@ -69,7 +69,7 @@ Result<std::map<std::string, chip::Chip>> replacements(const std::vector<std::st
         const std::string name = chip->name;
         if (!chips.emplace(name, std::move(*chip)).second) {
             return userError("Two of the chips are named " + name
-                             + "; chips of different names are right.");
+                             + "; expected chips of different names.");
         }
     }
     return chips;
@@ -112,8 +112,9 @@ Status check(const study::Measurement& row, Table& table)
                                          + table.path(row.kernel) + "\"."));
     }
     if (!row.parameters.empty()) {
-        return wrong("parameters", userError("what is in a kernel file is fixed; nothing is right "
-                                             "here."));
+        return wrong("parameters",
+                     userError("what is in a kernel file is fixed; nothing is expected "
+                               "here."));
     }
     return Done{};
 }

@@ -81,8 +81,9 @@ Result<KernelChoice> chooseKernel(const std::string& name,
     const kernels::Kernel* const builtIn = kernels::find(name);
     std::error_code code;
     if (builtIn == nullptr && !std::filesystem::exists(name, code)) {
-        return userError("There is no kernel \"" + name + "\"; " + listNames()
-                             + " are built in, or a kernel file is right.",
+        return userError("There is no kernel \"" + name
+                             + "\"; use a kernel file, or one of those built in: " + listNames()
+                             + ".",
                          {{Subject::Kernel, name}});
     }
     Result<KernelChoice> choice =
@@ -120,12 +121,12 @@ parseAssignments(const std::vector<std::string>& assignments, Subject subject,
         const std::size_t equals = assignment.find('=');
         if (equals == std::string::npos || equals == 0) {
             return userError("The " + what + " \"" + assignment
-                             + "\" is not understood; NAME=VALUE such as " + example
-                             + " is right.");
+                             + "\" is not understood; expected NAME=VALUE such as " + example
+                             + ".");
         }
         if (!values.emplace(assignment.substr(0, equals), assignment.substr(equals + 1)).second) {
             return userError("The " + what + " " + assignment.substr(0, equals)
-                                 + " is given twice; once is right.",
+                                 + " is given twice; keep one.",
                              {{subject, assignment.substr(0, equals)}});
         }
     }

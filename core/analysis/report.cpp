@@ -357,8 +357,8 @@ Result<Report> report(const trace::Trace& trace)
 Result<Report> report(const trace::Info& info, const trace::Summary& sums, const chip::Chip& chip)
 {
     if (info.links.empty()) {
-        return userError(
-            "The trace lists no link, so it has no roofline; a trace of a chip with one is right.");
+        return userError("The trace lists no link, so it has no roofline; use a trace of a chip "
+                         "that has links.");
     }
     Report report;
     Accounting(info, sums, chip).run(report);

@@ -12,14 +12,14 @@ Result<Shape> bitcastShape(const Shape& shape, DType from, DType to)
     const std::string what =
         std::string(dtypeName(from)) + toString(shape) + " to " + std::string(dtypeName(to));
     if (from == DType::Bool || to == DType::Bool) {
-        return userError("A bitcast of " + what + ": bool has no bits to cast; numbers are right.");
+        return userError("A bitcast of " + what + ": bool has no bits to cast; use numbers.");
     }
     if (dtypeBits(from) == dtypeBits(to)) {
         return shape;
     }
     if (shape.rank() < 2) {
         return userError("A bitcast of " + what
-                         + " changes the number of rows; an array of rank 2 or more is right.");
+                         + " changes the number of rows; expected an array of rank 2 or more.");
     }
     Shape result = shape;
     Extent& rows = result[shape.rank() - 2];

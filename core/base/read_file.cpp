@@ -31,7 +31,7 @@ Status checkReadable(const std::string& path)
         return userError("There is no file \"" + path + "\".", {{Subject::File, path}});
     }
     if (std::filesystem::is_directory(status)) {
-        return userError("\"" + path + "\" is a folder; a file is right.", {{Subject::File, path}});
+        return userError("\"" + path + "\" is a folder; expected a file.", {{Subject::File, path}});
     }
     if (::access(path.c_str(), R_OK) != 0) {
         return unreadable(path, errno);

@@ -36,7 +36,7 @@ public:
         m_at += peek() == '\r' ? 1U : 0U;
         if (!isAtEnd() && peek() != '\n') {
             return wrong("has \"" + std::string(1, peek())
-                         + "\" behind a cell's quote; a comma or the end of the line is right");
+                         + "\" behind a cell's quote; expected a comma or the end of the line");
         }
         m_at += isAtEnd() ? 0U : 1U;
         ++m_line;
@@ -58,8 +58,8 @@ private:
         while (!isAtEnd() && peek() != ',' && peek() != '\n'
                && !m_text.substr(m_at).starts_with("\r\n")) {
             if (peek() == '"') {
-                return wrong("has a quote in the midst of a cell; quotes around the whole cell, "
-                             "and two for each in it, are right");
+                return wrong("has a quote in the middle of a cell; put quotes around the whole "
+                             "cell, and double each one in it");
             }
             if (peek() == '\0') {
                 return wrong("has a byte 0, which no text has");
@@ -110,9 +110,9 @@ Result<std::vector<CsvRow>> parseCsv(std::string_view text, const std::string& n
         }
         const std::string who = name + ", line " + std::to_string(row->line);
         if (!rows.empty() && row->cells.size() != rows.front().cells.size()) {
-            return userError(who + " has " + std::to_string(row->cells.size())
-                             + " cells; as many as the first line, "
-                             + std::to_string(rows.front().cells.size()) + ", are right.");
+            return userError(who + " has " + std::to_string(row->cells.size()) + " cells; expected "
+                             + std::to_string(rows.front().cells.size())
+                             + ", as in the first line.");
         }
         if (rows.size() == kMostCsvRows) {
             return userError(who + " is one line too many; " + std::to_string(kMostCsvRows)

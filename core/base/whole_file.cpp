@@ -109,7 +109,7 @@ Status checkPlace(const fs::path& named, const fs::path& path)
         return cannotWrite(named, code.message());
     }
     if (fs::is_directory(status)) {
-        return cannotWrite(named, "it is a folder; a file name is right");
+        return cannotWrite(named, "it is a folder; use the name of a file");
     }
     if (path.filename().empty()) {
         return cannotWrite(named, "it names no file");

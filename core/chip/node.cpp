@@ -47,8 +47,7 @@ void Node::fail(const std::string& what) const
     if (value.size() > 60) {
         value = value.substr(0, 57) + "...";
     }
-    throw Bad{(m_pointer.empty() ? "the file" : m_pointer) + " is " + value + "; " + what
-              + " is right"};
+    throw Bad{(m_pointer.empty() ? "the file" : m_pointer) + " is " + value + "; expected " + what};
 }
 
 bool Node::has(const std::string& key) const

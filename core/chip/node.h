@@ -33,7 +33,7 @@ public:
         , m_unknown(unknown)
     {}
 
-    [[noreturn]] void fail(const std::string& what) const; // "X is ...; `what` is right"
+    [[noreturn]] void fail(const std::string& what) const; // "X is ...; expected `what`"
     [[nodiscard]] bool has(const std::string& key) const;
     [[nodiscard]] Node operator[](const std::string& key) const;
     [[nodiscard]] std::vector<Node> list() const;

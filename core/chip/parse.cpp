@@ -102,8 +102,8 @@ void parseMatrix(const Node& node, Unit& unit)
     for (const std::string& name : names) {
         const std::optional<DType> dtype = dtypeFromName(name);
         if (!dtype) {
-            throw Bad{rates.pointer() + " names the dtype \"" + name + "\"; " + dtypeNames()
-                      + " is right"};
+            throw Bad{rates.pointer() + " names the dtype \"" + name + "\"; expected "
+                      + dtypeNames()};
         }
         const Node rate = rates[name];
         unit.matrixRates[*dtype] = {rate["cycles_per_row"].cycles(),
@@ -351,7 +351,7 @@ Result<Chip> parse(std::string_view text, std::string_view name)
         Json json = Json::parse(text);
         makeVisible(json);
         if (const std::optional<std::string> twice = repeatedName(text)) {
-            return userError(who + " has " + *twice + " twice; once is right.");
+            return userError(who + " has " + *twice + " twice; expected it once.");
         }
         Chip chip;
         readChip(Node(&json, chip.unknown), chip);

@@ -154,7 +154,7 @@ Status CostModel::demand(const chip::Unit& unit, double cycles)
     cycles *= m_share;
     if (cycles > kMost) {
         return error(std::string(ir::opName(m_operation.code)) + " takes more than 1e15 cycles of "
-                     + unit.name + "; smaller blocks or a faster unit are right.");
+                     + unit.name + "; use smaller blocks or a chip with a faster unit.");
     }
     m_cost.demands.push_back({static_cast<std::int32_t>(&unit - m_chip.units.data()),
                               Cycles(static_cast<std::int64_t>(std::ceil(cycles)))});

@@ -161,7 +161,7 @@ Result<SegmentCost> segmentCost(const ir::Program& program,
     constexpr double kLongest = 2e6; // below half of the longest run, 2^62 ps
     if (toSeconds(result.cycles, result.clock).value() > kLongest) {
         return limitError("One step's body takes longer than 23 days on " + chip.title
-                          + "; smaller blocks or a faster clock are right.");
+                          + "; use smaller blocks or a chip with a faster clock.");
     }
     result.duration = toPicoseconds(result.cycles, result.clock);
     return result;

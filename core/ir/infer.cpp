@@ -113,8 +113,9 @@ Result<std::vector<Type>> inferTypes(const Program& program, const Operation& op
                                      + ", not " + std::to_string(count) + ".");
     }
     if (operation.operands.size() > kMostValues) {
-        return type_rules::error(operation, "takes " + std::to_string(count) + " operands; at most "
-                                                + std::to_string(kMostValues) + " is right.");
+        return type_rules::error(operation, "takes " + std::to_string(count)
+                                                + " operands; expected at most "
+                                                + std::to_string(kMostValues) + ".");
     }
     for (std::size_t i = 0; i < operation.operands.size(); ++i) {
         const bool mayBeRef =

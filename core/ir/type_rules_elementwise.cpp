@@ -166,7 +166,7 @@ Result<Types> multipleOf(const Program& program, const Operation& operation)
     if (params<MultipleOfParams>(operation).multiple < 1) {
         return error(operation, "promises a multiple of "
                                     + std::to_string(params<MultipleOfParams>(operation).multiple)
-                                    + "; 1 or more is right.");
+                                    + "; expected 1 or more.");
     }
     return elementwise(program, operation, isInteger, "integers");
 }

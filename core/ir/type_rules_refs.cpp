@@ -38,7 +38,7 @@ Status checkDynamic(const Program& program, const Operation& operation, const Ty
     }
     return error(operation, "indexes " + toString(ref) + " with "
                                 + (exists ? toString(type) : "an operand that it lacks")
-                                + "; an int32 scalar is right.");
+                                + "; expected an int32 scalar.");
 }
 
 Status checkIndexer(const Program& program, const Operation& operation, const Type& ref)
@@ -91,8 +91,8 @@ Status checkMask(const Operation& operation, const Type& mask, const Type& ref)
     if (mask == Type{DType::Bool, ref.shape, {}}) {
         return Done{};
     }
-    return error(operation, "masks " + toString(ref) + " with " + toString(mask) + "; "
-                                + toString(Type{DType::Bool, ref.shape, {}}) + " is right.");
+    return error(operation, "masks " + toString(ref) + " with " + toString(mask) + "; expected "
+                                + toString(Type{DType::Bool, ref.shape, {}}) + ".");
 }
 
 } // namespace
@@ -164,9 +164,9 @@ Result<Types> listedElements(const Program& program, const Operation& operation)
         sound = operand(program, operation, i) == list;
     }
     if (!sound) {
-        return error(operation, "lists elements of " + toString(ref)
-                                    + "; for each of its axes one int32 list, all as long as each "
-                                      "other, is right.");
+        return error(operation,
+                     "lists elements of " + toString(ref)
+                         + "; expected one int32 list for each of its axes, all of one length.");
     }
     if (count > end) {
         if (Status status = checkMask(operation, operand(program, operation, end), list); !status) {
@@ -182,7 +182,7 @@ Result<Types> listedElements(const Program& program, const Operation& operation)
                                     + toString(value) + " is listed.");
     }
     if (operation.code == OpCode::AddupdateScatter && ref.dtype == DType::Bool) {
-        return error(operation, "adds to " + toString(ref) + "; numbers are right.");
+        return error(operation, "adds to " + toString(ref) + "; expected numbers.");
     }
     return Types{};
 }
@@ -253,7 +253,7 @@ Result<Types> dmaStart(const Program& program, const Operation& operation)
     // Slices of dynamic size are compared when they run, others by the verifier.
     if (!refs || source.dtype != target.dtype || source.shape.rank() != target.shape.rank()) {
         return error(operation, "copies " + toString(source) + " to " + toString(target)
-                                    + "; two refs of one dtype and shape are right.");
+                                    + "; expected two refs of one dtype and shape.");
     }
     for (std::size_t i = 2; i < (dma.sourceSemaphore ? 4U : 3U); ++i) {
         const Type& semaphore = operand(program, operation, i);
@@ -265,14 +265,14 @@ Result<Types> dmaStart(const Program& program, const Operation& operation)
     if (dma.device && !isInt32(operand(program, operation, before - 1))) {
         return error(operation, "names its device by "
                                     + toString(operand(program, operation, before - 1))
-                                    + "; an int32 scalar is right.");
+                                    + "; expected an int32 scalar.");
     }
     if (dma.device && (listed || dma.add)) {
-        return error(operation, "copies listed rows, or adds, to another device; the memory of "
-                                "this one is right.");
+        return error(operation,
+                     "copies listed rows, or adds, to another device; use the memory of this one.");
     }
     if (dma.add && source.dtype == DType::Bool) {
-        return error(operation, "adds " + toString(source) + "; numbers are right.");
+        return error(operation, "adds " + toString(source) + "; expected numbers.");
     }
     if (listed) {
         constexpr Extent kMostRows = 1 << 16; // a copy under way holds each by itself
@@ -281,9 +281,10 @@ Result<Types> dmaStart(const Program& program, const Operation& operation)
         const bool isNear = !list.isRef() || isLoadable(*list.space);
         if (list.dtype != DType::Int32 || list.shape.rank() != 1 || !isNear || few.shape.rank() == 0
             || few.shape[0] != list.shape[0]) {
-            return error(operation, "lists its rows by " + toString(list) + "; one int32 for each "
-                                        + "row of " + toString(few)
-                                        + ", a value or a ref to on-chip memory, is right.");
+            return error(operation, "lists its rows by " + toString(list)
+                                        + "; expected one int32 for each " + "row of "
+                                        + toString(few)
+                                        + ", as a value or a ref to on-chip memory.");
         }
         if (list.shape[0] > kMostRows) {
             return error(operation, "lists " + std::to_string(list.shape[0]) + " rows; "
@@ -375,8 +376,9 @@ Result<Types> matmulPushRhs(const Program& program, const Operation& operation)
     const Type &target = operand(program, operation, 0), &rhs = operand(program, operation, 1);
     if (!isAccumulator(target) || rhs.isRef() || rhs.dtype != target.dtype
         || rhs.shape != target.shape) {
-        return error(operation, "puts " + toString(rhs) + " into " + toString(target)
-                                    + "; a ref in accumulator and a value like it are right.");
+        return error(operation,
+                     "puts " + toString(rhs) + " into " + toString(target)
+                         + "; expected a ref in accumulator and a value of its dtype and shape.");
     }
     return Types{};
 }
@@ -395,7 +397,7 @@ Result<Types> matmulAccLhs(const Program& program, const Operation& operation)
     if (!sound) {
         return error(operation, "adds " + toString(lhs) + " times " + toString(rhs) + " to "
                                     + toString(sum)
-                                    + "; [m,k] times [k,n] to [m,n] is right, both refs in "
+                                    + "; expected [m,k] times [k,n] to [m,n], both refs in "
                                       "accumulator, the sum in f32, or of integers in int32.");
     }
     return Types{};

@@ -192,8 +192,8 @@ Result<Types> unstack(const Program& program, const Operation& operation)
     std::vector<Extent> extents = input.shape.extents();
     const Extent count = extents[static_cast<std::size_t>(axis)];
     if (count < 1 || count > static_cast<Extent>(kMostValues)) {
-        return error(operation, "makes " + std::to_string(count) + " values; 1 to "
-                                    + std::to_string(kMostValues) + " is right.");
+        return error(operation, "makes " + std::to_string(count) + " values; expected 1 to "
+                                    + std::to_string(kMostValues) + ".");
     }
     extents.erase(extents.begin() + axis);
     return Types(static_cast<std::size_t>(count), {input.dtype, Shape(extents), {}});
@@ -208,8 +208,8 @@ Result<Types> split(const Program& program, const Operation& operation)
     }
     const auto along = static_cast<std::size_t>(axis);
     if (sizes.empty() || sizes.size() > kMostValues) {
-        return error(operation, "makes " + std::to_string(sizes.size()) + " values; 1 to "
-                                    + std::to_string(kMostValues) + " is right.");
+        return error(operation, "makes " + std::to_string(sizes.size()) + " values; expected 1 to "
+                                    + std::to_string(kMostValues) + ".");
     }
     Extent left = input.shape[along];
     Types results;
@@ -264,7 +264,7 @@ Result<Types> pad(const Program& program, const Operation& operation)
     }
     if (filler != Type{result.dtype, Shape{}, {}}) {
         return error(operation, "fills " + toString(result) + " with " + toString(filler)
-                                    + "; a scalar of the same dtype is right.");
+                                    + "; expected a scalar of the same dtype.");
     }
     for (std::size_t axis = 0; axis < rank; ++axis) {
         constexpr Extent kMost = Extent{1} << 40;

@@ -117,8 +117,9 @@ Status Verifier::ragged(const Operation& operation)
     const auto* copy = std::get_if<DmaParams>(&operation.params);
     const bool listed = copy != nullptr && copy->rows != CopyRows::All;
     if (listed && any) {
-        return error(operation, "dma_start takes listed rows of a slice of dynamic size; one of a "
-                                "known size is right.");
+        return error(
+            operation,
+            "dma_start takes listed rows of a slice of dynamic size; use a slice of a known size.");
     }
     const auto shapeOf = [&](std::size_t operand) {
         std::vector<Extent> extents = m_program.type(operation.operands[operand]).shape.extents();
@@ -132,7 +133,7 @@ Status Verifier::ragged(const Operation& operation)
         return error(operation, "dma_start copies "
                                     + toString(m_program.type(operation.operands[0])) + " to "
                                     + toString(m_program.type(operation.operands[1]))
-                                    + "; two refs of one shape are right.");
+                                    + "; expected two refs of one shape.");
     }
     return Done{};
 }
@@ -155,9 +156,9 @@ Status Verifier::near(const Operation& operation) const
     const bool isFlow = operation.code == OpCode::Cond || operation.code == OpCode::Scan
                         || operation.code == OpCode::While;
     if (isFusion && endsSegment(operation.code) && !isFlow) {
-        return error(operation, "a fusion holds " + std::string(opName(operation.code))
-                                    + "; operations on values, loads, stores, branches and loops "
-                                      "are right.");
+        return error(operation,
+                     "a fusion holds " + std::string(opName(operation.code))
+                         + "; expected operations on values, loads, stores, branches and loops.");
     }
     if (opEntry(operation.code).kind != OpKind::Memory || operation.operands.empty()) {
         return Done{};

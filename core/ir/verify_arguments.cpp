@@ -18,8 +18,8 @@ Status checkMesh(const Program& program)
             || devices > kMostDevices) {
             return userError("The mesh of " + program.name + " has the axis \"" + axis.name
                              + "\" of " + std::to_string(axis.size)
-                             + "; axes with names of their own and 1 to "
-                             + std::to_string(kMostDevices) + " devices together are right.");
+                             + "; expected axes with names of their own and 1 to "
+                             + std::to_string(kMostDevices) + " devices together.");
         }
     }
     return Done{};
@@ -60,7 +60,7 @@ Status checkArguments(const Program& program)
                              || type.space == MemorySpace::Spmem;
         if (!type.isRef() || isLocal || (smem && argument.kind == ArgumentKind::Output)) {
             return userError("The argument " + argument.name + " of " + program.name + " is "
-                             + toString(type) + "; a ref in hbm is right, or an input in smem.");
+                             + toString(type) + "; expected a ref in hbm, or an input in smem.");
         }
         if (argument.aliasOf < 0) {
             continue;

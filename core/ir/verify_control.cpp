@@ -169,14 +169,14 @@ Status Verifier::coreMap(const Operation& operation)
         if (axisNamed(m_program.mesh, axis.name) || !names.insert(axis.name).second) {
             return error(operation, "core_map names an axis \"" + axis.name
                                         + "\", as the mesh of devices or another of its own axes "
-                                          "does; another name is right.");
+                                          "does; use another name.");
         }
         blocks *= &axis == &axes.back() ? 1 : axis.size;
         if (axis.name.empty() || axis.size < 1 || blocks > kMostBlocks) {
-            return error(operation,
-                         "core_map has a grid with the axis \"" + axis.name + "\" of "
-                             + std::to_string(axis.size) + "; names, sizes from 1 and at most "
-                             + std::to_string(kMostBlocks) + " blocks together are right.");
+            return error(operation, "core_map has a grid with the axis \"" + axis.name + "\" of "
+                                        + std::to_string(axis.size)
+                                        + "; expected a name, a size of at least 1 and at most "
+                                        + std::to_string(kMostBlocks) + " blocks together.");
         }
     }
     m_coreAxis = mesh->axis;
@@ -200,7 +200,7 @@ Status Verifier::whole(const Operation& operation)
     if (m_whole != OpCode::RunScoped || !m_coreAxis.empty() || m_pipelines > 0) {
         return error(operation, name
                                     + " stands inside a kernel, a fusion, a core_map or a "
-                                      "pipeline; around them is right.");
+                                      "pipeline; put it around them.");
     }
     m_whole = operation.code;
     Status status = region(operation.regions[0], 0);

@@ -44,11 +44,13 @@ struct IndexMapCheck
         if (wrong == map.operations.end()) {
             return Done{};
         }
-        return error(*wrong, "holds " + std::string(opName(wrong->code))
-                                 + (isIndirect ? "; operations on integers, 65536 of them at "
-                                                 "most, and loads from smem and vmem are right."
-                                               : "; operations on integer scalars and loads of "
-                                                 "them from smem are right."));
+        return error(
+            *wrong,
+            "holds " + std::string(opName(wrong->code))
+                + (isIndirect
+                       ? "; expected at most 65536 operations on integers, and loads from smem and "
+                         "vmem."
+                       : "; expected operations on integer scalars and loads of them from smem."));
     }
 
     [[nodiscard]] Status result(const BlockDim& dim, const Type& type) const

@@ -17,15 +17,15 @@ Status checkGrid(const Program& program, const Operation& pipeline, const Pipeli
             const Type& type = program.type(pipeline.operands[operand++]);
             if (type != Type{DType::Int32, Shape{}, {}}) {
                 return userError("a dynamic grid axis is " + toString(type)
-                                 + "; an int32 scalar is right.");
+                                 + "; expected an int32 scalar.");
             }
             continue;
         }
         // JAX: emit_pipeline refuses an empty grid, pallas_call runs nothing.
         const Extent least = params.origin == PipelineOrigin::EmitPipeline ? 1 : 0;
         if (extent < least) {
-            return userError("pipeline has a grid axis of " + std::to_string(extent) + " steps; "
-                             + std::to_string(least) + " or more is right.");
+            return userError("pipeline has a grid axis of " + std::to_string(extent)
+                             + " steps; expected " + std::to_string(least) + " or more.");
         }
         if (__builtin_mul_overflow(steps, extent, &steps)) {
             return userError("pipeline has a grid of more than 2^63 steps.");
@@ -48,7 +48,7 @@ Status checkBlock(const BlockSpec& spec, const Type& array, PipelineOrigin origi
     for (const BlockDim& dim : spec.block) {
         if (dim.size < 1 || (dim.kind == BlockKind::Squeezed && dim.size != 1)) {
             return userError(who + " has a block of " + std::to_string(dim.size)
-                             + " elements; 1 or more is right, for a squeezed axis 1.");
+                             + " elements; expected 1 or more, and 1 for a squeezed axis.");
         }
         if (dim.padLow < 0 || dim.padHigh < 0
             || (dim.kind != BlockKind::Element && dim.padLow + dim.padHigh > 0)) {
@@ -71,7 +71,8 @@ Status checkBlock(const BlockSpec& spec, const Type& array, PipelineOrigin origi
                                   : static_cast<__int128>(dim.padLow) + extent;
         positions = std::min(kMostPositions, positions * here);
         if (positions >= kMostPositions) {
-            return userError(who + " can take 2^62 places or more in its array; fewer are right.");
+            return userError(
+                who + " can take 2^62 places or more in its array; use a smaller array or block.");
         }
         element = element || dim.kind == BlockKind::Element;
         blocked = blocked || dim.kind == BlockKind::Blocked;
@@ -103,15 +104,14 @@ Status checkIndirect(const BlockSpec& spec, PipelineOrigin origin, Schedule sche
     }
     if (axes > 1) {
         return userError(who + " has " + std::to_string(axes)
-                         + " Indirect axes; one at most is right.");
+                         + " Indirect axes; expected at most one.");
     }
     const auto large = std::find_if(spec.block.begin(), spec.block.end(), [](const BlockDim& dim) {
         return dim.kind == BlockKind::Indirect && dim.size > kMostMapElements;
     });
     if (large != spec.block.end()) {
         return userError(who + " has an Indirect axis of " + std::to_string(large->size)
-                         + " elements; " + std::to_string(kMostMapElements)
-                         + " at most are right.");
+                         + " elements; expected at most " + std::to_string(kMostMapElements) + ".");
     }
     const std::int32_t buffers = spec.direction == BlockDirection::Out ? 1 : spec.inBuffers;
     if (buffers > 2 || spec.lookahead) {
@@ -122,7 +122,7 @@ Status checkIndirect(const BlockSpec& spec, PipelineOrigin origin, Schedule sche
     if (isUnbuffered) {
         return userError(who
                          + " has an Indirect axis, but its array is in the memory of its blocks, "
-                           "so that nothing is copied; an array in another memory is right.");
+                           "so that nothing is copied; put the array into another memory.");
     }
     return Done{};
 }
@@ -141,7 +141,7 @@ Status checkBuffers(const BlockSpec& spec, PipelineOrigin origin, Schedule sched
         || (isOut && !among(spec.outBuffers, 1, kMost))) {
         return userError(who + " asks for "
                          + std::to_string(isIn ? spec.inBuffers : spec.outBuffers)
-                         + " buffers; 1 to 1024 are right.");
+                         + " buffers; expected 1 to 1024.");
     }
     if (origin == PipelineOrigin::PallasCall
         && ((isIn && spec.inBuffers > 2) || (isOut && spec.outBuffers > 2))) {
@@ -172,7 +172,7 @@ Status checkBuffers(const BlockSpec& spec, PipelineOrigin origin, Schedule sched
     }
     if (schedule < Schedule::Jax0_11 && spec.prefetched > 0) {
         return userError(who + " has slots filled by the caller, which the schedule of JAX "
-                         + version + " lacks; 0.11 or later is right.");
+                         + version + " lacks; use 0.11 or later.");
     }
     if (schedule == Schedule::Jax0_9 && isIn && spec.inBuffers < 2) {
         return userError(who
@@ -190,7 +190,7 @@ Status checkPipeline(const Program& program, const Operation& pipeline)
     const std::optional<Schedule> schedule = scheduleFromName(params.schedule);
     if (!schedule) {
         return userError("pipeline follows the schedule \"" + params.schedule
-                         + "\"; 0.9, 0.10, 0.11 or 0.12 is right.");
+                         + "\"; expected 0.9, 0.10, 0.11 or 0.12.");
     }
     if (Status status = checkGrid(program, pipeline, params); !status) {
         return status;
@@ -200,7 +200,7 @@ Status checkPipeline(const Program& program, const Operation& pipeline)
         if (axis >= params.grid.size() || (i > 0 && params.parallel[i] <= params.parallel[i - 1])) {
             return userError("pipeline has parallel axis " + std::to_string(params.parallel[i])
                              + " in a grid of " + std::to_string(params.grid.size())
-                             + "; rising numbers of its axes are right.");
+                             + "; expected rising numbers of its axes.");
         }
     }
     if ((!params.coreAxis.empty() || !params.blockAxes.empty()) && params.parallel.empty()) {
@@ -212,7 +212,7 @@ Status checkPipeline(const Program& program, const Operation& pipeline)
         const Type& block = program.type(pipeline.regions[0].arguments[i]);
         if (!array.isRef() || !block.isRef()) {
             return userError("The operand " + spec.name + " of a pipeline is " + toString(array)
-                             + "; a ref is right.");
+                             + "; expected a ref.");
         }
         if (isSemaphore(*array.space) || isSemaphore(*block.space)) {
             return userError("The operand " + spec.name

@@ -93,12 +93,12 @@ private:
 void Checker::extents(const std::vector<Extent>& list, std::int64_t most, const std::string& where)
 {
     if (list.size() > kMostRank) {
-        fail("{} has {} axes; {} at most are right", where, list.size(), kMostRank);
+        fail("{} has {} axes; expected at most {}", where, list.size(), kMostRank);
     }
     std::int64_t elements = 1;
     for (const Extent extent : list) {
         if (extent < 1 || __builtin_mul_overflow(elements, extent, &elements) || elements > most) {
-            fail("{} is [{}]; extents from 1 on that make at most {} elements are right", where,
+            fail("{} is [{}]; expected extents of at least 1 that make at most {} elements", where,
                  join(list, ","), most);
             return;
         }
@@ -149,7 +149,7 @@ void Checker::checkLocations()
         }
         const std::int64_t caller = m_program.locations[i].caller.index;
         if (caller < -1 || caller >= static_cast<std::int64_t>(i)) {
-            fail("/locations/{}/caller is {}; an earlier location, or -1 for none, is right", i,
+            fail("/locations/{}/caller is {}; expected an earlier location, or -1 for none", i,
                  caller);
         }
     }
@@ -160,7 +160,7 @@ void Checker::checkKernels()
     for (std::size_t i = 0; i < m_program.kernels.size(); ++i) {
         const std::int64_t limit = m_program.kernels[i].vmemLimitBytes;
         if (limit < 0 || limit > kMostLimitBytes) {
-            fail("/compiler_params/{}/vmem_limit_bytes is {}; 0 to {} is right", i, limit,
+            fail("/compiler_params/{}/vmem_limit_bytes is {}; expected 0 to {}", i, limit,
                  kMostLimitBytes);
         }
     }
@@ -170,16 +170,16 @@ void Checker::checkArguments()
 {
     const std::vector<ir::Argument>& arguments = m_program.arguments;
     if (arguments.size() > kMostOperands) {
-        fail("/arguments has {} entries; {} at most are right", arguments.size(), kMostOperands);
+        fail("/arguments has {} entries; expected at most {}", arguments.size(), kMostOperands);
     }
     if (arguments.size() != m_program.body.arguments.size()) {
-        fail("/body/arguments has {} entries, /arguments {}; one for each is right",
+        fail("/body/arguments has {} entries but /arguments has {}; expected as many",
              m_program.body.arguments.size(), arguments.size());
         return;
     }
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (arguments[i].ref != m_program.body.arguments[i]) {
-            fail("/arguments/{}/ref is {}; {}, as in /body/arguments, is right", i,
+            fail("/arguments/{}/ref is {}; expected {}, as in /body/arguments", i,
                  arguments[i].ref.index, m_program.body.arguments[i].index);
         }
     }
@@ -238,7 +238,7 @@ void Checker::location(ir::LocationId id, const std::string& where)
 void Checker::region(const ir::Region& region, const std::string& where, std::size_t depth)
 {
     if (depth > kMostNesting) {
-        fail("{} lies in {} regions; {} at most are right", where, depth, kMostNesting);
+        fail("{} lies in {} regions; expected at most {}", where, depth, kMostNesting);
         return;
     }
     const std::size_t outside = m_open.size();
@@ -256,7 +256,7 @@ void Checker::region(const ir::Region& region, const std::string& where, std::si
 void Checker::operation(const ir::Operation& operation, const std::string& where, std::size_t depth)
 {
     if (operation.operands.size() > kMostOperands) {
-        fail("{}/operands has {} entries; {} at most are right", where, operation.operands.size(),
+        fail("{}/operands has {} entries; expected at most {}", where, operation.operands.size(),
              kMostOperands);
     }
     location(operation.location, where);
@@ -285,20 +285,20 @@ void Checker::params(const ir::IndexerParams& indexer, const std::string& where)
 void Checker::params(const ir::ScanParams& scan, const std::string& where)
 {
     if (scan.length < 0 || scan.length > kMostTrips) {
-        fail("{}/length is {}; 0 to {} is right", where, scan.length, kMostTrips);
+        fail("{}/length is {}; expected 0 to {}", where, scan.length, kMostTrips);
     }
     if (scan.unroll < 1 || scan.unroll > kMostTrips) {
-        fail("{}/unroll is {}; 1 to {} is right", where, scan.unroll, kMostTrips);
+        fail("{}/unroll is {}; expected 1 to {}", where, scan.unroll, kMostTrips);
     }
 }
 
 void Checker::params(const ir::PipelineParams& pipeline, const std::string& where)
 {
     if (pipeline.grid.size() > kMostRank) {
-        fail("{}/grid has {} axes; {} at most are right", where, pipeline.grid.size(), kMostRank);
+        fail("{}/grid has {} axes; expected at most {}", where, pipeline.grid.size(), kMostRank);
     }
     if (pipeline.axisNames.size() != pipeline.grid.size()) {
-        fail("{}/axis_names has {} entries, /grid {}; one for each is right", where,
+        fail("{}/axis_names has {} entries but /grid has {}; expected as many", where,
              pipeline.axisNames.size(), pipeline.grid.size());
     }
     for (std::size_t i = 0; i < pipeline.specs.size(); ++i) {
@@ -311,7 +311,7 @@ void Checker::params(const ir::PipelineParams& pipeline, const std::string& wher
         extents(block, kMostElements, here + "/block");
         location(spec.location, here);
         if (std::max(spec.inBuffers, spec.outBuffers) > kMostBuffers) {
-            fail("{} asks for {} buffers; {} at most are right", here,
+            fail("{} asks for {} buffers; expected at most {}", here,
                  std::max(spec.inBuffers, spec.outBuffers), kMostBuffers);
         }
     }

@@ -49,8 +49,8 @@ Result<Input> readMember(const InputEntry& entry, const std::string& where, cons
         divides = count >= 1 && type.shape[axis] % count == 0;
     }
     if (!divides) {
-        return userError(fmt::format("{}/repeats is [{}]; a number from 1 on for each axis of [{}] "
-                                     "that divides its extent is right",
+        return userError(fmt::format("{}/repeats is [{}]; expected for each axis of [{}] a number "
+                                     "of at least 1 that divides its extent",
                                      where, join(entry.repeats, ","), toString(type.shape)));
     }
     if (Status sound = checkNpy(*zip, *entry.npy, type.dtype, partShape(type.shape, entry.repeats));
@@ -78,7 +78,7 @@ Result<Input> readInput(const InputEntry& entry, const std::string& where, const
     const std::size_t given = recipes.size() + (entry.npy ? 1 : 0);
     if (given != 1) {
         return userError(fmt::format(
-            "{} has {} of normal, zeros, fill, iota, mask and npy; one is right", where, given));
+            "{} has {} of normal, zeros, fill, iota, mask and npy; expected one", where, given));
     }
     if (entry.npy) {
         return readMember(entry, where, type, zip);
@@ -362,7 +362,7 @@ Status save(const KernelFile& kernel, const std::string& path)
     if (path.ends_with(kJsonSuffix)) {
         return aboutFile(asSentence(saveJson(kernel, path)), path);
     }
-    return userError(fmt::format("Cannot write \"{}\": a name that ends in {} or {} is right.",
+    return userError(fmt::format("Cannot write \"{}\": expected a name that ends in {} or {}.",
                                  path, kJsonSuffix, kZipSuffix),
                      {{Subject::File, path}});
 }

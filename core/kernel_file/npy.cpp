@@ -266,12 +266,12 @@ Result<OpenedNpy> openNpy(const ZipReader& zip, const std::string& member, DType
         return header.error();
     }
     if (!sameDescr(header->descr, dtype)) {
-        return userError(fmt::format("{} holds elements of type '{}'; {}, which NumPy stores as "
-                                     "'{}', is right",
-                                     who, header->descr, dtypeName(dtype), descrOf(dtype)));
+        return userError(
+            fmt::format("{} holds elements of type '{}'; expected {}, which NumPy stores as '{}'",
+                        who, header->descr, dtypeName(dtype), descrOf(dtype)));
     }
     if (header->shape != shape.extents()) {
-        return userError(fmt::format("{} has the shape [{}]; {} is right", who,
+        return userError(fmt::format("{} has the shape [{}]; expected {}", who,
                                      join(header->shape, ","), toString(shape)));
     }
     // Before anything is allocated.

@@ -18,7 +18,7 @@ namespace pallascope::kernel_file {
 [[nodiscard]] std::string npyHeader(DType dtype, const Shape& shape);
 
 // Whether a member of an archive is an array of that dtype and shape, as far as its first bytes and
-// its size say. Errors name the archive, the member and what is right.
+// its size say. Errors name the archive, the member and what was expected.
 [[nodiscard]] Status checkNpy(const ZipReader& zip, const std::string& member, DType dtype,
                               const Shape& shape);
 // That array; row-major or column-major in the file.

@@ -204,7 +204,7 @@ public:
             if (!m_place.error && std::find(m_known.begin(), m_known.end(), key) == m_known.end()) {
                 m_place.fail(fmt::format(
                     "has \"{}\", which is not known here; {}", shown(key),
-                    m_known.empty() ? "nothing is right"
+                    m_known.empty() ? "nothing is expected"
                                     : fmt::format("{} may be there", fmt::join(m_known, ", "))));
             }
         }
@@ -305,7 +305,7 @@ Result<Json> parseText(std::string_view text)
     try {
         Json json = Json::parse(text);
         if (const std::optional<std::string> twice = repeatedName(text)) {
-            return userError(fmt::format("has {} twice; once is right", *twice));
+            return userError(fmt::format("has {} twice; expected it once", *twice));
         }
         return json;
     } catch (const Json::parse_error& error) {
@@ -399,7 +399,7 @@ Status verifyPlaced(const ir::Program& program)
         if (status && operation.code == ir::OpCode::DotGeneral
             && productsOf(placed, operation) > kMostProducts) {
             status = userError(
-                fmt::format("{}: dot_general takes {:.1e} products; 4096\u00b3 at most are right",
+                fmt::format("{}: dot_general takes {:.1e} products; expected at most 4096\u00b3",
                             placed.where(operation.location), productsOf(placed, operation)));
         }
     });

@@ -59,8 +59,7 @@ Status checkSteps(const std::string& name, const Steps& steps, const Shape& shap
 
 Error tooLarge(const std::string& name)
 {
-    return userError(
-        fmt::format("/{}/steps make sums beyond 64 bits; smaller ones are right", name));
+    return userError(fmt::format("/{}/steps make sums beyond 64 bits; use smaller ones", name));
 }
 
 // A whole number of an integer dtype, or what a float holds exactly.
@@ -73,9 +72,9 @@ Status checkNumber(const std::string& where, double value, DType dtype)
                           : value == std::floor(value) && value >= static_cast<double>(whole.least)
                                 && value <= static_cast<double>(whole.most);
     return fits ? Status(Done{})
-                : userError(fmt::format("{} is {}, which {} does not hold exactly; a number that "
-                                        "it holds is right",
-                                        where, value, dtypeName(dtype)));
+                : userError(fmt::format(
+                    "{} is {}, which {} does not hold exactly; use a number that it holds", where,
+                    value, dtypeName(dtype)));
 }
 
 struct RecipeChecker
@@ -103,10 +102,9 @@ struct RecipeChecker
         }
         const Range whole = wholeNumbers(dtype);
         if (range->least < whole.least || range->most > whole.most) {
-            return userError(fmt::format("/iota makes elements from {} to {}; {} to {}, which {} "
-                                         "holds exactly, are right",
-                                         range->least, range->most, whole.least, whole.most,
-                                         dtypeName(dtype)));
+            return userError(fmt::format(
+                "/iota makes elements from {} to {}; expected {} to {}, which {} holds exactly",
+                range->least, range->most, whole.least, whole.most, dtypeName(dtype)));
         }
         return Done{};
     }

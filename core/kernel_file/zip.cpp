@@ -158,9 +158,9 @@ Status ZipReader::list(std::uint64_t packed)
         std::string_view name = stat.name;
         const bool folder = name.ends_with('/');
         if (!isSafeMemberName(folder ? name.substr(0, name.size() - 1) : name)) {
-            return userError(fmt::format("{} has a member \"{}\"; a relative path without \"..\" "
-                                         "is right",
-                                         m_name, shown(name)));
+            return userError(
+                fmt::format("{} has a member \"{}\"; expected a relative path without \"..\"",
+                            m_name, shown(name)));
         }
         if ((stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE)
             || stat.encryption_method != ZIP_EM_NONE) {

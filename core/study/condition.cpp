@@ -160,7 +160,7 @@ Result<Verdict> evaluateNumber(const Condition& condition, double actual, bool v
         numberOf(percent ? condition.value.substr(0, condition.value.size() - 1) : condition.value);
     if (!number) {
         return userError("The condition \"" + condition.text + "\" compares a number with \""
-                         + condition.value + "\"; a number such as 0.5 or 50% is right.");
+                         + condition.value + "\"; expected a number such as 0.5 or 50%.");
     }
     if (!percent) {
         return Verdict{compared(actual, condition.comparator, *number),
@@ -189,10 +189,9 @@ Result<Condition> parseCondition(const std::string& text)
             return condition;
         }
     }
-    return userError(
-        "The condition \"" + text
-        + "\" is not understood; a field of the JSON report, one of > >= < <= = !=, and "
-          "a value, such as 'vmem>90%', are right.");
+    return userError("The condition \"" + text
+                     + "\" is not understood; expected a field of the JSON report, one of > >= < "
+                       "<= = !=, and a value, such as 'vmem>90%'.");
 }
 
 Result<Verdict> evaluate(const Condition& condition, const std::string& reportJson)
@@ -206,7 +205,7 @@ Result<Verdict> evaluate(const Condition& condition, const std::string& reportJs
     if (field->is_structured()) {
         return userError("The field \"" + condition.field + "\" of the report is "
                          + (field->is_array() ? "a list" : "an object")
-                         + "; one of its parts is right, such as " + condition.field + "."
+                         + "; name one of its parts, such as " + condition.field + "."
                          + (field->empty() ? "NAME" : [&] {
                                const auto first = field->items().begin();
                                const std::string named =
@@ -220,7 +219,7 @@ Result<Verdict> evaluate(const Condition& condition, const std::string& reportJs
     }
     if (condition.comparator != Comparator::Equal && condition.comparator != Comparator::NotEqual) {
         return userError("The field \"" + condition.field + "\" is " + field->dump()
-                         + ", which is no number; = or != is right.");
+                         + ", which is not a number; use = or !=.");
     }
     const std::string actual = field->is_string() ? field->get<std::string>() : field->dump();
     const bool equal =

@@ -26,7 +26,8 @@ struct Condition
     std::string value;
 };
 
-// NAME OPERATOR VALUE with one of > >= < <= = !=, spaces allowed. The error shows what is right.
+// NAME OPERATOR VALUE with one of > >= < <= = !=, spaces allowed. The error shows what was
+// expected.
 [[nodiscard]] Result<Condition> parseCondition(const std::string& text);
 
 struct Verdict

@@ -37,13 +37,13 @@ struct Column
 
 std::string known()
 {
-    std::string names;
+    std::string names = "expected ";
     for (const char* name : kTexts) {
         names += std::string(name) + ", ";
     }
     return names
            + "measured (with a unit in each cell, or as measured_s, measured_ms, measured_us "
-             "or measured_ns) and host (likewise) are right";
+             "or measured_ns) and host (likewise)";
 }
 
 // Absent: no such column.
@@ -77,7 +77,7 @@ Result<std::vector<Column>> columnsOf(const CsvRow& head, const std::string& fil
         for (const Column& other : columns) {
             if (other.what == column->what) {
                 return userError(who + " names the columns " + other.name + " and " + name
-                                 + "; one of them is right.");
+                                 + "; keep one of them.");
             }
         }
         columns.push_back(std::move(*column));
@@ -125,12 +125,12 @@ Result<Parameters> parametersOf(const std::string& text, const std::string& who)
         const std::size_t equals = word.find('=');
         if (equals == std::string::npos || equals == 0) {
             return userError(who + ": \"" + word
-                             + "\" is no parameter; NAME=VALUE with spaces between, such as m=4096 "
-                               "bm=512, is right.");
+                             + "\" is not a parameter; expected NAME=VALUE, separated by spaces, "
+                               "such as m=4096 bm=512.");
         }
         if (!parameters.emplace(word.substr(0, equals), word.substr(equals + 1)).second) {
             return userError(who + ": the parameter " + word.substr(0, equals)
-                                 + " is given twice; once is right.",
+                                 + " is given twice; keep one.",
                              {{Subject::Parameter, word.substr(0, equals)}});
         }
         begin = end;
@@ -147,11 +147,11 @@ Status takeTime(const Column& column, const std::string& cell, const std::string
     }
     const std::optional<double> seconds = secondsOf(cell, column.unit);
     if (!seconds || (isMeasured && *seconds == 0)) {
-        return userError(who + ": \"" + cell + "\" is no " + (isMeasured ? "time above 0" : "time")
-                         + " below a million seconds; "
-                         + (column.unit.empty() ? "a number with s, ms, us or ns, such as 0.89 ms,"
-                                                : "a number without a unit, such as 0.89,")
-                         + " is right.");
+        return userError(who + ": \"" + cell + "\" is not a "
+                         + (isMeasured ? "time above 0" : "time")
+                         + " below a million seconds; expected a number "
+                         + (column.unit.empty() ? "with s, ms, us or ns, such as 0.89 ms."
+                                                : "without a unit, such as 0.89."));
     }
     (isMeasured ? row.measured : row.host) = Seconds(*seconds);
     return Done{};
@@ -195,8 +195,8 @@ Result<std::vector<Measurement>> measurementsFrom(const std::string& text, const
     }
     if (table->size() < 2) {
         return userError(file
-                         + " has no rows; a line with the names of columns and one for each "
-                           "kernel that was timed are right.");
+                         + " has no rows; expected a line with the names of the columns and one "
+                           "for each kernel that was timed.");
     }
     const Result<std::vector<Column>> columns = columnsOf(table->front(), file);
     if (!columns) {
@@ -215,14 +215,13 @@ Result<std::vector<Measurement>> measurementsFrom(const std::string& text, const
         }
         if (row.kernel.empty()) {
             return userError(cellName(file, line.line, "kernel")
-                             + " is empty; the name of a built-in kernel or the path of a kernel "
-                               "file is right.");
+                             + " is empty; expected the name of a built-in kernel or the path of a "
+                               "kernel file.");
         }
         if (row.host >= row.measured) {
-            return userError(
-                cellName(file, line.line, "host")
-                + ": what passes outside the device is part of what was measured; less "
-                  "than that is right.");
+            return userError(cellName(file, line.line, "host")
+                             + ": time outside the device is part of the measured time; expected "
+                               "less than that.");
         }
         row.family = row.family.empty() ? row.kernel : row.family;
         rows.push_back(std::move(row));

@@ -118,8 +118,9 @@ Parameters combination(const std::vector<Axis>& axes, std::size_t number)
 Result<Axis> parseAxis(const std::string& text)
 {
     const auto wrong = [&text](const std::string& why) {
-        return userError("The range \"" + text + "\" " + why
-                         + "; bm=128:1024:*2, bm=128:512:+128 or dtype=f32,bf16 is right.");
+        return userError(
+            "The range \"" + text + "\" " + why
+            + "; expected a range such as bm=128:1024:*2, bm=128:512:+128 or dtype=f32,bf16.");
     };
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
@@ -157,7 +158,7 @@ Result<std::vector<std::optional<SweepRow>>> sweep(const SweepPlan& plan,
         count *= axis.values.size();
         if (count > kMostRows) {
             return userError("The ranges have more than " + countText(kMostRows)
-                             + " combinations; fewer values are right.");
+                             + " combinations; use fewer values.");
         }
     }
     std::map<std::pair<Parameters, std::string>, const SweepRow*> known;

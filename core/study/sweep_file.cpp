@@ -271,10 +271,10 @@ Result<std::vector<SweepRow>> rowsFromJson(const std::string& text, const SweepS
     try {
         const Json json = Json::parse(text);
         if (const std::optional<std::string> twice = repeatedName(text)) {
-            return userError(who + " has " + *twice + " twice; once is right.");
+            return userError(who + " has " + *twice + " twice; expected it once.");
         }
         if (json.at("format") != kFormat || json.at("version") != 1) {
-            return userError(who + " is of another format; one that --save wrote is right.");
+            return userError(who + " is of another format; expected a file that --save wrote.");
         }
         const SweepSubject found{
             json.at("kernel").get<std::string>(),
@@ -290,7 +290,7 @@ Result<std::vector<SweepRow>> rowsFromJson(const std::string& text, const SweepS
         }
         if (found.file != subject.file) {
             return userError(who + " was made when " + subject.kernel
-                             + " had other contents; a new sweep is right.");
+                             + " had other contents; start a new sweep.");
         }
         if (found.settings != subject.settings) {
             return userError(who + " was made with " + parametersText(found.settings)
@@ -298,7 +298,7 @@ Result<std::vector<SweepRow>> rowsFromJson(const std::string& text, const SweepS
         }
         if (found.version != subject.version) {
             return userError(who + " was saved by version " + found.version + ", this is "
-                             + subject.version + "; a new sweep is right.");
+                             + subject.version + "; start a new sweep.");
         }
         std::vector<SweepRow> rows;
         for (const Json& row : json.at("rows")) {
@@ -313,7 +313,7 @@ Result<std::vector<SweepRow>> rowsFromJson(const std::string& text, const SweepS
     } catch (const Json::exception&) {
     } catch (const Damaged&) {
     }
-    return userError(who + " is damaged; one that --save wrote is right.");
+    return userError(who + " is damaged; expected a file that --save wrote.");
 }
 
 } // namespace pallascope::study

@@ -113,7 +113,7 @@ Result<Expectation> expectationFrom(const std::string& text, const std::string& 
     try {
         const Json json = Json::parse(text);
         if (const std::optional<std::string> twice = repeatedName(text)) {
-            return userError(file + " has " + *twice + " twice; once is right.");
+            return userError(file + " has " + *twice + " twice; expected it once.");
         }
         if (json.at("format") != kExpectedFormat || json.at("version") != 1) {
             return userError(file
@@ -133,7 +133,7 @@ Result<Expectation> expectationFrom(const std::string& text, const std::string& 
         }
         return expectation;
     } catch (const Json::exception&) {
-        return userError(file + " is damaged; a file that --write-expected wrote is right.");
+        return userError(file + " is damaged; expected a file that --write-expected wrote.");
     }
 }
 

@@ -117,7 +117,7 @@ Status checkHardware(const Info& info)
         const double rates[] = {link.datasheet.value(), link.achieved.value()};
         for (const double rate : rates) {
             if (!std::isfinite(rate) || rate <= 0 || rate > kFastest) {
-                return broken("links[{}] ({}) moves {} B/s; more than 0 and at most {} is right", i,
+                return broken("links[{}] ({}) moves {} B/s; expected more than 0 and at most {}", i,
                               link.name, rate, kFastest);
             }
         }
@@ -185,8 +185,8 @@ Status checkOperandShape(const Info& info, std::size_t i)
                   .value_or(kNone);
     if (operand.indirectAxis < kNone || operand.indirectAxis >= static_cast<std::int64_t>(rank)
         || indices != listed || indices > kMostIndices) {
-        return broken("operands[{}] ({}) has {} indices for axis {}; one for each element of its "
-                      "{} blocks there, at most {}, are right",
+        return broken("operands[{}] ({}) has {} indices for axis {}; expected one for each element "
+                      "of its {} blocks there, at most {}",
                       i, operand.name, indices, operand.indirectAxis, listed, kMostIndices);
     }
     const auto isAxis = [&](std::int32_t axis) {
@@ -195,8 +195,8 @@ Status checkOperandShape(const Info& info, std::size_t i)
     if (!std::all_of(operand.elementAxes.begin(), operand.elementAxes.end(), isAxis)
         || !std::all_of(operand.sliceAxes.begin(), operand.sliceAxes.end(), isAxis)
         || operand.elementPads.size() != operand.elementAxes.size()) {
-        return broken("operands[{}] ({}) has {} element axes, {} paddings and {} slice axes; axes "
-                      "below {}, and a padding for each element axis, are right",
+        return broken("operands[{}] ({}) has {} element axes, {} paddings and {} slice axes; "
+                      "expected axes below {}, and a padding for each element axis",
                       i, operand.name, operand.elementAxes.size(), operand.elementPads.size(),
                       operand.sliceAxes.size(), rank);
     }

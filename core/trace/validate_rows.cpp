@@ -262,8 +262,8 @@ Status checkSignals(const TraceBuilder& b)
     std::int64_t previous = 0;
     for (std::size_t i = 0; i < b.signals.size(); ++i) {
         if (b.signals.time[i] < previous || b.signals.time[i] > b.end.value()) {
-            return broken("signals.time[{}] is {} ps; from {} ps, that of the row before, to the "
-                          "run's end is right",
+            return broken("signals.time[{}] is {} ps; expected a time from {} ps, that of the row "
+                          "before, to the run's end",
                           i, b.signals.time[i], previous);
         }
         previous = b.signals.time[i];
@@ -277,8 +277,8 @@ Status checkPrints(const TraceBuilder& b)
     for (std::size_t i = 0; i < b.info.prints.size(); ++i) {
         const Print& print = b.info.prints[i];
         if (print.time < previous || print.time > b.end) {
-            return broken("prints[{}].time is {} ps; from {} ps, that of the one before, to the "
-                          "run's end is right",
+            return broken("prints[{}].time is {} ps; expected a time from {} ps, that of the one "
+                          "before, to the run's end",
                           i, print.time.value(), previous.value());
         }
         if (print.step < kNone || print.step >= static_cast<std::int64_t>(b.steps.size())

@@ -72,7 +72,7 @@ void checkNames(Place& place, dom::element element)
         for (const auto& [name, value] : object) {
             const Enter enter(place, name);
             if (!names.insert(name).second) {
-                place.fail("is there twice; once is right");
+                place.fail("is there twice; expected it once");
             }
             checkNames(place, value);
         }
@@ -171,7 +171,7 @@ void TraceReader::takeName(const std::string& name)
 {
     if (!m_keys.insert(name).second) {
         const Enter enter(m_section, name);
-        m_section.fail("is there twice; once is right");
+        m_section.fail("is there twice; expected it once");
     }
 }
 
@@ -271,11 +271,11 @@ bool isTraceFile(const std::string& path)
     return isGzip(start) || start.find("\"traceEvents\"") != std::string::npos;
 }
 
-Error givenATrace(const std::string& path, std::string_view right)
+Error givenATrace(const std::string& path, std::string_view expected)
 {
-    return userError(fmt::format("\"{}\" is a trace; {} is right. `pallascope report` and "
+    return userError(fmt::format("\"{}\" is a trace; expected {}. `pallascope report` and "
                                  "`pallascope open` take traces.",
-                                 path, right),
+                                 path, expected),
                      {{Subject::File, path}});
 }
 

@@ -88,7 +88,7 @@ Result<TraceText> TraceText::open(const std::filesystem::path& path)
     if (std::filesystem::is_character_file(status) || std::filesystem::is_block_file(status)) {
         // One without an end would be read for ever, up to the limit of traces.
         return userError(
-            fmt::format("\"{}\" is a device; a file or a pipe is right.", path.string()));
+            fmt::format("\"{}\" is a device; expected a file or a pipe.", path.string()));
     }
     Result<InputFile> file = InputFile::open(path.string());
     if (!file) {

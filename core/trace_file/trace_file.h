@@ -32,11 +32,11 @@ struct SaveOptions
 // The whole file as text, without gzip; what save() writes.
 [[nodiscard]] std::string toJson(const trace::Trace& trace, const SaveOptions& options = {});
 
-// By the first bytes of an ordinary file, whatever its name: to say what was given where something
-// else is right.
+// By the first bytes of an ordinary file, whatever its name: so that a message can say what was
+// given where something else was expected.
 [[nodiscard]] bool isTraceFile(const std::string& path);
-// Says that it is one where something else is right, such as "a kernel".
-[[nodiscard]] Error givenATrace(const std::string& path, std::string_view right);
+// Says that a trace was given where `expected`, such as "a kernel", was expected.
+[[nodiscard]] Error givenATrace(const std::string& path, std::string_view expected);
 
 // Reads either form. Errors are one sentence naming the file, the JSON place, the bad value and
 // what would be right: not there, a folder, empty, truncated, too deep, not JSON, no "pallascope"

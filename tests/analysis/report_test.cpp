@@ -359,8 +359,9 @@ TEST(Report, aTraceWithABrokenChipOrWithoutALinkIsRefused)
     noLink.visits = {};
     const auto without = analysis::report(*std::move(noLink).finish().value());
     ASSERT_FALSE(without);
-    EXPECT_EQ(without.error().message, "The trace lists no link, so it has no roofline; a trace of "
-                                       "a chip with one is right.");
+    EXPECT_EQ(
+        without.error().message,
+        "The trace lists no link, so it has no roofline; use a trace of a chip that has links.");
 }
 
 // Two subcores beside the core have units of their own.

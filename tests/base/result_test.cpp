@@ -14,10 +14,10 @@ TEST(ResultTest, holdsAValueOrAnErrorWithItsOwner)
     const Result<int> value = 3;
     ASSERT_TRUE(value.has_value());
     EXPECT_EQ(*value, 3);
-    const Result<int> error = limitError("The thing is 5; 4 is right.");
+    const Result<int> error = limitError("The thing is 5; expected 4.");
     EXPECT_FALSE(error);
     EXPECT_EQ(error.error().kind, ErrorKind::Limit);
-    EXPECT_EQ(error.error().message, "The thing is 5; 4 is right.");
+    EXPECT_EQ(error.error().message, "The thing is 5; expected 4.");
     EXPECT_EQ(userError("x").kind, ErrorKind::User);
 }
 

@@ -63,9 +63,8 @@ void collectKeys(const json& node, const json::json_pointer& at,
 TEST(BadChipFiles, aBandwidthThatIsNoneNamesItsPlaceItsValueAndWhatIsRight)
 {
     const char* place = "/links/0/bytes_per_s/value";
-    EXPECT_EQ(messageWith(place, 0),
-              "The chip file my.json: /links/0/bytes_per_s/value is 0; a number of bytes a second "
-              "from 1 to 1e18 is right.");
+    EXPECT_EQ(messageWith(place, 0), "The chip file my.json: /links/0/bytes_per_s/value is 0; "
+                                     "expected a number of bytes a second from 1 to 1e18.");
     for (const json& bad : {json(-1), json(1e300), json(1e-300), json("819e9"), json(nullptr),
                             json(true), json::array({819e9}), json::object()}) {
         const std::string message = messageWith(place, bad);
@@ -81,9 +80,10 @@ TEST(BadChipFiles, whatIsWrongIsNamedAtEveryLevel)
         const std::string message = messageWith(pointer, value);
         EXPECT_NE(message.find(part), std::string::npos) << pointer << ": " << message;
     };
-    expect("/format", "pallascope.trace", "/format is \"pallascope.trace\"; \"pallascope.chip\"");
-    expect("/version", 2, "/version is 2; 1 is right");
-    expect("/version", 1.5, "/version is 1.5; 1 is right");
+    expect("/format", "pallascope.trace",
+           "/format is \"pallascope.trace\"; expected \"pallascope.chip\"");
+    expect("/version", 2, "/version is 2; expected 1");
+    expect("/version", 1.5, "/version is 1.5; expected 1");
     expect("/links/0/to", "L2", "/links/0/to is \"L2\"; the name of one of the file's memories");
     expect("/units/1/kind", "tensor", "/units/1/kind is \"tensor\"; matrix, vector,");
     expect("/agents/0/owns/2", "SFU", "/agents/0/owns/2 is \"SFU\"; the name of one of the file's");
@@ -100,7 +100,7 @@ TEST(BadChipFiles, whatIsWrongIsNamedAtEveryLevel)
     expect("/constants/step_overhead_s/value", -1, "a number of seconds from 0 to 0.1");
     expect("/constants/step_overhead_s/value", 1e9, "a number of seconds from 0 to 0.1");
     expect("/agents/0/clock_hz/value", 0, "a whole number of Hz");
-    expect("/memories", json::object(), "/memories is {}; a list is right");
+    expect("/memories", json::object(), "/memories is {}; expected a list");
     expect("/links", json::array(), "memories, links, units and agents must each name one");
     expect("/constants", std::nullopt, "the key /constants is missing");
     const json figure = {{"value", 3}, {"source", "a test"}, {"status", "assumed"}};
@@ -115,7 +115,7 @@ TEST(BadChipFiles, whatIsWrongIsNamedAtEveryLevel)
            "also/0/source is missing");
     expect("/constants/registers/also", json::array({json{{"value", {1}}, {"source", "a test"}}}),
            "an object with another value and its source");
-    expect("/units/0", "MXU", "/units/0 is \"MXU\"; an object is right");
+    expect("/units/0", "MXU", "/units/0 is \"MXU\"; expected an object");
 }
 
 TEST(BadChipFiles, thatAreNoChipFilesAtAllAreRefused)
@@ -124,8 +124,8 @@ TEST(BadChipFiles, thatAreNoChipFilesAtAllAreRefused)
     EXPECT_EQ(messageOf(""), "The chip file my.json is empty" + start);
     EXPECT_EQ(messageOf(" \n\t"), "The chip file my.json is empty" + start);
     EXPECT_EQ(messageOf("hello"), "The chip file my.json is not JSON from line 1 on" + start);
-    EXPECT_EQ(messageOf("[1, 2]"), "The chip file my.json: the file is [1,2]; an object is right.");
-    EXPECT_EQ(messageOf("null"), "The chip file my.json: the file is null; an object is right.");
+    EXPECT_EQ(messageOf("[1, 2]"), "The chip file my.json: the file is [1,2]; expected an object.");
+    EXPECT_EQ(messageOf("null"), "The chip file my.json: the file is null; expected an object.");
     EXPECT_EQ(messageOf("{}"), "The chip file my.json: the key /format is missing.");
     const std::string text = v5eText();
     messageOf(text.substr(0, text.size() / 2)); // cut short

@@ -22,7 +22,7 @@ std::string messageOf(const std::string& pointer, const json& value)
 
 std::string sentence(const std::string& pointer, const std::string& value, const std::string& right)
 {
-    return "The chip file my.json: " + pointer + " is " + value + "; " + right + " is right.";
+    return "The chip file my.json: " + pointer + " is " + value + "; expected " + right + ".";
 }
 
 } // namespace

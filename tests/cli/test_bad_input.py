@@ -148,7 +148,7 @@ class Chips(Case):
             self.refused_chip(
                 lambda chip, value=value: chip["links"][0]["bytes_per_s"].update(value=value),
                 "/links/0/bytes_per_s",
-                "is right",
+"expected",
             )
 
     def test_another_shape(self):

@@ -169,7 +169,7 @@ class Commands(Case):
             del report["wall_s"], report["wall_all_s"]
         self.assertEqual(repeated, once)
         for times in ("0", "-1", "1001"):
-            says = f"--repeat is {times}; a number from 1 to 1000 is right."
+            says = f"--repeat is {times}; expected a number from 1 to 1000."
             self.refused("run", "matmul", "--repeat", times, says=[says])
 
     def test_a_check_can_be_left_out(self):

@@ -105,7 +105,7 @@ class Reading(Case):
             self.assertEqual(json.loads(changed), json.loads(text))
             self.write("twice" + file, changed)
             self.refused(*(word.replace("{}", "twice" + file) for word in arguments),
-                         says=("twice" + file, place, "twice; once is right"))
+                         says=("twice" + file, place, "twice; expected it once"))
 
     def test_an_archive_without_members_holds_no_inputs(self):
         self.write("empty.npz", b"PK\x05\x06" + bytes(18))

@@ -132,8 +132,8 @@ TEST(Segment, aBodyOfWeeksIsALimitError)
     const auto segment = cost::segmentCost(program, lastSegment(program), chip);
     ASSERT_FALSE(segment); // a store of 256 registers: 2.56e9 s
     EXPECT_EQ(segment.error().kind, ErrorKind::Limit);
-    EXPECT_EQ(segment.error().message, "One step's body takes longer than 23 days on TPU v5e; "
-                                       "smaller blocks or a faster clock are right.");
+    EXPECT_EQ(segment.error().message, "One step's body takes longer than 23 days on TPU v5e; use "
+                                       "smaller blocks or a chip with a faster clock.");
 }
 
 TEST(Temporaries, areWhatIsAliveBeyondTheRegisters)

@@ -260,8 +260,8 @@ TEST_F(Cost, cyclesThatNoRunCouldTakeAreRefused)
         unit.cyclesPerRegister = 1e16;
     }
     EXPECT_EQ(ir_test::sentence(tried(OpCode::Add, {m_big, m_big}, m_big)),
-              "unknown place: add takes more than 1e15 cycles of VPU; smaller blocks or a faster "
-              "unit are right.");
+              "unknown place: add takes more than 1e15 cycles of VPU; use smaller blocks or a chip "
+              "with a faster unit.");
 }
 
 TEST_F(Cost, controlIsNoPartOfASegment)

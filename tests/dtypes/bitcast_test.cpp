@@ -22,8 +22,8 @@ TEST(BitcastTest, whatCannotBeCastIsNamed)
               "A bitcast of bf16[3,128] to uint32: 3 rows of 16 bits do not fill whole elements of "
               "32 bits.");
     EXPECT_EQ(bitcastShape({128}, DType::BF16, DType::UInt32).error().message,
-              "A bitcast of bf16[128] to uint32 changes the number of rows; an array of rank 2 or "
-              "more is right.");
+              "A bitcast of bf16[128] to uint32 changes the number of rows; expected an array of "
+              "rank 2 or more.");
     EXPECT_FALSE(bitcastShape({8, 128}, DType::Bool, DType::Int8));
 }
 

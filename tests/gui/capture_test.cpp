@@ -170,8 +170,9 @@ private Q_SLOTS:
         type(u"python"_s, path(u"none"_s));
         click(u"start"_s);
         QTRY_VERIFY(error().startsWith(u"Cannot run the Python "_s + path(u"none"_s) + u": "_s));
-        QVERIFY2(error().endsWith(u"the field Python or PALLASCOPE_PYTHON says which is right."_s),
-                 qPrintable(error()));
+        QVERIFY2(
+            error().endsWith(u"the field Python or PALLASCOPE_PYTHON says which one to use."_s),
+            qPrintable(error()));
     }
 
     // The window answers while Python works, and an interrupt lets Python remove what it has begun.

@@ -65,7 +65,7 @@ Result<int> blockOf(const app::RunRequest& request)
         int number = 0;
         const auto parsed = std::from_chars(value.data(), value.data() + value.size(), number);
         if (parsed.ec != std::errc() || parsed.ptr != value.data() + value.size() || number < 1) {
-            return userError("A whole number from 1 to 65536 is right, not \"" + value + "\".",
+            return userError("Expected a whole number from 1 to 65536, not \"" + value + "\".",
                              {{Subject::Parameter, name}});
         }
         block = number != 512 ? number : block;

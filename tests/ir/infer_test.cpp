@@ -206,9 +206,9 @@ TEST_F(Infer, dynamicIndicesAreInt32Scalars)
     const IndexerParams dynamic{{{true, 0, 1, 4, 1}}};
     EXPECT_EQ(rule(OpCode::Get, {ref, m_scalar}, dynamic), "f32[4]");
     EXPECT_EQ(rule(OpCode::Get, {ref, m_number}, dynamic),
-              "get indexes Ref<vmem>{f32[8]} with f32[]; an int32 scalar is right.");
+              "get indexes Ref<vmem>{f32[8]} with f32[]; expected an int32 scalar.");
     EXPECT_EQ(rule(OpCode::Get, {ref}, dynamic), "get indexes Ref<vmem>{f32[8]} with an operand "
-                                                 "that it lacks; an int32 scalar is right.");
+                                                 "that it lacks; expected an int32 scalar.");
     // Legal where it is never reached.
     EXPECT_EQ(rule(OpCode::Get, {ref, m_scalar}, IndexerParams{{{true, 0, 1, 9, 1}}}), "f32[9]");
     EXPECT_EQ(rule(OpCode::Get, {ref}, IndexerParams{{{true, 0, -1, 9, 1}}}),

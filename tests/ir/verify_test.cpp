@@ -80,7 +80,7 @@ TEST_F(Verify, argumentsAreRefs)
 {
     m_program.values[static_cast<std::size_t>(m_program.arguments[0].ref.index)].type.space.reset();
     EXPECT_EQ(sentence(ir::verify(m_program)),
-              "The argument x of good is f32[8,128]; a ref in hbm is right, or an input in smem.");
+              "The argument x of good is f32[8,128]; expected a ref in hbm, or an input in smem.");
 }
 
 TEST_F(Verify, valuesAreDefinedBeforeTheyAreUsed)
@@ -199,7 +199,7 @@ TEST_F(Verify, blockSpecsFitTheirArrays)
                               "right, for a squeezed axis 1.");
     params() = good;
     params().specs[0].inBuffers = 0;
-    expectRefused(pipeline(), "The block spec of x asks for 0 buffers; 1 to 1024 are right.");
+    expectRefused(pipeline(), "The block spec of x asks for 0 buffers; expected 1 to 1024.");
     params() = good;
     params().specs[1].outBuffers = 3;
     EXPECT_TRUE(ir::verify(m_program));
@@ -234,7 +234,7 @@ TEST_F(Verify, semaphoresHaveNoBlocks)
 TEST_F(Verify, gridsAreFiniteAndNotEmpty)
 {
     params().grid[0] = 0;
-    expectRefused(pipeline(), "pipeline has a grid axis of 0 steps; 1 or more is right.");
+    expectRefused(pipeline(), "pipeline has a grid axis of 0 steps; expected 1 or more.");
     params().grid = {std::int64_t{1} << 40, std::int64_t{1} << 40};
     expectRefused(pipeline(), "pipeline has a grid of more than 2^63 steps.");
 }

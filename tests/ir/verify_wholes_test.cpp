@@ -133,7 +133,7 @@ TEST(Wholes, yieldWhatAFusionReturns)
 TEST(Wholes, doNotStandInsideOneAnother)
 {
     const std::string wrong =
-        " stands inside a kernel, a fusion, a core_map or a pipeline; around them is right.";
+        " stands inside a kernel, a fusion, a core_map or a pipeline; put it around them.";
     for (const auto& [name, around] : insides()) {
         SCOPED_TRACE(name);
         EXPECT_EQ(complaint([&, &around = around](pl::Ref x, pl::Ref out) {
@@ -176,7 +176,7 @@ TEST(Wholes, ofAFusionHoldNothingElse)
 {
     const auto holds = [](const std::string& what) {
         return "a fusion holds " + what
-               + "; operations on values, loads, stores, branches and loops are right.";
+               + "; expected operations on values, loads, stores, branches and loops.";
     };
     const auto inFusion = [](const std::function<void(pl::Ref, pl::Ref)>& body) {
         return complaint([&](pl::Ref x, pl::Ref out) { fusion({"bad"}, [&] { body(x, out); }); });

@@ -292,9 +292,9 @@ TEST(BadKernelArchive, membersMustBeThereOnceAndBeArraysOfTheRightShape)
         {"not npy", "is not an array as NumPy saves it"},
         {headerOnly("{'descr': '<f4'}"), "is not an array as NumPy saves it"},
         {headerOnly("{'descr': '<f8', 'fortran_order': False, 'shape': (64, 128), }"),
-         "elements of type '<f8'; f32, which NumPy stores as '<f4', is right"},
+         "elements of type '<f8'; expected f32, which NumPy stores as '<f4'"},
         {headerOnly("{'descr': '<f4', 'fortran_order': False, 'shape': (64, 127), }"),
-         "has the shape [64,127]; [64,128] is right"},
+         "has the shape [64,127]; expected [64,128]"},
         {headerOnly("{'descr': '<f4', 'fortran_order': False, 'shape': (64, 128), }"),
          "is cut short"},
     };

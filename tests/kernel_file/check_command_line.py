@@ -138,7 +138,7 @@ class KernelFiles(unittest.TestCase):
         self.assertTrue(sentence.startswith(f"{path}: "), sentence)
         self.assertEqual(run("run", path, "--values", "needed").returncode, 1)  # blocks not written
         for wrong in ("-1", "0", "0.0004", "1048577"):
-            self.assertIn(f"--memory is {wrong} GiB; a number from 0.0005 to 1048576 is right.",
+            self.assertIn(f"--memory is {wrong} GiB; expected a number from 0.0005 to 1048576.",
                           self.refused("run", path, "--memory", wrong))
         self.assertIn("more than 1 MiB", self.refused(
             "run", "add_vectors", "-p", "shape=1024,1024", "--memory", f"{1 / 1024}"))

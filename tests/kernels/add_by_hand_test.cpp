@@ -35,7 +35,7 @@ TEST(AddByHand, copiesWhatThePipelineCopies)
 TEST(AddByHand, refusesRowsThatTheCoresCannotShare)
 {
     EXPECT_EQ(refusal("add_by_hand", {{"rows", "24"}, {"block", "8"}, {"cores", "2"}}),
-              "add_by_hand has 24 rows for blocks of 8 on 2 cores; a multiple of 16 is right.");
+              "add_by_hand has 24 rows for blocks of 8 on 2 cores; expected a multiple of 16.");
     EXPECT_NE(refusal("add_by_hand", {{"rows", "32"}, {"block", "8"}, {"cores", "2"}})
                   .find("core_map asks for 2 cores; the chip TPU v5e has 1"),
               std::string::npos);

@@ -79,7 +79,7 @@ TEST(Parameters, thatAKernelLacksAreRefusedWithThoseItHas)
     const auto result = kernels::arguments(*kernels::find("add_vectors"), {{"bm", "8"}});
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().message,
-              "The kernel add_vectors has no parameter \"bm\"; shape, block or dtype is right.");
+              "The kernel add_vectors has no parameter \"bm\"; expected shape, block or dtype.");
 }
 
 TEST(IntegerParameters, takeTheirRangeAndNothingBeyond)
@@ -94,8 +94,8 @@ TEST(IntegerParameters, takeTheirRangeAndNothingBeyond)
         wrong.push_back("-5");
         for (const std::string& value : wrong) {
             EXPECT_EQ(messageOf(kernel, p.name, value),
-                      said(kernel, p, value) + "a whole number from " + std::to_string(p.minimum)
-                          + " to " + std::to_string(p.maximum) + " is right.");
+                      said(kernel, p, value) + "expected a whole number from "
+                          + std::to_string(p.minimum) + " to " + std::to_string(p.maximum) + ".");
         }
     });
 }
@@ -114,7 +114,7 @@ TEST(ChoiceParameters, takeTheirChoicesOnly)
         }
         for (const std::string value : {"", "f64", "IJK", "ijkl", "0"}) {
             EXPECT_EQ(messageOf(kernel, p.name, value),
-                      said(kernel, p, value) + listed + " is right.");
+                      said(kernel, p, value) + "expected " + listed + ".");
         }
     });
 }
@@ -132,14 +132,14 @@ TEST(ShapeParameters, takeUpToEightExtentsThatDoNotOverflow)
         wrong.push_back(std::to_string(p.maximum + 1));
         for (const std::string& value : wrong) {
             EXPECT_EQ(messageOf(kernel, p.name, value),
-                      said(kernel, p, value) + "up to 8 whole numbers from "
+                      said(kernel, p, value) + "expected up to 8 whole numbers from "
                           + std::to_string(p.minimum) + " to " + std::to_string(p.maximum)
-                          + " such as 3,2,128,4 are right.");
+                          + " such as 3,2,128,4.");
         }
         // 2^24 four times: 2^96 elements, past 64 bits; and 2^48, which is not, but past 2^40.
         for (const char* value : {"16777216,16777216,16777216,16777216", "16777216,16777216"}) {
             EXPECT_EQ(messageOf(kernel, p.name, value),
-                      said(kernel, p, value) + "at most 2^40 elements are right.");
+                      said(kernel, p, value) + "expected at most 2^40 elements.");
         }
     });
 }

@@ -99,7 +99,7 @@ TEST(Conditions, thatDoNotSuitTheirFieldAreRefused)
     EXPECT_NE(refusal("traffic>1").find("such as traffic.x"), std::string::npos);
     EXPECT_NE(refusal("findings=0").find("is a list"), std::string::npos);
     EXPECT_NE(refusal("result=1").find("such as result.checked"), std::string::npos);
-    EXPECT_NE(refusal("bound_by>memory").find("= or != is right"), std::string::npos);
+    EXPECT_NE(refusal("bound_by>memory").find("use = or !="), std::string::npos);
     EXPECT_NE(refusal("steps>many").find("a number such as"), std::string::npos);
     EXPECT_NE(refusal("steps>%").find("a number such as"), std::string::npos);
     EXPECT_NE(refusal("steps>nan").find("a number such as"), std::string::npos);

@@ -62,13 +62,13 @@ TEST(BadTraceFiles, withANameTwiceNameIt)
     };
     for (const char* name : {"pallascope", "\\u0070allascope"}) {
         EXPECT_EQ(with("\"" + std::string(name) + "\":" + json::parse(text)["pallascope"].dump()),
-                  "a.json: /pallascope is there twice; once is right.");
+                  "a.json: /pallascope is there twice; expected it once.");
     }
     for (const char* name : {"traceEvents", "trace\\u0045vents"}) {
         EXPECT_EQ(with("\"" + std::string(name) + "\":[]"),
-                  "a.json: /traceEvents is there twice; once is right.");
+                  "a.json: /traceEvents is there twice; expected it once.");
     }
-    EXPECT_EQ(with(R"("x":1,"\u0078":2)"), "a.json: /x is there twice; once is right.");
+    EXPECT_EQ(with(R"("x":1,"\u0078":2)"), "a.json: /x is there twice; expected it once.");
     std::string renamed = text; // which is sound
     renamed.replace(renamed.find("traceEvents"), 11, "trace\\u0045vents");
     EXPECT_TRUE(fromJson(renamed, "a.json"));
@@ -83,12 +83,12 @@ TEST(BadTraceFiles, thatCannotBeReadNameThePathAndTheReason)
     writeContent(folder / "empty.json", "");
     writeContent(folder / "blank.json", " \n\t");
     EXPECT_EQ(fileMessage(folder / "none.json"), "There is no file \"" + path("none.json") + "\".");
-    EXPECT_EQ(fileMessage(folder / ""), "\"" + path("") + "\" is a folder; a file is right.");
+    EXPECT_EQ(fileMessage(folder / ""), "\"" + path("") + "\" is a folder; expected a file.");
     EXPECT_EQ(fileMessage(folder / "empty.json"),
               path("empty.json") + " is empty; a trace is a JSON file.");
     EXPECT_EQ(fileMessage(folder / "blank.json"),
               path("blank.json") + " is empty; a trace is a JSON file.");
-    EXPECT_EQ(fileMessage("/dev/zero"), "\"/dev/zero\" is a device; a file or a pipe is right.");
+    EXPECT_EQ(fileMessage("/dev/zero"), "\"/dev/zero\" is a device; expected a file or a pipe.");
 }
 
 TEST(BadTraceFiles, damagedGzipIsToldFromCutShort)

@@ -241,7 +241,7 @@ TEST(TraceSaving, namesThePathAndTheReasonWhenItCannotWrite)
         return status ? std::string() : status.error().message;
     };
     EXPECT_EQ(messageOf(folder / ""), "Cannot write \"" + (folder / "").string()
-                                          + "\": it is a folder; a file name is right.");
+                                          + "\": it is a folder; use the name of a file.");
     EXPECT_EQ(messageOf(folder / "no/such.json"),
               "Cannot write \"" + (folder / "no/such.json").string() + "\": there is no folder \""
                   + (folder / "no").string() + "\".");

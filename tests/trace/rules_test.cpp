@@ -112,7 +112,7 @@ const std::vector<Breach>& breaches()
         {"names operand 3 of 3", [](B b) { b.info.buffers.edit()[0].operand = 3; }},
         {"negative address", [](B b) { b.info.buffers.edit()[0].address = Bytes(-1); }},
         {"joins memories 0 and 3", [](B b) { b.info.links[0].to = 3; }},
-        {"more than 0 and at most 1e+18 is right",
+        {"expected more than 0 and at most 1e+18",
          [](B b) { b.info.links[0].achieved = BytesPerSecond(0); }},
         {"operations[0].listingLine is 99",
          [](B b) { b.info.operations.edit()[0].listingLine = 99; }},

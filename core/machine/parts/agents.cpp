@@ -107,7 +107,7 @@ Agent* Agents::peerOf(const ir::Operation& operation, bool named, std::size_t op
         && !m_prepared.chip.interconnect) {
         m_ending.fail(userError(who() + " copies to device " + std::to_string(asked)
                                 + ", but the chip " + m_prepared.chip.title
-                                + " has no interconnect; a chip file with one is right."));
+                                + " has no interconnect; use a chip file with one."));
         return nullptr;
     }
     return asked == m_turn.agent().device

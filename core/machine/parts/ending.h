@@ -44,8 +44,8 @@ private:
 // The run's clock does not hold when it would end.
 [[nodiscard]] inline Error tooLong()
 {
-    return limitError("The run takes longer than 53 days on this chip; more bandwidth or less work "
-                      "is right.");
+    return limitError(
+        "The run takes longer than 53 days on this chip; use less work or more bandwidth.");
 }
 
 } // namespace pallascope::machine

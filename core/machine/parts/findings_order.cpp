@@ -56,8 +56,8 @@ void Findings::reportRace(const Race& race, const std::string& name,
                    + (race.otherWrites ? " writes" : " reads") + " the same elements ("
                    + (unawaited ? "a copy that it has not waited for, started at " : "") + there
                    + "): nothing puts the two in order. "
-                   + (unawaited ? "That wait and then a semaphore, or disjoint parts, are right."
-                                : "A semaphore or disjoint parts are right.");
+                   + (unawaited ? "Wait for it and then signal a semaphore, or use disjoint parts."
+                                : "Order them with a semaphore, or use disjoint parts.");
     } else {
         // Of several copies on one semaphore a wait may not know which has come.
         const bool shared = m_prepared.layout.devices > 1;
@@ -68,8 +68,8 @@ void Findings::reportRace(const Race& race, const std::string& name,
                    + (race.otherWrites ? "writes" : "reads") + " the same elements (started at "
                    + there + "). ";
         sentence += race.ofPipeline ? byPipeline
-                    : shared ? "A wait for that copy before, on a semaphore of its own, is right."
-                             : "A wait for that copy before, or a later start of it, is right.";
+                    : shared        ? "Wait for that copy first, on a semaphore of its own."
+                                    : "Wait for that copy first, or start it later.";
     }
     m_recorder.addFinding(
         {std::move(kind), trace::FindingClass::Structural, std::move(sentence), name, step,
@@ -95,7 +95,7 @@ void Findings::reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId s
                      + (copy.otherWrites ? "writes it" : "reads it") + " (started at "
                      + m_prepared.program.where(copy.location)
                      + m_prepared.program.callersOf(copy.location)
-                     + "). A wait for the copy before the end of the scope is right.",
+                     + "). Wait for the copy before the scope ends.",
                  name, m_turn.agent().step,
                  copy.step < 0 ? std::nullopt : std::optional<std::int64_t>(copy.step),
                  m_recorder.sourceLine(m_prepared.program, scope), 1});

@@ -116,7 +116,7 @@ bool HandCopies::locate(HandCopy& copy)
         m_ending.fail(userError(m_prepared.program.where(operation.location) + ": dma_start copies "
                                 + toString(copy.shape) + " elements of " + m_prepared.refName(from)
                                 + " to " + toString(wanted) + " of " + m_prepared.refName(to)
-                                + "; as many are right."));
+                                + "; expected as many."));
         return false;
     }
     if (source.asked || target.asked) {
@@ -150,7 +150,7 @@ bool HandCopies::comesLater(const Agent& peer, const ir::Operation& dmaStart)
                          + std::to_string(peer.device) + ", which does not have "
                          + m_prepared.refName(*missing) + " at that time ("
                          + m_prepared.program.where(dmaStart.location)
-                         + "). A barrier between the two before, or a wait after, is right.",
+                         + "). Put a barrier between the two before it, or wait for it afterwards.",
                      m_prepared.refName(*missing),
                      m_turn.agent().step,
                      {},
@@ -178,8 +178,8 @@ void HandCopies::checkEntry(const HandCopy& copy)
              + std::to_string(copy.peer->device) + " (" + m_prepared.program.where(location)
              + m_prepared.program.callersOf(location) + "), and nothing says that device "
              + std::to_string(copy.peer->device)
-             + " has begun the kernel by then: what lies there may be another's still. A signal "
-               "from there before, as of a barrier at the start, is right.",
+             + " has begun the kernel by then: what lies there may be another's still. Wait for a "
+               "signal from there first, such as that of a barrier at the start.",
          name,
          m_turn.agent().step,
          {},

@@ -25,10 +25,9 @@ std::optional<HandCopies::Rows> HandCopies::listedRows(const ir::Operation& oper
 {
     const auto& params = std::get<ir::DmaParams>(operation.params);
     if (source.asked || target.asked) {
-        m_ending.fail(
-            userError(m_prepared.program.where(operation.location)
-                      + ": dma_start takes listed rows of a slice that reaches into the padding "
-                        "of its array; one inside of it is right."));
+        m_ending.fail(userError(m_prepared.program.where(operation.location)
+                                + ": dma_start takes listed rows of a slice that reaches into the "
+                                  "padding of its array; use a slice inside of it."));
         return std::nullopt;
     }
     const ir::ValueId list = operation.operands.back();

@@ -8,14 +8,13 @@ bool Limits::mayGoOn(std::int64_t turns)
 {
     const std::int64_t most = m_options.rows ? kMostRecordedTurns : kMostTurns;
     if (turns > most) {
-        m_ending.fail(
-            limitError(m_program + " takes more than " + countText(most)
-                       + " loop rounds and steps, the most that a run records; a loop that ends, "
-                         "or larger blocks, are right."));
+        m_ending.fail(limitError(m_program + " takes more than " + countText(most)
+                                 + " loop rounds and steps, the most that a run records; end the "
+                                   "loop, or use larger blocks."));
     } else if (turns % 1024 == 0 && m_recorder.recordedBytes() > kMostRecorded) {
-        m_ending.fail(limitError(
-            m_program + " takes more steps, copies and waits than the " + bytesText(kMostRecorded)
-            + " that a run records; a loop that ends, or larger blocks, are right."));
+        m_ending.fail(limitError(m_program + " takes more steps, copies and waits than the "
+                                 + bytesText(kMostRecorded)
+                                 + " that a run records; end the loop, or use larger blocks."));
     } else if (m_options.progress && (m_options.values == ValueMode::Full || turns % 1024 == 0)) {
         constexpr auto kBetween = std::chrono::milliseconds(50);
         const auto now = std::chrono::steady_clock::now();

@@ -65,9 +65,8 @@ void MatrixUnit::accumulate(const PlanItem& item)
     m_recorder.addSegment(item.templateId, unit.id, m_turn.agent().step, start);
     unit.time = start + item.duration;
     if (unit.time > kLongestRun) {
-        m_ending.fail(
-            limitError("The run takes longer than 53 days on this chip; a faster matrix unit or "
-                       "less work is right."));
+        m_ending.fail(limitError("The run takes longer than 53 days on this chip; use less work or "
+                                 "a faster matrix unit."));
         return;
     }
     Buffer& weights = accumulator(operation.operands[2]).contents;

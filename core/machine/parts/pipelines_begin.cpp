@@ -85,7 +85,7 @@ bool Pipelines::takeGrid(PipelineFrame& frame, const ir::Operation& operation)
         if (extent < 0) {
             m_ending.fail(userError(m_prepared.program.where(operation.location)
                                     + ": the grid has an axis of " + std::to_string(extent)
-                                    + " steps; 0 or more is right."));
+                                    + " steps; expected 0 or more."));
             return false;
         }
     }

@@ -91,9 +91,8 @@ bool Segments::run(const PlanItem& item, std::int32_t& done)
     }
     m_turn.agent().time += item.duration;
     if (m_turn.agent().time > kLongestRun) { // a segment alone is at most half as long: no overflow
-        m_ending.fail(
-            limitError("The run takes longer than 53 days on this chip; more speed or less work "
-                       "is right."));
+        m_ending.fail(limitError(
+            "The run takes longer than 53 days on this chip; use less work or a faster chip."));
     }
     return true;
 }

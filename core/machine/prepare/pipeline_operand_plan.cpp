@@ -19,13 +19,13 @@ Status checkOverhang(const ir::Program& program, const ir::BlockSpec& spec,
             spec.block[axis].kind == ir::BlockKind::Blocked && operand.array[axis] % size != 0;
         if (overhangs && size % operand.tile[axis] != 0
             && origin == ir::PipelineOrigin::EmitPipeline) {
-            return userError(
-                program.where(spec.location) + ": the block of " + spec.name + " has "
-                + std::to_string(size) + " elements on axis " + std::to_string(axis) + " of "
-                + std::to_string(operand.array[axis])
-                + ", so its last block overhangs; a block that divides the axis or a multiple of "
-                + std::to_string(operand.tile[axis]) + " (the tile of "
-                + std::string(dtypeName(operand.dtype)) + ") is right.");
+            return userError(program.where(spec.location) + ": the block of " + spec.name + " has "
+                             + std::to_string(size) + " elements on axis " + std::to_string(axis)
+                             + " of " + std::to_string(operand.array[axis])
+                             + ", so its last block overhangs; expected a block that divides the "
+                               "axis, or a multiple of "
+                             + std::to_string(operand.tile[axis]) + " (the tile of "
+                             + std::string(dtypeName(operand.dtype)) + ").");
         }
     }
     return Done{};

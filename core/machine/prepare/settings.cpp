@@ -82,15 +82,14 @@ Result<Settings> settingsOf(const std::map<std::string, std::string>& names)
             for (const SettingEntry& entry : kEntries) {
                 known.emplace_back(entry.name);
             }
-            return userError("There is no setting \"" + name + "\"; " + orList(known)
-                                 + " is right.",
+            return userError("There is no setting \"" + name + "\"; expected " + orList(known)
+                                 + ".",
                              {{Subject::Setting, name}});
         }
         const auto known = std::find(found->values.begin(), found->values.end(), value);
         if (known == found->values.end()) {
-            return userError("The setting " + name + " cannot be \"" + value + "\"; "
-                                 + orList({found->values.begin(), found->values.end()})
-                                 + " is right.",
+            return userError("The setting " + name + " cannot be \"" + value + "\"; expected "
+                                 + orList({found->values.begin(), found->values.end()}) + ".",
                              {{Subject::Setting, name}});
         }
         found->set(settings, static_cast<std::size_t>(known - found->values.begin()));

@@ -425,7 +425,7 @@ TEST(IndirectBlocks, areRefusedWhereJaxRefusesThem)
          trace([](pl::Grid& grid) { grid.in[0].space = ir::MemorySpace::Hbm; })},
         {"must return i32[4] or fewer for its Indirect axis",
          trace([](pl::Grid& grid) { grid.in[0].indexMap = kRow; })},
-        {"2 Indirect axes; one at most is right",
+        {"2 Indirect axes; expected at most one",
          trace([](pl::Grid& grid) { grid.in[0].block[1].kind = ir::BlockKind::Indirect; })}};
     for (const auto& [sentence, result] : refused) {
         ASSERT_FALSE(result) << sentence;

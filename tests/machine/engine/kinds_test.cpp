@@ -291,7 +291,7 @@ TEST(ListedRows, areSoManyAtMostAndBoolsAreNotAdded)
               std::string::npos);
     params.add = true;
     EXPECT_EQ(copied(kF32, 8, params), "");
-    EXPECT_NE(copied(DType::Bool, 8, params).find("numbers are right"), std::string::npos);
+    EXPECT_NE(copied(DType::Bool, 8, params).find("expected numbers"), std::string::npos);
 }
 
 TEST(ListedRows, areFoundWithoutOtherValues)

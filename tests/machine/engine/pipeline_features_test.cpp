@@ -241,7 +241,7 @@ TEST(DynamicGrids, runAsManyStepsAsTheirBoundSays)
     const Result<machine::RunResult> negative =
         machine::run(program, {arrayOf(kInt, {1}, {-2}), counting(kF32, {32, 128})}, v5e(), {});
     ASSERT_FALSE(negative);
-    EXPECT_NE(negative.error().message.find("an axis of -2 steps; 0 or more is right"),
+    EXPECT_NE(negative.error().message.find("an axis of -2 steps; expected 0 or more"),
               std::string::npos);
 }
 

@@ -152,11 +152,11 @@ TEST(Settings, goByNameBothWays)
 TEST(Settings, thatAreNotKnownAreAnsweredWithThoseThatAre)
 {
     EXPECT_EQ(machine::settingsOf({{"memory", "nan"}}).error().message,
-              "There is no setting \"memory\"; uninitialized_memory, out_of_bounds_reads, "
-              "dma_execution_mode or detect_races is right.");
+              "There is no setting \"memory\"; expected uninitialized_memory, out_of_bounds_reads, "
+              "dma_execution_mode or detect_races.");
     EXPECT_EQ(
         machine::settingsOf({{"uninitialized_memory", "one"}}).error().message,
-        "The setting uninitialized_memory cannot be \"one\"; nan, zero, min or max is right.");
+        "The setting uninitialized_memory cannot be \"one\"; expected nan, zero, min or max.");
     EXPECT_FALSE(machine::settingsOf({{"detect_races", "1"}}));
 }
 
