@@ -239,7 +239,7 @@ enum class FindingClass : std::uint8_t
 // One cause: kind, operand, source line; the first step where it shows, and how often.
 struct Finding
 {
-    std::string kind; // stable, "output_revisited"
+    std::string kind; // a name of findings.inc, or of another version
     FindingClass category = FindingClass::Structural;
     std::string message;                     // one sentence with numbers
     std::string operand;                     // empty: none

@@ -54,6 +54,7 @@ TEST(UnknownFigures, thatARunNeedsAreOneFindingWithTheirNames)
                              "MXU/rates/bf16/cycles_per_row"}) {
         EXPECT_NE(message.find(part), std::string::npos) << part << ": " << message;
     }
+    EXPECT_EQ(trace->info().findings.front().kind, "unknown_figure");
     EXPECT_EQ(trace->info().findings.front().count, 3);
 }
 

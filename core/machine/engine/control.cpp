@@ -69,7 +69,8 @@ void Engine::enterControl(const PlanItem& item)
     switch (operation.code) {
     case OpCode::Cond: {
         const RuntimeValue& index = m_turn.value(operation.operands[0]);
-        m_findings.reportUndefinedUse(index, "undefined_branch", "A branch", operation.location);
+        m_findings.reportUndefinedUse(index, trace::FindingKind::UndefinedBranch, "A branch",
+                                      operation.location);
         const auto last = static_cast<std::int64_t>(item.regions.size()) - 1;
         const auto branch =
             std::clamp<std::int64_t>(static_cast<std::int64_t>(index.scalar), 0, last);
@@ -136,8 +137,9 @@ void Engine::resume(WhileFrame& frame)
         m_turn.agent().frames.emplace_back(BlockFrame{item.regions[0]});
         return;
     case WhileFrame::Next::Decide:
-        m_findings.reportUndefinedUse(m_turn.value(condition.results[0]), "undefined_branch",
-                                      "A loop", operation.location);
+        m_findings.reportUndefinedUse(m_turn.value(condition.results[0]),
+                                      trace::FindingKind::UndefinedBranch, "A loop",
+                                      operation.location);
         if (m_turn.value(condition.results[0]).scalar == 0) {
             assign(operation.results, condition.arguments, 0);
             m_turn.agent().frames.pop_back();

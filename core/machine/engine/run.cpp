@@ -38,19 +38,15 @@ Status reportBirths(const Prepared& prepared, const std::vector<Array>& inputs, 
     }
     for (const Birth& birth : engine.findings().births()) {
         const std::string what = birth.nan ? "NaN" : "Inf";
-        recorder.addFinding(
-            {birth.nan ? "nan_born" : "inf_born",
-             trace::FindingClass::Value,
-             std::string(ir::opName(birth.operation->code)) + " makes " + what
-                 + (birth.ofInf ? " of Inf among its inputs: " : " of inputs without any: ")
-                 + countText(birth.elements) + " of " + countText(birth.of) + " elements; " + output
-                 + " ends with NaN or Inf."
-                 + engine.findings().calledFrom(birth.operation->location),
-             output,
-             birth.step,
-             {},
-             recorder.sourceLine(prepared.program, birth.operation->location),
-             birth.count});
+        recorder.addFinding(trace::found(
+            birth.nan ? trace::FindingKind::NanBorn : trace::FindingKind::InfBorn,
+            std::string(ir::opName(birth.operation->code)) + " makes " + what
+                + (birth.ofInf ? " of Inf among its inputs: " : " of inputs without any: ")
+                + countText(birth.elements) + " of " + countText(birth.of) + " elements; " + output
+                + " ends with NaN or Inf."
+                + engine.findings().calledFrom(birth.operation->location),
+            output, birth.step, {},
+            recorder.sourceLine(prepared.program, birth.operation->location), birth.count));
     }
     return Done{};
 }

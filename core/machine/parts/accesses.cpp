@@ -87,14 +87,10 @@ bool Accesses::leavesRef(const ir::Operation& operation, std::size_t axis, std::
                              : !ir::storesInto(operation.code)
                                  ? ": those outside read as undefined."
                                  : ": those outside are dropped.";
-    trace::Finding finding{"out_of_bounds",
-                           trace::FindingClass::Structural,
-                           what + then + m_findings.calledFrom(operation.location),
-                           ref,
-                           m_turn.agent().step,
-                           {},
-                           m_recorder.sourceLine(m_prepared.program, operation.location),
-                           1};
+    trace::Finding finding = trace::found(
+        trace::FindingKind::OutOfBounds, what + then + m_findings.calledFrom(operation.location),
+        ref, m_turn.agent().step, {},
+        m_recorder.sourceLine(m_prepared.program, operation.location));
     if (goesOn) {
         m_recorder.addFinding(std::move(finding));
     } else {
@@ -157,7 +153,7 @@ std::optional<Accesses::Reached> Accesses::reach(const ir::Operation& operation)
     }
     if (undefined != nullptr) {
         const bool ends = !isInside && stopsOutside(operation);
-        m_findings.reportUndefinedUse(*undefined, "undefined_index",
+        m_findings.reportUndefinedUse(*undefined, trace::FindingKind::UndefinedIndex,
                                       ends ? kIndexThatStops : "An index", operation.location);
         if (ends) { // one cause, one finding
             m_ending.stop();
@@ -371,7 +367,8 @@ RuntimeValue Accesses::loadIndex(const ir::Operation& get, std::span<const std::
     if (const std::optional<std::int64_t> element = elementOf(get)) {
         RuntimeValue loaded =
             m_turn.buffer(m_turn.binding(get.operands[0]).buffer).loadElement(*element);
-        m_findings.reportUndefinedUse(loaded, "undefined_index", "An index map", get.location);
+        m_findings.reportUndefinedUse(loaded, trace::FindingKind::UndefinedIndex, "An index map",
+                                      get.location);
         return loaded;
     }
     const std::optional<Reached> reached = reach(get);
@@ -380,7 +377,8 @@ RuntimeValue Accesses::loadIndex(const ir::Operation& get, std::span<const std::
         return RuntimeValue::zeros(type.dtype, type.shape);
     }
     RuntimeValue loaded = loadAt(*reached, m_turn.buffer(reached->where.buffer));
-    m_findings.reportUndefinedUse(loaded, "undefined_index", "An index map", get.location);
+    m_findings.reportUndefinedUse(loaded, trace::FindingKind::UndefinedIndex, "An index map",
+                                  get.location);
     return loaded;
 }
 

@@ -23,7 +23,8 @@ std::optional<RefBinding> Accesses::listedElement(const ir::Operation& operation
     for (std::size_t axis = 0; axis < extents.rank(); ++axis) {
         const RuntimeValue& list = m_turn.value(operation.operands[first + axis]);
         if (!list.shadow.defines(lane)) {
-            m_findings.reportUndefinedUse(list, "undefined_index", "An index", operation.location);
+            m_findings.reportUndefinedUse(list, trace::FindingKind::UndefinedIndex, "An index",
+                                          operation.location);
         }
         const std::int64_t index = list.as<std::int32_t>()[lane];
         if (index < 0 || index >= extents[axis]) {
@@ -47,8 +48,8 @@ void Accesses::accessListed(const Evaluation& evaluation)
                                    ? &m_turn.value(operation.operands.back())
                                    : nullptr;
     if (mask != nullptr) {
-        m_findings.reportUndefinedUse(*mask, "undefined_index", "A mask of listed elements",
-                                      operation.location);
+        m_findings.reportUndefinedUse(*mask, trace::FindingKind::UndefinedIndex,
+                                      "A mask of listed elements", operation.location);
     }
     const Shape lanes = m_turn.value(operation.operands[first]).shape;
     const bool adds = operation.code == ir::OpCode::AddupdateScatter;

@@ -13,17 +13,13 @@ bool Accesses::isCut(const ir::Operation& view, const RefBinding& ref, const Sha
     if (there == wanted || view.code == OpCode::RefTranspose) {
         return false;
     }
-    m_findings.stop({"out_of_bounds",
-                     trace::FindingClass::Structural,
-                     "A view in another form reaches all " + toString(wanted) + " elements of "
-                         + m_prepared.refName(view.operands[0]) + ", of which its array has "
-                         + toString(there) + ": the run stops there."
-                         + m_findings.calledFrom(view.location),
-                     m_prepared.refName(view.operands[0]),
-                     m_turn.agent().step,
-                     {},
-                     m_recorder.sourceLine(m_prepared.program, view.location),
-                     1});
+    m_findings.stop(trace::found(
+        trace::FindingKind::OutOfBounds,
+        "A view in another form reaches all " + toString(wanted) + " elements of "
+            + m_prepared.refName(view.operands[0]) + ", of which its array has " + toString(there)
+            + ": the run stops there." + m_findings.calledFrom(view.location),
+        m_prepared.refName(view.operands[0]), m_turn.agent().step, {},
+        m_recorder.sourceLine(m_prepared.program, view.location)));
     return true;
 }
 

@@ -88,19 +88,15 @@ Agent* Agents::peerOf(const ir::Operation& operation, bool named, std::size_t op
                                       "devices."));
             return nullptr;
         }
-        m_findings.stop({"no_such_device",
-                         trace::FindingClass::Structural,
-                         m_recorder.agentName(m_turn.agent().id) + " names device "
-                             + std::to_string(asked) + ", but the mesh of "
-                             + m_prepared.program.name + " has "
-                             + std::to_string(m_prepared.layout.devices)
-                             + ", numbered from 0: the run stops there."
-                             + m_findings.calledFrom(operation.location),
-                         "",
-                         m_turn.agent().step,
-                         {},
-                         m_recorder.sourceLine(m_prepared.program, operation.location),
-                         1});
+        m_findings.stop(trace::found(
+            trace::FindingKind::NoSuchDevice,
+            m_recorder.agentName(m_turn.agent().id) + " names device " + std::to_string(asked)
+                + ", but the mesh of " + m_prepared.program.name + " has "
+                + std::to_string(m_prepared.layout.devices)
+                + ", numbered from 0: the run stops there."
+                + m_findings.calledFrom(operation.location),
+            "", m_turn.agent().step, {},
+            m_recorder.sourceLine(m_prepared.program, operation.location)));
         return nullptr;
     }
     if (asked != m_turn.agent().device && operation.code == OpCode::DmaStart

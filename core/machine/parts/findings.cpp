@@ -18,16 +18,12 @@ std::string Findings::calledFrom(ir::LocationId location) const
     return callers.empty() ? "" : " That line is" + callers.substr(1) + ".";
 }
 
-void Findings::addUndefinedUse(const char* kind, const std::string& what, ir::LocationId location)
+void Findings::addUndefinedUse(trace::FindingKind kind, const std::string& what,
+                               ir::LocationId location)
 {
-    m_recorder.addFinding({kind,
-                           trace::FindingClass::Structural,
-                           what + " is decided by an undefined value." + calledFrom(location),
-                           "",
-                           m_turn.agent().step,
-                           {},
-                           m_recorder.sourceLine(m_prepared.program, location),
-                           1});
+    m_recorder.addFinding(
+        trace::found(kind, what + " is decided by an undefined value." + calledFrom(location), "",
+                     m_turn.agent().step, {}, m_recorder.sourceLine(m_prepared.program, location)));
 }
 
 void Findings::reportUndefinedWrite(const Flight& flight, std::int64_t undefined)
@@ -45,20 +41,15 @@ void Findings::reportUndefinedWrite(const Flight& flight, std::int64_t undefined
     const std::int64_t all = Shape(operand.box(flight.block).size).elements();
     const bool stored = flight.location.index >= 0;
     const ir::LocationId location = stored ? flight.location : operand.spec->location;
-    m_recorder.addFinding({"undefined_written_back",
-                           trace::FindingClass::Value,
-                           operand.blockName(flight.block) + " is written back with "
-                               + countText(undefined) + " of " + countText(all)
-                               + " elements undefined: "
-                               + (stored ? "what is stored there comes from memory that nobody "
-                                           "wrote, or from behind the edge of an array."
-                                         : "nothing is stored there.")
-                               + calledFrom(location),
-                           operand.spec->name,
-                           flight.step,
-                           {},
-                           m_recorder.sourceLine(m_prepared.program, location),
-                           1});
+    m_recorder.addFinding(trace::found(
+        trace::FindingKind::UndefinedWrittenBack,
+        operand.blockName(flight.block) + " is written back with " + countText(undefined) + " of "
+            + countText(all) + " elements undefined: "
+            + (stored ? "what is stored there comes from memory that nobody "
+                        "wrote, or from behind the edge of an array."
+                      : "nothing is stored there.")
+            + calledFrom(location),
+        operand.spec->name, flight.step, {}, m_recorder.sourceLine(m_prepared.program, location)));
 }
 
 void Findings::reportUndefinedResult(const ir::Argument& argument,
@@ -77,21 +68,16 @@ void Findings::reportUndefinedResult(const ir::Argument& argument,
     }
     const bool byCopy = undefinedBy.index >= 0;
     const ir::LocationId location = byCopy ? undefinedBy : brought;
-    m_recorder.addFinding(
-        {"undefined_result",
-         trace::FindingClass::Value,
-         argument.name + " ends with " + countText(undefined) + " of "
-             + countText(array.shape().elements()) + " elements undefined: "
-             + (byCopy ? "a copy brings them from memory that nobody wrote."
-                : brought.index >= 0
-                    ? "no copy reaches them; this is the last one to " + argument.name + "."
-                    : "nothing writes to them.")
-             + calledFrom(location),
-         argument.name,
-         -1,
-         {},
-         m_recorder.sourceLine(m_prepared.program, location),
-         undefined});
+    m_recorder.addFinding(trace::found(
+        trace::FindingKind::UndefinedResult,
+        argument.name + " ends with " + countText(undefined) + " of "
+            + countText(array.shape().elements()) + " elements undefined: "
+            + (byCopy ? "a copy brings them from memory that nobody wrote."
+               : brought.index >= 0
+                   ? "no copy reaches them; this is the last one to " + argument.name + "."
+                   : "nothing writes to them.")
+            + calledFrom(location),
+        argument.name, -1, {}, m_recorder.sourceLine(m_prepared.program, location), undefined));
 }
 
 void Findings::noteBirth(const ir::Operation& operation, const RuntimeValue& result,

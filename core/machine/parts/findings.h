@@ -3,6 +3,7 @@
 
 #include "core/machine/parts/context.h"
 #include "core/machine/values/nonfinite.h"
+#include "core/trace/findings.h"
 
 #include <map>
 #include <optional>
@@ -48,8 +49,8 @@ public:
     [[nodiscard]] std::string calledFrom(ir::LocationId location) const;
 
     // A branch, an address, a loop or a grid that undefined data decides.
-    void reportUndefinedUse(const RuntimeValue& value, const char* kind, const std::string& what,
-                            ir::LocationId location)
+    void reportUndefinedUse(const RuntimeValue& value, trace::FindingKind kind,
+                            const std::string& what, ir::LocationId location)
     {
         if (!value.shadow.all()) {
             addUndefinedUse(kind, what, location);
@@ -107,12 +108,12 @@ public:
     [[nodiscard]] const std::vector<Birth>& births() const { return *m_births; }
 
 private:
-    void addUndefinedUse(const char* kind, const std::string& what, ir::LocationId location);
+    void addUndefinedUse(trace::FindingKind kind, const std::string& what, ir::LocationId location);
     [[nodiscard]] bool isExplained(const Race& race, std::optional<std::int32_t> copy,
                                    ir::LocationId location);
     [[nodiscard]] bool isExplained(const Semaphore& semaphore) const;
     void explain(const PipelineOperand& operand, std::int32_t slot);
-    void reportOperand(const OperandPlan& plan, std::string kind, std::string sentence,
+    void reportOperand(const OperandPlan& plan, trace::FindingKind kind, std::string sentence,
                        std::int32_t step, std::optional<std::int64_t> related, std::int64_t count,
                        ir::LocationId location);
 

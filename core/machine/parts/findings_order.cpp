@@ -33,12 +33,13 @@ void Findings::reportRace(const Race& race, const std::string& name,
     const bool ofAgents =
         race.agent >= 0 && race.agent != m_turn.agent().id
         && (!race.withCopy || race.agent / m_prepared.layout.perDevice() == m_turn.agent().device);
-    std::string kind = ofAgents      ? "race"
-                       : race.writes ? "overwritten_in_flight"
-                                     : "read_before_wait";
+    const trace::FindingKind kind = ofAgents      ? trace::FindingKind::Race
+                                    : race.writes ? trace::FindingKind::OverwrittenInFlight
+                                                  : trace::FindingKind::ReadBeforeWait;
     const trace::SourceLine source = m_recorder.sourceLine(m_prepared.program, location);
     const bool known = isExplained(race, copy, location);
-    if (m_recorder.countsAgain(kind, name, source) || known) { // no words for what is said already
+    if (m_recorder.countsAgain(trace::findingEntry(kind).name, name, source)
+        || known) { // no words for what is said already
         return;
     }
     const auto place = [&](ir::LocationId at) {
@@ -71,9 +72,9 @@ void Findings::reportRace(const Race& race, const std::string& name,
                     : shared        ? "Wait for that copy first, on a semaphore of its own."
                                     : "Wait for that copy first, or start it later.";
     }
-    m_recorder.addFinding(
-        {std::move(kind), trace::FindingClass::Structural, std::move(sentence), name, step,
-         race.step < 0 ? std::nullopt : std::optional<std::int64_t>(race.step), source, 1});
+    m_recorder.addFinding(trace::found(
+        kind, std::move(sentence), name, step,
+        race.step < 0 ? std::nullopt : std::optional<std::int64_t>(race.step), source));
 }
 
 // Copies by hand that nobody has waited for when the memory at one of their ends goes. Those of
@@ -88,17 +89,17 @@ void Findings::reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId s
             }
             const std::string name = m_prepared.refName(ref);
             m_recorder.addFinding(
-                {"freed_in_flight", trace::FindingClass::Structural,
-                 name + " ends with its scope (" + m_prepared.program.where(scope)
-                     + m_prepared.program.callersOf(scope)
-                     + ") while a copy that nobody has waited for "
-                     + (copy.otherWrites ? "writes it" : "reads it") + " (started at "
-                     + m_prepared.program.where(copy.location)
-                     + m_prepared.program.callersOf(copy.location)
-                     + "). Wait for the copy before the scope ends.",
-                 name, m_turn.agent().step,
-                 copy.step < 0 ? std::nullopt : std::optional<std::int64_t>(copy.step),
-                 m_recorder.sourceLine(m_prepared.program, scope), 1});
+                trace::found(trace::FindingKind::FreedInFlight,
+                             name + " ends with its scope (" + m_prepared.program.where(scope)
+                                 + m_prepared.program.callersOf(scope)
+                                 + ") while a copy that nobody has waited for "
+                                 + (copy.otherWrites ? "writes it" : "reads it") + " (started at "
+                                 + m_prepared.program.where(copy.location)
+                                 + m_prepared.program.callersOf(copy.location)
+                                 + "). Wait for the copy before the scope ends.",
+                             name, m_turn.agent().step,
+                             copy.step < 0 ? std::nullopt : std::optional<std::int64_t>(copy.step),
+                             m_recorder.sourceLine(m_prepared.program, scope)));
         }
     }
 }
@@ -149,14 +150,11 @@ void Findings::reportDeadlock(const std::deque<Agent>& agents, const Slab<Semaph
                 + what + ", since " + timeText(waiting.front()->waiting->since);
     }
     const Agent& first = *waits.front().second.front();
-    stop({"deadlock",
-          trace::FindingClass::Structural,
-          "Nothing can go on: " + text + "; no copy under way and no other core will signal it.",
-          m_recorder.semaphoreName(semaphores[*first.waiting->semaphore].row),
-          first.step,
-          {},
-          m_recorder.sourceLine(m_prepared.program, first.waiting->operation->location),
-          1});
+    stop(trace::found(
+        trace::FindingKind::Deadlock,
+        "Nothing can go on: " + text + "; no copy under way and no other core will signal it.",
+        m_recorder.semaphoreName(semaphores[*first.waiting->semaphore].row), first.step, {},
+        m_recorder.sourceLine(m_prepared.program, first.waiting->operation->location)));
 }
 
 void Findings::reportLeftOver(const Semaphore& semaphore)
@@ -170,33 +168,24 @@ void Findings::reportLeftOver(const Semaphore& semaphore)
     for (const AwaitedCopy& copy : semaphore.landed) {
         m_neverAwaited.insert(copy.copy);
     }
-    m_recorder.addFinding(
-        {dma ? "copy_never_awaited" : "semaphore_left_over",
-         trace::FindingClass::Structural,
-         dma ? "The semaphore " + name + " is left with " + countText(semaphore.count)
-                   + " bytes of copies that nobody waited for; this one was the last."
-                   + calledFrom(semaphore.location)
-             : "The semaphore " + name + " is left at " + countText(semaphore.count)
-                   + "; its signals and waits must add up to 0." + calledFrom(semaphore.location),
-         name,
-         m_turn.agent().step,
-         {},
-         m_recorder.sourceLine(m_prepared.program, semaphore.location),
-         1});
+    m_recorder.addFinding(trace::found(
+        dma ? trace::FindingKind::CopyNeverAwaited : trace::FindingKind::SemaphoreLeftOver,
+        dma ? "The semaphore " + name + " is left with " + countText(semaphore.count)
+                  + " bytes of copies that nobody waited for; this one was the last."
+                  + calledFrom(semaphore.location)
+            : "The semaphore " + name + " is left at " + countText(semaphore.count)
+                  + "; its signals and waits must add up to 0." + calledFrom(semaphore.location),
+        name, m_turn.agent().step, {},
+        m_recorder.sourceLine(m_prepared.program, semaphore.location)));
 }
 
 void Findings::reportEarly(std::int32_t agent, ir::ValueId ref, std::int64_t amount)
 {
-    m_recorder.addFinding({"semaphore_left_over",
-                           trace::FindingClass::Structural,
-                           m_recorder.agentName(agent) + " got " + countText(amount)
-                               + " on its semaphore " + m_prepared.refName(ref)
-                               + " while it had none: it ended or began too late.",
-                           m_prepared.refName(ref),
-                           m_turn.agent().step,
-                           {},
-                           {},
-                           1});
+    m_recorder.addFinding(trace::found(trace::FindingKind::SemaphoreLeftOver,
+                                       m_recorder.agentName(agent) + " got " + countText(amount)
+                                           + " on its semaphore " + m_prepared.refName(ref)
+                                           + " while it had none: it ended or began too late.",
+                                       m_prepared.refName(ref), m_turn.agent().step));
 }
 
 } // namespace pallascope::machine

@@ -6,13 +6,12 @@
 
 namespace pallascope::machine {
 
-void Findings::reportOperand(const OperandPlan& plan, std::string kind, std::string sentence,
+void Findings::reportOperand(const OperandPlan& plan, trace::FindingKind kind, std::string sentence,
                              std::int32_t step, std::optional<std::int64_t> related,
                              std::int64_t count, ir::LocationId location)
 {
-    m_recorder.addFinding({std::move(kind), trace::FindingClass::Structural, std::move(sentence),
-                           plan.spec->name, step, related,
-                           m_recorder.sourceLine(m_prepared.program, location), count});
+    m_recorder.addFinding(trace::found(kind, std::move(sentence), plan.spec->name, step, related,
+                                       m_recorder.sourceLine(m_prepared.program, location), count));
 }
 
 // Elements of an Indirect block that its array does not have. Without leave to go on the run stops.
@@ -35,14 +34,10 @@ void Findings::reportOutside(const PipelineFrame& frame, const OperandPlan& oper
     const char* const then = !goesOn ? kStopsUnlessSet
                              : out   ? ": what lies outside is dropped."
                                      : ": what lies outside reads as undefined.";
-    trace::Finding finding{"out_of_bounds",
-                           trace::FindingClass::Structural,
-                           what + then,
-                           operand.spec->name,
-                           rowOf(frame),
-                           {},
-                           m_recorder.sourceLine(m_prepared.program, operand.spec->location),
-                           std::count_if(list.begin(), list.end(), isOutside)};
+    trace::Finding finding =
+        trace::found(trace::FindingKind::OutOfBounds, what + then, operand.spec->name, rowOf(frame),
+                     {}, m_recorder.sourceLine(m_prepared.program, operand.spec->location),
+                     std::count_if(list.begin(), list.end(), isOutside));
     if (goesOn) {
         m_recorder.addFinding(std::move(finding));
     } else {
@@ -58,16 +53,12 @@ void Findings::reportLeaving(const PipelineFrame& frame, const OperandPlan& oper
         return;
     }
     const std::string blocks = join(operand.facts.blockCounts, " \u00d7 ");
-    stop({"out_of_bounds",
-          trace::FindingClass::Structural,
-          "The index map of " + operand.spec->name + " yields (" + join(indices, ", ")
-              + ") at step " + std::to_string(step) + ", but its array has " + blocks
-              + " blocks, numbered from 0: the run stops there.",
-          operand.spec->name,
-          rowOf(frame),
-          {},
-          m_recorder.sourceLine(m_prepared.program, operand.spec->location),
-          1});
+    stop(trace::found(trace::FindingKind::OutOfBounds,
+                      "The index map of " + operand.spec->name + " yields (" + join(indices, ", ")
+                          + ") at step " + std::to_string(step) + ", but its array has " + blocks
+                          + " blocks, numbered from 0: the run stops there.",
+                      operand.spec->name, rowOf(frame), {},
+                      m_recorder.sourceLine(m_prepared.program, operand.spec->location)));
 }
 
 // Why undefined elements may be in a slot is said.
@@ -82,7 +73,7 @@ void Findings::reportRevisit(const PipelineFrame& frame, const PipelineOperand& 
     const std::int32_t before = operand.lastVisitOfBlock[static_cast<std::size_t>(block)];
     if (before >= 0) {
         explain(operand, slot);
-        reportOperand(*operand.plan, "output_revisited",
+        reportOperand(*operand.plan, trace::FindingKind::OutputRevisited,
                       operand.plan->blockName(block) + " was left after step "
                           + std::to_string(before) + " and is revisited at step "
                           + std::to_string(frame.row)
@@ -99,7 +90,7 @@ void Findings::reportNotWritten(const PipelineFrame& frame, const PipelineOperan
     if (operand.plan->facts.inCount == 0 && !operand.plan->spec->restores
         && !m_memory[operand.firstSlot + slot].written) {
         explain(operand, slot);
-        reportOperand(*operand.plan, "output_not_written",
+        reportOperand(*operand.plan, trace::FindingKind::OutputNotWritten,
                       operand.plan->blockName(block)
                           + (operand.plan->facts.trivial
                                  ? " is written back though no step stored to it."
@@ -158,7 +149,7 @@ void Findings::reportNeverWritten()
         m_memory[std::get<2>(key)].explained = true;
         const auto first =
             std::find(visited.blocks.begin(), visited.blocks.end(), false) - visited.blocks.begin();
-        reportOperand(plan, "output_never_written",
+        reportOperand(plan, trace::FindingKind::OutputNeverWritten,
                       countText(missing) + " of "
                           + countText(static_cast<std::int64_t>(visited.blocks.size()))
                           + " blocks of " + plan.spec->name + " are never visited, first "
@@ -172,7 +163,7 @@ void Findings::reportNeverAwaited(const PipelineFrame& frame)
     for (const PipelineOperand& operand : frame.operands) {
         const std::int64_t left = operand.copyIn - operand.waitIn;
         if (left > 0) {
-            reportOperand(*operand.plan, "copy_never_awaited",
+            reportOperand(*operand.plan, trace::FindingKind::CopyNeverAwaited,
                           countText(left) + (left == 1 ? " copy of " : " copies of ")
                               + operand.plan->spec->name
                               + " into its slots is started and never waited for: its semaphore "

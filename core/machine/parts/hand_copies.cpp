@@ -143,19 +143,15 @@ bool HandCopies::comesLater(const Agent& peer, const ir::Operation& dmaStart)
         m_turn.endAt(m_turn.agent().time);
         return true;
     }
-    m_findings.stop({"peer_not_ready",
-                     trace::FindingClass::Structural,
-                     m_recorder.agentName(m_turn.agent().id) + " copies to "
-                         + m_prepared.refName(dmaStart.operands[1]) + " of device "
-                         + std::to_string(peer.device) + ", which does not have "
-                         + m_prepared.refName(*missing) + " at that time ("
-                         + m_prepared.program.where(dmaStart.location)
-                         + "). Put a barrier between the two before it, or wait for it afterwards.",
-                     m_prepared.refName(*missing),
-                     m_turn.agent().step,
-                     {},
-                     m_recorder.sourceLine(m_prepared.program, dmaStart.location),
-                     1});
+    m_findings.stop(trace::found(
+        trace::FindingKind::PeerNotReady,
+        m_recorder.agentName(m_turn.agent().id) + " copies to "
+            + m_prepared.refName(dmaStart.operands[1]) + " of device " + std::to_string(peer.device)
+            + ", which does not have " + m_prepared.refName(*missing) + " at that time ("
+            + m_prepared.program.where(dmaStart.location)
+            + "). Put a barrier between the two before it, or wait for it afterwards.",
+        m_prepared.refName(*missing), m_turn.agent().step, {},
+        m_recorder.sourceLine(m_prepared.program, dmaStart.location)));
     return true;
 }
 
@@ -171,20 +167,15 @@ void HandCopies::checkEntry(const HandCopy& copy)
     }
     const ir::LocationId location = copy.operation.location;
     const std::string name = m_prepared.refName(copy.to());
-    m_recorder.addFinding(
-        {"peer_not_ready",
-         trace::FindingClass::Structural,
-         m_recorder.agentName(m_turn.agent().id) + " copies to " + name + " of device "
-             + std::to_string(copy.peer->device) + " (" + m_prepared.program.where(location)
-             + m_prepared.program.callersOf(location) + "), and nothing says that device "
-             + std::to_string(copy.peer->device)
-             + " has begun the kernel by then: what lies there may be another's still. Wait for a "
-               "signal from there first, such as that of a barrier at the start.",
-         name,
-         m_turn.agent().step,
-         {},
-         m_recorder.sourceLine(m_prepared.program, location),
-         1});
+    m_recorder.addFinding(trace::found(
+        trace::FindingKind::PeerNotReady,
+        m_recorder.agentName(m_turn.agent().id) + " copies to " + name + " of device "
+            + std::to_string(copy.peer->device) + " (" + m_prepared.program.where(location)
+            + m_prepared.program.callersOf(location) + "), and nothing says that device "
+            + std::to_string(copy.peer->device)
+            + " has begun the kernel by then: what lies there may be another's still. Wait for a "
+              "signal from there first, such as that of a barrier at the start.",
+        name, m_turn.agent().step, {}, m_recorder.sourceLine(m_prepared.program, location)));
 }
 
 // When, on which link; false where the run ends.

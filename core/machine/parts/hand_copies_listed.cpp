@@ -37,7 +37,8 @@ std::optional<HandCopies::Rows> HandCopies::listedRows(const ir::Operation& oper
         read = loadThrough(m_turn.binding(list), m_turn.buffer(m_turn.binding(list).buffer));
     }
     const RuntimeValue& numbers = m_prepared.program.type(list).isRef() ? read : m_turn.value(list);
-    m_findings.reportUndefinedUse(numbers, "undefined_index", "A list of rows", operation.location);
+    m_findings.reportUndefinedUse(numbers, trace::FindingKind::UndefinedIndex, "A list of rows",
+                                  operation.location);
     const bool gathers = params.rows == ir::CopyRows::Source;
     const ir::ValueId from = operation.operands[0], to = operation.operands[1];
     const Extent rows =
@@ -49,17 +50,13 @@ std::optional<HandCopies::Rows> HandCopies::listedRows(const ir::Operation& oper
             continue;
         }
         if (row < 0 || row >= rows) {
-            m_findings.stop({"out_of_bounds",
-                             trace::FindingClass::Structural,
-                             "dma_start lists row " + std::to_string(row) + " of "
-                                 + m_prepared.refName(gathers ? from : to) + " at place "
-                                 + std::to_string(i) + " of its list; it has "
-                                 + std::to_string(rows) + " rows.",
-                             m_prepared.refName(gathers ? from : to),
-                             m_turn.agent().step,
-                             {},
-                             m_recorder.sourceLine(m_prepared.program, operation.location),
-                             1});
+            m_findings.stop(trace::found(
+                trace::FindingKind::OutOfBounds,
+                "dma_start lists row " + std::to_string(row) + " of "
+                    + m_prepared.refName(gathers ? from : to) + " at place " + std::to_string(i)
+                    + " of its list; it has " + std::to_string(rows) + " rows.",
+                m_prepared.refName(gathers ? from : to), m_turn.agent().step, {},
+                m_recorder.sourceLine(m_prepared.program, operation.location)));
             return std::nullopt;
         }
         found.emplace_back(rowOf(source, m_turn.memoryShape(from), gathers ? row : i),

@@ -108,16 +108,12 @@ void MatrixUnit::popFirst(const ir::Operation& operation)
 {
     std::vector<Product>& fifo = accumulator(operation.operands[0]).fifo;
     if (fifo.empty()) {
-        m_findings.stop({"empty_fifo",
-                         trace::FindingClass::Structural,
-                         "matmul_pop_fifo finds no product in "
-                             + m_prepared.refName(operation.operands[0])
-                             + ", and none is on its way: the run stops there.",
-                         m_prepared.refName(operation.operands[0]),
-                         m_turn.agent().step,
-                         {},
-                         m_recorder.sourceLine(m_prepared.program, operation.location),
-                         1});
+        m_findings.stop(trace::found(
+            trace::FindingKind::EmptyFifo,
+            "matmul_pop_fifo finds no product in " + m_prepared.refName(operation.operands[0])
+                + ", and none is on its way: the run stops there.",
+            m_prepared.refName(operation.operands[0]), m_turn.agent().step, {},
+            m_recorder.sourceLine(m_prepared.program, operation.location)));
         return;
     }
     m_turn.agent().time = m_agents.awaitEnd(fifo.front().ready);

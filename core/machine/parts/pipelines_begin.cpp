@@ -80,7 +80,8 @@ bool Pipelines::takeGrid(PipelineFrame& frame, const ir::Operation& operation)
             continue;
         }
         const RuntimeValue& bound = m_turn.value(operation.operands[operand++]);
-        m_findings.reportUndefinedUse(bound, "undefined_bound", "The grid", operation.location);
+        m_findings.reportUndefinedUse(bound, trace::FindingKind::UndefinedBound, "The grid",
+                                      operation.location);
         extent = static_cast<Extent>(bound.scalar);
         if (extent < 0) {
             m_ending.fail(userError(m_prepared.program.where(operation.location)

@@ -96,18 +96,14 @@ void Pipelines::checkCut(const PipelineFrame& frame, const PipelineOperand& oper
         if (reach.stop[axis] <= extents[axis]) {
             continue;
         }
-        m_findings.stop({"out_of_bounds",
-                         trace::FindingClass::Structural,
-                         plan.blockName(block) + " reaches elements up to "
-                             + std::to_string(reach.stop[axis] - 1) + " on axis "
-                             + std::to_string(axis) + " of a block that has "
-                             + std::to_string(extents[axis])
-                             + " in the array around it: the run stops there.",
-                         plan.spec->name,
-                         rowOf(frame),
-                         {},
-                         m_recorder.sourceLine(m_prepared.program, plan.spec->location),
-                         1});
+        m_findings.stop(trace::found(
+            trace::FindingKind::OutOfBounds,
+            plan.blockName(block) + " reaches elements up to "
+                + std::to_string(reach.stop[axis] - 1) + " on axis " + std::to_string(axis)
+                + " of a block that has " + std::to_string(extents[axis])
+                + " in the array around it: the run stops there.",
+            plan.spec->name, rowOf(frame), {},
+            m_recorder.sourceLine(m_prepared.program, plan.spec->location)));
         return;
     }
 }

@@ -120,18 +120,13 @@ void Pipelines::waitFor(const PipelineOperand& operand, std::int32_t slot, bool 
 void Pipelines::stopWaiting(const PipelineOperand& operand, bool out, std::int32_t row)
 {
     const ir::BlockSpec& spec = *operand.plan->spec;
-    m_findings.stop(
-        {"deadlock",
-         trace::FindingClass::Structural,
-         m_recorder.agentName(m_turn.agent().id) + " waits for a copy of " + spec.name
-             + (out ? " back to its array" : " into its slot")
-             + ", which nothing started: its index map yields another block than when copies were "
-               "started, because what it loads is changed meanwhile.",
-         spec.name,
-         row,
-         {},
-         m_recorder.sourceLine(m_prepared.program, spec.location),
-         1});
+    m_findings.stop(trace::found(
+        trace::FindingKind::Deadlock,
+        m_recorder.agentName(m_turn.agent().id) + " waits for a copy of " + spec.name
+            + (out ? " back to its array" : " into its slot")
+            + ", which nothing started: its index map yields another block than when copies were "
+              "started, because what it loads is changed meanwhile.",
+        spec.name, row, {}, m_recorder.sourceLine(m_prepared.program, spec.location)));
 }
 
 } // namespace pallascope::machine

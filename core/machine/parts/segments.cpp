@@ -224,14 +224,10 @@ void Segments::debug(const Evaluation& evaluation)
     }
     const RuntimeValue& holds = m_turn.value(operation.operands[0]);
     if (!holds.shadow.all() || holds.scalar == 0) {
-        m_recorder.addFinding({"check_failed",
-                               trace::FindingClass::Value,
-                               text + (holds.shadow.all() ? "" : " (of undefined data)"),
-                               "",
-                               m_turn.agent().step,
-                               {},
-                               m_recorder.sourceLine(m_prepared.program, operation.location),
-                               1});
+        m_recorder.addFinding(trace::found(
+            trace::FindingKind::CheckFailed,
+            text + (holds.shadow.all() ? "" : " (of undefined data)"), "", m_turn.agent().step, {},
+            m_recorder.sourceLine(m_prepared.program, operation.location)));
     }
 }
 

@@ -5,6 +5,7 @@
 #include "core/cost/legality.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/prepare/unknown_figures.h"
+#include "core/trace/findings.h"
 
 namespace pallascope::machine {
 
@@ -32,17 +33,14 @@ void addScopedLimit(const ir::Program& program, const chip::Chip& chip,
             const Bytes used = budget.used(static_cast<std::int32_t>(memory));
             const std::optional<Bytes> limit = cost::scopedLimit(program, chip.memories[memory]);
             if (limit && used > *limit) {
-                findings.push_back({"over_scoped_limit",
-                                    trace::FindingClass::Structural,
-                                    "The operands take " + bytesText(used) + " of "
-                                        + chip.memories[memory].name + ", over the scoped limit of "
-                                        + bytesText(*limit) + ": ask for vmem_limit_bytes="
-                                        + std::to_string(used.value()) + ", or use smaller blocks.",
-                                    largestIn(budget, static_cast<std::int32_t>(memory)),
-                                    -1,
-                                    {},
-                                    description.sourceLine(program, budget.location),
-                                    1});
+                findings.push_back(
+                    trace::found(trace::FindingKind::OverScopedLimit,
+                                 "The operands take " + bytesText(used) + " of "
+                                     + chip.memories[memory].name + ", over the scoped limit of "
+                                     + bytesText(*limit) + ": ask for vmem_limit_bytes="
+                                     + std::to_string(used.value()) + ", or use smaller blocks.",
+                                 largestIn(budget, static_cast<std::int32_t>(memory)), -1, {},
+                                 description.sourceLine(program, budget.location)));
             }
         }
     }
@@ -55,14 +53,9 @@ void addIllegalBlocks(const ir::Program& program, const chip::Chip& chip,
         const auto& specs = std::get<ir::PipelineParams>(pipeline->params).specs;
         for (const cost::IllegalBlock& block : cost::illegalBlocks(program, *pipeline, chip)) {
             const ir::BlockSpec& spec = specs[block.spec];
-            findings.push_back({"illegal_block",
-                                trace::FindingClass::Structural,
-                                block.sentence,
-                                spec.name,
-                                -1,
-                                {},
-                                description.sourceLine(program, spec.location),
-                                1});
+            findings.push_back(trace::found(trace::FindingKind::IllegalBlock, block.sentence,
+                                            spec.name, -1, {},
+                                            description.sourceLine(program, spec.location)));
         }
     }
 }

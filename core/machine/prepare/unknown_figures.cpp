@@ -2,6 +2,7 @@
 
 #include "core/base/format.h"
 #include "core/cost/segment.h"
+#include "core/trace/findings.h"
 
 #include <algorithm>
 #include <set>
@@ -83,15 +84,10 @@ std::optional<trace::Finding> unknownFigures(const ir::Program& program, const c
     if (count == 0) {
         return std::nullopt;
     }
-    return trace::Finding{"unknown_figure",
-                          trace::FindingClass::Structural,
-                          chip.title + " has no known figure for what the run needs; it takes "
-                              + named + ".",
-                          "",
-                          -1,
-                          {},
-                          {},
-                          count};
+    return trace::found(trace::FindingKind::UnknownFigure,
+                        chip.title + " has no known figure for what the run needs; it takes "
+                            + named + ".",
+                        "", -1, {}, {}, count);
 }
 
 } // namespace pallascope::machine

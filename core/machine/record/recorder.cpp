@@ -287,10 +287,10 @@ void Recorder::addFinding(trace::Finding finding)
     builder.info.findings.push_back(std::move(finding));
 }
 
-bool Recorder::countsAgain(const std::string& kind, const std::string& operand,
+bool Recorder::countsAgain(std::string_view kind, const std::string& operand,
                            trace::SourceLine source, std::int64_t count)
 {
-    const auto known = m_findings.find({kind, operand, source});
+    const auto known = m_findings.find({std::string(kind), operand, source});
     if (known != m_findings.end()) {
         builder.info.findings[known->second].count += count;
     }

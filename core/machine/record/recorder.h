@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -152,7 +153,7 @@ public:
     // One cause (kind, operand, source line) is one finding, with its first step and its count.
     void addFinding(trace::Finding finding);
     // Of a cause that is known so many times more; else false.
-    [[nodiscard]] bool countsAgain(const std::string& kind, const std::string& operand,
+    [[nodiscard]] bool countsAgain(std::string_view kind, const std::string& operand,
                                    trace::SourceLine source, std::int64_t count = 1);
 
     [[nodiscard]] trace::SourceLine sourceLine(const ir::Program& program,

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace pallascope::machine_test {
@@ -316,6 +317,65 @@ TEST(PlantedBugs, aGatheredRowLiesOutside)
         EXPECT_EQ(stopped.trace->steps().size(), 2U);
     }
     EXPECT_EQ(findingsText(runOf(kernel.program, inputs(14))), "");
+}
+
+// What a number in SMEM decides: it is stored there, or nobody wrote it.
+using Use = std::function<void(const pl::Value& number, pl::Ref x, pl::Ref out)>;
+
+ir::Program decides(bool stored, const Use& use)
+{
+    return mustTrace(pl::kernel(
+        "decides", {pl::in("x", kF32, Shape{8, 128}), pl::out("out", kF32, Shape{8, 128})},
+        [&](pl::Ref x, pl::Ref out) {
+            pl::runScoped({{"table", kInt, {1}, ir::MemorySpace::Smem}},
+                          [&](const std::vector<pl::Ref>& refs) {
+                              if (stored) {
+                                  refs[0][0] = pl::full({}, 1, kInt);
+                              }
+                              use(refs[0][0].load(), x, out);
+                              return std::vector<pl::Value>{};
+                          });
+        }));
+}
+
+TEST(PlantedBugs, aNumberThatNobodyWroteDecidesABranch)
+{
+    const Array x = numbers({8, 128}, 1);
+    std::int64_t line = 0;
+    const Use branches = [&](const pl::Value& number, pl::Ref xHbm, pl::Ref outHbm) {
+        const pl::BlockSpec spec = pl::block({8, 128}, kRow);
+        pl::emitPipeline({.grid = {1}, .in = {spec}, .out = {spec}}, [&](pl::Ref in, pl::Ref out) {
+            out[pl::all] = in[pl::all];
+            line = pl::Here::current().line() + 1;
+            pl::when(number == 1, [&] { out[pl::all] = in[pl::all]; });
+        })(xHbm, outHbm);
+    };
+    const ir::Program bug = decides(false, branches);
+    expectOnly(runOf(bug, {x}), {"undefined_branch", "", 0}, line);
+    EXPECT_EQ(findingsText(runOf(decides(true, branches), {x})), "");
+}
+
+TEST(PlantedBugs, aNumberThatNobodyWroteDecidesAGrid)
+{
+    const Array x = numbers({8, 128}, 1);
+    const machine::Settings zeros{.uninitializedMemory = Fill::Zero};
+    std::int64_t line = 0;
+    const Use counts = [&](const pl::Value& number, pl::Ref xHbm, pl::Ref outHbm) {
+        const pl::BlockSpec spec = pl::block({8, 128}, kRow);
+        const pl::Here here = pl::Here::current();
+        line = static_cast<std::int64_t>(here.line());
+        const pl::Grid grid{.grid = {ir::kDynamicExtent},
+                            .in = {spec},
+                            .out = {spec},
+                            .here = here,
+                            .bounds = {number}};
+        pl::emitPipeline(grid, [](pl::Ref in, pl::Ref out) { out[pl::all] = in[pl::all]; })(xHbm,
+                                                                                            outHbm);
+    };
+    const ir::Program bug = decides(false, counts);
+    const machine::RunResult run = runOf(bug, {x}, zeros);
+    expectOnly(run, {"undefined_bound", "", -1, 1, {"undefined_result"}}, line);
+    EXPECT_EQ(findingsText(runOf(decides(true, counts), {x}, zeros)), "");
 }
 
 TEST(PlantedBugs, aNaNIsBornInStep7)

@@ -34,10 +34,12 @@ TEST(Findings, anUndefinedValueThatDecidesIsFoundOnceAndCounted)
     const ir::LocationId here = run.operation(ir::OpCode::SemaphoreWait).location;
     const auto defined = scalarThatIs(machine::Shadow::allDefined());
     const auto undefined = scalarThatIs(machine::Shadow::noneDefined());
-    run.findings.reportUndefinedUse(defined, "undefined_branch", "A branch", here);
+    run.findings.reportUndefinedUse(defined, trace::FindingKind::UndefinedBranch, "A branch", here);
     EXPECT_TRUE(run.found().empty());
-    run.findings.reportUndefinedUse(undefined, "undefined_branch", "A branch", here);
-    run.findings.reportUndefinedUse(undefined, "undefined_branch", "A branch", here);
+    run.findings.reportUndefinedUse(undefined, trace::FindingKind::UndefinedBranch, "A branch",
+                                    here);
+    run.findings.reportUndefinedUse(undefined, trace::FindingKind::UndefinedBranch, "A branch",
+                                    here);
     ASSERT_EQ(run.found().size(), 1U);
     EXPECT_EQ(run.found()[0].count, 2);
     EXPECT_EQ(run.found()[0].message, "A branch is decided by an undefined value.");

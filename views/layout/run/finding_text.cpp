@@ -1,48 +1,32 @@
 #include "views/layout/run/finding_text.h"
 
 #include "core/base/format.h"
+#include "core/trace/findings.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
+#include <optional>
 
 namespace pallascope::layout {
 
-namespace {
-
-constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kTitles = {{
-    {"output_revisited", "Output block revisited after a gap"},
-    {"output_not_written", "Output block written back without a store"},
-    {"output_never_written", "Output blocks never visited"},
-    {"freed_in_flight", "Memory given back while a copy uses it"},
-    {"peer_not_ready", "Copy to a device that may not be ready"},
-    {"over_scoped_limit", "VMEM over the scoped limit"},
-    {"undefined_branch", "Branch decided by an undefined value"},
-    {"undefined_written_back", "Undefined elements written back"},
-    {"undefined_result", "Undefined elements in a result"},
-    {"out_of_bounds", "Access outside its ref"},
-    {"no_such_device", "Device that does not exist"},
-    {"empty_fifo", "FIFO without a product"},
-    {"illegal_block", "Block that the compiler refuses"},
-    {"nan_born", "NaN born of numbers"},
-    {"inf_born", "Infinity born of numbers"},
-}};
-
-} // namespace
-
 Severity severityOf(const trace::Finding& finding)
 {
-    const bool limit = finding.kind.find("limit") != std::string::npos
-                       || finding.kind.find("unknown") != std::string::npos;
-    return limit ? Severity::Warning : Severity::Error;
+    const std::optional<trace::FindingKind> kind = trace::findingFromName(finding.kind);
+    if (!kind) {
+        return Severity::Error;
+    }
+    switch (trace::findingEntry(*kind).severity) {
+    case trace::FindingSeverity::Warning:
+        return Severity::Warning;
+    case trace::FindingSeverity::Error:
+        break;
+    }
+    return Severity::Error;
 }
 
 std::string findingTitle(std::string_view kind)
 {
-    for (const auto& [name, title] : kTitles) {
-        if (name == kind) {
-            return std::string(title);
-        }
+    if (const std::optional<trace::FindingKind> known = trace::findingFromName(kind)) {
+        return std::string(trace::findingEntry(*known).title);
     }
     std::string words(kind);
     std::replace(words.begin(), words.end(), '_', ' ');

@@ -18,10 +18,10 @@ enum class Severity : std::uint8_t
     Error
 };
 
-// A run over a limit that can be raised is a warning; whatever makes results wrong is an error.
+// As the catalogue of core/trace/findings.inc says; an unknown kind is an error.
 [[nodiscard]] Severity severityOf(const trace::Finding& finding);
 
-// "output_revisited" -> "Output block revisited after a gap"; an unknown kind in plain words.
+// As the catalogue says; an unknown kind in plain words: "some_kind" -> "Some kind".
 [[nodiscard]] std::string findingTitle(std::string_view kind);
 
 // "out · 448 places"

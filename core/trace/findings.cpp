@@ -1,0 +1,55 @@
+#include "core/trace/findings.h"
+
+#include "core/base/check.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace pallascope::trace {
+
+namespace {
+
+constexpr std::array kTable{
+#define FINDING(code, name, category, severity, title, meaning)                                    \
+    FindingEntry{FindingKind::code,         name,  FindingClass::category,                         \
+                 FindingSeverity::severity, title, meaning},
+#include "core/trace/findings.inc"
+};
+
+} // namespace
+
+std::span<const FindingEntry> findingTable()
+{
+    return kTable;
+}
+
+const FindingEntry& findingEntry(FindingKind kind)
+{
+    const auto index = static_cast<std::size_t>(kind);
+    PALLASCOPE_CHECK(index < kTable.size());
+    return kTable[index];
+}
+
+std::optional<FindingKind> findingFromName(std::string_view name)
+{
+    const auto entry = std::find_if(kTable.begin(), kTable.end(),
+                                    [&](const FindingEntry& row) { return row.name == name; });
+    return entry == kTable.end() ? std::nullopt : std::optional(entry->kind);
+}
+
+Finding found(FindingKind kind, std::string message, std::string operand, std::int64_t step,
+              std::optional<std::int64_t> relatedStep, SourceLine source, std::int64_t count)
+{
+    const FindingEntry& entry = findingEntry(kind);
+    return {std::string(entry.name),
+            entry.category,
+            std::move(message),
+            std::move(operand),
+            step,
+            relatedStep,
+            source,
+            count};
+}
+
+} // namespace pallascope::trace
