@@ -67,7 +67,7 @@ void row(const char* name, const analysis::Report& report, const analysis::Repor
 {
     std::printf("%-28s %9.2f us  %5.3f x  link %8.2f us  core %8.2f us  %-14s %s: %s\n", name,
                 us(report.time), ratio(report.time, base.time), us(linkBusy(report)),
-                us(coreBusy(report)), report.boundBy.c_str(), why,
+                us(coreBusy(report)), toString(report.boundBy).c_str(), why,
                 holds ? "holds" : "DOES NOT HOLD");
     g_wrong += holds ? 0 : 1;
 }
@@ -100,7 +100,7 @@ int main()
     });
     const analysis::Report slow = runOn(halfBandwidth);
     row("half the HBM bandwidth", slow, base,
-        withinOverlap(slow) && slow.boundBy == "memory(HBM)"
+        withinOverlap(slow) && slow.boundBy == analysis::Bound{analysis::BoundKind::Memory, "HBM"}
             && ratio(linkBusy(slow), linkBusy(base)) > 1.999 && slow.time > base.time
             && slow.time - linkBusy(slow) < base.time - linkBusy(base),
         "the link takes twice as long and hides more of the core");

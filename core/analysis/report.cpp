@@ -203,7 +203,7 @@ void Accounting::bound(Report& report) const
 {
     struct Class
     {
-        std::string name;
+        Bound bound;
         Picoseconds busy;
     };
 
@@ -218,11 +218,11 @@ void Accounting::bound(Report& report) const
         case trace::UnitKind::Transcendental:
         case trace::UnitKind::Crosslane:
         case trace::UnitKind::Scalar:
-            classes.push_back({"compute(" + which.name + ")", busy});
+            classes.push_back({{BoundKind::Compute, which.name}, busy});
             break;
         case trace::UnitKind::Load:
         case trace::UnitKind::Store:
-            classes.push_back({"memory(VMEM)", busy});
+            classes.push_back({{BoundKind::Memory, "VMEM"}, busy});
             break;
         }
     }
@@ -234,15 +234,15 @@ void Accounting::bound(Report& report) const
     }
     for (const auto& [name, busy] : links) {
         report.busy.emplace_back(name, busy);
-        classes.push_back({"memory(" + name + ")", busy});
+        classes.push_back({{BoundKind::Memory, name}, busy});
     }
-    classes.push_back({"step_overhead", report.split.stepOverhead});
-    classes.push_back({"launches", report.split.launches});
-    classes.push_back({"latency", m_sums.idle});
+    classes.push_back({{BoundKind::StepOverhead}, report.split.stepOverhead});
+    classes.push_back({{BoundKind::Launches}, report.split.launches});
+    classes.push_back({{BoundKind::Latency}, m_sums.idle});
     const auto longest =
         std::max_element(classes.begin(), classes.end(),
                          [](const Class& a, const Class& b) { return a.busy < b.busy; });
-    report.boundBy = longest->name;
+    report.boundBy = longest->bound;
     std::stable_sort(report.busy.begin(), report.busy.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
 }

@@ -2,6 +2,7 @@
 // are stable and documented in docs/report_format.md.
 #pragma once
 
+#include "core/analysis/bound.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
 #include "core/chip/chip.h"
@@ -144,8 +145,7 @@ struct Report
     double flopsPerSecond = 0;
     double peakFlopsPerSecond = 0; // datasheet
     double utilization = 0;        // of the datasheet peak
-    std::string boundBy;           // "memory(HBM)", "compute(MXU)", "step_overhead",
-                                   // "launches", "latency"
+    Bound boundBy;
     TimeSplit split;
     Losses losses;
     std::vector<std::pair<std::string, Picoseconds>> busy; // units and links, longest first
@@ -176,7 +176,7 @@ struct Alternative
     Picoseconds time;
     std::optional<Band> band; // of the time
     Bytes vmem;
-    std::string boundBy;
+    Bound boundBy;
     double flopsPerSecond = 0;
     double arithmeticIntensity = 0;
 };

@@ -177,7 +177,7 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     json["flops_per_s"] = number(report.flopsPerSecond);
     json["peak_flops_per_s"] = number(report.peakFlopsPerSecond);
     json["utilization"] = number(report.utilization);
-    json["bound_by"] = report.boundBy;
+    json["bound_by"] = toString(report.boundBy);
     json["busy_s"] = busyJson(report);
     json["time_split_s"] = splitJson(report.split);
     json["roofline_s"] = seconds(report.losses.roofline);

@@ -181,7 +181,7 @@ std::string helpLine(const Report& report, const trace::Info& info,
     const std::string certainty = certaintyText(*better, report);
     return fmt::format("try     {}: {}, {} less{}, {}, {} of VMEM", better->name,
                        timeText(better->time), percentText(1 - ratio(better->time, report.time), 1),
-                       certainty.empty() ? "" : ", " + certainty, better->boundBy,
+                       certainty.empty() ? "" : ", " + certainty, toString(better->boundBy),
                        bytesText(better->vmem));
 }
 

@@ -28,16 +28,6 @@ const Alternative* best(const Report& report, const std::vector<Alternative>& al
 
 namespace {
 
-// "memory(HBM)" -> ("memory", "HBM")
-std::pair<std::string, std::string> parts(const std::string& boundBy)
-{
-    const std::size_t open = boundBy.find('(');
-    if (open == std::string::npos) {
-        return {boundBy, ""};
-    }
-    return {boundBy.substr(0, open), boundBy.substr(open + 1, boundBy.size() - open - 2)};
-}
-
 Picoseconds busyOf(const Report& report, const std::string& name)
 {
     const auto found = std::find_if(report.busy.begin(), report.busy.end(),
@@ -45,19 +35,21 @@ Picoseconds busyOf(const Report& report, const std::string& name)
     return found == report.busy.end() ? Picoseconds(0) : found->second;
 }
 
-std::string head(const std::string& boundBy)
+std::string head(const Bound& bound)
 {
-    const auto [what, who] = parts(boundBy);
-    if (what == "step_overhead") {
+    switch (bound.kind) {
+    case BoundKind::Compute:
+        return "|Compute-bound (" + bound.of + ").|";
+    case BoundKind::Memory:
+        return "|Memory-bound (" + bound.of + ").|";
+    case BoundKind::StepOverhead:
         return "|Bound by step overhead.|";
-    }
-    if (what == "latency") {
-        return "|Bound by latency.|";
-    }
-    if (what == "launches") {
+    case BoundKind::Launches:
         return "|Bound by launches.|";
+    case BoundKind::Latency:
+        break;
     }
-    return what == "memory" ? "|Memory-bound (" + who + ").|" : "|Compute-bound (" + who + ").|";
+    return "|Bound by latency.|";
 }
 
 std::string rate(const Report& report)
@@ -145,36 +137,43 @@ bool isScalar(const trace::Info& info, const std::string& name)
     });
 }
 
+std::string computeReason(const Report& report, const trace::Info& info, const std::string& unit)
+{
+    const Picoseconds busy = busyOf(report, unit);
+    const Picoseconds rest =
+        report.time - report.split.compute - report.split.launches - report.split.fusions;
+    return fmt::format("; the {}{} is busy |{}| of it ({})", unit,
+                       isScalar(info, unit) ? " unit" : "", timeText(busy),
+                       percentText(ratio(busy, report.time), 1))
+           + fmt::format(", step overhead takes {}, copies and waits {}",
+                         timeText(report.split.stepOverhead),
+                         timeText(rest - report.split.stepOverhead));
+}
+
+std::string overheadReason(const Report& report)
+{
+    const Picoseconds each(report.split.stepOverhead.value()
+                           / std::max<std::int64_t>(1, report.steps));
+    return fmt::format("; {} of {} bookkeeping {} |{}| of it ({})",
+                       counted(report.steps, "step", "steps"), timeText(each),
+                       report.steps == 1 ? "takes" : "take", timeText(report.split.stepOverhead),
+                       percentText(ratio(report.split.stepOverhead, report.time), 1));
+}
+
 std::string reason(const Report& report, const trace::Info& info)
 {
-    const auto [what, who] = parts(report.boundBy);
-    if (what == "memory") {
-        return memoryReason(report, info, who);
-    }
-    if (what == "compute") {
-        const Picoseconds busy = busyOf(report, who);
-        std::string text = fmt::format("; the {}{} is busy |{}| of it ({})", who,
-                                       isScalar(info, who) ? " unit" : "", timeText(busy),
-                                       percentText(ratio(busy, report.time), 1));
-        const Picoseconds rest =
-            report.time - report.split.compute - report.split.launches - report.split.fusions;
-        return text
-               + fmt::format(", step overhead takes {}, copies and waits {}",
-                             timeText(report.split.stepOverhead),
-                             timeText(rest - report.split.stepOverhead));
-    }
-    if (what == "step_overhead") {
-        const Picoseconds each(report.split.stepOverhead.value()
-                               / std::max<std::int64_t>(1, report.steps));
-        return fmt::format("; {} of {} bookkeeping {} |{}| of it ({})",
-                           counted(report.steps, "step", "steps"), timeText(each),
-                           report.steps == 1 ? "takes" : "take",
-                           timeText(report.split.stepOverhead),
-                           percentText(ratio(report.split.stepOverhead, report.time), 1));
-    }
-    if (what == "launches") {
+    switch (report.boundBy.kind) {
+    case BoundKind::Compute:
+        return computeReason(report, info, report.boundBy.of);
+    case BoundKind::Memory:
+        return memoryReason(report, info, report.boundBy.of);
+    case BoundKind::StepOverhead:
+        return overheadReason(report);
+    case BoundKind::Launches:
         return fmt::format("; launches take |{}| of it ({})", timeText(report.split.launches),
                            percentText(ratio(report.split.launches, report.time), 1));
+    case BoundKind::Latency:
+        break;
     }
     return "; for most of it nothing is busy";
 }
@@ -190,10 +189,11 @@ std::string verdict(const Report& report, const trace::Info& info,
                             timeText(report.split.fusions), percentText(around, 1));
     }
     if (const Alternative* better = best(report, alternatives)) {
-        const auto before = parts(report.boundBy), after = parts(better->boundBy);
-        const bool turns = before.first != after.first;
-        const std::string how =
-            after.first == "step_overhead" ? "bound by step overhead" : after.first + "-bound";
+        const BoundKind after = better->boundBy.kind;
+        const bool turns = after != report.boundBy.kind;
+        const std::string how = after == BoundKind::StepOverhead
+                                    ? "bound by step overhead"
+                                    : std::string(boundKindName(after)) + "-bound";
         text += fmt::format("; |{}| {} {}", better->name, turns ? "turn it " + how + ":" : "take",
                             timeText(better->time));
     }

@@ -295,8 +295,8 @@ std::string toText(const Comparison& comparison)
                             changeText(line));
         text += &line == &lines.front() ? bandLines(comparison.a, comparison.b) : "";
     }
-    text += fmt::format("{:<15} {:>12} {:>12}\n\n", "bound by", comparison.a.boundBy,
-                        comparison.b.boundBy);
+    text += fmt::format("{:<15} {:>12} {:>12}\n\n", "bound by", toString(comparison.a.boundBy),
+                        toString(comparison.b.boundBy));
     return text + fasterText(comparison) + partingText(comparison.parting);
 }
 
@@ -319,7 +319,8 @@ std::string toJson(const Comparison& comparison)
     json["values"]["time_support"] = {{"a", Json::parse(analysis::supportJson(comparison.a.band))},
                                       {"b", Json::parse(analysis::supportJson(comparison.b.band))}};
     json["faster"] = Json::parse(fasterJson(comparison));
-    json["values"]["bound_by"] = {{"a", comparison.a.boundBy}, {"b", comparison.b.boundBy}};
+    json["values"]["bound_by"] = {{"a", toString(comparison.a.boundBy)},
+                                  {"b", toString(comparison.b.boundBy)}};
     if (const auto& parting = comparison.parting) {
         const char* what = parting->what == Parting::What::Copy   ? "copy"
                            : parting->what == Parting::What::Work ? "work"

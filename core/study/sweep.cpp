@@ -90,7 +90,7 @@ SweepRow run(const SweepPlan& plan, const Parameters& parameters, const chip::Ch
     row.time = report.time;
     row.band = report.band;
     row.utilization = report.utilization;
-    row.boundBy = report.boundBy;
+    row.boundBy = toString(report.boundBy);
     row.steps = report.steps;
     row.findings = outcome->findings;
     for (const analysis::Traffic& traffic : report.traffic) {

@@ -33,7 +33,7 @@ ValidationRow run(const ValidationPlan& plan, const Measurement& measured, const
     }
     row.time = outcome->report.time;
     row.band = outcome->report.band;
-    row.boundBy = outcome->report.boundBy;
+    row.boundBy = toString(outcome->report.boundBy);
     return row;
 }
 

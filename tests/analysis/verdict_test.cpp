@@ -9,6 +9,8 @@
 namespace pallascope::analysis_test {
 
 using analysis::Alternative;
+using analysis::Bound;
+using analysis::BoundKind;
 using analysis::Report;
 
 namespace {
@@ -19,7 +21,7 @@ constexpr Picoseconds us(std::int64_t microseconds)
 }
 
 // 1 ms, 100 of 200 TFLOP/s, 8 steps; HBM of 1000 GB/s achieves 80 %.
-Report plainReport(const std::string& boundBy)
+Report plainReport(const Bound& boundBy)
 {
     Report report;
     report.kernel = "k";
@@ -62,7 +64,7 @@ std::string verdictOf(const Report& report, const std::vector<Alternative>& alte
     return analysis::plain(analysis::verdict(report, info, alternatives));
 }
 
-Alternative blocks(std::int64_t microseconds, const std::string& boundBy)
+Alternative blocks(std::int64_t microseconds, const Bound& boundBy)
 {
     Alternative alternative;
     alternative.name = "1024-blocks";
@@ -77,7 +79,7 @@ Alternative blocks(std::int64_t microseconds, const std::string& boundBy)
 TEST(Verdict, memoryNamesTheLinkTheExposedCopiesAndTheRidge)
 {
     EXPECT_EQ(
-        verdictOf(plainReport("memory(HBM)")),
+        verdictOf(plainReport({BoundKind::Memory, "HBM"})),
         "Memory-bound (HBM). 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; HBM is busy 900.0 µs of "
         "it (90.0 %), although only 50.0 µs of copies are exposed: 125.0 FLOP/B is under the "
         "ridge of 200.0, and HBM achieves 80 % of its datasheet rate.");
@@ -87,7 +89,7 @@ TEST(Verdict, memoryBlamesAWideOutputAndLongWaits)
 {
     trace::Info info = plainInfo();
     info.operands.edit()[1].dtype = DType::F32;
-    Report report = plainReport("memory(HBM)");
+    Report report = plainReport({BoundKind::Memory, "HBM"});
     report.split = {us(200), us(700), us(100), us(0), us(0)};
     report.arithmeticIntensity = 250;
     report.roofline.memory.achieved = report.roofline.memory.datasheet;
@@ -101,7 +103,7 @@ TEST(Verdict, memoryBlamesAWideOutputAndLongWaits)
 TEST(Verdict, onChipMemoryNamesItsBusierUnit)
 {
     EXPECT_EQ(
-        verdictOf(plainReport("memory(VMEM)")),
+        verdictOf(plainReport({BoundKind::Memory, "VMEM"})),
         "Memory-bound (VMEM). 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; the store unit is busy "
         "400.0 µs of it (40.0 %).");
 }
@@ -109,7 +111,7 @@ TEST(Verdict, onChipMemoryNamesItsBusierUnit)
 TEST(Verdict, computeSaysWhereTheRestGoes)
 {
     EXPECT_EQ(
-        verdictOf(plainReport("compute(MXU)")),
+        verdictOf(plainReport({BoundKind::Compute, "MXU"})),
         "Compute-bound (MXU). 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; the MXU is busy 550.0 µs "
         "of it (55.0 %), step overhead takes 300.0 µs, copies and waits 100.0 µs.");
 }
@@ -118,7 +120,7 @@ TEST(Verdict, computeMayBeTheScalarUnits)
 {
     trace::Info info = plainInfo();
     info.units.push_back({"scalar", trace::UnitKind::Scalar});
-    Report report = plainReport("compute(scalar)");
+    Report report = plainReport({BoundKind::Compute, "scalar"});
     report.busy.insert(report.busy.begin(), {"scalar", us(950)});
     EXPECT_EQ(verdictOf(report, {}, info),
               "Compute-bound (scalar). 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; the scalar unit "
@@ -128,7 +130,7 @@ TEST(Verdict, computeMayBeTheScalarUnits)
 
 TEST(Verdict, overheadCountsItsSteps)
 {
-    Report report = plainReport("step_overhead");
+    Report report = plainReport({BoundKind::StepOverhead});
     report.split = {us(100), us(50), us(800), us(30), us(20)};
     EXPECT_EQ(
         verdictOf(report),
@@ -144,10 +146,10 @@ TEST(Verdict, overheadCountsItsSteps)
 TEST(Verdict, latencyAndRunsWithoutFlopsHaveTheirOwnWords)
 {
     EXPECT_EQ(
-        verdictOf(plainReport("latency")),
+        verdictOf(plainReport({BoundKind::Latency})),
         "Bound by latency. 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; for most of it nothing is "
         "busy.");
-    Report report = plainReport("memory(HBM)");
+    Report report = plainReport({BoundKind::Memory, "HBM"});
     report.roofline.peak.reset();
     EXPECT_EQ(verdictOf(report), "Memory-bound (HBM). The run takes 1.00 ms and counts no FLOPs; "
                                  "HBM is busy 900.0 µs of it (90.0 %).");
@@ -155,21 +157,21 @@ TEST(Verdict, latencyAndRunsWithoutFlopsHaveTheirOwnWords)
 
 TEST(Verdict, endsWithWhatWouldHelpMost)
 {
-    const Report report = plainReport("memory(HBM)");
-    EXPECT_TRUE(verdictOf(report, {blocks(700, "compute(MXU)")})
+    const Report report = plainReport({BoundKind::Memory, "HBM"});
+    EXPECT_TRUE(verdictOf(report, {blocks(700, {BoundKind::Compute, "MXU"})})
                     .ends_with("; 1024-blocks turn it compute-bound: 700.0 µs."));
-    EXPECT_TRUE(
-        verdictOf(report, {blocks(700, "memory(HBM)")}).ends_with("; 1024-blocks take 700.0 µs."));
-    EXPECT_TRUE(verdictOf(report, {blocks(700, "step_overhead")})
+    EXPECT_TRUE(verdictOf(report, {blocks(700, {BoundKind::Memory, "HBM"})})
+                    .ends_with("; 1024-blocks take 700.0 µs."));
+    EXPECT_TRUE(verdictOf(report, {blocks(700, {BoundKind::StepOverhead})})
                     .ends_with("; 1024-blocks turn it bound by step overhead: 700.0 µs."));
-    EXPECT_EQ(verdictOf(report, {blocks(999, "compute(MXU)")}), verdictOf(report));
+    EXPECT_EQ(verdictOf(report, {blocks(999, {BoundKind::Compute, "MXU"})}), verdictOf(report));
 }
 
 TEST(Best, isTheFastestThatFitsBothLimits)
 {
-    const Report report = plainReport("memory(HBM)");
-    std::vector<Alternative> alternatives = {blocks(500, "a"), blocks(400, "b"), blocks(600, "c"),
-                                             blocks(300, "d")};
+    const Report report = plainReport({BoundKind::Memory, "HBM"});
+    std::vector<Alternative> alternatives = {blocks(500, {}), blocks(400, {}), blocks(600, {}),
+                                             blocks(300, {})};
     alternatives[3].overScopedLimit = true;
     EXPECT_EQ(analysis::best(report, alternatives), &alternatives[1]);
     alternatives[1].fits = false;
@@ -181,7 +183,8 @@ TEST(Text, isEightLinesThatEachSayOneThing)
 {
     const auto trace = mainJob();
     const Report report = analysis::report(*trace).value();
-    const std::string text = analysis::toText(report, trace->info(), {blocks(760, "compute(MXU)")});
+    const std::string text =
+        analysis::toText(report, trace->info(), {blocks(760, {BoundKind::Compute, "MXU"})});
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 8);
     EXPECT_EQ(text.find('|'), std::string::npos);
     for (const char* said :

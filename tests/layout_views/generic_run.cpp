@@ -283,7 +283,7 @@ void fillReport(analysis::Report& report, const trace::Trace& trace)
     report.kernel = info.kernel;
     report.time = trace.end();
     report.steps = static_cast<std::int64_t>(trace.steps().size());
-    report.boundBy = "memory(HBM)";
+    report.boundBy = {analysis::BoundKind::Memory, "HBM"};
     report.vmemScopedLimit = *info.memories[1].scopedLimit;
     report.vmemCapacity = info.memories[1].capacity;
     report.busy = {{"VPU", Picoseconds(trace.end().value() / 2)}};

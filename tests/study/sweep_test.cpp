@@ -98,7 +98,7 @@ TEST(Sweep, rowsAreTheRunsOfTheirCombinationsInOrder)
         const Result<analysis::Report> report = analysis::report(*trace);
         ASSERT_TRUE(report);
         EXPECT_EQ(row.time, report->time);
-        EXPECT_EQ(row.boundBy, report->boundBy);
+        EXPECT_EQ(row.boundBy, toString(report->boundBy));
         EXPECT_EQ(row.vmem, report->vmemPeak);
         EXPECT_EQ(row.steps, report->steps);
         // x is [512, 256] bf16 and read once for each of 2 columns of blocks of 128; y is

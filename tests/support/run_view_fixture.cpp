@@ -99,9 +99,11 @@ void addBusy(analysis::Report& report, const trace::Index& index)
     std::sort(report.busy.begin(), report.busy.end(),
               [](const auto& a, const auto& b) { return a.second > b.second; });
     const std::string& longest = report.busy.front().first;
-    report.boundBy = report.split.stepOverhead > report.busy.front().second ? "step_overhead"
-                     : longest == "HBM"                                     ? "memory(HBM)"
-                                        : "compute(" + longest + ")";
+    using enum analysis::BoundKind;
+    report.boundBy = report.split.stepOverhead > report.busy.front().second
+                         ? analysis::Bound{StepOverhead}
+                     : longest == "HBM" ? analysis::Bound{Memory, longest}
+                                        : analysis::Bound{Compute, longest};
 }
 
 analysis::Roofline rooflineOf(const trace::Trace& trace)
@@ -176,13 +178,13 @@ std::vector<analysis::Alternative> alternativesTo(int block)
     {
         int block;
         std::int64_t microseconds, mebibytes;
-        const char* boundBy;
+        analysis::Bound boundBy;
     };
 
-    const Case cases[] = {{256, 2060, 1, "step_overhead"},
-                          {512, 945, 4, "memory(HBM)"},
-                          {1024, 757, 16, "compute(MXU)"},
-                          {2048, 764, 64, "compute(MXU)"}};
+    const Case cases[] = {{256, 2060, 1, {analysis::BoundKind::StepOverhead}},
+                          {512, 945, 4, {analysis::BoundKind::Memory, "HBM"}},
+                          {1024, 757, 16, {analysis::BoundKind::Compute, "MXU"}},
+                          {2048, 764, 64, {analysis::BoundKind::Compute, "MXU"}}};
     std::vector<analysis::Alternative> result;
     for (const Case& c : cases) {
         if (c.block == block) {
@@ -213,7 +215,7 @@ std::string verdictOf(const analysis::Report& report)
         "|Bound by {}|: {} is busy for |{}| of {} and the run reaches |{}| of the peak; "
         "its intensity of |{} FLOP/B| stands against a ridge of {}. |1024-blocks| take "
         "757 µs.",
-        report.boundBy, busiest, timeText(busy), timeText(report.time),
+        toString(report.boundBy), busiest, timeText(busy), timeText(report.time),
         percentText(report.utilization, 1), intensityText(report.arithmeticIntensity),
         intensityText(report.roofline.ridge));
 }

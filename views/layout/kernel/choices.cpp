@@ -15,18 +15,19 @@ namespace {
 using parts::kPadding;
 using parts::kRow;
 
-std::string shortBound(const std::string& boundBy)
+std::string shortBound(const analysis::Bound& bound)
 {
-    const std::size_t open = boundBy.find('(');
-    if (boundBy.rfind("compute(", 0) == 0 && boundBy.back() == ')') {
-        return boundBy.substr(open + 1, boundBy.size() - open - 2);
-    }
-    std::string words = boundBy.substr(0, open);
-    if (words == "step_overhead") {
+    switch (bound.kind) {
+    case analysis::BoundKind::Compute:
+        return bound.of;
+    case analysis::BoundKind::StepOverhead:
         return "overhead";
+    case analysis::BoundKind::Memory:
+    case analysis::BoundKind::Launches:
+    case analysis::BoundKind::Latency:
+        break;
     }
-    std::replace(words.begin(), words.end(), '_', ' ');
-    return words;
+    return std::string(analysis::boundKindName(bound.kind));
 }
 
 struct Choice

@@ -49,32 +49,43 @@ void waitMarks(Canvas& canvas, const RunView& run, double y, double width)
     }
 }
 
-std::string boundText(const std::string& boundBy)
+std::string boundText(analysis::BoundKind kind)
 {
-    if (boundBy.rfind("memory", 0) == 0) {
-        return "Memory-bound.";
-    }
-    if (boundBy.rfind("compute", 0) == 0) {
+    switch (kind) {
+    case analysis::BoundKind::Compute:
         return "Compute-bound.";
-    }
-    if (boundBy == "launches") {
+    case analysis::BoundKind::Memory:
+        return "Memory-bound.";
+    case analysis::BoundKind::StepOverhead:
+        return "Bound by step overhead.";
+    case analysis::BoundKind::Launches:
         return "Bound by launches.";
+    case analysis::BoundKind::Latency:
+        break;
     }
-    return boundBy == "step_overhead" ? "Bound by step overhead." : "Latency-bound.";
+    return "Latency-bound.";
 }
 
 Role boundRole(const RunView& run)
 {
-    const std::string& boundBy = run.report.boundBy;
-    if (boundBy.rfind("memory", 0) == 0) {
+    const analysis::Bound& bound = run.report.boundBy;
+    switch (bound.kind) {
+    case analysis::BoundKind::Memory:
         return Role::Hbm;
-    }
-    for (const trace::Unit& unit : run.trace->info().units) {
-        if (boundBy == "compute(" + unit.name + ")") {
-            return parts::unitRole(unit.kind);
+    case analysis::BoundKind::Compute:
+        for (const trace::Unit& unit : run.trace->info().units) {
+            if (unit.name == bound.of) {
+                return parts::unitRole(unit.kind);
+            }
         }
+        break;
+    case analysis::BoundKind::StepOverhead:
+        return Role::Scalar;
+    case analysis::BoundKind::Launches:
+    case analysis::BoundKind::Latency:
+        break;
     }
-    return boundBy == "step_overhead" ? Role::Scalar : Role::Wait;
+    return Role::Wait;
 }
 
 std::string plainVerdict(const RunView& run, bool wide)
@@ -82,12 +93,12 @@ std::string plainVerdict(const RunView& run, bool wide)
     constexpr double kMovesMostly = 0.05; // below this share of the peak, FLOPs say little
     const analysis::Report& report = run.report;
     const double seconds = toSeconds(report.time).value();
-    if (report.boundBy.starts_with("memory(")
-        && report.boundBy != "memory(" + report.roofline.memory.name + ")") {
+    const bool byMemory = report.boundBy.kind == analysis::BoundKind::Memory;
+    if (byMemory && report.boundBy.of != report.roofline.memory.name) {
         return run.verdict; // the roofline, and so what is said below, is of another memory
     }
-    std::string text = "|" + boundText(report.boundBy) + "| ";
-    const bool moves = report.boundBy.rfind("memory", 0) == 0 && report.utilization < kMovesMostly;
+    std::string text = "|" + boundText(report.boundBy.kind) + "| ";
+    const bool moves = byMemory && report.utilization < kMovesMostly;
     if ((moves || report.flops.value() == 0) && seconds > 0) {
         const double rate =
             static_cast<double>((report.hbmRead + report.hbmWritten).value()) / seconds;

@@ -154,7 +154,7 @@ Lines alternativeLines(const RunView& run, const analysis::Alternative& other)
     lines.insert(
         lines.end(),
         {flopRateText(other.flopsPerSecond) + " at " + intensityText(other.arithmeticIntensity)
-             + " FLOP/B, bound by " + other.boundBy,
+             + " FLOP/B, bound by " + toString(other.boundBy),
          bytesText(other.vmem) + (other.overScopedLimit ? ", over the scoped limit" : ", fits"),
          countText(other.time.value()) + " ps, " + countText(other.vmem.value()) + " bytes"});
     return lines;

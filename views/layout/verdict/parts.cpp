@@ -95,9 +95,9 @@ void separator(Canvas& canvas, double y)
     canvas.fill(kPadding, y, canvas.width() - 2 * kPadding, 1, Role::Line);
 }
 
-std::string boundWords(const std::string& boundBy)
+std::string boundWords(const analysis::Bound& bound)
 {
-    std::string words = boundBy.substr(0, boundBy.find('('));
+    std::string words(analysis::boundKindName(bound.kind));
     std::replace(words.begin(), words.end(), '_', '-');
     return words + "-bound";
 }
