@@ -1,6 +1,7 @@
-// One element of the transcendental operations, by code: the C library's f32 functions, within an
-// ulp or two of the exact value (tests/ops names each bound). Those with `all` take many at once.
-// Where the result next to 0 is the operand, it stays a subnormal, as in XLA.
+// The transcendental operations on one element, one rule for each: the C library's f32 functions,
+// within one or two ulp of the exact value (tests/ops states each bound). Rules with `all` compute
+// many elements at once. If the result near 0 equals the operand, a subnormal operand is kept, as
+// in XLA.
 #pragma once
 
 #include "core/base/dtype.h"
@@ -16,7 +17,7 @@ namespace pallascope::machine::ops {
 
 namespace rules {
 
-// approx: through bf16, as JAX's interpreters do it.
+// `approx` rounds to bf16, as JAX's interpreters do.
 struct Reciprocal
 {
     explicit Reciprocal(const RuleSetup& setup)
@@ -39,7 +40,7 @@ struct Exp
         arith::expF32(in, out, count);
     }
 
-    float operator()(Float auto a) const; // says the types alone
+    float operator()(Float auto a) const; // declared only for its types
 };
 
 struct Exp2
@@ -49,7 +50,7 @@ struct Exp2
         arith::exp2F32(in, out, count);
     }
 
-    float operator()(Float auto a) const; // says the types alone
+    float operator()(Float auto a) const; // declared only for its types
 };
 
 struct Expm1
@@ -117,7 +118,7 @@ struct ErfInv
     auto operator()(Float auto a) const { return inverseErf(flushed(a)); }
 };
 
-struct Pow // its int32 exponents are converted first
+struct Pow // int32 exponents are converted first
 {
     auto operator()(Float auto a, Float auto b) const { return std::pow(flushed(a), flushed(b)); }
 };
