@@ -16,8 +16,8 @@ bool supportsV2()
     return __builtin_cpu_supports("sse4.2") != 0 && __builtin_cpu_supports("popcnt") != 0;
 }
 
-// The features of x86-64-v3 and v4 that the compilers can ask for and that a CPU of that level can
-// lack (the level itself has a name for __builtin_cpu_supports only in newer compilers).
+// The features of x86-64-v3 and v4 that compilers let us ask for and that a CPU may lack. (Only
+// newer compilers let __builtin_cpu_supports ask for the level itself.)
 bool supportsV3()
 {
     return supportsV2() && __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0
@@ -44,7 +44,7 @@ const Kernels& kernelsOf(DotLevel level)
     checkFailed("level is one of DotLevel", __FILE__, __LINE__);
 }
 
-#else // V2 is then what the compiler makes of it for this CPU.
+#else // Without x86-64, V2 is what the compiler generates for this CPU.
 
 bool supportsV2()
 {

@@ -1,4 +1,4 @@
-// The kernels of the level that runs now (see DotLevel in dot.h).
+// The kernels of the instruction level that is in use (see DotLevel in dot.h).
 #pragma once
 
 #include "core/machine/arith/kernels.h"

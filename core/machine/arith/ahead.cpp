@@ -6,7 +6,7 @@ namespace pallascope::arith {
 
 namespace {
 
-constexpr std::int64_t kMostBytes = 1 << 18; // of one: they stay in a core's own cache
+constexpr std::int64_t kMostBytes = 1 << 18; // for each one, so that it stays in a core's own cache
 
 thread_local Later t_later;
 

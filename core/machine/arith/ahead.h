@@ -1,5 +1,6 @@
-// Operands of later products, which small products fetch into the caches while they multiply: what
-// a copy that runs beside a step is to the machine, this is to the computer that it runs on.
+// Prefetching for matrix products: small products fetch the operands of later products into the
+// caches while they multiply. It hides memory latency of the computer that runs the simulation,
+// not of the simulated chip.
 #pragma once
 
 #include "core/machine/arith/kernels.h"
@@ -10,9 +11,9 @@
 
 namespace pallascope::arith {
 
-// Says that a later product reads this memory: `rows` rows of `bytes` bytes, `pitch` bytes apart.
-// The next small product of the calling thread fetches it. A hint: it changes no result, and the
-// memory may be gone by then.
+// Announces that a later product reads this memory: `rows` rows of `bytes` bytes, `pitch` bytes
+// apart. The next small product of the calling thread prefetches it. This is only a hint: it
+// changes no result, and the memory may have been freed by then.
 void fetchBeside(const void* data, std::int64_t rows, std::int64_t bytes, std::int64_t pitch);
 
 class Later
@@ -22,7 +23,8 @@ public:
 
     void add(const Ahead& ahead);
 
-    // The part-th of `parts` of each one's columns, as products divide them.
+    // Of each announced memory, part number `part` of `parts` of its columns: the division that
+    // products use.
     std::span<const Ahead> part(std::int64_t part, std::int64_t parts,
                                 std::array<Ahead, kMost>& into) const;
 
@@ -31,7 +33,7 @@ private:
     std::size_t m_count = 0;
 };
 
-// What was said since the last time, on the calling thread.
+// What the calling thread has announced since the last call.
 [[nodiscard]] Later takeLater();
 
 } // namespace pallascope::arith

@@ -15,9 +15,9 @@ namespace pallascope::arith {
 
 namespace {
 
-constexpr std::int64_t kChunk = 1024; // elements that stay in the first-level cache
+constexpr std::int64_t kChunk = 1024; // fits in the first-level cache
 
-// The number that holds a code in an array.
+// The integer type in which an array stores one element of the dtype.
 template<DType kType>
 using Code =
     std::conditional_t<dtypeBytes(kType) == 4, std::uint32_t,
@@ -38,7 +38,7 @@ void put(std::byte* out, std::int64_t i, std::uint32_t bits)
     std::memcpy(out + i * dtypeBytes(kType), &value, sizeof(value));
 }
 
-// A whole number as 32 bits: of unsigned dtypes the number, of signed ones its two's complement.
+// A whole number in 32 bits, in two's complement if the dtype is signed.
 template<DType kType>
 std::uint32_t wholeBits(const std::byte* in, std::int64_t i)
 {
@@ -52,7 +52,8 @@ std::uint32_t wholeBits(const std::byte* in, std::int64_t i)
     }
 }
 
-// Towards zero, saturating, NaN to 0; all but 0 and subnormals is true.
+// Converts a float to a whole number: rounds towards zero, saturates, and turns NaN into 0. As a
+// bool, everything except 0 and subnormals is true.
 template<DType kType>
 std::uint32_t wholeBitsOf(float value)
 {
@@ -60,7 +61,7 @@ std::uint32_t wholeBitsOf(float value)
         return flushed(value) != 0 ? 1 : 0;
     } else {
         constexpr std::int64_t kLow = lowestInteger(kType), kHigh = highestInteger(kType);
-        if constexpr (dtypeBits(kType) <= 16) { // f32 holds the bounds
+        if constexpr (dtypeBits(kType) <= 16) { // f32 represents the bounds exactly
             const float number = std::isnan(value) ? 0.0F : value;
             const float atLeast = std::max(number, static_cast<float>(kLow));
             return static_cast<std::uint32_t>(
@@ -138,7 +139,7 @@ struct Loops
 {
     void (*toFloats)(const std::byte* in, float* out, std::int64_t count);
     void (*fromFloats)(const float* in, std::byte* out, std::int64_t count);
-    void (*toWhole)(const std::byte* in, std::uint32_t* out, std::int64_t count); // no floats
+    void (*toWhole)(const std::byte* in, std::uint32_t* out, std::int64_t count); // null for floats
     void (*fromWhole)(const std::uint32_t* in, std::byte* out, std::int64_t count);
 };
 

@@ -21,14 +21,14 @@ namespace pallascope::arith {
 
 namespace {
 
-// Columns of b packed at a time: 8 MiB at most, which a last-level cache holds.
+// How many columns of b are packed at a time: at most 8 MiB, which fits in a last-level cache.
 constexpr std::int64_t kPackedColumns = 4096;
-// Products (of two numbers) below which waking another thread costs more than it saves: about
-// 10 us on one core.
+// Below this number of multiplications, waking another thread costs more than it saves. They take
+// about 10 us on one core.
 constexpr std::int64_t kThreadedProducts = 1 << 19;
-// Products below which every thread packs its own columns of b.
+// Below this number of multiplications, every thread packs its own columns of b.
 constexpr std::int64_t kSmallProducts = 1 << 25;
-// A task takes at least this many products, so that handing it out stays unnoticeable.
+// A task has at least this many multiplications, so that the cost of handing it out is negligible.
 constexpr std::int64_t kTaskProducts = 1 << 17;
 
 std::int64_t ceilDiv(std::int64_t a, std::int64_t b)
@@ -36,7 +36,7 @@ std::int64_t ceilDiv(std::int64_t a, std::int64_t b)
     return (a + b - 1) / b;
 }
 
-// Packed panels of b, kept for the next product of the thread.
+// The buffer for packed panels of b, kept for the thread's next product.
 float* packBuffer(std::int64_t count)
 {
     struct alignas(64) CacheLine
@@ -47,7 +47,7 @@ float* packBuffer(std::int64_t count)
     thread_local std::vector<CacheLine> buffer;
     const auto lines = static_cast<std::size_t>(ceilDiv(count, 16));
     if (buffer.size() < lines) {
-        buffer.clear(); // nothing to copy
+        buffer.clear(); // so that resize copies nothing
         buffer.resize(lines);
     }
     return buffer.front().values.data();
@@ -61,17 +61,18 @@ MatrixView viewFrom(const DotOperand& operand, std::int64_t row, std::int64_t co
             operand.rowStride, operand.columnStride};
 }
 
-// One block of columns and of k: all rows of a by a part of b that fits the packing buffer.
+// One piece of a product, limited in columns and k: all rows of a times a part of b that fits the
+// packing buffer.
 struct Slab
 {
     std::int64_t rows;
     std::int64_t columns;
     std::int64_t depth;
-    DotOperand a; // from its first element on
+    DotOperand a; // points to its first element
     DotOperand b;
     float* out;
     std::int64_t outStride;
-    const float* plus; // null: nothing
+    const float* plus; // null: no addend
     SumKind sums;
 };
 
@@ -81,7 +82,7 @@ struct Range
     std::int64_t end;
 };
 
-// The part-th of `parts` nearly equal ranges of [0, count).
+// Range number `part` when [0, count) is divided into `parts` nearly equal ranges.
 Range partOf(std::int64_t count, std::int64_t part, std::int64_t parts)
 {
     return {count * part / parts, count * (part + 1) / parts};
@@ -103,8 +104,8 @@ void multiplyStrip(const Kernels& kernels, const Slab& slab, Range rows, Range c
                            slab.sums, ahead.data(), static_cast<std::int64_t>(ahead.size())});
 }
 
-// Hands out the parts of a product, to a thread the same one each time where that is free: what it
-// fetched for the next product lies in the cache of its own core.
+// Hands out the parts of a product. A thread gets the same part each time if it is still free,
+// because what it prefetched for the next product lies in its core's own cache.
 class Parts
 {
 public:
@@ -129,13 +130,13 @@ private:
     std::atomic<std::uint64_t> m_free;
 };
 
-// Each part takes its own columns of b, packs them and multiplies all rows of a with them: nothing
-// that one core has written is read by another, which for a small product takes longer than
-// widening the rows of a once per part.
+// Each part packs its own columns of b and multiplies all rows of a with them. No core then reads
+// what another core has written. For a small product such reads would take longer than widening
+// the rows of a once for each part.
 void multiplyByColumns(const Kernels& kernels, const Slab& slab, std::int64_t parts)
 {
     const std::int64_t tiles = ceilDiv(slab.columns, kernels.tileColumns);
-    // What is read once is not packed first.
+    // If b is read only once, packing does not pay.
     const bool inRows = slab.rows <= kernels.tileRows && dtypeBits(slab.b.dtype) == 32
                         && slab.b.columnStride == 1 && slab.b.rowStride > 0
                         && slab.columns % kernels.tileColumns == 0;
@@ -160,8 +161,8 @@ void multiplyByColumns(const Kernels& kernels, const Slab& slab, std::int64_t pa
     });
 }
 
-// All threads pack b, then all threads multiply strips of rows with it. The strips of one part of
-// the columns follow each other, so that a core finds that part of b in its own cache.
+// All threads pack b, then all threads multiply strips of rows with it. Strips that use the same
+// columns follow each other, so that a core finds that part of b in its own cache.
 void multiplyByStrips(const Kernels& kernels, const Slab& slab)
 {
     const std::int64_t width = kernels.stripColumns;
@@ -200,7 +201,7 @@ void multiplySlab(const Kernels& kernels, const Slab& slab)
     multiplyByStrips(kernels, slab);
 }
 
-// What dot and dotInt32 share: `out` and `plus` hold the bits of sums of either kind.
+// What dot and dotInt32 share. `out` and `plus` hold the bits of either kind of sum.
 struct Product
 {
     std::int64_t m, n, k;
@@ -245,7 +246,7 @@ private:
     }
 };
 
-// Products whose sum is at most 2^24 whatever the numbers are.
+// The largest number of products whose sum cannot exceed 2^24, whatever their factors are.
 std::int64_t exactDepth(DType a, DType b)
 {
     const auto largest = [](DType dtype) {

@@ -1,9 +1,9 @@
-// Matrix products of the machine: floats summed in f32, and whole numbers in int32. Operands are
-// read as they lie, and widened where they are multiplied.
+// The matrix products of the machine: floats are summed in f32, whole numbers in int32. Operands
+// are read in the layout that they have, and widened when they are multiplied.
 //
-// The bits of a result depend on the operands and on the level of instructions, never on the number
-// of threads: products of one element are added in the order of k, in runs of a fixed length.
-// Infinities and NaN propagate as in the scalar loop.
+// The bits of a result depend on the operands and on the instruction level, but never on the
+// number of threads: the products of one element are added in the order of k, in runs of a fixed
+// length. Infinities and NaN propagate as in the scalar loop.
 #pragma once
 
 #include "core/base/dtype.h"
@@ -12,12 +12,12 @@
 
 namespace pallascope::arith {
 
-// Dtypes that products read: all floats, and whole numbers of at most 8 bits.
+// The dtypes that products read: all floats, and whole numbers of at most 8 bits.
 [[nodiscard]] bool readByProducts(DType dtype);
 [[nodiscard]] bool isNarrowWhole(DType dtype);
 
-// A matrix in memory. Strides count elements and may be anything, so a transposed or broadcast
-// operand needs no copy. Fastest where one of the two strides is 1.
+// A matrix in memory. Strides count elements and may have any value, so that a transposed or
+// broadcast operand needs no copy. Reading is fastest if one of the two strides is 1.
 struct DotOperand
 {
     const void* data;
@@ -26,22 +26,23 @@ struct DotOperand
     std::int64_t columnStride;
 };
 
-// out[m, n] = plus[m, n] + a[m, k] * b[k, n], out and plus in rows of ldOut elements. a and b are
-// of dtypes that products read, each on its own. plus is out itself, apart from it, or null for
-// nothing. out may not overlap a and b. k = 0 is a sum of nothing.
+// out[m, n] = plus[m, n] + a[m, k] * b[k, n]; rows of out and plus are ldOut elements apart. a and
+// b each have any dtype that products read. plus is out itself, does not overlap it, or is null
+// for no addend. out must not overlap a or b. If k is 0 the sum is empty.
 void dot(std::int64_t m, std::int64_t n, std::int64_t k, DotOperand a, DotOperand b, float* out,
          std::int64_t ldOut, const float* plus);
 
-// Up to this k an element is plus + (the sum of its products), rounded as the product and the sum
-// one after the other are.
+// Up to this k, an element is plus + (the sum of its products) with the same rounding as the
+// product followed by the addition.
 [[nodiscard]] std::int64_t longestRun();
 
-// The same for two int32 operands, or two narrow whole numbers; sums wrap around.
+// The same for two operands of int32, or two of whole numbers of at most 8 bits. Sums wrap around.
 void dotInt32(std::int64_t m, std::int64_t n, std::int64_t k, DotOperand a, DotOperand b,
               std::int32_t* out, std::int64_t ldOut, const std::int32_t* plus);
 
-// x86-64-v2 (SSE4.2), v3 (AVX2, FMA) and v4 (AVX-512). The best that the CPU has is the default;
-// setting it is for tests and benches. V2 multiplies and adds with two roundings, V3 and V4 fuse.
+// x86-64-v2 (SSE4.2), v3 (AVX2, FMA) and v4 (AVX-512). The default is the best level that the CPU
+// has; tests and benches set others. V2 rounds after multiplying and again after adding; V3 and V4
+// use fused multiply-add.
 enum class DotLevel : std::uint8_t
 {
     V2,

@@ -9,7 +9,7 @@ namespace pallascope::arith {
 
 namespace {
 
-// Of a dtype that the kernels read.
+// Requires a dtype that the kernels read.
 constexpr ElementCode codeOf(DType dtype)
 {
     const DTypeEntry& entry = dtypeEntry(dtype);
@@ -35,9 +35,9 @@ constexpr ElementCode codeOf(DType dtype)
                    .down = static_cast<std::uint16_t>(down),
                    .mask = static_cast<std::uint16_t>(0x8000U | ((1U << fields) - 1U)),
                    .nanMask = 0,
-                   .nanBits = 1, // none
+                   .nanBits = 1, // never matches
                    .scale = powerOfTwo(kHalf.bias - format.bias)};
-    if (format.specials == Specials::OneNan) { // all fields are ones
+    if (format.specials == Specials::OneNan) { // NaN has ones in all fields
         const std::uint32_t nan =
             (format.signBit() - 1U)
             << static_cast<unsigned>(kHalf.mantissaBits - format.mantissaBits);

@@ -6,7 +6,7 @@
 
 namespace pallascope::arith {
 
-// Of dtypes that products read (see dot.h), and int32.
+// For int32 and the dtypes that products read (see dot.h).
 [[nodiscard]] const ElementCode& elementCode(DType dtype);
 
 } // namespace pallascope::arith

@@ -1,8 +1,10 @@
-// The arithmetic that is compiled once per level of x86-64 instructions and chosen at start.
+// Interface of the arithmetic that is compiled once for each level of x86-64 instructions.
+// active_kernels.h chooses one level at start.
 //
-// Plain data only: the files that include this header are compiled with instructions the CPU may
-// lack, so neither this header nor anything it includes may define an inline function or a template
-// of the standard library. The linker keeps one copy of those, and it could keep the wrong one.
+// This header holds plain data only. The files that include it are compiled with instructions that
+// the CPU may lack, so neither it nor anything it includes may define an inline function or use a
+// template of the standard library. The linker keeps only one copy of those, and it could keep one
+// with instructions that the CPU lacks.
 #pragma once
 
 #include <cstdint>
@@ -11,30 +13,31 @@ namespace pallascope::arith {
 
 enum class ElementKind : std::uint8_t
 {
-    Bits32, // f32, or int32: read as they are
+    Bits32, // f32 or int32: read without conversion
     Bf16,
     Whole,  // whole numbers of at most 8 bits, one byte each
-    Float8, // of at most 8 bits, one byte each
-    Float16 // of two bytes
+    Float8, // floats of at most 8 bits, one byte each
+    Float16 // two bytes each
 };
 
-// A float of at most 8 bits: how its fields become those of an f16, sign first, and its value that
-// of the f16 times a power of two.
+// How to read a float of at most 8 bits: its fields are moved to those of an f16 with the same
+// sign, and its value is that of the f16 times a power of two.
 struct FloatCode
 {
-    std::uint16_t up;   // bits that the code moves up, its sign to the top
-    std::uint16_t down; // and back, the sign filling up what is left behind
-    std::uint16_t mask; // of the fields then
+    std::uint16_t up;   // how far the code is shifted left, so that its sign is the top bit
+    std::uint16_t down; // how far it is then shifted right, filled with copies of the sign
+    std::uint16_t mask; // keeps the f16's sign and fields
     std::uint32_t nanMask,
-        nanBits; // the bits of the f16's f32 where the code is NaN and that is not
+        nanBits; // the code is NaN if (bits of the f16 as f32 & nanMask) == nanBits
     float scale;
 };
 
-// How the elements of a matrix are read.
+// How to read the elements of a matrix.
 struct ElementCode
 {
     ElementKind kind;
-    std::uint32_t wholeMask, wholeSign; // of its code; an unsigned one has no sign
+    std::uint32_t wholeMask,
+        wholeSign; // the bits of a whole number and its sign bit; 0 if unsigned
     FloatCode floats;
 };
 
@@ -50,11 +53,11 @@ struct MatrixView
 enum class SumKind : std::uint8_t
 {
     F32,
-    WholeInF32, // stored as int32. No sum of |a| * |b| may be above 2^24: up to there it is exact
-    Int32       // a and b too
+    WholeInF32, // stored as int32. Exact as long as no sum of |a| * |b| exceeds 2^24
+    Int32       // a and b are int32 too
 };
 
-// Memory that a later product reads: `rows` rows of `bytes` bytes, `pitch` bytes apart.
+// Memory that a later product will read: `rows` rows of `bytes` bytes, `pitch` bytes apart.
 struct Ahead
 {
     const char* data;
@@ -63,14 +66,15 @@ struct Ahead
     std::int64_t pitch;
 };
 
-// A strip of whole rows of the output: plus (null: nothing) + a[rows, depth] * b[depth, columns], b
-// packed by packColumns or in rows. depth is at most Kernels::maxDepth. plus lies in rows like out,
-// and may be out.
+// A strip of whole rows of the output: plus (null for no addend) + a[rows, depth] * b[depth,
+// columns]. b is packed by packColumns or lies in rows. depth is at most Kernels::maxDepth. The
+// rows of plus are as far apart as those of out, and plus may be out.
 struct Strip
 {
     MatrixView a;
     const float* b;
-    std::int64_t bPitch; // 0: packed; else 32-bit elements in rows so far apart, for whole tiles
+    std::int64_t bPitch; // 0 if packed; otherwise the distance of its rows in 32-bit elements, for
+                         // whole tiles
     std::int64_t rows;
     std::int64_t columns;
     std::int64_t depth;
@@ -78,7 +82,7 @@ struct Strip
     std::int64_t outStride;
     const float* plus;
     SumKind sums;
-    const Ahead* ahead; // this many, fetched into the caches meanwhile
+    const Ahead* ahead; // this much memory is prefetched meanwhile
     std::int64_t aheadCount;
 };
 
@@ -86,15 +90,17 @@ struct Kernels
 {
     std::int64_t tileRows;     // rows of the register tile
     std::int64_t tileColumns;  // columns of the register tile and of one packed panel of b
-    std::int64_t stripColumns; // columns of a strip that fit a core's own cache, whole tiles
-    std::int64_t maxDepth;     // products summed in registers before anything else is added
+    std::int64_t stripColumns; // columns of a strip, in whole tiles, whose part of b fits in a
+                               // core's own cache
+    std::int64_t
+        maxDepth; // how many products are summed in registers before anything else is added
 
-    // b[depth, columns] to f32 panels of tileColumns, each [depth, tileColumns], padded with zeros.
+    // Packs b[depth, columns] into f32 panels, each [depth, tileColumns], padded with zeros.
     void (*packColumns)(const MatrixView& b, std::int64_t depth, std::int64_t columns,
                         float* packed);
     void (*multiplyStrip)(const Strip& strip);
 
-    // By Binary and Comparison of elementwise.h.
+    // Indexed by Binary and Comparison of elementwise.h.
     void (*binaryF32[6])(const float* a, const float* b, float* out, std::int64_t count);
     void (*compareF32[6])(const float* a, const float* b, std::uint8_t* out, std::int64_t count);
     void (*maxOfRowsF32)(const float* in, std::int64_t rows, std::int64_t length, float start,

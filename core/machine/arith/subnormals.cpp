@@ -6,7 +6,7 @@ namespace {
 
 #if defined(__x86_64__)
 
-constexpr std::uint64_t kFlush = 0x8040; // flush to zero, denormals are zero
+constexpr std::uint64_t kFlush = 0x8040; // FTZ (flush to zero) and DAZ (denormals are zero)
 
 std::uint64_t control()
 {
@@ -47,7 +47,7 @@ void setControl(std::uint64_t /*value*/) {}
 
 #endif
 
-// The other bits stay as they are at the time: rounding, and the flags of what happened.
+// Changes only the flush bits; the rounding mode and the exception flags stay as they are.
 void setFlush(std::uint64_t flush)
 {
     setControl((control() & ~kFlush) | flush);

@@ -1,4 +1,5 @@
-// How the calling thread computes with subnormal floats: as XLA does, they are 0 (decision 0009).
+// Sets how the calling thread computes with subnormal floats. They count as 0, as in XLA (decision
+// 0009).
 #pragma once
 
 #include <bit>
@@ -7,10 +8,11 @@
 
 namespace pallascope::arith {
 
-// While it lives, arithmetic of the calling thread takes subnormal operands for 0 and yields 0 for
-// subnormal results, with their signs; after it the thread computes as before. Moves, selections
-// and bit operations keep subnormals, and so may functions of the C library. parallelFor carries it
-// to the threads that share the work. On x86-64 and AArch64; elsewhere it does nothing.
+// While the object lives, arithmetic of the calling thread treats subnormal operands as 0 and
+// yields 0 for subnormal results, and keeps their signs. Afterwards the thread computes as before.
+// Moves, selections and bit operations keep subnormals, and so may functions of the C library.
+// parallelFor applies the setting to the threads that share the work. It works on x86-64 and
+// AArch64; elsewhere it does nothing.
 class Subnormals
 {
 public:
@@ -24,7 +26,7 @@ public:
 
 private:
     std::uint64_t m_before;
-    bool m_changes; // mostly not: to ask takes time in short operations
+    bool m_changes; // usually false; restoring without need would slow down short operations
 };
 
 [[nodiscard]] bool subnormalsAreFlushed();
@@ -35,7 +37,7 @@ private:
     return magnitude - 1U < 0x007f'ffffU;
 }
 
-// 0 with its sign for a subnormal, whatever the thread's arithmetic does.
+// Replaces a subnormal by 0 with the same sign, whatever the thread's arithmetic does.
 [[nodiscard]] constexpr float flushed(std::same_as<float> auto value)
 {
     const auto bits = std::bit_cast<std::uint32_t>(value);

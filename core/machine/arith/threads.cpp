@@ -19,15 +19,17 @@ namespace {
 
 using Body = std::function<void(std::int64_t, std::int64_t)>;
 
-// A thread waits this long for work, or for the last part of its job, before it sleeps. Waking up
-// takes longer than most jobs; the machine's jobs follow each other within microseconds, those of
-// attention with work of one thread for up to some hundred between them.
+// How long a thread waits for work, or for the last part of its job, before it sleeps. Waking up
+// takes longer than most jobs do. The machine's jobs follow each other within microseconds;
+// between those of attention there is work for one thread that takes up to some hundred
+// microseconds.
 constexpr std::chrono::microseconds kSpin{150};
 
-// True in the pool's threads and in a caller whose job runs: a job started there runs in place.
+// True in the pool's threads, and in a caller whose job runs. A job that is started there runs on
+// that thread.
 thread_local bool insideJob = false;
 
-thread_local int numberInPool = 0; // of the pool's threads
+thread_local int numberInPool = 0; // 0 for threads outside the pool
 
 void pauseCpu()
 {
@@ -38,7 +40,7 @@ void pauseCpu()
 #endif
 }
 
-// Returns true as soon as ready() does, false when it has not for kSpin.
+// Returns true as soon as ready() does, or false if it has not done so within kSpin.
 template<class Ready>
 bool spinUntil(const Ready& ready)
 {
@@ -59,7 +61,7 @@ struct Job
     std::int64_t count = 0;
     std::int64_t grain = 1;
     const Body* body = nullptr;
-    bool flushesSubnormals = subnormalsAreFlushed(); // the caller
+    bool flushesSubnormals = subnormalsAreFlushed(); // in the calling thread
 
     [[nodiscard]] std::int64_t parts() const { return (count + grain - 1) / grain; }
 
@@ -70,10 +72,10 @@ struct Job
     }
 };
 
-// One job at a time. m_ticket holds the job's number (upper half) and how many of its parts nobody
-// has taken (lower half). Taking a part is one compare-and-swap, which fails if the job is over, so
-// a thread that comes late can do no harm and nobody waits for it; whoever has taken a part may
-// read m_job, because the job's caller waits until every part is finished.
+// Runs one job at a time. The upper half of m_ticket holds the job's number, the lower half how
+// many of its parts are not yet taken. A thread takes a part by one compare-and-swap, which fails
+// if the job is over, so that a late thread does no harm and nobody waits for it. A thread that
+// has taken a part may read m_job, because the job's caller waits until every part is finished.
 class Pool
 {
 public:
@@ -128,7 +130,7 @@ private:
 
     [[nodiscard]] bool hasParts() const { return (m_ticket.load() & kPartsMask) != 0; }
 
-    // Takes and runs parts until none is left.
+    // Takes and runs parts until none are left.
     void takeParts()
     {
         std::uint64_t ticket = m_ticket.load();
@@ -152,7 +154,8 @@ private:
                 m_failure = std::current_exception();
             }
         }
-        // From the last part on, the caller may start the next job: m_job is not read any more.
+        // Once the last part is counted, the caller may start the next job, so m_job must not be
+        // read any more.
         if (m_unfinished.fetch_sub(1) == 1 && m_callerSleeps.load()) {
             const std::lock_guard lock(m_mutex);
             m_finished.notify_one();
@@ -166,7 +169,8 @@ private:
         while (!m_stopping.load()) {
             if (!spinUntil([this] { return hasParts() || m_stopping.load(); })) {
                 std::unique_lock lock(m_mutex);
-                ++m_sleeping; // before hasParts is asked again: run() stores the ticket, then asks
+                ++m_sleeping; // must come before hasParts(): run() stores the ticket before it
+                              // reads m_sleeping
                 m_wake.wait(lock, [this] { return hasParts() || m_stopping.load(); });
                 --m_sleeping;
             }
@@ -196,7 +200,7 @@ private:
         m_threads.clear();
     }
 
-    std::mutex m_caller; // held through a job
+    std::mutex m_caller; // held for the whole of a job
     Job m_job;
     alignas(64) std::atomic<std::uint64_t> m_ticket{0};
     alignas(64) std::atomic<std::int64_t> m_unfinished{0};
@@ -204,7 +208,7 @@ private:
     std::atomic<bool> m_callerSleeps{false};
     std::atomic<bool> m_stopping{false};
     std::atomic<int> m_threadCount{1};
-    std::mutex m_mutex; // of the two conditions and of m_failure
+    std::mutex m_mutex; // guards both conditions and m_failure
     std::condition_variable m_wake;
     std::condition_variable m_finished;
     std::exception_ptr m_failure;
@@ -223,7 +227,7 @@ void runParts(std::int64_t count, std::int64_t grain, const Body& body)
 {
     PALLASCOPE_CHECK(count >= 0 && grain >= 1);
     const Job job{count, grain, &body};
-    // A ticket has 32 bits for the parts.
+    // A ticket has only 32 bits for the number of parts.
     PALLASCOPE_CHECK(job.parts() < (std::int64_t{1} << 32));
     if (job.parts() <= 1 || insideJob || pool().threadCount() == 1) {
         for (std::int64_t part = 0; part < job.parts(); ++part) {

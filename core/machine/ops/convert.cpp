@@ -1,4 +1,5 @@
-// Another dtype: select, conversions, packed pairs, bits reinterpreted.
+// Operations that change the dtype or choose: select, conversions, packed pairs, reinterpreted
+// bits.
 #include "core/machine/arith/convert.h"
 
 #include "core/base/bitcast.h"
@@ -14,7 +15,7 @@ namespace pallascope::machine::ops {
 
 namespace {
 
-// The code of element i; scalars hold theirs as a number.
+// The bits of element i. A scalar holds its number instead, which is encoded here.
 std::uint32_t codeOf(const RuntimeValue& value, std::int64_t i)
 {
     std::byte scalar[kMostLaneBytes];
@@ -45,8 +46,9 @@ std::uint32_t signExtended(std::uint32_t value, int bits)
     return static_cast<std::uint32_t>(static_cast<std::int32_t>(value << unused) >> unused);
 }
 
-// Definedness after a bitcast to another width: the rows (second axis from the last) of narrow
-// elements lie in those of wide ones, and a wide element is defined where all its parts are.
+// Definedness after a bitcast to another width. Rows of narrow elements (along the second axis
+// from the last) are packed into rows of wide ones; a wide element is defined if all its parts
+// are.
 Shadow packedShadow(const RuntimeValue& value, const Shape& shape)
 {
     if (value.shadow.kind != Shadow::Kind::Some) {
@@ -66,7 +68,8 @@ Shadow packedShadow(const RuntimeValue& value, const Shape& shape)
     return Shadow::fromMask(std::move(mask), count);
 }
 
-// Drops the shadow of the case that is not chosen; an undefined mask element stays undefined.
+// Ignores the shadow of the case that is not chosen. An undefined mask element makes an undefined
+// result.
 Shadow selectShadow(const Call& call, std::int64_t count)
 {
     const RuntimeValue& mask = call.operand(0);
@@ -93,7 +96,8 @@ Shadow selectShadow(const Call& call, std::int64_t count)
     return Shadow::fromMask(std::move(defined), count);
 }
 
-// By bits, so that vectors need not branch. The result lies apart from what is chosen from.
+// Works with bit masks, so that the compiler can vectorize the loop. The result must not overlap
+// the cases.
 template<class T, class Mask>
 void chooseElements(const Mask* chosen, const T* no, const T* yes, T* out, std::int64_t count)
 {
@@ -104,7 +108,7 @@ void chooseElements(const Mask* chosen, const T* no, const T* yes, T* out, std::
     }
 }
 
-// T: an unsigned integer of the element's size.
+// T is an unsigned integer of the element's size.
 template<class T>
 void selectElements(const Call& call, RuntimeValue& result)
 {
@@ -123,7 +127,7 @@ void selectElements(const Call& call, RuntimeValue& result)
 RuntimeValue select(const Call& call)
 {
     const RuntimeValue &mask = call.operand(0), &first = call.operand(1);
-    if (call.operands.size() == 2) { // one case: nothing to choose
+    if (call.operands.size() == 2) { // only one case: no choice
         return first;
     }
     const std::int64_t count = first.elements();
@@ -181,7 +185,7 @@ RuntimeValue bitcast(const Call& call)
                 .data = array.data,
                 .shadow = packedShadow(value, array.shape)};
     }
-    RuntimeValue result = value; // the bytes stay
+    RuntimeValue result = value; // the bytes do not change
     result.dtype = dtype;
     if (value.isScalar()) {
         setCode(result, 0, codeOf(value, 0));
@@ -240,13 +244,16 @@ RuntimeValue unpack(const Call& call)
     return result;
 }
 
-// Random bits are added below the last kept bit and the sum is cut off: up with the probability
-// that the cut part is of it. (Below the smallest normal number of an 8-bit dtype: to nearest.)
+// Adds random bits below the last kept bit and truncates the sum. So the number is rounded up with
+// a probability equal to the cut part. (Below the smallest normal number of an 8-bit dtype it is
+// rounded to nearest.)
 RuntimeValue stochasticRound(const Call& call)
 {
     const DType dtype = call.params<ir::DTypeParams>().dtype;
     const RuntimeValue &value = call.operand(0), &random = call.operand(1);
-    const int kept = dtype == DType::BF16 ? 7 : dtype == DType::F8E5M2 ? 2 : 3; // mantissa bits
+    const int kept = dtype == DType::BF16     ? 7
+                     : dtype == DType::F8E5M2 ? 2
+                                              : 3; // bits of the mantissa
     const std::uint32_t below = (1U << static_cast<unsigned>(23 - kept)) - 1U;
     RuntimeValue cut = RuntimeValue::arrayOf(DType::F32, value.shape);
     for (std::int64_t i = 0; i < value.elements(); ++i) {

@@ -1,5 +1,7 @@
-// Where one operand decides the result whatever the other is, as true decides an `or`, the result
-// is defined though the other is not. Kernels rely on it: `first | (old_scratch > x)`.
+// If one operand decides the result whatever the others are, as true decides an `or`, the result
+// is defined even if the others are not. Kernels rely on it: `first
+//
+// (old_scratch > x)`.
 #include "core/machine/ops/ops.h"
 
 #include <algorithm>
@@ -10,7 +12,7 @@ std::optional<double> decidingNumber(ir::OpCode code, DType dtype)
 {
     const DTypeKind kind = dtypeEntry(dtype).kind;
     if (kind == DTypeKind::Float) {
-        return std::nullopt; // 0 * NaN
+        return std::nullopt; // a float 0 does not decide: 0 * NaN is NaN
     }
     switch (code) {
     case ir::OpCode::And:
@@ -18,7 +20,7 @@ std::optional<double> decidingNumber(ir::OpCode code, DType dtype)
     case ir::OpCode::Mul:
         return 0;
     case ir::OpCode::Or:
-    case ir::OpCode::ReduceOr: // all bits
+    case ir::OpCode::ReduceOr: // decided by all bits set
         return kind == DTypeKind::Signed ? -1 : static_cast<double>(highestInteger(dtype));
     default:
         return std::nullopt;
@@ -36,7 +38,7 @@ Shadow definedness(const Call& call, std::int64_t count)
         return both;
     }
     const SharedBytes known = both.expanded(count);
-    SharedBytes mask = allocateBytes(count); // `known` may be an operand's
+    SharedBytes mask = allocateBytes(count); // a copy, because `known` may belong to an operand
     std::copy_n(known.get(), count, mask.get());
     for (const RuntimeValue* operand : call.operands) {
         if (operand->isScalar()) {

@@ -15,7 +15,8 @@ namespace {
 
 using Axes = std::vector<std::int32_t>;
 
-// Several axes of an array as one: its extent, and its stride where all of them lie in one.
+// Several axes of an array treated as one: their joint extent, and the stride if one stride fits
+// all.
 struct JoinedAxis
 {
     std::int64_t extent = 1, stride = 0;
@@ -29,8 +30,9 @@ struct JoinedAxis
     }
 };
 
-// A dot operand as batch x outer x contracting, by strides on its row-major array, when its batch,
-// free and contracting axes each join to one; else it is transposed into that order first.
+// A dot operand as batch x outer x contracting. If its batch, free and contracting axes each join
+// to one axis, it is read through strides on its row-major array; otherwise it is transposed into
+// that order first.
 struct Matrix
 {
     const std::byte* data = nullptr;
@@ -44,7 +46,7 @@ bool isAmong(std::int32_t axis, const Axes& axes)
     return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
-// Calls a function with each axis that is neither of the two, in their order.
+// Calls a function with each axis that is neither batch nor contracting, in order.
 template<class Function>
 void forEachFree(const Shape& shape, const Axes& batch, const Axes& contracting,
                  const Function& function)
@@ -96,7 +98,7 @@ Matrix arrange(const RuntimeValue& value, const Axes& batch, const Axes& contrac
     return matrix;
 }
 
-// Rows of an operand that hold an undefined element: their products are undefined.
+// Marks the rows of an operand that hold an undefined element: their products are undefined.
 std::vector<std::uint8_t> undefinedRows(const RuntimeValue& value, const Axes& batch,
                                         const Axes& contracting)
 {
@@ -142,8 +144,8 @@ Shadow dotShadow(const ir::DotParams& dimensions, const RuntimeValue& lhs, const
     return Shadow::fromMask(std::move(mask), batch * m * n);
 }
 
-// An operand in a dtype that the products read: mostly as it is. They read it from memory, a scalar
-// too.
+// An operand in a dtype that products can read. Most operands already are and need no conversion.
+// Products read from memory, so that a scalar is stored there too.
 class Factor
 {
 public:
@@ -175,11 +177,11 @@ private:
     const RuntimeValue* m_value;
 };
 
-// What is multiplied, made ready.
+// The operands of a product, converted and laid out for it.
 struct Factors
 {
     const ir::DotParams& dimensions;
-    bool integers, narrow; // whole numbers on both sides, of at most 8 bits on both
+    bool integers, narrow; // integers on both sides; of at most 8 bits on both
     Factor lhs, rhs;
     Matrix a, b;
 
@@ -204,7 +206,7 @@ struct Factors
 
     [[nodiscard]] DType sumType() const { return integers ? DType::Int32 : DType::F32; }
 
-    // out = plus + the product; plus is out, apart from it, or null for nothing.
+    // out = plus + the product. plus is out itself, does not overlap it, or is null for no addend.
     void multiply(std::byte* out, const std::byte* plus) const
     {
         for (std::int64_t batch = 0; batch < a.batch; ++batch) {
@@ -229,7 +231,7 @@ struct Factors
     }
 };
 
-// Of the result: batch axes, then the free ones of either side.
+// The shape of the result: batch axes, then the free axes of the left and of the right operand.
 Shape productShape(const Factors& factors)
 {
     const ir::DotParams& dimensions = factors.dimensions;

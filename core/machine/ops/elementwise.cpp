@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kChunk = 512; // elements widened at a time
 constexpr std::size_t kMostOperands = 3;
 
-// A rule over `count` elements; `in` and `out` are arrays of lanes, or of bools where it compares.
+// Applies a rule to `count` elements. `in` and `out` are arrays of lanes; comparisons write bools.
 using Loop = void (*)(const RuleSetup&, const void* const* in, void* out, std::int64_t count);
 
 struct Rule
@@ -65,7 +65,8 @@ void loop(const RuleSetup& setup, const void* const* in, void* out, std::int64_t
     } else if constexpr (requires { rule.all(a, a, to, count); }) {
         rule.all(a, lanes<T>(in[1]), to, count);
     } else {
-        // The result lies apart from the operands, or element on element in place of one of them.
+        // No iteration depends on another: the result does not overlap the operands, or replaces
+        // one of them element for element.
 #pragma GCC ivdep
         for (std::int64_t i = 0; i < count; ++i) {
             if constexpr (sizeof...(Ts) == 0) {
@@ -139,11 +140,11 @@ Loop loopFor(ir::OpCode code, DType dtype)
         found = rule.truth;
         break;
     }
-    PALLASCOPE_CHECK(found != nullptr); // the type rule admits no other dtype
+    PALLASCOPE_CHECK(found != nullptr); // the type rule admits only dtypes with a loop
     return found;
 }
 
-// One elementwise operation on arrays of `in` that yields arrays of `out`.
+// One elementwise operation, from arrays of dtype `in` to arrays of dtype `out`.
 struct Sweep
 {
     const RuleSetup& setup;
@@ -197,7 +198,7 @@ struct Sweep
     {
         const bool inPlace = direct();
         const bool slow = ir::opEntry(setup.operation.code).kind
-                          == ir::OpKind::Transcendental; // nanoseconds each
+                          == ir::OpKind::Transcendental; // these take nanoseconds for each element
         arith::parallelFor(result.elements(), slow ? kGrain / 4 : kGrain,
                            [&](std::int64_t begin, std::int64_t end) {
                                inPlace ? lanesInPlace(begin, end) : lanesByChunk(begin, end);
@@ -219,7 +220,7 @@ double scalarResult(const RuleSetup& setup, std::span<RuntimeValue* const> opera
     return laneScalar(out, result);
 }
 
-// Storage for the result: that of a dying operand which nobody else holds, where it fits.
+// The result's storage. It takes over that of a dying operand if nobody else holds it and it fits.
 SharedBytes storage(const Call& call, std::int64_t count, DType dtype)
 {
     for (std::size_t k = 0; k < call.operands.size(); ++k) {
@@ -234,7 +235,8 @@ SharedBytes storage(const Call& call, std::int64_t count, DType dtype)
 
 RuntimeValue swept(const Call& call, Loop loop)
 {
-    const std::size_t typed = call.operands.size() == kMostOperands ? 1 : 0; // clamp's value
+    const std::size_t typed =
+        call.operands.size() == kMostOperands ? 1 : 0; // clamp's value follows its low bound
     const RuntimeValue& first = call.operand(typed);
     const DType in = first.dtype;
     const bool compares = ir::opEntry(call.operation.code).kind == ir::OpKind::Comparison;

@@ -24,17 +24,17 @@ constexpr Evaluate kEvaluations[] = {
 #include "core/ir/operations.inc"
 };
 
-// Whether the operation computes with floats; what moves, selects or converts keeps subnormals, and
-// so do changes of the sign, remainders and steps from float to float.
+// Whether the operation computes with floats, and so treats subnormals as 0. Operations that move,
+// select or convert keep subnormals; so do changes of the sign, remainders, and nextafter.
 bool computes(ir::OpCode code)
 {
     switch (code) {
     case ir::OpCode::Neg:
     case ir::OpCode::Abs:
-    case ir::OpCode::Rem: // what is left is exact
+    case ir::OpCode::Rem: // exact, so it can be subnormal
     case ir::OpCode::Nextafter:
         return false;
-    case ir::OpCode::Sort: // by keys that it compares
+    case ir::OpCode::Sort: // it compares its keys
     case ir::OpCode::Scatter:
         return true;
     default:

@@ -1,5 +1,5 @@
-// What every value operation computes. Rules of the corner cases: those of XLA on a CPU
-// (docs/glossary.md names them), which are JAX's.
+// Computes every value operation of a program, with JAX's results in the corner cases: XLA on a
+// CPU is the reference (docs/glossary.md lists the dtypes' rules).
 #pragma once
 
 #include "core/ir/program.h"
@@ -9,15 +9,15 @@
 
 namespace pallascope::machine {
 
-// One result of an operation, by the evaluation that core/ir/operations.inc names. `operands` are
-// the operation's, in order; those marked in `dying` (bit i: operand i) are used for the last time,
-// so that their storage may be taken over. Covers every operation but those of the engine: memory,
-// grid queries and control.
+// Returns one result of an operation, computed by the function that core/ir/operations.inc names
+// for it. `operands` are the operation's, in order. Bit i of `dying` says that operand i is used
+// for the last time, so that the result may take over its storage. Covers every operation except
+// those that the engine runs: memory, grid queries and control.
 [[nodiscard]] RuntimeValue evaluate(const ir::Operation& operation,
                                     std::span<RuntimeValue* const> operands, std::uint32_t dying,
                                     std::size_t result = 0);
 
-// Whether evaluate() covers the operation: nothing but its operands decides what comes of it.
+// Whether evaluate() covers the operation, so that its result depends only on its operands.
 [[nodiscard]] bool isPure(ir::OpCode code);
 
 } // namespace pallascope::machine

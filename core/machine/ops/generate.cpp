@@ -1,4 +1,4 @@
-// Values made from counters: iota and random bits.
+// Operations that make values from counters: iota and random bits.
 #include "core/machine/ops/ops.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ RuntimeValue iota(const Call& call)
     return result;
 }
 
-// The row-major number of every element, as its high (result 0) and low 32 bits.
+// The row-major number of every element: its high 32 bits (result 0) or its low 32 bits.
 RuntimeValue iota2x32(const Call& call)
 {
     const Shape& shape = call.params<ir::ShapeParams>().shape;
@@ -44,7 +44,8 @@ namespace {
 
 using Pair = std::array<std::uint32_t, 2>;
 
-// Threefry-2x32 of 20 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11).
+// Threefry-2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
+// SC11).
 Pair threefryBlock(const Pair& key, Pair x)
 {
     constexpr std::array<std::array<int, 4>, 2> kRotations{{{13, 15, 26, 6}, {17, 29, 16, 24}}};
@@ -84,8 +85,8 @@ RuntimeValue threefry(const Call& call)
     return result;
 }
 
-// What stands in for the bits of a chip's own generator, which nobody else knows: element n of
-// those drawn since the seed is the threefry of (0, n), its halves xored.
+// Replaces the bits of a chip's own generator, which are not published. Element n of those drawn
+// since the seed is the threefry of (0, n), its halves xored.
 RuntimeValue randomBits(const Call& call)
 {
     const auto word = [&](std::size_t k) {

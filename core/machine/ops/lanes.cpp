@@ -8,7 +8,7 @@ namespace pallascope::machine::ops {
 
 namespace {
 
-// The dtype of arrays that are lanes already.
+// The dtype whose arrays are lanes of the same kind.
 DType laneDType(DType dtype)
 {
     switch (dtypeEntry(dtype).kind) {

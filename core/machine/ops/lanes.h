@@ -1,4 +1,4 @@
-// The widths that elements are computed with: f32 for floats, 32 bits for integers, a byte (0 or 1)
+// The types in which elements are computed: f32 for floats, 32 bits for integers, a byte (0 or 1)
 // for bools. Narrower elements are widened before an operation and rounded or wrapped after it.
 #pragma once
 
@@ -21,7 +21,7 @@ concept Integer = Signed<T> || Unsigned<T>;
 template<class T>
 concept Boolean = std::same_as<T, bool>;
 
-// How a lane lies in memory.
+// The type as which a lane is stored in memory.
 template<class T>
 struct Stored
 {
@@ -49,23 +49,23 @@ constexpr std::int64_t kMostLaneBytes = 4;
     return dtype == DType::Bool ? 1 : kMostLaneBytes;
 }
 
-// Elements of such arrays are lanes already.
+// Whether arrays of this dtype hold lanes already, so that nothing needs to be widened.
 [[nodiscard]] constexpr bool storedAsLanes(DType dtype)
 {
     return dtypeBits(dtype) == 32 || dtype == DType::Bool;
 }
 
-// Elements [begin, begin + count) of `data` as lanes.
+// Converts elements [begin, begin + count) of `data` to lanes.
 void widen(DType dtype, const std::byte* data, std::int64_t begin, std::int64_t count, void* lanes);
-// And back, rounded or wrapped.
+// Converts them back, rounded or wrapped.
 void narrow(DType dtype, const void* lanes, std::byte* data, std::int64_t begin,
             std::int64_t count);
 
 [[nodiscard]] Lane scalarLane(DType dtype, double scalar);
 [[nodiscard]] double laneScalar(DType dtype, Lane lane); // rounded or wrapped to dtype
 
-// Calls with a value of the lane's type: visitLane(dtype, [](auto zero) { using T = decltype(zero);
-// }).
+// Calls the function with a value of the lane's type: visitLane(dtype, [](auto zero) { using T =
+// decltype(zero); }).
 template<class F>
 decltype(auto) visitLane(DType dtype, F&& function)
 {

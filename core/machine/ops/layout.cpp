@@ -1,4 +1,4 @@
-// Results made of the operands' elements, moved: each operation lists its moves.
+// Operations that only move elements of their operands. Each one makes a list of moves.
 #include "core/base/check.h"
 #include "core/machine/ops/lanes.h"
 #include "core/machine/ops/ops.h"
@@ -11,7 +11,7 @@ namespace pallascope::machine::ops {
 
 namespace {
 
-// Elements of one source that become elements of the result; both views have one shape.
+// Copies elements of one source to elements of the result. Both views have the same shape.
 struct Move
 {
     const RuntimeValue* source;
@@ -62,7 +62,8 @@ RuntimeValue moved(DType dtype, const Shape& shape, const std::vector<Move>& mov
     return result;
 }
 
-// The part of a row-major array of `whole` that begins at start[axis] and goes in steps.
+// The part of a row-major array of shape `whole` that begins at start[axis] and advances by
+// steps[axis].
 StridedView part(const Shape& whole, const Shape& extents, const std::vector<Extent>& start,
                  const std::vector<Extent>& steps)
 {
@@ -75,7 +76,7 @@ StridedView part(const Shape& whole, const Shape& extents, const std::vector<Ext
     return view;
 }
 
-// Everything of `whole` but along one axis, where it is [start, start + length).
+// All of `whole`, except that one axis is limited to [start, start + length).
 StridedView along(const Shape& whole, std::size_t axis, Extent start, Extent length)
 {
     StridedView view = StridedView::whole(whole);
@@ -84,7 +85,7 @@ StridedView along(const Shape& whole, std::size_t axis, Extent start, Extent len
     return view;
 }
 
-// `view` without an axis, or with one of 1 in front of axis `axis`.
+// `view` without one of its axes.
 StridedView withoutAxis(StridedView view, std::size_t axis)
 {
     Extents extents = view.shape.extents();
@@ -96,7 +97,8 @@ StridedView withoutAxis(StridedView view, std::size_t axis)
 
 RuntimeValue withShape(const RuntimeValue& value, const Shape& shape)
 {
-    if (value.isScalar() != (shape.rank() == 0)) { // one element changes its home
+    if (value.isScalar()
+        != (shape.rank() == 0)) { // a scalar becomes an array of one element, or the reverse
         const Shape one(std::vector<Extent>(shape.rank(), 1));
         return moved(value.dtype, shape,
                      {{&value, {0, one, Extents(shape.rank())}, StridedView::whole(one)}});
@@ -132,7 +134,7 @@ RuntimeValue reshape(const Call& call)
     if (const auto* target = std::get_if<ir::ShapeParams>(&call.operation.params)) {
         return withShape(input, target->shape);
     }
-    std::vector<Extent> kept; // squeeze
+    std::vector<Extent> kept; // the axes that squeeze keeps
     const auto& axes = call.params<ir::AxesParams>().axes;
     for (std::size_t axis = 0; axis < input.shape.rank(); ++axis) {
         if (std::find(axes.begin(), axes.end(), static_cast<std::int32_t>(axis)) == axes.end()) {
@@ -266,7 +268,8 @@ RuntimeValue pad(const Call& call)
         const Extent length = input.shape[axis];
         shape[axis] =
             low[axis] + high[axis] + length + std::max<Extent>(0, length - 1) * interior[axis];
-        // Element i lands on low + i * step; those outside are cut off.
+        // Element i goes to low + i * step. Elements that would lie outside the result are cut
+        // off.
         first[axis] = low[axis] < 0 ? ceilDiv(-low[axis], steps[axis]) : 0;
         to[axis] = low[axis] + first[axis] * steps[axis];
         const Extent room =
@@ -287,7 +290,8 @@ RuntimeValue tile(const Call& call)
     if (input.isScalar()) {
         return input;
     }
-    // Each axis as (repetition, element), the source standing still along the first.
+    // Views each axis as the pair (repetition, element). The source has stride 0 along the
+    // repetition.
     const Extents strides = rowMajorStrides(input.shape);
     std::vector<Extent> pairs;
     StridedView from;
@@ -344,8 +348,8 @@ RuntimeValue roll(const Call& call)
 
 namespace {
 
-// The part of a shape at run-time starts, which are clamped so that all of it is inside. Starts
-// that are undefined lead anywhere: `known` says whether all are known.
+// The part of a shape at starts that are known only at run time, clamped so that all of it lies
+// inside. An undefined start could lead anywhere: `known` says whether all starts are defined.
 StridedView dynamicPart(const Call& call, std::size_t first, const Shape& whole,
                         const Shape& extents, bool& known)
 {

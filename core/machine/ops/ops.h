@@ -1,9 +1,9 @@
-// The evaluations that core/ir/operations.inc names, one function each, by family:
+// The functions that core/ir/operations.inc names, one for each operation, grouped by family:
 // elementwise.cpp, convert.cpp, bits.cpp, reduction.cpp, layout.cpp, places.cpp, dot.cpp.
 //
-// Definedness goes along: elementwise where every operand is defined, with the element when it
-// moves, and for what is made of several elements where all of them are defined; and where one
-// operand or element alone decides (deciding.cpp).
+// They also track which elements are defined. An elementwise result is defined if every operand
+// is; a moved element keeps its definedness; what is made of several elements is defined if all of
+// them are. As an exception, one operand or element can decide the result alone (deciding.cpp).
 #pragma once
 
 #include "core/ir/program.h"
@@ -31,8 +31,9 @@ struct Call
 };
 
 [[nodiscard]] RuntimeValue elementwise(const Call& call);
-// Index arithmetic, which most programs do at every step: an elementwise operation on defined int32
-// scalars, without values made on the way. False, and nothing done, for anything else.
+// A fast path for index arithmetic, which most programs do at every step: an elementwise operation
+// on defined int32 scalars, computed without temporary values. For anything else it returns false
+// and does nothing.
 [[nodiscard]] bool scalarInPlace(const ir::Operation& operation,
                                  std::span<RuntimeValue* const> operands, RuntimeValue& result);
 [[nodiscard]] RuntimeValue power(const Call& call);
@@ -77,20 +78,23 @@ struct Call
 [[nodiscard]] RuntimeValue iota(const Call& call);
 [[nodiscard]] RuntimeValue iota2x32(const Call& call);
 [[nodiscard]] RuntimeValue dot(const Call& call);
-// addend + product in one pass, for an array of f32 or int32 and a product of its shape and dtype;
-// with the bits of the two one after the other. `dies`: the addend's storage may be taken. False,
-// and nothing done, where something is undefined or the bits would differ.
+// Computes addend + product in one pass, for an array of f32 or int32 and a product of its shape
+// and dtype, with the same bits as the two operations in sequence. `dies` means that the addend's
+// storage may be taken over. Returns false and does nothing if something is undefined or the bits
+// would differ.
 [[nodiscard]] bool addProduct(const Call& product, RuntimeValue& addend, bool dies,
                               RuntimeValue& sum);
-[[nodiscard]] RuntimeValue engine(const Call& call); // grid, memory, control: not a value here
+[[nodiscard]] RuntimeValue
+engine(const Call& call); // grid, memory and control operations: never called for a value
 
-// What the families share.
+// Helpers that several families use.
 
 // The definedness of an elementwise result of `count` elements.
 [[nodiscard]] Shadow combined(std::span<RuntimeValue* const> operands, std::int64_t count);
-// The same, and defined where one operand is the number that decides.
+// The same, except that an element is also defined if one operand is the number that decides.
 [[nodiscard]] Shadow definedness(const Call& call, std::int64_t count);
-// The result whatever else is undefined: 0 of `and` and of integers' `mul`, all bits of `or`.
+// The operand that decides the result even if the others are undefined: 0 for `and` and for `mul`
+// of integers, all bits set for `or`.
 [[nodiscard]] std::optional<double> decidingNumber(ir::OpCode code, DType dtype);
 [[nodiscard]] RuntimeValue converted(const RuntimeValue& value, DType dtype);
 [[nodiscard]] RuntimeValue transposed(const RuntimeValue& value,

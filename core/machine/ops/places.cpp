@@ -1,4 +1,4 @@
-// Elements that come from, or go to, places that are known at run time.
+// Gather, scatter and sort: elements whose places are known only at run time.
 #include "core/base/element.h"
 #include "core/machine/ops/lanes.h"
 #include "core/machine/ops/ops.h"
@@ -13,7 +13,8 @@ namespace pallascope::machine::ops {
 
 namespace {
 
-// What an index outside finds: NaN, the smallest signed or largest unsigned integer, true.
+// The value for an index outside the array: NaN, the smallest signed or largest unsigned integer,
+// true.
 double gatherFiller(DType dtype)
 {
     if (isFloat(dtype)) {
@@ -60,7 +61,7 @@ RuntimeValue gather(const Call& call)
 
 namespace {
 
-// Integers wrap, NaN stays.
+// Integers wrap around, NaN stays NaN.
 void combineInto(DType dtype, std::byte* data, std::int64_t to, const std::byte* updates,
                  std::int64_t from, ir::Combine combine)
 {
@@ -123,7 +124,7 @@ RuntimeValue scatter(const Call& call)
             mask[to] = combine == ir::Combine::Replace ? known[i] : mask[to] & known[i];
         }
     }
-    // An index that is undefined leads anywhere.
+    // An undefined index could write anywhere, so that then no element is defined.
     result.shadow = !indices.shadow.all() ? Shadow::noneDefined()
                     : partial             ? Shadow::fromMask(std::move(mask), count)
                                           : Shadow::allDefined();
@@ -132,8 +133,8 @@ RuntimeValue scatter(const Call& call)
 
 namespace {
 
-// The order of one line of elements, from `begin` on at every `stride`: stable, NaN behind all, by
-// the first key before the others.
+// The sorted order of one line of elements that starts at `begin` and has the given stride. The
+// sort is stable, puts NaN last, and compares the first key before the others.
 std::vector<std::int64_t> sorted(const Call& call, std::int64_t begin, std::int64_t stride,
                                  std::int64_t length)
 {
@@ -184,7 +185,7 @@ RuntimeValue sort(const Call& call)
     for (std::int64_t line = 0; line < (length == 0 ? 0 : count / length); ++line) {
         const std::int64_t begin = line / stride * stride * length + line % stride;
         const std::vector<std::int64_t> order = sorted(call, begin, stride, length);
-        bool known = true; // a key that is undefined may be anywhere
+        bool known = true; // an element with an undefined key could end up anywhere
         for (std::size_t key = 0; partial && key < static_cast<std::size_t>(keys); ++key) {
             const SharedBytes defined = call.operand(key).shadow.expanded(count);
             for (std::int64_t i = 0; i < length; ++i) {

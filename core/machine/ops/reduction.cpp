@@ -1,4 +1,5 @@
-// Sums and the like over axes. Elements are taken in row-major order, floats summed in f32.
+// Sums, maxima and other reductions over axes. Elements are combined in row-major order; floats
+// are summed in f32.
 #include "core/base/check.h"
 #include "core/machine/ops/lanes.h"
 #include "core/machine/ops/ops.h"
@@ -40,7 +41,7 @@ struct Smallest : rules::Min
 
 struct All : rules::And
 {
-    // All bits set.
+    // Starts with all bits set.
     static double start(DType dtype)
     {
         return dtypeEntry(dtype).kind == DTypeKind::Signed ? -1 : highestNumber(dtype);
@@ -52,13 +53,13 @@ struct Any : rules::Or
     static double start(DType) { return 0; }
 };
 
-// An input as outer x length x inner lanes, the middle reduced.
+// An input viewed as outer x length x inner lanes; the reduction runs over length.
 struct Cube
 {
     RuntimeValue value;
     Shape kept;
     std::int64_t outer = 1, length = 1, inner = 1;
-    SharedBytes lanes; // those of the value, where they are lanes already
+    SharedBytes lanes; // shared with the value if it holds lanes already
 
     template<class T>
     [[nodiscard]] const typename Stored<T>::Type* as() const
@@ -120,7 +121,7 @@ Cube cubeOf(const RuntimeValue& input, const std::vector<std::int32_t>& axes)
     return cube;
 }
 
-// An element is defined where all that it was made of is, or one of it decides.
+// An element is defined if all elements that it was made of are, or if one of them decides.
 Shadow reducedShadow(const Cube& cube, std::optional<double> deciding)
 {
     const Shadow& shadow = cube.value.shadow;
@@ -168,7 +169,8 @@ RuntimeValue fromLanes(const Cube& cube, DType dtype, const void* lanes,
 
 constexpr std::int64_t kRows = 8;
 
-// Rows side by side, each in its order: none waits for the sum of another.
+// Reduces several rows side by side. Each keeps its own order, and the CPU need not wait for one
+// sum before it continues another.
 template<class Rule, class T, std::int64_t rows, class Stored>
 void reduceRows(const Stored* in, std::int64_t length, Stored* sums)
 {
@@ -233,7 +235,7 @@ RuntimeValue reduce(const Call& call)
     });
 }
 
-// Each element with all before it along the axis, or behind it.
+// Combines each element with all elements before it along the axis, or with all behind it.
 template<class Rule>
 RuntimeValue cumulate(const Call& call)
 {
@@ -242,7 +244,7 @@ RuntimeValue cumulate(const Call& call)
     const Cube cube = cubeOf(input, {axis});
     const std::int64_t count = input.elements();
     SharedBytes sums = cube.lanes;
-    if (sums == cube.value.data) { // which stays
+    if (sums == cube.value.data) { // the input must not change
         sums = allocateBytes(count * laneBytes(input.dtype));
         std::copy_n(cube.lanes.get(), count * laneBytes(input.dtype), sums.get());
     }
@@ -278,7 +280,7 @@ RuntimeValue cumulate(const Call& call)
     return result;
 }
 
-// The first of the best; the first NaN is better than any number.
+// The index of the first best element. The first NaN counts as better than any number.
 template<class Better>
 RuntimeValue argReduce(const Call& call)
 {

@@ -16,11 +16,11 @@
 
 namespace pallascope::machine::ops {
 
-// What a rule may ask for when it is made; most need nothing.
+// What the constructor of a rule may use. Most rules need none of it.
 struct RuleSetup
 {
     const ir::Operation& operation;
-    DType dtype; // of an element
+    DType dtype; // of one element
 };
 
 using arith::flushed;
@@ -94,7 +94,8 @@ struct Square
     auto operator()(Integer auto a) const { return wrap<decltype(a)>(bitsOf(a) * bitsOf(a)); }
 };
 
-// What the CPU's vectors do with arrays of f32, bit for bit as the rule for one element.
+// Runs the rule on whole f32 arrays with the CPU's vectors. Every element has the same bits as the
+// rule for one element.
 template<arith::Binary rule>
 struct OnVectors
 {
@@ -166,7 +167,7 @@ struct Div : OnVectors<arith::Binary::Div>
 
 struct Rem
 {
-    // What is left may be subnormal; the divisor may not.
+    // fmod is exact, so that its result may be subnormal; the divisor must not be.
     auto operator()(Float auto a, Float auto b) const { return std::fmod(a, flushed(b)); }
 
     std::int32_t operator()(Signed auto a, Signed auto b) const
@@ -180,7 +181,7 @@ struct Rem
     std::uint32_t operator()(Unsigned auto a, Unsigned auto b) const { return b == 0 ? a : a % b; }
 };
 
-// Both zeros: max is +0, min is -0; a NaN on either side wins.
+// The maximum of +0 and -0 is +0, the minimum is -0. A NaN on either side wins.
 struct Max : OnVectors<arith::Binary::Max>
 {
     float operator()(Float auto first, Float auto second) const
@@ -221,7 +222,7 @@ struct Min : OnVectors<arith::Binary::Min>
     auto operator()(Boolean auto a, Boolean auto b) const { return a && b; }
 };
 
-// min(max(value, low), high): the high bound wins where the two cross.
+// min(max(value, low), high): if the bounds cross, the high one wins.
 struct Clamp
 {
     template<class T>
@@ -231,8 +232,8 @@ struct Clamp
     }
 };
 
-// By squaring, as XLA expands it, with the rounding of each product; a negative exponent is the
-// reciprocal of the positive power.
+// Squares repeatedly, as XLA expands the power, and rounds each product. A negative exponent gives
+// the reciprocal of the positive power.
 struct IntegerPow
 {
     explicit IntegerPow(const RuleSetup& setup)
@@ -273,8 +274,8 @@ private:
     DType m_dtype;
 };
 
-// The next number of the dtype from a towards b, subnormal or not; operands that compare as equal
-// yield b, so that a zero takes b's sign.
+// The next number of the dtype from a towards b, subnormal or not. If the operands compare as
+// equal the result is b, so that a zero takes b's sign.
 struct Nextafter
 {
     explicit Nextafter(const RuleSetup& setup)

@@ -1,4 +1,4 @@
-// The rules of rules_arithmetic.h that look at bits.
+// Rules like those of rules_arithmetic.h, for operations that look at bits.
 #pragma once
 
 #include "core/machine/ops/rules_arithmetic.h"
@@ -36,7 +36,7 @@ struct Xor
     requires(!Float<T>) T operator()(T a, T b) const { return static_cast<T>(a ^ b); }
 };
 
-// The rules whose result depends on the width of an element.
+// Base of the rules whose result depends on the width of an element.
 class ByWidth
 {
 public:
@@ -47,7 +47,7 @@ public:
 protected:
     [[nodiscard]] std::uint32_t width() const { return m_bits; }
 
-    // The element's own bits, zeros above.
+    // The element's own bits, with zeros above them.
     [[nodiscard]] std::uint32_t element(Integer auto a) const
     {
         return bitsOf(a) & (~0U >> (32U - m_bits));
@@ -78,8 +78,9 @@ struct Clz : ByWidth
     }
 };
 
-// By a negative amount or the width and more: 0, or the sign of an arithmetic shift. Mostly all
-// elements by one amount, for which vectors of every CPU have an instruction.
+// A shift by a negative amount, or by the width or more, gives 0, or the sign if it is arithmetic.
+// Most programs shift all elements by one amount, which every CPU's vectors can do in one
+// instruction.
 template<class Rule>
 struct Shift : ByWidth
 {

@@ -17,7 +17,7 @@ namespace pallascope::machine::ops {
 
 namespace rules {
 
-// approx: through bf16, as JAX's interpreters do it.
+// `approx` rounds to bf16, as JAX's interpreters do.
 struct Reciprocal
 {
     explicit Reciprocal(const RuleSetup& setup)
@@ -40,7 +40,7 @@ struct Exp
         arith::expF32(in, out, count);
     }
 
-    float operator()(Float auto a) const; // says the types alone
+    float operator()(Float auto a) const; // declared only for its types
 };
 
 struct Exp2
@@ -50,7 +50,7 @@ struct Exp2
         arith::exp2F32(in, out, count);
     }
 
-    float operator()(Float auto a) const; // says the types alone
+    float operator()(Float auto a) const; // declared only for its types
 };
 
 struct Pow // its int32 exponents are converted first

@@ -4,8 +4,9 @@
 
 namespace pallascope::machine::ops {
 
-// An approximation good to 1e-3 or so (Winitzki, "A handy approximation for the error function and
-// its inverse", 2008), then Newton's method in double until the float no longer moves.
+// An approximation that is good to about 1e-3 (Winitzki, "A handy approximation for the error
+// function and its inverse", 2008), then Newton's method in double until the float no longer
+// changes.
 float inverseErf(float y)
 {
     if (y == 0 || !(std::fabs(y) < 1)) {
