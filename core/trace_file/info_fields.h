@@ -15,7 +15,7 @@ namespace pallascope::trace_file {
 template<class T, class Of>
 concept MaybeConst = std::same_as<std::remove_const_t<T>, Of>;
 
-// Names of enumerators in files, in the order of their values.
+// The names of enumerators in files, in the order of their values.
 template<class E>
 inline constexpr std::array<std::string_view, 0> kEnumNames{};
 template<>

@@ -1,5 +1,5 @@
-// Saved traces: `.trace.json` and `.trace.json.gz`. One JSON object: "traceEvents" is a Chrome
-// Trace Event file that Perfetto opens as it is; "pallascope" gives the trace back whole, in
+// Saved traces: `.trace.json` and `.trace.json.gz`. A file is one JSON object. "traceEvents" is a
+// Chrome Trace Event file that Perfetto opens directly; "pallascope" holds the whole trace in
 // picoseconds. docs/trace_format.md describes both halves.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace pallascope::trace_file {
 
 inline constexpr int kTraceVersion = 1;
 
-// Past this many operation events the Chrome half holds steps and copies only, and says so.
+// With more operation events than this, the Chrome half holds only steps and copies, and says so.
 inline constexpr std::int64_t kChromeOperationLimit = 1'000'000;
 
 struct SaveOptions
@@ -24,26 +24,27 @@ struct SaveOptions
         progress; // called with 0..1; returning false cancels: no file is left
 };
 
-// Writes to a temporary file beside `path`, then renames, so that nothing is ever half-written;
-// gzip when the name ends in ".gz". The same trace always gives the same bytes.
+// Writes to a temporary file beside `path` and renames it, so that a file is never half-written.
+// Compresses with gzip if the name ends in ".gz". The same trace always gives the same bytes.
 [[nodiscard]] Status save(const trace::Trace& trace, const std::filesystem::path& path,
                           const SaveOptions& options = {});
 
-// The whole file as text, without gzip; what save() writes.
+// The whole uncompressed file as text, as save() writes it.
 [[nodiscard]] std::string toJson(const trace::Trace& trace, const SaveOptions& options = {});
 
-// By the first bytes of an ordinary file, whatever its name: to say what was given where something
-// else is right.
+// Decides by the first bytes of an ordinary file, whatever its name. It serves error messages
+// where something else was expected.
 [[nodiscard]] bool isTraceFile(const std::string& path);
-// Says that it is one where something else is right, such as "a kernel".
+// The error if a trace file was given where something else is expected, such as "a kernel".
 [[nodiscard]] Error givenATrace(const std::string& path, std::string_view right);
 
-// Reads either form. Errors are one sentence naming the file, the JSON place, the bad value and
-// what would be right: not there, a folder, empty, truncated, too deep, not JSON, no "pallascope"
-// section, unknown version, a Chrome event whose ts, dur, pid or tid has a wrong type or is out of
-// range, a column of another length, or a rule of trace::TraceBuilder::finish that does not hold.
-// Never more than a small part of the text is in memory besides the trace. `progress` is called
-// with 0..1; returning false cancels: a limit error "cancelled".
+// Reads either form. An error is one sentence that names the file, the JSON place, the bad value
+// and what is expected. It may be that the file does not exist, is a folder, is empty, truncated,
+// nested too deeply or not JSON; that it has no "pallascope" section or an unknown version; that a
+// Chrome event has a ts, dur, pid or tid of a wrong type or out of range; that a column has
+// another length; or that a rule of trace::TraceBuilder::finish does not hold. Only a small part
+// of the text is in memory at a time, besides the trace. `progress` is called with 0..1; if it
+// returns false, reading is cancelled with a limit error "cancelled".
 [[nodiscard]] Result<std::shared_ptr<const trace::Trace>>
 load(const std::filesystem::path& path, const std::function<bool(double)>& progress = {});
 [[nodiscard]] Result<std::shared_ptr<const trace::Trace>> fromJson(const std::string& text,
