@@ -63,8 +63,8 @@ Error foreign(const std::string& name)
         name));
 }
 
-// JSON says nothing of two values for one name, so readers differ in which they take. Columns,
-// which are lists of numbers, are passed over.
+// JSON leaves open what two values for one name mean, and readers differ in which they take. So
+// repeated names are refused. Columns are lists of numbers and are skipped.
 void checkNames(Place& place, dom::element element)
 {
     if (dom::object object; element.get(object) == simdjson::SUCCESS) {
