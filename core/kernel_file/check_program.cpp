@@ -10,16 +10,16 @@ namespace pallascope::kernel_file {
 
 namespace {
 
-// Bounds that keep every product of the model inside int64; no chip is near them.
+// Limits that keep every product that the model computes inside int64. No chip comes near them.
 constexpr std::size_t kMostRank = 8;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;     // of an array in HBM, or a value
-constexpr std::int64_t kMostNearElements = std::int64_t{1} << 27; // of a ref to other memory
-constexpr std::int64_t kMostSemaphores = 1 << 16;                 // of one array of them
+constexpr std::int64_t kMostNearElements = std::int64_t{1} << 27; // of a ref to any other memory
+constexpr std::int64_t kMostSemaphores = 1 << 16;                 // of one array of semaphores
 constexpr std::int64_t kMostStride = std::int64_t{1} << 20;
 constexpr std::int64_t kMostLimitBytes = std::int64_t{1} << 40;
 constexpr std::int32_t kMostBuffers = 1024;
-constexpr std::size_t kMostOperands = 256; // of an operation; arguments of a program
-constexpr std::size_t kMostNesting = 64;   // regions in one another
+constexpr std::size_t kMostOperands = 256; // of one operation, or arguments of a program
+constexpr std::size_t kMostNesting = 64;   // regions inside each other
 constexpr std::int64_t kMostTrips = std::int64_t{1} << 31; // the counter is an int32
 
 class Checker
@@ -69,7 +69,7 @@ private:
     void region(const ir::Region& region, const std::string& where, std::size_t depth);
     void operation(const ir::Operation& operation, const std::string& where, std::size_t depth);
 
-    // Sizes in parameters; those of types are checked with the values.
+    // Checks sizes in parameters; those of types are checked with the values.
     void params(const std::monostate&, const std::string&) {}
 
     template<class P>
@@ -86,7 +86,7 @@ private:
 
     const ir::Program& m_program;
     std::vector<State> m_state;
-    std::vector<ir::ValueId> m_open; // defined values, innermost region last
+    std::vector<ir::ValueId> m_open; // defined values in scope, those of the innermost region last
     std::optional<Error> m_error;
 };
 

@@ -1,6 +1,6 @@
-// kernel.json as structs: the program, and what stands for the contents of its inputs and sources.
-// The program's own `sources`, operation numbers and count are not in it; they follow from the
-// rest.
+// kernel.json as structs: the program, and entries that describe the contents of its inputs and
+// sources. The program's own `sources`, operation numbers and operation count are left out,
+// because they follow from the rest.
 #pragma once
 
 #include "core/base/result.h"
@@ -18,7 +18,7 @@ namespace pallascope::kernel_file {
 inline constexpr std::string_view kFormat = "pallascope.kernel";
 inline constexpr std::int32_t kVersion = 1;
 
-// One of the recipes, or a member of the archive.
+// An input is one of the recipes, or a member of the archive.
 struct InputEntry
 {
     std::optional<NormalRecipe> normal;
@@ -27,10 +27,11 @@ struct InputEntry
     std::optional<IotaRecipe> iota;
     std::optional<MaskRecipe> mask;
     std::optional<std::string> npy;
-    std::vector<Extent> repeats; // of the member along each axis; empty: it is the whole array
+    std::vector<Extent>
+        repeats; // how often the member is repeated along each axis; empty: it is the whole array
 };
 
-// One of text and member.
+// A source has either a text or a member.
 struct SourceEntry
 {
     std::string file;
@@ -50,17 +51,17 @@ struct Document
 
 [[nodiscard]] std::string toJson(const Document& document);
 
-// `file` starts every error sentence. The program is sound by checkProgram and ir::verify, its
-// operations are numbered.
+// Every error sentence starts with `file`. The returned program has passed checkProgram and
+// ir::verify, and its operations are numbered.
 [[nodiscard]] Result<Document> fromJson(std::string_view text, const std::string& file);
 
-// One operation by itself, unchecked beyond its own members.
+// One operation alone. Only its own members are checked.
 [[nodiscard]] std::string operationToJson(const ir::Operation& operation);
 [[nodiscard]] Result<ir::Operation> operationFromJson(std::string_view text);
 
-// What a reader must know before ir::verify may look at a program: every id is in range, defined
-// once and in scope where it is used, literals are scalars of their dtype, sizes are within limits.
-// Errors start with the place's JSON pointer.
+// The checks that must pass before ir::verify may look at a program: every id is in range, defined
+// once and in scope where it is used; literals are scalars of their dtype; sizes are within
+// limits. Errors start with the JSON pointer of the place.
 [[nodiscard]] Status checkProgram(const ir::Program& program);
 
 } // namespace pallascope::kernel_file

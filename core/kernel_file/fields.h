@@ -1,7 +1,8 @@
-// The JSON names of everything in a kernel file, once for both ways: an archive is called with each
-// key and member, in the order of the file. The writer gets const objects, the reader mutable ones.
-// `required` members are always there; any other is left out when it has its default, so a default
-// is part of the format and a new member needs one that means what files without it meant.
+// The JSON names of everything in a kernel file, listed once for the writer and the reader. An
+// archive is called with each key and member, in the order of the file. The writer passes const
+// objects, the reader mutable ones. `required` members are always in the file. Any other member is
+// left out if it has its default. So a default is part of the format, and a new member needs a
+// default that means what files without it meant.
 #pragma once
 
 #include "core/ir/program.h"

@@ -21,12 +21,12 @@ namespace {
 constexpr std::string_view kZipSuffix = ".pallascope", kJsonSuffix = ".kernel.json";
 constexpr std::string_view kZipMagic = "PK\x03\x04";
 constexpr std::string_view kDocument = "kernel.json";
-constexpr std::uint64_t kMostTextBytes = 8U << 20U; // of kernel.json, of one source
-constexpr std::size_t kStartBytes = 1024;           // which tell what a file is
+constexpr std::uint64_t kMostTextBytes = 8U << 20U; // limit for kernel.json, and for one source
+constexpr std::size_t kStartBytes = 1024;           // enough to tell what a file is
 
 // ---- reading ------------------------------------------------------------------------------------
 
-// Of one of the tiles that make the array; the whole where there are none.
+// The shape of one of the tiles that make up the array, or of the whole array if there are none.
 Shape partShape(const Shape& whole, const std::vector<Extent>& repeats)
 {
     std::vector<Extent> extents = whole.extents();
@@ -60,7 +60,7 @@ Result<Input> readMember(const InputEntry& entry, const std::string& where, cons
     return Input(Stored{zip, *entry.npy, entry.repeats});
 }
 
-// What one input holds; `zip` null: the file is JSON alone.
+// Reads the contents of one input. `zip` is null if the file is only JSON.
 Result<Input> readInput(const InputEntry& entry, const std::string& where, const ir::Type& type,
                         const std::shared_ptr<const ZipReader>& zip)
 {
@@ -170,7 +170,7 @@ Result<KernelFile> fromZip(Result<ZipReader> opened, const std::string& file)
 
 // ---- writing ------------------------------------------------------------------------------------
 
-// "sources/0_kernel.py", whatever path the author's tool has written.
+// "sources/0_kernel.py", whatever path the author's tool wrote.
 std::string sourceMember(std::size_t index, const std::string& file)
 {
     constexpr std::size_t kKept = 60;
@@ -181,7 +181,7 @@ std::string sourceMember(std::size_t index, const std::string& file)
     return fmt::format("sources/{}_{}", index, name.substr(0, kKept));
 }
 
-// Puts what an input holds into its entry.
+// Writes the contents of an input into its entry.
 struct EntryOf
 {
     InputEntry& entry;
@@ -240,7 +240,7 @@ Result<Array> partOf(const Stored& stored, const ir::Type& type)
     return readNpy(*stored.zip, stored.member, type.dtype, partShape(type.shape, stored.repeats));
 }
 
-// The arrays that the file will hold, by the number of their input.
+// The arrays that the file will contain, by the number of their input.
 Result<std::map<std::size_t, Array>> storedArrays(const KernelFile& kernel)
 {
     std::map<std::size_t, Array> arrays;
@@ -341,7 +341,7 @@ Result<KernelFile> load(const std::string& path)
     if (trace_file::isTraceFile(path)) {
         return trace_file::givenATrace(path, "a kernel");
     }
-    // An archive from a pipe is read whole.
+    // An archive from a pipe is read as a whole.
     const Result<std::string> bytes = readFile(path, ordinary ? kMostTextBytes : kMostPipedBytes);
     return bytes ? parse(*bytes, path) : Result<KernelFile>(bytes.error());
 }

@@ -17,7 +17,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "elements are copied as they are");
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kAlignment = 64; // of the first element in a file
+constexpr std::size_t kAlignment = 64; // of the first element, in bytes from the start of the file
 constexpr std::size_t kMostHeader = 4096;
 
 struct Descr
@@ -25,7 +25,7 @@ struct Descr
     std::string_view dtype, text;
 };
 
-// Types that NumPy has itself. All others are "V" and their bytes.
+// The types that NumPy has itself. All others are written as "V" and their size in bytes.
 constexpr std::array<Descr, 9> kDescrs{{{"f32", "<f4"},
                                         {"f16", "<f2"},
                                         {"int8", "|i1"},
@@ -46,8 +46,8 @@ std::string descrOf(DType dtype)
     return fmt::format("<V{}", dtypeBytes(dtype));
 }
 
-// The order of bytes is said in several ways where it makes no difference, and ml_dtypes' one
-// type with a letter of its own, float8_e5m2, is "f1".
+// Also accepts the ways of writing the byte order where it makes no difference, and "f1", the
+// letter of float8_e5m2, the only type of ml_dtypes that has one.
 bool sameDescr(std::string_view found, DType dtype)
 {
     const std::string right = descrOf(dtype);
@@ -67,7 +67,7 @@ struct Header
     std::vector<Extent> shape;
 };
 
-// The dict of a header: exactly what NumPy writes, in any order and spacing.
+// Parses the dict of a header: exactly the members that NumPy writes, in any order and spacing.
 class HeaderParser
 {
 public:
@@ -159,7 +159,7 @@ private:
     std::string_view m_text;
 };
 
-// Reads up to the first element.
+// Reads a file up to its first element.
 Result<Header> readHeader(ZipReader::Member& member, const std::string& who)
 {
     const Error bad = userError(fmt::format("{} is not an array as NumPy saves it", who));
@@ -209,7 +209,7 @@ Array toRowMajor(const Array& columns)
     return rows;
 }
 
-// Codes that no element has: bits above a narrow element, a bool that is neither 0 nor 1.
+// Clears the bits above a narrow element, and makes every bool other than 0 a 1.
 void tidy(Array& array)
 {
     const bool isBool = array.dtype == DType::Bool;
@@ -246,7 +246,7 @@ std::string npyHeader(DType dtype, const Shape& shape)
 
 namespace {
 
-// A member that holds what is wanted, read up to its first element.
+// A member with the expected dtype and shape, read up to its first element.
 struct OpenedNpy
 {
     ZipReader::Member member;
@@ -274,7 +274,7 @@ Result<OpenedNpy> openNpy(const ZipReader& zip, const std::string& member, DType
         return userError(fmt::format("{} has the shape [{}]; expected {}", who,
                                      join(header->shape, ","), toString(shape)));
     }
-    // Before anything is allocated.
+    // Check this before anything is allocated.
     const std::int64_t bytes = shape.elements() * dtypeBytes(dtype);
     if (static_cast<std::uint64_t>(bytes) > zip.members().at(member)) {
         return userError(fmt::format("{} is cut short: its {} elements are not all there", who,

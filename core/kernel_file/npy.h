@@ -1,6 +1,6 @@
-// NumPy's .npy and .npz: one array, and a zip of arrays. The elements of narrow dtypes are stored
-// as NumPy with ml_dtypes stores them: bytes of a void type that has no name, so a reader
-// has to know the dtype, as the type of an argument says it here.
+// Reads and writes NumPy's .npy (one array) and .npz (a zip of arrays). Narrow dtypes are stored
+// as NumPy with ml_dtypes stores them: as bytes of a void type without a name. So a reader must
+// know the dtype from elsewhere; here the type of an argument gives it.
 #pragma once
 
 #include "core/base/array.h"
@@ -14,22 +14,22 @@
 
 namespace pallascope::kernel_file {
 
-// The bytes before the elements, for a row-major array.
+// The bytes that precede the elements of a row-major array.
 [[nodiscard]] std::string npyHeader(DType dtype, const Shape& shape);
 
 // Whether a member of an archive is an array of that dtype and shape, as far as its first bytes and
 // its size say. Errors name the archive, the member and what was expected.
 [[nodiscard]] Status checkNpy(const ZipReader& zip, const std::string& member, DType dtype,
                               const Shape& shape);
-// That array; row-major or column-major in the file.
+// Reads that array, which may be row-major or column-major in the file.
 [[nodiscard]] Result<Array> readNpy(const ZipReader& zip, const std::string& member, DType dtype,
                                     const Shape& shape);
 
-// One entry per input argument: the member "arg0", "arg1", ... of an .npz, or nothing where it has
-// none. A member of another name is an error.
+// Returns one entry for each input argument: the member "arg0", "arg1", ... of an .npz, or nothing
+// if it is missing. A member with another name is an error.
 [[nodiscard]] Result<std::vector<std::optional<Array>>> readInputs(const std::string& path,
                                                                    const ir::Program& program);
-// Members "result0", "result1", ...
+// Writes members "result0", "result1", ...
 [[nodiscard]] Status writeResults(const std::string& path, const std::vector<Array>& results);
 
 } // namespace pallascope::kernel_file

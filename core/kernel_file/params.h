@@ -1,4 +1,5 @@
-// Which parameters an operation has in a file. For the .cpp files that read and write it.
+// Says which parameters an operation has in a file. Only the .cpp files that read and write kernel
+// files use it.
 #pragma once
 
 #include "core/kernel_file/fields.h"
@@ -56,7 +57,7 @@ void setParams(std::variant<P...>& params, std::string_view operation)
 
 } // namespace detail
 
-// The parameters that an operation of this code has, with their defaults.
+// The parameters of an operation with this code, with their defaults.
 [[nodiscard]] inline ir::Params paramsFor(ir::OpCode code)
 {
     ir::Params params;

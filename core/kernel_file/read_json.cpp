@@ -20,8 +20,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kDeepest = 512;               // brackets in one another
-constexpr std::size_t kLargest = 8U << 20U; // of the text; parsed it takes some twenty times that
+constexpr int kDeepest = 512; // brackets inside each other
+constexpr std::size_t kLargest =
+    8U << 20U; // bytes of the text; parsed, it takes some twenty times that
 
 struct Place
 {
@@ -267,7 +268,8 @@ void read(Place& place, const Json& json, T& value)
     }
 }
 
-// The parser's results are nested as the text is: refuse before it starts what is too deep.
+// Refuses texts that are nested too deeply before the parser starts, because the parser's results
+// are nested like the text.
 int depthOf(std::string_view text)
 {
     int depth = 0, deepest = 0;
@@ -335,7 +337,7 @@ Status readHeader(const Json& json)
     return Done{};
 }
 
-// A message that starts with a pointer, which may be long where regions lie in regions.
+// Shortens a message that starts with a pointer, which may be long if regions are nested.
 Error placed(const std::string& file, const std::string& message)
 {
     constexpr std::size_t kStart = 60, kEnd = 120;
@@ -346,7 +348,7 @@ Error placed(const std::string& file, const std::string& message)
     return userError(fmt::format("{}: {}{}", file, pointer, message.substr(length)));
 }
 
-// Numbers the operations, and gives each a location that is its place in the file, with the
+// Numbers the operations. The location of each becomes its place in the file, together with the
 // author's line, which `program` knows.
 void number(ir::Region& region, const std::string& pointer, std::int32_t& next,
             std::vector<ir::Location>* places, const ir::Program& program)
@@ -369,7 +371,7 @@ void number(ir::Region& region, const std::string& pointer, std::int32_t& next,
     }
 }
 
-// Of a dot_general that is verified.
+// The number of products of a dot_general that has passed the verifier.
 double productsOf(const ir::Program& program, const ir::Operation& operation)
 {
     const ir::Type& lhs = program.type(operation.operands[0]);
@@ -383,7 +385,7 @@ double productsOf(const ir::Program& program, const ir::Operation& operation)
     return products;
 }
 
-// ir::verify, with sentences that name the place in the file, and what one operation may take.
+// Runs ir::verify so that errors name the place in the file, and limits the work of one operation.
 Status verifyPlaced(const ir::Program& program)
 {
     ir::Program placed = program;
@@ -395,7 +397,8 @@ Status verifyPlaced(const ir::Program& program)
     }
     Status status = Done{};
     ir::forEachOperation(placed.body, [&](const ir::Operation& operation) {
-        constexpr double kMostProducts = 68'719'476'736; // 4096 cubed: no on-chip memory has room
+        constexpr double kMostProducts =
+            68'719'476'736; // 4096 cubed; no on-chip memory holds such operands
         if (status && operation.code == ir::OpCode::DotGeneral
             && productsOf(placed, operation) > kMostProducts) {
             status = userError(
@@ -422,7 +425,7 @@ Result<ir::Operation> operationFromJson(std::string_view text)
 
 namespace {
 
-// As far as the members go.
+// Reads and checks only the members.
 Result<Document> readDocument(std::string_view text, const std::string& file)
 {
     const Result<Json> json = parseText(text);

@@ -21,7 +21,7 @@ struct Range
     std::int64_t least = 0, most = 0;
 };
 
-// Whole numbers that the dtype has, with all between them.
+// The largest range of whole numbers that the dtype represents without gaps.
 Range wholeNumbers(DType dtype)
 {
     if (!isFloat(dtype)) {
@@ -31,8 +31,8 @@ Range wholeNumbers(DType dtype)
     return {-(std::int64_t{1} << digits), std::int64_t{1} << digits};
 }
 
-// Of start + the sum of steps[axis] * index[axis]; absent where 64 bits do not hold it. What is
-// summed up of fewer axes lies in it too.
+// The range of start + the sum of steps[axis] * index[axis]; absent if it exceeds 64 bits. The
+// partial sums over fewer axes lie in it too.
 std::optional<Range> rangeOf(std::int64_t start, const Steps& steps, const Shape& shape)
 {
     Range range{start, start};
@@ -62,7 +62,8 @@ Error tooLarge(const std::string& name)
     return userError(fmt::format("/{}/steps make sums beyond 64 bits; use smaller ones", name));
 }
 
-// A whole number of an integer dtype, or what a float holds exactly.
+// Accepts a whole number for an integer dtype, or a number that the float dtype represents
+// exactly.
 Status checkNumber(const std::string& where, double value, DType dtype)
 {
     const Range whole = wholeNumbers(dtype);
@@ -131,7 +132,7 @@ std::uint32_t codeOf(DType dtype, double value)
     return readCode(dtype, element.data(), 0);
 }
 
-// Moves an index to the next row, in row-major order of all axes but the last.
+// Moves an index to the next row, in row-major order of all axes except the last.
 void advance(std::vector<Extent>& index, const Shape& shape)
 {
     for (std::size_t axis = index.size(); axis-- > 0 && ++index[axis] == shape[axis];) {
@@ -139,7 +140,7 @@ void advance(std::vector<Extent>& index, const Shape& shape)
     }
 }
 
-// code(sum) in each element, the sum start + steps[axis] * index[axis].
+// Sets each element to code(sum), where sum is start + the sum of steps[axis] * index[axis].
 template<class Word, class Code>
 void writeSums(Array& array, std::int64_t start, const Steps& steps, const Code& code)
 {
@@ -196,7 +197,8 @@ struct RecipeMaker
     Array operator()(const ZerosRecipe&) const
     {
         Array array = makeArray(dtype, shape);
-        std::fill_n(array.data.get(), array.byteCount(), std::byte{0}); // 0 in every dtype
+        std::fill_n(array.data.get(), array.byteCount(),
+                    std::byte{0}); // all bits 0 mean 0 in every dtype
         return array;
     }
 
@@ -268,7 +270,7 @@ Array tiled(const Array& part, const std::vector<Extent>& repeats)
             from = from * part.shape[axis] + index[axis] % part.shape[axis];
         }
         std::memcpy(out, part.data.get() + static_cast<std::size_t>(from) * row, row);
-        for (std::size_t filled = row; filled < wide; filled *= 2) { // what is there once more
+        for (std::size_t filled = row; filled < wide; filled *= 2) { // doubles what is filled
             std::memcpy(out + filled, out, std::min(filled, wide - filled));
         }
         advance(index, whole.shape);

@@ -12,7 +12,7 @@
 
 namespace pallascope::kernel_file {
 
-// normalArray with the seed.
+// The result of normalArray with this seed.
 struct NormalRecipe
 {
     std::uint64_t seed = 0;
@@ -24,14 +24,14 @@ struct ZerosRecipe
     bool operator==(const ZerosRecipe&) const = default;
 };
 
-// The same in every element.
+// The same value in every element.
 struct FillRecipe
 {
     double value = 0;
     bool operator==(const FillRecipe&) const = default;
 };
 
-// `start` and the sum of steps[axis] * index[axis].
+// Each element is `start` plus the sum of steps[axis] * index[axis].
 struct IotaRecipe
 {
     std::int64_t start = 0;
@@ -39,7 +39,7 @@ struct IotaRecipe
     bool operator==(const IotaRecipe&) const = default;
 };
 
-// `inside` where the sum of steps[axis] * index[axis] is from `low` to `high`, else `outside`.
+// `inside` if the sum of steps[axis] * index[axis] is from `low` to `high`, otherwise `outside`.
 struct MaskRecipe
 {
     std::vector<std::int64_t> steps;
@@ -50,13 +50,13 @@ struct MaskRecipe
 
 using Recipe = std::variant<NormalRecipe, ZerosRecipe, FillRecipe, IotaRecipe, MaskRecipe>;
 
-// Whether it makes an array of that dtype and shape, each element exactly. Errors start with the
-// JSON pointer within an input's entry: "/iota/steps has ...".
+// Checks that the recipe can make an array of that dtype and shape with every element exact.
+// Errors start with the JSON pointer within an input's entry: "/iota/steps has ...".
 [[nodiscard]] Status checkRecipe(const Recipe& recipe, DType dtype, const Shape& shape);
-// `recipe` is checked.
+// Requires a recipe that has passed checkRecipe.
 [[nodiscard]] Array makeFrom(const Recipe& recipe, DType dtype, const Shape& shape);
 
-// The array so many times side by side along each axis, as numpy.tile makes it.
+// Repeats the array this many times along each axis, as numpy.tile does.
 [[nodiscard]] Array tiled(const Array& part, const std::vector<Extent>& repeats);
 
 } // namespace pallascope::kernel_file

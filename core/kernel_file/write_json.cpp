@@ -24,7 +24,8 @@ OrderedJson toValue(bool value)
 
 OrderedJson toValue(double value)
 {
-    constexpr double kWhole = 9007199254740992.0; // beyond, an integer may not be exact
+    constexpr double kWhole =
+        9007199254740992.0; // doubles from here on may not represent every integer
     const bool whole = std::floor(value) == value && std::fabs(value) < kWhole;
     if (whole && !(value == 0 && std::signbit(value))) {
         return static_cast<std::int64_t>(value);
@@ -112,7 +113,7 @@ public:
             params);
     }
 
-    // Without the members that are as in `defaults`.
+    // Without the members that are equal to those of `defaults`.
     [[nodiscard]] OrderedJson less(const ObjectWriter& defaults) const
     {
         OrderedJson result = OrderedJson::object();
@@ -154,7 +155,7 @@ OrderedJson toValue(const T& value)
     }
 }
 
-// One line where it fits, else one line per entry.
+// Prints on one line if it fits, otherwise one line for each entry.
 void print(const OrderedJson& json, std::size_t indent, std::string& out)
 {
     const std::string line = json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
@@ -169,7 +170,7 @@ void print(const OrderedJson& json, std::size_t indent, std::string& out)
         first = false;
         out.append(indent + 1, ' ');
         if (json.is_object()) {
-            out += '"' + key + "\": "; // keys are those of fields.h
+            out += '"' + key + "\": "; // fields.h defines the keys, so they need no escapes
         }
         print(value, indent + 1, out);
     }

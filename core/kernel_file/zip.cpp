@@ -25,7 +25,7 @@ struct ZipHandle
     ZipHandle(const ZipHandle&) = delete;
     ZipHandle& operator=(const ZipHandle&) = delete;
     zip_t* zip;
-    std::shared_ptr<const std::string> contents; // of the archive, where it is no file
+    std::shared_ptr<const std::string> contents; // of an archive that is not a file
 };
 
 struct ZipMemberHandle
@@ -49,7 +49,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostNameBytes = 255;
 
-// A name as an error shows it.
+// A name in the form in which an error shows it.
 std::string shown(std::string_view name)
 {
     constexpr std::size_t kShown = 60;
@@ -246,12 +246,12 @@ Result<std::string> ZipReader::text(const std::string& name, std::uint64_t most)
 
 namespace {
 
-// Adds the member; false with the reason in the archive.
+// Adds the member. If it fails, returns false and leaves the reason in the archive.
 bool add(zip_t* zip, const MemberBytes& member)
 {
     std::vector<zip_buffer_fragment_t> fragments;
     for (const std::span<const std::byte> piece : member.pieces) {
-        // libzip only reads them, but its interface is not const.
+        // libzip only reads the bytes, but its interface is not const-correct.
         auto* const bytes = const_cast<std::byte*>(piece.data());
         fragments.push_back({reinterpret_cast<zip_uint8_t*>(bytes), piece.size()});
     }

@@ -1,4 +1,4 @@
-// Archives of files, read with limits and written whole or not at all. libzip stays behind zip.cpp.
+// Reads zip archives within limits, and writes them whole or not at all. Only zip.cpp uses libzip.
 #pragma once
 
 #include "core/base/result.h"
@@ -16,12 +16,13 @@ namespace pallascope::kernel_file {
 
 inline constexpr std::int64_t kMostMembers = 4096;
 inline constexpr std::uint64_t kMostUnpacked = std::uint64_t{1} << 36; // all members together
-// Arrays are stored unpacked by NumPy and by this program. What unpacks to far more than it takes
-// is made to fill the memory.
+// NumPy and this program store arrays uncompressed. A member that unpacks to far more than its
+// packed size was made to fill the memory.
 inline constexpr std::uint64_t kMostRatio = 250;
-inline constexpr std::uint64_t kRatioFrom = std::uint64_t{64} << 20; // bytes unpacked
+inline constexpr std::uint64_t kRatioFrom =
+    std::uint64_t{64} << 20; // the ratio is checked from this many unpacked bytes on
 
-// Relative, without "..", "." or empty parts, backslashes and control characters.
+// Safe names are relative and have no "..", "." or empty parts, backslashes or control characters.
 [[nodiscard]] bool isSafeMemberName(std::string_view name);
 
 // Error sentences start with the archive's name.
@@ -29,22 +30,22 @@ class ZipReader
 {
 public:
     [[nodiscard]] static Result<ZipReader> open(const std::string& path);
-    // Keeps a copy of them.
+    // Keeps a copy of the bytes.
     [[nodiscard]] static Result<ZipReader> openBytes(std::string_view bytes,
                                                      const std::string& name);
 
     [[nodiscard]] const std::string& name() const { return m_name; }
 
-    // Members by name, with their unpacked sizes; folders left out.
+    // Members by name, with their unpacked sizes. Folders are left out.
     [[nodiscard]] const std::map<std::string, std::uint64_t>& members() const { return m_sizes; }
 
     // Reads a member front to back, in pieces.
     class Member
     {
     public:
-        // Exactly `bytes.size()` bytes.
+        // Reads exactly `bytes.size()` bytes.
         [[nodiscard]] Status read(std::span<std::byte> bytes);
-        // Nothing is left, and the checksum is right.
+        // Checks that nothing is left and that the checksum matches.
         [[nodiscard]] Status finish();
 
     private:
@@ -54,7 +55,7 @@ public:
     };
 
     [[nodiscard]] Result<Member> member(const std::string& name) const;
-    // The whole member; an error if it is longer than `most`.
+    // The whole member. It is an error if it is longer than `most`.
     [[nodiscard]] Result<std::string> text(const std::string& name, std::uint64_t most) const;
 
 private:
@@ -68,12 +69,12 @@ private:
 struct MemberBytes
 {
     std::string name;
-    std::vector<std::span<const std::byte>> pieces; // one after the other
-    bool packed = false;                            // deflated, or stored as it is
+    std::vector<std::span<const std::byte>> pieces; // concatenated
+    bool packed = false; // whether to deflate it or to store it unchanged
 };
 
-// The same members give the same bytes: no times are written. A file of that name is replaced
-// only when all went well. `members` must not be empty.
+// The same members give the same bytes, because no times are written. An existing file is replaced
+// only if everything succeeded. `members` must not be empty.
 [[nodiscard]] Status writeZip(const std::string& path, const std::vector<MemberBytes>& members);
 
 } // namespace pallascope::kernel_file

@@ -12,7 +12,7 @@ using namespace trace;
 
 namespace {
 
-// Everything happens in one process; lanes are its threads.
+// Everything is in one process of the Chrome format, and lanes are its threads.
 constexpr std::string_view kComplete = R"({"ph":"X","pid":1,"tid":)";
 constexpr std::string_view kInstant = R"({"ph":"i","s":"t","pid":1,"tid":)";
 
@@ -69,8 +69,8 @@ private:
         }
     }
 
-    // An event up to the first of its args. The times come last, next to a copy's issue time, which
-    // is often the same: so the file packs a tenth smaller.
+    // Writes an event up to the first of its args. The times come last, next to a copy's issue
+    // time, which is often the same. This makes the compressed file a tenth smaller.
     void event(std::string_view category, std::string_view name,
                std::string_view prefix = kComplete)
     {
@@ -84,7 +84,8 @@ private:
         m_json.raw(",\"args\":{");
     }
 
-    // Begin and end each floored to ns, so that what abuts in ps abuts, and what nests nests.
+    // Rounds both begin and end down to ns, so that events which touch in ps still touch, and
+    // nested ones still nest.
     [[nodiscard]] bool endEvent(std::int64_t begin, std::int64_t end)
     {
         m_json.raw("},\"ts\":");
@@ -111,7 +112,7 @@ private:
         return true;
     }
 
-    // And what the agent printed, as moments.
+    // Also writes what the agent printed, as instant events.
     [[nodiscard]] bool writeSteps(std::int32_t agent)
     {
         const Steps& steps = m_trace.steps();
@@ -210,7 +211,7 @@ private:
         return true;
     }
 
-    // Waits that took no time are left out here; the section has them.
+    // Leaves out waits that took no time; the "pallascope" section has them.
     [[nodiscard]] bool writeWaits(std::int32_t agent)
     {
         const Waits& waits = m_trace.waits();
@@ -245,7 +246,7 @@ private:
     [[nodiscard]] bool writeUnits(std::int32_t agent)
     {
         for (std::size_t unit = 0; unit < m_info.units.size(); ++unit) {
-            // Marks in the order of the unit's time; the file lists them in program order.
+            // The file lists marks in program order; here they are sorted by time for each unit.
             std::vector<std::vector<Mark>> marks;
             bool used = false;
             for (const SegmentTemplate& segment : m_info.templates) {
@@ -335,8 +336,9 @@ ChromePlan planChrome(const Trace& trace, const SaveOptions& options)
     plan.events = static_cast<std::int64_t>(trace.steps().size() + trace.copies().size()
                                             + trace.info().prints.size());
     if (plan.operations) {
-        plan.events += plan.operationCount
-                       + static_cast<std::int64_t>(2 * trace.steps().size()); // waits, overhead
+        plan.events +=
+            plan.operationCount
+            + static_cast<std::int64_t>(2 * trace.steps().size()); // for waits and step overhead
     }
     return plan;
 }

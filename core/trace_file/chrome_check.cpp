@@ -24,7 +24,8 @@ void checkId(Place& place, dom::element element)
     }
 }
 
-// What other readers of the file rely on; the "pallascope" section may be sound all the same.
+// Checks what other readers of the file rely on. The "pallascope" section can be valid even if
+// this fails.
 void checkEvent(Place& place, dom::element element)
 {
     dom::object event;

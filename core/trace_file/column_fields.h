@@ -1,10 +1,10 @@
-// The tables of a trace in a file, once for both ways. A codec is called with each column, its name
-// and a prediction of a row from what comes before it in the file; the file holds only what the
-// prediction misses, which is nothing for most rows of a regular kernel.
+// Describes the tables of a trace file once, for the writer and the reader. A codec is called with
+// each column, its name, and a prediction of a row from what comes earlier in the file. The file
+// holds only the difference from the prediction, which is 0 for most rows of a regular kernel.
 //
-// A prediction may use the rows before it in its own column, and whole columns that come earlier in
-// the file, of any value: when reading, nothing has been validated yet. So sums wrap and every
-// index is checked. An optionalColumn is absent where it is empty.
+// A prediction may use earlier rows of its own column, and whole columns that come earlier in the
+// file. While a file is read these may hold any value, since nothing has been validated yet. So
+// sums wrap and every index is checked. An optionalColumn is left out of the file if it is empty.
 #pragma once
 
 #include "core/trace/trace.h"
@@ -28,7 +28,7 @@ namespace pallascope::trace_file {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
 }
 
-// list[index], or `fallback` when there is no such entry.
+// list[index], or `fallback` if there is no such entry.
 template<class T>
 [[nodiscard]] std::int64_t entryOr(const std::vector<T>& list, std::int64_t index,
                                    std::int64_t fallback)
@@ -37,7 +37,7 @@ template<class T>
     return exists ? static_cast<std::int64_t>(list[static_cast<std::size_t>(index)]) : fallback;
 }
 
-// The row before, or `first` for row 0.
+// The row before this one, or `first` for row 0.
 template<class T>
 [[nodiscard]] std::int64_t before(const std::vector<T>& column, std::size_t row,
                                   std::int64_t first = 0)
@@ -54,7 +54,8 @@ void describeSteps(Codec& codec, Table& t)
     codec.column("ordinal", t.ordinal,
                  [&](std::size_t i) { return wrappingAdd(before(t.ordinal, i, -1), 1); });
     codec.column("begin_ps", t.begin, [&](std::size_t i) { return before(t.begin, i); });
-    // Steps differ by how long they wait: what is left of a step after the work of the one before.
+    // Steps differ in how long they wait. So predict that a step goes on after its wait as long as
+    // the step before it did.
     codec.column("body_begin_ps", t.bodyBegin, [&](std::size_t i) {
         if (i == 0 || i + 1 >= t.begin.size()) {
             return t.begin[i];
@@ -92,7 +93,7 @@ void describeSegments(Codec& codec, Table& t, const trace::Steps& steps, const t
     });
 }
 
-// What the copies of one operand and direction did last.
+// Holds the last value for each operand and direction of copies.
 template<class T>
 class PerKey
 {
@@ -114,7 +115,8 @@ private:
     std::vector<T> m_values;
 };
 
-// When the last copy of each link ended; one entry more for links that do not exist.
+// The time at which the last copy of each link ended. One extra entry is for links that do not
+// exist.
 class LinkEnds
 {
 public:
@@ -173,12 +175,13 @@ void describeCopies(Codec& codec, Table& t, const trace::Steps& steps, const tra
     codec.column("issue_ps", t.issue, [&](std::size_t i) {
         return entryOr(t.out[i] != 0 ? steps.end : steps.begin, t.step[i], before(t.issue, i));
     });
-    // On a FIFO link a copy starts when it is issued or when the one before has ended. The end
-    // comes first, as what the last copy of the same kind added to that.
+    // On a FIFO link a copy starts when it is issued or when the previous copy has ended. The end
+    // comes first in the file. It is predicted from the time that the last copy of the same kind
+    // took.
     codec.column("end_ps", t.end,
                  [&, free = LinkEnds(info),
                   lengths = PerKey<std::int64_t>(operands, 0)](std::size_t i) mutable {
-                     if (i > 0) { // what the row before did
+                     if (i > 0) { // update with the row before
                          const std::int64_t start = std::max(t.issue[i - 1], free.of(t, i - 1));
                          lengths.of(t, i - 1) = wrappingSubtract(t.end[i - 1], start);
                          free.of(t, i - 1) = t.end[i - 1];
@@ -198,7 +201,8 @@ void describeWaits(Codec& codec, Table& t, const trace::Steps& steps, const trac
     codec.column("agent", t.agent, kNoPrediction);
     codec.column("step", t.step, [&](std::size_t i) { return before(t.step, i); });
     codec.column("begin_ps", t.begin, [&](std::size_t i) {
-        if (i > 0 && t.step[i] == t.step[i - 1]) { // when the one before ended
+        if (i > 0
+            && t.step[i] == t.step[i - 1]) { // predict that it begins when the previous wait ended
             return std::max(t.begin[i - 1], entryOr(copies.end, t.copy[i - 1], 0));
         }
         return entryOr(steps.begin, t.step[i], before(t.begin, i));
@@ -210,7 +214,7 @@ void describeWaits(Codec& codec, Table& t, const trace::Steps& steps, const trac
         codec.column("semaphore", t.semaphore,
                      [&](std::size_t i) { return before(t.semaphore, i, trace::kNone); });
     }
-    // What came after the same operation before.
+    // Predict the operation that followed the same operation the last time.
     codec.optionalColumn(
         "operation", t.operation,
         [&, next = std::map<std::int64_t, std::int64_t>()](std::size_t i) mutable -> std::int64_t {

@@ -10,7 +10,7 @@ namespace pallascope::trace_file {
 namespace {
 
 constexpr int kLevel = 6;                     // higher ones take twice the time for a few percent
-constexpr int kGzipWindow = 15 + 16;          // the largest window, in a gzip wrapper
+constexpr int kGzipWindow = 15 + 16;          // the largest window, with a gzip wrapper
 constexpr unsigned char kUnknownSystem = 255; // in the header, so that every system writes the same
 
 } // namespace
@@ -51,7 +51,7 @@ bool FileSink::write(std::string_view text)
 bool FileSink::deflateAll(std::string_view text, bool last)
 {
     z_stream& stream = m_deflater->stream;
-    // zlib's interface predates const.
+    // zlib's interface is not const-correct.
     stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(text.data()));
     stream.avail_in = static_cast<uInt>(text.size()); // chunks, far below 4 GiB
     for (;;) {

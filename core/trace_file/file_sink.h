@@ -1,5 +1,5 @@
-// The text of a trace file on its way out, compressed or not; core/base/whole_file.h says how it
-// gets there.
+// Writes the text of a trace file, compressed or not. core/base/whole_file.h makes the file appear
+// whole or not at all.
 #pragma once
 
 #include "core/base/whole_file.h"
@@ -13,7 +13,7 @@ namespace pallascope::trace_file {
 class FileSink : public Sink
 {
 public:
-    // Compresses when the name ends in ".gz".
+    // Compresses if the name ends in ".gz".
     explicit FileSink(const std::filesystem::path& path);
     ~FileSink() override;
     FileSink(const FileSink&) = delete;

@@ -1,6 +1,7 @@
-// The JSON names of everything in Info, once for both ways: an archive is called with each key and
-// member, in the order of the file. The writer gets const objects, the reader mutable ones. An
-// optional member is always written, and may be missing in files of older versions.
+// The JSON names of everything in Info, listed once for the writer and the reader. An archive is
+// called with each key and member, in the order of the file. The writer passes const objects, the
+// reader mutable ones. An optional member is always written, and may be missing in files of older
+// versions.
 #pragma once
 
 #include "core/trace/info.h"
@@ -15,7 +16,7 @@ namespace pallascope::trace_file {
 template<class T, class Of>
 concept MaybeConst = std::same_as<std::remove_const_t<T>, Of>;
 
-// Names of enumerators in files, in the order of their values.
+// The names of enumerators in files, in the order of their values.
 template<class E>
 inline constexpr std::array<std::string_view, 0> kEnumNames{};
 template<>

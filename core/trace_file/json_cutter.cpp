@@ -8,7 +8,8 @@ namespace pallascope::trace_file {
 
 namespace {
 
-constexpr std::size_t kGivenAt = std::size_t{1} << 20; // bytes of elements
+constexpr std::size_t kGivenAt =
+    std::size_t{1} << 20; // how many bytes of elements to collect before handing them out
 constexpr std::string_view kSpace = " \t\r\n";
 
 bool isSpace(char c)
@@ -16,7 +17,7 @@ bool isSpace(char c)
     return kSpace.find(c) != std::string_view::npos;
 }
 
-// Bytes outside strings that mean something for where a value ends.
+// The bytes outside strings that matter for where a value ends.
 constexpr auto kMarks = [] {
     std::array<bool, 256> marks{};
     for (const char c : {'"', '{', '}', '[', ']', ','}) {
@@ -56,7 +57,7 @@ Status JsonCutter::feed(std::string_view text)
             taken = inString(text);
             m_key += text.substr(0, taken);
             if (!m_inString) {
-                m_key.pop_back(); // the quote
+                m_key.pop_back(); // removes the closing quote
                 m_where = Where::BeforeColon;
             }
         } else {
@@ -166,7 +167,7 @@ std::size_t JsonCutter::inValue(std::string_view text, Status& status)
     return text.size();
 }
 
-// What came up to a comma.
+// Hands out the elements collected up to a comma.
 Status JsonCutter::giveElements()
 {
     m_value += ']';
@@ -185,7 +186,7 @@ Status JsonCutter::endValue()
     }
     const bool isBare =
         std::all_of(m_value.begin() + 1, m_value.end() - 1, [](char c) { return isSpace(c); });
-    if (isBare && m_first > 0) { // a comma, and nothing behind it
+    if (isBare && m_first > 0) { // a comma with nothing after it
         return notSound();
     }
     return m_takes.elements(m_first, m_value);

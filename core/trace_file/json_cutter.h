@@ -1,5 +1,5 @@
-// Cuts a JSON object into its members as its text comes in, so that a long list need not be in
-// memory at once. It finds where values end and leaves it to a parser whether they are sound.
+// Cuts a JSON object into its members while its text arrives, so that a long list need not be in
+// memory as a whole. It finds only where values end; a parser then checks them.
 #pragma once
 
 #include "core/base/result.h"
@@ -16,22 +16,23 @@ class JsonCutter
 public:
     struct Takes
     {
-        // The whole value of a member, whose text may be taken; the key as it stands between its
-        // quotes.
+        // Receives the whole value of a member, and may take its text. The key is the raw text
+        // between its quotes.
         std::function<Status(const std::string& key, std::string& value)> value;
-        // Some elements of the list `list`, itself a list; the number of the first.
+        // Receives some elements of the list `list` as a list of their own, and the number of the
+        // first.
         std::function<Status(std::int64_t first, std::string& elements)> elements;
     };
 
-    // `list`: the key of the member whose list is cut, if it is one.
+    // `list` is the key of the member to cut into elements if it is a list.
     JsonCutter(std::string list, Takes takes);
 
-    // The error: one of `takes`, or notSound().
+    // The error is one that `takes` returned, or notSound().
     [[nodiscard]] Status feed(std::string_view text);
-    // Nothing more comes.
+    // Call it when no more text comes.
     [[nodiscard]] Status finish();
 
-    // What feed() and finish() say of a text that is no JSON object.
+    // The error of feed() and finish() for a text that is not a JSON object.
     [[nodiscard]] static Error notSound();
 
 private:
@@ -50,7 +51,7 @@ private:
 
     [[nodiscard]] Status outside(char c);
     [[nodiscard]] bool beginValue(char c);
-    // How many bytes of the text belong to the value, which may end with them.
+    // How many bytes at the start of the text belong to the value, which may end there.
     [[nodiscard]] std::size_t inValue(std::string_view text, Status& status);
     [[nodiscard]] std::size_t inString(std::string_view text);
     [[nodiscard]] Status endValue();
@@ -61,10 +62,10 @@ private:
     Where m_where = Where::BeforeObject;
     std::string m_key, m_value;
     bool m_inString = false, m_isEscaped = false;
-    bool m_isScalar = false; // a number or a word, which ends with what follows it
-    bool m_isCut = false;    // the list's
+    bool m_isScalar = false; // a number or a word, which ends where something else follows
+    bool m_isCut = false;    // whether it is the list to cut
     std::int64_t m_depth = 0;
-    std::int64_t m_first = 0, m_count = 0; // elements given, and commas between those in m_value
+    std::int64_t m_first = 0, m_count = 0; // elements handed out so far, and commas in m_value
 };
 
 } // namespace pallascope::trace_file

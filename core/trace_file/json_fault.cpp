@@ -100,7 +100,7 @@ Scan scan(std::string_view text)
         } else if (isDigit(character) || character == '-' || character == '+') {
             const std::size_t end = text.find_first_not_of(kNumberCharacters, i);
             const std::size_t length = (end == std::string_view::npos ? text.size() : end) - i;
-            // A number that the end of the text cuts is the cut's fault.
+            // A number at the end of the text may be malformed only because the text is cut short.
             if (!result.badNumber && end != std::string_view::npos
                 && !isSoundNumber(text.substr(i, length))) {
                 result.badNumber = i;

@@ -1,4 +1,4 @@
-// Says in words why a text is not JSON, once a parser has refused it.
+// Says in words why a text is not JSON, after a parser has refused it.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace pallascope::trace_file {
 
-// Continues a file's name: "is cut short: ..." when brackets or a string stay open at the end,
-// "holds the number 1e999 at byte 12, ..." when a number is malformed or past what JSON readers
-// hold, else "is not JSON".
+// Returns the rest of a sentence that starts with a file's name: "is cut short: ..." if brackets
+// or a string stay open at the end, "holds the number 1e999 at byte 12, ..." if a number is
+// malformed or out of the range of JSON readers, otherwise "is not JSON".
 [[nodiscard]] std::string whyNotJson(std::string_view text);
 
 } // namespace pallascope::trace_file

@@ -34,10 +34,11 @@ void JsonOut::unsignedInteger(std::uint64_t value)
 void JsonOut::number(double value)
 {
     if (value == 0 && std::signbit(value)) {
-        raw("-0.0"); // "-0" is an integer, which has no sign
+        raw("-0.0"); // "-0" would be read as an integer without a sign
     } else if (std::isfinite(value) && std::fabs(value) < 1e18) {
         append(m_buffer, value);
-    } else if (std::isfinite(value)) { // shorter as an integer, which readers then find too large
+    } else if (std::isfinite(value)) { // the shortest text could be an integer, which readers would
+                                       // find too large
         append(m_buffer, value, std::chars_format::scientific);
     } else {
         raw(std::isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"");

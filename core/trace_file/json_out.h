@@ -1,4 +1,4 @@
-// Writes JSON text piece by piece into a sink, so that a trace of any size is saved in constant
+// Writes JSON text piece by piece into a sink, so that saving a trace of any size takes constant
 // memory.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace pallascope::trace_file {
 
-// Where the text goes; false stops the writing (an error, or a cancelled save).
+// Receives the text. A result of false stops the writing (an error, or a cancelled save).
 class Sink
 {
 public:
@@ -31,12 +31,12 @@ public:
     void unsignedInteger(std::uint64_t value);
     void number(double value); // shortest text that reads back the same; "nan", "inf", "-inf"
     void text(std::string_view text);   // quoted; bytes that are not UTF-8 become U+FFFD
-    void microseconds(std::int64_t ps); // three decimals: floored to ns
+    void microseconds(std::int64_t ps); // three decimals: rounded down to ns
 
-    // Worth handing to the sink; the writer does so between two events.
+    // Whether the buffer is worth handing to the sink. The writer asks between two events.
     [[nodiscard]] bool full() const { return m_buffer.size() >= kChunk; }
 
-    [[nodiscard]] bool flush(); // false: the sink wants no more
+    [[nodiscard]] bool flush(); // false: the sink takes no more
 
 private:
     static constexpr std::size_t kChunk = 256 * 1024;

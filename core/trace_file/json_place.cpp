@@ -6,7 +6,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-// A value as an error shows it.
+// A value in the form in which an error shows it.
 std::string shown(dom::element element)
 {
     if (element.is_object() || element.is_array()) {

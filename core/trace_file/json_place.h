@@ -1,5 +1,5 @@
-// Where a reader of a JSON document is, and what was wrong first. Only the .cpp files that read
-// traces include this: the parser's header is slow to compile.
+// Keeps the place of a reader in a JSON document, and its first error. Only the .cpp files that
+// read traces include this, because the parser's header is slow to compile.
 #pragma once
 
 #include "core/base/json_pointer.h"
@@ -26,7 +26,7 @@ struct Place
                    simdjson::dom::element found); // "must be ..., not ..."
 };
 
-// The member `key`, or nothing and an error.
+// The member `key`. If there is none, records an error and returns nothing.
 [[nodiscard]] std::optional<simdjson::dom::element>
 member(Place& place, simdjson::dom::object object, std::string_view key);
 [[nodiscard]] std::optional<simdjson::dom::object>
@@ -53,11 +53,12 @@ void readInteger(Place& place, simdjson::dom::element element, T& value)
                     element);
 }
 
-// The "pallascope" section: everything but format and version, unchecked against the rules of a
-// trace.
+// Reads the "pallascope" section: everything except format and version. It does not check the
+// rules of a trace.
 void readSection(Place& place, simdjson::dom::object section, trace::TraceBuilder& builder);
 
-// Events of the Chrome half, from that number on, as far as other readers of the file rely on them.
+// Checks the events of the Chrome half, numbered from `first`, as far as other readers of the file
+// rely on them.
 void checkEvents(Place& place, simdjson::dom::array events, std::size_t first);
 
 } // namespace pallascope::trace_file

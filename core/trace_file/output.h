@@ -1,4 +1,4 @@
-// The text of a trace file on its way out, with the share done.
+// Writes the text of a trace file and reports how much is done.
 #pragma once
 
 #include "core/trace_file/json_out.h"
@@ -13,7 +13,7 @@ struct Output
     std::int64_t done = 0, total = 1; // events and columns
     bool cancelled = false;
 
-    // After each event or column; false: stop writing.
+    // Called after each event or column. If it returns false, stop writing.
     [[nodiscard]] bool next()
     {
         ++done;
@@ -25,18 +25,18 @@ struct Output
     }
 };
 
-// The Chrome half: the elements of "traceEvents".
+// What the Chrome half, the elements of "traceEvents", will contain.
 struct ChromePlan
 {
-    bool operations = true;          // units and waits, beside steps and copies
-    std::int64_t operationCount = 0; // operation events that all segments have
-    std::int64_t events = 0;         // about how many there will be
+    bool operations = true;          // units and waits, in addition to steps and copies
+    std::int64_t operationCount = 0; // operation events of all segments together
+    std::int64_t events = 0;         // approximate number of all events
 };
 
 [[nodiscard]] ChromePlan planChrome(const trace::Trace& trace, const SaveOptions& options);
 [[nodiscard]] bool writeChrome(Output& output, const trace::Trace& trace, const ChromePlan& plan);
 
-// The "pallascope" section: one object.
+// Writes the "pallascope" section, one object.
 [[nodiscard]] bool writeSection(Output& output, const trace::Trace& trace);
 
 } // namespace pallascope::trace_file

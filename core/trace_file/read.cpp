@@ -1,4 +1,4 @@
-// Reads what write.cpp wrote, and refuses everything else in a sentence.
+// Reads what write.cpp wrote, and refuses everything else with a sentence.
 #include "core/base/read_file.h"
 #include "core/base/sentence.h"
 #include "core/trace_file/json_cutter.h"
@@ -63,8 +63,8 @@ Error foreign(const std::string& name)
         name));
 }
 
-// JSON says nothing of two values for one name, so readers differ in which they take. Columns,
-// which are lists of numbers, are passed over.
+// JSON leaves open what two values for one name mean, and readers differ in which they take. So
+// repeated names are refused. Columns are lists of numbers and are skipped.
 void checkNames(Place& place, dom::element element)
 {
     if (dom::object object; element.get(object) == simdjson::SUCCESS) {
@@ -94,10 +94,11 @@ simdjson::error_code parse(dom::parser& parser, std::string& text, dom::element&
     return parser.parse(text.data(), text.size(), false).get(element);
 }
 
-// Why a text that could not be cut or parsed is no trace.
+// Explains why a text that could not be cut or parsed is not a trace.
 Error whyNotTrace(const std::string& name, std::string text)
 {
-    constexpr std::size_t kMostParsed = std::size_t{256} << 20U; // whole, at several times its size
+    constexpr std::size_t kMostParsed = std::size_t{256}
+                                        << 20U; // parsing a whole text takes several times its size
     if (text.size() > kMostParsed) {
         return userError(fmt::format("{} {}", name, whyNotJson(text)));
     }
@@ -107,25 +108,25 @@ Error whyNotTrace(const std::string& name, std::string text)
     return code == simdjson::SUCCESS ? foreign(name) : parseError(name, code, text);
 }
 
-// Reads a trace as its text comes in. Events of the Chrome half are looked at and let go, so what
-// is in memory at once is the "pallascope" section.
+// Reads a trace while its text arrives. Events of the Chrome half are checked and dropped, so that
+// only the "pallascope" section is in memory as a whole.
 class TraceReader
 {
 public:
     explicit TraceReader(const std::string& name) { m_section.file = m_events.file = name; }
 
-    // False: the text is no JSON object.
+    // Returns false if the text is not a JSON object.
     [[nodiscard]] bool feed(std::string_view text) { return m_cutter.feed(text).has_value(); }
 
     [[nodiscard]] bool finish() { return m_cutter.finish().has_value(); }
 
-    // Of a text that was sound.
+    // The trace. Call it only if the text was valid.
     [[nodiscard]] Result<std::shared_ptr<const Trace>> trace();
 
 private:
     [[nodiscard]] Status takeValue(const std::string& key, std::string& text);
     [[nodiscard]] Status takeEvents(std::int64_t first, std::string& text);
-    void takeName(const std::string& name); // of a member, which none before may have
+    void takeName(const std::string& name); // refuses a member name that has occurred before
     void readPallascope(dom::element element);
 
     JsonCutter m_cutter{
@@ -135,8 +136,8 @@ private:
          .elements = [this](std::int64_t first,
                             std::string& text) { return takeEvents(first, text); }}};
     dom::parser m_parser;
-    std::set<std::string> m_keys; // that have come
-    Place m_section, m_events;    // the first error of each half
+    std::set<std::string> m_keys; // member names so far
+    Place m_section, m_events;    // these hold the first error of each half
     TraceBuilder m_builder;
 };
 
@@ -149,17 +150,17 @@ Status TraceReader::takeValue(const std::string& key, std::string& text)
         || element.get(unescaped) != simdjson::SUCCESS) {
         return JsonCutter::notSound();
     }
-    const std::string name(unescaped); // the parser's own goes with its next text
+    const std::string name(unescaped); // a copy, because the parser's text ends with the next parse
     takeName(name);
     if (parse(m_parser, text, element) != simdjson::SUCCESS) {
         return JsonCutter::notSound();
     }
     dom::array events;
     if (name == "pallascope") {
-        text = std::string(); // the parser has its own copy
+        text = std::string(); // freed, because the parser has its own copy
         readPallascope(element);
     } else if (name == "traceEvents" && element.get(events) == simdjson::SUCCESS) {
-        checkEvents(m_events, events, 0); // its name is written with escapes
+        checkEvents(m_events, events, 0); // not cut: its name is written with escapes
     } else if (name == "traceEvents") {
         const Enter enter(m_events, name);
         m_events.failWrong("a list of events", element);
@@ -256,7 +257,7 @@ Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path
     if (isSound) {
         return reader.trace();
     }
-    if (!isOrdinaryFile(path.string())) { // what a pipe held is gone
+    if (!isOrdinaryFile(path.string())) { // a pipe cannot be read a second time
         return userError(fmt::format("{} is not JSON", path.string()));
     }
     Result<std::string> whole = readWholeFile(path);

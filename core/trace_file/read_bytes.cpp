@@ -12,9 +12,9 @@ namespace pallascope::trace_file {
 namespace {
 
 constexpr std::size_t kChunk = 1024 * 1024;
-constexpr int kAnyGzipWindow = 15 + 16; // the largest, which reads the smaller ones too
+constexpr int kAnyGzipWindow = 15 + 16; // the largest window, which also reads smaller ones
 
-// Traces pack about 10 to 1. Something that unpacks to far more is made to fill the memory.
+// Traces compress about 10 to 1. A file that unpacks to far more was made to fill the memory.
 constexpr std::size_t kMaxRatio = 250;
 constexpr std::size_t kRatioFrom = 256 * kChunk;
 
@@ -32,8 +32,8 @@ public:
 
     [[nodiscard]] bool complete() const { return m_complete; }
 
-    // What the front of `packed`, which it takes off, unpacks to; the error's message continues the
-    // file's name.
+    // Takes bytes off the front of `packed` and returns what they unpack to. The error's message
+    // continues a sentence that starts with the file's name.
     [[nodiscard]] Result<std::string_view> unpack(std::string_view& packed)
     {
         if (m_complete) { // another gzip member follows, as `cat a.gz b.gz` makes
@@ -86,7 +86,7 @@ Result<TraceText> TraceText::open(const std::filesystem::path& path)
     std::error_code code;
     const std::filesystem::file_status status = std::filesystem::status(path, code);
     if (std::filesystem::is_character_file(status) || std::filesystem::is_block_file(status)) {
-        // One without an end would be read for ever, up to the limit of traces.
+        // A device without an end would be read up to the limit of traces.
         return userError(
             fmt::format("\"{}\" is a device; expected a file or a pipe.", path.string()));
     }

@@ -1,4 +1,4 @@
-// The "pallascope" section on its way in; the mirror of section_write.cpp.
+// Reads the "pallascope" section; the counterpart of section_write.cpp.
 #include "core/base/visible.h"
 #include "core/trace_file/column_fields.h"
 #include "core/trace_file/info_fields.h"
@@ -190,11 +190,11 @@ private:
     dom::object m_object;
 };
 
-// One table: the codec that column_fields.h calls.
+// Reads one table. This is the codec that column_fields.h calls.
 class ColumnReader
 {
 public:
-    // `bytes`: what columns take so far.
+    // `bytes` counts what all columns read so far take.
     ColumnReader(Place& place, dom::object table, std::size_t& bytes)
         : m_place(place)
         , m_table(table)
@@ -256,8 +256,8 @@ private:
         return static_cast<std::size_t>(lag);
     }
 
-    // Fills m_runs with (value, count), and checks that they make up the rows before anything is
-    // allocated for these.
+    // Fills m_runs with pairs (value, count). Checks that the counts add up to the number of rows
+    // before memory for these is allocated.
     bool readResiduals(dom::object object)
     {
         m_runs.clear();
@@ -330,7 +330,7 @@ private:
     std::vector<std::int64_t> m_residuals;
 };
 
-// The columns of one table.
+// Reads the columns of one table.
 template<class Describe>
 void readTable(Place& place, dom::object section, std::string_view name, std::size_t& bytes,
                Describe describe)

@@ -1,4 +1,4 @@
-// The "pallascope" section on its way out. docs/trace_format.md describes it.
+// Writes the "pallascope" section; docs/trace_format.md describes it.
 #include "core/trace_file/column_fields.h"
 #include "core/trace_file/info_fields.h"
 #include "core/trace_file/output.h"
@@ -35,7 +35,7 @@ public:
         (*this)(key, value);
     }
 
-    // An object on its own: braces and all members.
+    // Writes one object: braces and all members.
     template<class T>
     void object(const T& value)
     {
@@ -130,7 +130,8 @@ private:
     bool m_first = true;
 };
 
-// The residuals of a column against `lag` rows before (0: as they are) fall into this many runs.
+// How many runs of equal values the residuals of a column form, after subtracting those `lag` rows
+// before (0: unchanged).
 std::size_t runsAtLag(const std::vector<std::int64_t>& residuals, std::size_t lag)
 {
     std::size_t runs = 0;
@@ -145,7 +146,8 @@ std::size_t runsAtLag(const std::vector<std::int64_t>& residuals, std::size_t la
     return runs;
 }
 
-// Patterns that repeat after a few rows (slots in turn, x and y in turn) become one run.
+// Patterns that repeat after a few rows (alternating slots, or x and y in turn) become one run at
+// that lag.
 constexpr std::array<std::size_t, 8> kLags{0, 1, 2, 3, 4, 5, 6, 8};
 
 class ColumnWriter

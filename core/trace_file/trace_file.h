@@ -1,5 +1,5 @@
-// Saved traces: `.trace.json` and `.trace.json.gz`. One JSON object: "traceEvents" is a Chrome
-// Trace Event file that Perfetto opens as it is; "pallascope" gives the trace back whole, in
+// Saved traces: `.trace.json` and `.trace.json.gz`. A file is one JSON object. "traceEvents" is a
+// Chrome Trace Event file that Perfetto opens directly; "pallascope" holds the whole trace in
 // picoseconds. docs/trace_format.md describes both halves.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace pallascope::trace_file {
 
 inline constexpr int kTraceVersion = 1;
 
-// Past this many operation events the Chrome half holds steps and copies only, and says so.
+// With more operation events than this, the Chrome half holds only steps and copies, and says so.
 inline constexpr std::int64_t kChromeOperationLimit = 1'000'000;
 
 struct SaveOptions
@@ -24,12 +24,12 @@ struct SaveOptions
         progress; // called with 0..1; returning false cancels: no file is left
 };
 
-// Writes to a temporary file beside `path`, then renames, so that nothing is ever half-written;
-// gzip when the name ends in ".gz". The same trace always gives the same bytes.
+// Writes to a temporary file beside `path` and renames it, so that a file is never half-written.
+// Compresses with gzip if the name ends in ".gz". The same trace always gives the same bytes.
 [[nodiscard]] Status save(const trace::Trace& trace, const std::filesystem::path& path,
                           const SaveOptions& options = {});
 
-// The whole file as text, without gzip; what save() writes.
+// The whole uncompressed file as text, as save() writes it.
 [[nodiscard]] std::string toJson(const trace::Trace& trace, const SaveOptions& options = {});
 
 // By the first bytes of an ordinary file, whatever its name: so that a message can say what was

@@ -10,7 +10,7 @@ using namespace trace;
 
 namespace {
 
-constexpr std::int64_t kColumns = 40; // about; only for progress
+constexpr std::int64_t kColumns = 40; // an approximate number, used only for progress
 
 class StringSink : public Sink
 {

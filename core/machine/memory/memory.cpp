@@ -9,7 +9,7 @@ namespace pallascope::machine {
 
 namespace {
 
-// The box as a view of the memory that its array is a view of.
+// The box as a view of the memory that `array` is a view of.
 StridedView boxView(const Box& box, const StridedView& array)
 {
     StridedView view{array.offset, Shape(box.size), array.strides};
@@ -89,11 +89,11 @@ void Buffer::touch(const StridedView& view)
     m_changed.include(span);
 }
 
-// The part of `all` as this one's data, if it lies there as an array of this shape does, or as a
-// matrix with gaps between its rows.
+// Shares `part` of `all` as this buffer's data, if it lies there densely like an array of this
+// shape, or as a matrix with gaps between its rows. Otherwise returns false.
 bool Buffer::share(const Buffer& all, const StridedView& part)
 {
-    StridedView dropped{0, {}, {}}; // without axes of one element, which a shape may lack
+    StridedView dropped{0, {}, {}}; // without axes of extent 1, which the shape may lack
     Extents extents;
     for (std::size_t axis = 0; axis < part.strides.size(); ++axis) {
         if (part.shape[axis] != 1) {
@@ -249,8 +249,8 @@ void Buffer::store(const StridedView& view, RuntimeValue value)
     checkMask(view.shape.elements());
 }
 
-// Looks through the mask once in as many elements as it has: many small stores into a large array
-// stay linear, and one that has been written everywhere needs no mask any more.
+// Scans the mask only when as many elements have been stored as it has. So many small stores into
+// a large array take linear time, and an array that has been written everywhere drops its mask.
 void Buffer::checkMask(std::int64_t stored)
 {
     m_unchecked += stored;
@@ -272,7 +272,7 @@ Buffer Buffer::cut(const StridedView& array, const Box& box, const Shape& shape)
     if (m_frozen && fills && m_data && m_shadow.all() && block.share(*this, boxView(box, array))) {
         return block;
     }
-    SharedBytes mask; // none: everything in the block is defined
+    SharedBytes mask; // none: all of the block is defined
     if (!m_shadow.all() || Shape(box.size).elements() != shape.elements()) {
         mask = Shadow::noneDefined().expanded(shape.elements());
     }

@@ -1,6 +1,6 @@
-// Memory that refs name: arrays in HBM, slots and scratch on chip. Data is shared and copied only
-// when written while shared, so a load of a whole slot or a write-back in flight costs no copy, and
-// nor does a block, or a part that is loaded, of an array that nobody writes to.
+// The memory that refs name: arrays in HBM, and slots and scratch on the chip. Data is shared
+// until someone writes to it. So a load of a whole slot, or a write-back in flight, copies
+// nothing, and neither does a block or a loaded part of an array that nobody writes to.
 #pragma once
 
 #include "core/ir/program.h"
@@ -13,10 +13,10 @@
 
 namespace pallascope::machine {
 
-// A box of an array, per array axis: where it starts, its size, and where in the block it begins
-// (empty: at 0); squeezed axes (size 1) do not exist in the block. With a list it is, on one axis,
-// not a stretch but these elements in this order; its size there is how many of them lie in
-// [0, listed), and the others are passed over.
+// A box of an array. For each array axis it has a start, a size, and where in the block it begins
+// (empty: at 0). Squeezed axes (size 1) do not exist in the block. If there is a list, the box has
+// on one axis these elements in this order instead of a range. Its size there is the number of
+// listed elements within [0, listed); the others are skipped.
 struct Box
 {
     Extents start;
@@ -28,10 +28,10 @@ struct Box
     Extent listed = 0;
 };
 
-// The part of a block of shape `block` that a box fills; squeezed axes do not move in it.
+// The part of a block of shape `block` that a box fills. Squeezed axes have stride 0 in it.
 [[nodiscard]] StridedView cornerView(const Box& box, const Shape& block);
 
-// Calls visit(part) for the box, or for each element of its list as a box of its own.
+// Calls visit(part) for the box, or for each listed element as a box of its own.
 template<class F>
 void forEachPart(const Box& box, F visit)
 {
@@ -52,8 +52,8 @@ void forEachPart(const Box& box, F visit)
     }
 }
 
-// One buffer with its shadow. Undefined elements of its data are garbage: every read replaces them
-// by its fill, what undefined memory returns.
+// One buffer with its shadow. Its undefined elements hold garbage: every read replaces them by the
+// fill, the value that undefined memory returns.
 class Buffer
 {
 public:
@@ -63,9 +63,9 @@ public:
         : m_dtype(dtype)
         , m_fill(fill)
         , m_shape(std::move(shape))
-    {} // nothing defined yet
+    {} // nothing is defined yet
 
-    Buffer(DType dtype, Shape shape, Fill fill, SharedBytes data) // everything defined
+    Buffer(DType dtype, Shape shape, Fill fill, SharedBytes data) // everything is defined
         : m_dtype(dtype)
         , m_fill(fill)
         , m_shape(std::move(shape))
@@ -83,14 +83,14 @@ public:
 
     [[nodiscard]] const Shadow& shadow() const { return m_shadow; }
 
-    [[nodiscard]] const SharedBytes& data() const // null: nothing defined
+    [[nodiscard]] const SharedBytes& data() const // null: nothing is defined
     {
         closeGaps();
         return m_data;
     }
 
-    // Nobody will write to it: what is cut or loaded from it shares its memory. (A write is sound
-    // all the same, and copies it.)
+    // Promises that nobody will write to it, so that what is cut or loaded from it shares its
+    // memory. (A write would still be correct: it copies the memory first.)
     void freeze() { m_frozen = true; }
 
     void makeUndefined();
@@ -98,25 +98,26 @@ public:
     [[nodiscard]] RuntimeValue load(const StridedView& view, const Shape& shape) const;
     [[nodiscard]] RuntimeValue loadAll() const;
     [[nodiscard]] RuntimeValue loadElement(std::int64_t element) const;
-    [[nodiscard]] RuntimeValue loadRows() const; // of all of it, with the pitch that it has
+    [[nodiscard]] RuntimeValue loadRows() const; // the whole, with its present pitch
     void store(const StridedView& view, RuntimeValue value);
     void storeAll(RuntimeValue value);
 
-    // The box of the array that `array` sees here as a buffer of its own, of shape `shape` (at
-    // least box.size; the rest is undefined).
+    // Here `array` is a view of this buffer as an array. Returns the box of that array as a buffer
+    // of its own with shape `shape`, which is at least box.size; the rest is undefined.
     [[nodiscard]] Buffer cut(const StridedView& array, const Box& box, const Shape& shape) const;
-    // Has the next product fetch what it shares with an array into the caches meanwhile.
+    // Makes the next product prefetch the memory that this buffer shares with an array.
     void prefetch() const;
-    // Writes the first box.size elements of `block` to the box, those of a list in its order; the
-    // number of undefined ones among them.
+    // Writes the first box.size elements of `block` to the box, or to the listed elements in the
+    // order of the list. Returns how many of them were undefined.
     std::int64_t paste(const StridedView& array, const Box& box, const Buffer& block);
 
-    // Everything, with undefined elements replaced.
+    // All elements, with undefined ones replaced by the fill.
     [[nodiscard]] Array contents() const;
     [[nodiscard]] std::int64_t undefinedCount() const;
 
-    // For checkpoints of large buffers. save() keeps what it holds in pages; a copy that is folded
-    // then has no more than those, and unfolds with the memory of another state of the same buffer.
+    // For checkpoints of large buffers. save() keeps the contents in pages. fold() on a copy drops
+    // everything except those pages, and unfold() restores it in the memory of another state of
+    // the same buffer.
     [[nodiscard]] bool isLarge() const { return byteCount() > kLarge; }
 
     void save();
@@ -124,11 +125,11 @@ public:
     void unfold(Buffer&& other);
 
     // Calls visit(const std::byte* piece, std::int64_t bytes) for each piece of memory that it
-    // holds; several may hold one.
+    // holds. Several buffers may hold the same piece.
     template<class F>
     void forEachPiece(F visit) const
     {
-        if (m_data && m_pitch == 0) { // else the array's
+        if (m_data && m_pitch == 0) { // otherwise the memory is the array's
             visit(m_data.get(), byteCount());
         }
         if (m_shadow.mask) {
@@ -150,20 +151,21 @@ private:
 
     [[nodiscard]] bool share(const Buffer& all, const StridedView& part);
     void closeGaps() const;
-    [[nodiscard]] SharedBytes from(std::int64_t element) const; // shared
+    [[nodiscard]] SharedBytes from(std::int64_t element) const; // shares the memory
     [[nodiscard]] std::int64_t pastePart(const StridedView& array, const Box& part,
                                          const Buffer& block);
-    void hold(SharedBytes data, std::int64_t pitch, Shadow shadow); // instead of all it held
+    void hold(SharedBytes data, std::int64_t pitch,
+              Shadow shadow); // replaces everything that it held
     void touch(const StridedView& view);
-    void own();     // data exists and nobody else holds it
-    void ownMask(); // the mask exists and nobody else holds it
+    void own();     // makes data exist that nobody else holds
+    void ownMask(); // makes a mask exist that nobody else holds
     void checkMask(std::int64_t stored);
 
     DType m_dtype = DType::F32;
     Fill m_fill = Fill::Nan;
     Shape m_shape;
-    // Null while nothing was ever written. With a pitch it is a matrix whose rows lie so many
-    // elements apart, in an array, and gets memory of its own as soon as it is to be dense.
+    // Null until something is written. If m_pitch is not 0, the data is a matrix within an array,
+    // whose rows are m_pitch elements apart. It gets memory of its own when dense data is needed.
     mutable SharedBytes m_data;
     mutable std::int64_t m_pitch = 0;
     bool m_frozen = false;
@@ -171,12 +173,12 @@ private:
 
     struct Saved
     {
-        Pages data, mask; // of nothing where there is none
+        Pages data, mask; // empty if there is none
     };
 
-    std::shared_ptr<const Saved> m_saved; // what it held when it was saved last
+    std::shared_ptr<const Saved> m_saved; // the contents at the last save
     Span m_changed;                       // elements written since
-    std::int64_t m_unchecked = 0;         // elements stored since the mask was looked through
+    std::int64_t m_unchecked = 0;         // elements stored since the mask was last scanned
 };
 
 } // namespace pallascope::machine

@@ -1,4 +1,4 @@
-// Large buffers in checkpoints: what a checkpoint keeps of them, and how they come back.
+// How checkpoints keep large buffers, and how these are restored.
 #include "core/base/check.h"
 #include "core/machine/memory/memory.h"
 

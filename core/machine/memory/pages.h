@@ -1,5 +1,5 @@
-// Bytes kept for later, in pages: versions of the same bytes share the pages in which they do not
-// differ.
+// Keeps versions of a buffer's bytes for checkpoints, in pages. Versions share the pages in which
+// they are equal.
 #pragma once
 
 #include "core/base/array.h"
@@ -29,23 +29,25 @@ struct Span
 class Pages
 {
 public:
-    Pages() = default; // of nothing
+    Pages() = default; // no bytes
 
-    // All of `bytes`, shared.
+    // Shares all of `bytes`.
     Pages(SharedBytes bytes, std::int64_t count);
 
-    // The next version: within `changed` as in `bytes`, else as here; of as many bytes.
+    // The next version, of the same size: the same as `bytes` within `changed`, and as this
+    // version elsewhere.
     [[nodiscard]] Pages next(const std::byte* bytes, Span changed) const;
 
-    // Writes this version to `bytes`, which hold version `there`, but for what changed since.
+    // Turns `bytes` into this version. They hold version `there`, except within `changed`.
     void restore(std::byte* bytes, const Pages& there, Span changed) const;
 
-    // These bytes, where one piece holds them all; else null.
+    // The bytes, if one piece holds them all; otherwise null.
     [[nodiscard]] const SharedBytes& whole() const { return m_whole; }
 
     [[nodiscard]] std::int64_t count() const { return m_count; }
 
-    // Calls visit(const std::byte* piece, std::int64_t bytes) for each piece of memory held.
+    // Calls visit(const std::byte* piece, std::int64_t bytes) for each piece of memory that it
+    // holds.
     template<class F>
     void forEachPiece(F visit) const
     {
@@ -72,8 +74,8 @@ private:
     [[nodiscard]] const std::byte* page(std::size_t index) const;
 
     std::int64_t m_count = 0;
-    SharedBytes m_whole;              // or:
-    std::vector<SharedBytes> m_pages; // null: as in m_base
+    SharedBytes m_whole;              // either this, or:
+    std::vector<SharedBytes> m_pages; // null: the same as in m_base
     SharedBytes m_base;
 };
 

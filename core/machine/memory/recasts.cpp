@@ -39,8 +39,9 @@ Window all(Extent size)
     return {.start = 0, .size = size, .stride = 1, .kept = true};
 }
 
-// What lies below the part of a bitcast that windows select; nothing where that does not begin and
-// end with rows of it. A bitcast packs or unpacks rows, and leaves every other axis as it is.
+// The windows below a bitcast that correspond to the selected `windows` of it. Nothing if the
+// selection does not begin and end at rows of the memory below. A bitcast packs or unpacks rows
+// and leaves every other axis unchanged.
 std::optional<std::vector<Window>> rowsBelow(const Shape& below, const Shape& shape,
                                              std::span<const Window> windows)
 {
@@ -78,8 +79,8 @@ std::optional<std::vector<Window>> rowsBelow(const Shape& below, const Shape& sh
     return inside;
 }
 
-// The last recast of a ref, of another part of what it was made of: that part as an array of shape
-// `cast`, of which `seen` is shown.
+// Replaces a ref's last recast by one of another part below it: casts `below` to shape `cast` and
+// shows `seen` of that.
 RefBinding recastOf(RefBinding ref, StridedView below, Shape cast, StridedView seen)
 {
     const DType dtype = ref.recasts.back().dtype;
@@ -89,8 +90,9 @@ RefBinding recastOf(RefBinding ref, StridedView below, Shape cast, StridedView s
     return ref;
 }
 
-// A stretch of the recast's elements, one after another, of what lies one after another too: the
-// whole rows that it is made of. A bitcast packs or unpacks rows, and leaves the lanes as they are.
+// If the selected elements of the recast are contiguous, and so is the memory below, recasts only
+// the whole rows that contain them. A bitcast packs or unpacks rows and leaves the lanes
+// unchanged.
 std::optional<RefBinding> stretchBelow(const RefBinding& ref, const StridedView& below,
                                        std::span<const Window> windows)
 {
@@ -108,8 +110,9 @@ std::optional<RefBinding> stretchBelow(const RefBinding& ref, const StridedView&
         return {};
     }
     const Extent lanes = packs ? last.shape.extents().back() : 1;
-    const Extent group = to > from ? to / from * lanes : lanes; // of the recast, in a row below
-    const Extent lead = taken.offset % group; // of the first row, that is not taken
+    const Extent group =
+        to > from ? to / from * lanes : lanes; // elements of the recast in a row below
+    const Extent lead = taken.offset % group;  // elements of the first row that are not selected
     const Extent first = taken.offset - lead, all = alignTo(lead + count, group);
     const auto rows = [&](Extent elements) {
         return packs ? Shape{elements / lanes, lanes} : Shape{elements};

@@ -23,7 +23,7 @@ RefBinding withRecast(RefBinding ref, const Shape& memory, DType dtype, const Sh
     return ref;
 }
 
-// A scalar as an array of one element, or the reverse.
+// Converts between a scalar and an array of one element.
 RuntimeValue withRank(RuntimeValue value, const Shape& shape)
 {
     if (value.isScalar() && shape.rank() > 0) {
@@ -52,8 +52,8 @@ RuntimeValue cast(RuntimeValue value, DType dtype, const Shape& shape)
     return withRank(std::move(value), shape);
 }
 
-// The other way: `shape` is what was cast, whose rows a bitcast packed or unpacked before the
-// elements got the shape that they have now.
+// The inverse of the cast. `shape` is the shape before it: a bitcast packed or unpacked the rows
+// of that shape before the elements got their present one.
 RuntimeValue castBack(RuntimeValue value, DType dtype, const Shape& shape)
 {
     if (dtypeBits(value.dtype) != dtypeBits(dtype)) {
@@ -97,7 +97,7 @@ std::int64_t offsetOf(const RefBinding& ref)
 RefBinding narrowed(const RefBinding& ref, const Shape& memory, std::span<const Window> windows)
 {
     PALLASCOPE_CHECK(windows.size() == shapeOf(ref, memory).rank());
-    if (ref.recasts.empty()) { // the usual case, without copies of what is seen now
+    if (ref.recasts.empty()) { // the usual case; it does not copy the current view
         StridedView view = ref.whole ? part(0, rowMajorStrides(memory), windows)
                                      : part(ref.view.offset, ref.view.strides, windows);
         return {ref.buffer, false, std::move(view), {}, ref.asked};
@@ -163,7 +163,9 @@ void storeThrough(const RefBinding& ref, Buffer& memory, RuntimeValue value)
         return;
     }
     const StridedView view = ref.whole ? StridedView::whole(memory.shape()) : ref.view;
-    // Down: what each recast sees. Up: the new elements put into it, and back into what it was.
+    // The first loop applies the recasts in order and keeps what each one sees. The second stores
+    // the new elements into the last one and casts them back, one recast after another, towards
+    // the memory.
     std::vector<Buffer> seen;
     std::vector<std::pair<DType, Shape>> before;
     RuntimeValue inner = memory.load(view, view.shape);
@@ -181,7 +183,7 @@ void storeThrough(const RefBinding& ref, Buffer& memory, RuntimeValue value)
 
 namespace {
 
-// Position per axis of an element.
+// The position of an element along each axis.
 Extents positionOf(std::int64_t element, const Extents& strides)
 {
     Extents position;
@@ -192,8 +194,8 @@ Extents positionOf(std::int64_t element, const Extents& strides)
     return position;
 }
 
-// The boxes that the elements [first, end) are, in order. `reach` is of the axes before `axis`, in
-// whose one position they lie.
+// Appends, in order, the boxes that make up the elements [first, end). `reach` holds the axes
+// before `axis`, on each of which the elements have only one position.
 void addBoxes(std::int64_t first, std::int64_t end, const Shape& memory, const Extents& strides,
               Reach reach, std::vector<Reach>& boxes)
 {
@@ -209,7 +211,8 @@ void addBoxes(std::int64_t first, std::int64_t end, const Shape& memory, const E
         one.stop.push_back(position + 1);
         addBoxes(from, to, memory, strides, std::move(one), boxes);
     };
-    const std::int64_t begins = ceilDiv(first, stride), ends = end / stride; // whole positions
+    const std::int64_t begins = ceilDiv(first, stride),
+                       ends = end / stride; // positions that are covered fully
     if (begins > ends) {
         within(ends, first - ends * stride, end - ends * stride);
         return;
@@ -245,7 +248,8 @@ Reach reachOf(const RefBinding& ref, const Shape& memory)
     const Extents strides = rowMajorStrides(memory);
     const StridedView& view = ref.view;
     reach.start = positionOf(view.offset, strides);
-    Extents last = reach.start; // where every axis of the view moves along one of the memory's
+    Extents last =
+        reach.start; // valid while every axis of the view moves along one axis of the memory
     std::int64_t end = view.offset;
     bool isBox = true;
     for (std::size_t axis = 0; axis < view.shape.rank(); ++axis) {
@@ -271,7 +275,8 @@ Reach reachOf(const RefBinding& ref, const Shape& memory)
         addBoxes(view.offset, end + 1, memory, strides, {}, boxes);
         return boxes.size() == 1 ? boxes.front() : unionOf(std::move(boxes), memory.rank());
     }
-    if (!isBox) { // it goes on over the end of an axis: all of the axes inside the first that moves
+    if (!isBox) { // it wraps around the end of an axis: take all of the axes inside the first that
+                  // moves
         last = positionOf(end, strides);
         bool moved = false;
         for (std::size_t axis = 0; axis < memory.rank(); ++axis) {

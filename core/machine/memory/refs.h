@@ -1,4 +1,4 @@
-// What refs stand for: memory, seen whole or through views of it.
+// What refs refer to: memory, as a whole or through views of it.
 #pragma once
 
 #include "core/machine/memory/memory.h"
@@ -12,12 +12,12 @@ namespace pallascope::machine {
 
 struct RefBinding
 {
-    std::int32_t buffer = -1; // of a semaphore: the first of its array
-    bool whole = true;        // else `view`
-    StridedView view;         // of the buffer's elements
+    std::int32_t buffer = -1; // for semaphores: the first of the array
+    bool whole = true;        // otherwise `view`
+    StridedView view;         // elements of the buffer
 
-    // What strides cannot say: the elements so far, in row-major order, as another dtype or shape,
-    // and a view of those.
+    // A step that strides cannot express: takes the elements so far in row-major order as another
+    // dtype or shape, and then a view of those.
     struct Recast
     {
         DType dtype = DType::F32;
@@ -27,11 +27,12 @@ struct RefBinding
 
     std::vector<Recast> recasts;
 
-    // Of a copy that takes padding with it: what it asked for; the view is what is there.
+    // Only for a copy that takes padding along: the shape that it asked for, while the view covers
+    // the elements that exist.
     std::shared_ptr<const Shape> asked;
 };
 
-// One axis of an indexed ref; an integer index does not keep its axis.
+// One axis of an indexed ref. An integer index drops its axis.
 struct Window
 {
     std::int64_t start = 0, size = 1, stride = 1;
@@ -42,26 +43,29 @@ struct Window
 
 // `memory` is the shape of the binding's buffer.
 [[nodiscard]] StridedView viewOf(const RefBinding& ref, const Shape& memory);
-[[nodiscard]] const Shape& shapeOf(const RefBinding& ref, const Shape& memory); // of that view
-// The element of the buffer that it begins with; about there, where it begins within a recast.
+[[nodiscard]] const Shape& shapeOf(const RefBinding& ref,
+                                   const Shape& memory); // the shape of that view
+// The element of the buffer at which the ref begins. Only approximate if it begins inside a
+// recast.
 [[nodiscard]] std::int64_t offsetOf(const RefBinding& ref);
 [[nodiscard]] RefBinding narrowed(const RefBinding& ref, const Shape& memory,
                                   std::span<const Window> windows);
-// The part that a box of it takes; every axis stays.
+// The part of the ref that a box selects. Every axis is kept.
 [[nodiscard]] RefBinding boxOf(const RefBinding& ref, const Shape& memory, const Box& box);
 [[nodiscard]] RefBinding transposed(const RefBinding& ref, const Shape& memory,
                                     const std::vector<std::int32_t>& permutation);
 [[nodiscard]] RefBinding reshaped(const RefBinding& ref, const Shape& memory, DType dtype,
                                   const Shape& shape);
-// Rows packed into another dtype, or unpacked; `shape` is that of the result.
+// Packs rows into another dtype, or unpacks them. `shape` is that of the result.
 [[nodiscard]] RefBinding bitcasted(const RefBinding& ref, const Shape& memory, DType dtype,
                                    const Shape& shape);
 
 [[nodiscard]] RuntimeValue loadThrough(const RefBinding& ref, const Buffer& memory);
 void storeThrough(const RefBinding& ref, Buffer& memory, RuntimeValue value);
 
-// The elements of its buffer that a binding reaches, per axis: [start, stop); exact but for
-// strides. With parts: these alone, none of which have parts.
+// The elements of its buffer that a binding reaches, as [start, stop) for each axis. It is exact
+// except that strides are ignored. If there are parts, it reaches only these, and no part has
+// parts itself.
 struct Reach
 {
     struct Parts;
@@ -74,7 +78,8 @@ struct Reach
 struct Reach::Parts
 {
     std::vector<Reach> all;
-    std::optional<std::size_t> apart; // an axis on which each begins where the one before has ended
+    std::optional<std::size_t>
+        apart; // an axis on which each part begins no earlier than the one before it ends
 };
 
 [[nodiscard]] Reach reachOf(const RefBinding& ref, const Shape& memory);

@@ -9,12 +9,12 @@ namespace pallascope::machine {
 
 namespace {
 
-// For so many rows more.
+// Reserves room for this many more rows.
 template<class... Columns>
 void room(std::size_t more, Columns&... columns)
 {
     const auto one = [more](auto& column) {
-        if (column.size() + more > column.capacity()) { // never less than push_back would
+        if (column.size() + more > column.capacity()) { // grows at least as much as push_back would
             column.reserve(std::max(column.size() + more, 2 * column.capacity()));
         }
     };
@@ -51,7 +51,7 @@ Recorder::Recorder(const Description& description, Keeps keeps)
 {
     builder.info = description.info;
     if (keeps == Keeps::Rows) {
-        constexpr std::size_t kFew = 128; // most programs have as many: columns grow no more
+        constexpr std::size_t kFew = 128; // enough for most programs, whose columns then never grow
         makeRoom(builder.segments, kFew);
         makeRoom(builder.copies, kFew);
         makeRoom(builder.waits, kFew);
@@ -126,7 +126,7 @@ void Recorder::reserve(std::int32_t pipeline, std::int64_t steps)
 
 Bytes Recorder::recordedBytes() const
 {
-    // Of one row in all its columns, without padding.
+    // Bytes of one row over all of its columns, without padding.
     constexpr std::size_t kStep = 44, kSegment = 20, kCopy = 57, kWait = 28;
     const std::size_t marks = m_marks.bodies.size() + m_marks.copies.size();
     std::size_t bytes =
@@ -169,7 +169,7 @@ std::int32_t Recorder::addCopy(std::int32_t operand, std::int64_t block, std::in
     return row;
 }
 
-// Nothing is marked again where the run has been before.
+// Marks nothing twice when a restored run repeats what it has done before.
 void Recorder::mark(std::vector<std::int64_t>& marks) const
 {
     if (marks.empty() || marks.back() < m_position.events) {
@@ -190,7 +190,7 @@ void Recorder::addWait(const Awaited& awaited, std::int32_t agent, std::int32_t 
     }
     trace::Waits& waits = builder.waits;
     const auto add = [&](std::vector<std::int32_t>& column, std::int32_t value) {
-        if (column.size() < waits.size()) { // of the rows before the first one that has it
+        if (column.size() < waits.size()) { // fills the rows before the first one that has a value
             column.resize(waits.size(), trace::kNone);
         }
         column.push_back(value);
@@ -309,7 +309,7 @@ void Recorder::addPrint(trace::Print print)
     if (print.text.size() > kMostPrintBytes) {
         std::size_t end = kMostPrintBytes;
         while (end > 0 && (static_cast<unsigned char>(print.text[end]) & 0xC0U) == 0x80U) {
-            --end; // not within a character
+            --end; // do not cut within a UTF-8 character
         }
         print.text = print.text.substr(0, end) + "…";
     }

@@ -1,5 +1,5 @@
-// Writes what happens in a run into the columns of a trace, into sums, or into marks only, and
-// gathers findings by cause.
+// Records what happens in a run: as the columns of a trace, as sums, or only as marks. Also
+// collects findings by cause. The engine calls it; Keeps says what to keep.
 #pragma once
 
 #include "core/ir/program.h"
@@ -17,7 +17,7 @@
 
 namespace pallascope::machine {
 
-// Lines that one trace keeps of what a kernel prints, and bytes of each.
+// Limits on what a trace keeps of a kernel's prints: the number of lines, and the bytes of each.
 inline constexpr std::size_t kMostPrints = 1000, kMostPrintBytes = 500;
 
 enum class Keeps : std::uint8_t
@@ -30,19 +30,21 @@ enum class Keeps : std::uint8_t
 class Recorder
 {
 public:
-    // `description` outlives the recorder.
+    // `description` must outlive the recorder.
     Recorder(const Description& description, Keeps keeps);
 
-    trace::TraceBuilder builder; // without rows only its info, which begins as described
+    trace::TraceBuilder
+        builder; // if no rows are kept, only its info is used, which starts as described
 
     [[nodiscard]] const Description& description() const { return m_description; }
 
-    // How far a run has come. A run that is put back to an earlier moment counts on from there.
+    // How far a run has come. A run that is restored to an earlier moment continues to count from
+    // there.
     struct Position
     {
         std::int64_t events = 0;            // the sequence number
-        std::int32_t steps = 0, copies = 0; // begun: rows of the trace
-        Picoseconds lastEnd;                // of a copy
+        std::int32_t steps = 0, copies = 0; // begun so far: rows of the trace
+        Picoseconds lastEnd;                // of the latest copy
 
         bool operator==(const Position&) const = default;
     };
@@ -51,8 +53,8 @@ public:
 
     void moveTo(const Position& position) { m_position = position; }
 
-    // Sequence numbers at which bodies of steps have just begun and copies were just issued,
-    // rising; kept instead of rows, as far as the run has come at most.
+    // The sequence numbers at which step bodies began and copies were issued, ascending. They are
+    // kept instead of rows, and reach at most as far as the run has come.
     struct Marks
     {
         std::vector<std::int64_t> bodies, copies;
@@ -64,11 +66,12 @@ public:
                          std::int32_t link, std::int32_t step, Bytes bytes, Picoseconds issue,
                          Picoseconds start, Picoseconds end);
 
-    // What a wait is for, as in trace::Waits.
+    // What a wait waits for, as in trace::Waits.
     struct Awaited
     {
         std::int32_t copy = trace::kNone, semaphore = trace::kNone, operation = trace::kNone;
-        bool isFusion = false; // that operation; a run without rows keeps no names of operations
+        bool isFusion = false; // whether the operation is a fusion; a run without rows keeps no
+                               // names of operations
     };
 
     void addWait(const Awaited& awaited, std::int32_t agent, std::int32_t step, Picoseconds begin,
@@ -95,15 +98,15 @@ public:
     void beginBody(std::int32_t step, Picoseconds time);
     void endBody(std::int32_t step, Picoseconds time);
     void endStep(std::int32_t step, Picoseconds time);
-    // Ends a step that the run does not finish, and before it its body, where that is still to come
-    // or under way.
+    // Ends a step that the run leaves unfinished. Its body, if it has not begun or not ended, ends
+    // first.
     void closeStep(std::int32_t step, bool beforeBody, bool behindBody, Picoseconds time);
 
-    // Room for the rows of so many steps of a row of Info::pipelines.
+    // Makes room for the rows of this many steps of a row of Info::pipelines.
     void reserve(std::int32_t pipeline, std::int64_t steps);
 
-    // A block's stay in a slot, of an operand: it begins, lasts until a step, is brought or taken
-    // back by a copy.
+    // Visits: a block of an operand stays in a slot. A visit begins, lasts until a step, and has a
+    // copy that brought the block or wrote it back.
     void beginVisit(std::int32_t operand, std::int32_t step, std::int64_t block, std::int32_t slot,
                     std::int32_t copyIn)
     {
@@ -113,7 +116,8 @@ public:
         }
     }
 
-    // A stay that was written back goes on in its slot, or there is another one.
+    // Continues the visit of a block that was written back but stays in its slot, or begins
+    // another visit.
     void continueVisit(std::int32_t operand, std::int32_t step, std::int64_t block,
                        std::int32_t slot)
     {
@@ -128,29 +132,31 @@ public:
         }
     }
 
-    // `copyOut`: -1 where the run ended instead.
+    // `copyOut` is -1 if the run ended before a copy out.
     void endVisit(std::int32_t operand, std::int64_t block, std::int32_t copyOut)
     {
         if (m_keeps != Keeps::Rows || copyOut < 0) {
             return;
         }
         Visit& visit = m_visits[static_cast<std::size_t>(operand)].back();
-        if (visit.copyIn < 0 || visit.block == block) { // else what was brought goes elsewhere
+        if (visit.copyIn < 0
+            || visit.block == block) { // otherwise the copied block belongs elsewhere
             visit.copyOut = copyOut;
-            visit.block = block; // the map may say something else than when it began
+            visit.block = block; // the index map may give another block than at the beginning
         }
     }
 
-    // What all rows so far take.
+    // The memory that all rows so far take.
     [[nodiscard]] Bytes recordedBytes() const;
 
     void countEvents(std::int64_t events) { m_position.events += events; }
 
-    // Whether one more print is to be added; else it is counted.
+    // Whether one more print should be added. If not, it is only counted.
     [[nodiscard]] bool takesPrint();
     void addPrint(trace::Print print);
 
-    // One cause (kind, operand, source line) is one finding, with its first step and its count.
+    // Findings of the same cause (kind, operand, source line) become one, with the first step and
+    // a count.
     void addFinding(trace::Finding finding);
     // Of a cause that is known so many times more; else false.
     [[nodiscard]] bool countsAgain(std::string_view kind, const std::string& operand,
@@ -162,26 +168,27 @@ public:
         return m_description.sourceLine(program, location);
     }
 
-    // Row of Info::pipelines for an execution with this grid; one more where an earlier execution
-    // of the operation had another.
+    // The row of Info::pipelines for an execution with this grid. If an earlier execution of the
+    // operation had another grid, a new row is added.
     [[nodiscard]] std::int32_t enterPipeline(const ir::Operation& pipeline,
                                              const std::vector<Extent>& grid, std::int32_t agent);
 
-    // Row of Info::operands of a block spec in such a row; -1 when it is unbuffered.
+    // The row of Info::operands of a block spec in such a row, or -1 if it is unbuffered.
     [[nodiscard]] std::int32_t operandIndex(const ir::Operation& pipeline, std::int32_t row,
                                             std::size_t spec) const;
 
-    // At the end of the run: the lists of elements that the blocks of an Indirect spec were. So far
-    // its blocks have the numbers of the run, in which an axis has `blockCounts` positions; from
-    // now on as many as there are.
+    // Records, at the end of the run, the lists of elements of an Indirect spec's blocks. Until
+    // then its blocks are numbered as in the run, where an axis has `blockCounts` positions;
+    // afterwards only blocks that occurred are numbered.
     void recordLists(const ir::Operation& pipeline, std::size_t spec,
                      const std::vector<Extent>& blockCounts, const IndexLists& lists);
 
-    // The block of a site's array that begins at or before an element, by its row-major number.
+    // The block of a site's array that begins at or before an element, which is given by its
+    // row-major number.
     [[nodiscard]] std::int64_t blockOf(const Description::CopySite& site,
                                        std::int64_t element) const;
 
-    // Rows of Info::semaphores; one for each semaphore of each agent.
+    // Rows of Info::semaphores. Each semaphore of each agent has one.
     [[nodiscard]] std::int32_t semaphoreRow(const std::string& name, ir::MemorySpace space,
                                             std::int64_t element, const Shape& shape,
                                             std::int32_t agent);
@@ -198,7 +205,7 @@ public:
 
     // Sorts visits into their columns and validates everything.
     [[nodiscard]] Result<std::shared_ptr<const trace::Trace>> finish(Picoseconds end);
-    // Without rows.
+    // The result of a run that keeps no rows.
     [[nodiscard]] trace::Summary finishSums(Picoseconds end);
 
 private:
@@ -217,12 +224,12 @@ private:
     Keeps m_keeps;
     Position m_position;
     Marks m_marks;
-    std::optional<trace::Summarizer> m_sums; // where sums are kept
+    std::optional<trace::Summarizer> m_sums; // only if sums are kept
     Picoseconds m_firstBody, m_lastStepEnd;  // for the sums
-    std::map<std::pair<std::string, std::int32_t>, std::int32_t> m_semaphores; // by name, agent
+    std::map<std::pair<std::string, std::int32_t>, std::int32_t> m_semaphores; // by name and agent
 
     std::map<const ir::Operation*, Description::PipelineRows> m_pipelines;
-    std::vector<std::vector<Visit>> m_visits; // per operand
+    std::vector<std::vector<Visit>> m_visits; // for each operand
     std::map<std::tuple<std::string, std::string, trace::SourceLine>, std::size_t> m_findings;
 };
 

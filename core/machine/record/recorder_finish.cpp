@@ -1,4 +1,4 @@
-// What is recorded becomes a trace, or its sums, when the run has ended.
+// Turns what was recorded into a trace, or into sums, when the run has ended.
 #include "core/base/check.h"
 #include "core/machine/record/recorder.h"
 #include "core/trace/lookup.h"
@@ -17,8 +17,8 @@ trace::Summary Recorder::finishSums(Picoseconds end)
     return std::move(*m_sums).finish(m_position.steps, m_firstBody, m_lastStepEnd, end);
 }
 
-// Cores run one after the other up to where they meet; a run that findings end may end within a
-// segment.
+// Sorts prints by time, because the engine runs cores one after another up to the point where they
+// meet. A run that findings end may end within a segment.
 void Recorder::sortPrints(Picoseconds end)
 {
     std::vector<trace::Print>& prints = builder.info.prints;
@@ -31,7 +31,7 @@ void Recorder::sortPrints(Picoseconds end)
 
 namespace {
 
-// Rows by their first column, which is their begin; equal ones stay in order.
+// Sorts rows stably by their first column, the time at which they begin.
 template<class... Columns>
 void sortRows(std::vector<std::int64_t>& begin, Columns&... columns)
 {
@@ -64,7 +64,7 @@ void Recorder::recordLists(const ir::Operation& pipeline, std::size_t spec,
         trace::Operand before = operand;
         before.blockCounts = blockCounts;
         const auto axis = static_cast<std::size_t>(operand.indirectAxis);
-        std::unordered_map<Extent, Extent> numbers; // by those of the run
+        std::unordered_map<Extent, Extent> numbers; // keyed by the numbers of the run
         std::vector<std::int64_t*> blocks;
         const auto note = [&](std::int64_t& block) {
             blocks.push_back(&block);
@@ -121,10 +121,11 @@ Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
         }
         m_visits[operand] = {};
     }
-    trace::Waits& waits = builder.waits; // those by hand are recorded when they end
+    trace::Waits& waits = builder.waits; // waits for manual DMA are recorded when they end
     sortRows(waits.begin, waits.copy, waits.semaphore, waits.operation, waits.agent, waits.step,
              waits.end);
-    trace::Segments& segments = builder.segments; // requests to a unit begin later than asked for
+    trace::Segments& segments =
+        builder.segments; // requests to a unit begin later than they were made
     sortRows(segments.begin, segments.templateId, segments.agent, segments.step);
     sortPrints(end);
     if (!builder.info.semaphores.empty()) {

@@ -1,4 +1,4 @@
-// Rows of a trace for what programs do by hand: the blocks of copies, semaphores.
+// Records manual DMA (which blocks it copies) and semaphores.
 #include "core/machine/record/recorder.h"
 
 #include <algorithm>

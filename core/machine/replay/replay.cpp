@@ -11,7 +11,7 @@ namespace pallascope::machine {
 
 namespace {
 
-// Bytes of memory that a checkpoint holds and none of those in `known`, which then knows them.
+// Bytes of memory that a checkpoint holds and that are not yet in `known`. Adds them to `known`.
 Bytes newIn(const State& state, std::unordered_set<const std::byte*>& known)
 {
     std::int64_t bytes = 0;
@@ -76,7 +76,7 @@ Result<std::unique_ptr<Replay>> Replay::start(ir::Program program, const std::ve
     if (!prepared) {
         return prepared.error();
     }
-    Options quiet = options; // a replay is cancelled between slices, and checks nothing
+    Options quiet = options; // a replay is cancelled between its slices and checks no results
     quiet.progress = nullptr;
     quiet.check = nullptr;
     quiet.rows = false;
@@ -89,7 +89,7 @@ Result<std::unique_ptr<Replay>> Replay::start(ir::Program program, const std::ve
     return std::unique_ptr<Replay>(new Replay(std::move(impl)));
 }
 
-// The arrays of the start are there anyway, once.
+// The arrays of the start exist once in any case, so they are not counted.
 void Replay::Impl::keepCheckpoint()
 {
     checkpoints.push_back(engine.save());
@@ -106,7 +106,7 @@ void Replay::Impl::keepCheckpoint()
     }
 }
 
-// Every second one goes, and from now on they come half as often.
+// Drops every second checkpoint, and from now on keeps them half as often.
 void Replay::Impl::thin()
 {
     spacing.between = Seconds(2 * spacing.between.value());
@@ -152,7 +152,7 @@ Result<bool> Replay::Impl::forward(Until until, const Proceed& proceed)
             && sequence() > checkpoints.back().position.events) {
             keepCheckpoint();
         }
-        if (sequence() < to) { // there by time, or at the end
+        if (sequence() < to) { // reached by time, or the run has ended
             break;
         }
         const double all = static_cast<double>(std::max<std::int64_t>(until.events - from, 1));
@@ -192,8 +192,8 @@ Result<bool> Replay::seekTime(Picoseconds time, const Proceed& proceed)
     if (!moved || !*moved || (isAtEnd() && this->time() <= time)) {
         return moved;
     }
-    // By time a run comes past its last moment: to where the next event would begin, or over a wait
-    // that ends later.
+    // A search by time runs past the last moment that it looks for: to where the next event would
+    // begin, or past a wait that ends later.
     const std::int64_t number = sequence();
     m_impl->approach(m_impl->countUpTo(number), true);
     moved = m_impl->forward({.events = number}, proceed);

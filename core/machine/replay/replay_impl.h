@@ -1,4 +1,4 @@
-// Internal to core/machine: what a Replay holds.
+// The state of a Replay. Used only within core/machine/replay.
 #pragma once
 
 #include "core/machine/engine/engine.h"
@@ -10,24 +10,24 @@ namespace pallascope::machine {
 
 struct Replay::Impl
 {
-    // `thePrepared` is of theProgram and theChip.
+    // `thePrepared` must have been made from theProgram and theChip.
     Impl(std::shared_ptr<const ir::Program> theProgram, std::shared_ptr<const chip::Chip> theChip,
          std::shared_ptr<const Prepared> thePrepared, Options theOptions, Spacing theSpacing);
 
-    // Goes on until there, in slices of some milliseconds; false when cancelled.
+    // Advances to `until` in slices of some milliseconds. Returns false if cancelled.
     [[nodiscard]] Result<bool> forward(Until until, const Proceed& proceed);
-    // To one of the marks, which grow on the way, or to the end.
+    // Advances to a mark, or to the end of the run. More marks are found on the way.
     [[nodiscard]] Result<bool> toMark(Unit unit, std::size_t index, const Proceed& proceed);
     [[nodiscard]] Result<bool> seek(std::int64_t sequence, const Proceed& proceed);
     [[nodiscard]] const std::vector<std::int64_t>& marks(Unit unit) const;
-    // To the last of the first `count` checkpoints, if the run is before it, or past what is looked
-    // for.
+    // Restores the last of the first `count` checkpoints, if the run is before that one or past
+    // what is looked for.
     void approach(std::size_t count, bool isPast);
     [[nodiscard]] std::size_t countUpTo(std::int64_t number) const;
     void keepCheckpoint();
     void thin();
 
-    // The end is a moment of its own, after the last event.
+    // The end of the run counts as a moment of its own, after the last event.
     [[nodiscard]] std::int64_t sequence() const
     {
         return engine.recorder().position().events + (engine.hasEnded() ? 1 : 0);
@@ -39,10 +39,10 @@ struct Replay::Impl
     Options options;
     Spacing spacing;
     Engine engine;
-    std::vector<Engine::Checkpoint> checkpoints; // by sequence number; the first is at 0
-    Bytes held;                                  // by them, about
-    double cost = 0;                             // seconds of replay since the last one
-    std::int64_t slice = 16;                     // events
+    std::vector<Engine::Checkpoint> checkpoints; // ascending by sequence number; the first is at 0
+    Bytes held;                                  // by the checkpoints, approximately
+    double cost = 0;                             // seconds of replay since the last checkpoint
+    std::int64_t slice = 16;                     // events in one slice
 };
 
 } // namespace pallascope::machine

@@ -1,4 +1,4 @@
-// What there is to see at a moment of a replay.
+// Reads what is visible at one moment of a replay.
 #include "core/machine/replay/replay_impl.h"
 #include "core/machine/state/state_hash.h"
 
@@ -8,7 +8,7 @@ namespace pallascope::machine {
 
 namespace {
 
-// The refs of a region that stand for memory, each once.
+// Adds the refs of a region that stand for memory, each once.
 void addRefs(const Prepared& prepared, const Agent& agent, const ir::Region& region,
              std::vector<ir::ValueId>& refs)
 {
@@ -128,7 +128,7 @@ std::vector<Replay::SemaphoreCount> Replay::semaphores() const
     const Slab<Semaphore>& slab = m_impl->engine.state().sync.semaphores;
     const Recorder& recorder = m_impl->engine.recorder();
     for (std::int32_t i = 0; i < slab.end(); ++i) {
-        if (slab[i].row >= 0) { // else given back
+        if (slab[i].row >= 0) { // otherwise it has been given back
             const trace::Semaphore& info =
                 recorder.builder.info.semaphores[static_cast<std::size_t>(slab[i].row)];
             counts.push_back({info.name, recorder.agentName(info.agent), slab[i].count});
