@@ -12,7 +12,7 @@ namespace pallascope::cost {
 
 namespace {
 
-// The largest estimate over the straight-line stretches of a region.
+// The largest estimate of all segments in a region.
 Bytes temporariesOf(const ir::Program& program, const ir::Region& region, const chip::Chip& chip)
 {
     Bytes largest;
@@ -28,7 +28,7 @@ Bytes temporariesOf(const ir::Program& program, const ir::Region& region, const 
         }
         close();
         if (operation.code == ir::OpCode::Fusion) {
-            continue; // goes over its arrays piece by piece, as XLA sees fit
+            continue; // XLA lets it work on its arrays piece by piece
         }
         for (const ir::Region& inner : operation.regions) {
             largest = std::max(largest, temporariesOf(program, inner, chip));
@@ -44,7 +44,7 @@ struct Around
     std::vector<const ir::Operation*> pipelines; // innermost first
 };
 
-// What lies around an operation of a region; whether it is there.
+// Collects what encloses an operation of a region. Returns whether the operation is there.
 bool findAround(const ir::Region& region, const ir::Operation& inner, Around& around)
 {
     for (const ir::Operation& operation : region.operations) {
@@ -67,7 +67,8 @@ bool findAround(const ir::Region& region, const ir::Operation& inner, Around& ar
     return false;
 }
 
-// Scopes that follow one another use the same bytes: the chain of nested ones that needs most.
+// Scopes that follow each other reuse the same bytes, so only the chain of nested scopes that
+// needs most counts.
 std::vector<ir::ValueId> largestScopes(const ir::Program& program, const ir::Region& region,
                                        const chip::Chip& chip)
 {
@@ -112,7 +113,7 @@ Bytes Budget::used(std::int32_t memory) const
 
 Result<std::int32_t> memoryOf(ir::MemorySpace space, const chip::Chip& chip)
 {
-    if (space == ir::MemorySpace::Any) { // the compiler's choice, in practice HBM
+    if (space == ir::MemorySpace::Any) { // the compiler chooses, in practice HBM
         space = ir::MemorySpace::Hbm;
     }
     std::string name(ir::memorySpaceName(space));
@@ -139,7 +140,7 @@ public:
     Budget budget;
     Status status = Done{};
 
-    // Semaphores and accumulators have places of their own, which no kernel fills.
+    // Semaphores and accumulators have memory of their own, which no kernel fills.
     void add(ir::ValueId ref, bool scratch, std::int32_t slots)
     {
         const ir::Type& type = m_program.type(ref);

@@ -17,13 +17,13 @@ struct Tile
     Extent rows, lanes;
 };
 
-// A block spec with all that the rules look at.
+// A block spec with everything that the rules use.
 struct Spec
 {
     const ir::BlockSpec& spec;
     ir::Type array;
     ir::MemorySpace space;
-    bool trivial = false; // the whole array, and an index map of zeros as they are written
+    bool trivial = false; // the block is the whole array, and its index map is written as zeros
 };
 
 Spec specOf(const ir::Program& program, const ir::Operation& pipeline, std::size_t index)
@@ -51,7 +51,7 @@ std::string blockText(const std::vector<ir::BlockDim>& block)
     return text + (block.size() == 1 ? ",)" : ")");
 }
 
-// The candidate that differs least from `size`; of two the smaller one.
+// The candidate closest to `size`; of two, the smaller one.
 Extent nearest(Extent size, std::vector<Extent> candidates)
 {
     std::sort(candidates.begin(), candidates.end());
@@ -60,7 +60,7 @@ Extent nearest(Extent size, std::vector<Extent> candidates)
     });
 }
 
-// Multiples of `unit` next to `size` and inside an axis of `extent` elements, and the whole axis.
+// The multiples of `unit` next to `size` within an axis of `extent` elements, and the whole axis.
 std::vector<Extent> multiples(Extent size, Extent extent, Extent unit)
 {
     std::vector<Extent> candidates{extent};
@@ -72,7 +72,7 @@ std::vector<Extent> multiples(Extent size, Extent extent, Extent unit)
     return candidates;
 }
 
-// The last two axes of a block of two or more.
+// Checks the last two axes of a block that has at least two.
 std::optional<std::string> checkTile(const Spec& spec, Tile tile)
 {
     std::vector<ir::BlockDim> block = spec.spec.block;
@@ -95,12 +95,13 @@ std::optional<std::string> checkTile(const Spec& spec, Tile tile)
                                  + blockText(block));
 }
 
-// The one axis of a block.
+// Checks the only axis of a block.
 std::optional<std::string> checkLine(const Spec& spec, Tile tile, ir::Schedule schedule)
 {
     const Extent size = spec.spec.block[0].size, extent = spec.array.shape[0];
     const DType dtype = spec.array.dtype;
-    const int bits = dtype == DType::Bool ? 32 : dtypeBits(dtype); // the compiler's bool has 32
+    const int bits =
+        dtype == DType::Bool ? 32 : dtypeBits(dtype); // the compiler stores a bool in 32 bits
     const Extent least = tile.lanes * (32 / bits);
     const auto say = [&](const std::string& rule, const std::vector<Extent>& candidates) {
         return "the only axis must be the array's, or " + rule + "; the nearest legal block is "
@@ -139,7 +140,7 @@ std::string wholeArray(const Spec& spec)
     return "the legal block is " + blockText(block) + " with an index map of zeros";
 }
 
-// What is wrong with it, or nothing.
+// The rule that the spec breaks, or nothing.
 std::optional<std::string> check(const Spec& spec, Tile tile, ir::Schedule schedule, bool grid)
 {
     if (spec.space == ir::MemorySpace::Smem && spec.trivial) {

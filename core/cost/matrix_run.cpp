@@ -4,13 +4,13 @@ namespace pallascope::cost {
 
 namespace {
 
-// Bits that a float needs to hold all numbers of the dtype.
+// How many bits of mantissa a float needs to hold all numbers of the dtype.
 int bitsOf(DType dtype)
 {
     return isFloat(dtype) ? dtypeEntry(dtype).format.mantissaBits + 1 : dtypeBits(dtype);
 }
 
-// Whether numbers of one dtype are numbers of another.
+// Whether `holder` represents every number of `dtype`.
 bool holds(DType holder, DType dtype)
 {
     if (isInteger(holder)) {
@@ -28,7 +28,8 @@ bool holds(DType holder, DType dtype)
     return bitsOf(dtype) <= bitsOf(holder) && inner.bias <= outer.bias && top(inner) <= top(outer);
 }
 
-// Of two as wide a float, and then the one with more bits of its numbers.
+// The wider dtype. If both are as wide, a float before an integer, then the one with more bits for
+// its numbers.
 DType widerOf(DType lhs, DType rhs)
 {
     if (dtypeBits(lhs) != dtypeBits(rhs)) {

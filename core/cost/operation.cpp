@@ -1,4 +1,4 @@
-// What one operation asks of the units of a chip.
+// What one operation demands of the units of a chip.
 #include "core/base/check.h"
 #include "core/cost/matrix_run.h"
 #include "core/cost/rounds.h"
@@ -51,7 +51,7 @@ private:
         return userError(m_program.where(m_operation.location) + ": " + sentence);
     }
 
-    // Of the agents' own registers, where they have some.
+    // The size of the agents' own registers, if they have any.
     [[nodiscard]] std::optional<Bytes> ownRegisters() const
     {
         return m_chip.agents[static_cast<std::size_t>(m_agent)].registerBytes;
@@ -63,20 +63,20 @@ private:
     }
 
     [[nodiscard]] const std::vector<std::int64_t>& tile() const;
-    // Registers that hold a value while it is computed with: elements widened to 32 bits where the
-    // vector unit does not take them as they are, tiles padded.
+    // How many registers hold a value while it is computed with: elements are widened to 32 bits
+    // unless the vector unit takes them packed, and tiles are padded.
     [[nodiscard]] std::int64_t registers(const Shape& shape, DType dtype = DType::F32) const;
-    // Those of a value whose elements may differ.
+    // The same, counting only elements that may differ.
     [[nodiscard]] std::int64_t distinctRegisters(ir::ValueId value, DType dtype) const;
-    // Registers that its packed bytes fill in memory.
+    // How many registers its packed bytes fill in memory.
     [[nodiscard]] std::int64_t memoryRegisters(const ir::Type& type) const;
     [[nodiscard]] std::int64_t registersOf(DType dtype, const Shape& shape) const;
 
     [[nodiscard]] Status demand(chip::UnitKind kind, double instructions);
     [[nodiscard]] Status demand(const chip::Unit& unit, double cycles);
-    // Vector instructions for one register of the result.
+    // How many vector instructions each register of the result takes.
     [[nodiscard]] std::int64_t passes() const;
-    // The instructions of an operation that goes element by element, of so many registers.
+    // Adds the instructions of an elementwise operation on this many registers.
     [[nodiscard]] Status instructions(chip::UnitKind kind, std::int64_t registers);
     [[nodiscard]] Status vectorWork(chip::UnitKind kind, ir::ValueId value, bool countsFlops);
     [[nodiscard]] DType workDType() const;
@@ -95,7 +95,7 @@ private:
     const ir::Operation& m_operation;
     const chip::Chip& m_chip;
     std::int32_t m_agent; // index into Chip::agents
-    double m_share;       // of the work that is done here
+    double m_share;       // share of the work that is done here
     bool m_isAround;
     const Variation* m_variation;
     OperationCost m_cost;
@@ -150,7 +150,8 @@ Status CostModel::demand(chip::UnitKind kind, double instructions)
 
 Status CostModel::demand(const chip::Unit& unit, double cycles)
 {
-    constexpr double kMost = 1e15; // exact in a double, and far from the end of int64
+    constexpr double kMost =
+        1e15; // a double holds it exactly, and it is far below the limit of int64
     cycles *= m_share;
     if (cycles > kMost) {
         return error(std::string(ir::opName(m_operation.code)) + " takes more than 1e15 cycles of "
@@ -164,7 +165,7 @@ Status CostModel::demand(const chip::Unit& unit, double cycles)
 std::int64_t CostModel::passes() const
 {
     if (const auto* power = std::get_if<ir::IntegerPowParams>(&m_operation.params)) {
-        // By squaring; a negative exponent divides.
+        // Squares repeatedly; a negative exponent adds a division.
         const std::int64_t exponent = std::abs(std::int64_t{power->exponent});
         std::int64_t products = exponent == 0 ? 0 : -1;
         for (std::int64_t left = exponent; left > 0; left /= 2) {
@@ -172,8 +173,8 @@ std::int64_t CostModel::passes() const
         }
         return std::max<std::int64_t>(1, products + (power->exponent < 0 ? 1 : 0));
     }
-    // 20 rounds of an addition, a rotation (three instructions) and an exclusive or; five times the
-    // key and the round are added, the key once at the start.
+    // 20 rounds of an addition, a rotation (three instructions) and an exclusive or. The key and
+    // the round number are added five times, and the key once at the start.
     return m_operation.code == OpCode::Threefry2x32 ? 20 * 5 + 5 * 3 + 2 : 1;
 }
 
@@ -192,7 +193,8 @@ Status CostModel::instructions(chip::UnitKind kind, std::int64_t registers)
     return Done{};
 }
 
-// The dtype that the vector unit works in: a comparison yields bools of what it compares.
+// The dtype in which the vector unit works. A comparison yields bools but works in its operands'
+// dtype.
 DType CostModel::workDType() const
 {
     const OpKind kind = ir::opEntry(m_operation.code).kind;
@@ -211,7 +213,7 @@ Status CostModel::vectorWork(chip::UnitKind kind, ir::ValueId value, bool counts
     if (Status status = instructions(kind, distinctRegisters(value, workDType())); !status) {
         return status;
     }
-    const chip::Unit* unit = m_chip.unitOf(kind, m_agent); // whatever else its instructions ask for
+    const chip::Unit* unit = m_chip.unitOf(kind, m_agent); // FLOPs count for this one
     if (countsFlops && unit != nullptr) {
         m_cost.flopsUnit = static_cast<std::int32_t>(unit - m_chip.units.data());
         m_cost.useful = Flops(shape.elements());
@@ -220,8 +222,9 @@ Status CostModel::vectorWork(chip::UnitKind kind, ir::ValueId value, bool counts
     return Done{};
 }
 
-// Whether the parts that an operation cuts or joins begin at whole registers: on the axes of a tile
-// at multiples of it, in steps of one, on the axes before anywhere.
+// Whether the parts that an operation cuts or joins begin at whole registers. On the axes of a
+// tile they must begin at multiples of the tile's extents and have a step of one; on earlier axes
+// they may begin anywhere.
 bool CostModel::atRegisterBorders() const
 {
     const ir::Type& whole = operand(0);
@@ -250,7 +253,7 @@ bool CostModel::atRegisterBorders() const
         for (std::size_t axis = 0; axis < repeat->repetitions.size(); ++axis) {
             sound = sound && (repeat->repetitions[axis] == 1 || aligned(axis, whole.shape[axis]));
         }
-    } else { // concatenate, stack, unstack
+    } else { // here: concatenate, stack, unstack
         const auto axis = static_cast<std::size_t>(std::get<ir::AxisParams>(params).axis);
         if (m_operation.code != OpCode::Concatenate) {
             return axis + 2 < std::max(whole.shape.rank(), result().shape.rank());
@@ -271,8 +274,8 @@ Status CostModel::crosslane()
     return demand(chip::UnitKind::Crosslane, static_cast<double>(count));
 }
 
-// In each round of a bitonic network every register meets another, and takes of both what the keys
-// say.
+// In each round of a bitonic network every register is paired with another one, and the keys
+// decide which elements of the two it takes.
 Status CostModel::sort()
 {
     const Shape& shape = result().shape;
@@ -285,7 +288,7 @@ Status CostModel::sort()
     return met ? demand(chip::UnitKind::Vector, chosen) : met;
 }
 
-// Registers of both shapes are turned and chosen from, in as many rounds as the reshape asks for.
+// Moves and selects registers of both shapes, in as many rounds as the reshape needs.
 Status CostModel::reshape()
 {
     const ir::ValueId from = m_operation.operands[0], to = m_operation.results[0];
@@ -300,7 +303,7 @@ Status CostModel::reshape()
     return turned ? demand(chip::UnitKind::Vector, moved) : turned;
 }
 
-// What the scalar unit does for a copy by hand besides the operations that say which one.
+// The scalar unit's work to start a manual DMA, besides the operations that compute which one.
 Status CostModel::copyStart()
 {
     const auto known = m_chip.operations.find(ir::opName(m_operation.code));
@@ -332,8 +335,9 @@ Status CostModel::reduction()
     if (std::find(axes.begin(), axes.end(), last) == axes.end()) {
         return Done{};
     }
-    // Across lanes: registers of a row are combined on the vector unit, and the one that is left
-    // goes through the crosslane unit, where a scan along the lanes takes each of them.
+    // A reduction across lanes combines the registers of a row on the vector unit. Then the
+    // remaining register goes through the crosslane unit; a scan along the lanes sends every
+    // register through it.
     std::vector<Extent> kept;
     for (std::int32_t axis = 0; axis <= last; ++axis) {
         if (axis == last) {
@@ -378,7 +382,7 @@ Status CostModel::dot()
     return matrixWork(batch, m, n, k, unit == nullptr ? 1 : unit->count);
 }
 
-// Products on so many instances of the matrix unit.
+// Adds the work of products on this many instances of the matrix unit.
 Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
                              std::int64_t instances)
 {
@@ -461,10 +465,10 @@ Result<OperationCost> CostModel::run()
     case OpKind::Dot:
         status = dot();
         break;
-    case OpKind::Request: // of one instance
+    case OpKind::Request: // uses one instance
         status = matrixWork(1, operand(1).shape[0], operand(2).shape[1], operand(2).shape[0], 1);
         break;
-    case OpKind::Sync: // the last of its segment
+    case OpKind::Sync: // only dma_start, the last operation of its segment
         PALLASCOPE_CHECK(m_operation.code == OpCode::DmaStart);
         status = copyStart();
         break;

@@ -17,7 +17,7 @@ std::vector<Extent> withoutOnes(const Shape& shape)
     return extents;
 }
 
-// Elements along an axis that one register holds.
+// How many elements along an axis one register holds.
 std::int64_t heldAlong(const Shape& shape, std::size_t axis,
                        const std::vector<std::int64_t>& native)
 {
@@ -51,7 +51,8 @@ SortRounds sortRounds(const Shape& shape, std::size_t axis, const std::vector<st
 {
     const std::int64_t held = heldAlong(shape, axis, native);
     SortRounds rounds;
-    std::int64_t steps = 0, near = 0; // of a stage, which merges twice as many as the one before
+    std::int64_t steps = 0,
+                 near = 0; // of one stage, which merges runs twice as long as the stage before
     for (std::int64_t sorted = 1; sorted < shape[axis]; sorted *= 2) {
         ++steps;
         near += sorted < held ? 1 : 0;

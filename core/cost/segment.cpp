@@ -10,15 +10,16 @@ namespace pallascope::cost {
 
 namespace {
 
-// Units that wait for one another's results; those that move values, between lanes or from and to
-// memory, work ahead.
+// The units that wait for each other's results. Units that move values, between lanes or from and
+// to memory, work ahead of them.
 bool computes(const chip::Unit& unit)
 {
     return unit.kind == chip::UnitKind::Matrix || unit.kind == chip::UnitKind::Vector
            || unit.kind == chip::UnitKind::Transcendental;
 }
 
-// The longest chain of operations that each need the one before, by the latencies of their units.
+// The longest chain of operations that each depend on the one before, in the latencies of their
+// units.
 Cycles longestChain(const ir::Program& program, std::span<const ir::Operation* const> operations,
                     const std::vector<OperationCost>& costs, const chip::Chip& chip)
 {
@@ -43,9 +44,9 @@ Cycles longestChain(const ir::Program& program, std::span<const ir::Operation* c
     return longest;
 }
 
-// Places operations on their units. Per unit they keep program order; an operation ends no earlier
-// than what it uses, and no later than leaves room for what follows on its unit, so that the whole
-// fits in the segment.
+// Places operations on their units, on each unit in program order. An operation ends no earlier
+// than what it uses, and early enough to leave room for what follows on its unit, so that
+// everything fits in the segment.
 void place(const ir::Program& program, std::span<const ir::Operation* const> operations,
            const std::vector<OperationCost>& costs, const chip::Chip& chip, SegmentCost& out)
 {
@@ -99,8 +100,8 @@ void addProduct(const MatrixRun& run, Flops flops, std::vector<Products>& produc
 
 } // namespace
 
-// The norm's exponent is a power of two, so that its root is exact arithmetic, the same on every
-// CPU.
+// The norm's exponent is a power of two, so that its root needs only square roots and is the same
+// on every CPU.
 Cycles together(const std::map<std::int32_t, Cycles>& totals, const chip::Chip& chip)
 {
     Cycles most, mostComputing;
@@ -158,7 +159,7 @@ Result<SegmentCost> segmentCost(const ir::Program& program,
     }
     place(program, operations, costs, chip, result);
     result.clock = chip.agents[static_cast<std::size_t>(runner.agent)].clock;
-    constexpr double kLongest = 2e6; // below half of the longest run, 2^62 ps
+    constexpr double kLongest = 2e6; // s; below half of the longest run, 2^62 ps
     if (toSeconds(result.cycles, result.clock).value() > kLongest) {
         return limitError("One step's body takes longer than 23 days on " + chip.title
                           + "; use smaller blocks or a chip with a faster clock.");

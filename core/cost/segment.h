@@ -1,6 +1,7 @@
-// What a straight-line stretch of operations costs on one chip's units. An operation demands cycles
-// on units; a segment lasts the largest sum over units; inside it every operation has its place on
-// each unit, in dependency order, never overlapping and never past the end.
+// What a segment, a straight-line stretch of operations, costs on one chip's units. Every
+// operation demands cycles on units. A segment lasts as long as its most demanded unit, longer if
+// units overlap only partly (together()). Inside it every operation has its place on each unit, in
+// dependency order, never overlapping and never past the end.
 #pragma once
 
 #include "core/base/result.h"
@@ -24,31 +25,33 @@ struct Demand
 struct OperationCost
 {
     std::vector<Demand> demands;
-    std::int32_t flopsUnit = -1; // the unit its FLOPs count for
+    std::int32_t flopsUnit = -1; // the unit for which its FLOPs count
     Flops useful;                // from logical shapes: 2*M*N*K per dot, 1 per element otherwise
     Flops executed;              // with tile padding
     std::int64_t transcendentals = 0;
-    std::optional<MatrixRun> product; // of an operation of the matrix unit
+    std::optional<MatrixRun> product; // only for operations of the matrix unit
 };
 
-// Who runs operations.
+// The agent or agents that run operations.
 struct Runner
 {
-    std::int32_t agent = 0;                                 // index into Chip::agents
-    std::int64_t cores = 1;                                 // that share each operation evenly
-    const std::map<std::int32_t, double>* shares = nullptr; // of unrolledShares, of a loop's body
-    bool isAround = false; // a fusion, whose values lie as pads least
+    std::int32_t agent = 0; // index into Chip::agents
+    std::int64_t cores = 1; // cores that share each operation evenly
+    const std::map<std::int32_t, double>* shares =
+        nullptr;           // result of unrolledShares, within a loop's body
+    bool isAround = false; // a fusion, whose values are laid out with the least padding
 };
 
-// The error (user) says that the chip lacks a unit or dtype, with the operation's place. Scalars
-// (rank 0) run on the scalar unit and count no FLOPs. `variation`: of what comes before the
-// operation; without one all elements may differ.
+// The error (user) says that the chip lacks a unit or dtype, and names the operation's place.
+// Scalars (rank 0) run on the scalar unit and count no FLOPs. `variation` covers the operations
+// before this one; without it all elements may differ.
 [[nodiscard]] Result<OperationCost> operationCost(const ir::Program& program,
                                                   const ir::Operation& operation,
                                                   const chip::Chip& chip, Runner runner = {},
                                                   const Variation* variation = nullptr);
 
-// Where an operation occupies a unit: half-open [offset, offset + length) from the segment's start.
+// Where an operation occupies a unit: the half-open range [offset, offset + length), from the
+// segment's start.
 struct Place
 {
     std::int32_t unit = 0; // index into Chip::units
@@ -57,16 +60,16 @@ struct Place
     Cycles length;
 };
 
-// Useful work of the matrix unit, by how it runs.
+// Useful work of the matrix unit, grouped by how it runs.
 struct Products
 {
     MatrixRun run;
     Flops flops;
 };
 
-// How long units that have so much to do keep a segment: as long as the busiest, where they overlap
-// fully; those that compute together as a norm of the chip's exponent says. By index into
-// Chip::units.
+// How long a segment lasts if its units have this much to do. If they overlap fully, it lasts as
+// long as the busiest one. Otherwise the times of the units that compute are combined by a norm
+// with the chip's exponent. `totals` is keyed by index into Chip::units.
 [[nodiscard]] Cycles together(const std::map<std::int32_t, Cycles>& totals, const chip::Chip& chip);
 
 struct SegmentCost
@@ -75,9 +78,9 @@ struct SegmentCost
     Picoseconds duration;
     Hertz clock;
     std::vector<std::int32_t> operations; // in program order
-    std::vector<Cycles> retire;           // per operation, from the start, never decreasing
-    std::vector<Place> places;            // in program order; never overlapping on a unit
-    std::vector<Flops> useful, executed;  // per unit of the chip
+    std::vector<Cycles> retire; // for each operation, from the segment's start, never decreasing
+    std::vector<Place> places;  // in program order; never overlapping on a unit
+    std::vector<Flops> useful, executed; // for each unit of the chip
     std::vector<Products> products;
     std::int64_t transcendentals = 0;
 };
@@ -86,9 +89,9 @@ struct SegmentCost
                                               std::span<const ir::Operation* const> operations,
                                               const chip::Chip& chip, Runner runner = {});
 
-// Bytes of the values of a segment that are alive at once beyond the register file: an estimate of
+// How many bytes of a segment's values are alive at once beyond the register file: an estimate of
 // what the compiler spills to on-chip memory. Loads stream and layout changes are free, so neither
-// counts; an elementwise result takes the place of an operand that dies.
+// counts. An elementwise result replaces an operand that is used for the last time.
 [[nodiscard]] Bytes temporaries(const ir::Program& program,
                                 std::span<const ir::Operation* const> operations,
                                 const chip::Chip& chip);

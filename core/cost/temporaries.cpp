@@ -37,7 +37,8 @@ Bytes temporaries(const ir::Program& program, std::span<const ir::Operation* con
             born = type.shape.rank() == 0 ? 0 : type.shape.elements() * 4;
             alive[operations[i]->results[0]] = born;
         }
-        // A reduction or dot needs its operands until it is done; others overwrite as they go.
+        // A reduction or dot needs its operands until it has ended; other operations overwrite
+        // them as they proceed.
         const bool inPlace = kind != OpKind::Dot && kind != OpKind::Reduction;
         peak = std::max(peak, sum + born - (inPlace ? std::min(dying, born) : 0));
         sum += born - dying;

@@ -39,7 +39,7 @@ public:
     std::map<std::int32_t, double> shares;
 
 private:
-    // What a view is of.
+    // The ref that a view is made from.
     [[nodiscard]] ir::ValueId root(ir::ValueId ref) const
     {
         for (auto of = m_viewed.find(ref); of != m_viewed.end(); of = m_viewed.find(ref)) {
@@ -70,7 +70,7 @@ private:
         bool isOnce = isPlain && same;
         bool yieldsSame = isOnce;
         if (kind == OpKind::Memory) {
-            // All that says where it reaches is the same in every round.
+            // Everything that decides which elements it reaches is the same in every round.
             const bool stores = ir::storesInto(operation.code);
             const bool isSamePlace = std::none_of(
                 operation.operands.begin() + (stores ? 2 : 1), operation.operands.end(),
@@ -89,10 +89,10 @@ private:
     }
 
     double m_share;
-    std::set<ir::ValueId> m_differs; // from round to round
+    std::set<ir::ValueId> m_differs; // values that differ from round to round
     std::map<ir::ValueId, ir::ValueId> m_viewed;
     std::set<ir::ValueId> m_stored; // refs that some round stores to
-    std::set<ir::ValueId> m_copied; // from or to which copies go, that do not see registers
+    std::set<ir::ValueId> m_copied; // copied refs; copies do not see registers
 };
 
 } // namespace

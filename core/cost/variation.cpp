@@ -85,7 +85,7 @@ Variation::Axes Variation::ofResult(const ir::Operation& operation) const
         return kept(operation);
     case OpCode::Reshape:
         return reshaped(operation);
-    case OpCode::Tile: // along an axis it repeats what differed there
+    case OpCode::Tile: // repeats, along an axis, what already differed there
         return axesOf(operation.operands[0]);
     case OpCode::Copy:
     case OpCode::StopGradient:
@@ -110,7 +110,8 @@ Variation::Axes Variation::broadcast(const ir::Operation& operation) const
     return axes;
 }
 
-// Where only axes of 1 come and go the others stay as they are; else they may be cut and joined.
+// If only axes of extent 1 are added or removed, the others are unchanged; otherwise axes may be
+// split and joined.
 Variation::Axes Variation::reshaped(const ir::Operation& operation) const
 {
     const Axes before = axesOf(operation.operands[0]);
@@ -136,11 +137,11 @@ Variation::Axes Variation::reshaped(const ir::Operation& operation) const
     return axes;
 }
 
-// Of an operation that drops axes, those of its operand that stay.
+// For an operation that drops axes: which of the operand's remaining axes may differ.
 Variation::Axes Variation::kept(const ir::Operation& operation) const
 {
     const auto* params = std::get_if<ir::AxesParams>(&operation.params);
-    if (params == nullptr) { // of one axis, or along it
+    if (params == nullptr) { // it drops one axis, or works along it
         return ~Axes{0};
     }
     const Axes before = axesOf(operation.operands[0]);

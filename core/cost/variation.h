@@ -1,5 +1,5 @@
-// Along which axes elements of values may differ. A compiler computes registers that hold the same
-// once: of an iota along the lanes those of one row, of a broadcast those of what is broadcast.
+// Tracks along which axes the elements of values may differ. A compiler computes equal registers
+// only once: those of one row for an iota along the lanes, those of the operand for a broadcast.
 #pragma once
 
 #include "core/ir/program.h"
@@ -16,15 +16,15 @@ public:
         : m_program(program)
     {}
 
-    // Notes the results of an operation; those of its operands that were not noted may differ
-    // along every axis.
+    // Records the results of an operation. Operands that were not recorded count as values that
+    // may differ along every axis.
     void add(const ir::Operation& operation);
 
-    // The shape of as many elements as may differ: 1 along every other axis.
+    // The shape of the elements that may differ: 1 along every other axis.
     [[nodiscard]] Shape distinct(ir::ValueId value) const;
 
 private:
-    using Axes = std::uint32_t; // bit i: along axis i
+    using Axes = std::uint32_t; // bit i is set if elements may differ along axis i
 
     [[nodiscard]] Axes axesOf(ir::ValueId value) const;
     [[nodiscard]] Axes ofResult(const ir::Operation& operation) const;

@@ -1,5 +1,5 @@
-// Arrays that a file says in a few numbers in place of their elements. Checked when a file is read,
-// made when somebody asks for the elements.
+// Arrays that a file describes with a few numbers instead of their elements. Recipes are checked
+// when a file is read, and the elements are made when they are asked for.
 #pragma once
 
 #include "core/base/array.h"

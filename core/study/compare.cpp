@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using trace::Trace;
 
-// Without the operand's name and the brackets around it.
+// The block's text without the operand's name and the brackets.
 std::string blockText(const trace::Operand& operand, std::int64_t block)
 {
     const std::string name = trace::blockName(operand, block);
@@ -143,14 +143,14 @@ std::optional<Parting> otherWork(const Trace& a, const Trace& b)
     return std::nullopt;
 }
 
-// The first event of both runs that does not take place at the same time.
+// The first event that is the same in both runs but happens at another time.
 std::optional<Parting> otherTime(const Trace& a, const Trace& b)
 {
     std::optional<Parting> copy, work;
     for (std::size_t i = 0; i < a.copies().size() && !copy; ++i) {
         if (a.copies().start[i] != b.copies().start[i] || a.copies().end[i] != b.copies().end[i]) {
             copy = partingAtCopy(a, b, i, Parting::What::Time);
-            if (copy->timeA == copy->timeB) { // it takes another time
+            if (copy->timeA == copy->timeB) { // it takes longer or shorter
                 copy->timeA = Picoseconds(a.copies().end[i]);
                 copy->timeB = Picoseconds(b.copies().end[i]);
             }
@@ -187,7 +187,7 @@ struct Line
     const char *name, *key;
     double a = 0, b = 0;
     std::string textA, textB;
-    bool always = true; // else a text leaves it out where both are 0
+    bool always = true; // otherwise the text omits the line if both are 0
 };
 
 std::vector<Line> linesOf(const analysis::Report& a, const analysis::Report& b)
@@ -285,12 +285,13 @@ Result<Comparison> compare(const Trace& a, const Trace& b)
 std::string toText(const Comparison& comparison)
 {
     std::string text = "A  " + comparison.titleA + "\nB  " + comparison.titleB + "\n\n";
-    const std::vector<Line> lines = linesOf(comparison.a, comparison.b); // time is the first
+    const std::vector<Line> lines =
+        linesOf(comparison.a, comparison.b); // the first line is the time
     for (const Line& line : lines) {
         if (!line.always && line.a == 0 && line.b == 0) {
             continue;
         }
-        // fmt pads by width as it is seen, also of µ.
+        // fmt pads by the displayed width, also for µ.
         text += fmt::format("{:<15} {:>12} {:>12}   {}\n", line.name, line.textA, line.textB,
                             changeText(line));
         text += &line == &lines.front() ? bandLines(comparison.a, comparison.b) : "";

@@ -1,4 +1,4 @@
-// Two runs side by side: their numbers, and where they part.
+// Compares two runs: their numbers side by side, and the first event in which they differ.
 #pragma once
 
 #include "core/analysis/report.h"
@@ -10,21 +10,21 @@
 
 namespace pallascope::study {
 
-// The first event that is not the same in both runs. Runs whose events are all the same may still
-// differ in when they happen.
+// The first event that differs between the runs. Runs with the same events may still differ in
+// when these happen.
 struct Parting
 {
     enum class What
     {
-        Copy, // other block, operand, direction, slot or size, or one run has no more
+        Copy, // another block, operand, direction, slot or size, or one run has no more copies
         Work, // other operations
         Time  // the same event at another time
     } what = What::Copy;
     std::string a, b;         // the event in each run: "copy of x(0,1) in, 512 KiB"; "nothing"
-    std::string operand;      // of a copy, else empty
+    std::string operand;      // of a copy; otherwise empty
     std::string block;        // "0,1"
     std::int64_t step = -1;   // row of Steps, -1: outside the steps
-    Picoseconds timeA, timeB; // when it begins, or ends where the beginnings are the same
+    Picoseconds timeA, timeB; // when it begins, or when it ends if both begin at the same time
 };
 
 struct Comparison

@@ -29,7 +29,7 @@ constexpr std::array<std::pair<std::string_view, Comparator>, 6> kOperators{{
     {"=", Comparator::Equal},
 }};
 
-// The limit that a percentage of VMEM is of.
+// The limit to which a percentage of VMEM refers.
 constexpr const char* kLimit = "vmem_scoped_limit_bytes";
 constexpr const char* kPeak = "vmem_peak_bytes";
 
@@ -48,7 +48,7 @@ std::optional<double> numberOf(std::string_view text)
     return whole && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
-// What an element of a list is called: {"operand": "x", ...} is "x".
+// The name of an element of a list: {"operand": "x", ...} is "x".
 std::string elementName(const Json& element)
 {
     for (const char* key : {"operand", "name", "kind"}) {
@@ -102,7 +102,7 @@ void collectFields(const Json& json, const std::string& path, std::vector<std::s
     }
 }
 
-// Insertions, deletions and replacements from one to the other.
+// The edit distance: insertions, deletions and replacements from one text to the other.
 std::size_t distance(const std::string& a, const std::string& b)
 {
     std::vector<std::size_t> row(b.size() + 1);
@@ -123,7 +123,8 @@ Error unknownField(const std::string& field, const Json& report)
     std::vector<std::string> fields{"vmem"};
     collectFields(report, "", fields);
     const auto far = [&field](const std::string& candidate) {
-        // A part of a name is near: "refetch" of "traffic.x.refetch_factor".
+        // A name that contains the field counts as near, as "traffic.x.refetch_factor" does for
+        // "refetch".
         return candidate.find(field) != std::string::npos ? 0 : distance(field, candidate);
     };
     std::stable_sort(fields.begin(), fields.end(),

@@ -21,7 +21,7 @@ enum class Comparator
 struct Condition
 {
     std::string text;  // as given
-    std::string field; // dotted path in the report's JSON; "vmem": vmem_peak_bytes
+    std::string field; // dotted path in the report's JSON; "vmem" means vmem_peak_bytes
     Comparator comparator = Comparator::Equal;
     std::string value;
 };
@@ -36,11 +36,11 @@ struct Verdict
     std::string actual; // what the report says, for people
 };
 
-// A number compares with a number, or with a percentage: of the limit that applies for bytes of
-// VMEM, of 1 for shares. Text compares by = and !=, also without what stands in brackets:
-// "memory(HBM)" is "memory". Elements of lists are named by their number, or by their operand, name
-// or kind. The error (user) names a field that the report lacks and those like it, or a value that
-// does not suit the field.
+// A number is compared with a number or with a percentage. For bytes of VMEM it is a percentage of
+// the limit that applies, for shares of 1. Text is compared by = and !=, also without the part in
+// brackets: "memory" matches "memory(HBM)". Elements of lists are named by their number, or by
+// their operand, name or kind. The error (user) names a field that the report lacks and similar
+// ones, or a value that does not suit the field.
 [[nodiscard]] Result<Verdict> evaluate(const Condition& condition, const std::string& reportJson);
 
 } // namespace pallascope::study

@@ -14,14 +14,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of the faster run over the other: at least 1 times as fast.
+// How many times as fast the faster run is, at least 1.
 std::optional<analysis::Speedup> speedupOf(const Comparison& comparison)
 {
     const analysis::Timed a = analysis::timed(comparison.a), b = analysis::timed(comparison.b);
     return a.time < b.time ? analysis::speedup(a, b) : analysis::speedup(b, a);
 }
 
-// Why the range is as it is.
+// Says why the range is what it is.
 std::string reasonText(const Comparison& comparison, const analysis::Speedup::Range& range)
 {
     const analysis::Band& a = *comparison.a.band;

@@ -1,17 +1,18 @@
-// What compare says of which run is faster, and of the bands of both.
+// What compare says about which run is faster, and about the bands of both.
 #pragma once
 
 #include "core/study/compare.h"
 
 namespace pallascope::study {
 
-// "time from" and "time to", a column for each run; empty where neither has a band.
+// The lines "time from" and "time to", with a column for each run. Empty if neither run has a
+// band.
 [[nodiscard]] std::string bandLines(const analysis::Report& a, const analysis::Report& b);
 
-// "B is 1.34 times as fast as A, surely: ...": a line.
+// A line such as "B is 1.34 times as fast as A, surely: ...".
 [[nodiscard]] std::string fasterText(const Comparison& comparison);
 
-// The object `faster`, as JSON text; null where a run takes no time.
+// The object `faster` as JSON text, or null if a run takes no time.
 [[nodiscard]] std::string fasterJson(const Comparison& comparison);
 
 } // namespace pallascope::study

@@ -1,4 +1,4 @@
-// Which rows of a sweep are the fastest, as far as the model can tell.
+// Decides which rows of a sweep are the fastest, as far as the model can tell.
 #pragma once
 
 #include "core/study/sweep.h"
@@ -7,16 +7,16 @@ namespace pallascope::study {
 
 enum class Standing
 {
-    None,    // it did not run, has findings, or nobody knows how far its time or the best's is off
-    Slower,  // than the best, by more than the model errs
+    None, // it did not run, has findings, or the error of its time or of the best one's is unknown
+    Slower,  // slower than the best, by more than the model's error
     Perhaps, // the model cannot tell it from the best
-    Best     // the least time of those without findings
+    Best     // the shortest time of all rows without findings
 };
 
-// For each row; of equal ones the first is the best. At most one is.
+// The standing of each row. At most one row is the best: of equal rows the first.
 [[nodiscard]] std::vector<Standing> standings(const std::vector<SweepRow>& rows);
 
-// Of a row that ran; "yes", "perhaps", "no", and "" for none.
+// For a row that ran: "yes", "perhaps", "no", or "" for None.
 [[nodiscard]] const char* nameOf(Standing standing);
 
 } // namespace pallascope::study

@@ -19,20 +19,20 @@ constexpr std::array<const char*, 2> kTimes{"measured", "host"};
 struct TimeUnit
 {
     const char* name;
-    double perSecond; // divided by, which rounds once: 1.8 ms is 0.0018 s
+    double perSecond; // a divisor, so that it rounds once: 1.8 ms is 0.0018 s
 };
 
-// A column of times has its unit in its cells, or in its name: "measured_ms".
+// A column of times has the unit in its cells or in its name: "measured_ms".
 constexpr std::array<TimeUnit, 6> kUnits{
     {{"s", 1}, {"ms", 1e3}, {"us", 1e6}, {"\u00b5s", 1e6}, {"\u03bcs", 1e6}, {"ns", 1e9}}};
 
-constexpr double kLongest = 1e6; // s; runs are shorter
+constexpr double kLongest = 1e6; // s; every run is shorter
 
 struct Column
 {
-    std::string name; // as the table has it
+    std::string name; // as written in the table
     std::string what; // without its unit
-    std::string unit; // empty: in the cells
+    std::string unit; // empty if the unit is in the cells
 };
 
 std::string known()
@@ -46,7 +46,7 @@ std::string known()
              "or measured_ns) and host (likewise)";
 }
 
-// Absent: no such column.
+// Absent if there is no such column.
 std::optional<Column> columnOf(const std::string& name)
 {
     if (std::find(kTexts.begin(), kTexts.end(), name) != kTexts.end()) {
@@ -91,7 +91,7 @@ Result<std::vector<Column>> columnsOf(const CsvRow& head, const std::string& fil
     return columns;
 }
 
-// Absent: no such time.
+// Absent if the text is not a time.
 std::optional<double> secondsOf(const std::string& text, std::string unit)
 {
     double number = 0;

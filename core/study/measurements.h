@@ -1,4 +1,4 @@
-// Times of kernels that somebody measured, as a table (CSV); docs/validation.md has its columns.
+// A table (CSV) of measured times of kernels. docs/validation.md describes its columns.
 #pragma once
 
 #include "core/base/result.h"
@@ -14,22 +14,22 @@ namespace pallascope::study {
 struct Measurement
 {
     std::int64_t line = 0; // of the table, from 1
-    std::string family;    // rows are summed up by it
-    std::string chip;      // a name or a file; empty: the kernel's own
-    std::string kernel;    // built in, or a file's path as the table has it
+    std::string family;    // rows are summarized by family
+    std::string chip;      // a name or a file; if empty, the kernel's own chip
+    std::string kernel;    // a built-in kernel, or a file's path as written in the table
     Parameters parameters;
     Seconds measured; // > 0
-    Seconds host;     // of it, what passes outside the device; >= 0 and < measured
+    Seconds host;     // the part of it that passes outside the device; >= 0 and < measured
     std::string published, source, note;
     bool operator==(const Measurement&) const = default;
 };
 
-// "FILE, line 7, column \"measured\"": how sentences about a cell of the table begin.
+// "FILE, line 7, column \"measured\"": the start of a sentence about a cell of the table.
 [[nodiscard]] std::string cellName(const std::string& file, std::int64_t line,
                                    const std::string& column);
 
-// The rows of such a table. A column that is not known, a cell that is not understood and a table
-// without rows are errors that name `file`, the line, the column, and what would be right.
+// Reads the rows of such a table. An unknown column, a cell that cannot be read and a table
+// without rows are errors. They name `file`, the line, the column, and what is expected.
 [[nodiscard]] Result<std::vector<Measurement>> measurementsFrom(const std::string& text,
                                                                 const std::string& file);
 

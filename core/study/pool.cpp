@@ -37,7 +37,7 @@ void inParallel(std::size_t count, int threads, const GoesOn& goesOn,
         others.emplace_back(turn);
     }
     turn();
-    others.clear(); // joins
+    others.clear(); // joins the threads
 }
 
 } // namespace pallascope::study

@@ -34,7 +34,7 @@ std::vector<std::string> split(const std::string& text, char separator)
     return parts;
 }
 
-// Absent when the three parts are no range.
+// Absent if the three parts do not make a range.
 std::optional<std::vector<std::string>> rangeValues(const std::vector<std::string>& parts)
 {
     const std::string step = parts.size() == 3 ? parts[2] : "+1";

@@ -1,5 +1,5 @@
-// A sweep: the same program with every combination of some parameters, on some chips, each run once
-// without values and without rows, on all cores.
+// A sweep runs the same program with every combination of some parameters on some chips. Each is
+// run once, without values and rows, and all cores are used.
 #pragma once
 
 #include "core/analysis/report.h"
@@ -18,7 +18,7 @@
 
 namespace pallascope::study {
 
-// The values that one parameter takes.
+// One parameter and the values that it takes.
 struct Axis
 {
     std::string name;
@@ -26,26 +26,27 @@ struct Axis
     bool operator==(const Axis&) const = default;
 };
 
-// "bm=128:1024:*2" (geometric, both ends), "bm=128:512:+128" (arithmetic; "+1" may be left out), or
-// "dtype=f32,bf16" (a list). The error says what is wrong and shows a range that is right. At most
-// 100 000 values.
+// Parses "bm=128:1024:*2" (geometric, both ends included), "bm=128:512:+128" (arithmetic; "+1" may
+// be left out), or "dtype=f32,bf16" (a list), with at most 100 000 values. The error says what is
+// wrong and shows a valid range.
 [[nodiscard]] Result<Axis> parseAxis(const std::string& text);
 
 using Parameters = std::map<std::string, std::string>;
 
 struct SweepRow
 {
-    Parameters parameters; // those of the axes
+    Parameters parameters; // only those of the axes
     std::string chip;
-    // What is wrong with this combination: a sentence. All below but `fits` is then absent or zero.
+    // A sentence about what is wrong with this combination. If there is one, everything below
+    // except `fits` is absent or zero.
     std::string error;
-    bool fits = true; // in the physical memory
+    bool fits = true; // whether it fits in the physical memory
     Bytes vmem;
     Picoseconds time;
-    std::optional<analysis::Band> band; // of the time; absent where no timing supports it
+    std::optional<analysis::Band> band; // of the time; absent if no timing supports it
     double utilization = 0;
     std::string boundBy;
-    Bytes refetched; // read beyond the first time, all operands
+    Bytes refetched; // bytes read again after the first time, over all operands
     std::int64_t steps = 0;
     std::vector<std::string> findings; // kinds
     bool operator==(const SweepRow&) const = default;
@@ -56,29 +57,31 @@ struct SweepPlan
     std::vector<Axis> axes;
     std::vector<chip::Chip> chips;
     machine::Settings settings;
-    // The program for one combination; called from several threads at once.
+    // Makes the program for one combination. Several threads call it at once.
     std::function<Result<ir::Program>(const Parameters&)> build;
-    // What that program's inputs hold, as of quickRun; likewise. Empty: nothing.
+    // The contents of that program's inputs, as for quickRun. Several threads call it at once. If
+    // empty, inputs have no contents.
     std::function<std::vector<Array>(const Parameters&)> inputs;
 };
 
 struct SweepOptions
 {
     int threads = 0; // 0: one for each core
-    // Rows of an earlier sweep: a combination that is among them is there from the start.
+    // Rows of an earlier sweep. A combination that is among them is not run again.
     std::vector<SweepRow> done;
-    // Called from one thread at a time after each row that is run, with all rows, of which those
-    // not run yet are absent, the number of the newest, and how many are there.
+    // Called after each row that was run, by one thread at a time: with all rows (those not yet
+    // run are absent), the number of the newest, and how many there are.
     std::function<void(const std::vector<std::optional<SweepRow>>& rows, std::size_t newest,
                        std::size_t finished)>
         progress;
-    // Asked several times a second, from several threads at once; false cancels, also in the midst
-    // of rows.
+    // Called several times a second, by several threads at once. If it returns false, the sweep is
+    // cancelled, even in the middle of a row.
     std::function<bool()> goesOn;
 };
 
-// Every combination in order, the last axis and then the chips fastest; absent where the sweep was
-// cancelled before. The error: more than a million combinations.
+// Every combination in order; the chips vary fastest, then the last axis. Rows are absent if the
+// sweep was cancelled before they ran. It is an error if there are more than a million
+// combinations.
 [[nodiscard]] Result<std::vector<std::optional<SweepRow>>> sweep(const SweepPlan& plan,
                                                                  const SweepOptions& options);
 

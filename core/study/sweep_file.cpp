@@ -62,8 +62,8 @@ Json rowJson(const SweepRow& row, Standing standing)
 struct Damaged
 {};
 
-// Made again from the time and what supports it, so that a file cannot say two things. Older files
-// had none.
+// Computes the band again from the time and what supports it, so that a file cannot contradict
+// itself. Older files have no band.
 std::optional<analysis::Band> bandFrom(const Json& json, Picoseconds time)
 {
     const Json support = json.value("time_support", Json(nullptr));
@@ -72,7 +72,7 @@ std::optional<analysis::Band> bandFrom(const Json& json, Picoseconds time)
     }
     const auto share = [&](const char* key, double least, double most) {
         const double found = support.at(key).get<double>();
-        if (found < least || found > most) { // as no chip file has it
+        if (found < least || found > most) { // no chip file allows such a figure
             throw Damaged{};
         }
         return found;
@@ -89,7 +89,7 @@ std::optional<analysis::Band> bandFrom(const Json& json, Picoseconds time)
     return analysis::bandOf(time, support.at("kind").get<std::string>(), residual);
 }
 
-// As a terminal may show it.
+// The text in a form that is safe to show on a terminal.
 std::string textFrom(const Json& json)
 {
     return visible(json.get<std::string>());
@@ -125,7 +125,7 @@ std::string parametersText(const Parameters& parameters)
     return text.empty() ? "no parameters" : text;
 }
 
-// time_low_s, time_high_s and time_support of a line of CSV.
+// The cells time_low_s, time_high_s and time_support of a CSV line.
 std::string bandCells(const std::optional<analysis::Band>& band)
 {
     return band ? fmt::format("{},{},{}", toSeconds(band->low).value(),
@@ -133,7 +133,7 @@ std::string bandCells(const std::optional<analysis::Band>& band)
                 : ",,";
 }
 
-// Which is the best, and which may be as fast; nothing where none is sound.
+// Says which row is the best and which may be as fast. Empty if there is no row without findings.
 std::string bestText(const std::vector<SweepRow>& rows)
 {
     constexpr std::size_t kMostNamed = 6;
@@ -280,7 +280,7 @@ Result<std::vector<SweepRow>> rowsFromJson(const std::string& text, const SweepS
             json.at("kernel").get<std::string>(),
             json.at("parameters").get<Parameters>(),
             json.at("program_version").get<std::string>(),
-            json.value("settings", machine::namesOf({})), // older files had none
+            json.value("settings", machine::namesOf({})), // older files have none
             json.at("chips").get<std::map<std::string, std::string>>(),
             json.value("file", std::string()) /* older files had none */};
         if (found.kernel != subject.kernel || found.fixed != subject.fixed) {

@@ -1,5 +1,4 @@
-// The rows of a sweep as text, CSV and JSON; the JSON is also what a sweep is saved in and resumed
-// from.
+// The rows of a sweep as text, CSV and JSON. A sweep is saved as this JSON and resumed from it.
 #pragma once
 
 #include "core/study/sweep.h"
@@ -8,26 +7,26 @@
 
 namespace pallascope::study {
 
-// A short text that tells contents of files apart.
+// A short text that distinguishes contents of files.
 class Fingerprint
 {
 public:
-    void add(std::string_view bytes); // what follows those before
+    void add(std::string_view bytes); // continues with these bytes
     [[nodiscard]] std::string text() const;
 
 private:
     std::uint64_t m_hash = 0xcbf2'9ce4'8422'2325U; // FNV-1a
 };
 
-// What a file's rows are of; a sweep takes over only rows of the same.
+// What the rows of a file belong to. A sweep takes over only rows with the same subject.
 struct SweepSubject
 {
     std::string kernel;
-    Parameters fixed; // parameters given beside the axes
+    Parameters fixed; // parameters given in addition to the axes
     std::string version;
     Parameters settings;                      // of the machine
-    std::map<std::string, std::string> chips; // fingerprint of each chip's file, by name
-    std::string file;                         // that of the kernel's files; empty: built in
+    std::map<std::string, std::string> chips; // for each chip's name the fingerprint of its file
+    std::string file; // fingerprint of the kernel's files; empty if built in
     bool operator==(const SweepSubject&) const = default;
 };
 
@@ -40,8 +39,9 @@ struct SweepSubject
 [[nodiscard]] std::string toCsv(const SweepPlan& plan, const std::vector<SweepRow>& rows);
 [[nodiscard]] std::string toJson(const SweepSubject& subject, const std::vector<SweepRow>& rows);
 
-// The rows of such JSON that are of the subject: all, or those of chips whose files are the same.
-// The error names `file`, and what is wrong or of what other kernel, parameters or version it is.
+// The rows of such JSON that belong to the subject: all, or only those of chips whose files are
+// unchanged. The error names `file`, and what is wrong with it or which other kernel, parameters
+// or version it belongs to.
 [[nodiscard]] Result<std::vector<SweepRow>>
 rowsFromJson(const std::string& text, const SweepSubject& subject, const std::string& file);
 

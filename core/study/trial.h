@@ -1,5 +1,5 @@
-// One quick run of a program to know what it would cost: values needed, nothing kept but the
-// figures.
+// Runs a program once, quickly, to learn what it costs. Only the values that are needed are
+// computed, and only the figures are kept.
 #pragma once
 
 #include "core/analysis/report.h"
@@ -15,19 +15,19 @@
 
 namespace pallascope::study {
 
-// Fills everything but `changed` and `name`. A program whose blocks exceed the physical memory
-// gives fits = false with its bytes; other errors are passed on.
+// Fills everything except `changed` and `name`. A program whose blocks exceed the physical memory
+// gives fits = false and the bytes that it needs; other errors are returned.
 [[nodiscard]] Result<analysis::Alternative> trial(const ir::Program& program,
                                                   const chip::Chip& chip);
 
-// The report of such a run, with the kinds of its findings. `inputs`: with the contents that decide
-// what the program does; empty: none does. `goesOn` is asked from time to time; when it answers
-// false, the run ends with a limit error.
+// The report of such a run, with the kinds of its findings. `inputs` holds the contents that
+// decide what the program does; it is empty if none do. `goesOn` is called from time to time. If
+// it returns false, the run ends with a limit error.
 struct Outcome
 {
     analysis::Report report;
     std::vector<std::string> findings;
-    bool completed = true; // false: one of them ended the run before the program did
+    bool completed = true; // false if a finding ended the run before the program ended
 };
 
 [[nodiscard]] Result<Outcome> quickRun(const ir::Program& program, const chip::Chip& chip,
@@ -35,7 +35,7 @@ struct Outcome
                                        std::vector<Array> inputs = {},
                                        const std::function<bool()>& goesOn = {});
 
-// Bytes of on-chip memory that a program's pipelines occupy, and whether they fit.
+// How many bytes of on-chip memory a program's pipelines occupy, and whether they fit.
 struct Fit
 {
     Bytes bytes;

@@ -27,7 +27,7 @@ ValidationRow run(const ValidationPlan& plan, const Measurement& measured, const
     if (!outcome) {
         return refuse(outcome.error());
     }
-    if (!outcome->completed) { // its time says nothing
+    if (!outcome->completed) { // then its time means nothing
         return refuse(userError("The run ends before the kernel does, with the finding "
                                 + outcome->findings.back() + "; `pallascope run` says more."));
     }

@@ -1,4 +1,5 @@
-// The rows and errors of a validation as text, CSV and JSON, and what is expected as JSON.
+// Writes the rows and errors of a validation as text, CSV and JSON. Reads and writes the expected
+// errors as JSON.
 #include "core/base/format.h"
 #include "core/base/repeated_name.h"
 #include "core/base/table.h"
@@ -19,7 +20,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char *kValidationFormat = "pallascope.validation",
                      *kExpectedFormat = "pallascope.expected_errors";
 
-// Rounded, so that files and sentences have the digits that mean something.
+// Rounds, so that files and sentences show only meaningful digits.
 double percent(double share)
 {
     constexpr double kDigits = 1000;
@@ -31,7 +32,7 @@ std::string signedPercent(double share)
     return fmt::format("{:+.1f} %", share * 100);
 }
 
-// To the picosecond below a second, without what binary fractions add behind it.
+// To the picosecond below one second, without the extra digits of binary fractions.
 std::string secondsText(Seconds seconds)
 {
     return fmt::format("{:.12g}", seconds.value());
