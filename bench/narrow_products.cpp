@@ -22,7 +22,7 @@ using namespace pallascope;
 constexpr Extent kSize = 1024;
 
 // The least CPU seconds of all rounds, by what is timed.
-struct Subject
+struct Product
 {
     std::string name;
     ir::Program program;
@@ -30,7 +30,7 @@ struct Subject
     std::vector<Array> inputs;
     double seconds = std::numeric_limits<double>::infinity();
 
-    Subject(std::string named, ir::Program made, const char* chipName)
+    Product(std::string named, ir::Program made, const char* chipName)
         : name(std::move(named))
         , program(std::move(made))
         , chip(*app::loadChip(chipName))
@@ -51,10 +51,10 @@ double cpuSeconds()
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-void takeTurns(std::vector<Subject>& subjects, int rounds)
+void takeTurns(std::vector<Product>& subjects, int rounds)
 {
     for (int round = 0; round <= rounds; ++round) {
-        for (Subject& subject : subjects) {
+        for (Product& subject : subjects) {
             const double begin = cpuSeconds();
             const auto run = machine::run(subject.program, subject.inputs, subject.chip, {});
             const double took = cpuSeconds() - begin;
@@ -139,10 +139,10 @@ double bareSeconds(int rounds)
     return least;
 }
 
-void print(const char* what, const std::vector<Subject>& subjects)
+void print(const char* what, const std::vector<Product>& subjects)
 {
     std::printf("%s: least CPU seconds, and times bf16's\n", what);
-    for (const Subject& subject : subjects) {
+    for (const Product& subject : subjects) {
         std::printf("  %-16s %.4f %6.2f\n", subject.name.c_str(), subject.seconds,
                     subject.seconds / subjects.front().seconds);
     }
@@ -150,9 +150,9 @@ void print(const char* what, const std::vector<Subject>& subjects)
 
 // bf16 first.
 template<class Build>
-std::vector<Subject> ofEachDType(Build build)
+std::vector<Product> ofEachDType(Build build)
 {
-    std::vector<Subject> subjects;
+    std::vector<Product> subjects;
     for (const DType dtype : {DType::BF16, DType::F32, DType::Int8, DType::UInt8, DType::Int4,
                               DType::UInt4, DType::F8E5M2, DType::F8E4M3B11FNUZ, DType::F8E4M3FN}) {
         subjects.emplace_back(std::string(dtypeName(dtype)), build(dtype),
@@ -168,12 +168,12 @@ int main(int argc, char** argv)
     const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 15;
     arith::setThreadCount(1);
     for (const Extent block : {kSize, Extent{128}}) {
-        std::vector<Subject> subjects =
+        std::vector<Product> subjects =
             ofEachDType([&](DType dtype) { return matmul(dtype, block); });
         takeTurns(subjects, rounds);
         print(("1024^3 in blocks of " + std::to_string(block)).c_str(), subjects);
     }
-    std::vector<Subject> subjects = ofEachDType(smallProducts);
+    std::vector<Product> subjects = ofEachDType(smallProducts);
     takeTurns(subjects, rounds);
     print("2048 of (8,128) x (128,128)", subjects);
     std::printf("  %-16s %.4f %6.2f\n", "f32, bare", bareSeconds(rounds),
