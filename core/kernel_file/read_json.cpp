@@ -1,3 +1,4 @@
+// Reads kernel.json into a Document and verifies its program. write_json.cpp is its counterpart.
 #include "core/base/format.h"
 #include "core/base/json_pointer.h"
 #include "core/base/repeated_name.h"

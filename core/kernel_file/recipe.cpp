@@ -1,3 +1,4 @@
+// Checks recipes for numbers that the dtype does not represent, and makes their arrays.
 #include "core/kernel_file/recipe.h"
 
 #include "core/base/check.h"

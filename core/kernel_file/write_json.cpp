@@ -1,3 +1,5 @@
+// Writes a Document as kernel.json, laid out for people to read and edit. The same document always
+// gives the same bytes.
 #include "core/base/check.h"
 #include "core/kernel_file/document.h"
 #include "core/kernel_file/params.h"

@@ -1,3 +1,5 @@
+// Makes views of refs, loads and stores through them, and works out which elements of a buffer
+// they reach.
 #include "core/machine/memory/refs.h"
 
 #include "core/base/bitcast.h"
@@ -275,8 +277,7 @@ Reach reachOf(const RefBinding& ref, const Shape& memory)
         addBoxes(view.offset, end + 1, memory, strides, {}, boxes);
         return boxes.size() == 1 ? boxes.front() : unionOf(std::move(boxes), memory.rank());
     }
-    if (!isBox) { // it wraps around the end of an axis: take all of the axes inside the first that
-                  // moves
+    if (!isBox) { // it wraps: take all of the axes inside the first that moves
         last = positionOf(end, strides);
         bool moved = false;
         for (std::size_t axis = 0; axis < memory.rank(); ++axis) {

@@ -70,8 +70,8 @@ public:
     struct Awaited
     {
         std::int32_t copy = trace::kNone, semaphore = trace::kNone, operation = trace::kNone;
-        bool isFusion = false; // whether the operation is a fusion; a run without rows keeps no
-                               // names of operations
+        // Whether the operation is a fusion. A run without rows keeps no names that would tell.
+        bool isFusion = false;
     };
 
     void addWait(const Awaited& awaited, std::int32_t agent, std::int32_t step, Picoseconds begin,
