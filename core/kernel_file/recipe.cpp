@@ -198,8 +198,7 @@ struct RecipeMaker
     Array operator()(const ZerosRecipe&) const
     {
         Array array = makeArray(dtype, shape);
-        std::fill_n(array.data.get(), array.byteCount(),
-                    std::byte{0}); // all bits 0 mean 0 in every dtype
+        std::fill_n(array.data.get(), array.byteCount(), std::byte{0}); // 0 in every dtype
         return array;
     }
 

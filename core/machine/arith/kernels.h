@@ -27,8 +27,8 @@ struct FloatCode
     std::uint16_t up;   // how far the code is shifted left, so that its sign is the top bit
     std::uint16_t down; // how far it is then shifted right, filled with copies of the sign
     std::uint16_t mask; // keeps the f16's sign and fields
-    std::uint32_t nanMask,
-        nanBits; // the code is NaN if (bits of the f16 as f32 & nanMask) == nanBits
+    // The code is NaN if (bits of the f16 as f32 & nanMask) == nanBits.
+    std::uint32_t nanMask, nanBits;
     float scale;
 };
 
@@ -36,8 +36,8 @@ struct FloatCode
 struct ElementCode
 {
     ElementKind kind;
-    std::uint32_t wholeMask,
-        wholeSign; // the bits of a whole number and its sign bit; 0 if unsigned
+    // The bits of a whole number, and its sign bit (0 if unsigned).
+    std::uint32_t wholeMask, wholeSign;
     FloatCode floats;
 };
 

@@ -250,8 +250,8 @@ Reach reachOf(const RefBinding& ref, const Shape& memory)
     const Extents strides = rowMajorStrides(memory);
     const StridedView& view = ref.view;
     reach.start = positionOf(view.offset, strides);
-    Extents last =
-        reach.start; // valid while every axis of the view moves along one axis of the memory
+    // Valid while every axis of the view moves along one axis of the memory.
+    Extents last = reach.start;
     std::int64_t end = view.offset;
     bool isBox = true;
     for (std::size_t axis = 0; axis < view.shape.rank(); ++axis) {

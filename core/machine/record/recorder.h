@@ -158,7 +158,7 @@ public:
     // Findings of the same cause (kind, operand, source line) become one, with the first step and
     // a count.
     void addFinding(trace::Finding finding);
-    // Of a cause that is known so many times more; else false.
+    // If the cause is known, adds `count` to its count; otherwise returns false.
     [[nodiscard]] bool countsAgain(std::string_view kind, const std::string& operand,
                                    trace::SourceLine source, std::int64_t count = 1);
 
