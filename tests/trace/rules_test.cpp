@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -112,8 +113,11 @@ const std::vector<Breach>& breaches()
         {"names operand 3 of 3", [](B b) { b.info.buffers.edit()[0].operand = 3; }},
         {"negative address", [](B b) { b.info.buffers.edit()[0].address = Bytes(-1); }},
         {"joins memories 0 and 3", [](B b) { b.info.links[0].to = 3; }},
-        {"expected more than 0 and at most 1e+18",
+        {"moves 0 B/s; expected at least 1e-06 and at most 1e+18",
          [](B b) { b.info.links[0].achieved = BytesPerSecond(0); }},
+        {"moves 5e-324 B/s; expected at least 1 and at most 1e+18",
+         [](B b) { b.info.links[0].datasheet = BytesPerSecond(5e-324); }},
+        {"moves nan B/s", [](B b) { b.info.links[0].achieved = BytesPerSecond(std::nan("")); }},
         {"operations[0].listingLine is 99",
          [](B b) { b.info.operations.edit()[0].listingLine = 99; }},
         {"listing[0].operation is 11", [](B b) { b.info.listing.edit()[0].operation = 11; }},
