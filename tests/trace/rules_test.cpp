@@ -93,12 +93,12 @@ const std::vector<Breach>& breaches()
         {"pipelines[0] has operands 0 to 4", [](B b) { b.info.pipelines[0].operandCount = 4; }},
         {"one entry per array axis", [](B b) { b.info.operands.edit()[1].gridAxes.pop_back(); }},
         {"is negative or past 2^63 elements", [](B b) { b.info.operands.edit()[1].block[0] = 0; }},
-        {"has 0 indices for axis 2; one for each element of its 0 blocks",
+        {"has 0 indices for axis 2; expected one for each element of its 0 blocks",
          [](B b) { b.info.operands.edit()[1].indirectAxis = 2; }},
         {"has 1 indices for axis -1", [](B b) { b.info.operands.edit()[1].indices = {0}; }},
-        {"has 0 indices for axis 0; one for each element of its",
+        {"has 0 indices for axis 0; expected one for each element of its",
          [](B b) { b.info.operands.edit()[1].indirectAxis = 0; }},
-        {"has 1 element axes, 1 paddings and 0 slice axes; axes below 2",
+        {"has 1 element axes, 1 paddings and 0 slice axes; expected axes below 2",
          [](B b) {
              b.info.operands.edit()[1].elementAxes = {2};
              b.info.operands.edit()[1].elementPads = {0};
@@ -135,7 +135,7 @@ const std::vector<Breach>& breaches()
          [](B b) {
              b.info.templates.edit()[1].flopsByUnit = std::vector<Flops>(7, Flops(INT64_MAX));
          }},
-        {"prints[1].time is 4 ps; from 5 ps",
+        {"prints[1].time is 4 ps; expected a time from 5 ps",
          [](B b) {
              b.info.prints = {{"a", 0, 0, Picoseconds(5), {}}, {"b", 0, 0, Picoseconds(4), {}}};
          }},
