@@ -1,3 +1,4 @@
+// Lists what a pipeline and the scopes around and inside it allocate in each on-chip memory.
 #include "core/cost/budget.h"
 
 #include "core/base/format.h"

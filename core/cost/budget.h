@@ -17,8 +17,8 @@ struct BudgetEntry
     std::string name;
     ir::ValueId ref;
     bool outer = false; // belongs to an enclosing pipeline, whose own budget lists it too
-    bool scratch =
-        false; // not slots of a pipeline operand, but scratch, run_scoped or scalar arguments
+    // Not slots of a pipeline operand, but scratch, run_scoped or scalar arguments.
+    bool scratch = false;
     std::int32_t memory = 0; // index into Chip::memories
     std::int32_t slots = 1;
     Bytes slotBytes;

@@ -1,3 +1,4 @@
+// The rules for block specs, and the nearest legal block for each one that breaks a rule.
 #include "core/cost/legality.h"
 
 #include "core/cost/budget.h"

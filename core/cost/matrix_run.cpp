@@ -1,3 +1,4 @@
+// Chooses the dtype and the number of passes of a product from the rates of a matrix unit.
 #include "core/cost/matrix_run.h"
 
 namespace pallascope::cost {

@@ -150,8 +150,7 @@ Status CostModel::demand(chip::UnitKind kind, double instructions)
 
 Status CostModel::demand(const chip::Unit& unit, double cycles)
 {
-    constexpr double kMost =
-        1e15; // a double holds it exactly, and it is far below the limit of int64
+    constexpr double kMost = 1e15; // exact in a double, and far below the limit of int64
     cycles *= m_share;
     if (cycles > kMost) {
         return error(std::string(ir::opName(m_operation.code)) + " takes more than 1e15 cycles of "

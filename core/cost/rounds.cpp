@@ -1,3 +1,4 @@
+// Counts the rounds of reshapes and of sorting networks.
 #include "core/cost/rounds.h"
 
 #include <algorithm>

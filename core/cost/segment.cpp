@@ -1,3 +1,4 @@
+// Adds up what the operations of a segment demand, and places them on the units.
 #include "core/cost/segment.h"
 
 #include "core/cost/variation.h"

@@ -37,8 +37,7 @@ struct Runner
 {
     std::int32_t agent = 0; // index into Chip::agents
     std::int64_t cores = 1; // cores that share each operation evenly
-    const std::map<std::int32_t, double>* shares =
-        nullptr;           // result of unrolledShares, within a loop's body
+    const std::map<std::int32_t, double>* shares = nullptr; // unrolledShares, in a loop's body
     bool isAround = false; // a fusion, whose values are laid out with the least padding
 };
 

@@ -1,3 +1,4 @@
+// Estimates how many bytes of values a segment keeps alive at once (segment.h).
 #include "core/cost/segment.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Computes tiles and padded sizes of arrays.
 #include "core/cost/tiling.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Follows which values and refs of an unrolled loop stay the same from round to round.
 #include "core/cost/unrolled.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Says, for each kind of operation, along which axes the elements of its results may differ.
 #include "core/cost/variation.h"
 
 #include <algorithm>

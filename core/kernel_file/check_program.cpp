@@ -1,3 +1,4 @@
+// Checks ids, scopes, literals and sizes of a program that was read (document.h).
 #include "core/ir/infer.h"
 #include "core/ir/program.h"
 #include "core/kernel_file/document.h"

@@ -27,8 +27,8 @@ struct InputEntry
     std::optional<IotaRecipe> iota;
     std::optional<MaskRecipe> mask;
     std::optional<std::string> npy;
-    std::vector<Extent>
-        repeats; // how often the member is repeated along each axis; empty: it is the whole array
+    // How often the member is repeated along each axis. Empty: it is the whole array.
+    std::vector<Extent> repeats;
 };
 
 // A source has either a text or a member.

@@ -1,3 +1,5 @@
+// Loads and saves kernels in both forms, and joins the JSON document with the members of the
+// archive.
 #include "core/kernel_file/kernel_file.h"
 
 #include "core/base/read_file.h"

@@ -26,8 +26,8 @@ struct Stored
 {
     std::shared_ptr<const ZipReader> zip;
     std::string member;
-    std::vector<Extent>
-        repeats; // how often the member is repeated along each axis; empty: it is the whole array
+    // How often the member is repeated along each axis. Empty: it is the whole array.
+    std::vector<Extent> repeats;
 };
 
 // The contents of an input.

@@ -1,3 +1,4 @@
+// Parses and writes headers of .npy files, and reads their elements.
 #include "core/kernel_file/npy.h"
 
 #include "core/base/sentence.h"

@@ -17,8 +17,8 @@ namespace pallascope::kernel_file {
 // The bytes that precede the elements of a row-major array.
 [[nodiscard]] std::string npyHeader(DType dtype, const Shape& shape);
 
-// Whether a member of an archive is an array of that dtype and shape, as far as its first bytes and
-// its size say. Errors name the archive, the member and what was expected.
+// Checks by first bytes and size whether a member of an archive is an array of that dtype and
+// shape. Errors name the archive, the member and what was expected.
 [[nodiscard]] Status checkNpy(const ZipReader& zip, const std::string& member, DType dtype,
                               const Shape& shape);
 // Reads that array, which may be row-major or column-major in the file.

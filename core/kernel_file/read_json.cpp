@@ -1,3 +1,4 @@
+// Reads kernel.json into a Document and verifies its program. write_json.cpp is its counterpart.
 #include "core/base/format.h"
 #include "core/base/json_pointer.h"
 #include "core/base/repeated_name.h"
@@ -20,9 +21,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kDeepest = 512; // brackets inside each other
-constexpr std::size_t kLargest =
-    8U << 20U; // bytes of the text; parsed, it takes some twenty times that
+constexpr int kDeepest = 512;               // brackets inside each other
+constexpr std::size_t kLargest = 8U << 20U; // bytes of text; parsed, it takes some 20 times that
 
 struct Place
 {
@@ -397,8 +397,8 @@ Status verifyPlaced(const ir::Program& program)
     }
     Status status = Done{};
     ir::forEachOperation(placed.body, [&](const ir::Operation& operation) {
-        constexpr double kMostProducts =
-            68'719'476'736; // 4096 cubed; no on-chip memory holds such operands
+        // 4096 cubed; no on-chip memory holds such operands.
+        constexpr double kMostProducts = 68'719'476'736;
         if (status && operation.code == ir::OpCode::DotGeneral
             && productsOf(placed, operation) > kMostProducts) {
             status = userError(

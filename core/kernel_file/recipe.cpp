@@ -1,3 +1,4 @@
+// Checks recipes for numbers that the dtype does not represent, and makes their arrays.
 #include "core/kernel_file/recipe.h"
 
 #include "core/base/check.h"
@@ -197,8 +198,7 @@ struct RecipeMaker
     Array operator()(const ZerosRecipe&) const
     {
         Array array = makeArray(dtype, shape);
-        std::fill_n(array.data.get(), array.byteCount(),
-                    std::byte{0}); // all bits 0 mean 0 in every dtype
+        std::fill_n(array.data.get(), array.byteCount(), std::byte{0}); // 0 in every dtype
         return array;
     }
 

@@ -1,3 +1,5 @@
+// Writes a Document as kernel.json, laid out for people to read and edit. The same document always
+// gives the same bytes.
 #include "core/base/check.h"
 #include "core/kernel_file/document.h"
 #include "core/kernel_file/params.h"
@@ -24,8 +26,7 @@ OrderedJson toValue(bool value)
 
 OrderedJson toValue(double value)
 {
-    constexpr double kWhole =
-        9007199254740992.0; // doubles from here on may not represent every integer
+    constexpr double kWhole = 9007199254740992.0; // 2^53; doubles above skip integers
     const bool whole = std::floor(value) == value && std::fabs(value) < kWhole;
     if (whole && !(value == 0 && std::signbit(value))) {
         return static_cast<std::int64_t>(value);

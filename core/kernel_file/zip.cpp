@@ -1,3 +1,4 @@
+// Reads and writes archives with libzip, and refuses what is damaged, unsafe or too large.
 #include "core/kernel_file/zip.h"
 
 #include "core/base/check.h"

@@ -1,3 +1,4 @@
+// Finds the first event in which two runs differ, and writes comparisons as text and JSON.
 #include "core/study/compare.h"
 
 #include "core/analysis/band.h"

@@ -1,3 +1,4 @@
+// Parses conditions, finds their fields in a report's JSON and compares the values.
 #include "core/study/condition.h"
 
 #include "core/base/check.h"

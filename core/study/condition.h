@@ -26,8 +26,8 @@ struct Condition
     std::string value;
 };
 
-// NAME OPERATOR VALUE with one of > >= < <= = !=, spaces allowed. The error shows what was
-// expected.
+// Parses NAME OPERATOR VALUE with one of > >= < <= = !=; spaces are allowed. The error shows what
+// was expected.
 [[nodiscard]] Result<Condition> parseCondition(const std::string& text);
 
 struct Verdict

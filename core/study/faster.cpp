@@ -1,3 +1,4 @@
+// Writes, as text and JSON, how many times as fast one run is and how sure that is.
 #include "core/study/faster.h"
 
 #include "core/analysis/band.h"

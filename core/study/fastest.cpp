@@ -1,3 +1,4 @@
+// Compares every row of a sweep with the best one, within the error of the model.
 #include "core/study/fastest.h"
 
 #include "core/analysis/speedup.h"

@@ -1,3 +1,4 @@
+// Parses the columns and cells of tables of measured times.
 #include "core/study/measurements.h"
 
 #include "core/base/table.h"

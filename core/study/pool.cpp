@@ -1,3 +1,4 @@
+// Hands out the numbers of the work to the threads.
 #include "core/study/pool.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Parses the axes of a sweep, and runs its combinations.
 #include "core/study/sweep.h"
 
 #include "core/base/check.h"

@@ -1,3 +1,4 @@
+// Writes the rows of a sweep as text, CSV and JSON, and reads and checks the JSON.
 #include "core/study/sweep_file.h"
 
 #include "core/analysis/band.h"

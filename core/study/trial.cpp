@@ -1,3 +1,4 @@
+// Runs a program without rows and summarizes the run.
 #include "core/study/trial.h"
 
 #include "core/cost/budget.h"

@@ -1,3 +1,4 @@
+// Runs the kernels of a table of measured times, and sums up the errors by family.
 #include "core/study/validation.h"
 
 #include "core/study/pool.h"

@@ -57,8 +57,8 @@ struct ValidationOptions
 {
     int threads = 0;                                    // 0: one for each core
     std::function<void(std::size_t finished)> progress; // called by one thread at a time
-    std::function<bool()>
-        goesOn; // called by several threads at once; false cancels, even in the middle of a row
+    // Called by several threads at once; false cancels, even in the middle of a row.
+    std::function<bool()> goesOn;
 };
 
 // A row for each measurement, in their order. Rows are absent if this was cancelled before they

@@ -1,7 +1,6 @@
 #include "core/trace/validate.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <string>
@@ -113,12 +112,14 @@ Status checkHardware(const Info& info)
             return broken("links[{}] ({}) joins memories {} and {}, but there are {} memories", i,
                           link.name, link.from, link.to, info.memories.size());
         }
-        constexpr double kFastest = 1e18; // as in chip files
-        const double rates[] = {link.datasheet.value(), link.achieved.value()};
-        for (const double rate : rates) {
-            if (!std::isfinite(rate) || rate <= 0 || rate > kFastest) {
-                return broken("links[{}] ({}) moves {} B/s; expected more than 0 and at most {}", i,
-                              link.name, rate, kFastest);
+        // As in chip files, so that no quotient of a rate and a number of FLOPs leaves a double.
+        constexpr double kSlowest = 1, kLeastShare = 1e-6, kFastest = 1e18;
+        const std::pair<double, double> rates[] = {{link.datasheet.value(), kSlowest},
+                                                   {link.achieved.value(), kSlowest * kLeastShare}};
+        for (const auto& [rate, slowest] : rates) {
+            if (!(rate >= slowest && rate <= kFastest)) { // not a number either
+                return broken("links[{}] ({}) moves {} B/s; expected at least {} and at most {}", i,
+                              link.name, rate, slowest, kFastest);
             }
         }
     }

@@ -1,3 +1,4 @@
+// Writes the Chrome half of a trace file: steps, copies, units and waits as events in lanes.
 #include "core/trace/columns.h"
 #include "core/trace/lookup.h"
 #include "core/trace/mark_time.h"

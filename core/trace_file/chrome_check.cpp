@@ -1,3 +1,4 @@
+// Checks events of the Chrome half while a trace file is read.
 #include "core/trace_file/json_place.h"
 
 namespace pallascope::trace_file {

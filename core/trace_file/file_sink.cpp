@@ -1,3 +1,4 @@
+// Compresses with zlib, in such a way that the same trace gives the same bytes on every system.
 #include "core/trace_file/file_sink.h"
 
 #include "core/base/check.h"

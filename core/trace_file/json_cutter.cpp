@@ -1,3 +1,4 @@
+// A state machine that follows strings and brackets, so that it may be fed pieces of any size.
 #include "core/trace_file/json_cutter.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Scans a text once, for open brackets and strings and for malformed numbers.
 #include "core/trace_file/json_fault.h"
 
 #include <algorithm>

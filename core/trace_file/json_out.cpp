@@ -1,3 +1,4 @@
+// Formats numbers and strings as JSON, so that they read back the same.
 #include "core/trace_file/json_out.h"
 
 #include "core/base/text.h"
@@ -37,8 +38,7 @@ void JsonOut::number(double value)
         raw("-0.0"); // "-0" would be read as an integer without a sign
     } else if (std::isfinite(value) && std::fabs(value) < 1e18) {
         append(m_buffer, value);
-    } else if (std::isfinite(value)) { // the shortest text could be an integer, which readers would
-                                       // find too large
+    } else if (std::isfinite(value)) { // as an integer, readers would find it too large
         append(m_buffer, value, std::chars_format::scientific);
     } else {
         raw(std::isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"");

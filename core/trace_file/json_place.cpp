@@ -1,3 +1,4 @@
+// Makes the error sentences of a reader of traces.
 #include "core/trace_file/json_place.h"
 
 namespace pallascope::trace_file {

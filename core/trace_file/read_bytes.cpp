@@ -1,3 +1,5 @@
+// Reads files and pipes in chunks, and unpacks gzip with limits against files made to fill the
+// memory.
 #include "core/trace_file/read_bytes.h"
 
 #include "core/base/check.h"

@@ -20,8 +20,8 @@ inline constexpr std::int64_t kChromeOperationLimit = 1'000'000;
 struct SaveOptions
 {
     bool operations = false; // write operation events even past the limit
-    std::function<bool(double)>
-        progress; // called with 0..1; returning false cancels: no file is left
+    // Called with 0..1. If it returns false, saving is cancelled and no file is left.
+    std::function<bool(double)> progress;
 };
 
 // Writes to a temporary file beside `path` and renames it, so that a file is never half-written.
@@ -32,18 +32,19 @@ struct SaveOptions
 // The whole uncompressed file as text, as save() writes it.
 [[nodiscard]] std::string toJson(const trace::Trace& trace, const SaveOptions& options = {});
 
-// By the first bytes of an ordinary file, whatever its name: so that a message can say what was
-// given where something else was expected.
+// Decides by the first bytes of an ordinary file, whatever its name. It serves messages that say
+// what was given where something else was expected.
 [[nodiscard]] bool isTraceFile(const std::string& path);
 // Says that a trace was given where `expected`, such as "a kernel", was expected.
 [[nodiscard]] Error givenATrace(const std::string& path, std::string_view expected);
 
-// Reads either form. Errors are one sentence naming the file, the JSON place, the bad value and
-// what would be right: not there, a folder, empty, truncated, too deep, not JSON, no "pallascope"
-// section, unknown version, a Chrome event whose ts, dur, pid or tid has a wrong type or is out of
-// range, a column of another length, or a rule of trace::TraceBuilder::finish that does not hold.
-// Never more than a small part of the text is in memory besides the trace. `progress` is called
-// with 0..1; returning false cancels: an error of the kind Cancelled.
+// Reads either form. An error is one sentence that names the file, the JSON place, the bad value
+// and what was expected. It may be that the file does not exist, is a folder, is empty, truncated,
+// nested too deeply or not JSON; that it has no "pallascope" section or an unknown version; that a
+// Chrome event has a ts, dur, pid or tid of a wrong type or out of range; that a column has
+// another length; or that a rule of trace::TraceBuilder::finish does not hold. Only a small part
+// of the text is in memory at a time, besides the trace. `progress` is called with 0..1; if it
+// returns false, reading is cancelled with an error of the kind Cancelled.
 [[nodiscard]] Result<std::shared_ptr<const trace::Trace>>
 load(const std::filesystem::path& path, const std::function<bool(double)>& progress = {});
 [[nodiscard]] Result<std::shared_ptr<const trace::Trace>> fromJson(const std::string& text,

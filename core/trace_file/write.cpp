@@ -1,3 +1,4 @@
+// Saves a trace: the Chrome half, then the "pallascope" section.
 #include "core/trace_file/file_sink.h"
 #include "core/trace_file/output.h"
 #include "core/trace_file/trace_file.h"

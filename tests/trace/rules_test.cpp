@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -92,12 +93,12 @@ const std::vector<Breach>& breaches()
         {"pipelines[0] has operands 0 to 4", [](B b) { b.info.pipelines[0].operandCount = 4; }},
         {"one entry per array axis", [](B b) { b.info.operands.edit()[1].gridAxes.pop_back(); }},
         {"is negative or past 2^63 elements", [](B b) { b.info.operands.edit()[1].block[0] = 0; }},
-        {"has 0 indices for axis 2; one for each element of its 0 blocks",
+        {"has 0 indices for axis 2; expected one for each element of its 0 blocks",
          [](B b) { b.info.operands.edit()[1].indirectAxis = 2; }},
         {"has 1 indices for axis -1", [](B b) { b.info.operands.edit()[1].indices = {0}; }},
-        {"has 0 indices for axis 0; one for each element of its",
+        {"has 0 indices for axis 0; expected one for each element of its",
          [](B b) { b.info.operands.edit()[1].indirectAxis = 0; }},
-        {"has 1 element axes, 1 paddings and 0 slice axes; axes below 2",
+        {"has 1 element axes, 1 paddings and 0 slice axes; expected axes below 2",
          [](B b) {
              b.info.operands.edit()[1].elementAxes = {2};
              b.info.operands.edit()[1].elementPads = {0};
@@ -112,8 +113,11 @@ const std::vector<Breach>& breaches()
         {"names operand 3 of 3", [](B b) { b.info.buffers.edit()[0].operand = 3; }},
         {"negative address", [](B b) { b.info.buffers.edit()[0].address = Bytes(-1); }},
         {"joins memories 0 and 3", [](B b) { b.info.links[0].to = 3; }},
-        {"expected more than 0 and at most 1e+18",
+        {"moves 0 B/s; expected at least 1e-06 and at most 1e+18",
          [](B b) { b.info.links[0].achieved = BytesPerSecond(0); }},
+        {"moves 5e-324 B/s; expected at least 1 and at most 1e+18",
+         [](B b) { b.info.links[0].datasheet = BytesPerSecond(5e-324); }},
+        {"moves nan B/s", [](B b) { b.info.links[0].achieved = BytesPerSecond(std::nan("")); }},
         {"operations[0].listingLine is 99",
          [](B b) { b.info.operations.edit()[0].listingLine = 99; }},
         {"listing[0].operation is 11", [](B b) { b.info.listing.edit()[0].operation = 11; }},
@@ -131,7 +135,7 @@ const std::vector<Breach>& breaches()
          [](B b) {
              b.info.templates.edit()[1].flopsByUnit = std::vector<Flops>(7, Flops(INT64_MAX));
          }},
-        {"prints[1].time is 4 ps; from 5 ps",
+        {"prints[1].time is 4 ps; expected a time from 5 ps",
          [](B b) {
              b.info.prints = {{"a", 0, 0, Picoseconds(5), {}}, {"b", 0, 0, Picoseconds(4), {}}};
          }},

@@ -1,3 +1,4 @@
+// Finds out which instruction levels the CPU supports, and keeps the level in use.
 #include "core/machine/arith/active_kernels.h"
 
 #include "core/base/check.h"

@@ -1,3 +1,5 @@
+// Collects, for each thread, the memory that later products read, and divides it among the parts
+// of the product that prefetches it.
 #include "core/machine/arith/ahead.h"
 
 #include <utility>

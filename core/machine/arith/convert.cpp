@@ -1,3 +1,5 @@
+// Conversions between dtypes: each dtype has loops to and from f32 or 32-bit integers, and a
+// conversion joins two of them chunk by chunk.
 #include "core/machine/arith/convert.h"
 
 #include "core/base/element.h"

@@ -1,3 +1,5 @@
+// Divides a matrix product into slabs, parts and strips that fit the caches, and runs the kernels
+// of the active level on them (kernels.h).
 #include "core/machine/arith/dot.h"
 
 #include "core/base/check.h"

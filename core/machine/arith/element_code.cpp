@@ -1,3 +1,4 @@
+// Makes the table that tells the kernels how to read each dtype.
 #include "core/machine/arith/element_code.h"
 
 #include "core/machine/arith/dot.h"

@@ -1,3 +1,4 @@
+// Calls the kernels of the active level, for large copies and conversions on several threads.
 #include "core/machine/arith/elementwise.h"
 
 #include "core/base/check.h"

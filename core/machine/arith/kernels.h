@@ -27,8 +27,8 @@ struct FloatCode
     std::uint16_t up;   // how far the code is shifted left, so that its sign is the top bit
     std::uint16_t down; // how far it is then shifted right, filled with copies of the sign
     std::uint16_t mask; // keeps the f16's sign and fields
-    std::uint32_t nanMask,
-        nanBits; // the code is NaN if (bits of the f16 as f32 & nanMask) == nanBits
+    // The code is NaN if (bits of the f16 as f32 & nanMask) == nanBits.
+    std::uint32_t nanMask, nanBits;
     float scale;
 };
 
@@ -36,8 +36,8 @@ struct FloatCode
 struct ElementCode
 {
     ElementKind kind;
-    std::uint32_t wholeMask,
-        wholeSign; // the bits of a whole number and its sign bit; 0 if unsigned
+    // The bits of a whole number, and its sign bit (0 if unsigned).
+    std::uint32_t wholeMask, wholeSign;
     FloatCode floats;
 };
 
@@ -73,8 +73,7 @@ struct Strip
 {
     MatrixView a;
     const float* b;
-    std::int64_t bPitch; // 0 if packed; otherwise the distance of its rows in 32-bit elements, for
-                         // whole tiles
+    std::int64_t bPitch; // 0: packed; else row distance in 32-bit elements, whole tiles
     std::int64_t rows;
     std::int64_t columns;
     std::int64_t depth;
@@ -90,8 +89,7 @@ struct Kernels
 {
     std::int64_t tileRows;     // rows of the register tile
     std::int64_t tileColumns;  // columns of the register tile and of one packed panel of b
-    std::int64_t stripColumns; // columns of a strip, in whole tiles, whose part of b fits in a
-                               // core's own cache
+    std::int64_t stripColumns; // whole tiles whose part of b fits in a core's own cache
     std::int64_t
         maxDepth; // how many products are summed in registers before anything else is added
 

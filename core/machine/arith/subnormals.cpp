@@ -1,3 +1,4 @@
+// Reads and writes the flush bits of the CPU's floating-point control register.
 #include "core/machine/arith/subnormals.h"
 
 namespace pallascope::arith {

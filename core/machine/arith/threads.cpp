@@ -1,3 +1,5 @@
+// The pool of threads. Threads spin briefly before they sleep, because most jobs take only
+// microseconds.
 #include "core/machine/arith/threads.h"
 
 #include "core/base/check.h"
@@ -169,8 +171,7 @@ private:
         while (!m_stopping.load()) {
             if (!spinUntil([this] { return hasParts() || m_stopping.load(); })) {
                 std::unique_lock lock(m_mutex);
-                ++m_sleeping; // must come before hasParts(): run() stores the ticket before it
-                              // reads m_sleeping
+                ++m_sleeping; // before hasParts(): run() stores the ticket, then reads this
                 m_wake.wait(lock, [this] { return hasParts() || m_stopping.load(); });
                 --m_sleeping;
             }

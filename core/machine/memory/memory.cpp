@@ -1,3 +1,5 @@
+// Loads, stores, cuts and pastes of buffers, and how they share memory and track undefined
+// elements.
 #include "core/machine/memory/memory.h"
 
 #include "core/machine/arith/ahead.h"

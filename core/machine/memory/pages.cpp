@@ -1,3 +1,4 @@
+// Makes versions of a buffer's bytes and restores them, page by page.
 #include "core/machine/memory/pages.h"
 
 #include "core/base/check.h"

@@ -1,3 +1,5 @@
+// Finds the part of the memory below a bitcast or reshape that is enough for a selected part of
+// it.
 #include "core/machine/memory/recasts.h"
 
 #include <utility>

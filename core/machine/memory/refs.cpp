@@ -1,3 +1,5 @@
+// Makes views of refs, loads and stores through them, and works out which elements of a buffer
+// they reach.
 #include "core/machine/memory/refs.h"
 
 #include "core/base/bitcast.h"
@@ -248,8 +250,8 @@ Reach reachOf(const RefBinding& ref, const Shape& memory)
     const Extents strides = rowMajorStrides(memory);
     const StridedView& view = ref.view;
     reach.start = positionOf(view.offset, strides);
-    Extents last =
-        reach.start; // valid while every axis of the view moves along one axis of the memory
+    // Valid while every axis of the view moves along one axis of the memory.
+    Extents last = reach.start;
     std::int64_t end = view.offset;
     bool isBox = true;
     for (std::size_t axis = 0; axis < view.shape.rank(); ++axis) {
@@ -275,8 +277,7 @@ Reach reachOf(const RefBinding& ref, const Shape& memory)
         addBoxes(view.offset, end + 1, memory, strides, {}, boxes);
         return boxes.size() == 1 ? boxes.front() : unionOf(std::move(boxes), memory.rank());
     }
-    if (!isBox) { // it wraps around the end of an axis: take all of the axes inside the first that
-                  // moves
+    if (!isBox) { // it wraps: take all of the axes inside the first that moves
         last = positionOf(end, strides);
         bool moved = false;
         for (std::size_t axis = 0; axis < memory.rank(); ++axis) {

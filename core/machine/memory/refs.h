@@ -78,8 +78,8 @@ struct Reach
 struct Reach::Parts
 {
     std::vector<Reach> all;
-    std::optional<std::size_t>
-        apart; // an axis on which each part begins no earlier than the one before it ends
+    // An axis on which each part begins no earlier than the one before it ends.
+    std::optional<std::size_t> apart;
 };
 
 [[nodiscard]] Reach reachOf(const RefBinding& ref, const Shape& memory);

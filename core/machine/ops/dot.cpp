@@ -1,3 +1,6 @@
+// The matrix products of a program. Converts and arranges the operands for
+// core/machine/arith/dot.h, which multiplies them, and finds which elements of the result are
+// undefined.
 #include "core/machine/arith/dot.h"
 
 #include "core/base/check.h"

@@ -1,3 +1,5 @@
+// Runs the rules of elementwise operations over whole arrays: chooses the loop for the dtype,
+// widens narrow elements in chunks, and splits large arrays over the threads.
 #include "core/machine/arith/elementwise.h"
 
 #include "core/base/check.h"

@@ -1,3 +1,5 @@
+// Dispatches an operation to its function, and sets how the thread computes with subnormals
+// meanwhile.
 #include "core/machine/ops/evaluate.h"
 
 #include "core/base/check.h"

@@ -1,3 +1,4 @@
+// Widens elements to lanes and narrows them again, with the conversions of core/machine/arith.
 #include "core/machine/ops/lanes.h"
 
 #include "core/machine/arith/convert.h"

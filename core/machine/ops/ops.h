@@ -1,5 +1,5 @@
 // The functions that core/ir/operations.inc names, one for each operation, grouped by family:
-// elementwise.cpp, convert.cpp, bits.cpp, reduction.cpp, layout.cpp, places.cpp, dot.cpp.
+// elementwise.cpp, convert.cpp, reduction.cpp, layout.cpp, places.cpp, generate.cpp, dot.cpp.
 //
 // They also track which elements are defined. An elementwise result is defined if every operand
 // is; a moved element keeps its definedness; what is made of several elements is defined if all of

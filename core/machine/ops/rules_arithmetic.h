@@ -1,8 +1,9 @@
-// One element of those arithmetic, comparison and bit operations that take more than a line. A rule
-// takes the lanes (lanes.h) that its operation is legal for. Corner cases are those of XLA on a
-// CPU, which are JAX's. Subnormal floats are 0 to the arithmetic that the rules run on
-// (evaluate.cpp); rules that look at bits, or ask a function of the C library that may, take them
-// for 0 themselves.
+// The arithmetic, comparison and bit operations on one element, one rule for each operation whose
+// rule takes more than a line; core/ir/operations.inc has the others. A rule takes the lanes
+// (lanes.h) for which its operation is legal. The corner cases are JAX's: XLA on a CPU is the
+// reference. The arithmetic under the rules treats subnormal floats as 0 (evaluate.cpp). Rules
+// that look at bits, or that call a C library function which may do so, flush subnormals
+// themselves.
 #pragma once
 
 #include "core/base/check.h"

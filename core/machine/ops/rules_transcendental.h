@@ -1,7 +1,8 @@
-// One element of those transcendental operations that take more than a line, which is in
-// core/ir/operations.inc. Both use the C library's f32 functions, within an ulp or two of the exact
-// value (tests/ops names each bound). Those with `all` take many at once. Where the result next to
-// 0 is the operand, it stays a subnormal, as in XLA.
+// The transcendental operations on one element, one rule for each operation whose rule takes more
+// than a line; core/ir/operations.inc has the others. All use the C library's f32 functions,
+// within one or two ulp of the exact value (tests/ops states each bound). Rules with `all` compute
+// many elements at once. If the result near 0 equals the operand, a subnormal operand is kept, as
+// in XLA.
 #pragma once
 
 #include "core/base/dtype.h"

@@ -1,3 +1,4 @@
+// Transcendental functions that the C library does not have.
 #include "core/machine/ops/rules_transcendental.h"
 
 #include <numbers>

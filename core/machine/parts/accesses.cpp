@@ -14,13 +14,13 @@ using ir::OpCode;
 
 namespace {
 
-// Of the elements that a ref shows.
+// The type of the elements that a ref shows.
 DType dtypeOf(const RefBinding& ref, const Buffer& memory)
 {
     return ref.recasts.empty() ? memory.dtype() : ref.recasts.back().dtype;
 }
 
-// Of `size` elements from `start` on, `stride` apart, those that lie in [0, extent).
+// Which of `size` elements, starting at `start` and `stride` apart, lie in [0, extent).
 struct Inside
 {
     std::int64_t first, count;
@@ -67,7 +67,8 @@ bool Accesses::stopsOutside(const ir::Operation& operation) const
            || operation.code == OpCode::RefAt;
 }
 
-// Without leave to go on the run stops. A view has no elements that read as undefined.
+// The run stops unless the settings allow it to go on. A view cannot go on: it has no elements
+// that could read as undefined.
 bool Accesses::leavesRef(const ir::Operation& operation, std::size_t axis, std::int64_t start,
                          std::int64_t last, std::int64_t extent)
 {
@@ -166,8 +167,8 @@ std::optional<Accesses::Reached> Accesses::reach(const ir::Operation& operation)
     return Reached{narrowed(ref, memory, m_windows), nullptr};
 }
 
-// The element of its buffer that a get of one element loads, where nothing is to be said about it;
-// nothing where reach() is to look.
+// The buffer element that a get of one element loads, if the access needs no further check; else
+// nothing, and the caller uses reach().
 std::optional<std::int64_t> Accesses::elementOf(const ir::Operation& get)
 {
     const RefBinding& ref = m_turn.binding(get.operands[0]);
@@ -197,7 +198,7 @@ std::optional<std::int64_t> Accesses::elementOf(const ir::Operation& get)
     return element;
 }
 
-// With m_windows that leave the ref.
+// For m_windows that leave the ref.
 std::optional<Accesses::Reached> Accesses::reachInside(const ir::Operation& operation,
                                                        const RefBinding& ref, const Shape& memory,
                                                        bool reaches)
@@ -357,13 +358,14 @@ void Accesses::checkRace(ir::ValueId ref, const ir::Operation& operation, bool w
     }
 }
 
-// What an index map loads now; the map of a later step may see what bodies store until then.
+// Loads for an index map from memory as it is now. The map of a later step may see what bodies
+// have stored by then.
 RuntimeValue Accesses::loadIndex(const ir::Operation& get, std::span<const std::int64_t> indices)
 {
     for (std::size_t i = 1; i < indices.size(); ++i) {
         m_turn.value(get.operands[i]).becomeScalar(DType::Int32, static_cast<double>(indices[i]));
     }
-    m_copies.land(m_turn.agent().time); // copies by hand that ended by now may have brought it
+    m_copies.land(m_turn.agent().time); // a manual DMA that has ended may have brought it
     if (const std::optional<std::int64_t> element = elementOf(get)) {
         RuntimeValue loaded =
             m_turn.buffer(m_turn.binding(get.operands[0]).buffer).loadElement(*element);

@@ -1,4 +1,4 @@
-// Loads and stores through refs, views of refs, and what happens where they leave them.
+// Loads and stores through refs, views of refs, and what happens where an access leaves its ref.
 #pragma once
 
 #include "core/machine/parts/context.h"
@@ -17,15 +17,15 @@ class Accesses
 public:
     Accesses(const Context& context, Copies& copies, Findings& findings);
 
-    // A get or swap. `asRows`: what is loaded may have gaps between its rows, where the plan says
-    // that it can.
+    // A get or swap. `asRows`: the loaded value may keep gaps between its rows; the plan says where
+    // that is possible.
     void access(const Evaluation& evaluation, bool asRows);
     void maskedLoad(const ir::Operation& operation);
     void maskedSwap(const ir::Operation& operation);
     void accessListed(const Evaluation& evaluation);
     void bindView(const ir::Operation& operation);
 
-    // An access of all of a ref, or that is only timed.
+    // Notes an access that covers all of a ref, or one that is only timed.
     void note(const PlanAccess& access)
     {
         const RefBinding& ref = m_turn.binding(access.ref);
@@ -55,7 +55,7 @@ private:
         std::unique_ptr<Clipped> clipped; // where some of it is outside
     };
 
-    // Nothing when the run stops there.
+    // Returns nothing where the access ends the run.
     [[nodiscard]] std::optional<Reached> reach(const ir::Operation& operation);
     [[nodiscard]] std::optional<Reached> reachInside(const ir::Operation& operation,
                                                      const RefBinding& ref, const Shape& memory,
@@ -84,7 +84,7 @@ private:
     bool m_detects;
     Copies& m_copies;
     Findings& m_findings;
-    std::vector<Window> m_windows; // of the access that is looked at
+    std::vector<Window> m_windows; // of the access being checked
 };
 
 } // namespace pallascope::machine

@@ -1,4 +1,4 @@
-// Who runs a program: the agents of all devices, and whom one of them names.
+// The agents that run a program on all devices, and how an operation names another agent.
 #pragma once
 
 #include "core/machine/parts/context.h"
@@ -15,8 +15,8 @@ public:
     // `agents` are those of the run's state.
     Agents(const Context& context, std::deque<Agent>& agents, Findings& findings);
 
-    // All of them, as the layout says, before anything runs: the first core of every device can run
-    // the program; the others have nothing until a core_map.
+    // Adds all agents of the layout before anything runs. The first core of every device can run
+    // the program; the others have nothing to run until a core_map.
     void add();
 
     [[nodiscard]] std::deque<Agent>& all() { return m_agents; }
@@ -26,7 +26,7 @@ public:
     [[nodiscard]] Agent& firstOf(std::int32_t device); // which runs what is in no core_map
     [[nodiscard]] Agent& agentAt(std::int32_t device, std::int32_t kind, std::int32_t slot,
                                  std::int32_t core);
-    // An instance of the matrix unit that the agent whose turn it is asks by hand.
+    // An instance of the matrix unit that the current agent drives explicitly.
     [[nodiscard]] Agent& unitAt(std::int32_t mxu);
 
     // The agent with the same core number as this one on the device that an operation names by its
@@ -36,10 +36,10 @@ public:
     // The buffer, or first semaphore, that an agent has now for the ref that `ref` is a view of.
     [[nodiscard]] std::optional<std::int32_t> rootAt(const Agent& agent, ir::ValueId ref) const;
 
-    // Where this agent stands on an axis of the mesh.
+    // The current agent's index on an axis of the mesh.
     [[nodiscard]] std::int64_t axisIndex(const ir::Operation& operation) const;
 
-    // The later of now and then, with the wait until then.
+    // The later of now and `end`; records the wait if `end` is later.
     [[nodiscard]] Picoseconds awaitEnd(Picoseconds end);
 
 private:

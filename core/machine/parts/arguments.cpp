@@ -8,7 +8,7 @@ namespace pallascope::machine {
 
 namespace {
 
-// The part of an array of all devices that one of them has.
+// The part that one device has of an array spread over all devices.
 StridedView partView(const ir::Program& program, const ir::Argument& argument, const Shape& all,
                      std::int32_t device)
 {
@@ -84,7 +84,7 @@ Status Arguments::bindHere(const ir::Argument& argument, const Array* input)
     return Done{};
 }
 
-// Of this device.
+// This device's part of an array.
 Buffer Arguments::partOf(const ir::Argument& argument, const Array& array) const
 {
     const Buffer all(array.dtype, array.shape, m_turn.fill(), array.data);
@@ -97,7 +97,8 @@ Buffer Arguments::partOf(const ir::Argument& argument, const Array& array) const
     return {all.load(view, part), m_turn.fill()};
 }
 
-// The parts of all devices in one array; of equal ones the first device's.
+// Joins the parts of all devices into one array; where devices hold equal parts, the first
+// device's is taken.
 Buffer Arguments::whole(const ir::Argument& argument)
 {
     const ir::Type all = ir::wholeType(m_prepared.program, argument);
@@ -139,7 +140,7 @@ std::vector<Array> Arguments::outputs()
     return arrays;
 }
 
-// What the caller gets undefined elements in, if no finding has said why or may be the reason.
+// Reports outputs with undefined elements, unless another finding explains or may explain them.
 void Arguments::reportUndefinedResults()
 {
     if (m_findings.mayExplainUndefined()) {

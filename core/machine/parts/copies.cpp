@@ -31,8 +31,9 @@ void Copies::addLinks()
     m_state.flights.resize(m_state.links.size());
 }
 
-// Every link serves its copies in order, so the next event of each is that of its first flight. Of
-// two at one time an end comes first: a copy may be started because that one has landed.
+// Every link serves its copies in order, so the next event of a link is that of its first flight.
+// Where two events have the same time, an end goes before a start: the copy that starts may have
+// been issued because the other one has landed.
 void Copies::land(Picoseconds until)
 {
     while (true) {
@@ -97,7 +98,7 @@ void Copies::write(Flight& flight)
     }
 }
 
-// One after the other: of equal rows the last stays, or all are added.
+// Writes the rows one by one. Where rows are listed twice, the last one stays, or all are added.
 void Copies::writeRows(Flight& flight)
 {
     for (std::size_t i = 0; i < flight.rows.size(); ++i) {
@@ -162,8 +163,8 @@ void Copies::landCopy(std::int32_t copy)
     }
 }
 
-// A wait by hand does what was started last on its semaphore first, as much as it waits for; only
-// that is in order with what the agent does next.
+// An explicit wait lands the copies that were started last on its semaphore first, up to the bytes
+// it waits for. Only those are ordered before what the agent does next.
 void Copies::landHeld(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent)
 {
     while (!semaphore.held.empty() && semaphore.executed < bytes) {
@@ -231,7 +232,7 @@ Buffer Copies::cutBlock(const OperandPlan& operand, const RefBinding& array,
     return found;
 }
 
-// Of the elements that the block's copy writes, so many are undefined.
+// Returns how many of the elements that the block's copy writes are undefined.
 std::int64_t Copies::pasteBlock(const Flight& flight)
 {
     Buffer& all = buffer(flight.array.buffer);

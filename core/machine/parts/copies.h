@@ -23,8 +23,8 @@ public:
         return m_turn.agent().device * m_prepared.description.linksPerDevice() + link;
     }
 
-    // When a copy that is issued then is under way; nothing where the clock does not hold that, and
-    // the run fails.
+    // When a copy issued at that time is under way. Returns nothing, and fails the run, where the
+    // clock cannot hold the time.
     [[nodiscard]] std::optional<FifoLink::Service> serve(std::int32_t link, Picoseconds issue,
                                                          Bytes bytes)
     {
@@ -42,10 +42,10 @@ public:
 
     // A copy on a link, to be filled in for launch(): where it stays, if that is known.
     [[nodiscard]] Flight& newFlight(std::int32_t link);
-    // What it does to memory begins, or is done; its times are the same in all modes.
+    // Begins, or completes, what the copy does to memory. Its times are the same in all modes.
     void launch(Flight& flight);
 
-    // Does what copies under way have done by then.
+    // Applies to memory what copies under way have done by that time.
     void land(Picoseconds until);
 
     // What has not been done before somebody waits: of a copy of a pipeline, or as much as a wait

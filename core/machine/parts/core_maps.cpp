@@ -73,7 +73,7 @@ void CoreMaps::dispatch(const PlanItem& item)
     m_turn.endBy(m_turn.agent().time); // the others begin now too
 }
 
-// Somebody is done: whoever waits for that looks again.
+// An agent is done: those that wait to join check again.
 void CoreMaps::wakeJoining()
 {
     if (m_turn.agent().kind < 0) {

@@ -33,7 +33,7 @@ void Findings::reportUndefinedWrite(const Flight& flight, std::int64_t undefined
     const auto isHere = [&](const auto& places) {
         return places.first == flight.location.index || places.second == flight.location.index;
     };
-    // A store of what is read too early says no more than the race at its line.
+    // Storing a value that was read too early adds nothing to the race reported at its line.
     if (flight.explained
         || std::any_of(m_unorderedPlaces.begin(), m_unorderedPlaces.end(), isHere)) {
         return;

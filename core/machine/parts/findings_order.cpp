@@ -1,4 +1,4 @@
-// What is found about order: races, copies that nobody waits for, semaphores, deadlocks.
+// Findings about order: races, copies that nobody waits for, semaphores, deadlocks.
 #include "core/base/check.h"
 #include "core/base/format.h"
 #include "core/machine/parts/findings.h"
@@ -7,8 +7,8 @@
 
 namespace pallascope::machine {
 
-// One cause is one finding: a copy that is found to be unordered once is so wherever it is met, and
-// of two places either may come first.
+// One cause gives one finding: a copy found unordered once is not reported again at other
+// accesses, and a pair of places counts once whichever comes first.
 bool Findings::isExplained(const Race& race, std::optional<std::int32_t> copy,
                            ir::LocationId location)
 {
@@ -39,7 +39,7 @@ void Findings::reportRace(const Race& race, const std::string& name,
     const trace::SourceLine source = m_recorder.sourceLine(m_prepared.program, location);
     const bool known = isExplained(race, copy, location);
     if (m_recorder.countsAgain(trace::findingEntry(kind).name, name, source)
-        || known) { // no words for what is said already
+        || known) { // already reported: build no message
         return;
     }
     const auto place = [&](ir::LocationId at) {
@@ -60,7 +60,7 @@ void Findings::reportRace(const Race& race, const std::string& name,
                    + (unawaited ? "Wait for it and then signal a semaphore, or use disjoint parts."
                                 : "Order them with a semaphore, or use disjoint parts.");
     } else {
-        // Of several copies on one semaphore a wait may not know which has come.
+        // A wait cannot tell which of several copies on one semaphore has landed.
         const bool shared = m_prepared.layout.devices > 1;
         sentence = name + (race.writes ? " is written (" : " is read (") + here + ") while "
                    + (race.ofPipeline ? "a copy of a block "
@@ -77,8 +77,8 @@ void Findings::reportRace(const Race& race, const std::string& name,
         race.step < 0 ? std::nullopt : std::optional<std::int64_t>(race.step), source));
 }
 
-// Copies by hand that nobody has waited for when the memory at one of their ends goes. Those of
-// pipelines, and those that another finding is about, are said elsewhere.
+// Reports manual DMAs that nobody has waited for when the memory at one of their ends goes. Copies
+// of pipelines, and those that another finding covers, are reported elsewhere.
 void Findings::reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId scope)
 {
     for (std::int32_t i = buffers.first; m_detects && i < buffers.first + buffers.count; ++i) {
@@ -104,7 +104,7 @@ void Findings::reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId s
     }
 }
 
-// All copies that it counts are those of findings.
+// Whether findings already cover all copies that the semaphore counts.
 bool Findings::isExplained(const Semaphore& semaphore) const
 {
     const auto& landed = semaphore.landed;

@@ -1,4 +1,4 @@
-// What is found about the blocks of a pipeline.
+// Findings about the blocks of a pipeline.
 #include "core/base/format.h"
 #include "core/machine/parts/findings.h"
 
@@ -14,7 +14,8 @@ void Findings::reportOperand(const OperandPlan& plan, trace::FindingKind kind, s
                                        m_recorder.sourceLine(m_prepared.program, location), count));
 }
 
-// Elements of an Indirect block that its array does not have. Without leave to go on the run stops.
+// Reports elements of an Indirect block that lie outside its array. The run stops unless the
+// settings allow it to go on.
 void Findings::reportOutside(const PipelineFrame& frame, const OperandPlan& operand,
                              std::int64_t block, bool out)
 {
@@ -45,7 +46,8 @@ void Findings::reportOutside(const PipelineFrame& frame, const OperandPlan& oper
     }
 }
 
-// An index map that yields a block that its array does not have. Any copy would be made up.
+// Reports an index map that yields a block outside its array. The run stops: there is nothing to
+// copy.
 void Findings::reportLeaving(const PipelineFrame& frame, const OperandPlan& operand,
                              const std::vector<std::int64_t>& indices, std::int64_t step)
 {
@@ -100,9 +102,9 @@ void Findings::reportNotWritten(const PipelineFrame& frame, const PipelineOperan
     }
 }
 
-// Cores share a grid, and a loop may run a pipeline for a part of its array at a time: only all
-// executions together say what was never visited. Nothing can be said of an array that something
-// else is copied to.
+// Cores share a grid, and a loop may run a pipeline on one part of its array at a time, so only all
+// executions together tell which blocks were never visited. An array that something else is copied
+// to is left out.
 void Findings::noteVisited(const PipelineFrame& frame, const std::set<std::int32_t>& aliased)
 {
     const ir::Operation& operation = *frame.item->control;

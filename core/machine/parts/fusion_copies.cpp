@@ -27,8 +27,8 @@ FusionCopies::FusionCopies(const Context& context, Copies& copies)
     , m_copies(copies)
 {}
 
-// What is read comes one array after the other while the operations run; what is written goes after
-// it, and the last of it when the operations are done, at the earliest.
+// The arrays that are read are copied in one by one while the operations run. The arrays that are
+// written follow them, and the last of these ends no earlier than the operations.
 bool FusionCopies::begin(const PlanItem& item, BlockFrame& frame)
 {
     const Description& description = m_prepared.description;

@@ -86,7 +86,8 @@ void HandCopies::start(const ir::Operation& operation)
     }
 }
 
-// Between whom and what; false where it does not start: the run ends, or others go first.
+// Finds the ends of the copy. Returns false where it does not start: the run ends, or other agents
+// go first.
 bool HandCopies::locate(HandCopy& copy)
 {
     const ir::Operation& operation = copy.operation;
@@ -125,8 +126,8 @@ bool HandCopies::locate(HandCopy& copy)
     return true;
 }
 
-// Another agent does not have the target of a copy yet, or its semaphore. Those that have come as
-// far go first; then the run ends.
+// Another agent does not have the copy's target, or its semaphore, yet. Agents that are not ahead
+// of this one in time go first; if the target is still missing then, the run ends.
 bool HandCopies::comesLater(const Agent& peer, const ir::Operation& dmaStart)
 {
     const std::array<ir::ValueId, 2> wanted{dmaStart.operands[1], dmaStart.operands[2]};
@@ -178,7 +179,7 @@ void HandCopies::checkEntry(const HandCopy& copy)
         name, m_turn.agent().step, {}, m_recorder.sourceLine(m_prepared.program, location)));
 }
 
-// When, on which link; false where the run ends.
+// Sets the copy's times and its link. Returns false where the run ends.
 bool HandCopies::serve(HandCopy& copy)
 {
     const Description& description = m_recorder.description();
@@ -204,7 +205,7 @@ bool HandCopies::serve(HandCopy& copy)
     return true;
 }
 
-// What the copy does at one of its ends.
+// The access that the copy makes at one of its ends.
 Access HandCopies::accessOf(const HandCopy& copy, bool writes)
 {
     const RefBinding& where = writes ? copy.target : copy.source;
@@ -269,7 +270,7 @@ void HandCopies::dropPadding(ir::ValueId from, ir::ValueId to, RefBinding& sourc
     const Shape there = viewOf(source, m_turn.memoryShape(from)).shape;
     const Shape room = viewOf(target, m_turn.memoryShape(to)).shape;
     if (source.asked && m_prepared.needed.needsContents(to)) {
-        m_copies.land(m_turn.agent().time); // what has ended by now is behind this one
+        m_copies.land(m_turn.agent().time); // copies that have ended come before this one
         Buffer& memory = m_turn.buffer(target.buffer);
         const Buffer nothing(m_prepared.program.type(to).dtype, room, memory.fill());
         storeThrough(target, memory, nothing.loadAll());

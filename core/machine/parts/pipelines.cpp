@@ -15,7 +15,7 @@ bool synchronousOut(const PipelineFrame& frame, const PipelineOperand& operand)
     return operand.plan->facts.outCount == 1 || frame.params->noPipelining;
 }
 
-// The next phase, from its first operand.
+// Goes to the next phase, beginning with its first operand.
 void go(PipelineFrame& frame, PipelineFrame::Next next)
 {
     frame.next = next;
@@ -163,7 +163,7 @@ void Pipelines::lookAhead(PipelineFrame& frame, std::size_t index, std::int64_t 
     }
 }
 
-// What happens at this step; where the index map loads from memory, as it stands now.
+// The actions of this step. An index map that loads from memory sees it as it is now.
 StepActions Pipelines::actionsAt(PipelineFrame& frame, std::size_t operand)
 {
     return frame.isLiveAt(operand) ? actionsNow(frame, operand) : frame.actions[operand];
@@ -215,7 +215,7 @@ void Pipelines::copyIn(PipelineFrame& frame)
             }
         } else if (facts.pipelined() && facts.inCount > 0 && facts.lookahead) {
             lookAhead(frame, i, facts.inCount);
-            if (m_turn.pauses()) { // it may not be through
+            if (m_turn.pauses()) { // the phase may not be finished
                 return;
             }
         } else if (actionsAt(frame, i).startIn) {
@@ -280,7 +280,7 @@ void Pipelines::passOverhead(PipelineFrame& frame)
 {
     m_recorder.endBody(frame.row, m_turn.agent().time);
     m_turn.agent().step = frame.row;
-    // The step's bookkeeping: the core's own time, beside copies already issued.
+    // The step's bookkeeping takes the core's own time, while copies already issued go on.
     m_recorder.addSegment(frame.item->templateId, m_turn.agent().id, frame.row,
                           m_turn.agent().time);
     m_turn.agent().time += frame.item->duration;

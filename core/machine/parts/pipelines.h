@@ -27,11 +27,11 @@ public:
     Pipelines(const Context& context, const std::set<std::int32_t>& aliased, Copies& copies,
               Accesses& accesses, Scopes& scopes, Limits& limits, Findings& findings);
 
-    // The agent whose turn it is begins one: with a frame of its own, unless its grid is empty.
+    // The current agent begins a pipeline, with a frame of its own unless its grid is empty.
     void enter(const PlanItem& item);
     // Goes on with its innermost frame, which is this one.
     void run(PipelineFrame& frame);
-    // At the end of the run, for the trace: which elements Indirect blocks were.
+    // At the end of the run, records which elements the Indirect blocks listed.
     void recordLists();
 
 private:

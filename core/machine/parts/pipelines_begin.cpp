@@ -27,7 +27,7 @@ const OperandPlan* Pipelines::operandPlan(const ir::Operation& pipeline, std::si
     return mine.get();
 }
 
-// Whether what a step's index map gives may be something else a step later.
+// Whether the index map of one step may give another block when it is evaluated again later.
 bool Pipelines::isLive(const BlockMap& map)
 {
     if (!map.isLive() && !map.filled().empty()) {
@@ -70,7 +70,7 @@ void Pipelines::enter(const PlanItem& item)
     m_turn.agent().frames.emplace_back(std::move(frame));
 }
 
-// The grid of this execution; false when there is nothing to run.
+// Sets the grid of this execution. Returns false when there is nothing to run.
 bool Pipelines::takeGrid(PipelineFrame& frame, const ir::Operation& operation)
 {
     frame.grid = frame.params->grid;

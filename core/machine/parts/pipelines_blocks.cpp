@@ -25,7 +25,7 @@ void moveTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step)
 
 std::int64_t Pipelines::lookUpBlock(PipelineFrame& frame, std::size_t operand, std::int64_t step)
 {
-    const bool isBefore = step < 0; // the first one: asked for only to compare
+    const bool isBefore = step < 0; // before the first step: needed only to compare
     if (step < 0 || step >= frame.steps) {
         step = (step % frame.steps + frame.steps) % frame.steps; // indices wrap around the grid
     }
@@ -80,8 +80,8 @@ std::int64_t Pipelines::lookUpBlock(PipelineFrame& frame, std::size_t operand, s
     return block;
 }
 
-// An array that is itself a block, in the memory of the array around it, ends where that one does:
-// what lies behind is no memory of either.
+// An array that is itself a block inside another array's memory ends where that array ends: what
+// lies beyond belongs to neither.
 void Pipelines::checkCut(const PipelineFrame& frame, const PipelineOperand& operand,
                          std::int64_t block)
 {

@@ -116,7 +116,7 @@ void Pipelines::waitFor(const PipelineOperand& operand, std::int32_t slot, bool 
     m_races.await(m_turn.agent().id, {copy, out ? near : far, out ? far : near});
 }
 
-// An index map that yields something else than before asks for a wait where no copy was started.
+// Ends the run: the index map yielded another block than before, so this wait has no copy.
 void Pipelines::stopWaiting(const PipelineOperand& operand, bool out, std::int32_t row)
 {
     const ir::BlockSpec& spec = *operand.plan->spec;

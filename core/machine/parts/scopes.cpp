@@ -61,7 +61,7 @@ void Scopes::release(const Owned& owned)
     }
 }
 
-// What a device has given back no other one may name.
+// Other agents must not name memory that a device has given back.
 void Scopes::forgetBindings(SlabRange buffers)
 {
     for (std::size_t i = 0; m_prepared.layout.devices > 1 && i < m_turn.agent().refs.size(); ++i) {

@@ -17,7 +17,7 @@ public:
 
     // A run_scoped begins.
     void enter(const PlanItem& item);
-    // What frames that end have allocated goes.
+    // Releases what the ending frames have allocated.
     void release(const Owned& owned);
     void allocate(const std::vector<ir::ValueId>& refs, Owned& owned);
 

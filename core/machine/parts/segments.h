@@ -21,8 +21,8 @@ public:
              Agents& agents, Copies& copies, Semaphores& semaphores, Accesses& accesses,
              Limits& limits, Findings& findings);
 
-    // From operation `done` on, which is 0 again when all of it has run; else, with false, the run
-    // pauses within.
+    // Runs the segment from operation `done` on. Returns true, and sets `done` to 0, when all of it
+    // has run; returns false when the run pauses within it.
     [[nodiscard]] bool run(const PlanItem& item, std::int32_t& done);
 
 private:

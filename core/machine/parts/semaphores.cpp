@@ -136,8 +136,8 @@ bool Semaphores::take(Agent& agent, const Waiting& waiting)
     return true;
 }
 
-// A wait knows only how many bytes have come. Of the copies under way it is sure of those without
-// which there would not be as many.
+// A wait knows only how many bytes have come. It can be certain only of those copies under way
+// without which the count could not have been reached.
 void Semaphores::awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent)
 {
     semaphore.executed += bytes;

@@ -19,9 +19,9 @@ public:
     Semaphores(const Context& context, SyncState& state, Agents& agents, Copies& copies,
                Findings& findings);
 
-    // A scope has semaphores: signals that came before them count.
+    // Allocates the semaphores of a scope. Signals that came before them count.
     void allocate(ir::ValueId ref, Owned& owned);
-    // They go, and must be 0.
+    // The semaphores go, and must be 0.
     void close(SlabRange semaphores);
 
     void release(SlabRange semaphores) { m_state.semaphores.release(semaphores); }
@@ -40,9 +40,9 @@ public:
               bool decrement);
     void signalByHand(const ir::Operation& operation);
 
-    // A copy by hand has been issued: what it will signal, of which semaphore.
+    // A manual DMA has been issued: which semaphore it will signal, and by how much.
     void expect(Signal signal, const HeldCopy& held);
-    // It comes now.
+    // The signal arrives now.
     void deliver(const Signal& signal);
 
     // The semaphore that is to `agent` what `ref` is to the one whose turn it is, if it has one
@@ -55,8 +55,8 @@ private:
     void awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent);
     [[nodiscard]] std::int32_t barrier(std::int32_t collectiveId, std::int32_t agent);
 
-    // Semaphores remember the copies that will signal them: a wait does those, or other devices may
-    // have started some that it cannot tell apart.
+    // Whether semaphores remember the copies that will signal them: either a wait lands those
+    // copies, or other devices may have started copies that the wait cannot tell apart.
     [[nodiscard]] bool holdsCopies() const
     {
         return m_mode == DmaMode::OnWait

@@ -37,7 +37,7 @@ public:
 
     [[nodiscard]] bool isOf(const Agent& agent) const { return m_agent == &agent; }
 
-    // It ends when another agent or a signal comes first.
+    // The turn ends when another agent or a signal comes first.
     void endBy(Picoseconds time) { m_horizon = std::min(m_horizon, time); }
 
     void endAt(Picoseconds time) { m_horizon = time; }
@@ -54,10 +54,10 @@ public:
 
     [[nodiscard]] const Until& until() const { return m_until; }
 
-    // It pauses within a segment.
+    // Whether the run pauses within a segment.
     void pauseWithin(bool pauses) { m_paused = pauses; }
 
-    // The run is to pause here.
+    // Whether the run is to pause here.
     [[nodiscard]] bool pauses() const
     {
         return m_paused || m_recorder.position().events >= m_until.events;
@@ -83,7 +83,8 @@ public:
 
     [[nodiscard]] Buffer& buffer(std::int32_t index) const { return m_memory[index].contents; }
 
-    // What its ref lies in. Semaphores are numbered one after another; other memory is a buffer.
+    // The shape of the memory that a ref lies in. Semaphores are numbered one after another; other
+    // memory is a buffer.
     [[nodiscard]] const Shape& memoryShape(ir::ValueId ref) const
     {
         if (!ir::isSemaphore(*m_prepared.program.type(ref).space)) {

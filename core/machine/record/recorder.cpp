@@ -1,3 +1,5 @@
+// Adds rows, marks, prints and findings while the run goes on. recorder_finish.cpp makes the trace
+// of them.
 #include "core/machine/record/recorder.h"
 
 #include "core/ir/pipeline_facts.h"

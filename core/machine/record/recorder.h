@@ -70,8 +70,8 @@ public:
     struct Awaited
     {
         std::int32_t copy = trace::kNone, semaphore = trace::kNone, operation = trace::kNone;
-        bool isFusion = false; // whether the operation is a fusion; a run without rows keeps no
-                               // names of operations
+        // Whether the operation is a fusion. A run without rows keeps no names that would tell.
+        bool isFusion = false;
     };
 
     void addWait(const Awaited& awaited, std::int32_t agent, std::int32_t step, Picoseconds begin,
@@ -158,7 +158,7 @@ public:
     // Findings of the same cause (kind, operand, source line) become one, with the first step and
     // a count.
     void addFinding(trace::Finding finding);
-    // Of a cause that is known so many times more; else false.
+    // If the cause is known, adds `count` to its count; otherwise returns false.
     [[nodiscard]] bool countsAgain(std::string_view kind, const std::string& operand,
                                    trace::SourceLine source, std::int64_t count = 1);
 

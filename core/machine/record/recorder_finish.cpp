@@ -124,8 +124,8 @@ Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
     trace::Waits& waits = builder.waits; // waits for manual DMA are recorded when they end
     sortRows(waits.begin, waits.copy, waits.semaphore, waits.operation, waits.agent, waits.step,
              waits.end);
-    trace::Segments& segments =
-        builder.segments; // requests to a unit begin later than they were made
+    // Requests to a unit begin later than they were made.
+    trace::Segments& segments = builder.segments;
     sortRows(segments.begin, segments.templateId, segments.agent, segments.step);
     sortPrints(end);
     if (!builder.info.semaphores.empty()) {

@@ -1,3 +1,5 @@
+// Moves a replay to any moment: restores the nearest checkpoint before it and runs on from there.
+// Keeps checkpoints within the limits of memory that were given.
 #include "core/machine/replay.h"
 
 #include "core/machine/replay/replay_impl.h"

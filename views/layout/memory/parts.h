@@ -9,13 +9,14 @@
 
 namespace pallascope::layout {
 
-// The arrays as strips of blocks with the bytes moved so far. A strip is of all operands that go
-// over one array in one way: those of all cores, and the copies by hand of several lines.
+// The arrays as strips of blocks with the bytes moved so far. One strip shows all operands
+// that go over one array in one way: those of all cores, and the manual DMAs of several lines.
 using Strips = std::vector<std::vector<std::int32_t>>; // operands of each, at least one
 
-// Of pipelines first, then what is copied by hand, the largest arrays first.
+// The strips of pipelines come first, then those of manual DMAs; each group has the largest arrays
+// first.
 [[nodiscard]] Strips stripsOf(const trace::Info& info);
-// As many as fit in `room` and in two fifths of the view, but three at least.
+// The height of as many strips as fit in `room` and in two fifths of the view, but at least three.
 [[nodiscard]] double stripsHeight(const Strips& strips, double view, double room);
 double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Picoseconds now,
                    double y, double height);

@@ -1,4 +1,5 @@
-// The time line, and its parts apart so that each can be tested: lanes, bars, folding, the caption.
+// Lays out the time line. Its parts (lanes, bars, folding, the caption) are declared here as well,
+// so that each can be tested alone.
 #pragma once
 
 #include "views/layout/scene/canvas.h"
@@ -10,8 +11,9 @@
 
 namespace pallascope::layout {
 
-// In two layers: all but the playhead (cache it per range, size and run; it changes with `now` only
-// where a copy is under way), and the playhead with what moves.
+// The scene has two layers: one for everything that stands still, and one for the playhead and what
+// moves with it. The first may be cached by run, range and size; it changes with `now` only while a
+// copy is under way.
 [[nodiscard]] Scene layoutTimeline(const RunView& run, const ViewState& state, Size size);
 
 namespace timeline {
@@ -23,7 +25,8 @@ inline constexpr double kStepRuler = 18; // the band with the names of the steps
 inline constexpr double kLaneGap = 4;
 inline constexpr double kPlotTop = kRuler + kStepRuler;
 
-// By the mean px of a step: over 400, 40 to 400, 6 to 40, less.
+// How much detail is drawn. It depends on the mean width of a step: over 400 px, 40 to 400 px,
+// 6 to 40 px, or less.
 enum class Level
 {
     Operations,
@@ -47,7 +50,7 @@ enum class LaneKind
     CopyOut,
     Unit,
     Wait,
-    DeviceCopy, // in both directions, of one device
+    DeviceCopy, // the copies of one device in both directions
     DeviceWait
 };
 
@@ -58,27 +61,31 @@ struct Lane
     std::string name;
     Role role = Role::Scalar;
     std::int32_t device = -1;
-    // Whose unit it is, or who waits; empty in a run of one agent. Its busy share is their average.
+    // The agents that own the unit or that wait; empty in a run of one agent. The lane's busy share
+    // is their average.
     std::vector<std::int32_t> agents;
-    std::vector<std::int32_t> links; // whose copies it shows, of its direction or device
-    bool used = true;                // busy at all during the run; else only its head is shown
-    bool folded = false;             // copies and waits of a device, close together under one head
+    std::vector<std::int32_t> links; // whose copies it shows: of its direction or device
+    bool used = true;                // ever busy during the run; if not, only its head is shown
+    bool folded = false; // a device's copies and waits lie close together under one head
     double y = 0, h = 0;
 };
 
-// Top to bottom, with heights that fill `height` as far as they may grow or shrink. Where that is
-// not enough: the waits of many agents share a lane for each kind, and units without work go; of
-// devices the lanes fold, and at last devices go from the end.
+// The lanes from top to bottom. Their heights fill `height` as far as lanes may grow or shrink. If
+// they still do not fit, the waits of many agents share one lane for each kind of agent, and units
+// without work are left out; the lanes of devices fold, and as a last resort devices are left out
+// from the end.
 [[nodiscard]] std::vector<Lane> lanesOf(const RunView& run, Level level, double height);
 [[nodiscard]] LaneId idOf(const Lane& lane);
 [[nodiscard]] std::optional<Lane> laneOf(const RunView& run, const LaneId& id);
 
-// Busy time of a lane in [0, t), of several agents the average; for all of some times that ascend.
+// The busy time of a lane in [0, t), averaged over its agents. busyBy gives it for every one of
+// several ascending times.
 [[nodiscard]] Picoseconds busy(const RunView& run, const Lane& lane, Picoseconds t);
 [[nodiscard]] std::vector<Picoseconds> busyBy(const RunView& run, const Lane& lane,
                                               const std::vector<Picoseconds>& times);
 
-// What a part of a row of Segments stands for: its one operation, kNone for several or none.
+// The target of a part of a row of Segments. `operation` is the one operation in that part, or
+// kNone if there are several or none.
 [[nodiscard]] Target partOfSegment(std::int64_t segment, std::int32_t operation);
 
 struct Bar
@@ -87,23 +94,24 @@ struct Bar
     std::int64_t begin = 0, end = 0; // ps
     Target target;
     Color color;
-    std::int64_t count = 1;          // events; > 1: those that share its pixels
-    std::vector<std::string> labels; // the longest first; the first that fits is drawn
+    std::int64_t count = 1; // events that the bar stands for; over 1 if several share its pixels
+    std::vector<std::string> labels; // longest first; the first that fits is drawn
 };
 
-// At most one bar per pixel, ascending, not overlapping.
-// Of a lane of copies those over some of its links, as they are found in a track of it.
+// All three functions give at most one bar per pixel, ascending and without overlaps.
+// The copies of a lane that go over `links`, which are usually the links of one of its tracks.
 [[nodiscard]] std::vector<Bar> copyBars(const RunView& run, const Lane& lane,
                                         const std::vector<std::int32_t>& links,
                                         const TimeAxis& axis, Level level);
-// Of several agents that of one, which must be told.
+// In a run of several agents, `agent` says whose unit is meant and must be given.
 [[nodiscard]] std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis& axis,
                                         Level level, std::int32_t agent = trace::kNone);
 [[nodiscard]] std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis,
                                         std::int32_t agent = trace::kNone);
 
-// A lane of several agents has a track for each where they can be told apart, the first on top:
-// what is drawn of the lane's height is the share of them that is busy. Else it is drawn as shares.
+// A lane of several agents has one track for each agent, the first on top, if it is high enough to
+// tell them apart: the filled part of its height is then the share of agents that is busy. A lower
+// lane is drawn as shares.
 struct Track
 {
     std::int32_t agent = 0;
@@ -112,8 +120,8 @@ struct Track
 
 [[nodiscard]] std::vector<Track> tracksOf(const Lane& lane);
 
-// A lane of copies has one for each of its links, which work at the same time, the first on top;
-// where the lane is too low some links share one.
+// A lane of copies has one track for each of its links, because links work at the same time. The
+// first is on top. In a lane that is too low, some links share a track.
 struct LinkTrack
 {
     std::vector<std::int32_t> links;
@@ -122,35 +130,36 @@ struct LinkTrack
 
 [[nodiscard]] std::vector<LinkTrack> linkTracksOf(const Lane& lane);
 
-// One pixel of such a lane: how much of its agents is busy, or waits, on average over its time.
+// One pixel of a lane that is drawn as shares: the share of its agents that is busy, or waits,
+// averaged over the pixel's time.
 struct Share
 {
     double share = 0;                 // 0 to 1
-    std::int64_t rows = 0;            // of Segments or Waits that reach into it
-    std::int64_t row = -1;            // if there is only one
-    std::uint64_t which = 0;          // differs, as good as surely, where other rows do
-    std::optional<Picoseconds> begin; // of the first that begins in it
+    std::int64_t rows = 0;            // how many rows of Segments or Waits reach into the pixel
+    std::int64_t row = -1;            // the row if there is only one, else -1
+    std::uint64_t which = 0;          // a hash of those rows
+    std::optional<Picoseconds> begin; // when the first row that begins in the pixel begins
 };
 
-// From the plot's left edge on, one per pixel.
+// One share per pixel, from the plot's left edge on.
 [[nodiscard]] std::vector<Share> sharesOf(const RunView& run, const Lane& lane,
                                           const TimeAxis& axis);
 
-// The rows of Segments or Waits by which agents of a lane are busy at t.
+// The rows of Segments or Waits that keep agents of a lane busy at t.
 [[nodiscard]] std::vector<std::int32_t> rowsAt(const RunView& run, const Lane& lane, Picoseconds t);
 
-// What a unit does at t in a segment, a row of Segments; null: nothing.
+// What a unit does at t in `segment`, a row of Segments; null if it does nothing.
 [[nodiscard]] const trace::Mark* markAt(const trace::Trace& trace, std::size_t segment,
                                         std::int32_t unit, Picoseconds t);
 
-// Each device has its lanes: there are several, and not too many rows.
+// Whether each device gets lanes of its own: there must be several, and not too many rows.
 [[nodiscard]] bool hasDeviceLanes(const trace::Trace& trace);
-// Busy time of any of the lane's links in [0, t), for times that ascend: what several do at once
-// counts once.
+// The time in [0, t) during which any of the lane's links is busy, for ascending times. Time during
+// which several are busy counts once.
 [[nodiscard]] std::vector<Picoseconds> deviceBusyBy(const RunView& run, const Lane& lane,
                                                     const std::vector<Picoseconds>& times);
 
-// Level::Run: whole steps, folded; `share` of [begin, end) is the lane busy.
+// Whole steps that one bar stands for at Level::Run.
 struct Fold
 {
     double x0 = 0, x1 = 0;
@@ -163,11 +172,12 @@ struct Fold
 
 [[nodiscard]] std::string caption(const RunView& run, const ViewState& state, const Zoom& zoom);
 
-// The unit that computes longest over the run; load, store and scalar only when nothing else does.
+// The unit that computes longest over the run. Load, store and scalar units count only if no other
+// unit computes.
 [[nodiscard]] std::int32_t mainUnit(const RunView& run);
 
-// Whether a bar is the target or belongs to it: a copy and the wait it causes, a block and its
-// copies, a line and its operations.
+// Whether a bar is the target or belongs to it: a wait belongs to the copy that causes it, copies
+// belong to their block, and operations to their line.
 [[nodiscard]] bool belongs(const trace::Trace& trace, const Target& bar, const Target& target);
 
 } // namespace timeline
