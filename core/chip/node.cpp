@@ -104,7 +104,7 @@ double Node::figure(double least, double most, const std::string& right) const
         return value.number(least, most, right);
     }
     if (!has("stand_in")) {
-        value.fail(right + ", or null beside a \"stand_in\",");
+        value.fail(right + ", or null beside a \"stand_in\"");
     }
     const double standIn = (*this)["stand_in"].number(least, most, right);
     m_unknown.push_back({m_pointer, m_label, (*this)["source"].text(), standIn});

@@ -50,7 +50,7 @@ Memory parseMemory(const Node& node)
             memory.tile.push_back(*number);
         }
         if (memory.tile.size() != 2) {
-            extents.fail("a list of two extents, such as [8, 128],");
+            extents.fail("a list of two extents, such as [8, 128]");
         }
     }
     return memory;

@@ -57,7 +57,7 @@ ir::ValueId Tracer::literal(double number, DType dtype, const Here& here)
     if (!isFloat(dtype)
         && !(number >= lowestNumber(dtype) && number <= highestNumber(dtype)
              && number == std::trunc(number))) {
-        fail(fmt::format("{} is not a {}; expected a whole number from {} to {}.", number,
+        fail(fmt::format("{} does not fit {}; expected a whole number from {} to {}.", number,
                          dtypeName(dtype), lowestInteger(dtype), highestInteger(dtype)),
              here);
         number = 0;

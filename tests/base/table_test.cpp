@@ -49,7 +49,7 @@ TEST(Table, csvThatIsNoneIsRefusedWithItsLine)
                                      Case{"a\nb\n\"c", "line 3 begins a cell with a quote"},
                                      Case{"a\n\"b\nc", "line 2 begins a cell with a quote"},
                                      Case{"\"a\"b", "line 1 has \"b\" behind"},
-                                     Case{"a\nb\"c\"", "line 2 has a quote in the midst"},
+                                     Case{"a\nb\"c\"", "line 2 has a quote in the middle"},
                                      Case{std::string("a\n\0", 3), "line 2 has a byte 0"}}) {
         const auto rows = parseCsv(text, "t.csv");
         ASSERT_FALSE(rows) << text;

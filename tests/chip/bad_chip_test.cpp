@@ -84,19 +84,26 @@ TEST(BadChipFiles, whatIsWrongIsNamedAtEveryLevel)
            "/format is \"pallascope.trace\"; expected \"pallascope.chip\"");
     expect("/version", 2, "/version is 2; expected 1");
     expect("/version", 1.5, "/version is 1.5; expected 1");
-    expect("/links/0/to", "L2", "/links/0/to is \"L2\"; the name of one of the file's memories");
-    expect("/units/1/kind", "tensor", "/units/1/kind is \"tensor\"; matrix, vector,");
-    expect("/agents/0/owns/2", "SFU", "/agents/0/owns/2 is \"SFU\"; the name of one of the file's");
-    expect("/links/0/efficiency/value", 1.25, "/links/0/efficiency/value is 1.25; a share");
+    expect("/links/0/to", "L2",
+           "/links/0/to is \"L2\"; expected the name of one of the file's memories");
+    expect("/units/1/kind", "tensor", "/units/1/kind is \"tensor\"; expected matrix, vector,");
+    expect("/agents/0/owns/2", "SFU",
+           "/agents/0/owns/2 is \"SFU\"; expected the name of one of the file's");
+    expect("/links/0/efficiency/value", 1.25,
+           "/links/0/efficiency/value is 1.25; expected a share");
     expect("/links/0/efficiency/status", "guessed", "datasheet, measured, derived or assumed");
     expect("/links/0/efficiency/source", "", "a text that says where the figure comes from");
-    expect("/memories/1/bytes/value", 0.5, "/memories/1/bytes/value is 0.5; a whole number");
-    expect("/memories/1/bytes/value", 1.5, "/memories/1/bytes/value is 1.5; a whole number");
-    expect("/memories/1/tile/value", json::array({8}), "/memories/1/tile/value is [8]; a list");
-    expect("/memories/1/tile/value/1", 0, "/memories/1/tile/value/1 is 0; a whole number");
+    expect("/memories/1/bytes/value", 0.5,
+           "/memories/1/bytes/value is 0.5; expected a whole number");
+    expect("/memories/1/bytes/value", 1.5,
+           "/memories/1/bytes/value is 1.5; expected a whole number");
+    expect("/memories/1/tile/value", json::array({8}),
+           "/memories/1/tile/value is [8]; expected a list");
+    expect("/memories/1/tile/value/1", 0, "/memories/1/tile/value/1 is 0; expected a whole number");
     expect("/memories/1/tile/source", std::nullopt, "/memories/1/tile/source is missing");
-    expect("/units/0/rates", json::object(), "/units/0/rates is {}; an object with a rate");
-    expect("/units/0/rates/f8", json::object(), "names the dtype \"f8\"; " + dtypeNames());
+    expect("/units/0/rates", json::object(),
+           "/units/0/rates is {}; expected an object with a rate");
+    expect("/units/0/rates/f8", json::object(), "names the dtype \"f8\"; expected " + dtypeNames());
     expect("/constants/step_overhead_s/value", -1, "a number of seconds from 0 to 0.1");
     expect("/constants/step_overhead_s/value", 1e9, "a number of seconds from 0 to 0.1");
     expect("/agents/0/clock_hz/value", 0, "a whole number of Hz");
@@ -104,13 +111,14 @@ TEST(BadChipFiles, whatIsWrongIsNamedAtEveryLevel)
     expect("/links", json::array(), "memories, links, units and agents must each name one");
     expect("/constants", std::nullopt, "the key /constants is missing");
     const json figure = {{"value", 3}, {"source", "a test"}, {"status", "assumed"}};
-    expect("/devices", figure, "/devices/value is 3; a number that divides the count of Tensor");
+    expect("/devices", figure,
+           "/devices/value is 3; expected a number that divides the count of Tensor");
     expect("/links/0/latency_s/value", json(nullptr),
-           "is null; a number of seconds from 0 to 0.1, or");
+           "is null; expected a number of seconds from 0 to 0.1, or");
     const json unknown = {
         {"value", nullptr}, {"stand_in", 0.5}, {"source", "a test"}, {"status", "assumed"}};
     expect("/constants/registers", unknown,
-           "/constants/registers/stand_in is 0.5; a whole number of registers");
+           "/constants/registers/stand_in is 0.5; expected a whole number of registers");
     expect("/constants/registers/also", json::array({json{{"value", 32}}}),
            "also/0/source is missing");
     expect("/constants/registers/also", json::array({json{{"value", {1}}, {"source", "a test"}}}),

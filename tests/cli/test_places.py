@@ -169,12 +169,12 @@ class Writing(Case):
         self.write("c.json", self.output("describe", "v5e", "--json"))
         (self.folder / "link").symlink_to("k.kernel.json")
         for arguments, says in (
-                (("run", "k.kernel.json", "--trace", "k.kernel.json"), "is what is read"),
-                (("run", "k.kernel.json", "--trace", "./k.kernel.json"), "is what is read"),
-                (("run", "k.kernel.json", "--trace", "link"), "is what is read"),
-                (("run", *MATMUL, "--chip", "c.json", "--results", "c.json"), "is what is read"),
-                (("sweep", "k.kernel.json", "--save", "link"), "is what is read"),
-                ((*SWEEP, "--chip", "c.json", "--save", "c.json"), "is what is read"),
+                (("run", "k.kernel.json", "--trace", "k.kernel.json"), "is read by the same command"),
+                (("run", "k.kernel.json", "--trace", "./k.kernel.json"), "is read by the same command"),
+                (("run", "k.kernel.json", "--trace", "link"), "is read by the same command"),
+                (("run", *MATMUL, "--chip", "c.json", "--results", "c.json"), "is read by the same command"),
+                (("sweep", "k.kernel.json", "--save", "link"), "is read by the same command"),
+                ((*SWEEP, "--chip", "c.json", "--save", "c.json"), "is read by the same command"),
                 ((*RUN, "--trace", "a.svg", "--view", "grid", "--screenshot", "./a.svg"), "twice"),
                 (("run", *MATMUL, "--trace", "a.npz", "--results", "a.npz"), "twice"),
                 (("validate", "--csv", "a.svg", "--scatter", "a.svg"), "twice")):

@@ -29,11 +29,13 @@ std::string mistakeOf(DType type, double number)
 
 TEST(DTypeProgramTest, literalsThatADtypeLacksAreNamed)
 {
-    EXPECT_NE(mistakeOf(DType::Int8, 300).find("300 is no int8; a whole number from -128 to 127"),
+    EXPECT_NE(mistakeOf(DType::Int8, 300)
+                  .find("300 does not fit int8; expected a whole number from -128 to 127"),
               std::string::npos);
-    EXPECT_NE(mistakeOf(DType::UInt4, -1).find("-1 is no uint4; a whole number from 0 to 15"),
+    EXPECT_NE(mistakeOf(DType::UInt4, -1)
+                  .find("-1 does not fit uint4; expected a whole number from 0 to 15"),
               std::string::npos);
-    EXPECT_NE(mistakeOf(DType::Int32, 0.5).find("0.5 is no int32"), std::string::npos);
+    EXPECT_NE(mistakeOf(DType::Int32, 0.5).find("0.5 does not fit int32"), std::string::npos);
     EXPECT_EQ(mistakeOf(DType::UInt32, 4294967295.0), "");
     EXPECT_EQ(mistakeOf(DType::F8E4M3FN, 1e6), "") << "NaN, as JAX makes of it";
 }

@@ -195,8 +195,8 @@ TEST_F(Verify, blockSpecsFitTheirArrays)
     expectRefused(pipeline(), "The block spec of x has 1 dimensions, its array f32[8,128] has 2.");
     params() = good;
     params().specs[1].block[0].size = 0;
-    expectRefused(pipeline(), "The block spec of out has a block of 0 elements; 1 or more is "
-                              "right, for a squeezed axis 1.");
+    expectRefused(pipeline(), "The block spec of out has a block of 0 elements; expected 1 or "
+                              "more, and 1 for a squeezed axis.");
     params() = good;
     params().specs[0].inBuffers = 0;
     expectRefused(pipeline(), "The block spec of x asks for 0 buffers; expected 1 to 1024.");

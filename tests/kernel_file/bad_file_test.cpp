@@ -76,7 +76,7 @@ TEST(BadKernelFile, everySentenceNamesThePlaceAndWhatIsRight)
         {"/values/6/shape/0", "1.5", "/values/6/shape/0 must be a whole number"},
         {"/values/0/shape", "[1099511627776,128]", "/values/0/shape is [1099511627776,128]"},
         {"/values/6/shape", "[2199023255552]", "/values/6/shape is [2199023255552]"},
-        {"/values/6/shape", "[1,1,1,1,1,1,1,1,1]", "has 9 axes; 8 at most"},
+        {"/values/6/shape", "[1,1,1,1,1,1,1,1,1]", "has 9 axes; expected at most 8"},
         {"/values/3/space", R"("l2")", "must be one of any, hbm, vmem, smem"},
         {"/values/13/literal", "0.5", "/values/13/literal is 0.5, which is no int32"},
         {"/values/6/literal", "1", "/values/6/literal is of f32[16,128]"},
@@ -90,7 +90,8 @@ TEST(BadKernelFile, everySentenceNamesThePlaceAndWhatIsRight)
         {"/inputs/0", R"({"iota":{"steps":[1]}})", "/inputs/0/iota/steps has 1 numbers; 2, one"},
         {"/inputs/0", R"({"iota":{"steps":[1.5,0]}})", "/inputs/0/iota/steps/0 must be a whole"},
         {"/inputs/0", R"({"iota":{"steps":[262144,4096]}})",
-         "/inputs/0/iota makes elements from 0 to 17035264; -16777216 to 16777216, which f32"},
+         "/inputs/0/iota makes elements from 0 to 17035264; expected -16777216 to 16777216, which "
+         "f32"},
         {"/inputs/0", R"({"iota":{"start":1,"steps":[9223372036854775807,0]}})", "beyond 64 bits"},
         {"/inputs/0", R"({"mask":{"steps":[1,-1,0],"low":0}})",
          "/inputs/0/mask/steps has 3 numbers"},
@@ -100,9 +101,9 @@ TEST(BadKernelFile, everySentenceNamesThePlaceAndWhatIsRight)
         {"/inputs/0", R"({"mask":{"steps":[1,-1],"outside":1e-50}})",
          "/inputs/0/mask/outside is 1e-50, which f32"},
         {"/inputs/1", "", "/inputs has 1 entries"},
-        {"/arguments/0/ref", "1", "/arguments/0/ref is 1; 0"},
+        {"/arguments/0/ref", "1", "/arguments/0/ref is 1; expected 0"},
         {"/arguments/0/ref", "99", "/arguments/0/ref is 99"},
-        {"/arguments/2", "", "/body/arguments has 3 entries, /arguments 2"},
+        {"/arguments/2", "", "/body/arguments has 3 entries but /arguments has 2"},
         {inBody("/operations/2/op"), R"("ad")", "must be the name of an operation"},
         {inBody("/operations/2/operands/0"), "99", "names value 99; /values has 14"},
         {inBody("/operations/2/operands/0"), "-1", "names value -1"},
@@ -132,7 +133,7 @@ TEST(BadKernelFile, everySentenceNamesThePlaceAndWhatIsRight)
         {"/arguments/0/partition", "[[]]", "one list for each of 2 axes"},
         {"/lowering", R"({"accepted":"maybe"})", "/lowering/accepted must be one of unknown, yes"},
         {"/compiler_params", R"([{"kernel":"a","vmem_limit_bytes":-1}])",
-         "/compiler_params/0/vmem_limit_bytes is -1; 0 to"},
+         "/compiler_params/0/vmem_limit_bytes is -1; expected 0 to"},
         {"/sources", R"([{"file":"a.py"}])", "/sources/0 needs either text or member"},
         {"/sources", R"([{"file":"a.py","member":"s/a.py"}])", "names a member of an archive"},
     };
@@ -192,7 +193,7 @@ TEST(BadKernelFile, regionsCannotBeNestedWithoutEnd)
     }
     json file = json::parse(exampleText());
     file["body"]["operations"][0]["regions"][0] = inner;
-    EXPECT_NE(messageOf(file.dump()).find("64 at most"), std::string::npos);
+    EXPECT_NE(messageOf(file.dump()).find("at most 64"), std::string::npos);
 }
 
 std::string zipOf(const kernel_file::KernelFile& kernel)

@@ -51,9 +51,10 @@ TEST(Npy, anotherTypeOrShapeIsRefusedWithBoth)
     const kernel_file::ZipReader zip = opened(fixture("args.npz"));
     const auto type = kernel_file::readNpy(zip, "arg0.npy", DType::BF16, {3, 5});
     ASSERT_FALSE(type);
-    EXPECT_NE(type.error().message.find(
-                  "arg0.npy holds elements of type '<f4'; bf16, which NumPy stores as '<V2'"),
-              std::string::npos)
+    EXPECT_NE(
+        type.error().message.find(
+            "arg0.npy holds elements of type '<f4'; expected bf16, which NumPy stores as '<V2'"),
+        std::string::npos)
         << type.error().message;
     const auto shape = kernel_file::readNpy(zip, "arg0.npy", DType::F32, {5, 3});
     ASSERT_FALSE(shape);

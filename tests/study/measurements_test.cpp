@@ -61,7 +61,7 @@ TEST(Measurements, thatAreNoneAreRefusedWithTheirPlace)
     };
 
     for (const Wrong& wrong : std::vector<Wrong>{
-             {"", {"t.csv has no rows", "names of columns"}},
+             {"", {"t.csv has no rows", "names of the columns"}},
              {"kernel,measured\n", {"t.csv has no rows"}},
              {"kernel,measurd\nk,1 s\n", {"t.csv, line 1", "\"measurd\"", "measured_ms"}},
              {"kernel,chip\nk,c\n", {"t.csv, line 1", "no column measured"}},
@@ -82,14 +82,14 @@ TEST(Measurements, thatAreNoneAreRefusedWithTheirPlace)
              {"kernel,measured_ms\nk,1 ms\n", {"column \"measured_ms\"", "without a unit"}},
              {"kernel,measured,host\nk,1 ms,x\n", {"column \"host\"", "\"x\""}},
              {"kernel,measured,host\nk,1 ms,1 ms\n",
-              {"column \"host\"", "part of what was measured"}},
+              {"column \"host\"", "part of the measured time"}},
              {"kernel,measured\n,1 s\n", {"line 2, column \"kernel\" is empty"}},
              {"kernel,measured,parameters\nk,1 s,m\n", {"column \"parameters\"", "m=4096 bm=512"}},
              {"kernel,measured,parameters\nk,1 s,=1\n", {"\"=1\""}},
              {"kernel,measured,parameters\nk,1 s,m=1 m=2\n", {"parameter m is given twice"}},
              {"kernel,measured\n\"k,1 s\n", {"line 2", "nothing closes"}},
              {"kernel,measured\n\"k\"x,1 s\n", {"line 2", "behind a cell's quote"}},
-             {"kernel,measured\nk\"x\",1 s\n", {"line 2", "in the midst of a cell"}},
+             {"kernel,measured\nk\"x\",1 s\n", {"line 2", "in the middle of a cell"}},
          }) {
         const auto rows = measurementsFrom(wrong.text, "t.csv");
         ASSERT_FALSE(rows) << wrong.text;

@@ -284,7 +284,7 @@ TEST(Hand, aGridHasNamesOfItsOwn)
     EXPECT_EQ(refusal({{"i", 3}, {"j", 4}}), "");
     EXPECT_NE(refusal({{"i", 3}, {"i", 4}}).find("use another name"), std::string::npos);
     EXPECT_NE(refusal({{"core", 3}}).find("use another name"), std::string::npos);
-    EXPECT_NE(refusal({{"i", 0}}).find("sizes from 1"), std::string::npos);
+    EXPECT_NE(refusal({{"i", 0}}).find("a size of at least 1"), std::string::npos);
     EXPECT_NE(refusal({{"i", 1 << 20}, {"j", 2}}).find("at most 1048576"), std::string::npos);
 }
 

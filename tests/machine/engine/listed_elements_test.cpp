@@ -116,7 +116,7 @@ TEST(ListedElements, haveAListForEachAxis)
         });
     });
     ASSERT_FALSE(traced);
-    EXPECT_NE(traced.error().message.find("for each of its axes one int32 list"), std::string::npos)
+    EXPECT_NE(traced.error().message.find("one int32 list for each of its axes"), std::string::npos)
         << traced.error().message;
 }
 

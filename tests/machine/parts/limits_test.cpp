@@ -45,7 +45,7 @@ TEST(Limits, stepsTellHowMuchIsDoneAndAskWhetherToGoOn)
     goesOn = false;
     EXPECT_FALSE(limits.passStep(2, 4));
     ASSERT_TRUE(run.ending.error());
-    EXPECT_EQ(run.ending.error()->message, "cancelled");
+    EXPECT_EQ(run.ending.error()->kind, ErrorKind::Cancelled);
 }
 
 } // namespace pallascope::machine_test
