@@ -71,7 +71,8 @@ std::vector<ir::ValueId> seenByViews(const ir::Program& program)
 }
 
 // It loads what the pipeline writes to, so that one block may be asked for when copies start and
-// another when they are waited for.
+// another when they are waited for. Then the body sees a slot whose copy nobody has waited for, be
+// it one of an input or of an output.
 bool mapChanges(const ir::Region& map, const std::vector<bool>& written, const NeededSet& refs)
 {
     bool found = false;
@@ -124,10 +125,9 @@ bool mayRace(const ir::Program& program, const NeededSet& refs)
     for (std::size_t i = 0; i < specs.size(); ++i) {
         const bool writes = specs[i].direction != ir::BlockDirection::In;
         if (specs[i].direction == ir::BlockDirection::InOut || specs[i].restores
+            || mapChanges(pipelines[0]->regions[i + 1], written, refs)
             || (writes
-                && (ir::hasIndirect(specs[i])
-                    || mapChanges(pipelines[0]->regions[i + 1], written, refs)
-                    || mayRaceOutput(program, *pipelines[0], i, seen)))) {
+                && (ir::hasIndirect(specs[i]) || mayRaceOutput(program, *pipelines[0], i, seen)))) {
             return true;
         }
     }

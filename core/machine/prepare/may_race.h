@@ -8,9 +8,9 @@
 namespace pallascope::machine {
 
 // False only where no run can have a race: one pipeline, on one core, whose schedule waits for each
-// slot, whose arrays are each read or written by one operand, whose results go where the grid says
-// and not where the pipeline has just written, and of which no two write-backs that are on their
-// way together touch the same elements.
+// slot, whose arrays are each read or written by one operand, whose index maps load nothing that
+// the pipeline writes, and of which no two write-backs that are on their way together touch the
+// same elements.
 [[nodiscard]] bool mayRace(const ir::Program& program, const NeededSet& refs);
 
 } // namespace pallascope::machine

@@ -143,6 +143,40 @@ TEST(MayRace, mapsThatChangeMeanwhileAreLookedAt)
     EXPECT_TRUE(isLookedAt(true));
 }
 
+// A copy into a slot of an input starts for one block, and at its step the map asks for another, so
+// that the body reads a slot whose copy nobody has waited for.
+TEST(MayRace, mapsOfInputsThatChangeMeanwhileAreLookedAt)
+{
+    const auto program = [](bool writes) {
+        return mustTrace(
+            pl::kernel("changes",
+                       {pl::scalarPrefetch("table", kInt, {8}), pl::in("x", kF32, kArray),
+                        pl::out("out", kF32, kArray)},
+                       [&](pl::Ref table, pl::Ref x, pl::Ref out) {
+                           const auto body = [&](pl::Ref given, pl::Ref held) {
+                               held[pl::all] = given[pl::all].load();
+                               if (writes) {
+                                   table[pl::programId(0) + 1] = pl::programId(0) * 0;
+                               }
+                           };
+                           pl::emitPipeline(
+                               {.grid = {4},
+                                .in = {pl::block(
+                                    {8, 128}, [&](auto i) { return pl::at(table[i].load(), 0); })},
+                                .out = {pl::block({8, 128}, [](auto i) { return pl::at(i, 0); })}},
+                               body)(x, out);
+                       }));
+    };
+    EXPECT_FALSE(looksFor(program(false)));
+    EXPECT_TRUE(looksFor(program(true)));
+    const Array entries = arrayOf(kInt, {8}, {0, 1, 2, 3, 4, 5, 6, 7});
+    const Result<machine::RunResult> run =
+        machine::run(program(true), {entries, Array{kF32, kArray, nullptr}}, v5e(),
+                     {.values = machine::ValueMode::Needed});
+    ASSERT_TRUE(run) << run.error().message;
+    EXPECT_FALSE(findingsOf(*run, "read_before_wait").empty());
+}
+
 // Random pipelines have the same findings where races are looked for in any case.
 TEST(MayRace, isNeverMissedByWhatIsNotLookedAt)
 {
