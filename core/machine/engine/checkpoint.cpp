@@ -1,4 +1,4 @@
-// A run put aside, and put back.
+// Checkpoints: the state of a run is saved, and restored later.
 #include "core/machine/engine/engine.h"
 #include "core/trace/mark_time.h"
 

@@ -1,4 +1,4 @@
-// Blocks, branches, loops and scopes, frame by frame, and operations that are no part of a segment.
+// Blocks, branches, loops and scopes, frame by frame, and operations outside segments.
 #include "core/base/check.h"
 #include "core/machine/engine/engine.h"
 

@@ -125,7 +125,7 @@ void Engine::finish()
     m_copies.land(*m_end);
 }
 
-// The first agent that can go on, and the horizon that another one or a signal sets it.
+// Finds the first agent that can go on, and sets its horizon: the time of the next agent or signal.
 Agent* Engine::next()
 {
     Agent* first = nullptr;

@@ -18,8 +18,8 @@ double secondsSince(Clock::time_point begin)
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// The run once more, with an eye on every operation: which of them made the NaN or Inf that an
-// output holds.
+// Repeats the run and watches every operation, to find the one that made the NaN or Inf in an
+// output.
 Status reportBirths(const Prepared& prepared, const std::vector<Array>& inputs, Options options,
                     const std::string& output, Recorder& recorder)
 {

@@ -47,7 +47,7 @@ struct WhileFrame
     } next = Next::Test;
 };
 
-// Memory that a frame allocated and gives back when it ends.
+// Memory that a frame has allocated and gives back when it ends.
 struct Owned
 {
     std::vector<std::pair<ir::ValueId, SlabRange>> buffers, semaphores;
@@ -118,7 +118,7 @@ struct PipelineFrame
     std::int32_t outerStep = -1;          // row of the step around this pipeline
     std::optional<std::size_t> outerGrid; // frame of the pipeline around it
 
-    // Whether the operand's map may give something else at the next look.
+    // Whether the operand's index map may give another block when it is evaluated again.
     [[nodiscard]] bool isLiveAt(std::size_t operand) const
     {
         return isLive && operands[operand].isLive;
@@ -142,7 +142,7 @@ struct PipelineFrame
     }
 };
 
-// The step that what a pipeline does now belongs to.
+// The step that the pipeline's current actions belong to.
 [[nodiscard]] inline std::int32_t rowOf(const PipelineFrame& frame)
 {
     return frame.row >= 0 ? frame.row : frame.outerStep;

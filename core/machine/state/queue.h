@@ -1,5 +1,5 @@
-// Things that come at the end, mostly, and go at the front. Like a deque, but the memory stays
-// while things come and go.
+// A queue whose items mostly come at the end and leave at the front. Unlike a deque it keeps its
+// memory while items come and go.
 #pragma once
 
 #include <algorithm>

@@ -44,7 +44,7 @@ const Reach& reach(const Place& place)
     return *place.reach;
 }
 
-// On the first axis.
+// Where the reach begins on the first axis.
 std::int64_t startOf(const Reach& reach)
 {
     return reach.start.empty() ? 0 : reach.start[0];

@@ -1,6 +1,6 @@
-// Finds accesses of one memory that nothing puts in order: of agents and of the copies that they
-// start. Happens-before by vector clocks; a copy is a thread of its own from its start until
-// somebody waits for it. As in JAX, jax/_src/pallas/mosaic/interpret (race_detection_state.py).
+// Finds unordered accesses of one memory, by agents and by the copies that they start.
+// Happens-before by vector clocks; a copy is a thread of its own from its start until somebody
+// waits for it. As in JAX, jax/_src/pallas/mosaic/interpret (race_detection_state.py).
 #pragma once
 
 #include "core/ir/program.h"
@@ -14,7 +14,7 @@
 
 namespace pallascope::machine {
 
-// Per agent, how many of its releases (signals, copy starts) are known.
+// For each agent, how many of its releases (signals, copy starts) are known.
 using VectorClock = std::vector<std::uint32_t>;
 
 void learn(VectorClock& clock, const VectorClock& other);
@@ -93,7 +93,7 @@ public:
     void signal(std::int32_t agent, VectorClock& semaphore);
     void wait(std::int32_t agent, const VectorClock& semaphore);
 
-    // Copies that were started and not awaited, from or to this buffer.
+    // The copies from or to this buffer that were started and not awaited.
     [[nodiscard]] std::vector<Race> unawaited(std::int32_t buffer) const;
     // The memory is given back.
     void forget(std::int32_t buffer);

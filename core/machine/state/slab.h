@@ -1,4 +1,5 @@
-// Numbered things that come and go in runs; numbers are reused, so that a loop does not grow.
+// Numbered items, allocated and released in runs; numbers are reused, so that a loop does not make
+// the slab grow.
 #pragma once
 
 #include <cstdint>

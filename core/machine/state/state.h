@@ -1,5 +1,5 @@
-// What a run is at one moment, as plain values: agents with their frames, memories, copies on their
-// way, semaphores.
+// The state of a run at one moment, as plain values: agents with their frames, memories, copies
+// under way, semaphores.
 #pragma once
 
 #include "core/machine/memory/memory.h"
@@ -20,7 +20,7 @@
 
 namespace pallascope::machine {
 
-// What an agent stands at and cannot pass yet.
+// What an agent waits for.
 struct Waiting
 {
     std::optional<std::int32_t> semaphore; // else for other cores of its core_map, or other slots
@@ -93,7 +93,7 @@ struct Semaphore
     ir::LocationId location; // of what signalled it last
 };
 
-// A copy whose data moves: read at its start, landed at its end.
+// A copy that moves data: it reads at its start and lands at its end.
 struct Flight
 {
     Picoseconds start, end;
@@ -124,7 +124,7 @@ struct Flight
     }
 };
 
-// What a copy by hand will add to a semaphore.
+// What a manual DMA will add to a semaphore.
 struct Signal
 {
     Picoseconds at;
@@ -135,17 +135,17 @@ struct Signal
     VectorClock clock; // of another device that sent it
 };
 
-// What signals that came before their semaphore left for it.
+// What signals that came before their semaphore have left for it.
 struct EarlySignal
 {
     std::int64_t amount = 0;
     VectorClock clock;
 };
 
-// Copies on their way. A link is a bandwidth server with one queue.
+// Copies under way. A link is a bandwidth server with one queue.
 struct CopyState
 {
-    std::vector<FifoLink> links;        // of one device after the other
+    std::vector<FifoLink> links;        // device by device
     std::vector<Queue<Flight>> flights; // by link, in order
     std::vector<Flight> held;           // dma_execution_mode=on_wait
 };

@@ -134,7 +134,7 @@ private:
     void add(const RuntimeValue& value)
     {
         const auto& [dtype, shape, data, scalar, shadow, pitch] = value;
-        if (pitch != 0) { // where its elements lie is no part of the state
+        if (pitch != 0) { // where its elements lie is not part of the state
             add(value.dense());
             return;
         }
