@@ -1,7 +1,6 @@
 // The table of views: what pictures and the window rely on.
-#include "views/layout/views.h"
-
 #include "tests/support/run_view_fixture.h"
+#include "views/layout/views.h"
 
 #include <gtest/gtest.h>
 

@@ -119,7 +119,8 @@ TEST(KnownBranches, areThoseOfTheInnerGrid)
 TEST(KnownBranches, mayBeNested)
 {
     const ir::Program program = oneStepProgram(
-        {{counting(kF32, kRegisters)}, kF32, kRegisters, {}, {1}}, [&](const std::vector<pl::Ref>& refs) {
+        {{counting(kF32, kRegisters)}, kF32, kRegisters, {}, {1}},
+        [&](const std::vector<pl::Ref>& refs) {
             pl::when(pl::programId(0) == 0, [&] {
                 refs[1][pl::all] = 0.0;
                 pl::when(pl::programId(0) == 1,
@@ -137,17 +138,18 @@ TEST(KnownBranches, mayBeNested)
 // A loop in the branch that is taken ends the segment where it stands.
 TEST(KnownBranches, mayHoldLoops)
 {
-    const ir::Program program = oneStepProgram(
-        {{counting(kF32, kRegisters)}, kF32, kRegisters, {}, {1}}, [&](const std::vector<pl::Ref>& refs) {
-            refs[1][pl::all] = 1.0;
-            pl::when(pl::programId(0) == 0, [&] {
-                pl::foriLoop(2, {}, [&](pl::Value, const auto&) {
-                    refs[1][pl::all] = refs[1][pl::all] * 2.0;
-                    return std::vector<pl::Value>{};
-                });
-            });
-            refs[1][pl::all] = refs[1][pl::all] + 1.0;
-        });
+    const ir::Program program =
+        oneStepProgram({{counting(kF32, kRegisters)}, kF32, kRegisters, {}, {1}},
+                       [&](const std::vector<pl::Ref>& refs) {
+                           refs[1][pl::all] = 1.0;
+                           pl::when(pl::programId(0) == 0, [&] {
+                               pl::foriLoop(2, {}, [&](pl::Value, const auto&) {
+                                   refs[1][pl::all] = refs[1][pl::all] * 2.0;
+                                   return std::vector<pl::Value>{};
+                               });
+                           });
+                           refs[1][pl::all] = refs[1][pl::all] + 1.0;
+                       });
     const machine::RunResult result = run(program);
     EXPECT_EQ(segmentsOf(result), "[swap][swap][swap][swap]");
     EXPECT_EQ(result.outputs.at(0).at(0), 5);
@@ -156,13 +158,14 @@ TEST(KnownBranches, mayHoldLoops)
 // Branches that yield values stay: their segments are apart, their values right.
 TEST(KnownBranches, thatYieldValuesAreTakenInTheRun)
 {
-    const ir::Program program = oneStepProgram(
-        {{counting(kF32, kRegisters)}, kF32, kRegisters, {}, {1}}, [&](const std::vector<pl::Ref>& refs) {
-            const pl::Value x = refs[0][pl::all].load();
-            refs[1][pl::all] = pl::cond(
-                pl::programId(0) == 0, [&] { return std::vector{x + 1.0}; },
-                [&] { return std::vector{pl::exp(x)}; })[0];
-        });
+    const ir::Program program =
+        oneStepProgram({{counting(kF32, kRegisters)}, kF32, kRegisters, {}, {1}},
+                       [&](const std::vector<pl::Ref>& refs) {
+                           const pl::Value x = refs[0][pl::all].load();
+                           refs[1][pl::all] = pl::cond(
+                               pl::programId(0) == 0, [&] { return std::vector{x + 1.0}; },
+                               [&] { return std::vector{pl::exp(x)}; })[0];
+                       });
     EXPECT_EQ(run(program).outputs.at(0).at(5), 6);
 }
 
