@@ -1,14 +1,11 @@
-#!/ usr / bin / env python3
-""
-    "Compares what two builds of the program give: traces, reports and pictures, byte for byte.
+#!/usr/bin/env python3
+"""Compares what two builds of the program give: traces, reports and pictures, byte for byte.
 
-    compare_builds.py BEFORE AFTER[KERNEL_FILE...][--but - words][--chips FOLDER][--jobs N]
+    compare_builds.py BEFORE AFTER [KERNEL_FILE ...] [--but-words] [--chips FOLDER] [--jobs N]
 
-    Each kernel,
-    built in or in a file, runs under every setting below with both programs.Their exit codes,
-    what they print, the JSON report,
-    the saved trace and a picture of each view must be the same.With-- but - words sentences,
-    labels and places in sources are taken out first; the numbers,
+Each kernel, built in or in a file, runs under every setting below with both programs. Their exit
+codes, what they print, the JSON report, the saved trace and a picture of each view must be the
+same. With --but-words sentences, labels and places in sources are taken out first; the numbers,
 names, events and findings that are left must still be equal. With --chips both run on the chip files
 of that folder, whatever is built in. Prints a line for each difference and exits with 1 if there is
 any.
@@ -23,8 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-#Of a setting : the chip, and what else is given.
-SETTINGS = {
+SETTINGS = {  # the chip, and what else is given
     "full": ("v5e", ()),
     "needed": ("v5e", ("--values", "needed")),
     "v6e": ("v6e", ("--values", "needed")),
@@ -33,26 +29,24 @@ SETTINGS = {
     "zeros": ("v5e", ("--set", "uninitialized_memory=zero", "--set", "out_of_bounds_reads=uninitialized")),
 }
 VIEWS = ("grid", "kernel", "memory", "roofline", "source", "timeline", "verdict")
-#Sentences and places : what-- but - words takes out of JSON, wherever it stands.
+# Sentences and places: what --but-words takes out of JSON, wherever it stands.
 WORDS = {"sentence", "message", "text", "title", "label", "advice", "verdict", "cause", "path", "file", "line",
          "lines", "source", "sources", "location", "locations", "description"}
-#The wall time and the version are of the build, not of the run.
+# The wall time and the version are of the build, not of the run.
 OWN = {"wall_s", "wall_all_s", "version", "build", "pallascope_version"}
 
 
 def without(value, keys):
     if isinstance(value, dict):
-        return
-{
-name: without(inner, keys) for name, inner in value.items() if name not in keys
-}
-if isinstance (value, list):
+        return {name: without(inner, keys) for name, inner in value.items() if name not in keys}
+    if isinstance(value, list):
         return [without(inner, keys) for inner in value]
     return value
 
 
 def normal_json(text, but_words):
-    try : found = json.loads(text)
+    try:
+        found = json.loads(text)
     except ValueError:
         return text
     return json.dumps(without(found, OWN | WORDS if but_words else OWN), sort_keys=False)
@@ -96,7 +90,7 @@ def compare(arguments, kernel, setting):
     with tempfile.TemporaryDirectory() as scratch:
         both = []
         for program in (arguments.before, arguments.after):
-#One folder for both, one after the other, so that paths in sentences are the same.
+            # One folder for both, one after the other, so that paths in sentences are the same.
             both.append(outputs(program, kernel, options, pathlib.Path(scratch), arguments.but_words))
             for left in pathlib.Path(scratch).iterdir():
                 left.unlink()
