@@ -4,13 +4,21 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace pallascope::machine_test {
+
+namespace {
+
+const std::string kProgram = "bare"; // Limits keep a reference to the name
+
+} // namespace
 
 TEST(Limits, aRunThatTakesTooManyTurnsFails)
 {
     BareRun run;
     const machine::Options options;
-    machine::Limits limits("bare", options, run.recorder(), run.ending);
+    machine::Limits limits(kProgram, options, run.recorder(), run.ending);
     EXPECT_TRUE(limits.mayGoOn(machine::kMostRecordedTurns));
     EXPECT_FALSE(run.ending.isReached());
     EXPECT_FALSE(limits.mayGoOn(machine::kMostRecordedTurns + 1));
@@ -24,7 +32,7 @@ TEST(Limits, withoutRowsARunMayTakeMoreTurns)
     BareRun run;
     machine::Options options;
     options.rows = false;
-    machine::Limits limits("bare", options, run.recorder(), run.ending);
+    machine::Limits limits(kProgram, options, run.recorder(), run.ending);
     EXPECT_TRUE(limits.mayGoOn(machine::kMostRecordedTurns + 1));
     EXPECT_FALSE(limits.mayGoOn(machine::kMostTurns + 1));
 }
@@ -39,7 +47,7 @@ TEST(Limits, stepsTellHowMuchIsDoneAndAskWhetherToGoOn)
         share = done;
         return goesOn;
     };
-    machine::Limits limits("bare", options, run.recorder(), run.ending);
+    machine::Limits limits(kProgram, options, run.recorder(), run.ending);
     EXPECT_TRUE(limits.passStep(1, 4));
     EXPECT_EQ(share, 0.25);
     goesOn = false;
