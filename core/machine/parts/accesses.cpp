@@ -49,14 +49,7 @@ RuntimeValue selected(RuntimeValue& mask, RuntimeValue& ifFalse, RuntimeValue& i
 } // namespace
 
 Accesses::Accesses(const Context& context, Copies& copies, Findings& findings)
-    : m_prepared(context.prepared)
-    , m_settings(context.settings)
-    , m_recorder(context.recorder)
-    , m_turn(context.turn)
-    , m_ending(context.ending)
-    , m_memory(context.memory)
-    , m_races(context.races)
-    , m_detects(context.detects)
+    : Part(context)
     , m_copies(copies)
     , m_findings(findings)
 {}

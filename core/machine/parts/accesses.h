@@ -12,7 +12,7 @@
 
 namespace pallascope::machine {
 
-class Accesses
+class Accesses : private Part
 {
 public:
     Accesses(const Context& context, Copies& copies, Findings& findings);
@@ -74,14 +74,6 @@ private:
     void checkRace(ir::ValueId ref, const ir::Operation& operation, bool writes,
                    const RefBinding& where);
 
-    const Prepared& m_prepared;
-    const Settings& m_settings;
-    Recorder& m_recorder;
-    Turn& m_turn;
-    Ending& m_ending;
-    Slab<Memory>& m_memory;
-    Races& m_races;
-    bool m_detects;
     Copies& m_copies;
     Findings& m_findings;
     std::vector<Window> m_windows; // of the access being checked

@@ -21,4 +21,29 @@ struct Context
     bool detects = false; // races are looked for
 };
 
+// A part that works with all of the context. Others name what they need of it.
+class Part
+{
+protected:
+    explicit Part(const Context& context)
+        : m_prepared(context.prepared)
+        , m_settings(context.settings)
+        , m_recorder(context.recorder)
+        , m_turn(context.turn)
+        , m_ending(context.ending)
+        , m_memory(context.memory)
+        , m_races(context.races)
+        , m_detects(context.detects)
+    {}
+
+    const Prepared& m_prepared;
+    const Settings& m_settings;
+    Recorder& m_recorder;
+    Turn& m_turn;
+    Ending& m_ending;
+    Slab<Memory>& m_memory;
+    Races& m_races;
+    const bool m_detects;
+};
+
 } // namespace pallascope::machine

@@ -1,4 +1,4 @@
-// Copies by hand, from their start to what they will signal.
+// Manual DMA, from the start of a copy to what it will signal.
 #pragma once
 
 #include "core/machine/parts/agents.h"
@@ -13,7 +13,7 @@
 
 namespace pallascope::machine {
 
-class HandCopies
+class HandCopies : private Part
 {
 public:
     HandCopies(const Context& context, Agents& agents, Copies& copies, Semaphores& semaphores,
@@ -38,13 +38,6 @@ private:
     listedRows(const ir::Operation& operation, const RefBinding& source, const RefBinding& target);
     void dropPadding(ir::ValueId from, ir::ValueId to, RefBinding& source, RefBinding& target);
 
-    const Prepared& m_prepared;
-    Recorder& m_recorder;
-    Turn& m_turn;
-    Ending& m_ending;
-    Slab<Memory>& m_memory;
-    Races& m_races;
-    bool m_detects;
     Agents& m_agents;
     Copies& m_copies;
     Semaphores& m_semaphores;

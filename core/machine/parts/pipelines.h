@@ -20,7 +20,7 @@ namespace pallascope::machine {
 // Moves a grid point to a step; steps count in lexicographic order, and mostly it is the next one.
 void moveTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step);
 
-class Pipelines
+class Pipelines : private Part
 {
 public:
     // `aliased` is of the run's state: buffers that an input and an output share.
@@ -87,13 +87,6 @@ private:
     void checkOverlap(const PipelineOperand& operand, std::int64_t block, std::int32_t slot,
                       bool out, std::int32_t copy, std::int32_t row);
 
-    const Prepared& m_prepared;
-    Recorder& m_recorder;
-    Turn& m_turn;
-    Ending& m_ending;
-    Slab<Memory>& m_memory;
-    Races& m_races;
-    bool m_detects;
     const std::set<std::int32_t>& m_aliased;
     Copies& m_copies;
     Accesses& m_accesses;
