@@ -68,7 +68,7 @@ QFont font(int pixelSize, Weight weight)
     return result;
 }
 
-QString text(const std::string& utf8)
+QString text(std::string_view utf8)
 {
     return QString::fromUtf8(utf8.data(), static_cast<qsizetype>(utf8.size()));
 }

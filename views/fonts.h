@@ -7,7 +7,7 @@
 #include <QFont>
 #include <QString>
 
-#include <string>
+#include <string_view>
 
 namespace pallascope::views {
 
@@ -15,6 +15,6 @@ namespace pallascope::views {
 [[nodiscard]] QFont font(int pixelSize, layout::Weight weight = layout::Weight::Regular);
 
 // Scenes and traces hold UTF-8.
-[[nodiscard]] QString text(const std::string& utf8);
+[[nodiscard]] QString text(std::string_view utf8);
 
 } // namespace pallascope::views

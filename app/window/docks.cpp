@@ -77,10 +77,7 @@ void Docks::add(const View& row)
     }
     view->setCursorKeys(row.isWalked);
     m_views.push_back(view);
-    const auto text = [](std::string_view words) {
-        return QString::fromUtf8(words.data(), static_cast<qsizetype>(words.size()));
-    };
-    auto* dock = new Dock(text(row.title), text(row.name), content, view, &m_window);
+    auto* dock = new Dock(views::text(row.title), views::text(row.name), content, view, &m_window);
     m_all.push_back(dock);
     caption(dock, view);
     connect(dock, &QDockWidget::topLevelChanged, this,
@@ -216,10 +213,8 @@ std::vector<Docks::Placed> Docks::placed(int column) const
     for (const View& row : allViews()) {
         const Size size = m_table == Table::Large ? row.dock.large : row.dock.small;
         if (row.dock.column == column && size.height > 0) {
-            const auto name =
-                QString::fromUtf8(row.name.data(), static_cast<qsizetype>(row.name.size()));
-            found.push_back(
-                {dock(name), QSize(static_cast<int>(size.width), static_cast<int>(size.height))});
+            found.push_back({dock(views::text(row.name)),
+                             QSize(static_cast<int>(size.width), static_cast<int>(size.height))});
         }
     }
     return found;
