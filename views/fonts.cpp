@@ -7,8 +7,8 @@
 
 #include <array>
 
-// The macro declares a function of the global namespace, and a static library's resources are
-// linked only when somebody asks for them.
+// The macro declares a function in the global namespace, so it cannot stand in ours. It is needed
+// because the linker drops the resources of a static library that nothing refers to.
 static void initialiseResources()
 {
     Q_INIT_RESOURCE(resources);

@@ -8,7 +8,7 @@ namespace {
 using namespace layout;
 
 constexpr double kEverything = 1e6;
-constexpr std::size_t kMostRects = 64; // beyond it one bounding rectangle is cheaper
+constexpr std::size_t kMostRects = 64; // with more, one bounding rectangle is cheaper
 
 bool same(const FillItem& a, const FillItem& b)
 {
@@ -123,11 +123,12 @@ QRectF cover(const DiscItem& item)
 
 QRectF cover(const TextItem& item)
 {
-    if (item.angle != 0) { // any direction
+    if (item.angle != 0) { // it may point in any direction
         const double reach = item.rect.w + item.rect.h + 4;
         return {item.rect.x - reach, item.rect.y - reach, 2 * reach, 2 * reach};
     }
-    // Text is not clipped to its rectangle: a wide one leaves it on the side of its alignment.
+    // Text is not clipped to its rectangle. If it is too wide, it sticks out; on which side depends
+    // on its alignment.
     const double wide = static_cast<double>(item.text.size()) * item.size * 0.75;
     const double spill = std::max(0.0, wide - item.rect.w) + 4;
     return {item.rect.x - spill, item.rect.y - 4, item.rect.w + 2 * spill, item.rect.h + 8};
@@ -151,7 +152,8 @@ QRegion changed(const Scene& before, const Scene& after)
     if (before.width != after.width || before.height != after.height) {
         return whole;
     }
-    // What is equal at both ends stays; between them items were added, removed or changed.
+    // Items that are equal at the beginning and at the end of both lists stay. Those between were
+    // added, removed or changed.
     std::size_t first = 0;
     const std::size_t shorter = std::min(before.items.size(), after.items.size());
     while (first < shorter && same(before.items[first], after.items[first])) {

@@ -36,7 +36,8 @@ HatchStep stepOf(Hatch hatch)
     return {};
 }
 
-// A tile of a rising 45 degree hatch, in device pixels so that lines stay sharp at any scale.
+// A tile of a rising 45 degree hatch. It is made in device pixels, so that its lines stay sharp at
+// any scale.
 QImage hatchTile(Hatch hatch, QRgb ink, double scale)
 {
     const HatchStep size = stepOf(hatch);
@@ -52,7 +53,7 @@ QImage hatchTile(Hatch hatch, QRgb ink, double scale)
     return tile;
 }
 
-// One painter per call of paint(): colours are looked up per item, tiles made once.
+// One object serves one call of paint(): it looks up colours per item and makes each tile once.
 class ScenePainter
 {
 public:
@@ -252,7 +253,7 @@ QImage render(const Scene& scene, Theme theme, double devicePixelRatio)
 double paintRich(QPainter& painter, const QRectF& rect, const QString& text, int pixelSize,
                  Theme theme, RichColors colors)
 {
-    constexpr double kLeastRoom = 8; // px: less holds no letter and an ellipsis
+    constexpr double kLeastRoom = 8; // px: less has no room for a letter and an ellipsis
     double x = rect.x();
     bool strong = false;
     const QStringList parts = text.split(QLatin1Char('|'));

@@ -20,7 +20,7 @@ namespace {
 
 using namespace layout;
 
-constexpr qint64 kDescribeEveryMs = 500; // screen readers get no more than two captions a second
+constexpr qint64 kDescribeEveryMs = 500; // screen readers get at most two captions a second
 constexpr int kFrame = 2;
 
 bool isThing(const Target& target)
@@ -123,7 +123,7 @@ void SceneView::invalidate()
     if (m_queued || !isVisible()) {
         return;
     }
-    m_queued = true; // many changes before the next frame are one new scene
+    m_queued = true; // several changes before the next frame make one new scene
     QMetaObject::invokeMethod(
         this,
         [this] {
@@ -143,7 +143,7 @@ void SceneView::refresh()
     Scene next;
     if (m_run) {
         ViewState state = m_state;
-        state.hover = {}; // hover is painted over the scene, it must not change it
+        state.hover = {}; // hover is painted over the scene and must not change it
         next = m_layout(*m_run, state, layoutSize());
     }
     next.width = width();
@@ -185,7 +185,7 @@ bool SceneView::event(QEvent* event)
         case Qt::Key_Return:
         case Qt::Key_Enter:
             if (static_cast<QKeyEvent*>(event)->modifiers() == Qt::NoModifier) {
-                event->accept(); // in a focused view the arrows are its own, not the transport's
+                event->accept(); // in a focused view, arrows move its cursor, not the playhead
             }
             return true;
         default:
@@ -283,7 +283,7 @@ void SceneView::mousePressEvent(QMouseEvent* event)
         QWidget::mousePressEvent(event);
         return;
     }
-    // Arrows belong to the transport again once the user points elsewhere than into a field.
+    // Once the user clicks anywhere but in a field, the arrow keys belong to the transport again.
     if (QWidget* focused = window()->focusWidget(); focused != nullptr && focused != this) {
         focused->clearFocus();
     }
@@ -330,8 +330,8 @@ void SceneView::keyPressEvent(QKeyEvent* event)
     }
 }
 
-// To the nearest thing that lies in the direction; sideways distance counts double, so that a row
-// of blocks is walked as a row.
+// Moves to the nearest thing in that direction. Sideways distance counts double, so that the cursor
+// walks along a row of blocks.
 void SceneView::moveCursor(int dx, int dy)
 {
     const std::vector<Rect> now = framesOf(scene(), m_pointed);

@@ -1,6 +1,6 @@
-// One view: shows the scene that a layout function makes of (run, state), repaints only what
-// changed, and hit-tests on that same scene. It reads the state and reports what the user points
-// at; it knows no session and no other view.
+// The widget of one view. It shows the scene that a layout function makes of (run, state), repaints
+// only what changed, and hit-tests on that same scene. It reads the state and reports what the user
+// points at; it knows no session and no other view.
 #pragma once
 
 #include "views/layout/run/run_view.h"
@@ -41,16 +41,14 @@ public:
 
     void setBackground(layout::Role role);
 
-    // Arrow keys move a cursor between the things of a focused view.
+    // Lets the arrow keys move a cursor between the things of the view while it has the focus.
     void setCursorKeys(bool on) { m_cursorKeys = on; }
 
-    // Up to date with run, state and size.
+    // The scene for the current run, state and size.
     [[nodiscard]] const layout::Scene& scene();
 
-    [[nodiscard]] const std::string& caption() const
-    {
-        return m_scene.caption;
-    } // of the scene shown last
+    // The caption of the scene that was shown last.
+    [[nodiscard]] const std::string& caption() const { return m_scene.caption; }
 
     [[nodiscard]] QStringList tipLines() const;
 
@@ -71,7 +69,7 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
     void focusOutEvent(QFocusEvent* event) override;
 
-    // Over the scene; the base paints nothing.
+    // Paints on top of the scene; the base class paints nothing.
     virtual void paintOverlay(QPainter& painter);
 
     [[nodiscard]] const std::shared_ptr<const layout::RunView>& run() const { return m_run; }
@@ -103,7 +101,7 @@ private:
     bool m_dirty = true;
     bool m_queued = false;
     navigation::Partners m_partners;
-    layout::Target m_pointed; // under the pointer or the cursor
+    layout::Target m_pointed; // what is under the pointer or the cursor
     std::unique_ptr<Tip> m_tip;
     QElapsedTimer m_sinceDescribed;
 };

@@ -1,5 +1,6 @@
-// The source and the printed program: a scene view that scrolls by lines. It follows the current
-// line until the reader scrolls, and again once the current line has left the view by playing.
+// Shows the source and the printed program: a scene view that scrolls by lines. It follows the
+// current line until the reader scrolls. It follows again once playing has moved the current line
+// out of the view.
 #pragma once
 
 #include "views/layout/source/source.h"
@@ -19,7 +20,7 @@ public:
     [[nodiscard]] layout::SourceTab tab() const { return m_tab; }
 
 Q_SIGNALS:
-    // The line to show first; 0 follows the current line.
+    // The line to show first; 0 means to follow the current line.
     void scrolled(std::int64_t firstLine);
 
 protected:
@@ -29,7 +30,7 @@ private:
     [[nodiscard]] std::int64_t firstShown();
 
     layout::SourceTab m_tab = layout::SourceTab::Source;
-    double m_notches = 0; // what a touch pad has not yet added up to a line
+    double m_notches = 0; // notches from a touch pad that do not add up to a line yet
 };
 
 } // namespace pallascope::views

@@ -108,7 +108,7 @@ QPalette palette(Theme theme)
 
 QString styleSheet(Theme theme)
 {
-    // Longer names first: %text is a prefix of %text2.
+    // Longer names come first, because %text is a prefix of %text2.
     const std::pair<QString, Role> names[] = {{u"%selectBackground"_s, Role::SelectBackground},
                                               {u"%chrome"_s, Role::Chrome},
                                               {u"%view"_s, Role::View},

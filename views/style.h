@@ -1,4 +1,4 @@
-// The look of ordinary widgets: Fusion with a palette and a short style sheet, both made from the
+// The look of ordinary widgets: Fusion with a palette and a short style sheet. Both come from the
 // theme table, so that fields and menus share the colours of the views.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace pallascope::views {
 
-// Fusion, with menu letters underlined only while Alt is held.
+// Fusion, but the letters of menus are underlined only while Alt is held.
 class Style : public QProxyStyle
 {
 public:
@@ -19,7 +19,7 @@ public:
                   QStyleHintReturn* data) const override;
 };
 
-// Style and font of the application; the colours follow the theme.
+// Sets the style and the font of the application. The colours follow the theme, not this function.
 void dressApplication();
 
 [[nodiscard]] QPalette palette(layout::Theme theme);

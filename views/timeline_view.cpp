@@ -26,7 +26,8 @@ constexpr double kRuler = 18;          // px at the top of the scene
 constexpr double kZoomPerNotch = 1.25; // one notch of a wheel
 constexpr double kPixelsPerNotch = 60; // of a touch pad
 
-// Steps are not equally long, so a stretch of time is measured by where it begins and ends in them.
+// Where t lies, in steps. Steps differ in length, so the length of a stretch of time in steps is
+// the difference of the positions of its ends.
 double stepPosition(const trace::Trace& trace, Picoseconds t)
 {
     const std::int32_t step = trace::stepAt(trace, t);
@@ -93,7 +94,7 @@ void TimelineView::mousePressEvent(QMouseEvent* event)
     }
     m_pressed = event->position();
     if (const Target target = targetAt(m_pressed); is<target::Print>(target)) {
-        Q_EMIT clicked(target); // lies on the ruler
+        Q_EMIT clicked(target); // the marks of prints lie on the ruler
         return;
     }
     m_pressedGlobal = event->globalPosition();
@@ -119,7 +120,8 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event)
         SceneView::mouseMoveEvent(event);
         return;
     }
-    // Global positions: the view may move under the pointer while a dock is being resized.
+    // Positions are global because the view may move under the pointer while a dock is being
+    // resized.
     const QPointF way = event->globalPosition() - m_pressedGlobal;
     m_moved = m_moved || way.manhattanLength() >= QApplication::startDragDistance() / 2.0;
     if (!m_moved) {
@@ -201,7 +203,7 @@ OverviewView::OverviewView(QWidget* parent)
     : SceneView(layoutOverview, Use::Ranged, parent)
 {
     setBackground(Role::Chrome);
-    setFocusPolicy(Qt::NoFocus); // Home, End and the arrows move the playhead everywhere
+    setFocusPolicy(Qt::NoFocus); // Home, End and the arrows shall move the playhead from anywhere
 }
 
 Picoseconds OverviewView::timeAt(double x) const

@@ -1,5 +1,6 @@
-// The time line: a scene view whose horizontal axis is time. The wheel zooms at the cursor, a drag
-// pans, Shift and drag measures, the ruler sets the playhead, a click in a lane selects.
+// The widget of the time line: a scene view whose horizontal axis is time. The wheel zooms at the
+// cursor, a drag pans, Shift and a drag measure, the ruler sets the playhead, and a click in a lane
+// selects.
 #pragma once
 
 #include "views/layout/run/run_view.h"
@@ -17,7 +18,7 @@ class TimelineView : public SceneView
 public:
     explicit TimelineView(QWidget* parent = nullptr);
 
-    // "2.40 µs · 1.42 steps" while a measure is shown, else empty.
+    // "2.40 µs · 1.42 steps" while a measure is shown, otherwise empty.
     [[nodiscard]] QString measureText() const;
 
 Q_SIGNALS:
@@ -52,7 +53,8 @@ private:
     std::optional<layout::TimeRange> m_measure; // begin may lie after end
 };
 
-// The strip of the whole run in the transport bar: dragging scrubs, Shift and drag frames a range.
+// The strip of the whole run in the transport bar. Dragging moves the playhead; Shift and a drag
+// choose the range that the time line shows.
 class OverviewView : public SceneView
 {
     Q_OBJECT

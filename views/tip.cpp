@@ -85,7 +85,7 @@ QPoint Tip::place(const QSize& size) const
     const QRect room = screen != nullptr ? screen->availableGeometry()
                                          : QGuiApplication::primaryScreen()->availableGeometry();
     QPoint at = m_pointer + QPoint(kDistance, kDistance);
-    // Below the thing when it is flat, beside it when it is tall; above it at the screen's lower
+    // Below the thing if it is flat, beside it if it is tall, and above it near the screen's lower
     // edge.
     if (QRect(at, size).intersects(m_thing)) {
         at.setY(std::max(at.y(), m_thing.bottom() + 4));
@@ -93,7 +93,7 @@ QPoint Tip::place(const QSize& size) const
     if (at.y() + size.height() > room.bottom()) {
         at.setY(std::min(m_thing.top(), m_pointer.y()) - size.height() - 4);
     }
-    if (at.y() < room.top()) { // no room above or below: beside it
+    if (at.y() < room.top()) { // there is no room above or below, so it goes beside the thing
         at = QPoint(m_thing.right() + kDistance, m_pointer.y());
         if (at.x() + size.width() > room.right()) {
             at.setX(m_thing.left() - size.width() - kDistance);

@@ -1,5 +1,6 @@
-// The tooltip: a few lines in the style of the views, the first one strong. It shows after 150 ms,
-// at once when the pointer moves between neighbours, and never covers the thing it speaks of.
+// The tooltip: a few lines in the style of the views, the first one strong. It appears after 150
+// ms, or at once when the pointer moves between neighbours, and never covers the thing that it
+// describes.
 #pragma once
 
 #include "views/layout/scene/theme.h"
@@ -18,7 +19,8 @@ public:
     explicit Tip(QWidget* owner);
 
     void setTheme(layout::Theme theme);
-    // `thing` in global coordinates; `pointer` is where the pointer is.
+    // `thing` is the rectangle of the thing and `pointer` the place of the pointer, both in global
+    // coordinates.
     void ask(const QStringList& lines, const QRect& thing, const QPoint& pointer);
     void dismiss();
 

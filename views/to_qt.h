@@ -1,4 +1,4 @@
-// Qt's words for what scenes and wheels are made of.
+// Translates the types of scenes and the units of wheels into Qt's.
 #pragma once
 
 #include "views/layout/scene/scene.h"
@@ -10,7 +10,8 @@
 
 namespace pallascope::views {
 
-inline constexpr double kAngleOfNotch = 120; // of a wheel: QWheelEvent's eighths of a degree
+// of a wheel, in QWheelEvent's unit: eighths of a degree
+inline constexpr double kAngleOfNotch = 120;
 
 [[nodiscard]] inline QRectF toQt(const layout::Rect& rect)
 {
