@@ -18,7 +18,7 @@ std::size_t row(std::int64_t index)
     return static_cast<std::size_t>(index);
 }
 
-// The waits of non-zero length for one copy lie between its issue and its landing.
+// A wait for a copy that has a length lies between the issue of the copy and its landing.
 std::vector<std::size_t> waitsFor(const Trace& trace, std::size_t copy)
 {
     const auto& waits = trace.waits();
@@ -34,8 +34,8 @@ std::vector<std::size_t> waitsFor(const Trace& trace, std::size_t copy)
     return found;
 }
 
-// Views differ in how much they say: a place may leave the segment open, or name the first of
-// several steps only.
+// Views differ in how precise their targets are: a place may leave the segment open, or may name
+// only the first of several steps.
 bool agree(const Target& one, const Target& other)
 {
     if (const auto* a = std::get_if<target::Operation>(&one),
@@ -70,7 +70,7 @@ struct Partners::Gather
         add(target::Copy{static_cast<std::int64_t>(copy)});
         add(target::Block{copies.operand[copy], copies.block[copy]});
         const auto& operand = info.operands[row(copies.operand[copy])];
-        if (operand.slots > 0) { // else copied by hand
+        if (operand.slots > 0) { // a copy of a pipeline, not a manual DMA
             add(target::Buffer{operand.firstBuffer + copies.slot[copy]});
         }
         for (const std::size_t wait : waitsFor(trace, copy)) {
@@ -178,7 +178,7 @@ struct Partners::Gather
 
     void operator()(const target::Print& print) const { add(print); }
 
-    // What the agents of a lane of waits wait for.
+    // Adds what the agents in a lane of waits wait for.
     void operator()(const target::Moment& moment) const
     {
         add(moment);

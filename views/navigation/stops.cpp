@@ -7,7 +7,7 @@ namespace {
 
 std::vector<std::int64_t> sortedOnce(std::vector<std::int64_t> times)
 {
-    if (!std::is_sorted(times.begin(), times.end())) { // several links or agents
+    if (!std::is_sorted(times.begin(), times.end())) { // several links or agents mix their times
         std::sort(times.begin(), times.end());
     }
     times.erase(std::unique(times.begin(), times.end()), times.end());
@@ -60,8 +60,7 @@ const std::vector<std::int64_t>& Stops::column(StepUnit unit) const
     return m_steps;
 }
 
-// An operation is current from the moment its predecessor has retired; so those moments are its
-// stops.
+// An operation becomes current when the one before it retires, so its stop is that time.
 std::vector<std::int64_t> Stops::operationStops(std::size_t segment) const
 {
     const auto& segments = m_trace->segments();

@@ -1,5 +1,5 @@
-// The times a playhead stops at: grid steps, operations, copies, waits. Pure and without Qt; built
-// once per run, then every question is O(log n).
+// The times at which a playhead stops: grid steps, operations, copies and waits. It is pure and
+// without Qt. It is built once per run; each question then takes O(log n).
 #pragma once
 
 #include "core/trace/trace.h"
@@ -24,8 +24,8 @@ class Stops
 public:
     explicit Stops(std::shared_ptr<const trace::Trace> trace);
 
-    // The first stop behind t, the last one before it. Beyond the last stop lies the end of the
-    // run, and before the first one its beginning; waits have neither.
+    // The first stop after t, and the last one before t. After the last stop comes the end of the
+    // run and before the first one its beginning, except for waits: these have neither.
     [[nodiscard]] std::optional<Picoseconds> next(StepUnit unit, Picoseconds t) const;
     [[nodiscard]] std::optional<Picoseconds> previous(StepUnit unit, Picoseconds t) const;
 
@@ -36,7 +36,7 @@ private:
     [[nodiscard]] std::vector<std::int64_t> operationStops(std::size_t segment) const;
 
     std::shared_ptr<const trace::Trace> m_trace;
-    std::vector<std::int64_t> m_steps, m_copies, m_waits; // sorted, each time once
+    std::vector<std::int64_t> m_steps, m_copies, m_waits; // sorted, without repetition
 };
 
 } // namespace pallascope::navigation

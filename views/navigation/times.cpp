@@ -23,7 +23,8 @@ std::optional<Picoseconds> at(const std::vector<std::int64_t>& column, std::int6
                : std::nullopt;
 }
 
-// The body of the first visit behind `now` that `wanted` accepts, else of the first one at all.
+// When the body begins in the first visit after `now` that `wanted` accepts; if there is none after
+// `now`, in the first visit that it accepts at all.
 std::optional<Picoseconds> nextVisit(const Trace& trace, Picoseconds now,
                                      const std::function<bool(std::size_t)>& wanted)
 {
@@ -41,7 +42,8 @@ std::optional<Picoseconds> nextVisit(const Trace& trace, Picoseconds now,
     return first;
 }
 
-// The next time behind `now` at which one of the operations runs, waits or copies, else the first.
+// The next time after `now` at which one of the operations runs, waits or copies; if there is none,
+// the first such time.
 std::optional<Picoseconds> nextRun(const Trace& trace, Picoseconds now,
                                    const std::vector<std::int64_t>& operations)
 {
@@ -49,7 +51,8 @@ std::optional<Picoseconds> nextRun(const Trace& trace, Picoseconds now,
         return std::find(operations.begin(), operations.end(), operation) != operations.end();
     };
     const trace::Info& info = trace.info();
-    std::vector<bool> templates, operands; // with such an operation; that it copies
+    // whether they hold such an operation; whether its manual DMAs use them
+    std::vector<bool> templates, operands;
     for (const trace::SegmentTemplate& segment : info.templates) {
         templates.push_back(
             std::any_of(segment.operations.begin(), segment.operations.end(), wanted));
@@ -186,7 +189,7 @@ std::optional<Picoseconds> timeOf(const Trace& trace, const layout::Target& targ
 
 layout::TimeRange stepRange(const Trace& trace, Picoseconds t)
 {
-    constexpr std::int64_t kMargin = 20; // a twentieth of the step
+    constexpr std::int64_t kMargin = 20; // the margin is a twentieth of the step
     const std::int32_t step = trace::stepAt(trace, t);
     if (step == trace::kNone) {
         return {Picoseconds(0), trace.end()};

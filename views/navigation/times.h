@@ -1,4 +1,5 @@
-// When the things of a run happen: where the playhead goes for a target. Pure and without Qt.
+// Says when the things of a run happen, that is, where the playhead goes for a target. It is pure
+// and without Qt.
 #pragma once
 
 #include "core/trace/trace.h"
@@ -8,12 +9,13 @@
 
 namespace pallascope::navigation {
 
-// The begin of a copy, step, wait, segment or finding; the next use of a block or buffer after
-// `now` (the first one again when there is none). Nothing for targets without a time.
+// When a copy, step, wait, segment or finding begins; for a block, buffer or operation, its next
+// use after `now`, or its first use if there is none after `now`. Targets without a time give
+// nullopt.
 [[nodiscard]] std::optional<Picoseconds> timeOf(const trace::Trace& trace,
                                                 const layout::Target& target, Picoseconds now);
 
-// The step at t with a margin on both sides.
+// The range of the step at t, with a margin on both sides.
 [[nodiscard]] layout::TimeRange stepRange(const trace::Trace& trace, Picoseconds t);
 
 } // namespace pallascope::navigation
