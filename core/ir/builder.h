@@ -1,13 +1,13 @@
 // Traces Pallas-style C++ into a program, as JAX traces Python into a jaxpr. Write a kernel with
-// refs, values and operators; nothing is computed, every operation is recorded with its source
+// refs, values and operators. Nothing is computed: every operation is recorded with its source
 // line.
 //
 //   pl::when(pl::programId(2) == 0, [&] { out[pl::all] = pl::zerosLike(out); });
 //   out[pl::all] += pl::dot(x[pl::all], y[pl::all], DType::F32);
 //
-// The first mistake (a shape that does not fit, say) is kept and returned by pl::kernel as a user
-// error with its source line; what follows it is traced into values of a guessed type. One trace
-// per thread.
+// The first mistake (say, shapes that do not match) is kept, and pl::kernel returns it as a user
+// error with its source line. Tracing goes on after it with values of a guessed type. Each thread
+// traces on its own.
 #pragma once
 
 #include "core/base/result.h"
@@ -51,8 +51,8 @@ struct ArgumentSpec
     DType dtype = DType::F32;
     Shape shape;
     ir::MemorySpace space = ir::MemorySpace::Hbm;
-    std::string aliasOf;                             // name of the input that an output is
-    std::vector<std::vector<std::string>> partition; // ir::Argument::partition
+    std::string aliasOf; // the name of the input whose array an output shares
+    std::vector<std::vector<std::string>> partition; // see ir::Argument::partition
 };
 
 [[nodiscard]] Result<ir::Program> traceKernel(std::string name, std::vector<ArgumentSpec> arguments,
@@ -60,14 +60,15 @@ struct ArgumentSpec
 
 } // namespace detail
 
-// A scalar-prefetch operand: in SMEM before the first step, read by bodies and index maps.
+// A scalar-prefetch operand: it is in SMEM before the first step; bodies and index maps can read
+// it.
 [[nodiscard]] inline detail::ArgumentSpec scalarPrefetch(std::string name, DType dtype, Shape shape)
 {
     return {std::move(name), ir::ArgumentKind::Input, dtype, std::move(shape),
             ir::MemorySpace::Smem};
 }
 
-// An output that is the array of an earlier input, as with input_output_aliases.
+// An output that shares the array of an earlier input, as with input_output_aliases.
 [[nodiscard]] inline detail::ArgumentSpec outAliasing(std::string name, std::string input,
                                                       DType dtype, Shape shape)
 {
@@ -80,8 +81,8 @@ struct ArgumentSpec
     return {std::move(name), ir::ArgumentKind::Input, dtype, std::move(shape)};
 }
 
-// Of a program on a mesh: `argument` is the part of one device, cut along mesh axes, per axis of
-// the array those that cut it, as in shard_map's specs.
+// For a program on a mesh: `argument` describes one device's part of the array. `partition` lists,
+// for each axis of the array, the mesh axes that cut it, as the specs of shard_map do.
 [[nodiscard]] inline detail::ArgumentSpec sharded(detail::ArgumentSpec argument,
                                                   std::vector<std::vector<std::string>> partition)
 {
@@ -94,7 +95,7 @@ struct ArgumentSpec
     return {std::move(name), ir::ArgumentKind::Output, dtype, std::move(shape)};
 }
 
-// Traces `body`, which gets one HBM ref per argument, into a verified program.
+// Traces `body` into a verified program. The body gets one ref for each argument.
 template<class F>
 [[nodiscard]] Result<ir::Program> kernel(std::string name,
                                          std::vector<detail::ArgumentSpec> arguments, const F& body,

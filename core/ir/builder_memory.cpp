@@ -1,4 +1,4 @@
-// The builder's views of refs, and copies, semaphores and cores by hand.
+// Implements builder_memory.h, and the views of refs.
 #include "core/ir/builder.h"
 #include "core/ir/tracer.h"
 
@@ -203,7 +203,7 @@ void maskedStore(const Ref& ref, const Operand& value, const Operand& mask, Here
 
 namespace {
 
-// `operands` come before the lists and the mask.
+// `operands` are those before the index lists and the mask.
 std::vector<Value> appendListed(OpCode code, std::vector<ir::ValueId> operands,
                                 const std::vector<Value>& indices, const std::optional<Value>& mask,
                                 Here here)

@@ -9,8 +9,8 @@ using ir::OpCode;
 
 namespace {
 
-// Operands as they are; numbers become literals of `dtype`. At least `results` values, also after a
-// mistake, so that its author may take them apart.
+// Records the operation with its operands as they are; numbers become literals of `dtype`. Returns
+// at least `results` values, even after a mistake, so that the kernel's author can take them apart.
 std::vector<Value> record(OpCode code, const std::vector<Operand>& operands, ir::Params params,
                           DType dtype, Here here, std::size_t results = 0)
 {

@@ -1,4 +1,4 @@
-// The operations on values that have no operator, one function each.
+// The operations on values that have no C++ operator, one function each.
 #pragma once
 
 #include "core/ir/builder_values.h"
@@ -9,7 +9,7 @@
 
 namespace pallascope::pl {
 
-// Any elementwise operation by its opcode: elementwise(OpCode::Exp, {x}).
+// Any elementwise operation, by its opcode: elementwise(OpCode::Exp, {x}).
 [[nodiscard]] Value elementwise(ir::OpCode code, std::vector<Operand> operands,
                                 Here here = Here::current());
 [[nodiscard]] Value maximum(const Operand& a, const Operand& b, Here here = Here::current());
@@ -62,7 +62,7 @@ namespace pallascope::pl {
                                          Here here = Here::current());
 [[nodiscard]] std::vector<Value> split(const Operand& value, std::vector<Extent> sizes,
                                        std::int32_t axis, Here here = Here::current());
-// value[start:limit:strides], one entry per axis; no strides: all 1.
+// value[start:limit:strides], one entry for each axis; without strides all are 1.
 [[nodiscard]] Value slice(const Operand& value, std::vector<Extent> start,
                           std::vector<Extent> limit, std::vector<Extent> strides = {},
                           Here here = Here::current());
@@ -70,21 +70,22 @@ namespace pallascope::pl {
                         Here here = Here::current());
 [[nodiscard]] Value tile(const Operand& value, std::vector<Extent> repetitions,
                          Here here = Here::current());
-// pltpu.repeat: the whole value, `repeats` times along `axis`.
+// pltpu.repeat: `repeats` copies of the value one after the other along `axis`.
 [[nodiscard]] Value repeat(const Operand& value, Extent repeats, std::int32_t axis,
                            Here here = Here::current());
-// pltpu.roll: result[(i + shift) mod n] = value[i]; row r of a strided roll goes on by r * stride.
+// pltpu.roll: result[(i + shift) mod n] = value[i]. A strided roll shifts row r by r * stride more.
 [[nodiscard]] Value roll(const Operand& value, const Operand& shift, std::int32_t axis,
                          Here here = Here::current());
 [[nodiscard]] Value roll(const Operand& value, const Operand& shift, ir::RollParams params,
                          Here here = Here::current());
-// jnp.take_along_axis without its wrap of negative indices: `indices` is like the result.
+// jnp.take_along_axis, except that negative indices do not wrap. `indices` has the shape of the
+// result.
 [[nodiscard]] Value takeAlongAxis(const Operand& value, const Operand& indices, std::int32_t axis,
                                   ir::GatherMode mode = ir::GatherMode::FillOrDrop,
                                   Here here = Here::current());
 [[nodiscard]] Value bitcastConvertType(const Operand& value, DType dtype,
                                        Here here = Here::current());
-// pltpu.bitcast: rows (second axis from the last) are packed or unpacked.
+// pltpu.bitcast: packs or unpacks rows (the second axis from the last).
 [[nodiscard]] Value bitcast(const Operand& value, DType dtype, Here here = Here::current());
 [[nodiscard]] Value stochasticRound(const Operand& value, const Operand& randomBits, DType dtype,
                                     Here here = Here::current());
@@ -92,7 +93,7 @@ namespace pallascope::pl {
                                     Here here = Here::current());
 [[nodiscard]] Value unpackElementwise(const Operand& value, ir::UnpackParams params,
                                       Here here = Here::current());
-// Two uint32 arrays of random bits from a key (two) and a counter (two).
+// Two uint32 arrays of random bits, made from a key (two arrays) and a counter (two arrays).
 [[nodiscard]] std::vector<Value> threefry2x32(const std::vector<Operand>& keyAndCounter,
                                               Here here = Here::current());
 [[nodiscard]] std::vector<Value> iota2x32Shape(Shape shape, Here here = Here::current());
@@ -102,8 +103,8 @@ namespace pallascope::pl {
 void debugCheck(const Operand& holds, std::string text, Here here = Here::current());
 void debugPrint(std::string format, const std::vector<Operand>& values,
                 Here here = Here::current());
-// The index of this step on a grid axis, in the order in which the grid was declared (the loop
-// order of the pipeline may permute them).
+// The index of this step on a grid axis. Axes are numbered as the grid was declared, whatever order
+// the pipeline loops over them in.
 [[nodiscard]] Value programId(std::int32_t axis, Here here = Here::current());
 [[nodiscard]] Value numPrograms(std::int32_t axis, Here here = Here::current());
 

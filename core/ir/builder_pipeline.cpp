@@ -27,7 +27,7 @@ namespace detail {
 
 namespace {
 
-// Declared axis -> loop position, from an order such as "ikj" over the axes "ijk".
+// The loop position of each declared axis, from an order such as "ikj" over the axes "ijk".
 Result<std::vector<std::int32_t>> axisPositions(const std::string& axes, const std::string& order,
                                                 std::size_t rank)
 {
@@ -217,7 +217,8 @@ void PipelineTracer::trace(const Body& body)
     m_tracer.append(std::move(operation), m_grid.here);
 }
 
-// Program order, regions inside their operation: what listings and traces call an operation.
+// Numbers the operations in program order, those of a region right after the operation that has it.
+// Listings and traces refer to operations by these numbers.
 void number(ir::Region& region, std::int32_t& next)
 {
     for (ir::Operation& operation : region.operations) {
@@ -236,7 +237,8 @@ void pipeline(const Grid& grid, ir::PipelineOrigin origin, const Body& body,
     PipelineTracer(grid, origin, operands).trace(body);
 }
 
-// Number of the argument with this name; -1 for none, past the end where there is no such one.
+// The index of the argument with this name. -1 if the name is empty; the number of arguments if
+// there is none of this name.
 std::int32_t inputNamed(const ir::Program& program, const std::string& name)
 {
     const auto& all = program.arguments;

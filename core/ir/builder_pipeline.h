@@ -1,4 +1,5 @@
-// Pipelines as in emit_pipeline and pallas_call: grids, block specs with their index maps, scratch.
+// The part of the builder for pipelines as in emit_pipeline and pallas_call: grids, block specs
+// with index maps, scratch.
 #pragma once
 
 #include "core/ir/builder_values.h"
@@ -14,7 +15,8 @@
 
 namespace pallascope::pl {
 
-// What an index map returns: one block index per array axis. Loads happen here and now.
+// What an index map returns: one block index for each array axis. An index that is a load is loaded
+// here, so that the map records loads in the order of its arguments.
 template<class... Indices>
 [[nodiscard]] std::vector<Operand> at(const Indices&... indices)
 {
@@ -28,7 +30,7 @@ template<class... Indices>
     return {now(indices)...};
 }
 
-// An index map: a lambda from the grid's indices to at(...).
+// An index map: a lambda from the grid indices to at(...).
 class IndexMap
 {
 public:
@@ -49,7 +51,7 @@ public:
 private:
     static constexpr std::size_t kMaxRank = 6;
 
-    // The arity of a generic lambda is found by trying.
+    // The arity of a generic lambda cannot be asked for, so it is found by trying.
     template<class F, std::size_t... I>
     static std::vector<Operand> call(const F& map, const std::vector<Value>& grid,
                                      std::index_sequence<I...>)
@@ -70,19 +72,20 @@ private:
 struct BlockSpec
 {
     std::vector<ir::BlockDim> block;  // empty: the whole array
-    std::optional<IndexMap> indexMap; // absent: all zeros
+    std::optional<IndexMap> indexMap; // absent: all block indices are zero
     std::int32_t buffers = 2;
-    std::string name; // of the block's ref; empty: that of the operand
+    std::string name; // of the block's ref; empty: the operand's name
     Here here = Here::current();
-    std::int32_t outBuffers = 0; // above 0, among the outputs: an in-out with that many for the way
-                                 // back
-    bool lookahead = false;      // pl.Buffered(n, use_lookahead=True)
+    // If above 0, in Grid::out: the operand is read and written, with this many buffers to write
+    // back.
+    std::int32_t outBuffers = 0;
+    bool lookahead = false; // pl.Buffered(n, use_lookahead=True)
     std::int32_t prefetched = 0;
     bool restores = false;                // pl.Buffered(1, revisit=RevisitMode.ANY)
     std::optional<ir::MemorySpace> space; // absent: VMEM
 };
 
-// One axis of a block; a number is a blocked axis of that size.
+// One axis of a block shape. A plain number is a Blocked axis of that size.
 class Dim : public ir::BlockDim
 {
 public:
@@ -95,7 +98,7 @@ public:
     {}
 };
 
-// A block shape: {512, 512}, {pl::squeezed(), 128}, or extents alone.
+// A block shape, as {512, 512}, {pl::squeezed(), 128} or a vector of extents.
 class Dims
 {
 public:
@@ -127,13 +130,13 @@ private:
     return Dim(ir::BlockDim{ir::BlockKind::Element, size, low, high});
 }
 
-// pl.BoundedSlice(size); its index map returns two numbers for the axis, start and extent.
+// pl.BoundedSlice(size). The index map returns two numbers for the axis: start and extent.
 [[nodiscard]] inline Dim boundedSlice(Extent size)
 {
     return Dim(ir::BlockDim{ir::BlockKind::BoundedSlice, size});
 }
 
-// pl.Indirect(size); its index map returns an int32 array of shape (size) for the axis.
+// pl.Indirect(size). The index map returns an int32 array of shape (size) for the axis.
 [[nodiscard]] inline Dim indirect(Extent size)
 {
     return Dim(ir::BlockDim{ir::BlockKind::Indirect, size});
@@ -165,7 +168,7 @@ struct Scratch
 
 struct Grid
 {
-    std::vector<Extent> grid; // empty: one step; ir::kDynamicExtent: one of `bounds`, in order
+    std::vector<Extent> grid; // empty: one step; ir::kDynamicExtent: the next one of `bounds`
     std::vector<BlockSpec> in, out;
     std::vector<Scratch> scratch;
     std::string axes;  // one letter per grid axis; empty: i, j, k, ...
@@ -174,11 +177,11 @@ struct Grid
     std::vector<Value> bounds;
     std::string schedule = "0.12";
     bool noPipelining = false;
-    std::string coreAxis;               // of a coreMap around, whose cores share the grid
-    std::vector<std::int32_t> parallel; // declared axes with PARALLEL semantics
+    std::string coreAxis;               // of an enclosing coreMap whose cores share the grid
+    std::vector<std::int32_t> parallel; // axes, as declared, with PARALLEL semantics
 };
 
-// Calls body with a ref per scratch, which live while it runs; returns what it returns.
+// Calls the body with one ref for each scratch and returns its values. The refs live while it runs.
 std::vector<Value> runScoped(const std::vector<Scratch>& scratch,
                              const std::function<std::vector<Value>(const std::vector<Ref>&)>& body,
                              Here here = Here::current());
@@ -199,7 +202,7 @@ void invoke(const F& body, const std::vector<Ref>& refs, std::index_sequence<I..
     body(refs[I]...);
 }
 
-// Calls a lambda of N refs; false when the number of refs is another.
+// Calls a lambda of N refs; returns false if the number of refs is not N.
 template<class F>
 bool invokeWithRefs(const F& body, const std::vector<Ref>& refs)
 {
@@ -216,7 +219,7 @@ void pipeline(const Grid& grid, ir::PipelineOrigin origin, const Body& body,
 
 } // namespace detail
 
-// A pipeline ready to be called with its operands, as in emit_pipeline(body, ...)(x, y, out).
+// A pipeline that is ready to be called with its operands, as emit_pipeline(body, ...)(x, y, out).
 template<class F>
 class Pipeline
 {

@@ -97,7 +97,8 @@ RefView Ref::operator[](const Indexer& indexer) const
 
 namespace {
 
-// Dynamic starts follow the ref (get) or the ref and the value (swap) among the operands.
+// Dynamic starts come after the ref (get), or after the ref and the value (swap), among the
+// operands.
 ir::IndexerParams shifted(ir::IndexerParams indexer, std::int32_t by)
 {
     for (ir::IndexEntry& entry : indexer.entries) {
@@ -164,7 +165,7 @@ void RefView::operator+=(const Operand& value) const
 
 namespace {
 
-// Whether the operation goes element by element, so that its operands have one shape.
+// Whether the operation works element by element, so that its operands must have one shape.
 bool broadcasts(ir::OpKind kind)
 {
     return kind == ir::OpKind::Elementwise || kind == ir::OpKind::Transcendental
@@ -175,12 +176,13 @@ bool broadcasts(ir::OpKind kind)
 
 Value apply(OpCode code, std::vector<Operand> operands, ir::Params params, Here here)
 {
-    for (Operand& operand : operands) { // loads happen once, in order
+    for (Operand& operand : operands) { // every load is recorded once, in order
         if (!operand.isNumber()) {
             operand = Operand(operand.value(), operand.here());
         }
     }
-    // Numbers take the type of the first operand that is not one; scalars broadcast to the arrays.
+    // Numbers take the type of the first operand that is not a number; scalars broadcast to the
+    // arrays.
     DType dtype = DType::Int32;
     Shape shape;
     const std::size_t skip = code == OpCode::SelectN ? 1 : 0; // the mask has a type of its own

@@ -1,4 +1,4 @@
-// What kernels of the builder are written with: values, refs, indexers, and the operators between
+// What a kernel is written with in the builder: values, refs, indexers, and the operators between
 // them.
 #pragma once
 
@@ -37,10 +37,11 @@ private:
 struct All
 {};
 
-// The whole extent of an axis, or (alone in brackets) of the ref.
+// The whole extent of an axis, or, alone in the brackets, the whole ref.
 inline constexpr All all{};
 
-// One axis of an indexer. Implicit, so that x[{0, pl::all, pl::ds(i, 8)}] reads as in Python.
+// How an indexer treats one axis. Conversions are implicit, so that x[{0, pl::all, pl::ds(i, 8)}]
+// reads as in Python.
 class IndexArg
 {
 public:
@@ -83,10 +84,10 @@ private:
 
 [[nodiscard]] IndexArg ds(std::int64_t start, Extent size, std::int64_t stride = 1);
 [[nodiscard]] IndexArg ds(Value start, Extent size, std::int64_t stride = 1);
-// For Ref::at alone: `size` elements, which is at most `most`.
+// Only for Ref::at: a slice of `size` elements, a value that is at most `most`.
 [[nodiscard]] IndexArg ds(Value start, Value size, Extent most);
 
-// The brackets of ref[...], with the line they stand on.
+// What stands in the brackets of ref[...], with its source line.
 class Indexer
 {
 public:
@@ -121,7 +122,7 @@ private:
 
 class Operand;
 
-// ref[...]: a load where a value is wanted, a store when assigned to.
+// ref[...]: a load where a value is wanted, a store when it is assigned to.
 class RefView
 {
 public:
@@ -144,7 +145,7 @@ private:
     Here m_here;
 };
 
-// A window of memory that a kernel reads and writes.
+// A window on memory that a kernel reads and writes.
 class Ref
 {
 public:
@@ -157,9 +158,10 @@ public:
     [[nodiscard]] const Shape& shape() const;
     [[nodiscard]] DType dtype() const;
     RefView operator[](const Indexer& indexer) const;
-    // ref.at[...]: a part of the ref as a ref. Of semaphores: one of an array.
+    // ref.at[...]: a part of the ref, as a ref. Of an array of semaphores: one of them.
     [[nodiscard]] Ref at(const Indexer& indexer) const;
-    // The same memory in another shape, dtype (rows packed or unpacked) or order of axes.
+    // The same memory with another shape, another dtype (which packs or unpacks rows) or another
+    // order of axes.
     [[nodiscard]] Ref reshape(Shape shape, Here here = Here::current()) const;
     [[nodiscard]] Ref bitcast(DType dtype, Here here = Here::current()) const;
     [[nodiscard]] Ref transpose(std::vector<std::int32_t> permutation,
@@ -169,7 +171,8 @@ private:
     ir::ValueId m_id;
 };
 
-// An argument of an operation: a value, a load, or a number that takes the other operand's type.
+// An argument of an operation: a value, a load, or a number, which takes the type of the other
+// operand.
 class Operand
 {
 public:
@@ -178,8 +181,9 @@ public:
         , m_here(here)
     {} // NOLINT(google-explicit-constructor)
 
-    // The load is recorded when the operation takes its operands in their order, not when C++
-    // happens to convert its arguments; the view lives as long as the expression that it stands in.
+    // The load is recorded when the operation takes its operands, one after the other, and not when
+    // C++ happens to convert its arguments, whose order is unspecified. The view lives as long as
+    // the expression in which it stands.
     Operand(const RefView& view)
         : m_view(&view)
         , m_here(view.here())
@@ -213,10 +217,10 @@ private:
     Here m_here;
 };
 
-// Shapes broadcast only from scalars, as in a jaxpr after broadcasting.
+// Only scalars are broadcast, as in a jaxpr: shapes of arrays must match.
 
-// Scalars and numbers among the operands are broadcast to the arrays where the operation goes
-// element by element.
+// For an elementwise operation, broadcasts scalars and numbers to the shape of the arrays among the
+// operands.
 [[nodiscard]] Value apply(ir::OpCode code, std::vector<Operand> operands, ir::Params params,
                           Here here);
 

@@ -1,5 +1,5 @@
-// The type rule of every operation: shared by the builder (to give results their types) and the
-// verifier (to check them).
+// The type rule of every operation. The builder uses it to give results their types, the verifier
+// to check them.
 #pragma once
 
 #include "core/base/result.h"
@@ -9,19 +9,20 @@
 
 namespace pallascope::ir {
 
-// Types of the results of `operation`, whose operands, params and regions are set. The error is a
-// sentence about the operation without its place; callers add where().
+// The types of the results of `operation`, whose operands, params and regions are set. An error is
+// a sentence about the operation without its source location; callers add where().
 [[nodiscard]] Result<std::vector<Type>> inferTypes(const Program& program,
                                                    const Operation& operation);
 
-// Whether loads and stores of a kernel work on refs to this memory; to other memory only copies do.
+// Whether a kernel can load from and store to refs in this space. Other memory is reached only by
+// copies.
 [[nodiscard]] constexpr bool isLoadable(MemorySpace space)
 {
     return space == MemorySpace::Vmem || space == MemorySpace::Smem
            || space == MemorySpace::TileSpmem;
 }
 
-// HBM, where loads and stores of a fusion work as well.
+// HBM. Only fusions load from it and store to it; kernels copy.
 [[nodiscard]] constexpr bool isFar(MemorySpace space)
 {
     return space == MemorySpace::Hbm || space == MemorySpace::Any;
@@ -30,7 +31,7 @@ namespace pallascope::ir {
 inline constexpr const char* kNotLoadable = ": loads and stores work on refs to vmem, tilespmem "
                                             "and smem, other memory only through copies.";
 
-// The shape that an indexer reads from a ref of shape `ref`: integers drop their axis.
+// The shape that an indexer selects; an axis indexed by an integer is dropped.
 [[nodiscard]] Shape indexedShape(const IndexerParams& indexer);
 
 } // namespace pallascope::ir

@@ -1,4 +1,5 @@
-// Programs that several devices run: who is who, and who has which part of an array.
+// Programs that run on several devices: where each device is in the mesh, and which part of an
+// array it holds.
 #pragma once
 
 #include "core/ir/program.h"
@@ -7,24 +8,24 @@ namespace pallascope::ir {
 
 constexpr std::int32_t kMostDevices = 256;
 
-// Of the mesh; 1 without one.
+// Number of devices in the mesh; 1 without one.
 [[nodiscard]] std::int32_t deviceCount(const Program& program);
 
-// Of all axes together; 1 without any.
+// The product of all axis sizes; 1 for no axes.
 [[nodiscard]] std::int32_t sizeOf(const std::vector<MeshAxis>& axes);
 
-// Where a device (or block) is on an axis; numbers are row-major.
+// The coordinate of a device (or a block) along one axis; numbers are row-major.
 [[nodiscard]] std::int32_t coordinate(const std::vector<MeshAxis>& axes, std::int32_t number,
                                       std::size_t axis);
 
-// Number of the axis with this name; absent: there is none.
+// The index of the axis with this name, if there is one.
 [[nodiscard]] std::optional<std::size_t> axisNamed(const std::vector<MeshAxis>& axes,
                                                    std::string_view name);
 
-// The whole array of an argument, of which each device has a part.
+// The type of an argument's whole array. On a mesh each device has only a part of it.
 [[nodiscard]] Type wholeType(const Program& program, const Argument& argument);
 
-// Where a device's part of it begins.
+// The element at which a device's part of that array begins, for each axis.
 [[nodiscard]] std::vector<std::int64_t> partStart(const Program& program, const Argument& argument,
                                                   std::int32_t device);
 

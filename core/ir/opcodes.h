@@ -1,4 +1,5 @@
-// The operations of the IR, made from the one table in operations.inc, which says what a row needs.
+// The operations of the IR, generated from the one table in operations.inc, which explains its
+// columns.
 #pragma once
 
 #include "core/base/result.h"
@@ -17,25 +18,26 @@ enum class OpCode : std::uint8_t
 #include "core/ir/operations.inc"
 };
 
-// What kind of work an operation is: what units it uses and whether it counts FLOPs.
+// The kind of work that an operation is: it decides which units it uses and whether it counts
+// FLOPs.
 enum class OpKind : std::uint8_t
 {
     Elementwise,    // one FLOP per element, vector unit
-    Transcendental, // counted apart, transcendental unit
+    Transcendental, // counted apart from other FLOPs, transcendental unit
     Comparison,     // one FLOP per element, yields bool
     Convert,        // moves bits through the vector unit, no FLOPs
-    Select,         // likewise
+    Select,         // moves bits through the vector unit, no FLOPs
     Reduction,      // one FLOP per input element
     Layout,         // broadcast, reshape: free
-    Rearrange,      // cuts and joins: free at register borders, else crosslane unit
+    Rearrange,      // cuts and joins: free at register boundaries, otherwise crosslane unit
     Crosslane,      // moves elements between lanes: crosslane unit
     Generate,       // iota, grid indices
     Dot,            // 2*M*N*K FLOPs, matrix unit
     Memory,         // get, swap: load and store units
-    View,           // another way to see a ref: free
-    Request,        // asks a unit, which works beside the agent: ends a segment
-    Sync,           // copies and semaphores by hand: ends a segment, takes no time by itself
-    Hint,           // for people and compilers: free, no value
+    View,           // a ref to the same memory: free
+    Request,        // asks a unit that works beside the agent: ends a segment
+    Sync,           // manual DMA and semaphores: ends a segment, takes no time by itself
+    Hint,           // for people and compilers: free, has no value
     Control         // ends a segment
 };
 
@@ -43,7 +45,7 @@ struct Type;
 struct Program;
 struct Operation;
 
-// Types of the results of an operation whose number of operands is right (see infer.h).
+// The types of an operation's results. The caller has checked the number of operands (see infer.h).
 using TypeRule = Result<std::vector<Type>> (*)(const Program&, const Operation&);
 
 struct OpEntry
@@ -55,16 +57,17 @@ struct OpEntry
     TypeRule types;
 };
 
-// Takes more than the values of its operands: no function of core/machine/ops evaluates it.
+// Whether the operation needs more than the values of its operands. Then the engine evaluates it
+// and core/machine/ops has no function for it.
 [[nodiscard]] bool isEvaluatedByEngine(OpCode code);
 
-// Runs by itself, between segments.
+// Whether the operation runs by itself, between two segments.
 [[nodiscard]] bool endsSegment(OpCode code);
 
-// Changes the contents of the ref that is its first operand.
+// Whether it changes the contents of the ref that is its first operand.
 [[nodiscard]] bool storesInto(OpCode code);
 
-// Whether it loads or stores elements of a ref that lists name, one index for each axis.
+// Whether it loads or stores elements of a ref at listed indices, with one list for each axis.
 [[nodiscard]] bool listsElements(OpCode code);
 
 [[nodiscard]] std::span<const OpEntry> opTable(); // indexed by OpCode

@@ -1,4 +1,5 @@
-// The parameters of operations, one struct for each kind, by the names of the jaxpr.
+// The parameters of operations, one struct for each kind. Fields are named as in the jaxpr, so that
+// a captured kernel and one written with the builder carry the same ones.
 #pragma once
 
 #include "core/base/dtype.h"
@@ -10,10 +11,10 @@
 
 namespace pallascope::ir {
 
-// One axis of a get, a swap or a ref_at: an integer (the axis is dropped) or a slice
-// start:start+size*stride:stride. A dynamic start is the operation's operand number `operand`; a
-// static one is `start`. Of a ref_at the size may be dynamic too: operand number `sizeOperand`, at
-// most `size`.
+// How get, swap or ref_at index one axis: by an integer (the result lacks the axis) or by a slice
+// start:start+size*stride:stride. If `operand` is not -1, that operand of the operation holds the
+// start, otherwise `start` does. In a ref_at the size may be dynamic too: operand number
+// `sizeOperand` then holds it, and `size` is the largest value that it may have.
 struct IndexEntry
 {
     bool isSlice = true;
@@ -38,7 +39,8 @@ enum class DotPrecision : std::uint8_t
     Highest
 };
 
-// dot_general's dimension_numbers; the result is batch..., lhs free..., rhs free... in dtype.
+// dot_general's dimension_numbers. The axes of the result are batch..., lhs free..., rhs free...,
+// and its elements are of `dtype`.
 struct DotParams
 {
     std::vector<std::int32_t> lhsContracting, rhsContracting, lhsBatch, rhsBatch;
@@ -56,7 +58,7 @@ struct AxesParams // reductions, squeeze, rev
 struct BroadcastParams // broadcast_in_dim
 {
     Shape shape;
-    std::vector<std::int32_t> dimensions; // result axis of each operand axis
+    std::vector<std::int32_t> dimensions; // the axis of the result for each axis of the operand
     bool operator==(const BroadcastParams&) const = default;
 };
 
@@ -94,7 +96,7 @@ struct AxisParams // program_id, num_programs, concatenate, stack, unstack
 
 enum class RoundingMethod : std::uint8_t
 {
-    AwayFromZero, // ties
+    AwayFromZero, // concerns ties
     ToNearestEven
 };
 
@@ -119,25 +121,25 @@ struct ReciprocalParams
 struct ArgParams // argmax, argmin
 {
     std::int32_t axis = 0;
-    DType dtype = DType::Int32; // of the index
+    DType dtype = DType::Int32; // of the index that it returns
     bool operator==(const ArgParams&) const = default;
 };
 
 struct SplitParams
 {
-    std::vector<Extent> sizes; // one per result; together the axis
+    std::vector<Extent> sizes; // one for each result; their sum is the extent of the axis
     std::int32_t axis = 0;
     bool operator==(const SplitParams&) const = default;
 };
 
-struct SliceParams // one entry per axis each
+struct SliceParams // start, limit and strides have one entry for each axis
 {
     std::vector<Extent> start, limit;
     std::vector<Extent> strides; // empty: all 1
     bool operator==(const SliceParams&) const = default;
 };
 
-struct PadParams // one entry per axis each; a negative low or high cuts off
+struct PadParams // one entry for each axis; a negative low or high removes elements
 {
     std::vector<Extent> low, high, interior;
     bool operator==(const PadParams&) const = default;
@@ -145,11 +147,11 @@ struct PadParams // one entry per axis each; a negative low or high cuts off
 
 struct TileParams
 {
-    std::vector<Extent> repetitions; // one per axis
+    std::vector<Extent> repetitions; // one for each axis
     bool operator==(const TileParams&) const = default;
 };
 
-// result[(i + shift) mod n] = operand[i] along `axis`; with a stride, row r of `strideAxis` is
+// result[(i + shift) mod n] = operand[i] along `axis`. With a stride, row r of `strideAxis` is
 // shifted by shift + r * stride.
 struct RollParams
 {
@@ -159,16 +161,16 @@ struct RollParams
     bool operator==(const RollParams&) const = default;
 };
 
+// What a gather returns for an index outside of the array.
 enum class GatherMode : std::uint8_t
 {
-    FillOrDrop,      // outside: NaN, the smallest integer (the largest of an unsigned type), true
-    PromiseInBounds, // outside: nothing is promised; clamped here
-    Clip             // outside: the nearest element
+    FillOrDrop,      // NaN, the smallest integer (the largest for unsigned types) or true
+    PromiseInBounds, // JAX promises nothing; this machine takes the nearest element
+    Clip             // the nearest element
 };
 
-// gather in the form of take_along_axis: result[..., i, ...] = operand[..., indices[..., i, ...,
-// 0],
-// ...] along `axis`, every other axis going along.
+// gather in the form of take_along_axis. Along `axis`, result[..., i, ...] = operand[...,
+// indices[..., i, ..., 0], ...]; the indices of all other axes are equal on both sides.
 struct GatherParams
 {
     std::int32_t axis = 0;
@@ -176,7 +178,7 @@ struct GatherParams
     bool operator==(const GatherParams&) const = default;
 };
 
-enum class Combine : std::uint8_t // of an element with what is scattered on it
+enum class Combine : std::uint8_t // how an element and the update scattered to it are combined
 {
     Replace,
     Add,
@@ -191,7 +193,8 @@ struct ScatterParams
 {
     std::int32_t axis = 0;
     Combine combine = Combine::Replace;
-    GatherMode mode = GatherMode::FillOrDrop; // of an index outside: dropped but by Clip
+    // Clip takes the nearest element; the other modes drop an update outside.
+    GatherMode mode = GatherMode::FillOrDrop;
     bool operator==(const ScatterParams&) const = default;
 };
 
@@ -202,7 +205,7 @@ struct CumulativeParams // cumsum and the like
     bool operator==(const CumulativeParams&) const = default;
 };
 
-struct SizesParams // dynamic_slice: of the result
+struct SizesParams // dynamic_slice: the extents of the result
 {
     std::vector<Extent> sizes;
     bool operator==(const SizesParams&) const = default;
@@ -211,11 +214,12 @@ struct SizesParams // dynamic_slice: of the result
 struct SortParams
 {
     std::int32_t axis = 0;
-    std::int32_t keys = 1; // operands by which it is sorted, the first before the others
+    std::int32_t keys = 1; // number of operands that are sort keys, the most significant first
     bool operator==(const SortParams&) const = default;
 };
 
-struct UnpackParams // unpack_elementwise: element `index`, from the low bits, of each
+// unpack_elementwise: takes part `index` of each element, counted from the low bits.
+struct UnpackParams
 {
     std::int32_t index = 0;
     DType packed = DType::BF16;
@@ -229,8 +233,9 @@ struct MultipleOfParams
     bool operator==(const MultipleOfParams&) const = default;
 };
 
-struct TextParams // debug_print: its format; debug_check: what is wrong; axis_index: the axis of
-                  // cores or devices
+// debug_print: the format; debug_check: the message when the check fails; axis_index: the mesh axis
+// (cores or devices).
+struct TextParams
 {
     std::string text;
     bool operator==(const TextParams&) const = default;
@@ -245,32 +250,34 @@ struct KernelParams
 struct FusionParams
 {
     std::string name;
-    bool launches = true; // false: a part of something that is under way, such as a collective
+    // False: it is a part of something already under way, such as a collective.
+    bool launches = true;
     bool operator==(const FusionParams&) const = default;
 };
 
-// Of a copy that a list of numbers goes with: at which end they choose rows of the first axis.
+// Some copies carry a list of row numbers of the first axis. This says to which end it applies.
 enum class CopyRows : std::uint8_t
 {
     All,    // there is no list
-    Source, // it gathers
-    Target  // it scatters, in order
+    Source, // a gather: the list chooses rows of the source
+    Target  // a scatter: the list chooses rows of the target, in order
 };
 
-// dma_start: source, target, semaphore; then the source's semaphore, the target's device and a list
-// of rows (int32, a value or a ref), where it has them.
+// dma_start. The operands are source, target and semaphore, then, where the copy has them, the
+// semaphore of the source, the device of the target, and a list of rows (int32, a value or a ref).
 struct DmaParams
 {
     bool sourceSemaphore = false;
     bool device = false;
     CopyRows rows = CopyRows::All;
-    std::int64_t ignored = -1; // of a list: what stands for no row
-    bool add = false;          // to what is there, element by element
+    std::int64_t ignored = -1; // an entry of the list with this value names no row
+    bool add = false;          // adds to the target's elements instead of replacing them
     std::int32_t priority = 0;
     bool operator==(const DmaParams&) const = default;
 };
 
-// semaphore_signal: semaphore, amount; then device and core of the semaphore, where it has them.
+// semaphore_signal. The operands are semaphore and amount, then, where it has them, the device and
+// the core whose semaphore it is.
 struct SignalParams
 {
     bool device = false;
@@ -284,7 +291,7 @@ struct SemaphoreWaitParams
     bool operator==(const SemaphoreWaitParams&) const = default;
 };
 
-struct MatrixUnitParams // matmul_acc_lhs, matmul_lhs_fifo: the instance of the matrix unit
+struct MatrixUnitParams // matmul_acc_lhs, matmul_lhs_fifo: which instance of the matrix unit
 {
     std::int32_t mxu = 0;
     bool operator==(const MatrixUnitParams&) const = default;
@@ -296,8 +303,8 @@ struct BarrierParams
     bool operator==(const BarrierParams&) const = default;
 };
 
-// One axis of a mesh: of the devices that a program runs on (then a ring), or of the blocks of a
-// core_map.
+// One axis of a mesh: of the devices that a program runs on, which form a ring along it, or of the
+// blocks of a core_map.
 struct MeshAxis
 {
     std::string name;
@@ -305,21 +312,21 @@ struct MeshAxis
     bool operator==(const MeshAxis&) const = default;
 };
 
-// core_map: its region runs on every core of a mesh at once. With a grid it does so once for each
-// of its blocks, of which the chip holds as many at a time as its agents have slots.
+// core_map: all cores of a mesh run its region at the same time. With a grid they run it once for
+// each block of the grid; the chip holds as many blocks at a time as its agents have slots.
 struct CoreMapParams
 {
     std::string axis = "core";
     std::int32_t cores = 1;
-    std::vector<MeshAxis> grid; // blocks are numbered row-major
-    std::string agents;         // the kind of the chip's agents that it runs on; empty: the first
+    std::vector<MeshAxis> grid; // its blocks are numbered in row-major order
+    std::string agents;         // the kind of agent that runs it; empty: the first kind of the chip
     bool operator==(const CoreMapParams&) const = default;
 };
 
 struct ScanParams // a counted loop: the body's first argument is the counter, 0 to length - 1
 {
     std::int64_t length = 0;
-    std::int64_t unroll = 1; // rounds that are written out one after the other
+    std::int64_t unroll = 1; // how many rounds the compiler writes out one after the other
     bool operator==(const ScanParams&) const = default;
 };
 

@@ -11,7 +11,7 @@ namespace pallascope::ir {
 
 namespace {
 
-// The grid axes (positions of the map's arguments) that a map's results depend on.
+// The grid axes (as positions of the map's arguments) that the results of an index map depend on.
 std::set<std::int32_t> axesUsed(const Region& map)
 {
     std::map<ValueId, std::set<std::int32_t>> from;
@@ -93,7 +93,8 @@ OperandFacts operandFacts(const Program& program, const Operation& pipeline, std
     facts.outCount = spec.direction == BlockDirection::In ? 0 : spec.outBuffers;
     facts.slots = facts.inCount + facts.outCount - (both ? 1 : 0);
     facts.outLag = std::max(facts.outCount - 1, 1);
-    if (schedule < Schedule::Jax0_12) { // one set of slots for both ways, write-backs one step late
+    // One set of slots serves both directions, and write-backs lag by one step.
+    if (schedule < Schedule::Jax0_12) {
         facts.outLag = 1;
         if (both) {
             facts.outCount = facts.slots = facts.inCount;

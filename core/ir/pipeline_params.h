@@ -1,5 +1,5 @@
-// The parameters of the one structured operation, pipeline: its grid and the blocks of its
-// operands.
+// The parameters of `pipeline`, the one structured operation: its grid, and how each operand is cut
+// into blocks.
 #pragma once
 
 #include "core/base/shape.h"
@@ -11,14 +11,15 @@
 
 namespace pallascope::ir {
 
-// What the value i of an index map means on one axis, and whether the ref has the axis.
+// What the number i that an index map returns for an axis means, and whether the block's ref has
+// the axis.
 enum class BlockKind : std::uint8_t
 {
-    Blocked,      // block number: [i * size, i * size + size)
-    Squeezed,     // element i alone; the ref does not have the axis
-    Element,      // element i of the padded array is the first: [i - low, i - low + size)
-    BoundedSlice, // the map returns start and extent, at most size: [start, start + extent)
-    Indirect      // the map returns an array of at most `size` element numbers, in any order
+    Blocked,      // i is a block number: [i * size, i * size + size)
+    Squeezed,     // element i alone; the ref lacks the axis
+    Element,      // i is the first element in the padded array: [i - low, i - low + size)
+    BoundedSlice, // the map returns a start and an extent of at most size: [start, start + extent)
+    Indirect      // the map returns an array of at most `size` element numbers in any order
 };
 
 // How one axis of an operand is cut into blocks.
@@ -26,7 +27,7 @@ struct BlockDim
 {
     BlockKind kind = BlockKind::Blocked;
     Extent size = 1;
-    Extent padLow = 0, padHigh = 0; // Element only: virtual, undefined elements around the axis
+    Extent padLow = 0, padHigh = 0; // Element only: undefined elements around the axis
     bool operator==(const BlockDim&) const = default;
 };
 
@@ -37,10 +38,11 @@ enum class BlockDirection : std::uint8_t
     InOut
 };
 
-// The block spec of one pipeline operand. Its index map is the operation's region 1 + operand
-// number: one int32 argument per grid axis, one int32 result per array axis (a BoundedSlice: two;
-// an Indirect: one of shape (size), or shorter: the rest of the block is not copied). A block ref
-// in the array's own memory is unbuffered: the body sees the array, nothing is copied.
+// The block spec of one operand of a pipeline. The index map of operand n is region 1 + n of the
+// operation. It takes one int32 for each grid axis and returns one int32 for each array axis; two
+// for a BoundedSlice; for an Indirect axis an array of shape (size), or a shorter one, and the rest
+// of the block is then not copied. If the block's ref lies in the same memory as the array, the
+// operand is unbuffered: the body sees the array itself and nothing is copied.
 struct BlockSpec
 {
     std::string name;
@@ -48,9 +50,11 @@ struct BlockSpec
     BlockDirection direction = BlockDirection::In;
     std::int32_t inBuffers = 2;  // used by In and InOut
     std::int32_t outBuffers = 2; // used by Out and InOut
-    bool lookahead = false;      // In and InOut: fetches the next changed block as soon as it can
-    std::int32_t prefetched = 0; // slots that the caller filled before the pipeline
-    bool restores = false;       // RevisitMode.ANY: an output block is read back when it is entered
+    // In and InOut: fetches the next block that differs as soon as a slot is free.
+    bool lookahead = false;
+    std::int32_t prefetched = 0; // slots that the caller has filled before the pipeline begins
+    // RevisitMode.ANY: an output block is read back when the pipeline enters it.
+    bool restores = false;
     LocationId location;
     bool operator==(const BlockSpec&) const = default;
 };
@@ -61,25 +65,27 @@ enum class PipelineOrigin : std::uint8_t
     PallasCall
 };
 
-// An axis of a grid whose extent is an operand of the operation, as pipelines with dynamic bounds.
+// As the extent of a grid axis: an operand of the operation holds the extent (a dynamic bound).
 inline constexpr Extent kDynamicExtent = -1;
 
-// The structured software pipeline. Operands: one array ref per block spec, then one int32 scalar
-// per dynamic grid extent. Region 0: the body, whose arguments are one block ref per spec and then
-// one ref per scratch; regions 1...: the index maps, which may load from SMEM refs.
+// The structured software pipeline. Operands: one array ref for each block spec, then one int32
+// scalar for each dynamic grid extent. Region 0 is the body; its arguments are one block ref for
+// each spec, then one ref for each scratch. The other regions are the index maps, which may load
+// from SMEM refs.
 struct PipelineParams
 {
-    std::vector<Extent> grid;           // empty: one step; kDynamicExtent: an operand
-    std::vector<std::string> axisNames; // for people; one per grid axis
+    std::vector<Extent> grid;           // empty: one step; kDynamicExtent: see there
+    std::vector<std::string> axisNames; // one for each grid axis, for display
     std::vector<BlockSpec> specs;       // inputs first, then outputs
     std::vector<std::string> scratchNames;
     std::string schedule = "0.12"; // the JAX version whose rules it follows
     PipelineOrigin origin = PipelineOrigin::EmitPipeline;
-    bool noPipelining =
-        false;            // every copy of every step by itself, whether or not the block changes
-    std::string coreAxis; // of a core_map around it, whose cores share the grid
-    std::vector<std::string> blockAxes; // of its grid, whose blocks share it too, outermost first
-    std::vector<std::int32_t> parallel; // grid axes with PARALLEL semantics, rising
+    // Every step makes all of its copies, even of a block that stays the same.
+    bool noPipelining = false;
+    std::string coreAxis; // the axis of an enclosing core_map whose cores share the grid
+    // The axes of that core_map's grid whose blocks share the pipeline's grid too, outermost first.
+    std::vector<std::string> blockAxes;
+    std::vector<std::int32_t> parallel; // grid axes with PARALLEL semantics, in ascending order
     bool operator==(const PipelineParams&) const = default;
 };
 

@@ -57,7 +57,7 @@ private:
         return name(id) + ":" + (scalar ? std::string(jaxprName(type.dtype)) : text);
     }
 
-    // " P(x, None)"; nothing where every device has all of it.
+    // " P(x, None)"; empty if every device has the whole array.
     [[nodiscard]] static std::string partition(const Argument& argument)
     {
         std::string text;
@@ -82,18 +82,20 @@ private:
     const Program& m_program;
     std::vector<PrintedLine> m_lines;
     std::map<ValueId, std::string> m_names;
-    std::set<std::string> m_taken; // by refs and grid axes
+    std::set<std::string> m_taken; // the names of refs and grid axes
     std::size_t m_letters = 0;
     std::size_t m_depth = 0;
 };
 
-// a, b, ..., z, aa, ab, ... in order of first appearance; refs and grid axes keep their names.
+// Values are named a, b, ..., z, aa, ab, ... in order of first appearance. Refs and grid axes keep
+// their own names.
 std::string Printer::name(ValueId id)
 {
     const Value& value = m_program.value(id);
     if (value.literal) {
         const bool real = isFloat(value.type.dtype);
-        // The shortest text that is this f32; a wider one would show the rounding.
+        // The shortest text that reads back as this f32. As a double, the number would show its
+        // rounding.
         std::string text = real ? fmt::format("{}", static_cast<float>(*value.literal))
                                 : fmt::format("{:.0f}", *value.literal);
         const bool looksWhole = text.find_first_not_of("-0123456789") == std::string::npos;
@@ -277,7 +279,7 @@ void Printer::control(const Operation& operation, const std::string& results)
         head += parametersText(operation);
     }
     head += operation.operands.empty() ? "" : " " + names(operation.operands, " ");
-    // A `when` has an empty false branch: printed as one block.
+    // A `when` is a cond whose false branch is empty; it is printed as one block.
     const bool isWhen = operation.code == OpCode::Cond && operation.regions.size() == 2
                         && operation.regions[0].operations.empty() && operation.results.empty();
     if (isWhen) {
@@ -309,7 +311,7 @@ void Printer::control(const Operation& operation, const std::string& results)
 
 void Printer::operation(const Operation& operation)
 {
-    if (operation.code == OpCode::Swap) { // what a store replaces gets no name unless it is used
+    if (operation.code == OpCode::Swap) { // the replaced value gets no name unless it is used
         line(indexed(operation) + " <- " + name(operation.operands[1]), operation.id);
         return;
     }

@@ -1,4 +1,5 @@
-// Prints a program so that it reads like a jaxpr; every line knows its operation.
+// Prints a program in the style of a jaxpr. Each line knows its operation, so that views can link
+// the two.
 #pragma once
 
 #include "core/ir/program.h"
@@ -11,15 +12,15 @@ namespace pallascope::ir {
 struct PrintedLine
 {
     std::string text;
-    std::int32_t operation = -1; // Operation::id, -1: none
+    std::int32_t operation = -1; // Operation::id; -1: none
     bool operator==(const PrintedLine&) const = default;
 };
 
 [[nodiscard]] std::vector<PrintedLine> print(const Program& program);
 [[nodiscard]] std::string printText(const Program& program);
 
-// Whether JAX takes the program for a TPU, as a sentence; empty where nobody asked. `accepted` is a
-// verdictName, `reason` JAX's.
+// One sentence about whether JAX accepts the program for a TPU; empty if nobody asked. `accepted`
+// is a verdictName, `reason` is JAX's message.
 [[nodiscard]] std::string loweringText(std::string_view accepted, const std::string& reason);
 
 } // namespace pallascope::ir

@@ -24,7 +24,7 @@ std::string named(DType dtype)
     return std::string(jaxprName(dtype));
 }
 
-// What stands in the brackets, by kind of parameter; nothing where there is nothing to say.
+// The text in the brackets for each kind of parameters; empty if there is nothing to show.
 struct ParametersText
 {
     template<class P>

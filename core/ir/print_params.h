@@ -1,4 +1,4 @@
-// The parameters of an operation as a listing shows them.
+// The text of an operation's parameters in a listing.
 #pragma once
 
 #include "core/ir/program.h"
@@ -9,7 +9,7 @@
 
 namespace pallascope::ir {
 
-// "[axis=0]"; empty where there is nothing to say, as of control and memory.
+// "[axis=0]". Empty if there is nothing to show, as for control operations and loads and stores.
 [[nodiscard]] std::string parametersText(const Operation& operation);
 
 // "(0,1)"

@@ -1,6 +1,6 @@
-// A kernel as data: SSA operations on values and refs, with the jaxpr's names and meanings.
-// Programs are immutable once built and verified; everything downstream (cost, machine, views) only
-// reads them.
+// A kernel as data: operations on values and refs in SSA form, with the names and meanings of the
+// jaxpr. A program is immutable once it is built and verified; everything downstream (cost,
+// machine, views) only reads it.
 #pragma once
 
 #include "core/ir/opcodes.h"
@@ -25,11 +25,11 @@ using Params =
                  DmaParams, SignalParams, SemaphoreWaitParams, MatrixUnitParams, BarrierParams,
                  CoreMapParams, ScanParams, PipelineParams>;
 
-constexpr std::size_t kMostValues = 64; // operands of an operation, or results
+constexpr std::size_t kMostValues = 64; // the most operands, and the most results, of one operation
 
 struct Operation;
 
-// A straight list of operations with arguments and results (the jaxpr's "open jaxpr").
+// A straight list of operations with arguments and results, as an open jaxpr in JAX.
 struct Region
 {
     std::vector<ValueId> arguments;
@@ -46,8 +46,8 @@ struct Operation
     Params params;
     std::vector<Region> regions;
     LocationId location;
-    std::int32_t id =
-        -1; // number in program order, set by the builder; indexes listings and traces
+    // Assigned by the builder in program order; listings and traces refer to it.
+    std::int32_t id = -1;
     bool operator==(const Operation&) const = default;
 };
 
@@ -67,21 +67,23 @@ struct Argument
 {
     std::string name;
     ArgumentKind kind = ArgumentKind::Input;
-    ValueId ref;               // the body's argument
-    std::int32_t aliasOf = -1; // of an output: the input argument whose array it is, -1: its own
-    // Of a program on a mesh, per axis of the array: the mesh axes over which it is cut into equal
-    // parts, the slowest first; `ref` is of one device's part. Empty: every device has all of it.
+    ValueId ref; // the argument of the body
+    // Of an output: the index of the input whose array it shares; -1: none.
+    std::int32_t aliasOf = -1;
+    // For a program on a mesh: for each axis of the array, the mesh axes that cut it into equal
+    // parts, the slowest first; `ref` then refers to one device's part. Empty: every device has the
+    // whole array.
     std::vector<std::vector<std::string>> partition;
     bool operator==(const Argument&) const = default;
 };
 
-// What a kernel asks of JAX's compiler (CompilerParams); the machine heeds the limit alone.
+// What a kernel asks of JAX's compiler (CompilerParams). The machine uses only the VMEM limit.
 struct CompilerParams
 {
     std::string kernel;
     std::int64_t vmemLimitBytes = 0; // 0: the chip's default
     std::vector<std::string> dimensionSemantics;
-    std::vector<std::int32_t> allowInputFusion; // numbers of inputs
+    std::vector<std::int32_t> allowInputFusion; // indices of inputs
     bool hasSideEffects = false;
     std::int32_t collectiveId = -1; // -1: none
     bool operator==(const CompilerParams&) const = default;
@@ -94,7 +96,7 @@ enum class Verdict : std::uint8_t
     No
 };
 
-// "unknown", "yes", "no"; empty past the last one.
+// "unknown", "yes", "no"; empty for a number past the last enumerator.
 [[nodiscard]] constexpr std::string_view verdictName(Verdict verdict)
 {
     switch (verdict) {
@@ -108,27 +110,27 @@ enum class Verdict : std::uint8_t
     return {};
 }
 
-// Whether JAX's own lowering takes the program for a TPU, asked when it was captured.
+// Whether JAX's own lowering accepts the program for a TPU; asked when the program was captured.
 struct Lowering
 {
     Verdict accepted = Verdict::Unknown;
-    std::string reason; // JAX's, where it is not accepted or not known
+    std::string reason; // JAX's message where the program is not accepted, or why nobody knows
     bool operator==(const Lowering&) const = default;
 };
 
 struct Program
 {
     std::string name;
-    std::string chip; // that it was captured for, by name; empty: for none
-    // Devices, each of which runs the body on its own parts of the arrays, all at once; their
-    // numbers are row-major. Empty: one device.
+    std::string chip; // the chip for which it was captured, by name; empty: none
+    // The devices, numbered in row-major order. All run the body at the same time, each on its own
+    // parts of the arrays. Empty: one device.
     std::vector<MeshAxis> mesh;
     std::vector<Argument> arguments;
-    Region body; // its arguments are refs in HBM, or in SMEM (scalars brought before the run)
+    Region body; // its arguments are refs in HBM, or in SMEM for scalars that are prefetched
     std::vector<Value> values;
     std::vector<Location> locations;
     std::vector<Source> sources;
-    std::vector<CompilerParams> kernels; // those that ask for anything
+    std::vector<CompilerParams> kernels; // of the kernels that set any
     Lowering lowering;
     std::int32_t operationCount = 0;
     bool operator==(const Program&) const = default;
@@ -140,16 +142,18 @@ struct Program
 
     [[nodiscard]] const Type& type(ValueId id) const { return value(id).type; }
 
-    // The most that one of its kernels asks for; 0: none asks.
+    // The largest limit that one of its kernels asks for, in bytes; 0: none asks.
     [[nodiscard]] std::int64_t vmemLimitBytes() const;
 
     // "kernels/name.cpp:42", or "unknown place".
     [[nodiscard]] std::string where(LocationId location) const;
-    // Who called the function there: ", called from kernels/name.cpp:57", or nothing.
+    // Where the function at that location was called: ", called from kernels/name.cpp:57"; empty if
+    // unknown.
     [[nodiscard]] std::string callersOf(LocationId location) const;
 };
 
-// Every operation of a region in program order, regions of regions included.
+// Calls the function with every operation of a region and of the regions inside it, in program
+// order.
 template<class Function>
 void forEachOperation(const Region& region, Function&& function)
 {

@@ -15,7 +15,8 @@ namespace {
 
 thread_local Tracer* t_current = nullptr;
 
-// Paths are shown from the repository root, wherever the build ran: the last two components.
+// Keeps the last two components of a path: the path from the repository root, wherever the build
+// ran.
 std::string shortPath(std::string path)
 {
     const std::size_t last = path.rfind('/');
@@ -90,7 +91,8 @@ std::vector<Value> Tracer::append(ir::Operation operation, const Here& here)
     Result<std::vector<ir::Type>> types = ir::inferTypes(m_program, operation);
     if (!types) {
         fail(types.error().message, here);
-        // Tracing goes on with the first operand's type, so that nothing after the mistake crashes.
+        // Tracing goes on with the type of the first operand, so that nothing after the mistake
+        // crashes.
         const bool hasOperand = !operation.operands.empty();
         ir::Type guess = hasOperand ? m_program.type(operation.operands.front()) : ir::Type{};
         guess.space.reset();

@@ -1,4 +1,5 @@
-// The state behind the builder while a kernel is traced. One per thread, on a stack.
+// What the builder keeps while it traces a kernel: the program so far and the regions that are
+// open. Tracers of one thread form a stack; the innermost is current.
 #pragma once
 
 #include "core/ir/builder.h"
@@ -15,7 +16,7 @@ namespace pallascope::pl::detail {
 class Tracer
 {
 public:
-    [[nodiscard]] static Tracer& current(); // PALLASCOPE_CHECK: a kernel is being traced
+    [[nodiscard]] static Tracer& current(); // fails a PALLASCOPE_CHECK if no kernel is being traced
 
     explicit Tracer(std::string name);
     ~Tracer();
@@ -25,13 +26,16 @@ public:
     [[nodiscard]] ir::Program& program() { return m_program; }
 
     [[nodiscard]] ir::ValueId newValue(ir::Type type, std::string name = {});
-    // Rounded to a float dtype; a number that another dtype lacks is a mistake in the kernel.
+    // The number is rounded to a float dtype. If another dtype cannot hold it, that is a user's
+    // mistake.
     [[nodiscard]] ir::ValueId literal(double number, DType dtype, const Here& here);
     [[nodiscard]] ir::LocationId location(const Here& here);
 
-    // Infers the results' types, keeps the first error, appends to the innermost open region.
+    // Infers the types of the results, keeps the first error, and appends the operation to the
+    // innermost open region.
     std::vector<Value> append(ir::Operation operation, const Here& here);
-    // Runs `body` with a new innermost region; returns that region with the values it returned.
+    // Runs `body` with a new innermost region and returns it; what `body` returns are the region's
+    // results.
     [[nodiscard]] ir::Region region(std::vector<ir::ValueId> arguments,
                                     const std::function<std::vector<ir::ValueId>()>& body);
 
@@ -39,19 +43,19 @@ public:
 
     [[nodiscard]] const std::optional<Error>& error() const { return m_error; }
 
-    // Declared grid axis -> loop axis, of the pipeline being traced; empty outside one.
+    // Of the pipeline being traced: declared grid axis -> loop axis. Empty outside of pipelines.
     std::vector<std::int32_t> axisPosition;
 
 private:
     ir::Program m_program;
     std::vector<ir::Region*> m_open;
     std::map<std::tuple<std::string, std::int32_t>, ir::LocationId> m_locations;
-    std::map<std::pair<std::uint64_t, DType>, ir::ValueId> m_literals; // by the number's bits
+    std::map<std::pair<std::uint64_t, DType>, ir::ValueId> m_literals; // by the bits of the number
     std::optional<Error> m_error;
     Tracer* m_outer;
 };
 
-// The operand as a value; a number becomes a literal of the dtype.
+// The operand as a value; a number becomes a literal of this dtype.
 [[nodiscard]] Value materialise(const Operand& operand, DType dtype);
 
 } // namespace pallascope::pl::detail

@@ -1,4 +1,4 @@
-// What values and refs of a program are, and where a line of it comes from.
+// The types of a program's values and refs, and the source locations of its operations.
 #pragma once
 
 #include "core/base/dtype.h"
@@ -17,15 +17,16 @@ enum class MemorySpace : std::uint8_t
     Hbm,
     Vmem,
     Smem,
-    TileSpmem,       // the vector memory of one subcore
-    Spmem,           // shared by the subcores of one core
-    Accumulator,     // of the matrix unit: accumulators and right operands, in no memory
+    TileSpmem, // the vector memory of one subcore
+    Spmem,     // shared by the subcores of one core
+    // Registers of the matrix unit (accumulators, staged right operands); occupies no memory.
+    Accumulator,
     Semaphore,       // SemaphoreType.REGULAR: counts signals
     DmaSemaphore,    // SemaphoreType.DMA: counts the bytes of copies
     BarrierSemaphore // SemaphoreType.BARRIER: one per collective_id
 };
 
-// "vmem", "dma_semaphore"; empty past the last one.
+// "vmem", "dma_semaphore"; empty for a number past the last enumerator.
 [[nodiscard]] constexpr std::string_view memorySpaceName(MemorySpace space)
 {
     switch (space) {
@@ -58,18 +59,18 @@ enum class MemorySpace : std::uint8_t
     return space >= MemorySpace::Semaphore;
 }
 
-// Takes bytes of one of the chip's memories.
+// Whether a ref in this space occupies bytes of one of the chip's memories.
 [[nodiscard]] constexpr bool hasMemory(MemorySpace space)
 {
     return space < MemorySpace::Accumulator;
 }
 
-// The type of a value (an array; rank 0: a scalar), or of a ref to memory in `space`.
+// The type of a value (an array; a scalar has rank 0), or of a ref to memory in `space`.
 struct Type
 {
     DType dtype = DType::F32;
     Shape shape;
-    std::optional<MemorySpace> space; // set: a ref
+    std::optional<MemorySpace> space; // set: the type is a ref's
 
     [[nodiscard]] bool isRef() const { return space.has_value(); }
 
@@ -87,14 +88,14 @@ struct ValueId
     auto operator<=>(const ValueId&) const = default;
 };
 
-// A scalar constant; exact for every dtype of 32 bits or fewer.
+// The value of a scalar constant. A double holds every value of a dtype of up to 32 bits exactly.
 using Literal = double;
 
 struct Value
 {
     Type type;
     std::optional<Literal> literal; // a literal has no defining operation
-    std::string name;               // of refs: the argument's name; else empty
+    std::string name;               // of a ref: the argument's name; of other values empty
     bool operator==(const Value&) const = default;
 };
 
@@ -108,9 +109,9 @@ struct LocationId
 struct Location
 {
     std::string file;      // as the author's tool names it; the text is in Program::sources
-    std::int32_t line = 0; // from 1; 0: none
+    std::int32_t line = 0; // counted from 1; 0: unknown
     std::string function;
-    LocationId caller = {}; // where that function is called, an earlier location
+    LocationId caller = {}; // the call of that function, an earlier location; -1: unknown
     bool operator==(const Location&) const = default;
 };
 

@@ -1,5 +1,5 @@
-// The type rules that operations.inc names: what an operation takes, and the types of its results.
-// Errors are sentences about the operation without its place.
+// The type rules that operations.inc names: what operands an operation takes, and the types of its
+// results. An error is a sentence about the operation without its source location.
 #pragma once
 
 #include "core/ir/infer.h"
@@ -8,7 +8,7 @@ namespace pallascope::ir::type_rules {
 
 using Types = std::vector<Type>;
 
-// Operands of one type; a comparison yields bool.
+// All operands have one type. A comparison yields bool.
 [[nodiscard]] Result<Types> anything(const Program&, const Operation&);
 [[nodiscard]] Result<Types> numbers(const Program&, const Operation&); // floats and integers
 [[nodiscard]] Result<Types> floats(const Program&, const Operation&);
@@ -24,7 +24,7 @@ using Types = std::vector<Type>;
 [[nodiscard]] Result<Types> threefry(const Program&, const Operation&);
 [[nodiscard]] Result<Types> randomBits(const Program&, const Operation&);
 
-// Another dtype.
+// The result has another dtype.
 [[nodiscard]] Result<Types> newDType(const Program&, const Operation&);
 [[nodiscard]] Result<Types> sameWidth(const Program&, const Operation&);
 [[nodiscard]] Result<Types> packedRows(const Program&, const Operation&);
@@ -32,7 +32,7 @@ using Types = std::vector<Type>;
 [[nodiscard]] Result<Types> pack(const Program&, const Operation&);
 [[nodiscard]] Result<Types> unpack(const Program&, const Operation&);
 
-// Another shape.
+// The result has another shape.
 [[nodiscard]] Result<Types> reduceNumbers(const Program&, const Operation&);
 [[nodiscard]] Result<Types> reduceAnything(const Program&, const Operation&);
 [[nodiscard]] Result<Types> reduceBits(const Program&, const Operation&);
@@ -58,7 +58,7 @@ using Types = std::vector<Type>;
 [[nodiscard]] Result<Types> rev(const Program&, const Operation&);
 [[nodiscard]] Result<Types> dot(const Program&, const Operation&);
 
-// From parameters alone, or from memory and regions.
+// The result follows from parameters alone, or from memory and regions.
 [[nodiscard]] Result<Types> iota(const Program&, const Operation&);
 [[nodiscard]] Result<Types> iota2x32(const Program&, const Operation&);
 [[nodiscard]] Result<Types> gridQuery(const Program&, const Operation&);
@@ -97,8 +97,8 @@ using Types = std::vector<Type>;
     return program.type(operation.operands[i]);
 }
 
-// inferTypes answers for parameters of another operation, so every rule asks for those that its
-// operation is evaluated with.
+// Every rule calls this for the parameters that its operation is evaluated with. If they are those
+// of another operation, it throws, and inferTypes turns that into an error.
 template<class P>
 [[nodiscard]] const P& params(const Operation& operation)
 {

@@ -52,7 +52,7 @@ Status checkUnsigned32(const Operation& operation, const Type& type)
                : Status(error(operation, "takes bits as uint32, not " + toString(type) + "."));
 }
 
-// Elements of `narrow` in one of `wide`; 0 when it is no whole number.
+// How many elements of `narrow` fit into one of `wide`; 0 if that is not a whole number.
 int packing(DType wide, DType narrow)
 {
     return dtypeBits(wide) % dtypeBits(narrow) == 0 ? dtypeBits(wide) / dtypeBits(narrow) : 0;

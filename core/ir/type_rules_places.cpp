@@ -1,4 +1,4 @@
-// Operations whose elements come from, or go to, places that are known at run time.
+// Type rules of operations that read or write elements at positions known only at run time.
 #include "core/ir/type_rules.h"
 
 #include <algorithm>
@@ -8,7 +8,8 @@ namespace pallascope::ir::type_rules {
 
 namespace {
 
-// Integers like `type` with an axis of 1 behind, free along `axis`.
+// Checks that the indices are integers with the shape of `type` and one more axis of extent 1 at
+// the end. Along `axis` their extent may differ.
 Status indicesFor(const Operation& operation, const Type& type, std::int32_t axis,
                   const Type& indices)
 {
@@ -29,7 +30,8 @@ Status indicesFor(const Operation& operation, const Type& type, std::int32_t axi
     return Done{};
 }
 
-// `first`: the operand that is the start along axis 0; one for each axis of `whole`.
+// Checks that there is one start and one size for each axis of `whole`. Operand `first` is the
+// start along axis 0.
 Status startsAndSizes(const Program& program, const Operation& operation, std::size_t first,
                       const Type& whole, const std::vector<Extent>& sizes)
 {

@@ -1,4 +1,4 @@
-// Type rules of what works on refs: loads and stores, views, copies and semaphores.
+// Type rules of operations on refs: loads and stores, views, copies and semaphores.
 #include "core/ir/type_rules.h"
 
 namespace pallascope::ir::type_rules {
@@ -21,7 +21,7 @@ Status checkLoadable(const Operation& operation, const Type& ref)
     if (Status status = checkRef(operation, ref); !status) {
         return status;
     }
-    if (!isLoadable(*ref.space) && !isFar(*ref.space)) { // what is far the verifier looks at
+    if (!isLoadable(*ref.space) && !isFar(*ref.space)) { // the verifier checks accesses of HBM
         return error(operation, "reaches " + toString(ref) + kNotLoadable);
     }
     return Done{};
@@ -51,7 +51,8 @@ Status checkIndexer(const Program& program, const Operation& operation, const Ty
     for (std::size_t axis = 0; axis < entries.size(); ++axis) {
         const IndexEntry& entry = entries[axis];
         const Extent last = entry.start + (entry.size - 1) * entry.stride;
-        const bool leaves = entry.operand < 0 && last >= ref.shape[axis]; // else known when it runs
+        // A dynamic start is checked when it runs.
+        const bool leaves = entry.operand < 0 && last >= ref.shape[axis];
         if (entry.size < 1 || entry.stride < 0 || entry.start < 0 || leaves) {
             return error(operation, "reaches outside " + toString(ref) + ": axis "
                                         + std::to_string(axis) + " from "
@@ -74,7 +75,7 @@ Status checkIndexer(const Program& program, const Operation& operation, const Ty
     return Done{};
 }
 
-// A semaphore by itself, of the space.
+// Checks that the ref is a single semaphore, and whether it is a DMA semaphore as `dma` says.
 Status checkSemaphore(const Operation& operation, const Type& type, bool dma)
 {
     const bool sound = type.isRef() && type.shape.rank() == 0 && isSemaphore(*type.space)
@@ -148,7 +149,8 @@ Result<Types> maskedSwap(const Program& program, const Operation& operation)
     return Types{value};
 }
 
-// The ref, what is stored, an index list for each axis of the ref and perhaps a mask.
+// The operands are the ref, the value to store (if any), an index list for each axis of the ref,
+// and an optional mask.
 Result<Types> listedElements(const Program& program, const Operation& operation)
 {
     const Type& ref = operand(program, operation, 0);
@@ -250,7 +252,7 @@ Result<Types> dmaStart(const Program& program, const Operation& operation)
     const Type &source = operand(program, operation, 0), &target = operand(program, operation, 1);
     const bool refs =
         source.isRef() && target.isRef() && hasMemory(*source.space) && hasMemory(*target.space);
-    // Slices of dynamic size are compared when they run, others by the verifier.
+    // Slices of dynamic size are compared when the copy runs; the verifier compares all others.
     if (!refs || source.dtype != target.dtype || source.shape.rank() != target.shape.rank()) {
         return error(operation, "copies " + toString(source) + " to " + toString(target)
                                     + "; expected two refs of one dtype and shape.");
@@ -275,7 +277,7 @@ Result<Types> dmaStart(const Program& program, const Operation& operation)
         return error(operation, "adds " + toString(source) + "; expected numbers.");
     }
     if (listed) {
-        constexpr Extent kMostRows = 1 << 16; // a copy under way holds each by itself
+        constexpr Extent kMostRows = 1 << 16; // a copy under way keeps each row separately
         const Type& list = operand(program, operation, before);
         const Type& few = dma.rows == CopyRows::Source ? target : source;
         const bool isNear = !list.isRef() || isLoadable(*list.space);

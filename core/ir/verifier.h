@@ -1,4 +1,4 @@
-// What verify() goes through a program with. Only the .cpp files of the verifier include this.
+// The class behind verify(). Only the .cpp files of the verifier include this header.
 #pragma once
 
 #include "core/base/result.h"
@@ -10,11 +10,12 @@
 
 namespace pallascope::ir {
 
-// The mesh, and the arguments with the parts in which they lie on it.
+// Checks the mesh, and that the arguments can be cut into the parts that they ask for.
 [[nodiscard]] Status checkArguments(const Program& program);
 
-// An index map alone, which is bookkeeping of the scalar core: scalars, and loads of scalars from
-// SMEM. That of an Indirect block makes an array of indices, which may lie in VMEM.
+// Checks one index map. An index map is bookkeeping of the scalar core: it has only scalars, and
+// loads of scalars from SMEM. That of an Indirect block makes an array of indices, which may lie in
+// VMEM.
 [[nodiscard]] Status checkIndexMap(const Program& program, const Operation& pipeline,
                                    std::size_t operand);
 
@@ -55,11 +56,11 @@ private:
 
     const Program& m_program;
     std::set<ValueId> m_defined;
-    std::set<ValueId> m_ragged;         // refs of dynamic extents
-    std::string m_coreAxis;             // of the core_map around
-    std::vector<MeshAxis> m_blockAxes;  // of the core_map around
-    int m_pipelines = 0;                // around
-    OpCode m_whole = OpCode::RunScoped; // Kernel or Fusion where one is around
+    std::set<ValueId> m_ragged;         // refs with dynamic extents
+    std::string m_coreAxis;             // of the enclosing core_map
+    std::vector<MeshAxis> m_blockAxes;  // of the enclosing core_map
+    int m_pipelines = 0;                // number of enclosing pipelines
+    OpCode m_whole = OpCode::RunScoped; // Kernel or Fusion if inside of one
 };
 
 } // namespace pallascope::ir

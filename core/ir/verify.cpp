@@ -12,7 +12,7 @@ namespace pallascope::ir {
 
 Status Verifier::region(const Region& region, std::size_t gridRank)
 {
-    const std::set<ValueId> outside = m_defined; // what a region defines ends with it
+    const std::set<ValueId> outside = m_defined; // what a region defines is not visible after it
     m_defined.insert(region.arguments.begin(), region.arguments.end());
     for (const Operation& op : region.operations) {
         if (Status status = operation(op, gridRank); !status) {
@@ -75,7 +75,8 @@ Status Verifier::operation(const Operation& operation, std::size_t gridRank)
     return Done{};
 }
 
-// What an operation asks about where it stands exists there.
+// Checks that a grid axis, core axis or mesh axis that an operation asks about exists where it
+// stands.
 Status Verifier::place(const Operation& operation, std::size_t gridRank)
 {
     if (operation.code == OpCode::ProgramId || operation.code == OpCode::NumPrograms) {
@@ -99,7 +100,7 @@ Status Verifier::place(const Operation& operation, std::size_t gridRank)
     return Done{};
 }
 
-// Refs of dynamic extents serve copies alone: the type of a value is static.
+// Refs with dynamic extents may only be copied, because the type of a value is static.
 Status Verifier::ragged(const Operation& operation)
 {
     const auto isRagged = [&](ValueId ref) { return m_ragged.contains(ref); };
@@ -124,7 +125,7 @@ Status Verifier::ragged(const Operation& operation)
     const auto shapeOf = [&](std::size_t operand) {
         std::vector<Extent> extents = m_program.type(operation.operands[operand]).shape.extents();
         if (listed && !extents.empty()) {
-            extents[0] = 0; // as many as the list has, which inference checks
+            extents[0] = 0; // the list gives this extent, and inferTypes has checked it
         }
         return extents;
     };
@@ -149,7 +150,7 @@ Status Verifier::sameTypes(const Operation& operation, const std::vector<ValueId
                 : Status(error(operation, std::string(opName(operation.code)) + " " + what + "."));
 }
 
-// A fusion computes on arrays in HBM, which nothing else loads from or stores to.
+// Only a fusion may load from HBM and store to it; everything else copies.
 Status Verifier::near(const Operation& operation) const
 {
     const bool isFusion = m_whole == OpCode::Fusion;

@@ -187,7 +187,8 @@ Status Verifier::coreMap(const Operation& operation)
     return status;
 }
 
-// What the device runs as one: a kernel, or what XLA makes of operations around kernels.
+// Checks a Kernel or a Fusion (what XLA makes of the operations around kernels). Each runs as one
+// piece on the device.
 Status Verifier::whole(const Operation& operation)
 {
     const std::string name(opName(operation.code));

@@ -8,7 +8,7 @@ namespace pallascope::ir {
 
 namespace {
 
-// That of one operand of a pipeline.
+// Checks the index map of one operand of a pipeline.
 struct IndexMapCheck
 {
     const Program& program;
@@ -70,7 +70,8 @@ struct IndexMapCheck
                                    + ", not " + toString(type) + ".");
     }
 
-    // An integer or bool scalar, or a small array of them.
+    // Whether the value is an integer or bool scalar or, for an Indirect block, a small array of
+    // them.
     [[nodiscard]] bool isWhole(ValueId id) const
     {
         const Type& type = program.type(id);

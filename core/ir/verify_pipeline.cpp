@@ -21,7 +21,7 @@ Status checkGrid(const Program& program, const Operation& pipeline, const Pipeli
             }
             continue;
         }
-        // JAX: emit_pipeline refuses an empty grid, pallas_call runs nothing.
+        // In JAX, emit_pipeline refuses an empty grid, and pallas_call runs nothing for it.
         const Extent least = params.origin == PipelineOrigin::EmitPipeline ? 1 : 0;
         if (extent < least) {
             return userError("pipeline has a grid axis of " + std::to_string(extent)
@@ -43,7 +43,7 @@ Status checkBlock(const BlockSpec& spec, const Type& array, PipelineOrigin origi
                          + " has " + std::to_string(array.shape.rank()) + ".");
     }
     bool element = false, blocked = false;
-    __int128 positions = 1; // every place that a block can take has a number
+    __int128 positions = 1; // the number of places that a block can take
     constexpr __int128 kMostPositions = __int128{1} << 62;
     for (const BlockDim& dim : spec.block) {
         if (dim.size < 1 || (dim.kind == BlockKind::Squeezed && dim.size != 1)) {
@@ -85,8 +85,8 @@ Status checkBlock(const BlockSpec& spec, const Type& array, PipelineOrigin origi
     return Done{};
 }
 
-// What JAX refuses of them, in emit_pipeline (jax/_src/pallas/mosaic/pipeline.py): in-flight
-// predicates that are arrays, and two gathered axes.
+// What JAX's emit_pipeline (jax/_src/pallas/mosaic/pipeline.py) refuses in Indirect blocks:
+// in-flight predicates that are arrays, and two gathered axes.
 Status checkIndirect(const BlockSpec& spec, PipelineOrigin origin, Schedule schedule,
                      bool isUnbuffered)
 {
@@ -133,7 +133,7 @@ Status checkBuffers(const BlockSpec& spec, PipelineOrigin origin, Schedule sched
     const std::string who = "The block spec of " + spec.name;
     const bool isIn = spec.direction != BlockDirection::Out,
                isOut = spec.direction != BlockDirection::In;
-    constexpr std::int32_t kMost = 1024; // slots that a trace names one by one
+    constexpr std::int32_t kMost = 1024; // a trace names each slot
     const auto among = [](std::int32_t count, std::int32_t least, std::int32_t most) {
         return least <= count && count <= most;
     };

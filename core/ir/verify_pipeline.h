@@ -1,4 +1,4 @@
-// What a pipeline's grid, block specs and schedule allow together; part of ir::verify.
+// Checks that a pipeline's grid, block specs and schedule go together; part of ir::verify.
 #pragma once
 
 #include "core/base/result.h"
@@ -6,7 +6,8 @@
 
 namespace pallascope::ir {
 
-// `pipeline` holds PipelineParams and as many operands, regions and block refs as they ask for.
+// The caller has checked that `pipeline` has PipelineParams, and the operands, regions and block
+// refs that they ask for.
 [[nodiscard]] Status checkPipeline(const Program& program, const Operation& pipeline);
 
 } // namespace pallascope::ir
