@@ -22,7 +22,8 @@ Scene sourceAlone(const RunView& run, const ViewState& state, Size size)
 
 constexpr bool kWalked = true;
 
-// name, title, key, layout, size of a picture, walked; column, in a small window, in a large one
+// The columns: name, title, key, layout, size of a picture, whether walked, and the dock's place:
+// its column, its size in a small window and in a large one.
 constexpr View kViews[] = {
     {"kernel", "Kernel", 1, layoutKernel, {360, 520}, kWalked, {0, {232, 462}, {304, 466}}},
     {"grid", "Grid", 2, layoutGrid, {800, 640}, kWalked, {1, {333, 462}, {495, 706}}},

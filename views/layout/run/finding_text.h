@@ -1,4 +1,5 @@
-// Findings in words: what their kinds are called, how severe they are, and the mark that says so.
+// Puts findings into words: what their kinds are called, how severe they are, and the mark that
+// shows the severity.
 #pragma once
 
 #include "core/trace/info.h"
@@ -18,19 +19,22 @@ enum class Severity : std::uint8_t
     Error
 };
 
-// As the catalogue of core/trace/findings.inc says; an unknown kind is an error.
+// The severity in the catalogue core/trace/findings.inc. A kind that is not in it counts as an
+// error.
 [[nodiscard]] Severity severityOf(const trace::Finding& finding);
 
-// As the catalogue says; an unknown kind in plain words: "some_kind" -> "Some kind".
+// The title in the catalogue. A kind that is not in it is put into plain words: "some_kind" becomes
+// "Some kind".
 [[nodiscard]] std::string findingTitle(std::string_view kind);
 
 // "out · 448 places"
 [[nodiscard]] std::string findingPlaces(const trace::Finding& finding);
 
-// Octagon, triangle or disc of 12 px, so that shape tells them apart too.
+// An octagon, a triangle or a disc of 12 px, so that severities differ in shape as well as in
+// colour.
 void paintSeverity(Canvas& canvas, double x, double y, Severity severity);
 
-// The row of Steps of a grid step, kNone when there is none.
+// The row of Steps for a grid step, or kNone if there is none.
 [[nodiscard]] std::int32_t stepRow(const trace::Trace& trace, std::int64_t ordinal);
 
 } // namespace pallascope::layout

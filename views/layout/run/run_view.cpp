@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::size_t kFramedSteps = 4;
 
-// `count` steps from `first` on and a little of the next one, so that one sees that it goes on.
+// The range of `count` steps from `first` on, with a little of the next step, which shows that the
+// run goes on.
 TimeRange frameOf(const trace::Trace& trace, std::size_t first, std::size_t count)
 {
     const trace::Steps& steps = trace.steps();
@@ -39,7 +40,8 @@ TimeRange frameAround(const trace::Trace& trace, Picoseconds t)
     if (step == trace::kNone) {
         return firstFrame(trace);
     }
-    // One step before, two behind: what comes next matters more than what was.
+    // The frame has one step before the current one and two after it, because what comes next
+    // matters more.
     const auto size = trace.steps().size();
     const auto at = static_cast<std::size_t>(step);
     const std::size_t latest = size > kFramedSteps ? size - kFramedSteps : 0;

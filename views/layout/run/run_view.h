@@ -1,4 +1,5 @@
-// What the layouts draw: one finished run with its derived numbers, and the state of looking at it.
+// What the layouts draw: one finished run with the numbers derived from it, and the state of
+// looking at it.
 #pragma once
 
 #include "core/analysis/report.h"
@@ -16,20 +17,20 @@ struct Field
 {
     std::string name, value;
     bool choice = false;
-    std::string error; // in place, empty: none
+    std::string error; // shown at the field; empty if there is none
 };
 
-// Immutable; made once per run by app/run_job (makeRunView), shared by all views.
+// Immutable. app/run_job makes it once per run (makeRunView), and all views share it.
 struct RunView
 {
     std::shared_ptr<const trace::Trace> trace;
     std::shared_ptr<const trace::Index> index;
     analysis::Report report;
     std::vector<analysis::Alternative> alternatives;
-    std::string verdict; // with |strong| parts
+    std::string verdict; // the parts between bars are |strong|
     std::vector<analysis::LineTime> lineTimes;
     std::vector<Field> fields;
-    std::int64_t period = 1; // steps
+    std::int64_t period = 1; // steps; see analysis::periodSteps
     Picoseconds periodTime;
 };
 
@@ -39,15 +40,16 @@ struct TimeRange
     bool operator==(const TimeRange&) const = default;
 };
 
-// The one view state: changed by the session, read by all views.
+// The one state of looking at the run. The session changes it, and all views read it.
 struct ViewState
 {
     Picoseconds now;
-    TimeRange visible; // of the time line
+    TimeRange visible; // the range of the time line
     Target selection, hover;
     bool playing = false;
-    bool stale = false;               // a newer run is on its way
-    std::int64_t firstSourceLine = 0; // scroll of the source view: first shown line (0: follow)
+    bool stale = false; // whether a newer run is on its way
+    // The first line that the source view shows; 0: it follows the playhead.
+    std::int64_t firstSourceLine = 0;
     bool operator==(const ViewState&) const = default;
 };
 
@@ -58,12 +60,13 @@ struct Size
 
 // "matmul 4096³ bf16 → f32 · 512-blocks · TPU v5e"
 [[nodiscard]] std::string runTitle(const RunView& run);
-// "512-blocks", "512×256×128-blocks"; empty without a grid.
+// "512-blocks", "512×256×128-blocks"; empty if there is no grid.
 [[nodiscard]] std::string blocksText(const RunView& run);
 
-// Steps 0 to 3, with a little of step 4: what the time line frames at the first start.
+// Steps 0 to 3 with a little of step 4. This is the range of the time line when a run is first
+// shown.
 [[nodiscard]] TimeRange firstFrame(const trace::Trace& trace);
-// The 4 steps around t.
+// The four steps around t.
 [[nodiscard]] TimeRange frameAround(const trace::Trace& trace, Picoseconds t);
 
 } // namespace pallascope::layout

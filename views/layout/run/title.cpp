@@ -1,3 +1,4 @@
+// Makes the title of a run from its arrays, dtypes and blocks: "matmul 4096³ bf16 → f32".
 #include "core/base/format.h"
 #include "views/layout/run/view_parts.h"
 
@@ -8,8 +9,9 @@ namespace pallascope::layout {
 
 namespace {
 
-// The extent along each grid axis of the arrays that follow it; empty when an axis has none, or
-// when an array has an axis that the grid does not walk (then the arrays' own shapes say more).
+// For each grid axis the extent of the arrays that follow it. The result is empty if no array
+// follows an axis, or if an array has an axis that the grid does not walk; the arrays' own shapes
+// then say more.
 std::vector<Extent> problemExtents(const trace::Info& info, const trace::Pipeline& pipeline)
 {
     std::vector<Extent> extents(pipeline.grid.size(), 0);
@@ -59,13 +61,14 @@ std::string joined(const std::vector<std::string>& list)
     return text;
 }
 
-// What a program copies around its kernels.
+// Whether an operand belongs to what a program copies around its kernels.
 bool isBeside(const trace::Info& info, const trace::Operand& operand)
 {
     return operand.pipeline == trace::kNone && !info.pipelines.empty();
 }
 
-// Of the arrays that are written the largest, the last of equal ones; without such the last array.
+// The largest of the arrays that are written, and the last of several equally large ones. If none
+// is written, the last array.
 std::vector<Extent> largestResult(const trace::Info& info)
 {
     const trace::Operand* found = nullptr;

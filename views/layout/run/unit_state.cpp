@@ -36,7 +36,7 @@ std::optional<UnitState> stateFor(const trace::Trace& trace, std::int32_t agent,
     return {};
 }
 
-// Whether an agent is of another kind than the first one, and no instance of the unit itself.
+// Whether an agent is of another kind than the first one and is not an instance of the unit itself.
 bool isOther(const trace::Info& info, std::size_t agent, std::int32_t unit)
 {
     const std::string kind = trace::kindOfAgent(info.agents[agent]);
@@ -68,7 +68,8 @@ UnitState unitState(const trace::Trace& trace, std::int32_t unit, Picoseconds no
     const std::string ofCore = info.agents[0] + " ";
     std::vector<std::size_t> working;
     for (std::size_t agent = 0; agent < info.agents.size() && now < trace.end(); ++agent) {
-        const bool isCore = agent == 0 || info.agents[agent].starts_with(ofCore); // or a unit of it
+        // the core or a unit of it
+        const bool isCore = agent == 0 || info.agents[agent].starts_with(ofCore);
         if (!isCore && !isOther(info, agent, unit)) {
             continue;
         }

@@ -1,4 +1,5 @@
-// What a unit does at a moment: that of the first core, else those of agents of other kinds.
+// What a unit does at a moment: on the first core, or on agents of other kinds if the first core
+// does not use it.
 #pragma once
 
 #include "core/trace/lookup.h"
@@ -11,15 +12,16 @@ namespace pallascope::layout {
 struct UnitState
 {
     std::string words = "idle";
-    std::optional<double> share; // of the operation under way
+    std::optional<double> share; // how much of the current operation is done
 };
 
-// At work for the core itself or, asked by hand, beside it. Of a unit that other kinds of agents
-// have, "3 of 32:" and the share of them that works.
+// A unit of the first core works for the core itself or, with manual commands, beside it. If agents
+// of other kinds work on such a unit, the words are "3 of 32:" and the share is that of the agents
+// that work.
 [[nodiscard]] UnitState unitState(const trace::Trace& trace, std::int32_t unit, Picoseconds now);
 
-// A row of trace::Waits: neither for a copy nor for a semaphore or a unit, but until other cores
-// are done.
+// Whether a wait (a row of trace::Waits) is for other cores to finish, and not for a copy, a
+// semaphore or a unit.
 [[nodiscard]] bool waitsForOthers(const trace::Trace& trace, std::int32_t wait);
 
 } // namespace pallascope::layout

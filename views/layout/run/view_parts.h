@@ -1,5 +1,5 @@
-// Small questions and marks that several views share: whose colour, which pipeline, how a size
-// reads.
+// Small questions and marks that several views share: which colour an operand or unit has, which
+// pipeline runs, how a size reads.
 #pragma once
 
 #include "views/layout/run/run_view.h"
@@ -13,17 +13,18 @@
 
 namespace pallascope::layout::parts {
 
-inline constexpr double kPadding = 12; // left and right inside a dock
-inline constexpr double kRow = 18;     // a line of a table
+inline constexpr double kPadding = 12; // px left and right inside a dock
+inline constexpr double kRow = 18;     // px of a line of a table
 inline constexpr std::string_view kTimes = "×";
 
-[[nodiscard]] bool writes(const trace::Operand& operand); // Out and InOut
-[[nodiscard]] bool reads(const trace::Operand& operand);  // In and InOut
+[[nodiscard]] bool writes(const trace::Operand& operand); // Out or InOut
+[[nodiscard]] bool reads(const trace::Operand& operand);  // In or InOut
 [[nodiscard]] std::int64_t blockTotal(const trace::Operand& operand);
 
-// The pipeline that runs at t, kNone when the trace has no steps.
+// The pipeline that runs at t, or kNone if the trace has no steps.
 [[nodiscard]] std::int32_t pipelineAt(const trace::Trace& trace, Picoseconds t);
-// The number of a step (a row of Steps) within its pipeline, as people count it; -1 for none.
+// The number of a step (a row of Steps) within its pipeline, counted from 0 as in the grid; -1 if
+// there is none.
 [[nodiscard]] std::int64_t stepOrdinal(const trace::Trace& trace, std::int32_t step);
 
 [[nodiscard]] Role unitRole(trace::UnitKind kind);
@@ -32,17 +33,18 @@ inline constexpr std::string_view kTimes = "×";
 [[nodiscard]] std::string times(const std::vector<Extent>& extents);
 // "4096×4096 bf16", "scalar f32"
 [[nodiscard]] std::string arrayText(const Shape& shape, DType dtype);
-// "|4| of 16 MiB" when both have the same unit, else "|512 KiB| of 16 MiB".
+// "|4| of 16 MiB" if both have the same unit, otherwise "|512 KiB| of 16 MiB".
 [[nodiscard]] std::string ofText(Bytes used, Bytes limit);
-// Without the bars around strong parts: what to measure.
+// The text without the bars around strong parts, for measuring it.
 [[nodiscard]] std::string plain(std::string text);
 // The file name without its folders.
 [[nodiscard]] std::string baseName(std::string_view path);
 
-// The colour key of an operand; a seventh operand repeats the first colour with an edge in Text.
+// The mark of an operand in its colour. From the seventh operand on colours repeat, and the mark
+// gets an edge in the colour of text.
 void swatch(Canvas& canvas, double x, double y, std::int32_t operand, double size = 8);
 
-// Adds to a caption that the picture is of an earlier run, when it is.
+// Finishes a scene. While the picture is that of an earlier run, the caption says so.
 [[nodiscard]] Scene finished(Canvas&& canvas, std::string title, std::string caption,
                              const RunView& run, const ViewState& state);
 

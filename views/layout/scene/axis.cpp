@@ -12,7 +12,7 @@ namespace pallascope::layout {
 namespace {
 
 constexpr std::array<double, 3> kNice = {1, 2, 5};
-constexpr double kSlack = 1e-9; // relative, for products of powers of ten
+constexpr double kSlack = 1e-9; // relative, for rounding errors in products of powers of ten
 
 struct Unit
 {
@@ -23,7 +23,8 @@ struct Unit
 constexpr std::array<Unit, 4> kUnits = {
     {{"ns", 1'000}, {"µs", 1'000'000}, {"ms", 1'000'000'000}, {"s", 1'000'000'000'000}}};
 
-// The largest unit in which the step has at most two decimals and the end at least one digit.
+// The largest unit in which the step has at most two decimals and the end has at least one digit
+// before the point.
 const Unit& unitFor(std::int64_t step, std::int64_t end)
 {
     for (std::size_t i = kUnits.size(); i-- > 0;) {
@@ -34,7 +35,7 @@ const Unit& unitFor(std::int64_t step, std::int64_t end)
     return end >= kUnits[1].ps ? kUnits[1] : kUnits[0];
 }
 
-// A thin space between every three of the first `digits` characters.
+// Puts a thin space after every three of the first `digits` characters, counted from their end.
 std::string grouped(std::string text, std::size_t digits)
 {
     for (std::size_t at = digits; at > 3;) {
@@ -78,13 +79,14 @@ TimeTicks timeTicks(Picoseconds begin, Picoseconds end, double width, double lea
 {
     const auto span = static_cast<double>((end - begin).value());
     const double count = std::max(1.0, width / leastPx);
-    constexpr double kMost = 9e18; // picoseconds, within int64
+    constexpr double kMost = 9e18; // picoseconds; it fits in int64
     const auto step = std::max<std::int64_t>(
         1, std::llround(std::min(kMost, niceStep(std::max(1.0, span / count)))));
     TimeTicks ticks;
     ticks.step = Picoseconds(step);
     ticks.unit = unitFor(step, end.value()).name;
-    // The longest runs end near the largest number of picoseconds: never past it.
+    // The longest runs end near the largest int64, so the loop must not count past the end: it
+    // would overflow.
     const std::int64_t last = end.value() / step;
     for (std::int64_t n = begin.value() / step; n <= last; ++n) {
         if (n * step >= begin.value()) {

@@ -1,4 +1,4 @@
-// Linear and log axes with ticks at 1, 2 and 5 times a power of ten.
+// Linear axes of time and logarithmic axes, with ticks at 1, 2 and 5 times a power of ten.
 #pragma once
 
 #include "core/base/units.h"
@@ -8,15 +8,16 @@
 
 namespace pallascope::layout {
 
-// The smallest of 1, 2, 5 times a power of ten that is at least `least` (> 0).
+// The smallest number of the form 1, 2 or 5 times a power of ten that is at least `least` (> 0).
 [[nodiscard]] double niceStep(double least);
 
-// Multiples of a nice step in [begin, end], at least `leastPx` apart on `width` px.
+// The multiples of a nice step in [begin, end] that lie at least `leastPx` apart on `width` px.
 struct TimeTicks
 {
     Picoseconds step;
     std::vector<Picoseconds> at;
-    // One unit for the axis: "12", "0.35"; unit is "ns", "µs", "ms" or "s".
+    // The whole axis has one unit ("ns", "µs", "ms" or "s"), so labels are plain numbers: "12",
+    // "0.35".
     std::string unit;
     [[nodiscard]] std::string label(Picoseconds t) const;
 };
@@ -24,15 +25,16 @@ struct TimeTicks
 [[nodiscard]] TimeTicks timeTicks(Picoseconds begin, Picoseconds end, double width,
                                   double leastPx = 90);
 
-// All 1, 2, 5 times 10^n in [low, high]; both > 0.
+// All numbers 1, 2 and 5 times 10^n in [low, high]; both must be > 0.
 [[nodiscard]] std::vector<double> logTicks(double low, double high);
-// Those of logTicks that lie at least `leastPx` apart on `width` px: 1-2-5, else decades.
+// The same for ticks at least `leastPx` apart on `width` px: 1, 2 and 5 if they have room,
+// otherwise only decades.
 [[nodiscard]] std::vector<double> logTicks(double low, double high, double width, double leastPx);
-// The nearest 1, 2, 5 times 10^n at or below, at or above.
+// The nearest number of the form 1, 2 or 5 times 10^n that is at most, or at least, `value`.
 [[nodiscard]] double niceBelow(double value);
 [[nodiscard]] double niceAbove(double value);
 
-// "0.05", "20", "1 000": a tick without trailing zeros, thin space from 1 000.
+// A tick without trailing zeros, with thin spaces from 1 000 on: "0.05", "20", "1 000".
 [[nodiscard]] std::string tickText(double value);
 
 // Maps [low, high] to [from, to] px on a log scale.

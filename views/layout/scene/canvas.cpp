@@ -8,9 +8,9 @@ namespace pallascope::layout {
 
 namespace {
 
-constexpr double kInset = 5; // of text in a bar
+constexpr double kInset = 5; // px from the edge of a bar to its text
 
-// Both edges are rounded, so that neighbours share theirs.
+// Rounds both edges rather than the size, so that neighbours share an edge.
 Rect wholePixels(double x, double y, double w, double h)
 {
     const double x0 = std::round(x);
@@ -32,13 +32,13 @@ std::vector<std::string_view> splitAtBars(std::string_view text)
     }
 }
 
-struct Run // of one weight within a word or a line
+struct Run // a piece of one weight within a word or a line
 {
     std::string text;
     bool strong = false;
 };
 
-// Words are separated by spaces; one may change its weight inside ("|1.60| µs,").
+// Words are separated by spaces. The weight may change inside a word ("|1.60| µs,").
 std::vector<std::vector<Run>> splitWords(std::string_view text)
 {
     std::vector<std::vector<Run>> words(1);
@@ -214,7 +214,7 @@ void Canvas::rotatedText(double x, double y, std::string_view text, double angle
 double Canvas::rich(double x, double y, double w, double h, std::string_view text, int size,
                     Color color)
 {
-    constexpr double kLeast = 8; // not even an ellipsis below this
+    constexpr double kLeast = 8; // px; in less not even an ellipsis fits
     double at = x;
     bool strong = false;
     for (const std::string_view part : splitAtBars(text)) {
@@ -242,7 +242,7 @@ double Canvas::rich(double x, double y, double w, double h, std::string_view tex
                                                 0});
             return at + shownWidth;
         }
-        // Not through text(): positions within a sentence stay fractional.
+        // This avoids text(), because positions within a sentence stay fractional.
         m_scene.items.emplace_back(TextItem{{at, std::round(y), partWidth + 1, h},
                                             std::string(part),
                                             size,

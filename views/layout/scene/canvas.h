@@ -1,5 +1,5 @@
-// The painting vocabulary of the layouts: rounds to whole pixels, elides, drops what does not fit,
-// and appends to a Scene. Text is measured with the bundled fonts' own advance widths
+// What layouts draw with. It rounds to whole pixels, elides texts, drops what does not fit, and
+// appends to a Scene. It measures texts with the advance widths of the bundled fonts
 // (font_metrics.h).
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace pallascope::layout {
 
-// Advance width in px of one line of text in a bundled font.
+// The advance width, in px, of one line of text in a bundled font.
 [[nodiscard]] double textWidth(std::string_view text, int size = 11,
                                Weight weight = Weight::Regular);
-// Cut to `width` with an ellipsis; the empty string when not even that fits.
+// The text, cut to `width` with an ellipsis if needed; empty if not even the ellipsis fits.
 [[nodiscard]] std::string elided(std::string_view text, double width, int size, Weight weight);
 
 struct TextStyle
@@ -32,8 +32,8 @@ public:
 
     void fill(double x, double y, double w, double h, Color color);
     void frame(double x, double y, double w, double h, Color color, double thickness = 1);
-    void dashedFrame(double x, double y, double w, double h, Color color); // 3 on, 2 off
-    void dashedVertical(double x, double y0, double y1, Color color);      // 2 on, 3 off
+    void dashedFrame(double x, double y, double w, double h, Color color); // 3 px on, 2 px off
+    void dashedVertical(double x, double y0, double y1, Color color);      // 2 px on, 3 px off
     void hatch(double x, double y, double w, double h, Color color, Color background, Hatch kind);
     void line(std::vector<Point> points, Color color, double width = 1,
               std::vector<double> dash = {});
@@ -46,16 +46,17 @@ public:
     void popClip();
 
     void text(double x, double y, double w, double h, std::string_view text, TextStyle style = {});
-    // Black or white on a bar of `fill`, 5 px from its left edge; drawn only if it fits in the bar
-    // whole. Returns whether it did.
+    // Writes in black or white on a bar of colour `fill`, 5 px from its left edge, but only if the
+    // whole text fits in the bar. Returns whether it did.
     bool label(double x, double y, double w, double h, std::string_view text, Color fill,
                int size = 11, Weight weight = Weight::Medium);
     void rotatedText(double x, double y, std::string_view text, double angle, TextStyle style);
-    // "step |2| of |512|": parts between bars are Medium in Text, the rest Regular in `color`;
-    // elided. Returns the x behind it.
+    // Paints a text such as "step |2| of |512|" on one line, elided: the parts between bars are
+    // Medium in the colour of text, the rest is Regular in `color`. Returns the x behind it.
     double rich(double x, double y, double w, double h, std::string_view text, int size = 11,
                 Color color = Role::Text2);
-    // Wrapped rich text; strong parts SemiBold. Returns the y below it.
+    // Paints rich text on as many lines as it needs; strong parts are SemiBold. Returns the y below
+    // it.
     double paragraph(double x, double y, double w, std::string_view text, int size = 12,
                      double lineHeight = 17, Color color = Role::Text);
 

@@ -20,7 +20,7 @@ struct Glyph
 };
 
 constexpr Glyph kGlyphs[] = {
-// ascending
+// The table is in ascending order of code points.
 #include "views/layout/scene/font_metrics_table.inc"
 };
 
@@ -73,7 +73,7 @@ double textWidth(std::string_view text, int size, Weight weight)
 
 std::string elided(std::string_view text, double width, int size, Weight weight)
 {
-    // Half a pixel of slack: widths are sums of rounded advances.
+    // Half a pixel is allowed, because widths are sums of rounded advances.
     const double room = width + 0.5;
     if (textWidth(text, size, weight) <= room) {
         return std::string(text);

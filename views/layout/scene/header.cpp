@@ -1,4 +1,4 @@
-// The head of a view in a picture: title and caption, as a dock shows them.
+// Paints the head of a view in a picture: its title and caption, as a dock shows them.
 #include "views/layout/scene/header.h"
 
 #include "views/layout/scene/canvas.h"
@@ -9,7 +9,7 @@ namespace pallascope::layout {
 
 namespace {
 
-constexpr double kWide = 900; // from here on, title and caption share a row
+constexpr double kWide = 900; // px; from this width on, title and caption share a row
 constexpr double kHeaderPadding = 10;
 
 void shift(Point& point, double dy)

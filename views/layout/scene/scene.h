@@ -1,6 +1,6 @@
-// A picture as data: what a view paints, in device-independent pixels, with colours by role. Made
-// by the layouts without Qt; painted by views/scene_painter (QPainter) and svg.h, so that both
-// agree.
+// A picture as data: what a view paints, in device-independent pixels, with colours by role.
+// Layouts make scenes without Qt. views/scene_painter (QPainter) and svg.h paint them, so both give
+// the same picture.
 #pragma once
 
 #include "views/layout/scene/target.h"
@@ -49,14 +49,14 @@ enum class Align : std::uint8_t
     Center
 };
 
-struct FillItem // edges rounded to whole pixels by the canvas; never antialiased
+struct FillItem // the canvas rounds its edges to whole pixels; never antialiased
 {
     Rect rect;
     Color color;
 };
 
-// Hatch tiles have a fixed origin, so that they do not swim. Wait: 45 degrees, 2 px every 6.
-// Undefined: 45 degrees, 1 px every 8.
+// Hatch tiles have a fixed origin, so that they do not swim when something moves. Wait: 45 degrees,
+// a stripe of 2 px every 6 px. Undefined: 45 degrees, 1 px every 8 px.
 enum class Hatch : std::uint8_t
 {
     Wait,
@@ -64,7 +64,7 @@ enum class Hatch : std::uint8_t
     Estimate
 };
 
-// A square tile of `step` px with one stripe `thickness` px wide at 45 degrees.
+// A square tile of `step` px with one stripe at 45 degrees that is `thickness` px wide.
 struct HatchTile
 {
     int step = 6, thickness = 2;
@@ -86,7 +86,7 @@ struct PolylineItem // antialiased
     std::vector<Point> points;
     Color color;
     double width = 1;
-    std::vector<double> dash; // in units of the width; empty: solid
+    std::vector<double> dash; // in units of the width; empty for a solid line
 };
 
 struct PolygonItem // antialiased
@@ -110,13 +110,13 @@ struct DiscItem // antialiased
 struct TextItem // one line, vertically centred in rect
 {
     Rect rect;
-    std::string text; // UTF-8, already elided
+    std::string text; // UTF-8, elided already
     int size = 11;    // px
     Weight weight = Weight::Regular;
     Color color = Role::Text;
     Align align = Align::Left;
-    bool onFill = false; // colour is inkOn(color)
-    double angle = 0;    // degrees, about the rect's top left
+    bool onFill = false; // the text is painted in inkOn(color)
+    double angle = 0;    // degrees, around the top left corner of rect
 };
 
 struct ImageItem // one colour per cell, scaled without smoothing
@@ -127,7 +127,7 @@ struct ImageItem // one colour per cell, scaled without smoothing
     std::vector<std::uint8_t> cells; // palette indices, row-major
 };
 
-struct ClipItem // until the matching pop
+struct ClipItem // everything up to the matching pop is clipped to rect
 {
     Rect rect;
     bool pop = false;
@@ -146,14 +146,15 @@ struct Scene
 {
     double width = 0, height = 0;
     std::string title;   // "Time line"
-    std::string caption; // one sentence with numbers; |strong| between bars
+    std::string caption; // one sentence with numbers; parts between bars are |strong|
     std::vector<Item> items;
-    std::vector<Hit> hits; // later ones lie on top
+    std::vector<Hit> hits; // later hits lie on top of earlier ones
 };
 
-// The topmost target within `tolerance` px of a point; exact hits win over near ones.
+// The topmost target within `tolerance` px of a point. A target exactly under the point wins over
+// targets near it.
 [[nodiscard]] Target hitTest(const Scene& scene, double x, double y, double tolerance = 3);
-// The frame of a target in this scene: all its hits.
+// The rectangles of all hits of a target in this scene, to be framed.
 [[nodiscard]] std::vector<Rect> framesOf(const Scene& scene, const Target& target);
 
 } // namespace pallascope::layout

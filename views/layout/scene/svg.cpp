@@ -1,4 +1,4 @@
-// The same items that the widgets paint, as a standalone SVG file.
+// Writes the items that the widgets paint as a standalone SVG file.
 #include "views/layout/scene/svg.h"
 
 #include "views/layout/scene/font_metrics.h"
@@ -13,7 +13,7 @@ namespace pallascope::layout {
 
 namespace {
 
-// At most two decimals, no exponent, no locale.
+// Writes a number with at most two decimals, without an exponent and independent of the locale.
 std::string number(double value)
 {
     std::array<char, 64> buffer{};
@@ -69,7 +69,7 @@ std::string escaped(std::string_view text)
             out += "&quot;";
             break;
         default:
-            // XML 1.0 has no other control characters, not even escaped.
+            // XML 1.0 allows no other control characters, not even escaped.
             out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
         }
     }
@@ -125,7 +125,8 @@ private:
         fillRect(item.rect, "url(#" + pattern(item.hatch, color(item.color)) + ")");
     }
 
-    // One pattern per kind and colour, in user space: fixed origin, as the widgets' tiles.
+    // There is one pattern per kind and colour. It lies in user space, so its origin is fixed as
+    // that of the widgets' tiles is.
     std::string pattern(Hatch hatch, const std::string& stroke)
     {
         const auto key = std::make_pair(hatch, stroke);
@@ -136,7 +137,8 @@ private:
         const HatchTile tile = hatchTile(hatch);
         const std::string s = number(tile.step);
         const std::string most = number(tile.step + 1);
-        // The stripe, and the two corners of its neighbours.
+        // The stripe itself, and the corners of the two neighbouring stripes that reach into the
+        // tile.
         const std::string path =
             tile.rising ? "M-1,1 L1,-1 M0," + s + " L" + s + ",0 M" + number(tile.step - 1) + ","
                               + most + " L" + most + "," + number(tile.step - 1)
@@ -211,7 +213,7 @@ private:
         return mono ? "'JetBrains Mono',monospace" : "'Pallascope Sans','Inter',sans-serif";
     }
 
-    // Runs of one colour in a row are one rectangle.
+    // Neighbouring cells of one colour in a row become one rectangle.
     void add(const ImageItem& item)
     {
         const double w = item.rect.w / item.columns;

@@ -7,7 +7,7 @@
 
 namespace pallascope::layout {
 
-// Standalone, with the theme's background; fonts by family name with generic fallbacks.
+// A standalone file with the theme's background. It names fonts by family, with generic fallbacks.
 [[nodiscard]] std::string toSvg(const Scene& scene, Theme theme);
 
 } // namespace pallascope::layout

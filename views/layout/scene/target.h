@@ -1,6 +1,6 @@
-// What a place in a picture stands for: a copy, a block, a line. The same thing has the same target
-// in every view. Rows and indices are those of the trace and of RunView; what a file or a click can
-// bring is checked by who reads them.
+// What a place in a picture stands for: a copy, a block, a line and so on. The same thing has the
+// same target in every view. Rows and indices are those of the trace and of RunView; whoever reads
+// a target that comes from a file or a click checks them.
 #pragma once
 
 #include "core/base/units.h"
@@ -30,7 +30,7 @@ struct Unit
     bool operator==(const Unit&) const = default;
 };
 
-struct Waits // of the only agent
+struct Waits // of a run's only agent
 {
     bool operator==(const Waits&) const = default;
 };
@@ -41,13 +41,13 @@ struct AgentWaits // of one of several agents
     bool operator==(const AgentWaits&) const = default;
 };
 
-struct KindWaits // of all agents of a kind
+struct KindWaits // of all agents of one kind
 {
     std::int32_t firstAgent = 0;
     bool operator==(const KindWaits&) const = default;
 };
 
-struct DeviceCopies // in both directions
+struct DeviceCopies // copies in both directions
 {
     std::int32_t device = 0;
     bool operator==(const DeviceCopies&) const = default;
@@ -72,7 +72,7 @@ struct Copy
     bool operator==(const Copy&) const = default;
 };
 
-struct Steps // rows, the last one included
+struct Steps // rows of Steps; `last` is included
 {
     std::int64_t first = 0, last = 0;
     bool operator==(const Steps&) const = default;
@@ -87,7 +87,7 @@ struct Segment
 struct Operation
 {
     std::int64_t operation = 0;
-    std::optional<std::int64_t> segment; // row in which it runs; without one: wherever it does
+    std::optional<std::int64_t> segment; // the row in which it runs; without it, wherever it runs
     bool operator==(const Operation&) const = default;
 };
 
@@ -129,7 +129,7 @@ struct Alternative
 
 struct Finding
 {
-    std::optional<std::int64_t> index; // without one: that there is none
+    std::optional<std::int64_t> index; // without it: the statement that there are no findings
     bool operator==(const Finding&) const = default;
 };
 
@@ -145,7 +145,7 @@ struct Lane
     bool operator==(const Lane&) const = default;
 };
 
-struct Moment // of a lane that several agents share
+struct Moment // a moment of a lane that several agents share
 {
     LaneId lane;
     Picoseconds time;
@@ -154,7 +154,7 @@ struct Moment // of a lane that several agents share
 
 struct Time
 {
-    std::optional<Picoseconds> time; // without one: the pointer's place says it
+    std::optional<Picoseconds> time; // without it, the pointer's place says the time
     bool operator==(const Time&) const = default;
 };
 
@@ -172,7 +172,7 @@ template<class Kind>
     return std::holds_alternative<Kind>(target);
 }
 
-// A place that stands for nothing.
+// Whether the place stands for nothing.
 [[nodiscard]] constexpr bool isNothing(const Target& target)
 {
     return is<std::monostate>(target);

@@ -1,5 +1,5 @@
-// Colours by role, light and dark. The only place with colour values (docs/visual rules:
-// CONTRIBUTING).
+// Colours by role, in a light and a dark theme. This is the only place with colour values
+// (CONTRIBUTING.md has the rules for drawing).
 #pragma once
 
 #include <array>
@@ -58,8 +58,8 @@ struct Rgb
     auto operator<=>(const Rgb&) const = default;
 };
 
-// A role, or an opaque mix of it over another: share 1 is the role itself. Resolved per theme, so
-// that nothing is blended while painting.
+// A role, or a mix of it with the role `over`; at share 1 it is the role alone. It is resolved to
+// an opaque colour for each theme, so that painting need not blend.
 struct Color
 {
     Role role = Role::Text;
@@ -86,11 +86,12 @@ struct Color
 }
 
 [[nodiscard]] Rgb resolve(Color color, Theme theme);
-// Black (#101316) or white for text on a fill, whichever contrasts more; WCAG ratio.
+// Black (#101316) or white for text on a fill, whichever has the higher contrast by WCAG.
 [[nodiscard]] Rgb inkOn(Color fill, Theme theme);
 [[nodiscard]] double contrast(Rgb a, Rgb b);
 
-// Operands take Operand1.. in the order of the signature, from 0; a seventh repeats the first.
+// Operands get Operand1 to Operand6 in the order of the signature, from 0; a seventh repeats the
+// first.
 [[nodiscard]] Role operandRole(std::int32_t operand);
 
 } // namespace pallascope::layout
