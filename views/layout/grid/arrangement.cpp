@@ -11,15 +11,16 @@ namespace pallascope::layout {
 
 namespace {
 
-constexpr double kGap = 20;           // between arrays side by side
-constexpr double kBelow = 8;          // between the cells of one array and the heading of the next
-constexpr double kLargestCell = 40;   // a larger one says no more
-constexpr double kLargestArray = 140; // unless an array has so few that this is its size
-constexpr double kLeastExtent = 12;   // px of a whole array, so that a single column can be seen
-constexpr double kVectorHeight = 14;  // of the one row of a vector
+constexpr double kGap = 20;         // between arrays side by side
+constexpr double kBelow = 8;        // between the cells of one array and the heading below
+constexpr double kLargestCell = 40; // larger cells would show no more
+// Arrays with few cells get larger cells, up to this size of the array.
+constexpr double kLargestArray = 140;
+constexpr double kLeastExtent = 12; // px of a whole array, so that even a single column can be seen
+constexpr double kVectorHeight = 14; // px of a vector's only row
 constexpr double kOdometerWidth = 96;
 
-struct Plan // which operand goes where, before sizes
+struct Plan // says which operand goes where, before anything has a size
 {
     std::vector<ArrayShape> shapes;
     std::optional<std::size_t> anchor;
@@ -29,7 +30,7 @@ struct Plan // which operand goes where, before sizes
 struct Frame
 {
     Rect area;
-    std::vector<double> headWidths; // per shape
+    std::vector<double> headWidths; // for each shape
     std::size_t axes = 0;           // of the grid
     double label = kAxisLabel;      // see HeadWidths
 };
@@ -40,11 +41,12 @@ double shareInArray(Extent array, Extent block, Extent count)
         return 1;
     }
     const double before = static_cast<double>(count - 1) * static_cast<double>(block);
-    const double rest = static_cast<double>(array) - before; // of any trace: no overflow
+    // A double, because an int64 might overflow.
+    const double rest = static_cast<double>(array) - before;
     return std::clamp(rest / static_cast<double>(block), 0.0, 1.0);
 }
 
-// An operand that could stand on either side goes where `preferAbove` says.
+// Puts an operand that could stand left of the anchor or above it where `preferAbove` says.
 Plan planOf(const trace::Info& info, std::int32_t pipeline, bool preferAbove)
 {
     const trace::Pipeline& pipe = info.pipelines[static_cast<std::size_t>(pipeline)];
@@ -76,7 +78,7 @@ Plan planOf(const trace::Info& info, std::int32_t pipeline, bool preferAbove)
         }
     }
     if (plan.anchor && plan.left.empty() && plan.above.empty()) {
-        plan.rest.push_back(*plan.anchor); // nothing is shared: all arrays in a row
+        plan.rest.push_back(*plan.anchor); // no axis is shared: all arrays stand in a row
     }
     return plan;
 }
@@ -91,7 +93,7 @@ double odometerHeight(std::size_t axes, double pitch)
     return axes == 0 ? 0 : 20 + static_cast<double>(axes) * std::clamp(pitch * 1.9, 22.0, 30.0);
 }
 
-// Places everything for one cell size. Returns the panels and the size that they take.
+// Places everything for one size of cells, and tells whether it fits.
 class Placer
 {
 public:
@@ -287,7 +289,7 @@ ArrayShape arrayShape(const trace::Info& info, std::int32_t operand)
 GridArrangement arrangeGrid(const trace::Info& info, std::int32_t pipeline, Rect area,
                             const HeadWidths& heads)
 {
-    constexpr double kWorthIt = 1.2; // how much larger cells pay for the less usual picture
+    constexpr double kWorthIt = 1.2; // how much larger the cells of the less usual picture must be
     const std::size_t axes = info.pipelines[static_cast<std::size_t>(pipeline)].grid.size();
     Plan plan;
     Frame frame;

@@ -1,5 +1,5 @@
-// Where the grid view puts the arrays of a pipeline: a dimension that follows the same grid axis
-// lines up, so that the index maps can be read off the picture. Pure geometry.
+// Decides where the grid view puts the arrays of a pipeline. Dimensions that follow the same grid
+// axis line up, so that the index maps can be read off the picture. Pure geometry.
 #pragma once
 
 #include "core/trace/trace.h"
@@ -11,13 +11,13 @@
 
 namespace pallascope::layout {
 
-// An operand's array as rows x columns of blocks: its last two axes; of a vector, one row.
+// An operand's array as rows x columns of blocks. These are its last two axes; a vector is one row.
 struct ArrayShape
 {
     std::int32_t operand = 0;
     Extent rows = 1, columns = 1;
-    std::int32_t rowAxis = -1, columnAxis = -1; // grid axes, -1: none or mixed
-    double lastRow = 1, lastColumn = 1; // the share of the last block that lies in the array
+    std::int32_t rowAxis = -1, columnAxis = -1; // grid axes; -1: none, or several
+    double lastRow = 1, lastColumn = 1; // the share of the last block that lies inside the array
     bool vector = false;
 };
 
@@ -25,9 +25,9 @@ struct ArrayPanel
 {
     ArrayShape shape;
     double x = 0, y = 0;                  // of the first cell
-    double cellWidth = 0, cellHeight = 0; // pitch, the gap to the next cell included
-    double width = 0;                     // of the panel, its heading included
-    double label = 0;                     // width of the name of its row axis, left of it
+    double cellWidth = 0, cellHeight = 0; // from one cell to the next, so the gap is included
+    double width = 0;                     // of the panel with its heading
+    double label = 0;                     // room left of the panel for the name of its row axis
 
     [[nodiscard]] double cellsWidth() const
     {
@@ -43,25 +43,27 @@ struct ArrayPanel
 struct GridArrangement
 {
     std::vector<ArrayPanel> panels;
-    std::optional<std::size_t> anchor;    // the output that the others line up with
-    std::vector<std::size_t> left, above; // panels on its left and above it, nearest last
+    std::optional<std::size_t> anchor; // the output that the other arrays line up with
+    // Indices of the panels left of the anchor and above it, nearest last.
+    std::vector<std::size_t> left, above;
     Rect odometer;
 };
 
-inline constexpr double kPanelHead = 32; // heading above the cells
-inline constexpr double kAxisLabel = 15; // least width of an axis' name, left of the cells
+inline constexpr double kPanelHead = 32; // px of the heading above the cells
+// Px that the name of an axis gets at least, left of the cells.
+inline constexpr double kAxisLabel = 15;
 
 [[nodiscard]] ArrayShape arrayShape(const trace::Info& info, std::int32_t operand);
 
-// What the headings of the arrays need, per operand of the pipeline: whole, and without the shape;
-// and the names of their row axes.
+// The widths that the headings of a pipeline's arrays need, for each operand: the whole heading,
+// and the heading without the shape. `label` is the width for the names of row axes.
 struct HeadWidths
 {
     std::vector<double> whole, least;
     double label = kAxisLabel;
 };
 
-// Fits the arrays of a pipeline into `area`, as large as they go.
+// Fits the arrays of a pipeline into `area`, with cells as large as possible.
 [[nodiscard]] GridArrangement arrangeGrid(const trace::Info& info, std::int32_t pipeline, Rect area,
                                           const HeadWidths& heads);
 

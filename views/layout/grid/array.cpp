@@ -1,5 +1,5 @@
-// One array of the grid view: its heading and its blocks, as cells or, when there are many, as an
-// image.
+// Paints one array of the grid view: its heading and its blocks. The blocks are cells or, if there
+// are many, pixels of an image.
 #include "core/base/format.h"
 #include "views/layout/grid/block_cells.h"
 #include "views/layout/grid/cells.h"
@@ -15,12 +15,12 @@ namespace pallascope::layout {
 
 namespace {
 
-constexpr double kMarkedCell = 10; // px from which a cell has room for frames and heights
+constexpr double kMarkedCell = 10; // px; from here on a cell has room for frames and heights
 constexpr double kMostLabel = 64;  // px for the name of a row axis
-constexpr double kPlainCell = 4;   // px from which cells are fills of their own
+constexpr double kPlainCell = 4;   // px; from here on each cell is a fill of its own
 constexpr std::int64_t kMostCells = 20'000;
 constexpr Extent kMostFolded =
-    128; // cells per axis of a folded array: bounds the look-ups per frame
+    128; // cells per axis of a folded array; bounds the look-ups per frame
 
 struct ArrayPainter
 {
@@ -51,7 +51,7 @@ struct ArrayPainter
         }
     }
 
-    // Without the gap; the last row and column are cut where the array ends inside the block.
+    // A cell without the gap. Cells of the last row and column end where the array ends.
     [[nodiscard]] Rect cell(Extent row, Extent column) const
     {
         const ArrayShape& shape = panel.shape;
@@ -83,7 +83,7 @@ struct ArrayPainter
 
 void ArrayPainter::paintCells(bool marked) const
 {
-    // Blocks in use come last: their frames lie over their neighbours.
+    // Blocks in use come last, so that their frames lie on top of their neighbours.
     std::vector<std::pair<Rect, trace::BlockState>> inUse;
     for (Extent row = 0; row < panel.shape.rows; ++row) {
         for (Extent column = 0; column < panel.shape.columns; ++column) {
@@ -110,8 +110,9 @@ void ArrayPainter::paintCells(bool marked) const
     }
 }
 
-// One pixel or more per block; more blocks than that fold, and a cell shows the first of its
-// blocks. Blocks under way are drawn over it, each in its place, so that none is lost by folding.
+// Each block gets one pixel or more. If there are too many blocks for that, several share a cell,
+// which shows the first of them. Blocks under way are drawn on top, each in its place, so that
+// folding hides none.
 void ArrayPainter::paintImage() const
 {
     const ArrayShape& shape = panel.shape;
@@ -151,7 +152,8 @@ void ArrayPainter::paintImage() const
                 block);
         }
     }
-    // The last cell may stand for fewer blocks; the image is cut where the array ends.
+    // The last cell may stand for fewer blocks than the others, so the image is cut where the array
+    // ends.
     canvas.pushClip(panel.x, panel.y, panel.cellsWidth(), panel.cellsHeight());
     canvas.image(
         {panel.x, panel.y, w * static_cast<double>(columns), h * static_cast<double>(rows)},
@@ -160,7 +162,7 @@ void ArrayPainter::paintImage() const
     paintHeld();
 }
 
-// The blocks in slots over an image, each in its place and large enough to be seen.
+// Paints the blocks in slots over an image, each in its place and large enough to be seen.
 void ArrayPainter::paintHeld() const
 {
     const ArrayShape& shape = panel.shape;
@@ -195,7 +197,7 @@ std::string axisName(const trace::Pipeline& pipeline, std::int32_t axis)
                                                           : std::string();
 }
 
-// "at (0,3,·,·)": where the shown slice lies.
+// Says where the shown slice lies: "at (0,3,·,·)".
 std::string leadingText(const std::vector<Extent>& leading)
 {
     std::string text = "at (";
@@ -205,7 +207,8 @@ std::string leadingText(const std::vector<Extent>& leading)
     return text + "·,·)";
 }
 
-// Over the cells: the grid axis that columns follow, or which cells are not blocks but elements.
+// The text over the cells. It names the grid axis that columns follow, or says which cells are
+// elements instead of blocks.
 std::string columnText(const trace::Pipeline& pipeline, const trace::Operand& operand,
                        const ArrayShape& shape)
 {

@@ -20,7 +20,7 @@ void inUseFrame(Canvas& canvas, Rect cell)
     canvas.frame(cell.x - 1, cell.y - 1, cell.w + 2, cell.h + 2, Role::Text, 2);
 }
 
-// What lies under the marks of a copy that is queued or arriving.
+// The fill below the marks of a copy that is queued or arriving.
 Color restingFill(const trace::BlockState& state, Role role, bool output)
 {
     if (state.copies == 0) {
@@ -86,7 +86,7 @@ void paintBlock(Canvas& canvas, Rect cell, const trace::BlockState& state, Role 
         inUseFrame(canvas, cell);
         return;
     case trace::BlockPhase::Leaving: {
-        // What is still to leave stays at the top: it drains upwards, out of the chip.
+        // What has still to leave stays at the top, so the block drains upwards, out of the chip.
         canvas.fill(cell.x, cell.y, cell.w, cell.h, mix(role, kWritten));
         canvas.fill(cell.x, cell.y, cell.w, std::round(cell.h * (1 - state.fraction)), role);
         canvas.frame(cell.x, cell.y, cell.w, cell.h, role);

@@ -93,7 +93,9 @@ std::int64_t ArrayCells::blockAt(std::int64_t cell) const
             return held.block;
         }
     }
-    constexpr std::size_t kMostAsked = 32; // an element of more lists was there by then
+    // Bounds the look-ups; an element in more lists than this is almost surely in one copied by
+    // then.
+    constexpr std::size_t kMostAsked = 32;
     const auto lists = m_run.index->listsOf(m_number, element);
     std::int64_t first = -1;
     for (const trace::Index::ListedElement& listed :

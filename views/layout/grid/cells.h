@@ -1,5 +1,5 @@
-// What the cells of an array in the grid view stand for: blocks, or single elements on an axis
-// whose blocks are lists of elements.
+// What the cells of an array in the grid view stand for: blocks, or single elements along an axis
+// whose blocks are lists of elements (see indirect blocks in docs/glossary.md).
 #pragma once
 
 #include "views/layout/run/run_view.h"
@@ -10,10 +10,11 @@
 
 namespace pallascope::layout {
 
-// Cells per axis of the array.
+// The number of cells along each axis of the array.
 [[nodiscard]] std::vector<Extent> cellCounts(const trace::Operand& operand);
 
-// Whether cells are elements on the indirect axis; not where they are too many to be numbered.
+// Whether cells on the indirect axis are elements. They are blocks if the elements are too many to
+// be numbered.
 [[nodiscard]] bool hasListedCells(const trace::Operand& operand);
 
 class ArrayCells
@@ -21,11 +22,12 @@ class ArrayCells
 public:
     ArrayCells(const RunView& run, std::int32_t operand, Picoseconds now);
 
-    // The block that a cell shows: of an element of several blocks the one that a slot has, else
-    // one that was there, else one that will be; -1: none is ever.
+    // The block that a cell shows; -1 if none ever comes there. An element may be in several
+    // blocks: the one in a slot goes first, then one that was copied already, then the first that
+    // will be.
     [[nodiscard]] std::int64_t blockAt(std::int64_t cell) const;
 
-    // The cells of a block in the array, row-major; an element that is listed twice, twice.
+    // The cells of a block in row-major order. An element that is listed twice appears twice.
     [[nodiscard]] std::vector<std::int64_t> cellsOf(std::int64_t block) const;
 
 private:
@@ -42,10 +44,10 @@ private:
     struct Held
     {
         std::int64_t block;
-        std::vector<std::int32_t> elements; // rising
+        std::vector<std::int32_t> elements; // ascending
     };
 
-    std::vector<Held> m_held; // in slots
+    std::vector<Held> m_held; // the blocks in slots
 };
 
 } // namespace pallascope::layout

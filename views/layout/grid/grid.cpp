@@ -1,5 +1,5 @@
-// The grid view: each operand's array in its blocks, lined up by grid axis, and the way walked so
-// far.
+// Makes the scene of the grid view: each operand's array as blocks, lined up by grid axis, and the
+// path that the kernel has taken so far.
 #include "views/layout/grid/grid.h"
 
 #include "core/base/format.h"

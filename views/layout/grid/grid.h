@@ -1,4 +1,4 @@
-// The grid: every block of every operand, and where the kernel is in them.
+// Lays out the grid view: every block of every operand, and where in them the kernel is.
 #pragma once
 
 #include "views/layout/run/run_view.h"

@@ -1,5 +1,5 @@
-// What lies over and beside the arrays of the grid view: the path, the guides, the odometer, the
-// legend.
+// Paints what lies over and beside the arrays of the grid view: the path, the guides, the odometer
+// and the legend.
 #include "core/base/format.h"
 #include "views/layout/grid/block_cells.h"
 #include "views/layout/grid/cells.h"
@@ -16,9 +16,9 @@ namespace pallascope::layout {
 
 namespace {
 
-constexpr std::int64_t kLongestPath = 4096; // visits; a longer path would cover its array anyway
+constexpr std::int64_t kLongestPath = 4096; // visits; a longer path would cover its whole array
 
-// Rows of Visits of one operand whose stay has begun by `step`.
+// The rows of Visits of one operand that have begun by `step`.
 std::pair<std::size_t, std::size_t> visitsUntil(const trace::Trace& trace, std::int32_t operand,
                                                 std::int32_t step)
 {
@@ -62,7 +62,8 @@ void paintTicks(Canvas& canvas, double x, double y, double tick, double height, 
     canvas.fill(x + now, y, 2, height, Role::Text);
 }
 
-// "copied in: x |3|, y |3| of 512"; the total goes first where there is no room, then the whole.
+// "copied in: x |3|, y |3| of 512". If there is not enough room, first the total is left out, then
+// the whole text.
 std::string copiedText(const GridMoment& moment, double room)
 {
     const trace::Info& info = moment.run.trace->info();
@@ -80,7 +81,8 @@ std::string copiedText(const GridMoment& moment, double room)
         }
     }
     const auto fits = [room](const std::string& shown) {
-        return textWidth(parts::plain(shown), 10) + 6 <= room; // 6: strong parts are wider
+        // Strong parts are wider than measured here, by up to 6 px.
+        return textWidth(parts::plain(shown), 10) + 6 <= room;
     };
     if (totals.size() == 1) {
         const std::string whole = fmt::format("{} of {}", text, countText(*totals.begin()));
@@ -117,7 +119,8 @@ void paintPath(Canvas& canvas, const GridMoment& moment, const ArrayPanel& panel
         if (shown && before >= 0 && drawn.insert(std::minmax(before, block)).second) {
             const Point a = cellCentre(panel, before);
             const Point b = cellCentre(panel, block);
-            // Only to a neighbour: the jump back to the next row is no way through blocks.
+            // Lines lead only from a block to its neighbour; the jump back to the beginning of a
+            // row passes through no blocks.
             const bool along = before / panel.shape.columns == block / panel.shape.columns
                                && std::abs(before - block) == 1;
             const bool down = std::abs(before - block) == panel.shape.columns;
@@ -156,7 +159,8 @@ void paintGuides(Canvas& canvas, const GridMoment& moment, const GridArrangement
         const double from = cellCentre(panel, current).x + panel.cellWidth / 2 + 1;
         canvas.fill(from, end.y, anchor.x - anchor.label - 2 - from, 1, ink);
         canvas.fill(anchor.x, end.y, end.x - anchor.x - anchor.cellWidth / 2 - 1, 1, ink);
-        break; // the leftmost: its line crosses the others at their blocks in use
+        // Only from the leftmost array: the line passes through the blocks in use of the others.
+        break;
     }
     for (const std::size_t i : arrangement.above) {
         const ArrayPanel& panel = arrangement.panels[i];

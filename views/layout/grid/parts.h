@@ -1,4 +1,5 @@
-// The pieces of the grid view: arrays, odometer, path, guides, legend. Used by grid.cpp alone.
+// The pieces of the grid view: arrays, odometer, path, guides, legend. Only the sources of the grid
+// view use them.
 #pragma once
 
 #include "views/layout/grid/arrangement.h"
@@ -9,23 +10,23 @@
 
 namespace pallascope::layout {
 
-// Everything about "now" that the pieces need.
+// Everything that the pieces need to know about the moment shown.
 struct GridMoment
 {
     const RunView& run;
     Picoseconds now;
     std::int32_t pipeline = 0;
-    std::int32_t step = trace::kNone; // row of Steps
-    std::vector<Extent> index;        // of the grid
-    bool finished = false;            // at the end of the run: nothing is current
+    std::int32_t step = trace::kNone; // a row of Steps
+    std::vector<Extent> index;        // in the grid
+    bool finished = false;            // at the end of the run, when nothing is current
 };
 
-// The rows x columns of an array that are shown: the slice at the current leading indices.
+// The part of an array that is shown as rows x columns: the slice at the current leading indices.
 struct ShownSlice
 {
-    std::vector<Extent> leading; // of the axes before the last two
+    std::vector<Extent> leading; // along the axes before the last two
     std::int64_t firstCell = 0;
-    std::int64_t current = -1; // current cell within the slice, -1: none, or several
+    std::int64_t current = -1; // the current cell within the slice; -1: none, or several
 };
 
 [[nodiscard]] ShownSlice shownSlice(const GridMoment& moment, const ArrayShape& shape);
@@ -37,7 +38,7 @@ void paintGuides(Canvas& canvas, const GridMoment& moment, const GridArrangement
 void paintOdometer(Canvas& canvas, const GridMoment& moment, Rect area, double tick);
 void paintLegend(Canvas& canvas, const GridMoment& moment, Rect area);
 
-// Widths of an array's heading: whole, and without its shape.
+// The widths of the headings of a pipeline's arrays.
 [[nodiscard]] HeadWidths headWidths(const trace::Info& info, std::int32_t pipeline);
 
 } // namespace pallascope::layout

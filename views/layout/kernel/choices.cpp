@@ -1,4 +1,5 @@
-// "Other blocks": what the run would take with other parameters, the run itself among them.
+// Paints "Other blocks": how long the run would take with other parameters, in a table with the run
+// itself.
 #include "core/base/format.h"
 #include "views/layout/kernel/parts.h"
 #include "views/layout/run/view_parts.h"
@@ -97,7 +98,8 @@ bool endsWithBlocks(const std::string& name)
                   == 0;
 }
 
-// Leaves `fit` rows in their order: the run, the best alternative, and those next to the run.
+// Leaves at most `fit` rows, in their order: the run, the best alternative, and those nearest to
+// the run.
 void keepNearest(std::vector<Choice>& rows, std::size_t fit, std::int64_t best)
 {
     const auto isSelf = [](const Choice& row) { return row.alternative < 0; };
@@ -125,7 +127,7 @@ void paintChoices(Canvas& canvas, const RunView& run, double y)
     const double height = w > 246 ? 19 : 17;
     const bool onlyBlocks = std::all_of(rows.begin(), rows.end(),
                                         [](const Choice& row) { return endsWithBlocks(row.name); });
-    if (onlyBlocks) { // the heading says it once
+    if (onlyBlocks) { // the heading says it once for all
         for (Choice& row : rows) {
             row.name.resize(row.name.size() - kBlocksSuffix.size());
         }

@@ -1,5 +1,5 @@
-// The kernel view: the parameters as a static form (for pictures; the window has fields of its
-// own), the VMEM budget and what other choices would give.
+// Makes the scene of the kernel view: the parameters as a form that only shows (for pictures; the
+// window has fields of its own), the VMEM budget, and what other choices would give.
 #include "views/layout/kernel/kernel.h"
 
 #include "core/base/format.h"
@@ -40,7 +40,7 @@ void paintField(Canvas& canvas, double x, double y, double w, double labelWidth,
     }
 }
 
-// Two fields a row. "n" and "bn" belong together; what has no partner follows in order.
+// Two fields a row. "n" and "bn" belong together; fields without a partner follow in order.
 std::vector<std::pair<Field, std::optional<Field>>> formRows(const std::vector<Field>& fields)
 {
     std::vector<std::pair<Field, std::optional<Field>>> rows;
@@ -154,7 +154,7 @@ std::vector<BudgetRow> budgetRows(const RunView& run)
         for (std::size_t i = 0; i < info.buffers.size() && used.scratch; ++i) {
             const trace::Buffer& buffer = info.buffers[i];
             if (buffer.operand < 0 && buffer.name == used.operand && buffer.bytes == used.bytes
-                && !isTaken(&BudgetRow::firstBuffer, i)) { // several may have no name
+                && !isTaken(&BudgetRow::firstBuffer, i)) { // several may lack a name
                 row.block = parts::arrayText(buffer.shape, buffer.dtype);
                 row.buffers = "scratch";
                 row.firstBuffer = static_cast<std::int32_t>(i);
@@ -190,7 +190,8 @@ double paintBar(Canvas& canvas, const RunView& run, const std::vector<BudgetRow>
                      Role::Grid, Hatch::Estimate);
     }
     canvas.fill(at(report.vmemScopedLimit) - 1, y - 3, 1, 20, Role::Text);
-    // 0, what is used, the limit, and the end of the scale: those that have room.
+    // The ticks are 0, what is used, the limit and the end of the scale, as far as there is room
+    // for them.
     const std::string end = bytesText(scale);
     canvas.text(x, y + 15, 40, 13, "0", smallText(Role::Text3));
     canvas.text(x, y + 15, w, 13, end, smallText(Role::Text3, Align::Right));

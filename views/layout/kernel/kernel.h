@@ -1,4 +1,5 @@
-// The kernel: its form, the budget of its memory, what other blocks would do.
+// Lays out the kernel view: the form of its parameters, the budget of its memory, and what other
+// blocks would do.
 #pragma once
 
 #include "views/layout/run/run_view.h"
@@ -7,7 +8,7 @@
 namespace pallascope::layout {
 
 [[nodiscard]] Scene layoutKernel(const RunView& run, const ViewState& state, Size size);
-// The same without the form, which the window has as widgets.
+// The same without the form, for the window, which has widgets for it.
 [[nodiscard]] Scene layoutBudget(const RunView& run, const ViewState& state, Size size);
 
 } // namespace pallascope::layout

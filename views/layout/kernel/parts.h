@@ -1,4 +1,4 @@
-// What the two halves of the kernel view share.
+// What the sources of the kernel view share.
 #pragma once
 
 #include "views/layout/run/run_view.h"
@@ -11,8 +11,8 @@ namespace pallascope::layout {
     return {10, role, Weight::Regular, align};
 }
 
-// The table of alternatives from `y` down, the current run highlighted in it; nothing where fewer
-// than two rows would fit.
+// The table of alternatives from `y` down, with the current run highlighted in it. Paints nothing
+// if fewer than two rows would fit.
 void paintChoices(Canvas& canvas, const RunView& run, double y);
 
 } // namespace pallascope::layout

@@ -1,4 +1,5 @@
-// The upper half of the memory view: the arrays in HBM and the link between it and the chip.
+// Paints the upper half of the memory view: the arrays in HBM, and the link between HBM and the
+// chip.
 #include "core/base/format.h"
 #include "views/layout/grid/block_cells.h"
 #include "views/layout/memory/parts.h"
@@ -18,9 +19,10 @@ namespace {
 
 constexpr double kStripHead = 17;
 constexpr double kBytesWidth = 72;
-constexpr std::int64_t kSamples = 4; // blocks looked at per cell of a folded strip
+// How many blocks decide the colour of a cell of a folded strip.
+constexpr std::int64_t kSamples = 4;
 
-// Where a strip's cells lie.
+// Says where the cells of a strip lie and which blocks each stands for.
 struct Strip
 {
     double x = 0, width = 0;
@@ -35,7 +37,7 @@ struct Strip
 
     [[nodiscard]] std::int64_t cellOf(std::int64_t block) const
     {
-        // The inverse of firstBlock.
+        // This is the inverse of firstBlock.
         return ((block + 1) * cells - 1) / blocks;
     }
 };
@@ -108,7 +110,7 @@ std::string movedText(const RunView& run, const std::vector<std::int32_t>& opera
     return bytesText(Bytes(std::llround(moved)));
 }
 
-// The blocks of the queue, as many as fit, in issue order.
+// Paints the blocks in the queue in issue order, as many as fit.
 void paintQueue(Canvas& canvas, const RunView& run, trace::CopyRange range, double y,
                 Picoseconds now)
 {
@@ -131,7 +133,8 @@ void paintQueue(Canvas& canvas, const RunView& run, trace::CopyRange range, doub
         const std::string word = moving         ? percentText(fraction, 0)
                                  : roomForWords ? std::string("waits")
                                                 : std::string();
-        // The moving one keeps its width while its percentage grows.
+        // The width for "100 %" is kept free, so that the moving block keeps its width while its
+        // percentage grows.
         const double wordWidth = word.empty() ? 0 : textWidth(moving ? "100 %" : word, 10) + 8;
         const double width = textWidth(name, 10, Weight::Medium) + wordWidth + 12;
         const auto left = static_cast<std::int64_t>(range.last - row);
@@ -179,7 +182,7 @@ void paintScale(Canvas& canvas, const trace::Link& link, double x, double width,
     }
 }
 
-// The memory's name and how much of it the arrays take.
+// Paints the name of the memory and how much of it the arrays take.
 void paintStripsHead(Canvas& canvas, const trace::Info& info, const Strips& strips, double y)
 {
     const double x = parts::kPadding;

@@ -1,4 +1,5 @@
-// The memory view: HBM, the link with its queue, the on-chip memory with its slots, and the units.
+// Makes the scene of the memory view: HBM, the link with its queue, the on-chip memory with its
+// slots, and the units.
 #include "views/layout/memory/memory.h"
 
 #include "core/base/format.h"
@@ -13,10 +14,10 @@ namespace pallascope::layout {
 
 namespace {
 
-constexpr std::size_t kFirstSlots = 8; // of the first memory, which strips leave room for
+constexpr std::size_t kFirstSlots = 8; // slots of the first memory that the strips leave room for
 
-// The memories that hold buffers, the one with most bytes first; that of the arrays, which stand
-// above as strips, last.
+// The memories that hold buffers, the one with the most bytes first. The memory of the arrays comes
+// last, because the strips show it already.
 std::vector<std::int32_t> usedMemories(const trace::Info& info)
 {
     std::vector<std::int64_t> bytes(info.memories.size(), 0);
@@ -39,8 +40,8 @@ std::vector<std::int32_t> usedMemories(const trace::Info& info)
     return used;
 }
 
-// From y to the bottom, all that fit. The small ones get room for three slots; the first one gets
-// the rest, and comes first: `least` of it.
+// Paints as many memories as fit between y and the bottom. The small ones get room for three slots
+// each. The first one, which comes first, gets the rest, at least `least`.
 void paintMemories(Canvas& canvas, const RunView& run, Picoseconds now,
                    const std::vector<std::int32_t>& used, double least, double y, double bottom)
 {
@@ -66,7 +67,7 @@ void paintMemories(Canvas& canvas, const RunView& run, Picoseconds now,
     }
 }
 
-// Of several devices those of the first.
+// The number of links to show; in a run of several devices, those of the first device.
 std::size_t shownLinks(const trace::Info& info)
 {
     return info.links.size() / static_cast<std::size_t>(info.deviceCount());

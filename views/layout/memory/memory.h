@@ -1,4 +1,4 @@
-// The memories: what is in the slots, and what moves over the links.
+// Lays out the memory view: what is in the slots, and what moves over the links.
 #pragma once
 
 #include "views/layout/run/run_view.h"

@@ -1,5 +1,5 @@
-// The pieces of the memory view, from top to bottom. Each paints from `y` and returns the y below
-// it. Used by memory.cpp alone.
+// The pieces of the memory view, from top to bottom. Each is painted from `y` down and returns the
+// y below it. Only the sources of the memory view use them.
 #pragma once
 
 #include "views/layout/run/run_view.h"
@@ -11,7 +11,7 @@ namespace pallascope::layout {
 
 // The arrays as strips of blocks with the bytes moved so far. One strip shows all operands
 // that go over one array in one way: those of all cores, and the manual DMAs of several lines.
-using Strips = std::vector<std::vector<std::int32_t>>; // operands of each, at least one
+using Strips = std::vector<std::vector<std::int32_t>>; // the operands of each strip, at least one
 
 // The strips of pipelines come first, then those of manual DMAs; each group has the largest arrays
 // first.
@@ -25,7 +25,7 @@ double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Pic
 inline constexpr double kLinkHeight = 56;
 double paintLink(Canvas& canvas, const RunView& run, Picoseconds now, std::int32_t link, double y);
 
-// The units with what they do now.
+// The units, and what each of them does now.
 [[nodiscard]] double unitsHeight(const RunView& run, double width);
 void paintUnits(Canvas& canvas, const RunView& run, Picoseconds now, double y);
 
@@ -39,34 +39,36 @@ struct SlotRow
     [[nodiscard]] bool merged() const { return firstBuffer != lastBuffer; }
 };
 
-inline constexpr double kLeastSlot = 16;     // px; below it a slot loses its texts
-inline constexpr double kLeastStripe = 6;    // px; below it nothing can be told apart
+inline constexpr double kLeastSlot = 16;     // px; a lower slot loses its texts
+inline constexpr double kLeastStripe = 6;    // px; in a lower row nothing can be told apart
 inline constexpr double kMemoryHeading = 18; // px
 
-// Buffers of a memory at their addresses, heights in proportion to their bytes. Where the smallest
-// would get less than kLeastSlot they are raised to it; where all would, the slots of one operand
-// merge; where these would get less than kLeastStripe, only the largest are there. `scaled` tells
-// whether every height is in proportion.
+// The buffers of a memory in the order of their addresses, with heights in proportion to their
+// bytes. If the smallest buffers would be lower than kLeastSlot, they are raised to it. If there
+// are too many for that, the slots of one operand merge. If even the merged rows would be lower
+// than kLeastStripe, only the largest buffers get rows. `scaled` tells whether every height is in
+// proportion.
 struct SlotStack
 {
     std::vector<SlotRow> rows;
     bool scaled = true;
-    std::int64_t hidden = 0; // buffers without a row
+    std::int64_t hidden = 0; // the number of buffers without a row
     Bytes hiddenBytes;
-    double bottom = 0; // of the rows
+    double bottom = 0; // of the last row
 };
 
 [[nodiscard]] SlotStack stackSlots(const trace::Info& info, std::int32_t memory, double y,
                                    double height);
 
-// What a memory needs, heading included, to show so many of its slots, merged, with their texts.
+// The height that a memory needs, with its heading, to show this many of its merged slots with
+// their texts.
 [[nodiscard]] double memoryHeight(const trace::Info& info, std::int32_t memory, std::size_t slots);
 
-// What a slot does, in words: "arriving 61 %", "ready for step 3".
+// What happens in a slot, in words: "arriving 61 %", "ready for step 3".
 [[nodiscard]] std::string slotWords(const trace::Trace& trace, std::int32_t buffer,
                                     Picoseconds now);
 
-// The heading alone where there is no room for a slot.
+// Paints the heading alone if there is no room for a slot.
 double paintMemory(Canvas& canvas, const RunView& run, Picoseconds now, std::int32_t memory,
                    double y, double height);
 

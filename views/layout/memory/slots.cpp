@@ -1,4 +1,5 @@
-// The lower half of the memory view: on-chip memories with their slots at their addresses.
+// Paints the lower half of the memory view: on-chip memories, with their slots in the order of
+// their addresses.
 #include "core/base/format.h"
 #include "views/layout/memory/parts.h"
 #include "views/layout/run/view_parts.h"
@@ -23,7 +24,7 @@ bool isOutput(const trace::Trace& trace, const trace::Buffer& buffer)
                   == trace::Direction::Out;
 }
 
-// A slot of an output whose block nothing has been stored to yet.
+// Whether it is a slot of an output and nothing has been stored to its block yet.
 bool notYetWritten(const trace::Trace& trace, const trace::Buffer& buffer,
                    const trace::SlotState& state, Picoseconds now)
 {
@@ -35,20 +36,20 @@ bool notYetWritten(const trace::Trace& trace, const trace::Buffer& buffer,
     return now.value() < trace.steps().bodyBegin[static_cast<std::size_t>(first)];
 }
 
-// From 1. In the overhead after a body the step is still that body's.
+// The step of the visit, from 1. The overhead after a body belongs to the step of that body.
 std::int64_t stepOfStay(const trace::Trace& trace, const trace::SlotState& state, Picoseconds now)
 {
     const std::int32_t first = trace.visits().firstStep[static_cast<std::size_t>(state.visit)];
     return std::min<std::int64_t>(state.stepsDone + 1, trace::stepAt(trace, now) - first + 1);
 }
 
-// The first step that uses a slot, for one that nothing has used so far.
+// The first step that will use a slot that nothing has used so far.
 std::int32_t firstUse(const trace::Trace& trace, const trace::Buffer& buffer)
 {
     const trace::Visits& visits = trace.visits();
     const auto [first, last] =
         std::equal_range(visits.operand.begin(), visits.operand.end(), buffer.operand);
-    // Stays go round the slots, so one of the first few rows is it.
+    // Visits take turns among the slots, so one of the first few rows is the one looked for.
     for (auto it = first; it != last; ++it) {
         const auto row = static_cast<std::size_t>(it - visits.operand.begin());
         if (visits.slot[row] == buffer.slot) {
@@ -63,10 +64,10 @@ std::int32_t firstUse(const trace::Trace& trace, const trace::Buffer& buffer)
 
 struct SlotLook // how a slot is painted
 {
-    double solid = 0;    // width of the stronger fill, as a share
-    double strength = 0; // of that fill
-    double rest = 0.06;  // of the remainder
-    bool front = false;  // 2 px at the end of the fill
+    double solid = 0;    // width of the stronger fill, as a share of the slot
+    double strength = 0; // strength of that fill, as a share of its colour
+    double rest = 0.06;  // strength of the fill of the rest
+    bool front = false;  // whether a line of 2 px marks the end of the fill
     bool dashed = false, undefined = false, inUse = false, edge = true;
 };
 
@@ -191,7 +192,7 @@ void paintSlot(Canvas& canvas, const RunView& run, std::int32_t index, Rect rect
     canvas.hit(rect.x, rect.y, rect.w, rect.h, target::Buffer{index});
 }
 
-// All slots of one operand side by side in one row, each still a buffer of its own.
+// All slots of one operand side by side in one row; each remains a buffer of its own.
 void paintMerged(Canvas& canvas, const RunView& run, const SlotRow& row, Rect rect, Picoseconds now)
 {
     const double count = row.lastBuffer - row.firstBuffer + 1;
@@ -209,7 +210,7 @@ Role memoryRole(const trace::Memory& memory)
     return memory.name == "SMEM" ? Role::Smem : Role::Vmem;
 }
 
-// The memory's name, and as much about it as fits, in order of what matters.
+// Paints the name of the memory, and then as many notes as fit, the most important first.
 void paintMemoryHead(Canvas& canvas, const trace::Info& info, std::int32_t memory,
                      const SlotStack& stack, double y)
 {

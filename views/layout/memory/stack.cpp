@@ -1,4 +1,4 @@
-// Which slots of a memory get a row, and how high.
+// Decides which buffers of a memory get a row, and how high each row is.
 #include "views/layout/memory/parts.h"
 
 #include <algorithm>
@@ -39,7 +39,8 @@ std::vector<SlotRow> rowsOf(const trace::Info& info, std::int32_t memory, bool m
     return rows;
 }
 
-// Raises the rows that would be too low to the least height and shares the rest in proportion.
+// Raises rows that would be too low to the least height, and divides the rest in proportion to the
+// bytes. Returns whether no row was raised.
 bool shareHeight(std::vector<SlotRow>& rows, double height)
 {
     double bytes = 0;
@@ -67,7 +68,7 @@ bool shareHeight(std::vector<SlotRow>& rows, double height)
     return std::none_of(raised.begin(), raised.end(), [](bool r) { return r; });
 }
 
-// In the order of their addresses, as they were.
+// Keeps the `most` largest rows, in the order of their addresses.
 void keepLargest(SlotStack& stack, std::size_t most)
 {
     std::vector<std::size_t> bySize(stack.rows.size());
@@ -108,11 +109,12 @@ SlotStack stackSlots(const trace::Info& info, std::int32_t memory, double y, dou
         stack.rows = rowsOf(info, memory, true);
     }
     if (static_cast<double>(stack.rows.size()) * kLeastStripe > height) {
-        height -= kLeastSlot; // for the line that says so
+        height -= kLeastSlot; // for the line that says how many are hidden
         keepLargest(stack, static_cast<std::size_t>(std::max(0.0, height / kLeastSlot)));
     }
     const double count = static_cast<double>(stack.rows.size());
-    if (count * kLeastSlot > height) { // not even merged: all the same height, texts go
+    // Rows of one height without texts, because merging did not suffice.
+    if (count * kLeastSlot > height) {
         for (SlotRow& row : stack.rows) {
             row.height = height / count;
         }

@@ -1,4 +1,4 @@
-// The foot of the memory view: the units with what they do now.
+// Paints the foot of the memory view: the units and what each of them does now.
 #include "core/base/format.h"
 #include "views/layout/memory/parts.h"
 #include "views/layout/run/unit_state.h"
@@ -31,7 +31,7 @@ std::vector<std::int32_t> shownUnits(const trace::Info& info)
     return units;
 }
 
-// The unit that is busiest over the run: the one whose waiting costs.
+// The unit that is busiest over the run. When it waits, the run loses time.
 std::int32_t mainUnit(const RunView& run, const std::vector<std::int32_t>& units)
 {
     std::int32_t best = units.empty() ? trace::kNone : units.front();
