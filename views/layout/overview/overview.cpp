@@ -1,4 +1,4 @@
-// The strip of the whole run in the transport bar, and the verdict strip below it.
+// Makes the scenes of the strip of the whole run and of the verdict strip.
 #include "views/layout/overview/overview.h"
 
 #include "core/analysis/band.h"
@@ -14,7 +14,7 @@ namespace pallascope::layout {
 
 namespace {
 
-constexpr double kStrip = 16; // px of the strip, in the middle of its bar
+constexpr double kStrip = 16; // px of the strip, which lies in the middle of its bar
 constexpr double kTick = 7;   // px of the mark of a wait
 
 Color tint(const RunView& run, double share)
@@ -27,7 +27,8 @@ Color tint(const RunView& run, double share)
     return mix(role, share, Role::Chrome);
 }
 
-// At most one mark per 2 px: where a wait begins or, if many do, where time is waited at all.
+// Paints at most one mark per 2 px: where a wait begins or, if there are many waits, in every place
+// with time waited.
 void waitMarks(Canvas& canvas, const RunView& run, double y, double width)
 {
     constexpr double kPitch = 2;
@@ -39,7 +40,8 @@ void waitMarks(Canvas& canvas, const RunView& run, double y, double width)
         const Picoseconds to = timeAt(std::min(width, x + kPitch));
         const Picoseconds after = run.index->waiting(to);
         const bool goesOn =
-            after - before == to - from; // waited all along: one mark where it began
+            // Waited all along, so the mark where the wait began suffices.
+            after - before == to - from;
         const bool began = trace::waitAt(*run.trace, 0, from) == trace::kNone || x == 0;
         if (after > before && (began || !goesOn)
             && !(trace::waitAt(*run.trace, 0, from) != trace::kNone && x > 0)) {
@@ -95,7 +97,7 @@ std::string plainVerdict(const RunView& run, bool wide)
     const double seconds = toSeconds(report.time).value();
     const bool byMemory = report.boundBy.kind == analysis::BoundKind::Memory;
     if (byMemory && report.boundBy.of != report.roofline.memory.name) {
-        return run.verdict; // the roofline, and so what is said below, is of another memory
+        return run.verdict; // the roofline, from which the text below comes, is for another memory
     }
     std::string text = "|" + boundText(report.boundBy.kind) + "| ";
     const bool moves = byMemory && report.utilization < kMovesMostly;
@@ -128,11 +130,11 @@ std::string plainVerdict(const RunView& run, bool wide)
     return text;
 }
 
-// The sentence, and where in it the time of the run stands, with its band.
+// The sentence, and where in it the time of the run stands with its band.
 struct Sentence
 {
     std::string text;
-    std::size_t begin = 0, end = 0; // of the bytes; equal: nowhere
+    std::size_t begin = 0, end = 0; // in bytes of `text`; equal if the time is not in it
 };
 
 Sentence verdictText(const RunView& run, bool wide)
@@ -150,7 +152,7 @@ Sentence verdictText(const RunView& run, bool wide)
     return sentence;
 }
 
-// The time of the run answers the pointer with what its band rests on.
+// The time of the run is a target: its tooltip says what the band rests on.
 void paintVerdict(Canvas& canvas, const RunView& run, const Sentence& sentence, double right,
                   double h)
 {
@@ -167,7 +169,7 @@ void paintVerdict(Canvas& canvas, const RunView& run, const Sentence& sentence, 
     }
 }
 
-// Octagon, triangle or disc: severity by shape as well as by colour.
+// An octagon, a triangle or a disc, so that severities differ in shape as well as in colour.
 void severity(Canvas& canvas, double x, double y, Role role)
 {
     const auto at = [&](double dx, double dy) { return Point{x + dx, y + dy}; };
@@ -187,7 +189,7 @@ void severity(Canvas& canvas, double x, double y, Role role)
     }
 }
 
-// The findings' count never gives way; returns the x where it begins.
+// Paints the count of findings, for which room is always kept. Returns the x where it begins.
 double findingsCount(Canvas& canvas, const RunView& run, double right, double h)
 {
     const trace::Info& info = run.trace->info();
@@ -208,7 +210,7 @@ double findingsCount(Canvas& canvas, const RunView& run, double right, double h)
     return icon;
 }
 
-// "try 1024-blocks: 751.6 µs >"; returns the x where it begins.
+// Paints "try 1024-blocks: 751.6 µs >" and returns the x where it begins.
 double suggestion(Canvas& canvas, const RunView& run, double right, double h)
 {
     const analysis::Alternative* best = analysis::best(run.report, run.alternatives);
@@ -262,7 +264,7 @@ Scene layoutOverview(const RunView& run, const ViewState& state, Size size)
 
 Scene layoutVerdictStrip(const RunView& run, const ViewState& state, Size size)
 {
-    constexpr double kWide = 1500; // px from which the cause is said too
+    constexpr double kWide = 1500; // px; from here on the sentence says the cause, too
     Canvas canvas(size.width, size.height);
     canvas.fill(0, 0, size.width, size.height, Role::Panel);
     canvas.fill(0, size.height - 1, size.width, 1, Role::Line);

@@ -1,4 +1,5 @@
-// The strip of the whole run in the transport bar, and the verdict strip below it.
+// Lays out the strip of the whole run in the transport bar, and the strip with the verdict below
+// it.
 #pragma once
 
 #include "views/layout/run/run_view.h"

@@ -1,4 +1,4 @@
-// Points, other runs and texts of the roofline.
+// Paints the points, the other runs and the texts of the roofline.
 #include "core/base/format.h"
 #include "views/layout/roofline/painter.h"
 
@@ -43,7 +43,7 @@ void Painter::along(double bandwidth, const std::string& text, Color color, doub
     const double way = 8 + room * share;
     const double x = from.x + way * std::cos(angle) - offset * std::sin(angle);
     const double y = from.y + way * std::sin(angle) + offset * std::cos(angle);
-    constexpr double kBox = 10; // px; a slanted text is taken as small boxes along it
+    constexpr double kBox = 10; // px; small boxes along a slanted text stand for its place
     for (double gone = 0; gone < textWidth(text, m_small); gone += kBox) {
         m_taken.push_back(
             {x + gone * std::cos(angle) - 3, y + gone * std::sin(angle) - 1, kBox + 6, kBox + 6});
@@ -57,7 +57,7 @@ void Painter::names()
     along(achieved(), bandwidthText(achieved()) + " achieved", Role::Text2, 4, 0.36);
     std::string peak = flopRateText(m_peak);
     if (const std::size_t zero = peak.find(".0 "); zero != std::string::npos) {
-        peak.erase(zero, 2); // a datasheet says 197, not 197.0
+        peak.erase(zero, 2); // datasheets say 197, not 197.0
     }
     peak += ", " + m_run.report.roofline.peak->name;
     const double w = textWidth(peak, m_small) + 2;
@@ -100,7 +100,7 @@ bool Painter::isFree(const Rect& box, bool clearOfTrail) const
 
 Rect Painter::place(layout::Point p, double w, double h) const
 {
-    constexpr double kNear = 160; // px; further away a label would not be the point's any more
+    constexpr double kNear = 160; // px; a label further away would not seem to belong to the point
     const double ridge = m_x.at(m_ridge) + 6;
     const double behind = ridge - p.x < kNear ? std::max(p.x + 12, ridge) : p.x + 12;
     const double low = m_plot.bottom() - 16 - h;
@@ -126,7 +126,7 @@ Rect Painter::place(layout::Point p, double w, double h) const
         }
     }
     const double right = std::max(m_plot.x, m_size.width - w);
-    // Over something else then, but not over the ridge.
+    // No place is free, so the label covers something, but not the ridge.
     const double at = std::min(behind, right);
     return {at < ridge - 6 && at + w > ridge - 6 ? std::max(m_plot.x, before) : at,
             std::clamp(p.y + 6, m_plot.y, std::max(m_plot.y, low)), w, h};
@@ -168,7 +168,7 @@ void Painter::points(const Point& point)
                       ? analysis::windowPoint(*m_run.index, m_state.now, m_run.periodTime)
                       : std::nullopt;
     if (window && m_state.now <= m_run.periodTime) {
-        window.reset(); // the first window is the run so far
+        window.reset(); // the first window is the same as the run so far
     }
     if (window && inSight(*window)) {
         const layout::Point ring = at(*window);
@@ -193,7 +193,7 @@ void Painter::points(const Point& point)
 void Painter::expected()
 {
     const double intensity = m_run.report.arithmeticIntensity;
-    if (intensity <= 0) { // no place on a logarithmic axis
+    if (intensity <= 0) { // it has no place on a logarithmic axis
         return;
     }
     const double x = m_x.at(intensity);

@@ -1,4 +1,4 @@
-// The roofline's painter; its methods are in roofline.cpp (axes, roofs, trail) and
+// The painter of the roofline. Its methods are in roofline.cpp (axes, roofs, trail) and in
 // marks.cpp (points and texts).
 #pragma once
 
@@ -13,9 +13,9 @@
 
 namespace pallascope::layout::roofline {
 
-using analysis::Point; // FLOP/B and FLOP/s; a place in the picture is a layout::Point
+using analysis::Point; // in FLOP/B and FLOP/s; a place in the picture is a layout::Point
 
-// Draws one roofline; made for one call of layoutRoofline.
+// Draws one roofline; layoutRoofline makes one for each call.
 class Painter
 {
 public:
@@ -34,30 +34,32 @@ private:
 
     [[nodiscard]] layout::Point at(const Point& p) const;
 
-    // "145.4" in the unit of the axis, with its unit in any other.
+    // "145.4" if the rate is in the axis' unit; with its unit otherwise.
     [[nodiscard]] std::string rate(double flopsPerSecond) const;
 
     [[nodiscard]] std::string_view unitName() const;
 
     void axes();
 
-    // The bandwidths: datasheet solid, achieved dashed.
+    // The roofs of the bandwidths: the datasheet's is solid, the achieved one is dashed.
     void slopes();
 
-    // Where the lowest of them is at an x, both in px.
+    // The y of the lower of these two roofs at an x, both in px.
     [[nodiscard]] double slopeAt(double px) const;
 
     void roof();
 
-    // The run point at log-spaced times up to now; each place leads back to its time.
+    // The run points at times up to now that are evenly spaced on a log scale. Each place leads
+    // back to its time.
     void trail();
 
     void ceiling();
 
-    // Names lie on their roofs.
+    // The names of roofs lie on them.
     void names();
 
-    // Text along the slope of a bandwidth, `offset` px below it, where its left part is.
+    // Writes a text along the roof of a bandwidth, `offset` px below it, in the left part of the
+    // roof.
     void along(double bandwidth, const std::string& text, Color color, double offset, double share);
 
     struct Line
@@ -70,11 +72,12 @@ private:
 
     [[nodiscard]] static double widest(const std::vector<Line>& lines);
 
-    // Inside the plot and clear of points and texts, and of the trail if asked for.
+    // Whether a box lies inside the plot and covers no point, no text and, if asked for, no part of
+    // the trail.
     [[nodiscard]] bool isFree(const Rect& box, bool clearOfTrail = false) const;
 
-    // Where a label of this size lies clear of the roofs' names: right of the point and the ridge,
-    // else below, else left.
+    // Where a label of this size covers no names of roofs: right of the point and of the ridge if
+    // possible, otherwise below the point, otherwise left of it.
     [[nodiscard]] Rect place(layout::Point p, double w, double h) const;
 
     [[nodiscard]] std::string windowText(const Point& window) const;
@@ -84,15 +87,16 @@ private:
 
     void points(const Point& point);
 
-    // Before anything is computed: where the whole run will be.
+    // Shows where the whole run will be, for the time before anything is computed.
     void expected();
 
     // Other runs of the kernel, as diamonds.
-    void others();     // under the run point
-    void nameOthers(); // where the other texts leave room
+    void others();     // painted below the run point
+    void nameOthers(); // written where the other texts leave room
     [[nodiscard]] std::optional<layout::Point> placeOf(const analysis::Alternative& other) const;
 
-    // Beside its diamond, the shorter name if need be, nothing if neither side is free.
+    // Writes the name beside its diamond, in its shorter form if necessary, and not at all if
+    // neither side is free.
     void nameOther(const analysis::Alternative& other, const layout::Point& p, std::int64_t row);
 
     [[nodiscard]] std::string captionOf(const std::optional<Point>& point) const;
@@ -106,10 +110,10 @@ private:
     Canvas m_canvas;
     Rect m_plot;
     LogScale m_x, m_y;
-    double m_unit = 1e12; // of the vertical axis
+    double m_unit = 1e12; // FLOP/s of one unit of the vertical axis
     double m_peak = 0, m_ridge = 0;
     int m_small = 10;
-    std::vector<Rect> m_taken; // by texts and points
+    std::vector<Rect> m_taken; // the places of texts and points
     std::vector<Rect> m_trail;
 };
 

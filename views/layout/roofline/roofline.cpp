@@ -12,8 +12,8 @@ namespace roofline {
 namespace {
 
 constexpr double kLeft = 40, kRight = 14, kTop = 6, kBottom = 34; // px around the plot
-constexpr double kWide = 700;  // px from which ceilings and other runs are shown
-constexpr double kOctaves = 4; // two octaves beyond the points and the ridge
+constexpr double kWide = 700;  // px; from here on ceilings and other runs are shown
+constexpr double kOctaves = 4; // a factor: two octaves beyond the points and the ridge
 constexpr int kTrailPoints = 160;
 
 std::string strong(const std::string& text)
@@ -21,7 +21,7 @@ std::string strong(const std::string& text)
     return "|" + text + "|";
 }
 
-// What the axes span: derived from the whole run, so that nothing rescales while playing.
+// What the axes span. It is derived from the whole run, so that nothing rescales while playing.
 struct Range
 {
     double x0 = 0.1, x1 = 100, y0 = 1e11, y1 = 1e13;
@@ -52,7 +52,7 @@ Range rangeOf(const RunView& run, bool wide)
             }
         }
     }
-    range.y1 = peak * 1.5; // room for the name of the roof
+    range.y1 = peak * 1.5; // leaves room for the name of the roof
     return range;
 }
 
@@ -72,7 +72,9 @@ Painter::Painter(const RunView& run, const ViewState& state, Size size)
     m_y = {range.y0, range.y1, m_plot.bottom(), m_plot.y};
     const bool noFlops = run.report.flops.value() == 0;
     m_unit = (noFlops ? range.y1 : run.report.flopsPerSecond) >= 0.1e12 ? 1e12
-                                                                        : 1e9; // as flopRateText()
+                                                                        // The same units as in
+                                                                        // flopRateText().
+                                                                        : 1e9;
     m_small = m_wide ? 11 : 10;
     const auto& roofline = run.report.roofline;
     m_peak = roofline.peak && run.report.flops.value() > 0 ? roofline.peak->flopsPerSecond : 0;
@@ -249,7 +251,8 @@ Scene Painter::noFlops()
     const std::string moved = seconds > 0 ? bandwidthText(bytes / seconds) : "nothing";
     const std::string sentence = "This kernel computes no FLOPs: it moves " + strong(moved) + " of "
                                  + bandwidthText(datasheet()) + ", and has no point here.";
-    // At the bottom right, as wide as lies below the roofs; on them where nothing does.
+    // The text goes to the bottom right, as wide as the room below the roofs allows. If there is no
+    // room, it lies on top of them.
     constexpr double kLeast = 120, kClear = 8;
     const auto boxOf = [&](double width) {
         Canvas scratch(m_size.width, 1e6);

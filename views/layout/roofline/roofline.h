@@ -1,4 +1,4 @@
-// The roofline: what the run reached of what the chip allows.
+// Lays out the roofline: how much of what the chip allows the run has reached.
 #pragma once
 
 #include "views/layout/run/run_view.h"

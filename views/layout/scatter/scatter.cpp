@@ -19,19 +19,19 @@ namespace scatter {
 namespace {
 
 constexpr double kLeft = 66, kRight = 14, kTop = 8, kBottom = 38; // px around the plot
-constexpr double kLegend = 168;        // px beside it, where there is room
+constexpr double kLegend = 168;        // px beside the plot, if there is room
 constexpr double kRow = 18, kKey = 18; // px: a line of the legend, and its key
-constexpr double kNear = 0.15;         // the dashed lines
+constexpr double kNear = 0.15;         // the dashed lines: this share off what was measured
 constexpr double kRadius = 4.5;
-constexpr double kShortest = 1e-12, kLongest = 1e7; // s; nothing else has a place
+constexpr double kShortest = 1e-12, kLongest = 1e7; // seconds; other times have no place
 constexpr int kShapes = 5;
 
-// The families in the order of their first points, and what is drawn of each.
+// A family, in the order of first points, and what is drawn of it.
 struct Family
 {
     std::string name;
     int number = 0, points = 0;
-    double meanAbsolute = 0; // share of 1
+    double meanAbsolute = 0; // the mean of absolute errors, as a share of what was measured
 };
 
 struct Mark
@@ -69,7 +69,7 @@ std::string secondsText(double seconds)
     return tickText(seconds / unit->seconds) + " " + std::string(unit->name);
 }
 
-// Filled where the time is near what was measured, else hollow: not by colour alone.
+// Fills the mark if the prediction is near the measured time, so that not only colour tells it.
 void drawMark(Canvas& canvas, const Mark& mark)
 {
     const Color color = operandRole(mark.family);
@@ -160,7 +160,7 @@ Painter::Painter(const std::vector<ScatterPoint>& points, Size size)
         low = 1e-6;
         high = 1e-3;
     }
-    // So that no mark lies on an axis: a radius of it, and some more, as a factor.
+    // A margin, as a factor, keeps marks off the axes: about the diameter of a mark.
     const double margin = std::pow(high / low * 10, std::min(1.0, 2 * kRadius / side));
     low = niceBelow(low / margin);
     high = std::max(niceAbove(high * margin), low * 10);
@@ -237,11 +237,11 @@ void Painter::marks()
 
 void Painter::legend()
 {
-    // Above the diagonal there is room in the plot, because points lie about it.
+    // The room above the diagonal is free, because points lie near the diagonal.
     const double x = m_isLegendBeside ? m_plot.right() + 20 : m_plot.x + 14;
     const double width = m_isLegendBeside ? kLegend - 20 + kRight - 8 : m_plot.w * 0.45;
     const double bottom = m_isLegendBeside ? m_plot.bottom() : m_plot.y + m_plot.h * 0.5;
-    const double behind = x + kKey + 8; // the keys
+    const double behind = x + kKey + 8; // behind the keys
     double y = m_plot.y + 2;
     const auto row = [&](const std::string& text, const std::string& number, Color color) {
         const double w = textWidth(number, 11) + 2;

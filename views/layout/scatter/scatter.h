@@ -1,5 +1,5 @@
-// Predicted times against measured ones, on two equal log axes, a mark for each: what
-// `pallascope validate --scatter` draws.
+// Draws predicted times against measured ones on two equal log axes, with a mark for each pair.
+// `pallascope validate --scatter` writes this picture.
 #pragma once
 
 #include "views/layout/run/run_view.h"
@@ -12,11 +12,12 @@ namespace pallascope::layout {
 
 struct ScatterPoint
 {
-    std::string family;                 // of the same one shape and colour
-    double measured = 0, predicted = 0; // s; one not from 1 ps to 1e7 s is left out
+    std::string family; // points of one family share shape and colour
+    // Seconds; a point is left out if a time is not between 1 ps and 1e7 s.
+    double measured = 0, predicted = 0;
 };
 
-// Without its head, which withHeader() adds. The caption counts what is drawn.
+// The scene without its head, which withHeader() adds. The caption says how many points are drawn.
 [[nodiscard]] Scene layoutScatter(const std::vector<ScatterPoint>& points, Size size);
 
 } // namespace pallascope::layout

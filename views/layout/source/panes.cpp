@@ -1,3 +1,5 @@
+// Paints the two panes of the source view: the kernel's lines with the time spent in each, and the
+// printed program.
 #include "core/base/format.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/source/parts.h"
@@ -11,11 +13,11 @@ namespace pallascope::layout {
 
 namespace {
 
-constexpr double kTimes = 74; // bar and time
+constexpr double kTimes = 74; // px of the bar and the time
 constexpr double kBar = 32;
 constexpr double kHead = 15;
 
-// Characters, not bytes.
+// Counts characters, not bytes.
 std::size_t lengthOf(std::string_view text)
 {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
@@ -49,7 +51,8 @@ std::vector<std::string_view> linesOf(std::string_view text)
     return lines;
 }
 
-// Leading spaces that all shown lines share; 0 unless one of them is too long to be shown whole.
+// The number of leading spaces that all shown lines share. It is 0 unless one of the lines is too
+// long to be shown whole.
 std::size_t sharedIndent(const std::vector<std::string_view>& lines, std::int64_t first,
                          std::int64_t last, double room)
 {
@@ -68,7 +71,7 @@ std::size_t sharedIndent(const std::vector<std::string_view>& lines, std::int64_
     return tooLong && shared != std::string_view::npos ? shared : 0;
 }
 
-// A line of code cut at whole characters, with an ellipsis where it goes on.
+// Paints a line of code, cut between characters; an ellipsis says that it goes on.
 void paintCode(Canvas& canvas, Rect rect, const std::vector<Token>& line, bool strong)
 {
     const Weight weight = strong ? Weight::MonoBold : Weight::Mono;
@@ -113,8 +116,8 @@ std::int32_t shownFile(const RunView& run, const SourceMoment& moment)
     return 0;
 }
 
-// The first shown line so that the current one is in sight, and, where they fit, all lines that
-// time was spent in. Without a memory of where the view was, it moves only when it must.
+// The first line to show so that the current line is visible and, if they fit, all lines in which
+// time was spent. The view keeps no memory of where it was, so it moves only if it must.
 std::int64_t followed(const RunView& run, const SourceMoment& moment, std::int32_t file,
                       std::int64_t lines, std::int64_t fit)
 {
@@ -172,7 +175,7 @@ void currentBand(Canvas& canvas, Rect rect)
     canvas.fill(rect.x, rect.y, 3, rect.h, Role::Playhead);
 }
 
-// The times of a file's lines, and of all else.
+// The time spent in each line of a file, and in everything else.
 struct LineTimes
 {
     std::map<std::int64_t, const analysis::LineTime*> of;
@@ -192,7 +195,7 @@ LineTimes timesIn(const RunView& run, std::int32_t file, std::int64_t lines)
     return times;
 }
 
-// Whether a comment that began above goes on in a line.
+// Whether a line begins inside a comment that started above.
 bool beginsInComment(const std::vector<std::string_view>& lines, std::int64_t line)
 {
     bool inComment = false;
@@ -220,7 +223,7 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
     const std::vector<std::string_view> lines = linesOf(source.text);
     const auto count = static_cast<std::int64_t>(lines.size());
     const double digits = std::max(2.0, static_cast<double>(std::to_string(count).size()));
-    const double gutter = kTimes + 6 + 6 * digits; // with the line number
+    const double gutter = kTimes + 6 + 6 * digits; // px, with the line number
     canvas.text(area.x + 6, area.y, kTimes - 6, 13, "µs of run",
                 {10, Role::Text3, Weight::Regular, Align::Right});
 

@@ -1,4 +1,4 @@
-// The two panes of the source view. Used by source.cpp alone.
+// The two panes of the source view. Only the sources of the source view use them.
 #pragma once
 
 #include "core/trace/mark_time.h"
@@ -9,11 +9,11 @@
 
 namespace pallascope::layout {
 
-// Where the program is at a time.
+// Where in the program the run is at a time.
 struct SourceMoment
 {
-    std::int32_t step = trace::kNone;      // row of Steps
-    std::int32_t operation = trace::kNone; // none in a pipeline's waits and step overhead
+    std::int32_t step = trace::kNone;      // a row of Steps
+    std::int32_t operation = trace::kNone; // kNone in a pipeline's waits and step overhead
     trace::SourceLine line;
     std::string doing;
     Picoseconds elapsed, length; // of the operation

@@ -1,4 +1,5 @@
-// The source view: the kernel's lines with the time spent in each, beside the printed program.
+// Makes the scene of the source view: the kernel's lines with the time spent in each, beside the
+// printed program.
 #include "views/layout/source/source.h"
 
 #include "core/base/format.h"
@@ -28,7 +29,8 @@ SourceMoment waitByHand(const trace::Trace& trace, std::int32_t wait, Picosecond
     return moment;
 }
 
-// Where the program is: the operation that runs, or the pipeline's line in waits and overhead.
+// Where the program is: at the operation that runs, or at the pipeline's line during waits and
+// overhead.
 SourceMoment momentOf(const RunView& run, Picoseconds now)
 {
     const trace::Trace& trace = *run.trace;
@@ -50,7 +52,7 @@ SourceMoment momentOf(const RunView& run, Picoseconds now)
         const auto found =
             std::find(segment.operations.begin(), segment.operations.end(), moment.operation);
         const auto index = static_cast<std::size_t>(found - segment.operations.begin());
-        // An operation runs from the retirement of the one before it to its own.
+        // An operation lasts from the retirement of the operation before it to its own.
         const std::int64_t begin =
             index == 0 ? 0 : trace::markTime(segment, segment.retire[index - 1]);
         const std::int64_t end = trace::markTime(segment, segment.retire[index]);

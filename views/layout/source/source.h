@@ -1,4 +1,4 @@
-// The source and the printed program.
+// Lays out the source and the printed program.
 #pragma once
 
 #include "views/layout/run/run_view.h"
@@ -6,7 +6,7 @@
 
 namespace pallascope::layout {
 
-// Side by side from 900 px on, else one of them.
+// They stand side by side if the view is at least 900 px wide; otherwise only one of them is shown.
 enum class SourceTab
 {
     Source,

@@ -7,7 +7,7 @@ namespace pallascope::layout {
 
 namespace {
 
-// C++ words that steer, and the structure words of a printed program.
+// The C++ keywords that control flow or declare, and the words that structure a printed program.
 constexpr std::array<std::string_view, 42> kKeywords = {
     "auto",      "bool",     "break",   "case",     "class",  "cond",   "const",
     "constexpr", "continue", "default", "do",       "double", "else",   "enum",
@@ -32,7 +32,7 @@ bool isSpace(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-// Length of the string or character literal at the start of `text`.
+// The length of the string or character literal at the start of `text`.
 std::size_t literalLength(std::string_view text)
 {
     const char quote = text[0];
@@ -88,7 +88,8 @@ std::vector<Token> tokens(std::string_view line, bool& inComment)
 {
     std::vector<Token> result;
     while (!line.empty()) {
-        // Marks stay apart: joined, the font would draw "==" and "<-" as one ligature.
+        // Each mark stays a token of its own. Joined, "==" or "<-" would be drawn as one ligature
+        // of the font.
         const Token token = firstToken(line, inComment);
         result.push_back(token);
         line.remove_prefix(token.text.size());

@@ -1,5 +1,5 @@
-// Splits one line of C++ or of a printed program into what a reader tells apart by colour. A line
-// at a time: good enough for showing code, not for compiling it.
+// Splits a line of C++ or of a printed program into the parts that readers tell apart by colour. It
+// looks at one line at a time, which is good enough for showing code but not for compiling it.
 #pragma once
 
 #include "views/layout/scene/theme.h"
@@ -24,12 +24,12 @@ enum class TokenKind : std::uint8_t
 struct Token
 {
     TokenKind kind = TokenKind::Space;
-    std::string_view text; // into the line
+    std::string_view text; // points into the line
     bool operator==(const Token&) const = default;
 };
 
-// The texts of the tokens joined give the line back. `inComment` says whether the line starts
-// inside a block comment, and is updated for the next line.
+// The texts of the tokens, joined, are the line again. `inComment` says whether the line begins
+// inside a block comment; it is updated for the next line.
 [[nodiscard]] std::vector<Token> tokens(std::string_view line, bool& inComment);
 [[nodiscard]] std::vector<Token> tokens(std::string_view line);
 

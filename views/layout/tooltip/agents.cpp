@@ -1,4 +1,4 @@
-// What a tooltip says of several agents at once.
+// Writes what a tooltip says about several agents at once.
 #include "core/base/format.h"
 #include "views/layout/timeline/timeline.h"
 #include "views/layout/tooltip/parts.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostLines = 12;
 
-// What one of the agents is doing: "for x(0,3)", "add".
+// What one of the agents does: "for x(0,3)", "add".
 std::string doing(const trace::Trace& trace, const timeline::Lane& lane, std::int32_t found,
                   Picoseconds t)
 {

@@ -1,3 +1,5 @@
+// Writes what a tooltip says about things that happen at a time: copies, waits, steps, segments and
+// operations.
 #include "core/base/format.h"
 #include "core/trace/mark_time.h"
 #include "views/layout/run/unit_state.h"
@@ -26,7 +28,7 @@ std::string stepName(const trace::Trace& trace, std::int32_t step)
     return step == trace::kNone ? "the run" : "step " + countText(parts::stepOrdinal(trace, step));
 }
 
-// The copy in front of it in the link's queue, when it waited for that one to end.
+// The name of the copy before it in the link's queue, if the copy had to wait for that one to end.
 std::string queuedBehind(const trace::Trace& trace, std::size_t copy)
 {
     const trace::Copies& copies = trace.copies();
@@ -40,7 +42,7 @@ std::string queuedBehind(const trace::Trace& trace, std::size_t copy)
     return {};
 }
 
-// "step 9 waits 1.00 µs for it: it queued behind out(0,0)"
+// Why a copy matters: "step 9 waits 1.00 µs for it: it queued behind out(0,0)".
 std::string whyOfCopy(const trace::Trace& trace, std::size_t copy)
 {
     const trace::Waits& waits = trace.waits();
@@ -58,7 +60,7 @@ std::string whyOfCopy(const trace::Trace& trace, std::size_t copy)
     return "no step waits for it: it hides behind the steps before";
 }
 
-// "MXU 1.37 µs, VPU 43 ns, scalar 0.33 µs": what was busy in [begin, end).
+// What was busy in [begin, end): "MXU 1.37 µs, VPU 43 ns, scalar 0.33 µs".
 std::string busyText(const RunView& run, std::int64_t begin, std::int64_t end)
 {
     std::string text;
@@ -68,7 +70,7 @@ std::string busyText(const RunView& run, std::int64_t begin, std::int64_t end)
         }
     };
     const auto& info = run.trace->info();
-    for (std::size_t unit = 0; unit < info.units.size(); ++unit) { // of several agents the average
+    for (std::size_t unit = 0; unit < info.units.size(); ++unit) { // averaged over several agents
         const auto id = static_cast<std::int32_t>(unit);
         const std::size_t agents = run.index->agents().ofUnit[unit].size();
         const Picoseconds time =
@@ -108,7 +110,7 @@ Lines copyLines(const RunView& run, std::size_t copy)
     const trace::Link& link = info.links[row(copies.link[copy])];
     const std::string far = info.memories[row(link.from)].name;
     std::string near = info.memories[row(link.to)].name;
-    if (operand.slots > 0) { // else copied by hand
+    if (operand.slots > 0) { // a copy of a pipeline, not a manual DMA
         const trace::Buffer& buffer = info.buffers[row(operand.firstBuffer + copies.slot[copy])];
         near = info.memories[row(buffer.memory)].name + " " + buffer.name;
     }

@@ -1,5 +1,5 @@
-// The halves of tooltip(): what happens at a time (events.cpp), and what stays
-// (tooltip.cpp).
+// The parts of tooltip(): things that happen at a time (events.cpp), several agents at once
+// (agents.cpp), and things that last (tooltip.cpp).
 #pragma once
 
 #include "views/layout/run/run_view.h"
@@ -22,21 +22,21 @@ using Lines = std::vector<std::string>;
     return index >= 0 && row(index) < size;
 }
 
-// "matmul.cpp line 42"; empty when unknown.
+// "matmul.cpp line 42"; empty if the line is unknown.
 [[nodiscard]] std::string sourceText(const trace::Info& info, trace::SourceLine line);
 
 [[nodiscard]] Lines copyLines(const RunView& run, std::size_t copy);
 [[nodiscard]] Lines waitLines(const RunView& run, std::size_t wait);
 [[nodiscard]] Lines stepLines(const RunView& run, std::int64_t first, std::int64_t last);
 [[nodiscard]] Lines segmentLines(const RunView& run, std::size_t segment);
-// Without a segment: the operation wherever it runs.
+// Without a segment, the lines are about the operation wherever it runs.
 [[nodiscard]] Lines operationLines(const RunView& run, std::int64_t operation,
                                    std::optional<std::int64_t> segment);
 
-// agents.cpp
-// Its name where several agents take part, else empty.
+// The functions below are in agents.cpp.
+// The agent's name if several agents take part in the run, otherwise empty.
 [[nodiscard]] std::string byAgent(const RunView& run, std::int32_t agent);
-// Which agents of a lane are busy or wait at a moment, and what for.
+// Which agents of a lane are busy or wait at a moment, and what they wait for.
 [[nodiscard]] Lines momentLines(const RunView& run, const target::Moment& moment);
 
 } // namespace pallascope::layout::tips

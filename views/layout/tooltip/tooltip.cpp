@@ -1,4 +1,4 @@
-// What a tooltip says: name, size and rate, when, why; the last line is exact.
+// Writes what a tooltip says: name, size and rate, when and why. The last line is exact.
 #include "views/layout/tooltip/tooltip.h"
 
 #include "core/analysis/band.h"
@@ -246,7 +246,7 @@ Lines timeLines(const RunView& run, Picoseconds t)
     return lines;
 }
 
-// The lines by the target's kind; none for what is not in this run.
+// Makes the lines for each kind of target; none for a target that is not in this run.
 struct LinesOf
 {
     const RunView& run;

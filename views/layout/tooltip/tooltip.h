@@ -8,7 +8,8 @@
 
 namespace pallascope::layout {
 
-// First line strong; the last one has exact picoseconds or bytes. None for what is not in the run.
+// The first line is shown strong; the last one has exact picoseconds or bytes. There are no lines
+// for a target that is not in the run.
 [[nodiscard]] std::vector<std::string> tooltip(const RunView& run, const ViewState& state,
                                                const Target& target);
 

@@ -1,4 +1,4 @@
-// The findings in the verdict view.
+// Paints the findings in the verdict view.
 #include "core/base/format.h"
 #include "views/layout/run/finding_text.h"
 #include "views/layout/run/view_parts.h"
@@ -15,10 +15,10 @@ using parts::kRow;
 
 constexpr int kMessageSize = 11;
 constexpr double kMessageLine = 16;
-constexpr int kFewLines = 4; // of a message, where all findings do not fit
+constexpr int kFewLines = 4; // of a message, if not all findings fit
 constexpr int kAllLines = 1000;
 
-// Links below a finding: its source line and its steps.
+// Paints the links below a finding: its source line and its steps.
 void paintLinks(Canvas& canvas, const RunView& run, const trace::Finding& finding, double x,
                 double y, double right)
 {
@@ -52,7 +52,7 @@ void paintLinks(Canvas& canvas, const RunView& run, const trace::Finding& findin
     stepLink(finding.step);
 }
 
-// As much of a text as so many lines hold; what is cut off is told by "...".
+// As much of a text as fits in this many lines; "..." says that something is cut off.
 std::string cutText(const std::string& text, double w, int lines)
 {
     const auto fits = [&](const std::string& part) {
@@ -62,7 +62,8 @@ std::string cutText(const std::string& text, double w, int lines)
     if (fits(text)) {
         return text;
     }
-    std::size_t whole = 0, cut = text.size(); // that fits, that does not
+    // The longest length known to fit, the shortest known not to.
+    std::size_t whole = 0, cut = text.size();
     while (cut - whole > 1) {
         const std::size_t middle = (whole + cut) / 2;
         (fits(text.substr(0, middle) + " \u2026") ? whole : cut) = middle;
@@ -71,7 +72,7 @@ std::string cutText(const std::string& text, double w, int lines)
     return text.substr(0, word == std::string::npos ? whole : word) + " \u2026";
 }
 
-// `lines`: of the message at most.
+// The message gets at most `lines` lines.
 double paintFinding(Canvas& canvas, const RunView& run, const trace::Finding& finding, double y,
                     int lines)
 {

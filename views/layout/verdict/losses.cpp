@@ -1,4 +1,4 @@
-// The verdict's waterfall: from the roofline to the run, loss by loss.
+// Paints the waterfall of the verdict view: from the roofline to the run, loss by loss.
 #include "core/analysis/losses.h"
 
 #include "core/base/format.h"
@@ -92,7 +92,7 @@ double paintLosses(Canvas& canvas, const RunView& run, double y)
 {
     const Picoseconds whole = run.report.time;
     if (run.report.losses.total() != whole || whole == Picoseconds(0)) {
-        return y; // not known
+        return y; // the losses are not known
     }
     const double x = kPadding, w = canvas.width() - 2 * x, shares = 52;
     canvas.fill(x, y, w, 1, Role::Line);

@@ -1,3 +1,5 @@
+// Paints most sections of the verdict view: the time split, what would help, the traffic and the
+// checks.
 #include "views/layout/verdict/parts.h"
 
 #include "core/analysis/band.h"
@@ -39,7 +41,7 @@ std::vector<SplitPart> splitParts(const RunView& run)
 {
     const analysis::TimeSplit& split = run.report.split;
     Role compute = Role::Mxu;
-    // The unit that the run is longest on gives the colour of compute.
+    // Compute has the colour of the unit that is busy longest over the run.
     for (const trace::Unit& unit : run.trace->info().units) {
         const auto found = std::find_if(run.report.busy.begin(), run.report.busy.end(),
                                         [&](const auto& busy) { return busy.first == unit.name; });
@@ -68,10 +70,10 @@ std::vector<SplitPart> splitParts(const RunView& run)
     if (split.launches > Picoseconds(0)) {
         parts.push_back({"launches", Role::Scalar, split.launches});
     }
-    if (split.fusions > Picoseconds(0)) { // operations around kernels
+    if (split.fusions > Picoseconds(0)) { // XLA's operations around kernels
         parts.push_back({"fusions", Role::Edge, split.fusions});
     }
-    if (split.idle > Picoseconds(0)) { // of several cores
+    if (split.idle > Picoseconds(0)) { // while other cores still work
         parts.push_back({"idle", Role::Line, split.idle});
     }
     return parts;
@@ -102,8 +104,8 @@ std::string boundWords(const analysis::Bound& bound)
     return words + "-bound";
 }
 
-// What the alternative needs, how sure it is and what would bound it then; the later parts only
-// where there is room.
+// What the alternative needs, how sure its time is, and what would bound it. Later parts are left
+// out if there is not enough room.
 std::string helpNote(const RunView& run, const analysis::Alternative& best, double room)
 {
     std::string note = fmt::format("needs {}", bytesText(best.vmem));
@@ -142,7 +144,7 @@ double paintTimeSplit(Canvas& canvas, const RunView& run, double y)
         const double left = total.value() == 0 ? 0 : std::round(w * ratio(sum, total));
         sum += part.time;
         const double right = total.value() == 0 ? 0 : std::round(w * ratio(sum, total));
-        if (right > left) { // a pixel between the parts, where there is one to spare
+        if (right > left) { // one pixel lies between parts, if a part can spare it
             paintPart(canvas, {x + left, y, std::max(1.0, right - left - (right < w ? 1 : 0)), 16},
                       part.role);
         }
@@ -261,7 +263,7 @@ double paintChecks(Canvas& canvas, const RunView& run, double y)
     const double w = canvas.width() - 2 * x - 18;
     const trace::Check& check = info.check;
     if (info.findings.empty()) {
-        separator(canvas, y); // findings draw their own
+        separator(canvas, y); // findings draw their own separators
     }
     y += 4;
     if (info.findings.empty()) {
@@ -294,7 +296,7 @@ double paintChecks(Canvas& canvas, const RunView& run, double y)
         y = canvas.paragraph(x + 18, y, w, sentence, 11, 16, Role::Text2) + 4;
     }
     std::string lowering = oneLine(ir::loweringText(info.jaxAccepts, info.jaxReason));
-    std::erase(lowering, '|'); // which makes bold
+    std::erase(lowering, '|'); // a bar would make text bold
     if (!lowering.empty()) {
         const std::size_t reason = lowering.find(": ");
         lowering.insert(reason == std::string::npos ? lowering.size() : reason + 1, "|");
@@ -305,7 +307,7 @@ double paintChecks(Canvas& canvas, const RunView& run, double y)
     return y;
 }
 
-// In step with the findings that core/machine can make.
+// This list must match the structural findings that core/machine can make.
 const std::vector<std::string>& structuralChecks()
 {
     static const std::vector<std::string> kChecks = {"legality",

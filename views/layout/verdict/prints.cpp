@@ -1,4 +1,4 @@
-// What the kernel printed, as far as the playhead has come.
+// Paints what the kernel printed before the playhead, and the lines next to come.
 #include "core/base/format.h"
 #include "core/base/text.h"
 #include "views/layout/run/view_parts.h"
@@ -14,7 +14,8 @@ namespace {
 using parts::kPadding;
 
 constexpr double kPrintRow = 17;
-constexpr std::size_t kShown = 6, kAhead = 2; // lines; of them still to come
+// Lines shown in all, and lines of them that are still to come.
+constexpr std::size_t kShown = 6, kAhead = 2;
 
 std::string titleOf(const trace::Info& info, std::size_t past)
 {

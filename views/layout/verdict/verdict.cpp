@@ -1,5 +1,5 @@
-// The verdict view: what bounds the run and what would help, where its time and bytes went, and the
-// findings.
+// Makes the scene of the verdict view: what bounds the run and what would help, where its time and
+// bytes went, and the findings.
 #include "views/layout/verdict/verdict.h"
 
 #include "core/base/format.h"
@@ -103,7 +103,8 @@ Scene layoutVerdict(const RunView& run, const ViewState& state, Size size)
         whole += section.height;
     }
     Canvas canvas(size.width, size.height);
-    // What does not all fit goes by what matters most; findings, if there are any, come first.
+    // If not everything fits, the most important sections are chosen; findings, if there are any,
+    // come first.
     double y = 4;
     const bool fits = whole <= size.height;
     if (!fits && !clean) {

@@ -1,4 +1,4 @@
-// The verdict on the run, its findings and what the kernel printed.
+// Lays out the verdict on the run, its findings, and what the kernel printed.
 #pragma once
 
 #include "views/layout/run/run_view.h"
