@@ -1,5 +1,6 @@
-// Rows of the trace as bars. Binary search for the first visible row, then one step per bar: rows
-// that would share a bar's pixels are jumped over, so that the cost is that of the visible pixels.
+// Turns rows of the trace into bars. A binary search finds the first visible row. Each bar then
+// takes one step: rows that would share its pixels are jumped over, so the cost depends on the
+// number of visible pixels.
 #include "core/base/format.h"
 #include "core/trace/mark_time.h"
 #include "views/layout/run/unit_state.h"
@@ -27,8 +28,9 @@ std::size_t firstAfter(const std::vector<std::int64_t>& column, std::int64_t t)
                                     - column.begin());
 }
 
-// An agent that is the only one of its kind and waits for those of another, as a TensorCore does
-// while a kernel runs on SparseCores: nothing that a better kernel would save.
+// Whether an agent is the only one of its kind on its device and waits for agents of another kind,
+// as a TensorCore does while a kernel runs on SparseCores. A better kernel would not save such
+// waits.
 bool standsBy(const RunView& run, std::size_t wait)
 {
     const std::vector<trace::AgentKind>& kinds = run.index->agents().kinds;
@@ -56,7 +58,8 @@ std::vector<std::string> waitLabels(const RunView& run, std::size_t wait)
                : std::vector{"for " + name + " " + time, name + " " + time, "for " + name, name};
 }
 
-// Rows of Segments of one agent, with what it asks of its units by hand; of a run of one agent all.
+// The rows of Segments of one agent, with the commands that it gives to its units. In a run of one
+// agent these are all rows.
 class SegmentRows
 {
 public:
@@ -73,7 +76,7 @@ public:
                || m_owner[static_cast<std::size_t>(m_segments.agent[row])] == m_agent;
     }
 
-    // The first that may last beyond t.
+    // The first row that may last beyond t.
     [[nodiscard]] std::size_t first(std::int64_t t) const
     {
         if (m_agent != trace::kNone) {
@@ -83,7 +86,8 @@ public:
         return row - (row > 0 ? 1 : 0);
     }
 
-    // Behind `row` the first that begins at t or lasts beyond it; those before are thin.
+    // The first row after `row` that begins at t or lasts beyond it. Rows jumped over are thinner
+    // than a pixel.
     [[nodiscard]] std::size_t next(std::size_t row, std::int64_t t) const
     {
         std::size_t next = firstAtLeast(m_segments.begin, t);
@@ -97,10 +101,10 @@ private:
     const trace::Segments& m_segments;
     const std::vector<std::int32_t>& m_owner;
     std::int32_t m_agent;
-    std::int64_t m_longest; // of several agents
+    std::int64_t m_longest; // the longest segment, if there are several agents
 };
 
-// Marks of one unit in one template, in order of time.
+// The marks of one unit in one template, in order of time.
 std::vector<trace::Mark> marksOf(const trace::SegmentTemplate& segment, std::int32_t unit)
 {
     std::vector<trace::Mark> marks;
@@ -124,12 +128,12 @@ std::vector<std::string> operationLabels(const trace::Info& info, trace::Segment
     return {label + " " + duration, label};
 }
 
-// Consecutive marks that a bar stands for: those of one operation, and at the step level all that
-// leave no pixel between them.
+// The consecutive marks that one bar stands for: marks of one operation or, at Level::Steps, all
+// marks without a pixel between them.
 struct MarkRun
 {
     std::size_t first = 0, last = 0; // marks [first, last)
-    std::int32_t operation = -1;     // the longest of them
+    std::int32_t operation = -1;     // whose mark is the longest
     bool mixed = false;
 };
 
@@ -184,7 +188,7 @@ private:
         if (m_level != Level::Operations || m_marks[mark].operation == run.operation) {
             return true;
         }
-        // Operations too thin to be told apart are one bar.
+        // Operations too thin to be told apart share a bar.
         return px(end(run.last - 1) - begin(run.first)) < 2 || px(end(mark) - begin(mark)) < 1;
     }
 
@@ -248,7 +252,7 @@ std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis&
 std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis, std::int32_t agent)
 {
     const trace::Waits& waits = run.trace->waits();
-    const bool all = agent == trace::kNone; // only then do their ends ascend
+    const bool all = agent == trace::kNone; // only the ends of all waits together ascend
     const Plot plot(axis);
     std::vector<Bar> bars;
     for (std::size_t row = all ? firstAfter(waits.end, plot.begin) : 0;
@@ -278,14 +282,15 @@ std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis, std::int32_t
 
 std::vector<Fold> folds(const RunView& run, const TimeAxis& axis, std::int64_t stepsPerBar)
 {
-    constexpr double kLeastFold = 2; // px with its gap, where steps are shorter than the mean
+    constexpr double kLeastFold = 2; // px with the gap, for steps that are shorter than the mean
     const trace::Steps& steps = run.trace->steps();
     const Plot plot(axis);
     const auto count = static_cast<std::int64_t>(steps.size());
     std::vector<Fold> folds;
     const std::int32_t at = trace::stepAt(*run.trace, axis.range.begin);
     const std::int64_t first = at == trace::kNone ? 0 : at / stepsPerBar * stepsPerBar;
-    // The first bar begins with the run and the last one ends with it: nothing of it is left out.
+    // The first bar begins with the run and the last one ends with it, so nothing of the run is
+    // left out.
     const auto beginOf = [&](std::int64_t step) {
         return step == 0       ? 0
                : step >= count ? run.trace->end().value()

@@ -1,4 +1,4 @@
-// What is happening now, in one sentence with numbers.
+// Says what happens now, in one sentence with numbers.
 #include "core/base/format.h"
 #include "views/layout/run/unit_state.h"
 #include "views/layout/run/view_parts.h"
@@ -15,7 +15,7 @@ std::string strong(const std::string& text)
     return "|" + text + "|";
 }
 
-// "next x(0,3) |61 %| arrived, |1| queued behind it"; empty when no copy is under way.
+// "next x(0,3) |61 %| arrived, |1| queued behind it"; empty if no copy is under way.
 std::string copiesText(const trace::Trace& trace, Picoseconds now)
 {
     const trace::Copies& copies = trace.copies();
@@ -38,7 +38,7 @@ std::string copiesText(const trace::Trace& trace, Picoseconds now)
     return {};
 }
 
-// "|x| and |y|": the inputs whose first copies come before the first body.
+// The inputs whose first copies come before the first body: "|x| and |y|".
 std::string firstInputs(const trace::Trace& trace, std::int64_t bodyBegin)
 {
     const trace::Copies& copies = trace.copies();
@@ -118,7 +118,7 @@ std::string stepText(const RunView& run, std::size_t step, Picoseconds now)
     if (wait != trace::kNone) {
         const auto row = static_cast<std::size_t>(wait);
         const std::string left = timeText(Picoseconds(trace.waits().end[row]) - now);
-        // Named only if the copies' part of the sentence names another one.
+        // The copy is named only if the part of the sentence about copies names another one.
         const std::int32_t copy = trace.waits().copy[row];
         const bool moving = copy != trace::kNone
                             && trace.copies().start[static_cast<std::size_t>(copy)] <= now.value();

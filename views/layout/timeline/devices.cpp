@@ -1,5 +1,5 @@
-// Copies by link: those of several devices, and of one device with several links. Links work at the
-// same time, so the ends of their copies ascend along each alone.
+// Handles copies link by link: those of several devices, and those of one device with several
+// links. Links work at the same time, so the ends of copies ascend only along each single link.
 #include "core/base/format.h"
 #include "views/layout/timeline/plot.h"
 #include "views/layout/timeline/timeline.h"
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostRows = 20'000;
 
-// When any of the links is at work, in order and apart.
+// The times when any of the links is busy, in order and joined where they overlap.
 std::vector<std::pair<std::int64_t, std::int64_t>> busySpans(const RunView& run,
                                                              const std::vector<std::int32_t>& links)
 {
@@ -46,13 +46,13 @@ std::vector<std::string> copyLabels(const trace::Trace& trace, std::size_t copy)
     return {name + " " + bytesText(Bytes(copies.bytes[copy])), std::move(name)};
 }
 
-// Rows of Copies over some links that end behind a time, by their starts.
+// Goes through the copies over some links that end after a time, in the order of their starts.
 class CopyRows
 {
 public:
     struct Next
     {
-        std::size_t link = 0; // number of it among those
+        std::size_t link = 0; // an index into those links
         std::size_t row = 0;
     };
 
@@ -84,7 +84,7 @@ public:
         return first;
     }
 
-    // Over those of a link that end by then.
+    // Skips the copies of one link that have ended by t.
     void skip(std::size_t link, std::int64_t t)
     {
         m_next[link] =
@@ -95,7 +95,7 @@ private:
     const trace::Copies& m_copies;
     const trace::Index& m_index;
     const std::vector<std::int32_t>& m_links;
-    std::vector<std::size_t> m_next; // by link
+    std::vector<std::size_t> m_next; // for each link
 };
 
 } // namespace
@@ -103,7 +103,8 @@ private:
 bool hasDeviceLanes(const trace::Trace& trace)
 {
     const auto devices = static_cast<std::size_t>(trace.info().deviceCount());
-    return devices > 1 && trace.info().agents.size() >= devices // a file may say otherwise
+    // The number of agents is checked because a file may be wrong about it.
+    return devices > 1 && trace.info().agents.size() >= devices
            && trace.copies().size() + trace.waits().size() <= kMostRows;
 }
 
@@ -112,7 +113,7 @@ std::vector<Picoseconds> deviceBusyBy(const RunView& run, const Lane& lane,
 {
     const auto spans = busySpans(run, lane.links);
     auto span = spans.begin();
-    std::int64_t over = 0; // of the spans before
+    std::int64_t over = 0; // the length of the spans before this one
     std::vector<Picoseconds> sums;
     for (const Picoseconds t : times) {
         for (; span != spans.end() && span->second <= t.value(); ++span) {
@@ -156,7 +157,7 @@ std::vector<Bar> copyBars(const RunView& run, const Lane& lane,
 std::vector<LinkTrack> linkTracksOf(const Lane& lane)
 {
     constexpr double kLeast = 2; // px
-    constexpr double kRoomy = 5; // px of a track that leaves one to the next
+    constexpr double kRoomy = 5; // px; tracks of this height leave a pixel free to the next
     std::vector<LinkTrack> tracks;
     const std::size_t links = lane.links.size();
     const auto most = static_cast<std::size_t>(std::max(1.0, std::floor(lane.h / kLeast)));

@@ -52,7 +52,7 @@ double gapBelow(const Lane& lane)
     return lane.folded && lane.kind == LaneKind::DeviceCopy ? 1 : kLaneGap;
 }
 
-// With heights scaled.
+// The sum of all heights and gaps, with the heights scaled.
 double sumOf(const std::vector<Lane>& lanes, double scale)
 {
     double sum = 0;
@@ -64,7 +64,7 @@ double sumOf(const std::vector<Lane>& lanes, double scale)
 
 void setHeights(std::vector<Lane>& lanes, const RunView& run, std::int32_t tallest)
 {
-    constexpr double kLowWait = 8; // beside tracks of several links, which need the height more
+    constexpr double kLowWait = 8; // px beside tracks of several links, which need the height more
     bool isLow = false;
     for (Lane& lane : lanes) {
         lane.h = lane.folded && lane.kind == LaneKind::DeviceWait && isLow
@@ -78,7 +78,7 @@ void fold(std::vector<Lane>& lanes)
 {
     for (Lane& lane : lanes) {
         if (lane.device >= 0) {
-            lane.folded = lane.used = true; // each is as high as the others
+            lane.folded = lane.used = true; // each gets the same height as the others
             lane.name = lane.kind == LaneKind::DeviceCopy ? "device " + std::to_string(lane.device)
                                                           : std::string();
         }
@@ -104,7 +104,7 @@ void fitDevices(std::vector<Lane>& lanes, const RunView& run, std::int32_t talle
     }
 }
 
-// The waits of many agents together, by kind.
+// Makes the waits of many agents of one kind share a lane.
 void shareWaits(std::vector<Lane>& lanes, const RunView& run)
 {
     for (const trace::AgentKind& kind : run.index->agents().kinds) {
@@ -124,8 +124,8 @@ void shareWaits(std::vector<Lane>& lanes, const RunView& run)
     }
 }
 
-// What room is left goes to lanes whose height is a share of many agents, until each of these has
-// some pixels.
+// Gives the room that is left to lanes whose height shows a share of many agents, until each agent
+// has some pixels.
 void growShares(std::vector<Lane>& lanes, double room)
 {
     constexpr double kPxOfAgent = 2;
@@ -179,7 +179,7 @@ void fit(std::vector<Lane>& lanes, const RunView& run, double room)
         shareWaits(lanes, run);
         setHeights(lanes, run, tallest);
     }
-    // Loads and stores are the first to go where it gets narrow.
+    // If room is scarce, loads and stores are left out first.
     constexpr double kNarrow = 0.75;
     if (sumOf(lanes, 1) * kNarrow > room) {
         dropUnits(lanes, [&](const Lane& lane) {
@@ -189,7 +189,7 @@ void fit(std::vector<Lane>& lanes, const RunView& run, double room)
                    && (kind == trace::UnitKind::Load || kind == trace::UnitKind::Store);
         });
     }
-    // Shares of many agents need their height more than units without work need their heads.
+    // Shares of many agents need height more than units without work need their heads.
     const bool many = std::any_of(lanes.begin(), lanes.end(),
                                   [](const Lane& lane) { return lane.agents.size() > kFewAgents; });
     if (several && sumOf(lanes, many ? 1 : kLeastScale) > room) {

@@ -1,4 +1,4 @@
-// Which lanes there is room for, and how high they are.
+// Decides which lanes of the time line there is room for, and how high they are.
 #pragma once
 
 #include "views/layout/timeline/timeline.h"
@@ -7,14 +7,16 @@
 
 namespace pallascope::layout::timeline {
 
-inline constexpr std::size_t kFewAgents = 4;   // of a kind: their waits always have a lane each
-inline constexpr std::size_t kMostAgents = 64; // whose waits may have one
+// In a kind of so few, each agent always has a lane for its waits.
+inline constexpr std::size_t kFewAgents = 4;
+// If a run has more, agents of larger kinds share such lanes.
+inline constexpr std::size_t kMostAgents = 64;
 inline constexpr std::size_t kMostWaits = 20'000;
 
-// Of the waits of these agents, alone or together.
+// A lane for the waits of these agents: of one, or of several together.
 [[nodiscard]] Lane waitLane(const RunView& run, std::vector<std::int32_t> agents);
 
-// Makes lanes share, leaves out and sets heights; `room` is in px.
+// Makes lanes share, leaves some out and sets the heights; `room` is in px.
 void fit(std::vector<Lane>& lanes, const RunView& run, double room);
 
 } // namespace pallascope::layout::timeline

@@ -11,7 +11,7 @@ namespace {
 constexpr double kPxOfOperations = 400;
 constexpr double kPxOfSteps = 40;
 constexpr double kPxOfPeriods = 6;
-constexpr double kPxOfFold = 4; // least width of a folded bar
+constexpr double kPxOfFold = 4; // px, the least width of a bar that stands for several steps
 
 bool mayHide(trace::UnitKind kind)
 {
@@ -19,7 +19,8 @@ bool mayHide(trace::UnitKind kind)
            || kind == trace::UnitKind::Store;
 }
 
-// Of each agent, as long as they are not too many to be looked at one by one.
+// Adds a lane for the waits of each agent, as long as there are not too many agents or waits to
+// look at.
 void addWaits(std::vector<Lane>& lanes, const RunView& run)
 {
     const trace::Agents& agents = run.index->agents();
@@ -41,7 +42,7 @@ void addWaits(std::vector<Lane>& lanes, const RunView& run)
     }
 }
 
-// Those over which any of its copies goes.
+// The links that any copy of the lane goes over.
 std::vector<std::int32_t> linksOf(const RunView& run, const Lane& lane)
 {
     const auto count = static_cast<std::int32_t>(run.trace->info().links.size());

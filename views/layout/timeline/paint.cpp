@@ -1,4 +1,4 @@
-// Bars in their lanes.
+// Paints bars in their lanes.
 #include "core/base/format.h"
 #include "views/layout/timeline/painter.h"
 
@@ -13,7 +13,7 @@ void Painter::folded(const Lane& lane)
         return;
     }
     const std::vector<Fold> all = folds(m_run, m_axis, m_zoom.stepsPerBar);
-    std::vector<Picoseconds> edges; // where a bar ends the next one begins
+    std::vector<Picoseconds> edges; // each bar ends where the next one begins
     for (const Fold& fold : all) {
         edges.emplace_back(fold.begin);
     }
@@ -108,11 +108,12 @@ void Painter::copies(const Lane& lane)
         whiskers(lane);
     }
     for (const Bar& bar : all) {
-        // One pixel between copies, so that a back-to-back queue can be counted.
+        // One pixel is left between copies, so that copies that follow each other directly can be
+        // counted.
         const double x1 = ofDevice ? bar.x1 : std::max(bar.x0 + 1, bar.x1 - 1);
         const bool moving = !ofDevice && bar.begin < m_state.now.value()
                             && m_state.now.value() < bar.end && bar.count == 1;
-        if (x1 < bar.x1) { // hides the whiskers of those behind it
+        if (x1 < bar.x1) { // this hides the whiskers of copies queued behind it
             const bool prologue = bar.end <= prologueEnd();
             m_canvas.fill(x1, lane.y, 1, lane.h, prologue ? kBand : Color(Role::View));
         }
@@ -126,7 +127,7 @@ void Painter::copies(const Lane& lane)
 
 void Painter::whiskers(const Lane& lane)
 {
-    double budget = 4 * m_axis.width; // never more whiskers than can be told apart
+    double budget = 4 * m_axis.width; // px; more whiskers could not be told apart
     for (const std::int32_t link : lane.links) {
         const std::size_t count = m_run.index->copiesOf(link);
         for (std::size_t i =
@@ -173,7 +174,8 @@ void Painter::underWay(const Lane& lane, const Bar& bar, double x1)
     Bar named = bar;
     if (named.labels.size() > 1) {
         named.labels.erase(
-            named.labels.begin()); // the block's name alone: the size belongs to all of it
+            // Only the block's name, because the size belongs to the whole bar.
+            named.labels.begin());
     }
     if (!label(lane, named, bar.x0, now, bar.color)) {
         label(lane, named, now + 1, x1, tint);
@@ -198,8 +200,7 @@ void Painter::wait(const Lane& lane, const Bar& bar)
     const double from = std::max(bar.x0, m_axis.left) + 3;
     const double to = std::min(bar.x1, right()) - 3;
     const int size = lane.h >= 14 ? 11 : 10;
-    const double inset =
-        lane.agents.empty() || lane.h >= 16 ? 2 : 1; // of low lanes the frame stays
+    const double inset = lane.agents.empty() || lane.h >= 16 ? 2 : 1; // a low lane keeps its frame
     for (const std::string& text : bar.labels) {
         const double wide = std::ceil(textWidth(text, size, Weight::Medium)) + 6;
         if (wide <= to - from && lane.h >= 12) {

@@ -1,4 +1,5 @@
-// Lanes of several agents: a track for each, or the share of them as height.
+// Paints lanes of several agents: with a track for each agent, or with the share of agents as a
+// height.
 #include "views/layout/timeline/painter.h"
 
 #include <algorithm>
@@ -11,11 +12,12 @@ namespace {
 constexpr double kLeastFramed = 5;  // px wide; narrower waits are solid
 constexpr double kLeastHatched = 4; // px high
 
-// By pixel. Whole pixels, so that edges fall where those of bars do; yet nothing that lasts is
-// without ink: where the share is less than a pixel, its peaks have one.
+// The height at each pixel. Heights are whole pixels, so that edges fall where those of bars do.
+// Yet nothing that lasts stays invisible: where the share is lower than a pixel, its peaks get one
+// pixel.
 std::vector<double> heightsOf(const std::vector<Share>& shares, const Lane& lane)
 {
-    constexpr double kNothing = 1e-6; // what rounding leaves of a share
+    constexpr double kNothing = 1e-6; // a share that is only a rounding error
     std::vector<double> heights;
     for (std::size_t i = 0; i < shares.size(); ++i) {
         const double share = shares[i].share;
@@ -29,7 +31,7 @@ std::vector<double> heightsOf(const std::vector<Share>& shares, const Lane& lane
     return heights;
 }
 
-// Calls f(first, last) for each run [first, last) of pixels with ink that are the same.
+// Calls f(first, last) for each range [first, last) of equal pixels that are not empty.
 template<class Same, class F>
 void forRuns(const std::vector<double>& heights, Same same, F f)
 {
@@ -93,7 +95,7 @@ void Painter::shared(const Lane& lane)
         });
 }
 
-// Hatched like every wait, with an outline.
+// Shares of waits are hatched, as all waits are, and have an outline.
 void Painter::waitShares(const Lane& lane, const std::vector<double>& heights)
 {
     const double bottom = lane.y + lane.h;
@@ -125,7 +127,7 @@ void Painter::waitShares(const Lane& lane, const std::vector<double>& heights)
         });
 }
 
-// Of the only row that a place stands for.
+// The target of a place that stands for only one row.
 Target Painter::targetOf(const Lane& lane, std::int64_t row) const
 {
     if (lane.kind != LaneKind::Unit) {

@@ -1,5 +1,5 @@
-// The time line's painter. Methods of FramePainter are in timeline.cpp (bands, playhead) and
-// rulers.cpp, those of Painter in timeline.cpp (heads and frames), paint.cpp (lanes) and
+// The painter of the time line. The methods of FramePainter are in timeline.cpp (bands, playhead)
+// and rulers.cpp. Those of Painter are in timeline.cpp (heads and frames), paint.cpp (lanes) and
 // paint_shared.cpp (lanes of several agents).
 #pragma once
 
@@ -10,9 +10,10 @@
 
 namespace pallascope::layout::timeline {
 
-inline constexpr Color kBand = mix(Role::Prologue, 0.75); // where nothing can overlap
+// Where copies and computing cannot overlap.
+inline constexpr Color kBand = mix(Role::Prologue, 0.75);
 
-// What lies around and behind the lanes: rulers, bands, playhead.
+// Paints what lies around and behind the lanes: rulers, bands, playhead.
 class FramePainter
 {
 protected:
@@ -28,18 +29,19 @@ protected:
 
     // timeline.cpp
     [[nodiscard]] bool playheadInSight() const;
-    // The playhead's flag with the time; the ruler's labels give way to it.
+    // The place of the playhead's flag with the time; labels of the ruler leave it free.
     [[nodiscard]] Rect flag() const;
-    // Where nothing can overlap: before the first body, after the last.
+    // Marks where copies and computing cannot overlap: before the first body and after the last.
     void bands();
-    // A program may compute before its kernel: then it is all that comes before the first step.
+    // A program may compute before its kernel. Everything before the first step then counts as
+    // prologue.
     [[nodiscard]] std::int64_t prologueEnd() const;
-    [[nodiscard]] bool isAllPrologue() const; // nothing computes in it
+    [[nodiscard]] bool isAllPrologue() const; // whether nothing computes in the prologue
     void playhead();
 
     // rulers.cpp
     void timeRuler();
-    // A mark for each line that the kernel printed.
+    // Paints a mark for each line that the kernel printed.
     void prints();
     void stepRuler();
 
@@ -55,21 +57,21 @@ protected:
 
 private:
     void stepLine(double px);
-    // A number every so many periods; where bars are steps folded, lines through the lanes would be
-    // one more pattern.
+    // Writes a step's number every few periods, without lines through the lanes: beside bars that
+    // stand for several steps, they would be one more pattern.
     void stepNumbers();
-    // The first that fits, else nothing: a name is never cut in mid-word.
+    // Writes the first name that fits, or nothing: a name is never cut.
     void firstFitting(double px, double w, double y, double h,
                       const std::vector<std::string>& names, TextStyle style);
     [[nodiscard]] std::vector<std::string> namesOf(std::size_t step) const;
     void stepNames();
-    // The bands before the first body and after the last.
+    // Names the bands before the first body and after the last.
     void bandNames();
-    // One name per stay of the slowest output, or per 2, 4, ... of them.
+    // Writes one name per visit of the slowest output, or per 2, 4, ... of its visits.
     void periodNames();
 };
 
-// Draws one time line; made for one call of layoutTimeline.
+// Draws one time line; layoutTimeline makes one for each call.
 class Painter : private FramePainter
 {
 public:
@@ -79,14 +81,15 @@ public:
 
 private:
     // timeline.cpp
-    // What the caption says where not all fit; else empty.
+    // What the caption says if there is not enough room for all devices; empty otherwise.
     [[nodiscard]] std::string devicesShown() const;
     void head(const Lane& lane);
-    // Below the name, where there is room: how many agents of which kind share the lane.
+    // If there is room, writes below the name how many agents of which kind share the lane. Returns
+    // whether it did.
     bool headOfMany(const Lane& lane);
-    // Both copy lanes are one link with one queue.
+    // Marks that both copy lanes are one link with one queue.
     void linkBracket();
-    // Selection, and the hovered thing with its partners.
+    // Frames the selection, and the hovered thing with its partners.
     void frames();
 
     // paint.cpp
@@ -94,21 +97,21 @@ private:
     // Clamped to the plot, so that what is out of sight cannot be hit.
     void hit(double px, double y, double w, double h, Target target);
     void bars(const Lane& lane);
-    // A bar from x0 to x1 with the first label that fits; it is hit up to hitEnd.
+    // A bar from x0 to x1 with the first label that fits. Its target reaches to hitEnd.
     void solid(const Lane& lane, const Bar& bar, double x0, double x1, double hitEnd);
     bool label(const Lane& lane, const Bar& bar, double x0, double x1, Color fill);
     void copies(const Lane& lane);
-    // From issue to start: how long a copy queued. Copies still queued behind the range's end
-    // belong here too.
+    // A line from issue to start shows how long a copy was queued. Copies that are still queued at
+    // the end of the range get one, too.
     void whiskers(const Lane& lane);
-    bool whisker(const Lane& lane, std::size_t row); // whether it is drawn
-    // Solid up to now, tinted for what is still to come.
+    bool whisker(const Lane& lane, std::size_t row); // returns whether it was drawn
+    // A copy under way: solid up to now, tinted for what is still to come.
     void underWay(const Lane& lane, const Bar& bar, double x1);
     void wait(const Lane& lane, const Bar& bar);
 
     // paint_shared.cpp
     void tracks(const Lane& lane, const std::vector<Track>& tracks);
-    // The share of a lane's agents as height.
+    // The share of a lane's agents, drawn as a height.
     void shared(const Lane& lane);
     void waitShares(const Lane& lane, const std::vector<double>& heights);
     [[nodiscard]] Target targetOf(const Lane& lane, std::int64_t row) const;

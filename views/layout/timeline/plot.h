@@ -1,4 +1,4 @@
-// Rows as bars on the plot of a time line, at most one per pixel.
+// Turns rows of the trace into bars on the plot of a time line, at most one bar per pixel.
 #pragma once
 
 #include "views/layout/timeline/timeline.h"
@@ -20,19 +20,21 @@ struct Plot
 
     [[nodiscard]] double x(std::int64_t t) const
     {
-        constexpr double kOutside = 4; // px that bars may reach past it, so that frames stay open
+        // Px that bars may reach beyond the plot, so that their frames stay open there.
+        constexpr double kOutside = 4;
         return std::clamp(std::round(axis.toX(Picoseconds(t))), axis.left - kOutside,
                           axis.left + axis.width + kOutside);
     }
 
-    // The first time that rounds to this pixel.
+    // The first time that is rounded to this pixel.
     [[nodiscard]] std::int64_t timeAt(double px) const { return axis.toTime(px - 0.5).value(); }
 
     const TimeAxis& axis;
     std::int64_t begin, end;
 };
 
-// In ps: what begins so long before a time, or earlier, is over by then.
+// The length of the longest segment in ps. A segment that began earlier than that before a time has
+// ended by then.
 [[nodiscard]] inline std::int64_t longestSegment(const trace::Info& info)
 {
     std::int64_t longest = 0;
@@ -42,7 +44,7 @@ struct Plot
     return longest;
 }
 
-inline constexpr double kLeastLabelled = 20; // px; what is narrower is not measured
+inline constexpr double kLeastLabelled = 20; // px; labels of narrower bars are not even measured
 
 [[nodiscard]] inline bool isLabelled(const Bar& bar, Level level)
 {
@@ -50,8 +52,8 @@ inline constexpr double kLeastLabelled = 20; // px; what is narrower is not meas
            && bar.x1 - bar.x0 >= kLeastLabelled;
 }
 
-// Appends [begin, end) as a bar; false when its pixels are taken by the bar before, which then
-// counts it.
+// Appends [begin, end) as a bar. If the bar before it covers the same pixels, that bar counts it
+// instead, and the function returns false.
 inline bool append(std::vector<Bar>& bars, const Plot& plot, Bar bar)
 {
     bar.x0 = plot.x(bar.begin);

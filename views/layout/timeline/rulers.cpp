@@ -1,4 +1,4 @@
-// The ruler of time and the band with the steps' names.
+// Paints the ruler of time, and the band with the names of the steps.
 #include "core/base/format.h"
 #include "views/layout/scene/axis.h"
 #include "views/layout/timeline/painter.h"
@@ -10,7 +10,7 @@ namespace pallascope::layout::timeline {
 
 namespace {
 
-// A period, doubled until it is as wide as `least` px or the whole run.
+// A number of steps: the period, doubled until it is `least` px wide or has all steps.
 std::int64_t stepsOf(double least, std::int64_t period, double pxPerStep, std::size_t steps)
 {
     std::int64_t every = std::max<std::int64_t>(1, period);
@@ -48,7 +48,7 @@ void FramePainter::timeRuler()
 
 void FramePainter::prints()
 {
-    constexpr double kWide = 3, kHigh = 5; // below the labels
+    constexpr double kWide = 3, kHigh = 5; // px, below the labels
     const std::vector<trace::Print>& all = m_trace.info().prints;
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (all[i].time < m_axis.range.begin || all[i].time > m_axis.range.end) {
@@ -146,7 +146,7 @@ void FramePainter::stepNames()
             lastLine = line;
         }
         const double from = std::max(line, m_axis.left) + 5;
-        // Steps of other cores, and those within this one, may begin before it ends.
+        // Steps of other cores, and steps nested in this one, may begin before it ends.
         const double next = step + 1 < steps.size() ? x(steps.begin[step + 1]) : right();
         const double to = std::min({x(steps.end[step]), next, right()}) - 4;
         const bool now =
@@ -174,7 +174,7 @@ void FramePainter::bandNames()
         }
     };
     const trace::Steps& steps = m_trace.steps();
-    if (steps.size() > 0 && steps.begin[0] > 0) { // else step 0's own name says it
+    if (steps.size() > 0 && steps.begin[0] > 0) { // otherwise the name of step 0 says it
         name(isAllPrologue() ? "prologue" : "before step 0", 0, prologueEnd());
     }
     const std::int64_t end = m_trace.end().value();
@@ -187,7 +187,7 @@ void FramePainter::periodNames()
     const trace::Steps& steps = m_trace.steps();
     const std::int64_t every = stepsOf(kLeast, m_run.period, m_zoom.pxPerStep, steps.size());
     const std::int32_t at = trace::stepAt(m_trace, m_axis.range.begin);
-    double free = -1; // behind the last name: those of other cores begin before it
+    double free = -1; // px behind the last name; steps of other cores begin before it
     for (auto step = static_cast<std::size_t>(std::max(0, at));
          at != trace::kNone && step < steps.size() && steps.begin[step] < end(); ++step) {
         const std::int64_t ordinal = steps.ordinal[step];

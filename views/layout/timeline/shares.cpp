@@ -1,5 +1,5 @@
-// What share of several agents is busy, or waits: summed over the run, and pixel by pixel. Each row
-// in sight is looked at once; what is thinner than a pixel costs one addition.
+// Computes what share of several agents is busy or waits: summed over the run, and for each pixel.
+// Each row in sight is looked at once; a row thinner than a pixel costs one addition.
 #include "core/trace/mark_time.h"
 #include "views/layout/timeline/plot.h"
 #include "views/layout/timeline/timeline.h"
@@ -13,7 +13,7 @@ namespace pallascope::layout::timeline {
 namespace {
 
 constexpr double kLeastTrack = 6; // px
-constexpr double kRoomy = 8;      // px of a track from which on one stays empty below it
+constexpr double kRoomy = 8;      // px; from this height on, a track leaves one pixel free below it
 
 std::size_t at(std::int64_t index)
 {
@@ -25,13 +25,14 @@ bool isOf(const Lane& lane, std::int32_t agent)
     return std::binary_search(lane.agents.begin(), lane.agents.end(), agent);
 }
 
-// How long the agents of a lane have waited by each of some times that ascend.
+// How long the agents of a lane have waited by each of several ascending times.
 std::vector<Picoseconds> waitedBy(const trace::Trace& trace, const Lane& lane,
                                   const std::vector<Picoseconds>& times)
 {
     const trace::Waits& waits = trace.waits();
-    // By each time: how many waits go on then, and what the others and the begins of these sum to.
-    // Unsigned: what a hostile file makes overflow only wraps.
+    // What changes at each time: the number of waits going on, and the ends of waits that are over
+    // minus the begins of all waits so far. The time waited by t is this sum plus the number times
+    // t. The numbers are unsigned, so that a hostile file can only make them wrap, not overflow.
     std::vector<std::uint64_t> ongoing(times.size() + 1, 0), sum(times.size() + 1, 0);
     const auto after = [&](std::int64_t t) {
         return at(std::upper_bound(times.begin(), times.end(), Picoseconds(t)) - times.begin());
@@ -57,7 +58,7 @@ std::vector<Picoseconds> waitedBy(const trace::Trace& trace, const Lane& lane,
     return waited;
 }
 
-// Adds up rows by pixel.
+// Adds up rows for each pixel.
 class Columns
 {
 public:
@@ -69,7 +70,7 @@ public:
         , m_begin(m_size + 1)
     {}
 
-    // px from the plot's left edge; of one of the agents.
+    // Adds time during which one agent is busy, in px from the plot's left edge.
     void add(double from, double to)
     {
         from = std::clamp(from, 0.0, static_cast<double>(m_size));
@@ -85,7 +86,7 @@ public:
         --m_whole[last];
     }
 
-    // So much of the one pixel that has `px`.
+    // Adds this much, in px, to the pixel that contains `px`.
     void addThin(double px, double length)
     {
         if (px >= 0 && px < static_cast<double>(m_size)) {
@@ -93,7 +94,7 @@ public:
         }
     }
 
-    // A row reaches from one to the other; it begins at `begin`.
+    // Notes that a row reaches from one px to the other, and that it begins at `begin`.
     void touch(double from, double to, std::size_t row, std::int64_t begin)
     {
         const auto most = static_cast<double>(m_size);
@@ -145,13 +146,14 @@ private:
     };
 
     std::size_t m_size;
-    std::vector<double> m_part;        // px of each that are busy
-    std::vector<std::int64_t> m_whole; // rows that fill a pixel begin and end here
-    std::vector<Sum> m_rows;           // the same of rows that reach into one
+    std::vector<double> m_part;        // for each pixel, the px of partial rows that are busy in it
+    std::vector<std::int64_t> m_whole; // how many rows fill all pixels from here on, as changes
+    std::vector<Sum> m_rows;           // the same for rows that reach into a pixel
     std::vector<std::optional<Picoseconds>> m_begin;
 };
 
-// When a unit is busy in a segment, in ps from its start; what abuts is one.
+// When a unit is busy in a segment, in ps from its start. Times without a gap between them are
+// joined.
 struct Busy
 {
     std::vector<std::pair<std::int64_t, std::int64_t>> times;
@@ -253,7 +255,7 @@ std::vector<Picoseconds> busyBy(const RunView& run, const Lane& lane,
             break;
         case LaneKind::DeviceCopy:
         case LaneKind::DeviceWait:
-            break; // no agent of the device takes part
+            break; // no agent of the device takes part in the run
         case LaneKind::CopyIn:
         case LaneKind::CopyOut:
             for (const std::int32_t link : lane.links) {

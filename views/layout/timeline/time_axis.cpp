@@ -18,8 +18,8 @@ TimeRange clampedRange(double begin, std::int64_t length, Picoseconds end)
 
 } // namespace
 
-// Integers until the difference: a double holds a range's picoseconds, not always an absolute
-// time's.
+// The difference is taken of integers: a double holds every length of a range in picoseconds
+// exactly, but not every absolute time.
 double TimeAxis::toX(Picoseconds t) const
 {
     const auto length = static_cast<double>((range.end - range.begin).value());

@@ -1,11 +1,11 @@
-// The time line's axis, for zoom, pan and clicks.
+// The axis of the time line, for zooming, panning and clicks.
 #pragma once
 
 #include "views/layout/run/run_view.h"
 
 namespace pallascope::layout {
 
-// x <-> time within the plot.
+// Converts between x and time within the plot.
 struct TimeAxis
 {
     double left = 0, width = 1; // px
@@ -15,8 +15,8 @@ struct TimeAxis
 };
 
 [[nodiscard]] TimeAxis timelineAxis(const ViewState& state, Size size);
-// Zoom by `factor` (> 1: closer) keeping the time under x; pan by px. Clamped to the run, at least
-// 1 ns.
+// The range after zooming by `factor` (over 1: closer) while the time under x stays there, and the
+// range after panning by px. Both stay inside the run and keep at least 1 ns.
 [[nodiscard]] TimeRange zoomed(const TimeAxis& axis, double x, double factor, Picoseconds end);
 [[nodiscard]] TimeRange panned(const TimeAxis& axis, double px, Picoseconds end);
 

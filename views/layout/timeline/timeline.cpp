@@ -116,20 +116,20 @@ void Painter::head(const Lane& lane)
 {
     const Target target = target::Lane{idOf(lane)};
     m_canvas.hit(0, lane.y, kHead, lane.h, target);
-    // With two lines the name has the upper one.
+    // If there are two lines, the name stands on the upper one.
     const double high = headOfMany(lane) ? lane.h - kHeadLine
                         : lane.folded    ? 2 * lane.h + 1
                                          : lane.h;
     const double mark = std::min(lane.h, 8.0);
     m_canvas.fill(10, lane.y + std::floor(((lane.folded ? lane.h : high) - mark) / 2), 3, mark,
                   lane.role);
-    if (!lane.name.empty()) { // else the head of the lane above is its own too
+    if (!lane.name.empty()) { // otherwise the head of the lane above stands for both
         m_canvas.text(18, lane.y, 54, high, lane.name, {11, Role::Text, Weight::Medium});
         const Picoseconds from = std::clamp(m_axis.range.begin, Picoseconds(0), m_trace.end());
         const Picoseconds to = std::clamp(m_axis.range.end, from, m_trace.end());
         const std::vector<Picoseconds> by = busyBy(m_run, lane, {from, to});
         const Picoseconds busyTime = by[1] - by[0];
-        // What several links of a lane do at once counts for each.
+        // Time during which several links of a lane are busy counts once for each link.
         const double share = to > from ? std::min(1.0, ratio(busyTime, to - from)) : 0;
         m_canvas.text(
             50, lane.y, kHead - 60, high, percentText(share, 0),
@@ -148,7 +148,7 @@ bool Painter::headOfMany(const Lane& lane)
     if (lane.h < kTwoLines || lane.agents.size() < 2 || lane.folded || kind == kinds.end()) {
         return false;
     }
-    // "32 SparseCore vector subcores", or as many of the last words as fit.
+    // Writes "32 SparseCore vector subcores", or as many of its last words as fit.
     const double top = lane.y + std::floor((lane.h - kHeadLine) / 2) + kHeadLine / 2;
     for (std::size_t from = 0; from < kind->name.size(); ++from) {
         const std::string words = countText(static_cast<std::int64_t>(lane.agents.size())) + " "
@@ -171,7 +171,7 @@ void Painter::linkBracket()
     std::vector<std::int32_t> links = m_lanes[0].links;
     links.insert(links.end(), m_lanes[1].links.begin(), m_lanes[1].links.end());
     if (std::adjacent_find(links.begin(), links.end(), std::not_equal_to<>()) != links.end()) {
-        return; // several links, each with a queue of its own
+        return; // there are several links, each with a queue of its own
     }
     const double top = m_lanes[0].y + 4;
     m_canvas.fill(4, top, 2, m_lanes[1].y + m_lanes[1].h - 4 - top, Role::Hbm);
@@ -217,7 +217,7 @@ void FramePainter::playhead()
 
 namespace {
 
-// What a bar must be to belong to a target, by the target's kind.
+// Whether a bar belongs to a target, for each kind of target.
 struct Belongs
 {
     const trace::Trace& trace;
@@ -286,7 +286,7 @@ struct Belongs
 
     bool operator()(const target::Time&) const { return false; }
 
-    // Of the bar, if it stands for one.
+    // The operation that the bar stands for, if it stands for one.
     [[nodiscard]] const trace::Operation* operation() const
     {
         const auto* of = std::get_if<target::Operation>(&bar);
