@@ -15,14 +15,15 @@
 
 namespace pallascope {
 
-// Counts for the limit as well, so that whoever is the last to give back ends it.
+// `held` starts with a share for the limit itself, so that whoever gives back the last share, the
+// limit or an array, deletes the account.
 struct MemoryLimit::Account
 {
     explicit Account(Bytes limit)
         : most(limit.value())
     {}
 
-    void check(std::int64_t bytes) const // before they are allocated and counted
+    void check(std::int64_t bytes) const // called before the bytes are allocated and counted
     {
         if (bytes > most - (held - kOfLimit)) {
             throw MemoryLimitReached();
@@ -59,12 +60,12 @@ MemoryLimit::~MemoryLimit()
 
 namespace {
 
-// Large arrays in large pages where the system has them: to touch small ones for the first time
-// takes longer than to fill them.
+// Large arrays use large pages if the system has them: the first access to many small pages takes
+// longer than filling them.
 constexpr std::int64_t kLargePage = 1 << 21;
 
-// Blocks come and go; what the allocator gave back to the system at once would have to be touched
-// for the first time again.
+// Blocks come and go. Memory that the allocator returned to the system at once would pay for its
+// first accesses again.
 void keepFreedMemory()
 {
 #ifdef __GLIBC__
@@ -79,12 +80,12 @@ bool isLarge(std::int64_t count)
     return count >= 2 * kLargePage;
 }
 
-// Large arrays that were freed, the oldest first, for the next of their size: a run that is
-// repeated need not wait for the system to clear their memory again.
+// Large arrays that were freed, the oldest first. The next array of the same size takes one of
+// them, so that a repeated run does not wait for the system to clear the memory again.
 class FreedArrays
 {
 public:
-    // Null: there is none of this size.
+    // Null if there is none of this size.
     [[nodiscard]] std::byte* take(std::size_t size)
     {
         const std::lock_guard lock(m_mutex);
@@ -120,14 +121,15 @@ private:
         std::size_t size;
     };
 
-    std::mutex m_mutex; // arrays may go away on another thread
+    std::mutex m_mutex; // arrays may be freed on another thread
     std::deque<Freed> m_freed;
     std::size_t m_size = 0;
 };
 
 FreedArrays& freedArrays()
 {
-    static auto* const all = new FreedArrays; // arrays of static storage may be freed later than it
+    // Never destroyed, because static arrays may be freed after it.
+    static auto* const all = new FreedArrays;
     return *all;
 }
 
@@ -146,7 +148,7 @@ std::byte* allocate(std::int64_t count)
     }
 #ifdef MADV_HUGEPAGE
     if (large) {
-        (void)madvise(bytes, size, MADV_HUGEPAGE); // where the system refuses it goes without
+        (void)madvise(bytes, size, MADV_HUGEPAGE); // it is only a hint, which the system may refuse
     }
 #endif
     return bytes;
@@ -161,16 +163,17 @@ void release(std::byte* bytes, std::int64_t count)
     }
 }
 
-// Small arrays lie behind the count of those who share them, in one block of memory.
+// The data of small arrays lies behind their reference count, in the same allocation.
 constexpr std::int64_t kSmall = 1 << 10;
 
-struct alignas(16) Chunk // as memory of the allocator is
+struct alignas(16) Chunk // as the allocator aligns memory
 {
     std::array<std::byte, 16> bytes;
 };
 
+// An allocator whose allocations are counted by an account.
 template<class T>
-struct Counted // the allocator of blocks that an account counts
+struct Counted
 {
     using value_type = T;
 

@@ -1,6 +1,5 @@
-// PALLASCOPE_CHECK: a broken invariant stops loudly, in release builds too.
-// It throws std::logic_error; one handler in app/ turns that into a report. Never used for user
-// input.
+// PALLASCOPE_CHECK stops at a broken invariant, in release builds too: it throws std::logic_error,
+// which one handler in app/ turns into a report. It is never used for user input.
 #pragma once
 
 #include <string_view>

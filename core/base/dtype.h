@@ -50,9 +50,9 @@ struct DTypeEntry
     std::string_view name;  // what this project prints: "f8e4m3fn", "int8"
     std::string_view jaxpr; // in listings of operations: "f8_e4m3fn", "i8"
     std::string_view numpy; // of NumPy with ml_dtypes: "float8_e4m3fn", "int8"
-    int bits;               // of one element in the model's memories, packed
+    int bits;               // of one element, packed in the model's memories
     DTypeKind kind;
-    FloatFormat format{}; // of floats; f32 is what the others widen to
+    FloatFormat format{}; // of floats; narrower ones widen to f32
 };
 
 // clang-format off
@@ -94,7 +94,7 @@ inline constexpr std::array<DTypeEntry, 18> kDTypes{{
     return dtypeEntry(type).jaxpr;
 }
 
-// By any of its three names.
+// The dtype with this name, which may be any of its three names.
 [[nodiscard]] std::optional<DType> dtypeFromName(std::string_view name);
 [[nodiscard]] std::string dtypeNames(); // "f32, bf16, ... or bool", for messages
 
@@ -111,7 +111,7 @@ inline constexpr std::array<DTypeEntry, 18> kDTypes{{
     return (dtypeBits(type) + 7) / 8;
 }
 
-// What that many elements occupy in the model's memories and on its links.
+// The bytes that this many elements occupy in the model's memories and on its links.
 [[nodiscard]] constexpr Bytes packedBytes(DType type, std::int64_t elements)
 {
     const std::int64_t bits = dtypeBits(type);
@@ -124,14 +124,14 @@ inline constexpr std::array<DTypeEntry, 18> kDTypes{{
     return dtypeEntry(type).kind == DTypeKind::Float;
 }
 
-// Signed or unsigned, not bool.
+// Signed or unsigned integers, not bool.
 [[nodiscard]] constexpr bool isInteger(DType type)
 {
     return dtypeEntry(type).kind == DTypeKind::Signed
            || dtypeEntry(type).kind == DTypeKind::Unsigned;
 }
 
-// bfloat16 is the upper half of a binary32; rounding is to nearest, ties to even, NaN stays a NaN.
+// bfloat16 is the upper half of a binary32. It rounds to nearest, ties to even; NaN stays NaN.
 [[nodiscard]] constexpr float bf16ToFloat(std::uint16_t bits)
 {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
@@ -141,7 +141,8 @@ inline constexpr std::array<DTypeEntry, 18> kDTypes{{
 {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     if ((bits & 0x7fff'ffffU) > 0x7f80'0000U) {
-        return static_cast<std::uint16_t>((bits >> 16U) | 0x0040U); // quiet, sign and payload kept
+        // A quiet NaN; sign and payload are kept.
+        return static_cast<std::uint16_t>((bits >> 16U) | 0x0040U);
     }
     const std::uint32_t rounding = 0x7fffU + ((bits >> 16U) & 1U);
     return static_cast<std::uint16_t>((bits + rounding) >> 16U);

@@ -86,7 +86,7 @@ const std::array<float, 256>& narrowFloatValues(DType type)
 
 double convertNumber(DType from, DType to, double value)
 {
-    if (isFloat(from) && to == DType::Bool) { // compared with 0, where f32 subnormals are 0
+    if (isFloat(from) && to == DType::Bool) { // compared with 0, where f32 subnormals count as 0
         return std::fabs(value) < 0x1p-126 ? 0 : 1;
     }
     if (!isFloat(from) || !isInteger(to)) {

@@ -1,5 +1,6 @@
-// Elements as numbers. A double holds every value of every dtype exactly, so scalars, literals and
-// the general paths work in doubles; loops over whole arrays are in core/machine/arith.
+// Reads, writes and converts single elements as numbers. A double holds every value of every dtype
+// exactly, so scalars, literals and the general paths use doubles. Loops over whole arrays are in
+// core/machine/arith.
 #pragma once
 
 #include "core/base/dtype.h"
@@ -11,7 +12,7 @@
 
 namespace pallascope {
 
-// The range of an integer type or bool.
+// The smallest and the largest value of an integer type or bool.
 [[nodiscard]] constexpr std::int64_t lowestInteger(DType type)
 {
     return dtypeEntry(type).kind == DTypeKind::Signed ? -(std::int64_t{1} << (dtypeBits(type) - 1))
@@ -32,7 +33,7 @@ namespace pallascope {
     return (std::int64_t{1} << dtypeBits(type)) - 1;
 }
 
-// The low bits of an integer, as a number of an integer type.
+// The low bits of `value`, read as a number of the integer type.
 [[nodiscard]] constexpr std::int64_t wrapInteger(DType type, std::int64_t value)
 {
     const std::int64_t span = std::int64_t{1} << dtypeBits(type);
@@ -40,34 +41,36 @@ namespace pallascope {
     return low > highestInteger(type) ? low - span : low;
 }
 
-// The least and greatest values: infinities where a float has them. What max and min over nothing
-// return.
+// The smallest and the largest value: infinities if the float type has them. They are what max and
+// min over no elements return.
 [[nodiscard]] double lowestNumber(DType type);
 [[nodiscard]] double highestNumber(DType type);
 
 // The value of each 8-bit code of a float of 8 bits or fewer.
 [[nodiscard]] const std::array<float, 256>& narrowFloatValues(DType type);
 
-// One element of dtypeBytes(type) bytes. Writing rounds to the nearest float (ties to even; doubles
-// are rounded to binary32 first), wraps whole numbers to integers and makes all but 0 true.
+// Element `index` of an array of dtypeBytes(type) bytes each. Writing to a float rounds to nearest
+// (ties to even; the double is first rounded to binary32). Writing a whole number to an integer
+// type wraps it. For bool everything but 0 is true.
 [[nodiscard]] inline double readElement(DType type, const std::byte* data, std::int64_t index);
 inline void writeElement(DType type, std::byte* data, std::int64_t index, double value);
 
-// What reading returns after writing.
+// The value that readElement returns after writeElement.
 [[nodiscard]] inline double roundTo(DType type, double value);
 
-// As JAX's convert_element_type: floats to integers towards zero, saturating, NaN to 0; integers to
-// narrower ones wrap; all but 0 and what is subnormal in f32 is true; floats round to the nearest,
-// ties to even.
+// As JAX's convert_element_type. Floats become integers by rounding towards zero; they saturate,
+// and NaN becomes 0. Integers wrap to narrower types. For bool everything is true but 0 and floats
+// that are subnormal in f32. Floats round to the nearest, ties to even.
 [[nodiscard]] double convertNumber(DType from, DType to, double value);
 
-// The code of an element in the low dtypeBits(type) bits, zeros above.
+// The bits of an element in the low dtypeBits(type) bits, with zeros above.
 [[nodiscard]] inline std::uint32_t readCode(DType type, const std::byte* data, std::int64_t index);
 inline void writeCode(DType type, std::byte* data, std::int64_t index, std::uint32_t code);
 
-// What memory holds before it is written: JAX's uninitialized_memory of the TPU interpreter ("nan":
-// NaN, the largest integer, true; "zero"), and the least or greatest integers. "min" is what
-// interpret=True shows: NaN, the least integer, false. Floats are NaN for all but "zero".
+// What memory holds before it is written. "nan" and "zero" are JAX's uninitialized_memory of the
+// TPU interpreter ("nan": NaN, the largest integer, true). "min" and "max" are the smallest and the
+// largest integer; "min" is what interpret=True shows: NaN, the smallest integer, false. Floats are
+// NaN for all but "zero".
 enum class Fill : std::uint8_t
 {
     Nan,
@@ -80,7 +83,8 @@ enum class Fill : std::uint8_t
 
 namespace detail {
 
-// Every dtype; what is inline below is the same for the dtypes of most elements.
+// These handle every dtype. The inline functions below do the same faster for the most frequent
+// dtypes.
 [[nodiscard]] double numberOf(DType type, std::uint32_t code);
 [[nodiscard]] std::uint32_t codeOf(DType type, double value);
 

@@ -1,4 +1,4 @@
-// A number for each axis of an array: extents, strides, positions.
+// One number for each axis of an array: extents, strides, positions.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace pallascope {
 
 using Extent = std::int64_t;
 
-// Like a vector, but as many numbers as most arrays have axes lie in the object itself: views are
-// made for every access that a program does, without a call of the allocator.
+// Like std::vector, but up to kNear numbers, enough for most arrays, lie in the object itself. A
+// program makes a view for every access, and this keeps it from calling the allocator for each.
 class Extents
 {
 public:
@@ -145,8 +145,8 @@ private:
     }
 
     std::uint32_t m_size = 0, m_capacity = kNear;
-    std::array<Extent, kNear> m_near{}; // while they fit
-    std::unique_ptr<Extent[]> m_far;    // else
+    std::array<Extent, kNear> m_near{}; // used while the numbers fit
+    std::unique_ptr<Extent[]> m_far;    // used otherwise
 };
 
 } // namespace pallascope

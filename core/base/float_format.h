@@ -1,5 +1,5 @@
-// Floats narrower than binary32, described by a few numbers: widening and rounding work from the
-// description alone, so a new format needs no code.
+// Floats narrower than binary32, described by a few numbers. Widening and rounding need only that
+// description, so a new format needs no code.
 #pragma once
 
 #include <bit>
@@ -7,19 +7,20 @@
 
 namespace pallascope {
 
-// What stands where IEEE 754 has infinities and NaN. Beyond the largest finite number (after
-// rounding to nearest, ties to even) a format goes to infinity if it has one, else to NaN, else it
-// saturates: the rules of ml_dtypes and of JAX's astype.
+// Which codes stand for infinities and NaN. A value beyond the largest finite number (after
+// rounding to nearest, ties to even) becomes infinity if the format has one, otherwise NaN,
+// otherwise the largest finite number. These are the rules of ml_dtypes and of JAX's astype.
 enum class Specials : std::uint8_t
 {
-    Ieee,         // exponent all ones: infinity, or NaN with any mantissa
+    Ieee,         // exponent all ones: infinity; with any mantissa bit set: NaN
     OneNan,       // "fn": exponent and mantissa all ones is NaN, no infinity
     NegativeZero, // "fnuz": the code of -0 is the only NaN, no infinity, zero has no sign
     None          // finite numbers only; NaN becomes -0
 };
 
-// At most 8 exponent bits and 22 mantissa bits. The bias is that of binary32, 127, or from 1 on and
-// so small that every subnormal is a normal binary32. Codes are in the low bits.
+// A format has at most 8 exponent bits and 22 mantissa bits. Its bias is 127, as in binary32, or
+// from 1 up to a number so small that every subnormal is a normal binary32. Codes are in the low
+// bits.
 struct FloatFormat
 {
     int exponentBits = 8;
@@ -51,7 +52,7 @@ struct FloatFormat
         return signBit() - 1;
     }
 
-    // The quiet NaN with this sign (signBit() or 0) where NaN have one.
+    // The quiet NaN, with this sign (signBit() or 0) if the format's NaN have signs.
     [[nodiscard]] constexpr std::uint32_t nan(std::uint32_t sign) const
     {
         switch (specials) {
@@ -73,11 +74,11 @@ struct FloatFormat
     return std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 127) << 23U);
 }
 
-// Exact. Bits above the code are ignored.
+// The value of a code, exactly. Bits above the code are ignored.
 [[nodiscard]] constexpr float widen(const FloatFormat& format, std::uint32_t code)
 {
     const std::uint32_t magnitude = code & (format.signBit() - 1);
-    // Without a branch: signs are not predictable.
+    // Written without a branch, because signs cannot be predicted.
     const std::uint32_t sign = (code & format.signBit()) << static_cast<unsigned>(
                                    31 - format.exponentBits - format.mantissaBits);
     if (format.specials == Specials::Ieee && magnitude >= format.infinity()) {
@@ -91,7 +92,7 @@ struct FloatFormat
     if (isNan) {
         return std::bit_cast<float>(sign | 0x7fc0'0000U);
     }
-    // Nothing is computed with a binary32 that is subnormal: it might be taken for 0.
+    // No arithmetic uses a subnormal binary32: the processor may be set to treat it as 0.
     const std::uint32_t fields = magnitude << static_cast<unsigned>(23 - format.mantissaBits);
     const auto up = static_cast<std::uint32_t>(127 - format.bias);
     std::uint32_t value = fields + (up << 23U);
@@ -103,7 +104,7 @@ struct FloatFormat
     return std::bit_cast<float>(value | sign);
 }
 
-// To nearest, ties to even.
+// The code nearest to the value, ties to even.
 [[nodiscard]] constexpr std::uint32_t narrow(const FloatFormat& format, float value)
 {
     const auto bits = std::bit_cast<std::uint32_t>(value);
@@ -116,7 +117,8 @@ struct FloatFormat
     const auto drop = static_cast<unsigned>(23 - format.mantissaBits);
     std::uint32_t code = 0;
     if (magnitude < static_cast<std::uint32_t>(128 - format.bias) << 23U) {
-        // Subnormal: added to a number whose last place is the format's smallest step.
+        // A subnormal result: adding a number whose last place is the format's smallest step rounds
+        // to that step.
         const float step = powerOfTwo(24 - format.bias - format.mantissaBits);
         code = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + step)
                - std::bit_cast<std::uint32_t>(step);

@@ -14,7 +14,7 @@ std::string significant(double value, int digits)
     int exponent = static_cast<int>(std::floor(std::log10(std::fabs(value)) + 1e-12));
     const double next = std::pow(10.0, exponent + 1);
     if (next - std::fabs(value) <= next * 0.5 * std::pow(10.0, -digits)) {
-        ++exponent; // 9.999 rounds to 10.0, which has its three digits already
+        ++exponent; // 9.999 rounds to 10.0, which has three digits already
     }
     return fmt::format("{:.{}f}", value, std::max(0, digits - 1 - exponent));
 }
@@ -52,7 +52,7 @@ std::string bytesText(Bytes bytes)
         {"TiB", 1099511627776.0}, {"GiB", 1073741824.0}, {"MiB", 1048576.0}, {"KiB", 1024.0}};
     const auto value = static_cast<double>(bytes.value());
     for (const Step& step : kSteps) {
-        // 1023.9 KiB would print as 1024 KiB: 1.00 MiB.
+        // 1023.9 KiB would print as 1024 KiB; it becomes 1.00 MiB.
         const bool rounds = value >= step.size * (1023.5 / 1024) && value < step.size;
         if (value >= step.size || rounds) {
             const double scaled = value / step.size;
@@ -106,7 +106,7 @@ std::string percentText(double share, int decimals)
     const double step = std::pow(10.0, -decimals);
     double percent = share * 100.0;
     if (share < 1.0 && percent > 100.0 - step / 2) {
-        // 99.96 % is 99.9 %, not 100 %: one decimal at least, and rounded down.
+        // 99.96 % becomes 99.9 %, not 100 %: it is rounded down and has at least one decimal.
         decimals = std::max(decimals, 1);
         const double scale = std::pow(10.0, decimals);
         percent = std::min(std::floor(percent * scale), 100 * scale - 1) / scale;

@@ -1,4 +1,5 @@
-// Where a reader of a JSON document is, as an RFC 6901 pointer that grows and shrinks with it.
+// The position of a reader in a JSON document, as an RFC 6901 pointer that it lengthens and
+// shortens.
 #pragma once
 
 #include <string>
@@ -6,7 +7,8 @@
 
 namespace pallascope {
 
-// Adds one step to the pointer of a place while it lives; a place is anything with a `pointer`.
+// While it lives, the pointer of `place` is one step longer. A place is anything with a member
+// `pointer`.
 class Enter
 {
 public:

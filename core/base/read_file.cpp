@@ -108,7 +108,8 @@ Result<std::string> readFile(const std::string& path, std::uint64_t most)
     std::string text;
     std::uint64_t filled = 0;
     while (filled == text.size()) {
-        // A byte beyond the limit, or beyond the size that it says it has, tells of more.
+        // Asks for one byte more than the limit, or than the size that the file claims, to notice a
+        // longer file.
         text.resize(std::min(most + 1, filled + std::max(kPart, file->size() + 1)));
         const Result<std::size_t> count = file->read(std::span(text).subspan(filled));
         if (!count) {

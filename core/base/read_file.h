@@ -1,5 +1,5 @@
-// Every file that comes in, read up to a limit: a device or a pipe without an end is refused as a
-// file that is too large is. What a pipe holds can be read once only.
+// Reads every file that comes in, up to a limit. A device or an endless pipe is refused like a file
+// that is too large. The contents of a pipe can be read only once.
 #pragma once
 
 #include "core/base/result.h"
@@ -10,16 +10,16 @@
 
 namespace pallascope {
 
-// Of what people write: chips, sweeps, tables.
+// The limit for files that people write: chips, sweeps, tables.
 inline constexpr std::uint64_t kMostWrittenBytes = std::uint64_t{64} << 20;
 
-// There is such a file, it is no folder, and it may be read.
+// Checks that the file exists, is not a folder and may be read.
 [[nodiscard]] Status checkReadable(const std::string& path);
 
-// Neither a pipe nor a device: can be read twice, and has a size.
+// Whether it is neither a pipe nor a device: it has a size and can be read twice.
 [[nodiscard]] bool isOrdinaryFile(const std::string& path);
 
-// A file that is read front to back.
+// A file that is read from front to back.
 class InputFile
 {
 public:
@@ -29,10 +29,11 @@ public:
     InputFile& operator=(const InputFile&) = delete;
     ~InputFile();
 
-    // Of an ordinary file; 0 of any other.
+    // The size of an ordinary file; 0 for anything else.
     [[nodiscard]] std::uint64_t size() const { return m_size; }
 
-    // Fills as much as there is; fewer bytes than asked for are the last ones.
+    // Fills as much of `bytes` as the file has left. Fewer bytes than asked for mean the end of the
+    // file.
     [[nodiscard]] Result<std::size_t> read(std::span<char> bytes);
 
 private:
@@ -43,11 +44,11 @@ private:
     int m_descriptor = -1;
 };
 
-// The bytes of the file, which are `most` at most.
+// The whole file; an error if it has more than `most` bytes.
 [[nodiscard]] Result<std::string> readFile(const std::string& path, std::uint64_t most);
 
-// The first bytes of an ordinary file, fewer where it ends; none of any other file, or of one that
-// cannot be read.
+// The first bytes of an ordinary file, or fewer if it is shorter. Empty for anything else, or for a
+// file that cannot be read.
 [[nodiscard]] std::string firstBytes(const std::string& path, std::size_t count);
 
 [[nodiscard]] Error tooLarge(const std::string& path, std::uint64_t most);

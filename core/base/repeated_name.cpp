@@ -1,4 +1,5 @@
-// Reads names with the JSON library, so that names are compared as every reader takes them.
+// Reads names with the JSON library, so that it compares them as every reader of the file
+// understands them.
 #include "core/base/repeated_name.h"
 
 #include <nlohmann/json.hpp>
@@ -12,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Follows where in the text the parser is, and stops it at the first repeated name.
+// Tracks where in the text the parser is, and stops it at the first repeated name.
 class NameReader : public Json::json_sax_t
 {
 public:
@@ -56,13 +57,13 @@ public:
     }
 
 private:
-    // An object or array that the place is in.
+    // An object or array that contains the current position.
     struct Level
     {
         bool isObject = false;
         std::set<std::string> names;
-        std::string name;      // of the value that the place is in
-        std::size_t index = 0; // of it
+        std::string name;      // the member that contains the position
+        std::size_t index = 0; // the element that contains it
     };
 
     bool enter(bool isObject)

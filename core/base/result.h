@@ -1,6 +1,6 @@
-// Result<T>: a value or an Error, which has a kind and says what it is about: nobody reads its
-// sentence to find out. The names are those of std::expected, which
-// g++ 12 does not have in C++20; it is to be replaced by an alias once the compilers do.
+// Result<T> is a value or an Error. An Error has a kind and says what it is about, so that no code
+// has to read its sentence to find out. The names are those of std::expected, which g++ 12 lacks in
+// C++20; Result becomes an alias of it when the compilers have it.
 #pragma once
 
 #include "core/base/text.h"
@@ -14,8 +14,8 @@
 
 namespace pallascope {
 
-// Who has to act: the user (bad input), nobody (a limit of the model or machine), or us (a bug).
-// Or nobody, since what failed was stopped by who asked for it.
+// Who has to act: the user (bad input), nobody (a limit of the model or the machine), or the
+// developers (a bug). Cancelled: nobody, because whoever asked for the work stopped it.
 enum class ErrorKind
 {
     User,
@@ -34,7 +34,7 @@ enum class Subject
     File
 };
 
-// A thing that an error is about, by the name or path that was given for it.
+// A thing that an error is about, by the name or path that the user gave for it.
 struct About
 {
     Subject subject = Subject::Parameter;
@@ -42,13 +42,13 @@ struct About
     bool operator==(const About&) const = default;
 };
 
-// One full sentence that names the thing, the bad value, and what would be right; on one line,
-// whatever it quotes.
+// One full sentence that names the thing, the bad value and what was expected. It stays on one
+// line, whatever it quotes.
 struct Error
 {
     ErrorKind kind = ErrorKind::User;
     std::string message;
-    std::vector<About> about; // the things of which another value may be right; empty: not known
+    std::vector<About> about; // the things to change to avoid the error; empty: not known
 
     [[nodiscard]] bool isAbout(Subject subject) const;
 };
@@ -57,10 +57,10 @@ struct Error
 [[nodiscard]] Error limitError(std::string_view message, std::vector<About> about = {});
 [[nodiscard]] Error cancelled();
 
-// The same error in another sentence.
+// The same error with another sentence.
 [[nodiscard]] Error reworded(Error error, std::string_view message);
 
-// Of what failed because of a file, unless that is said.
+// Says that the error is about this file, unless it says already what it is about.
 [[nodiscard]] Error aboutFile(Error error, const std::string& path);
 
 template<class T>
@@ -80,7 +80,7 @@ public:
 
     explicit operator bool() const { return has_value(); }
 
-    // std::get throws std::bad_variant_access when the state is the other one, in release too.
+    // std::get throws std::bad_variant_access if the state is the other one, in release builds too.
     [[nodiscard]] const T& value() const& { return std::get<0>(m_state); }
 
     [[nodiscard]] T& value() & { return std::get<0>(m_state); }
@@ -103,7 +103,7 @@ private:
     std::variant<T, Error> m_state;
 };
 
-// The result of something that yields nothing but may fail.
+// The result of something that may fail and has no value.
 struct Done
 {};
 

@@ -1,4 +1,4 @@
-// The one form that errors have when they leave a library: a sentence that ends in a full stop.
+// Gives an error the form in which it leaves a library: a sentence that ends with punctuation.
 #pragma once
 
 #include "core/base/result.h"

@@ -39,18 +39,19 @@ public:
 
     bool operator==(const Shape&) const = default;
 
-    // Number of elements; PALLASCOPE_CHECK fails on overflow, so sizes from users go through
-    // checkedElements first.
+    // The number of elements. A PALLASCOPE_CHECK fails on overflow, so sizes that come from users
+    // go through checkedElements first.
     [[nodiscard]] std::int64_t elements() const;
 
 private:
     Extents m_extents;
 };
 
-// The number of elements, or a user error that names the shape when it does not fit int64.
+// The number of elements, or a user error that names the shape if the number does not fit into
+// int64.
 [[nodiscard]] Result<std::int64_t> checkedElements(const Shape& shape);
 
-// "4096x512" with the given separator; "scalar" is the empty string.
+// "4096x512" with the separator "x"; empty for a scalar.
 [[nodiscard]] std::string join(const std::vector<Extent>& numbers, const std::string& separator);
 // "[4096,512]"
 [[nodiscard]] std::string toString(const Shape& shape);
@@ -58,7 +59,7 @@ private:
 // Row-major strides in elements.
 [[nodiscard]] Extents rowMajorStrides(const Shape& shape);
 
-// A window on a buffer: element (i, j, ...) lives at offset + i*strides[0] + j*strides[1] + ...
+// A view of a buffer: element (i, j, ...) lies at offset + i*strides[0] + j*strides[1] + ...
 struct StridedView
 {
     std::int64_t offset = 0;
@@ -67,7 +68,7 @@ struct StridedView
 
     bool operator==(const StridedView&) const = default;
     [[nodiscard]] static StridedView whole(const Shape& shape);
-    [[nodiscard]] bool isContiguous() const; // row-major without gaps, whatever the offset
+    [[nodiscard]] bool isContiguous() const; // row-major without gaps; the offset may be any
 };
 
 [[nodiscard]] constexpr std::int64_t ceilDiv(std::int64_t a, std::int64_t b)

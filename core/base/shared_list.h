@@ -9,8 +9,8 @@
 
 namespace pallascope {
 
-// A vector whose copies share its elements until one of them is changed: for what many values have
-// in common and none changes, such as the operations of a program in the traces of its runs.
+// A vector whose copies share its elements until one of them changes. It is for what many values
+// have in common and rarely change, such as a program's operations in the traces of its runs.
 template<class T>
 class SharedList
 {
@@ -39,7 +39,8 @@ public:
 
     [[nodiscard]] const T* end() const { return begin() + size(); }
 
-    // To change it; no copy of it changes. Until the list is copied or ends.
+    // The elements, to change them; copies of this list keep theirs. The reference is valid until
+    // the list is copied or destroyed.
     [[nodiscard]] std::vector<T>& edit()
     {
         if (!m_elements) {
@@ -50,7 +51,7 @@ public:
         return *m_elements;
     }
 
-    // Whether neither has been changed since one was a copy of the other.
+    // Whether one is a copy of the other and neither has changed since.
     [[nodiscard]] bool sharesWith(const SharedList& other) const
     {
         return m_elements == other.m_elements;
@@ -63,7 +64,7 @@ public:
     }
 
 private:
-    std::shared_ptr<std::vector<T>> m_elements; // none: empty
+    std::shared_ptr<std::vector<T>> m_elements; // null: empty
 };
 
 } // namespace pallascope

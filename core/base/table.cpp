@@ -6,7 +6,7 @@ namespace pallascope {
 
 namespace {
 
-// Reads one row after the other; `at` is behind what was read.
+// Reads one row after another; m_at is just past what was read.
 class CsvReader
 {
 public:
@@ -44,7 +44,7 @@ public:
     }
 
 private:
-    // NUL at the end, which no cell may hold either.
+    // NUL at the end of the text. A cell must not contain NUL either.
     [[nodiscard]] char peek() const { return isAtEnd() ? '\0' : m_text[m_at]; }
 
     [[nodiscard]] Error wrong(const std::string& what) const
@@ -137,7 +137,7 @@ std::string csvCell(const std::string& cell)
 
 std::string alignedText(const std::vector<std::vector<std::string>>& rows)
 {
-    const auto width = [](const std::string& text) { // of UTF-8, in characters
+    const auto width = [](const std::string& text) { // in characters of UTF-8, not in bytes
         return static_cast<std::size_t>(
             std::count_if(text.begin(), text.end(), [](char c) { return (c & '\xc0') != '\x80'; }));
     };

@@ -9,7 +9,7 @@ namespace pallascope {
 namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd"; // U+FFFD
-constexpr std::size_t kStart = 500, kEnd = 400;           // bytes kept of a text without end
+constexpr std::size_t kStart = 500, kEnd = 400;           // bytes kept of a long text
 
 bool continuesCharacter(char c)
 {

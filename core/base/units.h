@@ -1,5 +1,5 @@
-// Units as types: adding cycles to bytes does not compile. Integers where the machine decides
-// times, orders and sizes; doubles only for people (rates, seconds).
+// Units as types, so that adding cycles to bytes does not compile. Whatever decides times, orders
+// and sizes is an integer; doubles (rates, seconds) are only for people.
 #pragma once
 
 #include <compare>
@@ -73,11 +73,13 @@ using Hertz = Quantity<struct HertzTag, std::int64_t>;
 using Seconds = Quantity<struct SecondsTag, double>;               // for people
 using BytesPerSecond = Quantity<struct BytesPerSecondTag, double>; // for people
 
-__extension__ typedef __int128 Int128; // an extension of g++ and clang, and no warning about it
+// An extension of g++ and clang; __extension__ silences the warning.
+__extension__ typedef __int128 Int128;
 
 inline constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
 
-// Rounded up, once per segment (design: "a segment's cycles become ceil(cycles * 10^12 / Hz)").
+// Rounds up; called once per segment (design: "a segment's cycles become ceil(cycles * 10^12 /
+// Hz)").
 // Requires cycles >= 0, clock > 0 and a result below 2^63 ps (about 106 days).
 [[nodiscard]] constexpr Picoseconds toPicoseconds(Cycles cycles, Hertz clock)
 {
@@ -96,7 +98,7 @@ inline constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
     return Seconds(static_cast<double>(cycles.value()) / static_cast<double>(clock.value()));
 }
 
-// Nearest picosecond; for constants that a chip file gives in seconds.
+// To the nearest picosecond. For constants that a chip file gives in seconds.
 [[nodiscard]] constexpr Picoseconds toPicoseconds(Seconds seconds)
 {
     return Picoseconds(

@@ -9,7 +9,7 @@ namespace pallascope {
 
 namespace {
 
-// Of the well-formed UTF-8 character that the text is.
+// The code point of a text that is one well-formed UTF-8 character.
 char32_t codePoint(std::string_view character)
 {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
@@ -39,7 +39,7 @@ bool turnsText(char32_t code)
 std::string visible(std::string_view text, Lines lines)
 {
     const auto isPlain = [](char c) { return c >= 0x20 && c < 0x7f; };
-    if (std::all_of(text.begin(), text.end(), isPlain)) { // as nearly all are
+    if (std::all_of(text.begin(), text.end(), isPlain)) { // true for nearly all texts
         return std::string(text);
     }
     std::string shown;

@@ -23,10 +23,11 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".part";
 
-// What the path points to in the end; where links go round, itself, which cannot be opened.
+// The path with all links resolved. If the links form a cycle, the path itself, which cannot be
+// opened.
 fs::path withoutLinks(const fs::path& path)
 {
-    constexpr int kMostLinks = 40; // the system's
+    constexpr int kMostLinks = 40; // as in Linux
     std::error_code code;
     fs::path found = path;
     for (int links = 0; links < kMostLinks && fs::is_symlink(found, code); ++links) {
@@ -44,16 +45,17 @@ fs::path folderOf(const fs::path& path)
     return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-// ".NAME.HOST-": a number of a process means nothing on another host that shares the folder.
+// ".NAME.HOST-". The host is part of it because a process number means nothing on another host that
+// shares the folder.
 std::string temporaryStart(const fs::path& path)
 {
-    constexpr std::size_t kKept = 150; // names have at most 255 bytes
+    constexpr std::size_t kKept = 150; // bytes of the name; file names have at most 255
     std::array<char, 65> host{};
     (void)::gethostname(host.data(), host.size() - 1);
     return "." + path.filename().string().substr(0, kKept) + "." + host.data() + "-";
 }
 
-// The process that a temporary file is of; 0: it is none of ours.
+// The number of the process that writes this temporary file; 0 if it is not one of this program's.
 pid_t writerOf(std::string_view name, std::string_view start)
 {
     if (!name.starts_with(start) || name.find(kSuffix, start.size()) == std::string_view::npos) {
@@ -78,11 +80,12 @@ void removeLeftBehind(const fs::path& folder, const std::string& start)
         }
     }
     for (const fs::path& path : left) {
-        fs::remove(path, code); // of another writer that removes it too, or may not be removed
+        // May fail if another writer has removed it, or if it is not ours to remove.
+        fs::remove(path, code);
     }
 }
 
-// Of files that are being written.
+// The temporary files that are being written now.
 struct Temporaries
 {
     std::mutex mutex;
@@ -91,7 +94,7 @@ struct Temporaries
 
 Temporaries& temporaries()
 {
-    static auto* const all = new Temporaries; // for threads that outlive main()
+    static auto* const all = new Temporaries; // never destroyed, because threads may outlive main()
     return *all;
 }
 
@@ -104,7 +107,7 @@ Error cannotWrite(const fs::path& path, const std::string& why)
 Status checkPlace(const fs::path& named, const fs::path& path)
 {
     std::error_code code;
-    const fs::file_status status = fs::status(named, code); // links of /proc lead to no path
+    const fs::file_status status = fs::status(named, code); // links in /proc do not lead to a path
     if (code == std::errc::too_many_symbolic_link_levels) {
         return cannotWrite(named, code.message());
     }
@@ -165,7 +168,7 @@ Status WholeFile::open()
     const std::string start = temporaryStart(m_path);
     removeLeftBehind(folder, start);
     fs::path temporary;
-    do { // a name may be there: left by a process of the same number
+    do { // the name may be taken by what a process with the same number left
         temporary = m_path.parent_path()
                     / (start + std::to_string(::getpid()) + "-" + std::to_string(counter++)
                        + std::string(kSuffix));
@@ -198,7 +201,7 @@ bool WholeFile::write(std::string_view bytes)
 
 Status WholeFile::commit()
 {
-    // close() reports what the system could not write after all (a quota, a network disk).
+    // close() reports what the system could not write in the end (a quota, a network disk).
     const int closed = ::close(std::exchange(m_descriptor, -1));
     const std::scoped_lock lock(temporaries().mutex);
     if (closed != 0 || std::rename(m_temporary.c_str(), m_path.c_str()) != 0) {
@@ -231,7 +234,7 @@ Status writeFile(const std::filesystem::path& path, std::string_view bytes)
 
 void removeTemporaryFiles()
 {
-    temporaries().mutex.lock(); // for good: no writer opens or commits after this
+    temporaries().mutex.lock(); // never unlocked: no writer opens or commits after this
     std::error_code ignored;
     for (const fs::path& path : temporaries().paths) {
         fs::remove(path, ignored);

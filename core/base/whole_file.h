@@ -1,6 +1,6 @@
-// A file that appears whole or not at all: bytes go to a temporary file beside it, which takes its
-// name at the end and is removed when anything goes wrong before. All files that are written go
-// through it. A link stays one: what it points to is written.
+// A file that appears whole or not at all. Bytes go to a temporary file beside it, which is renamed
+// at the end, or removed if anything goes wrong before. All files that the program writes go
+// through this class. If the path is a link, the link stays and its target is written.
 #pragma once
 
 #include "core/base/result.h"
@@ -18,27 +18,29 @@ public:
     WholeFile(const WholeFile&) = delete;
     WholeFile& operator=(const WholeFile&) = delete;
 
-    // Refuses what cannot be written, as far as that can be known before: a folder, a device, a
-    // folder that is not there.
+    // Refuses what cannot be written, as far as that can be known in advance: a folder, a device,
+    // or a path in a folder that does not exist.
     [[nodiscard]] static Status check(const std::filesystem::path& path);
 
-    // Also removes what earlier writers of this file left that were killed.
+    // Also removes temporary files that earlier writers of this file left behind when they were
+    // killed.
     [[nodiscard]] Status open();
     [[nodiscard]] bool write(std::string_view bytes);
     [[nodiscard]] Status commit();
 
-    // Of the last call that failed; `code` where another one failed with the temporary file.
+    // The error of the last call that failed. Pass `code` if another function failed with the
+    // temporary file.
     [[nodiscard]] Error error() const { return error(m_errno); }
 
     [[nodiscard]] Error error(int code) const;
 
-    // For a library that writes by itself, from open() to commit().
+    // The temporary file, for a library that writes it by itself between open() and commit().
     [[nodiscard]] const std::filesystem::path& temporary() const { return m_temporary; }
 
 private:
     [[nodiscard]] Status refuse();
 
-    std::filesystem::path m_named, m_path; // as it was said; without links
+    std::filesystem::path m_named, m_path; // as the caller gave it; with links resolved
     std::filesystem::path m_temporary;
     int m_descriptor = -1;
     int m_errno = 0;
@@ -46,11 +48,11 @@ private:
 
 [[nodiscard]] Status writeFile(const std::filesystem::path& path, std::string_view bytes);
 
-// Those of all files that are being written, for a process that ends at once: their writers must
-// not go on.
+// Removes the temporary files of all writers, for a process that ends at once. No writer may go on
+// afterwards.
 void removeTemporaryFiles();
 
-// Whether two names are of one file, or will be.
+// Whether two paths name the same file, or will once it is written.
 [[nodiscard]] bool isSamePlace(const std::filesystem::path& a, const std::filesystem::path& b);
 
 } // namespace pallascope
