@@ -79,8 +79,7 @@ __extension__ typedef __int128 Int128;
 inline constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
 
 // Rounds up; called once per segment (design: "a segment's cycles become ceil(cycles * 10^12 /
-// Hz)").
-// Requires cycles >= 0, clock > 0 and a result below 2^63 ps (about 106 days).
+// Hz)"). Requires cycles >= 0, clock > 0 and a result below 2^63 ps (about 106 days).
 [[nodiscard]] constexpr Picoseconds toPicoseconds(Cycles cycles, Hertz clock)
 {
     const auto numerator = static_cast<Int128>(cycles.value()) * kPicosecondsPerSecond;

@@ -1,5 +1,5 @@
 // A chip described by data: memories, links, units, agents and constants, each figure with its
-// source and status. The engine knows no chip by name; a new chip is a new file
+// source and status. The engine does not know any chip by name; a new chip is a new file
 // (docs/architecture.md).
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace pallascope::chip {
 
-// A figure that nobody has published ("value": null in the file). The model computes with its
-// stand-in; a run that does so says it in a finding.
+// A figure that nobody has published ("value": null in the file). The model computes with a
+// stand-in for it, and a run that does so says so in a finding.
 struct UnknownFigure
 {
     std::string pointer; // JSON pointer of the figure, "/units/2/cycles_per_register"
@@ -28,19 +28,20 @@ struct UnknownFigure
 struct Memory
 {
     std::string name;  // "HBM", "VMEM", "SMEM"
-    std::string scope; // "chip" or "agent": who shares it
+    std::string scope; // "chip" or "agent": what shares it
     Bytes bytes;
-    Bytes granule{1}; // smallest unit of a copy
-    std::vector<std::int64_t>
-        tile; // extents of the native tile of 32-bit elements, last axes; empty: none
-    std::optional<Bytes> defaultLimit; // what a kernel may use without asking (scoped limit)
+    Bytes granule{1}; // the smallest unit of a copy
+    // Extents of the native tile of 32-bit elements along the last axes; empty: none.
+    std::vector<std::int64_t> tile;
+    // How much a kernel may use without asking for more (the scoped limit).
+    std::optional<Bytes> defaultLimit;
 };
 
 struct Link
 {
     std::string name;
-    std::int32_t from = 0, to = 0; // indices of memories; the link serves the other direction too
-                                   // where no other one does
+    // Indices of memories; it serves the other direction too if no other link does.
+    std::int32_t from = 0, to = 0;
     BytesPerSecond datasheet;
     double efficiency = 1.0; // achieved / datasheet
     Picoseconds latency;
@@ -51,11 +52,11 @@ struct Link
     }
 };
 
-// What joins devices. Every device has `links` of these, each to one neighbour; both directions of
-// a pair are links of their own.
+// The links that join devices. Each device has `links` of them, each to one neighbour. The two
+// directions between a pair of neighbours are separate links.
 struct Interconnect
 {
-    Link link; // `latency` is of one hop
+    Link link; // its latency is that of one hop
     std::int64_t links = 1;
 };
 
@@ -72,14 +73,14 @@ enum class UnitKind : std::uint8_t
 
 [[nodiscard]] std::string_view unitKindName(UnitKind kind); // "matrix", ...
 
-// What a matrix unit does with operands of one dtype.
+// The rate of a matrix unit for operands of one dtype.
 struct MatrixRate
 {
-    double cyclesPerRow = 1;       // one row of the left operand against one latched tile
-    double peakFlopsPerSecond = 0; // datasheet, all instances together
+    double cyclesPerRow = 1;       // for one row of the left operand against one latched tile
+    double peakFlopsPerSecond = 0; // datasheet, of all instances together
 };
 
-// Instructions of a unit of this kind that an operation takes for each register of its result.
+// How many instructions of units of this kind an operation takes for each register of its result.
 struct Instructions
 {
     UnitKind kind = UnitKind::Vector;
@@ -90,88 +91,96 @@ struct Unit
 {
     std::string name; // "MXU"
     UnitKind kind = UnitKind::Scalar;
-    std::int64_t count = 1; // instances or slots that work side by side
-    // Matrix: rows x columns of the array; left rows are processed in groups of rowGranule.
+    std::int64_t count = 1; // instances or slots that work in parallel
+    // Matrix units: the array has rows x columns, and takes left rows in groups of rowGranule.
     std::int64_t rows = 0, columns = 0, rowGranule = 1;
-    std::map<DType, MatrixRate> matrixRates; // dtypes it takes
-    double cyclesPerTile = 0;   // more, of one instance, for each tile of the right operand
-    double cyclesPerResult = 0; // of the vector unit, for each register of results and tile of k
-    // Others: cycles that one instance needs for one register of `registerBytes` (scalar: one
-    // operation).
+    std::map<DType, MatrixRate> matrixRates; // for the dtypes that it accepts
+    double cyclesPerTile = 0; // extra cycles of one instance for each tile of the right operand
+    // Extra cycles of the vector unit for each register of results and each tile of k.
+    double cyclesPerResult = 0;
+    // Other units: the cycles that one instance needs for one register of `registerBytes` (scalar
+    // units: for one operation).
     double cyclesPerRegister = 1;
-    double peakFlopsPerSecond = 0; // Vector: for the roofline of kernels without dots
-    std::vector<DType> packed;     // Vector: narrow dtypes that it computes with as they are packed
-    std::int64_t latency = 0;      // cycles until what it makes can be used
+    double peakFlopsPerSecond = 0; // vector units: for the roofline of kernels without dots
+    // Vector units: the narrow dtypes in which they compute without widening.
+    std::vector<DType> packed;
+    std::int64_t latency = 0; // cycles until a result can be used
 };
 
 struct AgentKind
 {
     std::string name;       // "TensorCore"
-    std::int64_t count = 1; // of one device, or of one slot
-    std::int64_t slots = 1; // blocks of a core_map's grid that run at a time
+    std::int64_t count = 1; // on one device; or in one slot, if there are slots
+    std::int64_t slots = 1; // how many blocks of a core_map's grid run at the same time
     std::string slotName = "slot";
     Hertz clock;
-    std::vector<std::int32_t> units;    // indices of units it owns
-    std::optional<Bytes> registerBytes; // of its own vector registers, which values fill without
-                                        // padding; else those of the chip, in tiles
+    std::vector<std::int32_t> units; // indices of the units that it owns
+    // Size of its own vector registers, which values fill without padding; absent: it uses the
+    // chip's, in tiles.
+    std::optional<Bytes> registerBytes;
     Picoseconds stepOverhead;
 };
 
-// How far published timings of a kind of work were from what the model said of them.
+// How far the model's predictions for one kind of work were from published timings.
 struct Residual
 {
-    std::string work; // "products", "attention" or "other": analysis/band.h says which is which
-    std::int64_t rows = 0;    // timings
-    double low = 0, high = 0; // measured / predicted - 1: nine tenths of the timings lie between
-    // Of two timings: nine tenths of their ratios are at most 1 + this times the predicted ones,
-    // and at least those divided by it; absent where nobody knows.
+    std::string work;      // "products", "attention" or "other"; analysis/band.h defines them
+    std::int64_t rows = 0; // number of timings
+    // Of measured / predicted - 1; nine tenths of the timings lie between them.
+    double low = 0, high = 0;
+    // For the ratio of two timings: in nine tenths of the pairs the measured ratio is at most 1 +
+    // this times the predicted one, and at least the predicted one divided by that. Absent if it is
+    // not known.
     std::optional<double> ratio;
     std::string source;
     bool operator==(const Residual&) const = default;
 };
 
-// One device of the chip: what a kernel runs on. The file's figures are those of the whole chip;
-// memories shared by the chip, links, peaks and agents are divided by the number of devices here.
+// One device of a chip: what a kernel runs on. The figures in a chip file are of the whole chip;
+// here memories that the chip shares, links, peaks and agents are divided by the number of devices.
 struct Chip
 {
-    std::string name;  // the file's name, without its ending
-    std::string title; // the name for people
+    std::string name;  // the file's name without its extension
+    std::string title; // the name that people read
     std::vector<std::string> aliases;
-    std::int64_t devices = 1; // of the whole chip
+    std::int64_t devices = 1; // in the whole chip
     std::vector<Memory> memories;
     std::vector<Link> links;
     std::optional<Interconnect> interconnect;
     std::vector<Unit> units;
     std::vector<AgentKind> agents;
-    Bytes registerBytes{4096};   // of one vector register
-    std::int64_t registers = 64; // vector registers
-    std::map<std::string, std::vector<Instructions>, std::less<>> operations; // by their names
-    std::int64_t overlap = 0;     // units share a segment as a norm of this exponent says; 0: fully
-    Picoseconds stepOverhead;     // of one pipeline step
-    Picoseconds stepOperand;      // more, for each operand whose blocks it copies
+    Bytes registerBytes{4096};   // size of one vector register
+    std::int64_t registers = 64; // number of vector registers
+    // Keyed by the operation's name.
+    std::map<std::string, std::vector<Instructions>, std::less<>> operations;
+    // Units overlap in a segment by a norm with this exponent; 0: they overlap fully.
+    std::int64_t overlap = 0;
+    Picoseconds stepOverhead;     // per pipeline step
+    Picoseconds stepOperand;      // added to a step for each operand whose blocks it copies
     Picoseconds kernelLaunch;     // before the first operation of a kernel
-    Picoseconds fusionLaunch;     // before that of an operation around kernels
-    Picoseconds nearFusionLaunch; // of one that copies nothing from HBM or to it
+    Picoseconds fusionLaunch;     // before the first operation of a fusion
+    Picoseconds nearFusionLaunch; // the same for a fusion that reads and writes nothing in HBM
     std::vector<Residual> residuals;
-    std::vector<UnknownFigure> unknown; // in the order of the file
-    std::string json;                   // the file as it was read
+    std::vector<UnknownFigure> unknown; // in the order in which the file has them
+    std::string json;                   // the text of the file
 
-    // The first of this kind that agents of a kind own; the first kind has those too that nobody
-    // owns.
+    // The first unit of this kind that agents of a kind own; null if there is none. Units without
+    // an owner belong to the first kind of agents.
     [[nodiscard]] const Unit* unitOf(UnitKind kind, std::int32_t agent = 0) const;
-    // Number of the agents of this kind, the first without a name; -1: none.
+    // The index of this kind of agents; the first kind if the name is empty; -1 if there is none.
     [[nodiscard]] std::int32_t agentNamed(std::string_view kind) const;
     [[nodiscard]] std::int32_t memoryIndex(std::string_view name) const; // -1: none
-    // The link that copies from one memory to another take: that which joins them in this
-    // direction, else in the other, or, where one of them is HBM, any of HBM's; -1: none.
+    // The link that a copy from one memory to another takes. It is the link that joins them in this
+    // direction, otherwise the one in the other direction, otherwise, if one of them is HBM, any
+    // link of HBM; -1 if there is none.
     [[nodiscard]] std::int32_t linkBetween(std::int32_t from, std::int32_t to) const;
 };
 
-// Parses a chip file. `name` is used in error sentences, which give the JSON pointer, the value and
-// what would be right.
+// Parses a chip file. Errors start with `name` and give the JSON pointer, the value and what was
+// expected.
 [[nodiscard]] Result<Chip> parse(std::string_view json, std::string_view name);
 
-// The file again with its figures, indented, ready to be edited and passed back.
+// The file as indented text with its figures, ready to be edited and parsed again.
 [[nodiscard]] std::string pretty(const Chip& chip);
 
 } // namespace pallascope::chip

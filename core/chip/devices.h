@@ -1,4 +1,4 @@
-// A chip that its makers count as one and that programs see as several devices.
+// Divides a chip that its maker counts as one into the several devices that programs see.
 #pragma once
 
 #include "core/chip/chip.h"
@@ -7,8 +7,8 @@
 
 namespace pallascope::chip {
 
-// What the chip shares belongs to each of chip.devices in equal parts. What has none, such as the
-// "count of TensorCore"; empty: all has.
+// Gives each of chip.devices an equal share of what the chip shares. Returns the name of the first
+// thing that cannot be divided evenly, such as "count of TensorCore"; empty if everything can.
 [[nodiscard]] std::string divideAmongDevices(Chip& chip);
 
 } // namespace pallascope::chip

@@ -1,5 +1,5 @@
-// One place of a chip file while it is read, and what a place may hold. Only the .cpp files that
-// read chips include this; the JSON library stays in node.cpp and parse.cpp.
+// One place in a chip file while it is read, and the checks of what it may hold. Only the .cpp
+// files that read chips include this; the JSON library stays in node.cpp and parse.cpp.
 #pragma once
 
 #include "core/chip/chip.h"
@@ -11,23 +11,24 @@
 
 namespace pallascope::chip {
 
-// Bounds that keep every product of the model inside int64; no chip is near them.
+// Bounds that keep every product in the model inside of int64. No real chip comes near them.
 constexpr double kLargest = 1e18; // rates
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 40, kMostUnits = 1 << 16;
 constexpr double kMostCycles = 1e6, kMostSeconds = 0.1, kMostShare = 100;
 
-// Thrown by what reads a place; parse() turns it into an Error.
+// Thrown by a failed check; parse() turns it into an Error.
 struct Bad
 {
     std::string sentence;
 };
 
-// Every member that gives a value throws Bad, with the place's JSON pointer, where there is
-// another.
+// Every member that returns a value throws Bad, with the JSON pointer of the place, if the place
+// holds anything else.
 class Node
 {
 public:
-    // `json`: an nlohmann::ordered_json that outlives it. Figures that are not known are noted.
+    // `json` is an nlohmann::ordered_json that outlives this. Unknown figures are added to
+    // `unknown`.
     Node(const void* json, std::vector<UnknownFigure>& unknown)
         : m_json(json)
         , m_unknown(unknown)
@@ -38,15 +39,15 @@ public:
     [[nodiscard]] Node operator[](const std::string& key) const;
     [[nodiscard]] std::vector<Node> list() const;
     [[nodiscard]] bool isObject() const;
-    [[nodiscard]] std::vector<std::string> keys() const;       // none of what is no object
-    [[nodiscard]] std::optional<std::int64_t> integer() const; // absent: it is none
+    [[nodiscard]] std::vector<std::string> keys() const;       // empty if it is not an object
+    [[nodiscard]] std::optional<std::int64_t> integer() const; // absent if it is not an integer
     [[nodiscard]] double number(double least, double most, const std::string& right) const;
     [[nodiscard]] std::string text() const;
 
-    // A figure: {"value": ..., "source": ..., "status": ...}. Checks it whole and gives the value,
-    // or the stand-in of an unknown one, which it notes.
+    // A figure: {"value": ..., "source": ..., "status": ...}. Checks all of it and returns the
+    // value. If the value is unknown, it notes that and returns the stand-in.
     [[nodiscard]] double figure(double least, double most, const std::string& right) const;
-    // The value of a figure whose source and status are sound.
+    // The place of a figure's value, after checking its source and status.
     [[nodiscard]] Node sourced() const;
     [[nodiscard]] double rate(const std::string& unit) const;
     [[nodiscard]] double atLeastZero(const std::string& unit) const;
@@ -60,11 +61,11 @@ public:
 private:
     Node(const void* json, std::string pointer, std::string label,
          std::vector<UnknownFigure>& unknown);
-    [[noreturn]] void failNumber(const std::string& right) const; // of a figure, or its stand-in
+    [[noreturn]] void failNumber(const std::string& right) const; // of a figure or its stand-in
 
     const void* m_json;
     std::string m_pointer;
-    std::string m_label; // for people: from the nearest named element on
+    std::string m_label; // for people: the path from the nearest named element on
     std::vector<UnknownFigure>& m_unknown;
 };
 

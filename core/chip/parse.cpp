@@ -187,7 +187,7 @@ AgentKind parseAgent(const Node& node, const std::vector<Unit>& units)
     return agent;
 }
 
-// What operations take beside what their kind says.
+// What operations need beyond what follows from their kind.
 void parseOperations(const Node& node, Chip& chip)
 {
     if (!node.isObject()) {
@@ -312,7 +312,7 @@ void readChip(const Node& root, Chip& chip)
     }
 }
 
-// As terminals may show the file when it is printed.
+// Makes the file's text safe to print in a terminal.
 void makeVisible(Json& json)
 {
     if (json.is_string()) {
