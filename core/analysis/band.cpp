@@ -45,7 +45,7 @@ std::optional<Band> bandOf(const Report& report, const chip::Chip& chip)
 Band bandOf(Picoseconds time, const std::string& work, const chip::Residual& support)
 {
     const auto scaled = [&](double share) {
-        constexpr double kMost = 9e18; // of an int64
+        constexpr double kMost = 9e18; // within int64
         const double at = static_cast<double>(time.value()) * (1 + share);
         return Picoseconds(static_cast<std::int64_t>(std::clamp(std::round(at), -kMost, kMost)));
     };
@@ -65,7 +65,7 @@ std::string timingsText(const Band& band)
 
 std::string supportText(const Band& band, const std::string& chip)
 {
-    constexpr std::int64_t kFew = 10; // of fewer, nine tenths are all
+    constexpr std::int64_t kFew = 10; // nine tenths of fewer are all of them
     const std::string most = band.support.rows < kFew ? "all of " : "9 of 10 of ";
     if (band.support.work != "other") {
         return most + timingsText(band) + " on " + chip + " lie within";

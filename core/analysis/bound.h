@@ -1,4 +1,4 @@
-// What a run is bound by: the class of work that was busy longest.
+// What bounds a run: the class of work that was busy longest.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@ namespace pallascope::analysis {
 enum class BoundKind : std::uint8_t
 {
     Compute, // by a unit
-    Memory,  // by a link, or the on-chip memory that load and store units use
+    Memory,  // by a link, or by the on-chip memory that load and store units access
     StepOverhead,
     Launches,
-    Latency // most of the time nothing is busy
+    Latency // nothing is busy most of the time
 };
 
 struct Bound
 {
     BoundKind kind = BoundKind::Latency;
-    std::string of = {}; // "MXU", "HBM"; of compute and memory only
+    std::string of = {}; // "MXU", "HBM"; empty unless compute or memory
     bool operator==(const Bound&) const = default;
 };
 
@@ -40,7 +40,7 @@ struct Bound
     return "latency";
 }
 
-// As in reports: "memory(HBM)", "step_overhead".
+// As reports print it: "memory(HBM)", "step_overhead".
 [[nodiscard]] inline std::string toString(const Bound& bound)
 {
     std::string text(boundKindName(bound.kind));

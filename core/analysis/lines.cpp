@@ -8,10 +8,10 @@ namespace pallascope::analysis {
 
 namespace {
 
-// Time by line and unit; -1: bookkeeping and waits.
+// Time by line and unit; unit -1: bookkeeping and waits.
 using Shares = std::map<trace::SourceLine, std::map<std::int32_t, Picoseconds>>;
 
-// The unit that sets a template's length; -1 if none has any work.
+// The unit that decides how long the segment lasts; -1 if no unit has any work.
 std::int32_t longestUnit(const trace::SegmentTemplate& segment)
 {
     std::map<std::int32_t, Cycles> sums;
@@ -39,7 +39,7 @@ void addSegments(const trace::Trace& trace, Shares& lines)
         const Picoseconds whole = segment.duration * instances[id];
         const std::int32_t unit = longestUnit(segment);
         if (segment.isBookkeeping() || unit < 0 || segment.cycles == Cycles(0)) {
-            continue; // goes to the pipeline's line
+            continue; // it goes to the pipeline's line
         }
         Picoseconds left = whole;
         Picoseconds* last = nullptr;
@@ -54,7 +54,7 @@ void addSegments(const trace::Trace& trace, Shares& lines)
             left -= Picoseconds(static_cast<std::int64_t>(part));
         }
         if (last != nullptr) {
-            *last += left; // what rounding left over
+            *last += left; // what rounding left
         }
     }
 }
@@ -70,7 +70,8 @@ void addWaitsByHand(const trace::Trace& trace, Shares& lines)
     }
 }
 
-// From the sum of all agents to their average; the pipeline's line takes the rest of the run.
+// Turns the sum over all agents into their average, and gives the rest of the run to the pipeline's
+// line.
 void average(const trace::Trace& trace, Shares& lines)
 {
     const trace::Info& info = trace.info();

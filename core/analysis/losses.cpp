@@ -20,15 +20,15 @@ Picoseconds ofSeconds(double seconds)
     return seconds > 0 ? toPicoseconds(Seconds(std::min(seconds, kMost))) : Picoseconds(0);
 }
 
-// Bytes of the memory of the roofline.
+// Bytes that move over the link of the roofline's memory.
 struct Bytesum
 {
-    double moved = 0, once = 0; // each byte of an array once
-    std::string mostAgain;      // the operand that is copied again most
+    double moved = 0, once = 0; // each byte of an array counted once
+    std::string mostAgain;      // the operand with the most re-fetched bytes
 };
 
-// Two chains of least times, of computing and of the memory's link, of which the longer one counts
-// after each term. A term that is left out shortens its chain from there on.
+// Two chains of shortest times, one of computing and one of the memory's link. After each term the
+// longer of the two counts. Leaving out a term makes its chain shorter from there on.
 class Chains
 {
 public:
@@ -45,7 +45,7 @@ public:
         m_losses.roofline = m_reached;
     }
 
-    // The chain's least time with one more term.
+    // Sets the chain's shortest time after one more term.
     void compute(LossKind kind, Picoseconds least, std::string of = {})
     {
         reach(m_compute, kind, least, std::move(of));
@@ -56,7 +56,7 @@ public:
         reach(m_memory, kind, least, std::move(of));
     }
 
-    // On top of both.
+    // Adds a term to both chains.
     void add(LossKind kind, Picoseconds time, std::string of = {})
     {
         if (time > Picoseconds(0) && !isLeftOut(kind, of)) {
@@ -74,7 +74,7 @@ private:
     struct Chain
     {
         Picoseconds known;   // with all terms
-        Picoseconds leftOut; // of them
+        Picoseconds leftOut; // the terms that were left out
     };
 
     [[nodiscard]] bool isLeftOut(LossKind kind, const std::string& of) const
@@ -108,7 +108,7 @@ bool hasKernel(const trace::Info& info, const trace::Summary& sums)
     return false;
 }
 
-// The row of Info::units that the roof is of, or kNone.
+// The row of Info::units whose peak is the roof, or kNone.
 std::int32_t roofRow(const Report& report, const trace::Info& info)
 {
     for (std::size_t unit = 0; unit < info.units.size(); ++unit) {
@@ -130,7 +130,7 @@ public:
         , m_chip(chip)
         , m_hasKernel(hasKernel(info, sums))
         , m_roof(roofRow(report, info))
-        // Of a function without a kernel its operations are what the roofline is of.
+        // If a function has no kernel, the roofline is that of its fusions.
         , m_fusions(m_hasKernel ? report.split.fusions : Picoseconds(0))
         , m_kernels(report.time - report.split.launches - m_fusions)
         , m_stretches(stretches())
@@ -176,7 +176,7 @@ private:
     const trace::Info& m_info;
     const trace::Summary& m_sums;
     const chip::Chip& m_chip;
-    // In the order in which they need each other.
+    // The members are in this order because each needs those before it.
     const bool m_hasKernel;
     const std::int32_t m_roof;
     const Picoseconds m_fusions, m_kernels;
@@ -199,8 +199,8 @@ Stretches Waterfall::stretches() const
     return sums;
 }
 
-// The rows of one array are summed, as of copies by hand from several places of a program or of
-// pipelines on several cores.
+// Rows of the same array are summed: manual DMA may copy it in several places, and several cores in
+// several pipelines.
 Bytesum Waterfall::bytes() const
 {
     struct Array
@@ -240,7 +240,7 @@ Bytesum Waterfall::bytes() const
     return sum;
 }
 
-// How many agents of all devices have the unit of the roof.
+// How many agents on all devices own the unit of the roof.
 double Waterfall::agentsOfRoof() const
 {
     const auto owns = [&](const chip::AgentKind& kind) {
@@ -254,7 +254,7 @@ double Waterfall::agentsOfRoof() const
     return static_cast<double>(kind->count * kind->slots * m_info.deviceCount());
 }
 
-// The busiest link of another kind than that of the roofline.
+// The busiest link of any kind but that of the roofline.
 std::pair<std::string, Picoseconds> Waterfall::otherLink() const
 {
     std::pair<std::string, Picoseconds> busiest;
@@ -267,7 +267,8 @@ std::pair<std::string, Picoseconds> Waterfall::otherLink() const
     return busiest;
 }
 
-// All terms that can be said without the copies that computing does not hide, or all but one.
+// All terms except copies that computing does not hide. If `without` is given, that term is left
+// out too.
 Chains Waterfall::chains(const Loss* without) const
 {
     Chains chains(m_kernels, without);
@@ -276,7 +277,7 @@ Chains Waterfall::chains(const Loss* without) const
     return chains;
 }
 
-// With what copies take beyond these, and what comes beside kernels.
+// Adds the copies that are not hidden, and what happens besides kernels.
 Losses Waterfall::ended(Chains& chains, Picoseconds exposed) const
 {
     chains.add(LossKind::Copies, exposed);
@@ -285,7 +286,7 @@ Losses Waterfall::ended(Chains& chains, Picoseconds exposed) const
     return chains.take();
 }
 
-// What units and links are kept busy with.
+// Terms that keep units and links busy.
 void Waterfall::throughput(Chains& chains) const
 {
     const Slope& memory = m_report.roofline.memory;
@@ -317,8 +318,8 @@ void Waterfall::throughput(Chains& chains) const
     units(chains);
 }
 
-// What units other than that of the roof add to the time of computing, each as much as it does in
-// the stretches of the run.
+// The time that units other than the roof's add to computing; each gets a share as large as its
+// share in the run's segments.
 void Waterfall::units(Chains& chains) const
 {
     double all = m_stretches.chains + m_stretches.masks;
@@ -344,7 +345,7 @@ void Waterfall::units(Chains& chains) const
     part(LossKind::Chains, m_stretches.chains, "");
 }
 
-// What comes beside computing, where copies do not take as long anyway.
+// Terms beside computing; they count where copies do not take as long anyway.
 void Waterfall::overhead(Chains& chains) const
 {
     const TimeSplit& split = m_report.split;

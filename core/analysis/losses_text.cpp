@@ -10,14 +10,14 @@ namespace pallascope::analysis {
 
 namespace {
 
-constexpr double kWorthwhile = 0.01; // of the run
+constexpr double kWorthwhile = 0.01; // of the run's time
 
 struct Words
 {
     LossKind kind;
-    std::string_view name; // in the JSON
-    std::string_view text; // {}: what it is of
-    std::string_view help; // empty: nothing that the author of a kernel can do
+    std::string_view name; // for the JSON
+    std::string_view text; // {} stands for the unit, link or operand
+    std::string_view help; // empty: a kernel's author can do nothing about it
 };
 
 constexpr std::array kWords{

@@ -1,16 +1,17 @@
-// What devices and agents of a run share: kinds of links, and who owns the units of the chip.
+// Who owns the units of the chip, and which links count as one kind, when a run has several devices
+// or agents.
 #pragma once
 
 #include "core/analysis/report.h"
 
 namespace pallascope::analysis {
 
-// How many of the agents that take part own a unit; all where the chip has none of such a kind. The
-// first kind has the units that nobody owns.
+// How many of the agents that take part own this unit; all of them if the chip has no such kind of
+// agent. Units without an owner belong to the first kind.
 [[nodiscard]] std::int64_t ownersOf(const trace::Info& info, const chip::Chip& chip,
                                     std::size_t unit);
 
-// Devices have one link of a kind each.
+// The name that the links of several devices share; each device has one link of a kind.
 [[nodiscard]] const std::string& kindOf(const trace::Link& link);
 
 } // namespace pallascope::analysis

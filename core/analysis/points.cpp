@@ -28,7 +28,7 @@ std::optional<Point> windowPoint(const trace::Index& index, Picoseconds t, Picos
 
 std::int64_t periodSteps(const trace::Trace& trace)
 {
-    // The longest stay of a block in an output: one visit in the middle of the run tells.
+    // The longest visit of an output's block; one visit in the middle of the run is representative.
     std::int64_t period = 1;
     const trace::Visits& visits = trace.visits();
     for (std::size_t operand = 0; operand < trace.info().operands.size(); ++operand) {

@@ -101,7 +101,7 @@ void Accounting::traffic(Report& report) const
             const Summary::Moved& moved = ways[way];
             if (moved.copies > 0) {
                 const trace::Operand& of = m_info.operands[operand];
-                // What is copied by hand all devices copy, each a part of its own array.
+                // All devices make a manual DMA, each for its own part of the array.
                 const double arrays = of.pipeline == trace::kNone ? m_info.deviceCount() : 1;
                 report.traffic.push_back(
                     {of.name, way, moved.copies, moved.bytes, of.blockBytes,
@@ -124,8 +124,8 @@ void Accounting::split(Report& report) const
     }
     ran[trace::SegmentKind::Fusion] += m_sums.waitedInFusions;
     report.stalledSteps = m_sums.stalledSteps;
-    // Of several agents the average. Where rows overlap or leave gaps, as those of agents may, each
-    // part takes of what is left, and idling the rest.
+    // The average over several agents. Rows of different agents may overlap or leave gaps, so each
+    // part takes its time from what is left of the run, and idling gets the rest.
     const std::int64_t agents = agentsUsed(m_info);
     Picoseconds left = m_sums.end;
     const auto ofEach = [&](trace::SegmentKind kind) {
@@ -139,7 +139,7 @@ void Accounting::split(Report& report) const
     TimeSplit& split = report.split;
     split.compute = take(ofEach(trace::SegmentKind::Body));
     split.stepOverhead = take(ofEach(trace::SegmentKind::StepOverhead));
-    // The first agent of a device alone launches kernels and runs what is around them.
+    // Only the first agent of a device launches kernels and runs fusions.
     const auto ofDevice = [&](trace::SegmentKind kind) {
         return Picoseconds(ran[kind].value() / m_info.deviceCount());
     };
@@ -155,8 +155,8 @@ void Accounting::split(Report& report) const
 
 void Accounting::memory(Report& report) const
 {
-    const std::int32_t onChip = m_info.links.front().to; // where blocks are copied to
-    std::int32_t before = -1;                            // operand of the buffer before
+    const std::int32_t onChip = m_info.links.front().to; // the memory that blocks are copied to
+    std::int32_t before = -1;                            // the operand of the previous buffer
     for (const trace::Buffer& buffer : m_info.buffers) {
         if (buffer.memory != onChip) {
             continue;
@@ -189,7 +189,8 @@ Picoseconds Accounting::unitBusy(std::size_t unit) const
         for (const trace::Mark& mark : segment.marks) {
             cycles += mark.unit == static_cast<std::int32_t>(unit) ? mark.length : Cycles(0);
         }
-        // A unit is busy for its share of the segment: exact where it sets the segment's length.
+        // A unit is busy for its share of the segment; the share is exact for the unit that sets
+        // the segment's length.
         if (segment.cycles > Cycles(0)) {
             const auto share = static_cast<__int128>(segment.duration.value()) * cycles.value()
                                / segment.cycles.value();
@@ -226,7 +227,8 @@ void Accounting::bound(Report& report) const
             break;
         }
     }
-    std::map<std::string, Picoseconds> links; // the busiest of a kind, where devices have several
+    // The busiest link of each kind, because several devices have one each.
+    std::map<std::string, Picoseconds> links;
     for (std::size_t link = 0; link < m_info.links.size(); ++link) {
         const trace::Link& one = m_info.links[link];
         Picoseconds& busy = links[kindOf(one)];
@@ -247,7 +249,7 @@ void Accounting::bound(Report& report) const
                      [](const auto& a, const auto& b) { return a.second > b.second; });
 }
 
-// What the matrix unit reaches with the products of the run, each at the rate that it runs at.
+// The FLOP/s that the matrix unit reaches with the products of this run, each at its own rate.
 Roof Accounting::matrixRoof(const chip::Unit& matrix) const
 {
     std::map<std::pair<DType, std::int32_t>, double> flops;
@@ -272,8 +274,8 @@ Roof Accounting::matrixRoof(const chip::Unit& matrix) const
                        : inputsRoof(matrix);
 }
 
-// Of a trace that does not say how its products run: the rate of the inputs' dtype; the fastest one
-// if no input has a rate of its own.
+// For a trace that does not say how its products run: the rate of the first input's dtype that has
+// one, or the fastest rate if none has.
 Roof Accounting::inputsRoof(const chip::Unit& matrix) const
 {
     for (const trace::Operand& operand : m_info.operands) {
@@ -305,7 +307,8 @@ std::optional<Roof> Accounting::peak(const Report& report) const
     }
     const chip::Unit* vector = m_chip.unitOf(chip::UnitKind::Vector);
     Flops most;
-    for (const auto& [name, flops] : report.flopsByUnit) { // agents of other kinds have their own
+    // Other kinds of agents have vector units of their own.
+    for (const auto& [name, flops] : report.flopsByUnit) {
         for (const chip::Unit& unit : m_chip.units) {
             if (unit.kind == chip::UnitKind::Vector && unit.name == name && flops > most) {
                 vector = &unit;

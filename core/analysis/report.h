@@ -1,5 +1,5 @@
-// What a run's numbers mean, computed from its trace and chip alone. The JSON names of these fields
-// are stable and documented in docs/report_format.md.
+// The report of a run, computed from its trace and chip alone. The JSON names of these fields are
+// stable and documented in docs/report_format.md.
 #pragma once
 
 #include "core/analysis/bound.h"
@@ -19,7 +19,7 @@
 
 namespace pallascope::analysis {
 
-struct Traffic // one per operand and direction
+struct Traffic // one row for each operand and direction
 {
     std::string operand;
     trace::Summary::Way way = trace::Summary::Read;
@@ -29,12 +29,12 @@ struct Traffic // one per operand and direction
     double refetchFactor = 0; // bytes moved / bytes of the array
 };
 
-struct TimeSplit // sums to the run's time, to the picosecond
+struct TimeSplit // its parts add up to the run's time, to the picosecond
 {
     Picoseconds compute, exposedCopies, stepOverhead, prologue, epilogue; // of kernels
     Picoseconds launches;                                                 // of kernels and fusions
-    Picoseconds fusions; // operations around kernels, with what they read and write
-    Picoseconds idle;    // waits for other agents or for a delay, or is done before they are
+    Picoseconds fusions; // fusions, with what they read and write
+    Picoseconds idle;    // waiting for other agents or for a delay, or done before the others
 
     [[nodiscard]] Picoseconds total() const
     {
@@ -45,20 +45,21 @@ struct TimeSplit // sums to the run's time, to the picosecond
 
 enum class LossKind : std::uint8_t
 {
-    Padding,    // products of elements that only fill up tiles
-    IdleCores,  // cores that take no part
-    MatrixRate, // the matrix unit below its peak: tiles enter it, its clock is lower
-    Refetch,    // blocks that are copied again
-    LinkRate,   // the memory's achieved bandwidth under that of the datasheet
-    OtherLinks, // a link that is busier than the memory's, as between devices
-    Units,      // other units than the matrix unit, in the same stretch of operations
-    Masks,      // comparisons, selections and iotas among these
-    Chains,     // operations that need one another's results
+    Padding,   // products of elements that only pad tiles
+    IdleCores, // cores without work
+    // The matrix unit below its peak: it loads tiles, or its clock is lower than the datasheet's.
+    MatrixRate,
+    Refetch,    // blocks that are copied more than once
+    LinkRate,   // the achieved bandwidth of the memory below the datasheet's
+    OtherLinks, // a link busier than the memory's, such as one between devices
+    Units,      // units other than the matrix unit in the same segments
+    Masks,      // comparisons, selections and iotas in these
+    Chains,     // operations that wait for one another's results
     StepOverhead,
     Prologue,
     Epilogue,
-    Waits,  // for other cores, semaphores and delays, or done before others are
-    Copies, // not hidden behind computing
+    Waits,  // for other cores, semaphores and delays, or done before the others
+    Copies, // copies not hidden behind computing
     Launches,
     Fusions // operations around kernels
 };
@@ -68,13 +69,13 @@ struct Loss
     LossKind kind = LossKind::Padding;
     std::string of; // the unit, link or operand that has most of it; empty: none in particular
     Picoseconds time;
-    Picoseconds gain; // by how much the run would be shorter without it, if all else stayed
+    Picoseconds gain; // how much shorter the run would be without this loss, all else unchanged
 };
 
-struct Losses // sums to the run's time, to the picosecond
+struct Losses // its parts add up to the run's time, to the picosecond
 {
-    Picoseconds roofline;     // that no run on the chip is under
-    std::vector<Loss> beyond; // none of 0; in the order in which they were added
+    Picoseconds roofline;     // no run on the chip can be shorter
+    std::vector<Loss> beyond; // all above 0, in the order in which they were added
 
     [[nodiscard]] Picoseconds total() const
     {
@@ -86,22 +87,22 @@ struct Losses // sums to the run's time, to the picosecond
     }
 };
 
-struct Band // a time may be off so far
+struct Band // the range in which a time may lie
 {
     Picoseconds low, high;
-    std::string work;       // the run's kind of work
-    chip::Residual support; // the timings that say so; of "other" work where none are of such work
+    std::string work;       // the kind of work of the run
+    chip::Residual support; // the timings behind it; of "other" work if there are none of this kind
     bool operator==(const Band&) const = default;
 };
 
-struct Roof // a horizontal ceiling: a unit's peak
+struct Roof // a horizontal ceiling: the peak of a unit
 {
-    std::string name; // "bf16 MXU", "bf16 x 6 MXU": of passes, "bf16 and int8 MXU"
+    std::string name; // "bf16 MXU"; "bf16 x 6 MXU": products in six passes; "bf16 and int8 MXU"
     double flopsPerSecond = 0;
     std::string unit = {}; // "MXU"
 };
 
-struct Slope // a bandwidth
+struct Slope // the slanted line of a bandwidth
 {
     std::string name; // "HBM"
     BytesPerSecond datasheet, achieved;
@@ -109,18 +110,18 @@ struct Slope // a bandwidth
 
 struct Roofline
 {
-    std::optional<Roof> peak; // absent when the program has no FLOPs
+    std::optional<Roof> peak; // absent if the program has no FLOPs
     Slope memory;
-    double ridge = 0; // FLOP/B where memory.datasheet meets the peak
-    // Useful FLOPs of one step / (its longest unit + step overhead): where steps alone would stop
-    // it.
+    double ridge = 0; // in FLOP/B: where memory.datasheet meets the peak
+    // Useful FLOPs of one step / (time of its longest unit + step overhead): the limit that steps
+    // alone set.
     std::optional<double> stepCeiling;
 };
 
 struct UsedMemory
 {
-    std::string operand; // or the scratch's name
-    Bytes bytes;         // all slots, tile padding included
+    std::string operand; // or the name of the scratch
+    Bytes bytes;         // of all slots, with tile padding
     bool scratch = false;
 };
 
@@ -133,22 +134,23 @@ struct Report
     std::int64_t steps = 0;
     std::int64_t events = 0;
     Picoseconds time;
-    std::optional<Band> band; // absent where no timing supports the chip's figures
+    std::optional<Band> band; // absent if no timing supports the chip's figures
     Cycles cycles;
     Flops flops;
     Flops executedFlops;                                    // with tile padding
-    std::vector<std::pair<std::string, Flops>> flopsByUnit; // units with any
+    std::vector<std::pair<std::string, Flops>> flopsByUnit; // only units that have any
     std::int64_t transcendentals = 0;
     Bytes hbmRead, hbmWritten;
     std::vector<Traffic> traffic;
-    double arithmeticIntensity = 0; // FLOP per HBM byte; 0 when nothing moved
+    double arithmeticIntensity = 0; // FLOP per byte of HBM; 0 if nothing moved
     double flopsPerSecond = 0;
     double peakFlopsPerSecond = 0; // datasheet
     double utilization = 0;        // of the datasheet peak
     Bound boundBy;
     TimeSplit split;
     Losses losses;
-    std::vector<std::pair<std::string, Picoseconds>> busy; // units and links, longest first
+    // Units and links, the longest time first.
+    std::vector<std::pair<std::string, Picoseconds>> busy;
     std::int64_t stalledSteps = 0; // steps after the first that waited for a copy
     Bytes vmemPeak;
     std::vector<UsedMemory> vmemByOperand;
@@ -159,40 +161,42 @@ struct Report
     Roofline roofline;
 };
 
-// Fails only on a chip file inside the trace that does not parse (a user error naming the trace).
+// Fails only if the chip file inside of the trace cannot be parsed (a user error that names the
+// trace).
 [[nodiscard]] Result<Report> report(const trace::Trace& trace);
 
-// The same of a run that kept no rows.
+// The same for a run that kept only sums, not rows.
 [[nodiscard]] Result<Report> report(const trace::Info& info, const trace::Summary& sums,
                                     const chip::Chip& chip);
 
-// A run with other parameters, tried to say what would help. Times are the model's.
+// A run with other parameters, made to say what would help. Its time is the model's.
 struct Alternative
 {
-    std::map<std::string, std::string> changed; // only what differs, e.g. {"bm","1024"}, ...
-    std::string name;                           // "1024-blocks", "3 buffers"
-    bool fits = true;                           // in the physical memory
+    // Only parameters that differ, such as {"bm","1024"}.
+    std::map<std::string, std::string> changed;
+    std::string name; // "1024-blocks", "3 buffers"
+    bool fits = true; // whether it fits into the physical memory
     bool overScopedLimit = false;
     Picoseconds time;
-    std::optional<Band> band; // of the time
+    std::optional<Band> band; // of `time`
     Bytes vmem;
     Bound boundBy;
     double flopsPerSecond = 0;
     double arithmeticIntensity = 0;
 };
 
-// The alternative with the least time among those that fit both limits, if it beats the run.
+// The fastest alternative that keeps both limits, if it is faster than the run; otherwise null.
 [[nodiscard]] const Alternative* best(const Report& report,
                                       const std::vector<Alternative>& alternatives);
 
-// One sentence with numbers: what bounds the run, how near the peak, why, and what turns it.
-// |bars| around what a picture prints strong; plain() removes them.
+// One sentence with numbers: what bounds the run, how near it is to the peak, why, and what would
+// change it. A picture prints what stands between |bars| in bold; plain() removes the bars.
 [[nodiscard]] std::string verdict(const Report& report, const trace::Info& info,
                                   const std::vector<Alternative>& alternatives);
 [[nodiscard]] std::string plain(std::string text);
 
-// Run point at t and window point over (t - window, t]: FLOP/B and FLOP/s. Absent while nothing has
-// been computed or moved, or (window) before a whole window has passed.
+// The run point at time t and the window point over (t - window, t]: FLOP/B and FLOP/s. Absent
+// while nothing has been computed or moved; the window point also until a whole window has passed.
 struct Point
 {
     double intensity = 0;
@@ -203,28 +207,30 @@ struct Point
 [[nodiscard]] std::optional<Point> windowPoint(const trace::Index& index, Picoseconds t,
                                                Picoseconds window);
 
-// Length of one period of the slowest output in steps (how long its block stays), at least 1; and
-// in time, measured in the middle of the run.
+// The period of the slowest output: how many steps its block stays, at least 1; and how long that
+// takes in the middle of the run.
 [[nodiscard]] std::int64_t periodSteps(const trace::Trace& trace);
 [[nodiscard]] Picoseconds periodTime(const trace::Trace& trace);
 
-// How many agents have pipelines or semaphores; at least the first.
+// How many agents have pipelines or semaphores; at least 1.
 [[nodiscard]] std::int64_t agentsUsed(const trace::Info& info);
 
-// Time of the whole run by source line, of several agents the average; sums to the run. A segment's
-// time goes to the lines of the operations on its longest unit, in proportion; a wait for a copy by
-// hand to the line that starts it; other waits and overhead to the pipeline's line.
+// The time of the whole run by source line, averaged over agents; the sum is the run's time. The
+// time of a segment is divided among the lines of the operations on its longest unit. A wait for a
+// manual DMA goes to the line that starts the copy. Other waits and overhead go to the pipeline's
+// line.
 struct LineTime
 {
     trace::SourceLine line;
     Picoseconds time;
-    std::int32_t unit = -1; // the unit most of it is spent on, -1: bookkeeping and waits
+    std::int32_t unit = -1; // the unit that takes most of it; -1: bookkeeping and waits
 };
 
 [[nodiscard]] std::vector<LineTime> timeByLine(const trace::Trace& trace);
 
 // The report as JSON text (the object that `run --json` prints), and as the eight lines of `run`.
-// walls: how long each of its runs took, the last of which it is of; none for a report from a file.
+// `walls` has the wall-clock time of each repetition, the last of which this report is of; empty
+// for a report that comes from a file.
 [[nodiscard]] std::string toJson(const Report& report, const trace::Info& info,
                                  const std::string& verdict, std::span<const Seconds> walls);
 [[nodiscard]] std::string toText(const Report& report, const trace::Info& info,

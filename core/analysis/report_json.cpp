@@ -18,13 +18,13 @@ double seconds(Picoseconds time)
     return toSeconds(time).value();
 }
 
-// JSON has no NaN or infinity: null.
+// JSON has no NaN and no infinity, so they become null.
 Json number(double value)
 {
     return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
 
-// A whole number stays one: {"m": 4096, "dtype": "bf16"}.
+// A text that is a whole number becomes a number: {"m": 4096, "dtype": "bf16"}.
 Json parameter(const std::string& text)
 {
     std::int64_t value = 0;

@@ -37,7 +37,7 @@ std::string timeLine(const Report& report, const trace::Info& info)
     return text;
 }
 
-// Copies by hand of the same arrays, from several places of a program, as one.
+// Sums the manual DMA of the same array in several places of a program into one row.
 std::vector<Traffic> byArrays(const std::vector<Traffic>& rows)
 {
     std::vector<Traffic> all;
@@ -56,8 +56,8 @@ std::vector<Traffic> byArrays(const std::vector<Traffic>& rows)
     return all;
 }
 
-// The rows that move most, and a thousandth of `all` at least, where there are more than a reader
-// takes in, as with a program around a kernel; in their order.
+// The rows that move most, in their original order. It drops rows below a thousandth of `all` if
+// there are more rows than a reader can take in, as for a program around a kernel.
 std::vector<Traffic> largest(const std::vector<Traffic>& rows, Bytes all)
 {
     constexpr std::size_t kMost = 8;
@@ -128,7 +128,7 @@ std::string splitLine(const Report& report)
     const auto share = [&](Picoseconds time) {
         return timeText(time) + " (" + percentText(ratio(time, report.time), 1) + ")";
     };
-    std::string rare; // parts that many runs lack
+    std::string rare; // parts that are 0 in many runs
     for (const auto& [name, part] : {std::pair("launches", split.launches),
                                      {"fusions", split.fusions},
                                      {"idle", split.idle}}) {

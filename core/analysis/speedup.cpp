@@ -22,7 +22,8 @@ std::optional<Speedup> speedup(const Timed& one, const Timed& other)
         return found;
     }
     const std::optional<double>& off = one.band->support.ratio;
-    // The same timings speak for both, and of the same kind of work where they are of another.
+    // Both runs have the same timings as support and, even if these are of "other" work, the same
+    // kind of work.
     if (one.chip == other.chip && one.band->work == other.band->work
         && one.band->support == other.band->support && off) {
         found.range = {found.times / (1 + *off), found.times * (1 + *off), off};

@@ -1,11 +1,12 @@
-// How many times as fast one run is as another, and whether the model can tell that it is faster.
+// How many times as fast one run is as another, and whether the model is good enough to tell that
+// it is faster.
 #pragma once
 
 #include "core/analysis/report.h"
 
 namespace pallascope::analysis {
 
-// What is known of a run's time.
+// What is known about a run's time.
 struct Timed
 {
     std::string chip; // its name
@@ -14,37 +15,38 @@ struct Timed
 };
 
 [[nodiscard]] Timed timed(const Report& report);
-// Of a run on the report's chip.
+// The alternative ran on the report's chip.
 [[nodiscard]] Timed timed(const Alternative& alternative, const Report& report);
 
 struct Speedup
 {
-    double times = 1; // how many times as fast, above 0
+    double times = 1; // how many times as fast; above 0
 
-    struct Range // nine tenths of such pairs of timings say so; above 0
+    struct Range // nine tenths of such pairs of timings lie in it; above 0
     {
         double low = 1, high = 1;
-        // How far ratios of two such timings are off; absent where the runs share no such figure,
-        // and the range is that of both bands together.
+        // How far ratios of two such timings are off. Absent if the two runs share no such figure;
+        // then the range comes from both bands together.
         std::optional<double> ratio;
     };
 
-    std::optional<Range> range; // absent where a run has no band
+    std::optional<Range> range; // absent if a run has no band
 
-    // Which of them is faster is beyond what the model errs by.
+    // Whether the difference is larger than the model's error.
     [[nodiscard]] bool isSure() const
     {
         return range.has_value() && (range->low > 1 || range->high < 1);
     }
 };
 
-// Of `one` over `other`; absent where one of them takes no time. Two runs on the same chip of the
-// same kind of work share a part of their error, so the ratio of their times is off by what
-// ratios of timings were; others may be off by both their bands.
+// The speedup of `one` over `other`; absent if one of them takes no time. Two runs of the same kind
+// of work on the same chip share part of their error, so the ratio of their times is only as far
+// off as ratios of timings were. For other pairs both bands count in full.
 [[nodiscard]] std::optional<Speedup> speedup(const Timed& one, const Timed& other);
 
-// "surely faster", "surely slower", "too close for the model to tell": of the alternative beside
-// the run. Empty where nobody knows how far their times are off, or where one takes no time.
+// "surely faster", "surely slower" or "too close for the model to tell", of the alternative
+// compared with the run. Empty if nobody knows how far their times are off, or if one of them takes
+// no time.
 [[nodiscard]] std::string certaintyText(const Alternative& alternative, const Report& report);
 
 } // namespace pallascope::analysis

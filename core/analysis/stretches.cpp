@@ -38,7 +38,7 @@ void StretchAdder::add(const trace::SegmentTemplate& segment, std::int64_t insta
         masks[mark.unit] += isOfMask(mark) ? mark.length : Cycles(0);
     }
     const double second = all * toSeconds(segment.duration).value()
-                          / static_cast<double>(segment.cycles.value()); // of a cycle
+                          / static_cast<double>(segment.cycles.value()); // seconds per cycle
     const auto found = totals.find(m_roof);
     const Cycles own = found == totals.end() ? Cycles(0) : found->second;
     const Cycles units = std::max(own, std::min(segment.cycles, together(totals)));
@@ -52,7 +52,7 @@ void StretchAdder::add(const trace::SegmentTemplate& segment, std::int64_t insta
     }
 }
 
-// A trace may be of units that the chip file inside it does not have.
+// A trace may name units that the chip file inside of it does not have.
 Cycles StretchAdder::together(const std::map<std::int32_t, Cycles>& totals) const
 {
     std::map<std::int32_t, Cycles> known;
@@ -67,7 +67,7 @@ Cycles StretchAdder::together(const std::map<std::int32_t, Cycles>& totals) cons
     return cost::together(known, m_chip);
 }
 
-// Runs that were made for their times alone do not say what their operations are.
+// Runs that were made only for their times do not record their operations.
 bool StretchAdder::isOfMask(const trace::Mark& mark) const
 {
     const auto row = static_cast<std::size_t>(mark.operation);

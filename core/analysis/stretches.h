@@ -1,4 +1,4 @@
-// What straight stretches of operations lose beyond the work of the unit of the roof.
+// What segments lose beyond the work of the unit whose peak is the roof.
 #pragma once
 
 #include "core/analysis/report.h"
@@ -10,23 +10,23 @@ namespace pallascope::analysis {
 
 struct Stretches
 {
-    double useful = 0, executed = 0;       // FLOPs of that unit
-    double busy = 0;                       // s, of all agents
-    double chains = 0, masks = 0;          // s
-    std::map<std::int32_t, double> others; // s, by row of Info::units
+    double useful = 0, executed = 0;       // FLOPs on that unit
+    double busy = 0;                       // in s, summed over all agents
+    double chains = 0, masks = 0;          // in s
+    std::map<std::int32_t, double> others; // in s, keyed by row of Info::units
 };
 
 class StretchAdder
 {
 public:
-    // `roof`: row of Info::units; -1: none, all work is of other units.
+    // `roof` is a row of Info::units; -1: there is none, and all work is other units'.
     StretchAdder(const trace::Info& info, const chip::Chip& chip, std::int32_t roof)
         : m_info(info)
         , m_chip(chip)
         , m_roof(roof)
     {}
 
-    // So many instances of a segment.
+    // Adds this many instances of a segment.
     void add(const trace::SegmentTemplate& segment, std::int64_t instances, Stretches& sums) const;
 
 private:

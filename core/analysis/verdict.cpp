@@ -14,7 +14,7 @@ std::string plain(std::string text)
 
 const Alternative* best(const Report& report, const std::vector<Alternative>& alternatives)
 {
-    constexpr double kWorthwhile = 0.995; // less than half a percent is not worth a change
+    constexpr double kWorthwhile = 0.995; // a gain below half a percent does not justify a change
     const Alternative* found = nullptr;
     for (const Alternative& candidate : alternatives) {
         const bool usable = candidate.fits && !candidate.overScopedLimit
@@ -61,7 +61,7 @@ std::string rate(const Report& report)
                        percentText(report.utilization, 1), timeText(report.time));
 }
 
-// Is an output wider than every input? Then its bytes weigh on the intensity.
+// An output with wider elements than every input, if there is one: its bytes lower the intensity.
 const trace::Operand* wideOutput(const trace::Info& info)
 {
     int widest = 0;
@@ -79,7 +79,7 @@ const trace::Operand* wideOutput(const trace::Info& info)
     return nullptr;
 }
 
-// What bounds the run: a link, or for the on-chip memory its busier unit, load or store.
+// What bounds the run: a link or, for the on-chip memory, the busier of its load and store units.
 std::pair<std::string, Picoseconds> mover(const Report& report, const trace::Info& info,
                                           const std::string& name)
 {
@@ -112,7 +112,8 @@ std::string memoryReason(const Report& report, const trace::Info& info, const st
         report.roofline.memory.achieved.value() / report.roofline.memory.datasheet.value();
     const bool under = report.arithmeticIntensity < report.roofline.ridge;
     const bool mostlyHidden = ratio(report.split.exposedCopies, report.time) < 0.2;
-    if (ratio(report.split.fusions, report.time) < 0.1) { // their copies are not to be hidden
+    // The copies of fusions are not meant to be hidden.
+    if (ratio(report.split.fusions, report.time) < 0.1) {
         text += fmt::format("{} |{}| of copies are exposed", mostlyHidden ? ", although only" : ";",
                             timeText(report.split.exposedCopies));
     }
