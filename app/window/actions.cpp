@@ -52,7 +52,7 @@ private:
     void step(const QString& name, const Keys& keys, StepUnit unit, int direction)
     {
         Session& session = m_session;
-        add(name, keys, [&session, unit, direction] { session.step(unit, direction); });
+        add(name, keys, [&session, unit, direction] { session.viewpoint().step(unit, direction); });
     }
 
     void fileMenu();
@@ -126,7 +126,8 @@ void Maker::viewMenu()
     });
     m_actions.dark->setCheckable(true);
     QAction* calm = add(tr("Reduce motion"), {}, [&session] {
-        session.playback().setReducedMotion(!session.playback().reducedMotion());
+        session.viewpoint().playback().setReducedMotion(
+            !session.viewpoint().playback().reducedMotion());
     });
     calm->setCheckable(true);
     add(tr("Command palette…"), {QKeySequence(Qt::CTRL | Qt::Key_K)},
@@ -140,16 +141,17 @@ void Maker::zoomActions()
     Session& session = m_session;
     add(tr("Zoom in"),
         {QKeySequence(Qt::Key_Plus), QKeySequence(Qt::Key_Equal), QKeySequence(Qt::Key_W)},
-        [&session] { session.zoom(kZoom); });
+        [&session] { session.viewpoint().zoom(kZoom); });
     add(tr("Zoom out"), {QKeySequence(Qt::Key_Minus), QKeySequence(Qt::Key_S)},
-        [&session] { session.zoom(1 / kZoom); });
+        [&session] { session.viewpoint().zoom(1 / kZoom); });
     add(tr("Frame four steps"), {QKeySequence(Qt::Key_0)},
-        [&session] { session.frame(Session::Frame::Steps); });
+        [&session] { session.viewpoint().frame(Viewpoint::Frame::Steps); });
     add(tr("Frame the whole run"),
         {QKeySequence(Qt::SHIFT | Qt::Key_0), QKeySequence(Qt::Key_ParenRight)},
-        [&session] { session.frame(Session::Frame::Run); });
-    add(tr("Pan earlier"), {QKeySequence(Qt::Key_A)}, [&session] { session.pan(-kPan); });
-    add(tr("Pan later"), {QKeySequence(Qt::Key_D)}, [&session] { session.pan(kPan); });
+        [&session] { session.viewpoint().frame(Viewpoint::Frame::Run); });
+    add(tr("Pan earlier"), {QKeySequence(Qt::Key_A)},
+        [&session] { session.viewpoint().pan(-kPan); });
+    add(tr("Pan later"), {QKeySequence(Qt::Key_D)}, [&session] { session.viewpoint().pan(kPan); });
 }
 
 void Maker::runMenu()
@@ -157,10 +159,10 @@ void Maker::runMenu()
     Session& session = m_session;
     m_menu = m_bar.addMenu(tr("&Run"));
     add(tr("&Run again"), {QKeySequence(Qt::Key_F5)},
-        [&session] { session.start(session.request()); });
+        [&session] { session.runs().start(session.runs().request()); });
     add(tr("&Check values"), {QKeySequence(Qt::CTRL | Qt::Key_R)},
-        [&session] { session.checkValues(); });
-    m_actions.cancel = add(tr("C&ancel"), {}, [&session] { session.cancel(); });
+        [&session] { session.runs().checkValues(); });
+    m_actions.cancel = add(tr("C&ancel"), {}, [&session] { session.runs().cancel(); });
     m_actions.cancel->setEnabled(false);
 }
 
@@ -168,15 +170,18 @@ void Maker::goMenu()
 {
     Session& session = m_session;
     m_menu = m_bar.addMenu(tr("&Go"));
-    m_actions.play = add(tr("Play or pause"), {QKeySequence(Qt::Key_Space)},
-                         [&session] { session.setPlaying(!session.state().playing); });
-    add(tr("Slower"), {QKeySequence(Qt::Key_BracketLeft)},
-        [&session] { session.playback().setSpeed(session.playback().speed() - 1); });
-    add(tr("Faster"), {QKeySequence(Qt::Key_BracketRight)},
-        [&session] { session.playback().setSpeed(session.playback().speed() + 1); });
+    m_actions.play = add(tr("Play or pause"), {QKeySequence(Qt::Key_Space)}, [&session] {
+        session.viewpoint().setPlaying(!session.viewpoint().state().playing);
+    });
+    add(tr("Slower"), {QKeySequence(Qt::Key_BracketLeft)}, [&session] {
+        session.viewpoint().playback().setSpeed(session.viewpoint().playback().speed() - 1);
+    });
+    add(tr("Faster"), {QKeySequence(Qt::Key_BracketRight)}, [&session] {
+        session.viewpoint().playback().setSpeed(session.viewpoint().playback().speed() + 1);
+    });
     m_menu->addSeparator();
-    add(tr("First"), {QKeySequence(Qt::Key_Home)}, [&session] { session.home(); });
-    add(tr("Last"), {QKeySequence(Qt::Key_End)}, [&session] { session.end(); });
+    add(tr("First"), {QKeySequence(Qt::Key_Home)}, [&session] { session.viewpoint().home(); });
+    add(tr("Last"), {QKeySequence(Qt::Key_End)}, [&session] { session.viewpoint().end(); });
     m_menu->addSeparator();
     const auto keys = [](Qt::KeyboardModifiers modifier, Qt::Key key) {
         return Keys{QKeySequence(QKeyCombination(modifier, key))};
@@ -190,13 +195,15 @@ void Maker::goMenu()
     step(tr("Next wait"), keys(Qt::AltModifier, Qt::Key_Right), StepUnit::Wait, 1);
     step(tr("Previous wait"), keys(Qt::AltModifier, Qt::Key_Left), StepUnit::Wait, -1);
     m_menu->addSeparator();
-    add(tr("Next finding"), {QKeySequence(Qt::Key_F)}, [&session] { session.nextFinding(1); });
+    add(tr("Next finding"), {QKeySequence(Qt::Key_F)},
+        [&session] { session.viewpoint().nextFinding(1); });
     add(tr("Previous finding"), {QKeySequence(Qt::SHIFT | Qt::Key_F)},
-        [&session] { session.nextFinding(-1); });
+        [&session] { session.viewpoint().nextFinding(-1); });
     add(tr("Go to the selected thing"), {QKeySequence(Qt::Key_Return), QKeySequence(Qt::Key_Enter)},
-        [&session] { session.goTo(session.state().selection); });
-    add(tr("Clear selection, cancel run"), {QKeySequence(Qt::Key_Escape)},
-        [&session] { session.job().running ? session.cancel() : session.select({}); });
+        [&session] { session.viewpoint().goTo(session.viewpoint().state().selection); });
+    add(tr("Clear selection, cancel run"), {QKeySequence(Qt::Key_Escape)}, [&session] {
+        session.runs().job().running ? session.runs().cancel() : session.viewpoint().select({});
+    });
 }
 
 void Maker::helpMenu()

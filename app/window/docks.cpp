@@ -52,11 +52,11 @@ Docks::Docks(Session& session, QMainWindow& window)
     connectSource();
     connectTimeline();
     for (SceneView* each : m_views) {
-        connect(each, &SceneView::hovered, &m_session, &Session::setHover);
+        connect(each, &SceneView::hovered, &m_session.viewpoint(), &Viewpoint::setHover);
         connect(each, &SceneView::clicked, &m_session, &Session::activate);
-        connect(each, &SceneView::doubleClicked, &m_session, &Session::goTo);
+        connect(each, &SceneView::doubleClicked, &m_session.viewpoint(), &Viewpoint::goTo);
     }
-    connect(&m_session, &Session::staleChanged, this, &Docks::captions);
+    connect(&m_session.viewpoint(), &Viewpoint::staleChanged, this, &Docks::captions);
 }
 
 // Some views are more than their picture.
@@ -97,7 +97,7 @@ void Docks::captions()
             continue;
         }
         QString caption = views::text(view->caption());
-        if (m_session.state().stale) {
+        if (m_session.viewpoint().state().stale) {
             caption += tr(" · of the previous run");
         }
         dock->head()->setCaption(caption);
@@ -140,7 +140,8 @@ void Docks::connectSource()
     caption(dock, m_findings);
     dock->head()->setSwitch({tr("Code"), tr("IR"), tr("Findings")});
     connect(dock->head(), &DockHead::switched, this, &Docks::showSourcePage);
-    connect(m_source, &views::SourceView::scrolled, &m_session, &Session::setFirstSourceLine);
+    connect(m_source, &views::SourceView::scrolled, &m_session.viewpoint(),
+            &Viewpoint::setFirstSourceLine);
     showSourcePage(0);
 }
 
@@ -159,28 +160,30 @@ void Docks::connectTimeline()
     DockHead* head = dock(u"timeline"_s)->head();
     head->setSwitch({tr("op"), tr("step"), tr("run")});
     connect(head, &DockHead::switched, this, [this](int index) {
-        constexpr Session::Frame kFrames[] = {Session::Frame::Operation, Session::Frame::Steps,
-                                              Session::Frame::Run};
-        m_session.frame(kFrames[index]);
+        constexpr Viewpoint::Frame kFrames[] = {Viewpoint::Frame::Operation,
+                                                Viewpoint::Frame::Steps, Viewpoint::Frame::Run};
+        m_session.viewpoint().frame(kFrames[index]);
         showZoom(); // also where that was the range already
     });
-    connect(m_timeline, &views::TimelineView::rangeChosen, &m_session, &Session::setVisible);
-    connect(m_timeline, &views::TimelineView::timeChosen, &m_session, &Session::setNow);
+    connect(m_timeline, &views::TimelineView::rangeChosen, &m_session.viewpoint(),
+            &Viewpoint::setVisible);
+    connect(m_timeline, &views::TimelineView::timeChosen, &m_session.viewpoint(),
+            &Viewpoint::setNow);
     connect(m_timeline, &SceneView::sceneChanged, this, &Docks::showZoom); // its size, too
-    connect(&m_session, &Session::rangeChanged, this, &Docks::showZoom);
-    connect(&m_session, &Session::runChanged, this, &Docks::showZoom);
+    connect(&m_session.viewpoint(), &Viewpoint::rangeChanged, this, &Docks::showZoom);
+    connect(&m_session.viewpoint(), &Viewpoint::runChanged, this, &Docks::showZoom);
 }
 
 // The words say how near the time line is, by the rule that the picture itself is drawn by.
 void Docks::showZoom()
 {
-    if (!m_session.run()) {
+    if (!m_session.runs().shown()) {
         return;
     }
     const Size size{static_cast<double>(m_timeline->width()),
                     static_cast<double>(m_timeline->height())};
-    const timeline::Zoom zoom =
-        timeline::zoomOf(*m_session.run()->view->trace, timelineAxis(m_session.state(), size));
+    const timeline::Zoom zoom = timeline::zoomOf(*m_session.viewpoint().run()->trace,
+                                                 timelineAxis(m_session.viewpoint().state(), size));
     dock(u"timeline"_s)->head()->setCurrent(wordOf(zoom.level));
 }
 

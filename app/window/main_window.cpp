@@ -95,54 +95,56 @@ std::vector<views::SceneView*> MainWindow::allViews() const
 
 void MainWindow::connectSession()
 {
-    for (const auto signal : {&Session::nowChanged, &Session::rangeChanged, &Session::hoverChanged,
-                              &Session::selectionChanged, &Session::playingChanged,
-                              &Session::sourceScrolled, &Session::staleChanged}) {
-        connect(&m_session, signal, this, &MainWindow::pushState);
+    for (const auto signal :
+         {&Viewpoint::nowChanged, &Viewpoint::rangeChanged, &Viewpoint::hoverChanged,
+          &Viewpoint::selectionChanged, &Viewpoint::playingChanged, &Viewpoint::sourceScrolled,
+          &Viewpoint::staleChanged}) {
+        connect(&m_session.viewpoint(), signal, this, &MainWindow::pushState);
     }
-    connect(&m_session, &Session::runChanged, this, &MainWindow::pushRun);
+    connect(&m_session.viewpoint(), &Viewpoint::runChanged, this, &MainWindow::pushRun);
     connect(&m_session, &Session::themeChanged, this, &MainWindow::applyTheme);
     KernelForm* form = m_docks->form();
-    connect(&m_session, &Session::requestChanged, form, [this, form] {
-        form->show(m_session.request(),
-                   m_session.run() ? m_session.run()->view->fields : std::vector<layout::Field>{});
+    connect(&m_session.runs(), &Runs::requestChanged, form, [this, form] {
+        const auto& run = m_session.viewpoint().run();
+        form->show(m_session.runs().request(), run ? run->fields : std::vector<layout::Field>{});
     });
-    connect(&m_session, &Session::jobChanged, form, [this, form] {
-        const JobStatus& job = m_session.job();
+    connect(&m_session.runs(), &Runs::jobChanged, form, [this, form] {
+        const JobStatus& job = m_session.runs().job();
         const bool here = !job.running && !job.parameter.isEmpty();
         form->setError(here ? job.parameter : QString(), here ? job.error : QString());
         m_actions.cancel->setEnabled(job.running);
     });
     connect(form, &KernelForm::kernelChosen, &m_session,
-            [this](const QString& kernel) { m_session.setKernel(kernel.toStdString()); });
+            [this](const QString& kernel) { m_session.runs().setKernel(kernel.toStdString()); });
     connect(form, &KernelForm::chipChosen, &m_session,
-            [this](const QString& chip) { m_session.setChip(chip.toStdString()); });
+            [this](const QString& chip) { m_session.runs().setChip(chip.toStdString()); });
     connect(form, &KernelForm::parameterChosen, &m_session,
             [this](const QString& name, const QString& value) {
-                m_session.setParameter(name.toStdString(), value.toStdString());
+                m_session.runs().setParameter(name.toStdString(), value.toStdString());
             });
     connect(m_capture, &CaptureDialog::captured, &m_session,
             [this](const QString& file, const QString& chip) {
-                m_session.start({.kernel = file.toStdString(), .chip = chip.toStdString()});
+                m_session.runs().start({.kernel = file.toStdString(), .chip = chip.toStdString()});
             });
     connect(m_strip->view(), &views::SceneView::clicked, &m_session, &Session::activate);
-    connect(m_strip->view(), &views::SceneView::hovered, &m_session, &Session::setHover);
+    connect(m_strip->view(), &views::SceneView::hovered, &m_session.viewpoint(),
+            &Viewpoint::setHover);
 }
 
 void MainWindow::pushState()
 {
     for (views::SceneView* view : allViews()) {
-        view->setState(m_session.state());
+        view->setState(m_session.viewpoint().state());
     }
 }
 
 void MainWindow::pushRun()
 {
     for (views::SceneView* view : allViews()) {
-        view->setRun(m_session.run()->view);
+        view->setRun(m_session.viewpoint().run());
     }
     pushState();
-    m_title->setText(views::text(layout::runTitle(*m_session.run()->view)));
+    m_title->setText(views::text(layout::runTitle(*m_session.viewpoint().run())));
 }
 
 void MainWindow::applyTheme()
@@ -166,7 +168,7 @@ void MainWindow::askOpen()
         this, tr("Open trace or kernel"), {},
         tr("Traces and kernels (*.json *.json.gz *.pallascope);;All files (*)"));
     if (!path.isEmpty()) {
-        m_session.openTrace(path);
+        m_session.runs().openTrace(path);
     }
 }
 
@@ -177,14 +179,15 @@ void MainWindow::askCapture()
 
 void MainWindow::askSave()
 {
-    if (!m_session.run()) {
+    if (!m_session.runs().shown()) {
         return;
     }
-    const QString name = views::text(m_session.run()->request.kernel) + u".trace.json.gz"_s;
+    const QString name =
+        views::text(m_session.runs().shown()->request.kernel) + u".trace.json.gz"_s;
     const QString path = QFileDialog::getSaveFileName(this, tr("Save trace"), name,
                                                       tr("Traces (*.trace.json *.trace.json.gz)"));
     if (!path.isEmpty()) {
-        m_session.saveTrace(path);
+        m_session.runs().saveTrace(path);
     }
 }
 
@@ -199,7 +202,7 @@ void MainWindow::askPicture(const QString& view)
 
 void MainWindow::savePictureOf(const QString& view, const QString& path)
 {
-    if (!m_session.run()) {
+    if (!m_session.runs().shown()) {
         return;
     }
     Status status = Done{};
@@ -209,13 +212,13 @@ void MainWindow::savePictureOf(const QString& view, const QString& path)
         const QWidget* content = m_docks->dock(view)->widget();
         const double width = content->width();
         const layout::Size size{width, content->height() + layout::headerHeight(width)};
-        const auto scene =
-            layout::picture(view.toStdString(), *m_session.run()->view, m_session.state(), size);
+        const auto scene = layout::picture(view.toStdString(), *m_session.viewpoint().run(),
+                                           m_session.viewpoint().state(), size);
         status = scene ? savePicture(*scene, m_session.theme(), path.toStdString())
                        : Status(scene.error());
     }
     if (!status) {
-        m_session.report(views::text(status.error().message));
+        m_session.runs().report(views::text(status.error().message));
     }
 }
 
@@ -246,7 +249,7 @@ void MainWindow::dropEvent(QDropEvent* event)
     const QString path = localFile(*event->mimeData());
     if (!path.isEmpty()) {
         event->acceptProposedAction();
-        m_session.openTrace(path);
+        m_session.runs().openTrace(path);
     }
 }
 

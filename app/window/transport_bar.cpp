@@ -134,12 +134,13 @@ TransportBar::TransportBar(Session& session, QWidget* parent)
     , m_overview(new views::OverviewView(this))
 {
     setFixedHeight(kBarHeight);
-    add(TransportIcon::Home, tr("First"), [this] { m_session.home(); });
-    add(TransportIcon::Back, tr("Back"), [this] { m_session.step(unit(), -1); });
-    m_play = add(TransportIcon::Play, tr("Play"),
-                 [this] { m_session.setPlaying(!m_session.state().playing); });
-    add(TransportIcon::Forward, tr("Forward"), [this] { m_session.step(unit(), 1); });
-    add(TransportIcon::End, tr("Last"), [this] { m_session.end(); });
+    add(TransportIcon::Home, tr("First"), [this] { m_session.viewpoint().home(); });
+    add(TransportIcon::Back, tr("Back"), [this] { m_session.viewpoint().step(unit(), -1); });
+    m_play = add(TransportIcon::Play, tr("Play"), [this] {
+        m_session.viewpoint().setPlaying(!m_session.viewpoint().state().playing);
+    });
+    add(TransportIcon::Forward, tr("Forward"), [this] { m_session.viewpoint().step(unit(), 1); });
+    add(TransportIcon::End, tr("Last"), [this] { m_session.viewpoint().end(); });
 
     m_unit->setAccessibleName(tr("What Back and Forward move by"));
     m_unit->addItem(tr("by step"), static_cast<int>(StepUnit::Step));
@@ -150,23 +151,25 @@ TransportBar::TransportBar(Session& session, QWidget* parent)
     for (const Speed& speed : speeds()) {
         m_speed->addItem(speed.label);
     }
-    m_speed->setCurrentIndex(m_session.playback().speed());
+    m_speed->setCurrentIndex(m_session.viewpoint().playback().speed());
     for (ChoiceField* field : {m_unit, m_speed}) {
         field->setFixedHeight(kButtonHeight);
     }
     connect(m_speed, &QComboBox::activated, this,
-            [this](int index) { m_session.playback().setSpeed(index); });
-    connect(&m_session.playback(), &Playback::speedChanged, this,
-            [this] { m_speed->setCurrentIndex(m_session.playback().speed()); });
-    connect(&m_session, &Session::playingChanged, this, [this] {
-        const bool playing = m_session.state().playing;
+            [this](int index) { m_session.viewpoint().playback().setSpeed(index); });
+    connect(&m_session.viewpoint().playback(), &Playback::speedChanged, this,
+            [this] { m_speed->setCurrentIndex(m_session.viewpoint().playback().speed()); });
+    connect(&m_session.viewpoint(), &Viewpoint::playingChanged, this, [this] {
+        const bool playing = m_session.viewpoint().state().playing;
         m_play->setIcon(playing ? TransportIcon::Pause : TransportIcon::Play);
         m_play->setAccessibleName(playing ? tr("Pause") : tr("Play"));
     });
-    connect(&m_session, &Session::nowChanged, this, &TransportBar::showPosition);
-    connect(&m_session, &Session::runChanged, this, &TransportBar::showPosition);
-    connect(m_overview, &views::OverviewView::timeChosen, &m_session, &Session::setNow);
-    connect(m_overview, &views::OverviewView::rangeChosen, &m_session, &Session::setVisible);
+    connect(&m_session.viewpoint(), &Viewpoint::nowChanged, this, &TransportBar::showPosition);
+    connect(&m_session.viewpoint(), &Viewpoint::runChanged, this, &TransportBar::showPosition);
+    connect(m_overview, &views::OverviewView::timeChosen, &m_session.viewpoint(),
+            &Viewpoint::setNow);
+    connect(m_overview, &views::OverviewView::rangeChosen, &m_session.viewpoint(),
+            &Viewpoint::setVisible);
 }
 
 TransportButton* TransportBar::add(TransportIcon icon, const QString& name,
@@ -196,12 +199,12 @@ void TransportBar::setTheme(Theme theme)
 
 void TransportBar::showPosition()
 {
-    if (!m_session.run()) {
+    if (!m_session.runs().shown()) {
         return;
     }
-    const auto& trace = *m_session.run()->view->trace;
-    const std::int32_t step = trace::stepAt(trace, m_session.state().now);
-    QString position = u"|%1| of %2"_s.arg(views::text(timeText(m_session.state().now)),
+    const auto& trace = *m_session.viewpoint().run()->trace;
+    const std::int32_t step = trace::stepAt(trace, m_session.viewpoint().state().now);
+    QString position = u"|%1| of %2"_s.arg(views::text(timeText(m_session.viewpoint().state().now)),
                                            views::text(timeText(trace.end())));
     if (step != trace::kNone) {
         position +=
@@ -232,8 +235,8 @@ void TransportBar::place()
     x += kSpeedWidth + 18;
     // The widest position of this run: its own end at its last step, so that the strip keeps its
     // width.
-    if (m_session.run()) {
-        const auto& trace = *m_session.run()->view->trace;
+    if (m_session.runs().shown()) {
+        const auto& trace = *m_session.viewpoint().run()->trace;
         const QString end = views::text(timeText(trace.end()));
         const QString steps =
             views::text(countText(static_cast<std::int64_t>(trace.steps().size())));

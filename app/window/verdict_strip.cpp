@@ -74,14 +74,14 @@ VerdictStrip::VerdictStrip(Session& session, QWidget* parent)
     m_delay.setInterval(kProgressAfterMs);
     m_notice.setSingleShot(true);
     m_notice.setInterval(kNoticeMs);
-    connect(m_cancel, &QAbstractButton::clicked, &m_session, &Session::cancel);
+    connect(m_cancel, &QAbstractButton::clicked, &m_session.runs(), &Runs::cancel);
     connect(&m_delay, &QTimer::timeout, this, &VerdictStrip::follow);
     connect(&m_notice, &QTimer::timeout, this, [this] {
         m_noticeText.clear();
         follow();
     });
-    connect(&m_session, &Session::jobChanged, this, [this] {
-        const JobStatus& job = m_session.job();
+    connect(&m_session.runs(), &Runs::jobChanged, this, [this] {
+        const JobStatus& job = m_session.runs().job();
         if (job.running && !m_delay.isActive() && !m_cancel->isVisible() && job.share == 0) {
             m_delay.start();
         }
@@ -109,7 +109,7 @@ void VerdictStrip::setTheme(Theme theme)
 
 void VerdictStrip::follow()
 {
-    const JobStatus& job = m_session.job();
+    const JobStatus& job = m_session.runs().job();
     const bool progress = job.running && !m_delay.isActive();
     m_message->error = !job.running && !job.error.isEmpty();
     if (m_message->error) {
@@ -170,7 +170,7 @@ void VerdictStrip::paintEvent(QPaintEvent* /*event*/)
     QPainter painter(this);
     painter.fillRect(rect(), color(Color(Role::Panel), m_theme));
     if (!m_cancel->isHidden()) {
-        const int done = static_cast<int>(std::lround(m_session.job().share * width()));
+        const int done = static_cast<int>(std::lround(m_session.runs().job().share * width()));
         painter.fillRect(0, height() - kProgress, width(), kProgress,
                          color(Color(Role::Line), m_theme));
         painter.fillRect(0, height() - kProgress, done, kProgress,

@@ -77,10 +77,10 @@ int runWindow(int argc, char** argv, std::optional<RunRequest> request,
     MainWindow window;
     window.show();
     if (traceFile) {
-        window.session().openTrace(views::text(*traceFile));
+        window.session().runs().openTrace(views::text(*traceFile));
     } else {
         // The main job's times need no numbers.
-        window.session().start(
+        window.session().runs().start(
             request.value_or(RunRequest{.chip = kUsualChip, .fullValues = false, .check = false}));
     }
     return QApplication::exec();
@@ -100,8 +100,8 @@ Status saveWindowPicture(const FinishedRun& run, const layout::ViewState& state,
     window.resize(static_cast<int>(size.width), static_cast<int>(size.height));
     window.session().setTheme(theme);
     window.show();
-    window.session().adopt(run);
-    window.session().look(state);
+    window.session().runs().adopt(run);
+    window.session().viewpoint().look(state);
     QCoreApplication::sendPostedEvents();
     QCoreApplication::processEvents();
     return saveImage(window.grab().toImage(), path);

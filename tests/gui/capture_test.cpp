@@ -108,7 +108,7 @@ private Q_SLOTS:
     void whatIsCapturedRunsOnItsChip()
     {
         writePython("printf '%s\\n' \"$@\" > \"$0.words\"");
-        QSignalSpy runs(&session(), &app::Session::runChanged);
+        QSignalSpy runs(&session().viewpoint(), &app::Viewpoint::runChanged);
         click(u"start"_s);
         QTRY_COMPARE(runs.count(), 1);
         const app::RunRequest asked = FakeMachine::instance().asked().back();
@@ -128,13 +128,13 @@ private Q_SLOTS:
         writePython("echo noise >&2; echo 'pallascope: 2 things in f cannot be captured:\n"
                     "  k.py:6 (kernel): primitive lgamma\n  k.py:7 (kernel): primitive digamma' "
                     ">&2; exit 1");
-        const auto before = session().run()->view;
+        const auto before = session().runs().shown()->view;
         click(u"start"_s);
         QTRY_COMPARE(error(), u"2 things in f cannot be captured:"_s);
         QCOMPARE(shown(u"said"_s), u"  k.py:6 (kernel): primitive lgamma\n"
                                    "  k.py:7 (kernel): primitive digamma"_s);
         QVERIFY(dialog().isVisible());
-        QCOMPARE(session().run()->view, before);
+        QCOMPARE(session().runs().shown()->view, before);
         QVERIFY(dialog().findChild<QPushButton*>(u"start"_s)->isEnabled());
     }
 

@@ -42,25 +42,25 @@ private Q_SLOTS:
 
     void aSavedTraceOpensAgain()
     {
-        session().adopt(finishedRun(1024));
-        session().saveTrace(path("run.trace.json.gz"));
+        session().runs().adopt(finishedRun(1024));
+        session().runs().saveTrace(path("run.trace.json.gz"));
         QTRY_VERIFY(QFileInfo::exists(path("run.trace.json.gz")));
         QTRY_VERIFY(window->strip().message().startsWith(QStringLiteral("Saved ")));
         const trace::Trace saved = trace();
-        session().adopt(finishedRun(512));
-        QSignalSpy runs(&session(), &app::Session::runChanged);
-        session().openTrace(path("run.trace.json.gz"));
+        session().runs().adopt(finishedRun(512));
+        QSignalSpy runs(&session().viewpoint(), &app::Viewpoint::runChanged);
+        session().runs().openTrace(path("run.trace.json.gz"));
         QTRY_COMPARE(runs.count(), 1);
         QVERIFY(trace() == saved);
     }
 
     void droppingATraceOpensIt()
     {
-        session().adopt(finishedRun(1024));
-        session().saveTrace(path("drop.trace.json"));
+        session().runs().adopt(finishedRun(1024));
+        session().runs().saveTrace(path("drop.trace.json"));
         QTRY_VERIFY(QFileInfo::exists(path("drop.trace.json")));
-        session().adopt(finishedRun(512));
-        QSignalSpy runs(&session(), &app::Session::runChanged);
+        session().runs().adopt(finishedRun(512));
+        QSignalSpy runs(&session().viewpoint(), &app::Viewpoint::runChanged);
         drop(path("drop.trace.json"));
         QTRY_COMPARE(runs.count(), 1);
         QCOMPARE(trace().steps().size(), std::size_t(64));
@@ -68,22 +68,22 @@ private Q_SLOTS:
 
     void whatCannotBeOpenedIsSaidInPlaceAndTheRunStays()
     {
-        const auto before = session().run()->view;
+        const auto before = session().runs().shown()->view;
         QFile file(path("broken.trace.json"));
         QVERIFY(file.open(QIODevice::WriteOnly));
         file.write("{\"traceEvents\": [");
         file.close();
         drop(path("broken.trace.json"));
         QTRY_VERIFY(window->strip().message().contains(QStringLiteral("broken.trace.json")));
-        QCOMPARE(session().run()->view, before);
-        QVERIFY(!session().job().running);
+        QCOMPARE(session().runs().shown()->view, before);
+        QVERIFY(!session().runs().job().running);
     }
 
     void whatCannotBeSavedIsSaidInPlace()
     {
-        session().saveTrace(path("no/such/folder/run.trace.json"));
+        session().runs().saveTrace(path("no/such/folder/run.trace.json"));
         QTRY_VERIFY(!window->strip().message().isEmpty());
-        QVERIFY(!session().job().error.isEmpty());
+        QVERIFY(!session().runs().job().error.isEmpty());
     }
 
     void picturesOfEveryViewAreSaved_data()
@@ -103,7 +103,7 @@ private Q_SLOTS:
         QFETCH(QString, ending);
         const QString file = m_dir.filePath(view + ending);
         window->savePictureOf(view, file);
-        QVERIFY2(session().job().error.isEmpty(), qPrintable(session().job().error));
+        QVERIFY2(session().runs().job().error.isEmpty(), qPrintable(session().runs().job().error));
         if (ending == QStringLiteral(".png")) {
             const QImage image(file);
             QVERIFY(image.width() > 100 && image.height() > 40);

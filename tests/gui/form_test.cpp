@@ -58,7 +58,7 @@ private Q_SLOTS:
     void aChangedParameterRunsAgainAndShowsTheNewBudget()
     {
         QTRY_VERIFY(caption("kernel").contains(QStringLiteral("512")));
-        QSignalSpy runs(&session(), &app::Session::runChanged);
+        QSignalSpy runs(&session().viewpoint(), &app::Viewpoint::runChanged);
         type("bm", QStringLiteral("1024"));
         QTRY_COMPARE(runs.count(), 1);
         const auto asked = FakeMachine::instance().asked().back();
@@ -103,11 +103,11 @@ private Q_SLOTS:
     void aBadValueIsSaidInPlaceAndTheLastRunStays()
     {
         QFETCH(QString, value);
-        const auto before = session().run()->view;
+        const auto before = session().runs().shown()->view;
         type("bn", value);
-        QTRY_VERIFY(!session().job().error.isEmpty());
-        QCOMPARE(session().run()->view, before);
-        QCOMPARE(session().job().parameter, QStringLiteral("bn"));
+        QTRY_VERIFY(!session().runs().job().error.isEmpty());
+        QCOMPARE(session().runs().shown()->view, before);
+        QCOMPARE(session().runs().job().parameter, QStringLiteral("bn"));
         QVERIFY(form().errorText().size() > 10);
         QVERIFY(window->strip().message().startsWith(QStringLiteral("Not run: ")));
         QCOMPARE(shown("bn"), value); // what was typed stays to be mended
@@ -128,28 +128,28 @@ private Q_SLOTS:
         QTRY_COMPARE(framed(), QStringList{QStringLiteral("bn")});
         type("bn", QStringLiteral("512"));
         QTRY_VERIFY(framed().isEmpty());
-        session().setChip("none");
+        session().runs().setChip("none");
         QTRY_COMPARE(framed(), QStringList{QStringLiteral("chip")});
-        QCOMPARE(form().errorText(), session().job().error);
+        QCOMPARE(form().errorText(), session().runs().job().error);
     }
 
     void aNewerRequestWinsAndTheStaleResultIsDropped()
     {
         FakeMachine::instance().slowMs = 200;
-        QSignalSpy runs(&session(), &app::Session::runChanged);
+        QSignalSpy runs(&session().viewpoint(), &app::Viewpoint::runChanged);
         type("bm", QStringLiteral("1024"));
         type("bm", QStringLiteral("256"));
         QTRY_COMPARE(runs.count(), 1);
         QTRY_COMPARE(FakeMachine::instance().cancelled.load(), 1);
         QCoreApplication::processEvents(); // with what the cancelled one has posted
         QCOMPARE(runs.count(), 1);
-        QCOMPARE(session().run()->request.parameters.at("bm"), std::string("256"));
+        QCOMPARE(session().runs().shown()->request.parameters.at("bm"), std::string("256"));
     }
 
     void aLongRunShowsProgressAndCanBeCancelled()
     {
         FakeMachine::instance().slowMs = 5000;
-        const auto before = session().run()->view;
+        const auto before = session().runs().shown()->view;
         type("bm", QStringLiteral("1024"));
         QVERIFY(window->strip().message().isEmpty()); // short runs go without a word
         QTRY_VERIFY(window->strip().message().contains(QStringLiteral("re-running…")));
@@ -158,18 +158,18 @@ private Q_SLOTS:
         auto* cancel = window->strip().findChild<app::HeadButton*>();
         QVERIFY(cancel->isVisible());
         QTest::mouseClick(cancel, Qt::LeftButton);
-        QVERIFY(!session().job().running);
+        QVERIFY(!session().runs().job().running);
         QVERIFY(!state().stale);
-        QCOMPARE(session().run()->view, before);
+        QCOMPARE(session().runs().shown()->view, before);
         QCOMPARE(shown("bm"), QStringLiteral("512"));
     }
 
     void escapeCancelsARun()
     {
         FakeMachine::instance().slowMs = 5000;
-        session().setParameter("bm", "1024");
+        session().runs().setParameter("bm", "1024");
         key(Qt::Key_Escape);
-        QVERIFY(!session().job().running);
+        QVERIFY(!session().runs().job().running);
         QTRY_COMPARE(FakeMachine::instance().cancelled.load(), 1);
     }
 
@@ -178,10 +178,10 @@ private Q_SLOTS:
         views::SceneView& strip = *window->strip().view();
         const QPoint place = placeOf(strip, layout::is<target::Alternative>);
         QVERIFY(place.x() >= 0);
-        QSignalSpy runs(&session(), &app::Session::runChanged);
+        QSignalSpy runs(&session().viewpoint(), &app::Viewpoint::runChanged);
         QTest::mouseClick(&strip, Qt::LeftButton, {}, place);
         QTRY_COMPARE(runs.count(), 1);
-        QCOMPARE(session().run()->request.parameters.at("bk"), std::string("1024"));
+        QCOMPARE(session().runs().shown()->request.parameters.at("bk"), std::string("1024"));
     }
 
     void theTimeOfTheRunTellsWhatItsBandRestsOn()
@@ -209,7 +209,7 @@ private Q_SLOTS:
     {
         key(Qt::Key_Right);
         const layout::ViewState before = state();
-        QSignalSpy runs(&session(), &app::Session::runChanged);
+        QSignalSpy runs(&session().viewpoint(), &app::Viewpoint::runChanged);
         key(Qt::Key_R, Qt::ControlModifier);
         QTRY_COMPARE(runs.count(), 1);
         QCOMPARE(now(), before.now);
@@ -221,7 +221,7 @@ private Q_SLOTS:
         auto* kernel = qobject_cast<app::ChoiceField*>(form().field(QStringLiteral("kernel")));
         kernel->setFocus();
         QTest::keyClick(kernel, Qt::Key_Down);
-        QTRY_COMPARE(session().request().kernel, std::string("add_vectors"));
+        QTRY_COMPARE(session().runs().request().kernel, std::string("add_vectors"));
         QTRY_VERIFY(form().field(QStringLiteral("bm")) == nullptr);
         QCOMPARE(shown("n"), QStringLiteral("1024"));
     }

@@ -43,7 +43,7 @@ private Q_SLOTS:
         app::FinishedRun run = finishedRun();
         run.view =
             std::make_shared<const layout::RunView>(runViewOf(std::move(builder).finish().value()));
-        session().adopt(run);
+        session().runs().adopt(run);
         QCoreApplication::processEvents();
         const QPoint mark = placeOf(timeline(), target::Print{0});
         QVERIFY(mark.x() > 0);
@@ -65,8 +65,8 @@ private Q_SLOTS:
     {
         QFETCH(QPoint, angle);
         QFETCH(QPoint, pixels);
-        session().setNow(Picoseconds(trace().end().value() / 2));
-        session().frame(app::Session::Frame::Steps);
+        session().viewpoint().setNow(Picoseconds(trace().end().value() / 2));
+        session().viewpoint().frame(app::Viewpoint::Frame::Steps);
         const layout::TimeRange range = state().visible;
         const QPoint cursor(700, 80);
         const auto before = axis().toTime(cursor.x());
@@ -80,7 +80,7 @@ private Q_SLOTS:
 
     void sidewaysWheelPans()
     {
-        session().setNow(Picoseconds(trace().end().value() / 2));
+        session().viewpoint().setNow(Picoseconds(trace().end().value() / 2));
         const layout::TimeRange before = state().visible;
         wheel(timeline(), QPoint(600, 80), QPoint(-120, 0));
         QVERIFY(state().visible.begin > before.begin);
@@ -89,7 +89,7 @@ private Q_SLOTS:
 
     void dragPans()
     {
-        session().setNow(Picoseconds(trace().end().value() / 2));
+        session().viewpoint().setNow(Picoseconds(trace().end().value() / 2));
         const layout::TimeRange before = state().visible;
         const double scale = picosecondsPerPixel();
         drag(timeline(), QPoint(800, 60), QPoint(700, 60));
@@ -144,7 +144,7 @@ private Q_SLOTS:
 
     void keysZoomPanAndFrame()
     {
-        session().setNow(Picoseconds(trace().end().value() / 2));
+        session().viewpoint().setNow(Picoseconds(trace().end().value() / 2));
         const layout::TimeRange start = state().visible;
         key(Qt::Key_Plus);
         QVERIFY(state().visible.end - state().visible.begin < start.end - start.begin);
@@ -163,7 +163,8 @@ private Q_SLOTS:
 
     void hoveringACopyFramesItsPartnersInEveryView()
     {
-        session().setNow(Picoseconds((trace().copies().start[2] + trace().copies().end[2]) / 2));
+        session().viewpoint().setNow(
+            Picoseconds((trace().copies().start[2] + trace().copies().end[2]) / 2));
         QCoreApplication::processEvents();
         const QImage memoryBefore = view("memory").grab().toImage();
         const QImage gridBefore = view("grid").grab().toImage();
@@ -174,7 +175,8 @@ private Q_SLOTS:
         QVERIFY(view("grid").grab().toImage() != gridBefore);     // the block it brings
         QVERIFY(view("roofline").grab().toImage() == rooflineBefore);
 
-        const navigation::Partners partners(*session().run()->view, state(), state().hover);
+        const navigation::Partners partners(*session().runs().shown()->view, state(),
+                                            state().hover);
         const auto& copies = trace().copies();
         QVERIFY(partners.contains(target::Block{copies.operand[2], copies.block[2]}));
         QVERIFY(!partners.contains(target::Block{copies.operand[2], copies.block[2] + 1}));
@@ -209,7 +211,7 @@ private Q_SLOTS:
             const double mean = static_cast<double>(trace().end().value())
                                 / static_cast<double>(trace().steps().size());
             const double length = mean * axis().width / pxPerStep;
-            session().setVisible({Picoseconds(0), Picoseconds(std::llround(length))});
+            session().viewpoint().setVisible({Picoseconds(0), Picoseconds(std::llround(length))});
             QCoreApplication::processEvents();
         };
         for (const double px : {900.0, 410.0, 390.0, 41.0, 39.0, 7.0, 3.0}) {

@@ -34,17 +34,17 @@ private Q_SLOTS:
         key(Qt::Key_Space);
         QVERIFY(!state().playing);
         const Picoseconds stopped = now();
-        QVERIFY(!session().playback().isPlaying()); // so nothing moves it
+        QVERIFY(!session().viewpoint().playback().isPlaying()); // so nothing moves it
         QCoreApplication::processEvents();
         QCOMPARE(now(), stopped);
     }
 
     void playsOneSteadyStepInOneAndAHalfSeconds()
     {
-        const auto& view = *session().run()->view;
+        const auto& view = *session().runs().shown()->view;
         const double step =
             static_cast<double>(view.periodTime.value()) / static_cast<double>(view.period);
-        QCOMPARE(session().playback().picosecondsPerSecond() * 1.5, std::floor(step));
+        QCOMPARE(session().viewpoint().playback().picosecondsPerSecond() * 1.5, std::floor(step));
     }
 
     void arrowsMoveOneStepAndBackAgain()
@@ -73,7 +73,7 @@ private Q_SLOTS:
 
     void shiftArrowsMoveOneOperationAndBackAgain()
     {
-        session().setNow(Picoseconds(trace().steps().bodyBegin[1]));
+        session().viewpoint().setNow(Picoseconds(trace().steps().bodyBegin[1]));
         std::vector<Picoseconds> stops{now()};
         std::vector<std::int32_t> operations{trace::operationAt(trace(), 0, now())};
         for (int i = 0; i < 4; ++i) {
@@ -134,11 +134,11 @@ private Q_SLOTS:
 
     void bracketsChangeTheSpeed()
     {
-        const double before = session().playback().picosecondsPerSecond();
+        const double before = session().viewpoint().playback().picosecondsPerSecond();
         key(Qt::Key_BracketRight);
-        QVERIFY(session().playback().picosecondsPerSecond() > before);
+        QVERIFY(session().viewpoint().playback().picosecondsPerSecond() > before);
         key(Qt::Key_BracketLeft);
-        QCOMPARE(session().playback().picosecondsPerSecond(), before);
+        QCOMPARE(session().viewpoint().playback().picosecondsPerSecond(), before);
     }
 
     void draggingOnTheStripScrubs()
@@ -169,9 +169,9 @@ private Q_SLOTS:
     {
         const layout::TimeRange range = state().visible;
         const std::int64_t length = (range.end - range.begin).value();
-        Q_EMIT session().playback().advanced(Picoseconds(length * 74 / 100));
+        Q_EMIT session().viewpoint().playback().advanced(Picoseconds(length * 74 / 100));
         QCOMPARE(state().visible, range);
-        Q_EMIT session().playback().advanced(Picoseconds(length / 2));
+        Q_EMIT session().viewpoint().playback().advanced(Picoseconds(length / 2));
         QVERIFY(state().visible.begin > range.begin);
         QCOMPARE((state().visible.end - state().visible.begin).value(), length);
         const double at = ratio(now() - state().visible.begin, Picoseconds(length));
@@ -183,7 +183,7 @@ private Q_SLOTS:
         key(Qt::Key_End);
         key(Qt::Key_Left);
         key(Qt::Key_Space);
-        Q_EMIT session().playback().advanced(trace().end());
+        Q_EMIT session().viewpoint().playback().advanced(trace().end());
         QVERIFY(!state().playing);
         QCOMPARE(now(), trace().end());
         key(Qt::Key_Space);

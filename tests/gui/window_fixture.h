@@ -33,7 +33,7 @@ public:
         window = std::make_unique<app::MainWindow>();
         window->resize(size);
         window->show();
-        session().adopt(finishedRun());
+        session().runs().adopt(finishedRun());
         window->activateWindow();
         QVERIFY(QTest::qWaitForWindowActive(window.get()));
         QCoreApplication::processEvents();
@@ -43,9 +43,12 @@ public:
 
     [[nodiscard]] app::Session& session() const { return window->session(); }
 
-    [[nodiscard]] const layout::ViewState& state() const { return session().state(); }
+    [[nodiscard]] const layout::ViewState& state() const { return session().viewpoint().state(); }
 
-    [[nodiscard]] const trace::Trace& trace() const { return *session().run()->view->trace; }
+    [[nodiscard]] const trace::Trace& trace() const
+    {
+        return *session().runs().shown()->view->trace;
+    }
 
     [[nodiscard]] Picoseconds now() const { return state().now; }
 

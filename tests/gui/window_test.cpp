@@ -200,7 +200,7 @@ private Q_SLOTS:
         app::FinishedRun run = finishedRun();
         run.view =
             std::make_shared<const layout::RunView>(runViewOf(std::move(builder).finish().value()));
-        session().adopt(run);
+        session().runs().adopt(run);
         QCoreApplication::processEvents();
         views::SceneView& source = view("source");
         QPoint place(-1, -1);
@@ -219,7 +219,7 @@ private Q_SLOTS:
     void fGoesFromFindingToFinding()
     {
         open();
-        session().adopt(runWithFindings());
+        session().runs().adopt(runWithFindings());
         key(Qt::Key_F);
         QCOMPARE(now().value(), trace().steps().begin[8]);
         key(Qt::Key_F);
@@ -261,9 +261,9 @@ private Q_SLOTS:
         key(Qt::Key_End);
         wheel(*window->docks().timeline(), QPoint(300, 60), QPoint(0, 120));
         QTest::mouseClick(window->docks().timeline(), Qt::LeftButton, {}, QPoint(300, 8));
-        QVERIFY(!session().run());
-        QSignalSpy runs(&session(), &app::Session::runChanged);
-        session().start({});
+        QVERIFY(!session().runs().shown());
+        QSignalSpy runs(&session().viewpoint(), &app::Viewpoint::runChanged);
+        session().runs().start({});
         QTRY_COMPARE(runs.count(), 1);
     }
 };

@@ -1,0 +1,197 @@
+#include "app/window/runs.h"
+
+#include "app/window/request_fields.h"
+#include "core/trace_file/trace_file.h"
+#include "views/fonts.h"
+
+#include <QFileInfo>
+
+namespace pallascope::app {
+namespace {
+
+using views::text;
+
+constexpr int kStaleAfterMs = 200;
+
+// The result of a job that makes a run.
+JobResult jobResult(Result<FinishedRun> run)
+{
+    if (!run) {
+        return run.error();
+    }
+    return std::optional(std::move(*run));
+}
+
+} // namespace
+
+Runs::Runs(QObject* parent)
+    : QObject(parent)
+{
+    m_staleDelay.setSingleShot(true);
+    m_staleDelay.setInterval(kStaleAfterMs);
+    connect(&m_staleDelay, &QTimer::timeout, this, [this] { Q_EMIT staleChanged(m_job.running); });
+    connect(&m_runs, &RunJobs::progressed, this, [this] {
+        m_job.share = m_runs.share();
+        Q_EMIT jobChanged();
+    });
+    connect(&m_runs, &RunJobs::finished, this, &Runs::finishRun);
+    connect(&m_saves, &RunJobs::finished, this, &Runs::finishSave);
+}
+
+void Runs::startJob(const QString& what, JobBody body)
+{
+    setJob({true, what, 0, {}, {}, {}});
+    m_staleDelay.start();
+    m_runs.start(std::move(body));
+}
+
+void Runs::start(RunRequest request)
+{
+    m_request = std::move(request);
+    Q_EMIT requestChanged();
+    startJob(tr("re-running"), [asked = m_request](const Progress& progress) {
+        return jobResult(runKernel(asked, progress));
+    });
+}
+
+void Runs::setKernel(const std::string& kernel)
+{
+    RunRequest next = m_request;
+    next.kernel = kernel;
+    next.parameters.clear();
+    next.fullValues = next.check = false;
+    start(next);
+}
+
+void Runs::setChip(const std::string& chip)
+{
+    RunRequest next = m_request;
+    next.chip = chip;
+    next.fullValues = next.check = false;
+    start(next);
+}
+
+void Runs::setParameter(const std::string& name, const std::string& value)
+{
+    RunRequest next = m_request;
+    putParameter(next, name, value);
+    next.fullValues = next.check = false; // times need no numbers; "Check values" asks for them
+    if (next == m_request && m_job.error.isEmpty()) {
+        return;
+    }
+    start(next);
+}
+
+void Runs::applyAlternative(std::size_t index)
+{
+    if (!m_shown || index >= m_shown->view->alternatives.size()) {
+        return;
+    }
+    RunRequest next = m_shown->request;
+    for (const auto& [name, value] : m_shown->view->alternatives[index].changed) {
+        putParameter(next, name, value);
+    }
+    next.fullValues = next.check = false;
+    start(next);
+}
+
+void Runs::checkValues()
+{
+    RunRequest next = m_request;
+    next.fullValues = next.check = true;
+    start(next);
+}
+
+void Runs::openTrace(const QString& path)
+{
+    startJob(tr("opening %1").arg(QFileInfo(path).fileName()),
+             [file = path.toStdString()](const Progress& progress) {
+                 return jobResult(openFile(file, progress));
+             });
+}
+
+void Runs::saveTrace(const QString& path)
+{
+    if (!m_shown) {
+        return;
+    }
+    m_savePath = path;
+    m_saves.start([file = path.toStdString(),
+                   trace = m_shown->view->trace](const Progress& progress) -> JobResult {
+        trace_file::SaveOptions options;
+        options.progress = progress;
+        const Status status = trace_file::save(*trace, file, options);
+        if (!status) {
+            return status.error();
+        }
+        return std::optional<FinishedRun>();
+    });
+}
+
+void Runs::finishSave(const JobResult& result)
+{
+    JobStatus job = m_job;
+    job.error = result ? QString() : text(result.error().message);
+    job.parameter.clear();
+    job.notice = result ? tr("Saved %1").arg(m_savePath) : QString();
+    setJob(job);
+}
+
+void Runs::cancel()
+{
+    if (!m_job.running) {
+        return;
+    }
+    m_runs.cancel();
+    if (m_shown) { // the form shows again what the views show
+        m_request = m_shown->request;
+        Q_EMIT requestChanged();
+    }
+    setJob({false, {}, 0, {}, {}, tr("Cancelled")});
+}
+
+void Runs::finishRun(const JobResult& result)
+{
+    if (result) {
+        if (result->has_value()) {
+            adopt(**result);
+        }
+        return;
+    }
+    const Error& error = result.error();
+    if (error.kind == ErrorKind::Cancelled) {
+        setJob({false, {}, 0, {}, {}, tr("Cancelled")});
+        return;
+    }
+    const QString field = fieldOfError(error, m_request, m_shown ? &m_shown->request : nullptr);
+    setJob({false, {}, 0, text(error.message), field, {}});
+}
+
+void Runs::adopt(FinishedRun run)
+{
+    m_staleDelay.stop();
+    m_shown = std::move(run);
+    m_request = m_shown->request;
+    Q_EMIT adopted();
+    Q_EMIT requestChanged();
+    setJob({});
+}
+
+void Runs::report(const QString& error)
+{
+    setJob({m_job.running, m_job.what, m_job.share, error, {}, {}});
+}
+
+void Runs::setJob(JobStatus job)
+{
+    if (!job.running) {
+        m_staleDelay.stop();
+        Q_EMIT staleChanged(false);
+    }
+    if (job != m_job) {
+        m_job = std::move(job);
+        Q_EMIT jobChanged();
+    }
+}
+
+} // namespace pallascope::app

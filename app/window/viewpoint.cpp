@@ -1,0 +1,275 @@
+#include "app/window/viewpoint.h"
+
+#include "core/trace/lookup.h"
+#include "views/layout/timeline/time_axis.h"
+#include "views/navigation/times.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pallascope::app {
+namespace {
+
+using layout::Target;
+namespace target = layout::target;
+using layout::TimeRange;
+using layout::ViewState;
+
+constexpr double kFollowAt = 0.75; // playback holds the time line still up to here
+constexpr double kJumpTo = 0.25;   // where a jump puts the playhead when it left the range
+
+} // namespace
+
+Viewpoint::Viewpoint(QObject* parent)
+    : QObject(parent)
+{
+    connect(&m_playback, &Playback::advanced, this,
+            [this](Picoseconds time) { moveTo(m_state.now + time, Follow::Scroll); });
+}
+
+void Viewpoint::show(std::shared_ptr<const layout::RunView> run)
+{
+    const Picoseconds before = m_run ? trace().end() : Picoseconds(0);
+    m_run = std::move(run);
+    m_stops = std::make_unique<navigation::Stops>(m_run->trace);
+    m_playback.setStepTime(Picoseconds(std::max<std::int64_t>(
+        1, m_run->periodTime.value() / std::max<std::int64_t>(1, m_run->period))));
+    ViewState next = m_state;
+    next.stale = false;
+    next.selection = next.hover = {};
+    next.firstSourceLine = 0;
+    if (trace().end() != before) {
+        const double share = before.value() > 0 ? ratio(m_state.now, before) : 0;
+        const double end = static_cast<double>(trace().end().value());
+        next.now = Picoseconds(std::llround(std::clamp(share, 0.0, 1.0) * end));
+        next.visible = next.now.value() == 0 ? layout::firstFrame(trace())
+                                             : layout::frameAround(trace(), next.now);
+    }
+    m_state = next;
+    Q_EMIT runChanged();
+    Q_EMIT nowChanged();
+    Q_EMIT rangeChanged();
+}
+
+void Viewpoint::look(ViewState state)
+{
+    if (!m_run) {
+        return;
+    }
+    state.now = std::clamp(state.now, Picoseconds(0), trace().end());
+    if (state.visible.begin >= state.visible.end) {
+        state.visible = layout::frameAround(trace(), state.now);
+    }
+    state.playing = m_state.playing;
+    state.stale = m_state.stale;
+    change(state);
+}
+
+void Viewpoint::setStale(bool stale)
+{
+    ViewState next = m_state;
+    next.stale = stale;
+    change(next);
+}
+
+// ---- the playhead
+
+void Viewpoint::setPlaying(bool playing)
+{
+    if (!m_run || playing == m_state.playing) {
+        return;
+    }
+    if (playing && m_state.now >= trace().end()) {
+        moveTo(Picoseconds(0), Follow::Jump);
+    }
+    playing ? m_playback.start() : m_playback.stop();
+    ViewState next = m_state;
+    next.playing = playing;
+    change(next);
+}
+
+void Viewpoint::setNow(Picoseconds now)
+{
+    moveTo(now, Follow::Jump);
+}
+
+void Viewpoint::end()
+{
+    if (m_run) {
+        setNow(trace().end());
+    }
+}
+
+void Viewpoint::step(StepUnit unit, int direction)
+{
+    if (!m_run) {
+        return;
+    }
+    setPlaying(false);
+    const auto stop =
+        direction > 0 ? m_stops->next(unit, m_state.now) : m_stops->previous(unit, m_state.now);
+    if (stop) {
+        setNow(*stop);
+    }
+}
+
+TimeRange Viewpoint::within(Picoseconds begin, Picoseconds length) const
+{
+    const Picoseconds end = trace().end();
+    length = std::min(length, end);
+    begin = std::clamp(begin, Picoseconds(0), end - length);
+    return {begin, begin + length};
+}
+
+void Viewpoint::moveTo(Picoseconds now, Follow follow)
+{
+    if (!m_run) {
+        return;
+    }
+    ViewState next = m_state;
+    next.now = std::clamp(now, Picoseconds(0), trace().end());
+    const Picoseconds length = next.visible.end - next.visible.begin;
+    const auto part = [length](double share) {
+        return Picoseconds(std::llround(share * static_cast<double>(length.value())));
+    };
+    const bool outside = next.now < next.visible.begin || next.now > next.visible.end;
+    if (follow == Follow::Scroll && next.now > next.visible.begin + part(kFollowAt)) {
+        next.visible = within(next.now - part(kFollowAt), length);
+    } else if (outside) {
+        next.visible = within(next.now - part(kJumpTo), length);
+    }
+    const bool over = next.now == trace().end() && m_state.playing;
+    if (over) {
+        m_playback.stop();
+        next.playing = false;
+    }
+    change(next);
+}
+
+void Viewpoint::change(const ViewState& next)
+{
+    const ViewState before = std::exchange(m_state, next);
+    if (before.now != next.now) {
+        Q_EMIT nowChanged();
+    }
+    if (!(before.visible == next.visible)) {
+        Q_EMIT rangeChanged();
+    }
+    if (!(before.hover == next.hover)) {
+        Q_EMIT hoverChanged();
+    }
+    if (!(before.selection == next.selection)) {
+        Q_EMIT selectionChanged();
+    }
+    if (before.playing != next.playing) {
+        Q_EMIT playingChanged();
+    }
+    if (before.firstSourceLine != next.firstSourceLine) {
+        Q_EMIT sourceScrolled();
+    }
+    if (before.stale != next.stale) {
+        Q_EMIT staleChanged();
+    }
+}
+
+// ---- the range of the time line
+
+void Viewpoint::setVisible(TimeRange range)
+{
+    ViewState next = m_state;
+    next.visible = range;
+    change(next);
+}
+
+void Viewpoint::zoom(double factor)
+{
+    if (!m_run) {
+        return;
+    }
+    const layout::TimeAxis axis{0, 1000, m_state.visible};
+    const double x = axis.toX(m_state.now);
+    const bool inView = x >= 0 && x <= axis.width;
+    setVisible(layout::zoomed(axis, inView ? x : axis.width / 2, factor, trace().end()));
+}
+
+void Viewpoint::pan(double share)
+{
+    if (m_run) {
+        const layout::TimeAxis axis{0, 1000, m_state.visible};
+        setVisible(layout::panned(axis, -share * axis.width, trace().end()));
+    }
+}
+
+void Viewpoint::frame(Frame frame)
+{
+    if (!m_run) {
+        return;
+    }
+    switch (frame) {
+    case Frame::Operation:
+        setVisible(navigation::stepRange(trace(), m_state.now));
+        break;
+    case Frame::Steps:
+        setVisible(layout::frameAround(trace(), m_state.now));
+        break;
+    case Frame::Run:
+        setVisible({Picoseconds(0), trace().end()});
+        break;
+    }
+}
+
+// ---- looking at things
+
+void Viewpoint::setHover(const Target& target)
+{
+    ViewState next = m_state;
+    next.hover = target;
+    change(next);
+}
+
+void Viewpoint::select(const Target& target)
+{
+    ViewState next = m_state;
+    next.selection = target;
+    change(next);
+}
+
+void Viewpoint::goTo(const Target& target)
+{
+    if (!m_run) {
+        return;
+    }
+    if (const auto time = navigation::timeOf(trace(), target, m_state.now)) {
+        setPlaying(false);
+        setNow(*time);
+    }
+}
+
+void Viewpoint::selectAndGoTo(const Target& target)
+{
+    select(target);
+    goTo(target);
+}
+
+void Viewpoint::nextFinding(int direction)
+{
+    if (!m_run || trace().info().findings.empty()) {
+        return;
+    }
+    const auto count = static_cast<std::int64_t>(trace().info().findings.size());
+    const auto* selected = std::get_if<target::Finding>(&m_state.selection);
+    std::int64_t at = selected != nullptr ? selected->index.value_or(-1) + direction
+                      : direction > 0     ? 0
+                                          : count - 1;
+    at = (at % count + count) % count;
+    selectAndGoTo(target::Finding{at});
+}
+
+void Viewpoint::setFirstSourceLine(std::int64_t line)
+{
+    ViewState next = m_state;
+    next.firstSourceLine = line;
+    change(next);
+}
+
+} // namespace pallascope::app

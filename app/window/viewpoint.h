@@ -1,0 +1,96 @@
+// Where the user looks: the run that the views show, the playhead, the range of the time line,
+// what is pointed at and selected, and playback. One signal per concern; the views read the state.
+#pragma once
+
+#include "app/window/playback.h"
+#include "views/layout/run/run_view.h"
+#include "views/navigation/stops.h"
+
+#include <QObject>
+
+#include <memory>
+
+namespace pallascope::app {
+
+using navigation::StepUnit;
+
+class Viewpoint : public QObject
+{
+    Q_OBJECT
+
+public:
+    explicit Viewpoint(QObject* parent = nullptr);
+
+    // Null before the first run.
+    [[nodiscard]] const std::shared_ptr<const layout::RunView>& run() const { return m_run; }
+
+    [[nodiscard]] const layout::ViewState& state() const { return m_state; }
+
+    [[nodiscard]] Playback& playback() { return m_playback; }
+
+    // The run and the state that goes with it change together: the playhead stays at the same
+    // share of the run, so that the views of two block sizes can be compared.
+    void show(std::shared_ptr<const layout::RunView> run);
+    void look(layout::ViewState state); // clamped to the run; playing is not taken over
+    void setStale(bool stale);
+
+    // The playhead.
+    void setPlaying(bool playing);
+    void setNow(Picoseconds now);
+    void step(StepUnit unit, int direction);
+
+    void home() { setNow(Picoseconds(0)); }
+
+    void end();
+
+    // The range of the time line.
+    void setVisible(layout::TimeRange range);
+    void zoom(double factor); // about the playhead
+    void pan(double share);   // of the range, positive: later
+    enum class Frame
+    {
+        Operation,
+        Steps,
+        Run
+    };
+    void frame(Frame frame);
+
+    // Looking at things.
+    void setHover(const layout::Target& target);
+    void select(const layout::Target& target);
+    void goTo(const layout::Target& target);
+    void selectAndGoTo(const layout::Target& target);
+    void nextFinding(int direction);
+    void setFirstSourceLine(std::int64_t line);
+
+Q_SIGNALS:
+    void runChanged();
+    void nowChanged();
+    void rangeChanged();
+    void hoverChanged();
+    void selectionChanged();
+    void playingChanged();
+    void sourceScrolled();
+    void staleChanged();
+
+private:
+    enum class Follow
+    {
+        Jump,
+        Scroll
+    };
+
+    void change(const layout::ViewState& next);
+    void moveTo(Picoseconds now, Follow follow);
+
+    [[nodiscard]] const trace::Trace& trace() const { return *m_run->trace; }
+
+    [[nodiscard]] layout::TimeRange within(Picoseconds begin, Picoseconds length) const;
+
+    std::shared_ptr<const layout::RunView> m_run;
+    std::unique_ptr<navigation::Stops> m_stops;
+    layout::ViewState m_state;
+    Playback m_playback;
+};
+
+} // namespace pallascope::app
