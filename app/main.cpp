@@ -1,4 +1,4 @@
-// One executable: the command line, and the window when Qt is there.
+// The one executable: the command line, and the window if the build has Qt.
 #include "app/cli/command_line.h"
 #include "app/cli/manual.h"
 #include "app/process/diagnostics.h"
@@ -18,7 +18,7 @@ namespace pallascope::app {
 
 namespace {
 
-// A window for each file; without one an empty window.
+// Opens a window for each file, or one empty window without files.
 int openWindow([[maybe_unused]] int argc, [[maybe_unused]] char** argv,
                const std::vector<std::string>& files)
 {
@@ -110,13 +110,13 @@ int execute(CommandLine& line, int argc, char** argv)
     return openWindow(argc, argv, line.openFiles);
 }
 
-// Understands the words and does what they ask for; the exit code.
+// Parses the words, does what they ask for and returns the exit code.
 int run(CommandLine& line, int argc, char** argv)
 {
     try {
         line.app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        const bool asked = error.get_exit_code() == 0; // --help, --version
+        const bool asked = error.get_exit_code() == 0; // --help or --version
         if (asked) {
             std::ostringstream text;
             const int code = line.app.exit(error, text);
@@ -142,14 +142,15 @@ int main(int argc, char** argv)
     try {
         CommandLine line;
         const int code = run(line, argc, argv);
-        // A report that did not arrive (a full disk) must not look like a fine run.
+        // If the report did not arrive, for instance because the disk is full, the exit code must
+        // say so.
         return flushOutput() ? code : kWrongInput;
     } catch (const std::bad_alloc&) {
         say("The machine's memory is not enough for this run; use smaller arrays or `--values "
             "needed`.");
         return kWrongInput;
     } catch (const std::exception& error) {
-        // fmt throws where standard output fails, which is no mistake of ours.
+        // fmt throws if standard output fails, which is not an internal error.
         const auto* fault = dynamic_cast<const std::system_error*>(&error);
         if (!flushOutput(fault != nullptr ? fault->code().value() : 0)) {
             return kWrongInput;

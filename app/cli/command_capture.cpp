@@ -16,7 +16,8 @@ namespace {
 
 constexpr const char* kSetBy = "--python";
 
-// As this process was started: what it ignores is ignored by those that it starts.
+// Gives a process that this one starts the usual signals, as this process had when it was started.
+// Signals that this process ignores would otherwise be ignored there, too.
 class UsualSignals
 {
 public:
@@ -43,11 +44,11 @@ private:
     posix_spawnattr_t m_attributes{};
 };
 
-std::atomic<pid_t> g_python{0}; // for the signal handler, hence global
+std::atomic<pid_t> g_python{0}; // global, because the signal handler reads it
 static_assert(std::atomic<pid_t>::is_always_lock_free);
 
-// Ctrl-C reaches Python by itself, which says what it did; a signal to this process alone is passed
-// on.
+// Ctrl-C reaches Python from the terminal, and Python says itself what it did. A signal to this
+// process alone is passed on.
 void passOn(int signal, siginfo_t* info, void* /*context*/)
 {
     if (info->si_code != SI_KERNEL && g_python > 0) {
@@ -66,7 +67,7 @@ void passSignalsOn()
     }
 }
 
-// The exit code; 128 and the signal where one ended it.
+// Returns the exit code, or 128 plus the number of the signal that ended the process.
 Result<int> run(const CaptureRequest& request, std::vector<std::string> words)
 {
     std::vector<char*> arguments;
@@ -89,7 +90,8 @@ Result<int> run(const CaptureRequest& request, std::vector<std::string> words)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// The package keeps to our exit codes; a Python that was killed, or ended by what it ran, does not.
+// The package uses the same exit codes as this program. A Python that was killed, or that the
+// captured file ended, does not.
 int codeOf(int ended)
 {
     switch (ended) {

@@ -13,7 +13,8 @@ namespace pallascope::app {
 
 namespace {
 
-// A trace file, or a kernel or its file with arguments: "matmul bm=256 chip=v5p".
+// The run of a trace file, or of a kernel or kernel file with arguments such as "matmul bm=256
+// chip=v5p".
 Result<FinishedRun> runOf(const std::string& text, const std::string& chip,
                           const machine::Settings& settings)
 {
@@ -42,7 +43,8 @@ Result<FinishedRun> runOf(const std::string& text, const std::string& chip,
         return kernel.name == request.kernel;
     });
     if (!builtIn && !kernel_file::isKernelFile(request.kernel)) {
-        if (std::filesystem::exists(text, error)) { // a pipe, or a folder, which its sentence says
+        // A pipe; or a folder, for which openTrace has a sentence.
+        if (std::filesystem::exists(text, error)) {
             return openTrace(text, terminalProgress("opening"));
         }
         return userError("There is no file \"" + text

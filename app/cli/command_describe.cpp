@@ -46,8 +46,8 @@ std::vector<std::string> neededArguments(const ir::Program& program)
     return names;
 }
 
-// What must be computed to know the events and times: the contents of which arguments, and how many
-// operations.
+// Says what must be computed to know the events and times: the contents of which arguments, and how
+// many operations.
 std::string neededText(const ir::Program& program)
 {
     const machine::NeededSet needed = machine::NeededSet::of(program);
@@ -64,8 +64,8 @@ std::string neededText(const ir::Program& program)
                        program.operationCount);
 }
 
-// On the chip that the kernel runs on unless another is asked for; the rules are those of all of
-// them.
+// Blocks that are illegal on the chip on which the kernel runs by default. The rules are the same
+// on all chips.
 std::vector<std::string> illegalBlocks(const ir::Program& program)
 {
     std::vector<std::string> sentences;
@@ -79,7 +79,7 @@ std::vector<std::string> illegalBlocks(const ir::Program& program)
     return sentences;
 }
 
-// What follows from the program alone.
+// Facts that follow from the program alone.
 std::string factsText(const ir::Program& program)
 {
     const ir::Lowering& lowering = program.lowering;
@@ -266,7 +266,7 @@ int describeCommand(const std::string& what, bool json)
     if (trace_file::isTraceFile(what)) {
         return complain(trace_file::givenATrace(what, "a kernel or a chip"));
     }
-    if (isPipe(what)) { // which can be read once only
+    if (isPipe(what)) { // a pipe can be read only once
         const Result<std::string> bytes = readFile(what, kMostWrittenBytes);
         if (!bytes || kernel_file::isKernelText(*bytes)) {
             return bytes ? describeKernelFile(what, kernel_file::parse(*bytes, what), json)
@@ -283,7 +283,8 @@ int describeCommand(const std::string& what, bool json)
         for (const auto& [name, title] : chips()) {
             names += name + ", ";
         }
-        // Neither a name nor a file: say all that is known, not only the chips.
+        // It is neither a name nor a file, so the error lists all names that are known, not only
+        // the chips.
         const bool unknown = chip.error().isAbout(Subject::Chip);
         return complain(unknown ? userError("There is no kernel, chip or file \"" + what
                                             + "\"; expected " + names

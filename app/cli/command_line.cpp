@@ -11,7 +11,7 @@ std::string notEmpty(const std::string& file)
     return file.empty() ? "the file name is empty" : "";
 }
 
-// The picture options, shared by run and report.
+// The options for pictures, which `run` and `report` share.
 void addPictureOptions(CLI::App* command, PictureRequest& picture)
 {
     auto* screenshot = command->add_option("--screenshot", picture.file,
@@ -26,7 +26,7 @@ void addPictureOptions(CLI::App* command, PictureRequest& picture)
     command->add_option("--theme", picture.theme, "light or dark")->needs(screenshot);
 }
 
-// For every command that runs kernels.
+// The option for settings, which every command that runs kernels has.
 void addSettings(CLI::App* command, std::vector<std::string>& settings)
 {
     command
@@ -41,7 +41,7 @@ constexpr const char* kKernelHelp = "see `pallascope list kernels`, or a kernel 
 constexpr const char* kChipHelp =
     "a chip's name or file; without it that which the kernel was captured for, or tpu_v5e";
 
-// Which run.
+// The options that say which run is wanted.
 void addRunOptions(CLI::App* command, RunCommand& run)
 {
     command->add_option("kernel", run.kernel, kKernelHelp)->required();
@@ -105,7 +105,7 @@ CommandLine::CommandLine()
     addValidate();
     completion = app.add_subcommand("completion", "print what completes words in a shell");
     completion->add_option("shell", shell, "bash, zsh or fish")->required();
-    manual = app.add_subcommand("manual", "print the manual page")->group(""); // hidden
+    manual = app.add_subcommand("manual", "print the manual page")->group(""); // not in the help
 }
 
 void CommandLine::addState()

@@ -1,4 +1,5 @@
-// The words of the command line: what may be said, and what was said.
+// Describes the command line to its parser: which commands and options there are, and where the
+// values given for them go.
 #pragma once
 
 #include "app/cli/commands.h"
@@ -34,7 +35,7 @@ struct CommandLine
              *saveApp = nullptr, *captureApp = nullptr, *runApp = nullptr, *stateApp = nullptr,
              *reportApp = nullptr, *sweepApp = nullptr, *compareApp = nullptr,
              *validateApp = nullptr, *completion = nullptr, *manual = nullptr;
-    std::string shell; // to complete in
+    std::string shell; // the shell to write completions for
 
     CommandLine();
     void addKernelCommands();
@@ -42,7 +43,7 @@ struct CommandLine
     void addValidate();
     void addState();
     void addCapture();
-    // "pallascope run", or "pallascope" when no command was understood.
+    // "pallascope run", or "pallascope" if no command was recognized.
     [[nodiscard]] std::string commandName() const;
 };
 

@@ -20,10 +20,11 @@ bool endsWith(const std::string& text, const std::string& end)
 layout::Size defaultSize(const std::string& view)
 {
     const layout::View* const found = layout::findView(view);
-    return found == nullptr ? layout::Size{1280, 800} : found->pictureSize; // else the window
+    // A picture of the window has this size.
+    return found == nullptr ? layout::Size{1280, 800} : found->pictureSize;
 }
 
-// What all pictures must have, before they are made.
+// Checks what all pictures need before they are made.
 Status checkKind(const std::string& file, const std::string& theme, const std::string& size)
 {
     const bool svg = endsWith(file, ".svg"), png = endsWith(file, ".png");

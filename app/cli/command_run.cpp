@@ -38,7 +38,7 @@ std::string printsLine(const trace::Info& info)
                                         + countText(kept) + "\n";
 }
 
-// Prints the report; 1 when there is something wrong with the run.
+// Prints the report. Returns kFindings (1) if something is wrong with the run.
 int printReport(const FinishedRun& run, bool json)
 {
     const layout::RunView& view = *run.view;
@@ -80,7 +80,7 @@ Status writeOutputs(const FinishedRun& run, const std::string& trace,
     return picture ? writePicture(run, *picture) : Status(Done{});
 }
 
-// A line for each condition that holds, which the caller does not want.
+// One line for each condition that holds; the caller wants none of them to hold.
 Result<std::vector<std::string>> holding(const std::vector<std::string>& conditions,
                                          const FinishedRun& run)
 {
@@ -149,7 +149,7 @@ Result<RunRequest> requestOf(const RunCommand& command)
                                      request.repeat, kMostRuns));
     }
     if (command.memory) {
-        constexpr double kGiB = 1U << 30U, kLeast = 0.0005, kMost = 1 << 20; // a PiB
+        constexpr double kGiB = 1U << 30U, kLeast = 0.0005, kMost = 1 << 20; // 1 PiB
         if (!(*command.memory >= kLeast && *command.memory <= kMost)) {
             return userError(fmt::format("--memory is {} GiB; expected a number from {} to {}.",
                                          *command.memory, kLeast, kMost));
@@ -175,7 +175,8 @@ int runCommand(const RunCommand& command)
         !outputs) {
         return complain(outputs.error());
     }
-    for (const std::string& text : command.failIf) { // before the run, which may be long
+    // They are checked before the run, which may be long.
+    for (const std::string& text : command.failIf) {
         if (const auto condition = study::parseCondition(text); !condition) {
             return complain(condition.error());
         }
@@ -199,7 +200,7 @@ int runCommand(const RunCommand& command)
         }
     }
     const int code = finish(run, command.json, command.trace, command.picture);
-    if (!flushOutput()) { // the report first
+    if (!flushOutput()) { // the report must come before these lines
         return kWrongInput;
     }
     for (const std::string& line : *failed) {

@@ -1,4 +1,5 @@
-// What there is at one moment of a run: where the cores are, what refs hold, what flies.
+// Prints the state at one moment of a run: where the cores are, what refs hold, which copies are
+// under way.
 #include "app/cli/commands.h"
 #include "core/base/format.h"
 #include "core/ir/print.h"
@@ -18,7 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using machine::Replay;
 
-constexpr std::size_t kMostShown = 8; // rows and columns of a ref, as text
+constexpr std::size_t kMostShown = 8; // rows and columns of a ref that are printed as text
 
 Result<bool> moveTo(Replay& replay, const StateCommand& command, const Progress& progress)
 {
@@ -43,7 +44,8 @@ Result<bool> moveTo(Replay& replay, const StateCommand& command, const Progress&
     return time ? replay.seekTime(*time, progress) : Result<bool>(time.error());
 }
 
-// At the end, one may have been asked for that does not exist.
+// Complains if the moment does not exist. Seeking ends at the end of the run if the event, step or
+// copy asked for does not exist.
 Status checkMoment(Replay& replay, const StateCommand& command)
 {
     const auto refuse = [&](const char* what, std::int64_t asked, std::int64_t count) {
@@ -67,7 +69,7 @@ Status checkMoment(Replay& replay, const StateCommand& command)
 struct Numbers
 {
     std::int64_t defined = 0, nan = 0;
-    double least = 0, largest = 0; // of defined ones that are no NaN
+    double least = 0, largest = 0; // of the defined elements that are not NaN
 };
 
 Numbers numbersOf(const Replay::Contents& contents)
@@ -96,7 +98,7 @@ Json elementJson(const Replay::Contents& contents, std::size_t element)
     return std::isfinite(value) ? Json(value) : Json(fmt::format("{}", value));
 }
 
-// One ref of a core, as far as it is asked for.
+// One ref of a core, with its elements if they were asked for.
 Json refJson(Replay& replay, std::size_t agent, ir::ValueId id, bool withElements)
 {
     const ir::Value& value = replay.program().value(id);
@@ -168,7 +170,7 @@ std::string elementText(const Json& element)
                                  : fmt::format("{:.6g}", element.get<double>());
 }
 
-// The corner of a ref: the first rows and columns of its last two axes.
+// Prints the corner of a ref: the first rows and columns of its last two axes.
 void printElements(const Json& ref)
 {
     const auto shape = ref["shape"].get<std::vector<std::size_t>>();
@@ -241,7 +243,7 @@ void printState(const Json& state)
     }
 }
 
-// Names of all refs that could have been asked for.
+// The error lists the names of all refs that can be asked for.
 Error noSuchRef(const Replay& replay, const std::string& ref)
 {
     std::vector<std::string> names;

@@ -68,7 +68,8 @@ Status checkPlaces(const std::vector<std::string>& written, const std::vector<st
         const auto same = [&](const std::string& other) {
             return !other.empty() && isSamePlace(written[i], other);
         };
-        const auto isRead = [&](const std::string& other) { // names of chips are no files
+        // What is read may also be the name of a chip, which is not a file.
+        const auto isRead = [&](const std::string& other) {
             std::error_code error;
             return std::filesystem::exists(other, error) && same(other);
         };

@@ -20,20 +20,20 @@ namespace pallascope::app {
 
 namespace {
 
-constexpr const char* kFileAxis = "file"; // of several
+constexpr const char* kFileAxis = "file"; // the axis of several files
 
-// What a kernel file holds.
+// The contents of a kernel file.
 struct FileKernel
 {
     ir::Program program;
     std::vector<Array> inputs;
 };
 
-using Files = std::map<std::string, FileKernel>; // by path
+using Files = std::map<std::string, FileKernel>; // for each path
 
 struct Sweep
 {
-    const kernels::Kernel* kernel = nullptr; // null: files
+    const kernels::Kernel* kernel = nullptr; // null if the sweep goes over files
     Files files;
     study::Parameters fixed;
     study::SweepPlan plan;
@@ -41,7 +41,8 @@ struct Sweep
     study::SweepOptions options;
 };
 
-// A name that the kernel lacks is wrong for all rows; a value is wrong for its rows only.
+// A name that the kernel does not have is wrong in all rows. A wrong value spoils only its own
+// rows, so it is not checked here.
 Status checkNames(const Sweep& sweep)
 {
     for (const study::Axis& axis : sweep.plan.axes) {
@@ -54,7 +55,7 @@ Status checkNames(const Sweep& sweep)
         const bool found =
             std::any_of(known.begin(), known.end(),
                         [&](const kernels::Parameter& p) { return p.name == axis.name; });
-        if (!found) { // its sentence lists the names
+        if (!found) { // its error lists the names
             const Result<kernels::Arguments> arguments =
                 kernels::arguments(*sweep.kernel, {{axis.name, axis.values.front()}});
             return arguments ? Status(Done{}) : Status(arguments.error());
@@ -80,7 +81,7 @@ std::vector<std::string> splitAtCommas(const std::string& text)
     return parts;
 }
 
-// That which all the kernels are for.
+// The chip that all the kernels are for.
 Result<chip::Chip> ownChip(const Sweep& sweep)
 {
     Result<chip::Chip> own = chipOf({});
@@ -100,7 +101,7 @@ Result<chip::Chip> ownChip(const Sweep& sweep)
     return own;
 }
 
-// Without names that which the kernels are for.
+// Without names, the sweep takes the chip that the kernels are for.
 Status takeChips(const std::string& names, Sweep& sweep)
 {
     if (names.empty()) {
@@ -138,7 +139,7 @@ void buildBuiltIn(Sweep& sweep)
     };
 }
 
-// A part at a time: the arrays of kernels are large.
+// Reads a part at a time, because the arrays of kernels are large.
 Status addFile(const std::string& path, study::Fingerprint& contents)
 {
     Result<InputFile> file = InputFile::open(path);
@@ -153,7 +154,7 @@ Status addFile(const std::string& path, study::Fingerprint& contents)
     return file.error();
 }
 
-// And what there is to add to the fingerprint. A pipe is read once.
+// Reads a kernel file and adds its contents to the fingerprint. A pipe can be read only once.
 Result<KernelChoice> readKernel(const std::string& path, const study::Parameters& given,
                                 study::Fingerprint& contents)
 {
@@ -173,7 +174,8 @@ Result<KernelChoice> readKernel(const std::string& path, const study::Parameters
     return choice;
 }
 
-// What is in a file is fixed: only the file and chips can vary. The fingerprint of them all.
+// The contents of a file are fixed, so only the files and the chips can vary. Returns the
+// fingerprint of all files.
 Result<std::string> takeFiles(const SweepCommand& command, Sweep& sweep)
 {
     study::Parameters given = sweep.fixed;
@@ -235,7 +237,7 @@ Result<Sweep> sweepOf(const SweepCommand& command)
         return settings.error();
     }
     sweep.plan.settings = *settings;
-    std::string file; // its fingerprint
+    std::string file; // the fingerprint of the files
     if (sweep.kernel == nullptr) {
         const Result<std::string> contents = takeFiles(command, sweep);
         if (!contents) {
@@ -282,7 +284,7 @@ Status resume(const SweepCommand& command, Sweep& sweep)
     return Done{};
 }
 
-// Its parameters make no kernel; one that only does not fit is right.
+// Whether the row's parameters make no kernel. A kernel that only does not fit is a valid row.
 bool isWrong(const study::SweepRow& row)
 {
     return !row.error.empty();
@@ -300,7 +302,8 @@ void print(const SweepCommand& command, const Sweep& sweep,
     }
 }
 
-// The file to which rows are saved, if there is one, can be written and is none that is read.
+// Checks that the file to which rows are saved, if any, can be written and is not one of those that
+// are read.
 Status checkFile(const SweepCommand& command, const Sweep& sweep, const std::string& file)
 {
     if (file.empty()) {

@@ -22,11 +22,11 @@ namespace pallascope::app {
 namespace {
 
 constexpr const char *kPublished = "published.csv", *kExpected = "expected.json";
-// What sentences call them, whose files lie nowhere.
+// What sentences call the embedded files, which lie nowhere on disk.
 constexpr const char *kPublishedName = "resources/validation/published.csv",
                      *kExpectedName = "resources/validation/expected.json";
 
-// Null: no such file.
+// Null if there is no such file.
 const resources::EmbeddedFile* embedded(const std::string& name)
 {
     const auto& files = resources::validationFiles();
@@ -36,18 +36,18 @@ const resources::EmbeddedFile* embedded(const std::string& name)
     return found == files.end() ? nullptr : &*found;
 }
 
-// A table and where what it names lies.
+// A table of timings, and where to find what it names.
 struct Table
 {
-    std::string name;                        // for sentences
-    bool isOurs = true;                      // embedded, with its kernels
-    std::string folder;                      // of a file: its paths are relative to it
-    std::map<std::string, chip::Chip> chips; // by what the table calls them
+    std::string name;   // used in sentences
+    bool isOurs = true; // embedded in the program, with its kernels
+    std::string folder; // the folder of a table that is a file; its paths are relative to it
+    std::map<std::string, chip::Chip> chips; // by the names that the table uses
     std::vector<study::Measurement> rows;
 
     [[nodiscard]] std::string path(const std::string& named) const
     {
-        return (std::filesystem::path(folder) / named).string(); // an absolute one stays
+        return (std::filesystem::path(folder) / named).string(); // an absolute path stays as it is
     }
 };
 
@@ -57,7 +57,7 @@ Result<std::string> textOf(const std::string& file, const char* ours)
                         : readFile(file, kMostWrittenBytes);
 }
 
-// The chips of --chip by name: each takes the place of the one of its name.
+// The chips given by --chip, by name: each replaces the built-in one of the same name.
 Result<std::map<std::string, chip::Chip>> replacements(const std::vector<std::string>& files)
 {
     std::map<std::string, chip::Chip> chips;
@@ -84,7 +84,7 @@ Result<chip::Chip> chipNamed(const std::string& name, const Table& table)
     return loadChip(isFile ? path : name);
 }
 
-// What can be known before anything runs: names, files and parameters that are not there.
+// Checks what can be known before anything runs: names, files and parameters that do not exist.
 Status check(const study::Measurement& row, Table& table)
 {
     const auto wrong = [&](const std::string& column, const Error& error) {
@@ -106,7 +106,7 @@ Status check(const study::Measurement& row, Table& table)
     const bool exists = table.isOurs
                             ? embedded(row.kernel) != nullptr
                             : std::filesystem::is_regular_file(table.path(row.kernel), error);
-    if (!exists) { // its sentence lists the kernels
+    if (!exists) { // the error says where the kernels are listed
         return wrong("kernel", userError("there is no such kernel, neither built in (`pallascope "
                                          "list kernels`) nor as a file, \""
                                          + table.path(row.kernel) + "\"."));
@@ -181,7 +181,7 @@ Result<study::ValidationSubject> subjectOf(const study::Measurement& row, const 
                                     std::move(*inputs)};
 }
 
-// What the errors are held to; absent: nothing.
+// The errors that predictions are expected to have; nullopt if nothing is expected.
 Result<std::optional<study::Expectation>> expectationOf(const ValidateCommand& command)
 {
     const bool isHeld =
@@ -251,7 +251,7 @@ struct Validation
     std::optional<study::Expectation> expectation;
 };
 
-// Which rows have no prediction, and why the first has none; empty: all have one.
+// Which rows have no prediction, and why the first of them has none; empty if all rows have one.
 std::string missing(const Table& table, const std::vector<study::ValidationRow>& rows)
 {
     const auto failed = [](const study::ValidationRow& row) { return !row.error.empty(); };

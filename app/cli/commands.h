@@ -1,4 +1,4 @@
-// The commands of the command line, one function each; each returns the exit code. Sentences about
+// The commands of the command line. Each is a function that returns the exit code. Sentences about
 // wrong input go to stderr.
 #pragma once
 
@@ -20,36 +20,36 @@ namespace pallascope::app {
 
 struct PictureRequest
 {
-    std::string file; // .png or .svg
+    std::string file; // ends in .png or .svg
     std::string view = "window";
-    std::string at = "0"; // "60%", "5.32us", "1.2ms"
-    std::string size;     // "1280x800"; empty: the view's own
+    std::string at = "0"; // the playhead: "60%", "5.32us", "1.2ms"
+    std::string size;     // "1280x800"; empty: the view's own size
     std::string theme = "light";
 };
 
 struct RunCommand
 {
     std::string kernel;
-    std::vector<std::string> parameters; // "m=4096"
-    std::string chip;                    // a name or a file; empty: the kernel's own
+    std::vector<std::string> parameters; // each is "m=4096"
+    std::string chip;                    // a name or a file; empty: the kernel's own chip
     std::string values = "full";
     bool noCheck = false;
     bool json = false;
     std::string trace;
-    std::vector<std::string> failIf;   // conditions on the report: "vmem>90%"
-    std::vector<std::string> settings; // "uninitialized_memory=zero"
-    std::string inputs, results;       // .npz files; empty: none
-    std::optional<double> memory;      // GiB
-    std::int64_t repeat = 1;           // so many runs
+    std::vector<std::string> failIf;   // conditions on the report, such as "vmem>90%"
+    std::vector<std::string> settings; // each is "uninitialized_memory=zero"
+    std::string inputs, results;       // .npz files; empty if not given
+    std::optional<double> memory;      // GiB that arrays may take
+    std::int64_t repeat = 1;           // the number of runs
     std::optional<PictureRequest> picture;
 };
 
 struct StateCommand
 {
-    RunCommand run; // of which kernel
-    std::string at; // as of a picture; or, at most one of:
+    RunCommand run; // the kernel, and how it runs
+    std::string at; // the moment, as for a picture; at most one of these four is given
     std::optional<std::int64_t> event, step, copy;
-    std::string ref; // whose elements are printed; empty: none
+    std::string ref; // the ref whose elements are printed; empty for none
     bool json = false;
 };
 
@@ -71,41 +71,43 @@ struct ReportCommand
 
 struct SweepCommand
 {
-    std::vector<std::string> kernels; // one that is built in, or files
-    std::vector<std::string> over;    // "bm=128:1024:*2"
+    std::vector<std::string> kernels; // one built-in kernel, or one or more files
+    std::vector<std::string> over;    // ranges of parameters, such as "bm=128:1024:*2"
     std::vector<std::string> parameters;
     std::vector<std::string> settings;
-    std::string chips; // names or files, separated by commas; empty: the kernel's own
+    std::string chips; // names or files, separated by commas; empty: the kernel's own chip
     bool csv = false, json = false;
-    std::string save, resume; // files
+    std::string save, resume; // files; empty if not given
     std::string version;      // of this program
 };
 
-// A picture that is of no run.
+// A picture that does not show a run.
 struct SceneRequest
 {
-    std::string file; // .png or .svg
-    std::string size; // "1280x800"; empty: its own
+    std::string file; // ends in .png or .svg; empty: no picture
+    std::string size; // "1280x800"; empty: the picture's own size
     std::string theme = "light";
 };
 
 struct ValidateCommand
 {
-    std::string measured;              // a table of timings; empty: the published ones
-    std::string expected;              // what they are held to; empty: of the published ones, ours
-    std::string writeExpected;         // a file that takes what they would be held to
-    std::vector<std::string> chips;    // names or files that take the place of those of their name
+    std::string measured; // a table of timings; empty: the published ones
+    // A file with the errors to expect; empty: ours, if the table is the published one.
+    std::string expected;
+    std::string writeExpected; // a file to which the errors are written as those to expect
+    // Names or files of chips that replace the built-in ones of the same name.
+    std::vector<std::string> chips;
     std::vector<std::string> settings; // of the machine
     bool json = false;
-    std::string csv;      // a file for every row
-    SceneRequest scatter; // without a file: none
+    std::string csv;      // a file to which every row is written
+    SceneRequest scatter; // its file is empty if no picture is wanted
 };
 
 struct CompareCommand
 {
-    std::string a, b;                  // a trace file, or a kernel with arguments: "matmul bm=256"
-    std::string chip;                  // of kernels that name none; empty: each one's own
-    std::vector<std::string> settings; // of kernels
+    std::string a, b; // a trace file, or a kernel with arguments such as "matmul bm=256"
+    std::string chip; // for kernels that name none; empty: each kernel's own chip
+    std::vector<std::string> settings; // for both kernels
     bool json = false;
 };
 
@@ -120,35 +122,37 @@ struct CompareCommand
 [[nodiscard]] int printCommand(const std::string& kernel,
                                const std::vector<std::string>& parameters);
 [[nodiscard]] int saveCommand(const SaveCommand& command);
-// Runs Python and shows how; its exit code.
+// Runs Python and shows what it says. Returns the exit code of the command.
 [[nodiscard]] int captureCommand(const CaptureRequest& request);
 
-// A line with ir::loweringText; empty where there is none.
+// A line with ir::loweringText; empty if there is no such text.
 [[nodiscard]] std::string loweringLine(std::string_view accepted, const std::string& reason);
 
-// Of --parameter, --chip, --values, --set, --inputs, --memory; the error names the option.
+// The request that the options --parameter, --chip, --values, --set, --inputs and --memory make. An
+// error names the option.
 [[nodiscard]] Result<RunRequest> requestOf(const RunCommand& command);
 
-// Prints the error's sentence; the exit code for it.
+// Prints the error's sentence and returns the exit code for it.
 [[nodiscard]] int complain(const Error& error);
 
 // ---- shared parts
 // ----------------------------------------------------------------------------------
 
-// A line on the terminal that is rewritten; silent when stderr is no terminal. Also stops on
-// Ctrl-C.
+// Progress that rewrites a line on the terminal. It is silent if stderr is not a terminal. It also
+// stops what runs on Ctrl-C.
 [[nodiscard]] Progress terminalProgress(const std::string& what);
 void clearProgress();
 
-// "NAME=VALUE", each name once.
+// Each assignment is "NAME=VALUE", and each name may occur once.
 [[nodiscard]] Result<machine::Settings> parseSettings(const std::vector<std::string>& assignments);
 
-// Refuses, before the work is done, files that cannot be written: a folder, a missing folder, a
-// file that is read, two of one name. Empty: none is asked for.
+// Refuses files that cannot be written before any work is done: a folder, a file in a missing
+// folder, a file that the command also reads, the same file twice. An empty name means that no file
+// is asked for.
 [[nodiscard]] Status checkPlaces(const std::vector<std::string>& written,
                                  const std::vector<std::string>& read = {});
 
-// "60%" of the run, or a time with unit ns, us, µs, ms or s ("0" needs none).
+// "60%" of the run, or a time with unit ns, us, µs, ms or s; "0" needs no unit.
 [[nodiscard]] Result<Picoseconds> parseTime(const std::string& text, Picoseconds end);
 [[nodiscard]] Result<layout::Size> parseSize(const std::string& text);
 [[nodiscard]] Result<layout::Theme> parseTheme(const std::string& text);

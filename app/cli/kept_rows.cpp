@@ -23,7 +23,7 @@ void KeptRows::take(const std::vector<std::optional<study::SweepRow>>& rows, std
         }
     }
     if (Clock::now() - m_saved > std::chrono::seconds(2)) {
-        (void)save(present()); // a failure shows again, and then counts, at the end
+        (void)save(present()); // if this fails, so does the last save, and that one is reported
         m_saved = Clock::now();
     }
 }
@@ -49,10 +49,10 @@ Status KeptRows::save(const std::vector<study::SweepRow>& rows)
 std::string KeptRows::end()
 {
     const std::vector<study::SweepRow> rows = present();
-    if (rows.empty()) { // the file has what an earlier sweep has left there
+    if (rows.empty()) { // keeps what an earlier sweep has left in the file
         return "Interrupted.";
     }
-    (void)save(rows); // the process ends in any case
+    (void)save(rows); // the process ends even if this fails
     return interruption(rows.size(), m_rows.size());
 }
 

@@ -1,5 +1,5 @@
-// The rows of a sweep in the file that keeps them: written every two seconds, and once more where
-// the process ends in the midst of one long operation.
+// Keeps the rows of a sweep in a file, so that a sweep that is interrupted can go on later. It
+// writes every two seconds, and once more if the process ends during one long operation.
 #pragma once
 
 #include "app/process/interrupts.h"
@@ -16,18 +16,19 @@ namespace pallascope::app {
 class KeptRows
 {
 public:
-    // `file` empty: nothing is kept.
+    // If `file` is empty, nothing is kept.
     KeptRows(std::string file, study::SweepSubject subject);
     KeptRows(const KeptRows&) = delete;
     KeptRows& operator=(const KeptRows&) = delete;
 
-    // The rows that there are now, of which one is new; from one thread at a time.
+    // Takes the rows that there are now; the one at `newest` is new. Only one thread at a time may
+    // call this.
     void take(const std::vector<std::optional<study::SweepRow>>& rows, std::size_t newest);
 
-    // All that there are at the end.
+    // Writes all rows at the end of the sweep.
     [[nodiscard]] Status save(const std::vector<study::SweepRow>& rows);
 
-    // "Interrupted after 2 of 12 rows", and how to go on.
+    // "Interrupted after 2 of 12 rows", and how to go on from there.
     [[nodiscard]] std::string interruption(std::size_t finished, std::size_t all) const;
 
 private:
@@ -39,9 +40,10 @@ private:
     const std::string m_file;
     const study::SweepSubject m_subject;
     std::mutex m_taking, m_writing;
-    std::vector<std::optional<study::SweepRow>> m_rows; // none before the first is taken
+    std::vector<std::optional<study::SweepRow>> m_rows; // empty before the first row is taken
     Clock::time_point m_saved = Clock::now();
-    BeforeEnding m_atTheEnd; // the last member, for it uses the others
+    // Declared last, because it uses the other members until it is destroyed.
+    BeforeEnding m_atTheEnd;
 };
 
 } // namespace pallascope::app

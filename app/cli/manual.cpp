@@ -11,7 +11,8 @@ namespace pallascope::app {
 
 namespace {
 
-// Text of groff: a hyphen that can be copied, no backslash and no request at the start of a line.
+// Text for groff: hyphens that can be copied, no bare backslash, and no request at the beginning of
+// a line.
 std::string groff(const std::string& text)
 {
     std::string found;
@@ -36,7 +37,7 @@ std::string optionHead(const CLI::Option& option)
     return head + (option.get_items_expected_max() > 0 ? " \\fIVALUE\\fR" : "");
 }
 
-// Its options and those of its groups, which have no name.
+// The options of a command and of its groups, which are subcommands without a name.
 std::vector<const CLI::Option*> allOptions(const CLI::App& command)
 {
     std::vector<const CLI::Option*> found = command.get_options();
@@ -64,7 +65,7 @@ std::vector<const CLI::App*> commandsOf(const CLI::App& app)
     std::vector<const CLI::App*> commands;
     for (const CLI::App* command : app.get_subcommands({})) {
         if (!command->get_name().empty()
-            && !command->get_group().empty()) { // hidden ones have none
+            && !command->get_group().empty()) { // hidden commands have no group
             commands.push_back(command);
         }
     }
@@ -112,11 +113,11 @@ std::string manualPage(const CLI::App& app, const std::string& version)
 
 namespace {
 
-// What follows an option, or stands in its own place, where it is one of few words.
+// The words that may follow an option, or stand for an argument, if they are few.
 struct Words
 {
     const char* option;
-    std::string words; // of the shell, a command that prints them or the words
+    std::string words; // the words, or a shell command that prints them
     bool isCommand = false;
 };
 
@@ -146,7 +147,7 @@ const std::vector<Words>& allWords()
 const Words* wordsOf(const CLI::App& command, const std::string& option)
 {
     if (option == "what" && command.get_name() != "list") {
-        return nullptr; // of describe: a file as well
+        return nullptr; // describe takes a file as well
     }
     for (const Words& words : allWords()) {
         if (option == words.option) {
@@ -199,13 +200,13 @@ std::string bash(const CLI::App& app)
                        cases, names);
 }
 
-// As a word of a shell.
+// The text as one word of a shell.
 std::string quoted(const std::string& text)
 {
     return typed({text});
 }
 
-// Of zsh's _arguments: brackets and colons mean something.
+// Text for zsh's _arguments, where brackets and colons have a meaning.
 std::string zshText(const std::string& text)
 {
     std::string found;

@@ -1,5 +1,5 @@
-// The manual page and the completions of shells, made of the command line itself, so that they name
-// what it takes.
+// Makes the manual page and the completions of shells. Both are derived from the command line
+// itself, so they name exactly what it accepts.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ class App;
 
 namespace pallascope::app {
 
-// groff source of pallascope(1).
+// The groff source of pallascope(1).
 [[nodiscard]] std::string manualPage(const CLI::App& app, const std::string& version);
 
-// A completion file; `shell` is bash, zsh or fish. Empty for others.
+// A completion file; `shell` is bash, zsh or fish. Empty for any other shell.
 [[nodiscard]] std::string completions(const CLI::App& app, const std::string& shell);
 
 } // namespace pallascope::app
