@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Is found, and so is JAX, which it needs.
+// Looks for the package pallascope and for JAX, which it needs.
 constexpr const char* kLooksForPackage =
     "import importlib.util as i, sys; "
     "sys.exit(10 + 2 * (not i.find_spec('pallascope')) + (not i.find_spec('jax')))";
@@ -66,7 +66,7 @@ void prepareEnvironment()
     }
     const fs::path folder = program.parent_path().parent_path() / "share/pallascope/python";
     if (error || !fs::is_regular_file(folder / "pallascope/__main__.py", error)) {
-        return; // run from a build folder
+        return; // the program runs from a build folder
     }
     const char* const named = std::getenv("PYTHONPATH");
     std::string all = named == nullptr ? "" : named;
@@ -87,7 +87,8 @@ Status answerTo(const CaptureRequest& request, int exitCode, const std::string& 
                                      "package; {} or PALLASCOPE_PYTHON says which one to use.",
                                      python, exitCode, setBy));
     }
-    // Debian's own Python lets pip install nothing outside of a virtual environment.
+    // It recommends a virtual environment because Debian's own Python lets pip install nothing
+    // outside of one.
     const std::string packages = exitCode == kNoJax ? "'jax[cpu]'" : "./kernels/jax 'jax[cpu]'";
     return userError(fmt::format(
         "{} has no package {}; `{} -m venv jax && jax/bin/pip install {}` makes a Python "
@@ -117,7 +118,7 @@ std::vector<std::string> wordsOf(const std::string& text)
     std::string word;
     char quote = 0;
     int depth = 0;
-    bool open = false; // also of an empty word in quotes
+    bool open = false; // whether a word has begun; an empty word in quotes counts
     for (const char c : text) {
         const bool mark = c == '\'' || c == '"';
         if (mark && (quote == 0 || quote == c)) {
@@ -152,7 +153,8 @@ std::string lastWords(const std::string& standardError)
     if (text.compare(begin, std::string(kPrefix).size(), kPrefix) == 0) {
         return text.substr(begin + std::string(kPrefix).size());
     }
-    return text.substr(text.rfind('\n') + 1); // npos + 1: all of it
+    // If there is no newline, npos + 1 is 0: the whole text.
+    return text.substr(text.rfind('\n') + 1);
 }
 
 } // namespace pallascope::app

@@ -13,7 +13,7 @@ namespace pallascope::app {
 
 namespace {
 
-// fwrite, since what prints with formats throws where the stream fails.
+// Uses fwrite because fmt::print throws if the stream fails.
 void write(const std::string& text)
 {
     (void)std::fwrite(text.data(), 1, text.size(), stderr);
@@ -24,17 +24,18 @@ void write(const std::string& text)
 
 void holdStandardStreams()
 {
-    // Standard output is opened for reading, so that a report still fails to be written.
+    // Standard output is opened for reading only, so that writing a report to it still fails.
     constexpr std::array<int, 3> kModes{O_RDONLY, O_RDONLY, O_WRONLY};
     for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
         if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF) {
-            // The lowest that is free, which is this one.
+            // open() takes the lowest free descriptor, which is this one.
             (void)::open("/dev/null", kModes[static_cast<std::size_t>(descriptor)]);
         }
     }
-    // A reader of standard error that went away must not end a run.
+    // A reader of standard error that has gone away must not end a run.
     std::signal(SIGPIPE, SIG_IGN);
-    // A file over a limit of the shell is one that cannot be written; the signal would end it all.
+    // A file over the shell's size limit counts as one that cannot be written; the signal would end
+    // the process.
     std::signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -52,14 +53,14 @@ void showOnTerminal(std::string_view text)
 
 bool flushOutput(int fault)
 {
-    static bool g_told = false; // once is enough
+    static bool g_told = false; // it is said only once
     errno = fault;
     const bool failed = std::fflush(stdout) != 0;
     if (!failed && std::ferror(stdout) == 0) {
         return true;
     }
     const int reason = errno;
-    if (reason == EPIPE) { // `| head` has seen enough: end as every program does then
+    if (reason == EPIPE) { // `| head` has seen enough: the process ends as any other program does
         std::signal(SIGPIPE, SIG_DFL);
         (void)std::raise(SIGPIPE);
     }

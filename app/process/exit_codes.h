@@ -1,4 +1,4 @@
-// What every command ends with; docs/exit_codes.md says it to people.
+// The exit codes of all commands. docs/exit_codes.md explains them to users.
 #pragma once
 
 namespace pallascope::app {

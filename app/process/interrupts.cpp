@@ -19,10 +19,10 @@ namespace pallascope::app {
 
 namespace {
 
-// For the signal handler, hence global.
+// These are global because the signal handler uses them.
 std::atomic<bool> g_interrupted{false}, g_heard{false};
-std::atomic<int> g_wake{-1}; // the end of a pipe that the handler writes to
-// What BeforeEnding has been given, and held while it runs.
+std::atomic<int> g_wake{-1}; // the end of a pipe to which the handler writes
+// The function of BeforeEnding. The mutex is held while it runs.
 std::function<std::string()> g_last;
 std::mutex g_lastMutex;
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
@@ -36,7 +36,7 @@ void note(int /*signal*/)
     errno = kept;
 }
 
-// Waits for a signal, and then for somebody who hears it.
+// Waits for a signal, and then for somebody to call interrupted().
 void watch(int wake)
 {
     char any = 0;
@@ -51,8 +51,8 @@ void watch(int wake)
     for (auto waited = kBetween; waited <= kPatience && !g_heard; waited += kBetween) {
         std::this_thread::sleep_for(kBetween);
     }
-    if (!g_heard) {                              // one long operation
-        const std::lock_guard lock(g_lastMutex); // until the end
+    if (!g_heard) {                              // one long operation keeps the process busy
+        const std::lock_guard lock(g_lastMutex); // kept until the process ends
         const std::string line = g_last ? g_last() : "Interrupted.";
         removeTemporaryFiles();
         say(line);
@@ -68,13 +68,15 @@ void catchInterrupts()
         return;
     }
     std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) == 0) { // else it is heard where somebody asks
+    // Without a pipe, signals are noticed only where interrupted() is called.
+    if (::pipe2(ends.data(), O_CLOEXEC) == 0) {
         g_wake = ends[1];
         std::thread(watch, ends[0]).detach();
     }
     struct sigaction action = {};
     action.sa_handler = note;
-    action.sa_flags = static_cast<int>(SA_RESETHAND); // a second Ctrl-C ends the process at once
+    // With this flag a second Ctrl-C ends the process at once.
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);

@@ -1,4 +1,5 @@
-// Ctrl-C, and what ends a process politely: heard within a moment whatever the program does.
+// Handles Ctrl-C and other polite requests to end the process. The program reacts within a moment,
+// whatever it does.
 #pragma once
 
 #include <functional>
@@ -6,16 +7,17 @@
 
 namespace pallascope::app {
 
-// From here on a first signal (SIGINT, SIGTERM) asks what runs to end; where nothing asks
-// interrupted() within 150 ms, the process ends by itself, with exit code 130 and without temporary
-// files. A second signal ends it at once. May be called again.
+// From here on, a first signal (SIGINT, SIGTERM) asks what runs to end. If nothing calls
+// interrupted() within 150 ms, the process ends by itself with exit code 130 and leaves no
+// temporary files. A second signal ends it at once. Calling this again does nothing.
 void catchInterrupts();
 
-// Whether there was a signal; who asks will end what it does.
+// Whether there was a signal. A caller that gets true must end what it does.
 [[nodiscard]] bool interrupted();
 
-// While it lives: what the process does, from another thread, before it ends by itself, such as to
-// save what it has. It gives the line that is said then. One at a time.
+// While an object lives, its function is called before the process ends by itself, for instance to
+// save results. The function runs in another thread and returns the line to print. Only one object
+// may live at a time.
 class BeforeEnding
 {
 public:

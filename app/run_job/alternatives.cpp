@@ -13,7 +13,8 @@ namespace {
 
 using Changes = std::map<std::string, std::string>;
 
-// The arguments with some values replaced; none if the kernel does not take them.
+// The program for the arguments with some values replaced; nullopt if the kernel does not accept
+// them.
 std::optional<ir::Program> programWith(const kernels::Kernel& kernel,
                                        const kernels::Arguments& arguments, const Changes& changes)
 {
@@ -29,7 +30,7 @@ std::optional<ir::Program> programWith(const kernels::Kernel& kernel,
     return program ? std::optional(std::move(*program)) : std::nullopt;
 }
 
-// Every block parameter times 2^shift; none when one would become a fraction or is off (0).
+// Every block parameter times 2^shift; nullopt if one would become a fraction or is off (0).
 std::optional<Changes> scaledBlocks(const kernels::Kernel& kernel,
                                     const kernels::Arguments& arguments, int shift)
 {
@@ -45,7 +46,7 @@ std::optional<Changes> scaledBlocks(const kernels::Kernel& kernel,
     return changes.empty() ? std::nullopt : std::optional(changes);
 }
 
-// "1024-blocks" when all are equal, else "512×1024×1024 blocks".
+// "1024-blocks" if all blocks are equal, otherwise "512×1024×1024 blocks".
 std::string blockName(const kernels::Kernel& kernel, const Changes& changes)
 {
     std::set<std::string> sizes;
@@ -111,7 +112,7 @@ std::string nearestThatFit(const kernels::Kernel& kernel, const kernels::Argumen
 
     std::vector<Candidate> candidates;
     const std::size_t count = kernel.blockParameters.size();
-    const int most = 4; // halvings of each block
+    const int most = 4; // how often each block is halved
     std::vector<int> shift(count, 0);
     while (count > 0) {
         Changes changes;

@@ -1,5 +1,5 @@
-// Neighbours of a run: other blocks and buffer counts of the same kernel, tried on the model to say
-// what would help, and which blocks fit when the ones asked for do not.
+// Neighbours of a run: other blocks and buffer counts of the same kernel. They are tried on the
+// model to say what would help, and which blocks fit if those asked for do not.
 #pragma once
 
 #include "app/run_job/run_job.h"
@@ -12,15 +12,16 @@
 
 namespace pallascope::app {
 
-// All blocks halved, doubled and doubled twice, and one buffer more. Those that would take more
-// than kMostTrialSteps steps are left out.
+// The neighbours with all blocks halved, doubled and quadrupled, and the one with one more buffer.
+// Those that would take more than kMostTrialSteps steps are left out.
 inline constexpr std::int64_t kMostTrialSteps = 40'000;
 [[nodiscard]] std::vector<analysis::Alternative> alternatives(const kernels::Kernel& kernel,
                                                               const kernels::Arguments& arguments,
                                                               const chip::Chip& chip);
 
-// "2048×4096×2048 (112 MiB), 2048×2048×4096 (96 MiB)": the blocks nearest to those asked for that
-// fit the physical memory, largest first; empty if the kernel has no blocks or none fit.
+// The blocks nearest to those asked for that fit the physical memory, largest first:
+// "2048×4096×2048 (112 MiB), 2048×2048×4096 (96 MiB)". Empty if the kernel has no blocks or none
+// fit.
 [[nodiscard]] std::string nearestThatFit(const kernels::Kernel& kernel,
                                          const kernels::Arguments& arguments,
                                          const chip::Chip& chip);

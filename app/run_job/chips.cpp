@@ -26,7 +26,7 @@ const std::vector<chip::Chip>& builtInChips()
 
 namespace {
 
-// By name or alias; null: none.
+// The chip with this name or alias, or null.
 const chip::Chip* builtIn(const std::string& name)
 {
     const auto found =

@@ -1,4 +1,4 @@
-// Chips by name or file: the embedded ones, and any file of the same schema.
+// Chips by name or file: the chips embedded in the program, and any file of the same schema.
 #pragma once
 
 #include "core/base/result.h"
@@ -10,16 +10,17 @@
 
 namespace pallascope::app {
 
-inline constexpr const char* kUsualChip = "tpu_v5e"; // of kernels that are for none
+// The chip for kernels that were not made for a certain one.
+inline constexpr const char* kUsualChip = "tpu_v5e";
 
 [[nodiscard]] const std::vector<chip::Chip>& builtInChips();
 
-// A name ("tpu_v5e"), an alias ("v5e"), or the path of a file. Errors name what was asked for and
-// the choices, or what is wrong in the file.
+// Takes a name ("tpu_v5e"), an alias ("v5e") or the path of a file. An error names what was asked
+// for and the choices, or says what is wrong in the file.
 [[nodiscard]] Result<chip::Chip> loadChip(const std::string& nameOrFile);
 
-// The chip on which a kernel runs where no other is asked for: that which it was captured for, else
-// kUsualChip. The error says what the kernel asks for; a kernel's chip is never a file.
+// The chip on which a kernel runs if none is asked for: the one that it was captured for, or else
+// kUsualChip. The error says what the kernel asks for. A kernel cannot ask for a chip in a file.
 [[nodiscard]] Result<chip::Chip> chipOf(const ir::Program& program);
 
 } // namespace pallascope::app

@@ -1,4 +1,4 @@
-// The kernel of a request: one that is built in with its parameters, or a file.
+// The kernel that a request names: a built-in one with its parameters, or one from a file.
 #pragma once
 
 #include "app/run_job/run_job.h"
@@ -15,39 +15,41 @@ namespace pallascope::app {
 
 struct KernelChoice
 {
-    ir::Program program; // with its sources
+    ir::Program program; // with its source files
     std::vector<kernel_file::Input> inputs;
-    // What a trace says about how the run was made: the parameters, or the file.
+    // What a trace says about how the run was made: the parameters, or the path of the file.
     std::map<std::string, std::string> parameters;
     std::vector<std::string> parameterOrder;
-    std::string producer; // of the file
-    // Of built-in kernels only.
+    std::string producer; // of the kernel file
+    // Only for built-in kernels.
     const kernels::Kernel* builtIn = nullptr;
     std::optional<kernels::Arguments> arguments;
 };
 
-// The one parameter of a run whose kernel came from a file: the file's path.
+// A run whose kernel came from a file has this one parameter, the file's path.
 inline constexpr const char* kFileParameter = "file";
 
-// `name`: a built-in kernel or a file's path; a file takes no parameters. `inputs`: an .npz with
-// the inputs that it has, or empty.
+// `name` is a built-in kernel or the path of a file; a file takes no parameters. `inputs` is an
+// .npz file with contents for inputs, or empty.
 [[nodiscard]] Result<KernelChoice> chooseKernel(const std::string& name,
                                                 const std::map<std::string, std::string>& given,
                                                 const std::string& inputs = {});
 
-// The same of what a file was found to hold, which need not be read again.
+// The same for the contents of a file that was read already.
 [[nodiscard]] Result<KernelChoice> kernelOf(std::string_view contents, const std::string& path,
                                             const std::map<std::string, std::string>& given);
 
-// "NAME=VALUE", each name once, of a Parameter or a Setting; `example` is a right one.
+// Each assignment is "NAME=VALUE" and each name may occur once. They are for a Parameter or a
+// Setting; `example` is a correct one for the error.
 [[nodiscard]] Result<std::map<std::string, std::string>>
 parseAssignments(const std::vector<std::string>& assignments, Subject subject,
                  const std::string& example);
 [[nodiscard]] Result<std::map<std::string, std::string>>
 parseParameters(const std::vector<std::string>& assignments);
 
-// With `values` all contents, else only those that decide what the program does; shapes otherwise.
-// The error: an array in the kernel's file is damaged.
+// If `values` is true, all inputs get their contents; otherwise only the inputs that decide what
+// the program does, and the others only have shapes. Fails if an array in the kernel's file is
+// damaged.
 [[nodiscard]] Result<std::vector<Array>> makeInputs(const KernelChoice& kernel, bool values);
 
 } // namespace pallascope::app

@@ -15,7 +15,7 @@ namespace pallascope::app {
 
 namespace {
 
-constexpr std::uint64_t kSeed = 0; // of the arguments' values
+constexpr std::uint64_t kSeed = 0; // for the values of the arguments
 
 std::vector<layout::Field> fieldsOf(const trace::Info& info)
 {
@@ -37,7 +37,8 @@ std::vector<layout::Field> fieldsOf(const trace::Info& info)
     return fields;
 }
 
-// The alternatives of a trace: of its kernel, if this program knows it with these parameters.
+// The alternatives of a trace's run, if this program has its kernel and the kernel accepts the
+// parameters.
 std::vector<analysis::Alternative> alternativesOf(const trace::Info& info)
 {
     const kernels::Kernel* kernel = kernels::find(info.kernel);
@@ -70,19 +71,19 @@ makeRunView(std::shared_ptr<const trace::Trace> trace)
     return std::shared_ptr<const layout::RunView>(std::move(view));
 }
 
-// A sentence about what is in a file, which need not name the file itself.
+// Adds the file's name to an error about its contents, unless the error names it already.
 Error named(const std::string& file, const Error& error)
 {
     const bool isNamed = error.kind == ErrorKind::Cancelled || error.isAbout(Subject::File);
     return isNamed ? error : aboutFile(reworded(error, file + ": " + error.message), file);
 }
 
-// What a request asks for, ready to run.
+// Everything that a request asks for, ready to run.
 struct Job
 {
     KernelChoice kernel;
     chip::Chip chip;
-    machine::Options options; // its values and settings
+    machine::Options options; // its values and settings are the request's
     std::vector<Array> inputs;
 
     [[nodiscard]] Error refusal(const Error& of) const
@@ -103,9 +104,9 @@ Result<Job> jobOf(const RunRequest& request)
         return request.chip.empty() ? named(request.kernel, chip.error()) : chip.error();
     }
     Job job{std::move(*kernel), std::move(*chip), {}, {}};
-    // Refuse what cannot run before gigabytes of arguments are made.
+    // Kernels that cannot run are refused before gigabytes of arguments are made.
     if (const Status fits = machine::checkFit(job.kernel.program, job.chip); !fits) {
-        // Other blocks help only where it is the blocks that do not fit.
+        // Other blocks are suggested only if it is the blocks that do not fit.
         const Result<study::Fit> blocks = study::fit(job.kernel.program, job.chip);
         const bool tooLarge = job.kernel.builtIn != nullptr && blocks && !blocks->fits;
         const std::string nearest =
@@ -155,9 +156,9 @@ Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progres
         finished.request.chip = job->chip.name;
     }
     machine::RunResult last;
-    std::shared_ptr<const machine::Prepared> prepared; // by the first run, for the others
+    std::shared_ptr<const machine::Prepared> prepared; // made by the first run for the others
     for (std::int64_t time = 1; time <= request.repeat; ++time) {
-        last = {}; // what it held is free for the next
+        last = {}; // frees what it held, for the next run
         if (time == request.repeat) {
             options.print = printer;
         }
@@ -268,7 +269,7 @@ Result<FinishedRun> openTrace(const std::string& path, const Progress& progress)
                    .fullValues = info.values == "full",
                    .check = info.check.checked};
     if (const Result<machine::Settings> settings = machine::settingsOf(info.settings)) {
-        run.request.settings = *settings; // those of a later version are not known
+        run.request.settings = *settings; // settings of a later version are not known here
     }
     if (const auto file = info.parameters.find(kFileParameter); file != info.parameters.end()) {
         run.request.kernel = file->second;

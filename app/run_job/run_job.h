@@ -1,4 +1,4 @@
-// One run from request to finished view: what both faces, the command line and the window, call.
+// Takes one run from a request to a finished view. Both the command line and the window call it.
 #pragma once
 
 #include "core/base/array.h"
@@ -21,20 +21,20 @@ inline constexpr Bytes kDefaultMemory{std::int64_t{896} << 20};
 
 struct RunRequest
 {
-    std::string kernel = "matmul";                 // built in, or a kernel file's path
+    std::string kernel = "matmul"; // the name of a built-in kernel, or the path of a kernel file
     std::map<std::string, std::string> parameters; // only those that differ from the defaults
-    std::string chip; // a name or a file; empty: that which the kernel was captured for
+    std::string chip; // a name or a file; empty: the chip that the kernel was captured for
     bool fullValues = true;
-    bool check = true;  // only with full values and a built-in kernel
-    std::string inputs; // an .npz with contents of inputs; empty: as the kernel has them
+    bool check = true;  // needs full values and a built-in kernel
+    std::string inputs; // an .npz file with contents of inputs; empty: the kernel's own
     bool keepResults = false;
-    std::int64_t repeat = 1; // runs: the last one is kept, all are timed
+    std::int64_t repeat = 1; // the number of runs: all are timed, and the last one is kept
     machine::Settings settings;
     Bytes memory = kDefaultMemory; // that arrays may take
     bool operator==(const RunRequest&) const = default;
 };
 
-// Called from the working thread with the share done, 0..1; returning false cancels.
+// Called from the working thread with the share done, from 0 to 1. Returning false cancels.
 using Progress = std::function<bool(double)>;
 
 // Called from the working thread with each line that a kernel prints.
@@ -44,14 +44,15 @@ struct FinishedRun
 {
     RunRequest request;
     std::shared_ptr<const layout::RunView> view;
-    std::vector<Seconds> walls; // the machine alone, each time; none for a trace from a file
-    std::vector<Array> results; // one per output argument, where they were to be kept
+    // The machine's time alone for each run; empty for a trace from a file.
+    std::vector<Seconds> walls;
+    std::vector<Array> results; // one per output argument, if they were to be kept
 };
 
-// What a form needs to know about a kernel's parameter.
+// What a form needs to know about a parameter of a kernel.
 struct ParameterInfo
 {
-    std::string name, type, defaultValue, help; // type: "int", "choice"
+    std::string name, type, defaultValue, help; // type: "int" or "choice"
     std::vector<std::string> choices;
     std::int64_t minimum = 1, maximum = 1;
 };
@@ -66,14 +67,14 @@ struct KernelInfo
 // {"tpu_v5e", "TPU v5e"}, ...
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> chips();
 
-// Errors: user errors as sentences; a cancelled run is of the kind Cancelled.
+// The error is a sentence for the user. A cancelled run gives an error of kind Cancelled.
 [[nodiscard]] Result<FinishedRun>
 runKernel(const RunRequest& request, const Progress& progress = {}, const Printer& printer = {});
-// The same run to be put to any of its moments. What it then takes is not limited to
-// request.memory.
+// The same run as a replay, which can go to any moment of it. What the replay takes later is not
+// limited to request.memory.
 [[nodiscard]] Result<std::unique_ptr<machine::Replay>> startReplay(const RunRequest& request);
 [[nodiscard]] Result<FinishedRun> openTrace(const std::string& path, const Progress& progress = {});
-// A trace, or a kernel file, whose kernel is run.
+// Opens a trace, or runs the kernel of a kernel file.
 [[nodiscard]] Result<FinishedRun> openFile(const std::string& path, const Progress& progress = {});
 
 } // namespace pallascope::app
