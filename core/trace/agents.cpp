@@ -17,7 +17,7 @@ bool isNumber(std::string_view word)
            && std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// "TensorCore 12" -> "TensorCore", "12"; the second part is empty where it is no number.
+// "TensorCore 12" -> "TensorCore", "12". The second part is empty if the last word is not a number.
 std::pair<std::string, std::string> beforeNumber(const std::string& name)
 {
     const std::size_t space = name.rfind(' ');
@@ -25,12 +25,13 @@ std::pair<std::string, std::string> beforeNumber(const std::string& name)
     return isNumber(last) ? std::pair(name.substr(0, space), last) : std::pair(name, std::string());
 }
 
-// Of "TensorCore 0 MXU 1" the agent "TensorCore 0"; of "device 2 MXU 1" or "MXU 1", which all
-// agents of the device share, its first one.
+// The owner of "TensorCore 0 MXU 1" is the agent "TensorCore 0". The owner of "device 2 MXU 1" or
+// "MXU 1", which all agents of a device share, is the device's first agent.
 std::vector<std::int32_t> owners(const Info& info)
 {
-    const std::string only;                              // the name of a program's only device
-    std::unordered_map<std::string, std::int32_t> first; // agent by its name, or by its device's
+    const std::string only; // the name of a program's only device
+    // Agent by its name, and by the name of its device.
+    std::unordered_map<std::string, std::int32_t> first;
     for (auto i = static_cast<std::int32_t>(info.agents.size()); i-- > 0;) {
         const std::string& name = info.agents[at(i)];
         first[name] = first[only] = i;
@@ -56,13 +57,14 @@ std::vector<std::int32_t> owners(const Info& info)
         }
     }
     const std::vector<std::int32_t> named = owner;
-    for (std::size_t i = 0; i < owner.size(); ++i) { // an instance owns none, whatever a file says
+    // An instance must not own another one, whatever a file says.
+    for (std::size_t i = 0; i < owner.size(); ++i) {
         owner[i] = named[at(named[i])] == named[i] ? named[i] : static_cast<std::int32_t>(i);
     }
     return owner;
 }
 
-// By agent: whether it takes part.
+// For each agent: whether it takes part.
 std::vector<bool> takingPart(const Trace& trace, const std::vector<std::int32_t>& owner)
 {
     const Info& info = trace.info();
@@ -87,7 +89,7 @@ std::vector<bool> takingPart(const Trace& trace, const std::vector<std::int32_t>
     return takes;
 }
 
-// By kind and unit: whether some agent of that kind uses it.
+// For each kind and unit: whether an agent of the kind uses the unit.
 std::vector<bool> usesOf(const Trace& trace, const std::vector<std::size_t>& kindOf,
                          std::size_t kinds)
 {
@@ -177,7 +179,7 @@ Agents agentsOf(const Trace& trace)
 std::string agentNames(const Info& info, const std::vector<std::int32_t>& agents)
 {
     std::string names, before;
-    std::int64_t first = 0, last = 0; // of the numbers in a row that are not written yet
+    std::int64_t first = 0, last = 0; // consecutive numbers that are not written yet
     const auto flush = [&] {
         names += last > first ? "–" + std::to_string(last) : "";
         first = last;

@@ -1,5 +1,5 @@
-// Who takes part in a run: agents by kind, and those whose unit each unit of the chip is. What the
-// busy share of a unit, or of waits, is a share of.
+// Groups the agents of a run by kind, and says which agents own each unit of the chip. Views need
+// it to divide busy and waiting times: it says of what a share is a share.
 #pragma once
 
 #include "core/trace/trace.h"
@@ -9,29 +9,31 @@
 
 namespace pallascope::trace {
 
-// Agents that are alike: their names differ in numbers alone.
+// Agents that are alike: their names differ only in numbers.
 struct AgentKind
 {
     std::string name;                 // "SparseCore vector subcore"
-    std::vector<std::int32_t> agents; // ascending
+    std::vector<std::int32_t> agents; // in ascending order
 };
 
-// Agents with rows of their own, or in front of the last that has pipelines or semaphores. An
-// instance of a unit that a program asks by hand is no agent of its own here.
+// The agents that take part: those with rows of their own, and all before the last one that has
+// pipelines or semaphores. An instance of a unit that a program uses directly is not counted as an
+// agent here.
 struct Agents
 {
-    std::vector<AgentKind> kinds; // by their first agents
-    std::vector<std::int32_t>
-        ownerOf; // by agent: itself, or of an instance the agent it belongs to
-    std::vector<std::vector<std::int32_t>> ofUnit; // by unit: those of the kinds that use it
+    std::vector<AgentKind> kinds; // in the order of their first agents
+    // For each agent itself; for an instance of a unit the agent to which it belongs.
+    std::vector<std::int32_t> ownerOf;
+    // For each unit, the agents of the kinds that use it.
+    std::vector<std::vector<std::int32_t>> ofUnit;
 
     [[nodiscard]] std::size_t size() const;
 };
 
-// Looks at each row once: ask Index, which keeps it.
+// Reads every row once. Use Index::agents, which keeps the result.
 [[nodiscard]] Agents agentsOf(const Trace& trace);
 
-// The name without its numbers.
+// The name of an agent without its numbers.
 [[nodiscard]] std::string kindOfAgent(const std::string& name);
 
 // "SparseCore 0 vector subcore 0–3, 7 · SparseCore 1 vector subcore 2"

@@ -1,4 +1,4 @@
-// Where the blocks of an operand lie in its array, and their names.
+// The positions of an operand's blocks in its array, and their names.
 #include "core/base/format.h"
 #include "core/trace/columns.h"
 #include "core/trace/lookup.h"
@@ -86,7 +86,7 @@ std::string copyName(const Trace& trace, std::size_t copy)
 
 std::string indexText(const std::vector<Extent>& index)
 {
-    std::string text(1, '('); // not operator+: g++ 12 warns wrongly about it
+    std::string text(1, '('); // not operator+, for which g++ 12 gives a wrong warning
     text += join(index, ",");
     text += ')';
     return text;

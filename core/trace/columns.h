@@ -1,4 +1,4 @@
-// Places in the columns of a trace. For core/trace, and for tests that make traces.
+// Helpers to find rows in the columns of a trace. For core/trace, and for tests that make traces.
 #pragma once
 
 #include "core/trace/trace.h"
@@ -9,19 +9,20 @@
 
 namespace pallascope::trace {
 
-// Row numbers and differences of iterators are signed, indices are not.
+// Converts row numbers and iterator differences, which are signed, to an index.
 [[nodiscard]] inline std::size_t at(std::int64_t index)
 {
     return static_cast<std::size_t>(index);
 }
 
-// Rows [0, result) of a sorted column are at or before t.
+// The number of rows of a sorted column at or before t: rows [0, result).
 [[nodiscard]] inline std::size_t begunBy(const std::vector<std::int64_t>& column, std::int64_t t)
 {
     return at(std::upper_bound(column.begin(), column.end(), t) - column.begin());
 }
 
-// The place along each axis of a row-major number, as of steps and blocks; an extent of 0 is as 1.
+// The index along each axis of a row-major number, as of steps and blocks. An extent of 0 counts as
+// 1.
 [[nodiscard]] inline std::vector<Extent> rowMajorIndex(const std::vector<Extent>& extents,
                                                        std::int64_t number)
 {
@@ -34,7 +35,7 @@ namespace pallascope::trace {
     return index;
 }
 
-// The time within the run that is nearest to t.
+// t, clamped to the length of the run.
 [[nodiscard]] inline std::int64_t clamped(const Trace& trace, Picoseconds t)
 {
     return std::clamp<std::int64_t>(t.value(), 0, trace.end().value());

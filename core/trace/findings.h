@@ -1,5 +1,5 @@
-// The catalogue of findings, made from the one table in findings.inc: what kinds a run can find,
-// and what is true of each.
+// The catalogue of findings, generated from the one table in findings.inc: the kinds that a run can
+// find, with the class, severity and texts of each.
 #pragma once
 
 #include "core/trace/info.h"
@@ -18,8 +18,8 @@ enum class FindingKind : std::uint8_t
 #include "core/trace/findings.inc"
 };
 
-// A run over a limit that can be raised is a warning, and so is a figure that stands in for
-// another; whatever makes results wrong is an error.
+// Exceeding a limit that can be raised is a warning, and so is using a stand-in for an unknown
+// figure. Whatever makes results wrong is an error.
 enum class FindingSeverity : std::uint8_t
 {
     Warning,
@@ -29,7 +29,7 @@ enum class FindingSeverity : std::uint8_t
 struct FindingEntry
 {
     FindingKind kind;
-    std::string_view name; // as in traces and reports
+    std::string_view name; // in traces and reports
     FindingClass category;
     FindingSeverity severity;
     std::string_view title;   // "Output block revisited after a gap"
@@ -39,10 +39,10 @@ struct FindingEntry
 [[nodiscard]] std::span<const FindingEntry> findingTable(); // indexed by FindingKind
 [[nodiscard]] const FindingEntry& findingEntry(FindingKind kind);
 
-// None for a kind that this program does not know: a trace of another version may have any.
+// Empty for a kind that this program does not know, as a trace of another version may have.
 [[nodiscard]] std::optional<FindingKind> findingFromName(std::string_view name);
 
-// One finding of that kind; what is left out is as in Finding.
+// Makes one finding of this kind. Defaults are those of Finding.
 [[nodiscard]] Finding found(FindingKind kind, std::string message, std::string operand = {},
                             std::int64_t step = -1, std::optional<std::int64_t> relatedStep = {},
                             SourceLine source = {}, std::int64_t count = 1);

@@ -18,7 +18,8 @@ double bodyShare(const Trace& trace, std::size_t step, std::int64_t t)
     return t <= begin ? 0 : static_cast<double>(t - begin) / static_cast<double>(end - begin);
 }
 
-// Calls f(template, ps since its begin) for every segment that runs at t, one per agent.
+// Calls f(template, ps since its begin) for each segment that runs at t; there is at most one for
+// each agent.
 template<class F>
 void forRunning(const Trace& trace, std::int64_t t, F f)
 {
@@ -30,8 +31,8 @@ void forRunning(const Trace& trace, std::int64_t t, F f)
     }
 }
 
-// All stays of one block, and how far they are at t. Counts are of stays from the first: `begun`
-// have begun, the blocks of `fetched` have arrived, those of `taken` are back.
+// All visits of one block, and how far they are at t. The counts are of visits from the first on:
+// `begun` have begun, the blocks of `fetched` have landed, those of `taken` have been written back.
 class BlockHistory
 {
 public:
@@ -59,7 +60,7 @@ public:
 
     std::size_t begun = 0, fetched = 0, taken = 0;
 
-    // The copy of the n-th stay, kNone if there is none.
+    // The copy in of visit n; kNone if it has none.
     [[nodiscard]] std::int32_t copyIn(std::size_t n) const
     {
         return n < m_rows.size() ? m_trace.visits().copyIn[m_rows[n]] : kNone;
@@ -70,8 +71,8 @@ public:
         return n < m_rows.size() ? m_trace.visits().copyOut[m_rows[n]] : kNone;
     }
 
-    // The stay (row of Visits) that uses the block at t: begun, arrived, and not yet on its way
-    // back.
+    // The visit (row of Visits) that uses the block at t: it has begun, its block has landed, and
+    // its write-back is not yet issued.
     [[nodiscard]] std::int32_t stay(std::int64_t t) const
     {
         if (begun == 0) {
@@ -86,7 +87,7 @@ public:
         return here && kept && lasts ? static_cast<std::int32_t>(row) : kNone;
     }
 
-    // Whether a slot has held the block.
+    // Whether a slot has held the block before.
     [[nodiscard]] bool wasHere() const { return begun > 0 && (fetched > 0 || copyIn(0) == kNone); }
 
 private:
@@ -100,7 +101,7 @@ private:
     std::span<const std::uint32_t> m_rows; // of Visits, in order of time
 };
 
-// How much of a stay's bodies is done.
+// The share of a visit's bodies that are done.
 double shareOfStay(const Trace& trace, std::size_t visit, std::int64_t t)
 {
     const std::int32_t first = trace.visits().firstStep[visit];
@@ -109,7 +110,8 @@ double shareOfStay(const Trace& trace, std::size_t visit, std::int64_t t)
     return (step - first + bodyShare(trace, at(step), t)) / (last - first + 1);
 }
 
-// Of a block that is copied by hand, by its copies alone: how long it is in use nobody says.
+// The state of a block of manual DMA. It comes from copies alone, because nothing says how long the
+// block is in use.
 BlockState byHandAt(const Trace& trace, const std::vector<std::uint32_t>& rows, Direction direction,
                     std::int64_t block, std::int64_t t)
 {
@@ -134,7 +136,7 @@ BlockState byHandAt(const Trace& trace, const std::vector<std::uint32_t>& rows, 
     return state;
 }
 
-// What one link has moved by t of one operand and direction.
+// The bytes that one link has moved by t for one operand and direction.
 double laneBytes(const Trace& trace, const Lane& lane, std::size_t key, std::int64_t t)
 {
     const Copies& copies = trace.copies();
@@ -317,7 +319,7 @@ BlockState Index::blockStateAt(std::int32_t operand, std::int64_t block, Picosec
         return inFlight(at(out), BlockPhase::Leaving);
     }
     if (history.fetched > history.begun) {
-        state.phase = BlockPhase::Ready; // landed for a stay that has not begun
+        state.phase = BlockPhase::Ready; // landed for a visit that has not begun
     } else if (output && history.taken > 0) {
         state.phase = BlockPhase::Written;
     } else if (history.wasHere()) {

@@ -37,8 +37,8 @@ Lane makeLane(const Trace& trace, std::int32_t link)
     return lane;
 }
 
-// Visits of one operand ordered by block, then time. Counting sort; by comparison only where an
-// array has far more blocks than were ever visited.
+// The visits of one operand, ordered by block, then by time. It uses a counting sort, or a
+// comparison sort if an array has far more blocks than were ever visited.
 std::vector<std::uint32_t> rowsByBlock(const Visits& visits, std::size_t first, std::size_t last)
 {
     std::vector<std::uint32_t> rows(last - first);
@@ -67,7 +67,7 @@ std::vector<std::uint32_t> rowsByBlock(const Visits& visits, std::size_t first, 
 std::vector<std::int64_t> firstLandings(const Trace& trace, const std::vector<std::uint32_t>& rows)
 {
     std::vector<std::int64_t> times;
-    std::int64_t done = -1; // the last block that has a time
+    std::int64_t done = -1; // the last block whose time is known
     for (const std::uint32_t row : rows) {
         const std::int32_t copy = trace.visits().copyOut[row];
         if (copy != kNone && trace.visits().block[row] != done) {
@@ -132,7 +132,7 @@ Index::Sums::Sums(const Trace& trace)
 void Index::Sums::addSegments(const Trace& trace)
 {
     const std::size_t units = trace.info().units.size();
-    std::vector<std::size_t> used; // only units that some template uses are worth adding up
+    std::vector<std::size_t> used; // only units that some template uses
     for (const SegmentTemplate& segment : trace.info().templates) {
         flopsOf.push_back(segment.flops().value());
         for (std::size_t unit = 0; unit < units; ++unit) {

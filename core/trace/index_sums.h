@@ -8,12 +8,12 @@
 
 namespace pallascope::trace {
 
-// Rows between two stored prefix sums: a quantity needs a quarter of a byte a row, and a question
-// adds up at most this many rows.
+// Rows between two stored prefix sums. At 32, a quantity takes a quarter of a byte per row, and a
+// look-up adds at most 32 rows.
 inline constexpr std::size_t kSampleRows = 32;
 
-// Prefix sums of several quantities over the rows of one table. Unsigned: a hostile file may
-// overflow them, which then only wraps.
+// Prefix sums of several quantities over the rows of a table. They are unsigned so that a hostile
+// file that overflows them only makes them wrap.
 class PrefixSums
 {
 public:
@@ -21,7 +21,7 @@ public:
         : m_totals(quantities, 0)
     {}
 
-    // Once per row, in order, before the row's additions; and once more at the end.
+    // Call it for each row in order, before adding the row, and once more after the last row.
     void beginRow(std::size_t row)
     {
         if (row % kSampleRows == 0) {
@@ -34,7 +34,7 @@ public:
         m_totals[quantity] += static_cast<std::uint64_t>(value);
     }
 
-    // Sum over rows [0, last); value(row) must be what was added.
+    // The sum over rows [0, last); value(row) must return what was added for the row.
     template<class Value>
     [[nodiscard]] std::int64_t upTo(std::size_t quantity, std::size_t last, Value value) const
     {
@@ -51,7 +51,7 @@ private:
     std::vector<std::uint64_t> m_samples; // [sample][quantity]
 };
 
-// The copies of one link in order. `rows` stays empty while there is one link: then it is every
+// The copies of one link, in order. If there is only one link, `rows` stays empty and means every
 // row.
 struct Lane
 {
@@ -62,7 +62,7 @@ struct Lane
 
     [[nodiscard]] std::size_t row(std::size_t i) const { return rows.empty() ? i : rows[i]; }
 
-    // How many of this lane's copies have column <= t; the column is sorted along a lane.
+    // How many of this lane's copies have column <= t. The column must be sorted along a lane.
     [[nodiscard]] std::size_t by(const std::vector<std::int64_t>& column, std::int64_t t) const;
 };
 
@@ -71,24 +71,26 @@ struct Lane
     return static_cast<std::size_t>(copies.operand[row]) * 2 + copies.out[row];
 }
 
-// Busy time of one unit in the first `since` ps of a segment.
+// How long one unit is busy in the first `since` ps of a segment.
 [[nodiscard]] std::int64_t busyWithin(const SegmentTemplate& segment, std::int32_t unit,
                                       std::int64_t since);
 
 struct Index::Sums
 {
     Agents agents;
-    std::vector<std::int64_t> busyOf;                // full busy time: template * units + unit
-    std::vector<std::int64_t> flopsOf;               // by template
-    PrefixSums segments;                             // busy time by unit, then FLOPs
-    PrefixSums waits;                                // waiting time
-    std::vector<Lane> lanes;                         // by link
-    std::vector<std::vector<std::uint32_t>> byBlock; // per operand: its visits, by (block, time)
-    std::vector<std::vector<std::uint32_t>>
-        byHand; // per operand that is copied by hand: its copies, by (block, end)
-    std::vector<std::vector<std::int64_t>>
-        written; // per operand: when each block first landed, sorted
-    std::vector<std::vector<ListedElement>> listed; // per operand, of its Indirect blocks: sorted
+    std::vector<std::int64_t> busyOf;  // busy time in a whole instance, at template * units + unit
+    std::vector<std::int64_t> flopsOf; // for each template
+    PrefixSums segments;               // busy time by unit, then FLOPs
+    PrefixSums waits;                  // waiting time
+    std::vector<Lane> lanes;           // for each link
+    // For each operand: its visits, sorted by (block, time).
+    std::vector<std::vector<std::uint32_t>> byBlock;
+    // For each operand of manual DMA: its copies, sorted by (block, end).
+    std::vector<std::vector<std::uint32_t>> byHand;
+    // For each operand: when each block was first written back, sorted.
+    std::vector<std::vector<std::int64_t>> written;
+    // For each operand: the elements of its Indirect blocks, sorted.
+    std::vector<std::vector<ListedElement>> listed;
 
     explicit Sums(const Trace& trace);
 

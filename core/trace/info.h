@@ -1,6 +1,6 @@
-// What a trace says about the run as a whole: the program, the chip, the operands, the templates
-// that its rows refer to. Plain values; everything that a view needs and that is not a time is
-// here.
+// What a trace says about the run as a whole: the program, the chip, the operands, and the
+// templates that its rows refer to. These are plain values, and everything that a view needs and
+// that is not a time is here.
 #pragma once
 
 #include "core/base/dtype.h"
@@ -17,8 +17,8 @@
 
 namespace pallascope::trace {
 
-// A file whose lines the operations point to, with its text, so that a trace shows its source
-// anywhere.
+// A file to whose lines the operations point. It includes the text, so that a trace shows its
+// source on any machine.
 struct SourceFile
 {
     std::string path;
@@ -28,22 +28,22 @@ struct SourceFile
 
 struct SourceLine
 {
-    std::int32_t file = -1; // index into Info::sources, -1: unknown
-    std::int32_t line = 0;  // from 1
+    std::int32_t file = -1; // index into Info::sources; -1: unknown
+    std::int32_t line = 0;  // counted from 1
     auto operator<=>(const SourceLine&) const = default;
 };
 
-// One operation of the program. `listingLine` indexes Info::listing.
+// One operation of the program. `listingLine` is an index into Info::listing.
 struct Operation
 {
-    std::string name;  // the jaxpr's name: "dot_general", "get", "swap", "add"
-    std::string label; // what a bar says: "dot", "load x", "store out", "add"
+    std::string name;  // its name in the jaxpr: "dot_general", "get", "swap", "add"
+    std::string label; // the text on its bar: "dot", "load x", "store out", "add"
     std::int32_t listingLine = 0;
     SourceLine source;
     bool operator==(const Operation&) const = default;
 };
 
-// One line of the printed program (reads like a jaxpr). `operation` is -1 for braces and block
+// One line of the printed program, which reads like a jaxpr. `operation` is -1 for braces and block
 // specs.
 struct ListingLine
 {
@@ -75,17 +75,19 @@ struct Memory
 {
     std::string name; // "HBM", "VMEM", "SMEM"
     Bytes capacity;
-    std::optional<Bytes> scopedLimit; // the limit that applies: asked for, else the chip's default
+    // The limit that applies: what the kernel asks for, otherwise the chip's default.
+    std::optional<Bytes> scopedLimit;
     bool operator==(const Memory&) const = default;
 };
 
 struct Link
 {
     std::string name;              // "HBM"
-    std::int32_t from = 0, to = 0; // memories
+    std::int32_t from = 0, to = 0; // rows of Info::memories
     BytesPerSecond datasheet;
     BytesPerSecond achieved;
-    std::string kind; // what devices have of it, "HBM" of "device 1 HBM"; empty: its name
+    // Its name without the device: "HBM" for "device 1 HBM"; empty: same as its name.
+    std::string kind;
     bool operator==(const Link&) const = default;
 };
 
@@ -96,42 +98,48 @@ enum class Direction : std::uint8_t
     InOut
 };
 
-// One operand of a pipeline, in the order of the kernel's signature (inputs, then outputs); or what
-// a dma_start of the program copies, which belongs to no pipeline and has no slots.
+// One operand of a pipeline, in the order of the kernel's signature (inputs, then outputs). Or the
+// array that a dma_start of the program copies; such an operand belongs to no pipeline and has no
+// slots.
 struct Operand
 {
     std::string name;
     DType dtype = DType::F32;
-    Direction direction = Direction::In; // copied by hand InOut: from HBM to HBM
+    Direction direction = Direction::In; // of manual DMA, InOut means from HBM to HBM
     Shape array;                         // logical shape
-    Shape block;                     // logical block shape, one extent per array axis (squeezed: 1)
-    std::vector<Extent> blockCounts; // blocks per array axis, row-major block numbers
-    std::vector<std::int32_t>
-        gridAxes;                 // per array axis: the grid axis it follows, -1: none or mixed
-    std::int32_t pipeline = 0;    // -1: copied by hand
-    std::int32_t firstBuffer = 0; // its slots are buffers firstBuffer .. firstBuffer + slots - 1
+    Shape block; // logical block shape, one extent for each array axis (1 if squeezed)
+    // Number of blocks along each array axis; block numbers are row-major.
+    std::vector<Extent> blockCounts;
+    // For each array axis, the grid axis that it follows; -1: none or a mixture.
+    std::vector<std::int32_t> gridAxes;
+    std::int32_t pipeline = 0; // -1: manual DMA
+    // Its slots are the buffers firstBuffer to firstBuffer + slots - 1.
+    std::int32_t firstBuffer = 0;
     std::int32_t slots = 2;
     Bytes arrayBytes;  // logical
-    Bytes blockBytes;  // logical, one whole block
-    Bytes slotBytes;   // in its memory, tile padding included
-    SourceLine source; // its block spec
-    // Its blocks are gathered or scattered along this axis of the array: they are lists of elements
-    // there. -1: none.
+    Bytes blockBytes;  // logical, of a whole block
+    Bytes slotBytes;   // in its memory, with tile padding
+    SourceLine source; // of its block spec
+    // The array axis along which its blocks are gathered or scattered; along it, a block is a list
+    // of elements. -1: none.
     std::int32_t indirectAxis = -1;
-    // Those lists, in order of their numbers, block[indirectAxis] elements each (kNoElement behind
-    // those of a short one); blockCounts has how many there are. Some may lie outside the array.
+    // These lists, one after the other in the order of their numbers. Each has block[indirectAxis]
+    // entries; a shorter list is filled up with kNoElement. blockCounts has the number of lists.
+    // Elements may lie outside of the array.
     std::vector<std::int32_t> indices;
-    // Axes of the array whose blocks do not lie one after the other: blocks are numbered there by
-    // their first element, the first of them `elementPads` (one entry each) before the array, …
+    // Array axes along which blocks may overlap. Along elementAxes a block is numbered by its first
+    // element, where number 0 lies elementPads (one entry for each axis) before the array.
     std::vector<std::int32_t> elementAxes;
     std::vector<Extent> elementPads;
-    // … or by first element and length, as first * block + length - 1.
+    // Along sliceAxes a block is numbered by its first element and its length: first * block +
+    // length - 1.
     std::vector<std::int32_t> sliceAxes;
-    bool isAround = false; // what operations around kernels read or write
+    bool isAround = false; // whether fusions read or write it, not a kernel
     bool operator==(const Operand&) const = default;
 };
 
-inline constexpr std::int64_t kMostIndices = std::int64_t{1} << 22; // of one operand
+// Most entries of `indices` for one operand.
+inline constexpr std::int64_t kMostIndices = std::int64_t{1} << 22;
 
 // A place in an on-chip memory: a slot of an operand, or scratch.
 struct Buffer
@@ -141,7 +149,7 @@ struct Buffer
     std::int32_t slot = 0;
     std::int32_t memory = 0;
     Bytes address;
-    Bytes bytes; // tile padding included
+    Bytes bytes; // with tile padding
     DType dtype = DType::F32;
     Shape shape;
     bool operator==(const Buffer&) const = default;
@@ -157,7 +165,7 @@ struct Pipeline
     std::int32_t firstOperand = 0;
     std::int32_t operandCount = 0;
     std::int64_t steps = 0;
-    std::int32_t agent = 0; // that runs it
+    std::int32_t agent = 0; // the agent that runs it
     SourceLine source;
     bool operator==(const Pipeline&) const = default;
 };
@@ -171,11 +179,12 @@ struct Semaphore
     bool operator==(const Semaphore&) const = default;
 };
 
-// Where one operation of a segment runs: half-open [offset, offset + length) cycles from its start.
+// When one operation occupies one unit: the cycles [offset, offset + length), counted from the
+// segment's start.
 struct Mark
 {
     std::int32_t unit = 0;
-    std::int32_t operation = -1; // -1: not an operation (step overhead)
+    std::int32_t operation = -1; // -1: not an operation but step overhead
     Cycles offset;
     Cycles length;
     bool operator==(const Mark&) const = default;
@@ -185,12 +194,11 @@ enum class SegmentKind : std::uint8_t
 {
     Body,
     StepOverhead,
-    Launch, // of a kernel or of an operation of XLA around kernels
-    Fusion  // such an operation
+    Launch, // of a kernel or a fusion
+    Fusion  // the operations of a fusion
 };
 
-// What a straight-line stretch of operations costs; its instances are rows of the trace.
-// Useful FLOPs of a matrix unit that run at the rate of a dtype, in so many passes.
+// Useful FLOPs of a matrix unit at the rate of one dtype, with this many passes.
 struct Products
 {
     DType dtype = DType::BF16;
@@ -199,22 +207,24 @@ struct Products
     bool operator==(const Products&) const = default;
 };
 
+// What a segment costs. Each time it runs, it is a row of the trace (an instance).
 struct SegmentTemplate
 {
     SegmentKind kind = SegmentKind::Body;
     Cycles cycles;
     Picoseconds duration;
     Hertz clock;
-    std::vector<std::int32_t> operations;   // executed, in program order
-    std::vector<Cycles> retire;             // per operation, from the start, never decreasing
-    std::vector<Mark> marks;                // in program order; never overlapping on a unit
-    std::vector<Flops> flopsByUnit;         // useful, one per Info::units
+    std::vector<std::int32_t> operations; // those executed, in program order
+    // For each operation the time at which it retires, from the start, never decreasing.
+    std::vector<Cycles> retire;
+    std::vector<Mark> marks;                // in program order; they never overlap on a unit
+    std::vector<Flops> flopsByUnit;         // useful FLOPs, for each of Info::units
     std::vector<Flops> executedFlopsByUnit; // with tile padding
     std::int64_t transcendentals = 0;
-    std::vector<Products> products; // of its matrix unit; empty in older files
+    std::vector<Products> products; // on its matrix unit; empty in older files
     bool operator==(const SegmentTemplate&) const = default;
 
-    // The agent keeps books: no unit of the chip works.
+    // Whether the agent only does bookkeeping: no unit of the chip works.
     [[nodiscard]] bool isBookkeeping() const
     {
         return kind == SegmentKind::StepOverhead || kind == SegmentKind::Launch;
@@ -236,25 +246,26 @@ enum class FindingClass : std::uint8_t
     Value
 };
 
-// One cause: kind, operand, source line; the first step where it shows, and how often.
+// Findings with the same cause (kind, operand, source line) are one: the first step where it shows,
+// and how often.
 struct Finding
 {
-    std::string kind; // a name of findings.inc, or of another version
+    std::string kind; // a name in findings.inc, or in another version's
     FindingClass category = FindingClass::Structural;
-    std::string message;                     // one sentence with numbers
-    std::string operand;                     // empty: none
-    std::int64_t step = -1;                  // first grid step, -1: before the run
-    std::optional<std::int64_t> relatedStep; // the other step of a pair (the earlier visit)
+    std::string message;    // one sentence with numbers
+    std::string operand;    // empty: none
+    std::int64_t step = -1; // the first grid step where it shows; -1: before the run
+    std::optional<std::int64_t> relatedStep; // the other step of a pair, such as the earlier visit
     SourceLine source;
     std::int64_t count = 1;
     bool operator==(const Finding&) const = default;
 };
 
-// What a kernel printed, or a value that it recorded, when the operation that does it retired.
+// What a kernel printed, or a value that it recorded, at the time when the operation retired.
 struct Print
 {
     std::string text;
-    std::int32_t step = -1; // row of Trace::steps, -1: outside any
+    std::int32_t step = -1; // row of Trace::steps; -1: outside of steps
     std::int32_t agent = 0;
     Picoseconds time;
     SourceLine source;
@@ -267,7 +278,7 @@ struct Check
     bool checked = false;
     bool passed = false;
     double maxAbsError = 0;
-    double maxRelError = 0; // largest difference / largest reference value
+    double maxRelError = 0; // largest difference / largest value of the reference
     std::string method;     // "16 rows and 16 columns against an f64 product, and a checksum"
     bool operator==(const Check&) const = default;
 };
@@ -278,13 +289,13 @@ struct Info
     std::map<std::string, std::string> parameters;
     std::vector<std::string> parameterOrder;
     std::string chip;     // the name that --chip takes
-    std::string chipName; // the name for people
-    std::string
-        chipJson; // the whole chip file, so that a trace can be analysed and replayed anywhere
+    std::string chipName; // the name that people read
+    // The whole chip file, so that a trace can be analysed and replayed on any machine.
+    std::string chipJson;
     std::string values;                          // "full" or "needed"
-    std::map<std::string, std::string> settings; // of the machine; empty in older files
+    std::map<std::string, std::string> settings; // settings of the machine; empty in older files
     std::uint64_t seed = 0;
-    std::string program; // the name only; titles with sizes are made by views
+    std::string program; // only the name; views make titles with sizes
 
     SharedList<SourceFile> sources;
     SharedList<ListingLine> listing;
@@ -296,20 +307,20 @@ struct Info
     std::vector<Pipeline> pipelines;
     SharedList<Operand> operands;
     SharedList<Buffer> buffers;
-    std::vector<Semaphore> semaphores; // those of pipelines are not among them
+    std::vector<Semaphore> semaphores; // without those that pipelines use internally
     SharedList<SegmentTemplate> templates;
     std::vector<Finding> findings;
-    std::vector<Print> prints;     // by time; the first ones of the run
-    std::int64_t printsBeyond = 0; // more that were not kept
-    // Of a captured kernel: whether JAX takes it for a TPU ("yes", "no"), and why not.
+    std::vector<Print> prints;     // the first ones of the run, by time
+    std::int64_t printsBeyond = 0; // how many more were not kept
+    // For a captured kernel: whether JAX accepts it for a TPU ("yes", "no"), and why not.
     std::string jaxAccepts = "unknown", jaxReason;
     Check check;
-    Bytes temporariesEstimate; // values of a body beyond the register file
-    std::int64_t events = 0;   // executed operations, copies, waits, semaphore changes
+    Bytes temporariesEstimate; // values of a body that do not fit into the register file
+    std::int64_t events = 0;   // number of executed operations, copies, waits and semaphore changes
 
     bool operator==(const Info&) const = default;
 
-    // Of the mesh that the program ran on: each has one link of the first kind.
+    // Number of devices in the mesh on which the program ran; each has one link of the first kind.
     [[nodiscard]] std::int32_t deviceCount() const
     {
         std::int32_t count = 0;
@@ -319,7 +330,8 @@ struct Info
         return std::max(count, 1);
     }
 
-    // How often HBM is read or written for a byte that a link moves: 2 between two devices' HBM.
+    // How often HBM is read or written for each byte that a link moves: twice if it joins the HBM
+    // of two devices.
     [[nodiscard]] int hbmPasses(std::size_t link) const
     {
         const auto isHbm = [this](std::int32_t memory) {
@@ -328,7 +340,7 @@ struct Info
         return isHbm(links[link].from) + isHbm(links[link].to);
     }
 
-    // Whether an operand's copies are read from HBM and written to it.
+    // Whether the operand's copies go from HBM to HBM.
     [[nodiscard]] bool staysInHbm(std::size_t operand) const
     {
         return operands[operand].pipeline < 0 && operands[operand].direction == Direction::InOut;

@@ -16,7 +16,7 @@ struct Rows
     std::size_t first = 0, last = 0;
 };
 
-// Visits of one operand: a contiguous run of rows.
+// The visits of one operand: a contiguous range of rows.
 Rows visitsOf(const Visits& visits, std::int32_t operand)
 {
     const auto [first, last] =
@@ -36,8 +36,9 @@ std::size_t visitsBegun(const Trace& trace, Rows rows, std::int64_t t)
     return at(found - begin);
 }
 
-// When a stay takes over its slot: with the issue of its copy-in; without one as its first step
-// begins, though not before the slot's last block has left.
+// Whether a visit has taken over its slot by t. It does so when its copy in is issued. Without a
+// copy in, it does so when its first step begins, but not before the slot's previous block has been
+// written back.
 bool hasTaken(const Trace& trace, std::int32_t visit, std::int32_t previous, std::int64_t t)
 {
     const Visits& visits = trace.visits();
@@ -50,15 +51,15 @@ bool hasTaken(const Trace& trace, std::int32_t visit, std::int32_t previous, std
            && (out == kNone || copies.end[at(out)] <= t);
 }
 
-// The stay that a slot belongs to at t, kNone before the first. Stays go round the slots in turn,
-// so the walks are about as long as there are slots.
+// The visit to which a slot belongs at t; kNone before the first one. Visits use the slots in turn,
+// so each loop takes about as many rounds as there are slots.
 std::int32_t stayOfSlot(const Trace& trace, std::int32_t operand, std::int32_t slot, std::int64_t t)
 {
     const Visits& visits = trace.visits();
     const Rows rows = visitsOf(visits, operand);
     const std::size_t begun = visitsBegun(trace, rows, t);
-    // The slot's next stay may hold it already (its copy is issued ahead), and the last one that
-    // began may not yet hold it (with one slot, the block before is still leaving).
+    // The slot's next visit may hold it already, because copies are issued ahead. And the last
+    // visit that has begun may not hold it yet: with one slot, the previous block is still leaving.
     std::int32_t candidate = kNone;
     for (std::size_t row = begun; row < rows.last && candidate == kNone; ++row) {
         candidate = visits.slot[row] == slot ? static_cast<std::int32_t>(row) : kNone;
@@ -76,7 +77,7 @@ std::int32_t stayOfSlot(const Trace& trace, std::int32_t operand, std::int32_t s
     return candidate != kNone && hasTaken(trace, candidate, kNone, t) ? candidate : kNone;
 }
 
-// A slot that waits for the block of `visit`, or has it before its first step.
+// The state of a slot that waits for the block of `visit`, or has it before its first step.
 SlotState arriving(const Trace& trace, std::int32_t visit, std::int64_t t)
 {
     const Copies& copies = trace.copies();
@@ -94,7 +95,7 @@ SlotState arriving(const Trace& trace, std::int32_t visit, std::int64_t t)
     return state;
 }
 
-// A slot whose stay `visit` has begun, and whose block has arrived.
+// The state of a slot whose visit has begun and whose block has landed.
 SlotState staying(const Trace& trace, std::int32_t visit, std::int64_t t)
 {
     const Visits& visits = trace.visits();
@@ -128,7 +129,7 @@ SlotState staying(const Trace& trace, std::int32_t visit, std::int64_t t)
     return state;
 }
 
-// Scratch has no blocks: it is used while steps run; without steps, all the time.
+// Scratch has no blocks: it is in use while steps run or, if there are no steps, all the time.
 SlotState scratchState(const Trace& trace, std::int64_t t)
 {
     SlotState state;
@@ -143,7 +144,7 @@ SlotState scratchState(const Trace& trace, std::int64_t t)
     return state;
 }
 
-// The last row of `agent` that has begun by t, if it can still run: no segment lasts longer than
+// The last segment of `agent` that has begun by t and can still run: no segment is longer than
 // `longest`.
 std::int32_t lastSegment(const Trace& trace, std::int32_t agent, std::int64_t t,
                          std::int64_t longest)
@@ -168,7 +169,7 @@ std::int32_t stepAt(const Trace& trace, Picoseconds t)
     if (steps.size() == 0) {
         return kNone;
     }
-    // Steps of no length share their begin with the next one; the last of them holds t.
+    // A step without length begins together with the next one; the last of them holds t.
     const std::size_t begun = begunBy(steps.begin, t.value());
     return static_cast<std::int32_t>(begun == 0 ? 0 : begun - 1);
 }
@@ -193,7 +194,7 @@ CopyRange copiesInFlight(const Trace& trace, std::int32_t link, Picoseconds time
             continue;
         }
         if (copies.end[row - 1] <= t) {
-            break; // and so have all before it on this link
+            break; // so have all copies before it on this link
         }
         if (range.empty()) {
             range.last = row;
@@ -252,7 +253,7 @@ std::int32_t waitAt(const Trace& trace, std::int32_t agent, Picoseconds time)
     const std::int64_t t = clamped(trace, time);
     for (std::size_t row = begunBy(waits.begin, t); row > 0; --row) {
         if (waits.agent[row - 1]
-            == agent) { // waits of an agent do not overlap: the last one decides
+            == agent) { // waits of an agent do not overlap, so the last one decides
             return t < waits.end[row - 1] ? static_cast<std::int32_t>(row - 1) : kNone;
         }
     }

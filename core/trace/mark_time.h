@@ -1,4 +1,5 @@
-// Times inside a segment, for the index and the Chrome half of a saved trace.
+// Converts cycles within a segment to times, for the index and for the Chrome half of a saved
+// trace.
 #pragma once
 
 #include "core/trace/info.h"
@@ -7,9 +8,9 @@
 
 namespace pallascope::trace {
 
-// Cycles from a segment's start as picoseconds: rounded up as the machine rounds whole segments,
-// and never past the segment's own duration (step overhead is given in seconds and need not be
-// whole cycles). Monotone, so that what abuts in cycles abuts in time.
+// The picoseconds from a segment's start, rounded up as the machine rounds whole segments, but
+// never more than the segment's duration (step overhead is given in seconds and need not be whole
+// cycles). It is monotone, so marks that abut in cycles also abut in time.
 [[nodiscard]] inline std::int64_t markTime(const SegmentTemplate& segment, Cycles cycles)
 {
     if (cycles == segment.cycles) {

@@ -42,7 +42,7 @@ void Summarizer::addCopy(std::int32_t operand, bool out, std::int32_t link, Byte
 {
     const auto of = static_cast<std::size_t>(operand);
     if (of >= m_sums.moved.size()) {
-        m_sums.moved.resize(of + 1); // of a pipeline found late
+        m_sums.moved.resize(of + 1); // an operand of a pipeline that was found late
     }
     const auto count = [&](Summary::Way way, Bytes part) {
         ++m_sums.moved[of][way].copies;
@@ -61,13 +61,14 @@ void Summarizer::addCopy(std::int32_t operand, bool out, std::int32_t link, Byte
     m_sums.linkBusy[static_cast<std::size_t>(link)] += end - start;
     const Interval copy{start.value(), end.value()};
     if (m_next < m_copies.size() && m_copies.back().end == copy.begin) {
-        m_copies.back().end = copy.end; // back to back on a busy link
+        // Copies that follow each other without a gap on a busy link.
+        m_copies.back().end = copy.end;
         return;
     }
     auto place = m_copies.end();
     while (place != m_copies.begin() + static_cast<std::ptrdiff_t>(m_next)
            && (place - 1)->begin > copy.begin) {
-        --place; // another link's queue may be longer
+        --place; // another link may have a longer queue
     }
     m_copies.insert(place, copy);
 }
@@ -133,7 +134,8 @@ Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picosecond
     }
     m_sums.steps = steps;
     m_sums.computeAfter = m_outside;
-    for (const Wait& wait : m_fusionWaits) { // they are no part of prologue and epilogue
+    // They belong neither to the prologue nor to the epilogue.
+    for (const Wait& wait : m_fusionWaits) {
         if (steps > 0 && wait.begin < firstBody) {
             m_sums.computeBefore += wait.end - wait.begin;
         } else if (wait.begin >= lastStepEnd) {

@@ -1,5 +1,5 @@
-// What a report needs of a run's rows, as sums: counts, bytes, busy times. Made from a finished
-// trace, or row by row while a run keeps none; both give the same numbers.
+// The sums over a run's rows that a report needs: counts, bytes, busy times. They come from a
+// finished trace, or row by row from a run that keeps no rows; both give the same numbers.
 #pragma once
 
 #include "core/trace/trace.h"
@@ -11,8 +11,9 @@ namespace pallascope::trace {
 
 struct Summary
 {
-    // Between HBM and another memory, or between others. A copy from HBM to HBM counts as read and
-    // as written: of one device's link half of its bytes each, between two devices all of them.
+    // Between HBM and another memory, or between other memories. A copy from HBM to HBM counts both
+    // as read and as written: on one device's link with half of its bytes each, between two devices
+    // with all of them.
     enum Way : std::uint8_t
     {
         Read,
@@ -27,30 +28,30 @@ struct Summary
         bool operator==(const Moved&) const = default;
     };
 
-    std::vector<std::int64_t> instances;      // executed segments, per template
-    std::vector<std::array<Moved, 3>> moved;  // per operand, by Way
-    std::vector<Picoseconds> linkBusy;        // per link
+    std::vector<std::int64_t> instances;      // executed segments of each template
+    std::vector<std::array<Moved, 3>> moved;  // for each operand, by Way
+    std::vector<Picoseconds> linkBusy;        // for each link
     std::int64_t steps = 0, stalledSteps = 0; // stalled: waited for a copy after the first body
     Picoseconds firstBody,
-        lastStepEnd; // of the first step's body, of the last step; 0 without steps
-    Picoseconds computeBefore, computeAfter; // segments, and waits in fusions, before the first
-                                             // step and after the last
-    Picoseconds waitedForCopies;             // of all agents, fusions aside
-    Picoseconds waitedInFusions;             // for what they read and write
-    Picoseconds idle;                        // neither a segment runs nor a link moves
-    Picoseconds end;                         // of the run
+        lastStepEnd; // the end of the first step's body, and of the last step; 0 without steps
+    // Segments, and waits in fusions, before the first step and after the last.
+    Picoseconds computeBefore, computeAfter;
+    Picoseconds waitedForCopies; // of all agents, without those of fusions
+    Picoseconds waitedInFusions; // for what fusions read and write
+    Picoseconds idle;            // no segment runs and no link moves
+    Picoseconds end;             // the length of the run
 
     bool operator==(const Summary&) const = default;
 };
 
 [[nodiscard]] Summary summaryOf(const Trace& trace);
 
-// Rows come as a run makes them: segments by begin; a copy before the first segment that begins
-// after its issue; waits by step.
+// Takes rows in the order in which a run makes them: segments by begin; each copy before the first
+// segment that begins after its issue; waits by step.
 class Summarizer
 {
 public:
-    explicit Summarizer(const Info& info); // its templates, operands and links, all known by now
+    explicit Summarizer(const Info& info); // its templates, operands and links must be complete
 
     void addSegment(std::int32_t templateId, std::int32_t step, Picoseconds begin);
     void addCopy(std::int32_t operand, bool out, std::int32_t link, Bytes bytes, Picoseconds start,
@@ -59,15 +60,15 @@ public:
     {
         Other,
         Copy,
-        Fusion // for what it reads and writes itself
+        Fusion // for what the fusion itself reads and writes
     };
 
-    // Of a wait for a copy, or none, by a fusion or something else.
+    // The kind of a wait for this copy (kNone: for none), by a fusion or by something else.
     [[nodiscard]] static WaitKind kindOf(std::int32_t copy, bool isFusion);
 
     void addWait(std::int32_t step, WaitKind kind, Picoseconds begin, Picoseconds end);
 
-    // The sums so far as those of a whole run.
+    // Ends the run and returns its sums.
     [[nodiscard]] Summary finish(std::int64_t steps, Picoseconds firstBody, Picoseconds lastStepEnd,
                                  Picoseconds end) &&;
 
@@ -93,16 +94,18 @@ private:
     void count(const Wait& wait);
 
     Summary m_sums;
-    std::vector<Picoseconds> m_durations; // per template
-    std::vector<int> m_hbmPasses;         // per link
-    std::vector<bool> m_staysInHbm;       // per operand of Info at the start; later ones do not
-    std::vector<Interval> m_copies;       // not covered yet, by begin, from m_next on
+    std::vector<Picoseconds> m_durations; // for each template
+    std::vector<int> m_hbmPasses;         // for each link
+    // For each operand that Info has at the start; it is false for later ones.
+    std::vector<bool> m_staysInHbm;
+    std::vector<Interval> m_copies; // copies not yet covered, sorted by begin, from m_next on
     std::size_t m_next = 0;
     std::int64_t m_covered = 0, m_until = 0;
     std::vector<Wait> m_fusionWaits;
-    std::vector<Wait> m_waits; // of step 0 and outside steps: where they count is known at the end
-    std::vector<bool> m_stalled; // by step; those of several agents lie between each other
-    Picoseconds m_outside;       // segments of no step since the last one of a step
+    // Of step 0 and outside of steps: only the end shows where they count.
+    std::vector<Wait> m_waits;
+    std::vector<bool> m_stalled; // for each step; steps of several agents are interleaved
+    Picoseconds m_outside; // time of segments outside of steps since the last segment in a step
     bool m_inSteps = false;
 };
 

@@ -19,7 +19,7 @@ Result<std::shared_ptr<const Trace>> TraceBuilder::finish(const Info* checked) &
     if (Status status = validateRows(*this); !status) {
         return status.error();
     }
-    // Not make_shared: the constructor is private.
+    // std::make_shared cannot be used, because the constructor is private.
     const std::shared_ptr<Trace> trace(new Trace());
     trace->m_info = std::move(info);
     trace->m_steps = std::move(steps);

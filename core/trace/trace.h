@@ -1,5 +1,6 @@
-// The record of one run: columns, sorted per track, immutable once finished. Written only by
-// TraceBuilder; read by analysis, views and file formats. Times are picoseconds from the start.
+// The record of one run: columns, sorted per track, immutable once finished. Only TraceBuilder
+// writes it; analysis, views and file formats read it. Times are picoseconds from the start of the
+// run.
 #pragma once
 
 #include "core/base/result.h"
@@ -12,17 +13,19 @@
 
 namespace pallascope::trace {
 
-// Absent index in a column.
+// In a column: no row.
 inline constexpr std::int32_t kNone = -1;
 
-// One row per grid step, sorted by begin. Steps of a pipeline inside another's body lie inside a
-// step of that, and those of several agents beside each other. A step begins when its copy-ins are
-// issued and ends when its overhead and waits are over, where the next one of its pipeline begins.
-// begin <= bodyBegin <= bodyEnd <= end; waits for copy-ins lie before bodyBegin.
+// One row for each grid step, sorted by begin. Steps of a nested pipeline lie inside of a step of
+// the outer one; steps of several agents lie beside each other. A step begins when its copies in
+// are issued. It ends when its overhead and waits are over, which is when the next step of its
+// pipeline begins. begin <= bodyBegin <= bodyEnd <= end, and waits for copies in lie before
+// bodyBegin.
 struct Steps
 {
     std::vector<std::int32_t> pipeline;
-    std::vector<std::int64_t> ordinal; // within its pipeline: the grid point in lexicographic order
+    // Within its pipeline: the number of the grid point in lexicographic order.
+    std::vector<std::int64_t> ordinal;
     std::vector<std::int64_t> begin, bodyBegin, bodyEnd, end; // ps
 
     [[nodiscard]] std::size_t size() const { return begin.size(); }
@@ -30,13 +33,13 @@ struct Steps
     bool operator==(const Steps&) const = default;
 };
 
-// One row per executed segment, sorted by begin (one agent: they never overlap).
-// It lasts templates[templateId].duration.
+// One row for each executed segment, sorted by begin. Segments of one agent never overlap. A
+// segment lasts templates[templateId].duration.
 struct Segments
 {
     std::vector<std::int32_t> templateId;
     std::vector<std::int32_t> agent;
-    std::vector<std::int32_t> step;  // row of Steps, kNone outside any step
+    std::vector<std::int32_t> step;  // row of Steps; kNone: outside of steps
     std::vector<std::int64_t> begin; // ps
 
     [[nodiscard]] std::size_t size() const { return begin.size(); }
@@ -44,7 +47,8 @@ struct Segments
     bool operator==(const Segments&) const = default;
 };
 
-// One row per block copy, in issue order, which on a FIFO link is also start and end order.
+// One row for each block copied, in the order of issue. On a FIFO link that is also the order of
+// start and end.
 struct Copies
 {
     std::vector<std::int32_t> operand;
@@ -52,8 +56,8 @@ struct Copies
     std::vector<std::int32_t> slot;
     std::vector<std::uint8_t> out; // 0: into on-chip memory, 1: out of it
     std::vector<std::int32_t> link;
-    std::vector<std::int32_t> step;  // row of Steps that issued it, kNone: prologue or epilogue
-    std::vector<std::int64_t> bytes; // moved, tile rounding at array edges included
+    std::vector<std::int32_t> step;  // row of Steps that issued it; kNone: prologue or epilogue
+    std::vector<std::int64_t> bytes; // bytes moved, rounded to tiles at array edges
     std::vector<std::int64_t> issue, start,
         end; // ps; issue <= start < end (start == end only for 0 bytes)
 
@@ -62,18 +66,19 @@ struct Copies
     bool operator==(const Copies&) const = default;
 };
 
-// One row per executed wait (also those that take no time), sorted by begin. By hand an agent waits
-// on a semaphore, and `copy` is the last one that signalled it, if any did.
+// One row for each executed wait, even if it takes no time, sorted by begin. If a program itself
+// waits on a semaphore, `copy` is the last copy that signalled it, if any did.
 struct Waits
 {
-    std::vector<std::int32_t> copy;      // the copy waited for: row of Copies, kNone: none
-    std::vector<std::int32_t> semaphore; // row of Info::semaphores; kNone: a pipeline's copy
-                                         // (without a copy: a delay, or the other cores). Empty
-                                         // while the program has no semaphores
-    std::vector<std::int32_t> operation; // row of Info::operations that waits by hand; kNone: a
-                                         // pipeline or cores do. Empty while nothing waits by hand
+    std::vector<std::int32_t> copy; // row of Copies waited for; kNone: none
+    // Row of Info::semaphores; kNone: a pipeline's copy or, if `copy` is kNone too, a delay or
+    // other cores. Empty while the program has no semaphores.
+    std::vector<std::int32_t> semaphore;
+    // Row of Info::operations by which the program waits; kNone: a pipeline or a core waits. Empty
+    // while the program itself never waits.
+    std::vector<std::int32_t> operation;
     std::vector<std::int32_t> agent;
-    std::vector<std::int32_t> step;       // row of Steps; kNone: prologue, epilogue
+    std::vector<std::int32_t> step;       // row of Steps; kNone: prologue or epilogue
     std::vector<std::int64_t> begin, end; // ps
 
     [[nodiscard]] std::size_t size() const { return begin.size(); }
@@ -81,8 +86,8 @@ struct Waits
     bool operator==(const Waits&) const = default;
 };
 
-// One row per change of a semaphore, in order: a copy that has landed or a signal (above 0), or
-// what a wait takes (below).
+// One row for each change of a semaphore, in order. The amount is positive for a signal or a copy
+// that has landed, and negative for what a wait takes.
 struct Signals
 {
     std::vector<std::int32_t> semaphore; // row of Info::semaphores
@@ -95,7 +100,8 @@ struct Signals
     bool operator==(const Signals&) const = default;
 };
 
-// Which block an operand's slot holds for which steps: one row per stay, sorted by (operand, step).
+// Which block an operand's slot holds for which steps: one row for each visit, sorted by (operand,
+// step).
 struct Visits
 {
     std::vector<std::int32_t> operand;
@@ -103,9 +109,10 @@ struct Visits
     std::vector<std::int32_t> lastStep;  // row of Steps, inclusive
     std::vector<std::int64_t> block;
     std::vector<std::int32_t> slot;
-    std::vector<std::int32_t> copyIn; // row of Copies that brought it, kNone: no copy did (outputs,
-                                      // and blocks that were there before the pipeline)
-    std::vector<std::int32_t> copyOut; // row of Copies that took it back, kNone for inputs
+    // Row of Copies that fetched it; kNone: no copy did (outputs, and blocks that were there before
+    // the pipeline).
+    std::vector<std::int32_t> copyIn;
+    std::vector<std::int32_t> copyOut; // row of Copies that wrote it back; kNone for inputs
 
     [[nodiscard]] std::size_t size() const { return block.size(); }
 
@@ -129,7 +136,7 @@ public:
 
     [[nodiscard]] const Signals& signals() const { return m_signals; }
 
-    [[nodiscard]] Picoseconds end() const { return m_end; } // the run's whole length
+    [[nodiscard]] Picoseconds end() const { return m_end; } // the length of the run
 
     bool operator==(const Trace&) const = default;
 
@@ -147,10 +154,10 @@ private:
     Picoseconds m_end;
 };
 
-// That an info keeps the rules which its comments state, as TraceBuilder::finish asks.
+// Checks the rules that the comments of Info state, as TraceBuilder::finish does.
 [[nodiscard]] Status checkInfo(const Info& info);
 
-// Collects rows, then checks them and gives them away as a Trace.
+// Collects rows, checks them, and moves them into a Trace.
 class TraceBuilder
 {
 public:
@@ -163,11 +170,10 @@ public:
     Signals signals;
     Picoseconds end;
 
-    // Validates every rule that the column comments state (sorted, non-overlapping per track,
-    // indices in range, times within [0, end], per-link FIFO) and moves the columns into the trace.
-    // The error names the column and row; a file that breaks a rule is bad input, a run that does
-    // is a bug. `checked`: an info that checkInfo found right; lists that `info` shares with it are
-    // not looked through again.
+    // Checks every rule that the column comments state (sorted, non-overlapping per track, indices
+    // in range, times within [0, end], FIFO on each link) and moves the columns into the trace. The
+    // error names the column and row: in a file it is bad input, in a run a bug. `checked` is an
+    // info that has passed checkInfo; lists that `info` shares with it are not checked again.
     [[nodiscard]] Result<std::shared_ptr<const Trace>> finish(const Info* checked = nullptr) &&;
 };
 

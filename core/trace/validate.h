@@ -1,5 +1,6 @@
-// The rules of a finished trace, as the comments of info.h and trace.h state them. Private to
-// core/trace: TraceBuilder::finish calls both halves, rows only after the info that they refer to.
+// The rules of a finished trace, as the comments in info.h and trace.h state them. Private to
+// core/trace. TraceBuilder::finish calls both halves; rows are checked only after the info to which
+// they refer.
 #pragma once
 
 #include "core/base/result.h"
@@ -10,27 +11,27 @@
 
 namespace pallascope::trace {
 
-// The latest time a trace may hold: every nanosecond up to it is exact in a double, which is what
+// The latest time that a trace may hold. Up to it, every nanosecond is exact in a double, which
 // readers of the Chrome half use.
 inline constexpr std::int64_t kMaxTime = ((std::int64_t{1} << 53) - 1) * 1000; // ps
 
-// A rule that the trace breaks, told as a sentence.
+// An error that says in a sentence which rule the trace breaks.
 template<class... Args>
 [[nodiscard]] Error broken(fmt::format_string<Args...> text, Args&&... args)
 {
     return userError(fmt::format(text, std::forward<Args>(args)...));
 }
 
-// Blocks of an operand's array; validateInfo has checked that it fits.
+// The number of blocks of an operand's array; validateInfo has checked that it does not overflow.
 [[nodiscard]] std::int64_t blockTotal(const Operand& operand);
 
-// `checked`, unless null, was found right before.
+// `checked` is null, or an info that has passed this check before.
 [[nodiscard]] Status validateInfo(const Info& info, const Info* checked);
 [[nodiscard]] Status validateRows(const TraceBuilder& rows);
-// That columns are as long as their tables and name rows that there are; validateRows asks it
-// first.
+// Checks that all columns of a table have the same length, and that row numbers in them exist.
+// validateRows calls it first.
 [[nodiscard]] Status validateColumns(const TraceBuilder& rows);
-// That all segments together do no more than can be counted; validateRows asks it.
+// Checks that the work of all segments together can be counted in 64 bits. validateRows calls it.
 [[nodiscard]] Status validateWork(const TraceBuilder& rows);
 
 } // namespace pallascope::trace

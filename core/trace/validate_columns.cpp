@@ -1,4 +1,4 @@
-// Columns by themselves: as long as their table, and with numbers of rows that there are.
+// Checks columns without looking at what they mean: their lengths, and that row numbers exist.
 #include "core/trace/columns.h"
 #include "core/trace/validate.h"
 
@@ -21,11 +21,11 @@ Status firstFault(std::span<const Status> results)
     return fault == results.end() ? Status(Done{}) : *fault;
 }
 
-// All columns of a table as long as the first.
+// All columns of a table must be as long as the first.
 Status sameLength(std::string_view table, std::size_t rows,
                   std::initializer_list<std::pair<std::string_view, std::size_t>> columns)
 {
-    // Row numbers are int32 in every column that refers to a row.
+    // Every column that refers to a row holds int32.
     if (rows > static_cast<std::size_t>(INT32_MAX)) {
         return broken("{} has {} rows, more than a trace can number", table, rows);
     }
@@ -38,7 +38,7 @@ Status sameLength(std::string_view table, std::size_t rows,
     return Done{};
 }
 
-// Without branches, for columns are long and right.
+// Has no branches, because columns are long and nearly always valid.
 template<class T>
 bool isWithin(const std::vector<T>& column, std::int64_t least, std::int64_t most)
 {

@@ -24,8 +24,7 @@ bool isIndexOrNone(std::int64_t value, const List& list)
     return value == kNone || isIndex(value, list);
 }
 
-// Product of extents of at least `least`, absent when an extent is smaller or the product
-// overflows.
+// The product of extents. Absent if an extent is below `least` or if the product overflows.
 std::optional<std::int64_t> product(const std::vector<Extent>& extents, Extent least)
 {
     std::int64_t result = 1;
@@ -37,7 +36,7 @@ std::optional<std::int64_t> product(const std::vector<Extent>& extents, Extent l
     return result;
 }
 
-// `list[i]` says where.
+// `list` and `i` say in the error where the source line stands: list[i].
 Status checkSource(const Info& info, const SourceLine& source, std::string_view list, std::size_t i)
 {
     if (!isIndexOrNone(source.file, info.sources) || source.line < 0) {
@@ -112,12 +111,13 @@ Status checkHardware(const Info& info)
             return broken("links[{}] ({}) joins memories {} and {}, but there are {} memories", i,
                           link.name, link.from, link.to, info.memories.size());
         }
-        // As in chip files, so that no quotient of a rate and a number of FLOPs leaves a double.
+        // The bounds are those of chip files; they keep quotients of a rate and a number of FLOPs
+        // within a double.
         constexpr double kSlowest = 1, kLeastShare = 1e-6, kFastest = 1e18;
         const std::pair<double, double> rates[] = {{link.datasheet.value(), kSlowest},
                                                    {link.achieved.value(), kSlowest * kLeastShare}};
         for (const auto& [rate, slowest] : rates) {
-            if (!(rate >= slowest && rate <= kFastest)) { // not a number either
+            if (!(rate >= slowest && rate <= kFastest)) { // also false for NaN
                 return broken("links[{}] ({}) moves {} B/s; expected at least {} and at most {}", i,
                               link.name, rate, slowest, kFastest);
             }
@@ -238,7 +238,7 @@ Status checkOperand(const Info& info, std::size_t i)
     for (std::int32_t slot = 0; slot < operand.slots; ++slot) {
         const std::int32_t row = operand.firstBuffer + slot;
         const Buffer& buffer = info.buffers[static_cast<std::size_t>(row)];
-        // A pipeline that ran with several grids has operands for each, in the same slots.
+        // A pipeline that ran with several grids has operands for each of them, which share slots.
         const bool shared = buffer.operand >= 0 && buffer.operand < static_cast<std::int64_t>(i)
                             && info.operands[static_cast<std::size_t>(buffer.operand)].firstBuffer
                                    == operand.firstBuffer;
@@ -285,7 +285,7 @@ Status checkBuffers(const Info& info)
 
 Status checkMarks(const Info& info, const SegmentTemplate& segment, std::size_t i)
 {
-    std::vector<std::pair<std::int64_t, std::int64_t>> order; // (unit, offset) -> sorted per unit
+    std::vector<std::pair<std::int64_t, std::int64_t>> order; // (unit, offset), to be sorted
     std::vector<std::size_t> rows(segment.marks.size());
     for (std::size_t m = 0; m < segment.marks.size(); ++m) {
         const Mark& mark = segment.marks[m];
@@ -388,7 +388,7 @@ std::int64_t blockTotal(const Operand& operand)
 
 Status validateInfo(const Info& info, const Info* checked)
 {
-    // What these lists refer to is in each other, and in the units, of which there are as many.
+    // These lists refer only to each other and to units, and the number of units is the same.
     const bool known = checked != nullptr && info.sources.sharesWith(checked->sources)
                        && info.listing.sharesWith(checked->listing)
                        && info.operations.sharesWith(checked->operations)

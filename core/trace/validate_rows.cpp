@@ -11,7 +11,8 @@ namespace {
 Status checkSteps(const TraceBuilder& b)
 {
     const Steps& s = b.steps;
-    std::vector<std::int64_t> next(b.info.pipelines.size(), 0); // expected ordinal per pipeline
+    // For each pipeline the ordinal that must come next.
+    std::vector<std::int64_t> next(b.info.pipelines.size(), 0);
     std::vector<std::int64_t> ended(b.info.pipelines.size(), 0);
     std::int64_t previous = 0;
     for (std::size_t i = 0; i < s.size(); ++i) {
@@ -28,7 +29,7 @@ Status checkSteps(const TraceBuilder& b)
             return broken("steps.ordinal[{}] is {}, but the next of {} steps of its pipeline is {}",
                           i, s.ordinal[i], steps, expected);
         }
-        expected = expected + 1 == steps ? 0 : expected + 1; // a pipeline may run again
+        expected = expected + 1 == steps ? 0 : expected + 1; // a pipeline may run several times
         if (s.begin[i] < previous) {
             return broken("steps.begin[{}] is {} ps, but rows are sorted by begin and the one "
                           "before begins at {} ps",
@@ -84,7 +85,7 @@ Status checkSegments(const TraceBuilder& b)
     return Done{};
 }
 
-// Also finds the blocks and slots that an operand cannot have.
+// Checks copies, including that their operands have such a block and slot.
 Status checkCopies(const TraceBuilder& b)
 {
     const Copies& c = b.copies;
@@ -164,7 +165,8 @@ Status checkWaits(const TraceBuilder& b)
     return Done{};
 }
 
-// An agent computes or waits, never both. Rows of no length cannot conflict and are left out.
+// An agent computes or waits, but never both at once. Rows without length cannot conflict and are
+// skipped.
 Status checkAgents(const TraceBuilder& b)
 {
     const Segments& g = b.segments;
@@ -196,7 +198,7 @@ Status checkAgents(const TraceBuilder& b)
     return Done{};
 }
 
-// The copy of a visit: same operand, block and slot, and the direction asked for.
+// A visit's copy must have the same operand, block and slot, and go in the given direction.
 Status checkVisitCopy(const TraceBuilder& b, std::size_t i, std::int32_t copy, bool out)
 {
     const Visits& v = b.visits;

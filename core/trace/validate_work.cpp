@@ -5,7 +5,7 @@ namespace pallascope::trace {
 
 namespace {
 
-// sum += each * times; false where 64 bits do not hold it.
+// sum += each * times. Returns false if that overflows 64 bits.
 bool add(std::int64_t& sum, std::int64_t each, std::int64_t times)
 {
     std::int64_t all = 0;
