@@ -1,3 +1,4 @@
+// The command `capture`: runs the Python package that captures a kernel, and waits for it.
 #include "app/cli/commands.h"
 #include "app/process/diagnostics.h"
 

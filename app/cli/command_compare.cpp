@@ -1,3 +1,4 @@
+// The command `compare`: two runs side by side, each from a trace or a kernel.
 #include "app/cli/commands.h"
 #include "app/run_job/kernel_choice.h"
 #include "core/kernel_file/kernel_file.h"

@@ -1,3 +1,5 @@
+// The commands that say what there is: `list` for all names, `describe` for a kernel, a chip or a
+// file.
 #include "app/cli/commands.h"
 #include "app/run_job/chips.h"
 #include "core/base/format.h"

@@ -1,3 +1,4 @@
+// The commands `print` and `save`: a kernel as a listing, or as a file.
 #include "app/cli/commands.h"
 #include "app/run_job/kernel_choice.h"
 #include "core/ir/print.h"

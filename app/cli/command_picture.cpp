@@ -1,3 +1,4 @@
+// Checks and writes the pictures of commands, as .svg or, with Qt, as .png.
 #include "app/cli/commands.h"
 #include "core/base/whole_file.h"
 #include "views/layout/scene/svg.h"

@@ -1,3 +1,5 @@
+// The commands `run` and `report`: a run, or a saved trace, with its report, its files and the
+// conditions of --fail-if.
 #include "app/cli/commands.h"
 #include "app/process/diagnostics.h"
 #include "app/run_job/kernel_choice.h"

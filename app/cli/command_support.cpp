@@ -1,3 +1,5 @@
+// What several commands share: progress on the terminal, checks of files, and the parsing of
+// values.
 #include "app/cli/commands.h"
 #include "app/process/diagnostics.h"
 #include "app/run_job/kernel_choice.h"

@@ -1,3 +1,5 @@
+// The command `sweep`: runs of one kernel with many parameters, or of many kernel files, on several
+// chips.
 #include "app/cli/commands.h"
 #include "app/cli/kept_rows.h"
 #include "app/process/diagnostics.h"

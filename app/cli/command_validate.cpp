@@ -1,3 +1,5 @@
+// The command `validate`: predicts the rows of a table of timings and holds the errors to those
+// expected.
 #include "app/cli/commands.h"
 #include "app/process/diagnostics.h"
 #include "app/run_job/chips.h"

@@ -1,3 +1,4 @@
+// Chooses the lanes of the time line and the level of detail.
 #include "views/layout/run/view_parts.h"
 #include "views/layout/timeline/fit.h"
 
