@@ -1,3 +1,4 @@
+// Ticks and scales of axes.
 #include "views/layout/scene/axis.h"
 #include "views/layout/scene/canvas.h"
 
@@ -36,7 +37,8 @@ TEST(Ticks, niceValuesEncloseTheirArgument)
         ASSERT_TRUE(isNice(below));
         ASSERT_GE(above, value * (1 - 1e-8));
         ASSERT_LE(below, value * (1 + 1e-8));
-        ASSERT_LE(above, value * 2.5 * (1 + 1e-8)); // the next of 1, 2, 5 is never further
+        // The next of 1, 2, 5 is at most 2.5 times as large.
+        ASSERT_LE(above, value * 2.5 * (1 + 1e-8));
         ASSERT_GE(below, value / 2.5 * (1 - 1e-8));
     }
 }
@@ -54,7 +56,7 @@ TEST(Ticks, timeTicksAreAllMultiplesOfANiceStepInTheRange)
         const TimeTicks ticks = timeTicks(Picoseconds(begin), Picoseconds(begin + span), width);
         const std::int64_t step = ticks.step.value();
         ASSERT_TRUE(isNice(static_cast<double>(step)));
-        // At least 90 px apart, unless a picosecond is wider.
+        // Ticks lie at least 90 px apart, unless a picosecond is wider than that.
         ASSERT_TRUE(static_cast<double>(step) / static_cast<double>(span) * width >= 90 * (1 - 1e-6)
                     || width < 90 || step == 1);
         std::vector<Picoseconds> brute;

@@ -1,6 +1,6 @@
 // Writes one view of the synthetic main job as SVG, to look at: draw VIEW WIDTH HEIGHT TIME_NS
-// OUT.svg [dark] [zoom FROM_NS TO_NS] [hover-copy ROW]. The size is that of the content, without
-// the head.
+// OUT.svg [dark] [zoom FROM_NS TO_NS] [hover-copy ROW]. The size is that of the content without the
+// head.
 #include "tests/support/run_view_fixture.h"
 #include "views/layout/overview/overview.h"
 #include "views/layout/roofline/roofline.h"

@@ -1,5 +1,5 @@
-// Runs whose steps differ a thousandfold in length, so that no zoom level suits all of them: the
-// time line must still draw at most a bar per pixel and lose nothing.
+// Runs whose steps differ a thousandfold in length, so that no zoom level suits all of them. The
+// time line must still draw at most one bar per pixel and lose nothing.
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
 #include "views/layout/timeline/timeline.h"
@@ -106,7 +106,8 @@ TEST(IrregularRun, neverMoreBarsThanPixelsAtAnyZoom)
                 ASSERT_LE(unitBars(run, unit, axis, zoom.level).size(), 610U);
             }
             ASSERT_LE(folds(run, axis, zoom.stepsPerBar).size(), 610U);
-            // Rulers, lanes, whiskers and all: bounded by the size of the picture, not by the run.
+            // The number of all items (rulers, lanes, whiskers) is bounded by the size of the
+            // picture, not by the run.
             ASSERT_LE(layoutTimeline(run, state, {724, 220}).items.size(), 20'000U);
         }
     }

@@ -1,3 +1,4 @@
+// The strip of the whole run and the strip with the verdict.
 #include "tests/support/run_view_fixture.h"
 #include "views/layout/overview/overview.h"
 #include "views/layout/scene/canvas.h"
@@ -33,8 +34,8 @@ TEST(Overview, hasAMarkForEveryWaitUpToOnePerTwoPixels)
 {
     ViewState state;
     state.visible = firstFrame(*test::sharedMainJob().trace);
-    // 63 stalled steps and the prologue, wide apart: x and y waits of a step touch and are one
-    // mark.
+    // There are 63 stalled steps and the prologue, far apart. The waits for x and y of one step
+    // touch, so they make one mark.
     EXPECT_EQ(countFills(layoutOverview(test::sharedMainJob(), state, {1900, 40}), Role::Wait), 65);
     EXPECT_LE(countFills(layoutOverview(test::sharedMainJob(), state, {60, 40}), Role::Wait), 30);
     EXPECT_GE(countFills(layoutOverview(test::sharedMainJob(), state, {60, 40}), Role::Wait), 15);
@@ -91,7 +92,8 @@ TEST(VerdictStrip, saysBoundRateAndTimeAndSuggestsTheBestAlternative)
     EXPECT_EQ(countFills(scene, Role::Hbm), 1);
 }
 
-// Of the words of the strip those of the time and its band answer, at every width that shows them.
+// Of all words of the strip, only the time with its band has a tooltip, at every width that shows
+// it.
 TEST(VerdictStrip, theTimeAnswersWithWhatItsBandRestsOn)
 {
     const RunView& run = test::sharedMainJob();

@@ -1,3 +1,4 @@
+// The roofline: its points, its labels and what must not move while playing.
 #include "tests/support/run_view_fixture.h"
 #include "views/layout/roofline/roofline.h"
 #include "views/layout/scene/canvas.h"
@@ -19,7 +20,7 @@ Scene roofline(const RunView& run, double share, Size size = {365, 216})
     return layoutRoofline(run, state, size);
 }
 
-// The ticks' texts and the solid roof: what must not move while playing.
+// The texts of the ticks and the solid roof. These must not move while playing.
 std::pair<std::set<std::string>, std::vector<Point>> frameOf(const Scene& scene)
 {
     std::pair<std::set<std::string>, std::vector<Point>> frame;
@@ -64,7 +65,7 @@ TEST(Roofline, thePointNeverLiesOverItsRoof)
 {
     for (double share = 0.005; share <= 1; share += 0.0173) {
         const Scene scene = roofline(test::sharedMainJob(), share, {1000, 600});
-        const std::vector<Point> roof = frameOf(scene).second; // slope, then roof
+        const std::vector<Point> roof = frameOf(scene).second; // first the slope, then the roof
         ASSERT_EQ(roof.size(), 4U);
         const std::vector<DiscItem> discs = discsOf(scene);
         ASSERT_FALSE(discs.empty());
@@ -81,7 +82,7 @@ TEST(Roofline, theWindowPointShowsOnlyAfterAWholePeriod)
 {
     const RunView& run = test::sharedMainJob();
     const double period = ratio(run.periodTime, run.trace->end());
-    // The run point is two discs: its edge and itself.
+    // The run point consists of two discs, its edge and itself.
     EXPECT_EQ(discsOf(roofline(run, period * 0.9)).size(), 2U);
     EXPECT_EQ(discsOf(roofline(run, period * 1.1)).size(), 3U);
 }
@@ -178,7 +179,8 @@ TEST(Roofline, aKernelWithoutFlopsKeepsItsAxesAndSaysSo)
     EXPECT_TRUE(discsOf(scene).empty());
 }
 
-// It stands below the roofs, which rise to the right: each of its lines begins right of them.
+// The sentence stands below the roofs, which rise to the right, so each of its lines begins right
+// of them.
 TEST(Roofline, theSentenceOfAKernelWithoutFlopsCrossesNoRoof)
 {
     RunView run = test::sharedMainJob();
@@ -195,7 +197,7 @@ TEST(Roofline, theSentenceOfAKernelWithoutFlopsCrossesNoRoof)
             }
             const auto* text = std::get_if<TextItem>(&item);
             if (text == nullptr || text->size < 11) {
-                continue; // of the axes
+                continue; // a text of the axes
             }
             ++lines;
             ASSERT_EQ(roofs.size(), 2U);
@@ -212,7 +214,7 @@ TEST(Roofline, theSentenceOfAKernelWithoutFlopsCrossesNoRoof)
 
 TEST(Roofline, tinyIntensitiesAreInSight)
 {
-    // As add_vectors: 1 FLOP for 12 bytes, far left of a VPU's ridge.
+    // As for add_vectors: 1 FLOP for 12 bytes, which is far left of a VPU's ridge.
     RunView run = test::sharedMainJob();
     const double scale = 1.0 / 12 / run.report.arithmeticIntensity;
     run.report.roofline.peak->flopsPerSecond *= 0.02;
@@ -227,7 +229,7 @@ TEST(Roofline, tinyIntensitiesAreInSight)
                             [](const std::string& tick) { return tick.rfind("0.1@", 0) == 0; }));
 }
 
-// Wherever the point lies from it: the label of the run's point is beside the line of the ridge.
+// Wherever the run's point lies, its label stays beside the line of the ridge.
 TEST(Roofline, theRunsLabelDoesNotCrossTheRidge)
 {
     for (double factor = 0.02; factor < 40; factor *= 1.3) {

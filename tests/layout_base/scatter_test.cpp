@@ -1,3 +1,4 @@
+// The picture of predicted times against measured ones.
 #include "views/layout/run/run_view.h"
 #include "views/layout/scatter/scatter.h"
 #include "views/layout/scene/scene.h"
@@ -33,7 +34,7 @@ bool says(const Scene& scene, const std::string& text)
     });
 }
 
-// The solid line, on which what was predicted is what was measured.
+// The solid line, where predicted and measured times are equal.
 PolylineItem diagonalOf(const Scene& scene)
 {
     for (const Item& item : scene.items) {
@@ -64,7 +65,7 @@ TEST(Scatter, aRightPredictionLiesOnTheDiagonal)
         const Scene scene = layoutScatter(points, size);
         const PolylineItem line = diagonalOf(scene);
         const Point from = line.points.front(), to = line.points.back();
-        EXPECT_NEAR(to.x - from.x, from.y - to.y, 1e-6); // axes of one length
+        EXPECT_NEAR(to.x - from.x, from.y - to.y, 1e-6); // both axes have the same length
         const std::vector<DiscItem> discs = scatterDiscs(scene);
         ASSERT_GE(discs.size(), points.size());
         for (std::size_t i = 0; i < points.size(); ++i) {
@@ -100,7 +101,7 @@ TEST(Scatter, familiesDifferInShapeAndColour)
     for (const ScatterPoint& point : points) {
         EXPECT_TRUE(says(scene, point.family));
     }
-    std::vector<std::pair<std::size_t, Role>> marks; // corners, 0 of a disc
+    std::vector<std::pair<std::size_t, Role>> marks; // the number of corners, 0 for a disc
     for (const Item& item : scene.items) {
         if (const auto* disc = std::get_if<DiscItem>(&item)) {
             marks.emplace_back(0, disc->fill.role);
@@ -109,7 +110,7 @@ TEST(Scatter, familiesDifferInShapeAndColour)
             marks.emplace_back(polygon->points.size(), polygon->fill.role);
         }
     }
-    ASSERT_EQ(marks.size(), 14U); // each in the plot and in the legend
+    ASSERT_EQ(marks.size(), 14U); // each mark is in the plot and in the legend
     for (std::size_t i = 0; i < 7; ++i) {
         EXPECT_EQ(marks[i], marks[i + 7]);
         EXPECT_EQ(std::count(marks.begin(), marks.begin() + 7, marks[i]), 1) << i;

@@ -1,3 +1,4 @@
+// Scenes, their hit tests, and the SVG that is written of them.
 #include "tests/support/run_view_fixture.h"
 #include "views/layout/scene/canvas.h"
 #include "views/layout/scene/header.h"
@@ -25,7 +26,7 @@ Scene twoBars(double gap)
     return std::move(canvas).finish("", "");
 }
 
-// Tags are balanced, attributes are quoted, and text holds no raw markup.
+// Whether tags are balanced, attributes are quoted, and texts contain no raw markup.
 bool isWellFormed(const std::string& svg)
 {
     std::stack<std::string> open;
@@ -212,7 +213,8 @@ TEST(Svg, imagesKeepEveryCell)
     Canvas canvas(8, 8);
     canvas.image({0, 0, 8, 4}, 4, 2, {Role::View, Role::Operand1}, {0, 1, 1, 0, 1, 0, 1, 0});
     const std::string svg = toSvg(std::move(canvas).finish("", ""), Theme::Light);
-    // The run of two cells in the first row, and the lone cells of the second.
+    // The two neighbouring cells of one colour in the first row, and the single cells of the second
+    // row.
     EXPECT_NE(svg.find("<rect x=\"2\" y=\"0\" width=\"4\" height=\"2\" fill=\"#134EC1\"/>"),
               std::string::npos);
     EXPECT_NE(svg.find("<rect x=\"4\" y=\"2\" width=\"2\" height=\"2\" fill=\"#134EC1\"/>"),

@@ -1,4 +1,4 @@
-// Text: measuring, eliding, and what the canvas does with it.
+// Text: how it is measured and elided, and what the canvas does with it.
 #include "views/layout/scene/canvas.h"
 #include "views/layout/scene/font_metrics.h"
 
@@ -28,7 +28,8 @@ TEST(FontMetrics, figuresAreTabularSoThatLiveNumbersDoNotJitter)
     for (const Weight weight :
          {Weight::Regular, Weight::Medium, Weight::SemiBold, Weight::Mono, Weight::MonoBold}) {
         for (char32_t digit = U'1'; digit <= U'9'; ++digit) {
-            EXPECT_NEAR(advance(digit, weight), advance(U'0', weight), 1); // rounded
+            // The advances are rounded.
+            EXPECT_NEAR(advance(digit, weight), advance(U'0', weight), 1);
         }
     }
 }
@@ -47,7 +48,7 @@ TEST(FontMetrics, unknownCodePointsAreAsWideAsN)
 
 TEST(FontMetrics, symbolsOfCaptionsAreKnown)
 {
-    // A thin space is thinner than a space; the sans font has both.
+    // A thin space is thinner than a space, and the sans font has both.
     EXPECT_LT(advance(0x2009, Weight::Regular), advance(U' ', Weight::Regular));
     EXPECT_NE(advance(U'→', Weight::Regular), advance(U'n', Weight::Regular));
     EXPECT_NE(advance(U'·', Weight::Regular), advance(U'n', Weight::Regular));
@@ -109,7 +110,7 @@ TEST(Canvas, neighbouringFillsShareAnEdgeWhateverTheFraction)
     double at = 0;
     for (const Item& item : std::move(canvas).finish("", "").items) {
         const Rect& rect = std::get<FillItem>(item).rect;
-        ASSERT_EQ(rect.x, at); // no gap, no overlap
+        ASSERT_EQ(rect.x, at); // there is no gap and no overlap
         ASSERT_EQ(rect.w, std::round(rect.w));
         at = rect.right();
     }
@@ -122,7 +123,8 @@ TEST(Canvas, aLabelIsDrawnWholeOrNotAtAll)
     Canvas canvas(300, 20);
     EXPECT_TRUE(canvas.label(0, 0, needed + 8, 16, "dot 1.37 µs", Role::Mxu));
     EXPECT_FALSE(canvas.label(0, 0, needed + 7, 16, "dot 1.37 µs", Role::Mxu));
-    EXPECT_FALSE(canvas.label(0, 0, needed + 8, 10, "dot 1.37 µs", Role::Mxu)); // too low
+    // The bar is too low.
+    EXPECT_FALSE(canvas.label(0, 0, needed + 8, 10, "dot 1.37 µs", Role::Mxu));
     const auto texts = textsOf(std::move(canvas));
     ASSERT_EQ(texts.size(), 1U);
     EXPECT_EQ(texts[0].text, "dot 1.37 µs");
@@ -192,5 +194,5 @@ TEST(Canvas, framesStayInsideTheirRectangle)
         EXPECT_LE(r.bottom(), 30);
         area += r.w * r.h;
     }
-    EXPECT_EQ(area, 30 * 20 - 26 * 16); // and their sides do not overlap
+    EXPECT_EQ(area, 30 * 20 - 26 * 16); // this also means that the sides do not overlap
 }

@@ -1,3 +1,4 @@
+// The colours of both themes: their contrasts and mixes.
 #include "views/layout/scene/theme.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +55,7 @@ TEST(Theme, labelsOnFillsAreLegible)
         for (const Role role : kFills) {
             for (const double share : {1.0, 0.35, 0.3, 0.14}) {
                 const Color fill = mix(role, share);
-                // 4.5 after rounding: operand 1 in the dark has 4.497.
+                // 4.5 is meant, but colours are rounded: operand 1 has 4.497 in the dark theme.
                 EXPECT_GE(contrast(inkOn(fill, theme), resolve(fill, theme)), 4.45)
                     << "role " << static_cast<int>(role) << " share " << share << " theme "
                     << static_cast<int>(theme);
@@ -70,7 +71,7 @@ TEST(Theme, mixesRunFromTheBackgroundToTheRole)
         EXPECT_EQ(resolve(mix(Role::Mxu, 1), theme), resolve(Role::Mxu, theme));
         EXPECT_EQ(resolve(mix(Role::Wait, 0, Role::Chrome), theme), resolve(Role::Chrome, theme));
     }
-    // 0.5 of #134EC1 over white
+    // 0.5 of #134EC1 over white.
     EXPECT_EQ(resolve(mix(Role::Operand1, 0.5), Theme::Light), (Rgb{137, 167, 224}));
 }
 

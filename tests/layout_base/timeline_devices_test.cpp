@@ -1,4 +1,4 @@
-// Lanes of programs that several devices run.
+// Lanes of programs that run on several devices.
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/scene.h"
 #include "views/layout/scene/svg.h"
@@ -37,8 +37,8 @@ trace::Operand copiedByHand(const std::string& name)
     return operand;
 }
 
-// Two devices with two links and one agent each. Device 0 copies from 1 to 3 us and, over its other
-// link, from 2 to 4; device 1 from 1 to 2, and waits from 0 to 4.
+// Two devices with two links and one agent each. Device 0 copies from 1 to 3 us over one link and
+// from 2 to 4 us over the other. Device 1 copies from 1 to 2 us and waits from 0 to 4 us.
 std::shared_ptr<const trace::Trace> twoDevices(std::size_t agents = 2)
 {
     trace::TraceBuilder builder;
@@ -76,8 +76,8 @@ std::shared_ptr<const trace::Trace> twoDevices(std::size_t agents = 2)
     return *trace;
 }
 
-// Eight devices with three links each, of which one copy in ten takes a hundred times as long as
-// the others: neither starts nor ends ascend over links.
+// Eight devices with three links each. One copy in ten takes a hundred times as long as the others,
+// so that neither starts nor ends ascend across links.
 std::shared_ptr<const trace::Trace> busyDevices(std::uint64_t seed)
 {
     constexpr int kDevices = 8, kLinks = 3, kCopies = 1500;
@@ -120,7 +120,7 @@ std::shared_ptr<const trace::Trace> busyDevices(std::uint64_t seed)
     return std::move(builder).finish().value();
 }
 
-// Whether each pixel of the axis is within a copy over one of the links, looked at one by one.
+// For each pixel of the axis, whether a copy over one of the links covers it. Looks at every copy.
 std::vector<bool> coveredBy(const trace::Trace& trace, const std::vector<std::int32_t>& links,
                             const layout::TimeAxis& axis)
 {
@@ -141,7 +141,7 @@ std::vector<bool> coveredBy(const trace::Trace& trace, const std::vector<std::in
     return covered;
 }
 
-// So many devices, each with one link, one core that waits all the time, and an idle unit.
+// This many devices, each with one link, one core that waits all the time, and an idle unit.
 layout::RunView manyDevices(int count)
 {
     trace::TraceBuilder builder = trace::TraceBuilder();
@@ -162,7 +162,7 @@ layout::RunView manyDevices(int count)
     return viewOfDevices(std::move(builder).finish().value());
 }
 
-// Of twoDevices(), whose devices have two links each.
+// The lane of copies of a device of twoDevices(), each of which has two links.
 Lane copiesOf(std::int32_t device)
 {
     Lane lane;
@@ -188,14 +188,14 @@ TEST(TimelineOfDevices, countsWhatItsLinksDoAtOnceOnce)
     }
 }
 
-// A file may name fewer cores than its links have devices.
+// A file may name fewer cores than there are devices.
 TEST(TimelineOfDevices, needEachDeviceToHaveACore)
 {
     EXPECT_TRUE(hasDeviceLanes(*twoDevices()));
     EXPECT_FALSE(hasDeviceLanes(*twoDevices(1)));
 }
 
-// 100 px for each microsecond.
+// 100 px are one microsecond.
 TEST(TimelineOfDevices, hasBarsOfItsOwnRowsAlone)
 {
     const auto trace = twoDevices();
@@ -214,7 +214,7 @@ TEST(TimelineOfDevices, hasBarsOfItsOwnRowsAlone)
     EXPECT_EQ(beside[0].target, layout::Target(layout::target::Copy{1}));
     const std::vector<Bar> together = barsOf(0, {0, 1});
     ASSERT_EQ(together.size(), 2U);
-    EXPECT_EQ(together[1].x0, 300); // what the bar before leaves of it
+    EXPECT_EQ(together[1].x0, 300); // what the bar before it leaves free
     EXPECT_EQ(together[1].x1, 400);
     const std::vector<Bar> second = barsOf(1, {2, 3});
     ASSERT_EQ(second.size(), 1U);
@@ -224,7 +224,7 @@ TEST(TimelineOfDevices, hasBarsOfItsOwnRowsAlone)
     EXPECT_EQ(waits[0].x1, 400);
 }
 
-// At any zoom, of links that share a track too: what is not skipped over is all that is there.
+// This holds at any zoom, and for links that share a track, too: no copy is skipped.
 TEST(TimelineOfDevices, coverEveryPixelThatACopyTouches)
 {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -241,7 +241,7 @@ TEST(TimelineOfDevices, coverEveryPixelThatACopyTouches)
                 std::vector<bool> covered(600, false);
                 double last = -10;
                 for (const Bar& bar : copyBars(run, copiesOf(0), links, axis, Level::Steps)) {
-                    ASSERT_GE(bar.x0, last); // ascending and apart
+                    ASSERT_GE(bar.x0, last); // bars ascend and do not overlap
                     last = bar.x1;
                     for (double x = std::max(bar.x0, 0.0); x < std::min(bar.x1, 600.0); ++x) {
                         covered[static_cast<std::size_t>(x)] = true;
@@ -283,7 +283,7 @@ TEST(TimelineOfDevices, everyBarsOwnCentreHitsItsCopy)
     }
 }
 
-// Every link of a lane is in one of its tracks, in order, in whatever height there is.
+// Every link of a lane is in one of its tracks, in order, whatever the height.
 TEST(TimelineOfDevices, haveATrackForEachLink)
 {
     const layout::RunView run = viewOfDevices(busyDevices(1));
@@ -340,7 +340,7 @@ TEST(TimelineOfDevices, showsAllThatIsNeededInTheHeightThereIs)
     }
 }
 
-// In the window of 1280x800 the time line has 183 px: eight devices fit, each under one head.
+// In a window of 1280x800 the time line is 183 px high: eight devices fit, each with one head.
 TEST(TimelineOfDevices, foldWhereTheyWouldNotFit)
 {
     const layout::RunView run = manyDevices(8);
@@ -367,7 +367,8 @@ TEST(TimelineOfDevices, saysWhichOnesAreShownWhereNotAllFit)
     EXPECT_EQ(captionIn(900).find(" of 32"), std::string::npos);
 }
 
-// Of one device: core 0 waits from 0 to 3 us for what core 1, which waits from 1 to 4, will signal.
+// On one device, core 0 waits from 0 to 3 us for a signal of core 1, which itself waits from 1 to 4
+// us.
 TEST(TimelineOfCores, waitsThatOverlapHaveALaneEach)
 {
     trace::TraceBuilder builder;

@@ -1,5 +1,5 @@
-// Lanes that many agents share: what is drawn is the share of them that is busy, or waits, by
-// looking at every row.
+// Lanes that many agents share. What is drawn must be the share of agents that is busy or waits, as
+// found by looking at every row.
 #include "core/base/format.h"
 #include "core/trace/mark_time.h"
 #include "tests/support/many_agents.h"
@@ -33,7 +33,7 @@ struct Stretch
     std::int32_t agent = 0;
 };
 
-// When each agent of a lane is busy or waits, row by row.
+// When each agent of a lane is busy or waits, found row by row.
 std::vector<Stretch> stretchesOf(const RunView& run, const Lane& lane)
 {
     const trace::Trace& trace = *run.trace;
@@ -88,7 +88,7 @@ ViewState randomState(std::mt19937_64& random, Picoseconds end)
     const auto begin = static_cast<std::int64_t>(random() % most);
     ViewState state;
     state.visible = {Picoseconds(begin), Picoseconds(begin + length)};
-    state.now = Picoseconds(-1); // no playhead in front of the lanes
+    state.now = Picoseconds(-1); // so that the playhead does not cover the lanes
     return state;
 }
 
@@ -99,7 +99,7 @@ std::vector<Lane> sharedLanes(const RunView& run, double height)
     return lanes;
 }
 
-// How high the ink of a lane stands in one column of pixels; its parts lie on each other's edges.
+// How high a lane is filled in one column of pixels. Its parts stand on each other without gaps.
 double inkAt(const Scene& scene, const Lane& lane, double px)
 {
     std::vector<bool> rows(static_cast<std::size_t>(lane.h), false);
@@ -148,7 +148,7 @@ TEST(SharedLanes, haveTheAverageOfEachPixelsTime)
                 ASSERT_NEAR(shares[i].share * 32, px[i], 1e-6) << lane.name << " pixel " << i;
                 sum += shares[i].share;
             }
-            // What the head says.
+            // This is what the head of the lane says.
             const Picoseconds busyTime =
                 busy(run, lane, state.visible.end) - busy(run, lane, state.visible.begin);
             const Picoseconds length = state.visible.end - state.visible.begin;
@@ -214,7 +214,8 @@ TEST(SharedLanes, ofFewAgentsHaveATrackForEach)
                 own.y = track.y;
                 own.h = track.h;
                 for (double px = axis.left; px < axis.left + axis.width; px += 3) {
-                    // Bars round their edges to whole pixels, and join what leaves none between.
+                    // Bars round their edges to whole pixels, and join if no pixel lies between
+                    // them.
                     const std::int64_t from = axis.toTime(px - 1).value();
                     const std::int64_t to = axis.toTime(px + 2).value();
                     const bool changes =
@@ -284,7 +285,7 @@ TEST(SharedLanes, sayWhoIsBusyOrWaitsWhereTheyArePointedAt)
     EXPECT_GT(single, 30U);
 }
 
-// In the window of 1280x800 the time line has 183 px.
+// In a window of 1280x800 the time line is 183 px high.
 TEST(SharedLanes, holdTheWaitsOfAKindWhereNotEachAgentHasRoom)
 {
     const RunView run = viewOf(1, 32);
@@ -316,7 +317,7 @@ TEST(SharedLanes, holdTheWaitsOfAKindWhereNotEachAgentHasRoom)
     EXPECT_EQ(laneOf(run, idOf(apart[32]))->agents, (std::vector<std::int32_t>{32}));
 }
 
-// Its first agent waits all the time; the unit is that of the others.
+// The first agent waits all the time; the unit belongs to the others.
 TEST(SharedLanes, haveHeadsThatSayHowManyAgentsTheyAreOf)
 {
     const RunView run = viewOf(1, 32);

@@ -1,3 +1,4 @@
+// The time line of one core: axis, bars, lanes, folding, rulers, frames and the caption.
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
 #include "views/layout/scene/svg.h"
@@ -19,14 +20,14 @@ namespace {
 
 constexpr Size kSize = {1280, 220};
 
-// 32 768 steps: fine enough to fold, and to have many rows in a pixel.
+// 32 768 steps: enough that bars stand for several steps and that a pixel has many rows.
 const RunView& fineJob()
 {
     static const RunView run = test::runViewOf(test::mainJob(128));
     return run;
 }
 
-// Ranges from a nanosecond to the whole run.
+// A range between a nanosecond and the whole run.
 TimeRange randomRange(std::mt19937_64& random, Picoseconds end)
 {
     const double most = std::log10(static_cast<double>(end.value()));
@@ -116,7 +117,7 @@ TEST(TimeAxis, zoomStopsAtANanosecondAndAtTheWholeRun)
     EXPECT_EQ(zoomed(axis, 500, 1e-9, end), (TimeRange{Picoseconds(0), end}));
     axis.range = zoomed(axis, 500, 1e12, end);
     EXPECT_EQ((axis.range.end - axis.range.begin).value(), 1000);
-    // A run shorter than a nanosecond stays whole.
+    // A run shorter than a nanosecond is shown whole.
     EXPECT_EQ(zoomed(axis, 500, 2, Picoseconds(10)), (TimeRange{Picoseconds(0), Picoseconds(10)}));
 }
 
@@ -129,7 +130,7 @@ TEST(TimeAxis, panFollowsTheHandAndStopsAtTheEnds)
     EXPECT_EQ(right.end - right.begin, axis.range.end - axis.range.begin);
     TimeAxis moved = axis;
     moved.range = right;
-    // What was under the hand still is.
+    // What was under the hand stays under it.
     EXPECT_NEAR(moved.toX(axis.toTime(400)), 500, 0.01);
     EXPECT_EQ(panned(axis, 1e9, end).begin.value(), 0);
     EXPECT_EQ(panned(axis, -1e9, end).end, end);
@@ -200,7 +201,7 @@ TEST(Bars, neverMoreThanPixelsNeverOverlappingWhateverTheRange)
         const TimeAxis axis = timelineAxis(stateOf(randomRange(random, run.trace->end())),
                                            {200 + static_cast<double>(random() % 1700), 220});
         for (const Lane& lane : lanesOf(run, Level::Operations, 400)) {
-            // Every level, also those that a range this wide would fold.
+            // Every level is tried, even those that this range is too wide for.
             for (const Level level : {Level::Operations, Level::Steps, Level::Periods}) {
                 const std::vector<Bar> bars = barsOf(run, lane, axis, level);
                 ASSERT_LE(static_cast<double>(bars.size()), axis.width + 10) << lane.name;
@@ -217,7 +218,7 @@ TEST(Bars, neverMoreThanPixelsNeverOverlappingWhateverTheRange)
     }
 }
 
-// A bar per pixel that holds anything, by looking at every row.
+// Every pixel that holds anything has a bar, as found by looking at every row.
 TEST(Bars, coverEveryPixelThatARowTouches)
 {
     std::mt19937_64 random(6);
@@ -271,7 +272,7 @@ TEST(Bars, unitBarsSumToTheUnitsBusyTime)
 {
     const RunView& run = test::sharedMainJob();
     const auto& trace = *run.trace;
-    // Whole steps, wide enough that no two marks share a pixel.
+    // The range consists of whole steps that are wide enough for no two marks to share a pixel.
     const TimeRange range = {Picoseconds(trace.steps().begin[8]),
                              Picoseconds(trace.steps().begin[12])};
     const TimeAxis axis = timelineAxis(stateOf(range), {8000, 220});
@@ -320,7 +321,7 @@ TEST(Folds, doNotChangeWhilePanning)
     const RunView& run = fineJob();
     const Picoseconds end = run.trace->end();
     const Picoseconds length(end.value() / 10);
-    std::map<std::int64_t, std::int64_t> ends; // of bars by their begin
+    std::map<std::int64_t, std::int64_t> ends; // of bars, by their begin
     for (std::int64_t begin = 0; begin + length.value() <= end.value();
          begin += length.value() / 7) {
         const TimeAxis axis =
@@ -341,7 +342,7 @@ TEST(Lanes, copiesAreOneLinkAboveTheUnitsAndWaitsAreLast)
     }
     EXPECT_EQ(names, (std::vector<std::string>{"copy in", "copy out", "MXU", "VPU", "EUP", "scalar",
                                                "wait"}));
-    // EUP does nothing in a matmul: its lane is folded into its head.
+    // The EUP does nothing in a matmul, so its lane is only a head.
     EXPECT_FALSE(lanes[4].used);
     EXPECT_LE(lanes[4].h, 12);
 }
@@ -483,7 +484,7 @@ TEST(Timeline, consecutiveCopiesLeaveAPixelBetweenThem)
     const ViewState state = stateOf(firstFrame(*run.trace));
     const TimeAxis axis = timelineAxis(state, kSize);
     const auto& copies = run.trace->copies();
-    ASSERT_EQ(copies.end[0], copies.start[1]); // x(0,0) and y(0,0), back to back
+    ASSERT_EQ(copies.end[0], copies.start[1]); // x(0,0) and y(0,0) follow each other directly
     const double edge = std::round(axis.toX(Picoseconds(copies.end[0])));
     const Scene scene = layoutTimeline(run, state, kSize);
     bool found = false;
@@ -512,7 +513,7 @@ TEST(Timeline, hoveringACopyFramesTheWaitItCauses)
             const auto* fill = std::get_if<FillItem>(&item);
             count += fill != nullptr && fill->color == Color(Role::Text) ? 1 : 0;
         }
-        return count / 4; // four sides a frame
+        return count / 4; // a frame has four sides
     };
     EXPECT_EQ(framed(layoutTimeline(run, state, kSize)), 0);
     state.hover = target::Copy{waits.copy[wait]};
@@ -543,7 +544,7 @@ TEST(Timeline, theCaptionSaysWhatIsHappening)
     const std::string waiting = captionAt(trace.waits().begin[0] + 100);
     EXPECT_NE(waiting.find("nothing to overlap yet"), std::string::npos) << waiting;
     EXPECT_EQ(captionAt(trace.end().value()).rfind("end: 512 steps in ", 0), 0U);
-    // Far out, it says how many steps a bar stands for.
+    // When zoomed far out, the caption says how many steps one bar stands for.
     const std::string folded =
         analysis::plain(layoutTimeline(run, stateOf({Picoseconds(0), trace.end()}), kSize).caption);
     EXPECT_NE(folded.find("each bar is 2 steps"), std::string::npos) << folded;

@@ -1,3 +1,4 @@
+// Tooltips: what they say about each kind of target.
 #include "core/analysis/band.h"
 #include "core/base/format.h"
 #include "tests/support/run_view_fixture.h"
@@ -38,7 +39,7 @@ TEST(Tooltip, ofAQueuedCopyNamesTheOneInFront)
 {
     const auto& trace = *test::sharedMainJob().trace;
     const auto& waits = trace.waits();
-    // The first wait after the prologue is for a copy behind a write-back.
+    // The first wait after the prologue is for a copy that is queued behind a write-back.
     std::size_t wait = 2;
     while (waits.end[wait] == waits.begin[wait]) {
         ++wait;
@@ -84,7 +85,7 @@ TEST(Tooltip, everyTargetOfEveryViewHasAName)
             if (const auto* line = std::get_if<target::ListingLine>(&hit.target);
                 line != nullptr
                 && run.trace->info().listing[static_cast<std::size_t>(line->line)].operation < 0) {
-                EXPECT_TRUE(lines.empty()); // a brace says nothing
+                EXPECT_TRUE(lines.empty()); // a line with only a brace says nothing
                 continue;
             }
             ASSERT_FALSE(lines.empty()) << each.name << " kind " << hit.target.index();
@@ -160,5 +161,6 @@ TEST(Tooltip, targetsThatDoNotExistHaveNone)
             }
         }
     }
-    EXPECT_FALSE(tip(target::Time{Picoseconds(std::int64_t{1} << 40)}).empty()); // clamped
+    // A time after the end counts as the end.
+    EXPECT_FALSE(tip(target::Time{Picoseconds(std::int64_t{1} << 40)}).empty());
 }

@@ -1,4 +1,4 @@
-// The table of views: what pictures and the window rely on.
+// The table of views, on which pictures and the window rely.
 #include "tests/support/run_view_fixture.h"
 #include "views/layout/views.h"
 
@@ -43,7 +43,7 @@ TEST(Views, fillColumnsWithoutAGap)
         for (const View& view : allViews()) {
             const Size size = large ? view.dock.large : view.dock.small;
             if (size.height > 0) {
-                // The first of a column says how wide it is.
+                // The first dock of a column sets its width.
                 EXPECT_TRUE(view.dock.column == DockPlace::kStrip || size.width > 0) << view.name;
                 columns.insert(view.dock.column);
             }

@@ -1,3 +1,4 @@
+// Fills the info half of the synthetic main job: its arrays, buffers, operations and segments.
 #include "tests/support/main_job_info.h"
 
 #include <array>
@@ -25,7 +26,7 @@ enum UnitRow : std::int32_t
     Scalar
 };
 
-// Operations in program order; the listing and the source name the same ones.
+// The rows of the operations, in program order. The listing and the source use the same names.
 enum OperationRow : std::int32_t
 {
     Program,
@@ -41,7 +42,7 @@ enum OperationRow : std::int32_t
     Swap
 };
 
-constexpr std::int32_t kPipelineLine = 3; // of the source text below
+constexpr std::int32_t kPipelineLine = 3; // a line of the source text below
 
 constexpr const char* kSource = R"(ir::Program matmul(const Params& p) {
   return pl::kernel("matmul", [&](Ref x, Ref y, Ref out) {

@@ -1,3 +1,4 @@
+// Makes the random runs of many subcores that many_agents.h describes.
 #include "tests/support/many_agents.h"
 
 #include <algorithm>
@@ -11,7 +12,8 @@ namespace {
 
 using trace::kNone;
 
-// One cycle is a nanosecond. The subcores' unit 1 works in two stretches with a gap, unit 2 behind.
+// A cycle takes a nanosecond. Unit 1 of the subcores works in two stretches with a gap between
+// them, and unit 2 works after it.
 void addTemplates(trace::Info& info, std::mt19937_64& random)
 {
     for (int i = 0; i < 6; ++i) {
@@ -57,7 +59,8 @@ std::shared_ptr<const trace::Trace> manyAgents(std::uint64_t seed, std::int32_t 
     std::mt19937_64 random(seed);
     trace::TraceBuilder builder;
     builder.info = infoOf(subcores, random);
-    std::vector<std::tuple<std::int64_t, std::int32_t, std::int32_t>> segments; // begin first
+    // (begin, template, agent), to be sorted by begin.
+    std::vector<std::tuple<std::int64_t, std::int32_t, std::int32_t>> segments;
     std::vector<std::tuple<std::int64_t, std::int64_t, std::int32_t>> waits;
     std::int64_t end = 0;
     for (std::int32_t agent = 1; agent <= subcores; ++agent) {
@@ -75,7 +78,7 @@ std::shared_ptr<const trace::Trace> manyAgents(std::uint64_t seed, std::int32_t 
         }
         end = std::max(end, t);
     }
-    waits.emplace_back(500, end - 700, 0); // until the others are done
+    waits.emplace_back(500, end - 700, 0); // this agent waits until the others are done
     std::sort(segments.begin(), segments.end());
     std::sort(waits.begin(), waits.end());
     for (const auto& [begin, id, agent] : segments) {

@@ -1,5 +1,6 @@
-// A run of one TensorCore and many subcores that work and wait at random, two of them at half the
-// pace, so that any share of them is busy at some time. For properties of what agents share.
+// A run of one TensorCore and many subcores that work and wait at random. Two subcores run at half
+// the pace, so that every share of the subcores is busy at some time. For properties of what agents
+// share.
 #pragma once
 
 #include "core/trace/trace.h"

@@ -1,3 +1,4 @@
+// Makes the random runs that random_trace.h describes.
 #include "tests/support/random_trace.h"
 
 #include "core/trace/columns.h"
@@ -17,8 +18,8 @@ using trace::at;
 using trace::Direction;
 using trace::kNone;
 
-// A pipeline with random block maps, run step by step: fetch what the step needs (and, with two
-// slots, what the next one needs), wait, compute, write back what ends.
+// Runs a pipeline with random block maps step by step: it fetches what the step needs (and, with
+// two slots, what the next step needs), waits, computes, and writes back blocks whose visits end.
 class RandomRun
 {
 public:
@@ -125,7 +126,7 @@ private:
             block.push_back(pick(1, 5));
             array.push_back(operand.blockCounts.back() * block.back());
         }
-        if (pick(0, 3) == 0) { // its blocks on one axis are any elements, or none
+        if (pick(0, 3) == 0) { // on one axis its blocks are any elements, or none
             const std::int64_t axis = pick(0, rank - 1);
             operand.indirectAxis = static_cast<std::int32_t>(axis);
             const std::int64_t count = operand.blockCounts[at(axis)] * block[at(axis)];
@@ -157,7 +158,8 @@ private:
             trace::SegmentTemplate segment;
             segment.kind = i == 0 ? trace::SegmentKind::StepOverhead : trace::SegmentKind::Body;
             segment.cycles = Cycles(pick(0, 20));
-            segment.clock = Hertz(pick(900'000'000'000, 1'100'000'000'000)); // about a ps a cycle
+            // About a picosecond for each cycle.
+            segment.clock = Hertz(pick(900'000'000'000, 1'100'000'000'000));
             segment.duration = toPicoseconds(segment.cycles, segment.clock);
             std::int64_t cycle = 0;
             for (std::int32_t operation = 0; operation < pick(0, 3); ++operation) {
@@ -222,7 +224,7 @@ private:
     {
         trace::Waits& w = m_b.waits;
         w.copy.push_back(copy);
-        if (m_b.info.seed % 3 == 0) { // a run that waits by hand
+        if (m_b.info.seed % 3 == 0) { // some runs wait for manual DMAs
             w.operation.push_back(static_cast<std::int32_t>(pick(kNone, 1)));
         }
         w.agent.push_back(0);
@@ -239,7 +241,7 @@ private:
         std::int32_t slot = 0, in = kNone, out = kNone;
     };
 
-    // Begins the stay of the block that `step` uses.
+    // Begins the visit of the block that `step` uses.
     void enter(std::size_t operand, std::int64_t step)
     {
         std::vector<Visit>& visits = m_visits[operand];
@@ -328,7 +330,7 @@ private:
         }
     }
 
-    // A second agent that computes on its own, outside any step.
+    // Adds a second agent that computes on its own, outside any step.
     void addOtherAgent()
     {
         if (m_b.info.agents.size() < 2) {
@@ -370,9 +372,9 @@ private:
 
     std::mt19937_64 m_random;
     trace::TraceBuilder m_b;
-    std::vector<std::int32_t> m_links; // by operand
+    std::vector<std::int32_t> m_links; // for each operand
     std::vector<std::vector<Visit>> m_visits;
-    std::vector<std::int32_t> m_pending; // write-backs not waited for
+    std::vector<std::int32_t> m_pending; // write-backs that nothing has waited for yet
     std::int64_t m_free[2] = {0, 0};
     std::int64_t m_now = 0, m_step = 0;
 };

@@ -1,5 +1,6 @@
-// Small random runs: several grids, operands of all directions, slot counts, links and agents,
-// waits and copies of no length, idle gaps. For properties that must hold of any trace.
+// Small random runs with several grids, operands of all directions, various counts of slots, links
+// and agents, waits and copies of no length, and idle gaps. For properties that must hold for every
+// trace.
 #pragma once
 
 #include "core/trace/trace.h"

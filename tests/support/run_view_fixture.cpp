@@ -1,3 +1,4 @@
+// Fills a RunView of the synthetic main job by plain arithmetic.
 #include "tests/support/run_view_fixture.h"
 
 #include "core/analysis/band.h"
@@ -16,10 +17,10 @@ namespace {
 
 using trace::at;
 
-constexpr double kPeak = 197e12; // FLOP/s, the datasheet's bf16
+constexpr double kPeak = 197e12; // FLOP/s, the datasheet's figure for bf16
 constexpr std::int32_t kPipelineLine = 3, kZeroLine = 10, kDotLine = 12;
 
-// Time of all instances of each template.
+// The time of all instances of each template.
 std::vector<Picoseconds> timeByTemplate(const trace::Trace& trace)
 {
     std::vector<Picoseconds> times(trace.info().templates.size());
@@ -171,7 +172,7 @@ analysis::Report reportOf(const trace::Index& index)
     return report;
 }
 
-// The 4096³ main job in other blocks. Times are fixed, near what the model says.
+// The 4096³ main job with other blocks. The times are fixed and close to what the model says.
 std::vector<analysis::Alternative> alternativesTo(int block)
 {
     struct Case

@@ -1,3 +1,4 @@
+// Makes the trace of the main job by plain arithmetic.
 #include "tests/support/synthetic_trace.h"
 
 #include "core/base/check.h"
@@ -17,7 +18,7 @@ namespace {
 using trace::at;
 using trace::kNone;
 
-// The published double-buffered schedule for one kernel, step by step.
+// Runs the published double-buffered schedule of one kernel step by step.
 class MainJob
 {
 public:
@@ -35,7 +36,7 @@ public:
         for (m_step = 0; m_step < steps; ++m_step) {
             runStep(m_step + 1 == steps);
         }
-        if (m_leaving != kNone) { // the epilogue: the last write-back
+        if (m_leaving != kNone) { // the epilogue waits for the last write-back
             wait(m_leaving, kNone);
         }
         m_builder.end = Picoseconds(m_now);
@@ -83,7 +84,7 @@ private:
         return static_cast<std::int32_t>(c.size() - 1);
     }
 
-    // Issues the copy-ins of a step whose block indices changed.
+    // Issues the copies in for a step whose block indices changed.
     void fetch(std::int64_t step, std::int64_t issuer)
     {
         for (const std::int32_t operand : {kX, kY}) {
@@ -188,7 +189,7 @@ private:
     std::int64_t m_grid;
     std::int64_t m_now = 0, m_linkFree = 0; // ps
     std::int64_t m_step = 0;
-    std::int64_t m_leaving = kNone; // the last write-back
+    std::int64_t m_leaving = kNone; // the copy that is the last write-back
     std::int64_t m_events = 0;
     std::array<std::vector<Visit>, 3> m_visits;
 };
