@@ -1,4 +1,4 @@
-// What the views say where a program runs on many cores.
+// What the views say about programs that run on many cores.
 #include "tests/layout_views/generic_run.h"
 #include "tests/layout_views/scene_probe.h"
 #include "tests/support/run_view_fixture.h"
@@ -20,7 +20,7 @@ namespace {
 constexpr Size kWide{1600, 320};
 constexpr std::int64_t kStep = 1'000'000; // ps
 
-// Each core has a pipeline of its own and begins its steps a little after the one before it.
+// Each core has a pipeline of its own and begins its steps a little after the core before it.
 RunView manyCores(std::int32_t cores, std::int64_t stepsOfEach, std::int64_t apart)
 {
     trace::TraceBuilder builder = mainJobBuilder();
@@ -70,7 +70,7 @@ TEST(ManyCores, haveNamesOfStepsThatDoNotLieOnEachOther)
     for (const std::int64_t apart : {0, 2'000, 15'000, 30'000}) {
         for (const std::int64_t count : {2, 16, 200}) {
             const RunView run = manyCores(32, count, apart);
-            for (const std::int64_t shown : {1, 5, 40, 200}) { // steps
+            for (const std::int64_t shown : {1, 5, 40, 200}) { // steps in sight
                 ViewState state = at(run, 0.5);
                 const Picoseconds half(std::min(shown * kStep, run.trace->end().value()) / 2);
                 state.visible = {state.now - half, state.now + half};
@@ -88,7 +88,7 @@ TEST(ManyCores, haveNamesOfStepsThatDoNotLieOnEachOther)
     }
 }
 
-// The report takes what the program computes there out of the prologue; the band is all of it.
+// The report does not count what the program computes there as prologue; the band covers all of it.
 TEST(Cores, whatAProgramDoesBeforeItsKernelIsMarked)
 {
     constexpr std::int64_t kBefore = 4 * kStep;
@@ -119,7 +119,7 @@ TEST(ManyCores, theOneThatWaitsUntilOthersAreDoneIsSaidTo)
 {
     trace::TraceBuilder builder = mainJobBuilder();
     trace::Waits& waits = builder.waits;
-    std::size_t wait = 0; // the first long one in a step
+    std::size_t wait = 0; // the first long wait in a step
     while (waits.step[wait] < 4 || waits.end[wait] - waits.begin[wait] < 1000) {
         ASSERT_LT(++wait, waits.size());
     }

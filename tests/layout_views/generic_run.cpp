@@ -1,3 +1,4 @@
+// Makes the runs that generic_run.h describes.
 #include "tests/layout_views/generic_run.h"
 
 #include "core/trace/columns.h"

@@ -1,5 +1,5 @@
-// Runs of kernels that are no matmul: any grid, any operands, any rank. The double-buffered
-// schedule by plain arithmetic, with one operation per body.
+// Runs of kernels other than a matmul, with any grid, any operands and any rank. They follow the
+// double-buffered schedule by plain arithmetic, with one operation per body.
 #pragma once
 
 #include "views/layout/run/run_view.h"
@@ -14,7 +14,8 @@ struct GenericOperand
     std::string name;
     trace::Direction direction = trace::Direction::In;
     std::vector<Extent> array, block;
-    std::vector<std::int32_t> gridAxes; // per array axis; -1: the whole axis in one block
+    // For each axis of the array; -1: the whole axis is in one block.
+    std::vector<std::int32_t> gridAxes;
     DType dtype = DType::F32;
 };
 
@@ -22,25 +23,25 @@ struct GenericKernel
 {
     std::vector<Extent> grid;
     std::vector<GenericOperand> operands;
-    std::vector<std::pair<std::string, std::int64_t>> scratch; // name, bytes
+    std::vector<std::pair<std::string, std::int64_t>> scratch; // names and bytes
     std::int64_t bodyCycles = 1500;
     bool sources = true;
 };
 
 [[nodiscard]] trace::TraceBuilder genericBuilder(const GenericKernel& kernel);
 [[nodiscard]] layout::RunView genericRun(const GenericKernel& kernel);
-// A RunView with the report's figures that the layouts read, around any trace.
+// A RunView of any trace, with the figures of the report that layouts read.
 [[nodiscard]] layout::RunView viewOf(trace::TraceBuilder builder);
 
-// x + y of vectors in 8 blocks, the last one overhanging.
+// The sum of two vectors in 8 blocks, the last of which overhangs.
 [[nodiscard]] GenericKernel vectorSum();
-// The same without a grid: one step.
+// The same without a grid, so in one step.
 [[nodiscard]] GenericKernel gridless();
-// Two arrays of rank 4 and their elementwise product, blocks over all axes.
+// Two arrays of rank 4 and their elementwise product, with blocks along all axes.
 [[nodiscard]] GenericKernel rankFour();
-// Five inputs of different ranks, one output, and a scratch buffer.
+// Five inputs of different ranks, one output and scratch buffers.
 [[nodiscard]] GenericKernel sixOperands();
-// x(i,k), y(k,j) -> out(i,j) with `blocks` blocks along i and j, `depth` along k.
+// x(i,k), y(k,j) -> out(i,j) with `blocks` blocks along i and j, and `depth` blocks along k.
 [[nodiscard]] GenericKernel product(Extent blocks, Extent depth);
 
 } // namespace pallascope::test

@@ -1,3 +1,4 @@
+// The grid view: its cells, headings, path, odometer, and blocks that are lists of elements.
 #include "core/base/format.h"
 #include "tests/layout_views/generic_run.h"
 #include "tests/layout_views/scene_probe.h"
@@ -33,7 +34,7 @@ std::int64_t blocksOf(const RunView& run, std::int32_t operand)
     return count;
 }
 
-// Blocks with a place of their own, per operand.
+// For each operand, the blocks that have a place of their own.
 std::map<std::int64_t, std::set<std::int64_t>> hitBlocks(const Scene& scene)
 {
     std::map<std::int64_t, std::set<std::int64_t>> blocks;
@@ -94,13 +95,14 @@ TEST(Grid, theNamesOfAxesAreWhole)
     builder.info.pipelines[0].axisNames = {"batch_index", "head", "q_seq_index", "kv"};
     const RunView run = viewOf(std::move(builder));
     const Scene scene = layoutGrid(run, at(run, 0.5), kGridSize);
-    const std::vector<layout::TextItem> texts = textsOf(scene); // elided where there is no room
+    // Elided if there is not enough room.
+    const std::vector<layout::TextItem> texts = textsOf(scene);
     for (const std::string& name : run.trace->info().pipelines[0].axisNames) {
         const auto found =
             std::count_if(texts.begin(), texts.end(),
                           [&name](const layout::TextItem& item) { return item.text == name; });
-        EXPECT_GE(found, 1) << name;                         // of the odometer
-        EXPECT_EQ(found > 1, name == "q_seq_index") << name; // and of the rows of arrays
+        EXPECT_GE(found, 1) << name;                         // in the odometer
+        EXPECT_EQ(found > 1, name == "q_seq_index") << name; // and beside the rows of arrays
     }
 }
 
@@ -320,7 +322,7 @@ TEST(Grid, moreBlocksThanNumbersReachLeaveNoneOfTheLast)
     EXPECT_EQ(layout::arrayShape(info, 0).lastColumn, 1);
 }
 
-// Four steps, each with four rows of 16 by a list; no list has rows 10, 11 and 12.
+// Four steps, each with four of the 16 rows, given by a list. No list has rows 10, 11 and 12.
 RunView listedRun()
 {
     GenericKernel kernel;
@@ -337,7 +339,7 @@ RunView listedRun()
 TEST(Grid, listedRowsAreCellsOfTheirOwn)
 {
     const RunView run = listedRun();
-    const auto rowsAt = [&](Picoseconds time) { // of each block, how many cells
+    const auto rowsAt = [&](Picoseconds time) { // for each block, its number of cells
         std::map<std::int64_t, std::size_t> rows;
         for (const layout::Hit& hit : layoutGrid(run, at(time), kGridSize).hits) {
             const auto* block = std::get_if<target::Block>(&hit.target);
@@ -347,7 +349,8 @@ TEST(Grid, listedRowsAreCellsOfTheirOwn)
         }
         return rows;
     };
-    // Row 0 is in the lists of steps 0 and 2: what a slot holds counts, then what was there first.
+    // Row 0 is in the lists of steps 0 and 2. Its cell shows the block in a slot, or else the block
+    // that was copied first.
     using Rows = std::map<std::int64_t, std::size_t>;
     const auto& steps = run.trace->steps();
     EXPECT_EQ(rowsAt(Picoseconds(steps.bodyBegin[0])), (Rows{{0, 3}, {1, 4}, {2, 3}, {3, 3}}));

@@ -1,3 +1,4 @@
+// The kernel view: the budget of memory, the alternatives and the title of a run.
 #include "core/base/format.h"
 #include "tests/layout_views/generic_run.h"
 #include "tests/layout_views/scene_probe.h"
@@ -19,7 +20,7 @@ namespace target = layout::target;
 
 constexpr layout::Size kKernelSize = {360, 442};
 
-// Width of all places of an operand's slots in the bar: the topmost row of buffer hits.
+// The width of all slots of an operand in the bar, which is the topmost row of hits of buffers.
 double barWidth(const Scene& scene, std::int32_t buffer)
 {
     const std::vector<Rect> frames = framesOf(scene, target::Buffer{buffer});
@@ -41,7 +42,7 @@ TEST(Kernel, theBarIsScaledToTheScopedLimit)
 
 TEST(Kernel, pastTheLimitTheBarIsScaledToThePhysicalMemory)
 {
-    const RunView run = mainJobView(2048); // 64 MiB of a limit of 16
+    const RunView run = mainJobView(2048); // 64 MiB with a limit of 16 MiB
     const Scene scene = layoutBudget(run, at(run, 0), kKernelSize);
     const trace::Operand& out = run.trace->info().operands[2];
     EXPECT_NEAR(barWidth(scene, out.firstBuffer), (kKernelSize.width - 24) * 32.0 / 128, 1);
@@ -83,7 +84,7 @@ TEST(Kernel, scratchIsARowOfItsOwn)
     EXPECT_TRUE(hasText(scene, "operands and scratch"));
 }
 
-// What a captured program sets aside around its kernels has no name.
+// The scratch memory that a captured program sets aside around its kernels has no name.
 TEST(Kernel, scratchesWithoutANameAreRowsOfTheirOwn)
 {
     GenericKernel kernel = sixOperands();
@@ -154,7 +155,7 @@ TEST(Kernel, theTitleNamesKernelSizesTypesBlocksAndChip)
     EXPECT_EQ(runTitle(mainJobView()), "matmul 4096³ bf16 → f32 · 512-blocks · TPU v5e");
     EXPECT_EQ(runTitle(genericRun(vectorSum())), "generic 1000 f32 · 128-blocks · TPU v5e");
     EXPECT_EQ(runTitle(genericRun(gridless())), "generic 1024 f32 · TPU v5e");
-    // The largest result, whatever comes behind it and is copied around the kernel.
+    // The title has the largest result, whatever follows it and is copied around the kernel.
     GenericKernel kernel = gridless();
     kernel.operands.push_back({"sum", trace::Direction::Out, {16}, {16}, {-1}});
     trace::TraceBuilder builder = genericBuilder(kernel);

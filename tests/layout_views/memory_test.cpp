@@ -1,3 +1,4 @@
+// The memory view: strips, links, slots and units.
 #include "core/base/format.h"
 #include "core/trace/mark_time.h"
 #include "tests/layout_views/generic_run.h"
@@ -37,7 +38,7 @@ Rect bufferRect(const Scene& scene, std::int32_t buffer)
     return frames.empty() ? Rect() : frames[0];
 }
 
-// The first time at which a slot is in a phase.
+// The first time at which a slot is in a phase, found by trying 20 000 times.
 Picoseconds whenSlotIs(const RunView& run, std::int32_t buffer, trace::SlotPhase phase)
 {
     const std::int64_t end = run.trace->end().value();
@@ -65,7 +66,7 @@ TEST(Memory, slotHeightsAreInProportionToTheirBytes)
         const Rect rect = bufferRect(scene, i);
         const auto bytes =
             static_cast<double>(info.buffers[static_cast<std::size_t>(i)].bytes.value());
-        EXPECT_NEAR(rect.h, perByte * bytes, 2.5) << i; // a pixel of gap, a pixel of rounding
+        EXPECT_NEAR(rect.h, perByte * bytes, 2.5) << i; // one pixel of gap and one of rounding
         EXPECT_GE(rect.y, y) << "slots stand at their addresses";
         y = rect.bottom();
     }
@@ -87,7 +88,7 @@ TEST(Memory, slotsOfOneOperandMergeBeforeAnyGetsTooLow)
 {
     const trace::Info info = genericRun(sixOperands()).trace->info();
     const layout::SlotStack stack = layout::stackSlots(info, 1, 0, 140);
-    ASSERT_EQ(stack.rows.size(), 8U); // six operands, two scratch buffers
+    ASSERT_EQ(stack.rows.size(), 8U); // six operands and two scratch buffers
     Bytes sum;
     for (std::size_t i = 0; i < 6; ++i) {
         EXPECT_TRUE(stack.rows[i].merged());
@@ -115,7 +116,7 @@ TEST(Memory, ofMoreSlotsThanCanBeToldApartTheLargestAreShown)
     const trace::Info& info = run.trace->info();
     const layout::SlotStack stack = layout::stackSlots(info, 1, 0, 200);
     EXPECT_FALSE(stack.scaled);
-    EXPECT_LE(stack.bottom, 200 - layout::kLeastSlot); // the last line says how many are not
+    EXPECT_LE(stack.bottom, 200 - layout::kLeastSlot); // the last line says how many are hidden
     ASSERT_FALSE(stack.rows.empty());
     Bytes least = stack.rows.front().bytes, shown;
     std::int64_t buffers = 0;
@@ -147,7 +148,7 @@ TEST(Memory, ofMoreSlotsThanCanBeToldApartTheLargestAreShown)
     }));
 }
 
-// As many arrays as there may be: the slots are what the view is for.
+// Even with as many arrays as there may be, slots get room, because the view is for them.
 TEST(Memory, manyArraysLeaveRoomForTheSlots)
 {
     trace::TraceBuilder builder = genericBuilder(sixOperands());
@@ -168,7 +169,8 @@ TEST(Memory, manyArraysLeaveRoomForTheSlots)
             EXPECT_GE(bufferRect(scene, i).h, layout::kLeastSlot - 3) << i;
         }
     }
-    // What one array is copied by, from whatever line, is one strip; pipelines come first.
+    // All operands that copy one array share a strip, whatever their lines. Strips of pipelines
+    // come first.
     trace::Info info = run.trace->info();
     info.operands.edit().push_back(info.operands.back());
     info.operands.edit()[6].arrayBytes = first.arrayBytes * 2;
@@ -254,7 +256,7 @@ TEST(Memory, theQueueStandsInIssueOrderAndTheFirstOneMoves)
     EXPECT_TRUE(hasText(scene, "waits"));
 }
 
-// The core waits for the matrix unit, which does not wait.
+// The core waits for the matrix unit, which itself does not wait.
 TEST(Memory, aUnitAtWorkOnItsOwnDoesNotWaitWithTheCore)
 {
     trace::TraceBuilder builder = mainJobBuilder();
@@ -301,7 +303,7 @@ TEST(Memory, aUnitAtWorkOnItsOwnDoesNotWaitWithTheCore)
 TEST(Memory, aLongQueueEndsInACount)
 {
     GenericKernel kernel = sixOperands();
-    kernel.bodyCycles = 1; // the core runs ahead of the link: all inputs of a step queue up
+    kernel.bodyCycles = 1; // the core runs ahead of the link, so all inputs of a step queue up
     const RunView run = genericRun(kernel);
     const trace::CopyRange first = trace::copiesInFlight(*run.trace, 0, Picoseconds(1));
     ASSERT_GE(first.size(), 5U);

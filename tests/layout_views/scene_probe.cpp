@@ -1,3 +1,4 @@
+// Answers the questions of scene_probe.h by looking at all items of a scene.
 #include "tests/layout_views/scene_probe.h"
 
 #include "views/layout/scene/canvas.h"

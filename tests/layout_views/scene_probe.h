@@ -1,4 +1,5 @@
-// Questions that tests ask of a scene: which texts, which hits, does anything stick out.
+// Questions that tests ask about a scene: which texts and targets it has, and whether anything
+// sticks out.
 #pragma once
 
 #include "views/layout/run/run_view.h"
@@ -14,19 +15,19 @@ namespace pallascope::test {
 [[nodiscard]] std::vector<std::string> textsAt(const layout::Scene& scene, double y,
                                                double tolerance = 3);
 [[nodiscard]] bool hasText(const layout::Scene& scene, const std::string& part);
-// The first text that contains `part`; fails the test when there is none.
+// The first text that contains `part`. Fails the test if there is none.
 [[nodiscard]] layout::TextItem textWith(const layout::Scene& scene, const std::string& part);
 
-// The ink of a text: where its letters are.
+// The rectangle of a text's letters, which may be smaller than its item.
 [[nodiscard]] layout::Rect inkOf(const layout::TextItem& item);
 
-// One sentence per text that leaves the scene; empty when none does.
+// One sentence for each text that sticks out of the scene.
 [[nodiscard]] std::vector<std::string> textsOutside(const layout::Scene& scene);
 
 // The topmost fill at a point.
 [[nodiscard]] const layout::FillItem* fillAt(const layout::Scene& scene, double x, double y);
 
-// Looking at a run at a share of its time.
+// The state of looking at a run at a share of its time.
 [[nodiscard]] layout::ViewState at(const layout::RunView& run, double share);
 [[nodiscard]] layout::ViewState at(Picoseconds now);
 

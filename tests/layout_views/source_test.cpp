@@ -1,3 +1,4 @@
+// The source view and the splitting of code into tokens.
 #include "core/base/format.h"
 #include "tests/layout_views/generic_run.h"
 #include "tests/layout_views/scene_probe.h"
@@ -46,7 +47,7 @@ bool isHighlighted(const Scene& scene, layout::Target target)
     return false;
 }
 
-// A trace whose source has `lines` lines before and after the kernel.
+// A trace whose source has `lines` more lines before and after the kernel.
 RunView longSource(int lines)
 {
     trace::TraceBuilder builder = mainJobBuilder();
@@ -209,7 +210,7 @@ TEST(Source, aScrolledViewStartsAtTheReadersLine)
     const std::vector<layout::Rect> first = framesOf(scene, target::SourceLine{0, 42});
     ASSERT_EQ(first.size(), 1U);
     EXPECT_TRUE(framesOf(scene, target::SourceLine{0, 41}).empty());
-    state.firstSourceLine = 100'000; // past the end: the last line, not nothing
+    state.firstSourceLine = 100'000; // past the end: the last line is shown, instead of nothing
     EXPECT_FALSE(layoutSource(run, state, kNarrow).hits.empty());
 }
 

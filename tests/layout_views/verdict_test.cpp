@@ -1,3 +1,4 @@
+// The verdict view: the time split, what would help, losses, findings, checks and prints.
 #include "core/analysis/band.h"
 #include "core/base/format.h"
 #include "tests/layout_views/generic_run.h"
@@ -65,7 +66,7 @@ TEST(Verdict, theSplitBarSumsToItsWidth)
                               : hatch != nullptr ? hatch->rect
                                                  : Rect();
             if (rect.y != 0 || rect.h != 16) {
-                continue; // frames and what lies below
+                continue; // frames, and what lies below
             }
             EXPECT_GE(rect.x, right);
             covered += rect.w;
@@ -74,11 +75,12 @@ TEST(Verdict, theSplitBarSumsToItsWidth)
         }
         EXPECT_GE(parts, 2);
         EXPECT_NEAR(right, 288, 1);
-        EXPECT_NEAR(covered + (parts - 1), 276, 2); // a pixel between the parts
+        EXPECT_NEAR(covered + (parts - 1), 276, 2); // a pixel lies between the parts
     }
 }
 
-// Ten lines, one each step; those printed by now in the text colour, the next ones after them.
+// Ten lines are printed, one in each step. Those printed by now have the colour of text, and the
+// next ones follow them.
 TEST(Verdict, listsWhatIsPrintedAboutThePlayhead)
 {
     trace::TraceBuilder builder = mainJobBuilder();
@@ -200,7 +202,7 @@ TEST(Verdict, bytesByOperandAreThoseOfTheReport)
 
 TEST(Verdict, withoutFindingsItSaysWhichChecksRan)
 {
-    const RunView run = mainJobView(); // values full
+    const RunView run = mainJobView(); // with values `full`
     const Scene scene = layoutVerdict(run, at(run, 0.5), kVerdictSize);
     EXPECT_TRUE(hasText(scene, "No findings"));
     const std::string passed =

@@ -1,4 +1,4 @@
-// What belongs together: a copy, its block and its slot, the wait that it causes; an operation and
+// What belongs together: a copy, its block, its slot and the wait that it causes; an operation and
 // its lines.
 #include "core/trace/lookup.h"
 #include "tests/support/run_view_fixture.h"
@@ -18,7 +18,7 @@ navigation::Partners partnersOf(const layout::Target& target, Picoseconds now = 
     return {test::sharedMainJob(), state, target};
 }
 
-// A row of Waits that lasts and is for a copy.
+// A row of Waits that has a length and is for a copy.
 std::size_t wait()
 {
     const trace::Waits& waits = test::sharedMainJob().trace->waits();
@@ -60,7 +60,7 @@ TEST(Partners, ofASlotAreItsBlockAtTheMomentAndTheOtherWayRound)
 {
     const trace::Trace& trace = *test::sharedMainJob().trace;
     const Picoseconds now(trace.steps().bodyBegin[5] + 1);
-    std::int32_t buffer = 0; // the first that is in use
+    std::int32_t buffer = 0; // the first one in use
     while (trace::slotStateAt(trace, buffer, now).phase != trace::SlotPhase::InUse) {
         ++buffer;
     }
@@ -94,7 +94,7 @@ TEST(Partners, ofALineAreItsOperationsWhereverTheyRun)
     const auto once = partnersOf(target::Operation{row, 3});
     EXPECT_TRUE(once.contains(target::SourceLine{of.source.file, of.source.line}));
     EXPECT_TRUE(once.contains(target::Operation{row, 3}));
-    EXPECT_TRUE(once.contains(target::Operation{row, {}})); // a place that says less
+    EXPECT_TRUE(once.contains(target::Operation{row, {}})); // a place that leaves the segment open
     EXPECT_FALSE(once.contains(target::Operation{row, 4}));
 }
 

@@ -1,4 +1,4 @@
-// Where a playhead stops, against every row of a run.
+// Where a playhead stops, compared with a search through every row of a run.
 #include "tests/support/random_trace.h"
 #include "tests/support/synthetic_trace.h"
 #include "views/navigation/stops.h"
