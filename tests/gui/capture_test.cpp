@@ -1,4 +1,5 @@
-// File → Capture: a script stands in for Python, which the command line's tests really use.
+// File → Capture in the window. A script stands in for Python; the tests of the command line use
+// the real one.
 #include "app/window/capture_dialog.h"
 #include "app/window/fields.h"
 #include "tests/gui/window_fixture.h"
@@ -27,7 +28,8 @@ private:
 
     [[nodiscard]] app::CaptureDialog& dialog() const { return window->captureDialog(); }
 
-    // Answers the question for the packages with `looks`, then does `act`.
+    // Answers the question for the packages with exit code `looks`; for the capture itself, does
+    // `act`.
     void writePython(const QByteArray& act, int looks = 10) const
     {
         QFile file(path(u"python"_s));
@@ -175,7 +177,8 @@ private Q_SLOTS:
             qPrintable(error()));
     }
 
-    // The window answers while Python works, and an interrupt lets Python remove what it has begun.
+    // The window answers while Python works, and an interrupt lets Python remove what it has begun
+    // to write.
     void cancelEndsPythonAndLeavesNoFile()
     {
         writePython("touch \"$6.part\"; trap 'rm \"$6.part\"; exit 130' INT; "
@@ -184,7 +187,7 @@ private Q_SLOTS:
         click(u"start"_s);
         QTRY_VERIFY(QFileInfo::exists(part));
         QVERIFY(dialog().findChild<QLabel*>(u"hint"_s) != nullptr);
-        key(Qt::Key_End); // the window is not blocked by the work
+        key(Qt::Key_End); // the work does not block the window
         QElapsedTimer timer;
         timer.start();
         click(u"cancel"_s);

@@ -1,3 +1,4 @@
+// Answers the window's requests from synthetic traces, as fake_run_job.h describes.
 #include "tests/gui/fake_run_job.h"
 
 #include "core/trace_file/trace_file.h"
@@ -56,7 +57,7 @@ std::string valueOf(const app::RunRequest& request, const std::string& name,
     return found == request.parameters.end() ? fallback : found->second;
 }
 
-// The fixture has square blocks: the last one changed counts.
+// The fixture has square blocks. If several block parameters are changed, the last one counts.
 Result<int> blockOf(const app::RunRequest& request)
 {
     int block = 512;
@@ -71,7 +72,8 @@ Result<int> blockOf(const app::RunRequest& request)
         block = number != 512 ? number : block;
     }
     if (4096 % block != 0 || block < 128) {
-        // Its words would name another field, if anybody read them.
+        // The sentence names the wrong field on purpose: no code may read sentences to find the
+        // field.
         return userError(
             "A block of " + std::to_string(block) + " does not divide m by bk.",
             {{Subject::Operand, "x"}, {Subject::Parameter, "bm"}, {Subject::Parameter, "bn"}});
@@ -79,7 +81,7 @@ Result<int> blockOf(const app::RunRequest& request)
     return block;
 }
 
-// The time that a run takes, which is what the tests that ask for it are about.
+// Takes as long as a test asks for. Returns false if the run was cancelled meanwhile.
 bool waitAsAsked(const app::Progress& progress)
 {
     constexpr int kTickMs = 5;

@@ -1,5 +1,5 @@
-// Stands in for app/run_job/run_job.cpp in the tests of the window: answers at once from synthetic
-// traces, and does what a test asks for (slow, wrong, cancelled). Linked instead of it.
+// Replaces app/run_job/run_job.cpp in the tests of the window, which link it instead. It answers at
+// once from synthetic traces, and is slow, wrong or cancelled if a test asks for that.
 #pragma once
 
 #include "app/run_job/run_job.h"
@@ -16,7 +16,7 @@ public:
     static FakeMachine& instance();
 
     void reset();
-    // The run takes this long, reporting progress, until it is cancelled.
+    // A run takes this many milliseconds and reports its progress, unless it is cancelled.
     std::atomic<int> slowMs = 0;
     std::atomic<int> cancelled = 0;
     [[nodiscard]] std::vector<app::RunRequest> asked() const;
@@ -27,7 +27,7 @@ private:
     std::vector<app::RunRequest> m_asked;
 };
 
-// A finished run of the synthetic main job; the same data for the same block.
+// A finished run of the synthetic main job. The same block always gives the same data.
 [[nodiscard]] app::FinishedRun finishedRun(int block = 512);
 
 } // namespace pallascope::test

@@ -1,4 +1,5 @@
-// Traces and pictures through the window: open, save, drop, and what is said when it does not work.
+// Traces and pictures in the window: opening, saving, dropping, and what it says if that does not
+// work.
 #include "app/window/window_app.h"
 #include "tests/gui/window_fixture.h"
 

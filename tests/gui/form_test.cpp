@@ -1,4 +1,5 @@
-// Kernel, chip and parameters: runs in the background, errors in place, nothing lost.
+// Kernel, chip and parameters: runs happen in the background, errors stand at their fields, and
+// nothing typed is lost.
 #include "app/window/fields.h"
 #include "tests/gui/window_fixture.h"
 
@@ -29,7 +30,7 @@ private:
         return form().field(QString::fromLatin1(parameter))->findChild<QLineEdit*>()->text();
     }
 
-    // The fields that are framed as bad.
+    // The fields that are framed as wrong.
     [[nodiscard]] QStringList framed() const
     {
         QStringList names;
@@ -63,7 +64,7 @@ private Q_SLOTS:
         QTRY_COMPARE(runs.count(), 1);
         const auto asked = FakeMachine::instance().asked().back();
         QCOMPARE(asked.parameters.at("bm"), std::string("1024"));
-        QVERIFY(!asked.fullValues); // times need no numbers
+        QVERIFY(!asked.fullValues); // times do not need all values
         QTRY_VERIFY2(caption("kernel").contains(QStringLiteral("64")),
                      qPrintable(caption("kernel")));
         QVERIFY(caption("kernel").contains(QStringLiteral("16 MiB")));
@@ -110,17 +111,17 @@ private Q_SLOTS:
         QCOMPARE(session().runs().job().parameter, QStringLiteral("bn"));
         QVERIFY(form().errorText().size() > 10);
         QVERIFY(window->strip().message().startsWith(QStringLiteral("Not run: ")));
-        QCOMPARE(shown("bn"), value); // what was typed stays to be mended
+        QCOMPARE(shown("bn"), value); // what was typed stays there to be corrected
         type("bn", QStringLiteral("512"));
         QTRY_VERIFY(form().errorText().isEmpty());
         QVERIFY(window->strip().message().isEmpty());
     }
 
-    // The sentences of the stand-in name other fields, or none.
+    // The errors of the stand-in have sentences that name other fields, or none.
     void theFieldThatAnErrorIsAboutIsFramed()
     {
         QVERIFY(framed().isEmpty());
-        type("bm", QStringLiteral("300")); // about bm and bn
+        type("bm", QStringLiteral("300")); // the error is about bm and bn
         QTRY_COMPARE(framed(), QStringList{QStringLiteral("bm")});
         type("bm", QStringLiteral("512"));
         QTRY_VERIFY(framed().isEmpty());
@@ -141,7 +142,7 @@ private Q_SLOTS:
         type("bm", QStringLiteral("256"));
         QTRY_COMPARE(runs.count(), 1);
         QTRY_COMPARE(FakeMachine::instance().cancelled.load(), 1);
-        QCoreApplication::processEvents(); // with what the cancelled one has posted
+        QCoreApplication::processEvents(); // so that what the cancelled run has posted arrives
         QCOMPARE(runs.count(), 1);
         QCOMPARE(session().runs().shown()->request.parameters.at("bm"), std::string("256"));
     }
@@ -151,7 +152,7 @@ private Q_SLOTS:
         FakeMachine::instance().slowMs = 5000;
         const auto before = session().runs().shown()->view;
         type("bm", QStringLiteral("1024"));
-        QVERIFY(window->strip().message().isEmpty()); // short runs go without a word
+        QVERIFY(window->strip().message().isEmpty()); // short runs show no message
         QTRY_VERIFY(window->strip().message().contains(QStringLiteral("re-running…")));
         QTRY_VERIFY(state().stale);
         QTRY_VERIFY(caption("grid").endsWith(QStringLiteral("of the previous run")));

@@ -1,4 +1,4 @@
-// The time line under wheel, drags, clicks, keys and hover.
+// The time line under wheel, drags, clicks, keys and hovering.
 #include "tests/gui/window_fixture.h"
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
@@ -34,7 +34,8 @@ private Q_SLOTS:
 
     void cleanup() { close(); }
 
-    // The marks lie on the ruler, where a click elsewhere sets the playhead to the pointer.
+    // The marks of prints lie on the ruler, where a click elsewhere sets the playhead to the
+    // pointer's place.
     void aClickOnTheMarkOfAPrintGoesThere()
     {
         trace::TraceBuilder builder = mainJobBuilder();
@@ -95,7 +96,7 @@ private Q_SLOTS:
         drag(timeline(), QPoint(800, 60), QPoint(700, 60));
         const auto moved = static_cast<double>((state().visible.begin - before.begin).value());
         QVERIFY(std::abs(moved - 100 * scale) <= scale);
-        QCOMPARE(state().selection, Target{}); // a drag is no click
+        QCOMPARE(state().selection, Target{}); // a drag is not a click
     }
 
     void draggingStopsAtTheBeginningOfTheRun()
@@ -150,7 +151,7 @@ private Q_SLOTS:
         QVERIFY(state().visible.end - state().visible.begin < start.end - start.begin);
         key(Qt::Key_Minus);
         QVERIFY(std::abs((state().visible.begin - start.begin).value())
-                < 1000); // back, within rounding
+                < 1000); // back where it was, within rounding
         key(Qt::Key_D);
         QVERIFY(state().visible.begin > start.begin);
         key(Qt::Key_A);
@@ -171,8 +172,8 @@ private Q_SLOTS:
         const QImage rooflineBefore = view("roofline").grab().toImage();
         QTest::mouseMove(&timeline(), placeOf(timeline(), target::Copy{2}));
         QTRY_COMPARE(state().hover, (Target(target::Copy{2})));
-        QVERIFY(view("memory").grab().toImage() != memoryBefore); // the slot it goes to
-        QVERIFY(view("grid").grab().toImage() != gridBefore);     // the block it brings
+        QVERIFY(view("memory").grab().toImage() != memoryBefore); // the slot that the copy goes to
+        QVERIFY(view("grid").grab().toImage() != gridBefore);     // the block that it brings
         QVERIFY(view("roofline").grab().toImage() == rooflineBefore);
 
         const navigation::Partners partners(*session().runs().shown()->view, state(),
@@ -193,17 +194,18 @@ private Q_SLOTS:
         QTest::mouseMove(&timeline(), QPoint(2, 2));
     }
 
-    // It says nothing that a single click does not say.
+    // A double click on the ruler means the same as a click.
     void aDoubleClickOnTheRulerGoesToThePointer()
     {
         const QPoint place(static_cast<int>(axis().left) + 300, 5);
-        QTest::mouseClick(&timeline(), Qt::LeftButton, {}, place); // of which the first is one
+        // The first click of the double click.
+        QTest::mouseClick(&timeline(), Qt::LeftButton, {}, place);
         QTest::mouseDClick(&timeline(), Qt::LeftButton, {}, place);
         QCOMPARE(now(), axis().toTime(place.x()));
         QVERIFY(now().value() > 0);
     }
 
-    // At both sides of the zooms at which the picture changes from one kind to the next.
+    // Tries both sides of each zoom at which the level of detail changes.
     void theSwitchSaysHowNearThePictureIs()
     {
         app::DockHead* head = window->docks().dock(QStringLiteral("timeline"))->head();
@@ -234,10 +236,10 @@ private Q_SLOTS:
     void theHeadSaysHowNearItIs()
     {
         app::DockHead* head = window->docks().dock(QStringLiteral("timeline"))->head();
-        QTest::mouseClick(head->button(2), Qt::LeftButton); // run
+        QTest::mouseClick(head->button(2), Qt::LeftButton); // the button "run"
         QCOMPARE(state().visible, (layout::TimeRange{Picoseconds(0), trace().end()}));
         QVERIFY(head->button(2)->isChecked());
-        QTest::mouseClick(head->button(0), Qt::LeftButton); // op
+        QTest::mouseClick(head->button(0), Qt::LeftButton); // the button "op"
         QVERIFY(head->button(0)->isChecked());
         QVERIFY(!head->button(2)->isChecked());
     }

@@ -1,4 +1,4 @@
-// Playing and stepping, by keys, buttons and the strip of the whole run.
+// Playing and stepping by keys, by buttons and in the strip of the whole run.
 #include "app/window/fields.h"
 #include "tests/gui/window_fixture.h"
 
@@ -34,7 +34,7 @@ private Q_SLOTS:
         key(Qt::Key_Space);
         QVERIFY(!state().playing);
         const Picoseconds stopped = now();
-        QVERIFY(!session().viewpoint().playback().isPlaying()); // so nothing moves it
+        QVERIFY(!session().viewpoint().playback().isPlaying()); // so nothing moves the playhead
         QCoreApplication::processEvents();
         QCOMPARE(now(), stopped);
     }
@@ -81,7 +81,8 @@ private Q_SLOTS:
             QVERIFY(now() > stops.back());
             stops.push_back(now());
             operations.push_back(trace::operationAt(trace(), 0, now()));
-            QVERIFY(operations.back() != operations[operations.size() - 2]); // exactly the next one
+            // Each press goes exactly one operation on.
+            QVERIFY(operations.back() != operations[operations.size() - 2]);
         }
         for (std::size_t i = stops.size() - 1; i-- > 0;) {
             key(Qt::Key_Left, Qt::ShiftModifier);
@@ -122,8 +123,8 @@ private Q_SLOTS:
     void buttonsMoveByTheChosenUnit()
     {
         auto* unit = window->transport().findChild<app::ChoiceField*>();
-        QTest::keyClick(unit, Qt::Key_Down); // by operation
-        QTest::keyClick(unit, Qt::Key_Down); // by copy
+        QTest::keyClick(unit, Qt::Key_Down); // now by operation
+        QTest::keyClick(unit, Qt::Key_Down); // now by copy
         QCOMPARE(window->transport().unit(), StepUnit::Copy);
         const auto buttons = window->transport().findChildren<app::TransportButton*>();
         QTest::mouseClick(buttons[3], Qt::LeftButton);
@@ -152,7 +153,7 @@ private Q_SLOTS:
         drag(strip, QPoint(strip.width() / 4, middle), QPoint(strip.width() / 2, middle));
         QVERIFY(std::abs(ratio(now(), trace().end()) - 0.5) < 0.01);
         QVERIFY(state().visible.begin <= now()
-                && now() <= state().visible.end); // the time line came along
+                && now() <= state().visible.end); // the time line has moved along
     }
 
     void shiftDragOnTheStripFramesARange()

@@ -1,4 +1,5 @@
-// A window on the synthetic main job, used as a person does: real keys, clicks, wheel and drags.
+// A window with the synthetic main job, used as a person uses it: with real keys, clicks, wheels
+// and drags.
 #pragma once
 
 #include "app/window/docks.h"
@@ -26,7 +27,7 @@ class WindowFixture
 public:
     void open(QSize size = QSize(1280, 800))
     {
-        // The offscreen platform says of itself what it lacks; all else fails.
+        // The offscreen platform warns about what it lacks. Any other warning fails the test.
         QTest::failOnWarning(
             QRegularExpression(QStringLiteral("^(?!This plugin does not support)")));
         FakeMachine::instance().reset();
@@ -80,7 +81,7 @@ public:
                      Qt::KeyboardModifiers modifiers = Qt::NoModifier)
     {
         QTest::mousePress(&widget, Qt::LeftButton, modifiers, from);
-        // QTest::mouseMove has no buttons; a drag needs them.
+        // QTest::mouseMove cannot press buttons, which a drag needs.
         const QPoint steps[] = {from + (to - from) / 2, to};
         for (const QPoint& at : steps) {
             QMouseEvent move(QEvent::MouseMove, at, widget.mapToGlobal(at), Qt::NoButton,
@@ -90,7 +91,7 @@ public:
         QTest::mouseRelease(&widget, Qt::LeftButton, modifiers, to);
     }
 
-    // The middle of the first place in a view whose answer is wanted.
+    // The middle of the first place in a view whose target is wanted.
     static QPoint placeOf(views::SceneView& view,
                           const std::function<bool(const layout::Target&)>& wanted)
     {

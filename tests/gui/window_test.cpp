@@ -1,4 +1,4 @@
-// The window as a whole: where the docks stand, theme, keyboard, screen reader, findings.
+// The window as a whole: places of docks, theme, keyboard, screen reader, findings.
 #include "app/window/command_palette.h"
 #include "tests/gui/window_fixture.h"
 #include "tests/support/run_view_fixture.h"
@@ -134,7 +134,7 @@ private Q_SLOTS:
             QTest::keyClick(grid, Qt::Key_Down);
         }
         QVERIFY(!(state().hover == first));
-        QCOMPARE(now(), Picoseconds(0)); // the arrows were the grid's
+        QCOMPARE(now(), Picoseconds(0)); // the arrow keys belonged to the grid
         QVERIFY(!grid->accessibleDescription().isEmpty());
         QTest::keyClick(grid, Qt::Key_Return);
         QCOMPARE(state().selection, state().hover);

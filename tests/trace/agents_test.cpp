@@ -1,4 +1,4 @@
-// Who takes part in a run, and whose unit each unit is.
+// Which agents take part in a run, and to which agent each unit belongs.
 #include "core/trace/agents.h"
 #include "tests/support/many_agents.h"
 #include "tests/support/synthetic_trace.h"
@@ -48,18 +48,19 @@ TEST(Agents, shareOnlyTheUnitsThatTheirKindUses)
     EXPECT_EQ(agents.ofUnit[2], subcores);
 }
 
-// A chip may list a second core, of which the program makes no use.
+// A chip may list a second core that the program does not use.
 TEST(Agents, thatDoNothingTakeNoPart)
 {
     TraceBuilder builder = test::mainJobBuilder();
     builder.info.agents = {"TensorCore 0", "TensorCore 1"};
     EXPECT_EQ(agentsOf(*finished(builder)).size(), 1U);
-    builder.info.semaphores = {{"sem", "semaphore", 1}}; // one that waits for nothing does
+    // An agent with a semaphore takes part, although it waits for nothing.
+    builder.info.semaphores = {{"sem", "semaphore", 1}};
     builder.waits.semaphore.assign(builder.waits.size(), kNone);
     EXPECT_EQ(agentsOf(*finished(std::move(builder))).size(), 2U);
 }
 
-// "TensorCore 1 MXU 0" is what TensorCore 1 asks by hand; all cores share "MXU 0".
+// "TensorCore 1 MXU 0" is the unit as TensorCore 1 commands it; all cores share the name "MXU 0".
 TEST(Agents, instancesOfAUnitBelongToTheirCore)
 {
     TraceBuilder builder = test::mainJobBuilder();

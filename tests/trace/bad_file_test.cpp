@@ -1,5 +1,5 @@
-// Files that are not traces, or not sound ones: one sentence each, that names the file, the place
-// and the value. tests/fuzz has random ones.
+// Files that are not traces, or not valid ones. For each there must be one sentence that names the
+// file, the place and the value. tests/fuzz has random ones.
 #include "core/trace_file/trace_file.h"
 #include "tests/support/synthetic_trace.h"
 #include "tests/trace/file_support.h"
@@ -31,7 +31,7 @@ std::string messageOf(const std::string& text)
     return trace ? std::string() : trace.error().message;
 }
 
-// The message for the small trace with one value replaced; an absent value removes the key.
+// The message for the small trace with one value replaced; without a value, the key is removed.
 std::string messageWith(const char* pointer, const std::optional<json>& value)
 {
     json document = json::parse(small());
@@ -53,7 +53,7 @@ std::string fileMessage(const std::filesystem::path& path)
 
 } // namespace
 
-// However the name is written.
+// A name that occurs twice is named, whatever its spelling.
 TEST(BadTraceFiles, withANameTwiceNameIt)
 {
     const std::string text = small();
@@ -69,7 +69,7 @@ TEST(BadTraceFiles, withANameTwiceNameIt)
                   "a.json: /traceEvents is there twice; expected it once.");
     }
     EXPECT_EQ(with(R"("x":1,"\u0078":2)"), "a.json: /x is there twice; expected it once.");
-    std::string renamed = text; // which is sound
+    std::string renamed = text; // this one is valid
     renamed.replace(renamed.find("traceEvents"), 11, "trace\\u0045vents");
     EXPECT_TRUE(fromJson(renamed, "a.json"));
     renamed.replace(renamed.find("\"ts\":"), 5, "\"ts\":-1");
@@ -243,7 +243,7 @@ TEST(BadTraceFiles, columnsOfAnotherLengthOrRangeAreNamedByPointer)
               "a.json: /pallascope/steps/rows must be at least 0, not -1.");
 }
 
-// 2^31 - 1 rows of nothing: refused before any is allocated.
+// 2^31 - 1 rows of nothing are refused before any memory is allocated.
 TEST(BadTraceFiles, aTableOfAbsurdLengthIsRefused)
 {
     json document = json::parse(small());

@@ -1,4 +1,4 @@
-// Blocks that do not lie one after the other: where they are, and what they are called.
+// Blocks that do not lie side by side: where they are, and what they are called.
 #include "core/trace/lookup.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@ namespace pallascope::trace {
 
 namespace {
 
-// Of an array of 32 rows and 256 columns; rows in 16s, columns in 128s.
+// An operand with an array of 32 rows and 256 columns and blocks of 16 rows and 128 columns.
 Operand operandOf(std::vector<Extent> counts)
 {
     Operand operand;
@@ -44,7 +44,7 @@ TEST(Blocks, ofElementsStartAtThemCutToTheArray)
     EXPECT_EQ(ranges(operand, 0), (std::vector<Extent>{0, 8, 0, 128}));
     EXPECT_EQ(ranges(operand, 2 * 12 + 1), (std::vector<Extent>{4, 20, 128, 256}));
     EXPECT_EQ(ranges(operand, 2 * 30), (std::vector<Extent>{22, 32, 0, 128}));
-    EXPECT_EQ(blockName(operand, 2 * 12 + 1), "x(12,1)"); // as the index map says
+    EXPECT_EQ(blockName(operand, 2 * 12 + 1), "x(12,1)"); // the numbers are those of the index map
 }
 
 TEST(Blocks, ofSlicesAreNamedByFirstAndLast)

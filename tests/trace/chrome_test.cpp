@@ -51,7 +51,7 @@ std::map<int, Lane> lanesOf(const json& document)
     return lanes;
 }
 
-// Slices of a lane nest or abut: sorted by begin, each ends inside whatever is still open.
+// Slices of a lane must nest or abut: in order of begin, each ends inside whatever is still open.
 void expectNesting(const Lane& lane)
 {
     std::vector<Slice> slices = lane.slices;
@@ -88,7 +88,7 @@ TEST(ChromeHalf, namesEveryLane)
     const json document = json::parse(toJson(*test::mainJob(1024)));
     std::vector<std::string> names;
     for (const auto& [tid, lane] : lanesOf(document)) {
-        if (tid != 0) { // the process itself
+        if (tid != 0) { // 0 is the process itself
             EXPECT_FALSE(lane.slices.empty()) << lane.name;
             names.push_back(lane.name);
         }
@@ -116,7 +116,7 @@ TEST(ChromeHalf, holdsEveryByteAndEveryOperationOfTheMainJob)
     EXPECT_EQ(copy["name"], "y(0,0)");
     EXPECT_EQ(copy["args"], json::parse(R"({"block": 0, "operand": "y", "bytes": 524288, "slot": 0,
                                             "issue_us": 0.0})"));
-    EXPECT_EQ(nanoseconds(copy["ts"]), 800); // 800 196 ps, floored
+    EXPECT_EQ(nanoseconds(copy["ts"]), 800); // 800 196 ps, rounded down
 }
 
 TEST(ChromeHalf, slicesOfALaneNestOrAbut)
@@ -134,7 +134,7 @@ TEST(ChromeHalf, slicesOfALaneNestOrAbut)
     }
 }
 
-// Begin and end are floored each, so the next step begins where the last one ends.
+// Begin and end are both rounded down, so that each step begins where the one before it ends.
 TEST(ChromeHalf, neighbouringStepsStillAbut)
 {
     const json steps = eventsOf(json::parse(toJson(*test::mainJob(512))), "step");
@@ -148,7 +148,7 @@ TEST(ChromeHalf, pastTheLimitHoldsStepsAndCopiesUnlessAskedForMore)
 {
     TraceBuilder builder = test::mainJobBuilder(1024);
     SegmentTemplate& body = builder.info.templates.edit()[1];
-    body.marks.assign(16'000, {6, 7, Cycles(0), Cycles(0)}); // 64 steps of them are past a million
+    body.marks.assign(16'000, {6, 7, Cycles(0), Cycles(0)}); // with 64 steps, more than a million
     Result<std::shared_ptr<const Trace>> trace = std::move(builder).finish();
     ASSERT_TRUE(trace) << trace.error().message;
 
@@ -174,7 +174,7 @@ TEST(ChromeHalf, pastTheLimitHoldsStepsAndCopiesUnlessAskedForMore)
     EXPECT_EQ(more.find("\"note\":"), std::string::npos);
 }
 
-// Also those of an agent that has no steps.
+// This includes prints of an agent that has no steps.
 TEST(ChromeHalf, printsAreMomentsInTheLanesOfSteps)
 {
     TraceBuilder builder = test::mainJobBuilder(1024);

@@ -1,4 +1,4 @@
-// Saved traces: that they come back whole, are the same bytes each time, and appear whole or not.
+// Saved traces: they come back whole, are the same bytes each time, and appear whole or not at all.
 #include "core/trace_file/trace_file.h"
 #include "tests/support/random_trace.h"
 #include "tests/support/synthetic_trace.h"
@@ -63,7 +63,7 @@ TEST(TraceFiles, bothFormsOnDiskAreByteIdenticalAfterReopening)
         const std::string other = std::string("b-") + name;
         ASSERT_TRUE(save(**again, folder / other));
         EXPECT_EQ(contentOf(folder / name),
-                  contentOf(folder / other)); // so no name or time is in it
+                  contentOf(folder / other)); // so the file contains neither its name nor a time
     }
     EXPECT_EQ(contentOf(folder / "a.trace.json"), toJson(*trace));
     EXPECT_LT(std::filesystem::file_size(folder / "a.trace.json.gz"), 60'000U);
@@ -93,7 +93,7 @@ TEST(TraceFiles, oddTextAndNumbersComeBack)
     EXPECT_TRUE(*again == *trace);
 }
 
-// So that no terminal, picture or window gets them.
+// They are written out so that no terminal, picture or window gets them.
 TEST(TraceFiles, controlCharactersOfNamesAreWrittenOut)
 {
     TraceBuilder builder = test::mainJobBuilder(2048);
@@ -175,7 +175,8 @@ TEST(TraceFiles, ofOlderVersionsDoNotSayWhereIsWaited)
     EXPECT_EQ(old->waits().end, trace->waits().end);
 }
 
-// A column is what its prediction misses, so a regular kernel costs next to nothing per row.
+// A column holds only the differences to its prediction, so each row of a regular kernel takes
+// almost no bytes.
 TEST(TraceFiles, theSectionOfARegularKernelIsSmall)
 {
     const std::shared_ptr<const Trace> trace = test::mainJob(128);
@@ -184,7 +185,8 @@ TEST(TraceFiles, theSectionOfARegularKernelIsSmall)
                              + trace->copies().size() + trace->waits().size()
                              + trace->visits().size();
     EXPECT_EQ(rows, 299'008U);
-    EXPECT_LT(text.size() - text.find("\"pallascope\":"), rows); // below one byte a row, unpacked
+    // Below one byte per row, uncompressed.
+    EXPECT_LT(text.size() - text.find("\"pallascope\":"), rows);
 }
 
 TEST(TraceSaving, reportsProgressUpToOne)
@@ -253,7 +255,7 @@ TEST(TraceSaving, namesThePathAndTheReasonWhenItCannotWrite)
     EXPECT_EQ(folder.fileCount(), 1);
 }
 
-// A file size limit stands in for a full disk: write() fails in the same way.
+// A limit on file sizes stands in for a full disk, because write() fails in the same way.
 TEST(TraceSaving, aFullDiskLeavesTheOldFileAndNothingElse)
 {
     const ScratchFolder folder;

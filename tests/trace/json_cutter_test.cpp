@@ -1,4 +1,4 @@
-// A text cut into members is the text: whatever the pieces that it comes in.
+// A JSON text that is cut into members must be complete, whatever the pieces that it arrives in.
 #include "core/trace_file/json_cutter.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::json;
 using trace_file::JsonCutter;
 
-// The object that the members are put together to; null for what is not sound.
+// The object that the members make together, or null if the text is not valid.
 Json joined(const std::string& text, std::size_t piece)
 {
     Json found = Json::object();
@@ -96,7 +96,8 @@ TEST(JsonCutter, refusesWhatIsNoObject)
     }
 }
 
-// Lists of several megabytes come in parts; a comma that ends one needs an element behind it.
+// Lists of several megabytes come in parts. A comma that ends a part must be followed by an
+// element.
 TEST(JsonCutter, cutsLongLists)
 {
     std::string text = R"({"before":0,"list":[)";
@@ -114,7 +115,7 @@ TEST(JsonCutter, cutsLongLists)
     }
 }
 
-// Of valid JSON with one byte changed, what is refused is what a parser refuses.
+// After one byte of valid JSON is changed, the cutter must refuse exactly what a parser refuses.
 TEST(JsonCutter, agreesWithAParserOnChangedBytes)
 {
     const std::string text =

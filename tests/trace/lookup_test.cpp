@@ -1,4 +1,5 @@
-// Every look-up and sum against a scan over all rows that follows the words of lookup.h.
+// Compares every look-up and sum with a scan over all rows that follows the comments of lookup.h
+// word for word.
 #include "core/trace/lookup.h"
 #include "tests/support/random_trace.h"
 #include "tests/support/synthetic_trace.h"
@@ -22,7 +23,8 @@ std::size_t row(std::int64_t index)
     return static_cast<std::size_t>(index);
 }
 
-// All times at which something begins or ends, one ps around them, and some between; about `count`.
+// About `count` times: those at which something begins or ends, those one ps before and after them,
+// and some between.
 std::vector<std::int64_t> interestingTimes(const Trace& trace, std::size_t count,
                                            std::uint64_t seed)
 {
@@ -88,8 +90,8 @@ std::int32_t scanWait(const Trace& trace, std::int32_t agent, std::int64_t t)
     return kNone;
 }
 
-// A stay takes its slot when its copy is issued, or its first step begins without one; the last
-// stay that did so by t says what the slot is.
+// A visit takes its slot when its copy is issued or, without a copy, when its first step begins.
+// The last visit that did so by t decides the state of the slot.
 SlotPhase scanSlot(const Trace& trace, std::int32_t buffer, std::int64_t t, std::int64_t& block)
 {
     const Visits& v = trace.visits();
@@ -127,7 +129,7 @@ SlotPhase scanSlot(const Trace& trace, std::int32_t buffer, std::int64_t t, std:
     return phase;
 }
 
-// The strongest of what all stays of the block say.
+// The strongest of the states that the visits of the block give it.
 BlockPhase scanBlock(const Trace& trace, std::int32_t operand, std::int64_t block, std::int64_t t)
 {
     const Visits& v = trace.visits();
@@ -257,7 +259,7 @@ void expectCopySums(const Index& index, std::int64_t t)
 {
     const Trace& trace = index.trace();
     const Copies& c = trace.copies();
-    double all = 0; // over the links of HBM
+    double all = 0; // over all links of HBM
     for (std::size_t i = 0; i < c.size(); ++i) {
         const Link& link = trace.info().links[row(c.link[i])];
         const bool hbm = trace.info().memories[row(link.from)].name == "HBM"
@@ -430,7 +432,7 @@ TEST(LookUps, namesAndIndicesAreRowMajor)
     EXPECT_EQ(indexText({4}), "(4)");
 }
 
-// The first steps of the main job by hand: an input block takes 800.2 ns on the link.
+// The first steps of the main job, computed by hand: an input block takes 800.2 ns on the link.
 TEST(SlotPhases, ofTheFirstCopiesAreAsWorkedOutByHand)
 {
     const std::shared_ptr<const Trace> trace = mainJob(512);
@@ -439,7 +441,7 @@ TEST(SlotPhases, ofTheFirstCopiesAreAsWorkedOutByHand)
     };
     EXPECT_EQ(at(0, 400).phase, SlotPhase::Arriving); // x(0,0)
     EXPECT_NEAR(at(0, 400).fraction, 0.5, 0.001);
-    EXPECT_EQ(at(2, 400).phase, SlotPhase::Queued); // y(0,0) behind it
+    EXPECT_EQ(at(2, 400).phase, SlotPhase::Queued); // y(0,0) is queued behind it
     EXPECT_EQ(at(1, 400).phase, SlotPhase::Queued); // x(0,1) for step 1
     EXPECT_EQ(at(1, 400).block, 1);
     EXPECT_EQ(at(4, 400).phase, SlotPhase::InUse); // out(0,0) belongs to step 0
@@ -448,8 +450,8 @@ TEST(SlotPhases, ofTheFirstCopiesAreAsWorkedOutByHand)
     EXPECT_EQ(at(0, 2000).phase, SlotPhase::InUse);
     EXPECT_EQ(at(1, 2000).phase, SlotPhase::Arriving);
     EXPECT_EQ(at(1, 3400).phase, SlotPhase::Ready);    // step 0 ends at 3.466 µs
-    EXPECT_EQ(at(0, 3500).phase, SlotPhase::Arriving); // x(0,2) for step 2
-    EXPECT_EQ(at(2, 3500).phase, SlotPhase::Queued);   // y(2,0) behind it
+    EXPECT_EQ(at(0, 3500).phase, SlotPhase::Arriving); // x(0,2) arrives for step 2
+    EXPECT_EQ(at(2, 3500).phase, SlotPhase::Queued);   // y(2,0) is queued behind it
 }
 
 TEST(SlotPhases, ofTheFirstWriteBackFollowItsCopy)
@@ -479,7 +481,7 @@ TEST(BlockPhases, anOutputFillsOverItsStay)
     EXPECT_EQ(index.blockStateAt(2, 1, Picoseconds(middle)).phase, BlockPhase::Never);
 }
 
-// 8 blocks of x are fetched 8 times each (once per j), 8 of y once per i.
+// 8 blocks of x are fetched 8 times each (once per j), and 8 blocks of y once per i.
 TEST(BlockPhases, anInputThatComesAgainRemembersItsCopies)
 {
     const Index index(mainJob(512));

@@ -1,4 +1,4 @@
-// TraceBuilder::finish: what it lets through, and the sentence for each rule that a row can break.
+// TraceBuilder::finish: what it accepts, and the sentence for each rule that a row can break.
 #include "core/trace/trace.h"
 #include "tests/support/random_trace.h"
 #include "tests/support/synthetic_trace.h"
@@ -16,7 +16,7 @@ namespace {
 
 struct Breach
 {
-    const char* says; // part of the sentence
+    const char* says; // a part of the sentence
     std::function<void(TraceBuilder&)> commit;
 };
 
@@ -78,7 +78,7 @@ const std::vector<Breach>& breaches()
         {"visits.copyIn[0] is copy 1, which moves another operand",
          [](B b) { b.visits.copyIn[0] = 1; }},
         {"which must precede the bodies", [](B b) { b.steps.bodyBegin[0] = 5; }},
-        // The whole.
+        // The run as a whole.
         {"the run's end is -1 ps", [](B b) { b.end = Picoseconds(-1); }},
         {"must lie between 0 and 9007199254740991000 ps",
          [](B b) { b.end = Picoseconds(INT64_MAX); }},
@@ -174,7 +174,7 @@ TEST(TraceRules, aSoundTracePassesAndKeepsItsRows)
     EXPECT_EQ((*trace)->steps().size(), 512U);
 }
 
-// `isKnown`: what the breach leaves as it was is known to be right.
+// `isKnown` tells finish() that what the breach leaves unchanged is known to be valid.
 void expectBreachesNamed(bool isKnown)
 {
     for (const Breach& breach : breaches()) {
@@ -204,7 +204,7 @@ TEST(TraceRules, everyBrokenRuleIsNamedWhereTheRestIsKnown)
     expectBreachesNamed(true);
 }
 
-// The synthetic main job against the counts that the kernel's arithmetic gives.
+// Compares the synthetic main job with the counts that the kernel's arithmetic gives.
 TEST(SyntheticMainJob, movesAndComputesWhatTheKernelAsksFor)
 {
     const std::shared_ptr<const Trace> trace = test::mainJob(512);
@@ -224,7 +224,8 @@ TEST(SyntheticMainJob, movesAndComputesWhatTheKernelAsksFor)
     EXPECT_NEAR(toSeconds(trace->end()).value(), 966.2e-6, 0.1e-6);
 }
 
-// Nothing is busy for longer than the run, and the run for no longer than everything in turn.
+// Nothing is busy for longer than the run, and the run takes at most as long as all parts one after
+// the other.
 TEST(SyntheticMainJob, takesBetweenItsLongestPartAndTheirSum)
 {
     for (const int block : {256, 512, 1024, 2048}) {
