@@ -1,4 +1,5 @@
-// The band of a time, by the kind of work and what timings of it the chip's file knows.
+// The band of a time, which depends on the kind of work and on the timings of it that the chip's
+// file knows.
 #include "core/analysis/band.h"
 #include "tests/chip/chip_file.h"
 
@@ -59,7 +60,7 @@ TEST(Bands, areThoseOfTheTimingsOfSuchWork)
     EXPECT_EQ(products->support.rows, 7);
     EXPECT_EQ(products->support.source, "a test");
     EXPECT_FALSE(products->support.ratio);
-    // What no timing is of takes the band of other work.
+    // Work of a kind without timings gets the band of other work.
     const std::optional<Band> attention = analysis::bandOf(ofWork(100, 100), chip);
     ASSERT_TRUE(attention);
     EXPECT_EQ(attention->high, Picoseconds(1'500'000));

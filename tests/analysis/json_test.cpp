@@ -1,4 +1,4 @@
-// docs/report_format.md and the JSON of a report name the same keys, with the same types.
+// docs/report_format.md and the JSON of a report must name the same keys with the same types.
 #include "tests/analysis/runs.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ Json jsonOf(const trace::Trace& trace,
     return Json::parse(analysis::toJson(report, trace.info(), verdict, walls));
 }
 
-// The main job with all that a report can have.
+// The main job with everything that a report can have.
 trace::TraceBuilder full()
 {
     trace::TraceBuilder builder = mainJobBuilder();
@@ -43,8 +43,8 @@ trace::TraceBuilder full()
     return builder;
 }
 
-// Every row of the tables whose first cell is `key`: key -> type cell. "  .name" belongs to the
-// row above it that has none of these.
+// Every row of the tables whose first cell is `key`, as key -> type cell. A key "  .name" belongs
+// to the last row above it that does not begin with a dot.
 std::map<std::string, std::string> documented()
 {
     std::ifstream file(PALLASCOPE_REPORT_FORMAT);
@@ -67,7 +67,7 @@ std::map<std::string, std::string> documented()
     return keys;
 }
 
-// Keys whose objects have names of the run in them.
+// The names in the objects of these keys come from the run.
 const std::set<std::string> kOpen = {"parameters", "flops_by_unit", "busy_s", "vmem_by_operand"};
 
 void collect(const Json& json, const std::string& prefix, std::map<std::string, Json>& keys)

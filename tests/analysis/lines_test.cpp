@@ -1,4 +1,4 @@
-// Time by source line: it sums to the run, and a line's share is that of its operations.
+// Time by source line: the times sum to the run, and the share of a line is that of its operations.
 #include "tests/analysis/runs.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ TEST(Lines, aWaitByHandIsOfTheLineThatWaits)
     }
     EXPECT_EQ(waited.size(), 4U);
     const auto lines = linesOf(*trace);
-    int onlyWaits = 0; // the other line has a comparison, too
+    int onlyWaits = 0; // the other line has a comparison as well
     for (const auto& [line, time] : waited) {
         ASSERT_TRUE(lines.contains(line));
         EXPECT_GE(lines.at(line).time.value(), time / 2);
@@ -80,7 +80,7 @@ TEST(Lines, theProductsLineHasTheMatrixUnitsTime)
         const trace::SegmentTemplate& segment = trace->info().templates[id];
         for (const trace::Mark& mark : segment.marks) {
             if (mark.unit == 0 && mark.operation >= 0) {
-                dots += segment.duration; // the MXU sets the length of its segments
+                dots += segment.duration; // the MXU decides how long its segments are
                 place = trace->info().operations[static_cast<std::size_t>(mark.operation)].source;
             }
         }

@@ -1,5 +1,5 @@
-// Where the time beyond the roofline goes: it sums to the run, and each term is what arithmetic by
-// hand says of runs that lose mostly by it.
+// Where the time beyond the roofline goes. The terms must sum to the run, and in runs that lose
+// mostly by one term, it must be what arithmetic by hand gives.
 #include "core/analysis/losses.h"
 #include "tests/analysis/runs.h"
 #include "tests/ir/kernels.h"
@@ -79,8 +79,9 @@ TEST(Losses, sumToTheRun)
 
 TEST(Losses, ofAKernelBoundByMemoryAreItsCopies)
 {
-    // 512 blocks: x and y 8 times each. The products alone would take 697.7 us, all bytes once
-    // 163.9 us, all copies at 819 GB/s 737.5 us, at 80 % of it 921.8 us.
+    // With 512-blocks, x and y move 8 times each. The products alone would take 697.7 us, moving
+    // all bytes once 163.9 us, all copies at 819 GB/s 737.5 us, and all copies at 80 % of that rate
+    // 921.8 us.
     const Report report = matmul("4096", "512", "512", "512", "tpu_v5e");
     expectSum(report);
     EXPECT_NEAR(microseconds(report.losses.roofline), kFlops / 197e6, 0.1);
@@ -92,7 +93,7 @@ TEST(Losses, ofAKernelBoundByMemoryAreItsCopies)
 
 TEST(Losses, ofHalfFilledTilesAreAsLongAsTheProducts)
 {
-    // Blocks of 128 in k fill half of an MXU of 256 x 256.
+    // Blocks of 128 along k fill half of an MXU of 256 x 256.
     const Report report = matmul("4096", "1024", "1024", "128", "tpu_v6e");
     expectSum(report);
     EXPECT_NEAR(microseconds(timeOf(report, LossKind::Padding, "MXU")), kFlops / 918e6, 0.1);

@@ -1,4 +1,5 @@
-// The moving points of the roofline against sums over rows, and the period that frames a window.
+// Compares the moving points of the roofline with sums over rows. Also the period that decides how
+// long a window is.
 #include "tests/analysis/runs.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@ namespace pallascope::analysis_test {
 
 namespace {
 
-// The part of [begin, end) that lies before t; a row without length is whole from its begin on.
+// The part of [begin, end) that lies before t. A row without length counts whole from its begin on.
 double partBefore(std::int64_t begin, std::int64_t end, std::int64_t t)
 {
     if (begin == end) {
@@ -98,7 +99,7 @@ TEST(Points, thereIsNoneBeforeAnythingIsComputed)
 
 TEST(Period, isTheStayOfAnOutputBlock)
 {
-    const auto trace = mainJob(); // k innermost, 8 blocks deep
+    const auto trace = mainJob(); // k is innermost and 8 blocks deep
     EXPECT_EQ(analysis::periodSteps(*trace), 8);
     const trace::Steps& steps = trace->steps();
     EXPECT_EQ(analysis::periodTime(*trace), Picoseconds(steps.end[259] - steps.begin[252]));

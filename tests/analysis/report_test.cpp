@@ -1,4 +1,4 @@
-// The numbers of a report against sums over the trace's columns, one row at a time.
+// Compares the numbers of a report with sums over the trace's columns, computed one row at a time.
 #include "core/base/shape.h"
 #include "tests/analysis/runs.h"
 #include "tests/chip/chip_file.h"
@@ -15,7 +15,7 @@ using analysis::Report;
 
 namespace {
 
-// Every machine run and the main job, with its report.
+// Every run of the machine and the main job, each with its report.
 class EveryRun : public testing::TestWithParam<std::size_t>
 {
 protected:
@@ -134,7 +134,8 @@ TEST_P(EveryRun, everyPicosecondIsInOnePartOfTheSplit)
                        last = steps.end.back();
     std::int64_t compute = 0, overhead = 0, launches = 0, exposed = 0, at = first;
     std::set<std::int32_t> stalled;
-    // Between prologue and epilogue the core computes, keeps books or waits; gaps are waits.
+    // Between prologue and epilogue the core computes, has step overhead, or waits. All gaps are
+    // waits.
     for (std::size_t i = 0; i < segments.size(); ++i) {
         if (templateOf(i).kind == trace::SegmentKind::Launch) {
             ASSERT_LT(segments.begin[i], first);
@@ -185,7 +186,7 @@ TEST_P(EveryRun, linksAndUnitsAreBusyForTheirRows)
                 time += counts ? static_cast<double>(mark.length.value()) / 1.5e9 * 1e12 : 0;
             }
         }
-        // Segments last whole picoseconds.
+        // Segments last whole picoseconds, so each may be off by one.
         EXPECT_NEAR(static_cast<double>(busy(info.units[unit].name).value()), time,
                     static_cast<double>(m_trace->segments().size()) + 1)
             << info.units[unit].name;
@@ -208,7 +209,8 @@ TEST_P(EveryRun, theBoundIsWhatIsBusyLongest)
         classes["memory(" + link.name + ")"] = busy(link.name).value();
     }
     classes["step_overhead"] = m_report.split.stepOverhead.value();
-    // Latency: what no segment and no copy covers, found between the ends of all of them.
+    // Latency is the time that no segment and no copy covers. It is found between the ends of all
+    // of them.
     std::vector<std::pair<std::int64_t, std::int64_t>> spans;
     for (std::size_t i = 0; i < m_trace->segments().size(); ++i) {
         const std::int64_t begin = m_trace->segments().begin[i];
@@ -267,7 +269,7 @@ TEST_P(EveryRun, vmemIsItsBuffersAndTheyDoNotOverlap)
 
 INSTANTIATE_TEST_SUITE_P(Report, EveryRun, testing::Range(std::size_t{0}, std::size_t{9}), runName);
 
-// bf16 [4096,4096] x [4096,4096] -> f32 in 512-blocks: every figure by hand.
+// bf16 [4096,4096] x [4096,4096] -> f32 in 512-blocks; every figure was computed by hand.
 TEST(MainJob, hasTheNumbersOfItsArithmetic)
 {
     const Report report = analysis::report(*mainJob()).value();
@@ -303,7 +305,7 @@ TEST(MainJob, hasTheRoofsOfItsChip)
     EXPECT_EQ(roofline.memory.datasheet.value(), 819e9);
     EXPECT_DOUBLE_EQ(roofline.memory.achieved.value(), 0.8 * 819e9);
     EXPECT_NEAR(roofline.ridge, 240.54, 0.005); // 197e12 / 819e9
-    // A step is 2 * 512^3 + 512^2 FLOPs in 2048 cycles of the MXU and 0.33 us of overhead.
+    // A step computes 2 * 512^3 + 512^2 FLOPs in 2048 cycles of the MXU, with 0.33 us of overhead.
     const double step = 2048 / 1.5e9 + 0.33e-6;
     ASSERT_TRUE(roofline.stepCeiling);
     EXPECT_NEAR(*roofline.stepCeiling, (2.0 * 512 * 512 * 512 + 512 * 512) / step, 1e9);
@@ -364,7 +366,7 @@ TEST(Report, aTraceWithABrokenChipOrWithoutALinkIsRefused)
         "The trace lists no link, so it has no roofline; use a trace of a chip that has links.");
 }
 
-// Two subcores beside the core have units of their own.
+// The two subcores beside the core have units of their own.
 TEST(Report, averagesAUnitOverTheAgentsThatOwnIt)
 {
     const auto busyOf = [](trace::TraceBuilder builder, const std::string& unit) {

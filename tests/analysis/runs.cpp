@@ -1,3 +1,4 @@
+// Makes the runs that runs.h declares.
 #include "tests/analysis/runs.h"
 
 #include "core/ir/builder.h"

@@ -1,5 +1,5 @@
-// Runs for the tests of the analysis: the main job by plain arithmetic, and small kernels run by
-// the machine on a v5e.
+// Runs for the tests of the analysis: the main job made by plain arithmetic, and small kernels that
+// the machine runs on a v5e.
 #pragma once
 
 #include "core/analysis/report.h"
@@ -13,7 +13,7 @@
 
 namespace pallascope::analysis_test {
 
-// tests/support's main job with the chip file of a v5e inside.
+// The main job of tests/support, with the chip file of a v5e in it.
 [[nodiscard]] trace::TraceBuilder mainJobBuilder();
 [[nodiscard]] std::shared_ptr<const trace::Trace> mainJob();
 
@@ -23,10 +23,10 @@ struct NamedRun
     std::shared_ptr<const trace::Trace> trace;
 };
 
-// Two cores of a v5p that copy by hand.
+// Two cores of a v5p with manual DMA.
 [[nodiscard]] std::shared_ptr<const trace::Trace> twoCores();
 
-// A kernel that does nothing but count up to 10 000 in SMEM.
+// A kernel that only counts up to 10 000 in SMEM.
 [[nodiscard]] std::shared_ptr<const trace::Trace> counting();
 
 // A kernel of the library, or any program, on a chip.
@@ -36,7 +36,8 @@ runOf(const std::string& kernel, const std::map<std::string, std::string>& given
 [[nodiscard]] std::shared_ptr<const trace::Trace> runOf(const ir::Program& program,
                                                         const std::string& chip);
 
-// Blocks that overhang, other loop orders, one, two and three buffers, one step, no products.
+// Runs with overhanging blocks, other loop orders, one, two and three buffers, one step, or no
+// products.
 [[nodiscard]] const std::vector<NamedRun>& machineRuns();
 
 } // namespace pallascope::analysis_test

@@ -1,4 +1,4 @@
-// Which of two runs is faster, by the error of ratios or by the bands of both.
+// Which of two runs is faster, judged by the error of ratios or by the bands of both.
 #include "core/analysis/band.h"
 #include "core/analysis/speedup.h"
 
@@ -63,7 +63,7 @@ TEST(Speedups, ofRunsThatShareNoTimingsAreOffByBothBands)
         EXPECT_DOUBLE_EQ(range.high, times * 1.2 / 0.9);
         EXPECT_FALSE(range.ratio);
     }
-    // As the ends of the bands are: 1170 to 1560 against 900 to 1200.
+    // The range is that of the ends of the bands: 1170 to 1560 against 900 to 1200.
     const Timed slow = taking(1'300, std::nullopt), other = taking(1'000, std::nullopt);
     EXPECT_NEAR(rangeOf(other, slow).low, ratio(slow.band->low, other.band->high), 1e-3);
     EXPECT_NEAR(rangeOf(other, slow).high, ratio(slow.band->high, other.band->low), 1e-3);
@@ -71,7 +71,7 @@ TEST(Speedups, ofRunsThatShareNoTimingsAreOffByBothBands)
     EXPECT_TRUE(analysis::speedup(other, taking(1'400, std::nullopt))->isSure());
 }
 
-// Both take the band of other work; that says nothing of how far their ratio is off.
+// Both get the band of other work, which says nothing about how far their ratio is off.
 TEST(Speedups, ofDifferentKindsOfWorkWithTheSameSupportAreOffByBothBands)
 {
     const Picoseconds time(1'000);
@@ -94,7 +94,7 @@ TEST(Speedups, haveNoRangeWithoutBandsAndAreAbsentWithoutTime)
     EXPECT_FALSE(analysis::speedup({"one chip", Picoseconds(0), std::nullopt}, known));
 }
 
-// Times of files that somebody changed.
+// Times may come from files that somebody changed.
 TEST(Speedups, ofAlternativesSayWhetherTheyAreSure)
 {
     const auto of = [](std::int64_t picoseconds, std::optional<double> ratio) {
@@ -113,7 +113,8 @@ TEST(Speedups, ofAlternativesSayWhetherTheyAreSure)
     EXPECT_EQ(of(900, 0.05), "surely faster");
     EXPECT_EQ(of(1'100, 0.05), "surely slower");
     EXPECT_EQ(of(960, 0.05), "too close for the model to tell");
-    EXPECT_EQ(of(900, std::nullopt), "too close for the model to tell"); // within both bands
+    // The times lie within both bands.
+    EXPECT_EQ(of(900, std::nullopt), "too close for the model to tell");
 }
 
 TEST(Bands, ofTimesBeyondAllBoundsEndAtThem)
@@ -132,7 +133,7 @@ TEST(Bands, sayWhatTheyRestOn)
         return analysis::supportText(analysis::bandOf(Picoseconds(1'000), work, of), "My Chip");
     };
     EXPECT_EQ(text("attention"), "9 of 10 of 20 timings of attention on My Chip lie within");
-    of.rows = 9; // 9 of 10 of them are more than 8
+    of.rows = 9; // 9 of 10 of these are more than 8
     EXPECT_EQ(text("attention"), "all of 9 timings of attention on My Chip lie within");
     of.work = "other";
     EXPECT_EQ(text("other"), "all of 9 timings of other work lie as near");

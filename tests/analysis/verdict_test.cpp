@@ -1,4 +1,4 @@
-// What a report says in words, on reports made by hand.
+// What a report says in words, for reports made by hand.
 #include "core/base/format.h"
 #include "tests/analysis/runs.h"
 
@@ -20,7 +20,7 @@ constexpr Picoseconds us(std::int64_t microseconds)
     return Picoseconds(microseconds * 1'000'000);
 }
 
-// 1 ms, 100 of 200 TFLOP/s, 8 steps; HBM of 1000 GB/s achieves 80 %.
+// 1 ms, 100 of 200 TFLOP/s, 8 steps; an HBM of 1000 GB/s achieves 80 %.
 Report plainReport(const Bound& boundBy)
 {
     Report report;
