@@ -1,4 +1,5 @@
-// Chip files that people edit and break: one sentence, with the place, the value and what is right.
+// Chip files that people edit and break. For each there must be one sentence with the place, the
+// value and what is expected.
 #include "core/chip/chip.h"
 #include "tests/chip/chip_file.h"
 
@@ -29,7 +30,7 @@ std::string messageOf(const std::string& text)
     return message;
 }
 
-// The message for the v5e's file with one value replaced; an absent value removes the key.
+// The message for the v5e's file with one value replaced; without a value, the key is removed.
 std::string messageWith(const char* pointer, const std::optional<json>& value)
 {
     json file = json::parse(v5eText());
@@ -136,7 +137,7 @@ TEST(BadChipFiles, thatAreNoChipFilesAtAllAreRefused)
     EXPECT_EQ(messageOf("null"), "The chip file my.json: the file is null; expected an object.");
     EXPECT_EQ(messageOf("{}"), "The chip file my.json: the key /format is missing.");
     const std::string text = v5eText();
-    messageOf(text.substr(0, text.size() / 2)); // cut short
+    messageOf(text.substr(0, text.size() / 2)); // half of the file
     messageOf(text + "}");
     messageOf("\x00\x01\xff\xfe");
     std::string withNan = text;
@@ -189,7 +190,7 @@ TEST(BadChipFiles, withoutAnyOneOfTheirKeysGiveASentenceOrAreStillChips)
                      || chip->agents.empty())
             << key;
     }
-    EXPECT_LT(accepted, 50); // the optional ones and elements of lists, not all
+    EXPECT_LT(accepted, 50); // only optional keys and elements of lists
     EXPECT_GT(keys.size(), 150U);
 }
 

@@ -1,4 +1,4 @@
-// The chip files that tests start from.
+// The chip files from which tests start.
 #pragma once
 
 #include "core/base/check.h"

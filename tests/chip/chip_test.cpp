@@ -1,3 +1,4 @@
+// Reading chip files: figures, defaults, and what is derived from them.
 #include "core/chip/chip.h"
 #include "tests/chip/chip_file.h"
 
@@ -33,7 +34,8 @@ TEST(Chip, theV5eHasTheFiguresOfItsDatasheet)
     EXPECT_EQ(chip.links.front().datasheet, BytesPerSecond(819e9));
     EXPECT_DOUBLE_EQ(chip.links.front().achieved().value(), 655.2e9);
     EXPECT_EQ(chip.links.front().latency, Picoseconds(0));
-    EXPECT_EQ(chip.stepOverhead + chip.stepOperand * 3, Picoseconds(330'000)); // of a product
+    // The overhead of a product, which has three operands.
+    EXPECT_EQ(chip.stepOverhead + chip.stepOperand * 3, Picoseconds(330'000));
     EXPECT_EQ(chip.agents.front().clock, Hertz(1'500'000'000));
     EXPECT_EQ(chip.memoryIndex("L2"), -1);
 }
@@ -61,7 +63,7 @@ TEST(Chip, theV5ePeakFollowsFromItsUnitsAndClock)
                         * static_cast<double>(chip.agents.front().clock.value());
     const MatrixRate& bf16 = matrix->matrixRates.at(DType::BF16);
     EXPECT_NEAR(each / bf16.cyclesPerRow, bf16.peakFlopsPerSecond, 0.01 * each);
-    EXPECT_FALSE(matrix->matrixRates.contains(DType::F32)); // which takes passes of bf16
+    EXPECT_FALSE(matrix->matrixRates.contains(DType::F32)); // the unit runs f32 as passes of bf16
     EXPECT_FALSE(matrix->matrixRates.contains(DType::Int32));
 }
 
@@ -99,8 +101,9 @@ TEST(Chip, whatSeveralDevicesShareIsDividedAmongThem)
     ASSERT_TRUE(chip) << chip.error().message;
     EXPECT_EQ(chip->devices, 2);
     EXPECT_EQ(chip->agents.front().count, 2);
-    EXPECT_EQ(chip->memories[0].bytes, Bytes(std::int64_t{8} << 30));   // HBM, of the chip
-    EXPECT_EQ(chip->memories[1].bytes, Bytes(std::int64_t{128} << 20)); // VMEM, of each agent
+    EXPECT_EQ(chip->memories[0].bytes, Bytes(std::int64_t{8} << 30)); // HBM belongs to the chip
+    // VMEM belongs to each agent.
+    EXPECT_EQ(chip->memories[1].bytes, Bytes(std::int64_t{128} << 20));
     EXPECT_EQ(chip->links.front().datasheet, BytesPerSecond(409.5e9));
     EXPECT_EQ(chip->unitOf(UnitKind::Vector)->peakFlopsPerSecond, 3.072e12);
     EXPECT_EQ(chip->unitOf(UnitKind::Matrix)->matrixRates.at(DType::BF16).peakFlopsPerSecond,
@@ -110,7 +113,7 @@ TEST(Chip, whatSeveralDevicesShareIsDividedAmongThem)
 TEST(Chip, anUnknownFigureHasAStandInAndIsNoted)
 {
     json file = json::parse(v5eText());
-    file["units"][0]["rates"].erase("f8e5m2"); // unknown itself
+    file["units"][0]["rates"].erase("f8e5m2"); // the file itself says that this figure is unknown
     file["units"][0]["rates"].erase("f8e4m3b11fnuz");
     EXPECT_TRUE(parse(file.dump(), "a chip")->unknown.empty());
     file["units"][2]["cycles_per_register"] = {

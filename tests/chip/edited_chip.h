@@ -1,4 +1,4 @@
-// The plain v5e with other figures, for tests.
+// The plain v5e with some figures replaced, for tests.
 #pragma once
 
 #include "core/chip/chip.h"
@@ -13,7 +13,7 @@
 
 namespace pallascope::chip {
 
-using Figures = std::vector<std::pair<std::string, nlohmann::json>>; // JSON pointer, value
+using Figures = std::vector<std::pair<std::string, nlohmann::json>>; // JSON pointers and values
 
 inline std::string editedText(const Figures& figures)
 {
@@ -25,7 +25,7 @@ inline std::string editedText(const Figures& figures)
     return file.dump();
 }
 
-// Throws the sentence of figures that are not right.
+// Throws the error's sentence if the figures are not valid.
 inline Chip edited(const Figures& figures)
 {
     Result<Chip> chip = parse(editedText(figures), "edited");

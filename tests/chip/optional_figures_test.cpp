@@ -1,5 +1,5 @@
-// Figures that a chip file may have beside those that it must: what they are without, what is read
-// of them, and what is said of bad ones.
+// The figures that a chip file need not have: what their absence means, how they are read, and the
+// sentences about wrong ones.
 #include "tests/chip/edited_chip.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-// The figures of tpu_v5e.json, where /units are MXU, VPU, EUP, XLU, load, store, scalar.
+// Changes a figure of tpu_v5e.json, where /units are MXU, VPU, EUP, XLU, load, store, scalar in
+// this order.
 std::string messageOf(const std::string& pointer, const json& value)
 {
     const Result<Chip> chip = parse(editedText({{pointer, value}}), "my.json");
@@ -71,10 +72,10 @@ TEST(OptionalFigures, ofTimesAreRead)
     EXPECT_EQ(chip.stepOperand, Picoseconds(12'000));
     EXPECT_EQ(chip.kernelLaunch, Picoseconds(3'500'000));
     EXPECT_EQ(chip.fusionLaunch, Picoseconds(1'250'000));
-    EXPECT_EQ(chip.nearFusionLaunch, Picoseconds(1'250'000)); // as of others
+    EXPECT_EQ(chip.nearFusionLaunch, Picoseconds(1'250'000)); // the same as for other fusions
     EXPECT_EQ(edited({{"/constants/near_fusion_launch_s", 0.5e-6}}).nearFusionLaunch,
               Picoseconds(500'000));
-    EXPECT_EQ(chip.stepOverhead, Picoseconds(330'000)); // as it was
+    EXPECT_EQ(chip.stepOverhead, Picoseconds(330'000)); // unchanged
 }
 
 TEST(OptionalFigures, ofOverlapArePowersOfTwo)

@@ -1,4 +1,4 @@
-// A chip for tests that reckon times by hand.
+// A simplified chip for tests that compute times by hand.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,8 +7,8 @@
 
 namespace pallascope::chip {
 
-// A chip's file as one that nothing is launched on, whose units overlap fully and whose steps take
-// 0.33 us whatever they copy.
+// Simplifies a chip's file: launches take no time, units overlap fully, and every step has an
+// overhead of 0.33 us, whatever it copies.
 inline std::string plain(const std::string& text)
 {
     nlohmann::ordered_json file = nlohmann::ordered_json::parse(text);

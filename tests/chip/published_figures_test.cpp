@@ -1,5 +1,6 @@
-// The built-in chips against what is published about them: figures from JAX's tpu_info.py, Google's
-// pages on Cloud TPU and the papers that the files cite, typed in here and not read from the files.
+// Compares the built-in chips with what is published about them. The figures come from JAX's
+// tpu_info.py, Google's pages on Cloud TPU and the papers that the files cite; they are typed in
+// here, not read from the files.
 #include "core/chip/chip.h"
 #include "tests/chip/chip_file.h"
 
@@ -18,12 +19,12 @@ using nlohmann::json;
 
 constexpr double kMiB = 1 << 20;
 
-// Of the whole chip; memories of an agent of one agent.
+// Figures of the whole chip. A memory that each agent has is given for one agent.
 struct Published
 {
     const char* name;
     std::int64_t cores, devices, matrixUnits, matrixSize;
-    double gigahertz, bf16, bandwidth, ridge; // FLOP/s, bytes a second, FLOP/byte to +-1
+    double gigahertz, bf16, bandwidth, ridge; // GHz, FLOP/s, bytes per second, FLOP/byte within 1
     double vmem, scopedLimit, smem;           // MiB
     std::int64_t registers;
 };
@@ -50,7 +51,7 @@ const Memory& memory(const Chip& chip, const char* name)
     return chip.memories.at(static_cast<std::size_t>(chip.memoryIndex(name)));
 }
 
-// Every figure of a file: an object with a value and a source.
+// Collects every figure of a file: an object with a value and a source.
 void collectFigures(const json& node, const json::json_pointer& at,
                     std::vector<json::json_pointer>& found)
 {
@@ -144,7 +145,8 @@ TEST(PublishedFigures, theUnitsAtTheirClockReachThePeak)
         const double each =
             2 * agents * hertz * static_cast<double>(matrix.count * matrix.rows * matrix.columns);
         for (const auto& [dtype, rate] : matrix.matrixRates) {
-            // The v7x's published peak needs a clock of 2.2 GHz; it runs at 1.9 (its file says so).
+            // The v7x's published peak needs a clock of 2.2 GHz, but the chip runs at 1.9 GHz, as
+            // its file says.
             const double reached = std::string(published.name) == "tpu_v7x" ? 1992.0 / 2307 : 1.0;
             EXPECT_NEAR(each / rate.cyclesPerRow / rate.peakFlopsPerSecond, reached, 0.005)
                 << dtypeName(dtype);
@@ -160,7 +162,7 @@ TEST(PublishedFigures, narrowTypesHaveTheirRatesOrAreUnknown)
     struct Rate
     {
         const char *chip, *dtype;
-        double peak; // of the whole chip; 0: nobody says
+        double peak; // of the whole chip; 0: not published
     };
 
     const std::array<Rate, 14> rates{{{"tpu_v2", "int8", 0},
@@ -212,7 +214,7 @@ TEST(PublishedFigures, memoriesAndRegistersAreTheChips)
     }
 }
 
-// Source: JAX jax/_src/pallas/mosaic/tpu_info.py, per device.
+// Source: jax/_src/pallas/mosaic/tpu_info.py in JAX; figures are per device.
 TEST(PublishedFigures, sparseCoresAreTheChips)
 {
     struct SparseCores
@@ -243,7 +245,7 @@ TEST(PublishedFigures, sparseCoresAreTheChips)
 
 TEST(PublishedFigures, whereSourcesDifferTheOtherFiguresAreKept)
 {
-    // JAX counts the v5p's bandwidth as 2460 GB/s, which makes its ridge 187 FLOP/byte.
+    // JAX gives the v5p's bandwidth as 2460 GB/s, with which its ridge is 187 FLOP/byte.
     const json v5p = json::parse(chipText("tpu_v5p"));
     const json& other = v5p["links"][0]["bytes_per_s"]["also"][0];
     EXPECT_NEAR(459e12 / other["value"].get<double>(), 187, 0.5);
@@ -286,7 +288,7 @@ TEST(PublishedFigures, everyFigureSaysWhereItComesFrom)
         }
         std::vector<std::string> bare;
         json rest = file;
-        for (const json& residual : file["residuals"]) { // they have one source each
+        for (const json& residual : file["residuals"]) { // each residual has one source
             EXPECT_GT(residual["source"].get<std::string>().size(), 10U);
         }
         rest.erase("residuals");
