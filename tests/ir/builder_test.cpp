@@ -1,4 +1,5 @@
-// The tracer behind Pallas-style C++: types, places and order of what a kernel's author writes.
+// The tracer behind Pallas-style C++: types, places and order of what the author of a kernel
+// writes.
 #include "tests/ir/kernels.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr const char* kFile = "builder_test.cpp";
 
-// The operations of a program, regions included, in program order.
+// The operations of a program in program order, with those in regions.
 std::vector<const ir::Operation*> operationsOf(const ir::Program& program)
 {
     std::vector<const ir::Operation*> all;
@@ -167,7 +168,7 @@ TEST(Builder, loopOrderPermutesTheGridNotTheAuthorsAxes)
             EXPECT_EQ(pipeline->grid, (std::vector<Extent>{2, 5, 3}));
             EXPECT_EQ(pipeline->axisNames, (std::vector<std::string>{"i", "k", "j"}));
         }
-        if (operation->code == OpCode::ProgramId) { // axis k stands second in the loop order
+        if (operation->code == OpCode::ProgramId) { // axis k is second in the loop order
             EXPECT_EQ(std::get<ir::AxisParams>(operation->params).axis, 1);
         }
     }

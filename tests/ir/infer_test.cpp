@@ -1,4 +1,5 @@
-// The type rule of every operation and the sentences of its refusals, on operations made by hand.
+// The type rule of every operation, and the sentences with which it refuses, tried on operations
+// made by hand.
 #include "core/ir/infer.h"
 #include "tests/ir/kernels.h"
 
@@ -18,7 +19,7 @@ protected:
         return ir_test::freshValue(m_program, {dtype, std::move(shape), space});
     }
 
-    // The results' types, or the error's sentence.
+    // The types of the results, or the error's sentence.
     std::string rule(OpCode code, std::vector<ValueId> operands, Params params = {},
                      std::vector<Region> regions = {})
     {
@@ -194,7 +195,8 @@ TEST_F(Infer, loadsAndStoresStayInsideTheirRef)
         "get reaches outside Ref<vmem>{f32[8,128]}: axis 0 from -1 to -1 of 8.");
     const ValueId hbm = value(kF32, {8, 128}, MemorySpace::Hbm),
                   shared = value(kF32, {8, 128}, MemorySpace::Spmem);
-    EXPECT_EQ(rule(OpCode::Get, {hbm}, row), "f32[128]"); // in a fusion, as the verifier says
+    // Allowed in a fusion; the verifier checks where it is.
+    EXPECT_EQ(rule(OpCode::Get, {hbm}, row), "f32[128]");
     EXPECT_EQ(rule(OpCode::Get, {shared}, row),
               "get reaches Ref<spmem>{f32[8,128]}: loads and stores work on refs to vmem, "
               "tilespmem and smem, other memory only through copies.");
@@ -209,7 +211,7 @@ TEST_F(Infer, dynamicIndicesAreInt32Scalars)
               "get indexes Ref<vmem>{f32[8]} with f32[]; expected an int32 scalar.");
     EXPECT_EQ(rule(OpCode::Get, {ref}, dynamic), "get indexes Ref<vmem>{f32[8]} with an operand "
                                                  "that it lacks; expected an int32 scalar.");
-    // Legal where it is never reached.
+    // An access that is never reached may be out of bounds.
     EXPECT_EQ(rule(OpCode::Get, {ref, m_scalar}, IndexerParams{{{true, 0, 1, 9, 1}}}), "f32[9]");
     EXPECT_EQ(rule(OpCode::Get, {ref}, IndexerParams{{{true, 0, -1, 9, 1}}}),
               "get reaches outside Ref<vmem>{f32[8]}: axis 0 from 0 to 8 of 8.");

@@ -20,7 +20,8 @@ inline ir::ValueId freshValue(ir::Program& program, ir::Type type)
 
 using RefsBody = std::function<void(const std::vector<pl::Ref>& refs)>;
 
-// A kernel of one pipeline whose body sees every argument whole in VMEM; the last is the output.
+// A kernel of one pipeline whose body gets every argument whole in VMEM. The last argument is the
+// output.
 [[nodiscard]] inline Result<ir::Program> traced(std::vector<pl::detail::ArgumentSpec> arguments,
                                                 const RefsBody& body, pl::Grid grid = {})
 {
@@ -39,14 +40,14 @@ using RefsBody = std::function<void(const std::vector<pl::Ref>& refs)>;
                                    std::source_location::current());
 }
 
-// What the author is told; empty when the program is fine.
+// What the author is told; empty if the program is valid.
 template<class T>
 [[nodiscard]] std::string sentence(const Result<T>& result)
 {
     return result ? std::string() : result.error().message;
 }
 
-// "ir/<file>:<line>": how a place in a test is named.
+// How the place of an operation in a test is named: "ir/<file>:<line>".
 [[nodiscard]] inline std::string place(const char* file, int line)
 {
     return std::string("ir/") + file + ":" + std::to_string(line);

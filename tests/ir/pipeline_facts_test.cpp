@@ -1,3 +1,5 @@
+// What is derived from a pipeline: how many slots, loads and stores an operand has, and whether it
+// moves.
 #include "core/ir/pipeline_facts.h"
 #include "tests/ir/kernels.h"
 
@@ -7,7 +9,7 @@ namespace pallascope::ir_test {
 
 namespace {
 
-// Grid (2, 1, 3), a moving and a resting axis; x is [16,384], `spec` cuts it, out is whole.
+// A program with grid (2, 1, 3). x is [16,384] and cut by `spec`; out is one block.
 ir::Program withSpec(const pl::BlockSpec& spec)
 {
     const auto kernel = [&](pl::Ref xHbm, pl::Ref outHbm) {
@@ -63,7 +65,7 @@ TEST(PipelineFacts, aWholeBlockIsTrivialUnlessItsMapMoves)
     EXPECT_TRUE(whole.trivial);
     EXPECT_EQ(whole.slots, 1);
     const Extent rows = 16, columns = 384;
-    // Axis j has one step: it does not move.
+    // Axis j has only one step, so an index map that uses only j does not move the block.
     EXPECT_TRUE(factsOf(pl::block({rows, columns}, [](auto, auto j, auto) {
                     return pl::at(j, j * 2);
                 })).trivial);
@@ -82,7 +84,7 @@ TEST(PipelineFacts, outputsHaveOutBuffers)
     const ir::OperandFacts out = factsOf(pl::wholeArray(), 1);
     EXPECT_EQ(out.inCount, 0);
     EXPECT_EQ(out.outCount, 2);
-    EXPECT_EQ(out.slots, 1); // trivial
+    EXPECT_EQ(out.slots, 1); // because its block never moves
 }
 
 TEST(PipelineFacts, operandsThatGoBothWaysShareASlot)

@@ -1,3 +1,4 @@
+// The listing of a program: its lines, names and literals.
 #include "core/ir/print.h"
 #include "tests/ir/kernels.h"
 
@@ -107,7 +108,8 @@ TEST(Print, everyLineNamesItsOperationOnce)
             named.push_back(line.operation);
         }
     }
-    // Program order, but for what an index map computes, which stands in its spec's line.
+    // Names ascend in program order, except those of index maps, which stand in the lines of their
+    // block specs.
     EXPECT_TRUE(std::is_sorted(named.begin(), named.end()));
     EXPECT_EQ(named.size(), static_cast<std::size_t>(program->operationCount) - 1);
 }

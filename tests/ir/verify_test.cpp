@@ -1,4 +1,4 @@
-// Good programs that were tampered with: the verifier says what is wrong, and where.
+// Valid programs that were tampered with: the verifier must say what is wrong, and where.
 #include "core/ir/verify.h"
 #include "tests/ir/kernels.h"
 
@@ -10,7 +10,7 @@ using ir::OpCode;
 
 namespace {
 
-// A grid of 2 steps; x[8,128] in blocks of 4 rows; a cond with a result, a scan and a while.
+// A grid of 2 steps and x[8,128] in blocks of 4 rows; a cond with a result, a scan and a while.
 ir::Program wellFormed()
 {
     const auto kernel = [](pl::Ref xHbm, pl::Ref outHbm) {
@@ -57,7 +57,7 @@ protected:
 
     ir::ValueId fresh(const ir::Type& type) { return freshValue(m_program, type); }
 
-    // "<where of the operation>: <what>" must be the sentence.
+    // The sentence must be "<where the operation is>: <what>".
     void expectRefused(const ir::Operation& at, const std::string& what)
     {
         const Status status = ir::verify(m_program);
@@ -86,7 +86,7 @@ TEST_F(Verify, argumentsAreRefs)
 TEST_F(Verify, valuesAreDefinedBeforeTheyAreUsed)
 {
     auto& operations = pipeline().regions[0].operations;
-    std::swap(operations[1], operations[2]); // eq before the program_id that it compares
+    std::swap(operations[1], operations[2]); // eq now stands before the program_id that it compares
     ASSERT_EQ(operations[1].code, OpCode::Eq);
     expectRefused(operations[1], "eq uses a value before it is defined.");
 }
@@ -111,7 +111,7 @@ TEST_F(Verify, whatABranchDefinesEndsWithIt)
 TEST_F(Verify, onlyControlHasRegions)
 {
     ir::Operation& eq = first(OpCode::Eq);
-    eq.regions.emplace_back(); // what is in it would be looked at by nobody
+    eq.regions.emplace_back(); // nobody would look at the operations in it
     eq.regions[0].operations.push_back({.code = OpCode::Scan});
     expectRefused(eq, "eq has operations within it; it takes none.");
 }

@@ -1,4 +1,4 @@
-// Kernels and fusions, and what they may hold: the verifier says what is wrong, and where.
+// Kernels and fusions and what they may hold: the verifier must say what is wrong, and where.
 #include "core/ir/print.h"
 #include "core/ir/verify.h"
 #include "tests/ir/kernels.h"
@@ -16,7 +16,7 @@ const Shape kShape{8, 128};
 
 using Body = std::function<void(pl::Ref x, pl::Ref out)>;
 
-// Of x and out in HBM, with `body` as all that it does.
+// A program with x and out in HBM that only does `body`.
 Result<ir::Program> program(const Body& body)
 {
     return pl::kernel("whole",
@@ -43,7 +43,7 @@ void step(const pl::Ref& x, const pl::Ref& out)
                      [](pl::Ref a, pl::Ref b) { add(a, b); })(x, out);
 }
 
-// In each of these the kernel or the fusion stands where it may not.
+// In each of these, the kernel or the fusion stands where it may not.
 std::vector<std::pair<std::string, std::function<void(const std::function<void()>&)>>> insides()
 {
     return {{"kernel", [](const auto& inner) { kernel("outer", inner); }},
@@ -192,7 +192,7 @@ TEST(Wholes, ofAFusionHoldNothingElse)
               }),
               holds("run_scoped"));
     EXPECT_EQ(inFusion([](pl::Ref, pl::Ref) { pl::delay(5); }), holds("delay"));
-    // A branch is no way around it.
+    // Putting it into a branch does not make it legal.
     EXPECT_EQ(inFusion([](pl::Ref x, pl::Ref) {
                   const pl::Value top = pl::reduce(OpCode::ReduceMax, x[pl::all], {0, 1});
                   pl::when(top > 1.0, [] { pl::delay(5); });
@@ -217,10 +217,10 @@ TEST(Wholes, aloneOfAFusionLoadAndStoreWhatIsInHbm)
               "get" + wrong);
     EXPECT_EQ(complaint([&](pl::Ref x, pl::Ref out) { kernel("k", [&] { store(x, out); }); }),
               "swap" + wrong);
-    EXPECT_EQ(complaint(load), "get" + wrong); // of no kernel at all
+    EXPECT_EQ(complaint(load), "get" + wrong); // outside any kernel
     EXPECT_EQ(complaint([&](pl::Ref x, pl::Ref out) {
                   fusion({"f"}, [&] { store(x, out); });
-                  load(x, out); // behind one
+                  load(x, out); // after the fusion
               }),
               "get" + wrong);
     EXPECT_EQ(complaint([&](pl::Ref x, pl::Ref out) {
@@ -230,7 +230,7 @@ TEST(Wholes, aloneOfAFusionLoadAndStoreWhatIsInHbm)
                   });
               }),
               "");
-    // Other accesses are a kernel's own.
+    // Other accesses belong into kernels.
     EXPECT_EQ(complaint([](pl::Ref x, pl::Ref) {
                   fusion({"f"}, [&] {
                       const pl::Value mask = pl::full(kShape, 1, DType::Bool);

@@ -1,4 +1,5 @@
-// Kernels and fusions of a program that tests build: outside tests only captures have them.
+// Kernels and fusions in programs that tests build. Apart from tests, only captured programs have
+// them.
 #pragma once
 
 #include "core/ir/tracer.h"
@@ -13,7 +14,7 @@ namespace pallascope::ir_test {
 
 using WholeBody = std::function<std::vector<pl::Value>()>;
 
-// Runs the body as one kernel or fusion, in the program that is being traced.
+// Runs the body as one kernel or fusion of the program that is being traced.
 inline std::vector<pl::Value> whole(ir::OpCode code, ir::Params params, const WholeBody& body,
                                     pl::Here here = pl::Here::current())
 {
@@ -39,7 +40,7 @@ inline void kernel(const std::string& name, const std::function<void()>& body,
     whole(ir::OpCode::Kernel, ir::KernelParams{name}, nothing, here);
 }
 
-// The body yields values, or nothing.
+// The body returns values, or nothing.
 template<class Body>
 std::vector<pl::Value> fusion(ir::FusionParams params, const Body& body,
                               pl::Here here = pl::Here::current())
