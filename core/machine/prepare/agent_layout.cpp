@@ -38,7 +38,7 @@ AgentLayout agentLayout(const ir::Program& program, const chip::Chip& chip)
         const auto& mesh = std::get<ir::CoreMapParams>(operation.params);
         const std::int32_t kind = chip.agentNamed(mesh.agents);
         if (kind < 0) {
-            return; // the plan refuses it
+            return; // the plan reports the error
         }
         auto group = std::find_if(layout.groups.begin(), layout.groups.end(),
                                   [&](const AgentGroup& one) { return one.kind == kind; });

@@ -1,4 +1,4 @@
-// Who runs a program: its devices, and the agents of each.
+// Which agents run a program: the devices, the agents on each, and how they are numbered.
 #pragma once
 
 #include "core/chip/chip.h"
@@ -8,32 +8,34 @@
 
 namespace pallascope::machine {
 
-// Agents of one kind, of one device.
+// The agents of one kind on one device.
 struct AgentGroup
 {
     std::int32_t kind = 0;  // index into Chip::agents
-    std::int32_t first = 0; // the number of its first agent on its device
-    std::int32_t slots = 1; // that the core_maps use
-    std::int32_t cores = 1; // of each slot
+    std::int32_t first = 0; // the number of its first agent on the device
+    std::int32_t slots = 1; // how many slots the core_maps use
+    std::int32_t cores = 1; // in each slot
 
     [[nodiscard]] std::int32_t count() const { return slots * cores; }
 
-    // Slots that have a block of the mesh to run.
+    // How many slots have a block of the mesh to run.
     [[nodiscard]] std::int32_t slotsOf(const ir::CoreMapParams& mesh) const;
 
-    // From the first core of the first slot to the last one that runs blocks of the mesh.
+    // How many agents there are from the first core of the first slot to the last core that runs
+    // blocks of the mesh.
     [[nodiscard]] std::int32_t running(const ir::CoreMapParams& mesh) const;
 };
 
-// Agents are numbered by device; within it by group, where the cores of each slot come one after
-// the other. The first group runs what is in no core_map. Then come the instances of the matrix
-// unit that the program asks by hand, by core of the first group where cores own them.
+// Agents are numbered by device, and on a device by group; in a group the cores of each slot follow
+// each other. The first group also runs what is outside of core_maps. After the groups come the
+// instances of the matrix unit that the program uses directly; if cores own them, they are ordered
+// by core of the first group.
 struct AgentLayout
 {
     std::int32_t devices = 1;
     std::vector<AgentGroup> groups{AgentGroup{}};
-    std::int32_t asked = 0;    // instances of the matrix unit, of one core or of the device
-    bool ownedByCores = false; // else all cores of the device share them
+    std::int32_t asked = 0; // instances of the matrix unit on one core or, if shared, on the device
+    bool ownedByCores = false; // otherwise all cores of a device share the instances
 
     [[nodiscard]] std::int32_t firstUnit() const
     {
@@ -45,10 +47,10 @@ struct AgentLayout
         return firstUnit() + (ownedByCores ? groups.front().count() : 1) * asked;
     }
 
-    // There is one agent: no other can race with it.
+    // With a single agent, no other agent can race with it.
     [[nodiscard]] bool isAlone() const { return devices * perDevice() == 1; }
 
-    // Of the agents of a kind, an index into Chip::agents, that some core_map runs on.
+    // The agents of this kind (an index into Chip::agents), which some core_map must use.
     [[nodiscard]] const AgentGroup& groupOf(std::int32_t kind) const;
 };
 

@@ -9,7 +9,8 @@ namespace pallascope::machine {
 
 namespace {
 
-// Larger arrays are made when they are needed: a program may have many that never are at one time.
+// Larger arrays are computed when a run needs them: a program may have many of them, but few at any
+// one time.
 constexpr std::int64_t kMostElements = 4096, kMostInAll = 1 << 18;
 
 } // namespace
@@ -46,7 +47,7 @@ void Constants::fold(const ir::Program& program, const ir::Region& region,
     }
 }
 
-// Cores that share a grid may have parts of an axis, but not of one that has one place.
+// Cores that share a grid may each have a part of an axis, but not of an axis of one step.
 void Constants::foldPlace(const ir::Operation& operation, const ir::PipelineParams& grid)
 {
     if (operation.code != ir::OpCode::ProgramId && operation.code != ir::OpCode::NumPrograms) {
@@ -84,9 +85,9 @@ void Constants::fold(const ir::Program& program, const ir::Operation& operation)
         const NonFinite after =
             nonFiniteIn(results.emplace_back(evaluate(operation, operands, 0, i)));
         if ((after.nan && !before.nan) || (after.inf && !before.inf)) {
-            return; // a run that looks for births of these is to see this one
+            return; // a run that looks for the origin of NaN and Inf must evaluate this operation
         }
-        // Scalars are always kept: which branches are known must not hang on what else is folded.
+        // Scalars are always kept: which branches are known must not depend on what else is folded.
         made += program.type(operation.results[i]).shape.rank() == 0
                     ? 0
                     : elements(operation.results[i]);

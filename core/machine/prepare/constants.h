@@ -1,6 +1,6 @@
-// Values that no run changes: literals, places and extents on axes of a grid that have one of them
-// alone, and what operations make of these. They are computed once, when a program is prepared; in
-// a run such an operation takes its time and no more.
+// Values that are the same in every run: literals, indices and extents along grid axes of one step,
+// and what operations compute from these. They are computed once, when a program is prepared. In a
+// run such an operation takes its time and does nothing else.
 #pragma once
 
 #include "core/machine/needed.h"
@@ -14,7 +14,7 @@ namespace pallascope::machine {
 class Constants
 {
 public:
-    // Of the operations whose values are needed.
+    // Folds the operations whose values are needed.
     Constants(const ir::Program& program, const NeededSet& needed, const Slots& slots);
 
     [[nodiscard]] bool has(ir::ValueId value) const
@@ -22,23 +22,23 @@ public:
         return m_known[static_cast<std::size_t>(value.index)];
     }
 
-    // True where all results of the operation are constant and nothing else comes of it.
+    // Whether all results of the operation are constant and it has no other effect.
     [[nodiscard]] bool makes(const ir::Operation& operation) const
     {
         return !operation.results.empty() && has(operation.results[0]);
     }
 
-    // Of a scalar that is constant.
+    // The value of a constant scalar.
     [[nodiscard]] double scalar(ir::ValueId value) const
     {
         return m_values[m_slots.of(value)].scalar;
     }
 
-    // What Agent::values begin with: constants, and nothing yet for the others.
+    // The initial contents of Agent::values: the constants, and empty values for everything else.
     [[nodiscard]] const std::vector<RuntimeValue>& values() const { return m_values; }
 
 private:
-    // `grid`: of the pipeline around, if there is one.
+    // `grid` is that of the enclosing pipeline; null if there is none.
     void fold(const ir::Program& program, const ir::Region& region, const ir::PipelineParams* grid,
               const NeededSet& needed);
     void foldPlace(const ir::Operation& operation, const ir::PipelineParams& grid);
@@ -47,7 +47,7 @@ private:
     Slots m_slots;
     std::vector<RuntimeValue> m_values; // by slot
     std::vector<bool> m_known;          // by ValueId
-    std::int64_t m_elements = 0;        // of all that were computed
+    std::int64_t m_elements = 0;        // elements of all values computed
 };
 
 } // namespace pallascope::machine

@@ -1,4 +1,4 @@
-// The static half of a trace: program, chip, pipelines.
+// Describes the program, the chip and the pipelines for the static half of a trace.
 #include "core/machine/prepare/description.h"
 
 #include "core/base/check.h"
@@ -33,7 +33,7 @@ trace::UnitKind unitKind(chip::UnitKind kind)
 static_assert(static_cast<int>(chip::UnitKind::Scalar)
               == static_cast<int>(trace::UnitKind::Scalar));
 
-// What a bar of the time line says.
+// The text on an operation's bar in the time line.
 std::string label(const ir::Program& program, const ir::Operation& operation)
 {
     switch (operation.code) {
@@ -59,7 +59,7 @@ std::string label(const ir::Program& program, const ir::Operation& operation)
     }
 }
 
-// Dynamic extents stand as 1 until the pipeline is entered.
+// A dynamic extent counts as 1 until the pipeline is entered.
 std::vector<Extent> staticGrid(const ir::PipelineParams& params)
 {
     std::vector<Extent> grid = params.grid;
@@ -67,7 +67,8 @@ std::vector<Extent> staticGrid(const ir::PipelineParams& params)
     return grid;
 }
 
-// Units up to the last that may take part: those of further kinds of agents only where they run.
+// The number of units up to the last one that may take part. Units of other kinds of agents count
+// only where such agents run.
 std::size_t unitsUsed(const chip::Chip& chip, const AgentLayout& layout)
 {
     std::vector<bool> used(chip.units.size(), true);
@@ -154,7 +155,7 @@ void Description::describeChip(const ir::Program& program, const chip::Chip& chi
     }
 }
 
-// An operand with slots of the pipeline that is described last.
+// Adds an operand with slots to the pipeline that was described last.
 void Description::describeOperand(const ir::Program& program, const ir::Operation& pipeline,
                                   std::size_t operand, const ir::OperandFacts& facts,
                                   Bytes slotBytes)
@@ -194,7 +195,7 @@ void Description::describeOperand(const ir::Program& program, const ir::Operatio
          elementAxes,
          pads,
          sliceAxes});
-    if (facts.isIndirect()) { // none so far
+    if (facts.isIndirect()) { // no lists yet
         info.operands.edit().back().blockCounts[static_cast<std::size_t>(facts.indirectAxis)] = 0;
     }
 }
@@ -215,7 +216,8 @@ void Description::describePipeline(const ir::Program& program, const ir::Operati
     info.temporariesEstimate = std::max(info.temporariesEstimate, budget.temporariesEstimate);
     std::vector<Bytes> address(chip.memories.size());
     const auto specs = params.specs.size();
-    for (const cost::BudgetEntry& entry : budget.entries) { // outer ones come last
+    // Those of enclosing pipelines come last.
+    for (const cost::BudgetEntry& entry : budget.entries) {
         if (entry.outer) {
             address[static_cast<std::size_t>(entry.memory)] += entry.total();
         }

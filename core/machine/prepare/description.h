@@ -1,5 +1,5 @@
-// The static half of a trace, of what a program and a chip say before anything runs; every run of
-// the program begins with it.
+// The static half of a trace: what the program and the chip say before anything runs. Every run of
+// the program starts from it.
 #pragma once
 
 #include "core/chip/chip.h"
@@ -22,9 +22,9 @@ namespace pallascope::machine {
 class Description
 {
 public:
-    // Program, chip, units, memories, links, agents, pipelines, operands, buffers, templates;
-    // `listing`: the printed program and its sources as well.
-    // `budgets`: of the pipelines, or of a program without any its scopes (cost::budgets).
+    // Describes the program, chip, units, memories, links, agents, pipelines, operands, buffers and
+    // templates. With `listing`, also the printed program and its sources. `budgets` are those of
+    // cost::budgets: of each pipeline, or of the scopes of a program without pipelines.
     [[nodiscard]] static Result<Description> of(const ir::Program& program, const chip::Chip& chip,
                                                 const AgentLayout& layout, const Plan& plan,
                                                 const std::vector<cost::Budget>& budgets,
@@ -32,15 +32,16 @@ public:
 
     trace::Info info;
 
-    // A place in the program, as a trace has it.
+    // A location in the program in the form that a trace has.
     [[nodiscard]] trace::SourceLine sourceLine(const ir::Program& program,
                                                ir::LocationId location) const;
 
-    // Where the executions of a pipeline stand in the trace.
+    // The rows of the trace that belong to the executions of a pipeline.
     struct PipelineRows
     {
-        std::vector<std::int32_t> rows;    // of Info::pipelines
-        std::vector<std::int32_t> offsets; // by block spec, from the row's first operand
+        std::vector<std::int32_t> rows; // rows of Info::pipelines
+        // For each block spec: its operand, counted from the row's first.
+        std::vector<std::int32_t> offsets;
         bool entered = false;
     };
 
@@ -49,13 +50,13 @@ public:
         return m_pipelines;
     }
 
-    // What a dma_start of the program copies, or a fusion's get or swap.
+    // What a dma_start of the program copies, or what a get or swap of a fusion moves.
     struct CopySite
     {
         std::int32_t operand = 0; // row of Info::operands
         std::int32_t link = 0;
-        bool out = false;        // out of on-chip memory
-        std::int64_t passes = 1; // over the link: 2 from HBM to HBM
+        bool out = false;        // whether it copies out of on-chip memory
+        std::int64_t passes = 1; // how often the bytes go over the link: twice from HBM to HBM
     };
 
     [[nodiscard]] const CopySite& copySite(const ir::Operation& operation) const
@@ -63,17 +64,17 @@ public:
         return m_copySites[static_cast<std::size_t>(operation.id)];
     }
 
-    // The array that a copied ref is a part of, and how large a part on each axis: all of it where
-    // a view does not say.
+    // The array to which a copied ref belongs, and how large a part of it is copied along each
+    // axis. If a view does not say, that is the whole axis.
     struct Part
     {
         ir::ValueId array;
         std::vector<Extent> block;
     };
 
-    // The links of one device: those of the chip, one between its on-chip memories that no chip
-    // file lists, those to its neighbours. Those of device d are the rows of Info::links from
-    // d * linksPerDevice() on.
+    // The links of one device: those of the chip file, one between the on-chip memories, which no
+    // chip file lists, and those to the neighbours. The links of device d are the rows of
+    // Info::links from d * linksPerDevice() on.
     [[nodiscard]] const std::vector<chip::Link>& deviceLinks() const { return m_deviceLinks; }
 
     [[nodiscard]] std::int32_t linksPerDevice() const
@@ -81,12 +82,12 @@ public:
         return static_cast<std::int32_t>(m_deviceLinks.size());
     }
 
-    // The way from one device to another, along the axes of the mesh in order, on each the shorter
-    // way round; forwards where both are as long.
+    // The route from one device to another. It goes along the axes of the mesh in order, on each
+    // axis the shorter way around the ring, or forwards if both ways have the same length.
     struct Route
     {
-        std::int32_t link = 0; // of the first hop, in deviceLinks()
-        Picoseconds detour;    // latency of the hops after it
+        std::int32_t link = 0; // of the first hop, an index into deviceLinks()
+        Picoseconds detour;    // the latency of all hops after the first
     };
 
     [[nodiscard]] Route route(const ir::Program& program, std::int32_t from, std::int32_t to) const;
@@ -112,11 +113,12 @@ private:
 
     std::map<std::string, std::int32_t> m_files;
     std::map<const ir::Operation*, PipelineRows> m_pipelines;
-    std::vector<CopySite> m_copySites; // by operation id
+    std::vector<CopySite> m_copySites; // indexed by Operation::id
     std::optional<chip::Link> m_onChipLink;
     std::vector<chip::Link> m_deviceLinks;
-    std::int32_t m_firstToNeighbour = 0; // of m_deviceLinks
-    // Direction of each ring, by mesh axis: backwards and forwards; -1: there is none.
+    std::int32_t m_firstToNeighbour = 0; // index into m_deviceLinks
+    // For each mesh axis the numbers of the directions backwards and forwards along its ring; -1:
+    // there is none.
     std::vector<std::array<std::int32_t, 2>> m_directions;
 };
 

@@ -1,4 +1,4 @@
-// The static half of a trace for programs on several devices: their agents and links.
+// Describes the agents and links of several devices for the static half of a trace.
 #include "core/base/check.h"
 #include "core/ir/mesh.h"
 #include "core/machine/prepare/description.h"
@@ -26,7 +26,7 @@ void Description::describeAgents(const chip::Chip& chip, const AgentLayout& layo
 {
     const bool plain = layout.groups.size() == 1 && layout.groups.front().slots == 1;
     if (layout.devices == 1 && plain && layout.asked == 0) {
-        return; // as the chip has them
+        return; // Info has the chip's agents already
     }
     std::vector<std::string>& agents = info.agents;
     agents.clear();
@@ -74,7 +74,7 @@ void Description::describeDevices(const ir::Program& program, const chip::Chip& 
         return;
     }
     m_firstToNeighbour = linksPerDevice();
-    std::int32_t next = 0; // direction
+    std::int32_t next = 0; // number of the next direction
     for (const ir::MeshAxis& axis : program.mesh) {
         std::array<std::int32_t, 2>& direction = m_directions.emplace_back();
         direction[1] = axis.size > 1 ? next++ : -1;
@@ -119,7 +119,7 @@ Description::Route Description::route(const ir::Program& program, std::int32_t f
             continue;
         }
         const std::int32_t back = size - ahead;
-        if (hops == 0) { // more directions than links: they share
+        if (hops == 0) { // if there are more directions than links, directions share links
             route.link =
                 m_firstToNeighbour + m_directions[axis][ahead <= back ? 1 : 0] % neighbours;
         }

@@ -1,5 +1,4 @@
-// The static half of a trace for what programs do by hand: copies, semaphores, scopes without a
-// pipeline.
+// Describes manual DMA, semaphores, and scopes without a pipeline for the static half of a trace.
 #include "core/cost/budget.h"
 #include "core/ir/infer.h"
 #include "core/ir/pipeline_facts.h"
@@ -14,7 +13,7 @@ namespace pallascope::machine {
 
 namespace {
 
-// The operation that makes a view.
+// For each view, the operation that makes it.
 using Views = std::map<ir::ValueId, const ir::Operation*>;
 
 Views viewsOf(const ir::Program& program)
@@ -38,7 +37,7 @@ Part partOf(const ir::Program& program, const Views& views, ir::ValueId ref)
         ref = view->second->operands[0];
     }
     Part part{ref, program.type(ref).shape.extents()};
-    std::vector<std::size_t> axes; // of the array, by axis of the view
+    std::vector<std::size_t> axes; // for each axis of the view, the axis of the array
     for (std::size_t axis = 0; axis < part.block.size(); ++axis) {
         axes.push_back(axis);
     }
@@ -61,7 +60,7 @@ Part partOf(const ir::Program& program, const Views& views, ir::ValueId ref)
     return part;
 }
 
-// Memory that operations around kernels work in has no name of its own.
+// Memory that fusions use inside has no name of its own.
 std::string nameOrSpace(const ir::Program& program, ir::ValueId ref)
 {
     const ir::Value& value = program.value(ref);
@@ -84,7 +83,7 @@ void Description::describeScopes(const ir::Program& program, const chip::Chip& c
     }
 }
 
-// Where the chip has none, a register a cycle.
+// If the chip has no such link, one that moves a register per cycle.
 std::int32_t Description::linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to)
 {
     if (const std::int32_t link = chip.linkBetween(from, to); link >= 0) {
@@ -103,8 +102,8 @@ std::int32_t Description::linkOf(const chip::Chip& chip, std::int32_t from, std:
     return static_cast<std::int32_t>(chip.links.size());
 }
 
-// Copies between the same arrays, of as much, from the same line are of one operand: a loop that
-// Python has unrolled.
+// Copies between the same arrays, of the same size and from the same source line share an operand:
+// they come from a loop that Python has unrolled.
 class Description::CopyDescriber
 {
 public:
@@ -132,7 +131,7 @@ public:
     }
 
 private:
-    // Of the array that a fusion loads from or stores to.
+    // The part of an array that a fusion loads or stores.
     [[nodiscard]] Part accessedPart(const ir::Operation& operation) const
     {
         Part part = partOf(m_program, m_views, operation.operands[0]);
@@ -205,7 +204,7 @@ Status Description::describeCopies(const ir::Program& program, const chip::Chip&
     return status;
 }
 
-// As an operand whose blocks are as large as what is copied.
+// Describes the copy as an operand whose blocks are as large as what is copied.
 void Description::describeCopy(const ir::Program& program, const ir::Operation& operation,
                                const Part& source, const Part& target, trace::Direction direction)
 {

@@ -1,4 +1,4 @@
-// What must hold before anything runs.
+// Checks what must hold before anything runs.
 #include "core/base/format.h"
 #include "core/cost/budget.h"
 #include "core/ir/mesh.h"

@@ -1,5 +1,6 @@
-// The lists of elements that the Indirect blocks of one operand are made of. A list has the number
-// under which a run first came across it, so that a replay, which comes the same way, has the same.
+// The lists of elements of which the Indirect blocks of one operand consist. A list is numbered in
+// the order in which a run first comes across it. A replay goes the same way and so gives it the
+// same number.
 #pragma once
 
 #include "core/base/extents.h"
@@ -18,11 +19,13 @@ public:
     using List = std::vector<std::int32_t>;
 
     IndexLists() = default;
-    // Not copied: the numbers point into the map, whose nodes move with it.
+    // It must not be copied: m_lists points to keys in m_numbers. Moving keeps the nodes of a map,
+    // so it is safe.
     IndexLists(IndexLists&&) = default;
     IndexLists& operator=(IndexLists&&) = default;
 
-    // Nothing when there would be more than ir::kMostIndices indices in all lists together.
+    // The number of the list. Empty if all lists together would have more than ir::kMostIndices
+    // indices.
     [[nodiscard]] std::optional<Extent> numberOf(List list)
     {
         const auto found = m_numbers.find(list);
@@ -47,7 +50,7 @@ public:
 
 private:
     std::map<List, Extent> m_numbers;
-    std::vector<const List*> m_lists; // by number; a map's keys stay where they are
+    std::vector<const List*> m_lists; // by number; the keys of a map never move
 };
 
 } // namespace pallascope::machine

@@ -11,18 +11,19 @@ using ir::OpCode;
 
 namespace {
 
-// From which operation to which an array holds something, by their numbers in program order.
+// The stretch of the program in which an array holds something, as numbers of operations in program
+// order.
 struct Life
 {
     int first = 0, last = 0;
-    int from = 0, to = 0; // of the operation of the region that is read
+    int from = 0, to = 0; // of the operation in the region that is being read
     bool isWrittenFirst = false;
     bool isOfFusions = true;
 };
 
 using Lives = std::map<ir::ValueId, Life>;
 
-// A life that goes on in another operation of the same region.
+// Adds a life that another operation of the same region continues.
 void add(ir::ValueId array, const Life& life, Lives& lives)
 {
     const auto [found, isNew] = lives.try_emplace(array, life);
@@ -52,7 +53,7 @@ public:
         return lives;
     }
 
-    std::vector<int> kernels; // where they are
+    std::vector<int> kernels; // numbers of the kernels
 
 private:
     Lives of(const ir::Operation& operation)
@@ -62,7 +63,7 @@ private:
             return region(operation.regions[0]);
         }
         Lives lives;
-        if (operation.code == OpCode::Fusion) { // all that it does is done at once
+        if (operation.code == OpCode::Fusion) { // everything inside of a fusion happens at once
             forEachOperation(operation.regions[0],
                              [&](const ir::Operation& inner) { note(inner, number, true, lives); });
             return lives;
@@ -79,7 +80,7 @@ private:
         for (auto& [array, life] : lives) {
             life.from = number;
             life.to = m_number;
-            if (!life.isWrittenFirst) { // it was outside, or is in the round before
+            if (!life.isWrittenFirst) { // it comes from outside, or from the previous round
                 life.first = life.from;
                 life.last = life.to;
             }
@@ -101,7 +102,7 @@ private:
     int m_number = 0;
 };
 
-// What kernels leave of VMEM, in bytes; 0 where the chip does not say.
+// The bytes of VMEM that kernels cannot use; 0 if the chip file does not say.
 std::int64_t roomOf(const chip::Chip& chip)
 {
     const std::int32_t index = chip.memoryIndex("VMEM");
@@ -123,7 +124,8 @@ std::vector<bool> keptArrays(const ir::Program& program, const chip::Chip& chip,
     std::stable_sort(ordered.begin(), ordered.end(),
                      [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
     std::vector<bool> kept(program.values.size(), false);
-    std::multimap<int, std::int64_t> held; // bytes, by when they are free again
+    // Bytes, by the operation after which they are free again.
+    std::multimap<int, std::int64_t> held;
     std::int64_t used = 0;
     const std::int64_t room = roomOf(chip);
     for (const auto& [array, life] : ordered) {

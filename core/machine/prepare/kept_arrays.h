@@ -1,5 +1,4 @@
-// Arrays that XLA keeps in VMEM from one fusion to the next: docs/xla.md says where the rule is
-// from.
+// Decides which arrays XLA keeps in VMEM between fusions. docs/xla.md gives the source of the rule.
 #pragma once
 
 #include "core/chip/chip.h"
@@ -9,8 +8,9 @@
 
 namespace pallascope::machine {
 
-// By ValueId. `between`: arrays that only fusions touch, of which those are chosen that fit side by
-// side in what the chip's VMEM has beyond its scoped limit. No kernel runs while one is kept.
+// For each ValueId, whether the array is kept. `between` marks arrays that only fusions use. Of
+// these it chooses arrays that fit next to each other into the part of VMEM beyond the scoped
+// limit. No kernel runs while one is kept.
 [[nodiscard]] std::vector<bool> keptArrays(const ir::Program& program, const chip::Chip& chip,
                                            const std::vector<bool>& between);
 

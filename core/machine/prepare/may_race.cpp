@@ -11,7 +11,7 @@ using ir::OpCode;
 
 namespace {
 
-// Blocks at two positions are the same or share no element.
+// Whether two blocks of such an axis are either the same or share no element.
 bool tiles(const ir::BlockDim& dim)
 {
     const bool isOneElement = dim.kind == ir::BlockKind::Element && dim.size == 1;
@@ -19,8 +19,8 @@ bool tiles(const ir::BlockDim& dim)
            || isOneElement;
 }
 
-// No block comes again after another: its positions are grid indices, and those that it does not
-// take run faster than those that it takes.
+// Whether no block comes back after another one. That holds if its positions are grid indices and
+// the grid axes that it ignores run faster than those that it follows.
 bool comesOnce(const ir::OperandFacts& facts, const std::vector<Extent>& grid)
 {
     std::vector<bool> taken(grid.size(), false);
@@ -43,8 +43,8 @@ bool comesOnce(const ir::OperandFacts& facts, const std::vector<Extent>& grid)
     return true;
 }
 
-// Of two write-backs that are on their way together. Those of neighbouring steps are of different
-// blocks, so with two buffers it is enough that blocks do not overlap.
+// Whether two write-backs of the same elements can be under way together. Neighbouring steps have
+// different blocks, so with two buffers it is enough that blocks do not overlap.
 bool writeBacksMayMeet(const ir::OperandFacts& facts, const std::vector<Extent>& grid)
 {
     if (facts.trivial || facts.unbuffered) {
@@ -54,7 +54,7 @@ bool writeBacksMayMeet(const ir::OperandFacts& facts, const std::vector<Extent>&
            || (facts.outLag > 1 && !comesOnce(facts, grid));
 }
 
-// By ValueId: what a view of a ref sees in the end.
+// By ValueId: the ref that a view of views finally refers to.
 std::vector<ir::ValueId> seenByViews(const ir::Program& program)
 {
     std::vector<ir::ValueId> seen(program.values.size());
@@ -70,9 +70,9 @@ std::vector<ir::ValueId> seenByViews(const ir::Program& program)
     return seen;
 }
 
-// It loads what the pipeline writes to, so that one block may be asked for when copies start and
-// another when they are waited for. Then the body sees a slot whose copy nobody has waited for, be
-// it one of an input or of an output.
+// Whether the map loads what the pipeline writes. Then it may ask for one block when a copy starts
+// and for another when the copy is waited for, and the body sees a slot whose copy nobody has
+// waited for, of an input or of an output.
 bool mapChanges(const ir::Region& map, const std::vector<bool>& written, const NeededSet& refs)
 {
     bool found = false;
@@ -95,7 +95,7 @@ bool mayRaceOutput(const ir::Program& program, const ir::Operation& pipeline, st
     if (std::ranges::count_if(pipeline.operands, isArray) > 1) {
         return true;
     }
-    bool inside = false; // the body or an index map reads or writes it
+    bool inside = false; // whether the body or an index map reads or writes it
     for (const ir::Region& region : pipeline.regions) {
         forEachOperation(region, [&](const ir::Operation& operation) {
             inside = inside || std::ranges::any_of(operation.operands, isArray);

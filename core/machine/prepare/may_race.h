@@ -1,5 +1,5 @@
-// Whether two accesses of a program can be without order, told from the program alone. Where they
-// cannot, a run need not keep track of them.
+// Decides from the program alone whether two of its accesses can be unordered. If they cannot, a
+// run need not track races.
 #pragma once
 
 #include "core/ir/program.h"
@@ -7,10 +7,10 @@
 
 namespace pallascope::machine {
 
-// False only where no run can have a race: one pipeline, on one core, whose schedule waits for each
-// slot, whose arrays are each read or written by one operand, whose index maps load nothing that
-// the pipeline writes, and of which no two write-backs that are on their way together touch the
-// same elements.
+// False only if no run can have a race. That needs one pipeline on one core whose schedule waits
+// for each slot; each array is read or written by one operand only; the index maps do not load what
+// the pipeline writes; and no two write-backs that are under way at the same time touch the same
+// elements.
 [[nodiscard]] bool mayRace(const ir::Program& program, const NeededSet& refs);
 
 } // namespace pallascope::machine

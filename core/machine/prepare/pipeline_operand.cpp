@@ -92,7 +92,7 @@ RuntimeValue BlockMap::readArray(const Source& source, DType dtype,
                                   static_cast<double>(read(source, gridPoint, around, scratch)));
 }
 
-// The values of all steps.
+// Computes the values of all steps of the map.
 void BlockMap::compute(std::span<const std::int64_t> gridPoint, const IndexLoader& load,
                        const ValueAround& around, Scratch& scratch) const
 {
@@ -170,7 +170,7 @@ std::int64_t BlockMap::block(std::span<const std::int64_t> gridPoint, const Inde
             continue;
         }
         const std::int64_t index = read(m_results[result++], gridPoint, around, scratch);
-        if (m_dims[axis].kind == ir::BlockKind::Blocked) { // the usual case, without a call
+        if (m_dims[axis].kind == ir::BlockKind::Blocked) { // the usual case, handled without a call
             if (index < 0 || index >= m_counts[axis]) {
                 return -1;
             }
@@ -191,7 +191,7 @@ std::int64_t BlockMap::block(std::span<const std::int64_t> gridPoint, const Inde
 
 namespace {
 
-// Position per axis.
+// The position along each axis.
 Extents unpack(const std::vector<Extent>& counts, std::int64_t block)
 {
     Extents index(counts.size());
@@ -283,7 +283,8 @@ Bytes OperandPlan::copyBytes(std::int64_t block) const
     std::int64_t elements = 1;
     for (std::size_t axis = 0; axis < part.size.size(); ++axis) {
         const Extent size = facts.dims[axis].size;
-        if (facts.dims[axis].kind == ir::BlockKind::Indirect) { // also those outside
+        // Elements outside of the array count too.
+        if (facts.dims[axis].kind == ir::BlockKind::Indirect) {
             elements *= static_cast<Extent>(map.lists()[index[axis]].size());
             continue;
         }

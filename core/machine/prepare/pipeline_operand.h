@@ -1,5 +1,6 @@
-// One operand of a running pipeline: which block it needs when, its slot counters, and the region
-// of its array that a block covers. Plain values, so that the state of a run can be copied.
+// One operand of a running pipeline: which block it needs at which step, its slot counters, and the
+// part of the array that a block covers. Its state consists of plain values, so that the state of a
+// run can be copied.
 #pragma once
 
 #include "core/base/result.h"
@@ -21,52 +22,54 @@
 
 namespace pallascope::machine {
 
-// Gives what a `get` of an index map loads; `indices` are the values of its operands.
+// Performs a `get` of an index map. `indices` are the values of the get's operands after the ref.
 using IndexLoader =
     std::function<RuntimeValue(const ir::Operation& get, std::span<const std::int64_t> indices)>;
 
-// Gives a value from around the pipeline.
+// Returns a value that is defined outside of the pipeline.
 using ValueAround = std::function<const RuntimeValue&(ir::ValueId)>;
 
-// What writes to what a ref names, beside copies that are on their way when the pipeline begins.
+// When something may write to a ref, apart from copies that are under way when the pipeline begins.
 enum class Writes : std::uint8_t
 {
     Never,
-    Before, // and after the pipeline
+    Before, // before or after the pipeline, but not during it
     During
 };
 
 using WritesTo = std::function<Writes(ir::ValueId ref)>;
 
-// An index map as straight integer code; that of an Indirect block computes with arrays too.
+// An index map, compiled to straight-line integer code. That of an Indirect block also computes
+// with arrays.
 class BlockMap
 {
 public:
     BlockMap(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
              const ir::OperandFacts& facts, const WritesTo& writesTo);
 
-    // Room for what a look-up computes on its way: any map may use it.
+    // Space for what a look-up computes on the way. Any map may use it.
     struct Scratch
     {
-        std::vector<std::int64_t> values;   // of the operations
-        std::vector<RuntimeValue> operands; // of one of them
+        std::vector<std::int64_t> values;   // of the map's operations
+        std::vector<RuntimeValue> operands; // of one operation
     };
 
-    // Row-major block number at a grid point; -1 when no element of the block lies in the array, or
-    // its list of elements is one too many.
+    // The row-major block number at a grid point. -1 if no element of the block lies in the array,
+    // or if its list would exceed the limit on lists.
     [[nodiscard]] std::int64_t block(std::span<const std::int64_t> gridPoint,
                                      const IndexLoader& load, const ValueAround& around,
                                      Scratch& scratch) const;
 
-    // Of an Indirect block: a run has lists of its own, in a plan of its own.
+    // For an Indirect block: gives this run empty lists. Each run has a plan of its own for that.
     void beginLists() { m_lists = std::make_shared<IndexLists>(); }
 
-    // Those that block() came across.
+    // The lists that block() has come across.
     [[nodiscard]] const IndexLists& lists() const { return *m_lists; }
 
     [[nodiscard]] bool isOverfull() const { return m_overfull; }
 
-    // Every block index is a grid index or a constant, as in most maps: block() by itself.
+    // Whether every block index is a grid index or a constant, as in most maps. Then plainBlock()
+    // may be used.
     [[nodiscard]] bool isPlain() const { return m_plain; }
 
     [[nodiscard]] std::int64_t plainBlock(std::span<const std::int64_t> gridPoint) const
@@ -85,19 +88,22 @@ public:
         return block;
     }
 
-    // What it yielded for the last block() or plainBlock(), of that grid point and with that room.
+    // What the map returned for the last block() or plainBlock() at this grid point with this
+    // scratch.
     [[nodiscard]] std::vector<std::int64_t> yielded(std::span<const std::int64_t> gridPoint,
                                                     const ValueAround& around,
                                                     const Scratch& scratch) const;
 
-    // Loads from memory that something writes meanwhile: its results do not last.
+    // Whether it loads from memory that is written while the pipeline runs, so that its results may
+    // change.
     [[nodiscard]] bool isLive() const { return m_live; }
 
-    // What it loads from that was written before: its results last unless a copy is on its way.
+    // The memory it loads from that was written before the pipeline. Its results stay valid unless
+    // a copy to that memory is under way.
     [[nodiscard]] const std::vector<ir::ValueId>& filled() const { return m_filled; }
 
 private:
-    struct Source // a result or operand: argument, literal, earlier operation or value from around
+    struct Source // where a result or operand comes from
     {
         enum class Kind : std::uint8_t
         {
@@ -113,7 +119,7 @@ private:
     {
         const ir::Operation* operation = nullptr;
         std::vector<Source> operands;
-        std::vector<DType> dtypes; // of the operands
+        std::vector<DType> dtypes; // for each operand
     };
 
     [[nodiscard]] std::int64_t read(const Source& source, std::span<const std::int64_t> gridPoint,
@@ -131,16 +137,16 @@ private:
     std::vector<ir::BlockDim> m_dims;
     std::vector<Extent> m_counts;
     Shape m_array;
-    std::size_t m_mostOperands = 0; // of a step
+    std::size_t m_mostOperands = 0; // of one step
     bool m_live = false, m_plain = false, m_indirect = false;
     std::vector<ir::ValueId> m_filled;
-    // Of an Indirect block:
-    mutable std::vector<RuntimeValue> m_arrays; // of the steps
+    // For Indirect blocks only:
+    mutable std::vector<RuntimeValue> m_arrays; // for each step
     std::shared_ptr<IndexLists> m_lists;
     mutable bool m_overfull = false;
 };
 
-// What no run of the pipeline changes, but for the lists of an Indirect block.
+// What stays the same in every run of the pipeline, except for the lists of an Indirect block.
 struct OperandPlan
 {
     OperandPlan(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
@@ -151,38 +157,40 @@ struct OperandPlan
 
     ir::OperandFacts facts;
     const ir::BlockSpec* spec = nullptr;
-    std::int32_t linkIn = 0, linkOut = 0; // of the chip, for blocks on their way in and out
+    std::int32_t linkIn = 0, linkOut = 0; // links of the chip for copies in and out
     ir::ValueId blockRef;
-    Shape array, blockShape;  // block without squeezed axes
-    std::vector<Extent> tile; // of the array, per axis
+    Shape array, blockShape;  // the block has no squeezed axes
+    std::vector<Extent> tile; // of the array, for each axis
     DType dtype = DType::F32;
-    bool exactSlices = false; // a slice inside the array is copied as asked, not in whole tiles
-    std::optional<Bytes> everyCopy; // bytes of any block, where they do not differ
-    std::int64_t blocks = 0;        // of an output: how many the array has
-    bool tiles = false;             // blocks do not overlap: Blocked and Squeezed axes alone
+    bool exactSlices = false; // a slice inside of the array is copied exactly, not in whole tiles
+    std::optional<Bytes> everyCopy; // of any block, if all have the same size
+    std::int64_t blocks = 0;        // of an output: number of blocks in the array
+    bool tiles = false; // whether blocks do not overlap: all axes are Blocked or Squeezed
     BlockMap map;
 
-    // The part of the array that a block covers, without what overhangs, and where it lies in the
-    // block. It refers to the list of an Indirect block.
+    // The part of the array that a block covers, without its overhang, and where that part lies in
+    // the block. It refers to the list of an Indirect block.
     [[nodiscard]] Box box(std::int64_t block) const;
-    // That part, of the array or, where it is `located`, of the memory that the array is a view of.
+    // The same part as elements of the array or, in the second form, of the memory of which the
+    // array is a view.
     [[nodiscard]] Reach reach(std::int64_t block) const;
     [[nodiscard]] Reach reach(std::int64_t block, const RefBinding& located,
                               const Shape& memory) const;
-    // Elements of an Indirect block; of others none.
+    // The elements of an Indirect block; empty for other blocks.
     [[nodiscard]] std::span<const std::int32_t> indices(std::int64_t block) const;
-    // Bytes that its copy moves: the last block of an axis is cut to a whole number of tiles.
+    // The bytes that its copy moves. The last block along an axis is cut to a whole number of
+    // tiles.
     [[nodiscard]] Bytes copyBytes(std::int64_t block) const;
     [[nodiscard]] std::string blockName(std::int64_t block) const;
 };
 
-// The error: an overhanging block that is no multiple of the tile, or more blocks than the model
-// keeps track of.
+// It is an error if an overhanging block is not a multiple of the tile, or if there are more blocks
+// than the model can track.
 [[nodiscard]] Result<std::shared_ptr<const OperandPlan>>
 planOperand(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
             const chip::Chip& chip, const WritesTo& writesTo);
 
-// The last copy of a slot: row of trace::Copies, -1: none.
+// The last copy of a slot. `row` is a row of trace::Copies; -1: none.
 struct SlotCopy
 {
     std::int32_t row = -1;
@@ -195,21 +203,23 @@ struct PipelineOperand
     const OperandPlan* plan = nullptr;
     std::int32_t traceOperand = 0;
     RefBinding array;
-    std::int32_t firstSlot = 0; // engine buffer of slot 0
-    bool contents = false;      // data moves too
-    bool isLive = false;        // the results of its map do not last
+    std::int32_t firstSlot = 0; // the engine's buffer that is slot 0
+    bool contents = false;      // whether data moves too, not only time
+    bool isLive = false;        // whether the results of its index map may change
 
-    // Cumulative counters; the physical slot is counter mod slots.
+    // Cumulative counters; the physical slot is the counter mod the number of slots.
     std::int64_t copyIn = 0, waitIn = 0, copyOut = 0, waitOut = 0;
-    std::int64_t nextFetch = 0; // step up to which lookahead has looked
+    std::int64_t nextFetch = 0; // the step up to which lookahead has looked
     std::vector<SlotCopy> inCopyOfSlot, outCopyOfSlot;
-    std::vector<std::int32_t> lastVisitOfBlock; // step row of the last visit's end, outputs only
+    // Outputs only: row of the step at which the block's last visit ended.
+    std::vector<std::int32_t> lastVisitOfBlock;
 
-    // Of a cumulative counter.
+    // The slot that a cumulative counter means.
     [[nodiscard]] std::int32_t slotOf(std::int64_t counter) const
     {
         const std::int32_t slots = plan->facts.slots;
-        const bool even = (slots & (slots - 1)) == 0; // a power of two, mostly: no division
+        // Usually it is, and then no division is needed.
+        const bool even = (slots & (slots - 1)) == 0;
         return static_cast<std::int32_t>(even ? counter & (slots - 1) : counter % slots);
     }
 };

@@ -1,4 +1,4 @@
-// What is known of a pipeline's operand before any run.
+// Works out what is known about a pipeline's operand before any run.
 #include "core/base/format.h"
 #include "core/cost/budget.h"
 #include "core/cost/tiling.h"
@@ -8,8 +8,8 @@ namespace pallascope::machine {
 
 namespace {
 
-// emit_pipeline cuts the copy of an overhanging block to whole tiles, so its blocks must be made of
-// them.
+// emit_pipeline cuts the copy of an overhanging block to whole tiles, so such blocks must consist
+// of whole tiles.
 Status checkOverhang(const ir::Program& program, const ir::BlockSpec& spec,
                      const OperandPlan& operand, ir::PipelineOrigin origin)
 {

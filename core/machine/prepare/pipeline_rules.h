@@ -1,6 +1,7 @@
-// The predicates of the emit_pipeline state machine in one place: which copies start and which are
-// waited for at a step, for one operand, for any number of buffers. Rules and names: JAX 0.9 to
-// 0.12, jax/_src/pallas/mosaic/pipeline.py; checked against recorded schedules (tests/machine).
+// The predicates of the emit_pipeline state machine, all in one place: which copies one operand
+// starts at a step and which it waits for, with any number of buffers. Rules and names are those of
+// JAX 0.9 to 0.12, jax/_src/pallas/mosaic/pipeline.py; tests/machine checks them against recorded
+// schedules.
 #pragma once
 
 #include "core/ir/pipeline_facts.h"
@@ -9,19 +10,19 @@
 
 namespace pallascope::machine {
 
-// What happens for one operand at one step, in the order of the phases.
+// What one operand does at one step, in the order of the phases.
 struct StepActions
 {
     bool startIn = false;   // start the copy of block I(s + in buffers - 1)
     bool waitIn = false;    // wait for block I(s)
     bool startOut = false;  // start the write-back of block I(s)
     bool waitOut = false;   // the write-back of block I(s - lag) is due
-    bool advanceIn = false; // the input slot of I(s) is done with
+    bool advanceIn = false; // the input slot of I(s) is no longer needed
 };
 
-// Whether the block of one step is not that of the other; an Indirect one never is. `block(t)` is
-// the block number of the operand at step t; t may be -1 or up to N + buffers and wraps around the
-// grid (the guards make that harmless).
+// Whether the blocks of two steps differ; Indirect blocks always do. `block(t)` is the operand's
+// block number at step t. t may range from -1 to N + buffers and wraps around the grid, which the
+// guards make harmless.
 template<class BlockAt>
 [[nodiscard]] bool differs(const ir::OperandFacts& facts, BlockAt&& block, std::int64_t t,
                            std::int64_t u)
@@ -29,7 +30,7 @@ template<class BlockAt>
     return facts.isIndirect() || block(t) != block(u);
 }
 
-// Trivial windows take no part in any of this.
+// Trivial operands take no part in any of this.
 template<class BlockAt>
 [[nodiscard]] StepActions stepActions(const ir::OperandFacts& facts, std::int64_t s,
                                       std::int64_t steps, BlockAt&& block)
@@ -58,7 +59,7 @@ template<class BlockAt>
     return actions;
 }
 
-// Does stage t of the prologue fetch block I(t)?
+// Whether stage t of the prologue fetches block I(t).
 template<class BlockAt>
 [[nodiscard]] bool prologueFetches(const ir::OperandFacts& facts, std::int64_t t,
                                    std::int64_t steps, BlockAt&& block)
@@ -67,7 +68,7 @@ template<class BlockAt>
            && (t == 0 || differs(facts, block, t, t - 1));
 }
 
-// Is the write-back of block I(N - 1 - l) still due in stage l of the epilogue?
+// Whether the write-back of block I(N - 1 - l) is still due in stage l of the epilogue.
 template<class BlockAt>
 [[nodiscard]] bool epilogueWaits(const ir::OperandFacts& facts, std::int64_t l, std::int64_t steps,
                                  BlockAt&& block)

@@ -15,7 +15,7 @@ namespace pallascope::machine {
 
 namespace {
 
-// The cost of a segment as the trace keeps it.
+// The cost of a segment in the form that the trace keeps.
 trace::SegmentTemplate asTemplate(cost::SegmentCost cost)
 {
     trace::SegmentTemplate result;
@@ -36,7 +36,7 @@ trace::SegmentTemplate asTemplate(cost::SegmentCost cost)
     return result;
 }
 
-// A dot_general that takes its operands as they lie, and none of them in another order.
+// Whether it is a dot_general that takes its operands as they lie, without reordering any.
 bool multipliesMatrices(const ir::Operation& operation)
 {
     const auto* dot = std::get_if<ir::DotParams>(&operation.params);
@@ -44,7 +44,7 @@ bool multipliesMatrices(const ir::Operation& operation)
            && dot->lhsContracting.size() == 1;
 }
 
-// A program that names none is one.
+// A program that names no kernel is itself one kernel.
 bool namesKernels(const ir::Program& program)
 {
     bool names = false;
@@ -83,7 +83,7 @@ public:
         });
     }
 
-    // Runs a region, after what it takes to launch it.
+    // Plans a region that begins with this time for a launch.
     [[nodiscard]] Result<const BlockPlan*> block(const ir::Region& region, Picoseconds launch);
 
 private:
@@ -112,13 +112,14 @@ private:
     const Constants& m_constants;
     Plan& m_plan;
     Streams m_streams;
-    std::vector<std::int32_t> m_asFactors;   // by ValueId: uses by such a dot_general
-    std::int32_t m_kind = 0;                 // of the agents that run what is planned
-    const ir::Operation* m_fusion = nullptr; // that is planned
-    const std::map<std::int32_t, double>* m_rounds = nullptr; // of the unrolled loop that is
+    std::vector<std::int32_t> m_asFactors;   // by ValueId: number of uses by such a dot_general
+    std::int32_t m_kind = 0;                 // the kind of agents that run what is being planned
+    const ir::Operation* m_fusion = nullptr; // the fusion that is being planned
+    // Shares of the unrolled loop that is being planned.
+    const std::map<std::int32_t, double>* m_rounds = nullptr;
 };
 
-// A load or store of all of its ref, as it is.
+// Whether it loads or stores the whole ref in the ref's own shape.
 bool coversRef(const ir::Program& program, const ir::Operation& operation)
 {
     const auto* indexer = std::get_if<ir::IndexerParams>(&operation.params);
@@ -136,10 +137,10 @@ bool coversRef(const ir::Program& program, const ir::Operation& operation)
     return true;
 }
 
-// What the operations cost together, as a template of the trace.
+// Adds what the operations cost together as a template of the trace.
 Status Planner::addTemplate(std::span<const ir::Operation* const> operations, PlanItem& item)
 {
-    // XLA divides what is around kernels among the cores of a device.
+    // XLA divides the work of a fusion among the cores of a device.
     const std::int64_t cores = m_fusion != nullptr ? m_chip.agents.front().count : 1;
     std::map<std::int32_t, double> parts;
     if (m_fusion != nullptr) {
@@ -161,7 +162,7 @@ Status Planner::addTemplate(std::span<const ir::Operation* const> operations, Pl
     return Done{};
 }
 
-// What a kernel or a fusion takes before its first operation.
+// Adds the time that a kernel or a fusion takes before its first operation.
 void Planner::addLaunch(Picoseconds takes, BlockPlan& block)
 {
     if (takes > Picoseconds(0)) {
@@ -180,14 +181,15 @@ Picoseconds Planner::launchOf(const ir::Operation& operation) const
     return operation.code == ir::OpCode::Kernel ? m_chip.kernelLaunch : Picoseconds(0);
 }
 
-// A copy by hand whose start takes time of the core, after the operations that say which one.
+// Whether it starts a manual DMA on a chip where that takes the core's time, after the operations
+// that say what to copy.
 bool Planner::takesTime(const ir::Operation& operation) const
 {
     return operation.code == ir::OpCode::DmaStart
            && m_chip.operations.contains(ir::opName(operation.code));
 }
 
-// `start`: of a copy that follows, whose time is the segment's too.
+// `start`, if given, is the start of a copy that follows; its time is part of the segment.
 Status Planner::segment(const std::vector<const ir::Operation*>& operations, BlockPlan& block,
                         const ir::Operation* start)
 {
@@ -199,7 +201,7 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
     if (Status status = addTemplate(timed, item); !status) {
         return status;
     }
-    if (start != nullptr) { // no operation of the segment: it runs behind it
+    if (start != nullptr) { // the start is not an operation of the segment but runs after it
         m_plan.templates.back().operations.pop_back();
         m_plan.templates.back().retire.pop_back();
     }
@@ -211,8 +213,8 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
         const bool isMemory = ir::opEntry(operation->code).kind == ir::OpKind::Memory;
         const bool partial = isMemory && !coversRef(m_program, *operation);
         const bool needed = m_needed.needs(*operation) && !m_constants.makes(*operation);
-        if (needed || partial
-            || ir::listsElements(operation->code)) { // out of bounds is found in both value modes
+        // Accesses out of bounds are found in both value modes.
+        if (needed || partial || ir::listsElements(operation->code)) {
             item.evaluate.push_back({.operation = operation,
                                      .number = number,
                                      .touches = !needed,
@@ -248,9 +250,9 @@ bool Planner::isLoadedAsRows(const ir::Operation& operation) const
            && m_asFactors[value] == m_plan.uses[value];
 }
 
-// An f32 or int32 product that is only added to something is evaluated with the addition: its
-// elements are not written and read again. Sums over blocks of k, most of what matrix kernels do,
-// are of this kind.
+// An f32 or int32 product whose only use is an addition is evaluated together with the addition, so
+// that its elements are not written and read again. Sums over blocks of k, most of the work of
+// matrix kernels, have this form.
 void Planner::joinProducts(std::vector<Evaluation>& evaluations) const
 {
     const auto isSum = [&](ir::ValueId id) {
@@ -278,8 +280,8 @@ void Planner::joinProducts(std::vector<Evaluation>& evaluations) const
     });
 }
 
-// A value dies at its last evaluated use, if that is in the block that defines it and nothing
-// nested, returned or carried uses it.
+// A value dies at its last evaluated use, if that is in the region that defines it and the value is
+// not used in a nested region, returned or carried.
 void Planner::findDying(const ir::Region& region, BlockPlan& block) const
 {
     struct Use
@@ -325,7 +327,8 @@ void Planner::findDying(const ir::Region& region, BlockPlan& block) const
             }
             passOver(evaluation, *evaluation.operation, evaluation.dying);
         }
-        if (item.control != nullptr) { // whatever it or a region in it uses or yields stays alive
+        // Everything that it or a region inside of it uses or yields stays alive.
+        if (item.control != nullptr) {
             keep(*item.control);
             for (const ir::Region& inner : item.control->regions) {
                 forEachOperation(inner, keep);
@@ -357,7 +360,7 @@ Result<const BlockPlan*> Planner::block(const ir::Region& region, Picoseconds la
     return &block;
 }
 
-// Adds a region's items to the block; operations of a segment that has not ended stay in `run`.
+// Adds a region's items to the plan; operations of a segment that has not ended remain in `run`.
 Status Planner::collect(const ir::Region& region, std::vector<const ir::Operation*>& run,
                         BlockPlan& block)
 {
@@ -381,7 +384,7 @@ Status Planner::collect(const ir::Region& region, std::vector<const ir::Operatio
     return Done{};
 }
 
-// The branch that is always taken, where the program says so: a compiler leaves no branch there.
+// The branch that is always taken, if that is known: a compiler leaves no branch there.
 const ir::Region* Planner::knownBranch(const ir::Operation& operation) const
 {
     if (operation.code != ir::OpCode::Cond || !operation.results.empty()
@@ -425,7 +428,8 @@ Status Planner::control(const ir::Operation& operation, BlockPlan& block)
     }
     const std::size_t planned =
         operation.code == ir::OpCode::Pipeline ? 1 : operation.regions.size();
-    for (std::size_t i = 0; i < planned; ++i) { // index maps are bookkeeping, not segments
+    // Index maps are bookkeeping and not part of segments.
+    for (std::size_t i = 0; i < planned; ++i) {
         const Result<const BlockPlan*> inner =
             this->block(operation.regions[i], launchOf(operation));
         if (!inner) {
@@ -440,8 +444,8 @@ Status Planner::control(const ir::Operation& operation, BlockPlan& block)
     return Done{};
 }
 
-// The bookkeeping of a pipeline's step: index maps, predicates and slots of the operands that it
-// copies blocks of.
+// The bookkeeping of one pipeline step: index maps, predicates and slots of the operands whose
+// blocks it copies.
 Picoseconds Planner::overheadOf(const ir::Operation& pipeline) const
 {
     Picoseconds overhead = m_chip.agents[static_cast<std::size_t>(m_kind)].stepOverhead;
@@ -453,13 +457,14 @@ Picoseconds Planner::overheadOf(const ir::Operation& pipeline) const
     return overhead;
 }
 
-// A segment of the chip's constants instead of operations; the number of its template.
+// Adds a segment whose time is a constant of the chip and that has no operations; returns the
+// number of its template.
 std::int32_t Planner::addTimed(trace::SegmentKind what, std::int32_t kind, Picoseconds takes)
 {
     trace::SegmentTemplate timed{.kind = what};
     timed.clock = m_chip.agents[static_cast<std::size_t>(kind)].clock;
     timed.duration = takes;
-    // Exact time from the chip's constant; cycles only say where it is drawn.
+    // The time is exactly the chip's constant; the cycles only say where it is drawn.
     const auto exact = static_cast<__int128>(takes.value()) * timed.clock.value();
     timed.cycles = Cycles(static_cast<std::int64_t>(exact / kPicosecondsPerSecond));
     timed.flopsByUnit.assign(m_chip.units.size(), Flops(0));

@@ -1,5 +1,5 @@
-// A program made ready to run on one chip: regions cut into segments with their templates, and, per
-// segment, the operations whose values are needed. Built once per run.
+// A program made ready to run on one chip: its regions are cut into segments with their templates,
+// and each segment lists the operations whose values are needed. Built once per run.
 #pragma once
 
 #include "core/base/result.h"
@@ -16,28 +16,30 @@
 
 namespace pallascope::machine {
 
-constexpr std::size_t kDyingBits = 32; // operands behind those live until their region ends
+// Bits of Evaluation::dying; operands beyond them live until their region ends.
+constexpr std::size_t kDyingBits = 32;
 
 struct Evaluation
 {
     const ir::Operation* operation = nullptr;
-    std::int32_t number = 0;                // of the operation in its segment
-    std::uint32_t dying = 0;                // bit i: operand i is used here for the last time
-    bool touches = false;                   // no value is needed, only where it reaches
-    bool partial = false;                   // a get or swap not of all of its ref, as it is
-    bool isLong = false;                    // it may take seconds
-    bool asRows = false;                    // a get of a matrix that only products use, which take
-                                            // rows with gaps between them
-    const ir::Operation* product = nullptr; // of an addition: the dot_general that only it uses,
-                                            // which is evaluated with it
-    std::uint32_t productDying = 0;         // bit i: operand i of that is used for the last time
+    std::int32_t number = 0; // the operation's position in its segment
+    std::uint32_t dying = 0; // bit i: operand i is used here for the last time
+    bool touches = false;    // no value is needed, only which elements it accesses
+    bool partial = false;    // a get or swap of a part of its ref, or one that drops an axis
+    bool isLong = false;     // it may take seconds to compute
+    // A get of a matrix that only products use; they accept rows with gaps between them.
+    bool asRows = false;
+    // Of an addition: a dot_general whose result only it uses; the two are evaluated together.
+    const ir::Operation* product = nullptr;
+    // Bit i: operand i of the product is used here for the last time.
+    std::uint32_t productDying = 0;
 };
 
-// A load or store of a segment.
+// A load or store in a segment.
 struct PlanAccess
 {
     const ir::Operation* operation = nullptr;
-    std::int32_t number = 0; // of the operation in its segment
+    std::int32_t number = 0; // the operation's position in its segment
     ir::ValueId ref;
     bool writes = false;
     bool wholeRef = true;
@@ -47,24 +49,24 @@ struct PlanAccess
 struct PlanStream
 {
     const ir::Operation* operation = nullptr;
-    Bytes bytes; // of whole tiles
+    Bytes bytes; // in whole tiles
     bool out = false;
 };
 
 struct BlockPlan;
 
-// A segment, or one control operation. A request to a unit and a pipeline have both.
+// A segment or one control operation. For a request to a unit, and for a pipeline, it is both.
 struct PlanItem
 {
     const ir::Operation* control = nullptr; // null: a segment
-    std::int32_t templateId = -1;           // of a pipeline: of the overhead of its steps
+    std::int32_t templateId = -1;           // of a pipeline: the template of its step overhead
     Picoseconds duration;
     std::int32_t operationCount = 0;
     std::vector<Evaluation> evaluate;
     std::vector<PlanAccess> accesses;
     std::vector<PlanStream> streams; // of a fusion, in program order
     const ir::Operation* fusion = nullptr;
-    std::vector<const BlockPlan*> regions; // of the control operation
+    std::vector<const BlockPlan*> regions; // those of the control operation
 };
 
 struct BlockPlan
@@ -77,8 +79,8 @@ struct Plan
 {
     const BlockPlan* body = nullptr;
     std::vector<trace::SegmentTemplate> templates;
-    std::deque<BlockPlan> blocks;   // stable addresses
-    std::vector<std::int32_t> uses; // by ValueId, in the whole program
+    std::deque<BlockPlan> blocks;   // a deque, so that addresses stay valid
+    std::vector<std::int32_t> uses; // by ValueId: number of uses in the whole program
 };
 
 [[nodiscard]] Result<Plan> makePlan(const ir::Program& program, const chip::Chip& chip,

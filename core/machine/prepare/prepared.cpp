@@ -41,10 +41,11 @@ namespace {
 OperandPlans operandPlans(const ir::Program& program, const chip::Chip& chip,
                           const AgentLayout& layout, const NeededSet& needed, const RefUses& uses)
 {
-    const bool isAlone = layout.isAlone(); // else another agent may write at any time
+    const bool isAlone = layout.isAlone(); // otherwise another agent may write at any time
     OperandPlans plans;
     for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
-        std::optional<std::vector<bool>> inside; // roots that it writes to; mostly nobody asks
+        // Roots that the pipeline writes to; computed only if asked for.
+        std::optional<std::vector<bool>> inside;
         const auto writesTo = [&](ir::ValueId ref) {
             const auto root = static_cast<std::size_t>(needed.root(ref).index);
             if (!uses.written[root]) {
@@ -99,7 +100,7 @@ Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program, cons
     if (!description) {
         return description.error();
     }
-    if (rows) { // which alone become a trace
+    if (rows) { // only a run with rows becomes a trace
         if (Status status = trace::checkInfo(description->info); !status) {
             checkFailed(status.error().message, __FILE__, __LINE__);
         }

@@ -1,5 +1,5 @@
-// What the runs of one program on one chip have in common: made once, read by any number of runs.
-// Internal to core/machine; run.h has the way in.
+// What all runs of one program on one chip share. It is made once and read by any number of runs.
+// Internal to core/machine; run.h is the way in.
 #pragma once
 
 #include "core/cost/budget.h"
@@ -18,27 +18,28 @@
 
 namespace pallascope::machine {
 
-// What a program does with its refs, wherever it does it.
+// How a program uses its refs, anywhere in it.
 struct RefUses
 {
     RefUses(const ir::Program& program, const NeededSet& needed);
 
-    bool mayRace = false;                // two accesses can be without order
-    std::vector<bool> written;           // by root, see writtenRoots
-    std::vector<std::int32_t> broughtTo; // by root
-    std::vector<bool> reaches;           // by ValueId: a wait for a copy is not its only use
-    std::vector<bool> beside;            // by ValueId: copies are not its only uses
-    std::vector<ir::ValueId> seen;       // by ValueId: of a view the ref that it sees
+    bool mayRace = false;                // whether two accesses can be unordered
+    std::vector<bool> written;           // by root; see writtenRoots
+    std::vector<std::int32_t> broughtTo; // by root; see broughtTo
+    std::vector<bool> reaches;     // by ValueId: something other than a wait for a copy uses it
+    std::vector<bool> beside;      // by ValueId: something other than copies uses it
+    std::vector<ir::ValueId> seen; // by ValueId: for a view the ref that it is a view of
 };
 
-// By pipeline and number of its operand; the error is that of a run that comes to the pipeline.
+// By pipeline and number of the operand. An error is that of a run that reaches the pipeline.
 using OperandPlans = std::map<std::pair<const ir::Operation*, std::size_t>,
                               Result<std::shared_ptr<const OperandPlan>>>;
 
-// A limit error for a program with more grid steps, as far as they are known before it runs.
+// A limit error if the program has more grid steps than `most`, as far as they are known before it
+// runs.
 [[nodiscard]] Status checkSteps(const ir::Program& program, std::int64_t most);
 
-// What a program occupies on the chip; the errors are those of checkFit().
+// What the program occupies on the chip. Errors are those of checkFit().
 [[nodiscard]] Result<std::vector<cost::Budget>> fittingBudgets(const ir::Program& program,
                                                                const chip::Chip& chip);
 
@@ -56,9 +57,10 @@ struct Prepared
     Plan plan;
     OperandPlans operandPlans;
     Description description;
-    std::vector<trace::Finding> findings; // before anything runs
+    std::vector<trace::Finding> findings; // those made before anything runs
 
-    // The ref that a ref is a view of, or itself, and what findings call that.
+    // The ref of which a ref is a view (itself if it is not a view), and the name that findings use
+    // for that.
     [[nodiscard]] ir::ValueId rootOf(ir::ValueId ref) const;
     [[nodiscard]] std::string refName(ir::ValueId ref) const;
 };

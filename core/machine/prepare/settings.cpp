@@ -34,7 +34,7 @@ constexpr SettingEntry entry(std::string_view name, std::span<const std::string_
     return {name, values, help, get<member>, assign<T, member>};
 }
 
-// The values of each in the order of its enumerators.
+// The values of each setting stand in the order of its enumerators.
 constexpr std::array kEntries{
     entry<Fill, &Settings::uninitializedMemory>(
         "uninitialized_memory", kFills,

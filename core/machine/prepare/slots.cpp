@@ -9,7 +9,8 @@ namespace pallascope::machine {
 Slots::Slots(const ir::Program& program, const NeededSet& needed)
     : m_slots(program.values.size(), 0)
 {
-    std::vector<bool> read(program.values.size(), false); // by some operation that is executed
+    // Whether some executed operation reads it.
+    std::vector<bool> read(program.values.size(), false);
     const auto note = [&](ir::ValueId id) { read[static_cast<std::size_t>(id.index)] = true; };
     forEachOperation(program.body, [&](const ir::Operation& operation) {
         if (!isPure(operation.code) || needed.needs(operation)) {

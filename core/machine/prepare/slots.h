@@ -1,5 +1,5 @@
-// Where agents keep what a program names: values in Agent::values, refs in Agent::refs. Agents come
-// and go and are copied, so they have no place for what nobody asks for.
+// Where agents keep what a program names: values in Agent::values, refs in Agent::refs. Agents are
+// copied often, so what nobody asks for gets no place in them.
 #pragma once
 
 #include "core/machine/needed.h"
@@ -13,18 +13,18 @@ class Slots
 public:
     Slots(const ir::Program& program, const NeededSet& needed);
 
-    // Of a value in Agent::values or of a ref in Agent::refs.
+    // The index of a value in Agent::values, or of a ref in Agent::refs.
     [[nodiscard]] std::size_t of(ir::ValueId id) const
     {
         return static_cast<std::size_t>(m_slots[static_cast<std::size_t>(id.index)]);
     }
 
-    // What is written to the value is not read: all such values have one slot.
+    // Whether the value is never read. All such values share slot 0.
     [[nodiscard]] bool isIdle(ir::ValueId value) const { return of(value) == 0; }
 
     [[nodiscard]] std::size_t valueCount() const { return m_valueCount; }
 
-    // By slot.
+    // The refs, in the order of their slots.
     [[nodiscard]] const std::vector<ir::ValueId>& refs() const { return m_refs; }
 
 private:

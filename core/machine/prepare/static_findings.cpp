@@ -11,7 +11,7 @@ namespace pallascope::machine {
 
 namespace {
 
-// The name of what takes most of a memory.
+// The name of the entry that takes most of a memory.
 std::string largestIn(const cost::Budget& budget, std::int32_t memory)
 {
     const cost::BudgetEntry* largest = nullptr;
@@ -23,7 +23,7 @@ std::string largestIn(const cost::Budget& budget, std::int32_t memory)
     return largest == nullptr ? "" : largest->name;
 }
 
-// Over the scoped limit a kernel still runs, if it asks for more.
+// A kernel over the scoped limit still runs, as it would if it asked for more.
 void addScopedLimit(const ir::Program& program, const chip::Chip& chip,
                     const std::vector<cost::Budget>& budgets, const Description& description,
                     std::vector<trace::Finding>& findings)

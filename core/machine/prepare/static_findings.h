@@ -1,4 +1,4 @@
-// What is found in a program before it runs.
+// Findings about a program that are known before it runs.
 #pragma once
 
 #include "core/cost/budget.h"
@@ -8,8 +8,8 @@
 
 namespace pallascope::machine {
 
-// Over the scoped limit of a memory, blocks that a TPU's lowering refuses, figures of the chip that
-// nobody has published.
+// Memories over their scoped limit, blocks that JAX's lowering for TPUs refuses, and figures of the
+// chip that nobody has published.
 [[nodiscard]] std::vector<trace::Finding> staticFindings(const ir::Program& program,
                                                          const chip::Chip& chip, const Plan& plan,
                                                          const std::vector<cost::Budget>& budgets,

@@ -12,7 +12,8 @@ using ir::OpCode;
 
 namespace {
 
-// Whether an operation takes no more of its first operand than it yields, but for whole tiles.
+// Whether an operation reads no more of its first operand than it returns, except to fill whole
+// tiles.
 bool takesAPart(const ir::Program& program, const ir::Operation& operation)
 {
     if (const auto* gather = std::get_if<ir::GatherParams>(&operation.params)) {
@@ -23,8 +24,8 @@ bool takesAPart(const ir::Program& program, const ir::Operation& operation)
     return operation.code == OpCode::Slice || operation.code == OpCode::DynamicSlice;
 }
 
-// Elements of the whole tiles that such an operation reads. Where a start is not known before the
-// run, it is that of a tile.
+// The elements of the whole tiles that such an operation reads. A start that is not known before
+// the run is taken to be that of a tile.
 std::int64_t elementsRead(const ir::Program& program, const ir::Operation& operation,
                           const std::vector<Extent>& tile)
 {
@@ -69,7 +70,7 @@ Streams::Streams(const ir::Program& program, const chip::Chip& chip,
     findViews();
 }
 
-// A load or store of an array in HBM.
+// Whether it loads or stores an array in HBM.
 bool Streams::isCopied(const ir::Operation& operation) const
 {
     return (operation.code == OpCode::Get || operation.code == OpCode::Swap)
@@ -96,8 +97,8 @@ void Streams::findViews()
     });
 }
 
-// Of what is loaded from an array or stored there. All of an array that is seen in another shape
-// moves no more than it takes.
+// The bytes of what is loaded from an array or stored to it. A view of the whole array with another
+// shape moves no more bytes than the array has.
 Bytes Streams::bytesOf(const ir::Type& type, ir::ValueId array) const
 {
     if (m_free[static_cast<std::size_t>(array.index)]) {

@@ -1,4 +1,4 @@
-// What fusions copy from HBM and to it while they work. Where the rules are from: docs/xla.md.
+// What fusions copy from and to HBM while they work. docs/xla.md gives the source of the rules.
 #pragma once
 
 #include "core/chip/chip.h"
@@ -14,19 +14,19 @@ namespace pallascope::machine {
 class Streams
 {
 public:
-    // `uses`: of each value in the whole program, by ValueId.
+    // `uses` has the number of uses of each value in the whole program, by ValueId.
     Streams(const ir::Program& program, const chip::Chip& chip,
             const std::vector<std::int32_t>& uses);
 
-    // Of a stretch of a fusion's operations, in their order; `parts` are its shares.
+    // The copies of a stretch of a fusion's operations, in their order. `parts` are its shares().
     [[nodiscard]] std::vector<PlanStream> of(std::span<const ir::Operation* const> stretch,
                                              const std::map<std::int32_t, double>& parts) const;
 
-    // Whether a fusion's region copies anything.
+    // Whether anything is copied in a fusion's region.
     [[nodiscard]] bool copies(const ir::Region& region) const;
 
-    // Of loads that only slices and gathers use, the share of the array that these take, by
-    // operation.
+    // For loads that only slices and gathers use: the share of the array that these take, by
+    // Operation::id.
     [[nodiscard]] std::map<std::int32_t, double>
     shares(std::span<const ir::Operation* const> stretch) const;
 
@@ -38,11 +38,11 @@ private:
 
     const ir::Program& m_program;
     const std::vector<std::int64_t>& m_tile;
-    // By ValueId: arrays that only fusions touch. XLA lays them out as pads least, since no kernel,
-    // argument or result says how they lie.
+    // By ValueId: arrays that only fusions use. XLA lays them out with the least padding, because
+    // no kernel, argument or result fixes their layout.
     std::vector<bool> m_free;
-    std::map<ir::ValueId, ir::ValueId> m_viewed; // by a view of all of it, the array
-    std::vector<bool> m_kept;                    // by ValueId: those that stay in VMEM
+    std::map<ir::ValueId, ir::ValueId> m_viewed; // the array, for a view of all of it
+    std::vector<bool> m_kept;                    // by ValueId: arrays that stay in VMEM
     const std::vector<std::int32_t>& m_uses;
 };
 

@@ -11,7 +11,7 @@ namespace pallascope::machine {
 
 namespace {
 
-// The parts of the chip file that the program uses, as JSON pointers; "/" ends each.
+// The parts of the chip file that the program uses, as JSON pointers that end with "/".
 std::set<std::string> usedParts(const ir::Program& program, const chip::Chip& chip,
                                 const Plan& plan, const std::vector<std::int32_t>& memories)
 {
@@ -54,7 +54,8 @@ std::set<std::string> usedParts(const ir::Program& program, const chip::Chip& ch
 bool uses(const std::set<std::string>& parts, const std::string& pointer)
 {
     const std::size_t rates = pointer.find("/rates/");
-    if (rates != std::string::npos) { // of one dtype, whether or not others are used
+    // The figure of one dtype, which counts only if that dtype is used.
+    if (rates != std::string::npos) {
         const std::string dtype = pointer.substr(rates + 1, pointer.find('/', rates + 7) - rates);
         return parts.contains(pointer.substr(0, rates + 1)) && parts.contains(dtype);
     }
