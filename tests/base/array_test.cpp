@@ -1,3 +1,4 @@
+// Arrays: the limit on their memory, memory that is used again, and reproducible random numbers.
 #include "core/base/array.h"
 
 #include <gtest/gtest.h>
@@ -24,14 +25,14 @@ TEST(MemoryLimit, countsTheArraysThatExistAndIsPerScope)
         Array first = makeArray(DType::F32, {10'000});
         EXPECT_THROW((void)makeArray(DType::F32, {10'000}), MemoryLimitReached);
         first.data.reset();
-        kept = makeArray(DType::F32, {10'000}); // room again; outlives its scope
+        kept = makeArray(DType::F32, {10'000}); // there is room again; it outlives the limit
     }
     EXPECT_NO_THROW((void)makeArray(DType::F32, {25'000}));
     EXPECT_THROW((void)makeArray(DType::F32, {25'001}), std::bad_alloc);
     EXPECT_EQ(kept.byteCount(), 40'000);
 }
 
-// Small arrays are counted with what it takes to share them.
+// Small arrays count with the memory that sharing them takes.
 TEST(MemoryLimit, countsSmallArraysAsWell)
 {
     for (const std::int64_t size : {0, 1, 4, 15, 16, 17, 1000, 1024, 1025}) {
@@ -50,7 +51,8 @@ TEST(MemoryLimit, countsSmallArraysAsWell)
             }
             const auto count = static_cast<std::int64_t>(arrays.size());
             EXPECT_LE(count * size, 100'000);
-            EXPECT_GE(count * (size + 64), 100'000 - 2000) << size; // not much more than their own
+            // Not much more than their own bytes.
+            EXPECT_GE(count * (size + 64), 100'000 - 2000) << size;
             if (round > 0) {
                 EXPECT_EQ(arrays.size(), last.size());
             }
@@ -59,7 +61,8 @@ TEST(MemoryLimit, countsSmallArraysAsWell)
     }
 }
 
-// A large array takes the memory of one of its size that was freed, and no array that lives does.
+// A large array reuses the memory of a freed one of its size, but never that of an array that is
+// still in use.
 TEST(ArrayTest, memoryOfLargeArraysIsTakenAgain)
 {
     const Shape shape{3 << 20}, other{4 << 20};
@@ -81,9 +84,10 @@ TEST(ArrayTest, normalNumbersHaveMeanZeroAndVarianceOne)
         squares += value * value;
         fourths += value * value * value * value;
     }
-    EXPECT_NEAR(sum / 1e6, 0, 4e-3); // four standard errors
+    EXPECT_NEAR(sum / 1e6, 0, 4e-3); // within four standard errors
     EXPECT_NEAR(squares / 1e6, 1, 6e-3);
-    // Eight uniforms: kurtosis 3 - 1.2/8 = 2.85. A coin or a single uniform would miss it.
+    // A sum of eight uniform numbers has a kurtosis of 3 - 1.2/8 = 2.85. A coin or one uniform
+    // number would be far off.
     EXPECT_NEAR(fourths / 1e6, 2.85, 0.04);
 }
 
@@ -109,13 +113,13 @@ TEST(ArrayTest, seedsDiffer)
         equal += zero.at(i) == one.at(i) ? 1 : 0;
     }
     EXPECT_LT(equal, 5);
-    EXPECT_LT(std::fabs(product / 4096), 4.0 / 64); // uncorrelated: four standard errors
+    EXPECT_LT(std::fabs(product / 4096), 4.0 / 64); // uncorrelated, within four standard errors
     EXPECT_TRUE(sameBits(zero, normalArray(DType::F32, {4096}, 0)));
 }
 
 TEST(ArrayTest, theNumbersAreTheSameOnEveryMachine)
 {
-    // Pinned: the same run gives the same bytes everywhere only if these bits never change.
+    // The same run gives the same bytes everywhere only if these bits never change.
     const Array array = normalArray(DType::F32, {4}, 0);
     const std::uint32_t expected[] = {0x3fa1b41b, 0xbfb69615, 0xbee0a4be, 0x3aa41d5f};
     const Array rounded = normalArray(DType::BF16, {4}, 0);

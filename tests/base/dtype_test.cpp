@@ -1,3 +1,4 @@
+// Conversions between dtypes, bit by bit.
 #include "core/base/dtype.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +33,7 @@ TEST(DTypeTest, midpointsGoToTheEvenNeighbourAndNothingElseDoes)
 {
     for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
         if ((bits & 0x7f80U) == 0x7f80U) {
-            continue; // infinities and NaN have no neighbour above
+            continue; // infinities and NaN have no neighbour above them
         }
         const std::uint32_t below = bits << 16U;
         const auto even = static_cast<std::uint16_t>((bits & 1U) == 0 ? bits : bits + 1);
@@ -46,7 +47,7 @@ TEST(DTypeTest, theLargestFloatsRoundToInfinityAndNanStaysNan)
 {
     EXPECT_EQ(floatToBf16(std::numeric_limits<float>::max()), 0x7f80);
     EXPECT_EQ(floatToBf16(-std::numeric_limits<float>::infinity()), 0xff80);
-    // A NaN whose payload lies in the lower half only must not become infinity.
+    // A NaN whose payload lies only in the lower half must not become infinity.
     EXPECT_EQ(floatToBf16(floatOf(0x7f80'0001U)), 0x7fc0);
     EXPECT_EQ(floatToBf16(floatOf(0xff80'ffffU)), 0xffc0);
     EXPECT_EQ(floatToBf16(-0.0F), 0x8000);

@@ -1,3 +1,4 @@
+// Extents: a short list of numbers that lies in the object itself until it gets long.
 #include "core/base/extents.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ TEST(ExtentsTest, holdAsManyNumbersAsTheyAreGiven)
 {
     Extents numbers;
     std::vector<Extent> wanted;
-    for (Extent i = 0; i < 20; ++i) { // past those that lie in the object
+    for (Extent i = 0; i < 20; ++i) { // more than fit in the object itself
         numbers.push_back(i * i);
         wanted.push_back(i * i);
         EXPECT_EQ(numbers, Extents(wanted));
@@ -36,7 +37,7 @@ TEST(ExtentsTest, copiesAreTheirOwnAndMovedOnesLeaveNothing)
         }
         const Extents moved = std::move(first);
         EXPECT_EQ(moved, Extents(count, 7));
-        first = {1, 2}; // NOLINT: a moved one is as good as new
+        first = {1, 2}; // NOLINT: a moved-from list can be assigned to
         EXPECT_EQ(first, (Extents{1, 2}));
         first = copy;
         EXPECT_EQ(first, copy);

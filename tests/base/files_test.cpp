@@ -1,4 +1,4 @@
-// Files that come in and go out, and names that an object of JSON has twice.
+// Files that come in and go out, and names that a JSON object has twice.
 #include "core/base/read_file.h"
 #include "core/base/repeated_name.h"
 #include "core/base/whole_file.h"
@@ -54,7 +54,7 @@ TEST_F(Files, areReadUpToAndWithTheLimit)
     EXPECT_EQ(firstBytes("/dev/zero", 3), "");
 }
 
-// As those of /proc, which say that they have no size.
+// Files of /proc say that they have no size.
 TEST_F(Files, thatHaveMoreThanTheySayAreReadWhole)
 {
     const Result<std::string> read = readFile("/proc/self/status", 1 << 20);

@@ -1,4 +1,5 @@
-// The table of numbers: one rule per quantity, the same in reports, captions, axes and tooltips.
+// How numbers are written. There is one rule per quantity, the same in reports, captions, axes and
+// tooltips.
 #include "core/base/format.h"
 
 #include <gtest/gtest.h>
@@ -69,7 +70,7 @@ TEST(Format, aShareBelowOneIsNeverAHundredPercent)
     EXPECT_EQ(percentText(1.0, 1), "100.0 %");
     EXPECT_EQ(percentText(0.9996, 1), "99.9 %");
     EXPECT_EQ(percentText(0.9996, 0), "99.9 %");
-    EXPECT_EQ(percentText(0.996, 0), "99.6 %"); // not "99.0 %": that would be wrong
+    EXPECT_EQ(percentText(0.996, 0), "99.6 %"); // not "99.0 %", which would be wrong
     EXPECT_EQ(percentText(0.9999999, 0), "99.9 %");
     EXPECT_EQ(percentText(0.0, 1), "0.0 %");
 }
@@ -80,7 +81,7 @@ TEST(Format, significantDigitsHaveNoExponent)
     EXPECT_EQ(significant(14.68, 3), "14.7");
     EXPECT_EQ(significant(945.1, 3), "945");
     EXPECT_EQ(significant(123'456, 3), "123456");
-    EXPECT_EQ(significant(9.999, 3), "10.0"); // rounding adds a digit: still three
+    EXPECT_EQ(significant(9.999, 3), "10.0"); // rounding adds a digit, but there are still three
     EXPECT_EQ(significant(0.00123, 2), "0.0012");
     EXPECT_EQ(significant(0, 3), "0");
     EXPECT_EQ(significant(std::numeric_limits<double>::infinity(), 3), "inf");

@@ -1,3 +1,4 @@
+// Results and errors as values.
 #include "core/base/result.h"
 #include "core/base/sentence.h"
 

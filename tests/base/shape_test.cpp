@@ -1,3 +1,4 @@
+// Shapes, strided views, and the arithmetic of extents.
 #include "core/base/shape.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@ namespace {
 
 TEST(ShapeTest, countsItsElements)
 {
-    EXPECT_EQ(Shape{}.elements(), 1); // a scalar
+    EXPECT_EQ(Shape{}.elements(), 1); // a scalar has one
     EXPECT_EQ((Shape{3, 2, 128, 4}).elements(), 3072);
     EXPECT_EQ((Shape{5, 0, 7}).elements(), 0);
     EXPECT_EQ(toString(Shape{4096, 512}), "[4096,512]");
@@ -43,7 +44,7 @@ TEST(ShapeTest, stridesAreRowMajor)
 TEST(ShapeTest, aViewIsContiguousWhereverItStartsButNotWithGaps)
 {
     EXPECT_TRUE((StridedView{7, {2, 3}, {3, 1}}).isContiguous());
-    EXPECT_FALSE((StridedView{0, {2, 3}, {4, 1}}).isContiguous()); // part of each row
+    EXPECT_FALSE((StridedView{0, {2, 3}, {4, 1}}).isContiguous()); // only a part of each row
     EXPECT_FALSE((StridedView{0, {2, 3}, {3, 2}}).isContiguous());
     EXPECT_FALSE((StridedView{0, {2, 3}, {1, 2}}).isContiguous()); // transposed
     EXPECT_TRUE((StridedView{5, {}, {}}).isContiguous());

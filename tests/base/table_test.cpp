@@ -1,3 +1,4 @@
+// CSV tables: what is written must be what is read back.
 #include "core/base/table.h"
 
 #include <gtest/gtest.h>

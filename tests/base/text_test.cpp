@@ -1,3 +1,4 @@
+// Texts from outside: invalid UTF-8 and control characters.
 #include "core/base/result.h"
 #include "core/base/text.h"
 
@@ -14,7 +15,7 @@ TEST(Text, bytesThatAreNotUtf8BecomeReplacementCharacters)
               "a" + mark + mark + "(" + mark + mark + mark + "z");
     const std::string sound = "\xe2\x82\xac \xf0\x9f\x98\x80 \x01\n";
     EXPECT_EQ(validUtf8(sound), sound);
-    EXPECT_EQ(validUtf8("\xe2\x82"), mark + mark); // cut off
+    EXPECT_EQ(validUtf8("\xe2\x82"), mark + mark); // cut off in the middle of a character
 }
 
 TEST(Text, controlCharactersOfASentenceAreShownNotSent)

@@ -1,3 +1,4 @@
+// Units as types: which arithmetic they allow, and how they are converted.
 #include "core/base/check.h"
 #include "core/base/units.h"
 
@@ -47,13 +48,13 @@ TEST(Units, countInTheirOwnUnit)
 
 TEST(Units, cyclesBecomePicosecondsRoundedUpOnce)
 {
-    const Hertz clock(1'500'000'000); // 666.67 ps a cycle
+    const Hertz clock(1'500'000'000); // 666.67 ps per cycle
     EXPECT_EQ(toPicoseconds(Cycles(0), clock), Picoseconds(0));
     EXPECT_EQ(toPicoseconds(Cycles(1), clock), Picoseconds(667));
     EXPECT_EQ(toPicoseconds(Cycles(2), clock), Picoseconds(1334));
     EXPECT_EQ(toPicoseconds(Cycles(3), clock), Picoseconds(2000)); // exact, not 2001
     EXPECT_EQ(toPicoseconds(Cycles(2048), clock), Picoseconds(1'365'334));
-    // No overflow on the way: 10^12 times these cycles does not fit 64 bits.
+    // The computation must not overflow: 10^12 times these cycles does not fit in 64 bits.
     EXPECT_EQ(toPicoseconds(Cycles(1'500'000'000'000'000), clock),
               Picoseconds(1'000'000'000'000'000'000));
 }

@@ -1,3 +1,4 @@
+// Texts whose invisible characters are written out.
 #include "core/base/text.h"
 #include "core/base/visible.h"
 
@@ -18,10 +19,10 @@ TEST(Visible, textStaysAsItIs)
 TEST(Visible, whatShowsNothingOfItselfIsWrittenOut)
 {
     EXPECT_EQ(visible("a\x1b[31mb\a\r\nc\x7f"), "a\\x1b[31mb\\x07\\x0d\\x0ac\\x7f");
-    EXPECT_EQ(visible("\xc2\x9b"), "\\x9b"); // C1
+    EXPECT_EQ(visible("\xc2\x9b"), "\\x9b"); // a control character of the block C1
     EXPECT_EQ(visible("a\xe2\x80\xae"
                       "b"),
-              "a\\u202eb"); // right to left
+              "a\\u202eb"); // turns the direction to right to left
     EXPECT_EQ(visible("\xef\xbf\xbf"), "\\uffff");
     EXPECT_EQ(visible(std::string_view("\0", 1)), "\\x00");
     EXPECT_EQ(visible("\xff"), "\xef\xbf\xbd");
@@ -32,7 +33,8 @@ TEST(Visible, linesAndTabsStayWhereThereAreSeveral)
     EXPECT_EQ(visible("a\tb\r\nc\rd\n", Lines::Several), "a\tb\nc\\x0dd\n");
 }
 
-// Whatever the bytes: valid UTF-8 without anything that has to be written out, the same again.
+// For any bytes the result must be valid UTF-8 without anything that has to be written out, and
+// must not change if it is made visible again.
 TEST(Visible, isSafeAndTheSameAgainForAnyBytes)
 {
     std::mt19937_64 random(3);

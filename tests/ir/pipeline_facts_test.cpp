@@ -1,5 +1,5 @@
-// What is derived from a pipeline: how many slots, loads and stores an operand has, and whether it
-// moves.
+// What is derived from a pipeline: how many buffers an operand has, whether its block moves, and
+// which grid axes the block follows.
 #include "core/ir/pipeline_facts.h"
 #include "tests/ir/kernels.h"
 
