@@ -1,3 +1,4 @@
+// The budget of on-chip memory, and the refusal of kernels that need more than there is.
 #include "core/cost/budget.h"
 #include "tests/cost/v5e.h"
 
@@ -7,7 +8,8 @@ namespace pallascope::cost_test {
 
 namespace {
 
-// x and y bf16, out f32, all [blocks * size, size] in [size, size] blocks, and scratch.
+// x and y are bf16 and out is f32. All are [4 * size, size] in blocks of [size, size]. Also
+// scratch.
 ir::Program blocked(Extent size, std::int32_t buffers, std::vector<pl::Scratch> scratch = {})
 {
     const Shape array{4 * size, size};
@@ -35,7 +37,7 @@ cost::Budget budgetOf(const ir::Program& program)
 
 TEST(Budget, countsEverySlotOfEveryOperand)
 {
-    // 512-blocks, two slots each: 2 x 512 KiB, 2 x 512 KiB, 2 x 1 MiB.
+    // 512-blocks with two slots each: 2 x 512 KiB, 2 x 512 KiB, 2 x 1 MiB.
     const cost::Budget budget = budgetOf(blocked(512, 2));
     const std::int32_t vmem = v5e().memoryIndex("VMEM");
     ASSERT_EQ(budget.entries.size(), 3U);
@@ -54,7 +56,7 @@ TEST(Budget, padsToTilesInVmemAndNotInSmem)
         {{"sum", DType::F32, {3, 100}}, {"counts", DType::Int32, {5}, ir::MemorySpace::Smem}}));
     const std::int32_t vmem = v5e().memoryIndex("VMEM"), smem = v5e().memoryIndex("SMEM");
     ASSERT_EQ(budget.entries.size(), 5U);
-    EXPECT_EQ(budget.entries[0].slotBytes, Bytes(4 * 128 * 2)); // bf16[3,3]: tile of 4 x 128
+    EXPECT_EQ(budget.entries[0].slotBytes, Bytes(4 * 128 * 2)); // bf16[3,3]: a tile of 4 x 128
     EXPECT_EQ(budget.entries[3].slotBytes, Bytes(4 * 128 * 4)); // f32[3,100]
     EXPECT_TRUE(budget.entries[3].scratch);
     EXPECT_EQ(budget.entries[4].memory, smem);
@@ -83,7 +85,8 @@ TEST(Budget, aMemoryThatTheChipLacksIsNamed)
 
 TEST(Capacity, isReachedButNotPassed)
 {
-    // 2048-blocks: 2 x 8 MiB, 2 x 8 MiB, 2 x 16 MiB = 64 MiB; scratch of 64 MiB fills v5e's 128.
+    // 2048-blocks: 2 x 8 MiB, 2 x 8 MiB and 2 x 16 MiB make 64 MiB; scratch of 64 MiB fills the
+    // v5e's 128 MiB.
     const pl::Scratch rest{"rest", DType::F32, {4096, 4096}};
     EXPECT_TRUE(cost::checkCapacity(budgetOf(blocked(2048, 2, {rest})), v5e()));
     const Status over =
@@ -91,7 +94,7 @@ TEST(Capacity, isReachedButNotPassed)
     ASSERT_FALSE(over);
     EXPECT_EQ(over.error().kind, ErrorKind::Limit);
     const auto names = over.error().about;
-    ASSERT_EQ(names.size(), 5U); // x, y, out and two in scratch
+    ASSERT_EQ(names.size(), 5U); // x, y, out and two scratch buffers
     EXPECT_EQ(names.front(), (About{Subject::Operand, "x"}));
     EXPECT_EQ(names.back(), (About{Subject::Operand, "one"}));
 }

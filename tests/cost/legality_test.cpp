@@ -1,4 +1,4 @@
-// Legal and illegal blocks of a pallas_call, as JAX's own lowering sorts them.
+// Legal and illegal blocks of a pallas_call. The verdicts must be those of JAX's own lowering.
 #include "core/base/check.h"
 #include "core/cost/legality.h"
 #include "tests/cost/v5e.h"
@@ -21,12 +21,13 @@ struct Case
     std::vector<ir::BlockDim> block;
     DType dtype = DType::F32;
     ir::MemorySpace space = ir::MemorySpace::Vmem;
-    bool moves = true; // the index map returns the grid's index on the first axis; else zeros
+    // The index map returns the grid's index on the first axis, or else only zeros.
+    bool moves = true;
     bool grid = true;
     std::string schedule = "0.12";
 };
 
-// One input with that block, and an output with a legal one.
+// A program with one input that has this block, and an output that has a legal one.
 ir::Program programOf(const Case& of, ir::PipelineOrigin origin = ir::PipelineOrigin::PallasCall)
 {
     pl::BlockSpec spec;
@@ -102,7 +103,7 @@ TEST(BlockLegality, isThatOfJaxsOwnLowering)
 {
     std::ifstream file(PALLASCOPE_COST_TESTS "/block_legality.json");
     const Json cases = Json::parse(file);
-    // A phrase of our sentence for each of JAX's.
+    // A phrase of our sentence for each kind of refusal of JAX.
     const std::map<std::string, std::string> phrases{{"rank", "needs one axis at least"},
                                                      {"window", "in HBM it must be"},
                                                      {"tile", "last two axes"},
@@ -128,7 +129,8 @@ TEST(BlockLegality, isThatOfJaxsOwnLowering)
     EXPECT_EQ(seen.size(), 6U) << "each answer occurs";
 }
 
-// The block that a sentence proposes is legal, and its size the nearest by trying all.
+// The block that a sentence proposes must be legal, and its size the nearest, as found by trying
+// all sizes.
 TEST(BlockLegality, proposesTheNearestLegalBlock)
 {
     const auto proposed = [](const Case& of) {

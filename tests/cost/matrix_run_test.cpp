@@ -1,4 +1,4 @@
-// At which rate and in how many passes matrix units run products.
+// The dtype in which, and the number of passes with which, matrix units run products.
 #include "core/cost/matrix_run.h"
 #include "tests/cost/v5e.h"
 
@@ -17,7 +17,7 @@ namespace {
 constexpr DotPrecision kDefault = DotPrecision::Default, kHigh = DotPrecision::High,
                        kHighest = DotPrecision::Highest;
 
-// Of a chip that is built in, or one of the made-up ones below.
+// The matrix unit of a built-in chip, or one of the made-up units below.
 chip::Unit matrixOf(const std::string& name)
 {
     static const std::map<std::string, std::vector<DType>> kMadeUp{
@@ -49,7 +49,8 @@ std::vector<Product> cases()
                b11 = DType::F8E4M3B11FNUZ, uint4 = DType::UInt4, int16 = DType::Int16,
                int32 = DType::Int32;
     return {
-        // f32 is cut into bf16, as often as the precision asks for; also beside a narrower operand.
+        // f32 is cut into as many bf16 parts as the precision asks for, also if the other operand
+        // is narrower.
         {"tpu_v5e", f32, f32, kDefault, {{bf16, 1}}},
         {"tpu_v5e", f32, f32, kHigh, {{bf16, 3}}},
         {"tpu_v5e", f32, f32, kHighest, {{bf16, 6}}},
@@ -58,21 +59,21 @@ std::vector<Product> cases()
         {"tpu_v5e", f32, bf16, kHighest, {{bf16, 6}}},
         {"tpu_v5e", bf16, f32, kHigh, {{bf16, 3}}},
         {"tpu_v5e", int8, f32, kHigh, {{bf16, 3}}},
-        // A unit that takes f32 as it is.
+        // A unit that runs f32 directly.
         {"f32 alone", f32, f32, kDefault, {{f32, 1}}},
         {"f32 alone", f32, f32, kHighest, {{f32, 1}}},
         {"f32 alone", bf16, f32, kHighest, {{f32, 1}}},
-        // What bf16 holds is never cut.
+        // What fits in bf16 is never cut.
         {"tpu_v5e", bf16, bf16, kDefault, {{bf16, 1}}},
         {"tpu_v5e", bf16, bf16, kHighest, {{bf16, 1}}},
         {"tpu_v5e", e4m3, e4m3, kHighest, {{bf16, 1}}},
-        // f16 has three more bits than bf16.
+        // f16 has three more bits of mantissa than bf16.
         {"tpu_v5e", f16, f16, kDefault, {{bf16, 1}}},
         {"tpu_v5e", f16, f16, kHighest, {{bf16, 6}}},
         {"tpu_v5e", bf16, f16, kHigh, {{bf16, 3}}},
         {"tpu_v5e", f16, bf16, kHigh, {{bf16, 3}}},
-        // fp8 where the unit has a rate of it, and where it has none: none of the three holds
-        // another.
+        // fp8 runs as such if the unit has a rate for it, and otherwise not: none of the three fp8
+        // dtypes can stand for another.
         {"tpu_v7x", e4m3, e4m3, kDefault, {{e4m3, 1}}},
         {"tpu_v7x", e5m2, e5m2, kHighest, {{e5m2, 1}}},
         {"tpu_v5e", e5m2, e5m2, kDefault, {{e5m2, 1}}},
@@ -83,7 +84,7 @@ std::vector<Product> cases()
         {"tpu_v5e", e5m2, e4m3, kDefault, {{bf16, 1}}},
         {"tpu_v7x", e4m3, bf16, kDefault, {{bf16, 1}}},
         {"tpu_v7x", bf16, e4m3, kDefault, {{bf16, 1}}},
-        // Narrow integers run as the narrowest integer that holds them, else as bf16.
+        // Narrow integers run as the narrowest integer that holds them, or else as bf16.
         {"tpu_v5e", int4, int4, kDefault, {{int4, 1}}},
         {"tpu_v5e", uint4, uint4, kDefault, {{uint4, 1}}},
         {"tpu_v5e", int4, int8, kDefault, {{int8, 1}}},
@@ -92,23 +93,23 @@ std::vector<Product> cases()
         {"tpu_v2", uint4, uint4, kDefault, {{uint8, 1}}},
         {"tpu_v7x", int4, int4, kHighest, {{int8, 1}}},
         {"int8 alone", int4, int4, kDefault, {{int8, 1}}},
-        {"fp8 and bf16", int8, int8, kHighest, {{bf16, 1}}}, // 8 bits, which bf16 has
+        {"fp8 and bf16", int8, int8, kHighest, {{bf16, 1}}}, // it has 8 bits, which bf16 holds
         {"fp8 and bf16", uint8, uint8, kDefault, {{bf16, 1}}},
         {"fp8 and bf16", int4, int4, kHighest, {{bf16, 1}}},
-        // Beside a float they are floats.
+        // With a float as the other operand, integers run as floats.
         {"tpu_v5e", int8, bf16, kDefault, {{bf16, 1}}},
         {"tpu_v5e", bf16, int4, kHighest, {{bf16, 1}}},
         {"tpu_v5e", int8, e4m3, kDefault, {{bf16, 1}}},
         {"tpu_v5e", e4m3, int8, kDefault, {{bf16, 1}}},
         {"tpu_v5e", int32, f32, kHigh, {{bf16, 3}}},
         {"tpu_v5e", f32, int32, kHigh, {{bf16, 3}}},
-        // More bits than 8 are cut, more than f32 has are too many.
+        // Integers of more than 8 bits are cut. Integers of more bits than f32 holds cannot run.
         {"tpu_v5e", int16, int16, kDefault, {{bf16, 1}}},
         {"tpu_v5e", int16, int16, kHigh, {{bf16, 3}}},
         {"tpu_v5e", int32, int32, kDefault, {}},
         {"tpu_v5e", int8, int32, kDefault, {}},
         {"tpu_v5e", DType::Bool, DType::Bool, kDefault, {}},
-        // Without bf16 nothing else stands in.
+        // If a unit has no bf16, nothing else replaces it.
         {"f32 alone", f16, f16, kDefault, {}},
         {"f32 alone", int8, int8, kDefault, {}},
         {"int8 alone", uint4, uint4, kDefault, {}},
@@ -146,7 +147,7 @@ TEST(MatrixRuns, ofOperationsTakeTheirFactorsAndTheirPrecision)
                             .operands = {value(DType::F32), value(DType::F32)},
                             .params = ir::DotParams{{1}, {0}, {}, {}, DType::F32, kHigh}};
     EXPECT_EQ(text(cost::matrixRun(unit, program, dot)), "3 of bf16");
-    // A request names its sum first, which is f32 whatever its factors are.
+    // A command to the unit names its sum first, which is f32 whatever the factors are.
     const ir::Operation request{
         .code = OpCode::MatmulAccLhs,
         .operands = {value(DType::F32), value(DType::Int8), value(DType::Int8)},
@@ -154,7 +155,7 @@ TEST(MatrixRuns, ofOperationsTakeTheirFactorsAndTheirPrecision)
     EXPECT_EQ(text(cost::matrixRun(unit, program, request)), "1 of int8");
 }
 
-// The work of a segment on the matrix unit, by how it runs.
+// The work of a segment on the matrix unit, for each way to run products.
 TEST(MatrixRuns, ofASegmentAreSummedWhereTheyAreTheSame)
 {
     const Shape shape{128, 128};
@@ -178,11 +179,13 @@ TEST(MatrixRuns, ofASegmentAreSummedWhereTheyAreTheSame)
         cost::segmentCost(program, pointersTo(bodyOf(program)), v5e()).value();
     const Flops each(2 * 128 * 128 * 128);
     ASSERT_EQ(cost.products.size(), 2U);
-    EXPECT_EQ(text(cost.products[0].run), "1 of bf16"); // of f32 by default, and of bf16
+    // Of the f32 product with default precision, and of the bf16 product.
+    EXPECT_EQ(text(cost.products[0].run), "1 of bf16");
     EXPECT_EQ(cost.products[0].flops, each + each);
     EXPECT_EQ(text(cost.products[1].run), "6 of bf16");
     EXPECT_EQ(cost.products[1].flops, each + each);
-    EXPECT_EQ(cost.useful[Mxu], each + each + each + each); // whatever the passes
+    // The number of passes makes no difference.
+    EXPECT_EQ(cost.useful[Mxu], each + each + each + each);
 }
 
 } // namespace pallascope::cost_test

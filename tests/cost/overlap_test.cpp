@@ -1,4 +1,5 @@
-// How the units of a chip share a segment, and figures that say more than how fast a unit is.
+// How the units of a chip share the time of a segment, and figures that say more than how fast a
+// unit is.
 #include "tests/chip/edited_chip.h"
 #include "tests/cost/v5e.h"
 
@@ -34,7 +35,7 @@ protected:
         return result;
     }
 
-    // Work of each unit alone, of so many cycles of the v5e; none needs another.
+    // Work for one unit alone, of this many cycles of the v5e. It depends on no other work.
     void vector(Extent cycles) { add(OpCode::Neg, {registers(4 * cycles)}, registers(4 * cycles)); }
 
     void transcendental(Extent cycles)
@@ -44,7 +45,7 @@ protected:
 
     void crosslane(Extent cycles)
     {
-        const Extent edge = 128 * cycles / 64; // 16 registers in a tile of 128, 8 cycles, 2 XLUs
+        const Extent edge = 128 * cycles / 64; // tiles of 128 have 16 registers; 8 cycles; 2 XLUs
         add(OpCode::Transpose, {value(kF32, {edge, 128})}, value(kF32, {128, edge}),
             ir::PermutationParams{{1, 0}});
     }
@@ -105,12 +106,12 @@ TEST_F(Overlap, isFullWithoutAnExponent)
 TEST_F(Overlap, ofUnitsThatComputeIsTheNormOfTheExponent)
 {
     vector(300);
-    EXPECT_EQ(cycles(overlap(2)), 300); // of one unit it is what that takes
+    EXPECT_EQ(cycles(overlap(2)), 300); // one unit alone takes its own time
     transcendental(400);
     EXPECT_EQ(cycles(overlap(2)), 500);
     EXPECT_EQ(cycles(overlap(4)),
               std::ceil(std::pow(std::pow(300.0, 4) + std::pow(400.0, 4), 0.25)));
-    EXPECT_EQ(cycles(overlap(64)), 401); // next to nothing, rounded up
+    EXPECT_EQ(cycles(overlap(64)), 401); // almost no time is added, but it is rounded up
 }
 
 TEST_F(Overlap, isOfTheUnitsThatWaitForOneAnother)
@@ -121,7 +122,7 @@ TEST_F(Overlap, isOfTheUnitsThatWaitForOneAnother)
     transcendental(128);
     EXPECT_EQ(cycles(overlap(2)), 222); // 128 * sqrt(3)
     EXPECT_EQ(cycles(overlap(4)), 169);
-    crosslane(128); // works ahead of them
+    crosslane(128); // this unit works ahead of the others
     EXPECT_EQ(cycles(overlap(4)), 169);
     crosslane(128);
     EXPECT_EQ(cycles(overlap(4)), 256);
@@ -144,9 +145,9 @@ TEST_F(Overlap, ofLoadsStoresAndScalarsIsFull)
     const ir::ValueId scalar = value(kF32, {});
     add(OpCode::Add, {scalar, scalar}, value(kF32, {}));
     EXPECT_EQ(cycles(overlap(2)), 500);
-    load(101); // 600 in all
+    load(101); // loads of 600 cycles in all
     EXPECT_EQ(cycles(overlap(2)), 600);
-    store(200); // 650
+    store(200); // 650 cycles in all
     EXPECT_EQ(cycles(overlap(2)), 650);
     chip::Figures slow = overlap(2);
     slow.emplace_back("/units/6/cycles_per_register", 700);
@@ -160,7 +161,7 @@ TEST_F(Overlap, ofNothingButLoadsIsTheirs)
     EXPECT_EQ(cycles(overlap(2)), 70);
 }
 
-// Longer than the busiest unit, so that there is room for every place.
+// The segment is longer than its busiest unit takes, so every operation has its place.
 TEST_F(Overlap, leavesEveryOperationItsPlace)
 {
     vector(300);
@@ -189,7 +190,7 @@ TEST_F(Overlap, latenciesAddUpAlongOperationsThatNeedEachOther)
     EXPECT_EQ(cycles(latencies), 21);
     last = add(OpCode::Exp, {last}, registers(1));
     EXPECT_EQ(cycles(latencies), 41);
-    // Others beside the chain take no more time; nor does layout, through which it goes.
+    // Operations beside the chain add no time, nor does a change of layout inside the chain.
     for (int i = 0; i < 5; ++i) {
         add(OpCode::Neg, {registers(1)}, registers(1));
     }
@@ -198,7 +199,7 @@ TEST_F(Overlap, latenciesAddUpAlongOperationsThatNeedEachOther)
     EXPECT_EQ(cycles(latencies), 41);
     last = add(OpCode::Neg, {last}, value(kF32, {8, 1, 128}));
     EXPECT_EQ(cycles(latencies), 48);
-    // An operation of two units is there when the slower one is done.
+    // The result of an operation on two units is ready when the slower one is done.
     add(OpCode::ReduceMax, {last}, value(kF32, {8, 1}), ir::AxesParams{{2}});
     EXPECT_EQ(cycles(latencies), 148);
 }
@@ -217,7 +218,7 @@ namespace {
 class Figures : public Overlap
 {
 protected:
-    // "unit:cycles ..." of the operations one after the other.
+    // "unit:cycles ..." of the operations, one after the other.
     std::string demands(const chip::Figures& figures)
     {
         std::string text;
@@ -239,7 +240,7 @@ protected:
 
 } // namespace
 
-// 4 x 4 tiles of 512 rows each on 4 MXUs; a pass goes through all of it again.
+// 4 x 4 tiles of 512 rows each on 4 MXUs. Each pass goes through all of them again.
 TEST_F(Figures, cyclesPerTileAreOfEveryTileAndPass)
 {
     const chip::Figures figures{{"/units/0/cycles_per_tile", 10}};
@@ -250,11 +251,11 @@ TEST_F(Figures, cyclesPerTileAreOfEveryTileAndPass)
     dot(kF32, ir::DotPrecision::High);
     EXPECT_EQ(demands(figures), "MXU:6264");
     m_operations.clear();
-    dot(kBf16, ir::DotPrecision::Default, 8); // of few rows they are more than the rows
+    dot(kBf16, ir::DotPrecision::Default, 8); // for few rows, the tiles cost more than the rows
     EXPECT_EQ(demands(figures), "MXU:72");
 }
 
-// 256 registers of results, for each of 4 tiles of k, by the 4 slots of the vector unit.
+// 256 registers of results, for each of 4 tiles along k, on the 4 slots of the vector unit.
 TEST_F(Figures, cyclesPerResultAreOfTheVectorUnit)
 {
     const chip::Figures figures{{"/units/0/cycles_per_result", 0.25}};
@@ -265,13 +266,13 @@ TEST_F(Figures, cyclesPerResultAreOfTheVectorUnit)
     dot(kF32, ir::DotPrecision::Highest);
     EXPECT_EQ(demands(figures), "MXU:12288 VPU:384");
     m_operations.clear();
-    // Three products of 16 x 32: two registers each, one tile of k.
+    // Three products of 16 x 32 with two registers each and one tile along k.
     add(OpCode::DotGeneral, {value(kBf16, {3, 16, 64}), value(kBf16, {3, 64, 32})},
         value(kF32, {3, 16, 32}), ir::DotParams{{2}, {1}, {0}, {0}, kF32});
     EXPECT_EQ(demands({{"/units/0/cycles_per_result", 4}}), "MXU:12 VPU:6");
 }
 
-// The FLOPs of a product are the matrix unit's alone.
+// The FLOPs of a product count on the matrix unit alone.
 TEST_F(Figures, cyclesPerResultAreNoFlops)
 {
     dot(kBf16, ir::DotPrecision::Default);
@@ -280,7 +281,7 @@ TEST_F(Figures, cyclesPerResultAreNoFlops)
     EXPECT_EQ(cost.useful[Vpu], Flops(0));
 }
 
-// [512,512] of 32 bits are 256 registers over 4 slots, of 16 bits 128.
+// [512,512] of 32 bits is 256 registers on 4 slots; of 16 bits it is 128 registers.
 TEST_F(Figures, packedDtypesAreComputedWithAsTheyAre)
 {
     const chip::Figures packed{{"/units/1/packed", {"bf16", "int8"}}};
@@ -298,14 +299,15 @@ TEST_F(Figures, packedDtypesAreComputedWithAsTheyAre)
     EXPECT_EQ(of(OpCode::Add, kF32, kF32), "VPU:64 VPU:64");
     EXPECT_EQ(of(OpCode::Add, kBf16, kBf16), "VPU:64 VPU:32");
     EXPECT_EQ(of(OpCode::Add, kInt8, kInt8), "VPU:64 VPU:16");
-    EXPECT_EQ(of(OpCode::Add, DType::F16, DType::F16), "VPU:64 VPU:64"); // not on the list
-    // A comparison works on what it compares, a conversion on the wider side.
+    // Not in the list of packed dtypes.
+    EXPECT_EQ(of(OpCode::Add, DType::F16, DType::F16), "VPU:64 VPU:64");
+    // A comparison has the width of what it compares, a conversion that of its wider side.
     EXPECT_EQ(of(OpCode::Lt, kBf16, kBool), "VPU:64 VPU:32");
     EXPECT_EQ(of(OpCode::Lt, kF32, kBool), "VPU:64 VPU:64");
     EXPECT_EQ(of(OpCode::ConvertElementType, kF32, kBf16, ir::DTypeParams{kBf16}), "VPU:64 VPU:64");
     EXPECT_EQ(of(OpCode::ConvertElementType, kBf16, kF32, ir::DTypeParams{kF32}), "VPU:64 VPU:64");
     EXPECT_EQ(of(OpCode::ReduceMax, kBf16, kBf16, ir::AxesParams{{0}}), "VPU:64 VPU:32");
-    // FLOPs are counted of elements.
+    // FLOPs are counted in elements.
     EXPECT_EQ(of(OpCode::Add, kBf16, kBf16), "VPU:64 VPU:32");
     EXPECT_EQ(segment(packed).useful[Vpu], Flops(512 * 512));
 }
@@ -325,14 +327,15 @@ TEST_F(Figures, operationsTakeTheInstructionsThatTheChipSays)
     };
     EXPECT_EQ(of(OpCode::Div, {x, x}), "VPU:576 EUP:512");
     EXPECT_EQ(of(OpCode::Exp, {x}), "VPU:160 EUP:512");
-    EXPECT_EQ(of(OpCode::IntegerPow, {x}, ir::IntegerPowParams{-5}), "VPU:512"); // 4 of them
+    // 4 multiplications.
+    EXPECT_EQ(of(OpCode::IntegerPow, {x}, ir::IntegerPowParams{-5}), "VPU:512");
     EXPECT_EQ(of(OpCode::Sign, {x}), "scalar:0");
-    EXPECT_EQ(of(OpCode::Add, {x, x}), "VPU:64"); // of which it says nothing
+    EXPECT_EQ(of(OpCode::Add, {x, x}), "VPU:64"); // the chip says nothing about it
     const ir::ValueId scalar = value(kF32, {});
     EXPECT_EQ(of(OpCode::Div, {scalar, scalar}), "scalar:1");
 }
 
-// Whatever other units help: FLOPs are those of the vector unit.
+// Whatever other units help, the FLOPs count on the vector unit.
 TEST_F(Figures, operationsOfSeveralUnitsCountTheirFlopsOnTheVectorUnit)
 {
     const ir::ValueId x = value(kF32, {512, 512});
@@ -345,10 +348,10 @@ TEST_F(Figures, operationsOfSeveralUnitsCountTheirFlopsOnTheVectorUnit)
     EXPECT_EQ(cost.executed[Eup], Flops(0));
 }
 
-// Cores that share an operation have an even part of it each, rounded up.
+// Cores that share an operation each do an equal part of it, rounded up.
 TEST_F(Figures, coresShareOperations)
 {
-    const ir::ValueId x = value(kF32, {8 * 10, 128}); // 10 registers: 3 cycles
+    const ir::ValueId x = value(kF32, {8 * 10, 128}); // 10 registers take 3 cycles
     add(OpCode::Exp, {x}, x);
     const chip::Chip chip = v5e();
     const auto alone = cost::operationCost(m_program, m_operations[0], chip).value();

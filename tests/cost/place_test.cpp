@@ -1,4 +1,4 @@
-// Segments: how long a stretch of operations lasts, and where in it each one runs.
+// Segments: how long a stretch of operations takes, and where in it each operation runs.
 #include "tests/cost/v5e.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ using ir::OpCode;
 
 namespace {
 
-// The body of a blocked matmul: `when` first, then load, load, dot, load, add, store.
+// The body of a blocked matmul: first `when`, then load, load, dot, load, add, store.
 ir::Program matmulStep()
 {
     const Shape block{512, 512};
@@ -27,7 +27,7 @@ ir::Program matmulStep()
         .value();
 }
 
-// Many kinds of operation that depend on each other.
+// Many kinds of operations that depend on each other.
 ir::Program softmaxStep()
 {
     const Shape block{64, 256};
@@ -67,7 +67,8 @@ TEST(Segment, lastsItsLongestUnit)
     // MXU 2048; loads 43 + 43 + 86; VPU 64; store 256.
     EXPECT_EQ(segment.cycles, Cycles(2048));
     EXPECT_EQ(segment.clock, Hertz(1'500'000'000));
-    EXPECT_EQ(segment.duration, Picoseconds(1'365'334)); // 2048 / 1.5 GHz, up to the next ps
+    // 2048 / 1.5 GHz, rounded up to a picosecond.
+    EXPECT_EQ(segment.duration, Picoseconds(1'365'334));
     EXPECT_EQ(segment.useful[Mxu], Flops(std::int64_t{2} * 512 * 512 * 512));
     EXPECT_EQ(segment.useful[Vpu], Flops(512 * 512));
     EXPECT_EQ(segment.executed[Vpu], Flops(512 * 512));
@@ -81,7 +82,8 @@ TEST(Segment, aBranchIsASegmentOfItsOwn)
         if (operation.code != OpCode::Cond) {
             continue;
         }
-        // zeros are broadcast for free and stored in 256 cycles; the other branch does nothing.
+        // Broadcasting zeros is free, and storing them takes 256 cycles; the other branch does
+        // nothing.
         const auto taken = cost::segmentCost(program, pointersTo(operation.regions[1]), v5e());
         EXPECT_EQ(taken->cycles, Cycles(256));
         const auto other = cost::segmentCost(program, pointersTo(operation.regions[0]), v5e());
@@ -130,7 +132,7 @@ TEST(Segment, aBodyOfWeeksIsALimitError)
     }
     const ir::Program program = matmulStep();
     const auto segment = cost::segmentCost(program, lastSegment(program), chip);
-    ASSERT_FALSE(segment); // a store of 256 registers: 2.56e9 s
+    ASSERT_FALSE(segment); // a store of 256 registers takes 2.56e9 s
     EXPECT_EQ(segment.error().kind, ErrorKind::Limit);
     EXPECT_EQ(segment.error().message, "One step's body takes longer than 23 days on TPU v5e; use "
                                        "smaller blocks or a chip with a faster clock.");
@@ -140,7 +142,7 @@ TEST(Temporaries, areWhatIsAliveBeyondTheRegisters)
 {
     constexpr std::int64_t kFile = 64 * 4096, kBlock = 512 * 512 * 4;
     const ir::Program matmul = matmulStep();
-    // The product alone: loads stream, the sum takes its place.
+    // Only the product is kept: loads stream, and the sum takes the product's place.
     EXPECT_EQ(cost::temporaries(matmul, lastSegment(matmul), v5e()), Bytes(kBlock - kFile));
     const auto twoAlive =
         ir_test::traced(
@@ -153,7 +155,7 @@ TEST(Temporaries, areWhatIsAliveBeyondTheRegisters)
             })
             .value();
     EXPECT_EQ(cost::temporaries(twoAlive, lastSegment(twoAlive), v5e()), Bytes(2 * kBlock - kFile));
-    const auto narrow = // computed with in 32 bits
+    const auto narrow = // it is computed in 32 bits
         ir_test::traced(
             {pl::in("x", DType::BF16, {512, 512}), pl::out("out", DType::BF16, {512, 512})},
             [](const std::vector<pl::Ref>& refs) {
@@ -162,7 +164,7 @@ TEST(Temporaries, areWhatIsAliveBeyondTheRegisters)
             })
             .value();
     EXPECT_EQ(cost::temporaries(narrow, lastSegment(narrow), v5e()), Bytes(kBlock - kFile));
-    const ir::Program softmax = softmaxStep(); // f32[64,256] is 64 KiB, at most two at once
+    const ir::Program softmax = softmaxStep(); // f32[64,256] is 64 KiB; at most two live at once
     EXPECT_EQ(cost::temporaries(softmax, lastSegment(softmax), v5e()), Bytes(0));
 }
 

@@ -1,3 +1,4 @@
+// How many rounds over registers reshapes and sorts take.
 #include "core/cost/rounds.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ TEST(Reshapes, thatMoveRowsTakeARoundAndOnesThatMakeLanesOfRowsThree)
     EXPECT_EQ(reshapeRounds({32, 128}, {8, 4, 128}, kRegister), 1);
     EXPECT_EQ(reshapeRounds({256, 8, 512}, {256, 4096}, kRegister), 3);
     EXPECT_EQ(reshapeRounds({16, 128}, {2048}, kRegister), 3);
-    EXPECT_EQ(reshapeRounds({256, 4096}, {256, 8, 512}, {4, 128}), 2); // rows of a tile: 4
+    EXPECT_EQ(reshapeRounds({256, 4096}, {256, 8, 512}, {4, 128}), 2); // a tile has 4 rows
 }
 
 using Rounds = std::pair<std::int64_t, std::int64_t>;
@@ -41,7 +42,7 @@ TEST(Sorts, takeARoundForEachStepOfEachStage)
     EXPECT_EQ(sorted({8, 2}, 1), (Rounds{1, 1}));
     EXPECT_EQ(sorted({8, 128}, 1), (Rounds{28, 28})); // 1 + 2 + ... + 7
     EXPECT_EQ(sorted({8, 100}, 1), (Rounds{28, 28}));
-    // Of 9 and 10 steps the first two and three are of whole registers.
+    // Of 9 steps the first two work on whole registers, and of 10 steps the first three.
     EXPECT_EQ(sorted({8, 1024}, 1), (Rounds{55, 28 + 3 * 7}));
     EXPECT_EQ(sorted({64, 128}, 0), (Rounds{21, 6 + 3 * 3}));
     EXPECT_EQ(sorted({64, 8, 128}, 0), (Rounds{21, 0}));

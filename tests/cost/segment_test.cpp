@@ -1,4 +1,4 @@
-// What one operation costs on a v5e, against cycles worked out by hand.
+// What one operation costs on a v5e, compared with cycles worked out by hand.
 #include "tests/cost/v5e.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ protected:
 
     chip::Chip m_chip = v5e();
     ir::Program m_program;
-    cost::OperationCost m_cost;                        // of the last demands()
+    cost::OperationCost m_cost;                        // of the last call of demands()
     const ir::ValueId m_big = value(kF32, {512, 512}); // 1 MiB: 256 registers
     const ir::ValueId m_half = value(kBf16, {512, 512});
     const ir::ValueId m_scalar = value(kF32, {});
@@ -84,26 +84,26 @@ TEST_F(Cost, aDotOfF32TakesAsManyPassesOfBf16AsItsPrecisionSays)
         EXPECT_EQ(m_cost.product->passes, 6);
         EXPECT_EQ(m_cost.useful, Flops(std::int64_t{2} * 512 * 512 * 512));
     }
-    // What bf16 holds takes one pass whatever is asked for.
+    // What fits in bf16 takes one pass, whatever precision is asked for.
     EXPECT_EQ(cost(kBf16, kBf16, ir::DotPrecision::Highest), "MXU:2048");
 }
 
 TEST_F(Cost, aDotPaysForWholeTiles)
 {
-    // 5 rows -> 8, k 100 -> 1 tile of 128, n 130 -> 2 tiles: 16 pushes over 4 MXUs.
+    // 5 rows become 8, k = 100 is one tile of 128, n = 130 is 2 tiles: 16 pushes on 4 MXUs.
     EXPECT_EQ(dot(kBf16, {5, 100}, kBf16, {100, 130}, {5, 130}), "MXU:4");
     EXPECT_EQ(m_cost.useful, Flops(2 * 5 * 130 * 100));
     EXPECT_EQ(m_cost.executed, Flops(2 * 16 * 128 * 128));
-    // k 200 -> 2 tiles: 8 x 2 x 1 pushes.
+    // k = 200 is 2 tiles: 8 x 2 x 1 pushes.
     EXPECT_EQ(dot(kBf16, {8, 200}, kBf16, {200, 128}, {8, 128}), "MXU:4");
     EXPECT_EQ(m_cost.executed, Flops(2 * 16 * 128 * 128));
-    // One row: 8 pushes over 4 MXUs.
+    // One row: 8 pushes on 4 MXUs.
     EXPECT_EQ(dot(kBf16, {1, 128}, kBf16, {128, 128}, {1, 128}), "MXU:2");
 }
 
 TEST_F(Cost, aDotOfABatchIsItsParts)
 {
-    // 3 x (16 rows x 1 x 1), the contracting axes where they are: 48 pushes over 4 MXUs.
+    // 3 x (16 rows x 1 x 1), with the contracting axes where they are: 48 pushes on 4 MXUs.
     EXPECT_EQ(dot(kBf16, {3, 64, 16}, kBf16, {3, 32, 64}, {3, 16, 32}, {{1}, {2}, {0}, {0}, kF32}),
               "MXU:12");
     EXPECT_EQ(m_cost.useful, Flops(2 * 3 * 16 * 32 * 64));
@@ -133,7 +133,7 @@ TEST_F(Cost, aDotOfADtypeWithoutARateIsRefusedWithThoseThatHaveOne)
 
 TEST_F(Cost, elementwiseWorkIsRegistersOverSlots)
 {
-    // 256 registers over 4 slots; bf16 is widened to 32 bits first.
+    // 256 registers on 4 slots; bf16 is widened to 32 bits first.
     EXPECT_EQ(demands(OpCode::Add, {m_big, m_big}, m_big), "VPU:64");
     EXPECT_EQ(m_cost.flopsUnit, Vpu);
     EXPECT_EQ(m_cost.useful, Flops(512 * 512));
@@ -175,9 +175,10 @@ TEST_F(Cost, reductionsAcrossLanesGoThroughTheCrosslaneUnit)
     const ir::ValueId row = value(kF32, {512});
     EXPECT_EQ(demands(OpCode::ReduceSum, {m_big}, row, ir::AxesParams{{0}}), "VPU:64");
     EXPECT_EQ(m_cost.useful, Flops(512 * 512));
-    // The registers of a row are combined on the VPU: 64 are left, 8 cycles each over 2 XLUs.
+    // The VPU combines the registers of a row. 64 registers are left, and take 8 cycles each on 2
+    // XLUs.
     EXPECT_EQ(demands(OpCode::ReduceMax, {m_big}, row, ir::AxesParams{{1}}), "VPU:64 XLU:256");
-    // Rows first: what is left is f32[512], 2 KiB in one register.
+    // Rows are reduced first. What is left is f32[512], 2 KiB in one register.
     EXPECT_EQ(demands(OpCode::ReduceSum, {m_big}, m_scalar, ir::AxesParams{{0, 1}}),
               "VPU:64 XLU:4");
     EXPECT_EQ(m_cost.useful, Flops(512 * 512));
@@ -196,20 +197,20 @@ TEST_F(Cost, transposesCrossLanesAndOtherLayoutIsFree)
     EXPECT_EQ(m_cost.useful, Flops(0));
 }
 
-// 256 registers in three rounds: 8 cycles each over 2 XLUs, and one over 4 slots of the VPU.
+// 256 registers in three rounds: 8 cycles each on 2 XLUs, and one cycle each on 4 slots of the VPU.
 TEST_F(Cost, reshapesThatMakeLanesOfRowsTurnRegisters)
 {
     const ir::ValueId wide = value(kF32, {1024, 256});
     EXPECT_EQ(demands(OpCode::Reshape, {m_big}, wide, ir::ShapeParams{{1024, 256}}),
               "XLU:3072 VPU:192");
     EXPECT_EQ(m_cost.useful, Flops(0));
-    // What is the same everywhere is turned once.
+    // What is the same everywhere is turned only once.
     const ir::ValueId row = value(kF32, {4, 128}), line = value(kF32, {512});
     EXPECT_EQ(demands(OpCode::Reshape, {row}, line, ir::ShapeParams{{512}}), "XLU:12 VPU:1");
 }
 
-// 32 registers in 28 rounds: 8 cycles each over 2 XLUs; to compare and to choose, twice as many
-// over 4 slots.
+// 32 registers in 28 rounds: 8 cycles each on 2 XLUs, and twice as many operations, to compare and
+// to choose, on 4 slots.
 TEST_F(Cost, sortsGoOverTheRegistersRoundByRound)
 {
     const ir::ValueId keys = value(kF32, {256, 128});

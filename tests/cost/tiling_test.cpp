@@ -1,3 +1,4 @@
+// The tiles in which on-chip memory stores arrays, and the padding to whole tiles.
 #include "core/cost/tiling.h"
 
 #include <gtest/gtest.h>
@@ -14,13 +15,13 @@ using Tile = std::vector<Extent>;
 
 TEST(Tiling, rowsGrowInPowersOfTwoFromThePackingToTheTile)
 {
-    // f32: 1 element in 32 bits, so rows are 1, 2, 4 or 8.
+    // f32 has 1 element in 32 bits, so tiles have 1, 2, 4 or 8 rows.
     EXPECT_EQ(tiling(DType::F32, {1, 128}, kNative), (Tile{1, 128}));
     EXPECT_EQ(tiling(DType::F32, {2, 128}, kNative), (Tile{2, 128}));
     EXPECT_EQ(tiling(DType::F32, {3, 100}, kNative), (Tile{4, 128}));
     EXPECT_EQ(tiling(DType::F32, {5, 1}, kNative), (Tile{8, 128}));
     EXPECT_EQ(tiling(DType::F32, {512, 512}, kNative), (Tile{8, 128}));
-    // bf16: 2 elements in 32 bits, so never less than 2 rows.
+    // bf16 has 2 elements in 32 bits, so tiles have at least 2 rows.
     EXPECT_EQ(tiling(DType::BF16, {1, 128}, kNative), (Tile{2, 128}));
     EXPECT_EQ(tiling(DType::BF16, {3, 128}, kNative), (Tile{4, 128}));
     EXPECT_EQ(tiling(DType::BF16, {512, 512}, kNative), (Tile{8, 128}));

@@ -1,4 +1,4 @@
-// What is left of the rounds of loops that a compiler writes out.
+// What the rounds of a loop cost if the compiler unrolls it.
 #include "core/cost/unrolled.h"
 #include "tests/cost/v5e.h"
 
@@ -14,7 +14,7 @@ constexpr std::int64_t kRounds = 4;
 
 using LoopBody = std::function<void(pl::Value i, const std::vector<pl::Ref>& refs)>;
 
-// Refs: x f32[8,128], rows f32[4,8,128], and the output f32[8,128].
+// The refs are x f32[8,128], rows f32[4,8,128] and the output f32[8,128].
 ir::Program loopOf(const std::function<void(const std::vector<pl::Ref>& refs)>& around)
 {
     return ir_test::traced({pl::in("x", DType::F32, {8, 128}),
@@ -69,7 +69,7 @@ TEST(UnrolledLoops, loadTheSameRefOnce)
                   refs[2][{i, pl::all}] = top + pl::convert(i, DType::F32);
               })),
               "get exp reduce_max");
-    // A part of it, wherever that is in every round.
+    // A part of it, which is at the same place in every round.
     EXPECT_EQ(once(loop([](pl::Value i, const auto& refs) {
                   refs[2][{i, pl::all}] = refs[0][{3, pl::all}];
               })),
@@ -103,13 +103,13 @@ TEST(UnrolledLoops, storeTheSamePlaceOnce)
 
 TEST(UnrolledLoops, keepWhatTheyStoreInRegistersButComputeWithItInEachRound)
 {
-    // The sum is loaded and stored once, and added to in every round.
+    // The sum is loaded and stored once, and something is added to it in every round.
     EXPECT_EQ(once(loop([](pl::Value, const auto& refs) {
                   const pl::Value twice = refs[0][pl::all] * 2.0;
                   refs[2][pl::all] = refs[2][pl::all] + twice;
               })),
               "get broadcast_in_dim mul get swap");
-    // What a part of the loop stores is not the same for the rest either, whatever it reads.
+    // What a part of the loop stores varies for the rest as well, whatever it reads.
     EXPECT_EQ(once(loop([](pl::Value i, const auto& refs) {
                   const pl::Value grown = pl::exp(refs[2][pl::all]);
                   pl::when(i > 1, [&] { refs[2][pl::all] = grown; });
@@ -117,7 +117,7 @@ TEST(UnrolledLoops, keepWhatTheyStoreInRegistersButComputeWithItInEachRound)
               "get swap");
 }
 
-// A view of a ref is no other memory.
+// A view of a ref is the same memory.
 TEST(UnrolledLoops, knowWhatTheyStoreThroughViews)
 {
     const std::string through = "ref_at get swap";
@@ -131,7 +131,7 @@ TEST(UnrolledLoops, knowWhatTheyStoreThroughViews)
                   refs[2][{pl::ds(0, 4), pl::all}] = pl::exp(part[pl::all]);
               })),
               through);
-    // The view may be from before the loop.
+    // The view may have been made before the loop.
     EXPECT_EQ(once(loopOf([](const auto& refs) {
                   const pl::Ref part = refs[2].at({pl::ds(0, 4), pl::all});
                   pl::foriLoop(kRounds, {}, [&](pl::Value, const auto&) {
@@ -142,7 +142,7 @@ TEST(UnrolledLoops, knowWhatTheyStoreThroughViews)
               "get swap");
 }
 
-// A copy takes from memory what is there, and puts there what registers do not have.
+// A copy reads what is in memory, and writes to memory what registers then do not have.
 TEST(UnrolledLoops, loadAndStoreWhatCopiesMoveInEachRound)
 {
     const auto withCopy = [](bool out) {
@@ -175,7 +175,7 @@ TEST(UnrolledLoops, computeWhatTheyCarryInEachRound)
                   };
                   refs[2][pl::all] = pl::foriLoop(kRounds, {start}, grow)[0];
               })),
-              "exp"); // of the start
+              "exp"); // of the start value
 }
 
 TEST(UnrolledLoops, knowWhatIsTheSameInBranchesAndLoopsWithin)
@@ -211,7 +211,7 @@ TEST(UnrolledLoops, areThoseOfAtLeastTwoRoundsThatAreAllWrittenOut)
     EXPECT_FALSE(cost::isUnrolled(bodyOf(program).operations.front()));
 }
 
-// A share of an operation takes that share of its cycles, rounded up, and does all of its work.
+// A share of an operation takes that share of its cycles, rounded up, but does all of its work.
 TEST(UnrolledLoops, takeSharesOfCycles)
 {
     const ir::Program program = loop([](pl::Value i, const auto& refs) {
@@ -233,7 +233,7 @@ TEST(UnrolledLoops, takeSharesOfCycles)
     EXPECT_EQ(cycles(OpCode::Get, &shares), 10);
     EXPECT_EQ(cycles(OpCode::ReduceMax, nullptr), 1);
     EXPECT_EQ(cycles(OpCode::ReduceMax, &shares), 1);
-    EXPECT_EQ(cycles(OpCode::Swap, &shares), 1); // each into a row of its own
+    EXPECT_EQ(cycles(OpCode::Swap, &shares), 1); // each round stores to another row
 }
 
 } // namespace pallascope::cost_test

@@ -1,7 +1,7 @@
-// What the tests of the cost model share. The figures of resources/chips/tpu_v5e.json that the
-// numbers in these tests are derived from: registers of 4096 bytes, 64 of them; 4 MXUs of 128 x 128
-// at 1 (bf16) or 2 (f32) cycles per row, rows in groups of 8; 4 VALU slots at 1 cycle per register;
-// 1 EUP at 2; 2 XLUs at 8; 3 loads and 1 store a cycle; one scalar operation a cycle; 1.5 GHz.
+// What the tests of the cost model share. The numbers in these tests are derived from these figures
+// of resources/chips/tpu_v5e.json: 64 registers of 4096 bytes; 4 MXUs of 128 x 128 at 1 (bf16) or 2
+// (f32) cycles per row, with rows in groups of 8; 4 VALU slots at 1 cycle per register; 1 EUP at 2;
+// 2 XLUs at 8; 3 loads and 1 store per cycle; one scalar operation per cycle; 1.5 GHz.
 #pragma once
 
 #include "core/cost/segment.h"

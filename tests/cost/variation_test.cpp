@@ -1,4 +1,4 @@
-// Along which axes the elements of values differ, and what that leaves to compute.
+// Along which axes the elements of a value differ, and what that leaves to compute.
 #include "core/cost/variation.h"
 #include "core/ir/infer.h"
 #include "tests/cost/v5e.h"
@@ -19,7 +19,7 @@ protected:
         return ir_test::freshValue(m_program, {dtype, std::move(shape), {}});
     }
 
-    // What an operation yields, typed as its rule says.
+    // The value that an operation yields, with the type that its rule gives.
     ir::ValueId made(OpCode code, std::vector<ir::ValueId> operands, ir::Params params = {})
     {
         ir::Operation operation{
@@ -66,7 +66,7 @@ TEST_F(VariationOf, aBroadcastIsAlongTheAxesThatItKeeps)
     EXPECT_EQ(m_variation.distinct(spread(value({16, 1}), {16, 256}, {0, 1})), (Shape{16, 1}));
     EXPECT_EQ(m_variation.distinct(spread(value({16, 256}), {4, 16, 256}, {1, 2})),
               (Shape{1, 16, 256}));
-    // Of a broadcast again: what came to be along an axis does not differ there.
+    // Broadcast twice: along an axis that a broadcast added, elements do not differ.
     const ir::ValueId row = spread(value({}), {256});
     EXPECT_EQ(m_variation.distinct(spread(row, {16, 256}, {1})), (Shape{1, 1}));
     const ir::ValueId column = spread(value({16}), {16, 256}, {0});
@@ -105,7 +105,7 @@ TEST_F(VariationOf, elementwiseResultsIsThatOfTheirOperandsTogether)
     const ir::ValueId mask = made(OpCode::Lt, {rows, none});
     EXPECT_EQ(of(OpCode::SelectN, {mask, lanes, lanes}), (Shape{16, 256}));
     EXPECT_EQ(of(OpCode::SelectN, {mask, none, none}), (Shape{16, 1}));
-    // A scalar does not differ; the mask of a select may be one.
+    // A scalar does not differ; the mask of a select may be a scalar.
     EXPECT_EQ(of(OpCode::SelectN, {value({}, kBool), lanes, none}), (Shape{1, 256}));
 }
 
@@ -124,7 +124,7 @@ TEST_F(VariationOf, reductionsIsAlongTheAxesThatTheyKeep)
     const ir::ValueId deep = spread(value({256}), {4, 16, 256}, {2});
     EXPECT_EQ(of(deep, {1}), (Shape{1, 256}));
     EXPECT_EQ(of(deep, {0, 2}), (Shape{1}));
-    // Sums along an axis differ on it though their terms do not.
+    // Running sums along an axis differ there even if their terms do not.
     const ir::ValueId ones = spread(value({}), {16, 256});
     EXPECT_EQ(m_variation.distinct(made(OpCode::Cumsum, {ones}, ir::CumulativeParams{1, false})),
               (Shape{16, 256}));
@@ -137,7 +137,7 @@ TEST_F(VariationOf, reshapedValuesStaysWhereAxesOfOneComeAndGo)
     EXPECT_EQ(m_variation.distinct(reshaped(lanes, {1, 16, 256, 1})), (Shape{1, 1, 256, 1}));
     EXPECT_EQ(m_variation.distinct(reshaped(reshaped(lanes, {16, 1, 256}), {16, 256})),
               (Shape{1, 256}));
-    // Axes that are cut or joined may differ, unless nothing does.
+    // Along axes that are cut or joined elements may differ, unless nothing differs.
     EXPECT_EQ(m_variation.distinct(reshaped(lanes, {4096})), (Shape{4096}));
     EXPECT_EQ(m_variation.distinct(reshaped(lanes, {32, 128})), (Shape{32, 128}));
     EXPECT_EQ(m_variation.distinct(reshaped(none, {32, 128})), (Shape{1, 1}));
@@ -184,7 +184,7 @@ std::string vectorCycles(const ir_test::RefsBody& body)
 
 } // namespace
 
-// f32[512,512] are 256 registers of 4 a cycle; a row of 512 is one, a column 64.
+// f32[512,512] is 256 registers at 4 per cycle; a row of 512 is one register, a column 64.
 TEST(CostOfVariation, ofABroadcastChainIsThatOfWhatIsBroadcast)
 {
     EXPECT_EQ(vectorCycles([](const std::vector<pl::Ref>& refs) {
@@ -208,7 +208,7 @@ TEST(CostOfVariation, ofABroadcastChainIsThatOfWhatIsBroadcast)
               "iota:16 iota:1 lt:64 select_n:64");
 }
 
-// The operations are done on all elements of the arrays, however a compiler saves them.
+// The operations are counted on all elements of the arrays, however much a compiler saves.
 TEST(CostOfVariation, doesNotChangeTheFlops)
 {
     ir::Program program;
