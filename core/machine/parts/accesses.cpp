@@ -28,7 +28,7 @@ struct Inside
 
 Inside insideOf(std::int64_t start, std::int64_t size, std::int64_t stride, std::int64_t extent)
 {
-    if (stride == 0) { // one element, again and again
+    if (stride == 0) { // the same element again and again
         return {0, start >= 0 && start < extent ? size : 0};
     }
     const std::int64_t first = start < 0 ? ceilDiv(-start, stride) : 0;
@@ -60,8 +60,8 @@ bool Accesses::stopsOutside(const ir::Operation& operation) const
            || operation.code == OpCode::RefAt;
 }
 
-// The run stops unless the settings allow it to go on. A view cannot go on: it has no elements
-// that could read as undefined.
+// Stops the run, unless the settings let it go on. A view cannot go on: it has no elements that
+// could read as undefined.
 bool Accesses::leavesRef(const ir::Operation& operation, std::size_t axis, std::int64_t start,
                          std::int64_t last, std::int64_t extent)
 {
@@ -93,8 +93,8 @@ bool Accesses::leavesRef(const ir::Operation& operation, std::size_t axis, std::
     return goesOn;
 }
 
-// An array in memory is whole tiles, and copies may take the padding behind it with them, as those
-// of JAX's emit_pipeline do (jax/_src/pallas/mosaic/pipeline.py, BufferedRefBase.get_dma_slice).
+// An array in memory occupies whole tiles, and copies may include the padding behind it. Those of
+// JAX's emit_pipeline do (jax/_src/pallas/mosaic/pipeline.py, BufferedRefBase.get_dma_slice).
 bool Accesses::isPadding(const ir::Operation& operation, const Shape& extents, std::size_t axis,
                          std::int64_t last) const
 {
@@ -128,7 +128,7 @@ std::optional<Accesses::Reached> Accesses::reach(const ir::Operation& operation)
         undefined = m_turn.value(id).shadow.all() ? undefined : &m_turn.value(id);
         return m_turn.number(id);
     };
-    // A wait counts the bytes of its ref, wherever they would lie.
+    // A wait only counts the bytes of its ref, wherever they would lie.
     const bool reaches =
         operation.code != OpCode::RefAt
         || m_prepared.uses.reaches[static_cast<std::size_t>(operation.results[0].index)];
@@ -138,7 +138,7 @@ std::optional<Accesses::Reached> Accesses::reach(const ir::Operation& operation)
         const Extent extent = extents[m_windows.size()];
         Window window{dynamic(entry.operand, entry.start), dynamic(entry.sizeOperand, entry.size),
                       entry.stride, entry.isSlice};
-        if (window.size == 0) { // wherever that would lie
+        if (window.size == 0) { // an empty window may lie anywhere
             window.start = 0;
         }
         isInside = isInside && window.size >= 0
@@ -149,7 +149,7 @@ std::optional<Accesses::Reached> Accesses::reach(const ir::Operation& operation)
         const bool ends = !isInside && stopsOutside(operation);
         m_findings.reportUndefinedUse(*undefined, trace::FindingKind::UndefinedIndex,
                                       ends ? kIndexThatStops : "An index", operation.location);
-        if (ends) { // one cause, one finding
+        if (ends) { // one cause makes one finding
             m_ending.stop();
             return std::nullopt;
         }
@@ -160,8 +160,8 @@ std::optional<Accesses::Reached> Accesses::reach(const ir::Operation& operation)
     return Reached{narrowed(ref, memory, m_windows), nullptr};
 }
 
-// The buffer element that a get of one element loads, if the access needs no further check; else
-// nothing, and the caller uses reach().
+// The buffer element that a get of one element loads, if the access needs no further check.
+// Otherwise empty, and the caller uses reach().
 std::optional<std::int64_t> Accesses::elementOf(const ir::Operation& get)
 {
     const RefBinding& ref = m_turn.binding(get.operands[0]);
@@ -191,7 +191,7 @@ std::optional<std::int64_t> Accesses::elementOf(const ir::Operation& get)
     return element;
 }
 
-// For m_windows that leave the ref.
+// Handles m_windows of which some leave the ref.
 std::optional<Accesses::Reached> Accesses::reachInside(const ir::Operation& operation,
                                                        const RefBinding& ref, const Shape& memory,
                                                        bool reaches)
@@ -283,7 +283,7 @@ void Accesses::access(const Evaluation& evaluation, bool asRows)
             m_copies.noteStored(ref, m_turn.value(operation.operands[1]), operation.location);
             memory.storeAll(m_turn.value(operation.operands[1]));
         }
-        return; // races: with the segment's accesses
+        return; // races are checked with the segment's accesses
     }
     const bool mayRace = evaluation.partial && m_detects
                          && m_races.mayConflict(ref.buffer, m_memory[ref.buffer].isUncontested);
@@ -303,7 +303,7 @@ void Accesses::access(const Evaluation& evaluation, bool asRows)
     if (mayRace && !isAllOutside) {
         checkRace(operation.operands[0], operation, stores, reached->where);
     }
-    if (evaluation.touches) { // only where it reaches matters
+    if (evaluation.touches) { // it matters only which elements it accesses
         return;
     }
     if (loads) {
@@ -358,7 +358,7 @@ RuntimeValue Accesses::loadIndex(const ir::Operation& get, std::span<const std::
     for (std::size_t i = 1; i < indices.size(); ++i) {
         m_turn.value(get.operands[i]).becomeScalar(DType::Int32, static_cast<double>(indices[i]));
     }
-    m_copies.land(m_turn.agent().time); // a manual DMA that has ended may have brought it
+    m_copies.land(m_turn.agent().time); // a manual DMA that has ended may have written the element
     if (const std::optional<std::int64_t> element = elementOf(get)) {
         RuntimeValue loaded =
             m_turn.buffer(m_turn.binding(get.operands[0]).buffer).loadElement(*element);

@@ -1,4 +1,4 @@
-// Loads and stores through refs, views of refs, and what happens where an access leaves its ref.
+// Loads and stores through refs, views of refs, and what happens if an access leaves its ref.
 #pragma once
 
 #include "core/machine/parts/context.h"
@@ -25,7 +25,7 @@ public:
     void accessListed(const Evaluation& evaluation);
     void bindView(const ir::Operation& operation);
 
-    // Notes an access that covers all of a ref, or one that is only timed.
+    // Notes an access that covers the whole ref or that only takes time.
     void note(const PlanAccess& access)
     {
         const RefBinding& ref = m_turn.binding(access.ref);
@@ -36,26 +36,26 @@ public:
         }
     }
 
-    // What a get of an index map loads now; `indices` are the values of its operands.
+    // The value that a get of an index map loads now. `indices` are the values of its operands.
     [[nodiscard]] RuntimeValue loadIndex(const ir::Operation& get,
                                          std::span<const std::int64_t> indices);
 
 private:
-    // Where a get, swap or ref_at reaches in its ref.
+    // The elements that a get, swap or ref_at accesses in its ref.
     struct Reached
     {
         struct Clipped
         {
-            Shape shape;        // of all that is accessed
-            StridedView part;   // the part inside, within that
-            bool empty = false; // there is no such part
+            Shape shape;        // of everything that is accessed
+            StridedView part;   // the part of it that lies inside of the ref
+            bool empty = false; // nothing lies inside
         };
 
-        RefBinding where;                 // its part inside the ref
-        std::unique_ptr<Clipped> clipped; // where some of it is outside
+        RefBinding where;                 // the accessed part inside of the ref
+        std::unique_ptr<Clipped> clipped; // set if some of it lies outside
     };
 
-    // Returns nothing where the access ends the run.
+    // Empty if the access ends the run.
     [[nodiscard]] std::optional<Reached> reach(const ir::Operation& operation);
     [[nodiscard]] std::optional<Reached> reachInside(const ir::Operation& operation,
                                                      const RefBinding& ref, const Shape& memory,
@@ -76,7 +76,7 @@ private:
 
     Copies& m_copies;
     Findings& m_findings;
-    std::vector<Window> m_windows; // of the access being checked
+    std::vector<Window> m_windows; // of the access that is being checked
 };
 
 } // namespace pallascope::machine

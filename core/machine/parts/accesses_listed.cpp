@@ -1,4 +1,4 @@
-// Loads and stores of listed elements: each lane has an index for every axis of the ref.
+// Loads and stores of listed elements: each lane has one index for each axis of the ref.
 #include "core/machine/parts/accesses.h"
 
 namespace pallascope::machine {
@@ -12,7 +12,7 @@ StridedView laneView(std::int64_t lane)
 
 } // namespace
 
-// The element that a lane names, where there is such a one.
+// The element that a lane names; empty if it does not exist.
 std::optional<RefBinding> Accesses::listedElement(const ir::Operation& operation, std::size_t first,
                                                   std::int64_t lane)
 {
@@ -36,7 +36,8 @@ std::optional<RefBinding> Accesses::listedElement(const ir::Operation& operation
     return narrowed(ref, memory, m_windows);
 }
 
-// In order of the lanes: of two that store to one element the last counts, and additions add up.
+// Goes through the lanes in order: if two store to the same element the last one counts, and
+// additions add up.
 void Accesses::accessListed(const Evaluation& evaluation)
 {
     const ir::Operation& operation = *evaluation.operation;
@@ -62,7 +63,7 @@ void Accesses::accessListed(const Evaluation& evaluation)
             continue;
         }
         const std::optional<RefBinding> where = listedElement(operation, first, lane);
-        if (!where || evaluation.touches) { // only where it reaches matters
+        if (!where || evaluation.touches) { // it matters only which elements it accesses
             continue;
         }
         if (stores) {

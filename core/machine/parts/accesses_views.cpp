@@ -1,11 +1,12 @@
-// Views of refs.
+// Makes views of refs.
 #include "core/machine/parts/accesses.h"
 
 namespace pallascope::machine {
 
 using ir::OpCode;
 
-// A block in the memory of its array ends where that one does; what is behind has no other shape.
+// An array that is a block in the memory of another array ends where that array ends. What lies
+// beyond cannot be seen in another shape.
 bool Accesses::isCut(const ir::Operation& view, const RefBinding& ref, const Shape& memory)
 {
     const Shape& there = shapeOf(ref, memory);

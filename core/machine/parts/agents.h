@@ -23,17 +23,19 @@ public:
 
     [[nodiscard]] Agent& at(std::int32_t id) { return m_agents[static_cast<std::size_t>(id)]; }
 
-    [[nodiscard]] Agent& firstOf(std::int32_t device); // which runs what is in no core_map
+    [[nodiscard]] Agent& firstOf(std::int32_t device); // it runs what is outside of core_maps
     [[nodiscard]] Agent& agentAt(std::int32_t device, std::int32_t kind, std::int32_t slot,
                                  std::int32_t core);
-    // An instance of the matrix unit that the current agent drives explicitly.
+    // An instance of the matrix unit that the current agent uses directly.
     [[nodiscard]] Agent& unitAt(std::int32_t mxu);
 
-    // The agent with the same core number as this one on the device that an operation names by its
-    // number; this one where it names none. Null when there is no such device, and the run ends.
+    // The agent with the same core number as this one, on the device whose number an operand of the
+    // operation gives; this agent if the operation names no device. If there is no such device, it
+    // returns null and the run ends.
     [[nodiscard]] Agent* peerOf(const ir::Operation& operation, bool named, std::size_t operand);
 
-    // The buffer, or first semaphore, that an agent has now for the ref that `ref` is a view of.
+    // The buffer, or the first semaphore, that an agent has at present for the ref of which `ref`
+    // is a view.
     [[nodiscard]] std::optional<std::int32_t> rootAt(const Agent& agent, ir::ValueId ref) const;
 
     // The current agent's index on an axis of the mesh.

@@ -49,12 +49,12 @@ Status Arguments::bind(const std::vector<Array>& inputs)
     return Done{};
 }
 
-// `input`: null where there is none.
+// `input` is null if the caller gave none.
 Status Arguments::bindHere(const ir::Argument& argument, const Array* input)
 {
     const ir::Program& program = m_prepared.program;
     RefBinding& here = m_turn.binding(argument.ref);
-    if (argument.aliasOf >= 0) { // one array: the input's, which is bound already
+    if (argument.aliasOf >= 0) { // it shares the input's array, which is bound already
         const auto& same = program.arguments[static_cast<std::size_t>(argument.aliasOf)];
         here = m_turn.binding(same.ref);
         m_aliased.insert(here.buffer);

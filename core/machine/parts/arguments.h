@@ -1,4 +1,5 @@
-// The arrays of a program's arguments: each device has its part of them, and the caller has all.
+// The arrays of a program's arguments. Each device holds its part of them; the caller holds them
+// whole.
 #pragma once
 
 #include "core/machine/parts/agents.h"
@@ -15,15 +16,15 @@ namespace pallascope::machine {
 class Arguments
 {
 public:
-    // `aliased` is of the run's state: buffers that an input and an output share.
+    // `aliased` belongs to the run's state: the buffers that an input and an output share.
     Arguments(const Context& context, std::set<std::int32_t>& aliased, Agents& agents,
               Findings& findings);
 
-    // The error names an input whose values are needed and missing.
+    // The error names an input that is missing although its values are needed.
     [[nodiscard]] Status bind(const std::vector<Array>& inputs);
 
     [[nodiscard]] std::vector<Array> outputs();
-    // The first output with a defined element that is NaN or Inf.
+    // The first output that has a defined element that is NaN or Inf.
     [[nodiscard]] std::optional<std::string> nonFiniteOutput();
     void reportUndefinedResults();
 

@@ -1,4 +1,4 @@
-// What every part of a running machine has at hand.
+// What all parts of a running machine use.
 #pragma once
 
 #include "core/machine/parts/ending.h"
@@ -8,7 +8,7 @@
 
 namespace pallascope::machine {
 
-// All of it outlives the parts.
+// All of these outlive the parts.
 struct Context
 {
     const Prepared& prepared;
@@ -18,10 +18,10 @@ struct Context
     Ending& ending;
     Slab<Memory>& memory;
     Races& races;
-    bool detects = false; // races are looked for
+    bool detects = false; // whether to look for races
 };
 
-// A part that works with all of the context. Others name what they need of it.
+// Base of a part that uses the whole context. Other parts name what they need of it.
 class Part
 {
 protected:

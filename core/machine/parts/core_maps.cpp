@@ -53,7 +53,7 @@ void CoreMaps::enter(const PlanItem& item)
     }
 }
 
-// The next block begins in this agent's slot.
+// Begins the next block in the slot of this agent.
 void CoreMaps::dispatch(const PlanItem& item)
 {
     const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
@@ -70,10 +70,10 @@ void CoreMaps::dispatch(const PlanItem& item)
         other.refs = m_turn.agent().refs;
         other.frames.emplace_back(BlockFrame{item.regions[0]});
     }
-    m_turn.endBy(m_turn.agent().time); // the others begin now too
+    m_turn.endBy(m_turn.agent().time); // the other cores begin now too
 }
 
-// An agent is done: those that wait to join check again.
+// The current agent is done: agents that wait to join check again.
 void CoreMaps::wakeJoining()
 {
     if (m_turn.agent().kind < 0) {
@@ -105,7 +105,7 @@ void CoreMaps::joinCores(const CoresFrame& frame)
     }
     m_turn.agent().time = m_agents.awaitEnd(end);
     if (m_turn.agent().time > m_turn.horizon()) {
-        return; // another slot may be free before
+        return; // another slot may be free before this one
     }
     if (m_dispatched[static_cast<std::size_t>(m_turn.agent().device)] < ir::sizeOf(mesh.grid)) {
         dispatch(item);
@@ -126,7 +126,7 @@ void CoreMaps::joinCores(const CoresFrame& frame)
     m_turn.agent().frames.pop_back();
 }
 
-// The first slot has no block left: the program goes on when the others have none either.
+// The first slot has no block left: the program goes on when the other slots have none left either.
 void CoreMaps::joinSlots()
 {
     Picoseconds end = m_turn.agent().time;

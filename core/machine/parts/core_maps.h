@@ -1,4 +1,4 @@
-// core_map: programs that several cores run at once, in one slot or in several.
+// core_map: regions that several cores run at the same time, in one slot or in several.
 #pragma once
 
 #include "core/machine/parts/agents.h"
@@ -13,18 +13,19 @@ namespace pallascope::machine {
 class CoreMaps
 {
 public:
-    // `dispatched` is of the run's state: by device, blocks of its core_map that have begun.
+    // `dispatched` belongs to the run's state: for each device, how many blocks of its core_map
+    // have begun.
     CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched, Agents& agents,
              Semaphores& semaphores);
 
-    // This core goes on as core 0 of the first slot, or waits where agents of another kind run the
-    // map; the others begin with what it knows.
+    // This core goes on as core 0 of the first slot, or waits if agents of another kind run the
+    // map. The other cores begin with its values and refs.
     void enter(const PlanItem& item);
-    // The first core of a slot has come to the end of a block.
+    // Called when the first core of a slot has reached the end of a block.
     void joinCores(const CoresFrame& frame);
-    // Agents of another kind run the map.
+    // The same for a map that agents of another kind run.
     void joinOthers(const AwayFrame& frame);
-    // The agent whose turn it is is done: whoever waits for that looks again.
+    // The current agent is done: agents that wait for this check again whether they can go on.
     void wakeJoining();
 
 private:

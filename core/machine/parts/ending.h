@@ -1,4 +1,4 @@
-// Why a run ends before its program does: an error, or a finding after which nothing can go on.
+// Why a run ends before its program does: an error, or a finding that makes it impossible to go on.
 #pragma once
 
 #include "core/base/result.h"
@@ -11,12 +11,12 @@ namespace pallascope::machine {
 class Ending
 {
 public:
-    // `stopped` is of the run's state, and outlives this.
+    // `stopped` belongs to the run's state and outlives this.
     explicit Ending(bool& stopped)
         : m_stopped(stopped)
     {}
 
-    // Of several errors the first counts.
+    // The first error counts.
     void fail(Error error)
     {
         if (!m_error) {
@@ -24,7 +24,7 @@ public:
         }
     }
 
-    // A finding says why.
+    // Ends the run with a finding, which says why.
     void stop() { m_stopped = true; }
 
     [[nodiscard]] const std::optional<Error>& error() const { return m_error; }
@@ -33,7 +33,7 @@ public:
 
     [[nodiscard]] bool isReached() const { return m_error || m_stopped; }
 
-    // The run is put back to a moment before.
+    // Called when the run is restored to an earlier moment.
     void forgetError() { m_error.reset(); }
 
 private:
@@ -41,7 +41,7 @@ private:
     std::optional<Error> m_error;
 };
 
-// The run's clock does not hold when it would end.
+// The error for a run whose end does not fit its clock.
 [[nodiscard]] inline Error tooLong()
 {
     return limitError(

@@ -6,7 +6,7 @@ namespace pallascope::machine {
 
 namespace {
 
-// The first element that a get or swap reaches, as far as the program says.
+// The first element that a get or swap accesses, as far as the program says.
 std::int64_t firstElement(const ir::Program& program, const ir::Operation& operation)
 {
     const Extents strides = rowMajorStrides(program.type(operation.operands[0]).shape);
@@ -27,13 +27,13 @@ FusionCopies::FusionCopies(const Context& context, Copies& copies)
     , m_copies(copies)
 {}
 
-// The arrays that are read are copied in one by one while the operations run. The arrays that are
-// written follow them, and the last of these ends no earlier than the operations.
+// Copies in the arrays that are read, one after another, while the operations run. The arrays that
+// are written follow. The last of these copies ends no earlier than the operations.
 bool FusionCopies::begin(const PlanItem& item, BlockFrame& frame)
 {
     const Description& description = m_prepared.description;
     constexpr Picoseconds kMost(std::int64_t{1} << 61); // half of the longest run
-    Picoseconds left;                                   // that copies to HBM take from here on
+    Picoseconds left; // the time that the remaining copies to HBM take
     for (const PlanStream& stream : item.streams) {
         const auto& site = description.copySite(*stream.operation);
         const FifoLink& server = m_copies.linkAt(m_copies.linkHere(site.link));

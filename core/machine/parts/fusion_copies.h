@@ -1,4 +1,4 @@
-// What fusions, operations around kernels, stream from HBM and back while they work.
+// What fusions (operations around kernels) stream from and to HBM while they work.
 #pragma once
 
 #include "core/machine/parts/context.h"
@@ -11,9 +11,9 @@ class FusionCopies
 public:
     FusionCopies(const Context& context, Copies& copies);
 
-    // False where the run fails.
+    // Returns false if the run fails.
     [[nodiscard]] bool begin(const PlanItem& item, BlockFrame& frame);
-    // The fusion goes on until all that it writes is in HBM.
+    // Keeps the fusion running until everything that it writes is in HBM.
     void end(const PlanItem& item, BlockFrame& frame);
 
 private:

@@ -28,10 +28,10 @@ struct HandCopies::HandCopy
 {
     const ir::Operation& operation;
     const ir::DmaParams& params = std::get<ir::DmaParams>(operation.params);
-    Agent* peer = nullptr; // who has the target
+    Agent* peer = nullptr; // the agent that has the target
     RefBinding source, target;
-    Shape shape; // of what is copied
-    Rows rows;   // where it is listed
+    Shape shape; // the shape of what is copied
+    Rows rows;   // set if the copy has a list of rows
     Bytes useful;
     std::int32_t link = -1; // row of State::links
     std::int32_t row = -1;  // of trace::Copies
@@ -80,8 +80,8 @@ void HandCopies::start(const ir::Operation& operation)
     }
 }
 
-// Finds the ends of the copy. Returns false where it does not start: the run ends, or other agents
-// go first.
+// Finds both ends of the copy. Returns false if it does not start: the run ends, or other agents go
+// first.
 bool HandCopies::locate(HandCopy& copy)
 {
     const ir::Operation& operation = copy.operation;
@@ -120,8 +120,8 @@ bool HandCopies::locate(HandCopy& copy)
     return true;
 }
 
-// Another agent does not have the copy's target, or its semaphore, yet. Agents that are not ahead
-// of this one in time go first; if the target is still missing then, the run ends.
+// Whether another agent does not have the copy's target or its semaphore yet. Agents that are not
+// ahead of this one in time then go first; if the target is still missing after that, the run ends.
 bool HandCopies::comesLater(const Agent& peer, const ir::Operation& dmaStart)
 {
     const std::array<ir::ValueId, 2> wanted{dmaStart.operands[1], dmaStart.operands[2]};
@@ -134,7 +134,7 @@ bool HandCopies::comesLater(const Agent& peer, const ir::Operation& dmaStart)
     }
     if (!m_turn.agent().yields) {
         m_turn.agent().yields = true;
-        --std::get<BlockFrame>(m_turn.agent().frames.back()).next; // the operation, once more
+        --std::get<BlockFrame>(m_turn.agent().frames.back()).next; // repeats the operation
         m_turn.endAt(m_turn.agent().time);
         return true;
     }
@@ -150,8 +150,8 @@ bool HandCopies::comesLater(const Agent& peer, const ir::Operation& dmaStart)
     return true;
 }
 
-// Memory on the chip of another device is its kernel's once the device has begun the kernel. Arrays
-// in HBM are there before, and afterwards.
+// On-chip memory of another device belongs to that device's kernel only after the device has begun
+// the kernel. Arrays in HBM exist before and after.
 void HandCopies::checkEntry(const HandCopy& copy)
 {
     const Agent& entered = m_agents.firstOf(copy.peer->device);
@@ -173,7 +173,7 @@ void HandCopies::checkEntry(const HandCopy& copy)
         name, m_turn.agent().step, {}, m_recorder.sourceLine(m_prepared.program, location)));
 }
 
-// Sets the copy's times and its link. Returns false where the run ends.
+// Sets the copy's times and its link. Returns false if the run ends.
 bool HandCopies::serve(HandCopy& copy)
 {
     const Description& description = m_recorder.description();
@@ -199,7 +199,7 @@ bool HandCopies::serve(HandCopy& copy)
     return true;
 }
 
-// The access that the copy makes at one of its ends.
+// The access that the copy makes at one of its two ends.
 Access HandCopies::accessOf(const HandCopy& copy, bool writes)
 {
     const RefBinding& where = writes ? copy.target : copy.source;
@@ -212,7 +212,7 @@ Access HandCopies::accessOf(const HandCopy& copy, bool writes)
                   {}};
     access.adds = copy.params.add && writes;
     if (m_prepared.layout.isAlone() && where.whole
-        && !copy.isListed()) { // all of it, as a place is
+        && !copy.isListed()) { // all of the buffer, which is what a default place means
         return access;
     }
     Place::Located located{where, m_turn.memoryShape(writes ? copy.to() : copy.from()), {}};
@@ -226,7 +226,7 @@ Access HandCopies::accessOf(const HandCopy& copy, bool writes)
     return access;
 }
 
-// The semaphores that it will signal at its end.
+// Queues the signals to the semaphores at the copy's end.
 void HandCopies::signalEnds(const HandCopy& copy)
 {
     const bool isRemote = copy.peer->device != m_turn.agent().device;
@@ -236,7 +236,7 @@ void HandCopies::signalEnds(const HandCopy& copy)
     }
     const std::int32_t source = copy.source.buffer, target = copy.target.buffer;
     for (std::size_t i = 2; i < (copy.params.sourceSemaphore ? 4U : 3U); ++i) {
-        // Either end of a copy to another device is waited for alone.
+        // The two ends of a copy to another device are waited for separately.
         const bool atTarget = i == 2;
         const AwaitedCopy both{copy.row, source, target};
         const AwaitedCopy end =
@@ -257,7 +257,7 @@ void HandCopies::signalEnds(const HandCopy& copy)
     }
 }
 
-// Copies what is there at both ends; what comes out of padding is undefined.
+// Copies only what exists at both ends; padding at the source reads as undefined.
 void HandCopies::dropPadding(ir::ValueId from, ir::ValueId to, RefBinding& source,
                              RefBinding& target)
 {

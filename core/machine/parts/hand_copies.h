@@ -1,4 +1,4 @@
-// Manual DMA, from the start of a copy to what it will signal.
+// Manual DMA: from the start of a copy to the signals at its end.
 #pragma once
 
 #include "core/machine/parts/agents.h"
@@ -23,7 +23,7 @@ public:
     void waitFor(const ir::Operation& operation);
 
 private:
-    // The rows that a copy lists, those of either end.
+    // For each listed row of a copy, where it lies at the source and at the target.
     using Rows = std::vector<std::pair<RefBinding, RefBinding>>;
     struct HandCopy;
 
@@ -33,7 +33,7 @@ private:
     [[nodiscard]] bool serve(HandCopy& copy);
     [[nodiscard]] Access accessOf(const HandCopy& copy, bool writes);
     void signalEnds(const HandCopy& copy);
-    // Nothing where the run ends with a finding.
+    // Empty if the run ends with a finding.
     [[nodiscard]] std::optional<Rows>
     listedRows(const ir::Operation& operation, const RefBinding& source, const RefBinding& target);
     void dropPadding(ir::ValueId from, ir::ValueId to, RefBinding& source, RefBinding& target);

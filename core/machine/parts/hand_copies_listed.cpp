@@ -1,5 +1,5 @@
-// Copies of listed rows: a gather where the list chooses among the source's, a scatter where among
-// the target's.
+// Copies of listed rows. It is a gather if the list chooses rows of the source, and a scatter if it
+// chooses rows of the target.
 #include "core/machine/parts/hand_copies.h"
 
 namespace pallascope::machine {

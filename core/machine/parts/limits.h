@@ -1,4 +1,4 @@
-// How long a run may become, and whether somebody wants it to go on.
+// The limits on how long a run may become, and whether its caller wants it to go on.
 #pragma once
 
 #include "core/machine/parts/ending.h"
@@ -13,7 +13,7 @@ namespace pallascope::machine {
 class Limits
 {
 public:
-    // All of them outlive it.
+    // All of these outlive it.
     Limits(const std::string& program, const Options& options, const Recorder& recorder,
            Ending& ending)
         : m_program(program)
@@ -22,12 +22,12 @@ public:
         , m_ending(ending)
     {}
 
-    // Whether a run that has taken so many turns goes on: it is within the limits, and not
-    // cancelled.
+    // Whether a run that has taken this many turns may go on: it is within the limits and has not
+    // been cancelled.
     [[nodiscard]] bool mayGoOn(std::int64_t turns);
 
-    // A step of the outermost pipeline begins, which tells how much of the run is done; false where
-    // the run is cancelled.
+    // Called when a step of the outermost pipeline begins, which shows how much of the run is done.
+    // Returns false if the run is cancelled.
     [[nodiscard]] bool passStep(std::int64_t step, std::int64_t steps)
     {
         return !m_options.progress || tell(step, steps);
@@ -40,8 +40,9 @@ private:
     const Options& m_options;
     const Recorder& m_recorder;
     Ending& m_ending;
-    double m_share = 0;                                // done, as progress was told last
-    std::chrono::steady_clock::time_point m_lastAsked; // whether to go on
+    double m_share = 0; // the share that was done when progress was last reported
+    // When the caller was last asked whether to go on.
+    std::chrono::steady_clock::time_point m_lastAsked;
 };
 
 } // namespace pallascope::machine

@@ -1,8 +1,9 @@
-// The matrix unit by hand: it adds products to accumulators, one request after the other, beside
-// the agents that ask. An accumulator is the token of its requests: who takes it waits for them. As
-// matmul_push_rhs, matmul_acc_lhs and matmul_pop in JAX, jax/_src/pallas/mosaic/primitives.py; a
-// right operand is pushed while the unit works, and takes no time. With matmul_lhs_fifo and
-// matmul_pop_fifo products are not added but taken one by one, in the order of the requests.
+// Direct use of the matrix unit, as by matmul_push_rhs, matmul_acc_lhs and matmul_pop in JAX
+// (jax/_src/pallas/mosaic/primitives.py). The unit adds products to accumulators, one request after
+// another, while the agents that ask go on. An accumulator is the token of its requests: whoever
+// takes its contents waits for them. A right operand is pushed while the unit works and takes no
+// time. With matmul_lhs_fifo and matmul_pop_fifo, products are not added but taken out one by one,
+// in the order of the requests.
 #pragma once
 
 #include "core/machine/parts/agents.h"
@@ -18,9 +19,9 @@ public:
 
     void pushRhs(const ir::Operation& operation);
     void accumulate(const PlanItem& item);
-    // Waits for what the accumulator was asked for, and leaves zeros in it.
+    // Waits until all requests to the accumulator are done, takes the sums and leaves zeros.
     void pop(const ir::Operation& operation);
-    // Waits for the product that was asked for first, and takes it out.
+    // Waits for the product that was requested first, and takes it out.
     void popFirst(const ir::Operation& operation);
 
 private:

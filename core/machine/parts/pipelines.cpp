@@ -15,7 +15,7 @@ bool synchronousOut(const PipelineFrame& frame, const PipelineOperand& operand)
     return operand.plan->facts.outCount == 1 || frame.params->noPipelining;
 }
 
-// Goes to the next phase, beginning with its first operand.
+// Moves on to the next phase, which begins with its first operand.
 void go(PipelineFrame& frame, PipelineFrame::Next next)
 {
     frame.next = next;
@@ -56,7 +56,7 @@ void Pipelines::run(PipelineFrame& frame)
             waitIn(frame);
             break;
         case Next::Body:
-            enterBody(frame); // pushes the body; `frame` may move
+            enterBody(frame); // pushes the frame of the body, which may move `frame`
             return;
         case Next::Overhead:
             passOverhead(frame);
@@ -124,11 +124,12 @@ void Pipelines::prologue(PipelineFrame& frame)
             }
         }
     }
-    frame.stage = frame.stages - 2; // where the epilogue begins
+    frame.stage = frame.stages - 2; // the stage with which the epilogue begins
     go(frame, PipelineFrame::Next::Begin);
 }
 
-// Counts one more fetched block; one that the caller brought is only put in place.
+// Fetches one more block and counts it. A block that the caller has fetched already is only put in
+// place.
 void Pipelines::fetch(PipelineFrame& frame, std::size_t index, std::int64_t block, bool prefetched)
 {
     PipelineOperand& operand = frame.operands[index];
@@ -141,7 +142,7 @@ void Pipelines::fetch(PipelineFrame& frame, std::size_t index, std::int64_t bloc
     }
 }
 
-// fetch_with_lookahead: passes over steps that keep the block, until the slots are full or the run
+// fetch_with_lookahead: skips steps that keep the block, until the slots are full or the run
 // pauses.
 void Pipelines::lookAhead(PipelineFrame& frame, std::size_t index, std::int64_t most)
 {
@@ -157,7 +158,7 @@ void Pipelines::lookAhead(PipelineFrame& frame, std::size_t index, std::int64_t 
     }
 }
 
-// The actions of this step. An index map that loads from memory sees it as it is now.
+// The actions of this step. An index map that loads from memory sees the memory as it is now.
 StepActions Pipelines::actionsAt(PipelineFrame& frame, std::size_t operand)
 {
     return frame.isLiveAt(operand) ? actionsNow(frame, operand) : frame.actions[operand];
@@ -169,7 +170,7 @@ StepActions Pipelines::actionsNow(PipelineFrame& frame, std::size_t operand)
     if (!facts.pipelined()) {
         return {};
     }
-    if (frame.params->noPipelining) { // every copy, whether or not the block changes
+    if (frame.params->noPipelining) { // makes every copy, even if the block stays the same
         const bool in = facts.inCount > 0, out = facts.outCount > 0;
         return {.startIn = in, .waitIn = false, .startOut = out};
     }
@@ -237,7 +238,7 @@ void Pipelines::waitIn(PipelineFrame& frame)
         const std::int32_t slot = operand.slotOf(operand.waitIn);
         if (operand.inCopyOfSlot[static_cast<std::size_t>(slot)].row < 0 && facts.prefetched > 0
             && !facts.countsWaits) {
-            // 0.11: counts steps where it should count waits
+            // JAX 0.11 counts steps where it should count waits.
             m_ending.fail(userError(
                 m_prepared.program.where(operand.plan->spec->location) + ": deadlock at step "
                 + std::to_string(s) + ": it waits for a copy " + "of " + operand.plan->spec->name
@@ -274,7 +275,7 @@ void Pipelines::passOverhead(PipelineFrame& frame)
 {
     m_recorder.endBody(frame.row, m_turn.agent().time);
     m_turn.agent().step = frame.row;
-    // The step's bookkeeping takes the core's own time, while copies already issued go on.
+    // The step's bookkeeping takes the core's own time; copies that are already issued go on.
     m_recorder.addSegment(frame.item->templateId, m_turn.agent().id, frame.row,
                           m_turn.agent().time);
     m_turn.agent().time += frame.item->duration;
@@ -327,7 +328,7 @@ void Pipelines::endStep(PipelineFrame& frame)
     for (std::size_t i = 0; i < frame.operands.size(); ++i) {
         frame.operands[i].waitIn += actionsAt(frame, i).advanceIn ? 1 : 0;
     }
-    if (m_ending.hasStopped()) { // an index map that changes left its array: the step stays open
+    if (m_ending.hasStopped()) { // an index map that changed left its array: the step stays open
         return;
     }
     m_recorder.endStep(frame.row, m_turn.agent().time);

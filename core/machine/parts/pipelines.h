@@ -1,5 +1,5 @@
-// The software pipeline, phase by phase, by the rules of pipeline_rules.h. A phase ends early where
-// another agent or event comes first, and goes on with its next operand.
+// The software pipeline, phase by phase, by the rules of pipeline_rules.h. A turn may end within a
+// phase if another agent or an event comes first; the phase then goes on with the next operand.
 #pragma once
 
 #include "core/machine/parts/accesses.h"
@@ -17,21 +17,21 @@
 
 namespace pallascope::machine {
 
-// Moves a grid point to a step; steps count in lexicographic order, and mostly it is the next one.
+// Moves a grid point to a step. Steps count in lexicographic order; usually it is the next step.
 void moveTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step);
 
 class Pipelines : private Part
 {
 public:
-    // `aliased` is of the run's state: buffers that an input and an output share.
+    // `aliased` belongs to the run's state: the buffers that an input and an output share.
     Pipelines(const Context& context, const std::set<std::int32_t>& aliased, Copies& copies,
               Accesses& accesses, Scopes& scopes, Limits& limits, Findings& findings);
 
-    // The current agent begins a pipeline, with a frame of its own unless its grid is empty.
+    // The current agent begins a pipeline. It gets a frame, unless the grid is empty.
     void enter(const PlanItem& item);
-    // Goes on with its innermost frame, which is this one.
+    // Goes on with `frame`, the innermost frame of the current agent.
     void run(PipelineFrame& frame);
-    // At the end of the run, records which elements the Indirect blocks listed.
+    // At the end of the run, records which elements the Indirect blocks have listed.
     void recordLists();
 
 private:
@@ -94,7 +94,7 @@ private:
     Limits& m_limits;
     Findings& m_findings;
     BlockMap::Scratch m_mapScratch;
-    // Of operands whose blocks are Indirect: with the lists of this run.
+    // For operands with Indirect blocks: plans with the lists of this run.
     std::map<OperandPlans::key_type, std::unique_ptr<OperandPlan>> m_indirect;
 };
 

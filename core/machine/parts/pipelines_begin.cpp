@@ -1,4 +1,4 @@
-// A pipeline is entered with its grid, slots and scratch, and gives them back when it ends.
+// Begins a pipeline with its grid, slots and scratch, and gives these back when it ends.
 #include "core/base/format.h"
 #include "core/ir/mesh.h"
 #include "core/machine/parts/pipelines.h"
@@ -27,11 +27,11 @@ const OperandPlan* Pipelines::operandPlan(const ir::Operation& pipeline, std::si
     return mine.get();
 }
 
-// Whether the index map of one step may give another block when it is evaluated again later.
+// Whether the index map of one step may return another block when it is evaluated again later.
 bool Pipelines::isLive(const BlockMap& map)
 {
     if (!map.isLive() && !map.filled().empty()) {
-        m_copies.land(m_turn.agent().time); // what has ended by now is no longer on its way
+        m_copies.land(m_turn.agent().time); // what has ended by now is no longer under way
     }
     return map.isLive()
            || std::any_of(map.filled().begin(), map.filled().end(), [&](ir::ValueId ref) {
@@ -70,7 +70,7 @@ void Pipelines::enter(const PlanItem& item)
     m_turn.agent().frames.emplace_back(std::move(frame));
 }
 
-// Sets the grid of this execution. Returns false when there is nothing to run.
+// Sets the grid of this execution. Returns false if there is nothing to run.
 bool Pipelines::takeGrid(PipelineFrame& frame, const ir::Operation& operation)
 {
     frame.grid = frame.params->grid;
@@ -121,9 +121,10 @@ void Pipelines::endPipeline(PipelineFrame& frame)
     m_scopes.release(owned);
 }
 
-// The part of a pipeline's grid that is this core's; rule: _partition_grid in JAX's
-// jax/_src/pallas/mosaic/pipeline.py. One parallel axis is split: the first that the number of
-// cores divides, else the only dynamic one, else the largest, whose first cores get one step more.
+// Takes this core's part of a pipeline's grid, by the rule of _partition_grid in JAX's
+// jax/_src/pallas/mosaic/pipeline.py. One parallel axis is split: the first one whose extent the
+// number of cores divides, otherwise the only dynamic one, otherwise the largest. In the last case
+// the first cores get one step more.
 void Pipelines::shareGrid(PipelineFrame& frame) const
 {
     const ir::PipelineParams& params = *frame.params;

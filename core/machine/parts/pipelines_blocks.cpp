@@ -25,7 +25,7 @@ void moveTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step)
 
 std::int64_t Pipelines::lookUpBlock(PipelineFrame& frame, std::size_t operand, std::int64_t step)
 {
-    const bool isBefore = step < 0; // before the first step: needed only to compare
+    const bool isBefore = step < 0; // before the first step; needed only for comparisons
     if (step < 0 || step >= frame.steps) {
         step = (step % frame.steps + frame.steps) % frame.steps; // indices wrap around the grid
     }
@@ -62,7 +62,8 @@ std::int64_t Pipelines::lookUpBlock(PipelineFrame& frame, std::size_t operand, s
     } else if (block < 0 && isBefore) {
         return block;
     } else if (block < 0) {
-        // Steps are not asked for in order: the first that leaves it is what an author looks for.
+        // Steps are not looked up in order, but an author wants to know the first one that leaves
+        // the array.
         std::int64_t first = map.isPlain() ? 0 : step;
         while (first < step && map.plainBlock(pointAt(first)) >= 0) {
             ++first;
@@ -74,14 +75,15 @@ std::int64_t Pipelines::lookUpBlock(PipelineFrame& frame, std::size_t operand, s
     if (!isBefore && !m_ending.hasStopped()) {
         checkCut(frame, frame.operands[operand], block);
     }
-    if (!frame.isLiveAt(operand)) { // what a body stores shows at the next look
+    // If a body may change the result, it is looked up again each time.
+    if (!frame.isLiveAt(operand)) {
         looked = {step, block};
     }
     return block;
 }
 
-// An array that is itself a block inside another array's memory ends where that array ends: what
-// lies beyond belongs to neither.
+// An array that is itself a block in another array's memory ends where that array ends. What lies
+// beyond belongs to neither.
 void Pipelines::checkCut(const PipelineFrame& frame, const PipelineOperand& operand,
                          std::int64_t block)
 {
@@ -108,7 +110,7 @@ void Pipelines::checkCut(const PipelineFrame& frame, const PipelineOperand& oper
     }
 }
 
-// Points the block ref at this step's slot; an output block that is new starts undefined.
+// Points the block's ref at the slot of this step. An output block that is new starts undefined.
 void Pipelines::bindBlock(PipelineFrame& frame, std::size_t index)
 {
     const std::int64_t s = frame.step;
@@ -131,7 +133,7 @@ void Pipelines::bindBlock(PipelineFrame& frame, std::size_t index)
                                   : operand.slotOf(out ? operand.copyOut : operand.waitIn);
     const bool changed =
         s == 0 || (!facts.trivial && (facts.isIndirect() || block != blockAt(frame, index, s - 1)));
-    m_turn.binding(operand.plan->blockRef).buffer = operand.firstSlot + slot; // never a view
+    m_turn.binding(operand.plan->blockRef).buffer = operand.firstSlot + slot; // it is never a view
     if (changed || (frame.params->noPipelining && !out)) {
         visit(frame, index, block, slot);
     }
@@ -148,7 +150,7 @@ void Pipelines::visit(PipelineFrame& frame, std::size_t index, std::int64_t bloc
     const bool in = operand.plan->facts.inCount > 0;
     std::int32_t brought = trace::kNone;
     if (in) {
-        // The map may say something else by now, or have asked for no wait.
+        // The index map may by now return something else, or may have asked for no wait.
         const SlotCopy& copy = operand.inCopyOfSlot[static_cast<std::size_t>(slot)];
         if (copy.row >= 0 && copy.end <= m_turn.agent().time) {
             brought = copy.row;
@@ -164,7 +166,8 @@ void Pipelines::visit(PipelineFrame& frame, std::size_t index, std::int64_t bloc
             brought = startCopy(frame, index, block, slot, false);
             waitFor(operand, slot, false, frame.row);
             m_copies.land(m_turn.agent().time);
-        } else if (!operand.plan->facts.isIndirect()) { // scattered again: the last one counts
+            // It is scattered again, and the last one counts.
+        } else if (!operand.plan->facts.isIndirect()) {
             m_findings.reportRevisit(frame, operand, block, slot);
         }
     }

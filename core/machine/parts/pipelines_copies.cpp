@@ -1,4 +1,4 @@
-// Copies of the blocks of a running pipeline.
+// Starts the copies of a running pipeline's blocks and waits for them.
 #include "core/machine/parts/pipelines.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ std::int32_t Pipelines::startCopy(PipelineFrame& frame, std::size_t index, std::
 {
     PipelineOperand& operand = frame.operands[index];
     const OperandPlan& plan = *operand.plan;
-    if (m_ending.hasStopped()) { // its block does not exist
+    if (m_ending.hasStopped()) { // the block does not exist
         return -1;
     }
     if (plan.facts.isIndirect()) {
@@ -50,7 +50,7 @@ std::int32_t Pipelines::startCopy(PipelineFrame& frame, std::size_t index, std::
     return copy;
 }
 
-// Another copy that nobody has waited for may hold the slot or this part of the array.
+// Reports another copy of the slot, or of this part of the array, for which nobody has waited.
 void Pipelines::checkOverlap(const PipelineOperand& operand, std::int64_t block, std::int32_t slot,
                              bool out, std::int32_t copy, std::int32_t row)
 {
@@ -78,7 +78,7 @@ void Pipelines::checkOverlap(const PipelineOperand& operand, std::int64_t block,
     }
 }
 
-// A block that the caller brought before the pipeline began.
+// Fills a slot with a block that the caller had fetched before the pipeline began.
 void Pipelines::fillSlot(PipelineFrame& frame, std::size_t index, std::int64_t block,
                          std::int32_t slot)
 {
@@ -99,7 +99,7 @@ void Pipelines::waitFor(const PipelineOperand& operand, std::int32_t slot, bool 
 {
     const auto [copy, landed, block] =
         (out ? operand.outCopyOfSlot : operand.inCopyOfSlot)[static_cast<std::size_t>(slot)];
-    if (copy < 0) { // the run ends
+    if (copy < 0) { // there is no copy to wait for, so the run ends
         if (!m_ending.isReached()) {
             stopWaiting(operand, out, row);
         }
@@ -116,7 +116,7 @@ void Pipelines::waitFor(const PipelineOperand& operand, std::int32_t slot, bool 
     m_races.await(m_turn.agent().id, {copy, out ? near : far, out ? far : near});
 }
 
-// Ends the run: the index map yielded another block than before, so this wait has no copy.
+// Ends the run: the index map returned another block than before, so there is no copy to wait for.
 void Pipelines::stopWaiting(const PipelineOperand& operand, bool out, std::int32_t row)
 {
     const ir::BlockSpec& spec = *operand.plan->spec;

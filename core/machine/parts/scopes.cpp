@@ -47,7 +47,7 @@ void Scopes::release(const Owned& owned)
     for (const auto& [ref, range] : owned.semaphores) {
         m_semaphores.close(range);
         m_semaphores.release(range);
-        m_turn.binding(ref) = {}; // another core may look for it
+        m_turn.binding(ref) = {}; // so that another core does not find it
     }
     m_copies.land(m_turn.agent().time);
     for (const auto& [ref, range] : owned.buffers) {
@@ -61,7 +61,7 @@ void Scopes::release(const Owned& owned)
     }
 }
 
-// Other agents must not name memory that a device has given back.
+// Makes sure that other agents cannot name memory that a device has released.
 void Scopes::forgetBindings(SlabRange buffers)
 {
     for (std::size_t i = 0; m_prepared.layout.devices > 1 && i < m_turn.agent().refs.size(); ++i) {

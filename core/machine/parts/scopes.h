@@ -1,4 +1,4 @@
-// Memory and semaphores that come with a region and go with it.
+// Memory and semaphores that exist only while a region runs.
 #pragma once
 
 #include "core/machine/parts/context.h"
@@ -17,7 +17,7 @@ public:
 
     // A run_scoped begins.
     void enter(const PlanItem& item);
-    // Releases what the ending frames have allocated.
+    // Releases what an ending frame has allocated.
     void release(const Owned& owned);
     void allocate(const std::vector<ir::ValueId>& refs, Owned& owned);
 

@@ -17,7 +17,7 @@ using ir::OpCode;
 
 namespace {
 
-// The operations numbered [from, to).
+// Those with numbers in [from, to).
 template<class T>
 std::span<const T> part(const std::vector<T>& all, std::int32_t from, std::int32_t to)
 {
@@ -47,7 +47,7 @@ Segments::Segments(const Context& context, const Options& options, const std::in
     , m_findings(findings)
 {}
 
-// How many of its operations the run comes to before it pauses.
+// How many of the segment's operations retire before the run pauses.
 std::int32_t Segments::reachable(const PlanItem& item, std::int32_t done) const
 {
     std::int64_t to = item.operationCount;
@@ -71,7 +71,7 @@ bool Segments::run(const PlanItem& item, std::int32_t& done)
         m_recorder.addSegment(item.templateId, m_turn.agent().id, m_turn.agent().step,
                               m_turn.agent().time);
         if (!item.evaluate.empty()) {
-            m_copies.land(m_turn.agent().time); // copies that ended by now are seen by this segment
+            m_copies.land(m_turn.agent().time); // the segment sees copies that have ended by now
         }
     }
     m_template = item.templateId;
@@ -81,8 +81,8 @@ bool Segments::run(const PlanItem& item, std::int32_t& done)
     } else {
         runOperations(part(item.evaluate, done, to), part(item.accesses, done, to));
     }
-    const bool pauses =
-        to < item.operationCount && !m_ending.hasStopped(); // else the run ends with this segment
+    // Otherwise the run ends with this segment.
+    const bool pauses = to < item.operationCount && !m_ending.hasStopped();
     m_turn.pauseWithin(pauses);
     m_recorder.countEvents((pauses ? to : item.operationCount) - done);
     done = pauses ? to : 0;
@@ -90,14 +90,15 @@ bool Segments::run(const PlanItem& item, std::int32_t& done)
         return false;
     }
     m_turn.agent().time += item.duration;
-    if (m_turn.agent().time > kLongestRun) { // a segment alone is at most half as long: no overflow
+    // A single segment is at most half as long, so this cannot overflow.
+    if (m_turn.agent().time > kLongestRun) {
         m_ending.fail(limitError(
             "The run takes longer than 53 days on this chip; use less work or a faster chip."));
     }
     return true;
 }
 
-// In the order of the program, so that it does not matter where the run pauses.
+// Runs them in program order, so that it makes no difference where the run pauses.
 void Segments::runOperations(std::span<const Evaluation> evaluate,
                              std::span<const PlanAccess> accesses)
 {
@@ -167,7 +168,7 @@ void Segments::execute(const Evaluation& evaluation)
     release(operation, evaluation.dying);
 }
 
-// Values that were used for the last time give their storage back.
+// Frees the storage of values that were used for the last time.
 void Segments::release(const ir::Operation& operation, std::uint32_t dying)
 {
     for (std::uint32_t rest = dying; rest != 0; rest &= rest - 1) {
@@ -175,7 +176,7 @@ void Segments::release(const ir::Operation& operation, std::uint32_t dying)
     }
 }
 
-// False where only the product was evaluated, and the addition is left to do.
+// Returns false if only the product was evaluated and the addition remains to be done.
 bool Segments::addProduct(const Evaluation& evaluation)
 {
     const ir::Operation& product = *evaluation.product;

@@ -1,4 +1,4 @@
-// Segments: their time and, where they are needed, the values of their operations.
+// Runs segments: their time and, where they are needed, the values of their operations.
 #pragma once
 
 #include "core/machine/parts/accesses.h"
@@ -16,13 +16,13 @@ namespace pallascope::machine {
 class Segments
 {
 public:
-    // `turns`: how many the run has taken.
+    // `turns` is how many turns the run has taken.
     Segments(const Context& context, const Options& options, const std::int64_t& turns,
              Agents& agents, Copies& copies, Semaphores& semaphores, Accesses& accesses,
              Limits& limits, Findings& findings);
 
-    // Runs the segment from operation `done` on. Returns true, and sets `done` to 0, when all of it
-    // has run; returns false when the run pauses within it.
+    // Runs the segment from operation number `done` on. Returns true and sets `done` to 0 when the
+    // whole segment has run; returns false if the run pauses in the middle.
     [[nodiscard]] bool run(const PlanItem& item, std::int32_t& done);
 
 private:

@@ -1,4 +1,4 @@
-// Whose turn it is, what ends the turn, and what that agent names: its values and refs, and the
+// Whose turn it is and what ends the turn; and what this agent names: its values and refs, and the
 // memory behind them.
 #pragma once
 
@@ -12,7 +12,8 @@
 
 namespace pallascope::machine {
 
-// Where a run pauses: when it has so many events, or before anything begins, or retires, later.
+// Where a run pauses: when it has had this many events, or before anything begins or retires after
+// this time.
 struct Until
 {
     std::int64_t events = std::numeric_limits<std::int64_t>::max();
@@ -22,7 +23,7 @@ struct Until
 class Turn
 {
 public:
-    // All of them outlive it. `fill`: what undefined memory reads as.
+    // All of these outlive it. `fill` is what undefined memory reads as.
     Turn(const Prepared& prepared, Fill fill, const Recorder& recorder, Slab<Memory>& memory)
         : m_prepared(prepared)
         , m_slots(prepared.slots)
@@ -37,7 +38,7 @@ public:
 
     [[nodiscard]] bool isOf(const Agent& agent) const { return m_agent == &agent; }
 
-    // The turn ends when another agent or a signal comes first.
+    // The turn ends at this time at the latest, because another agent or a signal comes then.
     void endBy(Picoseconds time) { m_horizon = std::min(m_horizon, time); }
 
     void endAt(Picoseconds time) { m_horizon = time; }
@@ -54,10 +55,10 @@ public:
 
     [[nodiscard]] const Until& until() const { return m_until; }
 
-    // Whether the run pauses within a segment.
+    // Sets whether the run pauses in the middle of a segment.
     void pauseWithin(bool pauses) { m_paused = pauses; }
 
-    // Whether the run is to pause here.
+    // Whether the run must pause here.
     [[nodiscard]] bool pauses() const
     {
         return m_paused || m_recorder.position().events >= m_until.events;
@@ -70,7 +71,7 @@ public:
         return m_agent->values[m_slots.of(id)];
     }
 
-    // An int32 scalar as a number.
+    // The value of an int32 scalar.
     [[nodiscard]] std::int64_t number(ir::ValueId id) const
     {
         return static_cast<std::int64_t>(value(id).scalar);
@@ -83,8 +84,8 @@ public:
 
     [[nodiscard]] Buffer& buffer(std::int32_t index) const { return m_memory[index].contents; }
 
-    // The shape of the memory that a ref lies in. Semaphores are numbered one after another; other
-    // memory is a buffer.
+    // The shape of the memory in which a ref lies. For semaphores that is the ref's own shape,
+    // since they are numbered one after another; other memory is a buffer.
     [[nodiscard]] const Shape& memoryShape(ir::ValueId ref) const
     {
         if (!ir::isSemaphore(*m_prepared.program.type(ref).space)) {
@@ -93,7 +94,7 @@ public:
         return m_prepared.program.type(m_prepared.rootOf(ref)).shape;
     }
 
-    // The semaphore that a ref of one stands for.
+    // The number of the semaphore to which a ref refers.
     [[nodiscard]] std::int32_t semaphoreOf(ir::ValueId ref) const
     {
         const RefBinding& where = binding(ref);
@@ -102,7 +103,8 @@ public:
 
     [[nodiscard]] Fill fill() const { return m_fill; }
 
-    [[nodiscard]] Buffer undefined(DType dtype, Shape shape) const // nothing in it is defined
+    // A buffer of which nothing is defined.
+    [[nodiscard]] Buffer undefined(DType dtype, Shape shape) const
     {
         return {dtype, std::move(shape), m_fill};
     }
