@@ -1,5 +1,5 @@
-// The explicit frame stack of an agent: never the C++ stack, so that an agent can stop anywhere and
-// its whole state can be copied.
+// The explicit frame stack of an agent. The engine does not use the C++ stack for it, so that an
+// agent can stop anywhere and its whole state can be copied.
 #pragma once
 
 #include "core/machine/prepare/pipeline_operand.h"
@@ -16,16 +16,16 @@
 
 namespace pallascope::machine {
 
-// A region being executed, item by item. When it ends, its results become those of `owner` (a
-// cond).
+// A region that is being executed, item by item. When it ends, its results become those of `owner`
+// (a cond).
 struct BlockFrame
 {
     const BlockPlan* plan = nullptr;
     const ir::Operation* owner = nullptr;
     std::size_t next = 0;
-    std::int32_t done =
-        0; // operations of the next item, a segment, where it was left in the middle
-    // Of a fusion under way: the last copy that it streams with, and when that ends.
+    // If the next item is a segment that was interrupted: how many of its operations have run.
+    std::int32_t done = 0;
+    // For a fusion under way: the last copy with which it streams, and when that copy ends.
     std::int32_t streams = -1;
     Picoseconds streamed;
 };
@@ -33,7 +33,7 @@ struct BlockFrame
 struct ScanFrame
 {
     const PlanItem* item = nullptr;
-    std::int64_t done = -1; // iterations finished; -1: not started
+    std::int64_t done = -1; // rounds finished; -1: not started
 };
 
 struct WhileFrame
@@ -47,27 +47,27 @@ struct WhileFrame
     } next = Next::Test;
 };
 
-// Memory that a frame has allocated and gives back when it ends.
+// Memory that a frame has allocated and releases when it ends.
 struct Owned
 {
     std::vector<std::pair<ir::ValueId, SlabRange>> buffers, semaphores;
-    ir::LocationId location; // of the operation
+    ir::LocationId location; // of the operation that allocates
 };
 
-// run_scoped: its refs live while its region runs.
+// run_scoped: its refs exist while its region runs.
 struct ScopeFrame
 {
     Owned owned;
 };
 
-// core_map, of the first core of a slot: goes on when all cores are done.
+// core_map, on the first core of a slot: goes on when all cores are done.
 struct CoresFrame
 {
     const PlanItem* item = nullptr;
 };
 
-// core_map on agents of another kind, of the one that runs what is around it: goes on when the
-// first of them is done.
+// core_map on agents of another kind. This is the frame of the agent that runs the code around the
+// map; it goes on when the first agent of the other kind is done.
 struct AwayFrame
 {
     const PlanItem* item = nullptr;
@@ -84,15 +84,18 @@ struct PipelineFrame
     const PlanItem* item = nullptr;
     const ir::PipelineParams* params = nullptr;
     std::int32_t traceIndex = 0;
-    std::vector<Extent> grid;         // of this execution, on this core
-    std::vector<std::int64_t> offset; // where this core's part begins; empty: at 0
+    std::vector<Extent> grid; // of this execution on this core
+    // The grid point at which this core's part begins; empty: all zeros.
+    std::vector<std::int64_t> offset;
     Owned owned;
     std::vector<PipelineOperand> operands;
     std::int64_t steps = 1;
-    std::int64_t stages = 2; // of prologue and epilogue: the largest buffer count, at least 2
+    // Number of stages of the prologue, and of the epilogue: the largest buffer count, but at least
+    // 2.
+    std::int64_t stages = 2;
     std::int64_t step = 0;
 
-    // Where it stands; within a phase, the next operand is number `at`.
+    // The phase in which it is. Within a phase, `at` is the next operand.
     enum class Next : std::uint8_t
     {
         BringTrivial,
@@ -109,23 +112,25 @@ struct PipelineFrame
         Done
     } next = Next::BringTrivial;
     std::size_t at = 0;
-    std::int64_t stage = 0;           // of the prologue, then of the epilogue
-    GridPoint here;                   // of the current step
-    std::vector<StepActions> actions; // of the current step, per operand; none for trivial ones
-    bool isLive = false;   // some operand is: asked first, since mostly none is and steps are short
-    std::int32_t row = -1; // of trace::Steps; -1: before the first step, after the last
-    std::int32_t lastRow = -1;            // of the step before
-    std::int32_t outerStep = -1;          // row of the step around this pipeline
-    std::optional<std::size_t> outerGrid; // frame of the pipeline around it
+    std::int64_t stage = 0; // the stage of the prologue, later of the epilogue
+    GridPoint here;         // the grid point of the current step
+    // For each operand in the current step; empty actions for trivial ones.
+    std::vector<StepActions> actions;
+    // Whether some operand is live; checked first, since usually none is and steps are short.
+    bool isLive = false;
+    std::int32_t row = -1;       // row of trace::Steps; -1: before the first step or after the last
+    std::int32_t lastRow = -1;   // row of the previous step
+    std::int32_t outerStep = -1; // row of the step around this pipeline
+    std::optional<std::size_t> outerGrid; // index of the frame of the enclosing pipeline
 
-    // Whether the operand's index map may give another block when it is evaluated again.
+    // Whether the operand's index map may return another block when it is evaluated again.
     [[nodiscard]] bool isLiveAt(std::size_t operand) const
     {
         return isLive && operands[operand].isLive;
     }
 
-    // The last block numbers that were looked up, per operand, by step modulo the window (a power
-    // of two), and where the last look-up was.
+    // For each operand: the block numbers that were looked up last, stored by step modulo `window`
+    // (a power of two), and the grid point of the last look-up.
     struct Looked
     {
         std::int64_t step = std::numeric_limits<std::int64_t>::min(), block = 0;
@@ -142,7 +147,7 @@ struct PipelineFrame
     }
 };
 
-// The step that the pipeline's current actions belong to.
+// The row of the step to which the pipeline's current actions belong.
 [[nodiscard]] inline std::int32_t rowOf(const PipelineFrame& frame)
 {
     return frame.row >= 0 ? frame.row : frame.outerStep;

@@ -1,4 +1,4 @@
-// A bandwidth server with one queue in issue order, for both directions:
+// A bandwidth server with one queue in issue order, shared by both directions:
 // start = max(issue + latency, free), end = start + bytes / achieved bandwidth.
 #pragma once
 
@@ -11,7 +11,8 @@
 
 namespace pallascope::machine {
 
-inline constexpr Picoseconds kLongestRun{std::int64_t{1} << 62}; // what the clock holds: 53 days
+// As long as the clock can count: 53 days.
+inline constexpr Picoseconds kLongestRun{std::int64_t{1} << 62};
 
 class FifoLink
 {
@@ -26,19 +27,19 @@ public:
         Picoseconds start, end;
     };
 
-    // How long copies of so many bytes take. Rounded up to a picosecond.
+    // How long copies of this many bytes take, rounded up to a picosecond.
     [[nodiscard]] Picoseconds lengthFor(Bytes bytes) const
     {
         return Picoseconds(
             static_cast<std::int64_t>(std::min<__int128>(lengthOf(bytes), kLongestRun.value())));
     }
 
-    // Rounded up to a picosecond. Absent when the end does not fit the run's clock (2^62 ps, 53
-    // days).
+    // Start and end of the next copy, rounded up to a picosecond. Empty if the end does not fit the
+    // run's clock (2^62 ps, 53 days).
     [[nodiscard]] std::optional<Service> serve(Picoseconds issue, Bytes bytes)
     {
         const Picoseconds start = std::max(issue + m_latency, m_free);
-        if (bytes != m_bytes) { // most copies are as long as the one before
+        if (bytes != m_bytes) { // most copies have the size of the previous one
             m_length = lengthOf(bytes);
             m_bytes = bytes;
         }
@@ -54,8 +55,9 @@ private:
 
     [[nodiscard]] __int128 lengthOf(Bytes bytes) const // in picoseconds
     {
-        constexpr std::int64_t kShort = 1'000'000; // bytes whose arithmetic fits 64 bits: faster
-        if (bytes.value() <= kShort) {             // a chip's rates end at 1e18
+        // Bytes up to which 64-bit arithmetic is enough, which is faster.
+        constexpr std::int64_t kShort = 1'000'000;
+        if (bytes.value() <= kShort) { // rates in chip files are at most 1e18
             return (bytes.value() * kPicosecondsPerSecond + m_bytesPerSecond - 1)
                    / m_bytesPerSecond;
         }
@@ -66,7 +68,7 @@ private:
     Picoseconds m_latency;
     std::int64_t m_bytesPerSecond;
     Picoseconds m_free;
-    Bytes m_bytes; // of the copy before, and its length
+    Bytes m_bytes; // size and duration of the previous copy
     __int128 m_length = 0;
 };
 

@@ -1,5 +1,5 @@
-// A queue whose items mostly come at the end and leave at the front. Unlike a deque it keeps its
-// memory while items come and go.
+// A queue whose items usually arrive at the end and leave at the front. Unlike std::deque it keeps
+// its memory while items come and go.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ public:
 
     T& emplace_back() { return m_items.emplace_back(); }
 
-    // Before `place`, which is an iterator of this queue.
+    // Inserts before `place`, an iterator of this queue.
     template<class Iterator>
     void insert(Iterator place, T item)
     {
@@ -46,7 +46,7 @@ public:
         if (empty()) {
             m_items.clear();
             m_first = 0;
-        } else if (m_first > size()) { // so that each is moved once or twice in all
+        } else if (m_first > size()) { // so that each item is moved only once or twice in total
             m_items.erase(m_items.begin(), begin());
             m_first = 0;
         }
@@ -61,7 +61,7 @@ public:
 private:
     [[nodiscard]] auto offset() const { return static_cast<std::ptrdiff_t>(m_first); }
 
-    std::vector<T> m_items; // first those that have gone, empty
+    std::vector<T> m_items; // begins with items that have left and are empty
     std::size_t m_first = 0;
 };
 

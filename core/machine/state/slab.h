@@ -1,5 +1,5 @@
-// Numbered items, allocated and released in runs; numbers are reused, so that a loop does not make
-// the slab grow.
+// Numbered items, allocated and released in ranges of numbers. Released numbers are reused, so that
+// a loop does not make the slab grow.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace pallascope::machine {
 
-// A run of numbers: [first, first + count).
+// A range of numbers: [first, first + count).
 struct SlabRange
 {
     std::int32_t first = 0, count = 0;
@@ -19,7 +19,7 @@ template<class T>
 class Slab
 {
 public:
-    // Default-constructed things, numbered one after another.
+    // Allocates default-constructed items with consecutive numbers.
     [[nodiscard]] SlabRange allocate(std::int32_t count)
     {
         std::vector<std::int32_t>& free = m_free[count];
@@ -42,7 +42,7 @@ public:
         m_free[range.count].push_back(range.first);
     }
 
-    // Numbers in use, and given back ones among them, are below.
+    // All numbers are below this, in use or released.
     [[nodiscard]] std::int32_t end() const { return static_cast<std::int32_t>(m_items.size()); }
 
     [[nodiscard]] const T& operator[](std::int32_t index) const
@@ -59,7 +59,7 @@ private:
     friend class StateHasher;
 
     std::vector<T> m_items;
-    std::map<std::int32_t, std::vector<std::int32_t>> m_free; // by count
+    std::map<std::int32_t, std::vector<std::int32_t>> m_free; // released ranges, by count
 };
 
 } // namespace pallascope::machine

@@ -1,5 +1,5 @@
 // The state of a run at one moment, as plain values: agents with their frames, memories, copies
-// under way, semaphores.
+// under way, semaphores. A checkpoint is a copy of it.
 #pragma once
 
 #include "core/machine/memory/memory.h"
@@ -23,7 +23,8 @@ namespace pallascope::machine {
 // What an agent waits for.
 struct Waiting
 {
-    std::optional<std::int32_t> semaphore; // else for other cores of its core_map, or other slots
+    // Empty: it waits for other cores of its core_map, or for other slots.
+    std::optional<std::int32_t> semaphore;
     std::int64_t amount = 0;
     bool decrement = true;
     Picoseconds since;
@@ -32,19 +33,21 @@ struct Waiting
 
 struct Agent
 {
-    std::int32_t id = 0;   // its place in State::agents
-    std::int32_t kind = 0; // index into chip::Chip::agents; -1: of a unit that is asked by hand
+    std::int32_t id = 0; // its index in State::agents
+    // Index into chip::Chip::agents; -1: an instance of the matrix unit that the program uses
+    // directly.
+    std::int32_t kind = 0;
     std::int32_t device = 0, slot = 0, core = 0;
-    std::int32_t cores = 1; // of the core_map around
-    std::int32_t block = 0; // of its grid
+    std::int32_t cores = 1; // in the enclosing core_map
+    std::int32_t block = 0; // the number of its block in that core_map's grid
     const ir::CoreMapParams* mesh = nullptr;
-    bool yields = false; // others that have come as far go first
+    bool yields = false; // other agents with the same time go first
     Picoseconds time;
     std::vector<Frame> frames;
-    std::int32_t step = -1;               // row of trace::Steps that it works on, -1: none
+    std::int32_t step = -1;               // row of trace::Steps on which it works; -1: none
     std::vector<RuntimeValue> values;     // by slot
     std::vector<RefBinding> refs;         // by slot
-    std::optional<std::size_t> gridFrame; // the innermost pipeline's frame, for program_id
+    std::optional<std::size_t> gridFrame; // index of the innermost pipeline's frame, for program_id
     std::optional<Waiting> waiting;
 
     [[nodiscard]] bool isDone() const { return frames.empty(); }
@@ -53,30 +56,31 @@ struct Agent
 // A product in a result FIFO of the matrix unit.
 struct Product
 {
-    RuntimeValue value; // where values are needed
+    RuntimeValue value; // set if values are needed
     Picoseconds ready;
 };
 
 struct Memory
 {
     Buffer contents;
-    bool written = false;       // stored to since its stay began
-    bool isUncontested = false; // between agents: one core's alone, or nobody writes to it
-    bool isConstant = false;    // nobody writes to it, copies neither
-    Picoseconds ready;          // of an accumulator: what was asked for so far is in it
-    std::vector<Product> fifo;  // of an accumulator that is one: the next to be taken first
-    bool explained = false;     // a finding says why some of it is undefined
-    ir::LocationId undefinedBy; // the last store to it, or copy by hand, of something undefined
-    ir::LocationId broughtBy;   // the last copy by hand to it
+    bool written = false; // whether it was stored to in this visit
+    // No two agents can conflict over it: it belongs to one core, or nobody writes to it.
+    bool isUncontested = false;
+    bool isConstant = false;    // nobody writes to it, and no copy does
+    Picoseconds ready;          // of an accumulator: when all requests so far are done
+    std::vector<Product> fifo;  // of a result FIFO: its products, the next one first
+    bool explained = false;     // a finding already says why part of it is undefined
+    ir::LocationId undefinedBy; // the last store or manual DMA that wrote something undefined to it
+    ir::LocationId broughtBy;   // the last manual DMA to it
 };
 
-// One end of a copy that signals a semaphore, until a wait makes sure of it.
+// One end of a copy that signals a semaphore, kept until a wait guarantees that it is done.
 struct HeldCopy
 {
     std::int32_t copy = -1; // row of trace::Copies
-    AwaitedCopy awaited;    // what the wait puts in order
+    AwaitedCopy awaited;    // what the wait will order
     std::int64_t bytes = 0;
-    bool onlyReads = false; // its semaphore is the source's
+    bool onlyReads = false; // the semaphore belongs to the source
 };
 
 struct Semaphore
@@ -84,34 +88,36 @@ struct Semaphore
     ir::MemorySpace space = ir::MemorySpace::Semaphore;
     std::int64_t count = 0;
     std::int32_t row = -1;           // of trace::Info::semaphores
-    std::int32_t lastCopy = -1;      // that signalled it, row of trace::Copies
-    std::vector<AwaitedCopy> landed; // that signalled it since somebody waited
-    std::vector<HeldCopy> held;      // Semaphores::holdsCopies: in the order of their starts
-    std::int64_t executed = 0;       // on_wait: bytes done and not yet taken off; else taken off of
-                                     // copies that may or may not be done
+    std::int32_t lastCopy = -1;      // row of trace::Copies that signalled it last
+    std::vector<AwaitedCopy> landed; // copies that signalled it since somebody last waited
+    std::vector<HeldCopy> held;      // in the order of their starts; see Semaphores::holdsCopies
+    // With on_wait: bytes that are done and not yet subtracted; otherwise subtracted bytes of
+    // copies that may not be done.
+    std::int64_t executed = 0;
     VectorClock clock;
     ir::LocationId location; // of what signalled it last
 };
 
-// A copy that moves data: it reads at its start and lands at its end.
+// A copy that moves data. It reads when it starts and lands when it ends.
 struct Flight
 {
     Picoseconds start, end;
     bool out = false, started = false;
-    bool explained = false; // as Memory::explained, of what it writes back
-    std::int32_t step = -1; // row that issued it
+    bool explained = false; // as Memory::explained, for what it writes back
+    std::int32_t step = -1; // row of the step that issued it
     std::int32_t copy = -1; // row of trace::Copies
-    // Of a pipeline's copy:
+    // Only for a pipeline's copy:
     const OperandPlan* operand = nullptr;
     std::int32_t slotBuffer = -1;
     std::int64_t block = 0;
     RefBinding array;
     Buffer payload;
-    // By hand:
+    // Only for manual DMA:
     RefBinding source, target;
     RuntimeValue elements;
-    ir::LocationId location; // of the copy; of one of a pipeline: as Memory::undefinedBy
-    std::vector<std::pair<RefBinding, RefBinding>> rows; // of listed ones: from where to where
+    ir::LocationId location; // of the copy; of a pipeline's copy as Memory::undefinedBy
+    // For listed rows: from where to where each goes.
+    std::vector<std::pair<RefBinding, RefBinding>> rows;
     std::vector<RuntimeValue> ofRows;
     bool adds = false;
 
@@ -124,7 +130,7 @@ struct Flight
     }
 };
 
-// What a manual DMA will add to a semaphore.
+// What a manual DMA will add to a semaphore, and when.
 struct Signal
 {
     Picoseconds at;
@@ -132,29 +138,29 @@ struct Signal
     std::int64_t amount = 0;
     AwaitedCopy copy;
     ir::LocationId location;
-    VectorClock clock; // of another device that sent it
+    VectorClock clock; // of the other device that sent it
 };
 
-// What signals that came before their semaphore have left for it.
+// The sum of signals that came before their semaphore existed.
 struct EarlySignal
 {
     std::int64_t amount = 0;
     VectorClock clock;
 };
 
-// Copies under way. A link is a bandwidth server with one queue.
+// Copies under way. Each link is a bandwidth server with one queue.
 struct CopyState
 {
-    std::vector<FifoLink> links;        // device by device
-    std::vector<Queue<Flight>> flights; // by link, in order
-    std::vector<Flight> held;           // dma_execution_mode=on_wait
+    std::vector<FifoLink> links;        // ordered by device
+    std::vector<Queue<Flight>> flights; // for each link, in order
+    std::vector<Flight> held;           // only with dma_execution_mode=on_wait
 };
 
 struct SyncState
 {
     Slab<Semaphore> semaphores;
-    Queue<Signal> signals; // by time, the next one first
-    // Barrier semaphores by (collective_id, agent); signals that came before their semaphore, by
+    Queue<Signal> signals; // by time, the earliest first
+    // Barrier semaphores by (collective_id, agent), and signals that came before their semaphore by
     // (agent, ref, element).
     std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> barriers;
     std::map<std::tuple<std::int32_t, ir::ValueId, std::int64_t>, EarlySignal> early;
@@ -162,18 +168,20 @@ struct SyncState
 
 struct State
 {
-    // Cores in order, of one slot after the other, then the units that are asked by hand (which are
-    // agents without a program: `time` is when one is free), of one device after the other.
+    // Ordered by device; on each device the cores of one slot after another, then the instances of
+    // the matrix unit that the program uses directly. These are agents without a program, whose
+    // `time` is when they are free.
     std::deque<Agent> agents;
-    std::vector<std::int32_t> dispatched; // by device: blocks of its core_map that have begun
+    // For each device: how many blocks of its core_map have begun.
+    std::vector<std::int32_t> dispatched;
     Slab<Memory> memory;
     CopyState copies;
     SyncState sync;
     std::set<std::int32_t> aliased; // buffers that an input and an output share
     Races races;
-    std::optional<Picoseconds> delivered; // a signal, since the last turn of an agent
-    bool stopped = false;                 // a finding ended the run before the program did
-    std::int64_t turns = 0;               // frames entered or resumed
+    std::optional<Picoseconds> delivered; // the time of a signal since the last turn of an agent
+    bool stopped = false;                 // whether a finding ended the run before the program did
+    std::int64_t turns = 0;               // number of frames entered or resumed
 };
 
 } // namespace pallascope::machine
