@@ -1,4 +1,4 @@
-// Checkpoints: the state of a run is saved, and restored later.
+// Saves the state of a run as a checkpoint, and restores it.
 #include "core/machine/engine/engine.h"
 #include "core/trace/mark_time.h"
 

@@ -1,4 +1,4 @@
-// Blocks, branches, loops and scopes, frame by frame, and operations outside segments.
+// Runs regions, branches, loops and scopes, frame by frame, and the operations between segments.
 #include "core/base/check.h"
 #include "core/machine/engine/engine.h"
 
@@ -46,7 +46,7 @@ void Engine::resume(BlockFrame& frame)
     m_turn.agent().frames.pop_back();
 }
 
-// Values move in parallel: all are read before the first is written.
+// Assigns values in parallel: all are read before the first is written.
 void Engine::assign(const std::vector<ir::ValueId>& to, const std::vector<ir::ValueId>& from,
                     std::size_t skip)
 {
@@ -75,7 +75,7 @@ void Engine::enterControl(const PlanItem& item)
         const auto branch =
             std::clamp<std::int64_t>(static_cast<std::int64_t>(index.scalar), 0, last);
         const BlockPlan& plan = *item.regions[static_cast<std::size_t>(branch)];
-        if (plan.items.empty()) { // the usual case of a branch that has no other
+        if (plan.items.empty()) { // usual for a condition without an else
             assign(operation.results, plan.region->results, 0);
         } else {
             m_turn.agent().frames.emplace_back(std::in_place_type<BlockFrame>, &plan, &operation);

@@ -68,8 +68,8 @@ void Engine::begin()
 Status Engine::execute(Until until)
 {
     m_turn.runUntil(until);
-    // Between devices, with copies that a wait does, whoever can go on goes first: more of them are
-    // under way.
+    // With several devices and copies that move at the wait, an agent that can go on goes before
+    // signals, so that more copies are under way together.
     const bool onWait = m_options.settings.dmaExecutionMode == DmaMode::OnWait;
     const Picoseconds due(m_prepared.layout.devices > 1 && onWait ? 1 : 0);
     while (!m_ending.isReached() && !m_turn.pauses()) {
@@ -125,7 +125,7 @@ void Engine::finish()
     m_copies.land(*m_end);
 }
 
-// Finds the first agent that can go on, and sets its horizon: the time of the next agent or signal.
+// Finds the first agent that can go on. Sets its horizon to the time of the next agent or signal.
 Agent* Engine::next()
 {
     Agent* first = nullptr;
@@ -166,7 +166,7 @@ void Engine::turn()
     }
 }
 
-// The steps that a stopped run leaves open end with it.
+// Ends the steps that a stopped run leaves open.
 void Engine::close(const Agent& agent)
 {
     for (auto frame = agent.frames.rbegin(); frame != agent.frames.rend(); ++frame) {
@@ -185,7 +185,7 @@ void Engine::close(const Agent& agent)
 
 void Engine::advance()
 {
-    constexpr std::int64_t kBetween = 64; // turns from one look at the limits to the next
+    constexpr std::int64_t kBetween = 64; // turns between two checks of the limits
     if (++m_state.turns % kBetween == 0 && !m_limits.mayGoOn(m_state.turns)) {
         return;
     }

@@ -1,6 +1,5 @@
-// The deterministic engine: agents take turns to interpret the plan with explicit frames. What they
-// do there is the work of the parts in core/machine/parts. Internal to core/machine; run.h is the
-// way in.
+// The deterministic engine. Agents take turns to interpret the plan with explicit frames; the parts
+// in core/machine/parts do the work. Internal to core/machine; run.h is the way in.
 #pragma once
 
 #include "core/machine/parts/accesses.h"
@@ -28,20 +27,21 @@ namespace pallascope::machine {
 class Engine
 {
 public:
-    // Both outlive the engine.
+    // `prepared` and `options` outlive the engine.
     Engine(const Prepared& prepared, const Options& options, Keeps keeps);
 
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
-    // Binds the program's arguments; the error names an input whose values are needed and missing.
+    // Binds the program's arguments. The error names an input that is missing although its values
+    // are needed.
     [[nodiscard]] Status bind(const std::vector<Array>& inputs);
 
-    // Goes on to there, or to the end. A program that cannot go on (a deadlock) ends with a
-    // finding, and the run with it.
+    // Runs on until `until` or the end. If no agent of the program can go on (a deadlock), the run
+    // ends with a finding.
     [[nodiscard]] Status execute(Until until = {});
 
-    // Execution ended with a finding before the program did.
+    // Whether a finding ended the run before the program did.
     [[nodiscard]] bool hasStopped() const { return m_state.stopped; }
 
     [[nodiscard]] bool hasEnded() const { return m_end.has_value(); }
@@ -61,11 +61,11 @@ public:
     [[nodiscard]] const State& state() const { return m_state; }
 
     // checkpoint.cpp
-    // All that the run goes on from.
+    // Everything from which a run can be continued.
     struct Checkpoint
     {
-        State state;          // large buffers folded
-        std::size_t turn = 0; // agent
+        State state;          // with large buffers stored as pages
+        std::size_t turn = 0; // index of the agent whose turn it was
         Recorder::Position position;
         Picoseconds time;
     };
@@ -73,10 +73,11 @@ public:
     [[nodiscard]] Checkpoint save();
     void restore(const Checkpoint& checkpoint);
 
-    // The time of what was done last: agents take turns in the order of their times.
+    // The time of what was done last. Agents take turns in the order of their times.
     [[nodiscard]] Picoseconds now() const;
 
-    // What look(state) sees once the copies that ended by now have landed; the run stays as it is.
+    // Calls look(state) with a state in which the copies that have ended by now have landed. The
+    // run itself does not change.
     template<class F>
     auto look(F look)
     {
@@ -99,7 +100,7 @@ private:
     [[nodiscard]] std::size_t turnOf() const; // the agent whose turn it was last
 
     // control.cpp
-    // The agent whose turn it is goes on with its innermost frame, which may go meanwhile.
+    // These go on with the innermost frame of the current agent, which may remove the frame.
     void resume(BlockFrame& frame);
     void resume(ScanFrame& frame);
     void resume(WhileFrame& frame);

@@ -18,7 +18,7 @@ double secondsSince(Clock::time_point begin)
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// Repeats the run and watches every operation, to find the one that made the NaN or Inf in an
+// Repeats the run and watches every operation, to find the one that made the first NaN or Inf in an
 // output.
 Status reportBirths(const Prepared& prepared, const std::vector<Array>& inputs, Options options,
                     const std::string& output, Recorder& recorder)
@@ -51,7 +51,7 @@ Status reportBirths(const Prepared& prepared, const std::vector<Array>& inputs, 
     return Done{};
 }
 
-// How the run was made.
+// Records in the trace how the run was made.
 void describe(trace::Info& info, const Options& options)
 {
     info.parameters = options.parameters;
@@ -111,7 +111,7 @@ Result<RunResult> run(const Prepared& prepared, const std::vector<Array>& inputs
     if (options.rows) {
         engine.pipelines().recordLists();
         Result<std::shared_ptr<const trace::Trace>> finished = recorder.finish(engine.end());
-        if (!finished) { // the machine broke a rule of its own trace
+        if (!finished) { // the machine broke a rule of its own trace, which is a bug
             checkFailed(finished.error().message, __FILE__, __LINE__);
         }
         result.trace = std::move(*finished);
