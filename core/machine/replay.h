@@ -1,9 +1,9 @@
-// A run that can be put to any of its moments, forwards and backwards, with the contents of its
+// A run that can be moved to any of its moments, forwards and backwards, with the contents of its
 // memories there. A moment is a sequence number: how many events the run has had. Events are
-// operations, copies started, waits, signals, branches and loops entered, and bodies of steps
-// begun; a few come in pairs, so that not every number is a moment of its own. The end is one more.
-// Times never decrease along the events of one core; of several cores, whoever is behind goes on,
-// by a segment at a time.
+// operations, starts of copies, waits, signals, entries into branches and loops, and beginnings of
+// the bodies of steps. Some events come in pairs, so not every number is a moment of its own. The
+// end counts as one more. Times never decrease along the events of one core; with several cores the
+// one that is behind runs next, one segment at a time.
 #pragma once
 
 #include "core/machine/run.h"
@@ -19,16 +19,17 @@ namespace pallascope::machine {
 class Replay
 {
 public:
-    // Checkpoints lie so far apart in the time that it takes to run from one to the next, and twice
-    // as far whenever they would take more memory than this besides the arrays of the start.
+    // Checkpoints are `between` apart, measured in the time that it takes to run from one to the
+    // next. The distance doubles whenever they would take more than `memory`, not counting the
+    // arrays at the start.
     struct Spacing
     {
         Seconds between{0.025};
         Bytes memory{std::int64_t{512} << 20};
     };
 
-    // At sequence number 0. `options.values` decides which values there are to look at, not which
-    // moments. Errors as of run().
+    // Starts at sequence number 0. `options.values` decides which values can be looked at, not
+    // which moments exist. Errors are those of run().
     [[nodiscard]] static Result<std::unique_ptr<Replay>>
     start(ir::Program program, const std::vector<Array>& inputs, chip::Chip chip,
           const Options& options, Spacing spacing);
@@ -49,41 +50,46 @@ public:
     [[nodiscard]] Picoseconds time() const; // of the last event
     [[nodiscard]] bool isAtEnd() const;
 
-    // Asked every few milliseconds of a replay with the share that is done, 0..1; false cancels it.
+    // Called every few milliseconds of a replay with the share (0 to 1) that is done. Returning
+    // false cancels it.
     using Proceed = std::function<bool(double)>;
 
-    // To the first moment at or after a sequence number, or the end. False when cancelled, at some
-    // moment on the way.
+    // Moves to the first moment at or after a sequence number, or to the end. Returns false if it
+    // is cancelled, and then stays at some moment on the way.
     [[nodiscard]] Result<bool> seek(std::int64_t sequence, const Proceed& proceed = {});
-    // To the moment before the first event that is later than a time.
+    // Moves to the moment before the first event that is later than `time`.
     [[nodiscard]] Result<bool> seekTime(Picoseconds time, const Proceed& proceed = {});
 
     enum class Unit : std::uint8_t
     {
         Operation, // any event
-        Step,      // the body of a grid step begins
-        Copy       // a copy is started
+        Step,      // the beginning of a grid step's body
+        Copy       // the start of a copy
     };
 
-    // To the moment after such an event, by its number in the run from 0, or to the end.
+    // Moves to the moment after an event of this kind, by its number in the run (from 0), or to the
+    // end.
     [[nodiscard]] Result<bool> seekTo(Unit unit, std::int64_t number, const Proceed& proceed = {});
 
-    // Such events as far as the run has come: at the end all of them.
+    // How many events of this kind are known: those up to the farthest moment that the run has
+    // reached.
     [[nodiscard]] std::int64_t known(Unit unit) const;
 
-    // To the next or previous moment after such an event; where there is none, to the end or the
-    // start.
+    // Moves to the next or previous moment after an event of this kind or, if there is none, to the
+    // end or the start.
     [[nodiscard]] Result<bool> step(Unit unit, bool forward, const Proceed& proceed = {});
 
-    // Where an agent stands.
+    // Where an agent is in the program.
     struct AgentPlace
     {
         std::string agent;
         Picoseconds time;
-        std::int64_t step = -1;        // row of trace::Steps; -1: none
-        std::int32_t next = -1;        // Operation::id that comes next; -1: the pipeline's own work
-        std::string waits;             // for this semaphore
-        std::vector<ir::ValueId> refs; // what it can look at, of the innermost region last
+        std::int64_t step = -1; // row of trace::Steps; -1: none
+        // Operation::id of the next operation; -1: work of the pipeline itself.
+        std::int32_t next = -1;
+        std::string waits; // the semaphore for which it waits
+        // Refs that it can look at, those of the innermost region last.
+        std::vector<ir::ValueId> refs;
         bool isDone = false;
     };
 
@@ -91,26 +97,26 @@ public:
 
     struct Contents
     {
-        Array elements;                    // undefined ones as `uninitialized_memory` has them
-        std::vector<std::uint8_t> defined; // per element: 1 or 0
+        Array elements;                    // undefined elements are as `uninitialized_memory` says
+        std::vector<std::uint8_t> defined; // for each element: 1 or 0
     };
 
-    // A ref of an agent, one of its place's.
+    // The contents of one of the refs that the agent's place lists.
     [[nodiscard]] Contents contents(std::size_t agent, ir::ValueId ref);
 
     struct InFlight
     {
         std::int64_t copy = -1; // row of trace::Copies
-        std::string what;       // "x(0,1) in"; of one by hand "by hand"
+        std::string what;       // "x(0,1) in"; for a manual DMA "by hand"
         Picoseconds start, end;
     };
 
-    // Copies that move data and have not landed.
+    // Copies that move data and have not landed yet.
     [[nodiscard]] std::vector<InFlight> inFlight() const;
 
     struct SemaphoreCount
     {
-        std::string name, agent; // it belongs to
+        std::string name, agent; // `agent`: to which it belongs
         std::int64_t count = 0;
     };
 
@@ -118,9 +124,10 @@ public:
 
     [[nodiscard]] const ir::Program& program() const;
     [[nodiscard]] std::size_t checkpointCount() const;
-    [[nodiscard]] Bytes checkpointBytes() const; // that they hold, about
+    [[nodiscard]] Bytes checkpointBytes() const; // memory that the checkpoints hold, approximately
 
-    // Of all that the run goes on from: equal for equal moments, however they were come to.
+    // A hash of everything from which the run goes on. It is equal for equal moments, however they
+    // were reached.
     [[nodiscard]] std::uint64_t hash() const;
 
 private:

@@ -91,7 +91,7 @@ Result<std::unique_ptr<Replay>> Replay::start(ir::Program program, const std::ve
     return std::unique_ptr<Replay>(new Replay(std::move(impl)));
 }
 
-// The arrays of the start exist once in any case, so they are not counted.
+// The arrays at the start of the run exist once in any case, so they are not counted.
 void Replay::Impl::keepCheckpoint()
 {
     checkpoints.push_back(engine.save());
@@ -108,7 +108,7 @@ void Replay::Impl::keepCheckpoint()
     }
 }
 
-// Drops every second checkpoint, and from now on keeps them half as often.
+// Drops every second checkpoint, and from now on keeps them only half as often.
 void Replay::Impl::thin()
 {
     spacing.between = Seconds(2 * spacing.between.value());
@@ -154,7 +154,7 @@ Result<bool> Replay::Impl::forward(Until until, const Proceed& proceed)
             && sequence() > checkpoints.back().position.events) {
             keepCheckpoint();
         }
-        if (sequence() < to) { // reached by time, or the run has ended
+        if (sequence() < to) { // `until` was a time, or the run has ended
             break;
         }
         const double all = static_cast<double>(std::max<std::int64_t>(until.events - from, 1));
@@ -194,8 +194,8 @@ Result<bool> Replay::seekTime(Picoseconds time, const Proceed& proceed)
     if (!moved || !*moved || (isAtEnd() && this->time() <= time)) {
         return moved;
     }
-    // A search by time runs past the last moment that it looks for: to where the next event would
-    // begin, or past a wait that ends later.
+    // A search by time may run past the last moment that it looks for: to where the next event
+    // would begin, or past a wait that ends later.
     const std::int64_t number = sequence();
     m_impl->approach(m_impl->countUpTo(number), true);
     moved = m_impl->forward({.events = number}, proceed);

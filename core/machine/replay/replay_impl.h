@@ -1,4 +1,4 @@
-// The state of a Replay. Used only within core/machine/replay.
+// The private state of a Replay. Used only within core/machine/replay.
 #pragma once
 
 #include "core/machine/engine/engine.h"
@@ -20,8 +20,8 @@ struct Replay::Impl
     [[nodiscard]] Result<bool> toMark(Unit unit, std::size_t index, const Proceed& proceed);
     [[nodiscard]] Result<bool> seek(std::int64_t sequence, const Proceed& proceed);
     [[nodiscard]] const std::vector<std::int64_t>& marks(Unit unit) const;
-    // Restores the last of the first `count` checkpoints, if the run is before that one or past
-    // what is looked for.
+    // Restores the last of the first `count` checkpoints if the run has not come to that one yet,
+    // or if the run is past what is looked for.
     void approach(std::size_t count, bool isPast);
     [[nodiscard]] std::size_t countUpTo(std::int64_t number) const;
     void keepCheckpoint();

@@ -1,4 +1,4 @@
-// Reads what is visible at one moment of a replay.
+// Reads what can be seen at one moment of a replay.
 #include "core/machine/replay/replay_impl.h"
 #include "core/machine/state/state_hash.h"
 
@@ -8,7 +8,7 @@ namespace pallascope::machine {
 
 namespace {
 
-// Adds the refs of a region that stand for memory, each once.
+// Adds the refs of a region that refer to memory, each of them once.
 void addRefs(const Prepared& prepared, const Agent& agent, const ir::Region& region,
              std::vector<ir::ValueId>& refs)
 {
