@@ -1,5 +1,5 @@
 // How the machine behaves where hardware leaves it open, with the names of JAX's InterpretParams. A
-// run has one Settings, and its trace says which.
+// run has one Settings, and its trace records it.
 #pragma once
 
 #include "core/base/element.h"
@@ -13,7 +13,7 @@
 
 namespace pallascope::machine {
 
-// How the sentence of a finding ends that ends the run, where a setting would let it go on.
+// The end of the sentence of a finding that ends a run, if a setting would let the run go on.
 inline constexpr const char* kStopsUnlessSet =
     ": the run stops there; with out_of_bounds_reads=uninitialized it goes on.";
 
@@ -23,8 +23,8 @@ enum class OutOfBoundsReads : std::uint8_t
     Uninitialized
 };
 
-// When a copy moves its data: read at its start and landed at its end, all at once at its start, or
-// all at once when somebody waits for it, the last one issued first.
+// When a copy moves its data: it reads at its start and lands at its end; it moves all at its
+// start; or it moves all when somebody waits for it, the copy issued last first.
 enum class DmaMode : std::uint8_t
 {
     Timed,
@@ -32,8 +32,8 @@ enum class DmaMode : std::uint8_t
     OnWait
 };
 
-// Whether accesses that nothing orders are looked for: not at all, where the program's form does
-// not exclude them, or there too, which is slower and finds nothing more.
+// Whether to look for accesses that nothing orders: never; unless the form of the program excludes
+// them; or always, which is slower and finds nothing more.
 enum class DetectRaces : std::uint8_t
 {
     No,
@@ -50,7 +50,7 @@ struct Settings
     bool operator==(const Settings&) const = default;
 };
 
-// One setting as people name it; its value is an index into `values`.
+// One setting under the name that people use. Its value is an index into `values`.
 struct SettingEntry
 {
     std::string_view name;
@@ -62,9 +62,9 @@ struct SettingEntry
 
 [[nodiscard]] std::span<const SettingEntry> settingEntries();
 
-// Value by name, all of them.
+// The name of each setting's value.
 [[nodiscard]] std::map<std::string, std::string> namesOf(const Settings& settings);
-// The defaults, but for those named. The error lists what would be right.
+// The defaults except for the settings named here. The error lists the values that were expected.
 [[nodiscard]] Result<Settings> settingsOf(const std::map<std::string, std::string>& names);
 
 } // namespace pallascope::machine
