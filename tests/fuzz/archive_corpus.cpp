@@ -1,3 +1,4 @@
+// Reads the archives to start from, and changes them.
 #include "tests/fuzz/archive_corpus.h"
 
 #include "core/kernel_file/zip.h"

@@ -1,4 +1,4 @@
-// Archives to start from: .pallascope and .npz.
+// Archives to start from: .pallascope and .npz files.
 #pragma once
 
 #include "tests/fuzz/mutate.h"
@@ -11,7 +11,7 @@ namespace pallascope::fuzz {
 
 using kernel_file_test::RawMember;
 
-// Sound archives, with their members unpacked.
+// Valid archives, with their members unpacked.
 class ArchiveCorpus
 {
 public:
@@ -19,7 +19,7 @@ public:
 
     [[nodiscard]] const std::vector<std::string>& files() const { return m_files; }
 
-    // One of them with other bytes, or with other members packed again.
+    // One of the archives with some bytes changed, or with changed members packed again.
     [[nodiscard]] std::string mutated(Random& random) const;
 
 private:

@@ -1,5 +1,5 @@
-// Chip files: read, printed and read again; a kernel for the vector unit and one for the matrix
-// unit run on them.
+// Chip files: they are read, printed and read again. A kernel for the vector unit and one for the
+// matrix unit then run on them.
 #include "core/chip/chip.h"
 #include "resources/chip_files.h"
 #include "tests/fuzz/corpus.h"
@@ -31,7 +31,7 @@ Outcome useChip(const std::string& path, const std::string& bytes)
     require(again.has_value(), "is read but not once it is printed");
     require(chip::pretty(*again) == chip::pretty(*chip), "is another chip when read again");
     requireText(chip::pretty(*chip), "the printed chip");
-    // A kernel need not fit the chip, and a sentence about that names the kernel or a figure.
+    // A kernel need not fit the chip, but the sentence about that must name the kernel or a figure.
     const Ran add = runFor({.kernel = "add_vectors",
                             .parameters = {{"shape", "16,256"}, {"block", "8"}},
                             .chip = path},

@@ -1,3 +1,4 @@
+// Makes corpora and changes their files.
 #include "tests/fuzz/corpus.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Sound files of one format, with the trees of those that are JSON.
+// Valid files of one format to start from, with the JSON trees of those that are JSON.
 #pragma once
 
 #include "tests/fuzz/mutate.h"
@@ -11,12 +11,12 @@ namespace pallascope::fuzz {
 struct Corpus
 {
     std::vector<std::string> files;
-    std::vector<Json> trees; // empty, or one for each file
+    std::vector<Json> trees; // one for each file, or empty
 };
 
 [[nodiscard]] Corpus corpusOfJson(std::vector<std::string> files);
 
-// One of the files changed: mostly its tree, else its bytes, sometimes both.
+// One of the files, changed: mostly its tree, otherwise its bytes, sometimes both.
 [[nodiscard]] std::string mutatedFile(const Corpus& corpus, Random& random);
 
 } // namespace pallascope::fuzz

@@ -1,3 +1,4 @@
+// The list of formats, and using a file of one of them.
 #include "tests/fuzz/formats.h"
 
 #include "tests/fuzz/use.h"

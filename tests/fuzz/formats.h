@@ -1,4 +1,4 @@
-// What is fuzzed: each kind of file that the program reads, with sound files to start from, and
+// What is fuzzed: each kind of file that the program reads, with valid files to start from, and
 // what a user does with such a file.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace pallascope::fuzz {
 
-// The program did with a file what it must never do.
+// The program did something with a file that it must never do.
 struct Fault : std::runtime_error
 {
     using std::runtime_error::runtime_error;
@@ -21,15 +21,16 @@ struct Fault : std::runtime_error
 struct Outcome
 {
     bool legal = false;
-    std::string sentence; // of the refusal; of a legal file what came of it: "ran", "cut off"
+    // Why the file was refused, or what came of a legal file: "ran", "cut off"
+    std::string sentence;
 };
 
 struct Format
 {
-    std::string_view name, ending;              // "kernel", ".kernel.json"
-    const std::vector<std::string>& (*seeds)(); // sound files
+    std::string_view name, ending;              // such as "kernel" and ".kernel.json"
+    const std::vector<std::string>& (*seeds)(); // valid files
     std::string (*mutated)(Random& random);     // one of them, changed
-    // Throws Fault, or whatever escapes the program. `path` is where the bytes lie too.
+    // Throws Fault, or whatever escapes from the program. The bytes are also in the file `path`.
     Outcome (*use)(const std::string& path, const std::string& bytes);
 };
 
@@ -42,7 +43,7 @@ extern const Format kInputsFormat; // .npz
 [[nodiscard]] std::span<const Format* const> formats();
 [[nodiscard]] const Format& formatNamed(std::string_view name); // throws std::runtime_error
 
-// Writes the bytes to a file of the process's own and uses that.
+// Writes the bytes to a file that only this process uses, and uses that file.
 [[nodiscard]] Outcome useBytes(const Format& format, const std::string& bytes);
 
 } // namespace pallascope::fuzz

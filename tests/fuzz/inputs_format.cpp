@@ -1,4 +1,4 @@
-// Inputs of a kernel in an .npz: read, and the kernel run with them.
+// Inputs of a kernel in an .npz file: they are read, and the kernel runs with them.
 #include "core/kernel_file/kernel_file.h"
 #include "core/kernel_file/npy.h"
 #include "tests/fuzz/archive_corpus.h"

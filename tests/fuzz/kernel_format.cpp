@@ -1,4 +1,5 @@
-// Kernel files: read, verified, printed, written and read again, run without and with values.
+// Kernel files: they are read, verified, printed, written and read again, and run without and with
+// values.
 #include "core/ir/print.h"
 #include "core/ir/verify.h"
 #include "core/kernel_file/document.h"
@@ -19,9 +20,9 @@ namespace pallascope::fuzz {
 namespace {
 
 constexpr std::int64_t kMostSmallBytes = 16 << 20; // of arguments, in a run with values
-constexpr std::size_t kMostSmallSteps = 2000;      // of a run that is drawn
+constexpr std::size_t kMostSmallSteps = 2000;      // in a run that is drawn
 
-// The error: a member of the archive is damaged, which nobody had to notice before.
+// An error means that a member of the archive is damaged, which was not noticed earlier.
 std::optional<Error> requireRoundTrip(const kernel_file::KernelFile& kernel)
 {
     const bool archive = std::any_of(kernel.inputs.begin(), kernel.inputs.end(),
@@ -38,7 +39,7 @@ std::optional<Error> requireRoundTrip(const kernel_file::KernelFile& kernel)
     require(saved.has_value(), "is read but not written: " + (saved ? "" : saved.error().message));
     const Result<kernel_file::KernelFile> again = kernel_file::load(first);
     require(again.has_value(), "is written but not read: " + (again ? "" : again.error().message));
-    const bool hasNan = // which is not like itself
+    const bool hasNan = // NaN is not equal to itself
         std::any_of(kernel.program.values.begin(), kernel.program.values.end(),
                     [](const ir::Value& value) { return std::isnan(value.literal.value_or(0)); });
     require(hasNan || again->program == kernel.program, "is another program when read again");
@@ -61,7 +62,7 @@ bool isSmall(const ir::Program& program)
     return true;
 }
 
-// One with SparseCores where the program asks for other agents than the first kind.
+// A chip with SparseCores if the program asks for other agents than those of the first kind.
 std::string chipFor(const ir::Program& program)
 {
     bool asks = false;

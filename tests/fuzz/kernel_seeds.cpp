@@ -1,3 +1,4 @@
+// Makes the kernels to start from.
 #include "tests/fuzz/kernel_seeds.h"
 
 #include "core/ir/mesh.h"
@@ -37,7 +38,8 @@ std::int64_t sizeOf(const ops_test::Case& one)
     return size;
 }
 
-// One step that stores the first result; none where the builder takes it as no kernel.
+// A program of one step that stores the first result; nullopt if the builder does not accept it as
+// a kernel.
 std::optional<ir::Program> kernelOf(const ops_test::Case& one)
 {
     std::vector<Array> arrays;
@@ -49,7 +51,7 @@ std::optional<ir::Program> kernelOf(const ops_test::Case& one)
     const auto isEmpty = [](const Array& array) { return array.shape.elements() == 0; };
     if (one.out.empty() || one.out[0].shape.rank() == 0
         || std::any_of(one.out.begin(), one.out.end(), isEmpty)) {
-        return std::nullopt; // a file has no array without elements
+        return std::nullopt; // arrays in files have elements
     }
     const auto body = [&](const std::vector<pl::Ref>& refs) {
         const auto here = std::source_location::current();
@@ -93,7 +95,7 @@ std::vector<ir::Program> operationKernels()
     return programs;
 }
 
-// Three devices of a ring: a barrier, and a copy to the right.
+// Three devices in a ring, with a barrier and a copy to the right neighbour.
 ir::Program ringProgram()
 {
     return machine_test::mustTrace(pl::kernel(
@@ -116,8 +118,8 @@ ir::Program ringProgram()
         }));
 }
 
-// Subcores of two SparseCores gather listed rows, add them in memory that they share, and share a
-// pipeline.
+// Subcores of two SparseCores gather listed rows, add them up in memory that they share, and share
+// a pipeline.
 ir::Program subcoreProgram()
 {
     using Refs = std::vector<pl::Ref>;
@@ -168,7 +170,7 @@ ir::Program subcoreProgram()
         }));
 }
 
-// The k-th of them holds the k-th kind of recipe.
+// Gives the k-th input the k-th kind of recipe.
 void addRecipes(kernel_file::KernelFile& kernel)
 {
     for (std::size_t i = 0; i < kernel.inputs.size(); ++i) {

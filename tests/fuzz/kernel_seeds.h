@@ -1,5 +1,5 @@
-// Kernel files to start from: built-in kernels in small, one with every kind of control flow, one
-// for each operation, random pipelines.
+// Kernel files to start from: built-in kernels of small sizes, one with every kind of control flow,
+// one for each operation, and random pipelines.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The entry of libFuzzer for one format, PALLASCOPE_FUZZ_FORMAT. Half of its changes are ours, as
-// far as the bytes are JSON.
+// The entry of libFuzzer for one format, PALLASCOPE_FUZZ_FORMAT. Half of the changes to bytes that
+// are JSON are ours, the others libFuzzer's.
 #include "tests/fuzz/formats.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The most memory that this process has held since the last reset, in bytes, as Linux counts pages.
+// The most memory that this process has used since the last reset, in bytes, as Linux counts pages.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@ namespace pallascope::fuzz {
 
 inline void resetMemoryPeak()
 {
-    std::ofstream("/proc/self/clear_refs") << "5"; // VmHWM begins again at what is held now
+    std::ofstream("/proc/self/clear_refs") << "5"; // VmHWM starts again at the current use
 }
 
-inline std::int64_t memoryPeak() // 0 where the system does not tell
+inline std::int64_t memoryPeak() // 0 if the system does not tell
 {
     std::ifstream status("/proc/self/status");
     for (std::string word; status >> word;) {

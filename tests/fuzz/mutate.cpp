@@ -1,3 +1,4 @@
+// Changes JSON trees and bytes at random.
 #include "tests/fuzz/mutate.h"
 
 #include "core/base/dtype.h"
@@ -15,7 +16,8 @@ namespace pallascope::fuzz {
 
 namespace {
 
-// Stands in a tree for text that no tree can hold, as "<kRaw>N"; replaced once there is text.
+// Marks, as "<kRaw>N", a place in a tree for text that no tree can hold. It is replaced once the
+// tree is text.
 constexpr std::string_view kRaw = "\"@raw:";
 
 const std::vector<std::string>& rawTexts()
@@ -74,11 +76,11 @@ const Json& oddValues()
     return kOdd;
 }
 
-// Every value of a tree once, with the one that holds it.
+// A value of a tree, with the value that holds it.
 struct Place
 {
     Json* value = nullptr;
-    Json* holder = nullptr; // null: the root
+    Json* holder = nullptr; // null for the root
 };
 
 void collect(Json& node, Json* holder, std::vector<Place>& places)
@@ -91,7 +93,8 @@ void collect(Json& node, Json* holder, std::vector<Place>& places)
     }
 }
 
-// Any value; large lists deep in the tree do not drown what stands above them.
+// Picks any value. It often stops at a high level, so that large lists deep in the tree do not make
+// all the rest rare.
 Place anyPlace(Json& tree, Random& random)
 {
     Place at{&tree, nullptr};
@@ -150,7 +153,7 @@ void changeText(Json& value, Random& random)
     }
 }
 
-// The same content as another kind.
+// Gives a value another kind with the same content.
 void retype(Json& value, Random& random)
 {
     const Json old = value;
@@ -223,7 +226,7 @@ Json likeIt(const Json& value, const Json& tree, Random& random)
     return value;
 }
 
-// A size that many places agree on, changed in all of them.
+// Changes a number that several places share, such as a size, in all of them.
 void replaceEverywhere(Json& tree, const Json& old, Random& random)
 {
     std::vector<Place> places;
@@ -234,7 +237,7 @@ void replaceEverywhere(Json& tree, const Json& old, Random& random)
     } else {
         changed = Json(random.pick(oddValues()));
     }
-    const Json wanted = old; // `old` is one of the places
+    const Json wanted = old; // a copy, because `old` is one of the places
     for (const Place& place : places) {
         if (!place.value->is_structured() && *place.value == wanted) {
             *place.value = changed;
@@ -281,7 +284,7 @@ void changeOnce(Json& tree, const Json& other, Random& random)
     }
     case 7:
     case 8:
-    case 9: // ids that go in circles among them
+    case 9: // this also makes ids that form circles
         value = likeIt(value, tree, random);
         return;
     case 10: {
@@ -298,7 +301,7 @@ void changeOnce(Json& tree, const Json& other, Random& random)
     case 13:
         retype(value, random);
         return;
-    case 14: { // swapped, unless one holds the other
+    case 14: { // swaps two values, unless one holds the other
         Json& second = *anyPlace(tree, random).value;
         if (!value.is_structured() && !second.is_structured()) {
             std::swap(value, second);
@@ -318,7 +321,7 @@ void replaceRaw(std::string& text)
 {
     for (std::size_t at = text.find(kRaw); at != std::string::npos; at = text.find(kRaw, at)) {
         const std::size_t end = text.find('"', at + kRaw.size());
-        std::size_t which = 0; // a mark that was itself changed may have no number, or no end
+        std::size_t which = 0; // a mark that was changed itself may lack its number or its end
         std::from_chars(text.data() + at + kRaw.size(), text.data() + text.size(), which);
         text.replace(at, end == std::string::npos ? kRaw.size() : end + 1 - at,
                      rawTexts()[which % rawTexts().size()]);
@@ -332,7 +335,7 @@ bool isDigit(char c)
     return c >= '0' && c <= '9';
 }
 
-// The number at or behind a random place replaced by one that is likely to hurt.
+// Replaces the number at or after a random place by one that is likely to cause trouble.
 void replaceNumber(std::string& bytes, Random& random)
 {
     std::size_t first = random.below(bytes.size());

@@ -1,4 +1,5 @@
-// Changes of files that may hurt. The same state of `Random` gives the same bytes everywhere.
+// Changes files in ways that may cause trouble. The same state of `Random` gives the same bytes
+// everywhere.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -21,7 +22,7 @@ public:
 
     [[nodiscard]] std::uint64_t bits() { return m_engine(); }
 
-    [[nodiscard]] std::size_t below(std::size_t count) // 0 for none
+    [[nodiscard]] std::size_t below(std::size_t count) // 0 if count is 0
     {
         return count == 0 ? 0 : static_cast<std::size_t>(m_engine() % count);
     }
@@ -38,12 +39,13 @@ private:
     std::mt19937_64 m_engine;
 };
 
-// The text of `file` with one to six values changed: another number, word or kind, a value of
-// another place or of `other`, two swapped, one gone, twice, deep inside lists, or no JSON at all.
+// The text of `file` with one to six values changed: replaced by another number, word or kind, or
+// by a value from another place or from `other`; swapped; removed; repeated; put deep into lists;
+// or replaced by something that is not JSON.
 [[nodiscard]] std::string mutatedTree(const Json& file, const Json& other, Random& random);
 
-// One to four changes of bytes: flipped, replaced, put in, cut out, repeated, cut off, numbers in
-// text replaced, a part of `other` put in.
+// One to four changes of bytes: flipped, replaced, inserted, removed, repeated or cut off; numbers
+// in text replaced; a part of `other` inserted.
 [[nodiscard]] std::string mutatedBytes(std::string bytes, const std::string& other, Random& random);
 
 } // namespace pallascope::fuzz

@@ -1,9 +1,9 @@
-// Uses mutated files of every format, many in one process: each must be refused in a sentence or
-// be a legal file, in 5 s and 1 GiB. File N of a seed is the same everywhere.
+// Uses mutated files of every format, many in one process. Each must be refused in a sentence or be
+// a legal file, within 5 s and 1 GiB. File N of a seed is the same everywhere.
 //
 //   fuzz_files [--seconds S | --count N] [--first N] [--seed N] [--format NAME] [--reasons]
 //   fuzz_files --write FOLDER [--count N]    writes mutated files, for the command line
-//   fuzz_files --seeds FOLDER                writes the sound ones, for libFuzzer
+//   fuzz_files --seeds FOLDER                writes the valid files, for libFuzzer
 //   fuzz_files --format NAME FILE...         uses these files
 #include "core/base/format.h"
 #include "tests/fuzz/formats.h"
@@ -23,8 +23,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-// Asked by the sanitizers, where the build has them. Freed memory waits in quarantine, which is no
-// memory that the program asks for.
+// The sanitizers, if the build has them, call this. The quarantine is small because freed memory
+// that waits in it would count as memory that the program uses.
 extern "C" const char* __asan_default_options()
 {
     return "abort_on_error=1:quarantine_size_mb=16:max_allocation_size_mb=1024";
@@ -44,8 +44,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kMostSeconds = 5;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
-// Then the process ends with a stack: so long at work, which a busy machine does not change, or so
-// long at nothing.
+// After this long the process ends with a stack trace: this many seconds of work, which do not
+// depend on how busy the machine is, or this many seconds without work.
 constexpr unsigned kHangSeconds = 60, kIdleSeconds = 1200;
 
 struct Choice
@@ -70,9 +70,9 @@ struct Tally
     std::map<std::string, std::size_t> outcomes;
 };
 
-char g_now[100]; // what is being used, for the handler
+char g_now[100]; // the file being used, for the signal handler
 
-// Says which file it is before the process ends.
+// Says which file is being used before the process ends.
 void onSignal(int number)
 {
     const bool isTimer = number == SIGALRM || number == SIGPROF;
@@ -83,7 +83,7 @@ void onSignal(int number)
     std::abort();
 }
 
-// From now on until it is asked for 0.
+// Watches from now on, until it is called with 0.
 void watch(unsigned work, unsigned idle)
 {
     itimerval timer{};
@@ -92,13 +92,13 @@ void watch(unsigned work, unsigned idle)
     alarm(idle);
 }
 
-// Of this process; a busy machine does not change them.
+// The processor time of this process, which does not depend on how busy the machine is.
 double processorSeconds()
 {
     return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-// Without what differs from file to file.
+// The sentence without what differs from file to file.
 std::string reasonOf(const std::string& sentence, const std::string& folder)
 {
     std::string text;
@@ -167,7 +167,7 @@ public:
         }
     }
 
-    // The exit code.
+    // Returns the exit code.
     int report(bool reasons) const
     {
         std::size_t faults = 0;
@@ -218,7 +218,7 @@ Mutated mutatedFileNumber(std::size_t number, const Choice& choice)
             format->mutated(random)};
 }
 
-// What once went wrong, and the sound files.
+// Uses the files that once caused trouble, and the valid files.
 void useKnown(Session& session, const Choice& choice)
 {
     for (const Format* format : choice.formats) {
@@ -255,7 +255,7 @@ int useMutated(const Choice& choice)
     return session.report(choice.reasons);
 }
 
-// Sound files are legal, and so are the ones of the corpus or refused.
+// Valid files must be legal. Files of the corpus must be legal or refused.
 int useFiles(const Choice& choice)
 {
     Session session;

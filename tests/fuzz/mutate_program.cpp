@@ -1,3 +1,4 @@
+// Changes programs at random and repairs their types.
 #include "tests/fuzz/mutate_program.h"
 
 #include "core/ir/infer.h"
@@ -25,14 +26,14 @@ T otherInteger(T value, Random& random)
         return static_cast<T>(random.pick(kNumbers));
     case 1:
         return static_cast<T>(value / 2);
-    case 2: // wraps in the unsigned type
+    case 2: // as an unsigned number, so that it may wrap
         return static_cast<T>(static_cast<std::uint64_t>(value) * 2);
     default:
         return static_cast<T>(static_cast<std::uint64_t>(value) + random.below(3) - 1U);
     }
 }
 
-// An archive that changes member number `target` of those that it is called with.
+// An archive that changes the `target`-th member that it is called with.
 class Nudge
 {
 public:
@@ -145,7 +146,7 @@ public:
     }
 
 private:
-    // An operation, and what it may use.
+    // An operation and the values that it may use.
     struct Place
     {
         ir::Region* region;
@@ -174,10 +175,11 @@ private:
 
     ir::ValueId anyOperand(const Place& place)
     {
-        if (place.visible.empty() || m_random.oneIn(5)) { // a literal, or what is not in scope
+        // A literal, or a value that is not in scope.
+        if (place.visible.empty() || m_random.oneIn(5)) {
             return {static_cast<std::int32_t>(m_random.below(m_program.values.size()))};
         }
-        // What was defined last is what fits mostly.
+        // Values that were defined last fit most often.
         const std::size_t among = m_random.oneIn(2)
                                       ? place.visible.size()
                                       : std::min<std::size_t>(4, place.visible.size());
@@ -249,7 +251,7 @@ private:
         }
     }
 
-    // An operation whose result a later one takes.
+    // Inserts an operation whose result a later one uses.
     void insert(const Place& place)
     {
         ir::Operation operation;
@@ -264,7 +266,7 @@ private:
         list.insert(list.begin() + static_cast<std::ptrdiff_t>(place.index), std::move(operation));
     }
 
-    // The operation inside a loop or a branch; its results are none outside.
+    // Puts the operation into a loop or a branch. Its results then no longer exist outside.
     void wrap(ir::Operation& operation)
     {
         ir::Operation outer;
@@ -279,7 +281,7 @@ private:
             outer.regions = {region};
             break;
         }
-        case 1: { // ends at once, or never
+        case 1: { // a loop that ends at once, or never
             const ir::ValueId condition = newValue({DType::Bool, Shape{}, {}});
             m_program.values.back().literal = static_cast<double>(m_random.below(2));
             outer.code = OpCode::While;
@@ -310,7 +312,7 @@ private:
         }
     }
 
-    // An extent that shapes and blocks share, another one in all of them or in some.
+    // Replaces an extent that shapes and blocks share, in all of them or in some.
     void resizeEverywhere(Extent old)
     {
         const Extent now = otherInteger(old, m_random);
@@ -344,7 +346,8 @@ private:
         m_program.values[static_cast<std::size_t>(id.index)].type = std::move(type);
     }
 
-    // What the arguments of an operation's regions are, from its operands and parameters.
+    // Derives the types of the arguments of an operation's regions from its operands and
+    // parameters.
     void retypeArguments(ir::Operation& operation)
     {
         const auto* const pipeline = std::get_if<ir::PipelineParams>(&operation.params);
@@ -378,7 +381,7 @@ private:
             }
             if (operation.regions.empty()
                 && ir::opEntry(operation.code).kind == ir::OpKind::Control) {
-                continue; // inferTypes looks into the regions
+                continue; // inferTypes would look into the regions
             }
             const auto types = ir::inferTypes(m_program, operation);
             if (!types) {

@@ -1,4 +1,4 @@
-// Changes of kernels that keep their types in step, so that more of them are legal than of files
+// Changes kernels and keeps their types consistent, so that more of them stay legal than of files
 // with changed text.
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace pallascope::fuzz {
 
-// One to five operations with other parameters, operands or codes, put in, taken out, repeated or
-// inside loops and branches; other sizes, dtypes and literals.
+// Changes one to five operations: gives them other parameters, operands or codes; inserts, removes
+// or repeats them; puts them into loops and branches. Also changes sizes, dtypes and literals.
 [[nodiscard]] ir::Program mutatedProgram(ir::Program program, Random& random);
 
 } // namespace pallascope::fuzz

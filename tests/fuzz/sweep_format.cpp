@@ -1,4 +1,4 @@
-// Saved sweeps: read, printed in every form, written and read again, resumed.
+// Saved sweeps: they are read, printed in every form, written and read again, and resumed.
 #include "app/run_job/chips.h"
 #include "core/study/sweep_file.h"
 #include "kernels/kernel.h"

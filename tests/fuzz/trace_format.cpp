@@ -1,4 +1,5 @@
-// Traces: opened as the window does, drawn, compared with themselves, saved and opened again.
+// Traces: they are opened as the window does, drawn, compared with themselves, saved and opened
+// again.
 #include "app/run_job/chips.h"
 #include "core/study/compare.h"
 #include "core/trace_file/trace_file.h"
@@ -56,7 +57,8 @@ std::string gzipped(const std::string& text)
     return packed;
 }
 
-// Most of a trace is events, most of its meaning the other half: two in three change only that.
+// Most of a trace is events, but most of its meaning is in the other half. Two changes in three are
+// only in that.
 std::string mutatedTrace(Random& random)
 {
     if (random.oneIn(3)) {

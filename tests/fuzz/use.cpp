@@ -1,3 +1,4 @@
+// Does with a run or a trace what a user does, and checks what must always hold.
 #include "tests/fuzz/use.h"
 
 #include "core/analysis/report.h"
@@ -23,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kLongestRun = std::chrono::milliseconds(1000); // in which something is still learnt
+constexpr auto kLongestRun = std::chrono::milliseconds(1000); // longer runs would find nothing more
 constexpr std::size_t kLongestSentence = 1000;
 
 class Folder
@@ -50,13 +51,13 @@ private:
     fs::path m_path;
 };
 
-// Asks everything of a trace that got through, at a few times.
+// Asks a valid trace every kind of question, at a few times.
 void lookUp(const trace::Index& index)
 {
     const trace::Trace& trace = index.trace();
     const trace::Info& info = trace.info();
     const auto count = [](const auto& list) { return static_cast<std::int32_t>(list.size()); };
-    constexpr std::int32_t kMost = 20; // of each
+    constexpr std::int32_t kMost = 20; // of each kind
     for (int i = 0; i <= 4; ++i) {
         const Picoseconds t(trace.end().value() / 4 * i);
         const std::int32_t step = trace::stepAt(trace, t);
@@ -88,7 +89,7 @@ void lookUp(const trace::Index& index)
     }
 }
 
-// A picture is XML and holds finite numbers only, or no other program opens it.
+// A picture must be XML and hold only finite numbers, or other programs could not open it.
 void requireSound(const layout::Scene& scene, const std::string& what)
 {
     require(std::isfinite(scene.width) && std::isfinite(scene.height), what + " has no size");
@@ -118,7 +119,7 @@ void draw(const layout::RunView& view, const layout::ViewState& state, layout::S
     requireSound(layout::layoutVerdictStrip(view, state, {1000, 30}), "the verdict strip");
 }
 
-// What `run` and `report` print, and the texts of a trace that they and the window show.
+// Checks what `run` and `report` print, and the texts of a trace that they and the window show.
 void requirePrintable(const layout::RunView& view)
 {
     const trace::Info& info = view.trace->info();
@@ -138,7 +139,8 @@ void requirePrintable(const layout::RunView& view)
     requireText(info.jaxReason, "the reason of JAX");
 }
 
-// As Perfetto reads it: one list of events, each with what its phase asks for.
+// Checks the file as Perfetto reads it: one list of events, each with the members that its phase
+// needs.
 void requireChrome(const trace::Trace& trace)
 {
     const Json file = Json::parse(trace_file::toJson(trace), nullptr, false);

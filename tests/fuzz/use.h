@@ -1,4 +1,4 @@
-// What the uses of all formats share: held against what every file and every run must keep.
+// What the uses of all formats share: they check what must hold for every file and every run.
 #pragma once
 
 #include "app/run_job/run_job.h"
@@ -11,29 +11,30 @@
 namespace pallascope::fuzz {
 
 void require(bool holds, const std::string& what);
-// Output that a terminal shows as it is, and such that other programs read.
+// Output must be text that a terminal shows as it is and that other programs can read.
 void requireText(std::string_view text, const std::string& what);
 void requireJson(std::string_view text, const std::string& what);
 
-// One sentence without control characters that names the file, from a user or limit error.
+// The refusal must be one sentence without control characters that names the file, and a user error
+// or a limit.
 [[nodiscard]] Outcome refusedBy(const Error& error, const std::string& file);
 
-// A path beside others of this process, in a folder that goes away at its end.
+// A path for a file of this process, in a folder that is removed when the process ends.
 [[nodiscard]] std::string scratchFile(const std::string& name);
 [[nodiscard]] std::string bytesOf(const std::string& path);
 void writeBytes(const std::string& path, const std::string& bytes);
 
-// A run by the command line's own code, cut off after a second or so. `file` is what a refusal
-// names.
+// A run by the command line's own code, cut off after about a second. `file` is the name that a
+// refusal must mention.
 struct Ran
 {
     Outcome outcome;
-    app::FinishedRun run; // where it ran
+    app::FinishedRun run; // valid if it ran
 };
 
 [[nodiscard]] Ran runFor(const app::RunRequest& request, const std::string& file);
 
-// Report, every picture at some times and sizes, tooltips, look-ups.
+// Looks at the report, every picture at some times and sizes, tooltips and look-ups.
 void lookAt(const layout::RunView& view);
 
 } // namespace pallascope::fuzz

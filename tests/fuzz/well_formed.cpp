@@ -1,3 +1,4 @@
+// Checks text and XML character by character.
 #include "tests/fuzz/well_formed.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ struct Character
     std::size_t length = 0;
 };
 
-// The one that begins a text which is not empty; none: it is no UTF-8.
+// The first character of a text that is not empty; nullopt if it is not UTF-8.
 std::optional<Character> firstCharacter(std::string_view text)
 {
     const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -56,7 +57,7 @@ bool isHidden(char32_t code)
     return isControl || turnsText;
 }
 
-// XML 1.0, production [2].
+// The characters that XML 1.0 allows in production [2].
 bool isXmlCharacter(char32_t code)
 {
     return code == '\t' || code == '\n' || code == '\r' || (code >= 0x20 && code <= 0xd7ff)
@@ -68,7 +69,7 @@ bool isSpace(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-bool isNameCharacter(char c) // those that SVG's own names have
+bool isNameCharacter(char c) // the characters in the names that SVG uses
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-'
            || c == ':' || c == '_';
@@ -158,7 +159,7 @@ private:
         fail("an unknown entity");
     }
 
-    // Characters up to `end`.
+    // Reads characters up to `end`.
     void content(char end)
     {
         while (m_fault.empty() && !m_text.empty() && m_text.front() != end) {
@@ -229,7 +230,7 @@ private:
         m_open.push_back(one);
     }
 
-    std::string_view m_text; // what is still to be read
+    std::string_view m_text; // what has not been read yet
     std::vector<std::string_view> m_open;
     std::string m_fault;
 };

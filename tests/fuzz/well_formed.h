@@ -1,5 +1,5 @@
-// What the program prints and writes, held against the rules by which terminals and other programs
-// read it. Each of these gives the first thing that is wrong, or "".
+// Checks what the program prints and writes against the rules by which terminals and other programs
+// read it. Each function returns the first fault, or "".
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace pallascope::fuzz {
 
-// Lines of UTF-8 that show all that they hold: no control characters but line feeds and tabs, none
-// that turn the direction of text.
+// Lines of UTF-8 that show everything they hold: no control characters except line feeds and tabs,
+// and no characters that turn the direction of text.
 [[nodiscard]] std::string faultOfText(std::string_view text);
 
-// One element of XML 1.0 with all that is in it. Comments, declarations and processing instructions
-// are faults too: no picture has any.
+// One element of XML 1.0 with everything in it. Comments, declarations and processing instructions
+// count as faults, because our pictures have none.
 [[nodiscard]] std::string faultOfXml(std::string_view text);
 
 } // namespace pallascope::fuzz

@@ -1,3 +1,4 @@
+// The checks of text and XML themselves: what they accept and what they refuse.
 #include "tests/fuzz/well_formed.h"
 
 #include <gtest/gtest.h>
