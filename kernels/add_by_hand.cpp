@@ -1,5 +1,5 @@
-// x + y with every copy by hand: two slots per array, the next block on its way while one is added.
-// What emit_pipeline does for add_vectors, written out.
+// x + y by manual DMA: each array has two slots, and the next block arrives while one is added. It
+// does itself what emit_pipeline does for add_vectors.
 #include "core/ir/builder.h"
 #include "kernels/kernel.h"
 #include "kernels/sum_reference.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kSlots = 2;
 
-// The blocks from `first` on, `count` of them, of one core.
+// Adds `count` blocks on one core, beginning with block number `first`.
 class Adder
 {
 public:

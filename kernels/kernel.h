@@ -1,5 +1,5 @@
-// A built-in kernel: its parameters, the program it traces to, and how its result is checked.
-// One kernel is one file of this folder and one line of the list in CMakeLists.txt.
+// A built-in kernel: its parameters, the program that it is traced into, and the check of its
+// result. Each kernel is one file in this folder and one line of the list in CMakeLists.txt.
 #pragma once
 
 #include "core/base/array.h"
@@ -27,7 +27,7 @@ struct Parameter
     std::string name;
     Type type = Type::Integer;
     std::string defaultValue;
-    std::int64_t minimum = 1, maximum = 1; // of an integer, and of each extent of a shape
+    std::int64_t minimum = 1, maximum = 1; // the range of an integer, or of each extent of a shape
     std::vector<std::string> choices;
     std::string help; // one line
 };
@@ -35,7 +35,7 @@ struct Parameter
 [[nodiscard]] Parameter integer(std::string name, std::int64_t defaultValue, std::int64_t minimum,
                                 std::int64_t maximum, std::string help);
 [[nodiscard]] Parameter choice(std::string name, std::vector<std::string> choices,
-                               std::string help); // the first is the default
+                               std::string help); // the first choice is the default
 
 // Checked values of a kernel's parameters.
 class Arguments
@@ -54,10 +54,11 @@ public:
 private:
     friend Result<Arguments> arguments(const struct Kernel& kernel,
                                        const std::map<std::string, std::string>& given);
-    std::map<std::string, std::string, std::less<>> m_values; // every parameter
+    // Of all parameters, defaults included.
+    std::map<std::string, std::string, std::less<>> m_values;
 };
 
-// The comparison of a result with the kernel's reference, in f64.
+// The comparison of a result with the kernel's reference result, which is computed in f64.
 struct Comparison
 {
     bool passed = false;
@@ -66,7 +67,7 @@ struct Comparison
     std::string method;
 };
 
-// The larger of two errors; a NaN is the largest and stays.
+// The larger of two errors. NaN counts as larger than everything.
 [[nodiscard]] inline double worseError(double error, double other)
 {
     return error >= other || std::isnan(error) ? error : other;
@@ -81,22 +82,22 @@ struct Kernel
     std::function<Comparison(const Arguments&, const std::vector<Array>& inputs,
                              const std::vector<Array>& outputs)>
         check;
-    // Integer parameters that are block sizes: what "other blocks" vary. Empty: none.
+    // The integer parameters that are block sizes; "other blocks" varies these. Empty: none.
     std::vector<std::string> blockParameters;
 };
 
-// The defaults with `given` put over them. Errors name the parameter, the value and what was
-// expected.
+// The defaults, replaced by `given` where it has a value. Errors name the parameter, the value and
+// what was expected.
 [[nodiscard]] Result<Arguments> arguments(const Kernel& kernel,
                                           const std::map<std::string, std::string>& given);
 
-// Of the files in CMakeLists.txt, in that order.
+// The kernels of the files that CMakeLists.txt lists, in that order.
 [[nodiscard]] const std::vector<Kernel>& all();
 [[nodiscard]] const Kernel* find(std::string_view name);
 
 // The embedded text of kernels/<file>.
 [[nodiscard]] std::string_view sourceText(std::string_view file);
-// Adds the embedded sources of the files that a program's locations name.
+// Adds the embedded text of every kernel source that a program's locations name.
 void attachSources(ir::Program& program);
 
 } // namespace pallascope::kernels

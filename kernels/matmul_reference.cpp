@@ -53,7 +53,7 @@ struct Errors
     double largestDifference = 0, largestReference = 0, largestBound = 0;
     bool exceeded = false;
 
-    // `magnitude`: the sum of |products|, which bounds the rounding of any order of summation.
+    // `magnitude`: the sum of |products|. It bounds the rounding error of every order of summation.
     void add(double value, double reference, double magnitude, double unit)
     {
         const double difference = std::fabs(value - reference);
@@ -76,8 +76,8 @@ public:
         , m_y(widened(y))
         , m_out(widened(out))
     {
-        // Sums in f32 are within a few units of 2^-24 of the sum of |products|; the output's own
-        // rounding comes on top. Integers are exact while they stay below 2^31.
+        // f32 sums are within a few units of 2^-24 of the sum of |products|, and the output's own
+        // rounding is added to that. Integers are exact as long as they stay below 2^31.
         const bool integers = x.dtype == DType::Int32;
         m_unit = integers ? 0 : 16 * 0x1p-24 + (out.dtype == DType::BF16 ? 0x1p-8 : 0);
     }
@@ -156,7 +156,7 @@ void MatmulCheck::compareColumns()
 
 void MatmulCheck::compareChecksum()
 {
-    // Signs from a fixed pattern without short periods (the parity of the bits of j * 0x9e3779b1).
+    // Signs from a fixed pattern without short periods: the parity of the bits of j * 0x9e3779b1.
     std::vector<double> sign(static_cast<std::size_t>(m_n));
     for (std::size_t j = 0; j < sign.size(); ++j) {
         sign[j] = __builtin_parityll(j * 0x9e37'79b1ULL) != 0 ? 1.0 : -1.0;
@@ -169,8 +169,8 @@ void MatmulCheck::compareChecksum()
             yMagnitude[k] += std::fabs(element);
         }
     }
-    // Row by row, so that the rounding allowed for is that of a row. It only passes or fails: a sum
-    // over a row is not an error of one element. f64 rounding is allowed for.
+    // Goes row by row, so that only the rounding of one row is allowed for, including that of f64.
+    // This check only passes or fails, because a sum over a row is not the error of one element.
     for (std::size_t i = 0; i < static_cast<std::size_t>(m_m); ++i) {
         double total = 0, expected = 0, magnitude = 0;
         for (std::size_t j = 0; j < sign.size(); ++j) {

@@ -24,7 +24,7 @@ Result<ir::Program> matmulScratch(const Arguments& p)
             });
             acc[pl::all] += pl::dot(x[pl::all], y[pl::all], f32);
             pl::when(pl::programId(2) == pl::numPrograms(2) - 1, [&] {
-                // The last one.
+                // The last product of an output block.
                 out[pl::all] = pl::convert(acc[pl::all], dtype);
             });
         };

@@ -35,7 +35,7 @@ bool parseInteger(std::string_view text, std::int64_t& value)
     return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
-// "1024" or "3,2,128,4" or "3x2x128x4"; empty: a scalar is not allowed.
+// "1024", "3,2,128,4" or "3x2x128x4". An empty text, a scalar, is not allowed.
 bool parseShape(std::string_view text, std::vector<Extent>& extents)
 {
     while (true) {
@@ -131,7 +131,7 @@ Result<Arguments> arguments(const Kernel& kernel, const std::map<std::string, st
     for (const Parameter& parameter : kernel.parameters) {
         result.m_values[parameter.name] = parameter.defaultValue;
     }
-    for (const auto& entry : given) { // clang 14 captures no structured binding
+    for (const auto& entry : given) { // clang 14 cannot capture structured bindings in lambdas
         const std::string &name = entry.first, &value = entry.second;
         const auto parameter =
             std::find_if(kernel.parameters.begin(), kernel.parameters.end(),
