@@ -1,7 +1,7 @@
-// Compares the machine's matrix product with Eigen's, on the same threads and the same number of
-// floating-point operations: one Eigen product f32 4096 x 4096 x 4096, against as many bf16 blocks
-// with f32 results as such a product is cut into. Both sides take turns, so that whatever else the
-// computer does meets both; the minimum of the rounds is what counts.
+// Compares the machine's matrix product with Eigen's, on the same threads and with the same number
+// of FLOPs: one Eigen product in f32 of 4096 x 4096 x 4096, and as many products of bf16 blocks
+// with f32 results as that product consists of. The two sides take turns, so that other load on the
+// computer affects both. The minimum over the rounds counts.
 #include "core/base/dtype.h"
 #include "core/machine/arith/dot.h"
 #include "core/machine/arith/threads.h"

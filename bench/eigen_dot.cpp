@@ -1,5 +1,6 @@
-// Compiled once per level into a module of its own: Eigen is all templates and inline functions,
-// and inside one program the linker would keep one copy of each for all levels.
+// Compiled once for each level of instructions, each time into a module of its own. Eigen consists
+// of templates and inline functions, and in one program the linker would keep a single copy of each
+// for all levels.
 #include <Eigen/Core>
 
 #include <cstdint>

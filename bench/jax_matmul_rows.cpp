@@ -1,8 +1,8 @@
-// The model beside the published timings of JAX's matmul guide on TPU v5e
-// (docs/pallas/tpu/matmul.ipynb, bf16, neither transposed nor fused). The published times are the
-// host's and hold 0.108 ms of dispatch, which is added to the model's. The step overhead of the
-// chip file was read off these very rows, so this shows that the model is consistent with them, not
-// that it predicts them.
+// Compares the model with the published timings in JAX's matmul guide on TPU v5e
+// (docs/pallas/tpu/matmul.ipynb; bf16, neither transposed nor fused). The published times were
+// measured on the host and include 0.108 ms of dispatch, which is added to the model's times. The
+// step overhead in the chip file was derived from these same rows, so agreement shows that the
+// model is consistent with them, not that it predicts them.
 #include "app/run_job/run_job.h"
 
 #include <array>

@@ -1,7 +1,7 @@
-// How fast the machine itself is. With values: the main job (4096^3 in 512-blocks, every number
-// computed and recorded, and the same in 128-blocks) against one Eigen f32 product of that size,
-// the fastest of x86-64-v2, v3 and v4, on the same threads; both sides take turns. Without: 8192^3
-// in 128-blocks, 262 144 steps.
+// Measures how fast the machine itself is. With values: the main job (4096^3 in 512-blocks, every
+// number computed and recorded, and the same in 128-blocks) against one f32 product of that size by
+// Eigen on the same threads, the fastest of x86-64-v2, v3 and v4; both sides take turns. Without
+// values: 8192^3 in 128-blocks, 262 144 steps.
 #include "app/run_job/run_job.h"
 #include "core/machine/arith/dot.h"
 #include "core/machine/arith/threads.h"
@@ -147,7 +147,7 @@ void manySteps(int rounds)
 int main(int argc, char** argv)
 {
     const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 5;
-    manySteps(rounds); // first: its peak memory is the process's
+    manySteps(rounds); // must come first, because the peak memory is that of the process
     valuesFull(rounds);
     return 0;
 }

@@ -1,7 +1,8 @@
-// Does the model move as it must? The main job (matmul 4096^3 bf16 in 512-blocks on TPU v5e), then
-// the same with no step overhead, with half the HBM bandwidth, and without double buffering. Each
-// time is held against what follows from the figures of the run alone; exit code 1 when one does
-// not hold. Times are the model's, so nothing here depends on the computer.
+// Checks that the model reacts to changes as it must. It runs the main job (matmul 4096^3 bf16 in
+// 512-blocks on TPU v5e), then the same without step overhead, with half of the HBM bandwidth, and
+// without double buffering. Each time is compared with what follows from the run's figures alone.
+// The exit code is 1 if one does not fit. Times are the model's, so the result does not depend on
+// the computer.
 #include "app/run_job/chips.h"
 #include "app/run_job/run_job.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 using namespace pallascope;
 
-// A chip file like TPU v5e's with one change, in a temporary file.
+// Loads TPU v5e's chip file with one change, through a temporary file.
 std::string changedChip(const std::string& name, const std::function<void(nlohmann::json&)>& change)
 {
     auto json = nlohmann::json::parse(app::loadChip("tpu_v5e")->json);
@@ -72,7 +73,7 @@ void row(const char* name, const analysis::Report& report, const analysis::Repor
     g_wrong += holds ? 0 : 1;
 }
 
-// Overlap can hide the shorter side, never more.
+// Overlap can hide at most the whole of the shorter side.
 bool withinOverlap(const analysis::Report& report)
 {
     return report.time >= std::max(linkBusy(report), coreBusy(report))

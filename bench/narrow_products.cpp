@@ -1,5 +1,6 @@
-// Products of narrow dtypes beside bf16's, and what the machine adds to small ones. On one thread,
-// in its CPU time, which whatever else the computer does disturbs least; all dtypes take turns.
+// Compares products of narrow dtypes with those of bf16, and measures what the machine adds to
+// small products. It measures CPU time on one thread, which other load on the computer disturbs
+// least. All dtypes take turns.
 #include "app/run_job/chips.h"
 #include "core/ir/builder.h"
 #include "core/machine/arith/dot.h"
@@ -21,7 +22,7 @@ using namespace pallascope;
 
 constexpr Extent kSize = 1024;
 
-// The least CPU seconds of all rounds, by what is timed.
+// The smallest CPU time of all rounds, in seconds, with what is timed.
 struct Product
 {
     std::string name;
@@ -72,7 +73,7 @@ DType sumOf(DType dtype)
     return isFloat(dtype) ? DType::F32 : DType::Int32;
 }
 
-// x[1024, 1024] times y, in blocks.
+// x[1024, 1024] times y of the same shape, in blocks.
 ir::Program matmul(DType dtype, Extent block)
 {
     const Shape shape{kSize, kSize};
@@ -96,7 +97,7 @@ ir::Program matmul(DType dtype, Extent block)
         });
 }
 
-// Many steps of kChain small products, each added to the sum of those before it.
+// Many steps of kChain small products each. Every product is added to the sum of those before it.
 constexpr Extent kSteps = 64, kRows = 8, kSide = 128, kChain = 32;
 
 ir::Program smallProducts(DType dtype)
@@ -121,7 +122,7 @@ ir::Program smallProducts(DType dtype)
         });
 }
 
-// The same products in f32 without a machine around them.
+// The time of the same products in f32, without the machine.
 double bareSeconds(int rounds)
 {
     const Array x = normalArray(DType::F32, {kRows, kSide}, 0);
@@ -148,7 +149,7 @@ void print(const char* what, const std::vector<Product>& subjects)
     }
 }
 
-// bf16 first.
+// Makes one for each dtype, bf16 first.
 template<class Build>
 std::vector<Product> ofEachDType(Build build)
 {

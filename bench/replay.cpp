@@ -1,5 +1,5 @@
-// How long a jump to any moment of a long run takes: 200 random moments each of a run of over a
-// million events with every number computed, beside that run from the start.
+// Measures how long a jump to any moment of a long run takes: 200 random moments in a run of more
+// than a million events with every number computed, compared with that run from its start.
 #include "core/machine/replay.h"
 
 #include "app/run_job/chips.h"

@@ -1,5 +1,5 @@
-// What a step costs beside its arithmetic, and what the search for races costs. Both sides of a
-// ratio take turns.
+// Measures what a step costs besides its arithmetic, and what race detection costs. The two sides
+// of each ratio take turns.
 #include "app/run_job/chips.h"
 #include "core/ir/builder.h"
 #include "core/machine/run.h"
@@ -69,8 +69,8 @@ double runSeconds(const ir::Program& program, const std::vector<Array>& inputs,
     });
 }
 
-// f32 x + y, 4096 steps of (8, 128), every number computed and recorded, against the additions
-// alone, block by block.
+// f32 x + y in 4096 steps of (8, 128), every number computed and recorded, against the same
+// additions alone, block by block.
 void steps(int rounds)
 {
     constexpr std::size_t kSteps = 4096, kBlock = 8 * 128;
@@ -99,7 +99,7 @@ void steps(int rounds)
                 minimum(bare) / static_cast<double>(kSteps) * 1e6);
 }
 
-// Two cores that share a grid; every access of HBM is held against the other core's.
+// Two cores share a grid, and every access of HBM is compared with the other core's.
 ir::Program sharedGrid(Extent steps)
 {
     const Shape shape{steps * 8, 128};

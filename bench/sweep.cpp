@@ -1,4 +1,5 @@
-// Steps a second of one core in a sweep: trials of matmul over block sizes, one after the other.
+// Measures how many steps per second one core runs in a sweep: trials of matmul over block sizes,
+// one after another.
 #include "app/run_job/chips.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/study/trial.h"
@@ -50,7 +51,8 @@ std::vector<Trial> trials(std::int64_t size, std::int64_t smallest, std::int64_t
 
 struct Seconds
 {
-    double wall = 0, core = 0; // core: only while the thread ran, on a machine that others share
+    // Core: time in which the thread ran, for computers that other programs use too.
+    double wall = 0, core = 0;
 };
 
 double coreSeconds()

@@ -1,5 +1,6 @@
-// Bytes of a recorded row in memory, and in a .trace.json.gz of an event in the Chrome half and of
-// a recorded row in the pallascope section, each half compressed by itself.
+// Measures the bytes of a recorded row in memory, of an event in the Chrome half of a
+// .trace.json.gz, and of a recorded row in its pallascope section. Each half is compressed by
+// itself.
 #include "app/run_job/chips.h"
 #include "app/run_job/run_job.h"
 #include "core/trace_file/trace_file.h"
@@ -19,7 +20,7 @@ namespace {
 
 using namespace pallascope;
 
-// What the process has in memory, room that is reserved and never touched left out.
+// The memory that the process uses, without memory that is reserved but was never touched.
 double residentBytes()
 {
     malloc_trim(0);
