@@ -45,7 +45,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kMostSeconds = 5;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
 // After this long the process ends with a stack trace: this many seconds of work, which do not
-// depend on how busy the machine is, or this many seconds without work.
+// depend on how busy the machine is, or this many seconds on the clock.
 constexpr unsigned kHangSeconds = 60, kIdleSeconds = 1200;
 
 struct Choice

@@ -1,3 +1,4 @@
+// Comparing two runs: where they part, and the values side by side.
 #include "core/study/compare.h"
 #include "tests/study/runs.h"
 
@@ -38,12 +39,13 @@ TEST(Comparing, aRunWithItselfFindsNoDifference)
 
 TEST(Comparing, otherBlocksPartAtTheFirstCopyThatDiffers)
 {
-    // Steps 0 to 3 are k of (i, j) = (0, 0) in both; then j comes next, or i.
+    // In both runs, steps 0 to 3 are the steps of k for (i, j) = (0, 0). After them comes the next
+    // j in one run and the next i in the other.
     const Comparison order = compared(*run({}), *run({{"order", "jik"}}));
     ASSERT_TRUE(order.parting);
     EXPECT_EQ(order.parting->what, Parting::What::Copy);
     EXPECT_EQ(order.parting->operand, "x");
-    EXPECT_EQ(order.parting->step, 3); // fetches for step 4
+    EXPECT_EQ(order.parting->step, 3); // it fetches for step 4
     EXPECT_EQ(order.parting->block, "0,0");
     EXPECT_NE(order.parting->b.find("x(1,0)"), std::string::npos) << order.parting->b;
     const Comparison wide = compared(*run({}), *run({{"bn", "256"}}));

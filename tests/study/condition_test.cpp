@@ -1,3 +1,4 @@
+// Conditions on a report, such as "vmem>90%": how they are parsed and decided.
 #include "core/study/condition.h"
 
 #include <gtest/gtest.h>

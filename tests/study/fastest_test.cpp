@@ -1,4 +1,4 @@
-// Which rows of a sweep are told apart from the best one.
+// Which rows of a sweep can be told apart from the best one.
 #include "core/analysis/band.h"
 #include "core/study/fastest.h"
 
@@ -44,7 +44,7 @@ TEST(Fastest, rowsThatFailedHaveFindingsOrNoBandHaveNoStanding)
     rows[2].findings = {"a"};
     rows[3].band.reset();
     EXPECT_EQ(standings(rows), (std::vector{None, None, None, None, Best}));
-    rows[4].band.reset(); // the least time all the same
+    rows[4].band.reset(); // it still has the least time
     rows.push_back(taking(1'020));
     EXPECT_EQ(standings(rows), (std::vector{None, None, None, None, Best, None}));
     rows.resize(3);

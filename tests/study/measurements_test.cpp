@@ -1,3 +1,4 @@
+// Tables of measured timings: what is read, and what is refused.
 #include "core/study/measurements.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +37,8 @@ TEST(Measurements, areReadWithTheirUnits)
                                     "s",
                                     "x, \"y\""}));
     EXPECT_EQ(rows[1].line, 4);
-    EXPECT_EQ(rows[1].family, "k/other.kernel.json"); // without a family each kernel is one
+    // Without a family, each kernel is a family of its own.
+    EXPECT_EQ(rows[1].family, "k/other.kernel.json");
     EXPECT_EQ(rows[1].measured, Seconds(0.000002));
     EXPECT_EQ(rows[1].host, Seconds(0));
 }

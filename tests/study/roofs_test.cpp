@@ -1,5 +1,5 @@
-// The roof of a product is the rate at which the matrix unit runs it: every dtype that JAX lowers
-// on every chip with a matrix unit.
+// The roof of a product must be the rate at which the matrix unit runs it. Tried for every dtype
+// that JAX lowers, on every chip with a matrix unit.
 #include "core/analysis/report.h"
 #include "core/ir/builder.h"
 #include "tests/study/runs.h"
@@ -8,7 +8,7 @@ namespace pallascope::study {
 
 namespace {
 
-// A product of one block with itself.
+// The roof of a product of one block with itself.
 analysis::Roof roofOf(const std::string& chip, DType dtype,
                       ir::DotPrecision precision = ir::DotPrecision::Default)
 {

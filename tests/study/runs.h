@@ -1,4 +1,4 @@
-// Programs and chips that the tests of core/study start from.
+// Programs and chips from which the tests of core/study start.
 #pragma once
 
 #include "core/base/check.h"
@@ -33,7 +33,7 @@ inline ir::Program programOf(const std::string& kernel,
     return *std::move(program);
 }
 
-// The inputs of a run with values needed, without contents.
+// The inputs of a run with values `needed`: shapes without contents.
 inline std::vector<Array> inputShapes(const ir::Program& program)
 {
     std::vector<Array> shapes;

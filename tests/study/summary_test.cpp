@@ -1,4 +1,4 @@
-// A run that keeps no rows gives the report of the run that does.
+// A run that keeps no rows must give the same report as a run that keeps them.
 #include "core/analysis/report.h"
 #include "core/ir/builder.h"
 #include "tests/study/runs.h"
@@ -87,8 +87,8 @@ TEST(Sums, ofARunWithoutRowsAreThoseOfItsTrace)
     }
 }
 
-// By hand: rows 0 to 7 of x in, on chip to another place and from there to SMEM, 8 rows of x to out
-// within HBM, and the second place to the other rows of out. A row is 512 bytes.
+// Manual DMAs: rows 0 to 7 of x to the chip, from there to another place on the chip and to SMEM; 8
+// rows of x to out within HBM; and the second place to the other rows of out. A row is 512 bytes.
 TEST(Sums, ofCopiesByHandGoByTheMemoriesOfTheirLinks)
 {
     using pl::ds;
@@ -135,7 +135,8 @@ TEST(Sums, ofCopiesByHandGoByTheMemoriesOfTheirLinks)
     }
 }
 
-// The body of every step begins with a wait for a copy of its own: the first one's too.
+// The body of every step, even of the first one, begins with a wait for a copy that it starts
+// itself.
 TEST(Sums, countAStepThatWaitsAsSoonAsItsBodyBegins)
 {
     const auto body = [](pl::Ref x, pl::Ref out) {
@@ -160,7 +161,7 @@ TEST(Sums, countAStepThatWaitsAsSoonAsItsBodyBegins)
     EXPECT_EQ(trace::summaryOf(*trace).stalledSteps, 2);
 }
 
-// The waits of two cores' steps lie between each other.
+// The waits of the steps of two cores alternate.
 TEST(Sums, aStepThatWaitsTwiceIsOne)
 {
     trace::Summarizer sums{trace::Info()};
@@ -180,7 +181,7 @@ TEST(Sums, idleTimeIsWhatNeitherSegmentsNorCopiesCover)
 {
     for (const auto& [kernel, changes] : kRuns) {
         const auto trace = neededRun(programOf(kernel, changes), chipNamed("tpu_v5e"));
-        std::map<std::int64_t, int> edges; // how many begin less how many end there
+        std::map<std::int64_t, int> edges; // for each time, how many begin minus how many end
         for (std::size_t i = 0; i < trace->copies().size(); ++i) {
             ++edges[trace->copies().start[i]];
             --edges[trace->copies().end[i]];

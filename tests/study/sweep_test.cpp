@@ -1,3 +1,4 @@
+// Sweeps: their rows, their files, going on with a saved one, and ranges of parameters.
 #include "core/analysis/band.h"
 #include "core/ir/builder.h"
 #include "core/study/sweep.h"
@@ -101,8 +102,8 @@ TEST(Sweep, rowsAreTheRunsOfTheirCombinationsInOrder)
         EXPECT_EQ(row.boundBy, toString(report->boundBy));
         EXPECT_EQ(row.vmem, report->vmemPeak);
         EXPECT_EQ(row.steps, report->steps);
-        // x is [512, 256] bf16 and read once for each of 2 columns of blocks of 128; y is
-        // [256, 256] bf16 and read once for each of 512 / bm rows of blocks.
+        // x is [512, 256] bf16 and is read once for each of 2 columns of blocks of 128. y is [256,
+        // 256] bf16 and is read once for each of 512 / bm rows of blocks.
         const std::int64_t again = std::stoll(row.parameters.at("bm"));
         EXPECT_EQ(row.refetched, Bytes(512 * 256 * 2 + (512 / again - 1) * 256 * 256 * 2));
     }
@@ -143,7 +144,7 @@ TEST(Sweep, rowsOfAnEarlierSweepAreNotRunAgain)
     built = 0;
     SweepOptions options;
     options.done.assign(rows.begin(), rows.begin() + 5);
-    options.done[0].time = Picoseconds(7); // shows that it was taken over
+    options.done[0].time = Picoseconds(7); // shows that the row was taken over
     std::vector<SweepRow> expected = rows;
     expected[0].time = Picoseconds(7);
     EXPECT_EQ(rowsOf(plan, options), expected);
@@ -165,7 +166,7 @@ TEST(Sweep, cancelledItKeepsTheRowsItHas)
     const auto present =
         std::count_if(rows->begin(), rows->end(), [](const auto& row) { return row.has_value(); });
     EXPECT_GE(present, 4);
-    EXPECT_LE(present, 5); // one may have been under way
+    EXPECT_LE(present, 5); // one row may have been under way
 }
 
 TEST(Sweep, cancelledItKeepsTheRowsThatItWasGiven)
@@ -268,7 +269,7 @@ TEST(SweepFiles, ofOlderVersionsHaveNoBands)
         row.band.reset();
     }
     EXPECT_EQ(*read, rows);
-    // A share that no chip file may have is no sweep's.
+    // A sweep cannot have shares that no chip file may have.
     for (const auto& [key, value] : {std::pair("low", -1.5), {"high", 101.0}, {"ratio", -0.1}}) {
         nlohmann::json wrong = file;
         wrong["rows"][0]["time_support"][key] = value;
@@ -356,7 +357,7 @@ TEST(SweepFiles, csvAndTextHaveTheBandAndWhatIsNotToldFromTheBest)
                         "not told apart from it, within the error of ratios: b=1040 on c\n"),
               std::string::npos)
         << text;
-    // Many are counted.
+    // If there are many, they are counted.
     const std::string many = toText(plan, std::vector<SweepRow>(10, taking(7)));
     EXPECT_NE(many.find("b=7 on c and 3 more\n"), std::string::npos) << many;
 }

@@ -1,4 +1,5 @@
-// Figures that nobody has published: a finding in the runs that need them, and in no other.
+// Figures that nobody has published. They must cause a finding in the runs that need them, and in
+// no others.
 #include "tests/study/runs.h"
 
 #include <nlohmann/json.hpp>
@@ -15,7 +16,7 @@ using nlohmann::json;
 const std::map<std::string, std::string> kSmall{{"m", "256"},  {"n", "256"},  {"k", "256"},
                                                 {"bm", "128"}, {"bn", "128"}, {"bk", "128"}};
 
-// The v5e with some of its figures unknown, standing in for themselves.
+// The v5e with some figures marked unknown; their values serve as stand-ins.
 chip::Chip without(const std::vector<const char*>& pointers)
 {
     json file = json::parse(chip::v5eText());
@@ -60,7 +61,7 @@ TEST(UnknownFigures, thatARunNeedsAreOneFindingWithTheirNames)
 
 TEST(UnknownFigures, thatARunDoesNotNeedAreNoFinding)
 {
-    // A product of bf16 needs no rate of int8 and no transcendental unit.
+    // A product of bf16 needs neither a rate for int8 nor a transcendental unit.
     const auto product =
         neededRun(programOf("matmul", kSmall),
                   without({"/units/0/rates/int8/cycles_per_row", "/units/2/cycles_per_register"}));
@@ -103,9 +104,10 @@ TEST(ChipFormat, theWholeChipInTheDocumentRuns)
         chip::parse(document.substr(begin, end - begin), "docs/chip_format.md");
     ASSERT_TRUE(chip) << chip.error().message;
     const auto trace = neededRun(programOf("add_vectors", {}), *chip);
-    // Whole arrays are copied one after the other: 4 KiB each at 90 GB/s, 1 us after the last.
+    // Whole arrays are copied one after the other: 4 KiB each at 90 GB/s, with 1 us of latency
+    // after the one before.
     const std::int64_t copy = 1'000'000 + 45'512; // ps; 4096 / 90e9 s = 45 511.1 ps
-    const std::int64_t step = 2'000 + 100'000;    // 2 cycles of the stand-in, step overhead
+    const std::int64_t step = 2'000 + 100'000;    // 2 cycles of the stand-in, and the step overhead
     EXPECT_EQ(trace->end(), Picoseconds(3 * copy + step));
     EXPECT_NE(unknownMessage(*trace).find("store/cycles_per_register (nobody said)"),
               std::string::npos);

@@ -1,3 +1,4 @@
+// Predictions beside measured times: errors by family, and holding them to what is expected.
 #include "core/study/validation.h"
 #include "resources/validation_files.h"
 #include "tests/study/runs.h"
@@ -188,7 +189,7 @@ TEST(Validation, aRunThatEndsEarlyIsNoPrediction)
     ValidationPlan plan = planOf({smallProduct("256", 1)});
     plan.subject = [](const Measurement&) -> Result<ValidationSubject> {
         ir::Program program = programOf("add_by_hand", {{"rows", "64"}, {"block", "16"}});
-        // Nobody waits for, nor starts, what the last operation of the body waits for.
+        // The last operation of the body waits for something that nobody starts.
         ir::Operation wait;
         for (const ir::Operation& operation :
              program.body.operations.front().regions.front().operations) {
