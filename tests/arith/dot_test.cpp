@@ -1,3 +1,4 @@
+// Products of matrices, compared with products in f64, at each level of instructions.
 #include "core/machine/arith/ahead.h"
 #include "core/machine/arith/dot.h"
 #include "core/machine/arith/threads.h"
@@ -48,7 +49,7 @@ struct Operand
             break;
         }
         const std::int64_t count = rows * rowStride + columns * columnStride;
-        // What lies between the elements would spoil the sums.
+        // NaN lies between the elements, so that reading it would spoil the sums.
         floats.assign(static_cast<std::size_t>(count), std::numeric_limits<float>::quiet_NaN());
         halves.assign(static_cast<std::size_t>(count), 0x7fc0);
         std::normal_distribution<float> normal;
@@ -88,7 +89,8 @@ enum class Plus
     Other
 };
 
-// Calls dot on an output whose rows are longer than n and checks every element, and the rest.
+// Calls dot with an output whose rows are longer than n, and checks every element and everything
+// between rows.
 void expectRightProduct(const Operand& a, const Operand& b, Plus plus, std::mt19937& random)
 {
     const std::int64_t m = a.values.rows();
@@ -173,7 +175,7 @@ TEST_P(Dot, isTheProductForEveryLayoutTypeAndMode)
 
 TEST_P(Dot, isTheProductForSizesAroundEveryTile)
 {
-    // Rows and columns up to past the largest register tile, where all its cut variants occur.
+    // Rows and columns go past the largest register tile, so that all its partial variants occur.
     std::mt19937 random(2);
     for (std::int64_t m = 1; m <= 17; ++m) {
         for (const std::int64_t n : {1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 63, 65}) {
@@ -208,7 +210,7 @@ TEST_P(Dot, isTheProductForRandomSizes)
 
 TEST_P(Dot, isTheProductBeyondEveryBlockSize)
 {
-    // Longer than one run of k, wider than one packed part of b, and threaded.
+    // Longer than one part of k, wider than one packed part of b, and computed by several threads.
     std::mt19937 random(3);
     for (const Plus plus : {Plus::Nothing, Plus::Out, Plus::Other}) {
         expectRightProduct(Operand(9, 1543, DType::BF16, Layout::RowMajor, random),
@@ -272,7 +274,7 @@ TEST_P(Dot, givesTheSameBitsWhateverItFetchesBeside)
             EXPECT_EQ(std::memcmp(beside.data(), alone.data(), alone.size() * sizeof(float)), 0)
                 << rows << " rows of " << bytes << " bytes on " << threads << " threads";
         }
-        for (int i = 0; i < 20; ++i) { // more than it takes
+        for (int i = 0; i < 20; ++i) { // more often than needed
             fetchBeside(a.floats.data(), size, size * 4, a.rowStride * 4);
         }
         EXPECT_EQ(multiply(), alone);
@@ -281,7 +283,8 @@ TEST_P(Dot, givesTheSameBitsWhateverItFetchesBeside)
 
 TEST_P(Dot, givesAnElementTheSameBitsWhereverItStands)
 {
-    // Blocks of a product are the product of blocks: an edge is summed like the middle.
+    // Blocks of a product are products of blocks: elements at an edge are summed as those in the
+    // middle are.
     std::mt19937 random(5);
     const std::int64_t n = 75;
     const Operand a(50, 600, DType::F32, Layout::RowMajor, random);
@@ -325,7 +328,7 @@ TEST_P(Dot, keepsInfinitiesAndNanInTheirRowsAndColumns)
     std::vector<float> b(index(size, 0), 1.0F);
     a[index(36, 4)] = std::numeric_limits<float>::infinity();
     b[index(7, 35)] = std::numeric_limits<float>::quiet_NaN();
-    b[index(4, 2)] = 0.0F; // infinity times zero
+    b[index(4, 2)] = 0.0F; // gives infinity times zero
     std::vector<float> out(index(size, 0));
     dot(size, size, size, {a.data(), DType::F32, size, 1}, {b.data(), DType::F32, size, 1},
         out.data(), size, nullptr);

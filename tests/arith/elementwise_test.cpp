@@ -1,3 +1,4 @@
+// Elementwise operations at each level of instructions, compared with scalar code.
 #include "core/base/dtype.h"
 #include "core/machine/arith/dot.h"
 #include "core/machine/arith/elementwise.h"
@@ -70,8 +71,8 @@ TEST_P(Elementwise, everyBf16WidensAsTheDtypeSays)
 
 TEST_P(Elementwise, f32NarrowsAsTheDtypeSays)
 {
-    // Around every bf16: itself, its neighbours, the midpoint to the next and its neighbours; for
-    // infinities and NaN these are NaN of all kinds. Then random bits.
+    // Around every bf16: the number itself, its neighbours, the midpoint to the next bf16 and its
+    // neighbours. For infinities and NaN these are NaN of all kinds. Then random bits.
     std::vector<std::uint32_t> bits;
     for (std::uint32_t high = 0; high < 65536; ++high) {
         for (const std::uint32_t low : {0U, 1U, 0x7fffU, 0x8000U, 0x8001U, 0xffffU}) {
@@ -91,8 +92,8 @@ TEST_P(Elementwise, f32NarrowsAsTheDtypeSays)
     }
 }
 
-// Pairs of all that is special, then random ones: an odd number, so that some are left of the last
-// vector.
+// Pairs of all special numbers, then random pairs. Their number is odd, so that some are left over
+// after the last whole vector.
 struct Pairs
 {
     std::vector<float> a, b;
@@ -126,7 +127,7 @@ struct Pairs
     }
 };
 
-// As XLA has them: a subnormal is 0, +0 is larger than -0, NaN is always the same.
+// As in XLA: a subnormal is 0, +0 is larger than -0, and NaN always has the same bits.
 float larger(float first, float second)
 {
     const float a = flushed(first), b = flushed(second);
@@ -219,7 +220,7 @@ TEST_P(Elementwise, theBestOfRowsIsThatOfTheScalarsInTurn)
     }
 }
 
-// Around every bf16, and where results leave f32 or become subnormal.
+// Numbers around every bf16, and where results leave the range of f32 or become subnormal.
 std::vector<float> exponents()
 {
     std::vector<float> numbers{88.72284F,  88.72283F, -87.33654F, -103.97208F, -103.97207F,

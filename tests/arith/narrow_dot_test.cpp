@@ -1,4 +1,5 @@
-// Products of operands that are read as they lie, against those of the same operands widened first.
+// Products whose operands are read in their own dtypes, compared with products of the same operands
+// widened first.
 #include "core/base/element.h"
 #include "core/machine/arith/convert.h"
 #include "core/machine/arith/dot.h"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kRows = 29, kDepth = 600, kColumns = 53;
 
-// Elements of a dtype, finite, whose codes are drawn evenly.
+// Finite elements of a dtype, whose codes are drawn with equal probability.
 struct Elements
 {
     Elements(DType type, std::int64_t count, std::uint32_t seed)
@@ -105,7 +106,7 @@ TEST_P(NarrowDot, ofFloatsHasTheBitsOfTheirF32)
     }
 }
 
-// Each code meets 1 in a product of one element: nothing hides it.
+// Each code is multiplied by 1 in a product of one element, so nothing can hide an error.
 TEST_P(NarrowDot, readsEveryCode)
 {
     for (const DTypeEntry& entry : kDTypes) {
@@ -136,7 +137,7 @@ std::vector<std::int32_t> wholeProduct(const DotOperand& a, const DotOperand& b,
     std::vector<std::int32_t> out(static_cast<std::size_t>(kRows * kColumns));
     dotInt32(kRows, kColumns, kDepth, a, b, out.data(), kColumns,
              plus.empty() ? nullptr : plus.data());
-    if (!plus.empty()) { // and in place
+    if (!plus.empty()) { // the same in place
         dotInt32(kRows, kColumns, kDepth, a, b, plus.data(), kColumns, plus.data());
         EXPECT_EQ(plus, out);
     }
@@ -179,7 +180,7 @@ TEST_P(NarrowDot, ofTheLargestWholeNumbersIsExact)
     }
 }
 
-// They read b where it lies.
+// Products of few rows read b without packing it.
 TEST_P(NarrowDot, ofFewRowsHasTheBitsOfManyRows)
 {
     constexpr std::int64_t kMany = 61, kWidth = 192, kLong = 700;

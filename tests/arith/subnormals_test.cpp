@@ -1,4 +1,5 @@
-// The mode of the arithmetic: for as long as it is asked for, on every thread that shares the work.
+// Whether subnormals count as 0: only while that is asked for, and then on every thread that shares
+// the work.
 #include "core/machine/arith/subnormals.h"
 #include "core/machine/arith/threads.h"
 
@@ -18,7 +19,7 @@ namespace {
 constexpr float kSmallest = std::numeric_limits<float>::denorm_min();
 constexpr float kLeast = std::numeric_limits<float>::min();
 
-// What the compiler cannot compute beforehand.
+// A product that the compiler cannot compute in advance.
 float times(float a, float b)
 {
     volatile float first = a, second = b;
@@ -30,8 +31,8 @@ TEST(Subnormals, areKeptUntilAskedForAndAgainAfterwards)
     EXPECT_EQ(times(kLeast, 0.5F), kLeast / 2);
     {
         const Subnormals flush(true);
-        EXPECT_EQ(times(kLeast, 0.5F), 0.0F);  // a result
-        EXPECT_EQ(times(kSmallest, 1e30F), 0); // an operand
+        EXPECT_EQ(times(kLeast, 0.5F), 0.0F);  // the result is subnormal
+        EXPECT_EQ(times(kSmallest, 1e30F), 0); // an operand is subnormal
         EXPECT_TRUE(std::signbit(times(kLeast, -0.5F)));
         {
             const Subnormals keep(false);
@@ -54,7 +55,7 @@ TEST(Subnormals, areTheSameToAllThreadsOfAJob)
             parallelFor(3000, 1, [&](std::int64_t begin, std::int64_t /*end*/) {
                 halves[static_cast<std::size_t>(begin)] = times(kLeast, 0.5F);
                 if (begin == 2999 && flush) {
-                    throw std::runtime_error("stop"); // the mode is left with the part
+                    throw std::runtime_error("stop"); // the mode must end with this part
                 }
             });
         };

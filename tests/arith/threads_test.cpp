@@ -1,3 +1,4 @@
+// The threads that share loops: they run every part once, and survive exceptions.
 #include "core/machine/arith/threads.h"
 
 #include <gtest/gtest.h>
@@ -64,7 +65,8 @@ TEST_P(Threads, doNotMoveTheBoundariesOfParts)
 
 TEST_P(Threads, takeManyShortJobsInARow)
 {
-    // Short enough that late threads meet the next job, with pauses in which they fall asleep.
+    // The jobs are so short that late threads already meet the next one; pauses let threads fall
+    // asleep.
     std::int64_t expected = 0;
     std::atomic<std::int64_t> sum{0};
     for (std::int64_t job = 0; job < 20000; ++job) {

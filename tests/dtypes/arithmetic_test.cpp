@@ -1,5 +1,5 @@
-// Operations on every dtype against JAX on a CPU: all pairs of 4- and 8-bit codes, a grid of edge
-// cases of wider ones.
+// Operations on every dtype, compared with JAX on a CPU: all pairs of 4- and 8-bit codes, and a
+// grid of edge cases of wider dtypes.
 #include "core/base/element.h"
 #include "core/machine/ops/evaluate.h"
 #include "tests/dtypes/tables.h"
@@ -26,7 +26,7 @@ protected:
     DType m_type = GetParam().type;
     const nlohmann::json& m_table = tables().at("arithmetic").at(std::string(GetParam().name));
 
-    // One operand: the codes; two: every pair, in row-major order.
+    // For one operand the codes; for two operands every pair of codes in row-major order.
     [[nodiscard]] std::vector<RuntimeValue> operands(std::size_t count) const
     {
         const Codes codes =
@@ -58,7 +58,8 @@ RuntimeValue evaluated(ir::Operation operation, std::vector<RuntimeValue>& value
     return machine::evaluate(operation, pointers, 0);
 }
 
-// Calls with every operation of the table, its name, its checksum, its operands and its result.
+// Calls the function with every operation of the table: its name, its checksum, its operands and
+// its result.
 template<class Function>
 void Arithmetic::forEachResult(Function&& function)
 {

@@ -1,3 +1,4 @@
+// Bitcasts between dtypes of different widths.
 #include "core/base/bitcast.h"
 #include "core/base/element.h"
 #include "tests/dtypes/tables.h"
@@ -27,7 +28,8 @@ TEST(BitcastTest, whatCannotBeCastIsNamed)
     EXPECT_FALSE(bitcastShape({8, 128}, DType::Bool, DType::Int8));
 }
 
-// The example of JAX's pltpu.bitcast: neighbouring rows share a word, the lower row its low half.
+// The example of JAX's pltpu.bitcast: neighbouring rows share a word, and the lower row is its low
+// half.
 TEST(BitcastTest, narrowRowsPackLowestFirst)
 {
     Array rows =

@@ -1,4 +1,4 @@
-// Conversions between every two dtypes against JAX's convert_element_type on a CPU.
+// Conversions between every two dtypes, compared with JAX's convert_element_type on a CPU.
 #include "core/base/element.h"
 #include "core/machine/arith/convert.h"
 #include "tests/dtypes/tables.h"
@@ -12,7 +12,8 @@ namespace pallascope::dtype_test {
 
 namespace {
 
-// As in the script. JAX on a CPU takes f32 subnormals for 0 where it computes; they stay out.
+// The same inputs as in the script. f32 subnormals are left out, because JAX on a CPU computes with
+// 0 instead.
 Codes inputsOf(DType type, const nlohmann::json& table)
 {
     if (dtypeBits(type) == 32) {

@@ -1,3 +1,4 @@
+// Single elements of every dtype: codes, undefined memory, tiles.
 #include "core/base/element.h"
 #include "core/cost/tiling.h"
 #include "core/machine/values/value.h"
@@ -58,8 +59,8 @@ TEST(ElementTest, rangesAreThoseOfTheWidths)
     EXPECT_EQ(lowestNumber(DType::F4E2M1FN), -6);
 }
 
-// The fills of JAX's TPU interpreter (get_uninitialized_value) and of interpret=True
-// (uninitialized_value), dtype by dtype.
+// What undefined memory is filled with in JAX's TPU interpreter (get_uninitialized_value) and with
+// interpret=True (uninitialized_value), for each dtype.
 TEST(ElementTest, undefinedMemoryIsFilledAsInJaxsInterpreters)
 {
     struct Row

@@ -1,5 +1,5 @@
-// Widening and rounding of every narrow float against ml_dtypes, through the description of the
-// format alone: the dtypes of the table and formats that it does not hold.
+// Widening and rounding of every narrow float, compared with ml_dtypes. They use only the
+// description of the format, so formats that are not dtypes are tested, too.
 #include "core/base/element.h"
 #include "tests/dtypes/tables.h"
 
@@ -51,7 +51,7 @@ protected:
         return codes;
     }
 
-    // A list of codes, or checksums of so many codes each.
+    // `wanted` is a list of codes, or checksums of `part` codes each.
     void expectEqual(const Codes& found, const nlohmann::json& wanted, std::size_t part) const
     {
         if (wanted.is_string()) {
@@ -89,7 +89,7 @@ TEST_P(FloatFormats, everyCodeButNanSurvivesTheWayThroughF32)
     }
 }
 
-// As `midpoints` in the script.
+// The same numbers as in `midpoints` in the script.
 TEST_P(FloatFormats, midpointsAndTheirNeighboursRoundAsInMlDtypes)
 {
     std::vector<double> values;

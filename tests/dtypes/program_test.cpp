@@ -1,4 +1,4 @@
-// Dtypes in programs: literals, runs, and what is counted of packed elements.
+// Dtypes in programs: literals, runs, and how packed elements are counted.
 #include "core/base/element.h"
 #include "tests/machine/support.h"
 
@@ -70,7 +70,7 @@ protected:
     DType m_type = GetParam().type;
 };
 
-// Half of the blocks through f32, which holds these values exactly.
+// Half of the blocks go through f32, which holds these values exactly.
 TEST_P(DTypeRun, copiesAndComputesInBlocks)
 {
     constexpr Extent kRows = 256, kBlock = 64, kColumns = 128;

@@ -1,3 +1,4 @@
+// Reads dtype_tables.json.
 #include "tests/dtypes/tables.h"
 
 #include "core/base/element.h"

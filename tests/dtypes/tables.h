@@ -1,4 +1,4 @@
-// dtype_tables.json, made by make_dtype_tables.py with ml_dtypes and JAX.
+// The tables of dtype_tables.json, which make_dtype_tables.py has made with ml_dtypes and JAX.
 #pragma once
 
 #include "core/base/array.h"
@@ -16,21 +16,21 @@ using Codes = std::vector<std::uint32_t>;
 
 [[nodiscard]] const nlohmann::json& tables();
 
-// Codes of `bytes` bytes each, as hexadecimal digits.
+// The codes that a string of hexadecimal digits holds, `bytes` bytes each.
 [[nodiscard]] Codes codesOf(std::string_view digits, int bytes);
 
-// As `checksum` in the script.
+// The same as `checksum` in the script.
 [[nodiscard]] std::string checksum(const Codes& codes);
 
-// A float's code with every NaN replaced by the quiet one of its sign.
+// The code of a float; every NaN becomes the quiet NaN of its sign.
 [[nodiscard]] std::uint32_t quieted(const FloatFormat& format, std::uint32_t code);
 
 [[nodiscard]] Array arrayOf(DType type, const Codes& codes);
-// NaN are quieted, and without a sign unless `signedNan`.
+// Codes with every NaN made quiet, and without its sign unless `signedNan`.
 [[nodiscard]] Codes codesIn(DType type, const std::byte* data, std::int64_t count,
                             bool signedNan = true);
 
-// As `inputs` in the script for dtypes of at most 16 bits: every code, in order.
+// The same as `inputs` in the script for dtypes of at most 16 bits: every code, in order.
 [[nodiscard]] Codes allCodes(DType type);
 
 } // namespace pallascope::dtype_test
