@@ -1,5 +1,5 @@
-// Files that people break and that others make to hurt: one sentence with the place. tests/fuzz has
-// random ones.
+// Files that people break by mistake or that others make to do harm. For each there must be one
+// sentence with the place. tests/fuzz has random ones.
 #include "core/kernel_file/zip.h"
 #include "tests/kernel_file/raw_zip.h"
 #include "tests/kernel_file/support.h"
@@ -18,7 +18,7 @@ std::string exampleText()
     return readBytes(std::filesystem::path(PALLASCOPE_EXAMPLES) / "add.kernel.json");
 }
 
-// Checks the form of the sentence.
+// The error's message, whose form is checked here.
 std::string messageOf(const std::string& bytes)
 {
     const Result<kernel_file::KernelFile> file = kernel_file::parse(bytes, "my.kernel.json");
@@ -34,7 +34,7 @@ std::string messageOf(const std::string& bytes)
     return message;
 }
 
-// The message for the example with one value replaced by that JSON, or removed.
+// The message for the example with one value replaced by this JSON, or removed.
 std::string messageWith(const std::string& pointer, const std::string& value)
 {
     json file = json::parse(exampleText());
@@ -61,8 +61,8 @@ TEST(BadKernelFile, everySentenceNamesThePlaceAndWhatIsRight)
     struct Case
     {
         std::string pointer;
-        std::string value; // JSON; empty: removed
-        std::string part;  // of the sentence
+        std::string value; // JSON; empty: the value is removed
+        std::string part;  // a part of the sentence
     };
 
     const std::vector<Case> cases{

@@ -1,4 +1,4 @@
-// docs/kernel_format.md names everything that a file can hold.
+// docs/kernel_format.md must name everything that a file can hold.
 #include "core/kernel_file/params.h"
 #include "tests/kernel_file/support.h"
 
@@ -8,7 +8,7 @@ namespace pallascope::kernel_file_test {
 
 namespace {
 
-// Collects the keys of a struct and of those in it.
+// Collects the keys of a struct and of the structs in it.
 class Keys
 {
 public:
@@ -56,7 +56,7 @@ private:
             T entry{};
             kernel_file::fields(*this, entry);
         } else if constexpr (std::same_as<T, ir::Operation>) {
-            if (!m_inOperation) { // operations have regions, and these operations
+            if (!m_inOperation) { // operations have regions, which hold operations
                 m_inOperation = true;
                 T entry{};
                 kernel_file::fields(*this, entry);

@@ -1,5 +1,5 @@
-// Against files that NumPy has written (make_fixtures.py), and bytes as NumPy's format description
-// gives them.
+// Reads files that NumPy has written (make_fixtures.py), and compares the bytes of our own with
+// NumPy's description of the format.
 #include "core/kernel_file/npy.h"
 #include "tests/kernel_file/support.h"
 
@@ -21,7 +21,7 @@ kernel_file::ZipReader opened(const std::string& path)
     return std::move(*zip);
 }
 
-// The fixtures' elements: -3, -2, -1, ... in row-major order.
+// The elements of the fixtures are -3, -2, -1, ... in row-major order.
 void expectCounting(const char* name, const std::string& member, DType dtype, const Shape& shape)
 {
     SCOPED_TRACE(member);
@@ -64,7 +64,7 @@ TEST(Npy, anotherTypeOrShapeIsRefusedWithBoth)
 
 TEST(Npy, headersAreNumpysByteForByte)
 {
-    // As numpy.save writes them, version 1.0, padded so that the elements start at 128.
+    // As numpy.save writes them: version 1.0, padded so that the elements start at byte 128.
     const auto expected = [](const std::string& dict) {
         std::string header = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + dict;
         header.resize(127, ' ');
@@ -112,7 +112,7 @@ TEST(Npz, resultsAreReadBackByName)
 
 TEST(Npz, inputsThatTheKernelDoesNotHaveAreRefused)
 {
-    const ir::Program wide = wideProgram(); // one input, f32[32,128]
+    const ir::Program wide = wideProgram(); // it has one input, f32[32,128]
     const auto inputs = kernel_file::readInputs(fixture("args.npz"), wide);
     ASSERT_FALSE(inputs);
     EXPECT_NE(inputs.error().message.find("arg0.npy has the shape [3,5]; expected [32,128]"),

@@ -1,3 +1,4 @@
+// Writes zip files byte by byte.
 #include "tests/kernel_file/raw_zip.h"
 
 #include <zlib.h>

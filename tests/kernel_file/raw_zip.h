@@ -1,4 +1,4 @@
-// A zip by hand, as PKWARE's APPNOTE lays it out, so that it may lie.
+// Makes zip files by hand, as PKWARE's APPNOTE describes them, so that they may contain lies.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace pallascope::kernel_file_test {
 
 struct RawMember
 {
-    std::string name, data;     // deflated data as it is
-    std::uint64_t unpacked = 0; // what the headers say
+    std::string name, data;     // deflated data stays as given
+    std::uint64_t unpacked = 0; // the size that the headers state
     std::uint32_t crc = 0;
-    int method = 0; // 0 stored, 8 deflated
+    int method = 0; // 0: stored, 8: deflated
 };
 
 [[nodiscard]] RawMember stored(const std::string& name, const std::string& data);

@@ -1,5 +1,5 @@
-// Arrays that a file says in a few numbers: their elements against the formulas of
-// docs/kernel_format.md, and members that are read only when asked for.
+// Arrays that a file gives by recipes: their elements are compared with the formulas of
+// docs/kernel_format.md. Also members of archives, which are read only when they are asked for.
 #include "core/base/element.h"
 #include "core/kernel_file/npy.h"
 #include "core/kernel_file/recipe.h"
@@ -25,7 +25,7 @@ using kernel_file::Recipe;
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// Of the element, with its index along each axis.
+// The index of an element along each axis.
 std::vector<Extent> indexOf(std::int64_t element, const Shape& shape)
 {
     std::vector<Extent> index(shape.rank());
@@ -180,7 +180,7 @@ TEST(KernelFileRecipe, tilesRepeatAlongEveryAxis)
 
 // ---- members of archives ------------------------------------------------------------------------
 
-// The example, whose inputs are f32[64,128], with a row of numbers as its first.
+// The example, whose inputs are f32[64,128], with a row of numbers as its first input.
 struct Example
 {
     Array row = normalArray(DType::F32, {1, 128}, 3);

@@ -1,4 +1,4 @@
-// What is written reads back identical, and the same bytes are written again.
+// What is written must be read back as it was, and then written as the same bytes.
 #include "core/ir/mesh.h"
 #include "core/kernel_file/document.h"
 #include "core/kernel_file/params.h"
@@ -17,7 +17,7 @@ namespace {
 
 using kernel_file::KernelFile;
 
-// A recipe stays one; an array is one in the archive when it is read.
+// A recipe must stay a recipe. An array must be an array of the archive when it is read.
 bool same(const kernel_file::Input& a, const kernel_file::Input& b, const ir::Type& type)
 {
     const auto* const recipe = std::get_if<kernel_file::Recipe>(&a);
@@ -45,7 +45,7 @@ void expectRoundTrip(const KernelFile& kernel, const std::string& suffix)
     EXPECT_EQ(loaded->producer, kernel.producer);
     ASSERT_EQ(loaded->inputs.size(), kernel.inputs.size());
     for (std::size_t i = 0; i < kernel.inputs.size(); ++i) {
-        // Inputs are the first arguments of all these programs.
+        // The inputs are the first arguments of all these programs.
         const ir::Type type = ir::wholeType(kernel.program, kernel.program.arguments[i]);
         EXPECT_TRUE(same(loaded->inputs[i], kernel.inputs[i], type)) << i;
     }
@@ -87,9 +87,9 @@ TEST(KernelFileRoundTrip, aMeshAndThePartsOfItsDevicesComeBack)
     const Shape& part = meshed.type(meshed.arguments[0].ref).shape;
     const Shape whole = ir::wholeType(meshed, meshed.arguments[0]).shape;
     EXPECT_EQ(whole, Shape({8 * part[0], part[1]}));
-    // Device 6 is at x 1, y 2: part 2 * 2 + 1 of the rows.
+    // Device 6 is at x = 1, y = 2, so it has part 2 * 2 + 1 of the rows.
     EXPECT_EQ(ir::partStart(meshed, meshed.arguments[0], 6)[0], 5 * part[0]);
-    // The file has the whole array.
+    // The file holds the whole array.
     KernelFile filled = kernel;
     filled.inputs[0] = normalArray(meshed.type(meshed.arguments[0].ref).dtype, whole, 7);
     expectRoundTrip(filled, ".pallascope");
@@ -128,7 +128,7 @@ TEST(KernelFileRoundTrip, arraysAndRecipesAreKept)
 
 TEST(KernelFileRoundTrip, everyRecipeIsKept)
 {
-    KernelFile kernel = withDefaults(builtInPrograms().back()); // of whole numbers
+    KernelFile kernel = withDefaults(builtInPrograms().back()); // its arrays hold whole numbers
     const std::size_t rank = kernel.program.type(kernel.program.arguments[0].ref).shape.rank();
     const std::vector<std::int64_t> steps(rank, -1), none(rank, 0);
     for (const kernel_file::Recipe& recipe :
@@ -197,7 +197,7 @@ consteval std::size_t memberCount()
     }
 }
 
-// An archive that counts members and gives each a value that is not its default.
+// An archive that counts members and gives each a value other than its default.
 class Scrambler
 {
 public:
@@ -264,7 +264,8 @@ private:
     std::int64_t m_next = 3;
 };
 
-// The document's JSON with one operation, which is no legal program: read as far as the structs go.
+// The document's JSON with one operation. It is not a legal program, and is read only as far as the
+// structs go.
 template<class P>
 void expectParamsSurvive()
 {
@@ -309,8 +310,8 @@ TEST(KernelFileRoundTrip, noMemberOfAProgramIsForgotten)
     EXPECT_EQ(fieldCount<ir::Argument>(), (memberCount<ir::Argument>()));
     EXPECT_EQ(fieldCount<ir::CompilerParams>(), (memberCount<ir::CompilerParams>()));
     EXPECT_EQ(fieldCount<ir::Lowering>(), (memberCount<ir::Lowering>()));
-    // Written in fields.h, counted here by hand: Operation but its number; Region; Program but its
-    // operation count.
+    // fields.h writes these member by member, so they are counted here by hand: all of Operation
+    // but its number, all of Region, all of Program but its operation count.
     EXPECT_EQ(memberCount<ir::Operation>(), 7U);
     EXPECT_EQ(memberCount<ir::Region>(), 3U);
     EXPECT_EQ(memberCount<ir::Program>(), 11U);

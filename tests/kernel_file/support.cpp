@@ -1,3 +1,4 @@
+// Makes the programs that the tests of kernel files share.
 #include "tests/kernel_file/support.h"
 
 #include "core/ir/builder.h"
@@ -52,7 +53,7 @@ std::vector<ir::Program> builtInPrograms()
 
 namespace {
 
-// Rows that a list in SMEM says.
+// Gathers the rows that a list in SMEM names.
 ir::Program gatherProgram()
 {
     return must(pl::kernel(

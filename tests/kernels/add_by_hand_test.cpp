@@ -1,3 +1,4 @@
+// The kernel add_by_hand, which copies with manual DMA.
 #include "tests/kernels/support.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@ namespace pallascope::kernel_test {
 TEST(AddByHand, addsForAnyNumberOfBlocks)
 {
     for (const char* rows :
-         {"8", "16", "24", "64"}) { // one block has no next one, two have no third
+         {"8", "16", "24", "64"}) { // one block has no next one, and two blocks have no third
         SCOPED_TRACE(rows);
         const KernelRun run = mustRun("add_by_hand", {{"rows", rows}, {"block", "8"}});
         const std::vector<double> x = elementsOf(run.inputs[0]), y = elementsOf(run.inputs[1]);
@@ -21,7 +22,7 @@ TEST(AddByHand, addsForAnyNumberOfBlocks)
     }
 }
 
-// The copies of add_vectors in the same blocks, as many and as large.
+// It must make the same copies as add_vectors with the same blocks: as many, and as large.
 TEST(AddByHand, copiesWhatThePipelineCopies)
 {
     const KernelRun byHand = mustRun("add_by_hand", {{"rows", "64"}, {"block", "8"}});

@@ -1,3 +1,4 @@
+// The kernel add_vectors: its sums, shapes and dtypes.
 #include "tests/kernels/support.h"
 
 #include <gtest/gtest.h>

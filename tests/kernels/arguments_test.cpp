@@ -1,4 +1,4 @@
-// Every parameter of every kernel: what it takes, and the sentence for what it does not take.
+// Every parameter of every kernel: what it accepts, and the sentence for what it does not accept.
 #include "tests/kernels/support.h"
 
 #include <gtest/gtest.h>
@@ -136,7 +136,8 @@ TEST(ShapeParameters, takeUpToEightExtentsThatDoNotOverflow)
                           + std::to_string(p.minimum) + " to " + std::to_string(p.maximum)
                           + " such as 3,2,128,4.");
         }
-        // 2^24 four times: 2^96 elements, past 64 bits; and 2^48, which is not, but past 2^40.
+        // 2^24 four times is 2^96 elements, which does not fit in 64 bits. 2^48 does, but is more
+        // than 2^40.
         for (const char* value : {"16777216,16777216,16777216,16777216", "16777216,16777216"}) {
             EXPECT_EQ(messageOf(kernel, p.name, value),
                       said(kernel, p, value) + "expected at most 2^40 elements.");

@@ -1,4 +1,4 @@
-// The check of the matrix products must fail for results that are wrong in one place only.
+// The check of matrix products must fail for results that are wrong in only one place.
 #include "tests/kernels/support.h"
 
 #include <gtest/gtest.h>
@@ -48,8 +48,8 @@ TEST(MatmulCheck, saysTheErrorAndItsShareOfTheLargestValue)
 {
     const KernelRun run = mustRun("matmul", kSmall);
     const Eigen::MatrixXd product = matrixOf(run.inputs[0]) * matrixOf(run.inputs[1]);
-    EXPECT_EQ(run.check.maxAbsError, 0); // small integers
-    // Row 0 is among the sampled ones.
+    EXPECT_EQ(run.check.maxAbsError, 0); // the inputs are small integers
+    // Row 0 is one of the rows that are sampled.
     const auto comparison = checkWith(run, 5, static_cast<float>(product(0, 5)) + 3);
     EXPECT_EQ(comparison.maxAbsError, 3);
     EXPECT_LE(comparison.maxRelError * product.cwiseAbs().maxCoeff(), 3.0001 * 2);

@@ -1,4 +1,4 @@
-// Both matrix products against Eigen, and what their loop orders bring to light.
+// Both matrix products, compared with Eigen's, and the findings that their loop orders cause.
 #include "tests/kernels/support.h"
 
 #include <gtest/gtest.h>
@@ -54,8 +54,8 @@ std::string text(const Parameters& parameters)
     return result;
 }
 
-// How often a block of out is come back to after another one, walking the grid in `order`; with
-// the first such step and the last step before it at the block.
+// How often the run comes back to a block of out after another block, with the grid walked in
+// `order`. Also the first such step, and the last step before it at that block.
 struct Revisits
 {
     std::int64_t count = 0, step = -1, earlier = -1;
@@ -86,7 +86,7 @@ Revisits revisitsOf(const std::array<std::int64_t, 3>& grid, const std::string& 
     return revisits;
 }
 
-// Exactly: the inputs are small integers, so every sum is exact in f32.
+// Compares exactly: the inputs are small integers, so every sum is exact in f32.
 void expectProduct(const KernelRun& run)
 {
     const Array& out = run.result.outputs.at(0);
@@ -107,7 +107,7 @@ TEST(Products, areThoseOfEigenForEverySizeTypeAndNumberOfBuffers)
         {{48, 384, 640}, {16, 128, 128}},  // odd block counts
         {{48, 128, 128}, {16, 128, 128}},  // one axis only
         {{100, 200, 256}, {32, 128, 128}}, // blocks that overhang m and n
-        {{7, 33, 50}, {7, 33, 50}},        // no multiple of anything
+        {{7, 33, 50}, {7, 33, 50}},        // not a multiple of anything
     };
     for (const std::string& kernel : kProducts) {
         for (const Sizes& size : sizes) {
@@ -148,7 +148,7 @@ TEST(Products, ofRealNumbersAreWithinTheRoundingOfTheirSums)
         const KernelRun run = mustRun(kernel, sizes.parameters(), Inputs::Normal);
         const Eigen::MatrixXd x = matrixOf(run.inputs[0]), y = matrixOf(run.inputs[1]);
         const Eigen::MatrixXd expected = x * y, out = matrixOf(run.result.outputs.at(0));
-        // The classic bound k u |x||y|, u = 2^-24; rounding to bf16 adds 2^-8 of the value.
+        // The classic bound k u |x||y| with u = 2^-24; rounding to bf16 adds 2^-8 of the value.
         const double ownRounding = run.result.outputs.at(0).dtype == DType::BF16 ? 0x1p-8 : 0;
         const Eigen::MatrixXd bound = 640 * 0x1p-24 * (x.cwiseAbs() * y.cwiseAbs())
                                       + 1.01 * ownRounding * expected.cwiseAbs();
@@ -173,7 +173,7 @@ TEST(LoopOrders, thatComeBackToABlockAreFoundAndTheOthersAreRight)
     const std::vector<Sizes> grids{
         {{32, 256, 384}, {16, 128, 128}}, // 2, 2, 3
         {{48, 256, 256}, {16, 128, 128}}, // 3, 2, 2
-        {{16, 256, 256}, {16, 128, 128}}, // 1, 2, 2: i does not come between
+        {{16, 256, 256}, {16, 128, 128}}, // 1, 2, 2: i has only one step
         {{32, 128, 256}, {16, 128, 128}}, // 2, 1, 2
         {{32, 256, 128}, {16, 128, 128}}, // 2, 2, 1: one product per block
     };
@@ -208,7 +208,7 @@ TEST(LoopOrders, thatComeBackToABlockAreFoundAndTheOthersAreRight)
 
 TEST(Products, ofABlockThatOverhangsTheDepthAreAFinding)
 {
-    // The second block of k reads past the array, and nothing masks what it reads.
+    // The second block along k reads past the array, and nothing masks what it reads.
     const Sizes sizes{{16, 128, 200}, {16, 128, 128}};
     for (const std::string& kernel : kProducts) {
         const KernelRun run = mustRun(kernel, sizes.parameters());
@@ -224,7 +224,7 @@ TEST(Products, refuseTypesAndBlocksThatTheChipCannotTake)
         refusal("matmul", with(sizes.parameters(), {{"dtype", "int32"}})),
         "kernels/matmul.cpp:24: dot_general of int32 and int32: the MXU of TPU v5e takes bf16, "
         "f8e5m2, f8e4m3b11fnuz, int4, uint4, int8, uint8.");
-    // 3 blocks of 96 overhang 200, and 96 does not end on a tile.
+    // 3 blocks of 96 overhang 200, and 96 is not a whole number of tiles.
     const std::string overhang = refusal("matmul", with(sizes.parameters(), {{"bk", "96"}}));
     EXPECT_NE(overhang.find("96 elements on axis 1 of 200"), std::string::npos) << overhang;
     EXPECT_NE(overhang.find("a multiple of 128"), std::string::npos) << overhang;

@@ -1,3 +1,4 @@
+// Traces and runs kernels for their tests.
 #include "tests/kernels/support.h"
 
 #include "core/base/check.h"

@@ -1,4 +1,5 @@
-// What the tests of the kernels share: a kernel traced and run on TPU v5e with small arrays.
+// What the tests of the kernels share: a kernel is traced and then run on TPU v5e with small
+// arrays.
 #pragma once
 
 #include "core/base/array.h"
@@ -26,29 +27,29 @@ struct KernelRun
 
 enum class Inputs
 {
-    Integers, // from -8 to 8: products and sums of them are exact in f32
+    Integers, // from -8 to 8: their products and sums are exact in f32
     Normal    // normally distributed, rounded to the dtype
 };
 
-// Throws std::runtime_error with the sentence on an error.
+// Throws std::runtime_error with the error's sentence.
 [[nodiscard]] KernelRun mustRun(const std::string& kernel, const Parameters& parameters,
                                 Inputs inputs = Inputs::Integers);
 
-// The sentence with which the parameters, the tracing or the run are refused; fails when they are
-// not.
+// The sentence with which the parameters, the tracing or the run are refused. Fails the test if
+// they are not.
 [[nodiscard]] std::string refusal(const std::string& kernel, const Parameters& parameters);
 
-// Rank 2 only.
+// For arrays of rank 2.
 [[nodiscard]] Eigen::MatrixXd matrixOf(const Array& array);
 [[nodiscard]] std::vector<double> elementsOf(const Array& array);
-// As an array of `dtype` stores it.
+// The value that an array of `dtype` stores.
 [[nodiscard]] double rounded(double value, DType dtype);
 
 [[nodiscard]] std::vector<std::byte> bytesOf(const Array& array);
-// "output_revisited x4; ": empty when nothing was found.
+// "output_revisited x4; "; empty if nothing was found.
 [[nodiscard]] std::string findingsText(const KernelRun& run);
 [[nodiscard]] std::vector<trace::Finding> findingsOf(const KernelRun& run, const std::string& kind);
-// The line of the kernel's source that a finding points at.
+// The line of the kernel's source to which a finding refers.
 [[nodiscard]] std::string sourceLine(const KernelRun& run, const trace::Finding& finding);
 
 } // namespace pallascope::kernel_test

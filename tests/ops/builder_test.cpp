@@ -1,4 +1,5 @@
-// The builder's functions: each records the operation it is named after, and a kernel of them runs.
+// The functions of the builder: each must record the operation that it is named after, and a kernel
+// of them must run.
 #include "core/ir/print.h"
 #include "tests/machine/support.h"
 
@@ -10,7 +11,7 @@ namespace {
 using machine_test::elementsOf;
 using machine_test::OneStep;
 
-// The listing's lines that compute, from "a" to the last, without loads and stores.
+// The lines of the listing that compute, from "a" to the last one, without loads and stores.
 std::string listing(const OneStep& step, const machine_test::RefsBody& body)
 {
     std::string text;
@@ -30,7 +31,7 @@ TEST(Builder, aKernelOfCutsAndJoinsRuns)
     const auto run = machine_test::runOneStep(step, [](const std::vector<pl::Ref>& refs) {
         const pl::Value rolled = pl::roll(refs[0][pl::all], 1, 1); // 3 0 1 2 / 13 10 11 12
         const std::vector<pl::Value> halves = pl::split(rolled, {1, 3}, 1);
-        const pl::Value swapped = pl::concatenate({halves[1], halves[0]}, 1); // x again
+        const pl::Value swapped = pl::concatenate({halves[1], halves[0]}, 1); // the same as x again
         const std::vector<pl::Value> rows = pl::unstack(swapped, 0);
         const pl::Value both = pl::stack({rows[1], rows[0]}, 0);
         const pl::Value sum = pl::slice(both, {0, 0}, {1, 4}) + pl::slice(both, {1, 0}, {2, 4});

@@ -1,3 +1,4 @@
+// Reads the cases of cases.json and runs them.
 #include "tests/ops/cases.h"
 
 #include "core/base/element.h"

@@ -1,4 +1,4 @@
-// The cases of cases.json (make_cases.py says where they come from), and running one.
+// The cases of cases.json (make_cases.py says where they come from), and how to run one.
 #pragma once
 
 #include "core/base/array.h"
@@ -16,12 +16,12 @@ struct Case
     ir::OpCode code{};
     ir::Params params;
     std::vector<Array> in, out;
-    int ulp = 0; // how far a result may be from `out`, in units of its last place
+    int ulp = 0; // how far a result may be off `out`, in units of its last place
 };
 
 [[nodiscard]] const std::vector<Case>& cases();
 
-// A program whose values are the case's operands and results, and the operation on them.
+// A program whose values are the operands and results of a case, with the operation on them.
 struct Single
 {
     ir::Program program;

@@ -1,4 +1,4 @@
-// The units that operations use, and how long.
+// Which units operations use, and for how long.
 #include "core/cost/segment.h"
 #include "core/ir/infer.h"
 #include "tests/machine/support.h"
@@ -15,7 +15,8 @@ namespace {
 using chip::UnitKind;
 using ir::OpCode;
 
-// Registers of 32-bit elements that each unit kind is asked for; what is not named is not used.
+// The registers of 32-bit elements that each kind of unit works on. Units that are not named are
+// not used.
 using Demands = std::map<UnitKind, std::int64_t>;
 
 struct Priced
@@ -51,7 +52,7 @@ ir::Type array(DType dtype, std::initializer_list<Extent> shape)
 
 TEST(Cost, everyKindOfOperationUsesItsUnits)
 {
-    // (16, 256) of 32 bits: 2 x 2 registers of (8, 128).
+    // (16, 256) of 32 bits is 2 x 2 registers of (8, 128).
     const ir::Type x = array(DType::F32, {16, 256}), i = array(DType::Int32, {16, 256}),
                    u = array(DType::UInt32, {16, 256}), scalar = array(DType::F32, {}),
                    word = array(DType::UInt32, {});
@@ -61,13 +62,15 @@ TEST(Cost, everyKindOfOperationUsesItsUnits)
         {OpCode::Clamp, {scalar, x, scalar}, {}, {{UnitKind::Vector, 4}}},
         {OpCode::Erf, {x}, {}, {{UnitKind::Transcendental, 4}}},
         {OpCode::Reciprocal, {x}, ir::ReciprocalParams{}, {{UnitKind::Transcendental, 4}}},
-        // x^5 = x * (x^2)^2: three products.
+        // x^5 = x * (x^2)^2 has three products.
         {OpCode::IntegerPow, {x}, ir::IntegerPowParams{5}, {{UnitKind::Vector, 12}}},
-        // x^-5: one division more.
+        // x^-5 has one division more.
         {OpCode::IntegerPow, {x}, ir::IntegerPowParams{-5}, {{UnitKind::Vector, 16}}},
-        // 20 rounds of add, rotate (3) and xor, 5 injections of 3 additions, 2 at first.
+        // 20 rounds of addition, rotation (3 operations) and xor; 5 injections of 3 additions each;
+        // 2 additions at the start.
         {OpCode::Threefry2x32, {u, u, u, u}, {}, {{UnitKind::Vector, 4 * 117}}},
-        // The chip's own bits: an instruction for each register, whatever stands in for them.
+        // The chip makes random bits itself: one instruction for each register, whatever replaces
+        // them here.
         {OpCode::PrngRandomBits,
          {word, word, word},
          ir::ShapeParams{Shape{16, 256}},
@@ -81,7 +84,7 @@ TEST(Cost, everyKindOfOperationUsesItsUnits)
          {x, array(DType::Int32, {16, 256, 1})},
          ir::GatherParams{1},
          {{UnitKind::Crosslane, 4}}},
-        // Parts that begin at whole registers are free, others shift.
+        // Parts that begin at whole registers are free; other parts must be shifted.
         {OpCode::Slice, {x}, ir::SliceParams{{8, 128}, {16, 256}, {}}, {}},
         {OpCode::Slice, {x}, ir::SliceParams{{4, 0}, {12, 256}, {}}, {{UnitKind::Crosslane, 2}}},
         {OpCode::Slice,
@@ -108,8 +111,9 @@ TEST(Cost, everyKindOfOperationUsesItsUnits)
          {x, scalar},
          ir::PadParams{{1, 0}, {7, 0}, {0, 0}},
          {{UnitKind::Crosslane, 6}}},
-        // Along sublanes the vector unit alone; along lanes the registers of a row become one,
-        // which goes on. What accumulates along them has no such shortcut.
+        // Along sublanes, the vector unit works alone. Along lanes, it makes one register of a
+        // row's registers, which the crosslane unit then handles. Running sums along lanes have no
+        // such shortcut.
         {OpCode::Argmax, {x}, ir::ArgParams{0}, {{UnitKind::Vector, 4}}},
         {OpCode::Argmax, {x}, ir::ArgParams{1}, {{UnitKind::Vector, 4}, {UnitKind::Crosslane, 2}}},
         {OpCode::Cumsum, {x}, ir::CumulativeParams{0}, {{UnitKind::Vector, 4}}},
@@ -141,7 +145,7 @@ TEST(Cost, everyCaseHasACost)
 {
     for (const Case& one : cases()) {
         if (one.code == OpCode::DotGeneral) {
-            continue; // of the dtypes that the chip's matrix unit takes
+            continue; // these depend on the dtypes that the chip's matrix unit takes
         }
         const Single test = single(one);
         const Result<cost::OperationCost> cost =

@@ -1,5 +1,6 @@
-// Definedness, from what operations compute alone: a defined element may not depend on an undefined
-// one, and where elements only move, an undefined element is one that does.
+// Which elements are defined, derived from what operations compute: a defined element may not
+// depend on an undefined one. Where elements only move, exactly those that are undefined stay
+// undefined.
 #include "core/base/element.h"
 #include "tests/ops/cases.h"
 
@@ -15,8 +16,8 @@ namespace {
 using machine::RuntimeValue;
 using machine::Shadow;
 
-constexpr std::int64_t kMostElements = 64; // operands longer than this are left out: the test is
-                                           // quadratic
+// Longer operands are left out, because the test takes quadratic time.
+constexpr std::int64_t kMostElements = 64;
 
 bool onlyMoves(ir::OpCode code)
 {
@@ -26,7 +27,7 @@ bool onlyMoves(ir::OpCode code)
            && code != ir::OpCode::Sort;
 }
 
-// The value with element `i` undefined, and with its lowest bit flipped where asked.
+// The value with element `i` undefined and, if asked for, with its lowest bit flipped.
 RuntimeValue spoilt(const Array& array, std::int64_t i, bool flip)
 {
     Array changed = arrayOf(valueOf(array));
@@ -51,7 +52,7 @@ void check(const Case& one, std::size_t operand, std::int64_t element)
         after.push_back(here ? spoilt(one.in[k], element, true) : valueOf(one.in[k]));
     }
     const std::vector<RuntimeValue> a = run(one, before), b = run(one, after);
-    // The chosen elements are those of another case when the mask is what changed.
+    // If the mask is what changed, the chosen elements are those of another case.
     using enum ir::OpCode;
     const bool chooses = (operand > 0 && (one.code == Gather || one.code == DynamicSlice))
                          || one.code == Scatter || one.code == DynamicUpdateSlice;
@@ -98,7 +99,7 @@ TEST(Shadow, anElementwiseResultIsUndefinedOnlyInItsPlace)
         const bool elementwise =
             kind == Elementwise || kind == Transcendental || kind == Comparison;
         const bool decidable = one.code == ir::OpCode::And || one.code == ir::OpCode::Or
-                               || one.code == ir::OpCode::Mul; // see the next test
+                               || one.code == ir::OpCode::Mul; // tested in the next test
         if (!elementwise || decidable || one.in.front().shape.elements() < 9) {
             continue;
         }
@@ -115,7 +116,7 @@ TEST(Shadow, anElementwiseResultIsUndefinedOnlyInItsPlace)
     }
 }
 
-// By trying every value of 4 bits, or of a bool, in the place that is undefined.
+// Tries every value of 4 bits, or of a bool, for the element that is undefined.
 TEST(Shadow, whatIsTheSameForEveryValueOfAnUndefinedElementIsDefined)
 {
     using enum ir::OpCode;
@@ -132,7 +133,7 @@ TEST(Shadow, whatIsTheSameForEveryValueOfAnUndefinedElementIsDefined)
         for (const auto code : {And, Or, Mul, ReduceAnd, ReduceOr}) {
             const bool reduces = code == ReduceAnd || code == ReduceOr;
             if (dtype == DType::Bool ? code == Mul : reduces) {
-                continue; // no such operation
+                continue; // this operation does not exist
             }
             for (std::int64_t known = 0; known < codes; ++known) {
                 // The known element meets the undefined one, in two arrays or within one.
@@ -175,7 +176,7 @@ TEST(Shadow, whatNothingIsDefinedOfIsUndefined)
         }
         const std::vector<RuntimeValue> results = run(one, operands);
         for (const RuntimeValue& result : results) {
-            // A sum of nothing and a filler from outside are defined whatever the operand is.
+            // A sum of nothing, and a filler from outside, are defined whatever the operand is.
             const bool made = result.elements() == 0 || one.code == ir::OpCode::DotGeneral
                               || ir::opEntry(one.code).kind == ir::OpKind::Reduction;
             EXPECT_TRUE(!any || made || result.shadow.none()) << one.name;

@@ -1,4 +1,4 @@
-// What operations refuse, and that the sentence names it.
+// What operations refuse; the sentence must name it.
 #include "core/ir/infer.h"
 #include "core/kernel_file/params.h"
 #include "tests/ops/cases.h"
@@ -16,7 +16,7 @@ struct Refused
     OpCode code;
     std::vector<Type> operands;
     ir::Params params;
-    std::string sentence; // part of it
+    std::string sentence; // a part of it
 };
 
 Type f32(std::initializer_list<Extent> shape)
@@ -178,7 +178,7 @@ TEST(Types, whatACaseIsEvaluatedWithIsAskedForByItsRule)
         if (std::holds_alternative<std::monostate>(one.params)) {
             continue;
         }
-        test.operation.params = ir::ScanParams{3}; // no value operation takes these
+        test.operation.params = ir::ScanParams{3}; // no operation on values takes these parameters
         const Result<std::vector<Type>> types = ir::inferTypes(test.program, test.operation);
         ASSERT_FALSE(types) << one.name;
         EXPECT_NE(types.error().message.find("the parameters of another operation"),

@@ -1,4 +1,5 @@
-// Every value operation against JAX, or NumPy in float64: types, results, storage taken over.
+// Every operation on values, compared with JAX, or with NumPy in float64: types, results, and
+// results that reuse the memory of an operand.
 #include "core/base/element.h"
 #include "core/ir/infer.h"
 #include "core/machine/ops/evaluate.h"
@@ -16,7 +17,8 @@ namespace {
 
 using machine::RuntimeValue;
 
-// Codes in the order of the numbers that they stand for, so that neighbours differ by one.
+// The position of a code in the order of the numbers that codes stand for. Neighbours differ by
+// one.
 std::int64_t place(DType dtype, std::uint32_t code)
 {
     const std::uint32_t sign = 1U << static_cast<unsigned>(dtypeBits(dtype) - 1);
@@ -24,7 +26,7 @@ std::int64_t place(DType dtype, std::uint32_t code)
     return (code & sign) != 0 ? -magnitude : magnitude;
 }
 
-// Empty, or where the two arrays differ. NaNs are one value.
+// Says where the two arrays differ; empty if they do not. All NaNs count as equal.
 std::string difference(const Array& expected, const Array& actual, int ulp)
 {
     if (expected.dtype != actual.dtype || expected.shape != actual.shape) {
@@ -146,7 +148,7 @@ TEST(Operations, storageOfDyingOperandsDoesNotChangeResults)
 
 TEST(Operations, longArraysAreComputedLikeShortOnes)
 {
-    // Past the widened chunk and the grain of the threads, in every element type.
+    // Longer than the chunks that are widened and the smallest parts for threads, in every dtype.
     for (const DType dtype : {DType::F32, DType::BF16, DType::Int8, DType::UInt32}) {
         constexpr Extent kLong = 50'001;
         const Array a = normalArray(dtype, Shape{kLong}, 1),

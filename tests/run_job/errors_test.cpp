@@ -1,4 +1,5 @@
-// What a run that is refused or cancelled says beside its sentence: the kind, and what it is about.
+// What the error of a run that is refused or cancelled says besides its sentence: its kind, and
+// what it is about.
 #include "app/run_job/chips.h"
 #include "app/run_job/kernel_choice.h"
 #include "app/run_job/run_job.h"
