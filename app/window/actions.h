@@ -1,5 +1,5 @@
-// Every action of the window: its menu, its key, what it does. Menus, shortcuts and the command
-// palette read the same list.
+// Every action of the window with its menu, its key and what it does. Menus, shortcuts and the
+// command palette all use this list.
 #pragma once
 
 #include <QAction>
@@ -27,7 +27,7 @@ struct Actions
     QAction* cancel = nullptr;
 };
 
-// Fills the menu bar; the actions belong to the window.
+// Fills the menu bar. The actions belong to the window.
 [[nodiscard]] Actions makeActions(MainWindow& window, Session& session, Docks& docks,
                                   QMenuBar& bar);
 

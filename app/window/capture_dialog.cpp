@@ -20,7 +20,7 @@ constexpr int kWidth = 620;
 constexpr int kCommandLines = 4, kSaidLines = 9;
 constexpr int kLineHeight = 16, kTextMargin = 8;
 
-// As wide as the dialog, so many lines high, to be read and copied.
+// A read-only text as wide as the dialog and `lines` lines high; its text can be copied.
 QPlainTextEdit* makeText(const QString& name, int lines, QWidget* parent)
 {
     auto* box = new QPlainTextEdit(parent);
@@ -51,7 +51,7 @@ CaptureDialog::CaptureDialog(QWidget* parent)
     });
     m_function = addLine(u"function"_s, tr("Function"), tr("matmul"));
     m_arguments = addLine(u"arguments"_s, tr("Arguments"), u"bf16[4096,4096] bf16[4096,4096]"_s);
-    m_chip = new ChoiceField(this); // Tab walks in the order of creation
+    m_chip = new ChoiceField(this); // made here, because Tab goes in the order of creation
     for (const auto& [id, name] : chips()) {
         m_chip->addItem(text(name), text(id));
     }
@@ -80,7 +80,7 @@ CaptureDialog::CaptureDialog(QWidget* parent)
     });
     connect(&m_job, &CaptureJob::failed, this, [this](const QString& said, const QString& output) {
         setRunning(false);
-        const bool many = said.contains(u'\n'); // the sentence, then a list
+        const bool many = said.contains(u'\n'); // a sentence, followed by a list
         show(many ? said.section(u'\n', 0, 0) : said, true,
              many                     ? said.section(u'\n', 1)
              : output.contains(u'\n') ? output
@@ -198,7 +198,7 @@ CaptureRequest CaptureDialog::request() const
     return request;
 }
 
-// Beside the Python file, unless another place was typed.
+// Proposes a place beside the Python file, unless another one was typed.
 void CaptureDialog::proposeOutput()
 {
     const QString file = m_file->text().trimmed();
@@ -240,7 +240,7 @@ void CaptureDialog::setRunning(bool running)
 void CaptureDialog::show(const QString& status, bool error, const QString& output)
 {
     m_status->setObjectName(error ? u"error"_s : u"hint"_s);
-    m_status->setStyleSheet({}); // looks the name up again
+    m_status->setStyleSheet({}); // makes Qt look the name up again
     m_status->setText(status);
     m_said->setPlainText(output);
     m_said->setVisible(!output.isEmpty());

@@ -1,5 +1,5 @@
-// File → Capture: what `pallascope capture` asks for as fields, the command that is run, how far it
-// is, and what Python says when it fails.
+// File → Capture: fields for what `pallascope capture` takes, the command that is run, how far it
+// is, and what Python says if it fails.
 #pragma once
 
 #include "app/window/capture_job.h"
@@ -28,7 +28,7 @@ Q_SIGNALS:
     void captured(const QString& file, const QString& chip);
 
 protected:
-    void done(int result) override; // also by Escape and the title bar: cancels
+    void done(int result) override; // Escape and the title bar come here, too; cancels the capture
 
 private:
     QLineEdit* addLine(const QString& name, const QString& label, const QString& hint);
@@ -37,7 +37,7 @@ private:
     void addCommand();
     void addEnd();
     [[nodiscard]] CaptureRequest request() const;
-    void follow(); // fields changed
+    void follow(); // brings the rest up to date with the fields
     void proposeOutput();
     void start();
     void show(const QString& status, bool error, const QString& output = {});
@@ -50,7 +50,7 @@ private:
     QPlainTextEdit *m_command, *m_said;
     QLabel* m_status;
     QPushButton *m_start, *m_cancel, *m_copy;
-    bool m_outputGiven = false; // by hand, not made from file and function
+    bool m_outputGiven = false; // typed by the user, not derived from file and function
 };
 
 } // namespace pallascope::app

@@ -8,7 +8,7 @@ namespace pallascope::app {
 namespace {
 
 constexpr int kSecond = 1000;
-constexpr int kPatienceMs = 2000; // after an interrupt, which lets Python remove what it has begun
+constexpr int kPatienceMs = 2000; // after an interrupt, so that Python can remove what it has begun
 constexpr qsizetype kMostSaid = 1 << 20; // bytes
 constexpr auto kSetBy = "the field Python";
 

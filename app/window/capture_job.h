@@ -1,5 +1,5 @@
-// One capture at a time, in a process of its own: asks the Python for its packages, then runs it.
-// The file it writes appears whole or not at all, also when it is cancelled.
+// Runs one capture at a time in a process of its own: it first asks Python whether it has the
+// packages. The file that is written appears whole or not at all, even if the capture is cancelled.
 #pragma once
 
 #include "app/capture/capture.h"
@@ -23,14 +23,15 @@ public:
     ~CaptureJob() override; // ends the process
 
     void start(CaptureRequest request);
-    void cancel(); // nothing is emitted any more
+    void cancel(); // nothing is emitted after this
 
     [[nodiscard]] bool isRunning() const { return m_process != nullptr; }
 
 Q_SIGNALS:
-    void progressed(const QString& what, int seconds); // at once, then every second
+    void progressed(const QString& what, int seconds); // at once, and then every second
     void written(const QString& file);
-    void failed(const QString& sentence, const QString& output); // all that Python printed
+    // `output` is everything that Python printed.
+    void failed(const QString& sentence, const QString& output);
 
 private:
     void run(const std::vector<std::string>& words, const QString& what,
@@ -39,9 +40,10 @@ private:
     void fail(const QString& sentence);
 
     CaptureRequest m_request;
-    QProcess* m_process = nullptr; // of the job that counts; cancelled ones are unwinding
+    // Of the current job; processes of cancelled jobs may still be ending.
+    QProcess* m_process = nullptr;
     QString m_what;
-    QByteArray m_said; // on standard error
+    QByteArray m_said; // what Python wrote on standard error
     QElapsedTimer m_since;
     QTimer m_second;
 };

@@ -16,7 +16,7 @@ constexpr int kPaletteWidth = 460;
 constexpr int kPaletteHeight = 340;
 constexpr int kPaletteTop = 66;
 
-// Every word must occur, in any order.
+// Whether every word occurs in the name, in any order.
 bool matches(const QString& name, const QString& words)
 {
     const QStringList parts = words.split(QLatin1Char(' '), Qt::SkipEmptyParts);
@@ -124,7 +124,7 @@ bool CommandPalette::eventFilter(QObject* watched, QEvent* event)
         }
     }
     if (watched == m_line && event->type() == QEvent::ShortcutOverride) {
-        event->accept(); // Escape, letters and arrows are the line's while it is open
+        event->accept(); // while the line is open, it gets Escape, letters and arrows
         return true;
     }
     if (watched == m_line && event->type() == QEvent::FocusOut && isVisible()) {

@@ -1,5 +1,5 @@
-// Ctrl+K: every action of the window in one filtered list. Typing narrows it, Enter runs the marked
-// one.
+// Ctrl+K: every action of the window in one list. Typing filters the list, and Enter runs the
+// marked action.
 #pragma once
 
 #include <QAction>

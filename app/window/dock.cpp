@@ -60,7 +60,7 @@ bool HeadButton::event(QEvent* event)
     if (event->type() == QEvent::ShortcutOverride) {
         const int key = static_cast<QKeyEvent*>(event)->key();
         if (key == Qt::Key_Space) {
-            event->accept(); // Space presses a focused button, elsewhere it plays
+            event->accept(); // Space presses a focused button; elsewhere it plays
             return true;
         }
     }

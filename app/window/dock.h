@@ -1,6 +1,6 @@
-// A dock with our head: title, the caption that says in numbers what the view shows now, and a few
-// words to switch between (C++, IR). Moved, floated and closed as any dock: by drag, double click
-// and context menu.
+// A dock with a head of our own: a title, a caption that says in numbers what the view shows now,
+// and a few words to switch between (C++, IR). It is moved, floated and closed as any dock: by
+// drag, double click and context menu.
 #pragma once
 
 #include "views/layout/scene/theme.h"
@@ -13,7 +13,7 @@
 
 namespace pallascope::app {
 
-// One word of a head's switch.
+// One word of the switch in a head.
 class HeadButton : public QAbstractButton
 {
     Q_OBJECT
@@ -76,7 +76,7 @@ public:
     [[nodiscard]] DockHead* head() const { return m_head; }
 
     void setTheme(layout::Theme theme);
-    void takeFocus(); // shows, raises and focuses its view
+    void takeFocus(); // shows and raises the dock and focuses its view
 
 private:
     DockHead* m_head;
