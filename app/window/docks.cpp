@@ -17,12 +17,12 @@ using namespace layout;
 using namespace Qt::StringLiterals;
 using views::SceneView;
 
-constexpr int kLeastBudget = 130; // px: bar and table; below it the panel scrolls
-constexpr int kFindingsPage = 2;  // of the source dock: C++, IR, findings
+constexpr int kLeastBudget = 130; // px for bar and table; if there is less, the panel scrolls
+constexpr int kFindingsPage = 2;  // the third page of the source dock, after C++ and IR
 constexpr QSize kLarge(1600, 900);
 constexpr QSize kSmall(1280, 800);
 
-// Of op, step, run.
+// The index of the word in the switch: op, step, run.
 int wordOf(timeline::Level level)
 {
     switch (level) {
@@ -59,7 +59,7 @@ Docks::Docks(Session& session, QMainWindow& window)
     connect(&m_session.viewpoint(), &Viewpoint::staleChanged, this, &Docks::captions);
 }
 
-// Some views are more than their picture.
+// Makes the dock for a row of the table. Some docks hold more than the picture of their view.
 void Docks::add(const View& row)
 {
     SceneView* view = nullptr;
@@ -163,18 +163,19 @@ void Docks::connectTimeline()
         constexpr Viewpoint::Frame kFrames[] = {Viewpoint::Frame::Operation,
                                                 Viewpoint::Frame::Steps, Viewpoint::Frame::Run};
         m_session.viewpoint().frame(kFrames[index]);
-        showZoom(); // also where that was the range already
+        showZoom(); // even if the range was the same already
     });
     connect(m_timeline, &views::TimelineView::rangeChosen, &m_session.viewpoint(),
             &Viewpoint::setVisible);
     connect(m_timeline, &views::TimelineView::timeChosen, &m_session.viewpoint(),
             &Viewpoint::setNow);
-    connect(m_timeline, &SceneView::sceneChanged, this, &Docks::showZoom); // its size, too
+    // The size of the view matters as well.
+    connect(m_timeline, &SceneView::sceneChanged, this, &Docks::showZoom);
     connect(&m_session.viewpoint(), &Viewpoint::rangeChanged, this, &Docks::showZoom);
     connect(&m_session.viewpoint(), &Viewpoint::runChanged, this, &Docks::showZoom);
 }
 
-// The words say how near the time line is, by the rule that the picture itself is drawn by.
+// The switch says how near the time line is, by the same rule that the picture is drawn by.
 void Docks::showZoom()
 {
     if (!m_session.runs().shown()) {
@@ -229,7 +230,7 @@ void Docks::arrange(QSize window)
     m_table = tableFor(window);
     for (Dock* each : m_all) {
         each->setFloating(false);
-        m_window.removeDockWidget(each); // hides it, too
+        m_window.removeDockWidget(each); // this also hides the dock
     }
     std::vector<std::vector<Placed>> columns;
     for (auto column = placed(0); !column.empty();
@@ -271,7 +272,8 @@ void Docks::split(const std::vector<std::vector<Placed>>& columns, const std::ve
     }
 }
 
-// Sizes share the room in proportion; Qt takes docks that lie in one row or one column.
+// Divides the room in proportion to the sizes in the table. Qt does this for docks that lie in one
+// row or in one column.
 void Docks::shareRoom(const std::vector<std::vector<Placed>>& columns,
                       const std::vector<Placed>& strip)
 {

@@ -1,5 +1,5 @@
-// The docks of the window: one for each row of the table of views, which also says where they
-// stand.
+// The docks of the window. There is one for each row of the table of views, which also says where
+// it stands.
 #pragma once
 
 #include "app/window/dock.h"
@@ -24,17 +24,16 @@ class Docks : public QObject
 public:
     Docks(Session& session, QMainWindow& window);
 
-    // Puts every dock where the table for this size of the window has it.
+    // Puts every dock where the table for this size of the window says.
     void arrange(QSize window);
-    // Again when the size has come under another table, unless the user has moved a dock.
+    // Arranges the docks again if the size now belongs to another table, unless the user has moved
+    // a dock.
     void follow(QSize window);
     void focusNext(int direction);
     void setTheme(layout::Theme theme);
 
-    [[nodiscard]] const std::vector<Dock*>& all() const
-    {
-        return m_all;
-    } // Ctrl+1 ... in this order
+    // The docks in the order of Ctrl+1, Ctrl+2, ...
+    [[nodiscard]] const std::vector<Dock*>& all() const { return m_all; }
 
     [[nodiscard]] Dock* dock(const QString& name) const;
 
@@ -58,7 +57,7 @@ private:
     struct Placed
     {
         Dock* dock;
-        QSize size; // of which it takes its share
+        QSize size; // its share of the room is in proportion to this
     };
 
     [[nodiscard]] static Table tableFor(QSize window);

@@ -19,7 +19,8 @@ using views::color;
 
 constexpr int kTextInset = 7;
 constexpr int kArrowRoom = 20;
-constexpr std::int64_t kSmallRange = 64; // goes by one, not by powers of two
+// In smaller ranges, steps are by one, not by powers of two.
+constexpr std::int64_t kSmallRange = 64;
 
 void triangle(QPainter& painter, double x, double y, double w, double h, const QColor& ink)
 {
@@ -93,7 +94,7 @@ void ChoiceField::paintEvent(QPaintEvent* /*event*/)
              color(Color(Role::Text2), m_look.theme));
 }
 
-// Scrolling a form must not change it.
+// Scrolling a form must not change its values.
 void ChoiceField::wheelEvent(QWheelEvent* event)
 {
     hasFocus() ? QComboBox::wheelEvent(event) : event->ignore();
@@ -137,7 +138,7 @@ QSize NumberField::minimumSizeHint() const
     return {40, kFieldHeight};
 }
 
-// Return commits and Escape takes back: in a field they are not the window's.
+// Return commits and Escape takes back; in a field, these keys must not reach the window.
 bool NumberField::event(QEvent* event)
 {
     if (event->type() == QEvent::ShortcutOverride) {
@@ -216,7 +217,7 @@ void NumberField::showEvent(QShowEvent* event)
     placeEdit();
 }
 
-// Inside our frame, which the style does not know.
+// Places the edit inside our frame, which the style does not know about.
 void NumberField::placeEdit()
 {
     constexpr int kFrame = 2;

@@ -1,5 +1,5 @@
-// The fields of the form: a combo box and a number field, 22 px high with a 1 px edge. An error
-// gives them a 2 px frame; the sentence stands below, in the form.
+// The fields of the form: a combo box and a number field, 22 px high with an edge of 1 px. A field
+// with an error gets a frame of 2 px; the form shows the sentence below it.
 #pragma once
 
 #include "views/layout/scene/theme.h"
@@ -38,8 +38,9 @@ private:
     FieldLook m_look;
 };
 
-// Takes any text: what is wrong with it is said by the run, in place, not by swallowing keys. Up
-// and down go to the next power of two, since sizes and blocks are such; small ranges go by one.
+// Accepts any text: the run says what is wrong with it, below the field, and no key is swallowed.
+// Up and down go to the next power of two, because sizes and blocks usually are powers of two; in
+// small ranges they go by one.
 class NumberField : public QAbstractSpinBox
 {
     Q_OBJECT

@@ -1,3 +1,4 @@
+// The dialogs of the Help menu: the keys, and what this program is.
 #include "app/window/help.h"
 
 #include "views/fonts.h"

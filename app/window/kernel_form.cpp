@@ -19,13 +19,14 @@ constexpr int kPitch = 24;
 constexpr int kColumnGap = 10;
 constexpr int kGroupGap = 5;
 constexpr int kLabelGap = 8;
-constexpr int kBottom = 8;     // with a line in it, above the budget
-constexpr int kWideLabel = 54; // of kernel and chip
+constexpr int kBottom = 8;     // px below the form with a line in it, above the budget
+constexpr int kWideLabel = 54; // px for the labels of kernel and chip
 const QString kKernelField = u"kernel"_s;
 const QString kChipField = u"chip"_s;
-const QString kFileField = u"file"_s; // of a kernel file: the kernel field says it
+const QString kFileField = u"file"_s; // the path of a kernel file; the kernel field shows it
 
-// Rows of the form: a size beside its block (m, bm), then choices, then numbers, two to a row.
+// The rows of the form: first each size beside its block (m, bm), then choices, then numbers, two
+// to a row.
 std::vector<std::vector<ParameterInfo>> rowsOf(const std::vector<ParameterInfo>& parameters)
 {
     std::vector<std::vector<ParameterInfo>> rows;
@@ -41,7 +42,7 @@ std::vector<std::vector<ParameterInfo>> rowsOf(const std::vector<ParameterInfo>&
         }
     }
     for (const bool choices : {true, false}) {
-        bool open = false; // the last row has room
+        bool open = false; // whether the last row has room for another field
         for (const ParameterInfo& parameter : parameters) {
             if (placed.contains(parameter.name) || (parameter.type == "choice") != choices) {
                 continue;
@@ -96,7 +97,7 @@ void KernelForm::show(const RunRequest& request, const std::vector<layout::Field
         build(request.kernel, parameters, known != all.end());
     }
     setValue(kKernelField, text(request.kernel));
-    if (!request.chip.empty()) { // else the run will tell
+    if (!request.chip.empty()) { // otherwise the run will say which chip it took
         setValue(kChipField, text(request.chip));
     }
     for (const ParameterInfo& parameter : parameters) {
@@ -137,7 +138,7 @@ void KernelForm::build(const std::string& kernel, const std::vector<ParameterInf
         }
         m_rows.push_back(cells);
     }
-    const QWidget* before = nullptr; // Tab walks the form in reading order
+    const QWidget* before = nullptr; // so that Tab goes through the form in reading order
     for (const auto& row : m_rows) {
         for (const Cell& cell : row) {
             m_cells[cell.name] = cell;
@@ -203,7 +204,8 @@ void KernelForm::setValue(const QString& name, const QString& value)
     QWidget* widget = field(name);
     if (auto* choice = qobject_cast<ChoiceField*>(widget)) {
         int index = choice->findData(value);
-        if (index < 0) { // a chip file, or a value that is not allowed: say what was asked for
+        // A chip file, or a value that is not allowed: the field shows what was asked for.
+        if (index < 0) {
             choice->addItem(value, value);
             index = choice->count() - 1;
         }
@@ -291,7 +293,7 @@ int KernelForm::placeRow(const std::vector<Cell>& row, int y) const
     return y + kPitch;
 }
 
-// Number fields that stand in one column line up.
+// Number fields in the same column are aligned.
 int KernelForm::labelWidth(const std::vector<Cell>& row, std::size_t column) const
 {
     const auto isNumber = [](const Cell& cell) {
@@ -306,7 +308,7 @@ int KernelForm::labelWidth(const std::vector<Cell>& row, std::size_t column) con
     return widest + kLabelGap;
 }
 
-// The form is as high as its rows and the error need.
+// Makes the form as high as its rows and the error need.
 void KernelForm::place()
 {
     const bool bad = !m_error->text().isEmpty();

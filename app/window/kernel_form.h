@@ -1,5 +1,5 @@
-// The form of the kernel dock: kernel, chip and the kernel's parameters as fields, made from what
-// app::kernels() says. Errors stand in place, under the field they are about.
+// The form of the kernel dock: the kernel, the chip and the kernel's parameters as fields, made
+// from what app::kernels() says. An error stands below the field that it is about.
 #pragma once
 
 #include "app/run_job/run_job.h"
@@ -21,13 +21,13 @@ class KernelForm : public QWidget
 public:
     explicit KernelForm(QWidget* parent = nullptr);
 
-    // `fields`: the parameters of a trace whose kernel this program does not have; shown, not
-    // editable.
+    // `fields` has the parameters of a trace whose kernel this program does not have. They are
+    // shown but cannot be edited.
     void show(const RunRequest& request, const std::vector<layout::Field>& fields);
     void setError(const QString& parameter, const QString& sentence);
     void setTheme(layout::Theme theme);
 
-    [[nodiscard]] QWidget* field(const QString& parameter) const; // null: none
+    [[nodiscard]] QWidget* field(const QString& parameter) const; // null if there is no such field
     [[nodiscard]] QString errorText() const;
 
 Q_SIGNALS:
@@ -58,7 +58,7 @@ private:
     void applyLook();
 
     std::string m_kernel;
-    std::vector<std::vector<Cell>> m_rows; // the first two: kernel, chip
+    std::vector<std::vector<Cell>> m_rows; // the first two rows are the kernel and the chip
     std::map<QString, Cell> m_cells;
     QLabel* m_error;
     QString m_errorParameter;
