@@ -60,7 +60,7 @@ MainWindow::MainWindow(QWidget* parent)
 
 MainWindow::~MainWindow() = default;
 
-// Menu, transport and verdict are one block on top; the docks fill the rest.
+// The menu, the transport and the verdict form one block on top; the docks fill the rest.
 void MainWindow::buildBars()
 {
     auto* block = new QWidget(this);
@@ -150,7 +150,7 @@ void MainWindow::pushRun()
 void MainWindow::applyTheme()
 {
     const layout::Theme theme = m_session.theme();
-    QApplication::setPalette(views::palette(theme)); // dialogs and popups too
+    QApplication::setPalette(views::palette(theme)); // for dialogs and popups as well
     setStyleSheet(views::styleSheet(theme));
     m_docks->setTheme(theme);
     m_transport->setTheme(theme);

@@ -1,5 +1,5 @@
-// The window: builds bars, docks and menus and connects them to the session. What it shows is the
-// session's, how it looks is the layouts'.
+// The window: it makes the bars, the docks and the menus, and connects them to the session. The
+// session decides what the window shows, and the layouts decide how it looks.
 #pragma once
 
 #include "app/window/actions.h"
@@ -44,7 +44,7 @@ public:
     void askCapture();
     void askSave();
     void askPicture(const QString& view);
-    // PNG or SVG by the name's ending; errors are shown in place.
+    // Writes PNG or SVG, depending on the ending of the name. Errors are shown in the window.
     void savePictureOf(const QString& view, const QString& path);
     void openPalette();
     void showKeys();
@@ -69,7 +69,7 @@ private:
     TransportBar* m_transport = nullptr;
     VerdictStrip* m_strip = nullptr;
     CommandPalette* m_palette = nullptr;
-    CaptureDialog* m_capture = nullptr; // kept with what was typed
+    CaptureDialog* m_capture = nullptr; // kept, so that it still has what was typed
     Actions m_actions;
 };
 

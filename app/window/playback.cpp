@@ -9,7 +9,8 @@ namespace pallascope::app {
 namespace {
 
 constexpr int kFrameMs = 16;
-// After a pause of the whole program (a suspended laptop) playback goes on, it does not leap.
+// After a pause of the whole program, for instance of a suspended laptop, playback goes on instead
+// of leaping.
 constexpr double kLongestTickSeconds = 0.25;
 constexpr double kPicosecondsPerMicrosecond = 1e6;
 

@@ -1,8 +1,9 @@
-// The clock of playback: modelled time per second of watching. It only says how far the playhead
-// has to move; the session moves it.
+// The clock of playback: how much modelled time passes per second of watching. It only says how far
+// the playhead has to move; the viewpoint moves it.
 #pragma once
 
-// moc 6.4 cannot parse the standard library's <compare> (of units.h) unless a Qt header came first.
+// moc 6.4 cannot parse the standard library's <compare>, which units.h includes, unless a Qt header
+// is included before it.
 // clang-format off
 #include <QElapsedTimer>
 #include <QObject>
@@ -17,7 +18,7 @@
 
 namespace pallascope::app {
 
-// Either steps or picoseconds of modelled time per second of watching.
+// Steps or picoseconds of modelled time per second of watching; one of the two is 0.
 struct Speed
 {
     QString label;
@@ -26,7 +27,7 @@ struct Speed
 };
 
 [[nodiscard]] const std::vector<Speed>& speeds();
-inline constexpr int kDefaultSpeed = 2; // one steady step per 1.5 s
+inline constexpr int kDefaultSpeed = 2; // an index: one steady step per 1.5 s
 
 class Playback : public QObject
 {
@@ -40,13 +41,13 @@ public:
 
     [[nodiscard]] bool isPlaying() const { return m_timer.isActive(); }
 
-    void setSpeed(int index); // clamped
+    void setSpeed(int index); // clamped to the speeds that exist
 
     [[nodiscard]] int speed() const { return m_speed; }
 
     void setStepTime(Picoseconds steadyStep) { m_stepTime = steadyStep; }
 
-    // One jump per step instead of motion.
+    // Makes the playhead jump once per step instead of moving.
     void setReducedMotion(bool on) { m_reducedMotion = on; }
 
     [[nodiscard]] bool reducedMotion() const { return m_reducedMotion; }
@@ -54,7 +55,7 @@ public:
     [[nodiscard]] double picosecondsPerSecond() const;
 
 Q_SIGNALS:
-    // Modelled time since the last tick; never zero.
+    // The modelled time since the last tick, which is never zero.
     void advanced(pallascope::Picoseconds time);
     void speedChanged();
 
@@ -65,7 +66,7 @@ private:
     QElapsedTimer m_clock;
     int m_speed = kDefaultSpeed;
     Picoseconds m_stepTime{1};
-    double m_owed = 0; // modelled picoseconds not yet handed out
+    double m_owed = 0; // modelled picoseconds that have passed but were not announced yet
     bool m_reducedMotion = false;
 };
 

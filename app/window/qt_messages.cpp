@@ -13,9 +13,9 @@
 namespace pallascope::app {
 namespace {
 
-bool g_shown = true;                        // Qt's handlers take no data, hence globals
-std::string g_reason = "no display opened"; // why the application is not made
-std::mutex g_mutex;                         // of the reason: threads of Qt have messages too
+bool g_shown = true;                        // global, because Qt gives handlers no data
+std::string g_reason = "no display opened"; // why the application could not be made
+std::mutex g_mutex;                         // guards g_reason: Qt's threads have messages as well
 
 void take(QtMsgType type, const QMessageLogContext& /*context*/, const QString& message)
 {

@@ -1,4 +1,4 @@
-// What Qt has to say, as sentences of the command line.
+// Turns Qt's messages into sentences of the command line.
 #pragma once
 
 namespace pallascope::app {
@@ -6,11 +6,11 @@ namespace pallascope::app {
 enum class QtMessages
 {
     Shown,
-    Dropped // of pictures, for which no one asked Qt
+    Dropped // while pictures are written, for which nobody wants to hear of Qt
 };
 
-// Before the application is made. Where it cannot be made, as without a display, the process ends
-// with a sentence and exit code 2, where Qt would abort.
+// Must be called before the application is made. If it cannot be made, for instance because there
+// is no display, the process ends with a sentence and exit code 2; Qt alone would abort.
 void takeQtMessages(QtMessages messages);
 
 } // namespace pallascope::app

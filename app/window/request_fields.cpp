@@ -9,7 +9,7 @@ namespace {
 
 using views::text;
 
-constexpr auto kFieldOfKernel = "kernel", kFieldOfChip = "chip"; // names of the form
+constexpr auto kFieldOfKernel = "kernel", kFieldOfChip = "chip"; // names of fields of the form
 
 const KernelInfo* findKernel(const std::vector<KernelInfo>& all, const std::string& name)
 {
@@ -18,7 +18,7 @@ const KernelInfo* findKernel(const std::vector<KernelInfo>& all, const std::stri
     return it == all.end() ? nullptr : &*it;
 }
 
-// What a request has in a field of the form; empty: the default.
+// The value that a request has for a field of the form; empty for the default.
 std::string valueIn(const RunRequest& request, const std::string& field)
 {
     if (field == kFieldOfKernel || field == kFieldOfChip) {
@@ -46,13 +46,13 @@ std::vector<std::string> fieldsOf(const Error& error)
         case Subject::Setting:
         case Subject::Operand:
         case Subject::File:
-            break; // have no field
+            break; // there are no fields for these
         }
     }
     return fields;
 }
 
-// The fields that a kernel's form has besides the kernel itself.
+// The fields of a kernel's form, except the field of the kernel itself.
 std::vector<std::string> fieldsOfForm(const std::string& kernelName)
 {
     const std::vector<KernelInfo> all = kernels();

@@ -1,5 +1,5 @@
-// What the form's fields mean in a request: which value goes where, and which field an error of a
-// run is about.
+// What the fields of the form mean in a request: where each value goes, and which field an error of
+// a run is about.
 #pragma once
 
 #include "app/run_job/run_job.h"
@@ -14,8 +14,9 @@ namespace pallascope::app {
 // equal requests.
 void putParameter(RunRequest& request, const std::string& name, const std::string& value);
 
-// The field that an error of `asked` is about: one that differs from the request of the run that
-// is shown, if there is any. `shown` is null before the first run. Empty: no field.
+// The field that an error of `asked` is about; if possible, one in which `asked` differs from the
+// request of the run that is shown. `shown` is null before the first run. Empty if there is no such
+// field.
 [[nodiscard]] QString fieldOfError(const Error& error, const RunRequest& asked,
                                    const RunRequest* shown);
 

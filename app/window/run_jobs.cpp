@@ -8,9 +8,9 @@ namespace pallascope::app {
 namespace {
 
 constexpr int kPollMs = 50;
-constexpr int kThreads = 2; // the job that counts, and a cancelled one that is still unwinding
+constexpr int kThreads = 2; // the current job, and a cancelled one that is still ending
 
-// A broken invariant in a worker must reach the user as a sentence, not end the program.
+// If an invariant breaks in a worker, the user must see a sentence, and the program must go on.
 JobResult guarded(const JobBody& body, const Progress& progress)
 {
     try {
@@ -48,8 +48,8 @@ void RunJobs::start(JobBody body)
             control->share = share;
             return !control->cancelled;
         });
-        // The destructor waits for this thread, so `this` is alive here; what is queued for a
-        // deleted object is dropped by Qt.
+        // The destructor waits for this thread, so `this` still exists here. Qt drops what is
+        // queued for a deleted object.
         QMetaObject::invokeMethod(
             this, [this, id, result] { deliver(id, result); }, Qt::QueuedConnection);
     });
@@ -72,7 +72,7 @@ double RunJobs::share() const
 void RunJobs::deliver(int id, const JobResult& result)
 {
     if (id != m_id || !m_control) {
-        return; // cancelled, or a newer one counts
+        return; // the job was cancelled, or a newer one replaced it
     }
     m_control.reset();
     m_poll.stop();

@@ -1,5 +1,6 @@
-// Long work off the GUI thread: runs, opening and saving traces. One job counts at a time; a newer
-// one cancels the older one, whose result is dropped by its id when it still arrives.
+// Does long work outside the GUI thread: runs, opening and saving traces. There is one current job.
+// A newer job cancels the older one, whose result, if it still arrives, is recognized by its id and
+// dropped.
 #pragma once
 
 #include "app/run_job/run_job.h"
@@ -15,7 +16,7 @@
 
 namespace pallascope::app {
 
-// What a job yields: a run to show, or nothing (a saved file).
+// What a job yields: a run to show, or nothing (for a saved file).
 using JobResult = Result<std::optional<FinishedRun>>;
 using JobBody = std::function<JobResult(const Progress&)>;
 
@@ -25,7 +26,7 @@ class RunJobs : public QObject
 
 public:
     explicit RunJobs(QObject* parent = nullptr);
-    ~RunJobs() override; // cancels and waits: no thread outlives it
+    ~RunJobs() override; // cancels and waits, so no thread outlives the object
 
     void start(JobBody body);
     void cancel();
@@ -47,8 +48,8 @@ private:
 
     void deliver(int id, const JobResult& result);
 
-    QThreadPool m_threads;              // destroyed first of all members that its threads use
-    std::shared_ptr<Control> m_control; // of the job that counts; null: none
+    QThreadPool m_threads;              // destroyed before the members that its threads use
+    std::shared_ptr<Control> m_control; // of the current job; null if there is none
     QTimer m_poll;
     int m_id = 0;
 };

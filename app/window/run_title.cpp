@@ -1,3 +1,4 @@
+// Paints the title of the run at the right end of the menu bar.
 #include "app/window/run_title.h"
 
 #include "views/fonts.h"

@@ -1,4 +1,4 @@
-// The right end of the menu bar: kernel, sizes and chip. Elided, and gone when nothing fits.
+// The right end of the menu bar: kernel, sizes and chip. It is elided, and hidden if nothing fits.
 #pragma once
 
 #include "views/layout/scene/theme.h"

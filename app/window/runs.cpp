@@ -13,7 +13,7 @@ using views::text;
 
 constexpr int kStaleAfterMs = 200;
 
-// The result of a job that makes a run.
+// Turns a finished run into the result of a job.
 JobResult jobResult(Result<FinishedRun> run)
 {
     if (!run) {
@@ -75,7 +75,8 @@ void Runs::setParameter(const std::string& name, const std::string& value)
 {
     RunRequest next = m_request;
     putParameter(next, name, value);
-    next.fullValues = next.check = false; // times need no numbers; "Check values" asks for them
+    // Times do not need all values; "Check values" asks for them.
+    next.fullValues = next.check = false;
     if (next == m_request && m_job.error.isEmpty()) {
         return;
     }
@@ -143,7 +144,7 @@ void Runs::cancel()
         return;
     }
     m_runs.cancel();
-    if (m_shown) { // the form shows again what the views show
+    if (m_shown) { // the form shows the request of the run that the views show
         m_request = m_shown->request;
         Q_EMIT requestChanged();
     }

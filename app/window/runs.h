@@ -1,5 +1,6 @@
-// What was asked for, the job under way and the run that came of it last. Jobs run in the
-// background; their progress and errors are said in place (verdict strip, field of the form).
+// What was asked for last, the current job, and the run that is shown. Jobs run in the background;
+// their progress and errors are shown where they belong (in the verdict strip, or below the field
+// of the form).
 #pragma once
 
 #include "app/run_job/run_job.h"
@@ -12,15 +13,15 @@
 
 namespace pallascope::app {
 
-// The job under way, and how the last one ended.
+// The current job, or how the last one ended.
 struct JobStatus
 {
     bool running = false;
-    QString what; // "re-running", "opening main.trace.json"
+    QString what; // such as "re-running" or "opening main.trace.json"
     double share = 0;
-    QString error;     // one sentence, empty: none
-    QString parameter; // the field of the form that the error is about, empty: none
-    QString notice;    // "Saved main.trace.json", empty: none
+    QString error;     // one sentence; empty if there is none
+    QString parameter; // the field of the form that the error is about; empty if there is none
+    QString notice;    // such as "Saved main.trace.json"; empty if there is none
     bool operator==(const JobStatus&) const = default;
 };
 
@@ -31,12 +32,12 @@ class Runs : public QObject
 public:
     explicit Runs(QObject* parent = nullptr);
 
-    // The run that is shown; none before the first.
+    // The run that is shown; nullopt before the first one.
     [[nodiscard]] const std::optional<FinishedRun>& shown() const { return m_shown; }
 
     [[nodiscard]] const JobStatus& job() const { return m_job; }
 
-    // What was asked for last: the form shows it, whether it ran or not.
+    // What was asked for last. The form shows it, whether it ran or not.
     [[nodiscard]] const RunRequest& request() const { return m_request; }
 
     void start(RunRequest request);
@@ -44,19 +45,19 @@ public:
     void setChip(const std::string& chip);
     void setParameter(const std::string& name, const std::string& value);
     void applyAlternative(std::size_t index);
-    void checkValues(); // the same run with every number computed and checked
+    void checkValues(); // runs it again with every value computed and checked
     void openTrace(const QString& path);
     void saveTrace(const QString& path);
     void cancel();
-    void adopt(FinishedRun run);       // shows a run that is already there
-    void report(const QString& error); // shows a sentence in place
+    void adopt(FinishedRun run);       // shows a run that exists already
+    void report(const QString& error); // shows a sentence
 
 Q_SIGNALS:
     void adopted(); // another run is shown
     void requestChanged();
     void jobChanged();
-    // Whether what is shown is of the run before the one under way. Jobs that end at once replace
-    // the picture without a word.
+    // Whether the views still show the run before the current one. It stays false if a job ends
+    // almost at once: the picture is then replaced without a word.
     void staleChanged(bool stale);
 
 private:

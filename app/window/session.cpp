@@ -1,3 +1,4 @@
+// Connects runs and viewpoint: a new run is shown, and clicks become actions.
 #include "app/window/session.h"
 
 #include "views/layout/scene/scene.h"

@@ -1,5 +1,5 @@
-// What the window looks at, in one place: the runs, the viewpoint on the run that is shown, the
-// theme. Views read it and report to it; they do not know each other.
+// Everything that the window looks at, in one place: the runs, the viewpoint on the run that is
+// shown, and the theme. Views read the session and report to it; they do not know each other.
 #pragma once
 
 #include "app/window/runs.h"
@@ -24,7 +24,8 @@ public:
     [[nodiscard]] layout::Theme theme() const { return m_theme; }
 
     void setTheme(layout::Theme theme);
-    void activate(const layout::Target& target); // a click: follows links, selects the rest
+    // For a click: follows links and selects other things.
+    void activate(const layout::Target& target);
 
 Q_SIGNALS:
     void themeChanged();

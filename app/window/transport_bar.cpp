@@ -17,7 +17,7 @@ using namespace layout;
 using namespace Qt::StringLiterals;
 using views::color;
 
-constexpr int kBarHeight = 41; // a line above, a line below
+constexpr int kBarHeight = 41; // px, with a line above and a line below
 constexpr int kBarPadding = 10;
 constexpr int kBarTop = 8;
 constexpr int kButtonHeight = 26;
@@ -27,7 +27,8 @@ constexpr int kIcon = 12;
 constexpr int kUnitWidth = 92;
 constexpr int kSpeedWidth = 102;
 constexpr int kLeastStrip = 160;
-// The strip's scene is taller than the bar it draws: playhead and range stick out.
+// The scene of the strip is higher than the bar in it, because the playhead and the range stick
+// out.
 constexpr int kStripTop = 5;
 constexpr int kStripHeight = 32;
 
@@ -233,8 +234,8 @@ void TransportBar::place()
     x += kUnitWidth + 6;
     m_speed->setGeometry(x, kBarTop, kSpeedWidth, kButtonHeight);
     x += kSpeedWidth + 18;
-    // The widest position of this run: its own end at its last step, so that the strip keeps its
-    // width.
+    // The room is that of the widest position in this run, its end at its last step, so that the
+    // strip keeps its width.
     if (m_session.runs().shown()) {
         const auto& trace = *m_session.viewpoint().run()->trace;
         const QString end = views::text(timeText(trace.end()));

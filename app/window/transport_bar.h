@@ -1,4 +1,5 @@
-// The transport: buttons, step unit, speed, the strip of the whole run, the position.
+// The transport bar: buttons, the unit of steps, the speed, the strip of the whole run, and the
+// position.
 #pragma once
 
 #include "app/window/session.h"
@@ -74,7 +75,7 @@ private:
     ChoiceField* m_unit;
     ChoiceField* m_speed;
     views::OverviewView* m_overview;
-    QString m_position; // rich
+    QString m_position; // rich text; see views::paintRich
     int m_positionX = 0, m_positionWidth = 0;
     layout::Theme m_theme = layout::Theme::Light;
 };

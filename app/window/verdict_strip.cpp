@@ -19,7 +19,7 @@ using namespace Qt::StringLiterals;
 using views::color;
 
 constexpr int kVerdictHeight = 26;
-constexpr int kBar = 4; // coloured left edge
+constexpr int kBar = 4; // px of the coloured left edge
 constexpr int kTextLeft = 14;
 constexpr int kProgress = 2; // px
 constexpr int kProgressAfterMs = 200;
@@ -28,7 +28,7 @@ constexpr int kLine = 17;
 
 } // namespace
 
-// Paints over the verdict: all of it for an error, its right end for progress and notices.
+// Painted on top of the verdict: an error covers it, progress and notices cover its right end.
 class VerdictStrip::Message : public QWidget
 {
 public:
@@ -152,7 +152,7 @@ void VerdictStrip::place()
         m_message->setGeometry(left, 0, width() - left,
                                kVerdictHeight - (progress ? kProgress : 0));
         m_cancel->setGeometry(end, 3, button.width(), button.height());
-        // The text ends before the button.
+        // The text must end before the button.
         m_message->setGeometry(left, 0, (progress ? end : width()) - left,
                                kVerdictHeight - (progress ? kProgress : 0));
     }

@@ -1,5 +1,6 @@
-// The strip below the transport: what bounds the run, in one sentence. An error takes its place
-// ("Not run: ..."), progress with Cancel stands at its right end.
+// The strip below the transport bar. It says in one sentence what bounds the run. An error ("Not
+// run: ...") takes the place of the sentence; progress with a Cancel button stands at its right
+// end.
 #pragma once
 
 #include "app/window/session.h"
@@ -22,7 +23,8 @@ public:
 
     [[nodiscard]] views::SceneView* view() const { return m_view; }
 
-    // What it says beside the verdict: the error, the progress or a notice; empty: none.
+    // What the strip says besides the verdict: the error, the progress or a notice. Empty if there
+    // is nothing.
     [[nodiscard]] QString message() const;
     void setTheme(layout::Theme theme);
 
@@ -36,10 +38,10 @@ private:
 
     Session& m_session;
     views::SceneView* m_view;
-    Message* m_message; // over the view
+    Message* m_message; // on top of the view
     HeadButton* m_cancel;
-    QTimer m_delay;  // progress is worth a word after 200 ms
-    QTimer m_notice; // and a notice for some seconds
+    QTimer m_delay;  // progress is shown only after 200 ms
+    QTimer m_notice; // a notice is shown for some seconds
     QString m_noticeText;
     layout::Theme m_theme = layout::Theme::Light;
 };

@@ -15,8 +15,10 @@ namespace target = layout::target;
 using layout::TimeRange;
 using layout::ViewState;
 
-constexpr double kFollowAt = 0.75; // playback holds the time line still up to here
-constexpr double kJumpTo = 0.25;   // where a jump puts the playhead when it left the range
+// Share of the range; the time line stands still until playback comes here.
+constexpr double kFollowAt = 0.75;
+// Share of the range; where the playhead comes if a jump has left the range.
+constexpr double kJumpTo = 0.25;
 
 } // namespace
 

@@ -1,5 +1,6 @@
-// Where the user looks: the run that the views show, the playhead, the range of the time line,
-// what is pointed at and selected, and playback. One signal per concern; the views read the state.
+// Where the user looks: the run that the views show, the playhead, the range of the time line, what
+// is pointed at and selected, and playback. There is one signal per concern; the views read the
+// state.
 #pragma once
 
 #include "app/window/playback.h"
@@ -28,10 +29,10 @@ public:
 
     [[nodiscard]] Playback& playback() { return m_playback; }
 
-    // The run and the state that goes with it change together: the playhead stays at the same
-    // share of the run, so that the views of two block sizes can be compared.
+    // Changes the run and the state together: the playhead stays at the same share of the run, so
+    // that the views of two block sizes can be compared.
     void show(std::shared_ptr<const layout::RunView> run);
-    void look(layout::ViewState state); // clamped to the run; playing is not taken over
+    void look(layout::ViewState state); // clamped to the run; `playing` is ignored
     void setStale(bool stale);
 
     // The playhead.
@@ -45,8 +46,8 @@ public:
 
     // The range of the time line.
     void setVisible(layout::TimeRange range);
-    void zoom(double factor); // about the playhead
-    void pan(double share);   // of the range, positive: later
+    void zoom(double factor); // around the playhead
+    void pan(double share);   // `share` is of the range; positive: later
     enum class Frame
     {
         Operation,

@@ -26,7 +26,7 @@ namespace pallascope::app {
 namespace {
 
 constexpr double kMostPixels =
-    16384; // of a side; beyond it QImage cannot allocate on small machines
+    16384; // of a side; with more, QImage cannot allocate on small machines
 
 bool hasDisplay()
 {
@@ -37,8 +37,8 @@ bool hasDisplay()
     return set("DISPLAY") || set("WAYLAND_DISPLAY") || set("QT_QPA_PLATFORM");
 }
 
-// An application for pictures: there is one already in the window and in tests; else it needs no
-// display.
+// Makes an application for pictures. In the window and in tests there is one already; otherwise it
+// does not need a display.
 std::unique_ptr<QApplication> applicationForPictures()
 {
     if (QCoreApplication::instance() != nullptr) {
@@ -46,7 +46,8 @@ std::unique_ptr<QApplication> applicationForPictures()
     }
     takeQtMessages(QtMessages::Dropped);
     qputenv("QT_QPA_PLATFORM", "offscreen");
-    qputenv("XDG_RUNTIME_DIR", "/dev/null"); // Qt would make that folder; a picture needs none
+    // So that Qt does not make this folder, which pictures do not need.
+    qputenv("XDG_RUNTIME_DIR", "/dev/null");
     static int count = 1;
     static char name[] = "pallascope";
     static char* arguments[] = {name, nullptr};
@@ -59,7 +60,7 @@ std::unique_ptr<QApplication> applicationForPictures()
 
 void openAnother(const std::string& file)
 {
-    // Where the program lies, without a QApplication to ask: Linux.
+    // Without a QApplication, only Linux says where the program lies.
     QProcess::startDetached(QFile::symLinkTarget(QStringLiteral("/proc/self/exe")),
                             {QStringLiteral("open"), QString::fromStdString(file)});
 }
@@ -79,7 +80,7 @@ int runWindow(int argc, char** argv, std::optional<RunRequest> request,
     if (traceFile) {
         window.session().runs().openTrace(views::text(*traceFile));
     } else {
-        // The main job's times need no numbers.
+        // The times of the main job do not need all values.
         window.session().runs().start(
             request.value_or(RunRequest{.chip = kUsualChip, .fullValues = false, .check = false}));
     }
