@@ -1,4 +1,4 @@
-// Choices that a seed makes, the same with every compiler.
+// Random choices that follow from a seed, the same with every compiler.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ public:
         return static_cast<std::int64_t>(m_random() % static_cast<std::uint64_t>(limit));
     }
 
-    // lowest to highest
+    // From lowest to highest, both included.
     std::int64_t from(std::int64_t lowest, std::int64_t highest)
     {
         return lowest + below(highest - lowest + 1);

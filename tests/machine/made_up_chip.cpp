@@ -9,8 +9,8 @@ namespace {
 using Refs = std::vector<pl::Ref>;
 using Nothing = std::vector<pl::Value>;
 
-// A cycle is 1 ns. A block of 8 x 8 f32, which is one register, takes 40 ns into the chip, 20 out
-// of it, 10 on it, and the matrix unit 80.
+// A cycle is 1 ns. A block of 8 x 8 f32, which is one register, takes 40 ns to copy into the chip,
+// 20 out of it and 10 within it, and 80 on the matrix unit.
 const char* const kChip = R"({
   "format": "pallascope.chip", "version": 1, "name": "made_up", "title": "Made up",
   "memories": [

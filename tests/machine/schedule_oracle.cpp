@@ -6,7 +6,8 @@ namespace pallascope::machine_test {
 
 namespace {
 
-// One operand's buffers: counters count for ever, the physical slot is a counter modulo the slots.
+// The buffers of one operand. Counters only grow; the physical slot is a counter modulo the number
+// of slots.
 class BufferedOperand
 {
 public:
@@ -22,16 +23,17 @@ public:
 
     [[nodiscard]] bool writes() const { return m_operand.outBuffers > 0; }
 
-    // 0.9 buffers a trivial window like any other.
+    // JAX 0.9 gives a trivial operand buffers like any other.
     [[nodiscard]] bool buffered() const { return !m_operand.trivial || m_release == 9; }
 
-    // Up to 0.11 an in-out has one set of buffers for both ways.
+    // Up to JAX 0.11 an operand that is read and written has one set of buffers for both
+    // directions.
     [[nodiscard]] int outBuffers() const
     {
         return m_release < 12 && reads() && writes() ? m_operand.inBuffers : m_operand.outBuffers;
     }
 
-    // Steps wrap around the grid.
+    // Step numbers wrap around the grid.
     [[nodiscard]] const Index& at(std::int64_t step) const
     {
         return m_operand.blockAt[static_cast<std::size_t>((step % m_steps + m_steps) % m_steps)];
@@ -52,14 +54,14 @@ public:
         return counter % (m_operand.inBuffers + m_operand.outBuffers);
     }
 
-    // Grid steps between the end of a block's stay and the wait for its write-back.
+    // How many grid steps pass between a block's last step and the wait for its write-back.
     [[nodiscard]] std::int64_t lag() const
     {
         return m_release < 12 ? 1 : std::max<std::int64_t>(m_operand.outBuffers - 1, 1);
     }
 
     std::int64_t copyIn = 0, waitIn = 0, copyOut = 0, waitOut = 0;
-    std::int64_t looked = 0; // the last step whose block was asked for with lookahead
+    std::int64_t looked = 0; // the last step whose block lookahead has looked at
 
 private:
     const OracleOperand& m_operand;
@@ -130,7 +132,7 @@ private:
         }
     }
 
-    // One block more; what the caller brought is counted, not copied.
+    // Fetches one block more. A block that the caller has filled in is counted but not copied.
     void fetch(BufferedOperand& o, const char* phase, std::int64_t step, bool brought)
     {
         if (!brought) {
@@ -139,7 +141,7 @@ private:
         ++o.copyIn;
     }
 
-    // Walks on over the grid while a slot is free, fetching where the block changes.
+    // Goes on over the grid while a slot is free, and fetches where the block changes.
     void lookAhead(BufferedOperand& o, const char* phase, std::int64_t most)
     {
         const std::int64_t begun = o.copyIn;

@@ -1,5 +1,5 @@
-// The emit_pipeline schedules of JAX 0.9 to 0.12 once more, written from its description alone and
-// sharing nothing with core/machine: what the machine's events are held against.
+// A second implementation of the emit_pipeline schedules of JAX 0.9 to 0.12, written only from
+// their description and without using core/machine. The machine's events are compared with it.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,17 @@ using Index = std::vector<std::int64_t>;
 struct OracleOperand
 {
     std::string name;
-    int inBuffers = 0, outBuffers = 0; // 0: does not copy that way; both: in-out
+    // 0: it does not copy in that direction; both above 0: read and written.
+    int inBuffers = 0, outBuffers = 0;
     bool trivial = false;
     bool lookahead = false;
-    int prefetched = 0;         // slots that the caller filled
-    std::vector<Index> blockAt; // block index at every step, in lexicographic order of the grid
-    bool indirect = false;      // made of listed rows: another block at every step
+    int prefetched = 0;         // slots that the caller has filled
+    std::vector<Index> blockAt; // the block index at every step, in lexicographic order of the grid
+    bool indirect = false;      // listed rows: the block changes at every step
 };
 
-// `phase` is the JAX scope without its number; `step` is -1 in the prologue, the number of steps in
-// the epilogue.
+// `phase` is the scope in JAX without its number. `step` is -1 in the prologue and the number of
+// steps in the epilogue.
 struct Event
 {
     std::int64_t step = 0;
@@ -36,7 +37,7 @@ struct Event
 [[nodiscard]] std::string toString(const Event& event);
 [[nodiscard]] std::string toString(const std::vector<Event>& events);
 
-// `release` is the minor number: 9 to 12.
+// `release` is the minor version of JAX: 9 to 12.
 [[nodiscard]] std::vector<Event>
 expectedEvents(std::int64_t steps, const std::vector<OracleOperand>& operands, int release = 12);
 

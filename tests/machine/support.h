@@ -1,4 +1,4 @@
-// What the tests of the machine share: a chip, small arrays, runs that must succeed.
+// What the machine's tests share: chips, small arrays, runs that must succeed.
 #pragma once
 
 #include "core/base/array.h"
@@ -22,7 +22,7 @@ inline constexpr auto kUnit = ir::MemorySpace::Accumulator;
 inline constexpr double kInf = std::numeric_limits<double>::infinity();
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// The index map of blocks of whole rows.
+// An index map for blocks of whole rows.
 inline constexpr auto kRow = [](auto i) { return pl::at(i, 0); };
 
 void copyAndWait(const pl::Ref& from, const pl::Ref& to, const pl::Ref& semaphore);
@@ -32,7 +32,7 @@ void copyAndWait(const pl::Ref& from, const pl::Ref& to, const pl::Ref& semaphor
 [[nodiscard]] Array counting(DType dtype, const Shape& shape); // 0, 1, 2, ...
 [[nodiscard]] std::vector<double> elementsOf(const Array& array);
 
-// Throws std::runtime_error with the sentence on a user or limit error.
+// These throw std::runtime_error with the sentence if there is an error.
 [[nodiscard]] ir::Program mustTrace(Result<ir::Program> program);
 [[nodiscard]] machine::RunResult mustRun(const ir::Program& program,
                                          const std::vector<Array>& inputs,
@@ -41,15 +41,15 @@ void copyAndWait(const pl::Ref& from, const pl::Ref& to, const pl::Ref& semaphor
 
 [[nodiscard]] std::vector<trace::Finding> findingsOf(const machine::RunResult& run,
                                                      const std::string& kind);
-// "undefined_branch x1; ..." : nothing unexpected was found when this is empty.
+// "undefined_branch x1; ..."; empty if nothing was found.
 [[nodiscard]] std::string findingsText(const machine::RunResult& run);
-// The same without births of NaN and Inf, which operations of corner cases have.
+// The same without NaN and Inf made by operations, which tests of corner cases provoke.
 [[nodiscard]] std::string findingsBesidesBirths(const machine::RunResult& run);
-// Of a program that leaves some of its output alone.
+// The same without undefined results, for programs that leave a part of their output unwritten.
 [[nodiscard]] std::string findingsBesidesResults(const machine::RunResult& run);
 
-// A one-step kernel whose body sees every input and one output whole, in VMEM; `inputs` may lack
-// data only with values needed.
+// A kernel of one step whose body sees every input and the one output whole, in VMEM. `inputs` may
+// lack data only if values are `needed`.
 struct OneStep
 {
     std::vector<Array> inputs;
@@ -59,7 +59,8 @@ struct OneStep
     std::vector<Extent> grid;
 };
 
-using RefsBody = std::function<void(const std::vector<pl::Ref>& refs)>; // inputs, output, scratch
+// The refs are inputs, output, scratch.
+using RefsBody = std::function<void(const std::vector<pl::Ref>& refs)>;
 
 [[nodiscard]] ir::Program oneStepProgram(const OneStep& step, const RefsBody& body);
 [[nodiscard]] machine::RunResult runOneStep(const OneStep& step, const RefsBody& body);

@@ -9,7 +9,8 @@ namespace pallascope::machine_test {
 
 namespace {
 
-// The index of one array axis as a program: a chain of selects over runs of equal table entries.
+// The block index along one array axis as a program: a chain of selects over runs of equal table
+// entries.
 pl::Value tableAxis(const std::vector<pl::Value>& point, const TablePipeline& pipeline,
                     const OracleOperand& operand, std::size_t axis)
 {
@@ -61,7 +62,7 @@ pl::BlockSpec specOf(const TablePipeline& pipeline, const OracleOperand& operand
                 indices.emplace_back(tableAxis(grid, pipeline, operand, axis));
             }
         }
-        if (operand.indirect) { // its rows, the last one first
+        if (operand.indirect) { // the rows of the block, the last one first
             const auto size = static_cast<double>(kBlockSize);
             const pl::Value rows = (size - 1) - pl::iota(DType::Int32, {kBlockSize}, 0);
             indices[0] = indices[0].isNumber() ? rows + indices[0].number() * size
@@ -159,13 +160,13 @@ private:
         return m_pipeline.operands[static_cast<std::size_t>(index)];
     }
 
-    // Copied once, before or after the loop; 0.9 has no such case.
+    // Whether it is copied once, before or after the loop. JAX 0.9 does not do that.
     [[nodiscard]] bool windowed(const OracleOperand& which) const
     {
         return which.trivial && m_pipeline.release > 9;
     }
 
-    // Up to 0.11 an in-out has one set of buffers.
+    // Up to JAX 0.11 an operand that is read and written has one set of buffers.
     [[nodiscard]] int outBuffers(const OracleOperand& which) const
     {
         return which.inBuffers > 0 && m_pipeline.release < 12 ? which.inBuffers : which.outBuffers;
@@ -176,13 +177,14 @@ private:
     {
         const trace::Operand& info = m_trace.info().operands[static_cast<std::size_t>(index)];
         Index at = unpack(info.blockCounts, block);
-        if (operand(index).indirect) { // by the first of its rows, which is the block's last
+        // Named by its first listed row, which is the block's last row.
+        if (operand(index).indirect) {
             at[0] = info.indices[static_cast<std::size_t>(at[0] * kBlockSize)] / kBlockSize;
         }
         m_events.push_back({step, phase, event, operand(index).name, at, slot});
     }
 
-    // Copies issued in a step (-1: in none), in issue order.
+    // The copies issued in a step (-1: outside of steps), in the order of issue.
     void copies(std::int32_t step, bool out, const std::string& trivialPhase,
                 const std::string& phase)
     {
@@ -200,7 +202,7 @@ private:
         }
     }
 
-    // Waits of their own; those that a synchronous copy implies are part of it.
+    // Separate waits; those of synchronous copies are part of the copy.
     void waits(std::int32_t step, bool out, std::int64_t where, const std::string& phase)
     {
         const trace::Waits& w = m_trace.waits();
@@ -322,7 +324,7 @@ TablePipeline randomPipeline(std::mt19937_64& random, const RandomKinds& kinds)
         pipeline.grid.push_back(pick(1, rank == 3 ? 3 : 4));
     }
     const std::int64_t steps = pipeline.steps();
-    // Some axes of the grid in order, or a table that repeats blocks and skips around.
+    // The indices are some grid axes in order, or a table that repeats blocks and skips some.
     const auto table = [&](std::size_t arrayRank) {
         std::vector<Index> blocks(static_cast<std::size_t>(steps));
         for (std::size_t axis = 0; axis < arrayRank; ++axis) {
@@ -358,7 +360,7 @@ TablePipeline randomPipeline(std::mt19937_64& random, const RandomKinds& kinds)
         pipeline.operands.push_back(std::move(operand));
     };
     const int inputs = pick(1, 3), outputs = pick(1, 2);
-    const int fewest = kinds.release == 9 ? 2 : 1; // buffers of an input
+    const int fewest = kinds.release == 9 ? 2 : 1; // the fewest buffers of an input
     for (int i = 0; i < inputs; ++i) {
         add("x" + std::to_string(i), pick(fewest, kinds.mostBuffers), 0);
     }

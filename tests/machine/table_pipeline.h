@@ -1,4 +1,4 @@
-// Pipelines whose index maps are tables, as programs for the machine; and the events of a run read
+// Pipelines whose index maps are tables, as programs for the machine; and the events of a run, read
 // back from its trace.
 #pragma once
 
@@ -15,25 +15,28 @@ namespace pallascope::machine_test {
 struct TablePipeline
 {
     std::vector<Extent> grid;
-    std::vector<OracleOperand> operands; // inputs first, then in-outs and outputs
-    int release = 12;                    // of JAX: 0.release
+    std::vector<OracleOperand> operands; // inputs first, then those read and written, and outputs
+    int release = 12;                    // of JAX 0.`release`
 
     [[nodiscard]] std::int64_t steps() const;
 };
 
-// Elements of a block on each axis of its array.
+// The elements of a block along each axis of its array.
 inline constexpr Extent kBlockSize = 4;
 
-// f32 arrays of as many blocks as the table names (one more where only one is named, unless the
-// operand is trivial: one block that is the whole array is trivial by rule). The body stores the
-// step's number plus the sum of the inputs' largest elements to every output and in-out.
+// Each array is f32 and has as many blocks as the table names. If the table names only one, it has
+// one more, unless the operand is trivial: a single block that is the whole array is trivial by
+// definition. The body stores the number of the step plus the sum of the inputs' largest elements
+// to every output.
 [[nodiscard]] ir::Program tableProgram(const TablePipeline& pipeline);
 
-// The events of a finished run in program order. Copies and waits are in the trace's own order; how
-// they interleave within a step is the order of the phases, which `orderFault` holds against times.
+// The events of a finished run in program order. Copies and waits come in the trace's order. How
+// they interleave in a step follows from the order of the phases, which `orderFault` compares with
+// the times.
 [[nodiscard]] std::vector<Event> eventsOf(const trace::Trace& trace, const TablePipeline& pipeline);
 
-// Empty, or a sentence on the first event whose time contradicts the order of eventsOf.
+// A sentence about the first event whose time contradicts the order of eventsOf(); empty if there
+// is none.
 [[nodiscard]] std::string orderFault(const trace::Trace& trace);
 
 struct RandomKinds

@@ -34,7 +34,7 @@ std::string show(const trace::Semaphore& semaphore)
     return semaphore.name;
 }
 
-// Of two lists, the first place where they differ.
+// Finds the first place at which two lists differ.
 class Difference
 {
 public:
@@ -68,12 +68,12 @@ private:
     std::string m_text;
 };
 
-// What is known of a run beside its values.
+// What is known about a run apart from its values.
 trace::Info withoutValues(const trace::Trace& trace)
 {
     trace::Info info = trace.info();
     info.values.clear();
-    info.settings = {}; // races may be looked for in more places
+    info.settings = {}; // one run may look for races in more places
     info.findings = structural(trace);
     info.prints.clear();
     info.printsBeyond = 0;

@@ -1,4 +1,4 @@
-// What tells two runs of one program apart.
+// Finds what distinguishes two runs of one program.
 #pragma once
 
 #include "core/trace/trace.h"
@@ -8,8 +8,8 @@
 
 namespace pallascope::machine_test {
 
-// The first difference in rows, times, structural findings or anything else that does not depend on
-// whether all values are computed; empty: there is none.
+// The first difference in rows, times, structural findings, or anything else that does not depend
+// on whether all values are computed. Empty if there is none.
 [[nodiscard]] std::string firstDifference(const trace::Trace& full, const trace::Trace& needed);
 
 // The findings that do not need values.

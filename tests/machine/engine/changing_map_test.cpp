@@ -1,4 +1,4 @@
-// Index maps that yield something else when the body has changed what they load.
+// Index maps that return something else after the body has changed the memory that they load from.
 #include "tests/machine/support.h"
 #include "tests/machine/trace_difference.h"
 
@@ -10,7 +10,7 @@ namespace {
 
 using Refs = std::vector<pl::Ref>;
 
-// A pipeline of two steps within a scope that has a table, all 0 at first, and a semaphore.
+// A pipeline of two steps in a scope that has a semaphore and a table, which begins as zeros.
 ir::Program withTable(const std::function<void(pl::Ref list, pl::Ref x, pl::Ref out, pl::Ref table,
                                                pl::Ref sem)>& run)
 {
@@ -39,7 +39,7 @@ machine::RunResult runBoth(const ir::Program& program)
 
 } // namespace
 
-// What a copy brought is said of a stay, not where it went instead.
+// A visit shows the block that was copied in, and not the block to which it is written back.
 TEST(ChangingMaps, writeABlockBackThatWasNotBrought)
 {
     const machine::RunResult run = runBoth(withTable([](pl::Ref, pl::Ref, pl::Ref out,
@@ -76,7 +76,7 @@ TEST(ChangingMaps, mayWaitForACopyThatNothingStarted)
     EXPECT_EQ(findingsOf(run, "deadlock")[0].operand, "x");
 }
 
-// The table comes, behind a long copy, while the step waits for its write-back.
+// The table arrives behind a long copy, while the step waits for its write-back.
 TEST(ChangingMaps, mayEndTheRunBehindTheBodyOfAStep)
 {
     const machine::RunResult run = runBoth(withTable([](pl::Ref list, pl::Ref x, pl::Ref out,

@@ -1,4 +1,4 @@
-// Blocks in the memory of their array, where the array ends within the last of them.
+// Blocks in the memory of their array, when the array ends inside of the last block.
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
@@ -7,8 +7,7 @@ namespace pallascope::machine_test {
 
 namespace {
 
-// Blocks of 8 rows of 20, each taken by a pipeline within the body in as many steps as are asked
-// for.
+// Blocks of 8 of 20 rows. A pipeline in the body takes each of them, in blocks of `rows` rows.
 machine::RunResult inBlocks(Extent rows, machine::ValueMode values)
 {
     const ir::Program program = mustTrace(pl::kernel(

@@ -1,4 +1,4 @@
-// Programs that several devices run: who copies to whom, when it arrives, what order that makes,
+// Programs that run on several devices: who copies to whom, when a copy arrives, what it orders,
 // and what stops them.
 #include "core/analysis/report.h"
 #include "tests/machine/support.h"
@@ -16,10 +16,11 @@ using Refs = std::vector<pl::Ref>;
 using Nothing = std::vector<pl::Value>;
 using Body = std::function<void(pl::Ref x, pl::Ref out, const Refs& scratch)>;
 
-constexpr std::int64_t kHop = 1'000'000;    // ps: the chip file's 1 us
+constexpr std::int64_t kHop = 1'000'000;    // ps: 1 us in the chip file
 constexpr std::int64_t kShardTime = 91'023; // ps: ceil(4096 bytes / 45e9 bytes/s)
 
-// A kernel of several devices on parts f32[8,128] of x and out, which are cut along x.
+// A kernel on several devices. Each has a part f32[8,128] of x and out, which are cut along the
+// mesh axis x.
 ir::Program onDevices(std::int32_t devices, std::vector<pl::Scratch> scratch, const Body& body,
                       DType dtype = kF32)
 {
@@ -35,7 +36,7 @@ ir::Program onDevices(std::int32_t devices, std::vector<pl::Scratch> scratch, co
                                 }));
 }
 
-// Every device has begun the kernel when one of them goes on.
+// A device goes on when every device has begun the kernel.
 void meet(std::int32_t devices)
 {
     const pl::Ref barrier = pl::getBarrierSemaphore(7);
@@ -50,7 +51,7 @@ std::vector<pl::Scratch> twoSemaphores()
     return {pl::dmaSemaphores("sent"), pl::dmaSemaphores("received")};
 }
 
-// Row r of the whole array holds r everywhere.
+// Every element of row r of the whole array is r.
 Array rows(std::int32_t devices)
 {
     std::vector<double> elements;
@@ -85,7 +86,7 @@ void permute(pl::Ref x, pl::Ref out, const Refs& refs, const pl::Value& to)
 
 } // namespace
 
-// Every device sends its part to the right: all links at once, one hop each.
+// Every device sends its part to the right. All links are used at the same time, one hop each.
 TEST(Devices, aRingPermuteMovesEveryPartOneDeviceOn)
 {
     const ir::Program program =
@@ -103,7 +104,8 @@ TEST(Devices, aRingPermuteMovesEveryPartOneDeviceOn)
         }
         const trace::Trace& trace = *run.trace;
         ASSERT_EQ(trace.copies().size(), 4U);
-        const std::int64_t issue = trace.copies().issue[0]; // after the arithmetic of the number
+        // After the arithmetic that computes the device's number.
+        const std::int64_t issue = trace.copies().issue[0];
         for (std::size_t copy = 0; copy < 4; ++copy) {
             EXPECT_EQ(trace.copies().issue[copy], issue);
             EXPECT_EQ(trace.copies().start[copy], issue + kHop);
@@ -118,8 +120,7 @@ TEST(Devices, aRingPermuteMovesEveryPartOneDeviceOn)
     }
 }
 
-// A copy that starts in the moment in which another one ends reads what that one wrote, whichever
-// link comes first.
+// A copy that starts when another one ends reads what that one wrote, whichever link comes first.
 TEST(Devices, whatHasJustLandedCanBePassedOn)
 {
     std::vector<pl::Scratch> scratch = twoSemaphores();
@@ -140,7 +141,8 @@ TEST(Devices, whatHasJustLandedCanBePassedOn)
     }
 }
 
-// Three back is as far as five on of eight: the shorter way, by the link to the left.
+// On a ring of eight, three back is the same place as five on. The copy goes the shorter way, over
+// the link to the left.
 TEST(Devices, aCopyGoesTheShorterWayRoundTheRing)
 {
     const ir::Program program =
@@ -156,7 +158,8 @@ TEST(Devices, aCopyGoesTheShorterWayRoundTheRing)
               "device 0 ICI d-");
 }
 
-// Numbers are row-major: in a mesh of 2 x 4, device 6 is at (1, 2); one hop on each axis.
+// Numbers are row-major: in a mesh of 2 x 4, device 6 is at (1, 2). The copy takes one hop on each
+// axis.
 TEST(Devices, aMeshOfTwoAxesIsNumberedRowMajor)
 {
     const ir::Program program =
@@ -174,12 +177,12 @@ TEST(Devices, aMeshOfTwoAxesIsNumberedRowMajor)
                              }));
     const machine::RunResult run = runOn(program, 8);
     EXPECT_EQ(findingsText(run), "");
-    EXPECT_EQ(elementsOf(run.outputs[0])[6 * 8 * 128], 8); // (1, 2) gets that of (0, 1)
+    EXPECT_EQ(elementsOf(run.outputs[0])[6 * 8 * 128], 8); // (1, 2) gets the part of (0, 1)
     const trace::Copies& copies = run.trace->copies();
     EXPECT_EQ(copies.start[0], copies.issue[0] + 2 * kHop);
 }
 
-// Devices of two cores each: a copy goes to the core of the same number, and both halves arrive.
+// Devices of two cores each: a copy goes to the core with the same number, and both halves arrive.
 TEST(Devices, eachCoreCopiesToTheSameCoreOfAnotherDevice)
 {
     const ir::Program program = onDevices(2, {}, [](pl::Ref x, pl::Ref out, const Refs&) {
@@ -213,7 +216,8 @@ TEST(Devices, eachCoreCopiesToTheSameCoreOfAnotherDevice)
     EXPECT_EQ(run.trace->info().agents[3], "device 1 TensorCore 1");
 }
 
-// What every device has is not cut, and of an output that all have the first device's counts.
+// An array that every device has is not cut. Of an output that all devices have, the first device's
+// copy is returned.
 TEST(Devices, anArrayThatIsNotCutIsOnEveryDevice)
 {
     const ir::Program program = mustTrace(pl::kernel(
@@ -234,11 +238,11 @@ TEST(Devices, anArrayThatIsNotCutIsOnEveryDevice)
     EXPECT_EQ(findingsText(run), "");
     EXPECT_EQ(elementsOf(run.outputs[0])[3 * 128], 3);
     const trace::Copies& copies = run.trace->copies();
-    ASSERT_EQ(copies.size(), 4U); // each device has an HBM of its own: nobody queues
+    ASSERT_EQ(copies.size(), 4U); // each device has its own HBM, so no copy queues
     EXPECT_EQ(copies.end[0], copies.end[1]);
 }
 
-// A device that signals another one lets it go on, and what it did before is known there.
+// A signal from another device lets a device go on, and orders what the sender did before.
 TEST(Devices, aSignalReachesTheSemaphoreOfAnotherDevice)
 {
     const ir::Program program =
@@ -263,7 +267,8 @@ TEST(Devices, aSignalReachesTheSemaphoreOfAnotherDevice)
     EXPECT_EQ(signalled.agent, 1);
 }
 
-// Everybody signals everybody and waits for all: nobody passes before the last one comes.
+// Every device signals every other one and waits for all signals: none passes before the last one
+// arrives.
 TEST(Devices, aBarrierHoldsAllDevicesUntilTheLastOneComes)
 {
     const ir::Program program =
@@ -281,7 +286,7 @@ TEST(Devices, aBarrierHoldsAllDevicesUntilTheLastOneComes)
     EXPECT_EQ(copies.issue[0], copies.issue[2]);
 }
 
-// The receiver reads its buffer without a wait for what comes in.
+// The receiver reads its buffer without waiting for the copy that arrives there.
 TEST(Devices, readingBeforeTheCopyOfAnotherDeviceIsAwaitedIsFound)
 {
     const auto program = [](bool waits) {
@@ -315,7 +320,7 @@ TEST(Devices, readingBeforeTheCopyOfAnotherDeviceIsAwaitedIsFound)
     EXPECT_EQ(findingsOf(run, "read_before_wait")[0].count, 2); // on both devices
 }
 
-// Device 1 writes its buffer and device 0 copies into it: only a signal puts the two in order.
+// Device 1 writes its buffer and device 0 copies into it. Only a signal orders the two.
 TEST(Devices, aCopyIntoWhatAnotherDeviceWritesIsARaceUnlessASignalOrdersThem)
 {
     const auto program = [](bool orders) {
@@ -349,8 +354,9 @@ TEST(Devices, aCopyIntoWhatAnotherDeviceWritesIsARaceUnlessASignalOrdersThem)
               std::string::npos);
 }
 
-// Two copies from one device on one semaphore, waited for one by one: with on_wait the second comes
-// first, and the first is read before it is there. JAX's all-gather has this race.
+// Two copies from one device signal one semaphore, and each is waited for separately. With on_wait
+// the second moves first, and the first is read before it has arrived. JAX's all-gather has this
+// race.
 TEST(Devices, onWaitDoesTheLastOfTwoCopiesOnOneSemaphoreFirst)
 {
     const ir::Program program =
@@ -383,7 +389,7 @@ TEST(Devices, onWaitDoesTheLastOfTwoCopiesOnOneSemaphoreFirst)
     const machine::RunResult late =
         runOn(program, 2, {.dmaExecutionMode = machine::DmaMode::OnWait});
     EXPECT_EQ(findingsOf(late, "read_before_wait").size(), 1U);
-    // Its times bring them in order, but no wait can know.
+    // With their times they arrive in order, but a wait cannot know that.
     const machine::RunResult timed = runOn(program, 2);
     EXPECT_EQ(elementsOf(timed.outputs[0])[8 * 128], 0);
     EXPECT_EQ(findingsOf(timed, "read_before_wait").size(), 1U);
@@ -428,7 +434,7 @@ TEST(Devices, devicesThatWaitForEachOtherAreADeadlock)
         << message;
 }
 
-// The target's scope begins a microsecond later.
+// The scope with the target begins a microsecond later.
 TEST(Devices, aCopyToWhatTheOtherDeviceDoesNotHaveYetStopsTheRun)
 {
     const ir::Program program =
@@ -444,7 +450,7 @@ TEST(Devices, aCopyToWhatTheOtherDeviceDoesNotHaveYetStopsTheRun)
     EXPECT_EQ(findingsOf(run, "peer_not_ready")[0].operand, "a");
 }
 
-// Device 0 is done, and its semaphores are gone, when device 1 comes.
+// Device 0 is done and its semaphores no longer exist when device 1 copies to it.
 TEST(Devices, aCopyToADeviceThatIsDoneStopsTheRun)
 {
     const ir::Program program =
@@ -502,7 +508,8 @@ TEST(Devices, aChipWithoutAnInterconnectCopiesToNoOtherDevice)
         << run.error().message;
 }
 
-// Links are reported by what they are, the busiest one; waits are the average of all devices.
+// The report names links by their kind and shows the busiest one; waits are the average over all
+// devices.
 TEST(Devices, theReportNamesTheInterconnect)
 {
     const ir::Program program =
@@ -515,8 +522,8 @@ TEST(Devices, theReportNamesTheInterconnect)
     EXPECT_EQ(busy.at("ICI"), Picoseconds(kShardTime));
     EXPECT_EQ(busy.at("HBM"), Picoseconds(0));
     EXPECT_EQ(report->split.compute + report->split.exposedCopies, report->time);
-    ASSERT_EQ(report->traffic.size(), 2U);                 // read at one end, written at the other
-    EXPECT_DOUBLE_EQ(report->traffic[0].refetchFactor, 1); // each device its part
+    ASSERT_EQ(report->traffic.size(), 2U); // read at one end and written at the other
+    EXPECT_DOUBLE_EQ(report->traffic[0].refetchFactor, 1); // each device moves its own part
     EXPECT_DOUBLE_EQ(report->traffic[1].refetchFactor, 1);
     EXPECT_DOUBLE_EQ(report->roofline.memory.datasheet.value(), 4 * 819e9);
 }
@@ -534,7 +541,7 @@ TEST(Devices, moreValuesThanThereIsRoomForAreRefused)
         << run.error().message;
 }
 
-// Both value modes have the same events.
+// Both value modes give the same events.
 TEST(Devices, neededValuesGiveTheSameTimes)
 {
     const ir::Program program =

@@ -1,5 +1,6 @@
-// A copy to the memory on the chip of another device, which must have begun the kernel: by a signal
-// or a copy of its own, not because both start at one time.
+// Copies to on-chip memory of another device. That device must have begun the kernel, which the
+// sender must know from a signal or a copy of the device; that both start at the same time is not
+// enough.
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ using Nothing = std::vector<pl::Value>;
 
 constexpr std::int32_t kDevices = 4;
 
-// To whom a device copies.
+// The device to which a device copies.
 pl::Value peer(int way)
 {
     const pl::Value me = pl::axisIndex("d");
@@ -24,7 +25,7 @@ pl::Value peer(int way)
         return (me + (kDevices - 1)) % kDevices;
     case 2: // across
         return (me + kDevices / 2) % kDevices;
-    default: // its neighbour's neighbour, pair by pair
+    default: // the device at the same place in the neighbouring pair
         return (me / 2) * 2 + (me + 1) % 2;
     }
 }
@@ -33,7 +34,7 @@ enum class Barrier
 {
     None,
     OfAll,
-    WithOthers // than those that it copies to
+    WithOthers // other devices than those that it copies to
 };
 
 void enter(Barrier barrier, int way)
@@ -136,14 +137,14 @@ TEST(Entry, isOrderedByABarrierInTwelveKernelsAndNotWithoutIt)
             const std::string one = std::string("peer_not_ready x4 of ")
                                     + (target == Target::InnerScope ? "inner; " : "memory; ");
             const ir::Program bare = exchange(way, target, Barrier::None, way);
-            EXPECT_EQ(found(bare), one + one) << way; // in either mode
+            EXPECT_EQ(found(bare), one + one) << way; // in both value modes
             EXPECT_EQ(found(bare, machine::DetectRaces::No), "") << way;
         }
     }
 }
 
-// Results in HBM are there from the start of the run, so that no barrier is missed: as
-// docs/machine.md says, with what JAX says.
+// Results in HBM exist from the start of the run, so no barrier is needed. docs/machine.md says so
+// and quotes JAX.
 TEST(Entry, isNotAskedForOfResultsInHbm)
 {
     for (int way = 0; way < 4; ++way) {
@@ -153,7 +154,7 @@ TEST(Entry, isNotAskedForOfResultsInHbm)
     }
 }
 
-// A device has to hear from the one that it copies to, not from any.
+// A device must hear from the device to which it copies; any other one does not count.
 TEST(Entry, isNotOrderedByABarrierWithOthers)
 {
     const std::string one = "peer_not_ready x4 of memory; ";

@@ -1,4 +1,5 @@
-// The result FIFO of the matrix unit: when its products can be taken, and one that is not there.
+// The result FIFO of the matrix unit: when its products can be taken out, and what happens if there
+// is none.
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@ namespace {
 
 const Shape kSquare{128, 128};
 
-// Asks for so many products, then takes so many.
+// Requests `asked` products, then takes out `taken`.
 ir::Program asksAndTakes(int asked, int taken)
 {
     return oneStepProgram(
@@ -34,7 +35,7 @@ machine::RunResult runWith(const ir::Program& program, machine::ValueMode values
 
 } // namespace
 
-// Each can be taken once it is done itself, with those behind it still to come.
+// A product can be taken out as soon as it is done, while later ones are still being computed.
 TEST(MatrixUnitFifo, aProductIsWaitedForAlone)
 {
     for (const auto values : {machine::ValueMode::Full, machine::ValueMode::Needed}) {
@@ -43,7 +44,7 @@ TEST(MatrixUnitFifo, aProductIsWaitedForAlone)
         const trace::Trace& trace = *run.trace;
         std::vector<std::int64_t> begins, taken;
         for (std::size_t row = 0; row < trace.segments().size(); ++row) {
-            if (trace.segments().agent[row] > 0) { // behind the core, which is agent 0
+            if (trace.segments().agent[row] > 0) { // all but the core, which is agent 0
                 begins.push_back(trace.segments().begin[row]);
             }
         }

@@ -1,5 +1,5 @@
-// Index maps that load from memory which something fills before the pipeline, and what a copy that
-// is still on its way then changes.
+// Index maps that load from memory which is filled before the pipeline, and what changes if a copy
+// to it is still under way.
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
@@ -16,10 +16,11 @@ enum class Fill
 {
     Awaited, // before the pipeline
     OnItsWay,
-    AlsoByTheBody // which stores what is there already
+    AlsoByTheBody // the body stores what is there already
 };
 
-// x[table[i]] to out[i]. `second` goes to the table behind a large copy, `first` before.
+// Copies x[table[i]] to out[i]. `first` is in the table before a large copy, and `second` is copied
+// there behind it.
 ir::Program gathering(Fill fill)
 {
     return mustTrace(pl::kernel(
@@ -64,7 +65,7 @@ ir::Program gathering(Fill fill)
         }));
 }
 
-// The blocks of x that were copied.
+// The blocks of x that were copied in.
 Blocks copied(Fill fill, const std::vector<double>& first, const std::vector<double>& second,
               machine::ValueMode values = machine::ValueMode::Full)
 {
@@ -99,8 +100,8 @@ TEST(FilledMap, givesWhatWasThereWhenThePipelineBegan)
     }
 }
 
-// The step at which the new table lands asks it for the block before as well, so that nothing seems
-// to change, as in JAX, which evaluates the map at each step anew.
+// At the step where the new table lands, the map is asked for the previous block as well, so that
+// no change is seen. JAX does the same, since it evaluates the map anew at each step.
 TEST(FilledMap, seesACopyThatLandsMeanwhile)
 {
     const std::vector<double> zeros(kSteps, 0), ones(kSteps, 1);

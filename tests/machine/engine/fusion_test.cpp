@@ -1,4 +1,4 @@
-// How long kernels and fusions take, and what a trace shows of them.
+// The times of kernels and fusions, and what a trace shows of them.
 #include "tests/chip/edited_chip.h"
 #include "tests/ir/wholes.h"
 #include "tests/machine/support.h"
@@ -24,7 +24,7 @@ chip::Chip launching(chip::Figures figures = {})
     return chip::edited(figures);
 }
 
-// Of a copy by the link to HBM: 819e9 bytes a second, 0.8 of which are achieved.
+// The time of a copy over the link to HBM, which achieves 0.8 of 819e9 bytes per second.
 std::int64_t copyTime(std::int64_t bytes)
 {
     const __int128 rate = 655'200'000'000;
@@ -34,12 +34,12 @@ std::int64_t copyTime(std::int64_t bytes)
 
 std::int64_t cycleTime(std::int64_t cycles)
 {
-    return (cycles * 2000 + 2) / 3; // of 1.5 GHz, rounded up to a picosecond
+    return (cycles * 2000 + 2) / 3; // at 1.5 GHz, rounded up to a picosecond
 }
 
 constexpr std::int64_t kArray = std::int64_t{4} << 20; // bytes
 
-// out = exp(exp(... x + y)), of so many exponentials.
+// out = exp(exp(... x + y)) with this many exponentials.
 ir::Program fused(int exponentials, bool launches = true)
 {
     return mustTrace(pl::kernel("fused",
@@ -56,7 +56,7 @@ ir::Program fused(int exponentials, bool launches = true)
                                 }));
 }
 
-// Shapes alone: no time depends on what is in the arrays.
+// Inputs are only shapes, because no time depends on the elements.
 machine::RunResult timed(const ir::Program& program, const chip::Chip& chip = launching())
 {
     std::vector<Array> inputs;
@@ -74,7 +74,7 @@ std::int64_t endOf(const ir::Program& program, const chip::Chip& chip = launchin
     return timed(program, chip).trace->end().value();
 }
 
-// "launch fusion body ..." in the order in which they run.
+// "launch fusion body ..." in the order in which the segments run.
 std::string kindsOf(const trace::Trace& trace)
 {
     const char* const names[] = {"body", "overhead", "launch", "fusion"};
@@ -102,7 +102,7 @@ void add(const pl::Ref& x, const pl::Ref& out)
                      [](pl::Ref a, pl::Ref b) { b[pl::all] = a[pl::all] + 1.0; })(x, out);
 }
 
-// `body` of x and out, f32[8,128] in HBM.
+// Runs `body` on x and out, f32[8,128] in HBM.
 ir::Program small(const std::function<void(pl::Ref x, pl::Ref out)>& body)
 {
     return mustTrace(pl::kernel("small",
@@ -122,13 +122,13 @@ TEST(Fusions, ofMuchMemoryLastAsLongAsTheirCopies)
     // 2048 loads over 3 slots, 1024 stores: far less than the copies.
     EXPECT_EQ(segmentOf(trace, SegmentKind::Fusion).cycles, Cycles(1024));
     EXPECT_EQ(trace.end().value(), kFusionLaunch + 3 * each);
-    // Both are read one after the other, and then the result is written.
+    // The two inputs are read one after the other, then the result is written.
     EXPECT_EQ(trace.copies().start, (std::vector<std::int64_t>{kFusionLaunch, kFusionLaunch + each,
                                                                kFusionLaunch + 2 * each}));
     EXPECT_EQ(trace.copies().out, (std::vector<std::uint8_t>{0, 0, 1}));
     EXPECT_EQ(trace.copies().bytes, (std::vector<std::int64_t>{kArray, kArray, kArray}));
     EXPECT_EQ(trace.copies().step, (std::vector<std::int32_t>{-1, -1, -1}));
-    // What the copies take longer than the operations is a wait for the last one.
+    // The copies take longer than the operations, and the difference is a wait for the last copy.
     ASSERT_EQ(trace.waits().size(), 1U);
     EXPECT_EQ(trace.waits().copy[0], 2);
     EXPECT_EQ(trace.waits().begin[0], kFusionLaunch + cycleTime(1024));
@@ -139,11 +139,11 @@ TEST(Fusions, ofMuchWorkLastAsLongAsTheirOperations)
 {
     const machine::RunResult run = timed(fused(20));
     const trace::Trace& trace = *run.trace;
-    const std::int64_t work = cycleTime(20 * 2048); // more than all three copies
+    const std::int64_t work = cycleTime(20 * 2048); // longer than all three copies together
     ASSERT_GT(work, 3 * copyTime(kArray));
     EXPECT_EQ(segmentOf(trace, SegmentKind::Fusion).cycles, Cycles(20 * 2048));
     EXPECT_EQ(trace.end().value(), kFusionLaunch + work);
-    // The result goes out while it is made, and is there when the last of it is.
+    // The result is written while it is computed; its copy ends together with the computation.
     EXPECT_EQ(trace.copies().start[2], kFusionLaunch + work - copyTime(kArray));
     EXPECT_EQ(trace.copies().end[2], kFusionLaunch + work);
     EXPECT_EQ(trace.waits().size(), 0U);
@@ -151,14 +151,16 @@ TEST(Fusions, ofMuchWorkLastAsLongAsTheirOperations)
 
 TEST(Fusions, lastLongerThanTheirReadsAndTheirWorkWhereTheyWriteBehindThem)
 {
-    const ir::Program program = fused(9); // more work than reads, less than reads and writes
+    // More work than the reads take, less than reads and writes together.
+    const ir::Program program = fused(9);
     const std::int64_t work = cycleTime(9 * 2048);
     ASSERT_GT(work, copyTime(kArray));
     ASSERT_LT(work, 2 * copyTime(kArray));
     EXPECT_EQ(endOf(program), kFusionLaunch + 3 * copyTime(kArray));
 }
 
-// Two results, the longer one first: each begins when the rest of both fits before the end.
+// Two results, the longer one first. Each write begins so that the rest of both ends with the
+// computation.
 TEST(Fusions, writeSeveralResultsOneAfterTheOther)
 {
     const ir::Program program =
@@ -206,9 +208,9 @@ TEST(Fusions, areSharedByTheCoresOfADevice)
     const trace::SegmentTemplate& segment = segmentOf(*run.trace, SegmentKind::Fusion);
     EXPECT_EQ(segment.cycles, Cycles(20 * 2048));
     EXPECT_EQ(run.trace->end().value(), kFusionLaunch + cycleTime(20 * 2048));
-    EXPECT_EQ(segment.transcendentals, 40 * 1024 * 1024); // of both
+    EXPECT_EQ(segment.transcendentals, 40 * 1024 * 1024); // of both together
     EXPECT_EQ(segment.flops(), Flops(1024 * 1024));
-    // A kernel is of one core, unless it says more.
+    // A kernel runs on one core unless it says otherwise.
     const ir::Program program =
         small([](pl::Ref x, pl::Ref out) { ir_test::kernel("one", [&] { add(x, out); }); });
     EXPECT_EQ(endOf(program, two), endOf(program));
@@ -247,7 +249,7 @@ TEST(Fusions, copyWholeTiles)
     }
 }
 
-// Each round reads again; nothing is launched again.
+// Each round reads again, but nothing is launched again.
 TEST(Fusions, readInEachRoundOfTheirLoops)
 {
     const machine::RunResult run = timed(small([](pl::Ref x, pl::Ref out) {
@@ -276,7 +278,7 @@ TEST(Fusions, takeTheSameTimeWithAndWithoutValues)
     EXPECT_EQ(full.trace->info().events, needed.trace->info().events);
 }
 
-// What decides about later operations is computed in both.
+// In both value modes, values that decide about later operations are computed.
 TEST(Fusions, yieldNumbersThatAreNeeded)
 {
     const ir::Program program = small([](pl::Ref x, pl::Ref out) {
@@ -286,7 +288,7 @@ TEST(Fusions, yieldNumbersThatAreNeeded)
         pl::when(most > 1000.0, [&] { ir_test::kernel("large", [&] { add(x, out); }); });
         pl::when(most > 2000.0, [&] { ir_test::kernel("larger", [&] { add(x, out); }); });
     });
-    const std::vector<Array> inputs{counting(kF32, {8, 128})}; // 1023 at most
+    const std::vector<Array> inputs{counting(kF32, {8, 128})}; // at most 1023
     for (const auto mode : {machine::ValueMode::Full, machine::ValueMode::Needed}) {
         const machine::RunResult run = mustRun(program, inputs, mode, launching());
         EXPECT_EQ(kindsOf(*run.trace), "launch fusion body launch body overhead body");
@@ -333,12 +335,12 @@ TEST(Launches, areAsLongAsTheChipSays)
     const machine::RunResult run = timed(small(add));
     const trace::SegmentTemplate& launch = segmentOf(*run.trace, SegmentKind::Launch);
     EXPECT_EQ(launch.duration, Picoseconds(kKernelLaunch));
-    EXPECT_EQ(launch.cycles, Cycles(4500)); // of 1.5 GHz
+    EXPECT_EQ(launch.cycles, Cycles(4500)); // at 1.5 GHz
     EXPECT_TRUE(launch.operations.empty());
     EXPECT_EQ(launch.flops(), Flops(0));
 }
 
-// In each round of what is around it.
+// Also in each round of the code around it.
 TEST(Launches, areOfEachTimeThatAKernelRuns)
 {
     const machine::RunResult run = timed(small([](pl::Ref x, pl::Ref out) {
@@ -351,7 +353,7 @@ TEST(Launches, areOfEachTimeThatAKernelRuns)
               "launch body overhead launch body overhead launch body overhead");
 }
 
-// The base, and so much more for each operand whose blocks are copied.
+// The base time, and a fixed time more for each operand whose blocks are copied.
 TEST(StepOverheads, areLongerWithEveryOperandThatIsCopied)
 {
     const auto overhead = [](std::size_t inputs, std::optional<ir::MemorySpace> space,
@@ -365,7 +367,7 @@ TEST(StepOverheads, areLongerWithEveryOperandThatIsCopied)
             pl::Grid grid{.grid = {2}};
             grid.in.assign(inputs, pl::block({8, 128}, kRow));
             grid.out.push_back(pl::block({8, 128}, kRow));
-            if (space) { // the first stays where it is, whole
+            if (space) { // the first operand stays where it is, whole
                 grid.in[0] = pl::wholeArray();
                 grid.in[0].space = space;
             }

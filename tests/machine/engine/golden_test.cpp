@@ -1,4 +1,5 @@
-// The events of a run against schedules recorded from JAX's emit_pipeline (pipeline_golden.json).
+// Compares the events of runs with schedules recorded from JAX's emit_pipeline
+// (pipeline_golden.json).
 #include "tests/machine/support.h"
 #include "tests/machine/table_pipeline.h"
 
@@ -36,7 +37,7 @@ TablePipeline pipelineOf(const json& test)
     return pipeline;
 }
 
-// The scope without the number of its stage, which a trace does not keep.
+// The name of a scope without the number of its stage, which a trace does not keep.
 std::string phaseOf(std::string scope)
 {
     while (!scope.empty() && std::string("_0123456789").find(scope.back()) != std::string::npos) {

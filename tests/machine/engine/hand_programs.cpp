@@ -15,7 +15,7 @@ bool meet(const Stretch& a, const Stretch& b)
     return a.first < b.stop() && b.first < a.stop();
 }
 
-// The model tells parts apart by their hulls.
+// Parts overlap here if their hulls do, as the model judges it.
 bool meet(const Part& a, const Part& b)
 {
     return meet(a.rows, b.rows) && meet(a.columns, b.columns);
@@ -40,10 +40,10 @@ private:
 
     struct Core
     {
-        std::vector<std::int32_t> scratch; // refs that live, innermost last
+        std::vector<std::int32_t> scratch; // refs that are live, the innermost last
         std::vector<std::vector<std::int64_t>> data;
         std::vector<Flight> flights;
-        std::vector<std::size_t> scopes; // how many scratch refs lived before each
+        std::vector<std::size_t> scopes; // how many scratch refs were live before each scope
     };
 
     std::int64_t pick(std::int64_t least, std::int64_t most)
@@ -94,7 +94,7 @@ private:
     std::mt19937_64 m_random;
     HandProgram m_program;
     std::vector<Core> m_cores;
-    std::vector<std::int32_t> m_owner; // per band of the output
+    std::vector<std::int32_t> m_owner; // for each band of the output
 };
 
 Stretch Generator::stretch(Extent first, Extent stop, Extent count)
@@ -104,7 +104,7 @@ Stretch Generator::stretch(Extent first, Extent stop, Extent count)
     return {pick(first, stop - (count - 1) * step - 1), count, step};
 }
 
-// Of so many rows and columns; in the output within a band of rows.
+// A part with this many rows and columns; in the output it lies within one band of rows.
 Part Generator::partOf(std::int32_t ref, std::int32_t band, Extent rows, Extent columns)
 {
     const HandRef& of = m_program.refs[at(ref)];
@@ -117,7 +117,8 @@ Part Generator::whole(std::int32_t ref) const
     return {{0, m_program.refs[at(ref)].rows, 1}, {0, m_program.refs[at(ref)].columns, 1}};
 }
 
-// Waits for every copy on a semaphore: one alone may be satisfied by another's bytes.
+// Waits for every copy on a semaphore, because the bytes of one copy may satisfy the wait for
+// another.
 void Generator::drain(std::int32_t core, std::int32_t semaphore)
 {
     std::vector<Flight>& flights = m_cores[at(core)].flights;
@@ -140,7 +141,7 @@ void Generator::drainAll(std::int32_t core)
     }
 }
 
-// Waits for the copies that an access must not meet.
+// Waits for the copies that an access must not overlap.
 void Generator::clear(std::int32_t core, std::int32_t ref, const Part& part, bool writes)
 {
     std::vector<Flight>& flights = m_cores[at(core)].flights;
@@ -219,7 +220,7 @@ std::int32_t Generator::vmemRef(std::int32_t core)
     }
 }
 
-// Between any two places but to x, and not from a place to itself.
+// Copies between any two places, but not to x and not from a place to itself.
 void Generator::randomCopy(std::int32_t core)
 {
     const std::int32_t band = ownBand(core);
@@ -287,7 +288,7 @@ void Generator::leave(std::int32_t core)
     own.scopes.pop_back();
 }
 
-// A band of the output that this core has written goes to the other, which reads it.
+// Hands a band of the output that this core has written to the other core, which reads it.
 void Generator::handOff(std::int32_t from)
 {
     const std::int32_t to = 1 - from, band = ownBand(from);

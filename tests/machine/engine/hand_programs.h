@@ -1,5 +1,5 @@
-// Random small programs with copies by hand, and what an independent reading of them says: the
-// numbers in the output, and when every copy and wait begins and ends.
+// Random small programs with manual DMA, together with what an independent model says about them:
+// the numbers in the output, and when every copy and wait begins and ends.
 #pragma once
 
 #include "tests/machine/support.h"
@@ -8,7 +8,7 @@
 
 namespace pallascope::machine_test {
 
-// Every `step`-th of `count` rows or columns from `first` on.
+// Every `step`-th of `count` rows or columns, beginning with `first`.
 struct Stretch
 {
     Extent first = 0, count = 1, step = 1;
@@ -16,7 +16,7 @@ struct Stretch
     [[nodiscard]] Extent stop() const { return first + (count - 1) * step + 1; }
 };
 
-struct Part // of a ref of two axes
+struct Part // a part of a ref with two axes
 {
     Stretch rows, columns;
 };
@@ -28,12 +28,12 @@ struct HandAction
         Fill,    // ref = amount
         Add,     // part of ref += amount
         Copy,    // part of ref -> otherPart of other, on semaphore
-        Wait,    // for the copy into part of ref, on semaphore
-        Delay,   // amount ns
-        DelayBy, // as many ns as the first element of part of ref says, which are amount
-        Signal,  // the other core's semaphore, by amount
-        Turn,    // wait for amount signals of the other core
-        Enter,   // a scope with ref as its scratch
+        Wait,    // waits on semaphore for the copy into part of ref
+        Delay,   // for amount ns
+        DelayBy, // for as many ns as the first element of part of ref says, which is amount
+        Signal,  // adds amount to the other core's semaphore
+        Turn,    // waits for amount signals of the other core
+        Enter,   // begins a scope with ref as its scratch
         Leave
     };
 
@@ -42,7 +42,8 @@ struct HandAction
     Part part, otherPart;
     std::int32_t semaphore = 0;
     int amount = 0;
-    // Wait: for the only copy on its semaphore, and the next action accesses what that copy does.
+    // Wait: it waits for the only copy on its semaphore, and the next action accesses what that
+    // copy accesses.
     bool guards = false;
 };
 
@@ -55,22 +56,22 @@ struct HandRef
     [[nodiscard]] Shape shape() const { return {rows, columns}; }
 };
 
-// Refs 0 and 1 are the input x and the output; then come the scratch of every core, and that of
-// scopes. The output begins as a copy of x.
+// Refs 0 and 1 are the input x and the output; the scratch of every core and that of scopes follow.
+// The output begins as a copy of x.
 struct HandProgram
 {
     std::vector<HandRef> refs;
     std::vector<std::vector<HandAction>> cores;    // their actions, in order
     std::vector<std::vector<std::int64_t>> arrays; // x, and what the output must be at the end
-    std::int32_t handOffs = 0;                     // signals of one core that the other waits for
+    std::int32_t handOffs = 0; // how many signals of one core the other waits for
 
     [[nodiscard]] ir::Program traced() const;
     [[nodiscard]] Array input() const;
 };
 
-inline constexpr std::int32_t kHandSemaphores = 3; // DMA semaphores of a core
+inline constexpr std::int32_t kHandSemaphores = 3; // DMA semaphores of each core
 
-// Legal and without a race: the program of a seed.
+// The program of a seed. It is legal and has no race.
 [[nodiscard]] HandProgram randomHandProgram(std::uint64_t seed);
 
 struct HandTimes
@@ -88,13 +89,14 @@ struct HandTimes
         bool operator==(const Wait&) const = default;
     };
 
-    std::vector<Copy> copies;             // in order of issue
-    std::vector<std::vector<Wait>> waits; // per core; delays too
+    std::vector<Copy> copies;             // in the order of issue
+    std::vector<std::vector<Wait>> waits; // for each core, delays included
     std::int64_t end = 0;
-    std::string fault; // a segment of the trace that is not where it must be
+    std::string fault; // names a segment of the trace that is not where it must be
 };
 
-// When everything happens. Of the trace only how long the segments of each core last is used.
+// When everything happens. It takes nothing from the trace but the length of the segments on each
+// core.
 [[nodiscard]] HandTimes handTimes(const HandProgram& program, const chip::Chip& chip,
                                   const trace::Trace& trace);
 

@@ -1,5 +1,5 @@
-// Random programs with copies by hand against an independent reading of them, and with one thing
-// taken out or moved, which must be found.
+// Compares random programs that use manual DMA with an independent model. Then takes out or moves
+// one thing in them, which a run must find.
 #include "core/trace/lookup.h"
 #include "tests/machine/engine/hand_programs.h"
 
@@ -17,7 +17,7 @@ using Kind = HandAction::Kind;
 
 constexpr std::uint64_t kPrograms = 1000;
 
-// Two cores; every few programs another latency and bandwidth.
+// A chip with two cores; latency and bandwidth change every few programs.
 chip::Chip chipOf(std::uint64_t seed)
 {
     chip::Chip chip = v5p();
@@ -65,7 +65,7 @@ void expectTimes(const HandTimes& wanted, const trace::Trace& trace)
     ASSERT_EQ(trace.end().value(), wanted.end);
 }
 
-// Every semaphore ends at 0 and is never below it.
+// Every semaphore ends at 0 and is never negative.
 void expectBalance(const trace::Trace& trace)
 {
     std::map<std::int32_t, std::int64_t> counts;
@@ -90,7 +90,7 @@ void expectSameEvents(const trace::Trace& a, const trace::Trace& b)
     ASSERT_EQ(a.info().findings, b.info().findings);
 }
 
-// `change` makes a program of seed after seed wrong, or says that it cannot.
+// `change` puts a mistake into the program of one seed after another, or says that it cannot.
 template<class Change, class Expect>
 void forWrongPrograms(std::size_t wanted, Change change, Expect expect)
 {
@@ -114,7 +114,7 @@ void forWrongPrograms(std::size_t wanted, Change change, Expect expect)
     }
 }
 
-using Place = std::pair<std::size_t, std::size_t>; // core, action
+using Place = std::pair<std::size_t, std::size_t>; // numbers of the core and of the action
 
 template<class Test>
 std::vector<Place> placesOf(const HandProgram& program, Test test)
@@ -141,8 +141,8 @@ bool isKind(const HandAction& action, Kind kind)
     return action.kind == kind;
 }
 
-// Every block of what is copied by hand at every time when something changes, and just before,
-// against all copies looked at one by one.
+// Checks the state of every block of manual DMA, at every time when something changes and just
+// before, against a search through all copies.
 void expectBlocks(const std::shared_ptr<const trace::Trace>& trace)
 {
     const trace::Index index(trace);
@@ -220,7 +220,7 @@ TEST(HandPrograms, doWhatTheirActionsSayAtTheTimesOfTheLinkRule)
                    }).size();
         cores += program.cores.size();
     }
-    EXPECT_GT(copies, 5 * kPrograms); // they are what they are meant to be
+    EXPECT_GT(copies, 5 * kPrograms); // the programs must contain what they are made for
     EXPECT_GT(waits, copies);
     EXPECT_GT(strided, kPrograms);
     EXPECT_GT(cores, kPrograms * 4 / 3);
@@ -259,7 +259,8 @@ TEST(HandPrograms, giveTheSameNumbersWheneverTheirCopiesHappen)
     }
 }
 
-// Or, where what it copied is used, are found to have it unordered: one cause is one finding.
+// A wait is removed. A finding says that its semaphore is left over or, if what was copied is used,
+// that the use is unordered: one cause is one finding.
 TEST(HandPrograms, withoutOneWaitLeaveItsSemaphoreOver)
 {
     std::string name;
@@ -292,7 +293,7 @@ TEST(HandPrograms, thatAccessACopyBeforeItsWaitAreFound)
             return false;
         }
         const auto& [core, wait] = places[random() % places.size()];
-        // The next action that accesses memory is the one that was guarded.
+        // The next action that accesses memory is the one that the wait guarded.
         auto& actions = program.cores[core];
         std::size_t next = wait + 1;
         while (isKind(actions[next], Kind::Wait)) {

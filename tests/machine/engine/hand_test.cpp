@@ -1,4 +1,4 @@
-// Copies, semaphores and cores by hand: their times, what order they make, and what stops them.
+// Manual DMA, semaphores and several cores: their times, what they order, and what stops them.
 #include "core/trace_file/trace_file.h"
 #include "tests/chip/edited_chip.h"
 #include "tests/machine/support.h"
@@ -14,7 +14,7 @@ namespace {
 using Refs = std::vector<pl::Ref>;
 using Nothing = std::vector<pl::Value>;
 
-// A kernel without a grid on x and out of f32[rows,128]; x and out are in HBM.
+// A kernel without a grid on x and out, which are f32[rows,128] in HBM.
 ir::Program byHand(Extent rows, const std::vector<pl::Scratch>& scratch,
                    const std::function<void(pl::Ref x, pl::Ref out, const Refs& scratch)>& body)
 {
@@ -28,7 +28,7 @@ ir::Program byHand(Extent rows, const std::vector<pl::Scratch>& scratch,
                                 }));
 }
 
-// The time of one copy of so many bytes over a chip's HBM link, latency apart.
+// How long one copy of this many bytes takes on the chip's HBM link, without latency.
 std::int64_t copyTime(std::int64_t bytes, const chip::Chip& chip)
 {
     const auto rate = static_cast<std::int64_t>(chip.links[0].achieved().value());
@@ -70,7 +70,8 @@ TEST(Hand, aCopyFromOrToMemoryWithoutANameHasThatOfTheSpace)
     EXPECT_EQ(run.trace->info().operands[1].name, "vmem \u2192 out");
 }
 
-// Two copies queue on the link; the wait for the first ends with it, that for both with the second.
+// Two copies queue on the link. The wait for the first ends with the first, the wait for both with
+// the second.
 TEST(Hand, copiesQueueOnTheLinkAndWaitsEndWithThem)
 {
     const ir::Program program =
@@ -82,7 +83,7 @@ TEST(Hand, copiesQueueOnTheLinkAndWaitsEndWithThem)
                    pl::dmaWait(refs[1], refs[2].at({1}));
                    pl::dmaStart(refs[0], out.at({pl::ds(0, 8), pl::all}), refs[2].at({0}));
                    pl::dmaStart(refs[1], out.at({pl::ds(8, 8), pl::all}), refs[2].at({0}));
-                   pl::dmaWait(out, refs[2].at({0})); // the bytes of both
+                   pl::dmaWait(out, refs[2].at({0})); // for the bytes of both copies
                });
     const machine::RunResult run = onZeros(program);
     EXPECT_EQ(findingsText(run), "");
@@ -101,7 +102,7 @@ TEST(Hand, copiesQueueOnTheLinkAndWaitsEndWithThem)
               (std::vector<std::int64_t>{4096, -4096, 4096, -4096, 4096, 4096, -8192}));
 }
 
-// The core starts the second copy when it has started the first, and each takes it so long.
+// The core starts the second copy after it has started the first; starting each takes this long.
 TEST(Hand, startsOfCopiesTakeTheCoreAsLongAsTheChipSays)
 {
     const ir::Program program =
@@ -125,8 +126,8 @@ TEST(Hand, startsOfCopiesTakeTheCoreAsLongAsTheChipSays)
               (std::vector<std::int64_t>{0, copyTime(4096, v5e())}));
 }
 
-// A loop that the author has unrolled is one operand; a line of its own is another, as is a part of
-// another size.
+// Copies from one source line are one operand, as in a loop that its author unrolled. Another line
+// is another operand, and so is a part of another size.
 TEST(Hand, copiesOfOneLineBetweenTheSameArraysAreOneOperand)
 {
     const ir::Program program =
@@ -153,15 +154,15 @@ TEST(Hand, copiesOfOneLineBetweenTheSameArraysAreOneOperand)
     EXPECT_EQ(run.trace->info().operands[3].name, run.trace->info().operands[0].name);
 }
 
-// What a copy by hand brings is seen after the wait for it and not before; the value of a read
-// before is what was there.
+// What a manual DMA brings is visible after the wait for it and not before; a read before that
+// returns the old values.
 TEST(Hand, aCopyReadsWhenItStartsAndLandsWhenItEnds)
 {
     const ir::Program program = byHand(8, {{"a", kF32, {8, 128}}, pl::dmaSemaphores("sem")},
                                        [](pl::Ref, pl::Ref out, const Refs& refs) {
                                            refs[0][pl::all] = pl::full({8, 128}, 7, kF32);
                                            pl::dmaStart(refs[0], out, refs[1]);
-                                           pl::delay(1); // it has started, and not ended
+                                           pl::delay(1); // it has started but not ended
                                            refs[0][pl::all] = pl::full({8, 128}, 8, kF32);
                                            pl::dmaWait(out, refs[1]);
                                        });
@@ -171,7 +172,8 @@ TEST(Hand, aCopyReadsWhenItStartsAndLandsWhenItEnds)
     EXPECT_EQ(findingsOf(run, "overwritten_in_flight")[0].operand, "a");
 }
 
-// As in JAX's interpreter, its bytes too; a wait for them is a wait for it.
+// As in JAX's interpreter, the copy's bytes count on a regular semaphore too, and a wait for them
+// is a wait for the copy.
 TEST(Hand, aCopyMayCountOnARegularSemaphore)
 {
     const auto waitingFor = [](int amount, machine::DmaMode mode) {
@@ -193,7 +195,7 @@ TEST(Hand, aCopyMayCountOnARegularSemaphore)
     }
 }
 
-// From HBM to HBM the bytes go over the link twice.
+// A copy from HBM to HBM moves its bytes over the link twice.
 TEST(Hand, aCopyWithinHbmReadsAndWritesOverTheLink)
 {
     const ir::Program program =
@@ -204,8 +206,8 @@ TEST(Hand, aCopyWithinHbmReadsAndWritesOverTheLink)
     EXPECT_EQ(onZeros(program).trace->copies().bytes, (std::vector<std::int64_t>{8192}));
 }
 
-// Above a megabyte the link reckons in wider numbers: 2 MiB twice over 655.2 GB/s are 6 401 562.88
-// ps.
+// Above a megabyte the link computes with wider integers: 2 MiB moved twice at 655.2 GB/s take 6
+// 401 562.88 ps.
 TEST(Hand, aLongCopyEndsWithItsLastByteToo)
 {
     const ir::Program program =
@@ -235,15 +237,15 @@ TEST(Hand, coresShareTheLinkAndJoinWhenBothAreDone)
     EXPECT_EQ(findingsText(run), "");
     const std::int64_t each = copyTime(4096, v5p());
     const trace::Waits& waits = run.trace->waits();
-    const std::int64_t issue = 1143; // two cycles of 1.75 GHz for the row
+    const std::int64_t issue = 1143; // two cycles at 1.75 GHz to compute the row
     EXPECT_EQ(run.trace->copies().end,
               (std::vector<std::int64_t>{issue + each, issue + 2 * each, issue + 3 * each,
                                          issue + 4 * each}));
-    ASSERT_EQ(waits.size(), 5U); // two each, and core 0 for core 1
+    ASSERT_EQ(waits.size(), 5U); // two on each core, and core 0's wait for core 1
     EXPECT_EQ(run.trace->end(), Picoseconds(issue + 4 * each));
 }
 
-// A chip without slots runs one block of a grid after the other, on both its cores.
+// A chip without slots runs the blocks of a grid one after another, each on both of its cores.
 TEST(Hand, blocksOfAGridRunOneAfterTheOther)
 {
     const ir::Program program = byHand(12, {}, [](pl::Ref, pl::Ref out, const Refs&) {
@@ -266,7 +268,7 @@ TEST(Hand, blocksOfAGridRunOneAfterTheOther)
     for (std::size_t row = 0; row < 12; ++row) {
         const std::size_t block = row / 2;
         EXPECT_EQ(out[row * 128], static_cast<double>(block / 3 * 100 + block % 3 * 10 + row % 2));
-        if (row >= 2) { // a block begins when both cores are done with the one before
+        if (row >= 2) { // a block begins when both cores are done with the block before
             EXPECT_GE(run.trace->copies().issue[row], ends[row / 2 * 2 - 1]);
         }
     }
@@ -300,22 +302,23 @@ TEST(Hand, asManyCoresAsTheChipHas)
         << run.error().message;
 }
 
-// The two cores of a pipeline with a core axis do its steps between them: JAX's _partition_grid.
+// The two cores of a pipeline with a core axis share its steps, as by JAX's _partition_grid.
 TEST(Hand, aPipelineSharesOneParallelAxisBetweenTheCores)
 {
     struct Case
     {
         std::vector<Extent> grid;
         std::vector<std::int32_t> parallel;
-        std::vector<std::vector<Extent>> parts; // of the grid, per core
-        std::vector<std::int64_t> firsts;       // along i and j of each core's first step
+        std::vector<std::vector<Extent>> parts; // the part of the grid that each core runs
+        std::vector<std::int64_t> firsts;       // each core's first step along i and j
     };
 
     const Case cases[] = {{{7, 1}, {0}, {{4, 1}, {3, 1}}, {0, 0, 4, 0}},
                           {{3, 4}, {0, 1}, {{3, 2}, {3, 2}}, {0, 0, 0, 2}},
                           {{3, 5}, {0, 1}, {{3, 3}, {3, 2}}, {0, 0, 0, 3}},
                           {{3, 4}, {0}, {{2, 4}, {1, 4}}, {0, 0, 2, 0}},
-                          {{3, 3}, {0, 1}, {{2, 3}, {1, 3}}, {0, 0, 2, 0}}, // of two the first
+                          // Of two equal axes, the first is split.
+                          {{3, 3}, {0, 1}, {{2, 3}, {1, 3}}, {0, 0, 2, 0}},
                           {{4, 4}, {0, 1}, {{2, 4}, {2, 4}}, {0, 0, 2, 0}}};
     for (const Case& one : cases) {
         const Shape shape{one.grid[0] * 8, one.grid[1] * 128};
@@ -356,7 +359,7 @@ TEST(Hand, aPipelineSharesOneParallelAxisBetweenTheCores)
     }
 }
 
-// An inner pipeline per step of an outer one, over the outer's block in VMEM scratch.
+// For each step of the outer pipeline, an inner pipeline runs over the outer block in VMEM scratch.
 TEST(Hand, aPipelineRunsInsideTheBodyOfAnother)
 {
     const Shape shape{32, 256};
@@ -390,11 +393,11 @@ TEST(Hand, aPipelineRunsInsideTheBodyOfAnother)
     const trace::Steps& steps = run.trace->steps();
     ASSERT_EQ(steps.size(), 2U + 2 * 4U);
     EXPECT_LE(steps.begin[0], steps.begin[1]);
-    EXPECT_LE(steps.end[4], steps.end[0]); // four steps inside the first
+    EXPECT_LE(steps.end[4], steps.end[0]); // four steps inside of the first outer step
     EXPECT_EQ(onZeros(program, v5e(), machine::ValueMode::Needed).trace->steps(), steps);
 }
 
-// What a program with hand copies, semaphores and two cores records reads back the same.
+// A trace with manual DMA, semaphores and two cores reads back unchanged.
 TEST(Hand, itsTraceReadsBack)
 {
     const ir::Program program = byHand(8, {}, [](pl::Ref x, pl::Ref out, const Refs&) {

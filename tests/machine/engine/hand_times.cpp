@@ -1,5 +1,6 @@
-// When the copies and waits of a program with copies by hand happen: every core goes through its
-// actions; of those that can go on the one that is furthest behind is next, of two the lower.
+// Computes when the copies and waits of a program with manual DMA happen. Every core goes through
+// its actions. The core that is furthest behind among those that can go on is next; of two, the one
+// with the lower number.
 #include "tests/machine/engine/hand_programs.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace {
 
 using Kind = HandAction::Kind;
 
-constexpr std::size_t kTurn = kHandSemaphores; // after the DMA semaphores
+constexpr std::size_t kTurn = kHandSemaphores; // its semaphore comes after the DMA semaphores
 
 class Clock
 {
@@ -20,13 +21,13 @@ public:
     HandTimes run();
 
 private:
-    // An action, or none: what is computed up to the next one.
+    // An action; null stands for what is computed up to the next action.
     using Item = const HandAction*;
 
     struct Core
     {
         std::vector<Item> items;
-        std::size_t next = 0, row = 0; // item; row of the trace's segments
+        std::size_t next = 0, row = 0; // number of the item; row in the trace's segments
         std::int64_t time = 0;
         std::optional<std::int64_t> since; // when it began to wait
         std::vector<std::int64_t> counts = std::vector<std::int64_t>(kTurn + 1, 0);
@@ -51,8 +52,8 @@ private:
     const chip::Chip& m_chip;
     const trace::Trace& m_trace;
     std::vector<Core> m_cores;
-    std::vector<Landing> m_landings; // by time, then by issue
-    std::int64_t m_free[2] = {0, 0}; // HBM, on chip
+    std::vector<Landing> m_landings; // sorted by time, then by issue
+    std::int64_t m_free[2] = {0, 0}; // when the link to HBM and the link on the chip are free
     HandTimes m_times;
 };
 
@@ -61,7 +62,8 @@ std::int64_t bytesOf(const Part& part)
     return 4 * part.rows.count * part.columns.count;
 }
 
-// A copy, a wait for one and a delay by a loaded number compute which semaphore or element it is.
+// A copy, a wait for a copy, and a delay by a loaded number compute which semaphore or element they
+// use.
 Clock::Clock(const HandProgram& program, const chip::Chip& chip, const trace::Trace& trace)
     : m_chip(chip)
     , m_trace(trace)
@@ -70,7 +72,7 @@ Clock::Clock(const HandProgram& program, const chip::Chip& chip, const trace::Tr
     for (std::size_t core = 0; core < m_cores.size(); ++core) {
         std::vector<Item>& items = m_cores[core].items;
         if (m_cores.size() > 1) {
-            items.push_back(nullptr); // which core this is
+            items.push_back(nullptr); // computes which core this is
         }
         bool computes = false;
         for (const HandAction& action : program.cores[core]) {
@@ -92,7 +94,7 @@ Clock::Clock(const HandProgram& program, const chip::Chip& chip, const trace::Tr
     m_times.waits.resize(m_cores.size());
 }
 
-// The next segment of this core must begin now; it lasts as long as the trace says.
+// The next segment of this core must begin now; its length comes from the trace.
 void Clock::compute(std::size_t core)
 {
     Core& own = m_cores[core];
@@ -217,7 +219,7 @@ std::optional<std::size_t> Clock::first() const
 
 HandTimes Clock::run()
 {
-    const std::int64_t begin = serve(0, 2 * 4 * 32 * 32, true); // the output is a copy of x first
+    const std::int64_t begin = serve(0, 2 * 4 * 32 * 32, true); // the output begins as a copy of x
     m_times.waits[0].push_back({0, begin});
     for (Core& core : m_cores) {
         core.time = begin;
@@ -238,7 +240,7 @@ HandTimes Clock::run()
     for (const Core& core : m_cores) {
         m_times.end = std::max(m_times.end, core.time);
     }
-    if (m_times.end > m_cores[0].time) { // core 0 waits for the other
+    if (m_times.end > m_cores[0].time) { // core 0 waits for the other core
         m_times.waits[0].push_back({m_cores[0].time, m_times.end});
     }
     return std::move(m_times);

@@ -1,4 +1,4 @@
-// A program with copies by hand as a kernel.
+// Traces a program with manual DMA into a kernel.
 #include "tests/machine/engine/hand_programs.h"
 
 #include <map>

@@ -1,5 +1,5 @@
 // Indirect blocks, whose rows an index map lists: what is gathered and scattered, which copies that
-// takes, what the trace says about them and what JAX does not take. Values are computed by hand.
+// takes, what the trace says about it, and what JAX refuses. Values are computed by hand.
 #include "core/trace/lookup.h"
 #include "tests/machine/support.h"
 
@@ -20,7 +20,7 @@ Array indices(const Rows& rows)
                    Numbers(rows.begin(), rows.end()));
 }
 
-constexpr int kList = 4; // rows of a block
+constexpr int kList = 4; // number of rows in a block
 
 pl::BlockSpec listed(const pl::Ref& list, std::int32_t buffers = 2)
 {
@@ -29,7 +29,7 @@ pl::BlockSpec listed(const pl::Ref& list, std::int32_t buffers = 2)
         [list](auto i) { return pl::at(list[pl::ds(i * kList, kList)], 0); }, buffers);
 }
 
-struct Made // out[...] = x[...], one of them by the rows that a list in SMEM says
+struct Made // out[...] = x[...], one of them by the rows that a list in SMEM names
 {
     Extent inRows = 8, outRows = 8, steps = 2;
     bool scatters = false;
@@ -56,7 +56,7 @@ ir::Program moving(const Made& made)
                                 }));
 }
 
-// The rows of an array of counting rows; -1: undefined.
+// The row numbers in an array whose elements count up; -1: undefined.
 Rows rowsOf(const Array& array)
 {
     const Numbers elements = elementsOf(array);
@@ -107,8 +107,8 @@ TEST(IndirectBlocks, gatherTheRowsOfTheirListsInOrder)
     EXPECT_EQ(run.trace->info().operands[1].indirectAxis, -1);
 }
 
-// `taken` of the kList rows of a block are listed. An input's block shows them first, an output's
-// gives its first ones away.
+// Only `taken` of the kList rows of a block are listed. An input block holds them first; an output
+// block writes its first rows to them.
 machine::RunResult movingFewer(bool scatters, const Rows& rows, Extent taken)
 {
     const auto fewer = [&](const pl::Ref& list) {
@@ -158,13 +158,14 @@ TEST(IndirectBlocks, areBroughtAtEveryStepEvenIfTheirListStays)
                     {indices({6, 2, 6, 4, 6, 2, 6, 4, 6, 2, 6, 4}), counting(kF32, {8, 128})});
         EXPECT_EQ(copyNames(run, 0), std::vector<std::string>(3, "x([6,2,6,4],0) 2048"));
         EXPECT_EQ(run.trace->info().operands[0].indices, (std::vector<std::int32_t>{6, 2, 6, 4}));
-        EXPECT_EQ(run.trace->visits().size(), 6U); // a stay for each step, in and out
+        // A visit for each step, of the input and of the output.
+        EXPECT_EQ(run.trace->visits().size(), 6U);
         EXPECT_EQ(rowsOf(run.outputs[0]), (Rows{6, 2, 6, 4, 6, 2, 6, 4, 6, 2, 6, 4}));
         EXPECT_EQ(findingsText(run), "");
     }
 }
 
-// What the step has written back before stays behind its body.
+// What earlier steps have written back stays; the run stops after the body.
 TEST(IndirectBlocks, thatLeaveTheArrayStopTheRunBehindTheWriteBacksBeforeThem)
 {
     const ir::Program program = mustTrace(
@@ -190,14 +191,14 @@ TEST(IndirectBlocks, thatLeaveTheArrayStopTheRunBehindTheWriteBacksBeforeThem)
 
 TEST(IndirectBlocks, scatterRowByRowSoThatTheLastOfEqualRowsStays)
 {
-    // Row k of x goes to row list[k]; rows 4 and 6 are not listed.
+    // Row k of x is written to row list[k]; the list lacks rows 4 and 6.
     const machine::RunResult run = mustRun(
         moving({.scatters = true}), {indices({2, 0, 2, 5, 7, 1, 3, 3}), counting(kF32, {8, 128})});
     EXPECT_EQ(rowsOf(run.outputs[0]), (Rows{1, 5, 2, 7, -1, 3, -1, 4}));
     EXPECT_EQ(copyNames(run, 1),
               (std::vector<std::string>{"out([2,0,2,5],0) 2048", "out([7,1,3,3],0) 2048"}));
     EXPECT_EQ(findingsBesidesResults(run), "");
-    EXPECT_EQ(findingsOf(run, "undefined_result").size(), 1U); // row 4
+    EXPECT_EQ(findingsOf(run, "undefined_result").size(), 1U); // for rows 4 and 6
 }
 
 TEST(IndirectBlocks, areCopiedByThemselvesWithoutPipelining)
@@ -234,8 +235,8 @@ TEST(IndirectBlocks, ofAGridWithoutStepsHaveNoLists)
     }
 }
 
-// Two write-backs may be under way at once: whether they meet is a matter of their rows, not of the
-// stretch that those lie in.
+// Two write-backs may be under way at once. Whether they overlap depends on their rows, not on the
+// range in which the rows lie.
 TEST(IndirectBlocks, raceOnlyWhereTwoCopiesUnderWayShareARow)
 {
     const Array x = counting(kF32, {8, 128});
@@ -247,7 +248,7 @@ TEST(IndirectBlocks, raceOnlyWhereTwoCopiesUnderWayShareARow)
     const machine::RunResult both = mustRun(moving({.scatters = true}), shared);
     ASSERT_EQ(findingsOf(both, "overwritten_in_flight").size(), 1U) << findingsText(both);
     EXPECT_EQ(findingsOf(both, "overwritten_in_flight")[0].operand, "out");
-    // One buffer waits for its write-back before it goes on.
+    // With one buffer, the pipeline waits for each write-back before it goes on.
     const machine::RunResult single = mustRun(moving({.scatters = true, .buffers = 1}), shared);
     EXPECT_EQ(findingsBesidesResults(single), "");
     EXPECT_EQ(rowsOf(single.outputs[0]), (Rows{0, 4, 1, -1, 5, 6, 3, 7}));
@@ -276,7 +277,8 @@ TEST(IndirectBlocks, takeAsLongAsAsManyPlainRows)
 
 TEST(IndirectBlocks, mayBeOnAnyAxisBesideOthersOfAnyKind)
 {
-    // Of planes of 8 rows: plane i, rows by list, lanes j of 2; list[0] for even steps.
+    // Along planes of 8 rows: plane i, rows by the list, lanes in two blocks j; list[0] is for even
+    // steps.
     const ir::Program program = mustTrace(pl::kernel(
         "planes",
         {pl::scalarPrefetch("list", kInt, Shape{4}), pl::in("x", kF32, Shape{2, 8, 256}),
@@ -293,7 +295,7 @@ TEST(IndirectBlocks, mayBeOnAnyAxisBesideOthersOfAnyKind)
     const machine::RunResult run =
         mustRun(program, {indices({6, 3, 0, 7}), counting(kF32, {2, 8, 256})});
     const Numbers out = elementsOf(run.outputs[0]);
-    const int rows[2][2] = {{6, 3}, {0, 7}}; // by half of the lanes
+    const int rows[2][2] = {{6, 3}, {0, 7}}; // for each half of the lanes
     for (std::size_t i = 0; i < out.size(); ++i) {
         const std::size_t plane = i / 512, row = i / 256 % 2, lane = i % 256;
         EXPECT_EQ(out[i],
@@ -330,7 +332,7 @@ TEST(IndirectBlocks, gatherLanesToo)
     }
 }
 
-// The list lies in VMEM, where a copy of the program brought it, and the map computes with it.
+// The list lies in VMEM, where a manual DMA has brought it, and the index map computes with it.
 TEST(IndirectBlocks, haveIndexMapsThatComputeWithArraysOfVmem)
 {
     const ir::Program program = mustTrace(pl::kernel(
@@ -341,7 +343,8 @@ TEST(IndirectBlocks, haveIndexMapsThatComputeWithArraysOfVmem)
             pl::runScoped({{"held", kInt, {8}}, pl::dmaSemaphores("sem")}, [&](const auto& refs) {
                 pl::dmaStart(list, refs[0], refs[1]);
                 pl::dmaWait(refs[0], refs[1]);
-                const auto map = [&](auto i) { // every other row below 6, from where the list says
+                // Every other row below 6, beginning where the list says.
+                const auto map = [&](auto i) {
                     const pl::Value rows = refs[0][pl::ds(i * kList, kList)].load();
                     return pl::at(pl::select(rows < 6, rows, rows - 6), 0);
                 };
@@ -384,7 +387,7 @@ TEST(IndirectBlocks, ofWhichSomeRowsLieOutsideGoOnWithTheRest)
                   scatters ? (Rows{4, 2, 6, 0, -1, 5, 7, -1}) : (Rows{3, -1, 1, -1, 0, 5, 2, 6}));
         const auto found = findingsOf(*run, "out_of_bounds");
         ASSERT_EQ(found.size(), 1U) << findingsText(*run);
-        EXPECT_EQ(found[0].count, 2); // elements
+        EXPECT_EQ(found[0].count, 2); // two elements of the list
         EXPECT_EQ(found[0].operand, scatters ? "out" : "x");
         EXPECT_NE(found[0].message.find("has index 8 at place 1 for axis 0, which has 8 elements"),
                   std::string::npos)

@@ -1,4 +1,4 @@
-// Agents of several kinds on one chip, and copies of listed rows: what kernels of narrow cores do.
+// Several kinds of agents on one chip, and copies of listed rows: what kernels for narrow cores do.
 #include "core/ir/verify.h"
 #include "tests/machine/made_up_chip.h"
 
@@ -16,8 +16,8 @@ using Nothing = std::vector<pl::Value>;
 
 constexpr std::int32_t kSlots = 2, kWorkers = 2;
 
-// The made-up chip with workers besides: two slots of two, of half the clock, with registers of
-// four elements and a memory of their own.
+// The made-up chip with workers added: slots of two workers each, at half the clock, with registers
+// of four elements and a memory of their own.
 chip::Chip withWorkers(std::int64_t slots = kSlots)
 {
     nlohmann::json file = nlohmann::json::parse(madeUpChip().json);
@@ -48,7 +48,7 @@ chip::Chip withWorkers(std::int64_t slots = kSlots)
     return *chip;
 }
 
-// Every worker adds 1 to its row of eight, of a slot's two rows.
+// Every worker adds 1 to one row of eight elements, one of its slot's two rows.
 ir::Program addOne(const std::string& agents = "worker")
 {
     const Shape all{kSlots, kWorkers, 8}, row{8};
@@ -102,12 +102,12 @@ TEST(KindsOfAgents, runACoreMapThatAsksForThem)
     for (std::size_t row = 0; row < run.trace->segments().size(); ++row) {
         const trace::SegmentTemplate& segment =
             info.templates[static_cast<std::size_t>(run.trace->segments().templateId[row])];
-        EXPECT_NE(run.trace->segments().agent[row], 0); // the thread waits
+        EXPECT_NE(run.trace->segments().agent[row], 0); // the thread waits meanwhile
         EXPECT_EQ(segment.clock, Hertz(500'000'000));
         for (const trace::Mark& mark : segment.marks) {
             EXPECT_EQ(info.units[static_cast<std::size_t>(mark.unit)].name.rfind("worker ", 0), 0U);
             if (info.units[static_cast<std::size_t>(mark.unit)].name == "worker vector") {
-                EXPECT_EQ(mark.length, Cycles(2)); // eight elements, four to a register
+                EXPECT_EQ(mark.length, Cycles(2)); // eight elements at four per register
                 adds = true;
             }
         }
@@ -164,7 +164,7 @@ TEST(KindsOfAgents, leaveOtherRunsAsTheyAre)
 
 namespace {
 
-// Each of four workers copies its four rows to the rows that its list names, or from there.
+// Each of four workers copies four rows, to or from the rows that its list names.
 ir::Program rows(ir::CopyRows end, bool add, bool shared)
 {
     const Shape table{8, 4}, lists{kWorkers, 4}, part{4, 4};
@@ -247,7 +247,7 @@ TEST(ListedRows, areScatteredWithoutARaceWhereTheyDiffer)
 TEST(ListedRows, raceWhereTwoWorkersScatterToOne)
 {
     const Array list = arrayOf(DType::Int32, {2, 4}, {7, 0, 6, 3, 5, 1, 7, 2});
-    for (const bool add : {false, true}) { // additions may come in any order
+    for (const bool add : {false, true}) { // additions may be in any order
         const machine::RunResult run =
             mustRun(rows(ir::CopyRows::Target, add, true), {counted({2, 4, 4}), list},
                     machine::ValueMode::Full, withWorkers());

@@ -1,4 +1,5 @@
-// Runs that would take too long: refused before they start, or cancelled in the middle of a step.
+// Runs that would take too long: they are refused before they start, or cancelled in the middle of
+// a step.
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,8 @@ TEST(Limits, moreStepsThanARunRecordsAreRefusedAtOnce)
     EXPECT_EQ(run.error().kind, ErrorKind::Limit);
     EXPECT_NE(run.error().message.find("2\u2009500\u2009001 grid steps"), std::string::npos)
         << run.error().message;
-    EXPECT_TRUE(machine::checkFit(program, v5e())); // a sweep, which keeps no rows, takes it
+    // A sweep keeps no rows, so it may run the program.
+    EXPECT_TRUE(machine::checkFit(program, v5e()));
 }
 
 TEST(Limits, anEndlessLoopInAStepCanBeCancelled)

@@ -1,4 +1,5 @@
-// Loads and stores of listed elements: where they may not reach, and what is undefined.
+// Loads and stores of listed elements: which elements they must not access, and which are
+// undefined.
 #include "core/machine/run.h"
 #include "tests/machine/support.h"
 
@@ -15,7 +16,7 @@ pl::Value lanes()
     return pl::iota(kInt, kFour, 0);
 }
 
-// out = the elements of x at the indices, in a kernel of one step.
+// out = the elements of x at these indices, in a kernel of one step.
 ir::Program gathering()
 {
     return oneStepProgram(
@@ -65,7 +66,7 @@ TEST(ListedElements, thatAreNotThereEndTheRunUnlessItMayGoOn)
     EXPECT_EQ(elementsOf(scattered->outputs[0]), (std::vector<double>{3, 1, 7, 0}));
 }
 
-// Of memory that is half written: the written half, listed, is defined.
+// Only half of the memory has been written; listed elements of that half are defined.
 TEST(ListedElements, areUndefinedWhereNothingWasStored)
 {
     for (const bool written : {true, false}) {
@@ -88,7 +89,7 @@ TEST(ListedElements, areUndefinedWhereNothingWasStored)
     }
 }
 
-// An index that decides nothing may be undefined: that of a lane that the mask leaves out.
+// The index of a lane that the mask leaves out decides nothing, so it may be undefined.
 TEST(ListedElements, byUndefinedIndicesAreFoundWhereTheyCount)
 {
     for (const bool counts : {false, true}) {

@@ -1,4 +1,4 @@
-// The engine is fed by data: the time line of a chip that does not exist, computed by hand.
+// The engine is driven by data: the time line of a chip that does not exist, computed by hand.
 #include "tests/machine/made_up_chip.h"
 
 #include <gtest/gtest.h>
@@ -26,9 +26,9 @@ Nanoseconds endsOn(const trace::Trace& trace, std::int32_t link)
 
 } // namespace
 
-// The weights arrive at 40, and both slots begin. A thread knows who it is 2 ns later; then its
-// block queues for the link "in". The segment that loads takes 2 ns; the matrix unit takes one
-// request after the other. A slot begins its next block when its three threads are done.
+// The weights arrive at 40, and both slots begin. A thread knows its number 2 ns later, and then
+// its block queues for the link "in". The segment that loads takes 2 ns. The matrix unit serves one
+// request after another. A slot begins its next block when its three threads are done.
 //
 //   block  slot  begins  in by           unit from         until             out by
 //   0      0     40      82  122  162    84   164  244     164  244  324     185  265  345

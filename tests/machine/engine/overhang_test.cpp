@@ -1,5 +1,6 @@
-// How much a block that leaves its array moves: whole tiles, as JAX's emit_pipeline cuts the last
-// copy of an axis. Figures: JAX jax/_src/pallas/mosaic/pipeline.py, run on 0.9 to 0.12.
+// How many bytes are moved for a block that overhangs its array: whole tiles, as JAX's
+// emit_pipeline cuts the last copy along an axis. The figures come from JAX,
+// jax/_src/pallas/mosaic/pipeline.py, run in versions 0.9 to 0.12.
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +9,7 @@ namespace pallascope::machine_test {
 
 namespace {
 
-// Bytes of the copies of x, one per step, in elements.
+// The sizes of the copies of x, one for each step, in elements.
 std::vector<std::int64_t> moved(DType dtype, const Shape& array, const pl::BlockSpec& spec,
                                 std::int64_t steps, const std::string& schedule = "0.12")
 {
@@ -47,7 +48,8 @@ TEST(Overhang, ofRowsIsCopiedInTilesOfEight)
     const Extent whole = 256 * 128;
     EXPECT_EQ(moved(DType::F32, {600, 128}, pl::block({256, 128}, kRow), 3),
               (Elements{whole, whole, 88 * 128}));
-    for (const DType dtype : {DType::F32, DType::BF16, DType::Int8}) { // not the packed tile
+    // Independent of the packed tile.
+    for (const DType dtype : {DType::F32, DType::BF16, DType::Int8}) {
         EXPECT_EQ(moved(dtype, {601, 128}, pl::block({256, 128}, kRow), 3),
                   (Elements{whole, whole, 96 * 128}));
     }
@@ -60,10 +62,10 @@ TEST(Overhang, ofLanesIsCopiedWholeAndOfALineInItsTiles)
     EXPECT_EQ(moved(DType::F32, {3000}, pl::block({1024}, kLine), 3), (Elements{1024, 1024, 1024}));
     EXPECT_EQ(moved(DType::F32, {2700}, pl::block({1024}, kLine), 3), (Elements{1024, 1024, 768}));
     EXPECT_EQ(moved(DType::BF16, {2600}, pl::block({1024}, kLine), 3),
-              (Elements{1024, 1024, 768})); // tiles of 256
+              (Elements{1024, 1024, 768})); // in tiles of 256 elements
 }
 
-// Five rows of at most 16: exact until 0.10, whole tiles from 0.11 on.
+// Five rows in a slice of at most 16: copied exactly until 0.10, and in whole tiles from 0.11 on.
 TEST(Overhang, ofAShortBoundedSliceDependsOnTheVersion)
 {
     const pl::BlockSpec spec =

@@ -1,4 +1,5 @@
-// What block specs and pipelines can ask for beyond plain blocks, each held to a plain loop.
+// What block specs and pipelines can ask for beyond plain blocks. Each result is compared with that
+// of a plain loop.
 #include "core/analysis/report.h"
 #include "core/trace/lookup.h"
 #include "tests/machine/support.h"
@@ -20,7 +21,7 @@ struct CopyRow
     bool operator==(const CopyRow&) const = default;
 };
 
-// The copies of one operand in issue order.
+// The copies of one operand in the order of issue.
 std::vector<CopyRow> copiesOf(const machine::RunResult& run, std::int32_t operand)
 {
     std::vector<CopyRow> rows;
@@ -33,7 +34,7 @@ std::vector<CopyRow> copiesOf(const machine::RunResult& run, std::int32_t operan
     return rows;
 }
 
-// out[i] = x's block, through the given specs; both arrays f32 of `rows` x 128.
+// out[i] = the block of x, with the given specs. Both arrays are f32 with rows of 128.
 ir::Program copying(pl::Grid grid, Extent inRows, Extent outRows, bool emitted = true)
 {
     const auto kernel = [&](pl::Ref xHbm, pl::Ref outHbm) {
@@ -63,7 +64,7 @@ TEST(ElementBlocks, startAtAnyElementAndMayOverlap)
     const machine::RunResult run = mustRun(program, {counting(kF32, {24, 128})});
     const Numbers out = elementsOf(run.outputs[0]);
     for (std::size_t i = 0; i < 24 * 128; ++i) {
-        const std::size_t block = i / 1024; // block b of 8 rows shows rows 3b + 1 to 3b + 8
+        const std::size_t block = i / 1024; // block b of 8 rows holds rows 3b + 1 to 3b + 8
         EXPECT_EQ(out[i], static_cast<double>((block * 3 + 1) * 128 + i % 1024)) << i;
     }
     EXPECT_EQ(findingsText(run), "");
@@ -77,7 +78,7 @@ TEST(ElementBlocks, ofAPallasCallSeeUndefinedPaddingAndEmitPipelineIgnoresIt)
         copying({.grid = {2}, .in = {spec}, .out = {pl::block({8, 128}, kRow)}}, 8, 16, false);
     const machine::RunResult run = mustRun(padded, {counting(kF32, {8, 128})});
     const Numbers out = elementsOf(run.outputs[0]);
-    for (std::size_t row = 0; row < 16; ++row) { // rows 4 to 11 of the padded 16 are the array
+    for (std::size_t row = 0; row < 16; ++row) { // rows 4 to 11 of the 16 padded rows are the array
         for (std::size_t lane = 0; lane < 128; ++lane) {
             const double got = out[row * 128 + lane];
             if (row < 4 || row >= 12) {
@@ -100,7 +101,8 @@ TEST(ElementBlocks, ofAPallasCallSeeUndefinedPaddingAndEmitPipelineIgnoresIt)
 
 TEST(BoundedSlices, copyAsManyRowsAsTheMapSays)
 {
-    // Starts 0, 8, 24 with 8, 16 and 5 rows; the last leaves whole tiles of 8 rows to copy.
+    // Slices begin at 0, 8 and 24 with 8, 16 and 5 rows; the last is copied in whole tiles of 8
+    // rows.
     const auto map = [](auto i) {
         return pl::at(pl::select(i == 2, i * 12, i * 8), pl::select(i == 2, i * 0 + 5, i * 8 + 8),
                       0);
@@ -123,13 +125,14 @@ TEST(BoundedSlices, copyAsManyRowsAsTheMapSays)
         EXPECT_EQ(out[7 * 128 + lane], static_cast<double>(7 * 128 + lane));         // of block 0
         EXPECT_EQ(out[31 * 128 + lane], static_cast<double>(23 * 128 + lane));       // of block 1
         EXPECT_EQ(out[(32 + 4) * 128 + lane], static_cast<double>(28 * 128 + lane)); // of block 2
-        EXPECT_TRUE(std::isnan(out[8 * 128 + lane])); // beyond the slice: never copied
+        EXPECT_TRUE(std::isnan(out[8 * 128 + lane])); // outside of the slice: never copied
     }
 }
 
 TEST(ScalarPrefetch, decidesTheBlocksAndAStoreIsSeenByTheMapOfTheStepAfterTheNext)
 {
-    // table = 3 1 0 2 0: body s stores 2 to entry s + 1, too late, and to entry s + 2 in time.
+    // table = 3 1 0 2 0. The body of step s stores 2 to entry s + 1, which is too late, and to
+    // entry s + 2, which is in time.
     const auto trace = [](bool stores) {
         return mustTrace(pl::kernel(
             "gather",
@@ -189,7 +192,7 @@ TEST(ScalarPrefetch, isNeededAndNamed)
 
 TEST(IndexMaps, mayUseScalarsFromAroundTheirPipeline)
 {
-    // Round r of two: step i shows block r + i of x.
+    // In round r of two, step i sees block r + i of x.
     const ir::Program program = mustTrace(pl::kernel(
         "shifted", {pl::in("x", kF32, Shape{32, 128}), pl::out("out", kF32, Shape{24, 128})},
         [&](pl::Ref xHbm, pl::Ref outHbm) {
@@ -262,7 +265,7 @@ TEST(Pipelines, inALoopMayHaveAnotherGridEachTime)
         }));
     const machine::RunResult run = mustRun(program, {counting(kF32, {32, 128})});
     EXPECT_EQ(run.trace->steps().size(), 1U + 2U + 3U + 4U);
-    EXPECT_EQ(run.trace->info().pipelines.size(), 4U); // one row per grid
+    EXPECT_EQ(run.trace->info().pipelines.size(), 4U); // one row for each grid
     EXPECT_EQ(run.trace->info().pipelines[3].grid, (std::vector<Extent>{4}));
     Numbers want = elementsOf(counting(kF32, {32, 128}));
     for (double& number : want) {
@@ -276,7 +279,7 @@ TEST(Pipelines, inALoopMayHaveAnotherGridEachTime)
     EXPECT_EQ(sums->sums.end, run.trace->end());
 }
 
-// Each turn fills a part; all turns together cover the array, or leave its last part.
+// Each round fills a part of the array. All rounds together fill it, or leave out its last part.
 TEST(Pipelines, inALoopCoverTheirArrayTogether)
 {
     for (const std::int64_t turns : {4, 3}) {
@@ -302,7 +305,7 @@ TEST(Pipelines, inALoopCoverTheirArrayTogether)
     }
 }
 
-// Two cores share a grid that leaves the last two blocks.
+// Two cores share a grid that leaves out the last two blocks.
 TEST(Pipelines, thatCoresShareAreHeldToTheirWholeArray)
 {
     for (const Extent steps : {8, 6}) {
@@ -368,7 +371,7 @@ TEST(InOuts, readWhatTheyWriteBack)
 
 TEST(RestoredOutputs, areReadBackBeforeARevisitAndPayForIt)
 {
-    // Two steps add to each of two blocks in turn; the plain twin starts each visit undefined.
+    // Two steps add to each of two blocks in turn. Without `restores`, each visit begins undefined.
     const auto build = [](bool restores) {
         pl::BlockSpec out = pl::block(
             {8, 128}, [](auto i) { return pl::at(i % 2, 0); }, 1);
@@ -388,7 +391,7 @@ TEST(RestoredOutputs, areReadBackBeforeARevisitAndPayForIt)
     const machine::RunResult kept = mustRun(build(true), {x});
     EXPECT_EQ(findingsText(kept), "");
     EXPECT_EQ(elementsOf(kept.outputs[0])[0], 3); // 1 + 1 + 1
-    EXPECT_EQ(copiesOf(kept, 1).size(), 8U);      // in and out at every step
+    EXPECT_EQ(copiesOf(kept, 1).size(), 8U);      // copied in and out at every step
     const machine::RunResult plain = mustRun(build(false), {x});
     EXPECT_EQ(findingsOf(plain, "output_revisited").size(), 1U);
     EXPECT_EQ(copiesOf(plain, 1).size(), 4U);
@@ -447,12 +450,12 @@ TEST(RunScoped, givesMemoryThatIsUndefinedAtEveryEntryAndCountsWhileItLives)
     EXPECT_EQ(findingsOf(bad, "undefined_written_back")[0].count, 2);
     const Result<analysis::Report> report = analysis::report(*good.trace);
     ASSERT_TRUE(report);
-    EXPECT_EQ(report->vmemPeak, Bytes(5 * 4096)); // two slots each way, and acc
+    EXPECT_EQ(report->vmemPeak, Bytes(5 * 4096)); // two slots for each direction, and acc
 }
 
 TEST(UnbufferedOperands, areTheArrayItself)
 {
-    // scratch in VMEM as the operand of a pipeline: the body sees its rows, nothing is copied.
+    // A pipeline's operand is scratch in VMEM: the body sees its rows, and nothing is copied.
     const ir::Program program = mustTrace(pl::kernel(
         "resident", {pl::in("x", kF32, Shape{16, 128}), pl::out("out", kF32, Shape{16, 128})},
         [&](pl::Ref xHbm, pl::Ref outHbm) {
@@ -478,8 +481,8 @@ TEST(UnbufferedOperands, areTheArrayItself)
     EXPECT_EQ(findingsText(run), "");
 }
 
-// Blocks of words in an array of halves: rows 2i and 2i + 1 are row i, and another copy may fill
-// the rest of the array meanwhile.
+// Blocks of 32-bit words in an array of 16-bit elements: rows 2i and 2i + 1 form row i. Another
+// copy may fill the rest of the array meanwhile.
 TEST(Bits, ofAnArrayAreCutIntoBlocksAndWrittenBack)
 {
     const ir::Program program = mustTrace(pl::kernel(
@@ -505,7 +508,8 @@ TEST(Bits, ofAnArrayAreCutIntoBlocksAndWrittenBack)
     }
 }
 
-// What a body leaves undefined is so in the array, and counted in elements of the block.
+// Elements that the body leaves undefined are undefined in the array; they are counted as elements
+// of the block.
 TEST(Bits, thatAreUndefinedAreFound)
 {
     const ir::Program program = mustTrace(
@@ -525,7 +529,7 @@ TEST(Bits, thatAreUndefinedAreFound)
 
 TEST(Schedules, ofOldReleasesLeaveAFetchThatNobodyWaitsFor)
 {
-    // JAX 0.10 with more buffers than steps: fixed in 0.11.
+    // JAX 0.10 has a fault if there are more buffers than steps, which 0.11 fixed.
     for (const char* schedule : {"0.10", "0.11"}) {
         pl::Grid grid{.grid = {2},
                       .in = {pl::block({8, 128}, kRow, 4)},

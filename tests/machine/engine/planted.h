@@ -1,4 +1,4 @@
-// A bug that was put into a program, and what the run must say of it.
+// A program with a bug, and the findings that its run must have.
 #pragma once
 
 #include "core/ir/program.h"
@@ -8,7 +8,7 @@
 
 namespace pallascope::machine_test {
 
-// A program and the line that is wrong with it, or would be.
+// A program, and the line of its bug (or where the bug would be).
 struct Planted
 {
     ir::Program program;
@@ -20,7 +20,7 @@ struct Found
     std::string kind, operand;
     std::int64_t step = -1;
     std::int64_t count = 1;
-    // Findings of other kinds that follow from the same bug.
+    // Kinds of further findings that follow from the same bug.
     std::vector<std::string> consequences;
 };
 

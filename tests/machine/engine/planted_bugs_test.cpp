@@ -1,5 +1,5 @@
-// One bug per program, and the same program without it: the bug is found once, with its operand,
-// step and line; its twin has no finding at all.
+// One bug in each program, and a twin without it. The bug is found once, with its operand, step and
+// line; the twin has no finding.
 #include "tests/machine/engine/planted.h"
 #include "tests/machine/support.h"
 
@@ -73,7 +73,7 @@ Planted mapped(Extent rows, const F& body)
 
 // ---- what overhangs, is not written, is left too early ------------------------------------------
 
-// Each row of a block becomes the sum of all its rows; of 20 rows the last block has 4.
+// Each row of a block becomes the sum of all of its rows. Of 20 rows, the last block has 4.
 Planted sumsOfBlocks(bool masked)
 {
     std::int64_t line = 0;
@@ -87,11 +87,11 @@ Planted sumsOfBlocks(bool masked)
         line = pl::Here::current().line() + 1;
         out[pl::all] = pl::broadcastTo(sum, Shape{8, 128});
     });
-    planted.line = line; // of the store
+    planted.line = line; // the line of the store
     return planted;
 }
 
-// The body stores in every step but the fourth.
+// The body stores in every step except the fourth, or in all.
 Planted stores(bool always)
 {
     return mapped(48, [&](pl::Ref x, pl::Ref out) {
@@ -104,7 +104,7 @@ Planted stores(bool always)
     });
 }
 
-// A grid of `steps` blocks over an output of 6.
+// A grid of `steps` blocks over an output of 6 blocks.
 Planted covers(Extent steps)
 {
     const pl::Here here = pl::Here::current();
@@ -120,11 +120,11 @@ Planted covers(Extent steps)
                                                                                             outHbm);
             })),
         0};
-    planted.line = line; // of the pipeline
+    planted.line = line; // the line of the pipeline
     return planted;
 }
 
-// Output block j over k = 0, 1, 2: all of k for one j, or all of j for one k.
+// Visits output block j for k = 0, 1, 2: all k for one j first, or all j for one k first.
 Planted visits(const std::string& order)
 {
     const pl::Here here = pl::Here::current();
@@ -144,7 +144,7 @@ Planted visits(const std::string& order)
 
 // ---- where and what is computed -----------------------------------------------------------------
 
-// Step s stores to rows stride * s and on of a scratch of 32 rows.
+// Step s stores to the rows from stride * s on, in a scratch of 32 rows.
 Planted scatters(std::int32_t stride)
 {
     const pl::Here here = pl::Here::current();
@@ -232,14 +232,15 @@ TEST(PlantedBugs, anOutputBlockIsRevisited)
 {
     const Array x = numbers({16, 384}, 1);
     const Planted bug = visits("kj"), twin = visits("jk");
-    // Blocks 0 1 0 1 0 1: four revisits, the first at step 2, of a block left after step 0.
+    // The blocks are 0 1 0 1 0 1: four revisits, the first at step 2, of a block that was left
+    // after step 0.
     const machine::RunResult run = runOf(bug.program, {x});
     expectOnly(run, {"output_revisited", "out", 2, 4}, bug.line);
     EXPECT_EQ(findingsOf(run, "output_revisited")[0].relatedStep, 0);
     EXPECT_EQ(findingsText(runOf(twin.program, {x})), "");
 }
 
-// Of 6 blocks the body reads from number `first` on.
+// The body reads the 6 blocks from number `first` on.
 Planted shifted(std::int32_t first)
 {
     const pl::Here here = pl::Here::current();
@@ -257,13 +258,13 @@ Planted shifted(std::int32_t first)
         static_cast<std::int64_t>(here.line())};
 }
 
-// The run ends there, with what it has recorded, and nothing that follows from it is found.
+// The run ends there and keeps what it has recorded. Nothing that follows from the bug is reported.
 TEST(PlantedBugs, anIndexMapLeavesItsArray)
 {
     const Array x = numbers({48, 128}, 1);
     const Planted bug = shifted(3), twin = shifted(2);
     const machine::RunResult run = runOf(bug.program, {x});
-    // Step 3 is looked at while step 2 runs, to fetch its block.
+    // Step 3 is looked up during step 2, in order to fetch its block.
     expectOnly(run, {"out_of_bounds", "x", 2}, bug.line);
     EXPECT_NE(run.trace->info().findings[0].message.find("The index map of x yields (6, 0) at "
                                                          "step 3, but its array has 6 \u00d7 1"),
@@ -282,7 +283,7 @@ TEST(PlantedBugs, aSliceLeavesItsRef)
     EXPECT_EQ(findingsText(runOf(twin.program, {x}, goOn)), "");
 }
 
-// Rows of x by a list of two for each of four steps.
+// Gathers rows of x by a list of two for each of four steps.
 Planted gathers()
 {
     const pl::Here here = pl::Here::current();
@@ -319,7 +320,7 @@ TEST(PlantedBugs, aGatheredRowLiesOutside)
     EXPECT_EQ(findingsText(runOf(kernel.program, inputs(14))), "");
 }
 
-// What a number in SMEM decides: it is stored there, or nobody wrote it.
+// Uses a number in SMEM to decide something. The number was stored there, or nobody wrote it.
 using Use = std::function<void(const pl::Value& number, pl::Ref x, pl::Ref out)>;
 
 ir::Program decides(bool stored, const Use& use)
@@ -413,7 +414,7 @@ TEST(PlantedBugs, aNaNOrInfThatIsInTheInputIsNotBorn)
 
 TEST(PlantedBugs, aNaNThatNoOutputHoldsIsNotBorn)
 {
-    // The logarithm of a negative number is dropped again.
+    // The logarithm of a negative number is not used in the end.
     const Planted kernel = mapped(80, [](pl::Ref x, pl::Ref out) {
         const pl::Value numbers = x[pl::all].load();
         out[pl::all] = pl::select(numbers > 0, logarithm(numbers), pl::zerosLike(x));
@@ -423,7 +424,8 @@ TEST(PlantedBugs, aNaNThatNoOutputHoldsIsNotBorn)
 
 TEST(PlantedBugs, undefinedElementsAreNoNaN)
 {
-    // The logarithm of what overhangs stays outside the output; sums of it are undefined, not NaN.
+    // Logarithms of overhanging elements stay outside of the output. Sums that include them are
+    // undefined, not NaN.
     const Planted kernel =
         mapped(20, [](pl::Ref x, pl::Ref out) { out[pl::all] = logarithm(x[pl::all]); });
     EXPECT_EQ(findingsText(runOf(kernel.program, {numbers({20, 128}, 1)})), "");
@@ -434,7 +436,7 @@ TEST(PlantedBugs, undefinedElementsAreNoNaN)
 
 TEST(PlantedBugs, integersMakeNoNaN)
 {
-    // 2147483647 has the bits of a NaN.
+    // The integer 2147483647 has the bits of a NaN.
     const ir::Program program = mustTrace(pl::kernel(
         "integers", {pl::in("x", kInt, Shape{8, 128}), pl::out("out", kInt, Shape{8, 128})},
         [](pl::Ref xHbm, pl::Ref outHbm) {
@@ -450,7 +452,7 @@ TEST(PlantedBugs, integersMakeNoNaN)
 
 TEST(PlantedBugs, narrowFloatsAreBornTooLarge)
 {
-    // 300 squared is within f32 and beyond f16; 8-bit floats without infinities make NaN of it.
+    // 300 squared fits f32 but not f16. 8-bit floats without infinities turn it into NaN.
     for (const auto& [dtype, kind] :
          std::vector<std::pair<DType, std::string>>{{DType::F16, "inf_born"},
                                                     {DType::F8E5M2, "inf_born"},
@@ -486,7 +488,7 @@ TEST(PlantedBugs, narrowFloatsAreBornTooLarge)
 TEST(PlantedBugs, blocksNeedMoreThanTheScopedLimit)
 {
     // Four slots of 10 240 rows of 512 bytes: 20 MiB of VMEM, whose scoped limit is 16 MiB. x and
-    // out take as much, so the first one is named.
+    // out take the same amount, so the first of them is named.
     const auto origin = ir::PipelineOrigin::EmitPipeline;
     const Planted bug = large(10'240, origin), twin = large(8'192, origin);
     const auto x = [](Extent rows) { return numbers({2 * rows, 128}, 1); };
@@ -511,7 +513,7 @@ TEST(PlantedBugs, theScopedLimitIsWhatTheKernelAsksFor)
 
 TEST(PlantedBugs, blocksNeedMoreThanThereIs)
 {
-    // Four slots of 36 MiB of 128 MiB.
+    // Four slots of 36 MiB each, of 128 MiB.
     const Planted bug = large(73'728, ir::PipelineOrigin::EmitPipeline);
     const auto run = machine::run(bug.program, {{kF32, Shape{147'456, 128}, nullptr}}, v5e(),
                                   {.values = machine::ValueMode::Needed});

@@ -1,5 +1,5 @@
-// Bugs of order, one per program, and the same program without it: copies that nobody waits for,
-// slots in use, races between cores, deadlocks, semaphores that are left over.
+// One bug of order in each program, and a twin without it: copies that nobody waits for, slots in
+// use, races between cores, deadlocks, semaphores that are left over.
 #include "tests/machine/engine/planted.h"
 #include "tests/machine/support.h"
 
@@ -34,7 +34,7 @@ machine::RunResult runOf(const ir::Program& program, const chip::Chip& chip,
     return std::move(*run);
 }
 
-// In both value modes: the one finding, or none in the twin and none without detect_races.
+// Expects the one finding in both value modes, and none in the twin or without detect_races.
 void expectOne(const Planted& bug, const Planted& twin, const Found& wanted,
                const chip::Chip& chip = v5e())
 {
@@ -54,7 +54,7 @@ void expectOne(const Planted& bug, const Planted& twin, const Found& wanted,
     }
 }
 
-// A kernel without a grid on f32[16,128] arrays in HBM.
+// A kernel without a grid on arrays f32[16,128] in HBM.
 template<class F>
 ir::Program byHand(const std::vector<pl::Scratch>& scratch, const F& body)
 {
@@ -71,7 +71,7 @@ ir::Program byHand(const std::vector<pl::Scratch>& scratch, const F& body)
 const pl::Scratch kSlots{"slots", kF32, {2, 8, 128}};
 const pl::Scratch kOne{"one", kF32, {16, 128}};
 
-// The block is doubled before or after the wait for it.
+// Doubles the block after the wait for it, or before.
 Planted doubles(bool waitsFirst)
 {
     std::int64_t line = 0;
@@ -95,7 +95,7 @@ Planted doubles(bool waitsFirst)
     return {std::move(program), line};
 }
 
-// Two blocks through two slots; the second copy in takes the slot of the first, or its own.
+// Two blocks go through two slots. The second copy in goes to the slot of the first, or to its own.
 Planted fills(int slot)
 {
     std::int64_t line = 0;
@@ -119,7 +119,7 @@ Planted fills(int slot)
     return {std::move(program), line};
 }
 
-// The slot is written again while its write-back is under way, or after it.
+// Writes the slot again after the wait for its write-back, or while the write-back is under way.
 Planted reuses(bool waitsFirst)
 {
     std::int64_t line = 0;
@@ -140,7 +140,7 @@ Planted reuses(bool waitsFirst)
     return {std::move(program), line};
 }
 
-// The scope of what a copy reads, or writes, ends before the wait for the copy, or after it.
+// The scope with the source or target of a copy ends after the wait for the copy, or before.
 Planted outlives(bool waitsInside, bool readsScope)
 {
     std::int64_t line = 0;
@@ -171,7 +171,7 @@ Planted outlives(bool waitsInside, bool readsScope)
     return {std::move(program), line};
 }
 
-// Both cores write rows of the output: their own, or the same.
+// Both cores write rows of the output: each its own, or both the same.
 Planted writes(bool apart)
 {
     std::int64_t line = 0;
@@ -191,7 +191,8 @@ Planted writes(bool apart)
     return {std::move(program), line};
 }
 
-// Core 0 writes scratch in HBM, core 1 reads it: with a semaphore between, or at about that time.
+// Core 0 writes scratch in HBM and core 1 reads it: ordered by a semaphore, or only some time
+// later.
 Planted passes(bool signals)
 {
     std::int64_t line = 0;
@@ -212,7 +213,8 @@ Planted passes(bool signals)
                                              if (signals) {
                                                  pl::semaphoreWait(refs[1], 1);
                                              } else {
-                                                 pl::delay(1'000'000); // long enough, but no order
+                                                 // Long enough, but it orders nothing.
+                                                 pl::delay(1'000'000);
                                              }
                                              const pl::Here here = pl::Here::current();
                                              pl::dmaStart(outer[0], out, refs[0], here);
@@ -226,7 +228,7 @@ Planted passes(bool signals)
     return {std::move(program), line};
 }
 
-// Each core waits for the other and signals after or before that.
+// Each core waits for the other, and signals before or after that.
 Planted meets(bool signalsFirst)
 {
     std::int64_t line = 0;
@@ -250,7 +252,7 @@ Planted meets(bool signalsFirst)
     return {std::move(program), line};
 }
 
-// Two signals and one wait, for as much or for one.
+// Two signals and one wait, which waits for both or for one.
 Planted counts(int waited)
 {
     std::int64_t line = 0;
@@ -311,7 +313,7 @@ TEST(PlantedOrder, aScopeEndsWhileACopyReadsOrWritesItsMemory)
 
 TEST(PlantedOrder, twoCoresWriteTheSameRow)
 {
-    // Core 1's copy finds the other under way, which core 1 could not wait for.
+    // Core 1's copy finds the other one under way, for which core 1 could not wait.
     expectOne(writes(false), writes(true), {"race", "out"}, v5p());
 }
 
@@ -324,8 +326,8 @@ TEST(PlantedOrder, oneCoreReadsWhatTheOtherWroteWithoutASignal)
     EXPECT_EQ(findingsText(runOf(bug.program, v5p(), blind)), "");
 }
 
-// Core 0 signals before core 1 has come to its semaphore: what it wrote before is ordered all the
-// same.
+// Core 0 signals before core 1's semaphore exists. What core 0 wrote before the signal is ordered
+// all the same.
 TEST(PlantedOrder, aSignalThatComesBeforeItsSemaphoreIsNoRace)
 {
     const auto late = [](pl::Ref x, pl::Ref out) {
@@ -380,7 +382,7 @@ TEST(PlantedOrder, aCopyIsNeverAwaited)
     expectOne(copies(false), copies(true), {"copy_never_awaited", "sem"});
 }
 
-// What a value is where a copy is not waited for depends on the mode; what is waited for does not.
+// What a read sees without a wait for the copy depends on the mode; after the wait it does not.
 TEST(DmaExecutionMode, decidesWhatAnUnorderedReadSees)
 {
     const auto first = [](const machine::RunResult& run) { return elementsOf(run.outputs[0])[0]; };
@@ -388,11 +390,11 @@ TEST(DmaExecutionMode, decidesWhatAnUnorderedReadSees)
          {machine::DmaMode::Timed, machine::DmaMode::Eager, machine::DmaMode::OnWait}) {
         machine::Settings settings;
         settings.dmaExecutionMode = mode;
-        // x holds 1; the slot is undefined before the copy lands, and one more is added.
+        // x holds 1. The slot is undefined until the copy lands, and then 1 more is added.
         const double early = first(runOf(doubles(false).program, v5e(), settings));
         EXPECT_EQ(std::isnan(early), mode != machine::DmaMode::Eager);
         EXPECT_EQ(first(runOf(doubles(true).program, v5e(), settings)), 2);
-        // The write-back reads 1 at its start, unless it is done when it is waited for.
+        // The write-back reads 1 when it starts; with on_wait it reads when it is waited for.
         EXPECT_EQ(first(runOf(reuses(false).program, v5e(), settings)),
                   mode == machine::DmaMode::OnWait ? 2 : 1);
         EXPECT_EQ(runOf(reuses(false).program, v5e(), settings).trace->copies(),
@@ -401,9 +403,8 @@ TEST(DmaExecutionMode, decidesWhatAnUnorderedReadSees)
     }
 }
 
-// Of two copies to one place on one semaphore the last started is done first: the first one lands
-// on top of it.
-// The first wait does the second copy; the first one reads what its source has become by then.
+// The first wait makes the second copy. The first copy, made by the second wait, reads what its
+// source holds by then.
 TEST(DmaExecutionMode, onWaitDoesAsMuchAsIsWaitedFor)
 {
     const ir::Program program = byHand(
@@ -424,6 +425,8 @@ TEST(DmaExecutionMode, onWaitDoesAsMuchAsIsWaitedFor)
     EXPECT_EQ(elementsOf(runOf(program, v5e(), settings).outputs[0])[0], 7);
 }
 
+// Two copies to the same place signal one semaphore. The one started last is made first, and the
+// other one lands on top of it.
 TEST(DmaExecutionMode, onWaitDoesTheLastStartedFirst)
 {
     const ir::Program program = byHand({kOne, {"two", kF32, {16, 128}}, pl::dmaSemaphores("sem")},

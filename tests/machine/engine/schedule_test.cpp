@@ -1,4 +1,5 @@
-// Random pipelines: events against the oracle of these tests, values against a plain loop.
+// Random pipelines: their events are compared with those of the tests' oracle, their values with
+// those of a plain loop.
 #include "tests/machine/support.h"
 #include "tests/machine/table_pipeline.h"
 
@@ -24,7 +25,7 @@ std::vector<Array> inputsOf(const ir::Program& program, std::uint64_t seed, bool
     return inputs;
 }
 
-struct Element // of an array: the block it lies in, and its number
+struct Element // of an array: its block, and its number there
 {
     Index block;
     std::int64_t number = 0;
@@ -56,8 +57,8 @@ float largestOfBlock(const Array& array, const Index& block)
     return largest;
 }
 
-// What tableProgram's body leaves in every output, computed without any pipeline: the last step
-// that visits a block decides, what no step visits stays undefined (NaN).
+// What the body of tableProgram leaves in every output, computed without a pipeline. The last step
+// that visits a block decides its value; a block that no step visits stays undefined (NaN).
 std::vector<double> expectedOutput(const TablePipeline& pipeline, const std::vector<Array>& inputs,
                                    const OracleOperand& output, const Shape& shape)
 {
@@ -114,7 +115,7 @@ TEST_P(RandomPipelines, haveExactlyTheEventsOfThePublishedSchedule)
             indirect += operand.indirect ? 1 : 0;
         }
     }
-    EXPECT_GT(events, 60'000); // the generator still makes what the test is for
+    EXPECT_GT(events, 60'000); // the generator must keep making what the test is for
     EXPECT_GT(inOuts, 300);
     EXPECT_GT(trivial, 300);
     EXPECT_GT(lookahead, 300);
@@ -123,7 +124,8 @@ TEST_P(RandomPipelines, haveExactlyTheEventsOfThePublishedSchedule)
 
 INSTANTIATE_TEST_SUITE_P(Jax0, RandomPipelines, testing::Values(9, 10, 11, 12));
 
-// Right events with wrong data would pass above: the numbers that come out are the plain loop's.
+// The tests above would pass with correct events and wrong data. The numbers must be those of a
+// plain loop.
 TEST(RandomPipelineValues, areThoseOfAPlainLoop)
 {
     for (std::uint64_t seed = 0; seed < 400; ++seed) {

@@ -1,4 +1,4 @@
-// The settings by name, and what each one changes in a run.
+// Settings by name, and what each of them changes in a run.
 #include "core/machine/settings.h"
 #include "tests/machine/support.h"
 
@@ -28,7 +28,7 @@ Result<machine::RunResult> runWith(const ir::Program& program, const std::vector
     return machine::run(program, inputs, v5e(), {.values = values, .settings = mustSet(names)});
 }
 
-// out = x; x has `rows` of 128, the one block of each has 32.
+// out = x. x has `rows` rows of 128; the single block of each array has 32 rows.
 ir::Program copying(DType dtype, Extent rows)
 {
     return mustTrace(pl::kernel(
@@ -43,7 +43,7 @@ ir::Program copying(DType dtype, Extent rows)
         }));
 }
 
-// One step over blocks of 8 rows, whose output is 0 before the body; at is a prefetched scalar.
+// One step over blocks of 8 rows. The output is 0 before the body; `at` is a prefetched scalar.
 ir::Program inOneStep(const std::string& name,
                       const std::function<void(pl::Value start, pl::Ref x, pl::Ref out)>& body)
 {
@@ -78,7 +78,7 @@ ir::Program scattering()
     });
 }
 
-// out[at[0]:at[0]+4] = x[at[0]:at[0]+4], of 6 rows in HBM, by two copies.
+// out[at[0]:at[0]+4] = x[at[0]:at[0]+4] on arrays of 6 rows in HBM, by two copies.
 ir::Program copyingRows()
 {
     return mustTrace(pl::kernel(
@@ -101,7 +101,7 @@ ir::Program copyingRows()
         }));
 }
 
-// Row r of 8 holds r + 1.
+// Row r of 8 rows holds r + 1.
 Array numberedRows()
 {
     Numbers numbers;
@@ -111,7 +111,7 @@ Array numberedRows()
     return arrayOf(kF32, {8, 128}, numbers);
 }
 
-// The first element of each row; NaN as -1.
+// The first element of each row, with -1 for NaN.
 Numbers firsts(const Array& array)
 {
     Numbers numbers;
@@ -169,8 +169,8 @@ TEST(Settings, standInTheTrace)
     EXPECT_EQ(run->trace->info().settings.at("uninitialized_memory"), "nan");
 }
 
-// The fills of JAX's two interpreters (spec of pallas_call's interpret=True and of
-// InterpretParams), in what overhangs an array, in what no step visits, and in a scalar of scratch.
+// The fills of JAX's two interpreters (pallas_call with interpret=True, and InterpretParams), in an
+// array's overhang, in a block that no step visits, and in a scalar of scratch.
 TEST(UninitializedMemory, readsAsTheSettingSays)
 {
     struct Row
@@ -239,7 +239,8 @@ TEST(OutOfBoundsReads, areUndefinedOutsideAndDefinedInside)
     struct Row
     {
         double start;
-        Numbers seen; // rows start, start + 2, start + 4, start + 6 of 1 to 8; -1: outside
+        // Rows start, start + 2, start + 4 and start + 6 of rows that hold 1 to 8; -1: outside.
+        Numbers seen;
     };
 
     for (const Row& row :
@@ -274,7 +275,7 @@ TEST(OutOfBoundsReads, areUndefinedOutsideAndDefinedInside)
               "");
 }
 
-// Six rows are a tile of eight, the rest of which a copy may take with it.
+// Six rows occupy a tile of eight; a copy may include the rest of it.
 TEST(OutOfBoundsReads, ofCopiesMayReachTheEndOfATile)
 {
     Numbers numbers(6 * 128, 0);
@@ -330,7 +331,8 @@ TEST(OutOfBoundsReads, letStoresOutsideBeDropped)
 
 TEST(OutOfBoundsReads, ofOneElementAndOfAnIndexMapAreUndefined)
 {
-    // The map of step s loads entry s of a table of two: step 2 is decided by an undefined index.
+    // The map of step s loads entry s of a table with two entries, so an undefined index decides
+    // step 2.
     const ir::Program program = mustTrace(pl::kernel(
         "gather",
         {pl::scalarPrefetch("table", kInt, {2}), pl::in("x", kF32, Shape{8, 128}),

@@ -1,4 +1,5 @@
-// Runs take subnormals for 0 where they compute (decision 0009), and leave the caller as it was.
+// Runs treat subnormals as 0 when they compute (decision 0009), and leave the caller's processor
+// settings unchanged.
 #include "core/machine/arith/subnormals.h"
 #include "core/machine/replay.h"
 #include "tests/machine/support.h"
@@ -9,7 +10,7 @@ namespace pallascope::machine_test {
 
 namespace {
 
-constexpr Extent kRows = 512; // enough for several threads
+constexpr Extent kRows = 512; // enough work for several threads
 
 struct Computed
 {
@@ -18,7 +19,7 @@ struct Computed
                            std::vector<double>(static_cast<std::size_t>(kRows * 128), -0x1p-126))},
         .shape = {kRows, 128}};
 
-    // With -2^-127 for the first product it were 2^-127.
+    // If the first product were -2^-127, the result would be 2^-127.
     static void body(const std::vector<pl::Ref>& refs)
     {
         const pl::Value x = refs[0][pl::all].load();

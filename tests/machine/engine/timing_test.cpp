@@ -1,4 +1,4 @@
-// Times of runs: rules that hold for every run, and one case computed by hand.
+// Times of runs: rules that hold for every run, and a case computed by hand.
 #include "core/analysis/report.h"
 #include "core/machine/arith/threads.h"
 #include "kernels/kernel.h"
@@ -16,8 +16,8 @@ namespace pallascope::machine_test {
 
 namespace {
 
-// v5e with figures that make copies and computation comparable on tiny blocks, some latency, and
-// other numbers for each seed.
+// v5e with figures that make copying and computing comparable on tiny blocks, with some latency,
+// and with different numbers for each seed.
 chip::Chip strangeChip(std::mt19937_64& random)
 {
     nlohmann::json file = nlohmann::json::parse(v5e().json);
@@ -83,7 +83,7 @@ bool sameBytes(const Array& a, const Array& b)
            && std::memcmp(a.data.get(), b.data.get(), static_cast<std::size_t>(a.byteCount())) == 0;
 }
 
-class Threads // as many as asked for, until the end of the scope
+class Threads // uses this many threads until the end of the scope
 {
 public:
     Threads()
@@ -140,7 +140,8 @@ TEST(RandomRuns, neverLetTheCoreDoTwoThingsAtOnce)
             ASSERT_TRUE(i == 0 || busy[i].first >= busy[i - 1].second) << "at " << busy[i].first;
             sum += busy[i].second - busy[i].first;
         }
-        ASSERT_EQ(sum, trace.end().value()); // it computes, waits, or keeps the books; never idles
+        // It computes, waits or does bookkeeping, and is never idle.
+        ASSERT_EQ(sum, trace.end().value());
     });
 }
 
@@ -195,7 +196,7 @@ TEST(RandomRuns, splitTheirTimeWithoutRest)
               report->split.prologue, report->split.epilogue}) {
             ASSERT_GE(part, Picoseconds(0));
         }
-        ASSERT_EQ(report->split.idle, Picoseconds(0)); // one core, which waits for copies alone
+        ASSERT_EQ(report->split.idle, Picoseconds(0)); // the one core waits only for copies
         ASSERT_EQ(report->split.stepOverhead,
                   Picoseconds(test.chip.stepOverhead.value() * test.pipeline.steps()));
     });
@@ -233,7 +234,7 @@ TEST(RandomRuns, haveTheSameEventsTimesAndStructuralFindingsWithNeededValues)
     });
 }
 
-// A matmul of 200 x 150 x 700, large enough for several threads, and overhanging.
+// A matmul of 200 x 150 x 700: large enough for several threads, and with overhanging blocks.
 TEST(Outputs, haveTheSameBitsWhateverTheNumberOfThreads)
 {
     const Threads restore;
@@ -258,7 +259,7 @@ TEST(Outputs, haveTheSameBitsWhateverTheNumberOfThreads)
 
 namespace {
 
-// v5e with round figures: 1024e9 B/s of which half is achieved, and this overhead a step.
+// v5e with round figures: 1024e9 B/s of which half is achieved, and this step overhead.
 chip::Chip roundChip(double stepOverhead)
 {
     nlohmann::json file = nlohmann::json::parse(v5e().json);
@@ -272,7 +273,7 @@ chip::Chip roundChip(double stepOverhead)
     return *std::move(chip);
 }
 
-// f32[3072] doubled in three blocks of 1024 elements.
+// Doubles f32[3072] in three blocks of 1024 elements.
 machine::RunResult runTwice(std::int32_t buffers, const chip::Chip& chip)
 {
     const auto block = pl::block(
@@ -293,10 +294,11 @@ machine::RunResult runTwice(std::int32_t buffers, const chip::Chip& chip)
 
 TEST(SingleBuffers, neverOverlapSoThatTheTimeIsASum)
 {
-    // f32[3072] doubled in blocks of 1024 elements, one buffer each. By hand: a block is 4096
-    // bytes, at 1024e9 B/s x 0.5 that is 8000 ps. The body holds two uses of one load, one add, one
-    // store, each on a unit of its own and each of one register: one cycle of 1.5 GHz, 666.67 ps,
-    // rounded up to 667. Books: 1000 ps a step. Three steps of copy in, body, books, copy out.
+    // Doubles f32[3072] in blocks of 1024 elements with one buffer each. By hand: a block has 4096
+    // bytes, which take 8000 ps at 1024e9 B/s x 0.5. The body has two uses of one load, one add and
+    // one store. Each is on a unit of its own and of one register, so it takes one cycle of 1.5
+    // GHz: 666.67 ps, rounded up to 667. The step overhead is 1000 ps. Each of three steps is copy
+    // in, body, overhead, copy out.
     const machine::RunResult run = runTwice(1, roundChip(1e-9));
     EXPECT_EQ(run.trace->end(), Picoseconds(3 * (8000 + 667 + 1000 + 8000)));
     EXPECT_EQ(run.trace->copies().start,
@@ -305,8 +307,8 @@ TEST(SingleBuffers, neverOverlapSoThatTheTimeIsASum)
 
 TEST(DoubleBuffers, hideAllCopiesButTheFirstInAndTheLastOutBehindLongerBodies)
 {
-    // As above with two buffers and books of 100 000 ps: 8000 in, then three steps of 100 667 ps in
-    // which the next copy in and the last copy out fit, then 8000 out.
+    // As above with two buffers and a step overhead of 100 000 ps: 8000 in, then three steps of 100
+    // 667 ps that hide the next copy in and the last copy out, then 8000 out.
     const machine::RunResult run = runTwice(2, roundChip(100e-9));
     EXPECT_EQ(run.trace->end(), Picoseconds(8000 + 3 * 100667 + 8000));
 }

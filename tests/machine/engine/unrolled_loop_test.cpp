@@ -1,4 +1,5 @@
-// Runs of loops that are written out: the same values, in the time of what is left of their rounds.
+// Runs of loops that are unrolled: the values are the same, and the time is that of what remains of
+// the rounds.
 #include "tests/chip/edited_chip.h"
 #include "tests/machine/support.h"
 
@@ -22,7 +23,7 @@ void unroll(ir::Region& region)
     }
 }
 
-// Loads take 12 cycles a register, so that they are what a segment lasts.
+// Loads take 12 cycles per register, so that they decide how long a segment lasts.
 const chip::Chip& slowLoads()
 {
     static const chip::Chip kChip = chip::edited({{"/units/4/cycles_per_register", 36}});
@@ -33,7 +34,7 @@ struct Both
 {
     machine::RunResult rolled, unrolled;
 
-    // Cycles of each body segment as it runs.
+    // The cycles of each body segment, in the order in which they run.
     static std::vector<std::int64_t> cycles(const machine::RunResult& run)
     {
         std::vector<std::int64_t> all;
@@ -69,14 +70,15 @@ TEST(UnrolledRuns, loadWhatIsTheSameOnceInAllRounds)
             return Nothing{};
         });
     });
-    // A store of 8 registers; then two loads of 96 cycles in each round, or a quarter of them.
+    // A store of 8 registers, then two loads of 96 cycles in each round; unrolled, a quarter of
+    // them.
     EXPECT_EQ(Both::cycles(both.rolled), (std::vector<std::int64_t>{8, 192, 192, 192, 192}));
     EXPECT_EQ(Both::cycles(both.unrolled), (std::vector<std::int64_t>{8, 48, 48, 48, 48}));
     EXPECT_EQ(both.unrolled.outputs.at(0).at(7), 28);
     EXPECT_EQ(elementsOf(both.unrolled.outputs.at(0)), elementsOf(both.rolled.outputs.at(0)));
 }
 
-// What stands behind an unrolled loop runs as often as it says.
+// What follows an unrolled loop runs as often as it says.
 TEST(UnrolledRuns, shareNothingOutsideTheirLoops)
 {
     const Both both = runBoth([](const std::vector<pl::Ref>& refs) {
@@ -90,7 +92,7 @@ TEST(UnrolledRuns, shareNothingOutsideTheirLoops)
     EXPECT_EQ(Both::cycles(both.unrolled), (std::vector<std::int64_t>{48, 48, 96}));
 }
 
-// A loop within has its own rounds; behind it those of the outer one count again.
+// A loop inside has its own rounds; after it those of the outer loop count again.
 TEST(UnrolledRuns, mayBeWithinOneAnother)
 {
     const Both both = runBoth([](const std::vector<pl::Ref>& refs) {

@@ -1,4 +1,5 @@
-// Parts of refs that are bitcast and reshaped: what they load, store and reach.
+// Parts of refs that are bitcast and reshaped: what they load and store, and which elements they
+// access.
 #include "core/machine/memory/refs.h"
 #include "tests/machine/chance.h"
 #include "tests/machine/support.h"
@@ -35,7 +36,7 @@ std::vector<double> numbers(const RuntimeValue& value)
     return all;
 }
 
-// The elements of an array of this shape that windows select, row-major.
+// The elements that windows select of an array of this shape, in row-major order.
 std::vector<std::int64_t> selected(const Shape& shape, const std::vector<Window>& windows)
 {
     std::vector<std::int64_t> all{0};
@@ -70,7 +71,7 @@ std::vector<Window> randomWindows(const Shape& shape, Chance& chance)
     return windows;
 }
 
-// Another shape of as many elements.
+// Another shape with the same number of elements.
 Shape reshapedOnce(const Shape& shape, Chance& chance)
 {
     Extents extents = shape.extents();
@@ -124,7 +125,7 @@ bool covers(const machine::Reach& reach, const Shape& memory, std::int64_t eleme
     return true;
 }
 
-// Loads, stores and the reach of a part against those of all.
+// Compares loads, stores and the accessed elements of a part with those of the whole.
 void expectPart(const RefBinding& ref, const Buffer& memory, const std::vector<Window>& windows,
                 Chance& chance)
 {
@@ -187,7 +188,7 @@ TEST(Recasts, partsLoadStoreAndReachTheirElements)
     }
 }
 
-// Elements one after another, over the ends of rows: no more and no less than they.
+// Consecutive elements that run over the ends of rows: a stretch covers exactly these.
 TEST(Recasts, stretchesReachNoMoreThanTheirElements)
 {
     for (std::uint64_t seed = 0; seed < 2000; ++seed) {
@@ -209,7 +210,7 @@ TEST(Recasts, stretchesReachNoMoreThanTheirElements)
     }
 }
 
-// Words that are seen as bytes, one row of four for each of words, and those as tokens of two rows.
+// Words seen as bytes, one row of four for each row of words; and these seen as tokens of two rows.
 TEST(Recasts, tokensOfBytesAreRowsOfWords)
 {
     Chance chance(1);

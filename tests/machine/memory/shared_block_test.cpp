@@ -1,4 +1,4 @@
-// Blocks that share the memory of their array against blocks that have their own.
+// Compares blocks that share the memory of their array with blocks that have their own.
 #include "core/machine/memory/memory.h"
 #include "tests/machine/support.h"
 
@@ -20,7 +20,7 @@ struct Cut
     Box box;
 };
 
-// Boxes of arrays of rank 1 to 4, some with squeezed axes, some with axes that they cover.
+// Boxes in arrays of rank 1 to 4. Some have squeezed axes, and some cover whole axes.
 Cut randomCut(std::mt19937& random)
 {
     const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random()) % n; };
@@ -74,7 +74,7 @@ TEST(SharedBlock, holdsWhatOneOfItsOwnHolds)
         if (cut.block.rank() > 0) {
             ASSERT_TRUE(sameElements({dtype, cut.block, rows.dense().data}, own.contents()));
         }
-        // Some of its rows, or all that they hold of a column.
+        // A part of its rows, or all that they hold in one column.
         StridedView part = StridedView::whole(cut.block);
         if (cut.block.rank() > 0) {
             const std::size_t axis = random() % cut.block.rank();
@@ -83,7 +83,7 @@ TEST(SharedBlock, holdsWhatOneOfItsOwnHolds)
             ASSERT_TRUE(sameElements({dtype, part.shape, block.load(part, part.shape).data},
                                      {dtype, part.shape, own.load(part, part.shape).data}));
         }
-        // What is stored into it does not reach the array.
+        // A store to the block must not change the array.
         block = array.cut(whole, cut.box, cut.block);
         StridedView first = StridedView::whole(cut.block);
         first.shape = Shape(Extents(cut.block.rank(), 1));
@@ -97,7 +97,8 @@ TEST(SharedBlock, holdsWhatOneOfItsOwnHolds)
     EXPECT_GT(withGaps, 100);
 }
 
-// A block that is all of its array becomes the array's memory; each keeps its contents.
+// If a block that is all of its array is written back, its memory becomes the array's. Both keep
+// their contents.
 TEST(SharedBlock, writtenBackWholeIsTaken)
 {
     const Shape shape{4, 8};
@@ -110,12 +111,12 @@ TEST(SharedBlock, writtenBackWholeIsTaken)
     block.store({5, {1, 1}, {8, 1}}, machine::RuntimeValue::zeros(kF32, {1, 1}));
     EXPECT_EQ(block.contents().at(5), 0);
     EXPECT_EQ(array.contents().at(5), 5);
-    Buffer half(kF32, shape, Fill::Nan); // of which nothing is defined
+    Buffer half(kF32, shape, Fill::Nan); // nothing in it is defined
     EXPECT_EQ(array.paste(whole, all, half), 32);
     EXPECT_EQ(array.undefinedCount(), 32);
 }
 
-// Its memory lives as long as the block, without the array.
+// The memory lives as long as the block, even without the array.
 TEST(SharedBlock, outlivesItsArray)
 {
     const Shape shape{64, 64};

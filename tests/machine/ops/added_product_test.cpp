@@ -1,4 +1,5 @@
-// Products that are added to something as they are made: no result may tell.
+// Products that are computed together with the addition that uses them. No result may show the
+// difference.
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ Array uneven(const Shape& shape, std::uint32_t seed)
     return arrayOf(kF32, shape, numbers);
 }
 
-// What a body makes of f32 arrays x[8, k], y[k, 128] and z[8, 128].
+// What a body computes from f32 arrays x[8, k], y[k, 128] and z[8, 128].
 struct Sum
 {
     std::int64_t k;
@@ -56,7 +57,7 @@ TEST(AddedProduct, hasTheBitsOfTheProductAndTheSumOneAfterTheOther)
             Sum{k, [](auto x, auto y, auto z) { return z + times(x, y); }}.run(),
             Sum{k, [](auto x, auto y, auto z) { return times(x, y) + z; }}.run(),
             Sum{k,
-                [](auto x, auto y, auto z) { // an addend that is used for the last time
+                [](auto x, auto y, auto z) { // an addend in its last use
                     const pl::Value other = z * 2.0;
                     return times(x, y) + other;
                 }}
@@ -77,7 +78,7 @@ TEST(AddedProduct, leavesWhatItIsMadeOfAsItWas)
     const Sum sum{128, [](auto x, auto y, auto z) {
                       const pl::Value other = z * 2.0;
                       const pl::Value added = times(x, y) + other;
-                      return added - other - times(x, y); // nothing, but for rounding
+                      return added - other - times(x, y); // zero, except for rounding
                   }};
     for (const double number : elementsOf(sum.run().outputs[0])) {
         EXPECT_LT(std::abs(number), 1e-4);
@@ -108,7 +109,7 @@ TEST(AddedProduct, thatIsInfiniteWasBornInTheProduct)
             3e38);
     const auto births = findingsOf(run, "inf_born");
     ASSERT_EQ(births.size(), 1U) << findingsText(run);
-    EXPECT_EQ(births[0].count, 2); // of both products
+    EXPECT_EQ(births[0].count, 2); // one of each product
     EXPECT_EQ(births[0].message.substr(0, 12), "dot_general ") << births[0].message;
 }
 

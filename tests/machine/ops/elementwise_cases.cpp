@@ -1,5 +1,5 @@
 // Elementwise operations: every combination of the edge values of every dtype, as arrays and as
-// scalars, against the same operation in double or int64, rounded or wrapped once.
+// scalars, compared with the same operation in double or int64, rounded or wrapped once.
 #include "core/ir/opcodes.h"
 #include "tests/machine/ops/operation_cases.h"
 #include "tests/machine/support.h"
@@ -17,8 +17,8 @@ namespace {
 using Reals = double (*)(const double*);
 using Wholes = std::int64_t (*)(const std::int64_t*);
 
-// What an operation yields for operands of a kind; null: it does not take that kind. Results of
-// `wholes` wrap to 32 bits. `ulps` is how far floats may be off, in units of the last place.
+// The result of an operation for each kind of operands; null: it does not accept that kind. Results
+// of `wholes` wrap to 32 bits. `ulps` is how far floats may be off, in units in the last place.
 struct Row
 {
     std::string_view operation;
@@ -29,7 +29,8 @@ struct Row
     double ulps = 0;
 };
 
-// A NaN on either side wins; +0 is larger than -0 (the sum of two zeros is -0 only if both are).
+// A NaN on either side is the result. +0 is larger than -0 (the sum of two zeros is -0 only if both
+// are -0).
 double larger(double a, double b)
 {
     if (std::isnan(a) || std::isnan(b)) {
@@ -43,7 +44,7 @@ double smaller(double a, double b)
     return -larger(-a, -b);
 }
 
-// lax.div and lax.rem of integers round towards zero; by zero they are -1 and the dividend.
+// lax.div and lax.rem of integers round towards zero. By zero they give -1 and the dividend.
 std::int64_t quotient(std::int64_t a, std::int64_t b)
 {
     return b == 0 ? -1 : a / b;
@@ -54,7 +55,7 @@ std::int64_t rest(std::int64_t a, std::int64_t b)
     return b == 0 ? a : a - b * (a / b);
 }
 
-// Comparisons of any kind yield 0 or 1.
+// Comparisons of every kind give 0 or 1.
 template<class T, bool (*Holds)(double, double)>
 T flag(const T* v)
 {
@@ -113,7 +114,7 @@ const std::vector<Row>& operationRows()
         {"sign", 1,
          [](D v) { return v[0] > 0   ? 1.0
                           : v[0] < 0 ? -1.0
-                                     : v[0]; }, // zeros and NaN stay
+                                     : v[0]; }, // zeros and NaN are unchanged
          [](I v) -> std::int64_t { return v[0] > 0   ? 1
                                           : v[0] < 0 ? -1
                                                      : 0; }},
@@ -161,7 +162,7 @@ const std::vector<Row>& operationRows()
     return kTable;
 }
 
-// Rounded to the dtype when they are written.
+// They are rounded to the dtype when they are written.
 std::vector<double> edges(DType dtype, int operands)
 {
     if (dtype == DType::Bool) {
@@ -185,7 +186,7 @@ double rounded(DType dtype, double value)
     return arrayOf(dtype, {1}, {value}).at(0);
 }
 
-// The distance of neighbours of the dtype around `value`.
+// The distance between neighbouring values of the dtype around `value`.
 double ulp(DType dtype, double value)
 {
     const int digits = dtype == DType::BF16 ? 8 : 24;
@@ -200,7 +201,8 @@ bool close(DType dtype, double got, double want, double ulps)
     if (ulps == 0 || std::isinf(want) || std::isinf(got)) {
         return got == want && std::signbit(got) == std::signbit(want);
     }
-    constexpr double kSmallest = std::numeric_limits<float>::min(); // below, no digits are promised
+    // No digits are guaranteed below.
+    constexpr double kSmallest = std::numeric_limits<float>::min();
     return std::fabs(got - want) <= ulps * ulp(dtype, want) + kSmallest;
 }
 
@@ -218,7 +220,7 @@ double expected(const Row& row, DType dtype, DType result, const double* values)
         const double number = row.reals(values);
         const double exact =
             !keeps && std::fabs(number) < 0x1p-126 ? std::copysign(0.0, number) : number;
-        // Arithmetic is that of f32, rounded to narrower types once more.
+        // Arithmetic is done in f32 and then rounded again to narrower types.
         return result == DType::Bool ? exact : rounded(result, rounded(DType::F32, exact));
     }
     std::int64_t whole[3] = {};
@@ -229,7 +231,7 @@ double expected(const Row& row, DType dtype, DType result, const double* values)
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(exact));
 }
 
-// All combinations of the edge values, one array per operand.
+// All combinations of the edge values, as one array for each operand.
 std::vector<Array> inputsOf(const Row& row, DType dtype)
 {
     const std::vector<double> values = edges(dtype, row.operands);

@@ -1,4 +1,4 @@
-// Operations on refs, copies, semaphores and cores by hand.
+// Operations on refs, manual DMA, semaphores and several cores.
 #include "core/analysis/report.h"
 #include "tests/machine/ops/operation_cases.h"
 #include "tests/machine/support.h"
@@ -12,7 +12,7 @@ namespace {
 using Numbers = std::vector<double>;
 using Refs = std::vector<pl::Ref>;
 
-// What a kernel without a grid leaves in its output; x and out are in HBM.
+// What a kernel without a grid leaves in its output. x and out are in HBM.
 Numbers byHand(const Array& x, const Shape& shape, const std::vector<pl::Scratch>& scratch,
                const std::function<void(pl::Ref x, pl::Ref out, const Refs& scratch)>& body,
                const chip::Chip& chip = v5e())
@@ -30,7 +30,7 @@ Numbers byHand(const Array& x, const Shape& shape, const std::vector<pl::Scratch
     return elementsOf(run.outputs[0]);
 }
 
-// A row in, one more, and out.
+// Copies a row in, adds one, and copies it out.
 void dma()
 {
     const Numbers out =
@@ -43,7 +43,7 @@ void dma()
     EXPECT_EQ(out, (Numbers{17, 18, 19, 20, 21, 22, 23, 24}));
 }
 
-// Chained slices with strides, and of a dynamic size: rows 1 and 3 of columns 2 to 5.
+// Slices of slices with strides and a dynamic size: rows 1 and 3 of columns 2 to 5.
 void refAt()
 {
     const Numbers out = byHand(
@@ -62,7 +62,8 @@ void refAt()
     EXPECT_EQ(out, (Numbers{10, 11, 12, 13, 26, 27, 28, 29}));
 }
 
-// Views write through: a column of the transposed is a row, a row of the reshaped two halves.
+// Stores through views change the memory: a column of the transposed view is a row, a row of the
+// reshaped view is two half rows.
 void refTranspose()
 {
     const Numbers out =
@@ -91,7 +92,7 @@ void refReshape()
     EXPECT_EQ(out, (Numbers{0, 1, 2, 3, 4, 5, 106, 107, 1108, 1109, 10, 11, 1012, 1013, 14, 15}));
 }
 
-// Two int16 rows in one int32 row, the first in the low bits.
+// Two rows of int16 in one row of int32, the first in the low bits.
 void refBitcast()
 {
     const Numbers out =
@@ -137,7 +138,8 @@ void maskedSwap()
               (Numbers{9, 9, 20, 30}));
 }
 
-// Of 0 to 7: two at once, with a repetition; where the mask is false nothing is loaded.
+// Gathers from 0 to 7 by a list of rows, which repeats one, and a list of columns. Where the mask
+// is false nothing is loaded.
 void loadGather()
 {
     EXPECT_EQ(
@@ -150,7 +152,7 @@ void loadGather()
         (Numbers{3, 6, 5, -1}));
 }
 
-// The last lane counts; where the mask is false nothing is stored.
+// For repeated elements the last lane counts. Where the mask is false nothing is stored.
 void storeScatter()
 {
     EXPECT_EQ(onOneStep(counting(kInt, {4}), {4},
@@ -173,7 +175,7 @@ void addupdateScatter()
               (Numbers{12, 12, 13, 9}));
 }
 
-// Counts what it has; a wait without decrement leaves it.
+// Reads the count of a semaphore. A wait without decrement leaves the count.
 void semaphore()
 {
     const Numbers out = byHand(
@@ -192,7 +194,7 @@ void semaphore()
     EXPECT_EQ(out, (Numbers{5, 5, 0}));
 }
 
-// Every core writes its number to the next one's place and they meet at a barrier.
+// Every core writes its number to the next core's place, and all meet at a barrier.
 void cores()
 {
     const Numbers out = byHand(
@@ -216,23 +218,23 @@ void cores()
     EXPECT_EQ(out, (Numbers{11, 10}));
 }
 
-// The wait takes the time that it is told: 3 us.
+// The delay lasts as long as it says: 3 us.
 void delay()
 {
     const ir::Program program =
         mustTrace(pl::kernel("waits", {pl::in("x", kInt, {1})}, [](pl::Ref) { pl::delay(3000); }));
     const machine::RunResult run = mustRun(program, {counting(kInt, {1})});
     EXPECT_EQ(run.trace->end(), Picoseconds(3'000'000));
-    // No copy is waited for, so none is exposed.
+    // The run waits for no copy, so no copy is exposed.
     const Result<analysis::Report> report = analysis::report(*run.trace);
     ASSERT_TRUE(report) << report.error().message;
     EXPECT_EQ(report->split.idle, Picoseconds(3'000'000));
     EXPECT_EQ(report->split.exposedCopies, Picoseconds(0));
 }
 
-// `body` sees 0, 1, 2, ... in 8x8 and the unit matrix, and of the matrix unit an accumulator, the
-// right operand and the staged one. What it yields first and second must be the numbers times these
-// factors.
+// `body` gets 0, 1, 2, ... in 8x8, the identity matrix, and three refs of the matrix unit: an
+// accumulator, the right operand and the staged one. The first and second result that it yields
+// must be the numbers times these factors.
 void onTheUnit(
     double firstFactor, double secondFactor,
     const std::function<void(const pl::Value& lhs, const pl::Value& one, const Refs& unit,
@@ -265,20 +267,21 @@ void onTheUnit(
     }
 }
 
-// Two products in one accumulator, the second with the weights of the first; taken, it is zero.
+// Adds two products in one accumulator, the second with the weights of the first. When taken, it
+// becomes zero.
 void matmul()
 {
     onTheUnit(4, 0, [](const auto& lhs, const auto& one, const Refs& unit, const auto& yield) {
         pl::matmulPushRhs(unit[2], one * 2);
         pl::matmulAccLhs(unit[0], lhs, unit[1], unit[2]);
-        pl::matmulPushRhs(unit[2], lhs); // staged alone
+        pl::matmulPushRhs(unit[2], lhs); // only staged
         pl::matmulAccLhs(unit[0], lhs, unit[1]);
         yield(pl::matmulPop(unit[0]));
         yield(pl::matmulPop(unit[0]));
     });
 }
 
-// Products come out one by one in the order of the requests.
+// Products come out one by one, in the order of the requests.
 void matmulFifo()
 {
     onTheUnit(2, 3, [](const auto& lhs, const auto& one, const Refs& unit, const auto& yield) {
@@ -287,7 +290,7 @@ void matmulFifo()
             pl::matmulLhsFifo(unit[0], lhs, unit[1], unit[2]);
         }
         yield(pl::matmulPopFifo(unit[0]));
-        pl::matmulLhsFifo(unit[0], lhs, unit[1]); // behind the second
+        pl::matmulLhsFifo(unit[0], lhs, unit[1]); // comes after the second
         yield(pl::matmulPopFifo(unit[0]));
     });
 }

@@ -1,6 +1,6 @@
-// One case per operation of the IR: what it computes, against plain C++ or Eigen. A new operation
-// is a row of elementwise_cases.cpp or a function of structural_cases.cpp, hand_cases.cpp or
-// whole_cases.cpp.
+// One case for each operation of the IR: its result is compared with plain C++ or Eigen. A new
+// operation needs a row in elementwise_cases.cpp, or a function in structural_cases.cpp,
+// hand_cases.cpp or whole_cases.cpp.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace pallascope::machine_test {
 
-// The least and the greatest int32, as an operand.
+// The smallest and the largest int32, as an operand.
 inline constexpr double kMin = std::numeric_limits<std::int32_t>::min();
 inline constexpr double kMax = std::numeric_limits<std::int32_t>::max();
 

@@ -46,7 +46,7 @@ TEST_P(Operation, computesWhatItsNameSays)
 INSTANTIATE_TEST_SUITE_P(All, Operation, testing::ValuesIn(allNames()),
                          [](const auto& entry) { return std::string(entry.param); });
 
-// Of value operations tests/ops has the cases of every one.
+// tests/ops has the cases of all operations on values; this is about the others.
 TEST(OperationCases, coverWhatTheEngineItselfDoes)
 {
     const std::vector<std::string_view> names = allNames();

@@ -1,4 +1,4 @@
-// Operations that move, reduce, multiply or steer, on small arrays.
+// Operations that move, reduce, multiply or control, on small arrays.
 #include "tests/machine/ops/operation_cases.h"
 #include "tests/machine/support.h"
 
@@ -18,7 +18,7 @@ constexpr DType kBf16 = DType::BF16, kBool = DType::Bool;
 
 using ValueBody = std::function<pl::Operand(const std::vector<pl::Ref>& refs)>;
 
-// What a body that returns one value stores.
+// What a body that returns one value stores in the output.
 Numbers computed(const std::vector<Array>& inputs, DType dtype, const Shape& shape,
                  const ValueBody& body)
 {
@@ -29,7 +29,7 @@ Numbers computed(const std::vector<Array>& inputs, DType dtype, const Shape& sha
     return elementsOf(run.outputs[0]);
 }
 
-// NaN equals NaN here, and -0 is not 0.
+// Here NaN equals NaN, and -0 differs from 0.
 void expectSame(const Numbers& got, const Numbers& want)
 {
     ASSERT_EQ(got.size(), want.size());
@@ -52,7 +52,7 @@ void selectN()
                             }),
                    {0, 1, 0, 1});
     }
-    // The side that is not chosen may be anything.
+    // The side that is not selected may have any value.
     expectSame(computed({arrayOf(kBool, {2}, {0, 1}), arrayOf(kF32, {2}, {-0.0, kNan}),
                          arrayOf(kF32, {2}, {kInf, -kInf})},
                         kF32, {2},
@@ -69,15 +69,16 @@ void convert()
         return computed({arrayOf(from, shape, numbers)}, to, shape,
                         [&](const auto& refs) { return pl::convert(refs[0][pl::all], to); });
     };
-    // bf16 has 8 significant bits: 257 and 259 lie half way between neighbours, ties go to even.
+    // bf16 has 8 significant bits: 257 and 259 lie half way between neighbours, and ties go to
+    // even.
     expectSame(converted(kF32, kBf16, {257, 259, 258.5, -257, 1e39, kNan, -0.0, 3.39e38}),
                {256, 260, 258, -256, kInf, kNan, -0.0, 3.38953138925153547590e38});
     expectSame(converted(kBf16, kF32, {1.5, -0.0, kInf, kNan}), {1.5, -0.0, kInf, kNan});
-    // f32 has 24: 2^24 + 1 and 2^24 + 3.
+    // f32 has 24 significant bits, which matters for 2^24 + 1 and 2^24 + 3.
     expectSame(converted(kInt, kF32, {16777217, 16777219, kMax, kMin, -5}),
                {16777216, 16777220, 2147483648.0, kMin, -5});
     expectSame(converted(kInt, kBf16, {257, 259, -3}), {256, 260, -3});
-    // Towards zero, saturating, NaN to 0.
+    // Rounds towards zero and saturates; NaN becomes 0.
     expectSame(converted(kF32, kInt, {2.9, -2.9, 1e10, -1e10, kInf, -kInf, kNan, -0.5}),
                {2, -2, kMax, kMin, kMax, kMin, 0, 0});
     expectSame(converted(kBf16, kInt, {2.5, -2.5, 3e38}), {2, -2, kMax});
@@ -88,7 +89,7 @@ void convert()
     expectSame(converted(kF32, kF32, {0.1}), {static_cast<double>(0.1F)});
 }
 
-// A reduction of [2,3,4] over every set of axes, against one pass over all elements.
+// Reduces [2,3,4] over every set of axes, and compares with one pass over all elements.
 void reduction(OpCode code, DType dtype, const Numbers& numbers, double start,
                const std::function<double(double, double)>& join)
 {
@@ -148,7 +149,7 @@ void reduceSum()
               plus);
     reduction(OpCode::ReduceSum, kInt, spread({kMax, 1, -7, kMin, 5, kMax, 3}), 0,
               [](double a, double b) { return wrapped(a + b); });
-    // bf16 is summed in f32: in bf16 the sum would stop at 256.
+    // bf16 is summed in f32. A sum in bf16 would stop at 256.
     expectSame(computed({arrayOf(kBf16, {300}, Numbers(300, 1))}, kBf16, {1},
                         [](const auto& refs) {
                             return pl::reduce(OpCode::ReduceSum, refs[0][pl::all], {0});
@@ -229,7 +230,7 @@ void reshape()
                             return pl::reshape(refs[0][pl::all], {2, 3, 4});
                         }),
                elementsOf(input));
-    // A single element becomes a scalar and an array again.
+    // A single element becomes a scalar and then an array again.
     expectSame(computed({arrayOf(kF32, {1, 1}, {5})}, kF32, {1},
                         [](const auto& refs) {
                             return pl::reshape(pl::reshape(refs[0][pl::all], {}) + 1.0, {1});
@@ -301,7 +302,7 @@ Matrix matrixOf(const Array& array, Extent rows, Extent columns, Extent offset =
 
 void dotGeneral()
 {
-    // Whole numbers up to 8: sums are exact in f32 in any order.
+    // The elements are whole numbers up to 8, so sums are exact in f32 in any order.
     for (const DType dtype : {kF32, kBf16}) {
         Array x = counting(dtype, {5, 7}), y = counting(dtype, {7, 3});
         for (Array* array : {&x, &y}) {
@@ -333,7 +334,7 @@ void dotGeneral()
         }
         expectSame(product(batches, others, {2, 3, 5}, {{2}, {2}, {0}, {0}, kF32}), want);
     }
-    // One rounding to bf16 at the end: 256 + 1 + 1 is 258, not 256.
+    // There is one rounding to bf16 at the end: 256 + 1 + 1 is 258, not 256.
     expectSame(computed({arrayOf(kBf16, {1, 3}, {256, 1, 1}), arrayOf(kBf16, {3, 1}, {1, 1, 1})},
                         kBf16, {1, 1},
                         [](const auto& refs) {
@@ -348,7 +349,7 @@ void dotGeneral()
                {kNan, kInf}); // 0 * inf + 2, inf * inf + 2
 }
 
-// Every step of a grid of 2 x 3 writes `number` of its place.
+// Every step of a grid of 2 x 3 writes the `number` that it computes to its own place.
 Numbers overGrid(const std::function<pl::Value()>& number)
 {
     const machine::RunResult run =
@@ -361,7 +362,7 @@ Numbers overGrid(const std::function<pl::Value()>& number)
 
 void debugPrint()
 {
-    // It changes neither results nor time.
+    // A print changes neither results nor times.
     const OneStep step{.inputs = {arrayOf(DType::F32, {2}, {1, 2})}, .shape = {2}};
     const auto body = [](bool prints) {
         return [prints](const std::vector<pl::Ref>& refs) {
@@ -386,7 +387,8 @@ void debugPrint()
 
 void debugCheck()
 {
-    // A finding where it does not hold, with the text and the line; else nothing.
+    // If the check does not hold, there is a finding with its text and line; otherwise there is
+    // none.
     for (const double limit : {5.0, 1.0}) {
         const OneStep step{.inputs = {arrayOf(DType::F32, {2}, {1, 2})}, .shape = {2}};
         const auto run = runOneStep(step, [limit](const std::vector<pl::Ref>& refs) {
@@ -457,7 +459,7 @@ void swap()
 
 void cond()
 {
-    // Element i is 10 where i is even, else 20; the false branch is branch 0.
+    // Element i is 10 if i is even, otherwise 20. The false branch is branch 0.
     expectSame(computed({}, kInt, {4},
                         [](const auto&) {
                             const auto ten = [] { return pl::full({4}, 10, kInt); };
@@ -478,7 +480,7 @@ void cond()
 
 void whileLoop()
 {
-    // Collatz steps from 27 to 1: 111.
+    // The Collatz sequence from 27 to 1 has 111 steps.
     expectSame(
         computed({}, kInt, {1},
                  [](const auto&) {
@@ -510,7 +512,7 @@ void scan()
     }
 }
 
-// Blocks of 8 rows in reverse order; the last of three overhangs the array of 20 rows.
+// Blocks of 8 rows in reverse order. The last of the three overhangs the array of 20 rows.
 void pipeline()
 {
     const auto kernel = [](pl::Ref xHbm, pl::Ref outHbm) {
@@ -529,7 +531,7 @@ void pipeline()
     expectSame(elementsOf(mustRun(program, {input}).outputs[0]), want);
 }
 
-// A value through scratch and out of the scope.
+// Passes a value through scratch and out of the scope.
 void runScoped()
 {
     expectSame(computed({arrayOf(kInt, {2}, {100, 200})}, kInt, {2},

@@ -1,4 +1,4 @@
-// Kernels and fusions beside each other in one program.
+// Kernels and fusions in one program.
 #include "tests/ir/wholes.h"
 #include "tests/machine/ops/operation_cases.h"
 #include "tests/machine/support.h"
@@ -13,7 +13,7 @@ using ir_test::fusion;
 
 const Shape kWholeShape{10, 100};
 
-// out = body(in), in one pipeline of whole arrays.
+// out = body(in), as one pipeline of whole arrays.
 void wholeStep(const pl::Ref& in, const pl::Ref& out,
                const std::function<pl::Value(pl::Value)>& body)
 {
@@ -29,7 +29,7 @@ void expectRows(const Array& got, const std::function<double(double)>& want)
     }
 }
 
-// The second reads what the first has written.
+// The second kernel reads what the first has written.
 void kernel()
 {
     const ir::Program program = mustTrace(
@@ -50,7 +50,7 @@ void kernel()
     expectRows(run.outputs.at(1), [](double x) { return 2 * x + 5; });
 }
 
-// Two arrays of HBM are read whole, a part of one again, and a part of the output is written.
+// Reads two arrays in HBM whole and a part of one again, and writes a part of the output.
 void fusionOfArrays()
 {
     const ir::Program program = mustTrace(pl::kernel(
@@ -72,7 +72,7 @@ void fusionOfArrays()
     expectRows(run.outputs.at(0), [](double i) { return i < 800 ? 4 * i + 999 : i - 600; });
 }
 
-// What a branch and loops of one compute, and what they leave to a kernel.
+// What a fusion computes in a branch and in loops, and what it leaves to a kernel.
 void fusionOfLoops()
 {
     const ir::Program program = mustTrace(

@@ -1,4 +1,4 @@
-// Loads and stores through a ref: without an engine that runs anything.
+// Tests loads and stores through a ref, without an engine.
 #include "tests/machine/parts/bare_run.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The parts of a machine without the engine: one agent, which has come nowhere, of a program whose
-// operations only tests take up.
+// The parts of a machine without the engine. There is one agent, which has not begun; only tests
+// execute operations of its program.
 #pragma once
 
 #include "core/ir/builder.h"
@@ -16,8 +16,8 @@
 
 namespace pallascope::machine_test {
 
-// Two arrays f32[8,128] in HBM, x and out, and a scope with `counter`, a semaphore, and `tile`, as
-// much in VMEM, which is loaded and stored to.
+// A program with two arrays f32[8,128] in HBM, x and out, and a scope with a semaphore, `counter`,
+// and f32[8,128] in VMEM, `tile`, which is loaded from and stored to.
 [[nodiscard]] ir::Program bareProgram();
 
 class BareRun
@@ -25,13 +25,14 @@ class BareRun
 public:
     explicit BareRun(const machine::Settings& settings = {}, ir::Program program = bareProgram());
 
-    // Memory with so many elements of f32 that all are this, or of which none is defined.
+    // Memory with this many elements of f32. Nothing in it is defined, or all elements have this
+    // value.
     [[nodiscard]] std::int32_t memoryOf(std::int64_t elements);
     [[nodiscard]] std::int32_t memoryOf(std::int64_t elements, double number);
     [[nodiscard]] double elementAt(std::int32_t buffer, std::int64_t element) const;
     [[nodiscard]] bool isDefined(std::int32_t buffer) const;
 
-    // A copy of one memory to another, that a link serves from a time to another.
+    // Adds a copy from one memory to another that a link serves from `start` to `end`.
     void copy(std::int32_t from, std::int32_t to, std::int64_t start, std::int64_t end,
               std::int32_t row = 0);
 
@@ -40,12 +41,12 @@ public:
         return m_recorder.builder.info.findings;
     }
 
-    // What further parts are made with.
+    // For making further parts.
     [[nodiscard]] const machine::Context& context() const { return m_context; }
 
-    // What the plan has for the only control operation of a kind.
+    // The plan's item for the only control operation of this kind.
     [[nodiscard]] const machine::PlanItem& itemOf(ir::OpCode code) const;
-    // An operation, and a ref, of the program.
+    // An operation and a ref of the program.
     [[nodiscard]] const ir::Operation& operation(ir::OpCode code) const;
     [[nodiscard]] ir::ValueId ref(const std::string& name) const;
 

@@ -1,4 +1,4 @@
-// What a copy does to memory, and when: without an engine that runs anything.
+// Tests what a copy does to memory and when, without an engine.
 #include "tests/machine/parts/bare_run.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(Copies, aTimedOneIsReadAtItsStartAndLandsAtItsEnd)
     BareRun run;
     const std::int32_t from = run.memoryOf(4, 1), to = run.memoryOf(4);
     run.copy(from, to, 10, 20);
-    run.copies.land(Picoseconds(10)); // it has been read
+    run.copies.land(Picoseconds(10)); // it has read its source
     run.copies.put({.buffer = from}, machine::RuntimeValue::zeros(DType::F32, Shape{4}), false);
     run.copies.land(Picoseconds(19));
     EXPECT_FALSE(run.isDefined(to));

@@ -1,4 +1,4 @@
-// One cause is one finding: without an engine that runs anything.
+// Tests that one cause gives one finding, without an engine.
 #include "tests/machine/parts/bare_run.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Whether a run may go on: without an engine that runs anything.
+// Tests whether a run may go on, without an engine.
 #include "core/machine/parts/limits.h"
 #include "tests/machine/parts/bare_run.h"
 

@@ -1,4 +1,4 @@
-// The matrix unit by hand: without an engine that runs anything.
+// Tests direct use of the matrix unit, without an engine.
 #include "core/machine/parts/matrix_unit.h"
 #include "tests/machine/parts/bare_run.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 using ir::OpCode;
 
-// A product of two squares is asked for, and taken.
+// Requests a product of two square matrices and takes it.
 ir::Program askingProgram()
 {
     const Shape square{128, 128};

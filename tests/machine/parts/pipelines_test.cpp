@@ -1,5 +1,5 @@
-// A pipeline from its first copy to its last: the test takes the place of the engine and runs the
-// bodies.
+// Tests a pipeline from its first copy to its last. The test takes the place of the engine and runs
+// the bodies.
 #include "core/machine/parts/arguments.h"
 #include "core/machine/parts/limits.h"
 #include "core/machine/parts/pipelines.h"
@@ -15,7 +15,7 @@ namespace pallascope::machine_test {
 
 namespace {
 
-// out = x, block by block of 8 rows of 16.
+// out = x, in blocks of 8 of 16 rows.
 ir::Program copyingProgram()
 {
     const pl::BlockSpec rows = pl::block({8, 128}, [](auto i) { return pl::at(i, 0); });
@@ -57,7 +57,7 @@ struct PipelineRun
         pipelines.enter(run.itemOf(ir::OpCode::Pipeline));
     }
 
-    // Until the pipeline has ended, or the run pauses: how many bodies that were.
+    // Goes on until the pipeline has ended or the run pauses. Returns how many bodies it has run.
     int go()
     {
         int bodies = 0;
@@ -113,7 +113,7 @@ TEST(Pipelines, whoseBodyStoresNothingAreFound)
 {
     PipelineRun of;
     std::vector<machine::Frame>& frames = of.run.agent().frames;
-    while (!frames.empty()) { // no body runs
+    while (!frames.empty()) { // no body is run here
         if (auto* pipeline = std::get_if<machine::PipelineFrame>(&frames.back())) {
             of.pipelines.run(*pipeline);
         } else {

@@ -1,4 +1,4 @@
-// Memory that comes and goes: without an engine that runs anything.
+// Tests memory that exists only in a scope, without an engine.
 #include "tests/machine/parts/bare_run.h"
 
 #include <gtest/gtest.h>

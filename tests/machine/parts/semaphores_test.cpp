@@ -1,4 +1,4 @@
-// Counting, waiting and waking: without an engine that runs anything.
+// Tests counting, waiting and waking, without an engine.
 #include "tests/machine/parts/bare_run.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ struct Counting
         run.semaphores.wait(run.operation(OpCode::SemaphoreWait), index(), amount, decrement);
     }
 
-    // By a copy that lands then.
+    // Signals as a copy does that lands at this time.
     void signal(std::int64_t amount, std::int64_t time)
     {
         run.semaphores.deliver({.at = Picoseconds(time), .semaphore = index(), .amount = amount});

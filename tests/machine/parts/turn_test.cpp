@@ -1,4 +1,4 @@
-// When a turn ends, and what its agent names: without an engine that runs anything.
+// Tests when a turn ends, and what its agent names, without an engine.
 #include "tests/machine/parts/bare_run.h"
 
 #include <gtest/gtest.h>

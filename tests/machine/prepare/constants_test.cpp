@@ -1,4 +1,5 @@
-// Which values are computed before any run, and that the runs of their programs are the same.
+// Which values are computed before any run, and that this does not change the runs of their
+// programs.
 #include "core/machine/prepare/constants.h"
 #include "tests/machine/support.h"
 
@@ -19,7 +20,7 @@ OneStep step()
     return {{counting(kF32, kShape)}, kF32, kShape, {}, {}};
 }
 
-// The operations whose results are constant, of a body that stores something in its output.
+// The operations whose results are constant, in a body that stores something to its output.
 Names constantsOf(const RefsBody& body)
 {
     const ir::Program program = oneStepProgram(step(), body);
@@ -63,7 +64,7 @@ TEST(Constants, areNotLarge)
         Names());
 }
 
-// They would not take more memory than this, however many there are.
+// However many there are, all constants together take no more memory than this.
 TEST(Constants, areNotManyAtATime)
 {
     const Names names = constantsOf([](const std::vector<pl::Ref>& refs) {
@@ -76,7 +77,7 @@ TEST(Constants, areNotManyAtATime)
     EXPECT_EQ(names.size(), std::size_t{(1 << 18) / (8 * 128)});
 }
 
-// NaN or Inf that an operation makes of other numbers is found where it is born: in a run.
+// NaN or Inf that an operation makes from other numbers must be found where it is made, in a run.
 TEST(Constants, doNotHideWhereNanIsBorn)
 {
     const auto body = [](const std::vector<pl::Ref>& refs) {
@@ -93,7 +94,7 @@ TEST(Constants, doNotHideWhereNanIsBorn)
               (Names{"broadcast_in_dim"}));
 }
 
-// A constant is used again in each round of a loop, whatever is written over values meanwhile.
+// A constant is used again in each round of a loop, even though values are overwritten in between.
 TEST(Constants, lastThroughLoopsAndRuns)
 {
     const ir::Program program = oneStepProgram(step(), [](const std::vector<pl::Ref>& refs) {

@@ -1,4 +1,4 @@
-// Arrays that stay in VMEM from one fusion to the next: docs/xla.md.
+// Arrays that stay in VMEM between fusions: docs/xla.md.
 #include "tests/chip/edited_chip.h"
 #include "tests/ir/wholes.h"
 #include "tests/machine/support.h"
@@ -15,7 +15,7 @@ using Refs = std::vector<pl::Ref>;
 const Shape kMebibyte{256, 1024}; // 1 MiB
 constexpr std::int64_t kArrayBytes = std::int64_t{1} << 20;
 
-// VMEM of so many MiB beyond what kernels may use.
+// A chip whose VMEM has this many MiB beyond what kernels may use.
 chip::Chip withRoom(std::int64_t mebibytes)
 {
     return chip::edited({{"/memories/1/default_limit", (128 - mebibytes) << 20},
@@ -74,16 +74,16 @@ std::size_t copies(const machine::RunResult& run)
 
 TEST(KeptArrays, areNotCopied)
 {
-    EXPECT_EQ(copies(between(2, withRoom(8), chain)), 2U); // x and out alone
+    EXPECT_EQ(copies(between(2, withRoom(8), chain)), 2U); // only x and out
     EXPECT_EQ(copies(between(2, withRoom(0), chain)), 6U);
 }
 
 TEST(KeptArrays, areThoseForWhichThereIsRoom)
 {
-    // While the second fusion runs there are both; the first array comes first.
+    // Both arrays exist while the second fusion runs, and the first one is placed first.
     EXPECT_EQ(copies(between(2, withRoom(2), chain)), 2U);
     EXPECT_EQ(copies(between(2, withRoom(1), chain)), 4U);
-    // What nobody reads again leaves its room to others.
+    // An array that nobody reads again leaves its room to others.
     const auto longer = [](const pl::Ref& x, const pl::Ref& out, const Refs& refs) {
         pass(x, refs[0]);
         pass(refs[0], refs[1]);
@@ -122,7 +122,8 @@ TEST(KeptArrays, areNotThereWhileAKernelRuns)
     EXPECT_EQ(copies(between(1, withRoom(8), before)), 3U);
 }
 
-// What a round leaves for the next one is there all the while, and so is what was there before.
+// What one round leaves for the next stays during the whole loop, and so does what existed before
+// the loop.
 TEST(KeptArrays, ofLoopsWithKernelsAreThoseOfOneRound)
 {
     const auto rounds = [](bool carries) {
@@ -140,9 +141,9 @@ TEST(KeptArrays, ofLoopsWithKernelsAreThoseOfOneRound)
             });
         };
     };
-    // In each of two rounds x is read by the first fusion and by the kernel, and out is written.
+    // In each of two rounds the first fusion and the kernel read x, and out is written.
     EXPECT_EQ(copies(between(1, withRoom(8), rounds(false))), 6U);
-    // x and the array once; in each round the array, out and x for the kernel.
+    // x and the array once; then in each round the array, and out and x for the kernel.
     EXPECT_EQ(copies(between(1, withRoom(8), rounds(true))), 8U);
 }
 

@@ -1,5 +1,5 @@
-// Branches that a program decides before it runs, on axes of a grid that have one place: a compiler
-// leaves what is taken of them, in the segment around it.
+// Branches that the program decides before it runs, because a grid axis has only one step. As a
+// compiler does, the plan keeps only the branch that is taken, in the segment around it.
 #include "core/machine/prepare/constants.h"
 #include "tests/machine/support.h"
 
@@ -15,7 +15,7 @@ const Shape kRegisters{64, 128}; // 8 registers
 
 using Taken = std::function<pl::Value()>;
 
-// Of a grid: out = x, and three exponentials of it where `taken`.
+// On a grid: out = x, and three exponentials of it if `taken`.
 ir::Program branching(std::vector<Extent> grid, const Taken& taken)
 {
     return oneStepProgram({{counting(kF32, kRegisters)}, kF32, kRegisters, {}, std::move(grid)},
@@ -33,7 +33,7 @@ machine::RunResult run(const ir::Program& program,
     return mustRun(program, {counting(kF32, kRegisters)}, values);
 }
 
-// The names of the operations of each body segment that ran, those of one in brackets.
+// The operations of each body segment that ran, by name; each segment is in brackets.
 std::string segmentsOf(const machine::RunResult& result)
 {
     const trace::Trace& trace = *result.trace;
@@ -58,7 +58,7 @@ std::string segmentsOf(const machine::RunResult& result)
 
 bool isGrown(const machine::RunResult& result)
 {
-    return result.outputs.at(0).at(0) > 1; // exp(exp(exp(0))) is over 15
+    return result.outputs.at(0).at(0) > 1; // exp(exp(exp(0))) is more than 15
 }
 
 } // namespace
@@ -80,7 +80,7 @@ TEST(KnownBranches, thatAreNotTakenCostNothing)
 
 TEST(KnownBranches, areThoseOfAxesOfOnePlaceAlone)
 {
-    // Of two steps the run decides; what it computes to do so is a segment.
+    // With two steps the run decides, and what it computes for that is a segment of its own.
     EXPECT_EQ(segmentsOf(run(branching({2}, [] { return pl::programId(0) == 0; }))),
               "[swap][exp exp exp swap][swap]");
     EXPECT_EQ(segmentsOf(run(branching({1, 2}, [] { return pl::programId(1) == 0; }))),
@@ -115,7 +115,7 @@ TEST(KnownBranches, areThoseOfTheInnerGrid)
     EXPECT_EQ(segmentsOf(run(program)), "[swap][swap][exp swap]");
 }
 
-// Several of them, one in another, with what stands before, between and behind them.
+// Several of them, one nested in another, with operations before, between and after them.
 TEST(KnownBranches, mayBeNested)
 {
     const ir::Program program = oneStepProgram(
@@ -135,7 +135,7 @@ TEST(KnownBranches, mayBeNested)
     EXPECT_EQ(result.outputs.at(0).at(0), 6);
 }
 
-// A loop in the branch that is taken ends the segment where it stands.
+// A loop in the taken branch ends the segment at its place.
 TEST(KnownBranches, mayHoldLoops)
 {
     const ir::Program program =
@@ -155,7 +155,7 @@ TEST(KnownBranches, mayHoldLoops)
     EXPECT_EQ(result.outputs.at(0).at(0), 5);
 }
 
-// Branches that yield values stay: their segments are apart, their values right.
+// Branches that return values remain: their segments are separate, and their values correct.
 TEST(KnownBranches, thatYieldValuesAreTakenInTheRun)
 {
     const ir::Program program =
@@ -181,7 +181,7 @@ TEST(KnownBranches, areTheSameWithNeededValues)
     }
 }
 
-// The time is that of the program without the branch.
+// The time must be that of the program without the branch.
 TEST(KnownBranches, takeTheTimeOfAProgramWithoutThem)
 {
     const OneStep step{{counting(kF32, kRegisters)}, kF32, kRegisters, {}, {1}};

@@ -1,5 +1,5 @@
-// A value's storage is another's after its last use, and its last use may be deep inside: what a
-// branch of a loop yields, or an index map.
+// The storage of a value is reused after its last use. That use may be deeply nested: in what a
+// branch of a loop returns, or in an index map.
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ TEST(LastUse, isWhereABranchInALoopYieldsTheValue)
         {.inputs = {arrayOf(kF32, shape, filled(shape.elements(), 3))}, .shape = shape},
         [&](const std::vector<pl::Ref>& refs) {
             const pl::Value twice = refs[0][pl::all].load() * 2.0;
-            const pl::Value more = twice + 1.0; // the last use in the block
+            const pl::Value more = twice + 1.0; // the last use in the region
             refs[1][pl::all] =
                 pl::foriLoop(3, {pl::full(shape, 0, kF32)}, [&](pl::Value i, Values sum) {
                     const Values chosen = pl::cond(
@@ -42,7 +42,7 @@ TEST(LastUse, isWhereTheMapOfAPipelineInALoopYieldsTheNumber)
          pl::out("out", kF32, {8, 128})},
         [](pl::Ref n, pl::Ref x, pl::Ref out) {
             const pl::Value block = n[0].load() * 3;
-            const pl::Value rounds = block + 1; // the last use outside of the map
+            const pl::Value rounds = block + 1; // the last use outside of the index map
             pl::foriLoop(2, {}, [&](pl::Value i, const Values&) {
                 pl::when(i + 3 < rounds, [&] {
                     pl::emitPipeline(

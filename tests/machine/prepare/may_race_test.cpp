@@ -1,5 +1,5 @@
-// Races are found wherever they can be, and looked for nowhere else: two write-backs of one
-// pipeline that are on their way together and touch the same elements.
+// Races are found wherever they can occur, and looked for nowhere else. A pipeline has one if two
+// of its write-backs are under way together and touch the same elements.
 #include "core/machine/prepare/may_race.h"
 #include "tests/machine/chance.h"
 #include "tests/machine/support.h"
@@ -17,7 +17,7 @@ using Point = std::vector<pl::Value>;
 
 const Shape kArray{64, 128};
 
-// A pipeline that fills blocks of its result, from no input.
+// A pipeline without inputs that fills blocks of its result.
 struct Filling
 {
     pl::BlockSpec out;
@@ -88,7 +88,7 @@ TEST(MayRace, boundedSlicesThatOverlapAreWrittenBackAtOnce)
     EXPECT_EQ(racesOf({sliced(16), {4}}), 0U);
 }
 
-// The third write-back is of the first's block, which the schedule has not waited for.
+// The third write-back is of the same block as the first, for which the schedule has not waited.
 TEST(MayRace, aBlockThatComesAgainWithThreeBuffersIsWrittenTwice)
 {
     const auto turning = [](std::int32_t buffers) {
@@ -109,13 +109,14 @@ TEST(MayRace, plainBlocksAreNotLookedAt)
     };
     EXPECT_FALSE(isLookedAt({of(0, 2), {4, 4}}));
     EXPECT_FALSE(isLookedAt({of(1, 2), {4, 4}}));
-    EXPECT_FALSE(isLookedAt({of(0, 3), {4, 4}})); // never comes again
+    EXPECT_FALSE(isLookedAt({of(0, 3), {4, 4}})); // no block comes back
     EXPECT_TRUE(isLookedAt({of(1, 3), {4, 4}}));
     EXPECT_FALSE(isLookedAt({of(1, 3), {1, 4}}));
     EXPECT_TRUE(isLookedAt({rows(pl::element(8), 2, 8), {8}}));
 }
 
-// What a body writes to the table that an index map reads makes copies start that nobody waits for.
+// The body writes to the table that an index map reads, so that copies start for which nobody
+// waits.
 TEST(MayRace, mapsThatChangeMeanwhileAreLookedAt)
 {
     const auto isLookedAt = [](bool writes) {
@@ -143,8 +144,8 @@ TEST(MayRace, mapsThatChangeMeanwhileAreLookedAt)
     EXPECT_TRUE(isLookedAt(true));
 }
 
-// A copy into a slot of an input starts for one block, and at its step the map asks for another, so
-// that the body reads a slot whose copy nobody has waited for.
+// A copy into an input's slot starts for one block, and when its step comes the map asks for
+// another. The body then reads a slot for whose copy nobody has waited.
 TEST(MayRace, mapsOfInputsThatChangeMeanwhileAreLookedAt)
 {
     const auto program = [](bool writes) {
@@ -177,7 +178,7 @@ TEST(MayRace, mapsOfInputsThatChangeMeanwhileAreLookedAt)
     EXPECT_FALSE(findingsOf(*run, "read_before_wait").empty());
 }
 
-// Random pipelines have the same findings where races are looked for in any case.
+// Random pipelines have the same findings when races are looked for everywhere.
 TEST(MayRace, isNeverMissedByWhatIsNotLookedAt)
 {
     int skipped = 0, raced = 0;

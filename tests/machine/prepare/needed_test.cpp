@@ -1,4 +1,4 @@
-// Values needed: the least set that decides what a program does.
+// With values `needed`: the least set of values that decides what a program does.
 #include "core/machine/needed.h"
 #include "kernels/kernel.h"
 #include "tests/machine/replay/replay_cases.h"
@@ -21,7 +21,7 @@ std::vector<Array> shapesOnly(std::vector<Array> arrays)
     return arrays;
 }
 
-// Runs with shapes only; the error's sentence, or "" when it runs.
+// Runs with shapes only. Returns the sentence of the error, or "" if the program runs.
 std::string complaint(const OneStep& step, const RefsBody& body)
 {
     const ir::Program program = oneStepProgram(step, body);
@@ -42,7 +42,7 @@ void expectSameWithNeeded(const OneStep& step, const RefsBody& body)
     expectSameWithNeeded(oneStepProgram(step, body), step.inputs);
 }
 
-// Time in which a copy lands, and something that nobody needs.
+// Lets time pass for a copy to land, and computes something that nobody needs.
 void passTime(const pl::Ref& idle)
 {
     constexpr int kLong = 5000; // ns
@@ -155,11 +155,11 @@ TEST(NeededValues, takeTheDataThatIsNeededAndOnlyShapesOfTheRest)
         EXPECT_EQ(full.trace->end(), needed.trace->end());
         ends.push_back(needed.trace->end().value());
     }
-    EXPECT_LT(ends[0], ends[1]); // the flag decided
+    EXPECT_LT(ends[0], ends[1]); // the flag decided this
 }
 
-// A copy as long as the number that a loop leaves, which neither its condition nor its body reads:
-// full and needed run must agree.
+// A copy is as long as a number that a loop leaves, which neither the loop's condition nor its body
+// reads. Full and needed runs must agree.
 TEST(NeededValues, areCarriedThroughAWhileThatDoesNotReadThem)
 {
     const auto body = [](const std::vector<pl::Ref>& refs) {
@@ -177,7 +177,7 @@ TEST(NeededValues, areCarriedThroughAWhileThatDoesNotReadThem)
     }
 }
 
-// The body stores to the table, and the map of blocks loads an entry of it that nothing uses.
+// The body stores to the table, and the index map loads an entry of it that nothing uses.
 TEST(NeededValues, areThoseThatAnIndexMapLoadsForNothing)
 {
     const ir::Program program = mustTrace(pl::kernel(
@@ -189,7 +189,7 @@ TEST(NeededValues, areThoseThatAnIndexMapLoadsForNothing)
                     refs[0][0] = pl::full({}, 1, kInt);
                     const pl::BlockSpec rows = pl::block({8, 128}, [&](auto i) {
                         (void)refs[0][0].load();
-                        return pl::at(i * 1, 0); // a map that looks nothing up loads nothing
+                        return pl::at(i * 1, 0); // without the * 1, the map is not evaluated
                     });
                     pl::emitPipeline({.grid = {2}, .in = {rows}, .out = {rows}},
                                      [](pl::Ref a, pl::Ref b) { b[pl::all] = a[pl::all]; })(x, out);
@@ -201,7 +201,8 @@ TEST(NeededValues, areThoseThatAnIndexMapLoadsForNothing)
     EXPECT_EQ(findingsText(mustRun(program, inputs, machine::ValueMode::Needed)), "");
 }
 
-// A slot that the caller filled is a block of its array as copies that have ended left it.
+// A slot that the caller filled holds a block of its array, including what copies that have ended
+// wrote there.
 TEST(NeededValues, areInABlockThatIsFilledBehindACopy)
 {
     const ir::Program program = mustTrace(pl::kernel(
@@ -231,8 +232,8 @@ TEST(NeededValues, areInABlockThatIsFilledBehindACopy)
     expectSameWithNeeded(program, {counting(kInt, {8})});
 }
 
-// What a copy brings from behind the edge of an array is undefined, also where an earlier copy that
-// has ended brought numbers.
+// What a copy brings from beyond the edge of an array is undefined, even where an earlier copy has
+// brought numbers.
 TEST(NeededValues, areNotWhereACopyBringsPaddingBehindAnotherOne)
 {
     const ir::Program program = mustTrace(pl::kernel(

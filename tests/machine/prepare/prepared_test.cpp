@@ -1,4 +1,5 @@
-// A program prepared once runs like one that is prepared each time, whatever ran before.
+// A program that is prepared once runs like one that is prepared for each run, whatever has run
+// before.
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
@@ -10,8 +11,8 @@ namespace pallascope::machine_test {
 
 namespace {
 
-// As many rows as `n` says, in a pipeline that is entered with 1, 2, … of them; then a copy that
-// nobody waits for, where there are three.
+// A pipeline that is entered with 1, 2, ... rows, up to `n`. If there are three, a copy follows for
+// which nobody waits.
 ir::Program growingPipeline()
 {
     return mustTrace(

@@ -1,4 +1,4 @@
-// How much of an array a fusion copies from HBM and to it.
+// How much of an array a fusion copies from and to HBM.
 #include "tests/chip/edited_chip.h"
 #include "tests/ir/wholes.h"
 #include "tests/machine/support.h"
@@ -11,12 +11,13 @@ namespace {
 
 using ir_test::fusion;
 
-const Shape kNarrow{1024, 4}; // padded to lanes 1024 x 128, turned 4 x 1024
+const Shape kNarrow{1024, 4}; // 1024 x 128 with its lanes padded; 4 x 1024 if the axes are swapped
 
-// Kernels may take all of its VMEM: fusions keep nothing there.
+// Kernels may use all of its VMEM, so fusions keep nothing there.
 const chip::Chip kFull = chip::edited({{"/memories/1/default_limit", 128 << 20}});
 
-// x[1024,4] goes through an array between two fusions, which `sees` may see before the second one.
+// x[1024,4] goes through an array between two fusions. `sees` may make a view of the array before
+// the second one.
 std::vector<std::int64_t> copiesThrough(const std::function<void(pl::Ref)>& sees)
 {
     const ir::Program program = mustTrace(pl::kernel(
@@ -67,7 +68,7 @@ TEST(Streams, anArrayThatAKernelReadsLiesInItsTiles)
     EXPECT_EQ(copies[copies.size() - 2], kPadded);
 }
 
-// 1024 elements in a line are 4 KiB, whatever shape they are seen in.
+// 1024 elements in a line are 4 KiB, whatever shape a view gives them.
 TEST(Streams, anArrayThatIsSeenInAnotherShapeMovesWhatItTakes)
 {
     const ir::Program program =
@@ -86,12 +87,12 @@ TEST(Streams, aFusionThatOnlySlicesReadsTheSlices)
     EXPECT_EQ(copiesOf(first, {8, 128}), (std::vector<std::int64_t>{8 * 128 * 4, 8 * 128 * 4}));
     const auto two = [&](const pl::Value& x) { return first(x) + pl::slice(x, {8, 0}, {16, 128}); };
     EXPECT_EQ(copiesOf(two, {8, 128}), (std::vector<std::int64_t>{16 * 128 * 4, 8 * 128 * 4}));
-    // Tiles are read whole: of one lane as much as of all.
+    // Whole tiles are read: as much for one lane as for all.
     const auto lane = [](const pl::Value& x) { return pl::slice(x, {0, 0}, {64, 1}); };
     EXPECT_EQ(copiesOf(lane, {64, 1}), (std::vector<std::int64_t>{64 * 128 * 4, 64 * 128 * 4}));
     const auto rows = [](const pl::Value& x) { return pl::slice(x, {12, 0}, {20, 128}); };
     EXPECT_EQ(copiesOf(rows, {8, 128}), (std::vector<std::int64_t>{16 * 128 * 4, 8 * 128 * 4}));
-    // What something else uses as well is read whole.
+    // An array that something else uses too is read whole.
     const auto sum = [&](const pl::Value& x) {
         return first(x) + pl::reduce(ir::OpCode::ReduceSum, x, {0, 1});
     };

@@ -1,4 +1,4 @@
-// Which arrays a program writes to, by whatever way.
+// Which arrays a program writes to, in any way.
 #include "core/machine/prepare/written.h"
 #include "tests/machine/support.h"
 
@@ -8,7 +8,7 @@ namespace pallascope::machine_test {
 
 namespace {
 
-// Per argument.
+// For each argument.
 std::vector<bool> writtenArguments(const ir::Program& program)
 {
     const auto refs = machine::NeededSet::of(program);
@@ -50,7 +50,7 @@ TEST(WrittenRoots, areArraysWhoseBlocksAnInnerPipelineStoresTo)
     EXPECT_EQ(writtenArguments(kernelOn([&](pl::Ref x, pl::Ref y) {
                   pl::emitPipeline({.grid = {1}, .in = {rows()}, .out = {rows()}}, [&](pl::Ref a,
                                                                                        pl::Ref b) {
-                      // The wrong way round: into what the outer one reads.
+                      // Writes in the wrong direction: into what the outer pipeline reads.
                       pl::emitPipeline({.grid = {2}, .in = {block}, .out = {block}},
                                        [](pl::Ref c, pl::Ref d) { d[pl::all] = c[pl::all]; })(b, a);
                   })(x, y);

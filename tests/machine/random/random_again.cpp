@@ -45,7 +45,7 @@ Moment momentAt(Replay& replay, std::int64_t sequence)
     return {replay.sequence(), replay.hash()};
 }
 
-// Those of a program on one device, which a replay shows whole.
+// Compares the outputs of a program on one device, which a replay shows whole.
 std::string outputDifference(const RandomProgram& random, Replay& replay,
                              const machine::RunResult& run)
 {
@@ -86,7 +86,7 @@ std::string replayDifference(const RandomProgram& random, std::uint64_t seed,
     for (std::int64_t i = 0; i < kSeeks; ++i) {
         places.push_back(chance.from(0, end));
     }
-    std::map<std::int64_t, Moment> expected; // of a run from the start, which goes forwards only
+    std::map<std::int64_t, Moment> expected; // of runs from the start that only go forwards
     for (const std::int64_t place : places) {
         expected[place] = {};
     }

@@ -1,5 +1,5 @@
-// A run of a random program once more: replayed, and saved and opened. Each gives the first thing
-// that is not as it was, or "".
+// Repeats the run of a random program: as a replay, and as a trace that is saved and opened. Each
+// function returns the first thing that differs, or "".
 #pragma once
 
 #include "core/machine/run.h"
@@ -9,12 +9,13 @@
 
 namespace pallascope::machine_test {
 
-// Puts a replay to some moments and to the end, forwards and backwards, with checkpoints that are
-// thinned; a run from the start that stops there has the same state, and the run the same outputs.
+// Moves a replay to some moments and to the end, forwards and backwards, with checkpoints that are
+// thinned out. A run from the start that stops at the same moment must have the same state, and the
+// end the same outputs.
 [[nodiscard]] std::string replayDifference(const RandomProgram& random, std::uint64_t seed,
                                            const machine::RunResult& run);
 
-// The trace and its report, from the text of the saved trace.
+// Compares the trace and its report with those read from the text of the saved trace.
 [[nodiscard]] std::string savedDifference(const trace::Trace& trace);
 
 } // namespace pallascope::machine_test

@@ -1,9 +1,9 @@
-// Copies by hand between what a random program has.
+// Writes manual DMA between the memories that a random program has.
 #include "tests/machine/random/random_writer.h"
 
 namespace pallascope::machine_test {
 
-// As many rows as a tile has, of an array or a block.
+// As many rows of an array or a block as a tile has.
 pl::Ref RandomWriter::part(const pl::Ref& ref)
 {
     const Extent rows = ref.shape()[0];
@@ -59,7 +59,7 @@ void RandomWriter::copy(const pl::Ref& from, const pl::Ref& to)
     constexpr std::int64_t kNever = 20;
     const pl::Ref semaphore = m_chance.pick(m_scope.dmas);
     pl::dmaStart(from, to, semaphore);
-    if (m_chance.oneIn(4)) { // it may have landed before anybody waits for it
+    if (m_chance.oneIn(4)) { // so that it may have landed before anybody waits for it
         constexpr int kLong = 2000;
         pl::delay(pl::full({}, kLong, DType::Int32));
     }

@@ -1,10 +1,10 @@
-// Programs that several devices run: whom they signal and copy to, and what they know of each
+// Writes programs for several devices: to whom they signal and copy, and what they know of each
 // other.
 #include "tests/machine/random/random_writer.h"
 
 namespace pallascope::machine_test {
 
-// Another device, or oneself.
+// The number of another device, or of this one.
 pl::Value RandomWriter::peer()
 {
     const pl::Value me = pl::axisIndex("d");
@@ -14,7 +14,7 @@ pl::Value RandomWriter::peer()
     return (me + static_cast<int>(m_chance.below(m_scope.devices))) % m_scope.devices;
 }
 
-// All devices have begun the kernel when one of them goes on.
+// A device goes on when all devices have begun the kernel.
 void RandomWriter::meet()
 {
     const pl::Ref barrier = pl::getBarrierSemaphore(3);
@@ -24,7 +24,7 @@ void RandomWriter::meet()
     pl::semaphoreWait(barrier, m_scope.devices);
 }
 
-// What comes from elsewhere is mostly waited for as if it were as large as what goes away.
+// What arrives from elsewhere is usually waited for as if it had the size of what is sent.
 void RandomWriter::remoteCopy(const pl::Ref& from, const pl::Ref& to)
 {
     constexpr std::int64_t kNever = 20;

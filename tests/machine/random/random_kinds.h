@@ -1,4 +1,5 @@
-// What a random program has in it, so that a test may hold the generator to making all of it.
+// Which kinds of things a random program has, so that a test can check that the generator makes all
+// of them.
 #pragma once
 
 #include "core/ir/program.h"
@@ -12,7 +13,7 @@ namespace pallascope::machine_test {
 // Words such as "a pipeline of Element blocks" or "a copy to another device".
 [[nodiscard]] std::set<std::string> kindsIn(const ir::Program& program);
 
-// All words that there are.
+// All phrases that kindsIn() can return.
 [[nodiscard]] const std::vector<std::string>& allKinds();
 
 } // namespace pallascope::machine_test

@@ -1,4 +1,4 @@
-// Pipelines of random grids, blocks and index maps, which may read tables.
+// Writes pipelines with random grids, blocks and index maps, which may read tables.
 #include "tests/machine/random/random_writer.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace {
 
 using Values = std::vector<pl::Value>;
 
-// An index map of any grid as a function of its point.
+// An index map for any grid, from a function of the grid point.
 template<class F>
 pl::IndexMap mapOf(F indices)
 {
@@ -48,7 +48,7 @@ void RandomWriter::takeGrid(pl::Grid& grid, bool emits)
     }
 }
 
-// Of the blocks of an axis.
+// The number of one of an axis' blocks.
 pl::Value RandomWriter::blockIndex(const Values& point, Extent count)
 {
     const pl::Value axis = m_chance.pick(point);
@@ -58,7 +58,7 @@ pl::Value RandomWriter::blockIndex(const Values& point, Extent count)
         return table[below(at, kEntries)].load();
     };
     if (!m_scope.tables.empty() && m_chance.oneIn(6)) {
-        (void)entry(); // which nothing uses
+        (void)entry(); // nothing uses it
     }
     pl::Value index = axis;
     if (!m_scope.tables.empty() && m_chance.oneIn(2)) {
@@ -107,7 +107,7 @@ pl::BlockSpec RandomWriter::rowsSpec(const pl::Ref& array, bool emits)
                      }));
 }
 
-// Rows that a table lists.
+// Gathers the rows that a table lists.
 pl::BlockSpec RandomWriter::gatheredSpec(const pl::Ref& array)
 {
     const auto rows = static_cast<int>(array.shape()[0]);
@@ -131,7 +131,7 @@ void RandomWriter::takeBuffers(pl::BlockSpec& spec, const pl::Grid& grid, bool i
     if (isOutput && !isNewest) {
         spec.buffers = std::min(spec.buffers, 2);
     }
-    if (isOutput && !isGathered && m_chance.oneIn(3)) { // an in-out
+    if (isOutput && !isGathered && m_chance.oneIn(3)) { // read and written
         spec.outBuffers = static_cast<std::int32_t>(m_chance.from(1, 2));
     } else if (isOutput && !emits && spec.buffers == 1) {
         spec.restores = m_chance.oneIn(2);
@@ -190,7 +190,7 @@ void RandomWriter::body(const pl::Grid& grid, const std::vector<pl::Ref>& refs)
     });
 }
 
-// A block that the caller filled, of a list that a copy under way has brought.
+// Fills a block as a caller would, by a list that a copy under way has brought.
 void RandomWriter::fillBehindCopy(pl::Grid& grid, std::vector<pl::Ref>& operands)
 {
     if (m_scope.lists.size() < 2 || m_scope.dmas.empty() || m_scope.blocks.empty()) {

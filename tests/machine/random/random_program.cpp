@@ -16,10 +16,10 @@ using Arguments = std::vector<pl::detail::ArgumentSpec>;
 enum class Form : std::uint8_t
 {
     Kernel,
-    Cores,          // that run one kernel
-    Devices,        // that do
-    CoresOfDevices, // of each two
-    Sequence        // of kernels and fusions
+    Cores,          // cores that run one kernel
+    Devices,        // devices that run one kernel
+    CoresOfDevices, // devices of two cores each
+    Sequence        // a sequence of kernels and fusions
 };
 
 bool hasCores(Form form)
@@ -38,7 +38,7 @@ bool isAliased(const pl::detail::ArgumentSpec& input, const Arguments& arguments
                        [&](const auto& other) { return other.aliasOf == input.name; });
 }
 
-// Of rows that are whole tiles, or not.
+// With rows that fill whole tiles, or that do not.
 Shape rowsOf(Chance& chance)
 {
     const std::vector<Extent> rows{8, 16, 20, 24};
@@ -75,7 +75,7 @@ Arguments argumentsOf(Chance& chance, Form form)
     for (pl::detail::ArgumentSpec& argument : arguments) {
         const bool isRead =
             argument.kind == ir::ArgumentKind::Input && !isAliased(argument, arguments);
-        if (hasDevices(form) && !(isRead && chance.oneIn(2))) { // a part of it for each device
+        if (hasDevices(form) && !(isRead && chance.oneIn(2))) { // each device has a part of it
             argument.partition.resize(argument.shape.rank());
             argument.partition.front() = {"d"};
         }
@@ -120,7 +120,7 @@ void write(Chance& chance, Form form, const std::vector<pl::Ref>& refs)
     RandomWriter writer(chance, std::move(scope));
     switch (form) {
     case Form::Kernel:
-        if (chance.oneIn(3)) { // perhaps the grid of a pallas_call, which is inside of nothing
+        if (chance.oneIn(3)) { // perhaps the grid of a pallas_call, which cannot be nested
             writer.pipeline();
         }
         writer.statements(6);

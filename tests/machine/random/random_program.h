@@ -1,6 +1,6 @@
-// Programs that a seed makes, the same ones everywhere: pipelines, loops, branches, scratch, tables
-// in SMEM, copies by hand and semaphores, cores, devices, kernels and fusions one after the other.
-// Nothing keeps them from breaking rules: some leave their arrays, race or wait for ever.
+// Programs made from a seed, the same ones everywhere: pipelines, loops, branches, scratch, tables
+// in SMEM, manual DMA and semaphores, cores, devices, kernels and fusions one after another.
+// Nothing keeps them from breaking rules: some leave their arrays, have races or wait for ever.
 #pragma once
 
 #include "core/base/array.h"

@@ -1,7 +1,8 @@
-// Random programs do the same with all values as with those that are needed, where races are looked
-// for in any case, when they are replayed, and when their trace is saved and opened.
+// Random programs must behave the same in four ways: with all values or only the needed ones, when
+// races are looked for everywhere, when they are replayed, and when their trace is saved and
+// opened.
 //
-// PALLASCOPE_RANDOM_PROGRAMS=10000 runs so many, PALLASCOPE_RANDOM_SEED=17 from that seed on.
+// PALLASCOPE_RANDOM_PROGRAMS=10000 runs this many; PALLASCOPE_RANDOM_SEED=17 begins with this seed.
 #include "core/ir/print.h"
 #include "core/machine/needed.h"
 #include "tests/machine/random/random_again.h"
@@ -33,7 +34,7 @@ Result<machine::RunResult> runWith(const RandomProgram& random, const std::vecto
                         {.values = values, .settings = settings});
 }
 
-// Races are looked for where the form of the program excludes them, too.
+// Looks for races even where the form of the program excludes them.
 machine::Settings everywhere(machine::Settings settings)
 {
     if (settings.detectRaces == machine::DetectRaces::Yes) {
@@ -42,7 +43,7 @@ machine::Settings everywhere(machine::Settings settings)
     return settings;
 }
 
-// The inputs, of every other program without the data that is not needed.
+// The inputs; in every second program without data that is not needed.
 std::vector<Array> neededInputs(const RandomProgram& random, std::uint64_t seed)
 {
     std::vector<Array> inputs = random.inputs;
@@ -59,14 +60,14 @@ std::vector<Array> neededInputs(const RandomProgram& random, std::uint64_t seed)
     return inputs;
 }
 
-// What kinds of programs there were.
+// Counts the kinds of programs.
 struct Tally
 {
     std::int64_t events = 0, errors = 0;
     std::map<std::string, int> findings;
 };
 
-// "" or the first difference.
+// The first difference, or "".
 std::string difference(std::uint64_t seed, Tally& tally)
 {
     const RandomProgram random = randomProgram(seed);
@@ -110,7 +111,8 @@ TEST(RandomPrograms, doTheSameHoweverTheyAreRun)
                              << (count == 1 ? "\n" + ir::printText(randomProgram(seed).program)
                                             : "");
     }
-    if (constexpr std::uint64_t kMany = 500; count >= kMany) { // or nothing is compared
+    // Otherwise nothing would be compared.
+    if (constexpr std::uint64_t kMany = 500; count >= kMany) {
         EXPECT_LT(tally.errors * 50, static_cast<std::int64_t>(count));
     }
     std::string kinds;
@@ -122,7 +124,8 @@ TEST(RandomPrograms, doTheSameHoweverTheyAreRun)
                 static_cast<long long>(tally.errors), kinds.c_str());
 }
 
-// Or the properties above hold of nothing. PALLASCOPE_RANDOM_KINDS=1 prints how many have each.
+// Otherwise the properties above would hold for nothing. PALLASCOPE_RANDOM_KINDS=1 prints how many
+// programs have each kind.
 TEST(RandomPrograms, areOfEveryKind)
 {
     constexpr int kPrograms = 1000, kFewest = 10;

@@ -97,7 +97,7 @@ pl::Value RandomWriter::below(pl::Value number, std::int64_t limit)
     return (number % size + size) % size;
 }
 
-// Of `size` elements of an axis; mostly where a tile begins.
+// The start of `size` elements on an axis; usually the start of a tile.
 pl::Value RandomWriter::start(Extent extent, Extent size)
 {
     if (m_chance.oneIn(4)) {

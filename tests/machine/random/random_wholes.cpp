@@ -1,4 +1,4 @@
-// What a random program is made of as a whole: cores, kernels and fusions.
+// Writes what a random program consists of as a whole: cores, kernels and fusions.
 #include "tests/ir/wholes.h"
 #include "tests/machine/random/random_writer.h"
 
@@ -26,7 +26,7 @@ void RandomWriter::coreMap()
     });
 }
 
-// It brings the list that an earlier one made into SMEM, mostly.
+// Usually it copies the list that an earlier kernel made into SMEM.
 void RandomWriter::kernel()
 {
     ir_test::whole(ir::OpCode::Kernel, ir::KernelParams{"kernel"}, [&] {
@@ -48,7 +48,7 @@ void RandomWriter::kernel()
     });
 }
 
-// Loads arrays, computes and stores them; a number that it makes may decide a branch or a loop.
+// Loads arrays, computes, and stores them. A number that it computes may decide a branch or a loop.
 void RandomWriter::fusion()
 {
     const bool launches = !m_chance.oneIn(4);
@@ -84,7 +84,7 @@ void RandomWriter::fusion()
     }));
 }
 
-// Branches and loops of values alone.
+// Branches and loops that use only values.
 void RandomWriter::computed()
 {
     const std::int64_t count = m_chance.below(3);

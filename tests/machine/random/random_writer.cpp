@@ -10,7 +10,7 @@ namespace pallascope::machine_test {
 namespace {
 
 using Values = std::vector<pl::Value>;
-constexpr int kDeepest = 4; // regions within regions
+constexpr int kDeepest = 4; // the deepest nesting of regions
 
 ir::MemorySpace spaceOf(const pl::Ref& ref)
 {
@@ -218,8 +218,8 @@ void RandomWriter::chooseNumbers()
     keep(pl::cond(which, one, one));
 }
 
-// What a round of a loop hands on, after the first `from`: the carried values in another order,
-// with new ones among them.
+// The values that a round of a loop passes to the next, after the first `from`: the carried values
+// in another order, with new ones among them.
 Values RandomWriter::carriedOn(const Values& carried, std::size_t from)
 {
     Values next(carried.begin(), carried.begin() + static_cast<std::ptrdiff_t>(from));
@@ -253,7 +253,7 @@ void RandomWriter::countedLoop()
     }));
 }
 
-// As many rounds as its first number says, or fewer.
+// Runs as many rounds as its first number says, or fewer.
 void RandomWriter::whileLoop()
 {
     constexpr int kMostRounds = 4;
@@ -326,7 +326,7 @@ void RandomWriter::scoped(const std::vector<pl::Scratch>& scratch,
     }));
 }
 
-// The same memory once more: a part of a block, or its bits as another type.
+// The same memory seen in another way: a part of a block, or its bits as another type.
 void RandomWriter::view()
 {
     if (m_scope.blocks.empty()) {

@@ -1,5 +1,5 @@
-// Writes random statements into the kernel that is traced. Every choice is made in an order that
-// the language says, so that a seed means one program with every compiler.
+// Writes random statements into the kernel that is being traced. All choices are made in an order
+// that the language defines, so that a seed gives the same program with every compiler.
 #pragma once
 
 #include "core/ir/builder.h"
@@ -13,7 +13,7 @@
 
 namespace pallascope::machine_test {
 
-// What statements may use where they stand.
+// What statements may use at their place.
 struct RandomScope
 {
     std::vector<pl::Value> numbers; // int32 scalars
@@ -25,18 +25,18 @@ struct RandomScope
     std::vector<pl::Ref> lists;     // kEntries int32 each, in HBM
     std::vector<pl::Ref> dmas;      // DMA semaphores
     std::vector<pl::Ref> semaphores;
-    std::int32_t axes = 0; // of the grid around
-    int depth = 0;         // of regions
-    int pipelines = 0;     // around
+    std::int32_t axes = 0; // of the enclosing grid
+    int depth = 0;         // number of enclosing regions
+    int pipelines = 0;     // number of enclosing pipelines
     std::int32_t devices = 1;
-    bool onCores = false;  // of a core_map
-    bool isAround = false; // around kernels and fusions
-    bool isFusion = false; // in one, where there are values alone
+    bool onCores = false;  // in a core_map
+    bool isAround = false; // outside of kernels and fusions
+    bool isFusion = false; // in a fusion, which has only values
 };
 
-// By its memory and shape.
+// Adds the ref to the list for its memory and shape.
 void add(RandomScope& scope, const pl::Ref& ref);
-[[nodiscard]] bool isNear(const pl::Ref& ref); // a body loads from it and stores to it
+[[nodiscard]] bool isNear(const pl::Ref& ref); // whether a body can load from it and store to it
 
 inline constexpr Extent kEntries = 8, kRows = 8, kColumns = 128;
 
@@ -50,7 +50,8 @@ public:
 
     void statements(int most);
     void pipeline();
-    // A region of its own, at whose end all copies have been waited for that are to be.
+    // Runs `body` as a region of its own. At its end all copies have been waited for that should
+    // be.
     std::vector<pl::Value> within(const std::function<std::vector<pl::Value>()>& body);
     void coreMap();
     void onDevices(std::int32_t devices, bool onCores);
@@ -65,7 +66,7 @@ private:
     pl::Value number(int depth = 2);
     pl::Value leaf();
     pl::Value condition();
-    pl::Value below(pl::Value number, std::int64_t limit); // 0 to limit - 1, or outside for once
+    pl::Value below(pl::Value number, std::int64_t limit); // 0 to limit - 1, or rarely outside
     pl::Value start(Extent extent, Extent size);
     pl::Value array(DType dtype, Extent rows, int depth = 2);
     std::optional<pl::Value> loadedBlock(DType dtype, Extent rows);
@@ -96,7 +97,7 @@ private:
     void copyTable();
     [[nodiscard]] pl::Ref part(const pl::Ref& ref);
 
-    // of several devices, random_devices.cpp
+    // programs for several devices, random_devices.cpp
     pl::Value peer();
     void meet();
     void remoteCopy(const pl::Ref& from, const pl::Ref& to);
@@ -125,7 +126,7 @@ private:
         pl::Ref target, semaphore;
     };
 
-    std::vector<Pending> m_pending; // copies of this region to be waited for at its end
+    std::vector<Pending> m_pending; // copies of this region for which it waits at its end
 };
 
 } // namespace pallascope::machine_test

@@ -1,4 +1,4 @@
-// What debug_print leaves in the trace.
+// What debug_print records in the trace.
 #include "core/machine/record/recorder.h"
 #include "tests/machine/support.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 using Refs = std::vector<pl::Ref>;
 
-// `steps` steps, each of which does what `says` before it stores a zero.
+// This many steps, each of which calls `says` before it stores a zero.
 machine::RunResult eachStep(Extent steps, const std::function<void()>& says)
 {
     return runOneStep({.inputs = {}, .shape = {8, 128}, .grid = {steps}}, [&](const Refs& refs) {
@@ -42,7 +42,7 @@ TEST(Prints, haveTheirStepAgentLineAndTime)
     }
 }
 
-// Each stands behind what its operands wait for, not at the begin of its segment.
+// A print comes after what its operands wait for, and not at the beginning of its segment.
 TEST(Prints, comeWhenTheirValuesAreThere)
 {
     const machine::RunResult run =
@@ -76,14 +76,14 @@ TEST(Prints, thatAreLongAreCutBetweenCharacters)
 {
     std::string text = "x";
     while (text.size() < machine::kMostPrintBytes + 100) {
-        text += "\u00e9"; // 2 bytes: the limit falls within one
+        text += "\u00e9"; // 2 bytes, so that the limit falls inside of a character
     }
     const machine::RunResult run = eachStep(1, [&] { pl::debugPrint(text, {}); });
     const std::string& kept = run.trace->info().prints.at(0).text;
     EXPECT_EQ(kept, text.substr(0, machine::kMostPrintBytes - 1) + "\u2026");
 }
 
-// A NaN makes the machine look at the program a second time.
+// A NaN makes the machine run the program a second time.
 TEST(Prints, areKeptOnceWhereBirthsAreLookedFor)
 {
     const machine::RunResult run =
@@ -96,7 +96,7 @@ TEST(Prints, areKeptOnceWhereBirthsAreLookedFor)
     EXPECT_EQ(run.trace->info().prints.size(), 1U);
 }
 
-// The second core's lines come while the first one's go on.
+// The second core's lines are recorded while the first core prints.
 TEST(Prints, ofSeveralCoresAreByTime)
 {
     const ir::Program program =

@@ -34,8 +34,8 @@ namespace {
 
 using Refs = std::vector<pl::Ref>;
 
-// Two cores in a loop: core 0 brings rows and signals twice as often as core 1 waits for, so that
-// semaphores hold something while copies fly.
+// Two cores in a loop. Core 0 copies rows in and signals twice as often as core 1 waits, so that
+// semaphores are above zero while copies are under way.
 ReplayCase turns()
 {
     constexpr int kTurnRows = 128;
@@ -76,7 +76,7 @@ ReplayCase turns()
     return one;
 }
 
-// A pipeline in the body of another, and a loop in its body.
+// A pipeline in the body of another one, with a loop in its body.
 ReplayCase nested()
 {
     const Shape shape{32, 256};
@@ -109,7 +109,7 @@ ReplayCase nested()
     return one;
 }
 
-// Rows are gathered and scattered by lists; each body moves the list of a later step on.
+// Rows are gathered and scattered by lists, and each body changes the list of a later step.
 ReplayCase indirect()
 {
     ReplayCase one{mustTrace(pl::kernel(
@@ -142,7 +142,7 @@ ReplayCase indirect()
     return one;
 }
 
-// Four devices pass their parts on to the right, twice, and signal the next one.
+// Four devices pass their parts to the right twice, and each signals the next one.
 ReplayCase ring()
 {
     const auto body = [](pl::Ref x, pl::Ref out, const Refs& refs) {
@@ -177,8 +177,8 @@ ReplayCase ring()
     return one;
 }
 
-// A kernel between two fusions, on a chip that takes time to launch them: the first yields a number
-// for the others, the second works in a loop.
+// A kernel between two fusions, on a chip on which launches take time. The first fusion returns a
+// number for the others, and the second works in a loop.
 ReplayCase fusions()
 {
     static const chip::Chip kChip =

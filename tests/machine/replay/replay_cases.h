@@ -18,16 +18,16 @@ struct ReplayCase
     machine::Options options;
 };
 
-// Numbers for every input.
+// Elements for every input.
 [[nodiscard]] std::vector<Array> inputsOfCase(const ir::Program& program);
 [[nodiscard]] ReplayCase builtInCase(const std::string& name,
                                      const std::map<std::string, std::string>& parameters,
                                      const chip::Chip& chip = v5e());
 
-// "matmul", "wide" (large arrays), "by_hand" (two cores), "turns" (two cores that signal each
-// other), "nested" (a pipeline in another), "indirect" (rows
-// by lists that the bodies change), "ring" (four devices),
-// "made_up" (blocks on slots, a matrix unit asked by hand), "fusions" (a kernel between two).
+// "matmul"; "wide": large arrays; "by_hand": two cores; "turns": two cores that signal each other;
+// "nested": a pipeline in another one; "indirect": rows by lists that the bodies change; "ring":
+// four devices; "made_up": blocks on slots and direct use of a matrix unit; "fusions": a kernel
+// between two fusions.
 [[nodiscard]] ReplayCase replayCase(const std::string& name);
 
 } // namespace pallascope::machine_test

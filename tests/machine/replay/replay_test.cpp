@@ -1,4 +1,4 @@
-// A replay put to any moment is a run from the start stopped there.
+// A replay that is moved to a moment must be like a run from the start that stops there.
 #include "core/machine/replay.h"
 #include "tests/machine/replay/replay_cases.h"
 #include "tests/machine/support.h"
@@ -45,7 +45,7 @@ struct Moment
     bool operator==(const Moment&) const = default;
 };
 
-// Of a run from the start that stops there once.
+// The moment of a run from the start that stops once, there.
 Moment fromStart(const ReplayCase& one, std::int64_t sequence)
 {
     const std::unique_ptr<Replay> replay = mustStart(one, kNever);
@@ -60,7 +60,7 @@ std::int64_t eventsOf(const ReplayCase& one)
         .events;
 }
 
-// Every moment of the run, one after the other.
+// Every moment of the run, one after another.
 std::vector<Moment> walk(Replay& replay)
 {
     std::vector<Moment> moments{{replay.sequence(), replay.hash()}};
@@ -77,7 +77,7 @@ void expectMoments(const ReplayCase& one, int seeks, bool fromTheStart)
 {
     const std::unique_ptr<Replay> replay = mustStart(one);
     const std::vector<Moment> moments = walk(*replay);
-    EXPECT_EQ(moments.back().sequence, eventsOf(one) + 1); // and the end
+    EXPECT_EQ(moments.back().sequence, eventsOf(one) + 1); // and one more for the end
     EXPECT_GT(replay->checkpointCount(), 10U);
     std::mt19937_64 random(1);
     std::vector<std::int64_t> numbers;
@@ -98,7 +98,7 @@ void expectMoments(const ReplayCase& one, int seeks, bool fromTheStart)
                 ASSERT_TRUE(*expected == fromStart(one, number)) << number;
             }
         }
-        fromTheStart = false; // they are known now
+        fromTheStart = false; // the moments are known by now
     };
     seekAll("shuffled");
     std::sort(numbers.begin(), numbers.end());
@@ -132,13 +132,13 @@ TEST(Replay, ofRandomPipelinesComesToTheMomentsOfARunFromTheStart)
         ReplayCase one{tableProgram(pipeline), {}, &v5e(), {}};
         one.inputs = inputsOfCase(one.program);
         if (const auto run = machine::run(one.program, one.inputs, *one.chip, {}); !run) {
-            continue; // a deadlock of 0.11
+            continue; // a deadlock in the schedule of JAX 0.11
         }
         expectMoments(one, 8, true);
     }
 }
 
-// Some of the moments above are hard ones.
+// Some of the moments above must be difficult ones.
 TEST(Replay, hasMomentsWithCopiesInFlightAndSemaphoresHeld)
 {
     const std::unique_ptr<Replay> replay = mustStart(replayCase("turns"));
@@ -158,8 +158,8 @@ TEST(Replay, hasMomentsWithCopiesInFlightAndSemaphoresHeld)
     EXPECT_GT(both, 10);
 }
 
-// Arrays of several pages, which checkpoints share: written in blocks of columns, so that most
-// pages change between any two.
+// Arrays of several pages, which checkpoints share. They are written in blocks of columns, so that
+// most pages change between any two checkpoints.
 TEST(Replay, ofLargeArraysComesToTheMomentsOfARunFromTheStart)
 {
     ReplayCase one = replayCase("wide");
@@ -241,7 +241,7 @@ TEST(Replay, stepsBackOverEveryMomentThatItSteppedOver)
     }
 }
 
-// The last moment at or before a time: the next one is later.
+// Finds the last moment at or before a time: the next moment must be later.
 TEST(Replay, findsTheLastMomentBeforeATime)
 {
     for (const char* name : {"matmul", "turns", "fusions"}) {
@@ -267,7 +267,7 @@ TEST(Replay, findsTheLastMomentBeforeATime)
     }
 }
 
-// At the body of each step the refs hold the blocks that the step works on.
+// At the body of each step, the refs must hold the blocks on which the step works.
 TEST(Replay, showsWhatRefsHold)
 {
     const ReplayCase one = replayCase("matmul"); // blocks of 32: a grid of (2, 2, 4)
@@ -294,7 +294,7 @@ TEST(Replay, showsWhatRefsHold)
     EXPECT_EQ(elementsOf(out.elements), elementsOf(mustRun(one.program, one.inputs).outputs[0]));
 }
 
-// Looking changes nothing, though copies that have ended land for it.
+// Looking changes nothing, although copies that have ended land for it.
 TEST(Replay, isNotMovedByALook)
 {
     const ReplayCase one = replayCase("turns");
@@ -344,7 +344,7 @@ TEST(Replay, isCancelledOnTheWayAndGoesOnFromThere)
     EXPECT_TRUE(replay->isAtEnd());
 }
 
-// A run that a finding stops ends there in its replay too.
+// A run that a finding stops ends at the same moment in its replay.
 TEST(Replay, endsWhereAStoppedRunEnds)
 {
     ReplayCase one{

@@ -1,4 +1,4 @@
-// A queue is a deque, whatever comes and goes.
+// A queue must behave like a std::deque, whatever is added and removed.
 #include "core/machine/state/queue.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ TEST(Queue, isADequeWhateverComesAndGoes)
     std::deque<Item> wanted;
     const Item counted = std::make_shared<int>(0);
     for (int round = 0; round < 20'000; ++round) {
-        // Longer and shorter in turns.
+        // It grows and shrinks in turns.
         const auto kind = random() % (round / 500 % 2 == 0 ? 6 : 12);
         if (kind == 0) {
             queue.emplace_back() = counted;
@@ -42,7 +42,7 @@ TEST(Queue, isADequeWhateverComesAndGoes)
         if (!wanted.empty()) {
             ASSERT_EQ(queue.front(), wanted.front());
         }
-        // What has gone holds nothing.
+        // Removed items must no longer hold anything.
         ASSERT_EQ(counted.use_count(), 1 + 2 * std::count(wanted.begin(), wanted.end(), counted));
     }
 }

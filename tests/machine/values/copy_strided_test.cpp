@@ -16,8 +16,8 @@ struct Views
     StridedView from, to;
 };
 
-// Views into arrays of some thousand elements: axes in any order, with gaps, some that repeat the
-// source, some of one element or none.
+// Views into arrays of some thousand elements: axes in any order, with gaps, some that repeat
+// elements of the source, some with one element or none.
 Views randomViews(std::mt19937& random)
 {
     const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random()) % n; };
@@ -48,7 +48,7 @@ Views randomViews(std::mt19937& random)
     return views;
 }
 
-// Offsets of all elements in row-major order.
+// The offsets of all elements in row-major order.
 std::vector<std::size_t> offsetsOf(const StridedView& view)
 {
     std::vector<std::size_t> offsets{static_cast<std::size_t>(view.offset)};

@@ -1,4 +1,4 @@
-// The lines of debug_print, by hand.
+// Compares the lines of debug_print with lines written by hand.
 #include "core/machine/values/debug_text.h"
 #include "tests/machine/support.h"
 

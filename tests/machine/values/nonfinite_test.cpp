@@ -1,4 +1,4 @@
-// The fast look for NaN and Inf against one element at a time.
+// Compares the fast search for NaN and Inf with a search of one element at a time.
 #include "core/machine/values/nonfinite.h"
 #include "tests/machine/support.h"
 
@@ -11,7 +11,7 @@ namespace pallascope::machine_test {
 
 namespace {
 
-// `count` elements of 1, and `number` at `at`, which alone is undefined if `hidden`.
+// `count` elements of 1 with `number` at index `at`. If `hidden`, that element alone is undefined.
 machine::RuntimeValue valueWith(DType dtype, std::int64_t count, std::int64_t at, double number,
                                 bool hidden)
 {
