@@ -3,8 +3,8 @@
     kernel = pallascope.capture(matmul, x, y)
     kernel.save("matmul.pallascope")
 
-Nothing is run and no accelerator is needed: the function is traced, and what was traced is written
-down as docs/kernel_format.md says.
+Nothing is run and no accelerator is needed: the function is only traced, and the trace is written
+as docs/kernel_format.md describes.
 """
 
 from pallascope.capture import Kernel, capture, capture_many

@@ -34,8 +34,8 @@ class UserError(Exception):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0 where the file is written, 2 where it is refused in a sentence, 3 for a mistake of
-    ours and 130 where it is interrupted."""
+    """Returns 0 if the file is written, 2 if the kernel is refused in a sentence, 3 for a mistake
+    of ours, and 130 if it is interrupted."""
     try:
         options = _parser().parse_args(arguments)
     except UserError as error:
@@ -75,13 +75,13 @@ def _capture(options: argparse.Namespace) -> int:
                      else "; not checked, as no program pallascope is on PATH")
         print(f"{options.output}: {kernel.name} for JAX {versions.VERSION}{unchecked}", flush=True)
     except OSError as error:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # Python flushes again at its end
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # Python flushes it again when it ends
         raise UserError(f"cannot write to standard output: {error.strerror}") from error
     return _FINE
 
 
 def _say(text: str) -> None:
-    """Prints on standard error; where that fails nobody hears it, which changes nothing."""
+    """Prints on standard error. If that fails, nobody can be told, and nothing else changes."""
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
@@ -89,14 +89,14 @@ def _say(text: str) -> None:
 
 
 def _tell(sentence: str) -> None:
-    """Says a sentence of the package, or one with a list below it."""
+    """Says a sentence of the package, or a sentence with a list below it."""
     is_ended = "\n" in sentence or sentence.endswith((".", "!", "?"))
     _say(f"pallascope: {sentence}" + ("" if is_ended else "."))
 
 
 def _told(error: Exception) -> int:
-    """Says all of a mistake of the author's, or of what JAX refuses, and then a sentence. Any other
-    error is one of ours."""
+    """Says a sentence after everything that is known about a mistake of the author's or a refusal
+    by JAX. Any other error is one of ours."""
     where = _author_line(error)
     if isinstance(error, ValueError) and not where:
         _tell(_first_line(error))
@@ -110,8 +110,8 @@ def _told(error: Exception) -> int:
 
 
 def _is_of_jax(error: Exception) -> bool:
-    """Returns whether it was raised inside JAX, which takes its frames out of what comes to us, and
-    notes that."""
+    """Returns whether it was raised inside JAX. JAX removes its own frames from the exceptions that
+    leave it, and adds a note that says so."""
     frames = traceback.extract_tb(error.__traceback__)
     told = [*getattr(error, "__notes__", ()), str(error.__cause__)]
     return (bool(frames) and os.path.abspath(frames[-1].filename).startswith(_folder_of(jax))
@@ -167,13 +167,13 @@ def _check_arguments(fn: Callable[..., Any], args: Sequence[Any],
     except TypeError as error:
         given = f"{len(args)} of --arg" if args else "no --arg"
         raise UserError(f"{options.function} is given {given}: {error}") from error
-    except ValueError:  # it has no signature to be asked for
+    except ValueError:  # its signature is not known
         pass
 
 
 def _module(path: str) -> Any:
-    """Returns a file as Python runs a script, but in its package: of that only what the file
-    imports is run."""
+    """Returns a file as Python runs a script, but as a module of its package. Of the package, only
+    what the file imports is run."""
     root, name = os.path.split(os.path.splitext(path)[0])
     folder = root
     while os.path.isfile(os.path.join(root, "__init__.py")):
@@ -194,8 +194,8 @@ def _folder_of(module: ModuleType) -> str:
 
 
 def _author_line(error: BaseException) -> str:
-    """Returns where in code that is neither JAX's nor ours the error was raised; empty where it was
-    raised nowhere there."""
+    """Returns the place in code that is neither JAX's nor ours at which the error was raised, or an
+    empty text if there is none."""
     packages = [_folder_of(module) for module in (jax, sys.modules["pallascope"])]
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}: "

@@ -1,4 +1,4 @@
-"""`capture`: traces a function with Pallas kernels and turns the trace into a kernel file."""
+"""`capture` traces a function with Pallas kernels and turns the trace into a kernel file."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from pallascope.walk import Walk
 
 @dataclasses.dataclass
 class Kernel:
-    """A captured kernel: the object of its file, and the arrays and source texts that go with
+    """A captured kernel: the JSON object of its file, and the arrays and source texts that go with
     it."""
 
     name: str
     document: dict[str, Any] = dataclasses.field(repr=False)
-    # The arrays of inputs by number, where their contents are known.
+    # The arrays of inputs whose contents are known, by the numbers of the inputs.
     arrays: dict[int, np.ndarray] = dataclasses.field(repr=False)
-    constants: frozenset[int]  # of these, what the function closes over: always in the file
-    texts: dict[str, str] = dataclasses.field(repr=False)  # of source files, by name
+    constants: frozenset[int]  # those that the function closes over; always in the file
+    texts: dict[str, str] = dataclasses.field(repr=False)  # the texts of source files, by name
 
     def save(self, path: str | os.PathLike[str], values: bool = True,
              check: Callable[[str], None] | None = None) -> None:
         """Writes FILE.kernel.json, or FILE.pallascope with the arrays and sources in it.
 
-        With `values` the inputs hold the arrays that `capture` was given, else made-up numbers. The
-        file appears whole or not at all. Raises ValueError for another ending, and for arrays in a
-        .kernel.json, which has no place for them. `check` is given the name of the finished file
-        before it takes its place, and raises where it must not take it.
+        With `values` the inputs hold the arrays that `capture` was given, otherwise made-up
+        numbers. The file appears whole or not at all. Raises ValueError for another ending, and for
+        arrays in a .kernel.json file, which has no place for them. `check` is called with the name
+        of the finished file before that takes its place, and raises an exception if it must not.
         """
         kept = {number: array for number, array in self.arrays.items()
                 if values or number in self.constants}
@@ -52,13 +52,14 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
     """Traces `fn(*args)` as on `chip`; nothing is run.
 
     `args` are arrays, jax.ShapeDtypeStruct, or trees of these. With `cores=2`, on a megacore chip,
-    the cores share the parallel grid axes of each pallas_call. `mesh` is the mesh of devices, for a
-    function with a shard_map that leaves it open: {"x": 8}, or a mesh of JAX. The function may
-    write over the arguments that `donate` numbers, as `donate_argnums` of jax.jit does; what a
-    kernel updates in place of any other argument is a copy.
+    the cores share the parallel grid axes of each pallas_call. `mesh` is the mesh of devices for a
+    function with a shard_map that does not name its mesh: {"x": 8}, or a mesh of JAX. The function
+    may overwrite the arguments whose numbers are in `donate`, as with `donate_argnums` of jax.jit;
+    if a kernel updates any other argument in place, it works on a copy.
 
-    Raises UnsupportedError with all that the kernel asks for and the format lacks, and ValueError
-    for a chip that is not known or has fewer cores, and for donated arguments that there are not.
+    Raises UnsupportedError with everything that the kernel asks for and the format lacks. Raises
+    ValueError for a chip that is not known or has fewer cores, and for donated arguments that do
+    not exist.
     """
     chip = chips.chip_named(chip)
     if cores not in ((1, 2) if chip in chips.MEGACORE else (1,)):
@@ -87,8 +88,9 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
 
 
 def _shapes(leaves: Iterable[Any]) -> list[Any]:
-    """Returns the shapes of arrays with their dtypes as JAX now takes them. For an array on a mesh
-    they say where it lies: JAX may ask that it lies there as a shard_map cuts it."""
+    """Returns the shapes of arrays with the dtypes that JAX gives them now. The shape of an array
+    on a mesh also says where the array lies, because JAX may require that it lies there as a
+    shard_map cuts it."""
     return [jax.ShapeDtypeStruct(np.shape(leaf), jax.dtypes.canonicalize_dtype(
         _dtype(leaf), allow_extended_dtype=True), sharding=_on_mesh(leaf)) for leaf in leaves]
 
@@ -108,9 +110,9 @@ class _Traced:
     jaxpr: Any  # with its constants
 
     def for_a_tpu(self, fn: Callable[..., Any], args: Any) -> tuple[Callable[..., Any], Any]:
-        """Returns what JAX is to lower: the trace that is there, as large kernels take seconds to
-        trace. JAX knows the equation of an emit_pipeline only inlined, and so traces the function
-        again; where numbers of 64 bits are on, it is asked with them."""
+        """Returns what JAX is to lower: the trace that exists already, because tracing large
+        kernels takes seconds. JAX can lower an emit_pipeline only inlined, so a function with its
+        equation is traced again. If numbers of 64 bits are enabled, JAX is asked with them."""
         inner, constants = jaxprs.open_jaxpr(self.jaxpr)
         if kernel_bodies.has_pipeline(inner) or jax.config.jax_enable_x64:
             return fn, args
@@ -120,11 +122,12 @@ class _Traced:
                 [*_shapes(large.values()), *jax.tree_util.tree_leaves(args)])
 
 
-_LARGE = 1 << 20  # bytes of a constant that JAX must not copy, as its lowering does
+_LARGE = 1 << 20  # bytes; larger constants must not be copied, as JAX's lowering would
 
 
 def _again(jaxpr: Any, constants: Sequence[Any], large: list[int], *arguments: Any) -> list[Any]:
-    """Computes what was traced; before its arguments stand the large constants of these numbers."""
+    """Computes what was traced. The large constants with these numbers come before its arguments.
+    """
     given = dict(zip(large, arguments, strict=False))
     return jaxprs.evaluate(jaxpr, arguments[len(large):],
                            [given.get(number, value) for number, value in enumerate(constants)])
@@ -145,8 +148,8 @@ def _donated(donate: int | Sequence[int], args: Sequence[Any]) -> set[int]:
 
 def _traced(fn: Callable[..., Any], shapes: Any, chip: str, cores: int, mesh: Any,
             donated: set[int]) -> _Traced:
-    """Traces with emit_pipeline as one equation; inlined where JAX, or the format, has no such
-    one."""
+    """Traces with emit_pipeline as one equation, or inlined if JAX or the format has no such
+    equation."""
     first: _Traced | None = None
     for whole in tracing.PIPELINE_FORMS:
         closed = None
@@ -158,7 +161,7 @@ def _traced(fn: Callable[..., Any], shapes: Any, chip: str, cores: int, mesh: An
                 body = outer.run(closed, _argument_names(jaxpr), donated)
         except Exception:
             if whole == tracing.PIPELINE_FORMS[-1] and (first is None or closed is None):
-                raise  # JAX's own word on the function, or a fault of ours
+                raise  # JAX's own error about the function, or a mistake of ours
             continue
         found = _Traced(outer, body, name_of_function(jaxpr), closed)
         if not outer.walk.problems:
@@ -170,10 +173,10 @@ def _traced(fn: Callable[..., Any], shapes: Any, chip: str, cores: int, mesh: An
 
 def capture_many(fn: Callable[..., Any], configurations: Iterable[Mapping[str, Any]], *args: Any,
                  **options: Any) -> dict[str, Kernel]:
-    """Calls `capture` of `fn(*args, **configuration)` for each configuration; returns the kernels
+    """Calls `capture` of `fn(*args, **configuration)` for each configuration. Returns the kernels
     by names such as "bm=128 bn=256".
 
-    `options` are those of `capture`. An error notes the configuration that it is of.
+    `options` are those of `capture`. An error says in a note to which configuration it belongs.
     """
     kernels: dict[str, Kernel] = {}
     for configuration in configurations:
@@ -193,7 +196,7 @@ def _dtype(leaf: Any) -> Any:
 
 
 def _as_traced(array: np.ndarray) -> np.ndarray:
-    """Returns the array as JAX traces it: numbers of 64 bits are those of 32."""
+    """Returns the array as JAX traces it: 64-bit numbers become 32-bit numbers."""
     return array_elements.as_type(array, jax.dtypes.canonicalize_dtype(array.dtype))
 
 
@@ -217,7 +220,8 @@ def _document(name: str, chip: str, outer: Function, walk: Walk, body: Any) -> d
 
 
 def _recipe(array: Array, number: int) -> dict[str, Any]:
-    """Returns made-up contents: zeros for scalars, which lead to places, else normal numbers."""
+    """Returns made-up contents: zeros for scalars, because they choose places; normally distributed
+    numbers for the rest."""
     if "smem" in array.refs or array.is_prefetched:
         return {"zeros": {}}
     return {"normal": {"seed": number}}

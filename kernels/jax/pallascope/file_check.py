@@ -1,4 +1,5 @@
-"""Whether the program takes a kernel file: what capture accepts, run must run."""
+"""Asks the program whether it accepts a kernel file: what capture accepts, run must be able to run.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +13,13 @@ class Refused(Exception):
 
 
 def program() -> str | None:
-    """Returns the program that started this Python, else the one on PATH."""
+    """Returns the program that started this Python, or else the one on PATH."""
     return os.environ.get("PALLASCOPE_PROGRAM") or shutil.which("pallascope")
 
 
 def check(path: str, named: str) -> None:
-    """Raises Refused where the program does not take the file, which it calls `named`. Without a
-    program it does nothing."""
+    """Raises Refused if the program does not accept the file, which its sentence calls `named`.
+    Does nothing if there is no program."""
     found = program()
     if found is None:
         return

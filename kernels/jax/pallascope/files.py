@@ -1,4 +1,5 @@
-"""The two forms of a kernel file: an object of JSON, or a zip with arrays and sources."""
+"""Writes the two forms of a kernel file: a JSON object, or a zip archive with arrays and sources.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +19,16 @@ import numpy as np
 
 from pallascope import recipes
 
-_KEPT = 150  # bytes of a name that are in that of its temporary file
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # so that the same kernel gives the same bytes
-_PIECE_BYTES = 1 << 22  # of an array that is written at a time
+_KEPT = 150  # bytes of a name that its temporary file's name keeps
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # fixed, so that the same kernel gives the same bytes
+_PIECE_BYTES = 1 << 22  # bytes of an array that are written at a time
 
 
 def save(document: dict[str, Any], arrays: dict[int, np.ndarray], texts: dict[str, str],
          path: str, check: Callable[[str], None] | None = None) -> None:
-    """Writes the file whole or not at all; see Kernel.save for the errors. `check` is given the
-    name of the finished file before it takes its place, and raises where it shall not."""
+    """Writes the file whole or not at all; see Kernel.save for the errors. `check` is called with
+    the name of the finished file before that takes its place, and raises an exception if it must
+    not."""
     if not path.endswith((".pallascope", ".kernel.json")):
         raise ValueError(f"{path} must end in .pallascope or .kernel.json")
     inputs, members = list(document["inputs"]), {}
@@ -71,14 +73,14 @@ def _write_archive(file: BinaryIO, document: dict[str, Any], arrays: dict[str, n
 
 
 def _add_array(archive: zipfile.ZipFile, member: str, array: np.ndarray) -> None:
-    """Writes the array in pieces: it may be larger than the memory that is left."""
+    """Writes the array in pieces, because a whole copy may need more memory than is left."""
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {
         "descr": np.lib.format.dtype_to_descr(array.dtype), "fortran_order": False,
         "shape": array.shape})
     info = zipfile.ZipInfo(member, _EPOCH)
     info.file_size = len(header.getvalue()) + array.size * array.itemsize
-    elements = array.view(f"u{array.itemsize}")  # NumPy goes through those of others one by one
+    elements = array.view(f"u{array.itemsize}")  # NumPy handles elements of other dtypes one by one
     with archive.open(info, "w") as target:
         target.write(header.getvalue())
         for piece in np.nditer(elements, ["external_loop", "buffered"], order="C",
@@ -92,10 +94,10 @@ def _plain(name: str) -> str:
 
 def _replace(path: str, write: Callable[[BinaryIO], Any],
              check: Callable[[str], None] | None) -> None:
-    """Writes a file as core/base/whole_file.h of the program does, by the same names: a link stays
-    a link, and what killed writers left behind is removed."""
+    """Writes a file as the program's core/base/whole_file.h does, with the same names: a link stays
+    a link, and files left behind by writers that were killed are removed."""
     path = os.path.realpath(path)
-    if os.path.islink(path):  # links go round
+    if os.path.islink(path):  # links form a circle
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     folder, name = os.path.split(path)
     start = f".{os.fsdecode(os.fsencode(name)[:_KEPT])}.{socket.gethostname()}-"
@@ -113,7 +115,7 @@ def _replace(path: str, write: Callable[[BinaryIO], Any],
 
 
 def _temporary(start: str) -> tuple[int, str]:
-    for number in itertools.count():  # a process of the same number may have left one
+    for number in itertools.count():  # a process with the same number may have left one
         path = f"{start}{os.getpid()}-{number}.part"
         try:
             return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), path
@@ -126,7 +128,7 @@ def _remove_left_behind(folder: str, start: str) -> None:
     for name in os.listdir(folder):
         written_by = re.match(r"(\d+)-\d+\.part", name.removeprefix(start))
         if name.startswith(start) and written_by and not _lives(int(written_by[1])):
-            with contextlib.suppress(OSError):  # another writer removes it too
+            with contextlib.suppress(OSError):  # another writer may be removing it, too
                 os.unlink(os.path.join(folder, name))
 
 

@@ -1,4 +1,5 @@
-"""Arrays of two values, of which a linear sum of the indices decides: masks as recipes."""
+"""Masks as recipes: arrays of two values, where a linear sum of the indices decides which value an
+element has."""
 
 from __future__ import annotations
 
@@ -10,11 +11,11 @@ import numpy as np
 from pallascope.array_elements import (SEEN, codes_of, index_sums, index_type, json_number,
                                        line_of, pieces_of, probes_of, range_of_sums)
 
-_LONGEST = 1 << 20  # line of a mask, which is looked at as a whole
+_LONGEST = 1 << 20  # the longest line of a mask; a line is looked at as a whole
 
 
 def mask_recipe(array: np.ndarray) -> dict[str, Any] | None:
-    """Returns the recipe of a mask; None for an array that is none."""
+    """Returns the recipe of a mask, or None if the array is not a mask."""
     codes = codes_of(array)
     steps = None if max(codes.shape) > _LONGEST else _steps_of_mask(codes)
     bounds = None if steps is None else _bounds(codes, steps)
@@ -39,8 +40,8 @@ def mask_recipe(array: np.ndarray) -> dict[str, Any] | None:
 
 
 def _edges(line: np.ndarray) -> dict[tuple[int, int], int] | None:
-    """Returns where a line goes from one value to another, by both; None if it does so too
-    often."""
+    """Returns where a line changes from one value to another, by these two values; None if it
+    changes too often."""
     if np.count_nonzero(line[1:SEEN] != line[:SEEN - 1][:len(line) - 1]) > 2:
         return None
     places = np.flatnonzero(line[1:] != line[:-1]) + 1
@@ -51,8 +52,8 @@ def _edges(line: np.ndarray) -> dict[tuple[int, int], int] | None:
 
 
 def _steps_of_mask(codes: np.ndarray) -> list[int] | None:
-    """Returns steps such that the elements depend on the sum of step * index: how edges move from
-    one line to the next shows them. The step along lines is 1."""
+    """Returns steps such that the elements depend on the sum of step * index. They are derived from
+    how edges move from one line to the next. The step along lines is 1."""
     for along in reversed(range(codes.ndim)):
         for place in probes_of(codes.shape):
             edges = _edges(line_of(codes, place, along))
@@ -81,9 +82,9 @@ def _step(codes: np.ndarray, place: tuple[int, ...], along: int, axis: int,
 
 
 def _bounds(codes: np.ndarray, steps: list[int]) -> tuple[Any, Any, Any, Any] | None:
-    """Returns the least and the greatest sum inside, one of them maybe None, and the codes inside
-    and outside. It goes a way through the array on which the sum grows from its least to its
-    greatest."""
+    """Returns the least and the greatest sum inside, one of which may be None, and the codes inside
+    and outside. It follows a path through the array on which the sum grows from its least to its
+    greatest value."""
     along = max(axis for axis, step in enumerate(steps) if step == 1)
     place = [0 if step >= 0 else extent - 1
              for step, extent in zip(steps, codes.shape, strict=True)]
@@ -95,7 +96,7 @@ def _bounds(codes: np.ndarray, steps: list[int]) -> tuple[Any, Any, Any, Any] | 
             return None
         piece = [slice(at, at + 1) for at in place]
         piece[axis] = slice(0, extent)
-        if axis != along:  # where the line before had not been
+        if axis != along:  # only the part that the line before did not cover
             piece[along] = slice(max(0, codes.shape[along] - abs(step)), codes.shape[along])
         sums = index_sums(0, steps, tuple(piece), np.int64) + np.zeros(
             [part.stop - part.start for part in piece], np.int64)

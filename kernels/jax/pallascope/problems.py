@@ -1,4 +1,5 @@
-"""What cannot be captured: collected while a program is walked, raised all at once."""
+"""What cannot be captured. Problems are collected while a program is walked, and raised together.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +7,12 @@ import dataclasses
 
 
 class NotCaptured(Exception):
-    """Raised by the rule of one equation; the walk records it and goes on."""
+    """Raised by the rule of an equation. The walk records it and goes on."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """One thing that is not supported, and the author's line that asks for it."""
+    """Something that is not supported, and the author's line that asks for it."""
 
     what: str
     file: str = ""
@@ -26,8 +27,7 @@ class Problem:
 
 
 class UnsupportedError(Exception):
-    """Raised for a kernel that uses what cannot be captured. `problems` has all of it, once
-    each."""
+    """Raised for a kernel that cannot be captured. `problems` holds each reason once."""
 
     def __init__(self, name: str, problems: list[Problem]) -> None:
         self.problems = list(dict.fromkeys(problems))

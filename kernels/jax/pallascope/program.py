@@ -1,7 +1,7 @@
-"""The kernel file's program while it is built: values, regions, operations.
+"""The program of a kernel file while it is built: values, regions, operations.
 
-Values are named by their number, as in the file. A region is filled inside `Builder.region`, and
-`Builder.emit` appends to the innermost open one.
+Values are named by their numbers, as in the file. A region is filled inside `Builder.region`, and
+`Builder.emit` appends to the innermost region that is open.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Type(NamedTuple):
 
 INDEX = Type("int32")
 
-# Operations that stay although nobody uses their results: they do more than to yield them, or may
-# reach out of bounds.
+# Operations that stay even if nobody uses their results, because they do more than yield results,
+# or because they may reach out of bounds.
 _EFFECTS = frozenset({
     "swap", "masked_swap", "cond", "while", "scan", "pipeline", "run_scoped", "core_map", "kernel",
     "fusion", "debug_print", "debug_check", "dma_start", "dma_wait", "semaphore_signal",
@@ -43,7 +43,7 @@ class Region:
         self.arguments = list(arguments)
         self.operations: list[dict[str, Any]] = []
         self.results: list[int] = []
-        self.used: set[int] = set()  # by what is in it, once it is closed
+        self.used: set[int] = set()  # the values that it uses, once it is closed
 
     def to_json(self) -> dict[str, Any]:
         fields = {"arguments": self.arguments,
@@ -68,11 +68,11 @@ class Builder:
         self.values: list[dict[str, Any]] = []
         self.location = -1
         self._literals: dict[tuple[str, Any], int] = {}
-        self._flags: dict[int, int] = {}  # the bool that an integer was made of
+        self._flags: dict[int, int] = {}  # for an integer that was made from a bool, that bool
         self._open: list[Region] = []
 
     def value(self, type_: Type, name: str = "") -> int:
-        """Returns a new value, for an operation or region to define."""
+        """Returns a new value, which an operation or a region is to define."""
         fields: dict[str, Any] = {"name": name} if name else {}
         fields["dtype"] = type_.dtype
         if type_.shape:
@@ -84,7 +84,7 @@ class Builder:
         return len(self.values) - 1
 
     def literal(self, dtype: str, number: Any) -> int:
-        """Returns a scalar constant; there is one value for each dtype and number."""
+        """Returns a scalar constant. There is one value for each dtype and number."""
         written = literal_to_json(number)
         key = (dtype, repr(written))
         if key not in self._literals:
@@ -97,12 +97,12 @@ class Builder:
         return self.literal("int32", number)
 
     def known(self, value: int) -> Any:
-        """Returns the number of a constant; None for what is known at run time only."""
+        """Returns the number of a constant, or None for a value that is known only at run time."""
         return self.values[value].get("literal")
 
     @contextlib.contextmanager
     def region(self, arguments: Sequence[int] = ()) -> Iterator[Region]:
-        """Opens a region; the caller sets its results."""
+        """Opens a region. The caller sets its results."""
         region = Region(arguments)
         self._open.append(region)
         try:
@@ -113,7 +113,8 @@ class Builder:
 
     @contextlib.contextmanager
     def before(self) -> Iterator[None]:
-        """Puts what is emitted meanwhile before the operation that the innermost region is for."""
+        """Puts what is emitted meanwhile before the operation to which the innermost region
+        belongs."""
         inner = self._open.pop()
         try:
             yield
@@ -122,7 +123,7 @@ class Builder:
 
     def emit(self, op: str, operands: Sequence[int], results: Sequence[Type],
              params: Params | None = None, regions: Sequence[Region] = ()) -> list[int]:
-        """Appends an operation to the innermost region; returns the values that it defines."""
+        """Appends an operation to the innermost region. Returns the values that it defines."""
         defined = [self.value(type_) for type_ in results]
         self._open[-1].operations.append({
             "op": op, "operands": list(operands), "results": defined, "params": params or {},
@@ -131,7 +132,7 @@ class Builder:
 
     def one(self, op: str, operands: Sequence[int], result: Type,
             params: Params | None = None) -> int:
-        """Appends an operation with one result, as `emit` does, and returns that."""
+        """Appends an operation with one result, as `emit` does, and returns the result."""
         return self.emit(op, operands, [result], params)[0]
 
     def define_first(self, op: str, operands: Sequence[int], result: int, params: Params) -> None:
@@ -143,8 +144,8 @@ class Builder:
     # ---- what several rules need -----------------------------------------------------------
 
     def broadcast(self, value: int, shape: tuple[int, ...]) -> int:
-        """Returns an array of `shape` with the value, a scalar or an array with axes of 1, in every
-        element."""
+        """Returns an array of `shape`, every element of which has the given value: a scalar, or an
+        array with axes of 1."""
         type_ = self.types[value]
         if type_.shape == tuple(shape):
             return value
@@ -168,11 +169,12 @@ class Builder:
         return found
 
     def flag(self, value: int) -> int:
-        """Returns the bool that the value was converted from, if it was; else the value."""
+        """Returns the bool from which the value was converted, or the value itself if it was not.
+        """
         return self._flags.get(value, value)
 
     def add_index(self, a: int, b: int) -> int:
-        """Returns the sum of two int32 scalars, at once where both are known."""
+        """Returns the sum of two int32 scalars, which is computed here if both are known."""
         if self.known(a) is not None and self.known(b) is not None:
             return self.index(self.known(a) + self.known(b))
         if self.known(a) == 0 or self.known(b) == 0:
@@ -186,7 +188,7 @@ class Builder:
 
 
 def literal_to_json(number: Any) -> int | float | str:
-    """Returns the number as a file has it."""
+    """Returns the number as a file holds it."""
     if isinstance(number, (bool, np.bool_)):
         return int(number)
     if isinstance(number, (int, np.integer)):
@@ -200,7 +202,7 @@ def literal_to_json(number: Any) -> int | float | str:
 
 
 def _drop_unused(region: Region) -> None:
-    """Drops values that nobody uses, as a compiler would."""
+    """Removes values that nobody uses, as a compiler would."""
     used = set(region.results)
     for entry in region.operations:
         used = used.union(*(inner.used for inner in entry["regions"]))

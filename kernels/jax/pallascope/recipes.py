@@ -1,7 +1,8 @@
-"""Arrays that a file can say in a few numbers: fills, iotas, masks, and parts that repeat.
+"""Arrays that a file can describe by a few numbers: fills, iotas, masks, and parts that repeat.
 
-Made-up tables are often such, and gigabytes large. A few elements rule most arrays out; what
-remains is compared element by element, a piece at a time, so that a recipe is always exact.
+Made-up tables are often of this kind, and may be gigabytes large. A few elements rule most recipes
+out. What remains is compared with the array element by element, a piece at a time, so that a recipe
+is always exact.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from pallascope.array_elements import (SEEN, codes_of, index_sums, index_type, i
                                        unrepeated)
 from pallascope.masks import mask_recipe
 
-_FEWEST_BYTES = 1 << 16  # of an array that is worth a recipe
+_FEWEST_BYTES = 1 << 16  # bytes; a recipe for a smaller array is not worth while
 
 
 def recipe_of(array: np.ndarray) -> dict[str, Any] | None:
-    """Returns the entry of an input that holds this array; None where only its elements say it."""
+    """Returns the entry of an input that holds this array; None if only its elements can describe
+    it."""
     if array.nbytes < _FEWEST_BYTES:
         return None
     part = unrepeated(array)
@@ -30,7 +32,7 @@ def recipe_of(array: np.ndarray) -> dict[str, Any] | None:
 
 
 def part_of(array: np.ndarray) -> tuple[np.ndarray, list[int]]:
-    """Returns a view that numpy.tile makes the array of, and how often along each axis."""
+    """Returns a view from which numpy.tile makes the array, and how often along each axis."""
     part = unrepeated(array)
     if array.nbytes >= _FEWEST_BYTES:
         for axis in range(part.ndim):

@@ -1,4 +1,4 @@
-"""Where an equation comes from, and the texts of those files."""
+"""Where equations come from, and the texts of the source files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OWN = os.path.dirname(__file__) + os.sep
 
 
 class Place(NamedTuple):
-    """A line of the author's source; `path` is the file on this machine."""
+    """A line of the author's source. `path` is the file on this machine."""
 
     path: str
     line: int
@@ -31,8 +31,8 @@ _MOST_CALLERS = 8
 
 
 def place_of(source_info: Any) -> Place | None:
-    """Returns the innermost frame that is neither JAX's nor Python's, and who called it, up to JAX,
-    which traces the kernel. JAX's own kernels are authors too."""
+    """Returns the innermost frame that belongs neither to JAX nor to Python, with its callers up to
+    JAX, which traces the kernel. Kernels inside JAX count as an author's."""
     traceback = source_info.traceback
     frames = list(traceback.frames) if traceback else []
     authors = itertools.takewhile(
@@ -42,13 +42,14 @@ def place_of(source_info: Any) -> Place | None:
     for frame in reversed(list(itertools.islice(authors, 1 + _MOST_CALLERS))):
         if place is None or place[:2] != (frame.file_name, frame.line_num):
             place = Place(frame.file_name, frame.line_num, frame.function_name, place)
-        else:  # a comprehension, or a lambda on its line
+        else:  # a comprehension, or a lambda on the same line
             place = place._replace(function=frame.function_name)
     return place
 
 
 def place_of_function(jaxpr: Any) -> Place | None:
-    """Returns the place of the function that a jaxpr was traced from: "name at file:line"."""
+    """Returns the place of the function that a jaxpr was traced from, given as "name at file:line".
+    """
     text = str(getattr(jaxpr.debug_info, "func_src_info", "") or "")
     name, _, where = text.rpartition(" at ")
     path, _, line = where.rpartition(":")
@@ -62,24 +63,25 @@ def name_of_function(jaxpr: Any) -> str:
 
 @functools.cache
 def is_author(path: str) -> bool:
-    """Returns whether the file is neither JAX's nor Python's; JAX's own kernels count as
-    authors'."""
+    """Returns whether the file belongs neither to JAX nor to Python. Kernels inside JAX count as an
+    author's."""
     if path.startswith(_PACKAGES):
         return not path.startswith(_JAX) or path.startswith(_KERNELS_OF_JAX)
     return not path.startswith((_JAX, _STDLIB, _OWN)) and not path.startswith("<frozen")
 
 
 class Locations:
-    """The places of one program, numbered; files are named as short as a reader can find them."""
+    """The places of one program, numbered. Files have names as short as a reader can still find
+    them by."""
 
     def __init__(self) -> None:
         self._numbers: dict[Place, int] = {}
 
     def number(self, place: Place | None) -> int:
-        """Returns the number that the place has in the file; -1 for no place."""
+        """Returns the number of the place in the file, or -1 if there is no place."""
         if place is None or place.line < 1:
             return -1
-        self.number(place.caller)  # which comes before
+        self.number(place.caller)  # the caller must come before it
         return self._numbers.setdefault(place, len(self._numbers))
 
     def place(self, number: int) -> Place | None:
@@ -92,7 +94,7 @@ class Locations:
                 for place in self._numbers]
 
     def texts(self) -> dict[str, str]:
-        """Returns the texts of the files that can be read, by the names of these."""
+        """Returns the texts of the files that can be read, by the files' names."""
         found = {}
         for path in dict.fromkeys(place.path for place in self._numbers):
             try:
@@ -104,8 +106,8 @@ class Locations:
 
 
 def short_name(path: str) -> str:
-    """Returns the path relative to the working directory or to where Python finds packages, else
-    whole."""
+    """Returns the path relative to the working directory or to a folder where Python finds
+    packages; the whole path if it is in none of these."""
     for root in (os.getcwd(), *sorted(map(os.path.abspath, filter(None, sys.path)), key=len,
                                       reverse=True)):
         if path.startswith(root + os.sep):
@@ -114,8 +116,8 @@ def short_name(path: str) -> str:
 
 
 def arg_names(jaxpr: Any) -> list[str]:
-    """Returns the names of the arguments of the function that the jaxpr was traced from; they are
-    empty where JAX lost them."""
+    """Returns the names of the arguments of the function that the jaxpr was traced from. A name
+    that JAX lost is empty."""
     names = [str(name or "") for name in getattr(jaxpr.debug_info, "arg_names", None) or ()]
     count = len(jaxpr.invars)
     return names if len(names) == count else [""] * count

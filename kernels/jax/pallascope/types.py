@@ -13,7 +13,7 @@ from pallascope.jax_compat import jaxprs, ref_types
 from pallascope.problems import NotCaptured
 from pallascope.program import Type
 
-# NumPy's names (with ml_dtypes) of the dtypes that the format has.
+# NumPy's names (with ml_dtypes) for the dtypes that the format has.
 DTYPES = {
     "float32": "f32", "bfloat16": "bf16", "float16": "f16", "float8_e4m3fn": "f8e4m3fn",
     "float8_e5m2": "f8e5m2", "float8_e4m3b11fnuz": "f8e4m3b11fnuz", "float4_e2m1fn": "f4e2m1fn",
@@ -23,7 +23,8 @@ DTYPES = {
 
 _NUMPY = {ours: theirs for theirs, ours in DTYPES.items()}
 
-# Floats that the format has as their codes: they are moved, packed and converted, no more.
+# Floats that the format holds as codes: they can be moved, packed and converted, but not computed
+# with.
 CODES = {"float8_e8m0fnu": "uint8"}
 _MOVES = frozenset("""
     get swap masked_load masked_swap dma_start dma_wait reshape squeeze transpose broadcast_in_dim
@@ -35,12 +36,12 @@ _MOVES = frozenset("""
 _SEMAPHORES = {"semaphore": "semaphore", "dma_sem": "dma_semaphore",
                "barrier_semaphore": "barrier_semaphore"}
 
-# What JAX calls its memory spaces, by the text of the enumerator. ANY is left to the compiler,
-# which takes HBM.
+# JAX's memory spaces, by the text of the enumerator. ANY leaves the choice to the compiler, which
+# takes HBM.
 _SPACES = {"vmem": "vmem", "default": "vmem", "None": "vmem", "smem": "smem", "index": "smem",
            "any": "hbm", "hbm": "hbm", "ACC": "accumulator"}
 
-# Primitives that random keys may be given to: those that move them as values, and the rest.
+# Primitives that may be given random keys: those that move them as values, and the others.
 _KEY_MOVES = frozenset("""
     reshape squeeze transpose broadcast_in_dim concatenate stack unstack split slice rev gather
     scatter dynamic_slice dynamic_update_slice select_n""".split())
@@ -51,11 +52,11 @@ _OF_KEYS = _KEY_MOVES | frozenset("""
 
 
 def dtype_of(dtype: Any) -> str:
-    """Returns our name of the dtype. Raises NotCaptured for one that the format lacks, such as a
-    PRNG key's."""
+    """Returns our name for the dtype. Raises NotCaptured if the format lacks it, as it lacks the
+    dtype of a PRNG key."""
     try:
         name = np.dtype(dtype).name
-    except TypeError:  # an extended one
+    except TypeError:  # an extended dtype
         name = str(dtype)
     if name.startswith("complex"):
         raise NotCaptured(f"complex numbers ({name}): use two arrays of floats")
@@ -65,12 +66,12 @@ def dtype_of(dtype: Any) -> str:
 
 
 def is_code(dtype: Any) -> bool:
-    """Returns whether its elements are codes to the format."""
+    """Returns whether the format holds elements of this dtype as codes."""
     return getattr(dtype, "name", "") in CODES
 
 
 def key_words(dtype: Any) -> tuple[int, ...] | None:
-    """Returns the shape of a random key's words, which are uint32; None for another dtype."""
+    """Returns the shape of the words of a random key, which are uint32; None for another dtype."""
     implementation = getattr(dtype, "_impl", None)
     return None if implementation is None else tuple(implementation.key_shape)
 
@@ -82,21 +83,21 @@ def moves_keys(eqn: Any) -> bool:
 
 
 def words_of(value: Any) -> np.ndarray:
-    """Returns a value of JAX as an array; random keys become their words."""
+    """Returns a value of JAX as an array. Random keys become their words."""
     if key_words(getattr(value, "dtype", None)) is not None:
         return np.asarray(jax.random.key_data(value))
     return np.asarray(value)
 
 
 def with_keys(array: np.ndarray, dtype: Any) -> Any:
-    """Returns what JAX had, from what `words_of` yields."""
+    """Returns what JAX had, given what `words_of` made of it."""
     implementation = getattr(dtype, "_impl", None)
     return array if implementation is None else jax.random.wrap_key_data(
         array, impl=implementation)
 
 
 def check_elements(eqn: Any) -> None:
-    """Raises NotCaptured where an equation computes with codes or keys. An equation that holds
+    """Raises NotCaptured if an equation computes with codes or keys. An equation that only holds
     other equations does not."""
     name = eqn.primitive.name
     for v in (*eqn.invars, *eqn.outvars):
@@ -112,13 +113,13 @@ def check_elements(eqn: Any) -> None:
 
 
 def stored(array: Any) -> np.ndarray:
-    """Returns the array with its elements as the format has them."""
+    """Returns the array with its elements as the format holds them."""
     array = words_of(array)
     return array.view(CODES[array.dtype.name]) if is_code(array.dtype) else array
 
 
 def bits_of(dtype: str) -> int:
-    """Returns the bits of one element, by our name of the dtype."""
+    """Returns the number of bits of one element, for our name of the dtype."""
     if dtype in ("bf16", "bool"):
         return {"bf16": 16, "bool": 8}[dtype]
     digits = dtype.lstrip("abcdefghijklmnopqrstuvwxyz")
@@ -154,8 +155,8 @@ def struct(type_: Type) -> jax.ShapeDtypeStruct:
 
 @contextlib.contextmanager
 def spaces(other: dict[str, str]) -> Iterator[None]:
-    """Lets JAX's names of memories mean others, while a kernel is captured on cores that have
-    these."""
+    """Gives JAX's names of memories another meaning while a kernel is captured on cores with other
+    memories."""
     before = dict(_SPACES)
     _SPACES.update(other)
     try:
@@ -171,7 +172,8 @@ def ref_type(aval: Any) -> Type:
     semaphores = semaphore_type(inner)
     if semaphores is not None:
         return semaphores
-    space = str(ref_types.memory_space(aval)).partition("(")[0]  # of "ACC(mxu_id=0)" the name
+    # Only the name, without what follows as in "ACC(mxu_id=0)".
+    space = str(ref_types.memory_space(aval)).partition("(")[0]
     if space not in _SPACES:
         raise NotCaptured(f"memory space {space}")
     return array_type(inner)._replace(space=_SPACES[space])

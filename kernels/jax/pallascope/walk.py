@@ -1,4 +1,4 @@
-"""Walks jaxprs of a kernel: one rule per primitive, equations in order."""
+"""Walks the jaxprs of a kernel: its equations in order, each by the rule of its primitive."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pallascope.problems import NotCaptured, Problem
 from pallascope.program import INDEX, Builder, Region, Type
 from pallascope.sources import Locations, is_author, place_of, place_of_function, short_name
 
-# Takes an equation and its operands, as values of the program; yields the values of its results.
+# Takes an equation and its operands, as values of the program. Returns the values of its results.
 Rule = Callable[["Walk", Any, list[int]], list[int]]
 
 _MOST_OF_A_TABLE = 64
@@ -24,7 +24,7 @@ _MOST_OF_A_TABLE = 64
 
 @dataclasses.dataclass(frozen=True)
 class Leaf:
-    """An operand in a tree of a primitive's arguments; a plain number there is static."""
+    """An operand in the tree of a primitive's arguments. A plain number in that tree is static."""
 
     value: int
 
@@ -35,30 +35,32 @@ def _is_empty(variable: Any) -> bool:
 
 
 class Walk:
-    """The state of one capture, and the rules by which it goes."""
+    """The state of one capture, and the rules by which it walks."""
 
     def __init__(self, rules: dict[str, Rule]) -> None:
         self.builder = Builder()
         self.locations = Locations()
         self.problems: list[Problem] = []
-        self.grid_axes: list[int] = []  # the pipeline's axis for each that a body asks for
-        self.grid_names: dict[str, int] = {}  # that axis by the name that the grid gives it
+        self.grid_axes: list[int] = []  # for each axis that a body knows, the pipeline's axis
+        self.grid_names: dict[str, int] = {}  # these axes by the names that the grid gives them
         self.cores: dict[str, int] = {}  # extents of the named axes of the mesh of cores
-        self.block_axes: list[str] = []  # those of them that count SparseCores, not their subcores
-        self.subcore_barrier: tuple[int, int] | None = None  # its semaphore, and how many meet
+        self.block_axes: list[str] = []  # those that count SparseCores, not subcores
+        # The semaphore of subcore_barrier, and how many subcores meet.
+        self.subcore_barrier: tuple[int, int] | None = None
         self.devices: dict[str, int] = {}  # extents of the axes of the mesh of devices
-        self.collective_id: int | None = None  # which barrier the kernel uses
+        self.collective_id: int | None = None  # says which barrier semaphore the kernel uses
         self.generator: int | None = None  # the state of the chip's random numbers
-        # Whether the refs of a run_scoped around are a pipeline's own buffers.
+        # Whether the refs of each enclosing run_scoped are a pipeline's own buffers.
         self.scoped: dict[int, bool] = {}
-        self.matrix_unit: dict[tuple[Any, ...], int] = {}  # what it keeps for the kernel
-        self.guard: int | None = None  # whether an index map takes the branch
+        self.matrix_unit: dict[tuple[Any, ...], int] = {}  # the memory that it keeps for the kernel
+        self.guard: int | None = None  # whether the current branch of an index map is taken
         self._rules = rules
-        self._fixed = False  # the location stays as it is
+        self._fixed = False  # whether the location stays as it is
 
     def run(self, jaxpr: Any, arguments: Sequence[int],
             constants: Sequence[int] | None = None) -> list[int]:
-        """Inlines a jaxpr; `constants` are its constvars where the caller has them as operands."""
+        """Inlines a jaxpr. `constants` are the values of its constvars, if the caller has them as
+        operands."""
         inner, consts = jaxprs.open_jaxpr(jaxpr)
         if constants is None:
             constants = [self.constant(const) for const in consts]
@@ -74,8 +76,8 @@ class Walk:
         return [read(v) for v in inner.outvars]
 
     def run_here(self, jaxpr: Any, arguments: Sequence[int]) -> list[int]:
-        """Inlines a jaxpr that the current equation stands for: all of it is at the equation's
-        line."""
+        """Inlines a jaxpr that the current equation stands for. All of it gets the equation's line.
+        """
         with self._at_this_line(True):
             return self.run(jaxpr, arguments)
 
@@ -99,17 +101,17 @@ class Walk:
             return self.run(jaxpr, arguments)
 
     def inside(self, jaxpr: Any) -> contextlib.AbstractContextManager[None]:
-        """Walks the equations of a function meanwhile. JAX traces its own functions once, so that
-        their equations know the line of the first call only."""
+        """Walks the equations of a function meanwhile. JAX traces its own functions only once, so
+        their equations know only the line of the first call."""
         inner, _ = jaxprs.open_jaxpr(jaxpr)
         place = place_of_function(inner)
         return self._at_this_line(
             self._fixed or (place is not None and not is_author(place.path)))
 
     def in_kernel(self, jaxpr: Any = None) -> contextlib.AbstractContextManager[None]:
-        """Walks a kernel meanwhile. An author's own kernel knows its lines, even where a function
-        of JAX calls it, as shard_map calls that of pallas_call. Without a jaxpr the kernel is an
-        author's."""
+        """Walks a kernel meanwhile. An author's own kernel knows its lines, even if a function of
+        JAX calls it, as shard_map calls the kernel of a pallas_call. Without a jaxpr the kernel is
+        an author's."""
         if jaxpr is None:
             return self._at_this_line(False)
         inner, _ = jaxprs.open_jaxpr(jaxpr)
@@ -127,8 +129,8 @@ class Walk:
 
     @contextlib.contextmanager
     def at(self, eqn: Any) -> Iterator[None]:
-        """Gives what is emitted the line of the equation; that of the one around it if it has
-        none."""
+        """Gives what is emitted the line of the equation, or that of the enclosing equation if it
+        has none."""
         outer = self.builder.location
         place = None if self._fixed else place_of(eqn.source_info)
         if place is not None:
@@ -149,11 +151,12 @@ class Walk:
             self.builder.location = outer
 
     def equation(self, eqn: Any, operands: list[int]) -> list[int]:
-        """Returns the results of one equation; if it is not supported, values of their types."""
+        """Returns the results of one equation. If it is not supported, they are values of the right
+        types."""
         with self.at(eqn):
             try:
                 if not eqn.effects and eqn.outvars and all(map(_is_empty, eqn.outvars)):
-                    return [self.builder.index(0)] * len(eqn.outvars)  # which nobody reads
+                    return [self.builder.index(0)] * len(eqn.outvars)  # nobody reads these values
                 rule = self._rule(eqn)
                 if rule is None:
                     return self._by_jax(eqn, operands)
@@ -170,7 +173,8 @@ class Walk:
         return self._rule(eqn) is not None
 
     def _by_jax(self, eqn: Any, operands: list[int]) -> list[int]:
-        """Returns the results of what JAX takes the primitive for when it lowers it."""
+        """Returns the results of the equations that JAX uses for the primitive when it lowers it.
+        """
         jaxpr = lowering_rules.jaxpr_of(eqn)
         if jaxpr is None:
             raise NotCaptured(f"primitive {eqn.primitive.name}")
@@ -179,8 +183,8 @@ class Walk:
 
     @contextlib.contextmanager
     def as_a_whole(self, eqn: Any) -> Iterator[None]:
-        """Walks what the primitive is lowered as. If some of that is not supported and the function
-        is JAX's, then to an author it is the primitive that is not."""
+        """Walks the equations that the primitive is lowered to. If some of them are not supported
+        and the function is JAX's, the author is told that the primitive is not supported."""
         count = len(self.problems)
         yield
         if len(self.problems) > count and lowering_rules.is_of_jax(eqn):
@@ -188,15 +192,15 @@ class Walk:
             self.problem(f"primitive {eqn.primitive.name}")
 
     def problem(self, what: str) -> None:
-        """Records what is not supported, at the current line; the walk goes on."""
+        """Records what is not supported, at the current line. The walk goes on."""
         place = self.locations.place(self.builder.location)
         self.problems.append(
             Problem(what, short_name(place.path), place.line, place.function) if place
             else Problem(what))
 
     def region(self, jaxpr: Any, arguments: Sequence[int], operands: Sequence[int]) -> Region:
-        """Returns a region with its own `arguments` that inlines the jaxpr, called with
-        `operands`."""
+        """Returns a region with its own `arguments` that inlines the jaxpr with `operands` as its
+        arguments."""
         with self.builder.region(arguments) as region:
             region.results = self.run(jaxpr, operands)
         return region
@@ -223,7 +227,7 @@ class Walk:
                                 {"shape": list(array.shape)})
 
     def index(self, value: int) -> int:
-        """Returns the value as int32, which all indices of the format are."""
+        """Returns the value as int32, the dtype of all indices of the format."""
         if self.builder.types[value].shape:
             raise NotCaptured("an index that is an array")
         return self.builder.convert(value, INDEX.dtype)
@@ -236,8 +240,8 @@ class Walk:
 
     @staticmethod
     def _type_or_any(aval: Any) -> Type:
-        """Returns a type that at least has the shape where the dtype is not supported, so that this
-        is said once."""
+        """Returns a type that at least has the shape if the dtype is not supported, so that this is
+        reported only once."""
         found = INDEX
         try:
             found = INDEX._replace(shape=types.shape_of(aval))
