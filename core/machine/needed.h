@@ -1,6 +1,7 @@
-// The least set of values that decides what happens and when: operands of branches, trip counts,
-// index maps and slices, what those use, and, through memory, every store or copy into a ref that a
-// needed load may alias. Values outside it need not be computed to get the same events and times.
+// The smallest set of values that decides what happens and when: operands of branches, trip counts,
+// index maps and slices; what these use; and, through memory, every store or copy into a ref that a
+// needed load may alias. Values outside of it need not be computed to get the same events and
+// times.
 #pragma once
 
 #include "core/ir/program.h"
@@ -12,7 +13,7 @@ namespace pallascope::machine {
 class NeededSet
 {
 public:
-    // Everything: values full.
+    // The set of all values, for values `full`.
     [[nodiscard]] static NeededSet everything(const ir::Program& program);
     [[nodiscard]] static NeededSet of(const ir::Program& program);
 
@@ -21,19 +22,20 @@ public:
         return m_values[static_cast<std::size_t>(value.index)];
     }
 
-    // Must this operation be executed? (It defines a needed value, or stores into needed memory.)
+    // Whether the operation must be evaluated: it defines a needed value, or stores to needed
+    // memory.
     [[nodiscard]] bool needs(const ir::Operation& operation) const;
 
-    // The contents of the memory behind a ref.
+    // Whether the contents of the memory behind a ref are needed.
     [[nodiscard]] bool needsContents(ir::ValueId ref) const
     {
         return m_contents[static_cast<std::size_t>(root(ref).index)];
     }
 
-    // True when any array element is needed at all.
+    // Whether any array element is needed at all.
     [[nodiscard]] bool anyContents() const;
 
-    // Refs that may alias, of views, blocks and aliased arrays, have one root.
+    // Refs that may alias (views, blocks and aliased arrays) have the same root.
     [[nodiscard]] ir::ValueId root(ir::ValueId ref) const;
 
 private:
@@ -41,7 +43,7 @@ private:
     void close(const ir::Program& program);
 
     std::vector<bool> m_values, m_contents;
-    std::vector<ir::ValueId> m_root; // by ValueId, one step towards it
+    std::vector<ir::ValueId> m_root; // by ValueId: the next ref on the way to the root
 };
 
 } // namespace pallascope::machine

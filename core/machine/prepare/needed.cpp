@@ -16,8 +16,8 @@ bool isView(const ir::Operation& operation)
     return ir::opEntry(operation.code).kind == ir::OpKind::View;
 }
 
-// From the last operation to the first, each before what is within it: what is needed is found
-// in the order in which it is asked for.
+// Goes from the last operation to the first, and visits each before what is nested in it. What is
+// needed is then usually found before the operation that computes it.
 template<class Function>
 void forEachBackwards(const ir::Region& region, const Function& function)
 {
@@ -40,8 +40,8 @@ NeededSet::NeededSet(const ir::Program& program)
     for (std::size_t i = 0; i < program.values.size(); ++i) {
         m_root.push_back({static_cast<std::int32_t>(i)});
     }
-    // An output and the input that it aliases, a block ref and the array that it is a window of
-    // share contents.
+    // An output shares its contents with the input that it aliases, and a block's ref with the
+    // array of which it is a window.
     for (const ir::Argument& argument : program.arguments) {
         if (argument.aliasOf >= 0) {
             m_root[static_cast<std::size_t>(argument.ref.index)] =
@@ -102,7 +102,7 @@ bool NeededSet::needs(const ir::Operation& operation) const
 
 namespace {
 
-// What is needed because something else is, until nothing more is.
+// Adds what is needed because something else is, until nothing more is added.
 class Closing
 {
 public:
@@ -139,7 +139,7 @@ private:
         }
     }
 
-    // Its operands, from the one with this number on.
+    // Its operands, beginning with the one with this number.
     void needOperands(const ir::Operation& operation, std::size_t first = 0)
     {
         needValues(std::span(operation.operands).subspan(first));
@@ -204,7 +204,7 @@ void Closing::visit(const ir::Operation& operation)
     case OpCode::DmaStart:
         visitCopy(operation);
         return;
-    case OpCode::SemaphoreSignal: // amounts, starts and sizes; refs are no values
+    case OpCode::SemaphoreSignal: // amounts, starts and sizes; refs are not values
     case OpCode::SemaphoreWait:
     case OpCode::Delay:
     case OpCode::RefAt:
@@ -226,7 +226,7 @@ void Closing::visitControl(const ir::Operation& operation)
             needPairs(operation.results, branch.results);
         }
         return;
-    case OpCode::Scan: { // the body's arguments hold what is carried, and then the results
+    case OpCode::Scan: { // the body's arguments hold the carried values, finally the results
         const ir::Region& body = operation.regions[0];
         const auto carried = std::span<const ir::ValueId>(body.arguments).subspan(1);
         needPairs(operation.results, carried);
@@ -234,7 +234,7 @@ void Closing::visitControl(const ir::Operation& operation)
         needPairs(carried, body.results);
         return;
     }
-    case OpCode::While: { // the condition's arguments hold it
+    case OpCode::While: { // the condition's arguments hold the carried values
         const ir::Region &condition = operation.regions[0], &body = operation.regions[1];
         needValue(condition.results[0]);
         needPairs(operation.results, condition.arguments);
@@ -251,7 +251,7 @@ void Closing::visitControl(const ir::Operation& operation)
                 needValues(step.results);
             }
         }
-        needOperands(operation); // dynamic extents; refs are none
+        needOperands(operation); // dynamic extents; refs are not values
         return;
     case OpCode::RunScoped:
     case OpCode::Fusion:
@@ -267,7 +267,7 @@ void Closing::visitAccess(const ir::Operation& operation)
     switch (operation.code) {
     case OpCode::Get:
     case OpCode::Swap: {
-        // Slices are always needed; what is loaded or stored only when its memory is.
+        // Slices are always needed. What is loaded or stored is needed only if its memory is.
         const std::size_t fixed = operation.code == OpCode::Get ? 1 : 2;
         needOperands(operation, fixed);
         if (m_set.needs(operation.results[0])) {
@@ -290,7 +290,7 @@ void Closing::visitAccess(const ir::Operation& operation)
     case OpCode::LoadGather:
     case OpCode::StoreScatter:
     case OpCode::AddupdateScatter: {
-        // Lists are always needed, as slices are.
+        // Index lists are always needed, as slices are.
         const bool stores = ir::storesInto(operation.code);
         needOperands(operation, stores ? 2 : 1);
         if (stores && m_set.needsContents(operation.operands[0])) {
@@ -342,7 +342,7 @@ void Closing::visitCopy(const ir::Operation& operation)
     }
     if (std::get<ir::DmaParams>(operation.params).rows != ir::CopyRows::All
         && m_program.type(operation.operands.back()).isRef()) {
-        needContents(operation.operands.back()); // which rows are copied
+        needContents(operation.operands.back()); // they decide which rows are copied
     }
     needOperands(operation);
 }

@@ -8,7 +8,8 @@ using ir::OpCode;
 
 namespace {
 
-// Calls write(ref) for what the operation itself writes to, not what is nested in it.
+// Calls write(ref) for each ref to which the operation itself writes; operations nested in it are
+// left out.
 template<class F>
 void forEachWritten(const ir::Operation& operation, F write)
 {

@@ -1,4 +1,4 @@
-// Which arrays a program, or one operation of it, writes to: of the others no two accesses can
+// Which arrays a program, or one operation of it, writes to. No two accesses of any other array can
 // conflict.
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace pallascope::machine {
 
-// By ValueId, of roots of refs (NeededSet::root): a store, a copy or a pipeline's write-back goes
-// there, at most.
+// By ValueId, for roots of refs (NeededSet::root): whether a store, a copy or a pipeline's
+// write-back may write there.
 [[nodiscard]] std::vector<bool> writtenRoots(const ir::Program& program, const NeededSet& refs);
-// The same of an operation with what is nested in it.
+// The same for one operation and everything nested in it.
 [[nodiscard]] std::vector<bool> writtenRoots(const ir::Program& program,
                                              const ir::Operation& operation, const NeededSet& refs);
 
-// By ValueId, of roots of refs: how many operations copy to them from nearer memory. Of what a
-// single one brings there nothing else can bring the rest.
+// By ValueId, for roots of refs: how many operations copy to them from nearer memory. If only one
+// does, nothing else can write the parts that it leaves out.
 [[nodiscard]] std::vector<std::int32_t> broughtTo(const ir::Program& program,
                                                   const NeededSet& refs);
 
