@@ -17,7 +17,7 @@ void learn(VectorClock& clock, const VectorClock& other)
 
 namespace {
 
-// The axes of the array that a block lies in, or the place itself.
+// The axes of the array in which a block lies, or the place itself.
 Reach spelledOut(const Place& place)
 {
     if (place.operand == nullptr && place.located->rows) {
@@ -30,7 +30,7 @@ Reach spelledOut(const Place& place)
     if (place.operand == nullptr) {
         return reachOf(place.located->ref, place.located->memory);
     }
-    if (!place.located) { // of the whole array
+    if (!place.located) { // a block of the whole array
         return place.operand->reach(place.block);
     }
     return place.operand->reach(place.block, place.located->ref, place.located->memory);
@@ -44,7 +44,7 @@ const Reach& reach(const Place& place)
     return *place.reach;
 }
 
-// Where the reach begins on the first axis.
+// Where the elements begin on the first axis.
 std::int64_t startOf(const Reach& reach)
 {
     return reach.start.empty() ? 0 : reach.start[0];
@@ -168,10 +168,10 @@ void Races::fork(std::int32_t parent, std::int32_t first, std::int32_t count)
 void Races::join(std::int32_t parent, std::int32_t first, std::int32_t count)
 {
     if (parent == 0
-        && m_clocks.size() == static_cast<std::size_t>(first + count)) { // nobody else runs
+        && m_clocks.size() == static_cast<std::size_t>(first + count)) { // no other agent runs
         m_clocks.resize(1);
         m_clocks.front().resize(1);
-        m_past.clear(); // everything is ordered before what follows
+        m_past.clear(); // everything so far is ordered before what follows
         return;
     }
     for (std::int32_t agent = first; agent < first + count; ++agent) {

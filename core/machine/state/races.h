@@ -1,6 +1,7 @@
-// Finds unordered accesses of one memory, by agents and by the copies that they start.
-// Happens-before by vector clocks; a copy is a thread of its own from its start until somebody
-// waits for it. As in JAX, jax/_src/pallas/mosaic/interpret (race_detection_state.py).
+// Finds unordered accesses of one memory, by agents and by the copies that they start. It
+// determines what happens before what with vector clocks. A copy is a thread of its own, from its
+// start until somebody waits for it. As in JAX, jax/_src/pallas/mosaic/interpret
+// (race_detection_state.py).
 #pragma once
 
 #include "core/ir/program.h"
@@ -14,40 +15,42 @@
 
 namespace pallascope::machine {
 
-// For each agent, how many of its releases (signals, copy starts) are known.
+// For each agent, how many of its releases (signals and starts of copies) are known.
 using VectorClock = std::vector<std::uint32_t>;
 
 void learn(VectorClock& clock, const VectorClock& other);
 
-// A part of a buffer, spelled out only when it may conflict. Default: all of it.
+// A part of a buffer, whose elements are worked out only if they may conflict. By default all of
+// the buffer.
 struct Place
 {
     struct Located
     {
         RefBinding ref;
-        Shape memory;                                // of its buffer
-        std::optional<std::vector<RefBinding>> rows; // then these parts of it alone
+        Shape memory;                                // the shape of the whole buffer
+        std::optional<std::vector<RefBinding>> rows; // if set: only these parts
     };
 
     std::shared_ptr<const Located> located;
-    const OperandPlan* operand = nullptr; // then: its block number `block` of what is located
+    // If set: only its block number `block`, in what is located.
+    const OperandPlan* operand = nullptr;
     std::int64_t block = 0;
-    mutable std::shared_ptr<const Reach> reach; // once it was spelled out
+    mutable std::shared_ptr<const Reach> reach; // set once it has been worked out
 };
 
 struct Access
 {
-    std::int32_t buffer = -1;   // -1: nobody writes to it, so that nothing can be in conflict
-    bool isUncontested = false; // no other agent reaches it, or nobody writes to it
+    std::int32_t buffer = -1;   // -1: nobody writes to it, so nothing can conflict
+    bool isUncontested = false; // no other agent accesses it, or nobody writes to it
     bool writes = false;
     std::int32_t step = -1;
     ir::LocationId location;
     Place place;
-    bool adds = false; // to what is there, element by element: in any order with others that do
-    bool byPipeline = false; // a copy that no author waits for
+    bool adds = false;       // adds element by element; such accesses may be in any order
+    bool byPipeline = false; // a copy for which the author need not wait
 };
 
-// A copy that somebody has waited for, and the buffers that it read and wrote; -1: the wait says
+// A copy for which somebody has waited, and the buffers that it read and wrote. -1: the wait says
 // nothing about that end.
 struct AwaitedCopy
 {
@@ -56,27 +59,27 @@ struct AwaitedCopy
 
 struct Race
 {
-    bool withCopy = false; // else with another agent
+    bool withCopy = false; // otherwise with another agent
     bool otherWrites = false, writes = false;
     std::int32_t copy = -1;  // row of trace::Copies
-    std::int32_t agent = -1; // whose other access it is, or who started the copy
-    std::int32_t step = -1;  // of the other access
+    std::int32_t agent = -1; // the agent of the other access, or the one that started the copy
+    std::int32_t step = -1;  // the step of the other access
     ir::LocationId location;
-    bool ofPipeline = false; // the copy
+    bool ofPipeline = false; // whether the copy is a pipeline's
 };
 
 class Races
 {
 public:
-    // `count` agents from `first` on begin with what `parent` knows; they end, and it knows what
-    // they know. It may be one of them.
+    // At a fork, `count` agents from `first` on begin with what `parent` knows. At a join they end,
+    // and `parent` learns what they know. `parent` may be one of them.
     void fork(std::int32_t parent, std::int32_t first, std::int32_t count);
     void join(std::int32_t parent, std::int32_t first, std::int32_t count);
 
-    // An access by an agent: the first conflict, if any.
+    // Records an access by an agent. Returns the first conflict, if there is one.
     [[nodiscard]] std::optional<Race> access(std::int32_t agent, const Access& access);
 
-    // Whether an access of a buffer can conflict at all; asked before anything else.
+    // Whether an access of a buffer can conflict at all; checked before anything else.
     [[nodiscard]] bool mayConflict(std::int32_t buffer, bool isUncontested) const
     {
         return (isShared() && !isUncontested)
@@ -84,23 +87,24 @@ public:
                    && !m_copies[static_cast<std::size_t>(buffer)].empty());
     }
 
-    // A copy is started: it reads one buffer and writes another until it is awaited.
+    // A copy starts: it reads one buffer and writes another until it is waited for.
     [[nodiscard]] std::optional<Race> start(std::int32_t agent, std::int32_t copy, Access read,
                                             Access write);
-    // The agent has waited for the copy: what it did is ordered before what the agent does now.
+    // The agent has waited for the copy: what the copy did is ordered before what the agent does
+    // now.
     void await(std::int32_t agent, const AwaitedCopy& copy);
 
     void signal(std::int32_t agent, VectorClock& semaphore);
     void wait(std::int32_t agent, const VectorClock& semaphore);
 
-    // The copies from or to this buffer that were started and not awaited.
+    // The copies from or to this buffer that were started and not waited for.
     [[nodiscard]] std::vector<Race> unawaited(std::int32_t buffer) const;
-    // The memory is given back.
+    // The memory is released.
     void forget(std::int32_t buffer);
 
-    // The agent begins a kernel: from here on what the kernel has on the chip is the kernel's.
+    // The agent begins a kernel: from now on the kernel's on-chip memory belongs to the kernel.
     void enter(std::int32_t agent);
-    // Whether the agent knows that the other has begun the kernel that it runs.
+    // Whether the agent knows that the other one has begun the kernel that it runs.
     [[nodiscard]] bool knowsEntry(std::int32_t agent, std::int32_t other) const;
 
 private:
@@ -109,41 +113,41 @@ private:
     struct CopyAccess
     {
         std::int32_t copy = -1;
-        std::int32_t otherBuffer = -1; // at its other end
-        std::int32_t agent = -1;       // that started it
+        std::int32_t otherBuffer = -1; // the buffer at its other end
+        std::int32_t agent = -1;       // the agent that started it
         Access access;
     };
 
-    struct Past // an access by an agent that others may not know of
+    struct Past // an access by an agent that other agents may not know about
     {
         std::int32_t agent = -1;
         std::uint32_t epoch = 0;
-        std::int64_t start = 0; // of the reach, on its first axis
+        std::int64_t start = 0; // where its elements begin on the first axis
         std::shared_ptr<const Reach> reach;
         std::int32_t step = -1;
         ir::LocationId location;
         bool adds = false;
-        std::int32_t next = -1; // the one before it in its chain
+        std::int32_t next = -1; // the access before it in its chain
     };
 
-    // Found by where they start on the first axis: a hash table of stretches of that axis, none
-    // shorter than any of the accesses.
+    // Finds accesses by where they start on the first axis. It is a hash table of stretches of that
+    // axis; no stretch is shorter than any access.
     class PastAccesses
     {
     public:
-        // A later access of the same place by the same agent takes the place of the earlier: what
-        // is not ordered after it is not ordered after that one.
+        // A later access of the same place by the same agent replaces the earlier one: whatever is
+        // not ordered after the later one is not ordered after the earlier one either.
         void add(Past past);
 
-        // The first, by start and then by age, that reaches into there and that another agent may
-        // not know of.
+        // The first access, by start and then by age, that shares elements with `reach` and that
+        // another agent may not know about.
         [[nodiscard]] const Past* conflict(std::int32_t agent, const VectorClock& known,
                                            const Reach& reach, bool adds) const;
 
     private:
         friend class StateHasher;
 
-        // Calls visit(number of an access) for those that start in [from, to), and others.
+        // Calls visit(number of an access) for those that start in [from, to), and for some others.
         template<class F>
         void near(std::int64_t from, std::int64_t to, F visit) const;
         void link(std::int32_t number);
@@ -154,9 +158,10 @@ private:
             return static_cast<std::size_t>(stretch) & (m_chains.size() - 1);
         }
 
-        std::vector<Past> m_all;            // in the order of their first times
-        std::vector<std::int32_t> m_chains; // the last one of each; a power of two
-        int m_shift = 0;                    // a stretch is 1 << m_shift long
+        std::vector<Past> m_all; // in the order in which they were first made
+        // The last access of each chain; their number is a power of two.
+        std::vector<std::int32_t> m_chains;
+        int m_shift = 0; // a stretch has 1 << m_shift elements
     };
 
     struct History
@@ -168,7 +173,7 @@ private:
     [[nodiscard]] std::optional<Race> againstAgents(std::int32_t agent, const Access& access,
                                                     const Reach& reach) const;
     void remember(std::int32_t agent, const Access& access);
-    // None: not started, or awaited before.
+    // end() if the copy was not started or has been waited for.
     [[nodiscard]] static std::vector<CopyAccess>::iterator find(std::vector<CopyAccess>& copies,
                                                                 std::int32_t copy);
 
@@ -189,10 +194,11 @@ private:
         return perBuffer[at];
     }
 
-    std::vector<VectorClock> m_clocks{VectorClock{1}}; // by agent
-    std::vector<std::vector<CopyAccess>> m_copies;     // by buffer: started, not awaited
-    std::vector<History> m_past;                       // by buffer
-    std::vector<std::uint32_t> m_entered;              // by agent: its epoch at its last kernel
+    std::vector<VectorClock> m_clocks{VectorClock{1}}; // for each agent
+    // For each buffer: copies that were started and not waited for.
+    std::vector<std::vector<CopyAccess>> m_copies;
+    std::vector<History> m_past;          // for each buffer
+    std::vector<std::uint32_t> m_entered; // for each agent: its epoch when it began its last kernel
 };
 
 } // namespace pallascope::machine

@@ -1,5 +1,5 @@
-// Every struct is taken apart by a structured binding, so that a new member does not build until it
-// is hashed or left out here.
+// Every struct is taken apart by a structured binding. So a new member breaks the build until it is
+// hashed or left out here.
 #include "core/machine/state/state_hash.h"
 
 #include <algorithm>
@@ -112,7 +112,7 @@ private:
         all(dtype, shape, view);
     }
 
-    // What is defined of some elements.
+    // Hashes only those elements that are defined.
     void elements(DType dtype, std::int64_t count, const SharedBytes& data, const Shadow& shadow)
     {
         add(shadow.kind);
@@ -232,7 +232,8 @@ private:
     {
         const auto& [item, params, traceIndex, grid, offset, owned, operands, steps, stages, step,
                      next, at, stage, here, actions, isLive, row, lastRow, outerStep, outerGrid,
-                     window, looked, points] = frame; // the last three: blocks looked up lately
+                     // The last three are caches of blocks that were looked up.
+                     window, looked, points] = frame;
         all(item->control, traceIndex, grid, offset, owned, operands, steps, stages, step, next, at,
             stage, here, actions, isLive, row, lastRow, outerStep, outerGrid);
     }
@@ -246,7 +247,7 @@ private:
     void add(const Agent& agent)
     {
         const auto& [id, kind, device, slot, core, cores, block, mesh, yields, time, frames, step,
-                     values, refs, gridFrame, waiting] = agent; // its frames say which mesh
+                     values, refs, gridFrame, waiting] = agent; // `mesh` follows from its frames
         all(id, kind, device, slot, core, cores, block, yields, time, frames, step, values, refs,
             gridFrame, waiting);
     }
@@ -327,8 +328,8 @@ private:
 
     void add(const Place& place)
     {
-        const auto& [located, operand, block, reach] =
-            place; // the last one follows from the others
+        // `reach` follows from the others.
+        const auto& [located, operand, block, reach] = place;
         all(operand, block, located != nullptr);
         if (located) {
             all(located->ref, located->memory, located->rows);
@@ -376,7 +377,7 @@ private:
         all(races.m_clocks, races.m_copies, races.m_past, races.m_entered);
     }
 
-    // FNV-1a, eight bytes at a time.
+    // FNV-1a, with eight bytes at a time.
     void mix(std::uint64_t word)
     {
         m_hash = (m_hash ^ word) * 0x100000001b3ULL;

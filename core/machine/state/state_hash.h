@@ -1,5 +1,5 @@
-// A number that is equal for equal states of a run: of what it goes on from, not of caches,
-// counters of pauses, or what undefined memory happens to hold.
+// A number that is equal for equal states of a run. It covers everything from which the run goes
+// on, but not caches, counters of pauses, or what undefined memory happens to hold.
 #pragma once
 
 #include "core/machine/state/state.h"
