@@ -32,13 +32,13 @@ void Copies::addLinks()
 }
 
 // Every link serves its copies in order, so the next event of a link is that of its first flight.
-// Where two events have the same time, an end goes before a start: the copy that starts may have
-// been issued because the other one has landed.
+// If two events have the same time, an end comes before a start, because the copy that starts may
+// have been issued when the other one landed.
 void Copies::land(Picoseconds until)
 {
     while (true) {
         Queue<Flight>* first = nullptr;
-        std::pair<Picoseconds, bool> when; // second: it reads
+        std::pair<Picoseconds, bool> when; // second: whether it is a read
         for (Queue<Flight>& link : m_state.flights) {
             if (link.empty()) {
                 continue;
@@ -98,7 +98,7 @@ void Copies::write(Flight& flight)
     }
 }
 
-// Writes the rows one by one. Where rows are listed twice, the last one stays, or all are added.
+// Writes the rows one by one. If a row is listed twice, the last one stays, or both are added.
 void Copies::writeRows(Flight& flight)
 {
     for (std::size_t i = 0; i < flight.rows.size(); ++i) {
@@ -132,13 +132,14 @@ Flight& Copies::newFlight(std::int32_t link)
     return m_flight = {};
 }
 
-// What a copy does to memory, as dma_execution_mode says; its times are the same in all modes.
+// What the copy does to memory happens later, now, or when somebody waits, as dma_execution_mode
+// says. Its times are the same in all modes.
 void Copies::launch(Flight& flight)
 {
     switch (m_mode) {
     case DmaMode::Timed:
         if (flight.operand != nullptr && !flight.out && m_memory[flight.array.buffer].isConstant) {
-            read(flight); // it will not hold anything else when the copy starts
+            read(flight); // the source will be the same when the copy starts
         }
         return;
     case DmaMode::Eager:
@@ -150,7 +151,7 @@ void Copies::launch(Flight& flight)
     }
 }
 
-// A pipeline waits for one copy.
+// Called when a pipeline waits for one copy.
 void Copies::landCopy(std::int32_t copy)
 {
     const auto held = std::find_if(m_state.held.begin(), m_state.held.end(),
@@ -163,8 +164,8 @@ void Copies::landCopy(std::int32_t copy)
     }
 }
 
-// An explicit wait lands the copies that were started last on its semaphore first, up to the bytes
-// it waits for. Only those are ordered before what the agent does next.
+// A wait of the program makes the copies on its semaphore, those started last first, up to the
+// bytes for which it waits. Only these copies are ordered before what the agent does next.
 void Copies::landHeld(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent)
 {
     while (!semaphore.held.empty() && semaphore.executed < bytes) {
@@ -232,7 +233,7 @@ Buffer Copies::cutBlock(const OperandPlan& operand, const RefBinding& array,
     return found;
 }
 
-// Returns how many of the elements that the block's copy writes are undefined.
+// Returns how many of the elements written by the block's copy are undefined.
 std::int64_t Copies::pasteBlock(const Flight& flight)
 {
     Buffer& all = buffer(flight.array.buffer);

@@ -1,4 +1,4 @@
-// Copies: when a link serves them, and what they do to memory, as dma_execution_mode says.
+// Copies: when a link serves them, and what they do to memory according to dma_execution_mode.
 #pragma once
 
 #include "core/machine/parts/context.h"
@@ -11,20 +11,20 @@ namespace pallascope::machine {
 class Copies
 {
 public:
-    // `state` is the run's.
+    // `state` is part of the run's state.
     Copies(const Context& context, CopyState& state, Findings& findings);
 
     void addLinks();
 
-    // A link of the device whose agent's turn it is, as its number in CopyState::links and a row of
-    // trace::Links.
+    // The number of a link of the current agent's device, as an index into CopyState::links and a
+    // row of trace::Links.
     [[nodiscard]] std::int32_t linkHere(std::int32_t link) const
     {
         return m_turn.agent().device * m_prepared.description.linksPerDevice() + link;
     }
 
-    // When a copy issued at that time is under way. Returns nothing, and fails the run, where the
-    // clock cannot hold the time.
+    // The start and end of a copy that is issued at this time. Empty if the clock cannot hold them;
+    // the run then fails.
     [[nodiscard]] std::optional<FifoLink::Service> serve(std::int32_t link, Picoseconds issue,
                                                          Bytes bytes)
     {
@@ -40,16 +40,17 @@ public:
         return m_state.links[static_cast<std::size_t>(link)];
     }
 
-    // A copy on a link, to be filled in for launch(): where it stays, if that is known.
+    // A copy on a link, to be filled in for launch(). It is stored where it will remain, if that is
+    // known.
     [[nodiscard]] Flight& newFlight(std::int32_t link);
-    // Begins, or completes, what the copy does to memory. Its times are the same in all modes.
+    // Begins or completes what the copy does to memory. Its times are the same in all modes.
     void launch(Flight& flight);
 
-    // Applies to memory what copies under way have done by that time.
+    // Applies to memory what the copies under way have done by this time.
     void land(Picoseconds until);
 
-    // What has not been done before somebody waits: of a copy of a pipeline, or as much as a wait
-    // by hand waits for.
+    // With on_wait: makes the copy of a pipeline for which somebody waits or, in the second form,
+    // as many copies as a wait of the program itself covers.
     void landHeld(std::int32_t copy)
     {
         if (!m_state.held.empty()) {
@@ -59,16 +60,16 @@ public:
 
     void landHeld(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent);
 
-    // Whether a copy will write to the buffer.
+    // Whether some copy under way will write to the buffer.
     [[nodiscard]] bool isOnItsWay(std::int32_t buffer) const;
-    // A copy that nobody waited for would land in memory that is gone.
+    // Drops copies that nobody waited for and that would land in memory that no longer exists.
     void dropFlights(SlabRange buffers);
 
     [[nodiscard]] Buffer cutBlock(const OperandPlan& operand, const RefBinding& array,
                                   std::int64_t block) const;
-    // Writes elements to a part of memory, or adds them to what is there.
+    // Writes elements to a part of memory, or adds them to its contents.
     void put(const RefBinding& to, RuntimeValue elements, bool adds);
-    // Where something undefined was stored last.
+    // Notes where something undefined was last stored.
     void noteStored(const RefBinding& ref, const RuntimeValue& value, ir::LocationId location);
 
 private:
@@ -88,7 +89,7 @@ private:
     Races& m_races;
     CopyState& m_state;
     Findings& m_findings;
-    Flight m_flight; // that is launched at once
+    Flight m_flight; // used for a copy that is completed at once
 };
 
 } // namespace pallascope::machine

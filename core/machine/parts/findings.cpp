@@ -33,7 +33,8 @@ void Findings::reportUndefinedWrite(const Flight& flight, std::int64_t undefined
     const auto isHere = [&](const auto& places) {
         return places.first == flight.location.index || places.second == flight.location.index;
     };
-    // Storing a value that was read too early adds nothing to the race reported at its line.
+    // Storing a value that was read too early adds nothing to the race that is reported at that
+    // line.
     if (flight.explained
         || std::any_of(m_unorderedPlaces.begin(), m_unorderedPlaces.end(), isHere)) {
         return;
@@ -63,7 +64,7 @@ void Findings::reportUndefinedResult(const ir::Argument& argument,
         undefinedBy = part->undefinedBy.index >= 0 ? part->undefinedBy : undefinedBy;
     }
     const std::int64_t undefined = explained ? 0 : array.undefinedCount();
-    if (undefined == 0) { // or a finding has said why
+    if (undefined == 0) { // or a finding says why
         return;
     }
     const bool byCopy = undefinedBy.index >= 0;

@@ -1,4 +1,4 @@
-// Bugs of a program as they are found: in words, with operand, step and line, and each cause once.
+// Findings of a run: in words, with operand, step and line, and one for each cause.
 #pragma once
 
 #include "core/machine/parts/context.h"
@@ -16,15 +16,16 @@
 
 namespace pallascope::machine {
 
-// An operation whose result had a NaN (or Inf) while its inputs had none, and how often; the other
-// figures are of the first time.
+// An operation whose result had a NaN (or Inf) while its inputs had none, and how often. All other
+// members are of the first time.
 struct Birth
 {
     const ir::Operation* operation = nullptr;
-    bool nan = false;   // else Inf
-    bool ofInf = false; // a NaN of inputs of which some are Inf
+    bool nan = false;   // otherwise Inf
+    bool ofInf = false; // a NaN from inputs some of which are Inf
     std::int64_t step = -1;
-    std::int64_t elements = 0, of = 0; // of its result
+    // `elements` with NaN or Inf among the `of` elements of its result.
+    std::int64_t elements = 0, of = 0;
     std::int64_t count = 0;
 };
 
@@ -42,13 +43,14 @@ public:
         , m_detects(context.detects)
     {}
 
-    // The run ends here, with what it has recorded.
+    // Ends the run with this finding; what it has recorded is kept.
     void stop(trace::Finding finding);
 
-    // A sentence that names who called the function at a place, or nothing.
+    // The end of a sentence that says who called the function at this location; empty if nobody
+    // did.
     [[nodiscard]] std::string calledFrom(ir::LocationId location) const;
 
-    // A branch, an address, a loop or a grid that undefined data decides.
+    // Reports undefined data that decides a branch, an address, a loop or a grid.
     void reportUndefinedUse(const RuntimeValue& value, trace::FindingKind kind,
                             const std::string& what, ir::LocationId location)
     {
@@ -58,25 +60,28 @@ public:
     }
 
     void reportUndefinedWrite(const Flight& flight, std::int64_t undefined);
-    // What the caller gets undefined elements in. `parts`: of the array, on each device.
+    // Reports undefined elements in an array that the caller gets. `parts` are the parts of the
+    // array on each device.
     void reportUndefinedResult(const ir::Argument& argument, std::span<const Memory* const> parts,
                                const Buffer& array);
 
-    // A finding may be the reason of whatever is undefined at the end.
+    // Whether a finding may be the reason why elements are undefined at the end.
     [[nodiscard]] bool mayExplainUndefined() const
     {
         return !m_unordered.empty() || !m_unorderedPlaces.empty() || m_leavesCopies;
     }
 
     // findings_order.cpp
-    // An access that nothing orders after another one; `copy` is that which makes it.
+    // Reports an access that nothing orders after another one. If a copy makes the access, `copy`
+    // is that copy.
     void reportRace(const Race& race, const std::string& name, std::optional<std::int32_t> copy,
                     std::int32_t step, ir::LocationId location);
-    // Copies by hand that nobody has waited for when the memory at one of their ends goes.
+    // Reports manual DMA for which nobody has waited when the memory at one of its ends is
+    // released.
     void reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId scope);
-    // A semaphore that goes and is not 0.
+    // Reports a semaphore that is not 0 when it ends.
     void reportLeftOver(const Semaphore& semaphore);
-    // A signal of a semaphore that the agent never had.
+    // Reports a signal of a semaphore that the agent never had.
     void reportEarly(std::int32_t agent, ir::ValueId ref, std::int64_t amount);
     void reportDeadlock(const std::deque<Agent>& agents, const Slab<Semaphore>& semaphores);
 
@@ -90,21 +95,23 @@ public:
     void reportNotWritten(const PipelineFrame& frame, const PipelineOperand& operand,
                           std::int64_t block, std::int32_t slot);
     void reportNeverAwaited(const PipelineFrame& frame);
-    // Which blocks of its outputs an execution has visited; `aliased`: buffers of inputs too.
+    // Notes which blocks of its outputs an execution has visited. `aliased` are buffers that are
+    // also inputs.
     void noteVisited(const PipelineFrame& frame, const std::set<std::int32_t>& aliased);
-    // Of a run that has ended: blocks of outputs that no execution of their pipeline visited.
+    // At the end of a run, reports blocks of outputs that no execution of their pipeline has
+    // visited.
     void reportNeverWritten();
 
-    // Births are noted when somebody watches them.
+    // Births are noted only after this.
     void watchBirths() { m_births.emplace(); }
 
     [[nodiscard]] bool watchesBirths() const { return m_births.has_value(); }
 
-    // Of NaN, of inputs with or without Inf, or one of Inf.
+    // Notes a birth: of NaN, from inputs with or without Inf, or of Inf.
     void noteBirth(const ir::Operation& operation, const RuntimeValue& result,
                    const NonFinite& kind);
 
-    // In the order of their first times.
+    // In the order in which they first occurred.
     [[nodiscard]] const std::vector<Birth>& births() const { return *m_births; }
 
 private:
@@ -126,22 +133,23 @@ private:
     const Races& m_races;
     bool m_detects;
 
-    // Of an output of a pipeline: the operation, its operand, the array's buffer and where in it.
+    // An output of a pipeline: the operation, its operand, the array's buffer, and the place in it.
     using VisitedKey = std::tuple<std::int32_t, std::size_t, std::int32_t, std::int64_t>;
 
     struct Visited
     {
         const OperandPlan* plan = nullptr;
         const ir::Operation* pipeline = nullptr;
-        std::vector<bool> blocks; // over all executions, on all cores; none: they have other grids
+        std::vector<bool> blocks; // over all executions on all cores; empty: their grids differ
     };
 
     std::map<VisitedKey, Visited> m_visited;
-    std::set<std::int32_t> m_unordered; // copies that a finding is about, rows of trace::Copies
-    std::set<std::pair<std::int32_t, std::int32_t>> m_unorderedPlaces; // two locations each
-    bool m_leavesCopies = false;                                       // that nobody waits for
-    std::set<std::int32_t> m_neverAwaited; // of these, those that their semaphores have counted
-    std::optional<std::vector<Birth>> m_births; // where they are watched
+    std::set<std::int32_t> m_unordered; // copies that a finding is about, as rows of trace::Copies
+    // Pairs of locations that a finding is about.
+    std::set<std::pair<std::int32_t, std::int32_t>> m_unorderedPlaces;
+    bool m_leavesCopies = false;                // some copies are never waited for
+    std::set<std::int32_t> m_neverAwaited;      // those of them that their semaphores have counted
+    std::optional<std::vector<Birth>> m_births; // set if they are watched
 };
 
 } // namespace pallascope::machine

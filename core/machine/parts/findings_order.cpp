@@ -1,4 +1,4 @@
-// Findings about order: races, copies that nobody waits for, semaphores, deadlocks.
+// Findings about order: races, copies for which nobody waits, semaphores, deadlocks.
 #include "core/base/check.h"
 #include "core/base/format.h"
 #include "core/machine/parts/findings.h"
@@ -7,8 +7,8 @@
 
 namespace pallascope::machine {
 
-// One cause gives one finding: a copy found unordered once is not reported again at other
-// accesses, and a pair of places counts once whichever comes first.
+// One cause gives one finding. A copy that was found unordered is not reported again at other
+// accesses, and a pair of locations counts once, whichever comes first.
 bool Findings::isExplained(const Race& race, std::optional<std::int32_t> copy,
                            ir::LocationId location)
 {
@@ -39,7 +39,7 @@ void Findings::reportRace(const Race& race, const std::string& name,
     const trace::SourceLine source = m_recorder.sourceLine(m_prepared.program, location);
     const bool known = isExplained(race, copy, location);
     if (m_recorder.countsAgain(trace::findingEntry(kind).name, name, source)
-        || known) { // already reported: build no message
+        || known) { // already reported: no message is needed
         return;
     }
     const auto place = [&](ir::LocationId at) {
@@ -77,8 +77,8 @@ void Findings::reportRace(const Race& race, const std::string& name,
         race.step < 0 ? std::nullopt : std::optional<std::int64_t>(race.step), source));
 }
 
-// Reports manual DMAs that nobody has waited for when the memory at one of their ends goes. Copies
-// of pipelines, and those that another finding covers, are reported elsewhere.
+// Reports manual DMA for which nobody has waited when the memory at one of its ends is released.
+// Copies of pipelines, and those that another finding covers, are reported elsewhere.
 void Findings::reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId scope)
 {
     for (std::int32_t i = buffers.first; m_detects && i < buffers.first + buffers.count; ++i) {
@@ -114,7 +114,7 @@ bool Findings::isExplained(const Semaphore& semaphore) const
            });
 }
 
-// Agents that wait alike are named together.
+// Agents that wait for the same thing are named together.
 void Findings::reportDeadlock(const std::deque<Agent>& agents, const Slab<Semaphore>& semaphores)
 {
     std::vector<std::pair<std::string, std::vector<const Agent*>>> waits;

@@ -14,8 +14,8 @@ void Findings::reportOperand(const OperandPlan& plan, trace::FindingKind kind, s
                                        m_recorder.sourceLine(m_prepared.program, location), count));
 }
 
-// Reports elements of an Indirect block that lie outside its array. The run stops unless the
-// settings allow it to go on.
+// Reports elements of an Indirect block that lie outside of its array. The run stops unless the
+// settings let it go on.
 void Findings::reportOutside(const PipelineFrame& frame, const OperandPlan& operand,
                              std::int64_t block, bool out)
 {
@@ -46,8 +46,8 @@ void Findings::reportOutside(const PipelineFrame& frame, const OperandPlan& oper
     }
 }
 
-// Reports an index map that yields a block outside its array. The run stops: there is nothing to
-// copy.
+// Reports an index map that returns a block outside of its array. The run stops, because there is
+// nothing to copy.
 void Findings::reportLeaving(const PipelineFrame& frame, const OperandPlan& operand,
                              const std::vector<std::int64_t>& indices, std::int64_t step)
 {
@@ -63,7 +63,7 @@ void Findings::reportLeaving(const PipelineFrame& frame, const OperandPlan& oper
                       m_recorder.sourceLine(m_prepared.program, operand.spec->location)));
 }
 
-// Why undefined elements may be in a slot is said.
+// Notes that a finding says why a slot may have undefined elements.
 void Findings::explain(const PipelineOperand& operand, std::int32_t slot)
 {
     m_memory[operand.firstSlot + slot].explained = true;
@@ -102,9 +102,9 @@ void Findings::reportNotWritten(const PipelineFrame& frame, const PipelineOperan
     }
 }
 
-// Cores share a grid, and a loop may run a pipeline on one part of its array at a time, so only all
-// executions together tell which blocks were never visited. An array that something else is copied
-// to is left out.
+// Cores share a grid, and a loop may run a pipeline on one part of its array at a time. So only all
+// executions together show which blocks were never visited. Arrays to which something else is
+// copied are left out.
 void Findings::noteVisited(const PipelineFrame& frame, const std::set<std::int32_t>& aliased)
 {
     const ir::Operation& operation = *frame.item->control;

@@ -62,7 +62,7 @@ void Semaphores::bindBarrier(const ir::Operation& operation)
     m_turn.binding(operation.results[0]).buffer = barrier(id, m_turn.agent().id);
 }
 
-// Semaphores must be 0 when they go; a copy that nobody waited for leaves its bytes.
+// Semaphores must be 0 when they end. A copy that nobody waited for leaves its bytes.
 void Semaphores::close(SlabRange semaphores)
 {
     const auto in = [&](std::int32_t semaphore) {
@@ -84,7 +84,7 @@ void Semaphores::close(SlabRange semaphores)
     }
 }
 
-// Signals of semaphores that some agents never had.
+// Reports signals of semaphores that some agents never had.
 void Semaphores::reportEarly(std::int32_t first, std::int32_t count)
 {
     for (auto it = m_state.early.begin(); it != m_state.early.end();) {
@@ -107,7 +107,7 @@ void Semaphores::wait(const ir::Operation& operation, std::int32_t semaphore, st
     }
 }
 
-// Whether the semaphore has enough; then the agent goes on.
+// Takes the amount if the semaphore has it, and lets the agent go on. Returns false if it has not.
 bool Semaphores::take(Agent& agent, const Waiting& waiting)
 {
     Semaphore& semaphore = m_state.semaphores[waiting.semaphore.value()];
@@ -136,7 +136,7 @@ bool Semaphores::take(Agent& agent, const Waiting& waiting)
     return true;
 }
 
-// A wait knows only how many bytes have come. It can be certain only of those copies under way
+// A wait knows only how many bytes have arrived. It can be certain only of those copies under way
 // without which the count could not have been reached.
 void Semaphores::awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent)
 {
@@ -182,7 +182,7 @@ void Semaphores::signalByHand(const ir::Operation& operation)
                                  static_cast<std::int32_t>(asked));
     }
     const std::optional<std::int32_t> semaphore = semaphoreAt(*peer, ref);
-    if (!semaphore) { // it has not come to its scope yet
+    if (!semaphore) { // the agent has not begun its scope yet
         const ir::ValueId root = m_prepared.rootOf(ref);
         const std::int64_t element = m_turn.semaphoreOf(ref) - m_turn.binding(root).buffer;
         EarlySignal& early = m_state.early[{peer->id, root, element}];
@@ -226,7 +226,8 @@ void Semaphores::deliver(const Signal& signal)
     add(signal.semaphore, signal.amount, signal.at);
 }
 
-// The semaphore that is to `agent` what `ref` is to this one; -1: it has none now.
+// The semaphore of `agent` that corresponds to the current agent's `ref`; empty if it has none at
+// present.
 std::optional<std::int32_t> Semaphores::semaphoreAt(const Agent& agent, ir::ValueId ref)
 {
     const std::int32_t mine = m_turn.semaphoreOf(ref);

@@ -1,6 +1,6 @@
-// Semaphores: what they count, who signals them and who waits. Semantics: JAX
-// jax/_src/pallas/mosaic/primitives.py; a copy adds its bytes to its semaphore when it has landed,
-// a wait takes them off. A wait that cannot go on leaves the agent waiting; a signal wakes it.
+// Semaphores: what they count, who signals them and who waits. As in JAX,
+// jax/_src/pallas/mosaic/primitives.py, a copy adds its bytes to its semaphore when it has landed,
+// and a wait subtracts them. A wait that cannot go on leaves the agent waiting; a signal wakes it.
 #pragma once
 
 #include "core/machine/parts/agents.h"
@@ -15,20 +15,20 @@ namespace pallascope::machine {
 class Semaphores
 {
 public:
-    // `state` is the run's.
+    // `state` is part of the run's state.
     Semaphores(const Context& context, SyncState& state, Agents& agents, Copies& copies,
                Findings& findings);
 
-    // Allocates the semaphores of a scope. Signals that came before them count.
+    // Allocates the semaphores of a scope. Signals that came before they existed count.
     void allocate(ir::ValueId ref, Owned& owned);
-    // The semaphores go, and must be 0.
+    // Called when semaphores end; they must be 0.
     void close(SlabRange semaphores);
 
     void release(SlabRange semaphores) { m_state.semaphores.release(semaphores); }
 
     void bindBarrier(const ir::Operation& operation);
     void closeBarriers();
-    // Signals of semaphores that some of these agents never had.
+    // Reports signals of semaphores that some of these agents never had.
     void reportEarly(std::int32_t first, std::int32_t count);
 
     [[nodiscard]] std::int64_t countOf(std::int32_t semaphore) const
@@ -40,13 +40,13 @@ public:
               bool decrement);
     void signalByHand(const ir::Operation& operation);
 
-    // A manual DMA has been issued: which semaphore it will signal, and by how much.
+    // A manual DMA has been issued: says which semaphore it will signal, and by how much.
     void expect(Signal signal, const HeldCopy& held);
     // The signal arrives now.
     void deliver(const Signal& signal);
 
-    // The semaphore that is to `agent` what `ref` is to the one whose turn it is, if it has one
-    // now.
+    // The semaphore of `agent` that corresponds to the current agent's `ref`, if it has one at
+    // present.
     [[nodiscard]] std::optional<std::int32_t> semaphoreAt(const Agent& agent, ir::ValueId ref);
 
 private:
@@ -55,8 +55,8 @@ private:
     void awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent);
     [[nodiscard]] std::int32_t barrier(std::int32_t collectiveId, std::int32_t agent);
 
-    // Whether semaphores remember the copies that will signal them: either a wait lands those
-    // copies, or other devices may have started copies that the wait cannot tell apart.
+    // Whether semaphores remember the copies that will signal them. They must if a wait makes those
+    // copies, or if other devices may have started copies that the wait cannot tell apart.
     [[nodiscard]] bool holdsCopies() const
     {
         return m_mode == DmaMode::OnWait
