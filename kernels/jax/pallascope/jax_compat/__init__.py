@@ -1,1 +1,2 @@
-"""What makes up for JAX's versions, 0.9 to 0.12, and what is changed in JAX while it traces."""
+"""Makes up for the differences between JAX's versions, 0.9 to 0.12, and changes JAX while it
+traces."""

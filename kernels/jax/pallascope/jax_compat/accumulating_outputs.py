@@ -1,7 +1,7 @@
-"""What JAX 0.9 alone gives to an emit_pipeline: outputs that accumulate, schedules, cycles.
+"""What only JAX 0.9 gives to an emit_pipeline: outputs that accumulate, schedules, cycles.
 
-What a block of an accumulating output holds is put aside when a step enters the block, and added
-to what the body made of it when a step leaves it.
+When a step enters a block of an accumulating output, what the block holds is put aside. When a step
+leaves the block, that is added to what the body made.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pallascope.jax_compat import caller_buffers
 
 _IS_THERE = hasattr(mosaic_pipeline, "get_pipeline_schedule")
 
-# What a pipeline is given that neither goes on from another one nor into one.
+# What a pipeline is given that neither continues another pipeline nor is continued by one.
 _ALONE = {"first_cycle": True, "last_cycle": True, "prefetch": None, "postyeet": None}
 
 
 def check_alone(given: dict[str, Any]) -> bool:
-    """Takes out of what a call is given what JAX 0.9 alone takes; returns whether sums start at
-    zero. Raises NotImplementedError for one pipeline of several that run into each other, and for
-    rules of its own on when to copy."""
+    """Removes from the arguments of a call those that only JAX 0.9 accepts. Returns whether sums
+    start at zero. Raises NotImplementedError for one of several pipelines that run into each other,
+    and for schedules of its own."""
     if not _IS_THERE:
         return False
     if any(given.pop(name, usual) is not usual for name, usual in _ALONE.items()):
@@ -42,8 +42,8 @@ def check_alone(given: dict[str, Any]) -> bool:
 def bind(bind_plain: Callable[..., None], body: Callable[..., None], refs: Sequence[Any],
          allocations: Any, should_accumulate_out: Any, starts_at_zero: bool, *, grid: Any,
          in_specs: Any = (), out_specs: Any = (), tiling: Any = None, **others: Any) -> None:
-    """Binds the plain pipeline of a body that adds up. Raises NotImplementedError where a block is
-    a part of the array itself, and for what JAX decides when the kernel runs."""
+    """Binds the plain pipeline of a body that accumulates. Raises NotImplementedError if a block is
+    a part of the array itself, and for what JAX decides only when the kernel runs."""
     if not _IS_THERE or any(others.values()) or not isinstance(starts_at_zero, bool):
         raise NotImplementedError
     outputs = caller_buffers.as_tuple(out_specs)
@@ -79,7 +79,7 @@ def bind(bind_plain: Callable[..., None], body: Callable[..., None], refs: Seque
 
 def _with_sums(body: Callable[..., None], specs: dict[int, Any], kept: Sequence[Any], grid: Any,
               starts_at_zero: bool) -> Callable[..., None]:
-    """Returns the body with all around it that is done for each of its accumulating blocks."""
+    """Returns the body with everything around it that is done for its accumulating blocks."""
     @functools.wraps(body)
     def whole(*given: Any) -> None:
         blocks = jax.tree.leaves(given)

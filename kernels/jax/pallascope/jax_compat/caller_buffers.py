@@ -1,7 +1,7 @@
-"""Buffers that the caller of an emit_pipeline made, which JAX's equation has no place for.
+"""Buffers that the caller of an emit_pipeline made, for which JAX's equation has no place.
 
-Those that are as the pipeline would make them are taken for its own; an equation says which they
-were, so that they are not there twice.
+If they are the buffers that the pipeline would make itself, they are taken for its own. An equation
+says which buffers they were, so that they do not exist twice.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _equation.multiple_results = True
 
 
 def keep_equation(primitive: Any) -> None:
-    """Makes JAX keep the equation, which it would drop for having neither results nor effects: this
-    one changes its refs."""
+    """Makes JAX keep the equation, which it would remove because it has neither results nor
+    effects. This one changes its refs."""
     @primitive.def_effectful_abstract_eval
     def _(*avals: Any, **__: Any) -> tuple[list[Any], set[Any]]:
         return [], {state_types.WriteEffect(number) for number, aval in enumerate(avals)
@@ -37,16 +37,16 @@ keep_equation(_equation)
 
 @dataclasses.dataclass(frozen=True)
 class ReadToo(pl.Buffered):
-    """The pipeline mode of an output whose blocks are fetched too, into so many buffers."""
+    """The pipeline mode of an output whose blocks are also fetched, into this many buffers."""
 
-    out_count: int = 1  # buffers on the way out, from JAX 0.12 on
+    out_count: int = 1  # buffers for writing back, from JAX 0.12 on
 
 
 def take_buffers(allocations: Any, refs: Sequence[Any], params: dict[str, Any],
                  besides: Sequence[Any] = (), **accumulates: Any) -> dict[str, Any]:
-    """Notes that a pipeline has these buffers, but for what is `besides` in them; returns its
-    `params`. Raises NotImplementedError where the pipeline would not have made such buffers, but
-    for outputs that it fetches as well, or does not begin with empty."""
+    """Notes that a pipeline has these buffers, except for what is `besides` in them. Returns its
+    `params`. Raises NotImplementedError if the pipeline would have made other buffers, except for
+    outputs that it also fetches or does not begin with empty buffers."""
     if allocations is None:
         return params
     if params.get("core_axis") is not None or params.get("core_axis_name"):
@@ -54,7 +54,7 @@ def take_buffers(allocations: Any, refs: Sequence[Any], params: dict[str, Any],
     known = {name: params[name] for name in ("grid", "in_specs", "out_specs", "tiling")
              if name in params}
     make = getattr(mosaic_pipeline, "_make_pipeline_allocations", None)
-    if make is None:  # 0.9
+    if make is None:  # JAX 0.9
         make = mosaic_pipeline.make_pipeline_allocations
         specs = jax.tree.map(lambda _: False, as_tuple(params.get("out_specs", ())))
         known |= {"should_accumulate_out": specs} | accumulates

@@ -1,4 +1,4 @@
-"""Puts another function in the place of JAX's emit_pipeline while a function is traced."""
+"""Replaces JAX's emit_pipeline by another function while a function is traced."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any
 
 from jax._src.pallas.mosaic import pipeline as mosaic_pipeline
 
-instead: Callable[..., Any] | None = None  # of emit_pipeline
+instead: Callable[..., Any] | None = None  # the function that replaces emit_pipeline
 
 
 def _calls_instead(*args: Any, **kwargs: Any) -> Any:
-    # It runs among the names of JAX's module.
+    # It runs with the globals of JAX's module.
     from pallascope.jax_compat import emit_pipeline_patch
     return emit_pipeline_patch.instead(*args, **kwargs)  # type: ignore[misc]
 
 
 @contextlib.contextmanager
 def patched(make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Iterator[None]:
-    """Makes everyone who calls emit_pipeline, by whatever name, call what `make` yields for JAX's
-    own: the function stays the same object, with other code."""
+    """Makes every call of emit_pipeline, by whatever name, call what `make` yields for JAX's
+    function. The function stays the same object but gets other code."""
     global instead
     function, outer = mosaic_pipeline.emit_pipeline, instead
     before = types.FunctionType(function.__code__, function.__globals__, function.__name__,

@@ -1,7 +1,7 @@
-"""The equation of emit_pipeline takes the index map of an Indirect block.
+"""Makes the equation of emit_pipeline accept the index map of an Indirect block.
 
-JAX, up to 0.12, refuses every array that an index map of that equation yields, and takes it
-where the pipeline is inlined. While JAX looks at the index map the array passes for a scalar.
+JAX, up to 0.12, refuses every array that an index map of that equation yields, but accepts it if
+the pipeline is inlined. So the array passes for a scalar while JAX looks at the index map.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _list_p.def_abstract_eval(lambda indices: jax_core.ShapedArray((), indices.dtype
 
 @contextlib.contextmanager
 def lists_hidden() -> Iterator[None]:
-    """Hides that an index map yields an array of indices, while a function is traced."""
+    """Hides, while a function is traced, that an index map yields an array of indices."""
     spec = pallas_core.BlockSpec
     before = spec.to_block_mapping
 

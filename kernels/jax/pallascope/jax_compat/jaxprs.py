@@ -14,15 +14,15 @@ DropVar = jax_core.DropVar
 
 
 def open_jaxpr(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
-    """Returns a jaxpr and the values of its constvars; up to 0.10 a ClosedJaxpr has them."""
+    """Returns a jaxpr and the values of its constvars. Up to JAX 0.10, a ClosedJaxpr holds them."""
     inner = getattr(jaxpr, "jaxpr", jaxpr)
     consts = getattr(jaxpr, "consts", None)
     return inner, list(consts) if consts is not None else []
 
 
 def evaluate(jaxpr: Any, arguments: Sequence[Any], constants: Sequence[Any] = ()) -> list[Any]:
-    """Returns what a jaxpr yields for these arguments, while another function is traced; its own
-    constants are taken where none are given."""
+    """Returns what a jaxpr yields for these arguments, while another function is traced. If no
+    constants are given, its own are used."""
     inner, consts = open_jaxpr(jaxpr)
     return jax_core.eval_jaxpr(inner, constants or consts, *arguments)
 
@@ -54,8 +54,8 @@ def written_operands(eqn: Any) -> list[Any]:
 
 
 def written_arguments(jaxpr: Any) -> set[int]:
-    """Returns the numbers of the refs among the arguments of a jaxpr, or an equation, that it
-    writes to."""
+    """Returns the numbers of those refs among the arguments of a jaxpr or an equation to which it
+    writes."""
     found = set()
     for effect in jaxpr.effects:
         if isinstance(effect, (state_types.WriteEffect, state_types.AccumEffect)):

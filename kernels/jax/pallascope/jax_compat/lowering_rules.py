@@ -1,4 +1,4 @@
-"""Primitives that JAX itself takes for a function of others when it lowers them for a TPU."""
+"""Primitives that JAX lowers for a TPU as a function of other primitives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MADE = f"{mlir.lower_fun.__name__}.<locals>."
 
 
 def _function(primitive: Any) -> Callable[..., Any] | None:
-    """Returns the function that the primitive was registered with: `mlir.lower_fun(function)`."""
+    """Returns the function with which the primitive was registered: `mlir.lower_fun(function)`."""
     entry = next((table[primitive] for table in _TABLES if primitive in table), None)
     rule = getattr(entry, "rule", entry)
     if not (inspect.isfunction(rule) and rule.__qualname__.startswith(_MADE)):
@@ -25,7 +25,8 @@ def _function(primitive: Any) -> Callable[..., Any] | None:
 
 
 def jaxpr_of(eqn: Any) -> Any:
-    """Returns the jaxpr of that function, for the equation's operands; None where JAX has none."""
+    """Returns the jaxpr of that function for the equation's operands, or None if JAX has no such
+    function."""
     function = _function(eqn.primitive)
     if function is None or any(not hasattr(v.aval, "shape") for v in eqn.invars):
         return None
@@ -34,7 +35,7 @@ def jaxpr_of(eqn: Any) -> Any:
 
 
 def is_of_jax(eqn: Any) -> bool:
-    """Returns whether the function is JAX's own, so that an author knows the primitive alone."""
+    """Returns whether the function is JAX's own, so that an author knows only the primitive."""
     function = _function(eqn.primitive)
     while isinstance(function, functools.partial):
         function = function.func

@@ -1,4 +1,4 @@
-"""Parameters of equations that each version of JAX arranges in its own way."""
+"""Parameters of equations, which each version of JAX arranges in its own way."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ def scan_counts(params: dict[str, Any]) -> tuple[int, int]:
 
 @dataclasses.dataclass
 class PipelineParts:
-    """The operands of an emit_pipeline equation by what they are."""
+    """The operands of an emit_pipeline equation, sorted by what they are."""
 
-    index_map_consts: list[Any]  # of all block mappings, one after the other
+    index_map_consts: list[Any]  # those of all block mappings, one after the other
     bounds: list[Any]
     body_consts: list[Any]
-    refs: list[Any]  # of the body's arguments: operands, or TransformedRefs of such
-    divided: list[int]  # grid axes that are cut already, so that each core sees its own part
-    has_allocations: bool = False  # buffers that the caller made
+    refs: list[Any]  # the body's arguments: operands, or TransformedRefs of operands
+    divided: list[int]  # grid axes that are cut already, so that each core has its own part
+    has_allocations: bool = False  # whether the caller made the buffers
 
 
 def pipeline_parts(eqn: Any, operands: Sequence[Any]) -> PipelineParts:
-    """Sorts `operands`, which stand for the equation's own, one for one."""
+    """Sorts `operands`, which replace the equation's own, one for one."""
     params = eqn.params
     mapping = params["grid_mapping"]
-    if "body_consts_len" not in params:  # 0.11 and later
+    if "body_consts_len" not in params:  # JAX 0.11 and later
         parts = params["args_tree"].unflatten(operands)
         return PipelineParts(
             list(parts.all_index_map_consts), list(parts.dynamic_grid_spec),
@@ -70,10 +70,10 @@ def copy_parts(eqn: Any, leaves: Sequence[Any]) -> list[Any]:
     """Returns the parts of a dma_start or dma_wait: source, target, the semaphores of the target
     and of the source, and the device.
 
-    Each of the four is an operand with its transforms, or None; the device is as JAX has it.
+    Each of the first four is an operand with its transforms, or None. The device is as JAX has it.
     """
     parts = list(eqn.params["tree"].unflatten(leaves))
-    if len(parts) == 9:  # 0.9
+    if len(parts) == 9:  # JAX 0.9
         pairs = [(parts[n], parts[n + 1]) for n in range(0, 8, 2)]
     else:
         pairs = [(part.ref, part.transforms) if isinstance(part, TransformedRef) else (part, ())
@@ -85,16 +85,16 @@ def copy_parts(eqn: Any, leaves: Sequence[Any]) -> list[Any]:
 def _tpu_params(eqn: Any) -> Any:
     """Returns the CompilerParams of a pallas_call or pl.kernel."""
     given = eqn.params["compiler_params"]
-    return given.get("mosaic_tpu") if isinstance(given, Mapping) else given  # 0.9: a mapping
+    return given.get("mosaic_tpu") if isinstance(given, Mapping) else given  # a mapping in JAX 0.9
 
 
 def skips_barrier(eqn: Any) -> bool:
-    """Returns whether a kernel without a barrier of its own wants none."""
+    """Returns whether a kernel without a barrier of its own asks not to get one."""
     return bool(getattr(_tpu_params(eqn), "skip_device_barrier", False))
 
 
 def compiler_params(eqn: Any) -> dict[str, Any]:
-    """Returns what a pallas_call or pl.kernel asks of the compiler, as the format has it."""
+    """Returns what a pallas_call or pl.kernel asks of the compiler, as the format holds it."""
     given = _tpu_params(eqn)
     found: dict[str, Any] = {}
     limit = getattr(given, "vmem_limit_bytes", None)
@@ -115,9 +115,9 @@ def compiler_params(eqn: Any) -> dict[str, Any]:
 
 
 def print_operands(eqn: Any, operands: Sequence[int]) -> dict[str, Any]:
-    """Returns what the fields of a debug_print's format stand for: operands, or what is static."""
+    """Returns what the fields of a debug_print's format stand for: operands, or static values."""
     tree = eqn.params.get("in_tree")
-    if tree is None:  # of Pallas up to 0.9
+    if tree is None:  # a Pallas debug_print up to JAX 0.9
         return {str(number): value for number, value in enumerate(operands)}
     static = dict(eqn.params.get("static_args") or ())
     leaves = iter(operands)
@@ -128,8 +128,8 @@ def print_operands(eqn: Any, operands: Sequence[int]) -> dict[str, Any]:
 
 
 def checks(eqn: Any, leaves: Sequence[Any]) -> list[tuple[Any, str]]:
-    """Returns for each part of a check a leaf that is true where it does not hold, and what it says
-    then."""
+    """Returns for each part of a check a leaf that is true if the check fails, and the message for
+    that."""
     error = jax.tree_util.tree_unflatten(eqn.params["err_tree"], leaves)
     texts = []
     for tree in error._metadata.values():

@@ -1,7 +1,7 @@
-"""Bodies of emit_pipeline with all that a call gives them besides their blocks.
+"""Bodies of emit_pipeline with everything that a call gives them besides their blocks.
 
-JAX's equation has no place for scratch, explicit indices, and what runs before the body: they
-become part of the body.
+JAX's equation has no place for scratch, explicit indices, and code that runs before the body. They
+become a part of the body.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from pallascope.jax_compat.emit_pipeline_patch import patched
 
 @contextlib.contextmanager
 def all_arguments_taken() -> Iterator[None]:
-    """Makes JAX's emit_pipeline, while it is one equation, take scratch, buffers, a prologue and
-    explicit indices. The function that it returns raises NotImplementedError for what else it is
-    given: capture then takes the pipeline apart."""
+    """Makes JAX's emit_pipeline, while it is one equation, accept scratch, buffers, a prologue and
+    explicit indices. The function that it returns raises NotImplementedError if it is given
+    anything else; capture then takes the pipeline apart."""
     def make(before: Callable[..., Any]) -> Callable[..., Any]:
         def emit_pipeline(body: Callable[..., None], *, _explicit_indices: bool = False,
                           **params: Any) -> Callable[..., None]:
@@ -45,24 +45,26 @@ def with_all_arguments(body: Callable[..., None], explicit: bool, params: Mappin
                        scratches: Sequence[Any] | None = None, allocations: Any = None,
                        body_prologue: Callable[[], None] | None = None,
                        **others: Any) -> Callable[..., None]:
-    """Returns the body with all that a pipeline with these `params` gives it besides its blocks."""
+    """Returns the body with everything that a pipeline with these `params` gives it besides its
+    blocks."""
     if others or (body_prologue is not None and not _has_prologue()):
         raise NotImplementedError
     body = _with_scratch(body, scratches or ())
-    if body_prologue is not None and allocations is not None:  # else JAX forgets it
+    # Without allocations, JAX forgets the prologue.
+    if body_prologue is not None and allocations is not None:
         body = _after(body_prologue, body)
     return _with_indices(body, **params) if explicit else body
 
 
 def _has_prologue() -> bool:
-    """Returns whether this JAX knows of a prologue."""
+    """Returns whether this JAX knows prologues."""
     pipeline = getattr(mosaic_pipeline, "_emit_pipeline", None)
     return pipeline is None or "body_prologue" in inspect.signature(
         pipeline(lambda: None, grid=(1,))).parameters
 
 
 def _with_scratch(body: Callable[..., None], scratches: Sequence[Any]) -> Callable[..., None]:
-    """Returns the body, closed over what it would get behind its blocks."""
+    """Returns the body with the arguments filled in that would follow its blocks."""
     if not scratches:
         return body
 
@@ -74,7 +76,7 @@ def _with_scratch(body: Callable[..., None], scratches: Sequence[Any]) -> Callab
 
 
 def _after(prologue: Callable[[], None], body: Callable[..., None]) -> Callable[..., None]:
-    """Returns a body that runs the prologue in every step, when the blocks are there, and then the
+    """Returns a body that runs the prologue in every step, once the blocks are there, and then the
     body."""
     @functools.wraps(body)
     def whole(*blocks: Any) -> None:
@@ -87,7 +89,8 @@ def _after(prologue: Callable[[], None], body: Callable[..., None]) -> Callable[
 def _with_indices(body: Callable[..., None], grid: Any = (), core_axis: Any = None,
                   core_axis_name: Any = None, dimension_semantics: Any = None,
                   **_: Any) -> Callable[..., None]:
-    """Returns the body, which asks for the indices that it would get before its blocks."""
+    """Returns a body that asks for the indices itself, which would otherwise come before its
+    blocks."""
     step_type = getattr(mosaic_pipeline, "PipelineStep", None)
     shares, firsts = grid, (0,) * len(grid)
     if step_type is not None and (core_axis is not None or core_axis_name is not None):
@@ -99,7 +102,7 @@ def _with_indices(body: Callable[..., None], grid: Any = (), core_axis: Any = No
     def whole(*blocks: Any) -> None:
         step: Any = tuple(pl.program_id(axis) for axis in range(len(grid)))
         if step_type is not None:
-            number: Any = numpy.int32(0)  # of the core's own steps
+            number: Any = numpy.int32(0)  # among the core's own steps
             for index, first, extent in zip(step, firsts, shares, strict=True):
                 number = number * extent + (index - first)
             step = step_type(step, number)
@@ -110,14 +113,15 @@ def _with_indices(body: Callable[..., None], grid: Any = (), core_axis: Any = No
 
 
 class _Outside:
-    """The grid of a body with explicit indices: it is that of the kernel around."""
+    """The grid of a body with explicit indices, which is the grid of the enclosing kernel."""
 
     def __getitem__(self, axis: int) -> Any:
         raise NotImplementedError
 
 
 def _named(whole: Any, body: Callable[..., None], part: slice) -> Callable[..., None]:
-    """Gives the function this part of the body's names, if the body has one for each argument."""
+    """Gives the function this part of the names of the body's arguments, if each argument has a
+    name."""
     names = list(inspect.signature(body).parameters.values())
     if all(name.kind is name.POSITIONAL_OR_KEYWORD for name in names):
         whole.__signature__ = inspect.Signature(names[part])

@@ -1,7 +1,8 @@
-"""emit_pipeline as one equation, for a JAX that has no such one (up to 0.10.0).
+"""emit_pipeline as one equation, for versions of JAX without such an equation (up to 0.10.0).
 
-There emit_pipeline leaves loops, branches and manual DMAs. While a function is traced for capture,
-`pipelines_whole` puts one in its place that leaves an equation like that of JAX 0.10.2.
+In these versions, emit_pipeline becomes loops, branches and manual DMAs. While a function is traced
+for capture, `pipelines_whole` replaces it by a function that becomes an equation like that of JAX
+0.10.2.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from jax._src.state import types as state_types
 from pallascope.jax_compat import (accumulating_outputs, caller_buffers, emit_pipeline_patch,
                                    pipeline_bodies)
 
-# A TransformedRef is a tree here; up to 0.9 nowhere.
+# The registry in which a TransformedRef is a tree. Up to JAX 0.9 it is in none.
 _trees = getattr(tree_util, "tracing_registry", tree_util.default_registry)
 
 
 class _View:
-    """A TransformedRef in a tree of refs that is flattened; it is one again when the tree is
-    built."""
+    """A TransformedRef in a tree of refs that is flattened. It becomes a TransformedRef again when
+    the tree is built."""
 
     def __init__(self, view: Any) -> None:
         self.parts = (view.ref, view.transforms)
@@ -38,7 +39,7 @@ class _View:
 jax.tree_util.register_pytree_node(
     _View, lambda view: (view.parts, None), lambda _, parts: state_types.TransformedRef(*parts))
 
-# What JAX traced otherwise is not taken for what it would trace now, nor the other way round.
+# Keeps JAX from reusing traces that were made without this replacement, and the other way round.
 _whole = jax.make_user_context(False)
 
 _equation = jax_core.Primitive("emit_pipeline")
@@ -49,7 +50,7 @@ caller_buffers.keep_equation(_equation)
 
 @contextlib.contextmanager
 def pipelines_whole() -> Iterator[None]:
-    """Makes emit_pipeline leave one equation."""
+    """Makes emit_pipeline become one equation."""
     with emit_pipeline_patch.patched(lambda _: _emit_pipeline), _whole(True):
         yield
 
@@ -57,8 +58,8 @@ def pipelines_whole() -> Iterator[None]:
 def _emit_pipeline(body: Callable[..., None], *, trace_scopes: bool = True,
                    _explicit_indices: bool = False, should_accumulate_out: Any = False,
                    **params: Any) -> Callable[..., None]:
-    """Stands for emit_pipeline. The function that it returns raises NotImplementedError for what
-    the equation cannot say: capture then takes the pipeline apart, as JAX does."""
+    """Replaces emit_pipeline. The function that it returns raises NotImplementedError for what the
+    equation cannot express; capture then takes the pipeline apart, as JAX does."""
     def run(*refs: Any, **given: Any) -> None:
         starts_at_zero = accumulating_outputs.check_alone(given)
         kernel = pipeline_bodies.with_all_arguments(body, _explicit_indices, params, **given)
@@ -68,7 +69,7 @@ def _emit_pipeline(body: Callable[..., None], *, trace_scopes: bool = True,
                                       starts_at_zero, **params)
             return
         if allocations is not None and starts_at_zero is not False:
-            raise NotImplementedError  # outputs that are fetched too would not be
+            raise NotImplementedError  # outputs that are also fetched would then not be
         _bind(kernel, refs, **caller_buffers.take_buffers(allocations, refs, params))
 
     return run
@@ -110,7 +111,7 @@ def _is_view(leaf: Any) -> bool:
 
 def _mapped(grid: Any, in_specs: tuple[Any, ...], out_specs: tuple[Any, ...],
             refs: tuple[Any, ...]) -> tuple[Any, Any, list[Any]]:
-    """Returns JAX's grid mapping, the blocks that the body sees (as a tree like refs), and the
+    """Returns JAX's grid mapping, the blocks that the body gets (as a tree like refs), and the
     dynamic bounds."""
     leaves, tree = _trees.flatten(refs, _is_view)
     avals = [mosaic_pipeline._ref_to_value_aval(leaf) for leaf in leaves]
@@ -128,9 +129,9 @@ def _mapped(grid: Any, in_specs: tuple[Any, ...], out_specs: tuple[Any, ...],
 
 
 def _open_map(spec: Any, rank: int) -> tuple[Any, Any]:
-    """Returns, for an index map that uses values of the kernel around, which JAX refuses, the spec
-    with one that uses none, and the jaxpr of its own. For others it returns the spec as it is, and
-    None."""
+    """JAX refuses an index map that uses values of the enclosing kernel. For such a map, returns
+    the spec with a map that uses none, and the jaxpr of the spec's own map. For any other map,
+    returns the spec as it is, and None."""
     if getattr(spec, "index_map", None) is None:
         return spec, None
     index = jax_core.ShapedArray((), numpy.dtype("int32"))

@@ -13,9 +13,9 @@ TransformedRef = state_types.TransformedRef
 
 
 def memory_space(aval: Any) -> Any:
-    """Returns the memory space of a ref's type; None is the default of its place."""
+    """Returns the memory space in a ref's type; None is the default of where the ref is."""
     space = getattr(aval, "memory_space", None)
-    return getattr(space, "memory_space", space)  # of a core of a mesh: the space itself
+    return getattr(space, "memory_space", space)  # for a core of a mesh, the space itself
 
 
 def transform_kind(transform: Any) -> str:

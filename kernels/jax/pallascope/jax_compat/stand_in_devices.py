@@ -1,4 +1,4 @@
-"""Devices of a chip that JAX takes for its own while it traces, though there is none."""
+"""Devices of a chip that JAX takes for its own while it traces, although they do not exist."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from pallascope.jax_compat.chips import DEVICE_KINDS, chip_named
 
 @contextlib.contextmanager
 def devices_named(chip: str) -> Iterator[None]:
-    """Makes jax.devices() and jax.default_backend() answer as on the chip: kernels choose blocks by
-    it. Where several devices make a mesh they stay what they are."""
+    """Makes jax.devices() and jax.default_backend() answer as on the chip, because kernels choose
+    blocks by them. Where several devices form a mesh, they stay what they are."""
     names = ("devices", "local_devices", "default_backend")
     before = {name: getattr(jax, name) for name in names}
     devices = jax.devices()
@@ -34,7 +34,7 @@ def devices_named(chip: str) -> Iterator[None]:
 
 
 class _Named:
-    """A device by another name."""
+    """A device under another name."""
 
     platform = "tpu"
 
@@ -48,8 +48,8 @@ class _Named:
 
 @contextlib.contextmanager
 def device_of(chip: str, cores: int = 1, mesh: Any = None) -> Iterator[None]:
-    """Makes JAX take so many cores of the chip for its device, though there is none. Without a mesh
-    the mesh is that of jax.set_mesh around."""
+    """Makes JAX take this many cores of the chip for its device, although they do not exist.
+    Without a mesh, the mesh is the enclosing one of jax.set_mesh."""
     from jax._src.mesh import use_abstract_mesh
 
     found, around = mesh_of(mesh or {}, chip, cores), jax.sharding.get_abstract_mesh()
@@ -61,8 +61,8 @@ def device_of(chip: str, cores: int = 1, mesh: Any = None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _meshes_of(device: Any) -> Iterator[None]:
-    """Makes every mesh one of such devices, whichever it was made of: the host's own, or, within a
-    shard_map, those of another chip."""
+    """Makes every mesh a mesh of such devices, whatever devices it was made of: the host's own or,
+    within a shard_map, those of another chip."""
     from jax._src import shard_map
     from jax._src.mesh import AbstractMesh, Mesh
 
@@ -78,8 +78,8 @@ def _meshes_of(device: Any) -> Iterator[None]:
 
 
 def mesh_of(axes: Any, chip: str = "tpu_v5e", cores: int = 1) -> Any:
-    """Returns a mesh of devices of the chip, which need not exist: {"x": 8}, or as a mesh of JAX
-    is."""
+    """Returns a mesh of devices of the chip, which need not exist. It is given as {"x": 8}, or like
+    a mesh of JAX."""
     from jax._src.mesh import AbstractDevice, AbstractMesh
 
     fields: dict[str, Any] = {"device_kind": DEVICE_KINDS[chip_named(chip)], "num_cores": cores,

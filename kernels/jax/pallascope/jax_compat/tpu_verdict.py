@@ -1,4 +1,5 @@
-"""Whether JAX takes what was captured for a TPU: its own lowering says so, without one."""
+"""Asks JAX's own lowering for a TPU whether it accepts what was captured. No TPU is needed for
+that."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from jax._src.interpreters import mlir
 
 from pallascope.jax_compat.stand_in_devices import device_of, devices_named
 
-# Exceptions by which JAX's lowering refuses a kernel, by the names of their classes.
+# The exceptions with which JAX's lowering refuses a kernel, by the names of their classes.
 _REFUSALS = ("NotImplementedError", "ValueError", "VerificationError", "LoweringException",
              "MLIRError", "TypeError")
 _PLEA = re.compile(r"Please file an? \w+ (?:at|on) \S+ *|Error details: *"
@@ -23,11 +24,12 @@ _MOST_REASON = 400
 
 def of(fn: Callable[..., Any], args: Sequence[Any], chip: str, cores: int,
        mesh: Any = None) -> dict[str, str]:
-    """Returns what JAX's own lowering for a TPU says of the traced function, as the file has it."""
+    """Returns what JAX's own lowering for a TPU says about the traced function, as the file holds
+    it."""
     try:
         with device_of(chip, cores, mesh), devices_named(chip), _deaf():
             jax.jit(fn).trace(*args).lower(lowering_platforms=("tpu",))
-    except Exception as error:  # noqa: BLE001 (any of JAX's, and of what it calls)
+    except Exception as error:  # noqa: BLE001 (any exception of JAX, or of what it calls)
         kind = type(error).__name__
         reason = _PLEA.sub("", str(error)).strip().partition("\n")[0][:_MOST_REASON]
         if kind in _REFUSALS:
@@ -41,8 +43,8 @@ _ON_THE_HOST = ("debug_callback", "debug_print", "io_callback")
 
 @contextlib.contextmanager
 def _deaf() -> Iterator[None]:
-    """Leaves out what only calls Python on the host: JAX lowers it for no TPU that is not there.
-    Kernels have rules of their own."""
+    """Leaves out what only calls Python on the host, because JAX cannot lower it for a TPU that
+    does not exist. Kernels have rules of their own for it."""
     def left_out(ctx: Any, *args: Any, **params: Any) -> Sequence[Any]:
         ctx.set_tokens_out(ctx.tokens_in)
         return ()

@@ -1,4 +1,4 @@
-"""Which JAX this is, and what else depends on no more than its version."""
+"""Which version of JAX this is, and what depends only on the version."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ import jax
 VERSION: str = jax.__version__
 DIGAMMA_OF_0 = float("-inf" if jax.__version_info__ >= (0, 11) else "nan")
 
-# The release whose pipeline rules this JAX follows, as the format names them.
+# The release whose pipeline rules this JAX follows, named as in the format.
 SCHEDULE = ".".join(VERSION.split(".")[:2])
