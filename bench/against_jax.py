@@ -25,11 +25,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 _ROOT = pathlib.Path(__file__).parents[1]
-_PROCESSES, _RUNS = 3, 6  # of the machine in a round: they are short, and noise is not
-_TIMING_ONLY = 1000  # wanted against the TPU interpreter, of every kernel
-_SLOWER = 2.0  # and at most so much slower than interpret=True
+_PROCESSES, _RUNS = 3, 6  # of the machine in each round; many, because a run is short compared with the noise
+_TIMING_ONLY = 1000  # how many times faster than the TPU interpreter every kernel must be
+_SLOWER = 2.0  # how many times slower than interpret=True it may be
 
-# By kernel: how many times faster than the TPU interpreter is wanted, values full and checked.
+# For each kernel: how many times faster than JAX's TPU interpreter it must be, with all values computed and checked.
 _WANTED = {"vector add": 150, "paged attention": 200, "all-gather": 500, "gmm": 60,
            "paged attention, 16 sequences": 200, "gmm, 2048 rows": 60, "matmul 1024": 50,
            "matmul 2048": 50, "flash attention": 40, "splash attention": 40}
@@ -134,7 +134,7 @@ def compiled(fn: Callable[..., Any], args: tuple[Any, ...], interpreter: Any) ->
     from jax.experimental.pallas import tpu as pltpu
     from pallascope.jax_compat import stand_in_devices
 
-    jax.clear_caches()  # of traces with the other interpreter
+    jax.clear_caches()  # these hold what was traced with the other interpreter
     call = jax.jit(fn)
     original = pl.pallas_call
     forced = None if interpreter is True else interpreter
@@ -144,7 +144,7 @@ def compiled(fn: Callable[..., Any], args: tuple[Any, ...], interpreter: Any) ->
         with stand_in_devices.device_of("tpu_v5e"), pltpu.force_tpu_interpret_mode(forced):
             lowered = call.lower(*args).compile()
             jax.block_until_ready(lowered(*args))
-    except Exception as error:  # whatever JAX says: it cannot
+    except Exception as error:  # whatever JAX raises means that it cannot run the kernel
         print(f"  not run by {'interpret=True' if forced is None else 'the TPU interpreter'}: "
               f"{str(error).splitlines()[0][:120]}", file=sys.stderr)
         return None

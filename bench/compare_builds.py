@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-SETTINGS = {  # the chip, and what else is given
+SETTINGS = {  # the chip and further options
     "full": ("v5e", ()),
     "needed": ("v5e", ("--values", "needed")),
     "v6e": ("v6e", ("--values", "needed")),
@@ -29,10 +29,10 @@ SETTINGS = {  # the chip, and what else is given
     "zeros": ("v5e", ("--set", "uninitialized_memory=zero", "--set", "out_of_bounds_reads=uninitialized")),
 }
 VIEWS = ("grid", "kernel", "memory", "roofline", "source", "timeline", "verdict")
-# Sentences and places: what --but-words takes out of JSON, wherever it stands.
+# Keys of sentences and source locations, which --but-words removes from JSON wherever they stand.
 WORDS = {"sentence", "message", "text", "title", "label", "advice", "verdict", "cause", "path", "file", "line",
          "lines", "source", "sources", "location", "locations", "description"}
-# The wall time and the version are of the build, not of the run.
+# The wall time and the version depend on the build, not on the run.
 OWN = {"wall_s", "wall_all_s", "version", "build", "pallascope_version"}
 
 
@@ -90,7 +90,7 @@ def compare(arguments, kernel, setting):
     with tempfile.TemporaryDirectory() as scratch:
         both = []
         for program in (arguments.before, arguments.after):
-            # One folder for both, one after the other, so that paths in sentences are the same.
+            # Both use the same folder, one after the other, so that paths in sentences are the same.
             both.append(outputs(program, kernel, options, pathlib.Path(scratch), arguments.but_words))
             for left in pathlib.Path(scratch).iterdir():
                 left.unlink()

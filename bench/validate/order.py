@@ -21,7 +21,7 @@ import subprocess
 import rows as kit
 
 NOISE = 0.01
-DISPATCH_S = 0.108e-3  # of the host, in the published times of that guide (bench/jax_matmul_rows.cpp)
+DISPATCH_S = 0.108e-3  # dispatch on the host, which that guide's published times include (bench/jax_matmul_rows.cpp)
 
 
 def pairs(choices):

@@ -52,7 +52,7 @@ def line(row, report):
             f"{busy} | {part} | {report['run_s']:.1f} s")
 
 
-# As `pallascope validate --csv` writes them: docs/validation.md.
+# The columns that `pallascope validate --csv` writes: docs/validation.md.
 COLUMNS = ("line", "family", "chip", "kernel", "parameters", "measured_s", "host_s", "predicted_s", "off_percent",
            "low_s", "high_s", "in_band", "bound_by", "published", "source", "note", "error")
 

@@ -18,7 +18,7 @@ import rows as kit
 
 MOST_OF_ATTENTION = 2048  # FLOPs of the matrix unit for each transcendental
 LEAST = 0.04
-# v2_ragged_dot on v5p: twice as slow as rows that are like them, as who collected the rows says too.
+# v2_ragged_dot on v5p: twice as slow as similar rows, which those who collected the rows note too.
 SUSPECT = {248, 254, 255}
 
 

@@ -20,7 +20,7 @@ MEASURED = pathlib.Path(os.environ.get("MEASURED", ROOT.parent / "shared" / "mea
 CHIPS = {"TPU v5e": "tpu_v5e", "TPU v5p": "tpu_v5p", "TPU v6e": "tpu_v6e", "TPU 7x (1 TC = 1 device)": "tpu_v7x"}
 SETTINGS = ("out_of_bounds_reads=uninitialized",)
 SHORTEST_S = 20e-6  # published times are whole microseconds
-# A run that did not come to its end says nothing about time.
+# The time of a run that did not reach its end means nothing.
 STOPS = ("the run stops there", "the run ends there", "Nothing can go on")
 
 
@@ -104,7 +104,7 @@ def capture(rows, folder, again=False, say=print):
             arguments = [values.get(number, one) for number, one in enumerate(arguments)]
             with contextlib.redirect_stdout(io.StringIO()):
                 pallascope.capture(function, *arguments, chip=row.chip, cores=row.cores).save(path)
-        except Exception as error:  # noqa: BLE001: whatever a package raises is the row's result
+        except Exception as error:  # noqa: BLE001: whatever a package raises becomes the row's result
             tell["refused"] = f"{type(error).__name__}: {' '.join(str(error).split())}"
         tell["capture_s"] = round(time.perf_counter() - began, 3)
         (folder / f"{row.key}.json").write_text(json.dumps(tell))
