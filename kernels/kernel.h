@@ -54,7 +54,7 @@ public:
 private:
     friend Result<Arguments> arguments(const struct Kernel& kernel,
                                        const std::map<std::string, std::string>& given);
-    // Of all parameters, defaults included.
+    // The values of all parameters, defaults included.
     std::map<std::string, std::string, std::less<>> m_values;
 };
 

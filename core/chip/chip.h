@@ -126,7 +126,7 @@ struct Residual
 {
     std::string work;      // "products", "attention" or "other"; analysis/band.h defines them
     std::int64_t rows = 0; // number of timings
-    // Of measured / predicted - 1; nine tenths of the timings lie between them.
+    // Bounds of measured / predicted - 1; nine tenths of the timings lie between them.
     double low = 0, high = 0;
     // For the ratio of two timings: in nine tenths of the pairs the measured ratio is at most 1 +
     // this times the predicted one, and at least the predicted one divided by that. Absent if it is

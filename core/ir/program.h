@@ -68,7 +68,7 @@ struct Argument
     std::string name;
     ArgumentKind kind = ArgumentKind::Input;
     ValueId ref; // the argument of the body
-    // Of an output: the index of the input whose array it shares; -1: none.
+    // For an output: the index of the input whose array it shares; -1: none.
     std::int32_t aliasOf = -1;
     // For a program on a mesh: for each axis of the array, the mesh axes that cut it into equal
     // parts, the slowest first; `ref` then refers to one device's part. Empty: every device has the

@@ -43,7 +43,7 @@ public:
 
     [[nodiscard]] const std::optional<Error>& error() const { return m_error; }
 
-    // Of the pipeline being traced: declared grid axis -> loop axis. Empty outside of pipelines.
+    // Declared grid axis -> loop axis, for the pipeline being traced. Empty outside of pipelines.
     std::vector<std::int32_t> axisPosition;
 
 private:

@@ -141,7 +141,7 @@ struct BlockState
     // Arriving: share that has arrived; Leaving: share that has left; InUse of an output: share of
     // its visit.
     double fraction = 0;
-    // That have landed so far (fetches of an input, write-backs of an output).
+    // Copies that have landed so far (fetches of an input, write-backs of an output).
     std::int64_t copies = 0;
 };
 

@@ -102,7 +102,7 @@ private:
     std::size_t m_next = 0;
     std::int64_t m_covered = 0, m_until = 0;
     std::vector<Wait> m_fusionWaits;
-    // Of step 0 and outside of steps: only the end shows where they count.
+    // The waits of step 0 and those outside of steps: only the end shows where they count.
     std::vector<Wait> m_waits;
     std::vector<bool> m_stalled; // for each step; steps of several agents are interleaved
     Picoseconds m_outside; // time of segments outside of steps since the last segment in a step

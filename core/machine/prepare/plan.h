@@ -29,7 +29,7 @@ struct Evaluation
     bool isLong = false;     // it may take seconds to compute
     // A get of a matrix that only products use; they accept rows with gaps between them.
     bool asRows = false;
-    // Of an addition: a dot_general whose result only it uses; the two are evaluated together.
+    // For an addition: a dot_general whose result only it uses; the two are evaluated together.
     const ir::Operation* product = nullptr;
     // Bit i: operand i of the product is used here for the last time.
     std::uint32_t productDying = 0;

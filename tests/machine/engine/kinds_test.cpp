@@ -102,7 +102,7 @@ TEST(KindsOfAgents, runACoreMapThatAsksForThem)
     for (std::size_t row = 0; row < run.trace->segments().size(); ++row) {
         const trace::SegmentTemplate& segment =
             info.templates[static_cast<std::size_t>(run.trace->segments().templateId[row])];
-        EXPECT_NE(run.trace->segments().agent[row], 0); // the thread waits meanwhile
+        EXPECT_NE(run.trace->segments().agent[row], 0); // the thread waits while the workers run
         EXPECT_EQ(segment.clock, Hertz(500'000'000));
         for (const trace::Mark& mark : segment.marks) {
             EXPECT_EQ(info.units[static_cast<std::size_t>(mark.unit)].name.rfind("worker ", 0), 0U);
