@@ -1,1 +1,2 @@
-"""Operations of the function around the kernels: its arrays, its collectives, what XLA fuses."""
+"""Operations of the function around the kernels: its arrays, its collectives, and what XLA fuses.
+"""

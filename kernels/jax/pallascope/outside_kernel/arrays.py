@@ -1,7 +1,6 @@
-"""Arrays of the function around the kernels: refs in HBM, or in SMEM where a kernel wants scalars
-before it starts, or a scalar in a register. Where an array lives first shows at its first use; it
-is copied where a later one wants it elsewhere.
-"""
+"""Arrays of the function around the kernels. An array is a ref in HBM, a ref in SMEM if a kernel
+wants scalars before it starts, or a scalar in a register. Its first use decides where it lives. It
+is copied if a later use wants it elsewhere."""
 
 from __future__ import annotations
 
@@ -19,23 +18,24 @@ from pallascope.walk import Walk
 
 @dataclasses.dataclass(eq=False)
 class Array:
-    """An array of the function: an argument, a constant, or what was made of such."""
+    """An array of the function: an argument, a constant, or what was made of these."""
 
     aval: Any
     name: str
-    value: Any = None  # if it is a constant
+    value: Any = None  # for a constant
     is_result: bool = False
-    scalar: int | None = None  # its one element, once it was loaded or computed
+    scalar: int | None = None  # its only element, once it was loaded or computed
     alias_of: Array | None = None
-    base: Array | None = None  # the array that this one is in another shape
+    base: Array | None = None  # the array that this one shows in another shape
     order: tuple[int, ...] | None = None  # or with its axes in this order
-    layout: tuple[int, ...] | None = None  # if it is an input whose axes do not lie in order
-    row_major: Array | None = None  # what was made of the input
-    refs: dict[str, int] = dataclasses.field(default_factory=dict)  # by memory space
-    home: str = ""  # the space where it was made
-    is_prefetched: bool = False  # it holds scalars for kernels
-    is_donated: bool = False  # an input whose memory the function may take
-    # On several devices `aval` is the type of one device's part. Per axis, the mesh axes that cut.
+    layout: tuple[int, ...] | None = None  # for an input whose axes do not lie in order
+    row_major: Array | None = None  # the array in row-major order that was made of the input
+    refs: dict[str, int] = dataclasses.field(default_factory=dict)  # for each memory space
+    home: str = ""  # the memory space where it was made
+    is_prefetched: bool = False  # whether it holds scalars that kernels want before they start
+    is_donated: bool = False  # whether it is an input whose memory the function may reuse
+    # On several devices, `aval` is the type of one device's part. `partition` has, for each axis,
+    # the mesh axes that cut it.
     partition: list[list[str]] | None = None
 
     def root(self) -> Array:
@@ -43,29 +43,30 @@ class Array:
 
     @property
     def is_semaphore(self) -> bool:
-        """Returns whether it is semaphores, which one kernel gives to another."""
+        """Returns whether it holds semaphores, which one kernel hands to another."""
         return self.home.endswith("semaphore")
 
     @property
     def is_known(self) -> bool:
-        """Returns whether `value` is what the program sees: of a constant that is cut it is the
-        whole."""
+        """Returns whether `value` is what the program sees. For a constant that is cut it is not,
+        because `value` is the whole."""
         return self.value is not None and not any(self.partition or [])
 
     def ref(self) -> int:
-        """Returns the ref where the array was made."""
+        """Returns the ref in which the array was made."""
         return self.refs[self.home]
 
 
 class Arrays:
-    """The arrays of a function. `inputs` and `results` are in the order of the file in the end."""
+    """The arrays of a function. In the end, `inputs` and `results` are in the order of the file."""
 
     def __init__(self, walk: Walk) -> None:
         self.walk = walk
         self.inputs: list[Array] = []
         self.results: list[Array] = []
-        self._scratch: list[int] = []  # refs besides those of inputs and results
-        # Arrays as they were before a region that is open made copies or views of them.
+        self._scratch: list[int] = []  # refs other than those of inputs and results
+        # For each region that is open, arrays as they were before copies or views of them were made
+        # in it.
         self._changed: list[list[tuple[Array, int | None, dict[str, int], str]]] = []
 
     def constant(self, aval: Any, value: Any) -> Array:
@@ -73,7 +74,7 @@ class Arrays:
 
     @contextlib.contextmanager
     def inside(self, arguments: list[int]) -> Iterator[Region]:
-        """Opens a region of a branch or a loop: what arrays become in it they are not behind it."""
+        """Opens a region of a branch or a loop. What arrays become inside it ends with it."""
         self._changed.append([])
         with self.walk.builder.region(arguments) as region:
             yield region
@@ -85,7 +86,7 @@ class Arrays:
             self._changed[-1].append((array, array.scalar, dict(array.refs), array.home))
 
     def scalar(self, array: Array) -> int:
-        """Returns the one element of an array of rank 0."""
+        """Returns the only element of an array of rank 0."""
         builder = self.walk.builder
         if (array.scalar is None and array.value is not None
                 and types.key_words(array.aval.dtype) is None):
@@ -99,7 +100,7 @@ class Arrays:
         return array.scalar
 
     def is_scalar(self, array: Array) -> bool:
-        """Returns whether the array is a scalar without being loaded."""
+        """Returns whether the array is a scalar that need not be loaded."""
         return array.aval.shape == () and (array.scalar is not None or array.value is not None)
 
     def ref(self, array: Array, space: str) -> int:
@@ -140,7 +141,7 @@ class Arrays:
         return found
 
     def copy(self, source: int, target: int) -> None:
-        """Copies all of an array, and goes on when it has landed."""
+        """Copies the whole array and waits until it has landed."""
         builder = self.walk.builder
         if all(builder.types[ref].space == "hbm" for ref in (source, target)):
             fusion_operation.copy(self.walk, source, target)
@@ -152,7 +153,7 @@ class Arrays:
         builder.emit("run_scoped", [], [], regions=[region])
 
     def new_result(self, aval: Any, name: str = "") -> Array:
-        """Returns an array in HBM for an operation or a kernel to fill; or semaphores."""
+        """Returns an array in HBM, or semaphores, for an operation or a kernel to fill."""
         semaphores = types.semaphore_type(aval)
         if semaphores is not None:
             return Array(aval, name, home=semaphores.space,
@@ -163,7 +164,7 @@ class Arrays:
         return array
 
     def copied(self, array: Array, name: str = "") -> Array:
-        """Returns another array that holds the same."""
+        """Returns another array with the same contents."""
         found = self.new_result(array.aval, name or array.name)
         found.partition = array.partition
         self.copy(self.ref(array, "hbm"), found.ref())
@@ -176,7 +177,8 @@ class Arrays:
         array.scalar, array.refs = None, {array.home: array.ref()}
 
     def order_results(self, found: list[Array]) -> list[int]:
-        """Puts results in the order of the function; returns refs of what it does not return."""
+        """Puts results into the order of the function. Returns the refs of those that it does not
+        return."""
         listed: list[Array] = []
         for array in found:
             root = array.root()
@@ -186,14 +188,14 @@ class Arrays:
             listed.append(array)
         roots = [array.root() for array in listed]
         dropped = [array for array in self.results if array not in roots]
-        updated = [array for array in dropped if array.alias_of is not None]  # of the caller
+        updated = [array for array in dropped if array.alias_of is not None]  # arrays of the caller
         self.results = [self._in_shape(array) for array in listed] + updated
         kept = {array.ref() for array in self.results}
         between = dict.fromkeys(array.ref() for array in dropped if array not in updated)
         return [ref for ref in between if ref not in kept] + self._scratch
 
     def with_memory(self, region: Region, refs: list[int]) -> Region:
-        """Returns the region with arrays that live while it runs."""
+        """Returns the region with arrays around it that live while it runs."""
         if not refs:
             return region
         region.arguments = refs
@@ -202,7 +204,7 @@ class Arrays:
         return whole
 
     def declared(self) -> list[int]:
-        """Returns the refs of all inputs and results; notes problems for what the format lacks."""
+        """Returns the refs of all inputs and results. Notes problems for what the format lacks."""
         found = []
         for array in (*self.inputs, *self.results):
             try:
@@ -212,7 +214,7 @@ class Arrays:
         return found
 
     def arguments(self) -> list[dict[str, Any]]:
-        """Returns the arguments as the file has them."""
+        """Returns the arguments as the file holds them."""
         listed = [{"name": array.name, "ref": array.ref()} for array in self.inputs]
         for array in self.results:
             listed.append({"name": array.name, "kind": "output", "ref": array.ref()})
@@ -250,8 +252,8 @@ class Arrays:
                            {"permutation": list(order)})
 
     def _in_shape(self, array: Array) -> Array:
-        """Returns the result as the function returns it; its kernel sees it in the shape that it
-        makes."""
+        """Returns the result in the shape in which the function returns it. Its kernel sees it in
+        the shape in which it makes it."""
         root, builder, returned = array.root(), self.walk.builder, array
         if array is root:
             return root

@@ -1,4 +1,5 @@
-"""Branches and loops around kernels. What is carried lies in HBM, scalars in registers."""
+"""Branches and loops around kernels. What they carry lies in HBM, or in registers if it is a
+scalar."""
 
 from __future__ import annotations
 
@@ -14,14 +15,14 @@ from pallascope.rules.control_flow import loop_of
 from pallascope.rules.ref_transforms import element
 from pallascope.walk import Walk
 
-# Inlines a jaxpr with arrays for its arguments; yields its results.
+# Inlines a jaxpr with arrays as its arguments. Returns its results.
 Inline = Callable[[Any, list[Array]], list[Array]]
 
 _OUTSIDE = frozenset({"pallas_call", "mpmd_map", *collectives.NAMES})
 
 
 def holds_kernel(eqn: Any) -> bool:
-    """Returns whether a kernel or a collective is anywhere in the jaxprs of the equation."""
+    """Returns whether the jaxprs of the equation hold a kernel or a collective anywhere."""
     return any(inner.primitive.name in _OUTSIDE or holds_kernel(inner)
                for jaxpr in jaxprs.jaxprs_of(eqn) for inner in jaxprs.open_jaxpr(jaxpr)[0].eqns)
 
@@ -88,12 +89,12 @@ class BranchesAndLoops:
     # ---- what is carried -------------------------------------------------------------------
 
     def _targets(self, variables: Sequence[Any]) -> list[Array]:
-        """Returns arrays in HBM for results; those of rank 0 have no memory."""
+        """Returns arrays in HBM for results. Those of rank 0 have no memory."""
         return [Array(v.aval, "") if v.aval.shape == () else self.arrays.new_result(v.aval)
                 for v in variables]
 
     def _begin(self, sources: list[Array], targets: list[Array]) -> list[int]:
-        """Fills the memory; returns the scalars."""
+        """Fills the memory. Returns the scalars."""
         scalars = []
         for source, target in zip(sources, targets, strict=True):
             if target.is_result:
@@ -103,7 +104,8 @@ class BranchesAndLoops:
         return scalars
 
     def _arguments(self, carried: list[Array]) -> tuple[list[int], list[Array]]:
-        """Returns the scalars of a region, and all that is carried as the arrays of its jaxpr."""
+        """Returns the scalars of a region, and everything that is carried as the arrays of its
+        jaxpr."""
         arguments = [self.walk.builder.value(types.array_type(array.aval)) for array in carried
                      if not array.is_result]
         rest = iter(arguments)
@@ -113,8 +115,8 @@ class BranchesAndLoops:
         return arguments, current
 
     def _store(self, region: Region, found: list[Array], targets: list[Array]) -> None:
-        """Ends the region: what it found becomes what is carried. An array that lies where another
-        is to go is put aside first."""
+        """Ends the region: its results become what is carried. An array in memory where another one
+        must go is first put aside."""
         taken = {target.ref() for target in targets if target.is_result}
         pairs = []
         for array, target in zip(found, targets, strict=True):

@@ -1,8 +1,9 @@
-"""Collectives around kernels, as copies between neighbours on the rings that the mesh axes are.
+"""Collectives around kernels, as copies between neighbours on rings, one ring for each mesh axis.
 
-Whatever goes round does so both ways at once: of n devices forwards n // 2 hops, backwards
-(n - 1) // 2. Of several axes one ring follows the other. Sums: on each device what came forwards,
-its own, what came backwards; each of those from the farthest device on.
+Everything goes round a ring in both directions at once: on a ring of n devices, n // 2 hops
+forwards and (n - 1) // 2 backwards. Over several axes, the rings work one after the other. The
+order of sums on each device is: what came forwards, its own part, what came backwards; each
+direction begins with the farthest device.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _REDUCTIONS = {"psum": lax.add, "psum_invariant": lax.add, "pmax": lax.max, "pmi
 NAMES = frozenset({*_REDUCTIONS, "all_gather", "all_gather_invariant", "reduce_scatter",
                    "all_to_all", "ppermute"})
 
-# The reduction of one array over its first axis, for each reduction of two arrays.
+# For each reduction of two arrays, the reduction of one array over its first axis.
 _OF_ONE: dict[Any, Callable[[Any], Any]] = {
     lax.add: lambda array: lax.reduce_sum(array, (0,)),
     lax.max: lambda array: lax.reduce_max(array, (0,)),
@@ -36,24 +37,24 @@ _OF_ONE: dict[Any, Callable[[Any], Any]] = {
 
 _MEMBERS = "members of a group"
 
-# How a reduction is cut: the least piece keeps a link busy about as long as a hop's latency.
+# How a reduction is cut: the smallest piece keeps a link busy for about as long as a hop's latency.
 _MOST_PIECES, _LEAST_BYTES = 4, 64 << 10
-_MOST_WHOLE = 8 << 20  # bytes that are gathered whole
+_MOST_WHOLE = 8 << 20  # bytes; up to this size arrays are gathered whole
 
 Operation = Callable[[Any, Any], Any]
 
 
 class Collectives:
-    """The rules, for operands and results that are arrays in HBM."""
+    """The rules. Operands and results are arrays in HBM."""
 
     def __init__(self, walk: Walk, arrays: Arrays) -> None:
         self.walk = walk
         self.arrays = arrays
         self._eqn: Any = None
         self._name = ""  # of the collective
-        self._extents: dict[str, int] = {}  # of the axes, and of what stands for groups
+        self._extents: dict[str, int] = {}  # of mesh axes, and of axes that stand for groups
         self._groups: tuple[list[str], list[list[int]]] = [], []  # axes, and places along them
-        self._scope = Region([])  # of the collective: its semaphores, and what is on its way
+        self._scope = Region([])  # around the collective: its semaphores, and what is on its way
         self._barriers = itertools.count(start_barrier.START_BARRIER - 1, -1)  # one for each ring
 
     def equation(self, eqn: Any, operands: list[Array]) -> list[Array]:
@@ -94,8 +95,8 @@ class Collectives:
         return [_MEMBERS]
 
     def gathered(self, array: Array, place: int, axes: list[str]) -> Array:
-        """Returns the parts of all devices along the axes, one after the other along the array's
-        axis `place`."""
+        """Returns the parts of all devices along the axes, one after the other along axis `place`
+        of the array."""
         self._name, self._extents = "all_gather", dict(self.walk.devices)
         shape = list(array.aval.shape)
         shape[place] *= math.prod(self._sizes(axes))
@@ -141,8 +142,8 @@ class Collectives:
             source = part
 
     def _all_to_all(self, axes: list[str], source: int, target: int) -> None:
-        """Exchanges along each axis in turn, the first at the end, so that what one copy fills lies
-        together: what is still to go is behind `split`, what has come behind `joined`."""
+        """Exchanges along each axis in turn, the first axis last, so that what one copy fills lies
+        together: what has still to go is after `split`, and what has come is after `joined`."""
         split, joined = (int(self._eqn.params[key]) for key in ("split_axis", "concat_axis"))
         sizes, shape = self._sizes(axes), self._type(source).shape
         share = (*shape[:split], shape[split] // math.prod(sizes), *shape[split + 1:])
@@ -161,8 +162,8 @@ class Collectives:
             source = part
 
     def _all_reduce(self, axes: list[str], source: int, target: int) -> None:
-        """Lets each device reduce a part, and all gather the parts. What cannot be cut into equal
-        parts they gather whole."""
+        """Lets each device reduce a part, and all devices gather the parts. What cannot be cut into
+        equal parts is gathered whole."""
         axes = [axis for axis in axes if self._extents[axis] > 1]
         op = _REDUCTIONS[self._eqn.primitive.name]
         count, (dtype, shape, _) = math.prod(self._sizes(axes)), self._type(source)
@@ -192,16 +193,17 @@ class Collectives:
 
     @staticmethod
     def _part_shape(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
-        """Returns the shape of one of `count` equal parts of an array, in rows where it can be."""
+        """Returns the shape of one of `count` equal parts of an array; a part consists of rows if
+        possible."""
         if shape[0] % count == 0:
             return (shape[0] // count, *shape[1:])
         size = math.prod(shape) // count
         return (size // 128, 128) if size % 128 == 0 else (size,)
 
     def _ppermute(self, axes: list[str], source: int, target: int) -> None:
-        """Emits one copy per pair, and zeros for those who get nothing."""
+        """Emits one copy for each pair, and zeros for devices that get nothing."""
         if axes != [axis for axis in self.walk.devices if axis in axes]:
-            # Up to 0.11 JAX counts in the order of the mesh, then in that of the axes.
+            # Up to 0.11, JAX counts in the order of the mesh; later, in the order of the axes.
             raise NotCaptured("ppermute over axes in another order than the mesh's: name them in "
                               "the order of the mesh")
         builder, sizes = self.walk.builder, self._sizes(axes)
@@ -215,7 +217,7 @@ class Collectives:
         for device in range(math.prod(sizes)):
             with builder.region() as branch:
                 aim, origin = aims.get(device), origins.get(device)
-                if origin not in (None, device):  # which may write now
+                if origin not in (None, device):  # the origin may write from now on
                     self._signal(barrier, self._device(axes, origin))
                 if aim not in (None, device):
                     builder.emit("semaphore_wait", [barrier, builder.index(1)], [])
@@ -257,8 +259,8 @@ class Collectives:
         ring.run(step)
 
     def _scatter(self, axis: str, op: Operation, source: int, target: int, place: int) -> None:
-        """Fills `target` with the reduction of all devices' parts at this one's place. It goes in
-        pieces, so that links have work while the core reduces."""
+        """Fills `target` with the reduction of all devices' parts at this device's place. It works
+        in pieces, so that links have work while the core reduces."""
         if self._extents[axis] == 1:
             self._copy(self._at(source, place, self.walk.builder.index(0)), target)
             return
@@ -297,8 +299,8 @@ class Collectives:
         ring.run(step, last)
 
     def _exchange(self, axis: str, source: int, target: int, place: int, to: int) -> None:
-        """Sends part i of `source` to device i, which has it in `target` at this device's place.
-        Parts that have farther to go than the neighbour travel in a bag."""
+        """Sends part i of `source` to device i, where it goes to this device's place in `target`.
+        Parts that go farther than to the neighbour travel together in one array."""
         ring = self._ring(axis)
         mine = self._at(target, to, ring.index(0))
         ring.keep(self._at(source, place, ring.index(0)), mine)
@@ -323,7 +325,7 @@ class Collectives:
         ring.run(step)
 
     def _ring(self, axis: str, pieces: int = 1) -> rings.Ring:
-        """Returns a ring, and goes on when both neighbours are there."""
+        """Returns a ring once both neighbours are ready."""
         builder, size = self.walk.builder, self._extents[axis]
         me = (device_ids.axis_index(self.walk, axis) if axis != _MEMBERS
               else self._by_member(lambda _, number: builder.index(number)))
@@ -342,7 +344,8 @@ class Collectives:
         return ring
 
     def _by_member(self, value: Callable[[list[int], int], int]) -> int:
-        """Returns what `value` says for this device, of its group and its number in it."""
+        """Returns what `value` says for this device, given its group and its number in the group.
+        """
         builder, (axes, groups) = self.walk.builder, self._groups
         found = {group[number]: (group, number) for group in groups for number in range(len(group))}
         branches = []
@@ -380,8 +383,8 @@ class Collectives:
         return ref if self._type(ref).shape == shape else self.arrays.reshaped(ref, shape)
 
     def _by_device(self, ref: int, place: int, axes: list[str], tiled: bool) -> int:
-        """Returns the ref with the axis at `place`, which counts devices, as one axis per mesh
-        axis; where it is tiled, each device's part of it stays behind them."""
+        """Returns the ref with the axis at `place`, which counts devices, as one axis for each mesh
+        axis. If it is tiled, each device's part of it stays after these axes."""
         shape, sizes = self._type(ref).shape, self._sizes(axes)
         share = (shape[place] // math.prod(sizes),) if tiled else ()
         return self._reshaped(ref, (*shape[:place], *sizes, *share, *shape[place + 1:]))
@@ -396,7 +399,7 @@ class Collectives:
         return element(self.walk, ref, 0, self.walk.builder.index(number))
 
     def _reduced(self, function: Callable[..., Any], operands: list[int], result: int) -> int:
-        """Emits an operation of one equation on whole arrays in HBM; returns its result."""
+        """Emits an operation of one equation on whole arrays in HBM. Returns its result."""
         jaxpr = jax.make_jaxpr(function)(*(types.struct(self._type(ref)) for ref in operands))
         (eqn,) = jaxpr.eqns
         fusion_operation.compute(self.walk, eqn.replace(source_info=self._eqn.source_info),

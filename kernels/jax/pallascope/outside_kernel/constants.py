@@ -1,7 +1,7 @@
-"""Operations on constants, computed when a function is captured.
+"""Operations on constants, which are computed when a function is captured.
 
-JAX compiles each operation that it computes alone, which takes longer than all else for functions
-that make tables of places. NumPy has the same results where no float is rounded.
+JAX compiles each such operation alone. For functions that make tables of places, this takes longer
+than everything else. NumPy has the same results where no float is rounded.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pallascope import array_elements
 
 
 def evaluate(eqn: Any, values: list[Any]) -> list[Any]:
-    """Returns the results of the equation of these operands."""
+    """Returns the results of the equation for these operands."""
     found = _by_numpy(eqn, values)
     if found is None:
         found = eqn.primitive.bind(*values, **eqn.params)
@@ -46,7 +46,7 @@ def _by_numpy(eqn: Any, values: list[Any]) -> np.ndarray | None:
 
 
 def _by_element(function: Callable[..., np.ndarray], arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Computes once for each element that operands repeat: tables are often the same in all
+    """Computes only once for each element that operands repeat. Tables are often the same in all
     lanes."""
     shape = np.broadcast_shapes(*(array.shape for array in arrays))
     return np.broadcast_to(function(*map(array_elements.unrepeated, arrays)), shape)
@@ -80,7 +80,8 @@ def _dynamic_slice(params: Any, array: np.ndarray, *starts: np.ndarray) -> np.nd
 
 
 def _gather(params: Any, array: np.ndarray, indices: np.ndarray) -> np.ndarray | None:
-    """Computes what indexing becomes; up to JAX 0.9 constant slices with strides as well."""
+    """Computes the gather that indexing becomes. Up to JAX 0.9, constant slices with strides are
+    gathers as well."""
     numbers, sizes = params["dimension_numbers"], params["slice_sizes"]
     batch = indices.shape[:-1]
     asked = [np.zeros(batch, np.int64) for _ in sizes]

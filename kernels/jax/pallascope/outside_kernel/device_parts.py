@@ -1,6 +1,5 @@
-"""Arrays that a shard_map cuts, outside of it: operations by element are each device's on its
-parts; for any other the arrays are gathered, and every device computes on the whole.
-"""
+"""Arrays that a shard_map cuts, outside of it. Each device does elementwise operations on its own
+parts. For any other operation the arrays are gathered, and every device computes on the whole."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ class DeviceParts:
         self.collectives = collectives
 
     def of(self, array: Array, aval: Any, cut: list[list[str]]) -> Array:
-        """Returns what one device has of an operand of a shard_map."""
+        """Returns the part of an operand of a shard_map that one device has."""
         if array.partition and array.partition != cut:
             array = self.whole(array)
         is_new = not (array.refs or array.is_result or array.base) and array.scalar is None
@@ -36,7 +35,7 @@ class DeviceParts:
         return Array(aval, array.name, refs={"hbm": ref}, home="hbm", partition=cut)
 
     def whole(self, array: Array) -> Array:
-        """Returns the array with all of it on every device."""
+        """Returns the array as a whole on every device."""
         if array.base is not None and not array.partition:
             base = self.whole(array.base)
             return array if base is array.base else Array(array.aval, array.name, base=base)
@@ -46,7 +45,7 @@ class DeviceParts:
         return array
 
     def by_element(self, eqn: Any, operands: list[Array]) -> list[Array] | None:
-        """Returns the parts of the results; None where the operation is not by element."""
+        """Returns the parts of the results, or None if the operation is not elementwise."""
         cut = next((array.partition for array in operands if array.partition), None)
         (result,) = eqn.outvars if len(eqn.outvars) == 1 else [None]
         if cut is None or result is None or eqn.primitive.name not in fusible_steps.BY_ELEMENT:
@@ -59,7 +58,7 @@ class DeviceParts:
         parts = [self.of(array, aval, cut) if aval.shape else array
                  for array, aval in zip(operands, avals, strict=False)]
         jaxpr = jax.make_jaxpr(lambda *args: eqn.primitive.bind(*args, **eqn.params))(*avals[:-1])
-        if not jaxpr.eqns:  # to the dtype that it has
+        if not jaxpr.eqns:  # a conversion to the dtype that it has already
             return parts
         (same,) = jaxpr.eqns
         found = self.arrays.new_result(same.outvars[0].aval)

@@ -1,4 +1,5 @@
-"""The function around the kernels: its equations, each by its rule, and what it calls."""
+"""The function around the kernels: its equations, each by its rule, and the functions that it
+calls."""
 
 from __future__ import annotations
 
@@ -22,16 +23,16 @@ from pallascope.rules import identities
 from pallascope.rules.control_flow import CALLS
 from pallascope.walk import Walk
 
-# Takes an equation and its operands; yields its results, or None where it is none of its own.
+# Takes an equation and its operands. Returns its results, or None if the rule does not apply to it.
 Rule = Callable[[Any, list[Array]], list[Array] | None]
 
-# What a shard_map cuts may stay cut for these, outside of it.
+# For these primitives, arrays that a shard_map cuts may stay cut outside of it.
 _OF_PARTS = frozenset({"shard_map", "device_put", *shard_maps.SAME_VALUE, *identities.IDENTITY,
                        *CALLS})
 
 
 class Function:
-    """Walks the function, on devices of so many cores."""
+    """Walks the function on devices of this many cores."""
 
     def __init__(self, walk: Walk, cores: int = 1) -> None:
         self.walk = walk
@@ -41,13 +42,13 @@ class Function:
         self._collectives = collectives.Collectives(walk, self.arrays)
         self._parts = device_parts.DeviceParts(walk, self.arrays, self._collectives)
         self._waiting = waiting_operations.Waiting(walk, self.arrays, self._frames.needed)
-        self._around = False  # a shard_map is somewhere in the function
-        self._inside = False  # of it
+        self._around = False  # whether a shard_map is anywhere in the function
+        self._inside = False  # whether the current equation is inside of it
         self._rules = self._table()
 
     def _table(self) -> dict[str, Rule]:
-        """Returns the table: primitive to rule. An equation without a rule, or of which its rule
-        yields None, is computed on whole arrays."""
+        """Returns the table from primitives to rules. An equation without a rule, or whose rule
+        returns None, is computed on whole arrays."""
         of_refs = refs.Refs(self.walk, self.arrays, self._frames, self._inline_call)
         flow = branches_and_loops.BranchesAndLoops(
             self.walk, self.arrays, functools.partial(self._inline_call, again=True), self._whole)
@@ -68,7 +69,7 @@ class Function:
         }
 
     def run(self, jaxpr: Any, names: list[str], donated: Collection[int] = ()) -> Region:
-        """Returns the program's body. It may write over the arguments that are `donated`."""
+        """Returns the program's body. It may overwrite the arguments that are `donated`."""
         arrays = self.arrays
         inner, consts = jaxprs.open_jaxpr(jaxpr)
         self._around = shard_maps.has_shard_map(inner)
@@ -94,8 +95,8 @@ class Function:
         return region
 
     def _layout(self, aval: Any) -> tuple[int, ...] | None:
-        """Returns the layout of an argument or a result; None too for what the format lacks, which
-        `Arrays` names."""
+        """Returns the layout of an argument or a result. Returns None also for what the format
+        lacks, which `Arrays` reports."""
         if self._around or not hasattr(aval, "shape") or types.key_words(aval.dtype):
             return None
         try:
@@ -114,7 +115,7 @@ class Function:
                      order=fusible_steps.inverse(order))
 
     def mesh(self) -> list[dict[str, Any]]:
-        """Returns the mesh of devices, as the file has it."""
+        """Returns the mesh of devices as the file holds it."""
         return [{"name": axis, "size": size} for axis, size in self.walk.devices.items()]
 
     # ---- its equations ---------------------------------------------------------------------
@@ -142,7 +143,8 @@ class Function:
         return [read(v) for v in jaxpr.outvars]
 
     def _results(self, eqn: Any, operands: list[Array]) -> list[Array]:
-        """Returns the results of one equation; if it is not supported, arrays of their types."""
+        """Returns the results of one equation. If it is not supported, they are arrays of the right
+        types."""
         with self.walk.at(eqn):
             try:
                 return self._equation(eqn, operands)
@@ -153,8 +155,8 @@ class Function:
                 return found
 
     def _inline_call(self, jaxpr: Any, arguments: list[Array], again: bool = False) -> list[Array]:
-        """Walks a function that is called. `again`: it is in a branch or a loop, whose arguments
-        are needed again in the next round."""
+        """Walks a function that is called. `again` says that the call is in a branch or a loop,
+        whose arguments are needed again in the next round."""
         inner, consts = jaxprs.open_jaxpr(jaxpr)
         found = self._inline(inner, self._constants(inner, consts), arguments, again)
         if again:
@@ -184,7 +186,7 @@ class Function:
 
     def _computed(self, eqn: Any, operands: list[Array], is_known: bool,
                   is_view: bool) -> list[Array]:
-        """Returns the results of an equation that no rule takes: at once, as a view, in registers
+        """Returns the results of an equation without a rule: computed now, as a view, in registers,
         or as an operation."""
         if all(0 in v.aval.shape for v in eqn.outvars) and not eqn.effects:
             return [self.arrays.constant(v.aval, np.empty(v.aval.shape, v.aval.dtype))
@@ -218,7 +220,7 @@ class Function:
         return [self.arrays.new_result(v.aval, "empty") for v in eqn.outvars]
 
     def _row_major(self, eqn: Any, operands: list[Array]) -> list[Array]:
-        """Returns the operands with their axes in order, but for scalars that a kernel wants before
+        """Returns the operands with their axes in order, except scalars that a kernel wants before
         it starts."""
         first = 0
         if eqn.primitive.name == "pallas_call":
@@ -247,8 +249,8 @@ class Function:
         return results
 
     def _outside(self, eqn: Any, operands: list[Array]) -> list[Array] | None:
-        """Returns the results of an operation by element, of the parts of arrays that a shard_map
-        cuts. Of any other it returns None, and the operands are whole from here on."""
+        """Returns the results of an elementwise operation on the parts of arrays that a shard_map
+        cuts. For any other operation it returns None, and the operands are whole from here on."""
         name = eqn.primitive.name
         if name in ("pallas_call", "mpmd_map", "core_map"):
             raise NotCaptured(f"{name} outside of the shard_map: call it inside")
@@ -260,12 +262,12 @@ class Function:
         return found
 
     def _whole(self, array: Array) -> Array:
-        """Returns what a branch or a loop yields; outside of a shard_map each device carries all of
-        it."""
+        """Returns what a branch or a loop yields. Outside of a shard_map, each device carries all
+        of it."""
         return array if self._inside else self._parts.whole(array)
 
     def _operation(self, eqn: Any, operands: list[Array]) -> list[Array]:
-        """Emits an operation on whole arrays; results of rank 0 stay in registers."""
+        """Emits an operation on whole arrays. Results of rank 0 stay in registers."""
         arrays = self.arrays
         inputs = [arrays.scalar(array) if arrays.is_scalar(array) else arrays.ref(array, "hbm")
                   for array in operands]
@@ -298,12 +300,12 @@ def _around_kernels(rule: Rule) -> Rule:
 
 
 def _with_elements(eqn: Any, operands: list[Array]) -> tuple[list[Array], Any]:
-    """Returns a concatenation of those arrays that have elements."""
+    """Returns a concatenation of only those arrays that have elements."""
     kept = [number for number, v in enumerate(eqn.invars) if 0 not in v.aval.shape]
     return ([operands[number] for number in kept],
             eqn.replace(invars=[eqn.invars[number] for number in kept]))
 
 
 def _is_scalar(eqn: Any) -> bool:
-    """Returns whether the equation is of scalars alone."""
+    """Returns whether the equation has only scalars."""
     return all(getattr(v.aval, "shape", None) == () for v in (*eqn.invars, *eqn.outvars))

@@ -1,6 +1,6 @@
-"""Operations between kernels that XLA may fuse, and what is known of one that waits.
+"""Operations between kernels that XLA may fuse, and what is known about an operation that waits.
 
-docs/xla.md says which rules these are and where they are from.
+docs/xla.md says which rules these are and where they come from.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import jax
 from pallascope.outside_kernel.arrays import Array
 from pallascope.rules import elementwise
 
-# For those of the last two lines XLA has a chain of operations by element.
+# For the operations of the last two lines, XLA has a chain of elementwise operations.
 BY_ELEMENT = frozenset(elementwise.ELEMENTWISE) | {
     "convert_element_type", "select_n", "clamp", "integer_pow", "round", "copy", "copy_p",
     "reduce_precision", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bessel_i0e",
@@ -29,7 +29,8 @@ REDUCTIONS = frozenset({
     "reduce_sum"})
 FUSIBLE = BY_ELEMENT | _MOVES | REDUCTIONS | {"dot_general"}
 HEROES = REDUCTIONS | {"dot_general"}  # a chain has one of them
-# Written and read again rather than computed where they are read (InstructionFusion::IsExpensive).
+# They are written to memory and read again, instead of being computed where they are read
+# (InstructionFusion::IsExpensive).
 EXPENSIVE = HEROES | {
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0e", "bessel_i1e", "cbrt",
     "cos", "cosh", "digamma", "div", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "gather",
@@ -39,7 +40,7 @@ EXPENSIVE = HEROES | {
 
 @dataclasses.dataclass(frozen=True)
 class Uniform:
-    """A constant whose elements are all the same, which needs no memory."""
+    """A constant whose elements are all equal. It needs no memory."""
 
     dtype: str
     element: Any
@@ -65,7 +66,7 @@ class Step:
 
 @dataclasses.dataclass
 class Fusion:
-    """Steps that are one operation, in order, and those of their results that get memory."""
+    """Steps that form one operation, in order, and those of their results that get memory."""
 
     steps: list[Step]
     results: list[Array]
@@ -76,8 +77,8 @@ class Fusion:
                 if array not in made]
 
     def name(self) -> str:
-        """Returns the name that XLA gives what it fuses, by its operations from the last to the
-        first."""
+        """Returns the name that XLA gives to what it fuses, which consists of its operations from
+        the last to the first."""
         names = dict.fromkeys(step.name for step in reversed(self.steps))
         shown = [name for name in names if name not in ("broadcast_in_dim", "convert_element_type")]
         return "_".join((shown or list(names))[:3])
@@ -87,7 +88,7 @@ _TILE_ROWS, _TILE_LANES = 8, 128
 
 
 def is_bitcast(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
-    """Returns whether a reshape moves nothing: rows of tiles stay whole and in order
+    """Returns whether a reshape moves nothing, so that rows of tiles stay whole and in order
     (ReshapeIsBitcast, with the tiles of openxla.org/xla/tiled_layout)."""
     old, new = ([extent for extent in shape if extent != 1] for shape in (before, after))
     if old == new:
@@ -113,7 +114,7 @@ def inverse(order: Sequence[int]) -> tuple[int, ...]:
 
 
 def equation(function: Callable[..., Any], avals: Iterable[Any]) -> Any:
-    """Returns the one equation that the function of arrays of these types is."""
+    """Returns the only equation of the function of arrays of these types."""
     (eqn,) = jax.make_jaxpr(function)(
         *(jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals)).eqns
     return eqn

@@ -1,4 +1,4 @@
-"""Which operations between kernels XLA makes one of, as docs/xla.md says."""
+"""Decides which operations between kernels XLA fuses into one, as docs/xla.md describes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pallascope.outside_kernel.simplification import simplified, without_repeats
 
 
 def fusions(steps: list[Step], kept: set[Array], known: Callable[[int], Any]) -> list[Fusion]:
-    """Returns the steps that `kept` arrays need, as operations of which each comes after those that
-    it reads. A kept array that is another one becomes a view of that. `known` yields the number of
-    a scalar that is a constant, else None."""
+    """Returns the steps that `kept` arrays need as operations, each after those that it reads. A
+    kept array that is the same as another one becomes a view of it. `known` returns the number of a
+    scalar that is a constant, and None for others."""
     steps = simplified(needed_steps(without_repeats(steps, kept), kept), kept, known)
     return _fused(needed_steps(steps, kept), kept)
 
 
 def _fused(steps: list[Step], kept: set[Array]) -> list[Fusion]:
-    """Makes chains one operation up to a reduction, which is its last, with one product at most.
-    What is cheap is computed again where another operation reads it (InstructionFusion)."""
+    """Fuses chains into operations. A chain ends with a reduction and has at most one product. What
+    is cheap is computed again if another operation reads it (InstructionFusion)."""
     made = {step.result: step for step in steps}
     level = _levels(steps, made)
     order = {step: number for number, step in enumerate(steps)}
@@ -55,9 +55,10 @@ def _fused(steps: list[Step], kept: set[Array]) -> list[Fusion]:
 
 
 def _levels(steps: list[Step], made: dict[Array, Step]) -> dict[Step, int]:
-    """Returns how many operations before it a step waits for."""
+    """Returns the level of each step: how many fused operations must come before it."""
     level: dict[Step, int] = {}
-    multiplies: dict[Step, bool] = {}  # it or what it is fused with
+    # Whether the step, or one that it is fused with, is a product.
+    multiplies: dict[Step, bool] = {}
     for step in steps:
         before = [made[array] for array in step.arrays() if array in made]
         level[step] = max((level[one] + (
@@ -70,7 +71,7 @@ def _levels(steps: list[Step], made: dict[Array, Step]) -> dict[Step, int]:
 
 def _connected(steps: list[Step], made: dict[Array, Step],
                level: dict[Step, int]) -> list[list[Step]]:
-    """Returns groups: steps of one level that read what others of them make."""
+    """Returns groups of steps of one level that read what others in the group make."""
     group_of: dict[Step, list[Step]] = {}
     for step in steps:
         joined = [step]

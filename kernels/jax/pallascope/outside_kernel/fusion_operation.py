@@ -1,5 +1,5 @@
-"""The operation `fusion` of the format: what XLA makes of operations around kernels. It loads
-arrays from HBM, computes, and stores what it made there, all at once."""
+"""The format's operation `fusion`: what XLA makes of operations around kernels. It loads arrays
+from HBM, computes, and stores what it made there, all at the same time."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 from pallascope.program import Type
 from pallascope.walk import Walk
 
-# Takes the values that were loaded, by their refs; yields those of the results.
+# Takes the values that were loaded, by their refs. Returns those of the results.
 Work = Callable[[dict[int, int]], list[int]]
 
 
 def emit(walk: Walk, name: str, inputs: Sequence[int], results: Sequence[int | None], work: Work,
          launches: bool = True) -> list[int]:
-    """Appends one. `inputs` and `results` are refs in HBM; where `results` has None it returns the
-    value of a result that is a scalar instead. Without `launches` it is a part of what runs
-    already."""
+    """Appends a fusion. `inputs` and `results` are refs in HBM. If a result is None in `results`,
+    it is a scalar whose value is returned. Without `launches`, the fusion is a part of something
+    that runs already."""
     builder = walk.builder
     with builder.region() as region:
         found = work({ref: _whole(walk, "get", [ref]) for ref in dict.fromkeys(inputs)})
@@ -33,27 +33,27 @@ def emit(walk: Walk, name: str, inputs: Sequence[int], results: Sequence[int | N
 
 def compute(walk: Walk, eqn: Any, operands: Sequence[int], results: Sequence[int | None],
             launches: bool = True) -> list[int]:
-    """Appends an equation as one. `operands` are refs in HBM and scalars, `results` refs in HBM;
-    where `results` has None it returns a scalar instead."""
+    """Appends an equation as a fusion. `operands` are refs in HBM and scalars, and `results` are
+    refs in HBM. A result that is None in `results` is a scalar, which is returned."""
     inputs = [ref for ref in operands if walk.builder.types[ref].space]
     return emit(walk, eqn.primitive.name, inputs, results, lambda loaded: walk.equation(
         eqn, [loaded.get(operand, operand) for operand in operands]), launches)
 
 
 def copy(walk: Walk, source: int, target: int, launches: bool = True) -> None:
-    """Copies all of an array to another."""
+    """Copies the whole of an array to another one."""
     emit(walk, "copy", [source], [target], lambda loaded: [loaded[source]], launches)
 
 
 def fill(walk: Walk, ref: int, launches: bool = True) -> None:
-    """Puts zeros in all of an array."""
+    """Fills an array with zeros."""
     dtype, shape, _ = walk.builder.types[ref]
     zero = walk.builder.literal(dtype, 0)
     emit(walk, "fill", [], [ref], lambda _: [walk.builder.broadcast(zero, shape)], launches)
 
 
 def _whole(walk: Walk, op: str, operands: list[int]) -> int:
-    """Emits a get or a swap of all of a ref."""
+    """Emits a get or a swap of a whole ref."""
     ref = walk.builder.types[operands[0]]
     return walk.builder.one(op, operands, Type(ref.dtype, ref.shape),
                             {"entries": [{"size": extent} for extent in ref.shape]})

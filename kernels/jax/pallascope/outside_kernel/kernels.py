@@ -19,20 +19,20 @@ from pallascope.walk import Walk
 
 
 class Kernels:
-    """The rules of kernels, for devices of so many cores."""
+    """The rules of kernels, for devices of this many cores."""
 
     def __init__(self, walk: Walk, arrays: Arrays, frames: Frames, cores: int) -> None:
         self.walk = walk
         self.arrays = arrays
         self.cores = cores
-        self.interprets = False  # a kernel is not meant for a TPU
-        self.begun: list[dict[str, Any]] = []  # their names, and what each asks of the compiler
+        self.interprets = False  # whether a kernel is not meant for a TPU
+        self.begun: list[dict[str, Any]] = []  # names, and what each kernel asks of the compiler
         self._frames = frames
-        self._needs_barrier = False  # the kernel that begins
+        self._needs_barrier = False  # whether the kernel that begins does
 
     def _outputs(self, avals: Any, names: list[str], operands: list[Array],
                  aliases: dict[int, int]) -> list[Array]:
-        """Returns the outputs, in HBM. An output that is the array of an operand is that array,
+        """Returns the outputs, in HBM. An output that shares the array of an operand is that array,
         unless others still need it."""
         operand_of = {number: operand for operand, number in aliases.items()}
         outputs = []
@@ -143,7 +143,7 @@ class Kernels:
         return outputs
 
     def core_map(self, eqn: Any, operands: list[Array]) -> list[Array]:
-        """Emits pl.kernel of a JAX up to 0.10.0."""
+        """Emits pl.kernel in versions of JAX up to 0.10.0."""
         body = jaxprs.without_constants(eqn.params["jaxpr"])
         self._begin(eqn, body)
         with self.walk.in_kernel():  # the body of pl.kernel lies in a function of JAX
@@ -180,20 +180,20 @@ class Kernels:
 
 
 def _state_of(walk: Walk, body: Any) -> list[int]:
-    """Returns what units keep while the kernel runs."""
+    """Returns the refs in which units keep state while the kernel runs."""
     return chip_generator.state_of(walk, body) + matrix_unit.state_of(walk, body)
 
 
 def _mesh_space(aval: Any) -> str:
-    """Returns where a kernel on a mesh has an array; a ref from outside that says nothing is in
-    HBM."""
+    """Returns the memory of a kernel on a mesh in which an array is. A ref from outside without a
+    memory is in HBM."""
     if ref_types.memory_space(aval) is None:
         return "hbm"
     return types.ref_type(aval).space or "hbm"
 
 
 def _space(array: Array, block: Any, ref: Any) -> str:
-    """Returns the memory that an array starts in: scalars that a kernel wants all of in SMEM are
+    """Returns the memory in which an array starts. Scalars that a kernel wants whole in SMEM are
     there before it starts."""
     wanted = types.ref_type(ref.aval).space == "smem" and kernel_bodies.is_whole(block)
     return "smem" if wanted else "hbm"

@@ -1,4 +1,4 @@
-"""In which order of axes arrays lie in HBM: docs/xla.md says where the rules are from."""
+"""The order of axes in which arrays lie in HBM. docs/xla.md says where the rules come from."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _ROWS, _LANES = 8, 128
 
 def compact(shape: Sequence[int], bits: int) -> tuple[int, ...] | None:
     """Returns the order of axes, slowest first, of an argument or result of the whole function;
-    None for the usual order. Where tiles would be padded another axis lies in the lanes, if that
-    pads less."""
+    None for the usual order. If tiles would be padded, another axis lies along the lanes, provided
+    that this needs less padding."""
     rank = len(shape)
     if rank < 2:
         return None
@@ -23,7 +23,7 @@ def compact(shape: Sequence[int], bits: int) -> tuple[int, ...] | None:
 
 
 def _padded(shape: Sequence[int], bits: int) -> int:
-    """Returns how many elements there are with those that fill the last tiles."""
+    """Returns the number of elements, including those that fill the last tiles."""
     rows = max(1, 32 // bits)
     while rows < min(shape[-2], _ROWS):
         rows *= 2

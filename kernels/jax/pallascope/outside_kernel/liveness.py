@@ -1,4 +1,4 @@
-"""Which arrays of the function the equations to come still need, and which they write to."""
+"""Says which arrays of the function later equations still need, and to which they write."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Frame:
         self.eqns = _used(jaxpr)
         self.env: dict[Any, Array] = {}
         self.at = 0
-        self._alive: list[Any] = []  # of what was made so far
+        self._alive: list[Any] = []  # among the arrays made so far
         self._seen = 0
         ends = [*jaxpr.outvars, *(jaxpr.invars if again else [])]
         self._last = {v: len(self.eqns) for v in ends if is_variable(v)}
@@ -52,7 +52,7 @@ class Frame:
 
 
 class Frames:
-    """The jaxprs that are walked, each called by an equation of the one before."""
+    """The jaxprs that are being walked, each called by an equation of the one before it."""
 
     def __init__(self) -> None:
         self._open: list[Frame] = []
@@ -71,19 +71,20 @@ class Frames:
             self._open.pop()
 
     def needed(self) -> set[Array]:
-        """Returns the arrays that equations to come read."""
+        """Returns the arrays that later equations read."""
         return set().union(*(frame.needed() for frame in self._open))
 
     def needs(self, array: Array) -> bool:
-        """Returns whether an equation to come reads the array."""
+        """Returns whether a later equation reads the array."""
         return any(frame.needs(array.root()) for frame in self._open)
 
     def lasts(self, array: Array) -> bool:
-        """Returns whether its contents are wanted again, by what follows or in the next round."""
+        """Returns whether its contents are needed again, by later equations or in the next round.
+        """
         return any(frame.again or frame.needs(array.root()) for frame in self._open)
 
     def changes(self, array: Array) -> bool:
-        """Returns whether an equation to come, or one of the next round, writes to the array."""
+        """Returns whether a later equation, or one of the next round, writes to the array."""
         return any(frame.writes_to(array.root()) for frame in self._open)
 
 

@@ -13,7 +13,7 @@ from pallascope.problems import NotCaptured
 from pallascope.rules.ref_transforms import view, window
 from pallascope.walk import Leaf, Walk
 
-# Inlines a jaxpr with arrays for its arguments; yields its results.
+# Inlines a jaxpr with arrays as its arguments. Returns its results.
 Inline = Callable[[Any, list[Array]], list[Array]]
 
 
@@ -27,7 +27,7 @@ def holds_ref(eqn: Any) -> bool:
 
 
 class Refs:
-    """The rules. `inline` walks a function."""
+    """The rules of refs. `inline` walks a function."""
 
     def __init__(self, walk: Walk, arrays: Arrays, frames: Frames, inline: Inline) -> None:
         self.walk = walk
@@ -60,7 +60,7 @@ class Refs:
         return held
 
     def _made_of(self, source: Array, is_written: bool) -> Array:
-        """Returns a ref that holds the array; it takes the array's memory where that is free."""
+        """Returns a ref that holds the array. It reuses the array's memory if that is free."""
         is_free = source.is_result and source is source.root() and not self._frames.lasts(source)
         return source if is_free or not is_written else self.arrays.copied(source)
 

@@ -1,4 +1,4 @@
-"""One way round a ring of devices: who the neighbours are, and copies to them."""
+"""A ring of devices: who the neighbours are, and copies to them in both directions."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from typing import Any
 from pallascope.program import INDEX, Type
 from pallascope.walk import Walk
 
-REMOTE = {"source_semaphore": True, "device": True}  # of a dma_start
+REMOTE = {"source_semaphore": True, "device": True}  # parameters of a dma_start to another device
 
 
 class Ring:
-    """A ring of `size` devices; what one of them does, at place `me`, all do. Ways are 1 and -1."""
+    """A ring of `size` devices. All of them do the same; `me` is the place of the current one.
+    Directions ("ways") are 1 and -1."""
 
     def __init__(self, walk: Walk, me: int, size: int, pieces: int) -> None:
         self.walk = walk
         self.me = me
         self.size = size
-        self.pieces = pieces  # of what goes one hop
+        self.pieces = pieces  # how many pieces a hop moves
         self.hops = {way: hops for way, hops in ((1, size // 2), (-1, (size - 1) // 2)) if hops}
         self.neighbours: dict[int, int] = {}  # their numbers
         shape = (len(self.hops), max(self.hops.values(), default=0), pieces)
@@ -28,12 +29,13 @@ class Ring:
             walk.builder.value(Type("int32", extents, "dma_semaphore"), name)
             for name, extents in (("kept", ()), ("received", shape), ("sent", shape))
             if 0 not in extents]
-        # Refs that are filled, by way and piece, or emptied, with their semaphores.
+        # Refs that are being filled, for each way and piece, or that are being emptied, with their
+        # semaphores.
         self._coming: dict[tuple[int, int], list[tuple[int, int]]] = collections.defaultdict(list)
         self._unfinished: list[tuple[int, int]] = []
 
     def index(self, distance: int) -> int:
-        """Returns the place of the device that is so far forwards."""
+        """Returns the place of the device that is this far forwards."""
         builder = self.walk.builder
         if distance % self.size == 0:
             return self.me
@@ -47,7 +49,7 @@ class Ring:
         self._unfinished.append((target, kept))
 
     def send(self, way: int, hop: int, piece: int, source: int, target: int) -> None:
-        """Sends to the neighbour, whose `target` it is."""
+        """Sends to the neighbour, to which `target` belongs."""
         place = [list(self.hops).index(way), hop, piece]
         received, sent = (self._semaphore(ref, place) for ref in self.semaphores[1:])
         self.walk.builder.emit(
@@ -57,9 +59,9 @@ class Ring:
 
     def run(self, step: Callable[[int, int, int], None],
             last: Callable[[int], Any] = lambda _: None) -> None:
-        """Runs the ring: `step` sends one piece on its way's hop of this number, from 0; what came
-        on the hop before is there. `last` is for a piece that has come from all devices. Then all
-        is done."""
+        """Runs the ring. `step` sends one piece on the given hop of its way, counted from 0; what
+        came on the hop before has arrived by then. `last` is called for a piece that has come from
+        all devices. Returns when everything has arrived."""
         hops = max(self.hops.values(), default=0)
         for hop, piece in itertools.product(range(hops + 1), range(self.pieces)):
             for way in self.hops:

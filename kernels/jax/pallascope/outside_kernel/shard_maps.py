@@ -12,13 +12,14 @@ from pallascope.problems import NotCaptured
 from pallascope.rules.device_ids import number_along
 from pallascope.walk import Walk
 
-# Primitives by which a shard_map's function says how values vary between devices.
+# Primitives with which the function of a shard_map says how values vary between devices.
 SAME_VALUE = frozenset({"pvary", "pcast"})
 
 
 @dataclasses.dataclass
 class ShardMap:
-    """What an equation says about the mesh; per operand or result, per axis, the axes that cut."""
+    """What an equation says about the mesh: for each operand or result, and each of its axes, the
+    mesh axes that cut it."""
 
     mesh: dict[str, int]
     inputs: list[list[list[str]]]
@@ -27,7 +28,7 @@ class ShardMap:
 
 def check_memory(eqn: Any) -> None:
     """Raises NotCaptured for a device_put to memory of the host."""
-    for place in eqn.params["devices"]:  # a sharding, a device, a kind of memory or nothing
+    for place in eqn.params["devices"]:  # a sharding, a device, a kind of memory, or nothing
         memory = getattr(place, "memory_kind", None) or getattr(place, "name", "device")
         if "host" in str(memory).lower():
             raise NotCaptured(f"device_put to the memory {str(memory).lower()}: use memory of the "
@@ -35,7 +36,7 @@ def check_memory(eqn: Any) -> None:
 
 
 def shard_map_of(eqn: Any, jaxpr: Any) -> ShardMap:
-    """Returns what the equation's parameters say; `jaxpr` is its function's."""
+    """Returns what the equation's parameters say. `jaxpr` is that of its function."""
     mesh = {str(axis): int(size) for axis, size in dict(eqn.params["mesh"].shape).items()}
     manual = eqn.params.get("newly_manual_axes", eqn.params.get("manual_axes", mesh))
     if set(manual) != set(mesh):
@@ -48,7 +49,7 @@ def shard_map_of(eqn: Any, jaxpr: Any) -> ShardMap:
 
 
 def _partition(spec: Any, variable: Any) -> list[list[str]]:
-    """Returns one list per axis of the array; it is empty where no axis is cut."""
+    """Returns one list for each axis of the array, empty if the axis is not cut."""
     cut = [[] if names is None else [names] if isinstance(names, str) else list(names)
            for names in spec]
     cut += [[]] * (len(variable.aval.shape) - len(cut))
@@ -56,8 +57,8 @@ def _partition(spec: Any, variable: Any) -> list[list[str]]:
 
 
 def part_of(walk: Walk, ref: int, cut: Sequence[Sequence[str]]) -> int:
-    """Returns a view of this device's part of a whole array; `cut` has mesh axes for each of its
-    axes."""
+    """Returns a view of this device's part of a whole array. `cut` has the mesh axes that cut each
+    of its axes."""
     builder = walk.builder
     type_ = builder.types[ref]
     operands, entries, shape = [ref], [], []

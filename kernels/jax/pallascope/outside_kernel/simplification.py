@@ -1,4 +1,4 @@
-"""How XLA simplifies operations between kernels before it fuses them, as docs/xla.md says."""
+"""How XLA simplifies operations between kernels before it fuses them, as docs/xla.md describes."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def _renamed(step: Step, same: dict[Array, Array]) -> None:
 
 
 def _told_apart(operand: Array | Uniform | int) -> Any:
-    """Returns a key of an operand: -0.0 and 0.0 are two constants."""
+    """Returns a key for an operand. -0.0 and 0.0 are different constants."""
     if isinstance(operand, Uniform):
         return operand.dtype, np.asarray(operand.element).tobytes(), operand.shape
     return operand
 
 
 def without_repeats(steps: list[Step], kept: set[Array]) -> list[Step]:
-    """Returns the steps without those that compute what one before them has computed (HloCSE)."""
+    """Returns the steps without those that compute what an earlier step has computed (HloCSE)."""
     first: dict[Any, Array] = {}
     same: dict[Array, Array] = {}
     found = []
@@ -37,7 +37,7 @@ def without_repeats(steps: list[Step], kept: set[Array]) -> list[Step]:
                         tuple(sorted(step.eqn.params.items())),
                         step.result.aval.shape, step.result.aval.dtype)
             known = first.setdefault(key, step.result)
-        except TypeError:  # parameters that cannot be told apart
+        except TypeError:  # parameters that cannot be compared
             known = step.result
         if known is not step.result and step.result not in kept:
             same[step.result] = known
@@ -76,9 +76,9 @@ def simplified(steps: list[Step], kept: set[Array], known: Callable[[int], Any])
 
 
 def _before_transposes(step: Step, made: dict[Any, Step]) -> Step | None:
-    """Moves an operation by element before the transposes of its operands, if these are all
-    transposed alike: it is one of what they are made of, which is then transposed, and `step`
-    becomes that transpose. Layouts go through such operations (LayoutAssignment)."""
+    """Moves an elementwise operation before the transposes of its operands, if these are all
+    transposed alike: the operation then works on what was transposed, and `step` becomes the
+    transpose of its result. Layouts go through such operations (LayoutAssignment)."""
     orders = {_order(made.get(array)) for array in step.arrays()}
     order = orders.pop() if len(orders) == 1 else None
     if order is None:
@@ -110,7 +110,7 @@ def _order(step: Step | None) -> tuple[int, ...] | None:
 
 
 def _merge_transposes(step: Step, before: Step | None) -> None:
-    """Makes a transpose of a transpose one (AlgebraicSimplifier::HandleTranspose)."""
+    """Merges a transpose of a transpose into one (AlgebraicSimplifier::HandleTranspose)."""
     if before is not None and before.name == "transpose":
         inner = before.eqn.params["permutation"]
         order = tuple(inner[axis] for axis in step.eqn.params["permutation"])
@@ -120,8 +120,8 @@ def _merge_transposes(step: Step, before: Step | None) -> None:
 
 
 def _is_operand(step: Step, known: Callable[[int], Any]) -> Array | None:
-    """Returns the operand that a transpose which moves no axis but those of 1 is, or a choice by a
-    constant."""
+    """Returns the operand that the result is equal to: for a transpose that moves only axes of 1,
+    or for a choice by a constant."""
     source: Any = None
     if step.name == "transpose":
         order, shape = step.eqn.params["permutation"], step.eqn.invars[0].aval.shape
@@ -134,8 +134,7 @@ def _is_operand(step: Step, known: Callable[[int], Any]) -> Array | None:
 
 
 def _is_view(step: Step, made: dict[Any, Step]) -> Array | None:
-    """Returns the array whose elements a reshape shows in another shape, where none of them
-    moves."""
+    """Returns the array that a reshape shows in another shape, if none of its elements moves."""
     source: Any = None
     while step is not None and only_reshapes(step.eqn) and step.result.aval.shape != ():
         source = step.operands[0]

@@ -1,4 +1,4 @@
-"""The barrier before a kernel that talks to other devices and has none of its own."""
+"""The barrier before a kernel that talks to other devices and has no barrier of its own."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pallascope.jax_compat import jaxprs, parameters
 from pallascope.program import Type
 from pallascope.walk import Leaf, Walk
 
-# The barrier semaphore of kernels that ask for none and get a barrier before they start.
+# The barrier semaphore of kernels that do not ask for one and get a barrier before they start.
 START_BARRIER = 2**31 - 1
 
 
 def talks_to_devices(jaxpr: Any) -> bool:
-    """Returns whether some copy or signal in it names a device."""
+    """Returns whether a copy or signal in it names a device."""
     inner, _ = jaxprs.open_jaxpr(jaxpr)
     return any(_names_device(eqn) or any(map(talks_to_devices, jaxprs.jaxprs_of(eqn)))
                for eqn in inner.eqns)
@@ -30,7 +30,7 @@ def _names_device(eqn: Any) -> bool:
 
 
 def barrier(walk: Walk, devices: Iterable[int]) -> None:
-    """Makes all devices come to this place before one of them goes on."""
+    """Makes all devices arrive here before any of them goes on."""
     builder = walk.builder
     numbers = list(devices)
     semaphore = builder.one("get_barrier_semaphore", [], Type("int32", (), "barrier_semaphore"),

@@ -1,4 +1,5 @@
-"""Operations around kernels wait until something needs them, and become what XLA makes of them."""
+"""Operations around kernels wait until something needs them. They then become what XLA makes of
+them."""
 
 from __future__ import annotations
 
@@ -21,17 +22,17 @@ class Waiting:
 
     def __init__(self, walk: Walk, arrays: Arrays, needed: Callable[[], set[Array]]) -> None:
         self._walk, self._arrays = walk, arrays
-        self._needed = needed  # by equations to come
+        self._needed = needed  # by later equations
         self._steps: list[Step] = []
         self._made: set[Array] = set()
 
     def makes(self, array: Array) -> bool:
-        """Returns whether an operation that waits makes the array."""
+        """Returns whether a waiting operation makes the array."""
         return array in self._made
 
     def takes(self, eqn: Any, operands: Sequence[Array]) -> bool:
-        """Returns whether it is one that others may be fused with. An operation of scalars alone is
-        only where one of them is still to be made."""
+        """Returns whether it is an operation that others may be fused with. An operation on scalars
+        alone is such only if one of them has still to be made."""
         if eqn.primitive.name == "split":
             return all(self.takes(part, operands) for part in fusible_steps.slices(eqn))
         if (len(eqn.outvars) != 1 or eqn.effects or types.moves_keys(eqn)
@@ -47,7 +48,7 @@ class Waiting:
             return [result for part in fusible_steps.slices(eqn)
                     for result in self.add(part, operands)]
         aval = eqn.outvars[0].aval
-        types.array_type(aval)  # which may lack one
+        types.array_type(aval)  # the format may lack the type
         step = Step(eqn, [self._operand(array) for array in operands],
                     Array(aval, aval.str_short()), self._walk.builder.location)
         self._steps.append(step)
@@ -55,7 +56,7 @@ class Waiting:
         return [step.result]
 
     def row_major(self, array: Array) -> Array:
-        """Returns the array with its axes as they lie in HBM in their order, as kernels want it."""
+        """Returns the array with its axes lying in HBM in their order, as kernels need it."""
         if array.layout is None:
             return array
         made = array.row_major
@@ -73,8 +74,8 @@ class Waiting:
         return found
 
     def flush(self, wanted: Sequence[Array], ends: bool = False) -> None:
-        """Emits what waits. Its results that are `wanted`, or that an equation to come needs, get
-        memory; scalars stay in registers unless the function ends with them."""
+        """Emits what waits. Results that are `wanted`, or that a later equation needs, get memory.
+        Scalars stay in registers unless the function ends with them."""
         if not self._steps:
             return
         steps, self._steps, self._made = self._steps, [], set()
