@@ -1,1 +1,1 @@
-"""What reads JAX's equations: a rule for each primitive, and what several rules need."""
+"""Reads JAX's equations: a rule for each primitive, and what several rules need."""

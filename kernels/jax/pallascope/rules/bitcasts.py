@@ -1,4 +1,4 @@
-"""Rules of the primitives that take the bits of elements for elements of another dtype."""
+"""Rules of the primitives that reinterpret the bits of elements as elements of another dtype."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def _bitcast_convert_type(walk: Walk, eqn: Any, operands: list[int]) -> list[int
 
 
 def _bitcast_to_width(new_dtype: Any) -> Callable[..., Any]:
-    """Returns a bitcast to another width: a last axis has the parts of an element, the lowest bits
-    first."""
+    """Returns a bitcast to another width. An additional last axis holds the parts of an element,
+    the lowest bits first."""
     def function(x: Any) -> Any:
         before, after = (8 * np.dtype(dtype).itemsize for dtype in (x.dtype, new_dtype))
         words = lax.bitcast_convert_type(x, f"uint{before}").astype(np.uint32)
@@ -49,8 +49,9 @@ def _bitcast(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _bitcast_of_rows(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Emits pltpu.bitcast, which is an operation where it packs rows. Along the last axis (from JAX
-    0.12 on, and on a SparseCore) the low bits come first, as in bitcast_convert_type."""
+    """Emits pltpu.bitcast, which is an operation of the format if it packs rows. Along the last
+    axis (from JAX 0.12 on, and on a SparseCore) the low bits come first, as in
+    bitcast_convert_type."""
     (before,), (after,) = eqn.invars, eqn.outvars
     if before.aval.shape[:-1] != after.aval.shape[:-1] or before.aval.shape == after.aval.shape:
         kind = walk.type_of(after)

@@ -1,4 +1,4 @@
-"""Block specs of a pipeline, and their index maps as regions."""
+"""Block specs of a pipeline, with their index maps as regions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from pallascope.walk import Leaf, Walk
 
 
 def index_map_region(walk: Walk, pipeline: Pipeline, block: Any, consts: list[int]) -> Region:
-    """Returns the region of an index map: scalars go in, scalars come out.
+    """Returns the region of an index map, which takes scalars and yields scalars.
 
-    A BoundedSlice yields its start and its size, and an Indirect dimension an array of indices.
+    For a BoundedSlice it yields the start and the size, and for an Indirect dimension an array of
+    indices.
     """
     arguments = [walk.builder.value(INDEX, name) for name in axis_names(pipeline.mapping)]
     outer = walk.builder.location
@@ -40,15 +41,15 @@ def index_map_region(walk: Walk, pipeline: Pipeline, block: Any, consts: list[in
 
 
 def _location(walk: Walk, index_map: Any) -> int:
-    """Returns the place of an index map; that of the pipeline where the map is a partial or a
-    function of no author."""
+    """Returns the place of an index map, or that of the pipeline if the map is a partial or not an
+    author's function."""
     number = walk.locations.number(place_of_function(index_map))
     return number if number >= 0 else walk.builder.location
 
 
 def _list(walk: Walk, index: Any, size: int) -> int:
-    """Returns the indices of an Indirect block; where they are fewer the rest of its slot is
-    left."""
+    """Returns the indices of an Indirect block. If there are fewer than the block holds, the rest
+    of its slot is not filled."""
     shape = walk.builder.types[index.value].shape if isinstance(index, Leaf) else ()
     if len(shape) != 1 or shape[0] > size:
         raise NotCaptured(f"an Indirect block of {size} whose index map yields indices of shape "
@@ -90,7 +91,7 @@ def block_spec(walk: Walk, block: Any, name: str, is_output: bool, origin: str) 
 
 
 def _words(block: Any) -> tuple[int, ...]:
-    """Returns the axes that an array of random keys has besides."""
+    """Returns the additional axes of an array of random keys, which hold the keys' words."""
     return types.key_words(block.array_aval.dtype) or ()
 
 

@@ -1,6 +1,7 @@
-"""Rules of the generator of a TPU. Its bits are known to no one but the chip.
+"""Rules of the random generator of a TPU. Nobody but the chip knows its bits.
 
-Threefry stands in: two words of key, which a seed sets, and how many bits were drawn, in SMEM.
+Threefry replaces it. Its state is in SMEM: two words of key, which a seed sets, and how many bits
+were drawn.
 """
 
 from __future__ import annotations
@@ -17,8 +18,7 @@ _STATE = Type("uint32", (3,), "smem")  # two words of key, and how many bits wer
 
 
 def state_of(walk: Walk, body: Any) -> list[int]:
-    """Returns what a kernel needs besides its arguments: the generator's state, where it has
-    one."""
+    """Returns what a kernel needs besides its arguments: the generator's state, if it uses one."""
     names = ("prng_seed", "prng_random_bits")
     walk.generator = walk.builder.value(_STATE, "prng") if _has(body, names) else None
     return [] if walk.generator is None else [walk.generator]
@@ -45,8 +45,8 @@ def _state_word(walk: Walk, number: int, value: int | None = None) -> int:
 
 
 def _tpu_seed(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Sets the key: it is the first two words, and every two more are encrypted with it and take
-    its place."""
+    """Sets the key. The first two words are the key; every two further words are encrypted with it
+    and replace it."""
     builder = walk.builder
     words = [builder.convert(word, "uint32") for operand in operands
              for word in (_words_of(walk, operand) if builder.types[operand].shape else [operand])]
@@ -77,8 +77,8 @@ def _join(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _tpu_bits(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Draws with one instruction for each register of bits; how many were drawn is a word of the
-    state."""
+    """Draws with one instruction for each register of bits. A word of the state says how many were
+    drawn."""
     builder, result = walk.builder, walk.type_of(eqn.outvars[0])
     *key, drawn = (_state_word(walk, number) for number in range(3))
     count = builder.literal("uint32", math.prod(result.shape))

@@ -12,7 +12,8 @@ _MOST_OPERANDS = 64
 
 
 def _concatenate(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Concatenates many arrays in groups: one operation takes so many."""
+    """Concatenates many arrays in groups, because one operation takes only a limited number of
+    arrays."""
     axis = int(eqn.params["dimension"])
     operands = [operand for operand, v in zip(operands, eqn.invars, strict=True)
                 if 0 not in v.aval.shape]

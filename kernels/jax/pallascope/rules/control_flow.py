@@ -1,4 +1,4 @@
-"""Rules of branches, of loops until a condition fails, and of calls, which are inlined."""
+"""Rules of branches, of loops that run until a condition fails, and of calls, which are inlined."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def cond(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 def loop_of(eqn: Any, operands: list[Any]) -> tuple[tuple[Any, list[Any]], tuple[Any, list[Any]],
                                                     list[Any]]:
-    """Returns the condition and the body of a while, each with its constants, and what is
-    carried."""
+    """Returns the condition and the body of a while, each with its constants, and what is carried.
+    """
     number = eqn.params["cond_nconsts"]
     first = number + eqn.params["body_nconsts"]
     condition, body = eqn.params["cond_jaxpr"], eqn.params["body_jaxpr"]
@@ -42,8 +42,8 @@ def loop_of(eqn: Any, operands: list[Any]) -> tuple[tuple[Any, list[Any]], tuple
     if flag.shape == ():
         return (condition, operands[:number]), (body, operands[number:first]), operands[first:]
 
-    # vmap made it, with a flag for each element. The loop goes on while one of them holds, and
-    # changes the elements whose flag holds.
+    # vmap made this loop, with a flag for each element. It goes on while any flag holds, and
+    # changes only the elements whose flag holds.
     def holds(*args: Any) -> Any:
         return jaxprs.evaluate(condition, args)[0].any()
 
@@ -69,14 +69,14 @@ def _while(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _platform_index(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Returns which of several implementations is for a TPU: it is known here."""
+    """Returns which of several implementations is for a TPU, which is known here."""
     for number, platforms in enumerate(eqn.params["platforms"]):
         if platforms is None or "tpu" in platforms:
             return [walk.builder.index(number)]
     raise NotCaptured("platform_dependent without a case for a TPU")
 
 
-# Primitives that do no more than call a function.
+# Primitives that only call a function.
 CALLS = """
     jit pjit closed_call core_call eval_jaxpr composite remat remat2 checkpoint custom_jvp_call
     custom_vjp_call custom_vjp_call_jaxpr custom_vmap_call custom_partitioning""".split()

@@ -35,8 +35,8 @@ def _unpack(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _reduce_precision(exponent_bits: int, mantissa_bits: int) -> Callable[..., Any]:
-    """Rounds to nearest, ties to even, by adding to the bits; too large is infinite, too small is
-    0."""
+    """Rounds to nearest, ties to even, by adding to the bits. Numbers that are too large become
+    infinite, and numbers that are too small become 0."""
     def function(x: Any) -> Any:
         own = jnp.finfo(x.dtype)
         if exponent_bits >= own.nexp and mantissa_bits >= own.nmant:
@@ -63,8 +63,8 @@ def _reduce_precision(exponent_bits: int, mantissa_bits: int) -> Callable[..., A
 
 
 def _widened(codes: Any) -> Any:
-    """Returns the numbers of float8_e8m0fnu: each is a power of two, of which the code is a
-    float32's exponent; 255 is NaN."""
+    """Returns the numbers of float8_e8m0fnu. Each is a power of two, whose code is the exponent in
+    a float32; code 255 is NaN."""
     number = codes.astype(jnp.int32)
     bits = jnp.where(number == 0, jnp.int32(1 << 22), jnp.where(number == 255, 0, number << 23))
     return jnp.where(number == 255, np.float32(np.nan),
@@ -72,10 +72,10 @@ def _widened(codes: Any) -> Any:
 
 
 def _narrowed(x: Any) -> Any:
-    """Rounds to nearest, ties away from zero; neither 0 nor what is negative has a code."""
+    """Rounds to nearest, ties away from zero. Neither 0 nor negative numbers have a code."""
     wide = x.astype(jnp.float32)
     bits = lax.bitcast_convert_type(jnp.where(jnp.isfinite(wide), wide, 0), jnp.int32)
-    below = bits < 1 << 23  # subnormal: 2^-127, or nearer to 2^-126
+    below = bits < 1 << 23  # subnormal: becomes 2^-127, or 2^-126 if that is nearer
     code = jnp.where(below, (bits > 1 << 22).astype(jnp.int32), (bits + (1 << 22)) >> 23)
     return jnp.where(bits <= 0, 255, code).astype(jnp.uint8)
 

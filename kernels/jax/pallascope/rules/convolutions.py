@@ -1,4 +1,4 @@
-"""Rules of convolutions: a product for each place in the window."""
+"""Rules of convolutions, which become a product for each place in the window."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def convolution(window_strides: Sequence[int], padding: Sequence[Any],
                 feature_group_count: int, batch_group_count: int, precision: Any = None,
                 preferred_element_type: Any = None, **params: Any) -> Callable[..., Any]:
     """Adds up a product with the weights of each place in the window. Groups of features are
-    computed one by one, but those of one feature each by element; groups of the batch at once."""
+    computed one by one, or elementwise if each has only one feature; groups of the batch are
+    computed together."""
     edges = [(0, 0, 0), (0, 0, 0)] + [
         (low, high, dilation - 1)
         for (low, high), dilation in zip(padding, lhs_dilation, strict=True)]
@@ -59,7 +60,8 @@ def convolution(window_strides: Sequence[int], padding: Sequence[Any],
 
 
 def _by_batch_group(part: Any, weights: Any, groups: int, precision: Any, dtype: Any) -> Any:
-    """Gives each group of the batch weights of its own; their results follow one another."""
+    """Gives each group of the batch weights of its own. The results of the groups follow each
+    other."""
     x = part.reshape(groups, -1, *part.shape[1:])
     found = lax.dot_general(x, weights.reshape(groups, -1, weights.shape[1]),
                             (((2,), (2,)), ((0,), (0,))), precision=precision,
@@ -70,7 +72,7 @@ def _by_batch_group(part: Any, weights: Any, groups: int, precision: Any, dtype:
 
 def added_convolution(dimension_numbers: Any, window_reversal: Any = None,
                       preferred_element_type: Any = None, **params: Any) -> Callable[..., Any]:
-    """Computes pltpu.conv, which may reverse its windows and add to a third operand, rounding
+    """Computes pltpu.conv, which may reverse its windows and add to a third operand. It rounds only
     once."""
     spatial = dimension_numbers.rhs_spec[2:]
     turned = [axis for axis, turns in zip(spatial, window_reversal or [False] * len(spatial),

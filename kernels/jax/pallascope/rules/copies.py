@@ -1,4 +1,4 @@
-"""Rules of copies that a kernel starts and waits for itself."""
+"""Rules of manual DMAs: copies that a kernel itself starts and waits for."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _dma_start(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _is_selected(part: Any) -> bool:
-    """Returns whether it is one of several refs, which a number chooses: pl.select_ref."""
+    """Returns whether it is one of several refs, chosen by a number: pl.select_ref."""
     return isinstance(part[0], (list, tuple))
 
 
@@ -38,7 +38,7 @@ def _choices(part: Any) -> list[Any]:
 
 
 def _start_selected(walk: Walk, eqn: Any, parts: list[Any], selected: int) -> list[int]:
-    """Emits a branch for each ref that it may be."""
+    """Emits a branch for each ref that may be chosen."""
     which = walk.builder.flag(parts[selected][1][0].idx.value)
     if walk.builder.types[which].dtype != "bool":
         which = walk.index(which)
@@ -89,15 +89,15 @@ def _start(walk: Walk, eqn: Any, parts: list[Any]) -> list[int]:
 
 
 def _dma_wait(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Emits a wait. Only the bytes of the target and its semaphore count; a wait for a read has
-    them swapped."""
+    """Emits a wait. Only the bytes of the target and its semaphore matter. A wait for a read has
+    source and target swapped."""
     source, target, semaphore, _, _ = parameters.copy_parts(
         eqn, [Leaf(value) for value in operands])
     if semaphore is None:
         raise NotCaptured("dma_wait without a semaphore")
     if _is_selected(target):
         target = _choices(target)[0]
-    if has_list(target, walk):  # as many bytes come from the other end
+    if has_list(target, walk):  # the other end has as many bytes
         target = source
     return walk.builder.emit("dma_wait", [view_of(walk, target), view_of(walk, semaphore)], [])
 

@@ -11,8 +11,8 @@ from pallascope.walk import Leaf, Rule, Walk
 
 
 def _debug_print(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Writes the format's fields in the order of the operands; without fields the operands
-    follow."""
+    """Writes the format's fields in the order of the operands. Without fields, the operands follow
+    the text."""
     text = str(eqn.params["fmt"])
     if not eqn.params.get("has_placeholders", True):
         return walk.builder.emit("debug_print", operands, [], {"text": _braced(text)})
@@ -30,7 +30,7 @@ def _debug_print(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _trace_value(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Keeps a scalar for the profiler's trace as a line that says label and value."""
+    """Keeps a scalar for the profiler's trace as a printed line with its label and its value."""
     text = _braced(str(eqn.params["label"])) + " = {}"
     return walk.builder.emit("debug_print", operands, [], {"text": text})
 
@@ -40,7 +40,7 @@ def _braced(text: str) -> str:
 
 
 def _check(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Emits checks. An error's flag is true where the check does not hold."""
+    """Emits checks. An error's flag is true if the check fails."""
     for flag, text in parameters.checks(eqn, [Leaf(value) for value in operands]):
         type_ = walk.builder.types[flag.value]
         holds = walk.builder.one("not", [flag.value], type_)
@@ -49,7 +49,8 @@ def _check(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _nothing(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Leaves out Python that would look on, on the host, where the program needs nothing of it."""
+    """Leaves out Python code that only watches on the host, if the program needs nothing from it.
+    """
     if eqn.outvars:
         raise NotCaptured(f"primitive {eqn.primitive.name}")
     return []

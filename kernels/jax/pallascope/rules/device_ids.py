@@ -1,4 +1,4 @@
-"""Which device is meant by the ID that a copy or a signal names."""
+"""Which device the ID in a copy or a signal means."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pallascope.walk import Leaf, Walk
 
 
 def logical(walk: Walk, eqn: Any, device: Any) -> int:
-    """Returns the number of a device that an equation names: row-major in the mesh."""
+    """Returns the row-major number in the mesh of the device that an equation names."""
     if getattr(eqn.params["device_id_type"], "name", None) == "LOGICAL":
         if isinstance(device, (tuple, list, dict)):
             raise NotCaptured(f"{eqn.primitive.name} to a logical device that is no scalar: use "
@@ -33,8 +33,8 @@ def logical(walk: Walk, eqn: Any, device: Any) -> int:
 
 
 def without_core(walk: Walk, device: Any) -> tuple[Any, Any]:
-    """Returns a device as JAX has it, None where that is this one, and the core that it names
-    besides."""
+    """Returns the device as JAX has it, or None if it is this device, and the core that it also
+    names."""
     if not isinstance(device, Mapping):
         return device, None
     cores = [axis for axis in device if axis in walk.cores]
@@ -46,14 +46,15 @@ def without_core(walk: Walk, device: Any) -> tuple[Any, Any]:
 
 
 def number_of(walk: Walk, places: Mapping[str, int]) -> int:
-    """Returns the number of the device with these coordinates, and this one's on the other axes."""
+    """Returns the number of the device with these coordinates and, on the other axes, those of this
+    device."""
     return number_along(walk, walk.devices, places)
 
 
 def number_along(walk: Walk, axes: Iterable[str],
                  places: Mapping[str, int] = MappingProxyType({})) -> int:
-    """Returns the row-major number among the devices along the axes: this one's, but at the places
-    that are given."""
+    """Returns the row-major number among the devices along the axes: this device's, except at the
+    places that are given."""
     builder = walk.builder
     found = builder.index(0)
     for axis in axes:
@@ -67,7 +68,7 @@ def axis_index(walk: Walk, axis: str) -> int:
 
 
 def _by_name(walk: Walk, eqn: Any, device: Mapping[Any, Any]) -> dict[str, Any]:
-    """Returns coordinates by axis; an index along several axes at once is split."""
+    """Returns coordinates by axis. An index along several axes at once is split."""
     places: dict[str, Any] = {}
     for names, index in device.items():
         axes = [names] if isinstance(names, str) else list(names)

@@ -15,7 +15,7 @@ ELEMENTWISE = """
 
 
 def _elementwise(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Emits the operation; scalars, which JAX lets stand for arrays, become arrays."""
+    """Emits the operation. JAX accepts scalars in place of arrays; they become arrays."""
     result = walk.type_of(eqn.outvars[0])
     operands = [walk.builder.broadcast(operand, result.shape) for operand in operands]
     return [walk.builder.one(eqn.primitive.name, operands, result)]

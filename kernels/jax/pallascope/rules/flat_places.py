@@ -1,7 +1,7 @@
-"""Places in the flat array, for a gather or scatter that goes along several axes.
+"""Places in the flat array, for a gather or scatter along several axes.
 
-The format's gather and scatter go along one axis, as on a TPU. Any other becomes one of the flat
-array: the place of each element is computed first.
+The format's gather and scatter go along one axis, as on a TPU. Any other becomes a gather or
+scatter on the flat array, for which the place of each element is computed first.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from pallascope.program import Builder, Type
 
 @dataclasses.dataclass
 class Windows:
-    """The windows of `whole`, one for each index vector; an array `around` has an element for each
+    """The windows of `whole`, one for each index vector. An array `around` has one element for each
     element of each window."""
 
     whole: tuple[int, ...]
     around: tuple[int, ...]
-    window_axes: list[int]  # of `around`, for each axis of `whole` that is kept
+    window_axes: list[int]  # axes of `around`, one for each axis of `whole` that is kept
     kept: list[int]
-    index_map: list[int]  # the axis of `whole` for each element of an index vector
+    index_map: list[int]  # for each element of an index vector, the axis of `whole`
     batching: list[int]
     index_batching: list[int]
     sizes: list[int]
 
 
 def flat_places(builder: Builder, windows: Windows, indices: int, mode: str) -> tuple[int, int]:
-    """Returns the place of every element of `around` in the flat `whole`, -1 outside, and whether
-    it is inside."""
+    """Returns the place of every element of `around` in the flat `whole`, which is -1 outside, and
+    whether the element is inside."""
     shape = builder.types[indices].shape
     batch, count = shape[:-1], len(shape) - 1
     batch_axes = [axis for axis in range(len(windows.around)) if axis not in windows.window_axes]

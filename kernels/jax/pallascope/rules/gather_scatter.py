@@ -1,4 +1,4 @@
-"""Rules of gathers and scatters, whose places are known at run time."""
+"""Rules of gathers and scatters, whose places are known only at run time."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def gather(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _is_along(numbers: Any, sizes: list[int]) -> bool:
-    """Returns whether it is as take_along_axis makes it, which is all that a TPU has."""
+    """Returns whether it has the form that take_along_axis makes, the only one that a TPU has."""
     return (sizes == [1] * len(sizes) and not numbers.offset_dims
             and len(numbers.collapsed_slice_dims) == 1
             and numbers.collapsed_slice_dims == numbers.start_index_map
@@ -62,8 +62,8 @@ def _is_along(numbers: Any, sizes: list[int]) -> bool:
 
 
 def _scatter(combine: str) -> Rule:
-    """Returns the rule that combines by this operation; what is subtracted is added with its sign
-    changed."""
+    """Returns the rule that combines by this operation. To subtract, the negated values are added.
+    """
     def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         builder, mode = walk.builder, _mode(eqn)
         numbers = eqn.params["dimension_numbers"]
@@ -92,8 +92,8 @@ def _scatter(combine: str) -> Rule:
 
 
 def scatter_by_function(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Scatters by a function, as `at[...].apply` does: it is computed of all elements, and taken
-    for those that are named."""
+    """Scatters by a function, as `at[...].apply` does: the function is computed on all elements,
+    and its results are used only for the elements that are named."""
     jaxpr = eqn.params.get("update_jaxpr")
     inner = None if jaxpr is None else jaxprs.open_jaxpr(jaxpr)[0]
     if inner is None or inner.outvars[0] is inner.invars[1]:

@@ -1,4 +1,4 @@
-"""Rules of the primitives that ask for a place in the grid, or on a mesh of cores or devices."""
+"""Rules of the primitives that ask for the place in the grid, or on a mesh of cores or devices."""
 
 from __future__ import annotations
 

@@ -17,18 +17,20 @@ class Pipeline:
     """A pipeline whose operands are refs of the program."""
 
     mapping: Any  # JAX's GridMapping
-    body: Any  # its jaxpr
-    operands: list[int]  # one ref per block mapping
-    bounds: list[int]  # one int32 scalar per dynamic grid axis
-    prefetch: list[int]  # the refs that index maps and body get besides: scalar prefetch
+    body: Any  # the jaxpr of the body
+    operands: list[int]  # one ref for each block mapping
+    bounds: list[int]  # one int32 scalar for each dynamic grid axis
+    prefetch: list[int]  # scalar prefetch: more refs for index maps and body
     index_map_consts: list[list[int]]
     body_consts: list[int]
     origin: str
     no_pipelining: bool = False
     core_axis: str = ""  # of a mesh of several cores that share the grid
-    block_axes: list[str] = dataclasses.field(default_factory=list)  # whose blocks share it too
-    parallel: list[int] = dataclasses.field(default_factory=list)  # grid axes that they may share
-    divided: list[int] = dataclasses.field(default_factory=list)  # cut among them already
+    # Axes whose blocks share the grid, too.
+    block_axes: list[str] = dataclasses.field(default_factory=list)
+    parallel: list[int] = dataclasses.field(default_factory=list)  # grid axes that may be shared
+    # Grid axes that are cut among the cores already.
+    divided: list[int] = dataclasses.field(default_factory=list)
 
 
 def grid_of(walk: Walk, pipeline: Pipeline) -> list[int]:
@@ -43,14 +45,14 @@ def grid_of(walk: Walk, pipeline: Pipeline) -> list[int]:
 
 
 def given_names(mapping: Any) -> list[str]:
-    """Returns the names of a grid of pairs of name and extent; axes that vmap adds have None,
-    before 0.11 nothing."""
+    """Returns the names of a grid that is given as pairs of name and extent. Axes that vmap adds
+    have the name None; before JAX 0.11 they have no entry."""
     return [str(name) for name in mapping.grid_names or () if name is not None]
 
 
 def axis_names(mapping: Any) -> list[str]:
-    """Returns the names that the index maps give the axes, where one names them all; else i, j, k,
-    ..."""
+    """Returns the names that an index map gives to all axes, if there is such a map; otherwise i,
+    j, k, ..."""
     given = iter(given_names(mapping))
     if mapping.grid_names:
         return [f"vmap{axis}" if axis in mapping.vmapped_dims else next(given)

@@ -1,4 +1,4 @@
-"""Rules of the primitives that compute nothing: a result is the operand."""
+"""Rules of the primitives that compute nothing, so that the result is the operand."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any
 
 from pallascope.walk import Rule, Walk
 
-# They mean nothing to a run: the result is the operand. (JAX keeps nothing else of a promise.)
+# These mean nothing to a run, so the result is the operand. (They are all that JAX keeps of a
+# promise.)
 IDENTITY = """
     optimization_barrier pvary reshard sharding_constraint layout_cast layout_constraint name
     stop_gradient
@@ -26,7 +27,7 @@ def _multiple_of(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _touch(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Emits nothing: it is a dependency for the compiler."""
+    """Emits nothing: this is a dependency for the compiler."""
     return []
 
 

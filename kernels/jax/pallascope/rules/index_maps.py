@@ -1,6 +1,7 @@
-"""Rules of index maps, which the format has as straight code: every branch is computed, one taken.
+"""Rules of index maps. The format has them as straight code: every branch is computed and one
+result is taken.
 
-A load in a branch that is not taken is one of the first element, so that it is nowhere outside.
+A load in a branch that is not taken loads the first element, so that it is never out of bounds.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def _cond(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _scan(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Writes out round after round, where numbers alone are carried."""
+    """Unrolls the loop, if it only carries numbers."""
     num_consts, num_carry = parameters.scan_counts(eqn.params)
     length = eqn.params["length"]
     if length > _MOST_ROUNDS or num_consts + num_carry != len(operands) \
@@ -74,8 +75,8 @@ def _get(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _before(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Emits before the pipeline what stays the same while it runs, and what index maps have no form
-    for."""
+    """Emits what stays the same while the pipeline runs, and what index maps cannot hold, before
+    the pipeline."""
     with walk.builder.before():
         return grid_queries.RULES[eqn.primitive.name](walk, eqn, operands)
 

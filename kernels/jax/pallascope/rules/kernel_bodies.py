@@ -1,4 +1,5 @@
-"""Bodies of kernels that are no pipeline of blocks alone: inlined, or around a pipeline."""
+"""Bodies of kernels that are more than a pipeline of blocks. They are inlined, or put around a
+pipeline."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from pallascope.walk import Walk
 
 
 def on_cores(walk: Walk, pipeline: Pipeline, cores: int) -> None:
-    """Lets the cores share the parallel axes; each has its own scalars, copied from HBM."""
+    """Makes the cores share the parallel axes. Each core has its own scalars, copied from HBM."""
     builder = walk.builder
     sources = pipeline.prefetch
     pipeline.prefetch = [builder.value(builder.types[ref]._replace(space="smem"))
@@ -34,7 +35,7 @@ def on_cores(walk: Walk, pipeline: Pipeline, cores: int) -> None:
 
 
 def with_blocks_copied(walk: Walk, pipeline: Pipeline) -> None:
-    """Emits a kernel of one step with pipelines of its own: manual DMAs copy its blocks."""
+    """Emits a kernel of one step that has pipelines of its own. Manual DMAs copy its blocks."""
     builder, mapping, body = walk.builder, pipeline.mapping, pipeline.body
     blocks = [types.ref_type(v.aval) for v in body.invars[mapping.num_index_operands:]]
     copied = [number for number, array in enumerate(pipeline.operands)
@@ -70,7 +71,7 @@ def has_pipeline(jaxpr: Any) -> bool:
 
 
 def is_whole(block: Any) -> bool:
-    """Returns whether the block is the array, at every step."""
+    """Returns whether the block is the whole array in every step."""
     jaxpr, _ = jaxprs.open_jaxpr(block.index_map_jaxpr)
     sizes = tuple(getattr(dim, "block_size", None) for dim in block.block_shape)
     return (sizes == tuple(block.array_aval.shape) and not jaxpr.eqns
@@ -78,8 +79,8 @@ def is_whole(block: Any) -> bool:
 
 
 def is_direct(walk: Walk, mapping: Any, body: Any, arrays: list[int]) -> bool:
-    """Returns whether there is neither a grid nor a copy: the kernel sees all arrays where they
-    are."""
+    """Returns whether there is neither a grid nor a copy, so that the kernel sees all arrays where
+    they are."""
     blocks = body.invars[mapping.num_index_operands:][:len(arrays)]
     return not mapping.grid and all(
         types.ref_type(v.aval).space == walk.builder.types[array].space
@@ -92,7 +93,7 @@ def kernel_name(eqn: Any, body: Any) -> str:
 
 @contextlib.contextmanager
 def scratch(walk: Walk, refs: list[int]) -> Iterator[None]:
-    """Lets what is emitted meanwhile see the refs, which live as long."""
+    """Makes the refs live while what is emitted meanwhile runs."""
     if not refs:
         yield
         return
@@ -102,7 +103,7 @@ def scratch(walk: Walk, refs: list[int]) -> Iterator[None]:
 
 
 def inline(walk: Walk, body: Any, refs: list[int]) -> None:
-    """Emits a kernel without blocks; its further arguments are scratch that lives while it runs."""
+    """Emits a kernel without blocks. Its further arguments are scratch that lives while it runs."""
     own = [walk.builder.value(types.ref_type(v.aval), name) for v, name
            in zip(body.invars[len(refs):], arg_names(body)[len(refs):], strict=True)]
     with scratch(walk, own), walk.in_kernel(body):

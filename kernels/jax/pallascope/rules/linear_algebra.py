@@ -1,4 +1,4 @@
-"""Rules of decompositions and of solving linear equations."""
+"""Rules of matrix decompositions and of solving linear equations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pallascope.walk import Rule, Walk
 
 def _triangular_solve(left_side: bool, lower: bool, transpose_a: bool, unit_diagonal: bool,
                       **params: Any) -> Callable[..., Any]:
-    """Solves row after row, by substitution."""
+    """Solves row by row, by substitution."""
     def function(a: Any, b: Any) -> Any:
         matrix = a if left_side != transpose_a else jnp.swapaxes(a, -1, -2)
         right = b if left_side else jnp.swapaxes(b, -1, -2)
@@ -43,7 +43,7 @@ def _triangular_solve(left_side: bool, lower: bool, transpose_a: bool, unit_diag
 
 
 def _cholesky(**params: Any) -> Callable[..., Any]:
-    """Factors column after column; the result is NaN throughout where a pivot is not positive."""
+    """Factors column by column. The whole result is NaN if a pivot is not positive."""
     def function(a: Any) -> Any:
         size = a.shape[-1]
         rows = lax.broadcasted_iota(jnp.int32, (size, 1), 0)
@@ -67,7 +67,7 @@ def _cholesky(**params: Any) -> Callable[..., Any]:
 
 
 def _lu(**params: Any) -> Callable[..., Any]:
-    """Factors column after column, as JAX does where nothing better is."""
+    """Factors column by column, as JAX does if it has nothing better."""
     def function(x: Any) -> Any:
         one = linalg._lu_unblocked
         for _ in x.shape[:-2]:
@@ -79,7 +79,7 @@ def _lu(**params: Any) -> Callable[..., Any]:
 
 
 def _linear_solve(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Runs the function among the parameters that says how to solve it."""
+    """Runs the function among the parameters that says how to solve the equation."""
     counts = eqn.params["const_lengths"]
     skipped = counts.matvec + counts.vecmat
     consts = operands[skipped:skipped + counts.solve]

@@ -14,15 +14,15 @@ from pallascope.walk import Leaf, Walk
 
 @dataclasses.dataclass
 class Rows:
-    """A part of a ref whose first axis is to be gathered from, or scattered to."""
+    """A part of a ref; rows of its first axis are gathered or scattered."""
 
-    part: Any  # all of its rows
-    list: int  # int32 numbers of some, a value or a ref
+    part: Any  # the part with all of its rows
+    list: int  # int32 numbers of rows, a value or a ref
     ignored: int | None  # the number that stands for no row
 
 
 def _is_list(index: Any) -> bool:
-    """Returns whether it is an array or a ref; a scalar passes for one number."""
+    """Returns whether it is an array or a ref. A scalar counts as a single number."""
     if hasattr(index, "ignored_value"):
         return True
     return isinstance(index, ref_types.TransformedRef)
@@ -43,7 +43,7 @@ def _is_array(walk: Walk | None, index: Any) -> bool:
 
 
 def listed(walk: Walk, part: Any) -> Rows | None:
-    """Returns what a copy takes of the part, where it takes listed rows; else None."""
+    """Returns what a copy takes of the part if it takes listed rows, or else None."""
     ref, transforms = part
     if not has_list(part, walk):
         return None

@@ -1,8 +1,8 @@
-"""Rules of the matrix unit where a kernel uses it directly.
+"""Rules of the matrix unit for kernels that use it directly.
 
-What the unit keeps is memory beside a kernel's arguments: of each unit its right operand, staged
-ones by register, its result FIFO, and accumulators where they are addresses, as they are up to
-0.10.
+What the unit keeps becomes memory beside a kernel's arguments. For each unit this is its right
+operand, the operands staged in each register, its result FIFO and, up to JAX 0.10, where
+accumulators have addresses, the accumulators.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pallascope.problems import NotCaptured
 from pallascope.program import Params, Type
 from pallascope.walk import Rule, Walk
 
-_REGISTER_BYTES = 4096  # in which addresses count
+_REGISTER_BYTES = 4096  # bytes of a register, the unit of addresses
 
 
 def state_of(walk: Walk, body: Any) -> list[int]:
-    """Returns what a kernel needs for it besides its arguments."""
+    """Returns what a kernel needs for the matrix unit besides its arguments."""
     walk.matrix_unit = {}
     _find(walk, body)
     return list(walk.matrix_unit.values())
@@ -59,7 +59,7 @@ def _rhs_type(eqn: Any) -> Type:
 
 
 def _kept(walk: Walk, eqn: Any, key: tuple[Any, ...], type_: Type | None = None) -> int:
-    """Returns what is kept under the key, which must be of the type."""
+    """Returns what is kept under the key, which must have the type."""
     ref = walk.matrix_unit.get(key)
     if ref is None:
         raise NotCaptured(f"{eqn.primitive.name} of what no other operation of the kernel fills or "
@@ -107,7 +107,7 @@ def _lhs_fifo(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _request(walk: Walk, eqn: Any, lhs: int, unit: int, target: Callable[[Type], int]) -> list[int]:
-    """Emits a product of the unit; `target` yields the ref that it goes to, by its type."""
+    """Emits a product on the unit. `target` returns the ref for the result, given its type."""
     rhs = _kept(walk, eqn, ("rhs", unit))
     left, right = walk.builder.types[lhs], walk.builder.types[rhs]
     if left.dtype != right.dtype:

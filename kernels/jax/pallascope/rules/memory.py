@@ -28,7 +28,7 @@ def _known_shape(part: Window) -> tuple[int, ...]:
 
 
 def store(walk: Walk, part: Window, value: int) -> int:
-    """Puts the value there; returns what was there before."""
+    """Stores the value in the part. Returns what was there before."""
     type_ = walk.builder.types[value]
     if type_.shape != _known_shape(part):
         raise NotCaptured(f"a store of {type_.shape} where the ref has {part.shape()}")

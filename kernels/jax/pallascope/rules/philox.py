@@ -1,7 +1,6 @@
-"""The draws of `rbg` and `unsafe_rbg` keys, as XLA for a CPU makes them: Philox 4x32 of ten rounds
-(J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011). A TPU draws others, which
-nobody has published.
-"""
+"""The draws of `rbg` and `unsafe_rbg` keys, as XLA makes them for a CPU: Philox 4x32 with ten
+rounds (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011). A TPU draws other
+numbers, whose algorithm nobody has published."""
 
 from __future__ import annotations
 
@@ -34,8 +33,8 @@ def _scrambled(counter: Sequence[Any], key: Sequence[Any]) -> Sequence[Any]:
 
 
 def bits(shape: Sequence[int], dtype: Any, algorithm: Any, **params: Any) -> Callable[..., Any]:
-    """Computes rng_bit_generator. Of the four words of a state the first two are the key and the
-    upper half of the counter, the others its lower half; every count makes four words."""
+    """Computes rng_bit_generator. Of the four words of a state, the first two are both the key and
+    the upper half of the counter; the others are its lower half. Every count makes four words."""
     if str(getattr(algorithm, "name", algorithm)).endswith("THREE_FRY"):
         raise NotCaptured("rng_bit_generator with RNG_THREE_FRY")
 

@@ -1,4 +1,4 @@
-"""Pipelines, of pallas_call and of emit_pipeline, as the operation `pipeline`."""
+"""Pipelines of pallas_call and of emit_pipeline, as the operation `pipeline`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def emit(walk: Walk, pipeline: Pipeline) -> None:
     names = arg_names(pipeline.body)
     first = mapping.num_index_operands
     count = len(mapping.block_mappings)
-    blocks = [number for number in range(count)  # semaphores have none
+    blocks = [number for number in range(count)  # without semaphores
               if not walk.builder.types[pipeline.operands[number]].space.endswith("semaphore")]
     specs = []
     for number in blocks:
@@ -92,8 +92,8 @@ def _emit_pipeline(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _sharing(walk: Walk, eqn: Any) -> tuple[list[str], str]:
-    """Returns which of the axes whose cores share the grid are those of a core_map's blocks, and
-    which is that of its cores, or nothing."""
+    """Returns which of the axes whose cores share the grid are axes of a core_map's blocks, and
+    which one is that of its cores, or an empty text."""
     names = eqn.params["core_axis_name"]
     if eqn.params["core_axis"] is not None:
         raise NotCaptured("emit_pipeline with core_axis: use core_axis_name")

@@ -1,4 +1,4 @@
-"""Rules of products: of matrices, one operation of the format or several, and of integers."""
+"""Rules of products: of matrices, as one operation of the format or several, and of integers."""
 
 from __future__ import annotations
 
@@ -28,23 +28,24 @@ def _dot_of_floats(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _precision(precision: Any) -> Params:
-    if isinstance(precision, lax.DotAlgorithm):  # which is a tuple too
+    if isinstance(precision, lax.DotAlgorithm):  # it is a tuple as well
         raise NotCaptured(f"dot_general with {precision}: use a preset such as "
                           "DotAlgorithmPreset.BF16_BF16_F32")
     names = {str(getattr(part, "name", None) or "DEFAULT")
              for part in (precision if isinstance(precision, tuple) else (precision,))}
     if not names <= {"DEFAULT", "HIGH", "HIGHEST"}:
         raise NotCaptured(f"dot_general with precision {precision}: use DEFAULT, HIGH or HIGHEST")
-    most = max(names, key=["DEFAULT", "HIGH", "HIGHEST"].index)  # of the two operands, as in XLA
+    # The higher precision of the two operands counts, as in XLA.
+    most = max(names, key=["DEFAULT", "HIGH", "HIGHEST"].index)
     return {} if most == "DEFAULT" else {"precision": most.lower()}
 
 
-_MOST_PRODUCTS = 1 << 22  # that are there at a time
+_MOST_PRODUCTS = 1 << 22  # how many products may exist at a time
 
 
 def _whole_dot(dimension_numbers: Any, dtype: Any) -> Callable[..., Any]:
-    """Multiplies integers of 32 bits, which no matrix unit takes, as products and their sums. Many
-    go by the rows of the left operand."""
+    """Multiplies 32-bit integers, which no matrix unit accepts, as elementwise products and their
+    sums. Large products are computed by rows of the left operand."""
     (left, right), (left_batch, right_batch) = dimension_numbers
 
     def function(x: Any, y: Any) -> Any:
@@ -68,7 +69,7 @@ def _whole_dot(dimension_numbers: Any, dtype: Any) -> Callable[..., Any]:
 
 
 def _dot_of_truths(dimension_numbers: Any, dtype: Any) -> Callable[..., Any]:
-    """Multiplies bools as numbers: a sum that is a bool says whether there is any product."""
+    """Multiplies bools as numbers. If the result is a bool, it says whether any product is true."""
     def function(x: Any, y: Any) -> Any:
         x, y = (array.astype(jnp.bfloat16) if array.dtype == bool else array for array in (x, y))
         found = lax.dot_general(x, y, dimension_numbers, preferred_element_type=jnp.float32)
@@ -78,7 +79,7 @@ def _dot_of_truths(dimension_numbers: Any, dtype: Any) -> Callable[..., Any]:
 
 
 def dot_general(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Emits a product of matrices. An algorithm that is named says how often the operands are
+    """Emits a product of matrices. If an algorithm is named, it says how often the operands are
     rounded to bf16."""
     dtypes = [np.dtype(v.aval.dtype) for v in (*eqn.invars, *eqn.outvars)]
     if dtypes[2].name in ("int32", "uint32") and any(dtype.itemsize == 4 for dtype in dtypes[:2]):
@@ -104,7 +105,7 @@ def dot_general(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 def ragged_dot(ragged_dot_dimension_numbers: Any, precision: Any, preferred_element_type: Any,
                group_offset: Any = None, **params: Any) -> Callable[..., Any]:
-    """Multiplies group after group: of rows of `lhs` in order, or of the terms of a sum."""
+    """Multiplies group by group: rows of `lhs` in order, or terms of a sum."""
     numbers = ragged_dot_dimension_numbers
     (contracting, _), batch = numbers.dot_dimension_numbers
     if any(batch) or group_offset is not None or len(numbers.lhs_ragged_dimensions) != 1:
@@ -138,7 +139,7 @@ def ragged_dot(ragged_dot_dimension_numbers: Any, precision: Any, preferred_elem
 
 
 def mulhi(**params: Any) -> Callable[..., Any]:
-    """Returns the upper half of a product of integers; those of 32 bits go by halves."""
+    """Returns the upper half of a product of integers. 32-bit integers are multiplied in halves."""
     def function(a: Any, b: Any) -> Any:
         width = jnp.iinfo(a.dtype).bits
         if width < 32:

@@ -1,7 +1,7 @@
-"""Rules of jax.random: traced again as JAX computes it, on keys as their words.
+"""Rules of jax.random, which are traced again as JAX computes them, on keys given by their words.
 
-Keys are their words here, uint32[..., 2] or, of the chip's own generator, uint32[1,2], as
-jax.random.key_data has them.
+A key is its words here: uint32[..., 2], or uint32[1,2] for the chip's own generator, as
+jax.random.key_data returns them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from pallascope.walk import Rule, Walk
 
 
 def _keys_of(eqn: Any) -> Any:
-    """Returns the type of an equation's random keys. The chip's own come one at a time."""
+    """Returns the type of an equation's random keys. Keys of the chip's own generator come one at a
+    time."""
     key = next(v.aval for v in (*eqn.invars, *eqn.outvars) if key_words(v.aval.dtype) is not None)
     if key.shape and len(key_words(key.dtype) or ()) == 2:
         raise NotCaptured("an array of random keys of the chip's own generator")
@@ -49,7 +50,7 @@ def _retraced(function: Callable[[Any, dict[str, Any]], Callable[..., Any]]) -> 
                       for v, shape in zip(eqn.invars, shapes, strict=True)]
         try:
             jaxpr = jax.make_jaxpr(traced)(*shapes)
-        except NotImplementedError as error:  # of the chip's own, which can not be split
+        except NotImplementedError as error:  # keys of the chip's own generator cannot be split
             raise NotCaptured(str(error).partition("\n")[0]) from error
         return [_as_declared(walk, value, variable.aval) for value, variable
                 in zip(walk.run_here(jaxpr, operands), eqn.outvars, strict=True)]
@@ -66,7 +67,8 @@ def _moved(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _as_declared(walk: Walk, value: int, aval: Any) -> int:
-    """Returns unsigned bits where JAX says so; the chip's generator yields signed ones."""
+    """Returns unsigned bits if JAX says that they are unsigned. The chip's generator yields signed
+    ones."""
     type_ = walk.builder.types[value]
     if key_words(aval.dtype) is not None or type_.dtype == dtype_of(aval.dtype):
         return value

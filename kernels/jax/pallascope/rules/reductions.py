@@ -1,4 +1,5 @@
-"""Rules of reductions, by an operation of the format or by a function, and of cumulative ones."""
+"""Rules of reductions, by an operation of the format or by a function, and of cumulative
+operations."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ def _cumlogsumexp(axis: int, reverse: bool) -> Callable[..., Any]:
 
 def _reduce(jaxpr: Any, dimensions: Sequence[int], consts: Sequence[Any] = (),
             **params: Any) -> Callable[..., Any]:
-    """Reduces by a function of its own: neighbours in pairs, until one is left for each result."""
+    """Reduces by a function: neighbours in pairs, until one element is left for each result."""
     combine = retraced.by_element(jaxpr, consts)
 
     def function(*operands: Any) -> list[Any]:

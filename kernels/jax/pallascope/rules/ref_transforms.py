@@ -1,4 +1,4 @@
-"""Chains of ref transforms: `ref.at[...].reshape(...)[...]` as entries of a get, or as views."""
+"""Chains of ref transforms, `ref.at[...].reshape(...)[...]`, as entries of a get or as views."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pallascope.walk import Leaf, Walk
 
 @dataclasses.dataclass
 class Axis:
-    """What is taken of one axis of a ref. `start` is a value, an int32 scalar."""
+    """What is taken along one axis of a ref. `start` is a value, an int32 scalar."""
 
     start: int
     size: int
     stride: int = 1
-    kept: bool = True  # false: one index, whose axis the result does not have
-    size_value: int | None = None  # of a slice whose size is known at run time only
+    kept: bool = True  # false for a single index, whose axis is not in the result
+    size_value: int | None = None  # for a slice whose size is known only at run time
 
 
 @dataclasses.dataclass
@@ -36,19 +36,20 @@ class Window:
 
 
 def window(walk: Walk, ref: int, transforms: Sequence[Any]) -> Window:
-    """Applies the transforms one after the other; indices become one list, the others views."""
+    """Applies the transforms one after the other. Indices are collected in one list; other
+    transforms become views."""
     found = _whole(walk, ref)
     for transform in transforms:
         kind = ref_types.transform_kind(transform)
         if kind == "index":
             _index(walk, found, transform)
-        elif kind != "AccessAssumptionTransform":  # which is for the compiler alone
+        elif kind != "AccessAssumptionTransform":  # this one is only for the compiler
             found = _whole(walk, _reinterpret(walk, view(walk, found), kind, transform))
     return found
 
 
 def view(walk: Walk, part: Window) -> int:
-    """Returns a ref to the part; the ref itself if that is all of it."""
+    """Returns a ref to the part, which is the ref itself if the part is all of it."""
     type_ = walk.builder.types[part.ref]
     if _is_whole(walk, part, type_):
         return part.ref
@@ -59,21 +60,21 @@ def view(walk: Walk, part: Window) -> int:
 
 
 def element(walk: Walk, ref: int, axis: int, index: int) -> int:
-    """Returns a ref to the element at a place along the axis, a value."""
+    """Returns a ref to the element at a place along the axis; the place is a value."""
     part = _whole(walk, ref)
     part.axes[axis] = Axis(index, 1, kept=False)
     return view(walk, part)
 
 
 def elements(walk: Walk, ref: int, axis: int, start: int, size: int) -> int:
-    """Returns a ref to several elements in a row, from a number on."""
+    """Returns a ref to several consecutive elements, beginning at a number."""
     part = _whole(walk, ref)
     part.axes[axis] = Axis(walk.builder.index(start), size)
     return view(walk, part)
 
 
 def entries(walk: Walk, part: Window, operands: list[int]) -> list[dict[str, Any]]:
-    """Returns the parameter of get, swap and ref_at; dynamic starts and sizes are appended to the
+    """Returns the parameter of get, swap and ref_at. Dynamic starts and sizes are appended to the
     operands.
 
     A dynamic size, which get and swap lack, is at most `size`.
@@ -83,7 +84,7 @@ def entries(walk: Walk, part: Window, operands: list[int]) -> list[dict[str, Any
     for axis, extent in zip(part.axes, extents, strict=True):
         entry: dict[str, Any] = {} if axis.kept else {"slice": False}
         known = walk.builder.known(axis.start)
-        # It may lie outside, which is no mistake before it is reached.
+        # It may be out of bounds, which is not an error unless it is reached.
         if known is None or known < 0 or known + (axis.size - 1) * axis.stride >= extent:
             entry["operand"] = len(operands)
             operands.append(axis.start)
@@ -117,11 +118,11 @@ def _index(walk: Walk, part: Window, indexer: Any) -> None:
         raise NotCaptured("indices that are arrays")
     builder = walk.builder
     kept = [axis for axis in part.axes if axis.kept]
-    for axis, index in zip(kept, indexer.indices, strict=False):  # a key's words are all taken
+    for axis, index in zip(kept, indexer.indices, strict=False):  # the words of a key are all taken
         is_slice = isinstance(index, ref_types.Slice)
         start = _value(walk, index.start if is_slice else index)
         known = walk.builder.known(start) or 0
-        if not is_slice and known < 0:  # from the end, as in Python
+        if not is_slice and known < 0:  # counted from the end, as in Python
             start = walk.builder.index(known + axis.size)
         axis.start = builder.add_index(axis.start, builder.scale_index(start, axis.stride))
         if not is_slice:

@@ -1,4 +1,5 @@
-"""Rules of primitives that the format has under the same name, with parameters of other names."""
+"""Rules of primitives that the format has under the same name, but with other names of parameters.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from pallascope.walk import Rule, Walk
 
 
 def renamed(**parameters: str) -> Rule:
-    """Returns the rule for the operation of the primitive's name; `parameters` are its own by JAX's
-    names."""
+    """Returns the rule for the operation with the primitive's name. `parameters` gives JAX's name
+    for each of its parameters."""
 
     def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         params = {ours: plain(eqn.params[theirs]) for ours, theirs in parameters.items()}
@@ -33,8 +34,8 @@ def same_name(walk: Walk, eqn: Any, operands: list[int], params: Params) -> list
 
 
 def with_params(make: Callable[[Any], Params]) -> Rule:
-    """Returns the rule for the operation of the primitive's name with the parameters that `make`
-    makes of its own."""
+    """Returns the rule for the operation with the primitive's name. `make` makes its parameters
+    from the primitive's."""
     def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         return walk.builder.emit(eqn.primitive.name, operands,
                                  [walk.type_of(v) for v in eqn.outvars], make(eqn.params))

@@ -1,4 +1,4 @@
-"""Rules of primitives that the format lacks: traced again as others that it has."""
+"""Rules of primitives that the format lacks, which are traced again as others that it has."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ def traced(function: Callable[..., Callable[..., Any]]) -> Rule:
 
 
 def _expanded(_prim: Any) -> Callable[..., Any]:
-    """Returns what JAX 0.12 keeps whole until it is lowered, such as searchsorted, as a
-    function."""
+    """Returns as a function what JAX 0.12 keeps whole until it is lowered, such as searchsorted."""
     return _prim.expand
 
 

@@ -1,4 +1,5 @@
-"""The rule of a loop of so many rounds, which may take elements of arrays and make arrays."""
+"""The rule of a loop with a given number of rounds, which may take elements of arrays and make
+arrays."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from pallascope.walk import Rule, Walk
 
 
 def _scan(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Emits a loop with a carry. A first carry that counts up by one is the loop's own counter. The
-    number of the round says which elements of arrays are taken out and put in."""
+    """Emits a loop with a carry. If the first carry counts up by one, it is the loop's own counter.
+    The number of the round says which elements of arrays are taken and stored."""
     num_consts, num_carry = parameters.scan_counts(eqn.params)
     consts, carried = operands[:num_consts], operands[num_consts:num_consts + num_carry]
     stacked = operands[num_consts + num_carry:]
@@ -42,7 +43,7 @@ def _scan(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _unroll(eqn: Any) -> Params:
-    """Returns how many rounds are written out one after the other, where these are several."""
+    """Returns how many rounds are unrolled, if there are several."""
     rounds = int(eqn.params.get("unroll", 1))
     return {"unroll": rounds} if rounds > 1 else {}
 
@@ -68,7 +69,7 @@ def _with_element(walk: Walk, array: int, place: int, element: int) -> int:
 
 
 def _counts(jaxpr: Any, num_consts: int) -> int:
-    """Returns 1 if the first carry is an int32 that every round adds 1 to, else 0."""
+    """Returns 1 if the first carry is an int32 to which every round adds 1, and 0 otherwise."""
     inner, _ = jaxprs.open_jaxpr(jaxpr)
     if len(inner.invars) <= num_consts:
         return 0

@@ -1,4 +1,4 @@
-"""Rules of memory that lives for a part of a kernel, and may become a pipeline's own buffers."""
+"""Rules of memory that lives during a part of a kernel. It may become a pipeline's own buffers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of semaphores that a kernel handles itself, and of delays."""
+"""Rules of semaphores that a kernel uses itself, and of delays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of the primitives that make arrays, or move elements to places that are known."""
+"""Rules of the primitives that make arrays, or move elements to places known beforehand."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _einshape(equation: str, sizes: Any, **params: Any) -> Callable[..., Any]:
 
 
 def _empty(shape: Sequence[int], dtype: Any, **params: Any) -> Callable[..., Any]:
-    """Fills with 0, as elsewhere, what nobody may ask for."""
+    """Fills with 0, as JAX does elsewhere, what nobody may read."""
     return lambda: jnp.zeros(shape, dtype)
 
 

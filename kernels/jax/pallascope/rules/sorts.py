@@ -1,4 +1,4 @@
-"""Rules of sorts, of the largest elements, and of comparisons in the order that sorts go by."""
+"""Rules of sorts, of the largest elements, and of comparisons in the order that sorts use."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from pallascope.walk import Rule, Walk
 
 
 def _top_k(k: int, **params: Any) -> Callable[..., Any]:
-    """Takes the first of a stable sort, the largest first. Floats are in the order of their bits:
-    -0 is below 0, a NaN beyond the infinity of its sign."""
+    """Takes the first elements of a stable sort, the largest first. Floats are ordered by their
+    bits: -0 is less than 0, and a NaN is beyond the infinity of its sign."""
     def function(x: Any) -> Any:
         axis = int(params.get("axis", x.ndim - 1)) % x.ndim
         order = x
@@ -36,7 +36,8 @@ def _top_k(k: int, **params: Any) -> Callable[..., Any]:
 
 def _approx_top_k(k: int, reduction_dimension: int, is_max_k: bool,
                   **params: Any) -> Callable[..., Any]:
-    """Takes the exact result, as JAX does where it has nothing better: not by the bins of a TPU."""
+    """Takes the exact result, as JAX does if it has nothing better, instead of a TPU's result by
+    bins."""
     def function(x: Any) -> Any:
         found, places = _top_k(k, axis=reduction_dimension)(x if is_max_k else -x)
         return found if is_max_k else -found, places
@@ -45,8 +46,8 @@ def _approx_top_k(k: int, reduction_dimension: int, is_max_k: bool,
 
 
 def _total_order(op: str) -> Rule:
-    """Returns the rule of lt_to, le_to or eq_to, which compare floats by their bits: -0 is before
-    0."""
+    """Returns the rule of lt_to, le_to or eq_to, which compare floats by their bits: -0 comes
+    before 0."""
     def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         builder, result = walk.builder, walk.type_of(eqn.outvars[0])
 

@@ -1,4 +1,5 @@
-"""Kernels of a SparseCore: meshes of subcores, what their cores share, and their loops."""
+"""Kernels of a SparseCore: meshes of subcores, what the subcores of a core share, and their loops.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from pallascope.rules.sparse_core_registers import (cumulative, first_set, maske
                                                     population_count, scan_count, unpack)
 from pallascope.walk import Leaf, Rule, Walk
 
-# How the chip files call them, and the memory that each vector subcore has for its own.
+# The names of subcores in chip files, and the memory that each vector subcore has for itself.
 _VECTOR, _SCALAR = "vector subcore", "scalar subcore"
 _OWN, _SHARED = "tilespmem", "spmem"
 _SPACES = {"vmem": _OWN, "default": _OWN, "None": _OWN, "vmem_shared": _SHARED}
@@ -26,7 +27,7 @@ def is_mesh(mesh: Any) -> bool:
 
 def on_mesh(walk: Walk, body: Any, arrays: list[int], state: list[int]) -> None:
     """Emits the kernel on every subcore of the mesh, whose axes are walk.cores: each SparseCore
-    runs it, on its subcores."""
+    runs it on its subcores."""
     builder = walk.builder
     (core, cores), *further = walk.cores.items()
     subcore, subcores = further[0] if further else (f"{core} subcore", 1)
@@ -46,8 +47,8 @@ def on_mesh(walk: Walk, body: Any, arrays: list[int], state: list[int]) -> None:
 
 
 def _share(builder: Builder, region: Region, core: Any, cores: int) -> list[int]:
-    """Puts memory that all subcores of a core share around the kernel, once for each core; each
-    subcore sees its own core's. Returns those arrays."""
+    """Puts memory that all subcores of a core share around the kernel, once for each core. Each
+    subcore sees that of its own core. Returns these arrays."""
     found: list[int] = []
     for entry in region.operations:
         for inner in entry["regions"]:
@@ -80,7 +81,7 @@ def _operation(op: str, operands: list[int], result: int, params: dict[str, Any]
 
 
 def _barrier(walk: Walk, body: Any, subcores: int) -> Any:
-    """Returns the semaphore of subcore_barrier, where the kernel has one."""
+    """Returns the semaphore of subcore_barrier, if the kernel uses it."""
     walk.subcore_barrier = None
     if not _uses(body, "barrier"):
         return kernel_bodies.scratch(walk, [])
@@ -97,7 +98,7 @@ def _uses(jaxpr: Any, name: str) -> bool:
 
 
 def _wait_for_all(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Makes each subcore tell all of its core, and wait until all have told it."""
+    """Makes each subcore signal all subcores of its core, and wait until all have signalled it."""
     if walk.subcore_barrier is None:
         raise NotCaptured("subcore_barrier outside of a kernel of vector subcores")
     builder, (semaphore, count) = walk.builder, walk.subcore_barrier
@@ -113,7 +114,7 @@ def _wait_for_all(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _parallel_loop(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Emits the rounds one after the other, which is one of the orders that it allows."""
+    """Emits the rounds one after the other, which is one of the orders that the loop allows."""
     builder, jaxpr = walk.builder, eqn.params["jaxpr"]
     lower, upper, step, consts, carry = eqn.params["tree"].unflatten(
         [Leaf(value) for value in operands])

@@ -1,4 +1,4 @@
-"""Rules of a SparseCore's loads and stores: under masks, and of listed elements."""
+"""Rules of a SparseCore's loads and stores with masks, and of listed elements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _masked(eqn: Any, leaves: list[int]) -> tuple[tuple[Any, ...], int | None]:
 
 
 def load_expanded(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Loads for the i-th lane that the mask takes element i, and nothing for others."""
+    """Loads element i for the i-th lane that the mask selects, and nothing for other lanes."""
     ref, *leaves = operands
     transforms, mask = _masked(eqn, leaves)
     part = window(walk, ref, transforms)
@@ -34,7 +34,7 @@ def load_expanded(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def store_compressed(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Stores, or adds in memory, in element i the lane that is the i-th that the mask takes."""
+    """Stores the i-th lane that the mask selects in element i, or adds it to that element."""
     if "has_mask" not in eqn.params:
         return memory.swap(walk, eqn, operands)
     ref, value, *leaves = operands
@@ -54,7 +54,7 @@ def store_compressed(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _places(mask: Any) -> Any:
-    """Returns the place of each lane among those that the mask takes."""
+    """Returns the place of each lane among those that the mask selects."""
     return lax.cumsum(mask.astype(jnp.int32)) - 1
 
 
@@ -66,8 +66,8 @@ def _compressed(x: Any, mask: Any) -> Any:
 
 
 def of_listed_elements(base: Rule) -> Rule:
-    """Returns the rule of load_gather, store_scatter and addupdate_scatter, which go to refs.
-    `base` is that of the primitive of registers by the same name."""
+    """Returns the rule of load_gather, store_scatter and addupdate_scatter, which access refs.
+    `base` is the rule of the primitive with the same name that works on registers."""
     def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         if "dimension_numbers" in eqn.params:
             return base(walk, eqn, operands)

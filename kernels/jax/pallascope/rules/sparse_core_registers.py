@@ -14,8 +14,8 @@ from pallascope.walk import Walk
 
 
 def scan_count() -> Callable[..., Any]:
-    """Returns how many equal elements there are up to each that counts, and which is the last of
-    them."""
+    """Returns, for each element that counts, how many equal elements there are up to it, and
+    whether it is the last of them."""
     def function(x: Any, mask: Any) -> Any:
         equal = (x[:, None] == x[None, :]) & mask[None, :]
         place = lax.iota(jnp.int32, x.size)
@@ -28,8 +28,8 @@ def scan_count() -> Callable[..., Any]:
 
 
 def cumulative(kind: str) -> Callable[..., Callable[..., Any]]:
-    """Accumulates over the elements that the mask takes. Up to the first of them a maximum or
-    minimum is the element itself, and a sum 0."""
+    """Accumulates over the elements that the mask selects. Before the first of them, a maximum or
+    minimum is the element itself, and a sum is 0."""
     def make(**_: Any) -> Callable[..., Any]:
         def function(x: Any, mask: Any) -> Any:
             if kind == "sum":
@@ -50,7 +50,7 @@ def cumulative(kind: str) -> Callable[..., Callable[..., Any]]:
 
 
 def masked_sort(descending: bool) -> Callable[..., Any]:
-    """Sorts, stably; what the mask leaves out comes last."""
+    """Sorts stably. What the mask leaves out comes last."""
     def function(keys: Any, values: Any, *masks: Any) -> Any:
         order = keys
         if descending:

@@ -1,7 +1,8 @@
-"""Functions of numbers that the format lacks, by those that it has. They are computed in float32.
+"""Functions of numbers that the format lacks, made of those that it has. They are computed in
+float32.
 
 Formulas: OpenXLA's decompositions (xla/mlir_hlo chlo_legalize_to_hlo), where the logarithm of the
-gamma function and its gradient are Lanczos' sum; erfc and bessel_i1e are those of the Cephes
+gamma function and its gradient use Lanczos' sum; erfc and bessel_i1e are those of the Cephes
 library (ndtrf.c and i1f.c, S. Moshier).
 """
 
@@ -22,7 +23,7 @@ from pallascope.walk import Rule
 _HALF = np.float32(np.log(0.5))
 _LARGE = np.float32(np.sqrt(np.finfo(np.float32).max))
 
-# Coefficients of 1 / x^2, for x from 1 to 2 and beyond.
+# Coefficients of powers of 1 / x^2, for x from 1 to 2 and beyond 2.
 _ERFC = ((2.326819970068386e-2, -1.387039388740657e-1, 3.687424674597105e-1,
           -5.824733027278666e-1, 6.210004621745983e-1, -4.944515323274145e-1,
           3.404879937665872e-1, -2.741127028184656e-1, 5.638259427386472e-1),
@@ -89,7 +90,7 @@ def _digamma(x: Any) -> Any:
 
 _OWN_LGAMMA = getattr(special, "lgamma_impl", None)  # from JAX 0.12 on
 
-# Coefficients of x / 2 - 2 up to 8, of 32 / x - 2 beyond.
+# Coefficients in x / 2 - 2 up to 8, and in 32 / x - 2 beyond.
 _I1E = ((9.38153738649577178388e-9, -4.44505912879632808065e-8, 2.00329475355213526229e-7,
          -8.56872026469545474066e-7, 3.47025130813767847674e-6, -1.32731636560394358279e-5,
          4.78156510755005422638e-5, -1.61760815825896745588e-4, 5.12285956168575772895e-4,
@@ -102,7 +103,7 @@ _I1E = ((9.38153738649577178388e-9, -4.44505912879632808065e-8, 2.00329475355213
 
 
 def _chebyshev(coefficients: tuple[float, ...], x: Any) -> Any:
-    """Returns Clenshaw's sum; the last coefficient counts half."""
+    """Returns Clenshaw's sum. The last coefficient counts half."""
     last = before = jnp.zeros_like(x)
     found = jnp.full_like(x, coefficients[0])
     for coefficient in coefficients[1:]:
@@ -170,8 +171,8 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 
 
 def of_numbers(function: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Returns the function as `traced` takes it: of a primitive's parameters, which change nothing
-    here."""
+    """Returns the function in the form that `traced` takes: a function of a primitive's parameters,
+    which make no difference here."""
     def made(**params: Any) -> Callable[..., Any]:
         return lambda x: function(x.astype(np.float32)).astype(x.dtype)
 
@@ -179,7 +180,7 @@ def of_numbers(function: Callable[[Any], Any]) -> Callable[..., Any]:
 
 
 def by_jax(name: str) -> Callable[..., Any]:
-    """Returns a function that JAX itself lowers as others."""
+    """Returns a function that JAX itself lowers as other functions."""
     def made(**params: Any) -> Callable[..., Any]:
         return special._up_and_broadcast(getattr(special, f"{name}_impl"))
 
@@ -190,8 +191,7 @@ BY_JAX = ("igamma", "igammac", "igamma_grad_a", "random_gamma_grad", "regularize
 
 
 def _polynomial_of_operands(unroll: int | None = None) -> Callable[..., Any]:
-    """Computes by Horner's rule, with the product by which a long polynomial begins as JAX's loop
-    does."""
+    """Computes by Horner's rule. A long polynomial begins with a product, as in JAX's loop."""
     def function(x: Any, *coefficients: Any) -> Any:
         found = coefficients[-1]
         if len(coefficients) > (8 if unroll is None else unroll):

@@ -1,4 +1,4 @@
-"""The rules of all primitives that a kernel may have: primitive to rule."""
+"""The table of all primitives that a kernel may have, with their rules."""
 
 from __future__ import annotations
 

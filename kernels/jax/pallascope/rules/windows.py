@@ -1,6 +1,5 @@
-"""Rules of operations on windows of arrays, traced as operations on slices: one for each place in a
-window.
-"""
+"""Rules of operations on windows of arrays, traced as operations on slices, one for each place in a
+window."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ def places_in(extents: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def elements_at(x: Any, place: Sequence[int], counts: Sequence[int], strides: Sequence[int]) -> Any:
-    """Returns the element at a place of each window."""
+    """Returns the element at one place of each window."""
     limits = [at + (count - 1) * stride + 1
               for at, count, stride in zip(place, counts, strides, strict=True)]
     return lax.slice(x, place, limits, strides)
@@ -40,8 +39,8 @@ def _parts(arrays: Sequence[Any], around: Sequence[Any], window_dimensions: Sequ
            window_strides: Sequence[int], padding: Sequence[Any],
            base_dilation: Sequence[int] = (), window_dilation: Sequence[int] = ()
            ) -> Iterator[list[Any]]:
-    """Yields the elements at a place of each window, for each place, of arrays that are padded with
-    what is `around` them."""
+    """Yields, for each place in a window, the elements at that place of all windows. The arrays are
+    padded with the values `around` them."""
     rank = len(window_dimensions)
     steps, spread = tuple(window_dilation) or (1,) * rank, tuple(base_dilation) or (1,) * rank
     edges = [(low, high, dilation - 1)
@@ -55,7 +54,8 @@ def _parts(arrays: Sequence[Any], around: Sequence[Any], window_dimensions: Sequ
 
 
 def reduced(combine: Callable[[Any, Any], Any], start: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Returns reduce_window_max or its like; `start` yields what is around the array, by dtype."""
+    """Returns reduce_window_max or a similar function. `start` returns the value around the array,
+    by dtype."""
     def made(**params: Any) -> Callable[..., Any]:
         def function(x: Any) -> Any:
             parts = _parts([x], [np.asarray(start(x.dtype), x.dtype)], **_windows(params))
@@ -72,7 +72,7 @@ def _windows(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def reduced_by(jaxpr: Any, consts: Sequence[Any], **params: Any) -> Callable[..., Any]:
-    """Computes reduce_window by a function of its own, of several arrays too."""
+    """Computes reduce_window by a function, also of several arrays."""
     combine = retraced.by_element(jaxpr, consts)
 
     def function(*operands: Any) -> list[Any]:
@@ -91,7 +91,7 @@ def select_and_scatter(select_jaxpr: Any, select_consts: Sequence[Any], scatter_
                        window_strides: Sequence[int], padding: Sequence[Any],
                        **params: Any) -> Callable[..., Any]:
     """Computes the gradient of max pooling: each window selects an element, to which its own
-    element of the source is added. What is around the array is not selected."""
+    element of the source is added. Padding is never selected."""
     keeps = retraced.by_element(select_jaxpr, select_consts)
     combine = retraced.by_element(scatter_jaxpr, scatter_consts)
 
